@@ -1,0 +1,149 @@
+//! A registered link between two blocks: bounded, in order, with the same latency in both directions.
+//!
+//! What is pushed in cycle t can be popped from cycle t + latency on; the credit of an entry popped in
+//! cycle t can be used from t + latency on. Because neither end can see the other sooner, the two
+//! ends may be simulated in any order, or on different threads, for up to `latency` cycles at a time:
+//! [`exchange`] carries what was sent across at the boundary of such a quantum. This is invariant 5 of
+//! ARCHITECTURE.md.
+
+use super::Cycle;
+use std::collections::VecDeque;
+
+/// Sending end of a link.
+#[derive(Debug, Clone)]
+pub struct LinkTx<T> {
+    latency: Cycle,
+    credits: usize,
+    sent: Vec<(Cycle, T)>,
+    credits_on_the_way: VecDeque<Cycle>,
+}
+
+/// Receiving end of a link.
+#[derive(Debug, Clone)]
+pub struct LinkRx<T> {
+    latency: Cycle,
+    arrivals: VecDeque<(Cycle, T)>,
+    credits_returned: Vec<Cycle>,
+}
+
+/// Makes a link that holds at most `capacity` entries, on the wire and at the receiver together.
+///
+/// # Panics
+/// If `capacity` or `latency` is 0: a registered link has at least one of each.
+pub fn link<T>(capacity: usize, latency: Cycle) -> (LinkTx<T>, LinkRx<T>) {
+    assert!(capacity > 0 && latency > 0, "a link has at least one entry and one cycle");
+    (
+        LinkTx {
+            latency,
+            credits: capacity,
+            sent: Vec::with_capacity(capacity),
+            credits_on_the_way: VecDeque::with_capacity(capacity),
+        },
+        LinkRx {
+            latency,
+            arrivals: VecDeque::with_capacity(capacity),
+            credits_returned: Vec::with_capacity(capacity),
+        },
+    )
+}
+
+impl<T> LinkTx<T> {
+    /// True if an entry can be pushed in this cycle.
+    #[inline]
+    pub fn ready(&mut self, now: Cycle) -> bool {
+        while self.credits_on_the_way.front().is_some_and(|&at| at <= now) {
+            self.credits_on_the_way.pop_front();
+            self.credits += 1;
+        }
+        self.credits > 0
+    }
+
+    /// Sends an entry.
+    ///
+    /// # Panics
+    /// If the link is not [`ready`](Self::ready): a push without room is a bug of the simulator.
+    #[inline]
+    pub fn push(&mut self, now: Cycle, entry: T) {
+        assert!(self.ready(now), "push into a link without room");
+        self.credits -= 1;
+        self.sent.push((now + self.latency, entry));
+    }
+
+    /// The first cycle from `now` on in which a push could succeed, as far as this end knows.
+    #[inline]
+    pub fn next_ready(&mut self, now: Cycle) -> Option<Cycle> {
+        if self.ready(now) { Some(now) } else { self.credits_on_the_way.front().copied() }
+    }
+}
+
+impl<T> LinkRx<T> {
+    /// The oldest entry that has arrived.
+    #[inline]
+    pub fn peek(&self, now: Cycle) -> Option<&T> {
+        match self.arrivals.front() {
+            Some((at, entry)) if *at <= now => Some(entry),
+            _ => None,
+        }
+    }
+
+    /// Takes the oldest entry that has arrived.
+    #[inline]
+    pub fn pop(&mut self, now: Cycle) -> Option<T> {
+        self.peek(now)?;
+        self.credits_returned.push(now + self.latency);
+        self.arrivals.pop_front().map(|(_, entry)| entry)
+    }
+
+    /// The cycle in which the oldest entry arrives, if one is on the way.
+    #[inline]
+    pub fn next_arrival(&self) -> Option<Cycle> {
+        self.arrivals.front().map(|(at, _)| *at)
+    }
+
+    /// True if nothing is on the way or waiting, as far as this end knows.
+    pub fn is_empty(&self) -> bool {
+        self.arrivals.is_empty()
+    }
+}
+
+/// Carries entries and credits across. Call it at least once in every `latency` cycles, between the
+/// cycles and with neither end running.
+pub fn exchange<T>(tx: &mut LinkTx<T>, rx: &mut LinkRx<T>) {
+    rx.arrivals.extend(tx.sent.drain(..));
+    tx.credits_on_the_way.extend(rx.credits_returned.drain(..));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_arrives_after_exactly_the_latency() {
+        let (mut tx, mut rx) = link(4, 3);
+        tx.push(10, 'x');
+        exchange(&mut tx, &mut rx);
+        assert_eq!(rx.pop(12), None);
+        assert_eq!(rx.pop(13), Some('x'));
+    }
+
+    #[test]
+    fn a_credit_returns_after_exactly_the_latency() {
+        let (mut tx, mut rx) = link(1, 3);
+        tx.push(0, 'x');
+        assert!(!tx.ready(100));
+        exchange(&mut tx, &mut rx);
+        assert_eq!(rx.pop(5), Some('x'));
+        exchange(&mut tx, &mut rx);
+        assert!(!tx.ready(7));
+        assert_eq!(tx.next_ready(7), Some(8));
+        assert!(tx.ready(8));
+    }
+
+    #[test]
+    #[should_panic(expected = "without room")]
+    fn a_push_without_room_stops_the_run() {
+        let (mut tx, _rx) = link(1, 1);
+        tx.push(0, 'x');
+        tx.push(0, 'y');
+    }
+}

@@ -1,0 +1,127 @@
+//! Located messages about what a user wrote: assembly, configurations, launch files, kernels.
+
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use std::fmt;
+
+/// How bad it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Worth a look; nothing is refused.
+    Warning,
+    /// The input is refused.
+    Error,
+}
+
+/// A place in a text file.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Place {
+    /// Path as the user gave it.
+    pub file: String,
+    /// 1-based line.
+    pub line: u32,
+    /// 1-based column, in characters.
+    pub column: u32,
+    /// Characters marked, at least 1.
+    pub length: u32,
+    /// The line itself.
+    pub text: String,
+}
+
+impl Place {
+    /// The place of `length` characters at byte `offset` of `text`.
+    pub fn at_offset(file: &str, text: &str, offset: usize, length: usize) -> Place {
+        let offset = text.floor_char_boundary(offset.min(text.len()));
+        let start = text[..offset].rfind('\n').map_or(0, |i| i + 1);
+        let line = text[..offset].matches('\n').count() as u32 + 1;
+        let line_text = text[start..].lines().next().unwrap_or("");
+        Place {
+            file: file.to_owned(),
+            line,
+            column: text[start..offset].chars().count() as u32 + 1,
+            length: length.max(1) as u32,
+            text: line_text.to_owned(),
+        }
+    }
+}
+
+/// One message, with its place and a hint where there are any.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Diagnostic {
+    /// Error or warning.
+    pub severity: Severity,
+    /// What is wrong, one sentence without a full stop.
+    pub message: String,
+    /// Where.
+    pub place: Option<Place>,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+impl Diagnostic {
+    /// An error without a place.
+    pub fn error(message: impl Into<String>) -> Diagnostic {
+        Diagnostic { severity: Severity::Error, message: message.into(), place: None, hint: None }
+    }
+
+    /// A warning without a place.
+    pub fn warning(message: impl Into<String>) -> Diagnostic {
+        Diagnostic { severity: Severity::Warning, ..Diagnostic::error(message) }
+    }
+
+    /// The same with a place.
+    pub fn at(mut self, place: Place) -> Diagnostic {
+        self.place = Some(place);
+        self
+    }
+
+    /// The same with a hint.
+    pub fn hint(mut self, hint: impl Into<String>) -> Diagnostic {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// The message as people read it, several lines, without a newline at the end.
+    pub fn render(&self, color: bool) -> String {
+        let level = match self.severity {
+            Severity::Error => Level::ERROR,
+            Severity::Warning => Level::WARNING,
+        };
+        let title = level.primary_title(self.message.as_str());
+        let mut group = match &self.place {
+            None => Group::with_title(title),
+            Some(place) => {
+                let start = byte_of_column(&place.text, place.column);
+                let end = byte_of_column(&place.text, place.column + place.length).max(start + 1);
+                // One blank past the end, so that a mark at the end of the line has a character.
+                let text = format!("{} ", place.text);
+                let end = end.min(text.len());
+                title.element(
+                    Snippet::source(text)
+                        .path(place.file.as_str())
+                        .line_start(place.line as usize)
+                        .annotation(AnnotationKind::Primary.span(start.min(end)..end)),
+                )
+            }
+        };
+        if let Some(hint) = &self.hint {
+            group = group.element(Level::HELP.message(hint.as_str()));
+        }
+        let renderer = if color { Renderer::styled() } else { Renderer::plain() };
+        let rendered = renderer.render(&[group]);
+        rendered.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
+    }
+}
+
+fn byte_of_column(text: &str, column: u32) -> usize {
+    let skip = column.saturating_sub(1) as usize;
+    text.char_indices().nth(skip).map_or(text.len(), |(byte, _)| byte)
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.render(false))
+    }
+}
+
+impl std::error::Error for Diagnostic {}

@@ -1,0 +1,110 @@
+//! Operands: which field of the instruction words an operand lives in and what role it plays.
+
+/// A field of the instruction words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Field {
+    /// word0\[23:16\]
+    Rd,
+    /// word0\[15:8\]
+    Rs1,
+    /// word1\[31:24\]
+    Rs2,
+    /// word1\[23:16\]
+    Rs3,
+    /// word1\[15:8\]
+    Rs4,
+    /// word1, all of it
+    Imm,
+    /// word1\[1:0\]
+    Scope,
+}
+
+impl Field {
+    /// True if the field is in word1, so that its use makes the instruction two words long.
+    pub const fn in_word1(self) -> bool {
+        !matches!(self, Field::Rd | Field::Rs1)
+    }
+}
+
+/// What an operand means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// General register(s) written: `n` consecutive rows from rN.
+    Dst(u8),
+    /// Register written unless the field is 0 (an atomic that returns nothing).
+    DstOptional,
+    /// Lane mask written: one row for waves of up to 32 lanes, two for 64.
+    DstBallot,
+    /// General register(s) read: `n` consecutive rows from rN.
+    Src(u8),
+    /// Predicate written.
+    PredDst,
+    /// Predicate read.
+    PredSrc,
+    /// Predicate read, negated when bit 2 of the field is set.
+    PredSrcNeg,
+    /// Special register.
+    Special,
+    /// 32-bit literal.
+    Imm,
+    /// Byte offset of a label from the start of the code section.
+    Label,
+    /// Memory scope.
+    Scope,
+    /// A fragment read or written.
+    FragA,
+    /// B fragment read or written.
+    FragB,
+    /// C fragment read or written.
+    FragC,
+}
+
+/// One operand of an instruction, in the order of the assembly text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Operand {
+    /// Where it is encoded.
+    pub field: Field,
+    /// What it means.
+    pub role: Role,
+}
+
+const fn op(field: Field, role: Role) -> Operand {
+    Operand { field, role }
+}
+
+/// The operand abbreviations of the opcode table: the field letter of the ISA manual (d = rd, a = rs1,
+/// b = rs2, c = rs3, e = rs4), then the number of rows where it is not one.
+pub mod abbrev {
+    use super::{Field::*, Operand, Role::*, op};
+
+    pub const D: Operand = op(Rd, Dst(1));
+    pub const D2: Operand = op(Rd, Dst(2));
+    pub const D4: Operand = op(Rd, Dst(4));
+    /// Destination of an atomic: nothing is returned when the field is 0.
+    pub const DX: Operand = op(Rd, DstOptional);
+    /// Destination of a ballot.
+    pub const DW: Operand = op(Rd, DstBallot);
+    /// An address *read* from the register that the rd field names (`mma_store_c`).
+    pub const DA: Operand = op(Rd, Src(1));
+    pub const A: Operand = op(Rs1, Src(1));
+    pub const A2: Operand = op(Rs1, Src(2));
+    pub const B: Operand = op(Rs2, Src(1));
+    pub const B2: Operand = op(Rs2, Src(2));
+    pub const B4: Operand = op(Rs2, Src(4));
+    pub const C: Operand = op(Rs3, Src(1));
+    pub const C2: Operand = op(Rs3, Src(2));
+    pub const E: Operand = op(Rs4, Src(1));
+    pub const PD: Operand = op(Rd, PredDst);
+    pub const PS: Operand = op(Rs1, PredSrc);
+    pub const PN: Operand = op(Rs1, PredSrcNeg);
+    pub const SR: Operand = op(Rs1, Special);
+    pub const IMM: Operand = op(super::Field::Imm, super::Role::Imm);
+    pub const LAB: Operand = op(super::Field::Imm, Label);
+    pub const SC: Operand = op(super::Field::Scope, super::Role::Scope);
+    pub const FDA: Operand = op(Rd, FragA);
+    pub const FDB: Operand = op(Rd, FragB);
+    /// B fragment in rs1 (`mma_compute`).
+    pub const FB: Operand = op(Rs1, FragB);
+    /// C fragment in rs2 (`mma_compute`, `mma_store_c`).
+    pub const FC: Operand = op(Rs2, FragC);
+}

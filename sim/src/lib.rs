@@ -1,0 +1,10 @@
+//! wave-sim: a cycle-level simulator of GPUs that run the WAVE v0.4 instruction set.
+//!
+//! Modules follow the data, and imports go one way; ARCHITECTURE.md at the root of the repository has
+//! the map and the invariants.
+
+pub mod clock;
+pub mod config;
+pub mod diagnostic;
+pub mod isa;
+pub mod program;

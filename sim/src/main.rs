@@ -1,0 +1,2 @@
+//! The `wave-sim` command.
+fn main() {}

@@ -1,0 +1,35 @@
+//! What a host gives the machine to start a kernel.
+
+/// One kernel launch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Launch {
+    /// Index into [`super::Program::kernels`].
+    pub kernel: usize,
+    /// Workgroups, x, y, z; each at least 1.
+    pub grid: [u32; 3],
+    /// Threads of a workgroup, x, y, z; each at least 1.
+    pub workgroup: [u32; 3],
+    /// General registers of a lane, 1 to 256.
+    pub registers: u32,
+    /// Local memory of a workgroup, bytes.
+    pub local_memory_bytes: u32,
+    /// Values that every lane's registers start with, as (register, value); argument i is (i, value).
+    pub initial_registers: Vec<(u8, u32)>,
+}
+
+impl Launch {
+    /// Threads of a workgroup.
+    pub fn threads(&self) -> u64 {
+        self.workgroup.iter().map(|&n| u64::from(n)).product()
+    }
+
+    /// Workgroups of the grid.
+    pub fn workgroups(&self) -> u64 {
+        self.grid.iter().map(|&n| u64::from(n)).product()
+    }
+
+    /// Waves of a workgroup on a machine of this wave width.
+    pub fn waves_per_workgroup(&self, wave_width: u32) -> u64 {
+        self.threads().div_ceil(u64::from(wave_width))
+    }
+}

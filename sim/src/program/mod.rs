@@ -1,0 +1,60 @@
+//! Programs: kernels in memory, and what surrounds them (assembler, disassembler, WBIN, checks).
+
+pub mod launch;
+
+use std::ops::Range;
+
+pub use launch::Launch;
+
+/// An assembled or loaded program: one code section and the kernels in it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Program {
+    /// The code section, in words. Offsets in calls and kernel ranges count from its start.
+    pub code: Vec<u32>,
+    /// Kernels in file order.
+    pub kernels: Vec<Kernel>,
+    /// Where the words come from, when they come from assembly text.
+    pub source: Option<SourceMap>,
+}
+
+/// One kernel of a program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kernel {
+    /// Name; empty if the file gives none.
+    pub name: String,
+    /// General registers that a lane has, 1 to 256.
+    pub registers: u32,
+    /// Local memory of a workgroup, bytes.
+    pub local_memory_bytes: u32,
+    /// Default threads of a workgroup, x, y, z; 0 where the launch has to say.
+    pub workgroup_size: [u32; 3],
+    /// Its words in the code section.
+    pub code: Range<u32>,
+}
+
+/// Source lines of the code words.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SourceMap {
+    /// Path as the user gave it.
+    pub file: String,
+    /// The whole text.
+    pub text: String,
+    /// 1-based line of each code word; 0 where there is none.
+    pub lines: Vec<u32>,
+}
+
+impl SourceMap {
+    /// The line number and its text for a code word.
+    pub fn line_of_word(&self, word: u32) -> Option<(u32, &str)> {
+        let line = *self.lines.get(word as usize)?;
+        let text = self.text.lines().nth(line.checked_sub(1)? as usize)?;
+        Some((line, text))
+    }
+}
+
+impl Program {
+    /// Index of the kernel with this name.
+    pub fn kernel_named(&self, name: &str) -> Option<usize> {
+        self.kernels.iter().position(|k| k.name == name)
+    }
+}
