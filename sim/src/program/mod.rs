@@ -1,9 +1,11 @@
 //! Programs: kernels in memory, and what surrounds them (assembler, disassembler, WBIN, checks).
 
+pub mod fault;
 pub mod launch;
 
 use std::ops::Range;
 
+pub use fault::{Fault, FaultKind};
 pub use launch::Launch;
 
 /// An assembled or loaded program: one code section and the kernels in it.
