@@ -1,6 +1,7 @@
 //! Programs: kernels in memory, and what surrounds them (assembler, disassembler, WBIN, checks).
 
 pub mod launch;
+pub mod structure;
 
 use std::ops::Range;
 
