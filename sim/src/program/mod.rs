@@ -2,6 +2,7 @@
 
 pub mod fault;
 pub mod launch;
+pub mod structure;
 
 use std::ops::Range;
 
