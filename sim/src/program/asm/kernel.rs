@@ -20,6 +20,8 @@ pub(super) struct KernelText<'a> {
     pub span: Range<usize>,
     /// Byte offset of its first word in the code section.
     start: u32,
+    /// A line of it has an error, so that words or directives are missing.
+    pub broken: bool,
     registers: Option<u32>,
     local_memory_bytes: Option<u32>,
     workgroup_size: Option<[u32; 3]>,
@@ -38,6 +40,7 @@ impl<'a> KernelText<'a> {
             name,
             span,
             start,
+            broken: false,
             registers: None,
             local_memory_bytes: None,
             workgroup_size: None,
@@ -96,7 +99,7 @@ impl<'a> KernelText<'a> {
     /// Checks registers and patches calls into `code`, of which this kernel is the last.
     pub fn close(self, code: &mut [u32], problems: &mut Vec<(Severity, Problem)>) -> Kernel {
         let words = self.start / WORD_BYTES..code.len() as u32;
-        if words.is_empty() {
+        if words.is_empty() && !self.broken {
             let empty = Problem::new(&self.span, format!("kernel `{}` has no instructions", self.name));
             problems.push((Severity::Warning, empty));
         }
@@ -113,7 +116,8 @@ impl<'a> KernelText<'a> {
                     }
                 },
             };
-            if !offset.is_multiple_of(WORD_BYTES) || !words.contains(&(offset / WORD_BYTES)) {
+            let inside = offset.is_multiple_of(WORD_BYTES) && words.contains(&(offset / WORD_BYTES));
+            if !inside && !self.broken {
                 let message =
                     format!("the call's target, byte {offset:#x}, is not in kernel `{}`", self.name);
                 let note = "it is an illegal instruction when it is reached".to_owned();
@@ -138,6 +142,8 @@ impl<'a> KernelText<'a> {
         let name = &self.name;
         let message = match self.registers {
             Some(_) => format!("r{last} is past the {registers} registers that kernel `{name}` declares"),
+            // The error may be that of its `.registers`.
+            None if self.broken => return None,
             None => format!("r{last} is past the {registers} registers of a kernel without `.registers`"),
         };
         let hint = match usize::from(*most) < MAX_REGISTERS {

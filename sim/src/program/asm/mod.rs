@@ -91,6 +91,9 @@ struct Assembler<'a> {
 
 impl<'a> Assembler<'a> {
     fn error(&mut self, problem: Problem) {
+        if let Some(kernel) = &mut self.open {
+            kernel.broken = true;
+        }
         self.problems.push((Severity::Error, problem));
     }
 
