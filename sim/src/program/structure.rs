@@ -6,11 +6,12 @@ use crate::isa::{DecodeError, Inst, Op};
 /// Words that the instruction starting with `word0` takes, legal or not: (opcode, modifier) alone
 /// decide (isa section 2). A word with an unassigned key counts as one word.
 pub fn instruction_words(word0: u32) -> u32 {
-    operation(word0).map_or(1, |op| op.info().words())
+    Op::from_key((word0 >> 24) as u8, (word0 >> 4) as u8 & 15).map_or(1, |op| op.info().words())
 }
 
-fn operation(word0: u32) -> Option<Op> {
-    Op::from_key((word0 >> 24) as u8, (word0 >> 4) as u8 & 15)
+/// The operation of a legal instruction at the start of `code`.
+fn operation(code: &[u32]) -> Option<Op> {
+    Inst::decode(code).ok().map(|inst| inst.op)
 }
 
 /// For each word offset of `code` (one kernel's words), the offset at which a wave whose active mask is
@@ -19,7 +20,8 @@ fn operation(word0: u32) -> Option<Op> {
 /// the wave. There are `code.len() + 1` entries, so that the offset after the last word has one too.
 ///
 /// The walk counts `if` and `loop` up, `endif` and `endloop` down, without looking which closes which,
-/// as the hardware's skip counter does; illegal words are stepped over. Offsets inside a two-word
+/// as the hardware's skip counter does; illegal words are stepped over, also an `endif` that is
+/// illegal for its guard. Offsets inside a two-word
 /// instruction have an entry of their own, as a call may lead there. Linear in the length of the code.
 pub fn skip_targets(code: &[u32]) -> Vec<u32> {
     let end = code.len() as u32;
@@ -29,7 +31,7 @@ pub fn skip_targets(code: &[u32]) -> Vec<u32> {
     for offset in (0..code.len()).rev() {
         let here = offset as u32;
         let next = (here + instruction_words(code[offset])).min(end) as usize;
-        (target[offset], close[offset]) = match operation(code[offset]) {
+        (target[offset], close[offset]) = match operation(&code[offset..]) {
             Some(Op::Else) => (here, close[next]),
             Some(Op::EndIf | Op::EndLoop) => (here, here),
             Some(Op::If | Op::Loop) => {
@@ -232,7 +234,7 @@ mod tests {
     fn walk(code: &[u32], start: usize) -> u32 {
         let (mut offset, mut depth) = (start, 0u32);
         while offset < code.len() {
-            match operation(code[offset]) {
+            match operation(&code[offset..]) {
                 Some(Op::If | Op::Loop) => depth += 1,
                 Some(Op::Else | Op::EndIf | Op::EndLoop) if depth == 0 => return offset as u32,
                 Some(Op::EndIf | Op::EndLoop) => depth -= 1,
@@ -289,11 +291,9 @@ mod tests {
         fn skip_targets_equal_the_walk(picks in prop::collection::vec((0u32..16, any::<u32>()), 0..60)) {
             // Mostly control instructions, so that levels are deep, with arbitrary words between.
             let code: Vec<u32> =
-                picks.iter().map(|&(m, word)| if m < 12 { 0x3F00_0000 | m << 4 } else { word }).collect();
-            let targets = skip_targets(&code);
-            for start in 0..=code.len() {
-                prop_assert_eq!(targets[start], walk(&code, start), "from {}", start);
-            }
+                picks.iter().map(|&(m, word)| if m < 12 { 0x3F00_0000 | m << 4 | word & word >> 9 & 15 } else { word }).collect();
+            let walked: Vec<u32> = (0..=code.len()).map(|start| walk(&code, start)).collect();
+            prop_assert_eq!(skip_targets(&code), walked);
             let _ = Structure::scan(&code);
         }
     }
