@@ -182,6 +182,9 @@ impl Reader<'_> {
             );
         }
         let count = u64::from(self.u32(metadata.bytes.start as usize));
+        if count == 0 {
+            return error(metadata.bytes.start, "the file has no kernel");
+        }
         let expected = 4 + count * u64::from(KERNEL_BYTES);
         if size != expected {
             let message =

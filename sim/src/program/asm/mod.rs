@@ -322,7 +322,8 @@ impl<'a> Assembler<'a> {
             self.error(open.unclosed("at the end of the file"));
             self.close(open);
         }
-        if self.problems.is_empty() && self.program.kernels.is_empty() {
+        let no_error = self.problems.iter().all(|(severity, _)| *severity == Severity::Warning);
+        if no_error && self.program.kernels.is_empty() {
             self.error(
                 Problem::new(&(0..0), "the file has no kernel")
                     .hint("a kernel begins with `.kernel NAME` and ends with `.end`".to_owned()),

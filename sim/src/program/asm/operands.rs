@@ -10,6 +10,8 @@ use std::ops::Range;
 /// Other names of a mnemonic.
 pub(crate) const ALIASES: &[(&str, &str)] = &[("wave_shuffle_idx", "wave_shuffle")];
 
+const SCOPES: &str = ".wave .workgroup .device .system";
+
 /// An instruction with what is known only at the end of its kernel.
 #[derive(Debug)]
 pub(super) struct Encoded<'a> {
@@ -132,7 +134,7 @@ fn wrong_count(info: &OpInfo, least: usize, mnemonic: &Piece, arguments: &[Argum
     let missing_scope = info.operands.last().is_some_and(|o| o.role == Role::Scope)
         && arguments.last().is_none_or(|a| Scope::from_name(a.text).is_none());
     let scopes =
-        if missing_scope && found < full { "; the scopes are .wave .workgroup .device .system" } else { "" };
+        if missing_scope && found < full { format!("; the scopes are {SCOPES}") } else { String::new() };
     Problem::new(&span, message).hint(format!("its form is `{}`{scopes}", info.syntax()))
 }
 
@@ -316,7 +318,7 @@ fn scope_operand(info: &OpInfo, argument: &Argument) -> Result<Scope, Problem> {
     Scope::from_name(argument.text).ok_or_else(|| {
         let near = did_you_mean(argument.text, Scope::ALL.iter().map(|s| s.name()));
         Problem::new(&argument.span, format!("expected a scope, found `{}`", argument.text))
-            .hint(near.unwrap_or("the scopes are .wave .workgroup .device .system".to_owned()))
+            .hint(near.unwrap_or(format!("the scopes are {SCOPES}; the form is `{}`", info.syntax())))
     })
 }
 
