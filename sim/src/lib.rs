@@ -13,3 +13,4 @@ pub mod isa;
 pub mod memory;
 pub mod program;
 pub mod stats;
+pub mod verify;
