@@ -63,6 +63,7 @@ fn messages_of_the_container() {
         ("257 registers", word(73, 257)),
         ("a kernel at an odd byte", word(93, 2)),
         ("a kernel past the code", word(97, 400)),
+        ("a kernel one word past the code", word(129, 16)),
         ("kernels that overlap", word(97, 12)),
     ];
     let mut text = String::new();

@@ -85,3 +85,14 @@ fn the_container_is_that_of_the_specification() {
     metadata.iter().for_each(|word| expected.extend(word.to_le_bytes()));
     assert_eq!(wbin::write(&program), expected);
 }
+
+#[test]
+fn kernels_are_in_the_order_of_their_code() {
+    let (program, _) =
+        assemble(".kernel a\nhalt\n.end\n.kernel b\nnop\n.end\n.kernel c\n.end", "x").expect("assembles");
+    let mut swapped = program.clone();
+    swapped.kernels.reverse();
+    let read = wbin::read(&wbin::write(&swapped), "x.wbin").expect("a valid container");
+    assert_eq!(read.kernels, program.kernels);
+    check_text(&read);
+}
