@@ -7,4 +7,5 @@ pub mod clock;
 pub mod config;
 pub mod diagnostic;
 pub mod isa;
+pub mod memory;
 pub mod program;
