@@ -47,6 +47,8 @@ pub(super) struct RequestCrossbar {
     turn: Vec<usize>,
     /// Of each slice: when its input port is free.
     free_at: Vec<Cycle>,
+    /// Of each core: the cycle from which its port can carry another packet.
+    port_free_at: Vec<Cycle>,
 }
 
 impl RequestCrossbar {
@@ -62,6 +64,7 @@ impl RequestCrossbar {
             waiting: vec![BitSet::new(cores); slices],
             turn: vec![0; slices],
             free_at: vec![0; slices],
+            port_free_at: vec![0; cores],
         }
     }
 
@@ -128,6 +131,7 @@ impl RequestCrossbar {
             self.offered.remove(core);
             self.turn[s] = core + 1;
             self.free_at[s] = now + cycles;
+            self.port_free_at[core] = now + cycles;
             self.ports.at(core, now + cycles);
             if !self.waiting[s].is_empty() {
                 self.slices.at(s, now + cycles);
@@ -138,6 +142,10 @@ impl RequestCrossbar {
     /// Puts the oldest packet of a port forward to its slice.
     fn offer(&mut self, now: Cycle, core: usize, port: &CorePort) {
         if self.offered.contains(core) {
+            return;
+        }
+        if self.port_free_at[core] > now {
+            self.ports.at(core, self.port_free_at[core]);
             return;
         }
         match port.requests.peek(now) {
@@ -251,7 +259,7 @@ impl ReplyCrossbar {
                 counters.replies += 1;
                 counters.reply_bytes += u64::from(bytes);
                 counters.reply_port_busy_cycles += cycles;
-                ports[core].replies.push(now + cycles - 1, reply);
+                ports[core].replies.push_departing(now, now + cycles - 1, reply);
                 self.turn[core] = s + 1;
                 self.core_free_at[core] = now + cycles;
                 self.slice_free_at[s] = now + cycles;
