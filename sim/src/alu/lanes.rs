@@ -84,15 +84,43 @@ fn lane_select(mask: u64, lane: usize) -> u32 {
     if mask as u32 & (1 << lane) != 0 { u32::MAX } else { 0 }
 }
 
+/// b in the lanes of `mask`, c in the others, for one chunk of lanes.
+#[inline(always)]
+fn blend(mask: u64, b: [u32; 8], c: [u32; 8]) -> [u32; 8] {
+    std::array::from_fn(|lane| {
+        let select = lane_select(mask, lane);
+        b[lane] & select | c[lane] & !select
+    })
+}
+
+/// `out[lane] = b[lane]` in the lanes of `mask`, `c[lane]` in the others.
+#[inline(never)]
+pub(super) fn select(mask: u64, rows: &[&[u32]], out: &mut [u32]) {
+    let [b, c] = sources(rows, out.len());
+    let ((b8, b_rest), (c8, c_rest)) = (b.as_chunks(), c.as_chunks());
+    let (out8, out_rest) = out.as_chunks_mut();
+    let rest_mask = mask.wrapping_shr(8 * out8.len() as u32);
+    for (chunk, (out, (b, c))) in out8.iter_mut().zip(b8.iter().zip(c8)).enumerate() {
+        *out = blend(mask >> (8 * chunk), *b, *c);
+    }
+    for (lane, (out, (&b, &c))) in out_rest.iter_mut().zip(b_rest.iter().zip(c_rest)).enumerate() {
+        *out = if rest_mask >> lane & 1 != 0 { b } else { c };
+    }
+}
+
 /// Copies `from` to `into` in the lanes of `mask`; the other lanes of `into` keep their value. Both rows
 /// have W lanes.
 #[inline]
 pub fn merge(mask: u64, from: &[u32], into: &mut [u32]) {
-    for (chunk, (from, into)) in from.chunks(8).zip(into.chunks_mut(8)).enumerate() {
-        let chunk_mask = mask >> (8 * chunk);
-        for (lane, (&from, into)) in from.iter().zip(into).enumerate() {
-            let select = lane_select(chunk_mask, lane);
-            *into = from & select | *into & !select;
+    let (from8, from_rest) = from.as_chunks();
+    let (into8, into_rest) = into.as_chunks_mut();
+    let rest_mask = mask.wrapping_shr(8 * into8.len() as u32);
+    for (chunk, (into, from)) in into8.iter_mut().zip(from8).enumerate() {
+        *into = blend(mask >> (8 * chunk), *from, *into);
+    }
+    for (lane, (into, &from)) in into_rest.iter_mut().zip(from_rest).enumerate() {
+        if rest_mask >> lane & 1 != 0 {
+            *into = from;
         }
     }
 }
