@@ -70,6 +70,11 @@ pub(super) fn lanes_where(rows: &[&[u32]], f: impl Fn(u32, u32) -> bool) -> u64 
     mask
 }
 
+/// Lanes whose value is 0: those that a division by this row gives 0 for.
+pub fn zero_lanes(row: &[u32]) -> u64 {
+    lanes_where(&[row, row], |value, _| value == 0)
+}
+
 /// Bit i of the result is byte i, which is 0 or 1.
 #[inline(always)]
 fn gather_flags(flags: [u8; 8]) -> u8 {

@@ -14,7 +14,7 @@ pub const FRAGMENT_ROWS: usize = MMA_DIM * MMA_DIM;
 /// f32 add, with canonical NaN.
 ///
 /// # Panics
-/// If `a` or `b` is shorter than `c`.
+/// If `a` or `b` is shorter than `c`, or `c` is empty or of more than 64 lanes.
 pub fn mma_compute(mask: u64, a: &[u32], b: &[u32], c: &mut [u32]) {
     let lanes = c.len() / FRAGMENT_ROWS;
     let row = |index: usize| index * lanes..(index + 1) * lanes;

@@ -21,7 +21,7 @@ mod tests;
 use crate::isa::Op;
 use lanes::{lanes_where, map1, map2, map3, map4};
 
-pub use lanes::merge;
+pub use lanes::{merge, zero_lanes};
 pub use mma::{FRAGMENT_ROWS, mma_compute};
 
 /// What an instruction reads besides its rows. Bit i of a mask is lane i.

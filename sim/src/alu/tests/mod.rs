@@ -5,6 +5,7 @@
 //! `cargo test --release -p wave-sim --lib alu:: -- --ignored`.
 
 mod convert;
+mod definition;
 mod double;
 mod half;
 mod integer;

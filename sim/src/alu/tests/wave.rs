@@ -1,6 +1,6 @@
 //! Wave operations, select, merge and the matrix operation against their definitions, lane by lane.
 
-use super::super::{FRAGMENT_ROWS, LaneContext, execute, merge, mma_compute};
+use super::super::{FRAGMENT_ROWS, LaneContext, execute, merge, mma_compute, zero_lanes};
 use super::single::{bits, soft};
 use crate::isa::Op;
 use rand::{Rng, RngExt, SeedableRng};
@@ -125,6 +125,22 @@ fn merge_writes_the_lanes_of_the_mask() {
             for lane in 0..lanes {
                 assert_eq!(merged[lane], if mask >> lane & 1 == 1 { from[lane] } else { into[lane] });
             }
+        }
+    }
+}
+
+#[test]
+fn zero_lanes_are_those_that_hold_0() {
+    let mut rng = Pcg64Mcg::seed_from_u64(5);
+    for lanes in WIDTHS {
+        let row: Vec<u32> =
+            (0..lanes).map(|_| rng.random_range(0..3) << 31 >> rng.random_range(0..32)).collect();
+        for lane in 0..64 {
+            assert_eq!(
+                zero_lanes(&row) >> lane & 1 == 1,
+                row.get(lane) == Some(&0),
+                "lane {lane} of {row:x?}"
+            );
         }
     }
 }
