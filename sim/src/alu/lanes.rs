@@ -130,8 +130,8 @@ pub fn merge(mask: u64, from: &[u32], into: &mut [u32]) {
     }
 }
 
-/// The rows of `f(lane value or identity, accumulator)` over the lanes of `mask`, folded into one value.
-/// `f` is associative and commutative with `identity` as its neutral element.
+/// The values of the lanes of `mask` folded into one. `f` is associative and commutative, and `identity` its
+/// neutral element.
 #[inline(never)]
 pub(super) fn fold(mask: u64, row: &[u32], identity: u32, f: impl Fn(u32, u32) -> u32) -> u32 {
     let (row8, rest) = row.as_chunks::<8>();
