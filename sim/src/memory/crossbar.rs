@@ -45,10 +45,10 @@ pub(super) struct RequestCrossbar {
     waiting: Vec<BitSet>,
     /// Of each slice: the port that comes next in turn.
     turn: Vec<usize>,
-    /// Of each slice: when its input port is free.
-    free_at: Vec<Cycle>,
-    /// Of each core: the cycle from which its port can carry another packet.
-    port_free_at: Vec<Cycle>,
+    /// When each core's side of the crossbar is free.
+    core_free_at: Vec<Cycle>,
+    /// When each slice's side is free.
+    slice_free_at: Vec<Cycle>,
 }
 
 impl RequestCrossbar {
@@ -63,8 +63,8 @@ impl RequestCrossbar {
             offered: BitSet::new(cores),
             waiting: vec![BitSet::new(cores); slices],
             turn: vec![0; slices],
-            free_at: vec![0; slices],
-            port_free_at: vec![0; cores],
+            core_free_at: vec![0; cores],
+            slice_free_at: vec![0; slices],
         }
     }
 
@@ -110,8 +110,8 @@ impl RequestCrossbar {
             if self.waiting[s].is_empty() {
                 continue;
             }
-            if self.free_at[s] > now {
-                self.slices.at(s, self.free_at[s]);
+            if self.slice_free_at[s] > now {
+                self.slices.at(s, self.slice_free_at[s]);
                 continue;
             }
             // A full slice calls `slice_has_room` when that changes.
@@ -130,8 +130,8 @@ impl RequestCrossbar {
             self.waiting[s].remove(core);
             self.offered.remove(core);
             self.turn[s] = core + 1;
-            self.free_at[s] = now + cycles;
-            self.port_free_at[core] = now + cycles;
+            self.slice_free_at[s] = now + cycles;
+            self.core_free_at[core] = now + cycles;
             self.ports.at(core, now + cycles);
             if !self.waiting[s].is_empty() {
                 self.slices.at(s, now + cycles);
@@ -144,8 +144,8 @@ impl RequestCrossbar {
         if self.offered.contains(core) {
             return;
         }
-        if self.port_free_at[core] > now {
-            self.ports.at(core, self.port_free_at[core]);
+        if self.core_free_at[core] > now {
+            self.ports.at(core, self.core_free_at[core]);
             return;
         }
         match port.requests.peek(now) {
