@@ -77,7 +77,7 @@ fn frame(rng: &mut Pcg64Mcg, options: &Options) -> Tree {
         grid: [rng.random_range(1..=3), rng.random_range(1..=2), rng.random_range(1..=2)],
         workgroup,
         memory_seed: rng.random_range(0..u64::MAX),
-        checksum: true,
+        checksum: Some((0..4).collect()),
         ending: [Ending::Halt, Ending::Return, Ending::RunOff][rng.random_range(0..3u32) as usize],
         functions: Vec::new(),
     }
@@ -149,9 +149,6 @@ impl Grower {
         self.wild = self.one_in(8);
         let functions = self.below(MAX_FUNCTIONS as u32 + 1) as usize;
         self.tree.functions = vec![Vec::new(); functions + 1];
-        if functions > 0 && self.tree.ending == Ending::RunOff {
-            self.tree.ending = Ending::Halt;
-        }
         let total = self.options.nodes as i32;
         for function in 0..=functions {
             self.budget = if function == 0 { total } else { total / 6 };
@@ -164,12 +161,17 @@ impl Grower {
             self.tree.functions[function] = body;
         }
         if self.options.fault {
-            let node = self.faulting();
+            // May add a function.
+            let (node, outermost) = self.faulting();
             let lists = (0..).take_while(|n| list(&mut self.tree, *n).is_some()).count();
-            let chosen = self.below(lists as u32) as usize;
+            // Half of them where they are met for certain.
+            let chosen = if outermost || self.one_in(2) { 0 } else { self.below(lists as u32) as usize };
             if let Some(nodes) = list(&mut self.tree, chosen) {
                 nodes.insert(self.rng.random_range(0..=nodes.len() as u32) as usize, node);
             }
+        }
+        if self.tree.functions.len() > 1 && self.tree.ending == Ending::RunOff {
+            self.tree.ending = Ending::Halt;
         }
     }
 

@@ -25,6 +25,7 @@ mod values;
 #[cfg(test)]
 mod tests;
 
+use crate::config::Config;
 use crate::isa::{Inst, Op, Special};
 use crate::program::{Launch, Program};
 use std::ops::Range;
@@ -69,6 +70,23 @@ impl Default for Options {
             wave_width: 64,
             nodes: 60,
             fault: false,
+        }
+    }
+}
+
+impl Options {
+    /// Programs for one configuration, which use what it offers.
+    pub fn of(config: &Config) -> Options {
+        let core = &config.core;
+        Options {
+            f64: config.capabilities.f64,
+            mma: config.capabilities.mma,
+            max_registers: core.max_registers,
+            register_bytes: core.register_file_bytes,
+            max_threads: core.max_workgroup_size.min(128),
+            max_waves: core.max_waves,
+            wave_width: core.wave_width,
+            ..Options::default()
         }
     }
 }
@@ -193,8 +211,8 @@ pub struct Tree {
     pub workgroup: [u32; 3],
     /// Seed of the contents of device memory.
     pub memory_seed: u64,
-    /// End with a checksum over pool and predicates in device memory.
-    pub checksum: bool,
+    /// End with a checksum over the pool and these predicates in device memory.
+    pub checksum: Option<Vec<u8>>,
     /// How the kernel ends.
     pub ending: Ending,
     /// The kernel's body, then the functions that it calls.
