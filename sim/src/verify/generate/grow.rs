@@ -54,8 +54,8 @@ fn frame(rng: &mut Pcg64Mcg, options: &Options) -> Tree {
     let registers = rng.random_range(48..=options.max_registers.clamp(48, 256));
     let reserved = rng.random_range(0..=registers - u32::from(RESERVED)) as u8;
     let width = options.wave_width.max(1);
-    let lanes = options.register_bytes / (4 * registers) / width * width;
-    let limit = lanes.min(options.max_waves * width).min(options.max_threads).max(1);
+    let waves = options.register_bytes / (4 * registers * width) * options.schedulers;
+    let limit = (waves.min(options.max_waves) * width).min(options.max_threads).max(1);
     let threads = match rng.random_range(0..6) {
         0 => limit,
         1 => limit.min(width + 1),

@@ -44,13 +44,15 @@ pub struct Options {
     pub mma: bool,
     /// Most registers that a kernel may declare, at least 48.
     pub max_registers: u32,
-    /// Bytes of registers that one workgroup may take, lanes rounded up to 64.
+    /// Schedulers of a core, over which the waves of a workgroup are spread.
+    pub schedulers: u32,
+    /// Bytes of the registers of each.
     pub register_bytes: u32,
     /// Most threads of a workgroup.
     pub max_threads: u32,
-    /// Most waves of a workgroup, given the wave width.
+    /// Most waves of a workgroup.
     pub max_waves: u32,
-    /// Lanes of a wave: bounds the threads through `max_waves`, and nothing else.
+    /// Lanes of a wave. Bounds the threads, nothing else: a program runs on waves of any width.
     pub wave_width: u32,
     /// Nodes of the tree, about.
     pub nodes: u32,
@@ -64,6 +66,7 @@ impl Default for Options {
             f64: true,
             mma: true,
             max_registers: 64,
+            schedulers: 1,
             register_bytes: 16384,
             max_threads: 128,
             max_waves: 4,
@@ -82,7 +85,8 @@ impl Options {
             f64: config.capabilities.f64,
             mma: config.capabilities.mma,
             max_registers: core.max_registers,
-            register_bytes: core.register_file_bytes,
+            schedulers: core.schedulers,
+            register_bytes: core.register_file_bytes / core.schedulers,
             max_threads: core.max_workgroup_size.min(128),
             max_waves: core.max_waves,
             wave_width: core.wave_width,
