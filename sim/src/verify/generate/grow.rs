@@ -84,9 +84,9 @@ fn frame(rng: &mut Pcg64Mcg, options: &Options) -> Tree {
 }
 
 /// Runs of registers that do not meet each other or the reserved ones; the first has 8.
-fn pool(rng: &mut Pcg64Mcg, registers: u32, reserved: u8) -> Vec<Range<u8>> {
+fn pool(rng: &mut Pcg64Mcg, registers: u32, reserved: u8) -> Vec<Range<u16>> {
     let mut taken = vec![false; registers as usize];
-    taken[usize::from(reserved)..usize::from(reserved + RESERVED)].fill(true);
+    taken[usize::from(reserved)..][..usize::from(RESERVED)].fill(true);
     let mut pool = Vec::new();
     while pool.is_empty() || (pool.len() < 4 && rng.random_range(0..8) != 0) {
         let length = if pool.is_empty() { 8 } else { rng.random_range(2..=6) };
@@ -99,7 +99,7 @@ fn pool(rng: &mut Pcg64Mcg, registers: u32, reserved: u8) -> Vec<Range<u8>> {
         let run = start as usize..(start + length) as usize;
         if !taken[run.clone()].contains(&true) {
             taken[run].fill(true);
-            pool.push(start as u8..(start + length) as u8);
+            pool.push(start as u16..(start + length) as u16);
         }
     }
     pool
@@ -179,23 +179,24 @@ impl Grower {
     fn start(&mut self) -> Vec<Node> {
         let mut nodes = Vec::new();
         for run in self.tree.pool.clone() {
-            let mut register = run.start;
-            while register < run.end {
+            let (mut register, end) = (run.start, run.end);
+            while register < end {
+                let rd = register as u8;
                 let slot = self.tree.reserved + Reserved::Slot as u8;
-                let wide = run.end - register >= 4 && self.one_in(2);
+                let wide = end - register >= 4 && self.one_in(2);
                 let node = if wide || self.below(4) < 3 {
                     let op = if wide { Op::DeviceLoadU128 } else { Op::DeviceLoadU32 };
-                    let mut load = self.access(Inst { rd: register, ..Inst::new(op) }, Region::Input);
+                    let mut load = self.access(Inst { rd, ..Inst::new(op) }, Region::Input);
                     if !self.one_in(4) {
                         (load.index, load.mask, load.offset) = (slot, 0x1FC, self.below(1500));
                     }
                     Node::Access(load)
                 } else if self.one_in(2) {
                     let imm = values::word(&mut self.rng);
-                    Node::Inst(Inst { rd: register, imm, ..Inst::new(Op::MovImm) })
+                    Node::Inst(Inst { rd, imm, ..Inst::new(Op::MovImm) })
                 } else {
                     let rs1 = self.below(Special::ALL.len() as u32) as u8;
-                    Node::Inst(Inst { rd: register, rs1, ..Inst::new(Op::MovSr) })
+                    Node::Inst(Inst { rd, rs1, ..Inst::new(Op::MovSr) })
                 };
                 nodes.push(node);
                 register += if wide { 4 } else { 1 };
@@ -272,7 +273,7 @@ impl Grower {
     fn repeat(&mut self, place: Place) -> Node {
         let uniform = place.uniform && self.one_in(2);
         let first: u8 = MAX_LOOPS[..place.function].iter().sum();
-        let counter = self.tree.reserved + RESERVED - COUNTERS + first + place.loops;
+        let counter = self.tree.reserved + (RESERVED - COUNTERS) + first + place.loops;
         let trips = if uniform || self.one_in(2) {
             Trips::Fixed(self.rng.random_range(0..=3))
         } else {
@@ -389,17 +390,19 @@ impl Grower {
 
     /// The first of `rows` registers of one run of the pool, often one that was written just before.
     pub fn register(&mut self, rows: u8) -> u8 {
-        let runs: Vec<Range<u8>> =
-            self.tree.pool.iter().filter(|run| run.end - run.start >= rows).cloned().collect();
+        let rows = u16::from(rows);
+        let runs: Vec<Range<u16>> =
+            self.tree.pool.iter().filter(|run| run.len() >= rows.into()).cloned().collect();
         if self.below(5) < 2 && !self.recent.is_empty() {
-            let distance = self.rng.random_range(1..=3.min(self.recent.len()));
-            let register = self.recent[self.recent.len() - distance];
-            if runs.iter().any(|run| run.start <= register && register + rows <= run.end) {
+            let distance = self.rng.random_range(1..=3.min(self.recent.len() as u32));
+            let register = self.recent[self.recent.len() - distance as usize];
+            let last = u16::from(register) + rows - 1;
+            if runs.iter().any(|run| run.contains(&u16::from(register)) && run.contains(&last)) {
                 return register;
             }
         }
         let run = &runs[self.rng.random_range(0..runs.len() as u32) as usize];
-        self.rng.random_range(run.start..=run.end - rows)
+        self.rng.random_range(run.start..=run.end - rows) as u8
     }
 
     fn register_in_bank(&mut self, rows: u8, other: u8) -> u8 {

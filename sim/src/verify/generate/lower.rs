@@ -49,8 +49,8 @@ struct Lower<'a> {
 impl Lower<'_> {
     fn emit(&mut self, inst: Inst) {
         for (first, rows) in inst.sources() {
-            for register in first..first + rows {
-                let index = usize::from(register).wrapping_sub(usize::from(self.tree.reserved));
+            for register in usize::from(first)..usize::from(first) + usize::from(rows) {
+                let index = register.wrapping_sub(usize::from(self.tree.reserved));
                 if let Some(used) = self.used.get_mut(index) {
                     *used = true;
                 }
@@ -154,7 +154,7 @@ impl Lower<'_> {
     /// counters serve as temporaries.
     fn checksum(&mut self, predicates: &[u8]) {
         let [zero, one, own] = [Reserved::Zero, Reserved::One, Reserved::OwnDevice].map(|r| self.reserved(r));
-        let sum = self.tree.reserved + RESERVED - COUNTERS;
+        let sum = self.tree.reserved + (RESERVED - COUNTERS);
         let (factor, bit) = (sum + 1, sum + 2);
         self.imm(sum, 0);
         for &predicate in predicates {
@@ -164,7 +164,7 @@ impl Lower<'_> {
         }
         self.imm(factor, 0x0100_0193);
         for register in self.tree.pool.iter().cloned().flatten() {
-            self.op(Op::IMad, [sum, sum, factor, register]);
+            self.op(Op::IMad, [sum, sum, factor, register as u8]);
         }
         self.imm(factor, OWN_BYTES);
         self.op(Op::IAdd, [factor, factor, own, 0]);

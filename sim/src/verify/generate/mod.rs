@@ -206,7 +206,7 @@ pub struct Tree {
     /// First of the [`layout::RESERVED`] registers that random instructions leave alone.
     pub reserved: u8,
     /// Runs of registers that random instructions use.
-    pub pool: Vec<Range<u8>>,
+    pub pool: Vec<Range<u16>>,
     /// Bytes of device memory of each lane.
     pub own_bytes: u32,
     /// Workgroups.

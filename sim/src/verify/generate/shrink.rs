@@ -40,7 +40,7 @@ fn frame(best: &mut Tree, fails: &mut dyn FnMut(&Case) -> bool) {
             take(best, candidate, fails);
         }
     }
-    let middle = |run: &Range<u8>| run.start.midpoint(run.end);
+    let middle = |run: &Range<u16>| run.start.midpoint(run.end);
     for n in 0..best.pool.len() {
         loop {
             let run = best.pool[n].clone();
@@ -164,7 +164,7 @@ fn without_leaves(nodes: &mut Vec<Node>) {
 
 /// No guards, one register, literals of 0, addresses that do not vary.
 fn operands(best: &mut Tree, fails: &mut dyn FnMut(&Case) -> bool) {
-    let register = best.pool[0].start;
+    let register = best.pool[0].start as u8;
     each_node(best, fails, |node| match node {
         Node::Inst(inst) => simpler_insts(*inst, register).map(|i| vec![Node::Inst(i)]).collect(),
         Node::Access(access) => {
