@@ -3,8 +3,14 @@
 //! Modules follow the data, and imports go one way; ARCHITECTURE.md at the root of the repository has
 //! the map and the invariants.
 
+pub mod alu;
 pub mod clock;
 pub mod config;
+pub mod core;
 pub mod diagnostic;
+pub mod gpu;
 pub mod isa;
+pub mod memory;
 pub mod program;
+pub mod stats;
+pub mod verify;

@@ -27,7 +27,7 @@ macro_rules! presets {
     };
 }
 
-presets!["gpu.ron", "tiny.ron", "large.ron", "rtl.ron"];
+presets!["gpu.ron", "tiny.ron", "large.ron", "t4.ron", "mi300x.ron", "m-series.ron", "rtl.ron"];
 
 /// The preset with this name, with or without `.ron`.
 pub fn preset(name: &str) -> Option<&'static Preset> {

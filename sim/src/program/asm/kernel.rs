@@ -20,11 +20,13 @@ pub(super) struct KernelText<'a> {
     pub span: Range<usize>,
     /// Byte offset of its first word in the code section.
     start: u32,
+    /// A line of it has an error, so that words or directives are missing.
+    pub broken: bool,
     registers: Option<u32>,
     local_memory_bytes: Option<u32>,
     workgroup_size: Option<[u32; 3]>,
-    /// Byte offset of each label in the code section.
-    labels: BTreeMap<&'a str, u32>,
+    /// Of each label: its byte offset in the code section, and the line that defines it.
+    labels: BTreeMap<&'a str, (u32, u32)>,
     /// Index of each call's second word, and what it calls.
     pub calls: Vec<(usize, Target<'a>)>,
     /// Register operands that were each the highest so far. The first of them that is not declared is
@@ -38,6 +40,7 @@ impl<'a> KernelText<'a> {
             name,
             span,
             start,
+            broken: false,
             registers: None,
             local_memory_bytes: None,
             workgroup_size: None,
@@ -47,12 +50,13 @@ impl<'a> KernelText<'a> {
         }
     }
 
-    pub fn define_label(&mut self, label: Piece<'a>, offset: u32) -> Result<(), Problem> {
-        if self.labels.contains_key(label.text) {
+    /// Defines a label of line `line` as `offset` bytes of the code section.
+    pub fn define_label(&mut self, label: Piece<'a>, offset: u32, line: u32) -> Result<(), Problem> {
+        if let Some((_, first)) = self.labels.get(label.text) {
             let message = format!("label `{}` is already defined in kernel `{}`", label.text, self.name);
-            return Err(Problem::new(&label.span, message));
+            return Err(Problem::new(&label.span, message).hint(format!("the first one is on line {first}")));
         }
-        self.labels.insert(label.text, offset);
+        self.labels.insert(label.text, (offset, line));
         Ok(())
     }
 
@@ -96,7 +100,7 @@ impl<'a> KernelText<'a> {
     /// Checks registers and patches calls into `code`, of which this kernel is the last.
     pub fn close(self, code: &mut [u32], problems: &mut Vec<(Severity, Problem)>) -> Kernel {
         let words = self.start / WORD_BYTES..code.len() as u32;
-        if words.is_empty() {
+        if words.is_empty() && !self.broken {
             let empty = Problem::new(&self.span, format!("kernel `{}` has no instructions", self.name));
             problems.push((Severity::Warning, empty));
         }
@@ -106,14 +110,15 @@ impl<'a> KernelText<'a> {
             let (offset, span) = match target {
                 Err((offset, span)) => (*offset, span),
                 Ok(label) => match self.labels.get(label.text) {
-                    Some(offset) => (*offset, &label.span),
+                    Some((offset, _)) => (*offset, &label.span),
                     None => {
                         problems.push((Severity::Error, self.undefined_label(label)));
                         continue;
                     }
                 },
             };
-            if !offset.is_multiple_of(WORD_BYTES) || !words.contains(&(offset / WORD_BYTES)) {
+            let inside = offset.is_multiple_of(WORD_BYTES) && words.contains(&(offset / WORD_BYTES));
+            if !inside && !self.broken {
                 let message =
                     format!("the call's target, byte {offset:#x}, is not in kernel `{}`", self.name);
                 let note = "it is an illegal instruction when it is reached".to_owned();
@@ -138,6 +143,8 @@ impl<'a> KernelText<'a> {
         let name = &self.name;
         let message = match self.registers {
             Some(_) => format!("r{last} is past the {registers} registers that kernel `{name}` declares"),
+            // The error may be that of its `.registers`.
+            None if self.broken => return None,
             None => format!("r{last} is past the {registers} registers of a kernel without `.registers`"),
         };
         let hint = match usize::from(*most) < MAX_REGISTERS {
@@ -176,7 +183,10 @@ pub(super) fn unquote(quoted: &str) -> Result<String, String> {
             Some(c @ ('"' | '\\' | '\'')) => Some(c),
             _ => None,
         };
-        name.push(escaped.ok_or("the name has an unknown escape sequence")?);
+        name.push(
+            escaped
+                .ok_or("the name has an unknown escape sequence: there are \\\" \\\\ \\n \\r \\t \\u{...}")?,
+        );
     }
     if name.contains('\0') { Err("a name cannot contain a null character".to_owned()) } else { Ok(name) }
 }

@@ -1,7 +1,8 @@
 //! One line of assembly text: what it says, before any of it is looked up.
 
-use super::Problem;
 use super::lexer::{Spanned, Token};
+use super::{Problem, quote};
+use crate::isa::Scope;
 use std::ops::Range;
 
 /// A piece of the source and where it stands.
@@ -126,13 +127,21 @@ impl<'a> Cursor<'a, '_> {
         Ok(Statement::Instruction { guard, mnemonic, hint, arguments })
     }
 
-    /// A dotted word after a mnemonic is a cache hint if it is glued to it, unless it names a scope
-    /// (`fence_release.device`), or if it has the name of one.
+    /// A dotted word after a mnemonic is a cache hint if it has the name of one, or if it is glued to it
+    /// and no scope (`fence_release.device`).
     fn is_hint(&self, mnemonic_end: usize) -> bool {
-        let (_, span) = &self.tokens[self.at];
-        let text = &self.source[span.start + 1..span.end];
-        let scope = crate::isa::Scope::from_name(text).is_some();
-        matches!(text, "cached" | "uncached" | "streaming") || span.start == mnemonic_end && !scope
+        let glued = self.tokens[self.at].1.start == mnemonic_end;
+        matches!(self.dotted(), "cached" | "uncached" | "streaming") || glued && !self.is_scope()
+    }
+
+    fn is_scope(&self) -> bool {
+        Scope::from_name(self.dotted()).is_some()
+    }
+
+    /// The next token, which is a dotted word, without its dot.
+    fn dotted(&self) -> &'a str {
+        let span = &self.tokens[self.at].1;
+        &self.source[span.start + 1..span.end]
     }
 
     fn guard(&mut self) -> Result<GuardText<'a>, Problem> {
@@ -163,7 +172,8 @@ impl<'a> Cursor<'a, '_> {
                     }
                 }
                 // A scope may follow without a comma.
-                Some(Token::Dotted) | None => {}
+                Some(Token::Dotted) if self.is_scope() => {}
+                None => {}
                 Some(Token::Word | Token::Number | Token::Bang) => {
                     let mut error = self.unexpected("a comma");
                     error.hint = Some("operands are separated by commas; a line has one instruction".into());
@@ -183,9 +193,13 @@ impl<'a> Cursor<'a, '_> {
                 // A half belongs to a word that it is glued to.
                 if let Some((Token::Dotted, span)) = self.tokens.get(self.at)
                     && span.start == word.span.end
-                    && let half @ (".lo" | ".hi") = &self.source[span.clone()]
+                    && !self.is_scope()
                 {
-                    word.kind = ArgumentKind::Half(half == ".hi");
+                    word.kind = match self.dotted() {
+                        "lo" => ArgumentKind::Half(false),
+                        "hi" => ArgumentKind::Half(true),
+                        _ => return Err(self.unexpected("`.lo` or `.hi`")),
+                    };
                     word.span.end = span.end;
                     self.at += 1;
                 }
@@ -226,7 +240,7 @@ impl<'a> Cursor<'a, '_> {
             return Problem { message, hint: None, span: end..end };
         };
         let text = &self.source[span.clone()];
-        let message = format!("expected {expected}, found `{}`", text.escape_debug());
+        let message = format!("expected {expected}, found {}", quote(text));
         let hint = match token {
             Token::Unknown if text.starts_with('/') => Some("comments begin with `;` or `#`".to_owned()),
             Token::Unknown if text.starts_with(['[', ']', '(', ')']) => {
@@ -235,6 +249,7 @@ impl<'a> Cursor<'a, '_> {
             Token::Unknown if text.starts_with('$') || text.starts_with('%') => {
                 Some("registers are written r0 to r255, predicates p0 to p3".to_owned())
             }
+            Token::At => Some("a guard stands before its mnemonic: `@p1 iadd r1, r2, r3`".to_owned()),
             _ => None,
         };
         Problem { message, hint, span: span.clone() }
