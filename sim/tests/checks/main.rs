@@ -7,4 +7,5 @@ mod golden;
 mod kernels;
 mod messages;
 mod random;
+mod structured;
 mod unwritten;

@@ -17,8 +17,7 @@ fn right_programs_have_no_errors_and_no_doubtful_barriers() {
     for seed in 0..300 {
         let case = grow(seed, &Options::default()).case();
         for wave_width in [8, 64] {
-            let options =
-                CheckOptions { wave_width, ..CheckOptions::default() }.for_launch(&case.launch);
+            let options = CheckOptions { wave_width, ..CheckOptions::default() }.for_launch(&case.launch);
             for message in check(&case.program, 0, &options).diagnostics {
                 assert_eq!(message.severity, Severity::Warning, "seed {seed}: {message}");
                 assert!(!message.message.contains("barrier"), "seed {seed}: {message}");
@@ -41,8 +40,15 @@ fn faults_of_the_structure_are_foreseen() {
         }
         let options = CheckOptions { wave_width: 8, ..CheckOptions::default() }.for_launch(&case.launch);
         let report = check(&case.program, 0, &options);
-        let told = report.has_errors() || matches!(fault.kind, FaultKind::BarrierInDivergence);
-        assert!(told && !report.diagnostics.is_empty(), "seed {seed}: {fault}\n{:#?}", report.diagnostics);
+        let foreseen = match fault.kind {
+            // How deep a recursion gets and which way a condition goes is not always known.
+            FaultKind::CallOverflow { .. } => report.diagnostics.iter().any(|d| d.message.contains("call")),
+            FaultKind::BarrierInDivergence => {
+                report.diagnostics.iter().any(|d| d.message.contains("barrier"))
+            }
+            _ => report.has_errors(),
+        };
+        assert!(foreseen, "seed {seed}: {fault}\n{:#?}", report.diagnostics);
         if matches!(fault.kind, FaultKind::IllegalInstruction(kind) if kind != DecodeError::Truncated) {
             let at = format!("pc {:#06x}", fault.pc);
             let here = report.diagnostics.iter().any(|d| d.message.contains(&at));
@@ -87,6 +93,6 @@ proptest! {
         let options = CheckOptions { wave_width, divergence_depth: 3, call_depth: 2, ..CheckOptions::default() };
         let report = check(&program, 0, &options);
         let dot = report.graph.to_dot(&program, &program.kernels[0]);
-        prop_assert!(dot.ends_with("}\n"));
+        prop_assert!(dot.starts_with("digraph"), "{}", dot);
     }
 }

@@ -174,7 +174,9 @@ impl Analysis<'_> {
 
     fn run(&self, entry: usize, written: Cells) -> Flow<Written> {
         let mut flow = Flow::new(self.graph);
-        flow.arrive(self.graph.block_of[entry], &Written::new(written));
+        if let Some(&block) = self.graph.block_of.get(entry) {
+            flow.arrive(block, &Written::new(written));
+        }
         while let Some((block, start)) = flow.next() {
             let end = self.through(block, start);
             for (edge, to) in self.graph.leads(block) {
