@@ -12,7 +12,12 @@ use wave_sim::verify::reference::Order;
 #[test]
 fn what_nothing_reads_unwritten_makes_no_difference() {
     let mut runner = TestRunner::new_with_rng(
-        Config { cases: cases(800), failure_persistence: None, ..Config::default() },
+        Config {
+            cases: cases(800),
+            failure_persistence: None,
+            max_local_rejects: 1_000_000,
+            ..Config::default()
+        },
         proptest::test_runner::TestRng::deterministic_rng(proptest::test_runner::RngAlgorithm::ChaCha),
     );
     // Reading lanes that do not take part is not followed.
