@@ -22,6 +22,8 @@ use std::ops::Range;
 pub const DEFAULT_REGISTERS: u32 = 32;
 /// Diagnostics that one run lists; what is past them is counted.
 pub const MOST_DIAGNOSTICS: usize = 50;
+/// Messages after which the rest of a file is not read: it is no assembly text.
+const FLOOD: usize = 1000;
 
 /// The directives and how they are used.
 const DIRECTIVES: &[(&str, &str)] = &[
@@ -49,10 +51,17 @@ pub fn assemble(text: &str, file: &str) -> Result<(Program, Vec<Diagnostic>), Ve
         lines: Vec::new(),
         open: None,
         outside_reported: false,
+        cut: false,
         problems: Vec::new(),
     };
     let tokens = lexer::tokenize(text);
     for (number, line) in tokens.split(|(token, _)| *token == Token::Newline).enumerate() {
+        if assembler.problems.len() >= FLOOD {
+            // What follows would only be said to be missing.
+            assembler.open = None;
+            assembler.cut = true;
+            break;
+        }
         if !line.is_empty() {
             assembler.line(number as u32 + 1, line);
         }
@@ -94,6 +103,8 @@ struct Assembler<'a> {
     open: Option<KernelText<'a>>,
     /// A statement outside a kernel has been reported since the last `.end`.
     outside_reported: bool,
+    /// The rest of the text has not been read.
+    cut: bool,
     problems: Vec<(Severity, Problem)>,
 }
 
@@ -363,8 +374,9 @@ impl<'a> Assembler<'a> {
             })
             .collect();
         if surplus > 0 {
-            diagnostics
-                .push(Diagnostic::error(format!("{surplus} more messages about `{file}` are not shown")));
+            let rest = if self.cut { ", and the rest of the file was not read" } else { "" };
+            let message = format!("{surplus} more messages about `{file}` are not shown{rest}");
+            diagnostics.push(Diagnostic::error(message));
         }
         diagnostics
     }
