@@ -196,6 +196,19 @@ fn a_flood_of_errors_is_cut() {
 }
 
 #[test]
+fn a_flood_of_warnings_hides_no_error_and_no_code() {
+    let line = "hadd r1, r2.hi, r3\n";
+    let text = format!(".kernel k\n{}.end\n", line.repeat(5000));
+    let Ok((program, warnings)) = assemble(&text, "k.wave") else { panic!("refused") };
+    assert_eq!(program.code.len(), 10_000);
+    assert_eq!(warnings.len(), MOST_DIAGNOSTICS + 1);
+    assert!(warnings.iter().all(|w| w.severity == Severity::Warning));
+    let text = format!(".kernel k\n{}bad\n.end\n", line.repeat(5000));
+    let Err(errors) = assemble(&text, "k.wave") else { panic!("accepted") };
+    assert!(errors.iter().any(|e| e.message == "unknown instruction `bad`"));
+}
+
+#[test]
 fn an_instruction_outside_is_reported_once() {
     assert_eq!(messages("nop\nnop\n.registers 4\n"), ["instruction outside a kernel"]);
     assert_eq!(messages(".end\n"), ["`.end` without a `.kernel`"]);
