@@ -111,7 +111,7 @@ fn find_base(source: &Source, located: &Located, name: &str, above: &[Layer]) ->
     Ok(base)
 }
 
-fn parse(text: &str) -> Result<raw::Config, ron::error::SpannedError> {
+pub(super) fn parse(text: &str) -> Result<raw::Config, ron::error::SpannedError> {
     ron::Options::default().with_default_extension(Extensions::IMPLICIT_SOME).from_str(text)
 }
 
