@@ -209,11 +209,8 @@ impl Core {
                 let slot = pending.slot;
                 if op.destination_rows > 0 {
                     let register = slot * self.rows_per_wave + usize::from(op.destination + row);
-                    write_row(
-                        &mut self.registers[register * self.width..][..self.width],
-                        values,
-                        pending.mask,
-                    );
+                    let row = &mut self.registers[register * self.width..][..self.width];
+                    alu::merge(pending.mask, values, row);
                 }
                 if row + 1 >= op.destination_rows {
                     if op.predicate_write != 0 {
