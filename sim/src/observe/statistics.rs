@@ -1,0 +1,42 @@
+//! Every declared statistic, with its value in a report.
+
+use super::figures::FIGURES;
+use crate::gpu::KernelReport;
+use crate::stats::{CoreCounters, Declared, SlotUse};
+
+/// Cycles of a kernel, which no counter of a block has.
+const CYCLES: Declared = Declared {
+    name: "kernel.cycles",
+    unit: "cycles",
+    doc: "Cycles from the launch until the last workgroup was done and the last store acknowledged.",
+};
+
+/// The counters, in the order of reports.
+pub fn counters() -> Vec<Declared> {
+    let mut declared = vec![CYCLES];
+    declared.extend_from_slice(CoreCounters::DECLARED);
+    declared.extend(SlotUse::ALL.iter().map(|u| u.declared()));
+    declared
+}
+
+/// Every counter with its value.
+pub fn values(report: &KernelReport) -> Vec<(Declared, u64)> {
+    let mut values = vec![report.cycles];
+    values.extend(report.core.values());
+    values.extend(report.slots);
+    counters().into_iter().zip(values).collect()
+}
+
+/// Everything that is declared: figures, then counters.
+pub fn declared() -> Vec<Declared> {
+    FIGURES.iter().map(|figure| figure.declared).chain(counters()).collect()
+}
+
+/// The listing for people: a paragraph for each.
+pub fn listing() -> String {
+    let all = declared();
+    let name = all.iter().map(|d| d.name.len()).max().unwrap_or(0);
+    let unit = all.iter().map(|d| d.unit.chars().count()).max().unwrap_or(0);
+    let line = |d: &Declared| format!("{:name$}  {:unit$}  {}\n", d.name, d.unit, d.doc.trim());
+    all.iter().map(line).collect()
+}
