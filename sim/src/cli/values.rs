@@ -312,7 +312,10 @@ pub fn fill_iota(text: &str) -> Result<Fill, String> {
         (number::Number::Integer(scale), None) => Scale::Float(scale as f32),
         (number::Number::Float(scale), None) => Scale::Float(scale),
         (number::Number::Float(_), Some(_)) => {
-            return Err(format!("the scale `{scale}` is not an integer, and {} is a type of integers", element.name()));
+            return Err(format!(
+                "the scale `{scale}` is not an integer, and {} is a type of integers",
+                element.name()
+            ));
         }
     };
     let fill = Fill { offset: integer(offset)?, element, count: integer(count)?, scale };

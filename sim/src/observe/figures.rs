@@ -50,13 +50,10 @@ pub const IPC: Figure = figure(
 );
 
 /// Wave instructions a cycle of one core.
-pub const IPC_PER_CORE: Figure = figure(
-    "figure.ipc_per_core",
-    "wave instructions a cycle",
-    3,
-    "figure.ipc / cores.",
-    |t| IPC.of(t) / f64::from(t.config.cores),
-);
+pub const IPC_PER_CORE: Figure =
+    figure("figure.ipc_per_core", "wave instructions a cycle", 3, "figure.ipc / cores.", |t| {
+        IPC.of(t) / f64::from(t.config.cores)
+    });
 
 /// Part of the lanes that take part.
 pub const SIMD_EFFICIENCY: Figure = figure(
@@ -83,13 +80,10 @@ pub const OCCUPANCY: Figure = figure(
 );
 
 /// Part of the issue slots that issue.
-pub const ISSUE_UTILIZATION: Figure = figure(
-    "figure.issue_utilization",
-    "%",
-    1,
-    "issue.issued / all issue slots.",
-    |t| percent(t.report.slots[SlotUse::Issued as usize], t.report.slots.iter().sum()),
-);
+pub const ISSUE_UTILIZATION: Figure =
+    figure("figure.issue_utilization", "%", 1, "issue.issued / all issue slots.", |t| {
+        percent(t.report.slots[SlotUse::Issued as usize], t.report.slots.iter().sum())
+    });
 
 /// Every figure.
 pub const FIGURES: [Figure; 5] = [IPC, IPC_PER_CORE, SIMD_EFFICIENCY, OCCUPANCY, ISSUE_UTILIZATION];
@@ -110,9 +104,9 @@ pub fn top_stall(report: &KernelReport) -> Option<(SlotUse, f64)> {
     let total = report.slots.iter().sum();
     let lost = SlotUse::ALL.iter().filter(|u| !matches!(u, SlotUse::Issued | SlotUse::Squashed));
     // The first of equal ones.
-    let top = lost.copied().reduce(|a, b| {
-        if report.slots[b as usize] > report.slots[a as usize] { b } else { a }
-    })?;
+    let top = lost
+        .copied()
+        .reduce(|a, b| if report.slots[b as usize] > report.slots[a as usize] { b } else { a })?;
     let slots = report.slots[top as usize];
     (slots > 0).then(|| (top, percent(slots, total)))
 }
@@ -124,7 +118,10 @@ pub fn sum(steps: &[Step]) -> Option<KernelReport> {
     for step in rest {
         total.cycles += step.report.cycles;
         total.core.add(&step.report.core);
-        total.memory.add(&step.report.memory);
+        total.l1 += &step.report.l1;
+        total.memory.interconnect += &step.report.memory.interconnect;
+        total.memory.l2 += &step.report.memory.l2;
+        total.memory.dram += &step.report.memory.dram;
         total.slots.iter_mut().zip(step.report.slots).for_each(|(sum, n)| *sum += n);
     }
     Some(total)
