@@ -29,7 +29,8 @@ pub struct Cli {
     pub run: RunArgs,
 }
 
-const AFTER_HELP: &str = "\
+/// What `--help` ends with.
+pub const AFTER_HELP: &str = "\
 Examples:
   wave-sim --config gpu.ron                    run the suite on the default machine
   wave-sim --config t4.ron sgemm               run one kernel of the suite on another

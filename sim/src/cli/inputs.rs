@@ -161,6 +161,11 @@ pub fn read(path: &Path, most: u64, flag: &str) -> Result<Vec<u8>, Diagnostic> {
 }
 
 impl Input {
+    /// True for what comes with the program.
+    pub fn is_of_the_suite(&self) -> bool {
+        matches!(self, Input::Launch(word) if launch::suite().any(|name| name == word))
+    }
+
     /// Name for reports: the file's without its extension, or in the suite.
     pub fn name(&self) -> String {
         let path = match self {

@@ -5,6 +5,7 @@ use super::inputs;
 use super::terminal::Terminal;
 use crate::config::Config;
 use crate::diagnostic::{Diagnostic, Severity};
+use crate::program::check::CheckOptions;
 
 /// Loads the configuration and checks it again with the flags' values.
 ///
@@ -31,4 +32,16 @@ pub fn machine(args: &RunArgs, terminal: &Terminal) -> Result<Config, Vec<Diagno
     }
     terminal.diagnostics(&found);
     Ok(config)
+}
+
+/// What the static checks have to know of the machine.
+pub fn check_options(config: &Config) -> CheckOptions {
+    CheckOptions {
+        wave_width: config.core.wave_width,
+        divergence_depth: config.core.divergence_depth,
+        call_depth: config.core.call_depth,
+        f64: config.capabilities.f64,
+        mma: config.capabilities.mma,
+        ..CheckOptions::default()
+    }
 }

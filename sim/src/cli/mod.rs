@@ -54,7 +54,7 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
     let terminal = Terminal::of_environment();
     let words: Vec<OsString> = words.into_iter().collect();
     if words.len() <= 1 {
-        terminal.err(&format!("{}\n{}", Cli::command().render_help(), NOTHING_TO_DO));
+        terminal.err(&format!("{NOTHING_TO_DO}\n{}\n", args::AFTER_HELP));
         return Exit::WrongInput as u8;
     }
     let cli = match Cli::try_parse_from(words) {
@@ -78,8 +78,14 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
     }
 }
 
-const NOTHING_TO_DO: &str =
-    "Start with `wave-sim --config gpu.ron`, which runs the suite on the default machine.\n";
+const NOTHING_TO_DO: &str = "\
+wave-sim simulates GPUs that run the WAVE v0.4 instruction set, cycle by cycle.
+
+Usage: wave-sim [--config CONFIG] [KERNEL.wave|KERNEL.wbin|LAUNCH.ron]... [flags]
+       wave-sim asm|dis|check|config|stats|completions ...
+
+Nothing was asked for. `wave-sim --config gpu.ron` is a good start, `wave-sim --help` has everything.
+";
 
 /// The commands that run nothing.
 fn other(command: &Command, terminal: &Terminal) -> Ended {

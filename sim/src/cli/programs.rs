@@ -1,12 +1,13 @@
 //! `wave-sim asm`, `dis` and `check`.
 
 use super::args::CheckArgs;
+use super::machine::check_options;
 use super::terminal::Terminal;
 use super::{Ended, Exit, files, inputs};
-use crate::config::Config;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::observe::counted;
 use crate::program::asm::suggest::did_you_mean;
-use crate::program::check::{CheckOptions, Report, check as check_kernel};
+use crate::program::check::{Report, check as check_kernel};
 use crate::program::{self, wbin};
 use std::path::Path;
 
@@ -46,7 +47,7 @@ pub fn disassemble(input: &Path, output: Option<&Path>, terminal: &Terminal) -> 
 /// Whatever keeps a file or the configuration from being loaded.
 pub fn check(args: &CheckArgs, terminal: &Terminal) -> Ended {
     let config = inputs::config(&args.config, terminal)?;
-    let options = options(&config);
+    let options = check_options(&config);
     let mut exit = Exit::Success;
     let mut text = String::new();
     for input in &args.inputs {
@@ -69,17 +70,6 @@ pub fn check(args: &CheckArgs, terminal: &Terminal) -> Ended {
     Ok(exit)
 }
 
-fn options(config: &Config) -> CheckOptions {
-    CheckOptions {
-        wave_width: config.core.wave_width,
-        divergence_depth: config.core.divergence_depth,
-        call_depth: config.core.call_depth,
-        f64: config.capabilities.f64,
-        mma: config.capabilities.mma,
-        ..CheckOptions::default()
-    }
-}
-
 /// The kernel of this name, or all.
 fn kernels(
     program: &program::Program,
@@ -99,50 +89,49 @@ fn kernels(
 /// What a kernel is made of, a line each.
 fn summary(report: &Report) -> String {
     let s = &report.summary;
-    let live = match &s.max_live_at {
-        Some(place) => format!("{} at most hold a value, at {place}", s.max_live_registers),
-        None => format!("{} at most hold a value", s.max_live_registers),
-    };
-    let needs: Vec<&str> =
-        [("CAP_F64", s.uses_f64), ("CAP_MMA", s.uses_mma)].iter().filter(|n| n.1).map(|n| n.0).collect();
-    let arguments: Vec<String> = s.assumed_arguments.iter().map(|r| format!("r{r}")).collect();
+    let count = |n: u32, what: &str| counted(n.into(), what);
     let list = |items: Vec<String>| if items.is_empty() { "none".to_owned() } else { items.join(", ") };
-    let rows = [
-        (
-            "code",
-            format!(
-                "{} instructions, {} words, {} blocks, {} functions",
-                s.instructions, s.words, s.blocks, s.functions
-            ),
-        ),
-        (
-            "control",
-            format!(
-                "{} ifs, {} loops, of which {} may diverge; nesting {}, calls {}",
-                s.ifs, s.loops, s.divergent, s.max_nesting, s.max_call_depth
-            ),
-        ),
-        ("registers", format!("{} declared, {} used, {live}", s.registers_declared, s.registers_used)),
-        ("arguments", list(arguments)),
-        (
-            "memory",
-            format!(
-                "{} local and {} device accesses, {} atomics; {} bytes of local memory",
-                s.local_accesses, s.device_accesses, s.atomics, s.local_memory_bytes
-            ),
-        ),
-        (
-            "waves",
-            format!("{} barriers, {} fences, {} wave operations", s.barriers, s.fences, s.wave_operations),
-        ),
-        ("needs", list(needs.into_iter().map(str::to_owned).collect())),
+    let place = s.max_live_at.as_ref().map_or(String::new(), |place| format!(", at {place}"));
+    let needs = [("CAP_F64", s.uses_f64), ("CAP_MMA", s.uses_mma)];
+    let code = [
+        count(s.instructions, "instruction"),
+        count(s.words, "word"),
+        count(s.blocks, "block"),
+        count(s.functions, "function"),
     ];
-    let found = report.diagnostics.len();
-    let errors =
-        report.diagnostics.iter().filter(|d| d.severity == crate::diagnostic::Severity::Error).count();
-    let verdict = match (errors, found - errors) {
+    let control = [
+        count(s.ifs, "if"),
+        format!("{}; {} of them may part lanes", count(s.loops, "loop"), s.divergent),
+        format!("nesting {}", s.max_nesting),
+        format!("calls {}", s.max_call_depth),
+    ];
+    let registers = [
+        format!("{} declared", s.registers_declared),
+        format!("{} used", s.registers_used),
+        format!("{} needed at once{place}", s.max_live_registers),
+    ];
+    let memory = [
+        format!("{} local", s.local_accesses),
+        format!("{} device accesses", s.device_accesses),
+        count(s.atomics, "atomic"),
+        format!("{} of local memory", count(s.local_memory_bytes, "byte")),
+    ];
+    let waves =
+        [count(s.barriers, "barrier"), count(s.fences, "fence"), count(s.wave_operations, "wave operation")];
+    let rows = [
+        ("code", code.join(", ")),
+        ("control", control.join(", ")),
+        ("registers", registers.join(", ")),
+        ("arguments", list(s.assumed_arguments.iter().map(|r| format!("r{r}")).collect())),
+        ("memory", memory.join(", ")),
+        ("waves", waves.join(", ")),
+        ("needs", list(needs.iter().filter(|need| need.1).map(|need| need.0.to_owned()).collect())),
+    ];
+    let errors = report.diagnostics.iter().filter(|d| d.severity == Severity::Error).count() as u64;
+    let warnings = report.diagnostics.len() as u64 - errors;
+    let verdict = match (errors, warnings) {
         (0, 0) => "nothing to remark".to_owned(),
-        (e, w) => format!("{e} errors, {w} warnings"),
+        _ => format!("{}, {}", counted(errors, "error"), counted(warnings, "warning")),
     };
     let mut text = format!("kernel {}: {verdict}\n", s.kernel);
     for (name, value) in rows {

@@ -168,7 +168,13 @@ fn execute(work: &mut Work, args: &RunArgs, config: &Config, progress: &mut Prog
     let mut gpu = Gpu::new(config, &work.program, std::mem::take(&mut work.memory));
     for launch in &work.steps {
         progress.start_launch();
-        match step(&mut gpu, launch, &work.program, &options, &mut trace, progress) {
+        if let Some(trace) = &mut trace {
+            let kernel = &work.program.kernels[launch.kernel];
+            let [x, y, z] = launch.grid;
+            let heading = format!("kernel {} grid {x},{y},{z}", kernel.name);
+            trace.start(kernel.code.start, (work.steps.len() > 1).then_some(&heading));
+        }
+        match step(&mut gpu, launch, &options, &mut trace, progress) {
             Ok(report) => run.steps.push(Step {
                 kernel: work.program.kernels[launch.kernel].name.clone(),
                 launch: launch.clone(),
@@ -192,7 +198,6 @@ fn execute(work: &mut Work, args: &RunArgs, config: &Config, progress: &mut Prog
 fn step(
     gpu: &mut Gpu<'_>,
     launch: &Launch,
-    program: &Program,
     options: &RunOptions,
     trace: &mut Trace,
     progress: &Progress,
@@ -200,18 +205,16 @@ fn step(
     let mut show = |now| progress.show(now);
     match trace {
         None => gpu.run(launch, options, &mut Off, &mut show),
-        Some(trace) => {
-            trace.start(program.kernels[launch.kernel].code.start);
-            gpu.run(launch, options, trace, &mut show)
-        }
+        Some(trace) => gpu.run(launch, options, trace, &mut show),
     }
 }
 
 /// Why a launch did not end, in words.
 fn outcome(error: &RunError, launch: &Launch, program: &Program, options: &RunOptions) -> Outcome {
-    let kernel = &program.kernels[launch.kernel].name;
+    let code = &program.kernels[launch.kernel];
+    let kernel = &code.name;
     let stopped = |what: String, stuck: &NoProgress| {
-        let waves = stuck::waves(stuck, program);
+        let waves = stuck::waves(stuck, program, code);
         Outcome::Stopped(Diagnostic::error(format!("kernel `{kernel}` {what}\n{waves}")))
     };
     match error {

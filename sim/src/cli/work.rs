@@ -2,11 +2,13 @@
 
 use super::args::{DataSize, LaunchArgs, RunArgs};
 use super::inputs::{self, Input};
+use super::machine::check_options;
 use super::values::RegisterValue;
 use crate::config::Config;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::launch::{self, Job, Size, Verification};
 use crate::program::asm::suggest::did_you_mean;
+use crate::program::check::check;
 use crate::program::{self, Launch, Program};
 use std::ops::Range;
 use std::path::Path;
@@ -25,7 +27,7 @@ pub struct Work {
     pub memory: Vec<u8>,
     /// Launches, in order.
     pub steps: Vec<Launch>,
-    /// What the assembler had to remark.
+    /// What the assembler and the static checks have to remark.
     pub warnings: Vec<Diagnostic>,
     /// What is expected, for a launch file.
     job: Option<Job>,
@@ -48,6 +50,32 @@ impl Work {
 /// # Errors
 /// Everything that is wrong with the file, or flags that do not fit it or the machine.
 pub fn work(input: &Input, args: &RunArgs, config: &Config) -> Result<Work, Vec<Diagnostic>> {
+    let mut work = load(input, args, config)?;
+    if !input.is_of_the_suite() {
+        let findings = findings(&work, config);
+        work.warnings.extend(findings);
+    }
+    Ok(work)
+}
+
+/// Errors of the static checks, as warnings: a fault is only one when it is reached.
+fn findings(work: &Work, config: &Config) -> Vec<Diagnostic> {
+    let mut found: Vec<Diagnostic> = Vec::new();
+    let mut checked = Vec::new();
+    for launch in &work.steps {
+        if checked.contains(&launch.kernel) {
+            continue;
+        }
+        checked.push(launch.kernel);
+        let options = check_options(config).for_launch(launch);
+        let report = check(&work.program, launch.kernel, &options);
+        let errors = report.diagnostics.into_iter().filter(|d| d.severity == Severity::Error);
+        found.extend(errors.map(|d| Diagnostic { severity: Severity::Warning, ..d }));
+    }
+    found
+}
+
+fn load(input: &Input, args: &RunArgs, config: &Config) -> Result<Work, Vec<Diagnostic>> {
     match input {
         Input::Kernel(path) => kernel_file(path, &args.launch, config),
         Input::Launch(name) => {

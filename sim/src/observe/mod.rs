@@ -74,3 +74,8 @@ pub struct Session<'a> {
     /// In the order in which they ran.
     pub runs: Vec<Run>,
 }
+
+/// A number of things, in words: `1 wave`, `2 waves`.
+pub fn counted(n: u64, thing: &str) -> String {
+    if n == 1 { format!("1 {thing}") } else { format!("{n} {thing}s") }
+}

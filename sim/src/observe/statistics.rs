@@ -1,8 +1,13 @@
 //! Every declared statistic, with its value in a report.
 
 use super::figures::FIGURES;
+use crate::config::wrap;
 use crate::gpu::KernelReport;
 use crate::stats::{CoreCounters, Declared, SlotUse};
+use std::fmt::Write;
+
+/// Columns of the listing.
+const WIDTH: usize = 90;
 
 /// Cycles of a kernel, which no counter of a block has.
 const CYCLES: Declared = Declared {
@@ -32,11 +37,14 @@ pub fn declared() -> Vec<Declared> {
     FIGURES.iter().map(|figure| figure.declared).chain(counters()).collect()
 }
 
-/// The listing for people: a paragraph for each.
+/// The listing for people: name and unit, and the meaning below.
 pub fn listing() -> String {
-    let all = declared();
-    let name = all.iter().map(|d| d.name.len()).max().unwrap_or(0);
-    let unit = all.iter().map(|d| d.unit.chars().count()).max().unwrap_or(0);
-    let line = |d: &Declared| format!("{:name$}  {:unit$}  {}\n", d.name, d.unit, d.doc.trim());
-    all.iter().map(line).collect()
+    let mut text = String::new();
+    for Declared { name, unit, doc } in declared() {
+        _ = writeln!(text, "{name} ({unit})");
+        for line in wrap(doc.trim(), WIDTH) {
+            _ = writeln!(text, "    {line}");
+        }
+    }
+    text
 }

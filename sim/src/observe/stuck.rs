@@ -1,20 +1,23 @@
 //! The report of a run that stands still or came to a bound: where each wave is, and what it waits for.
 
+use super::counted;
 use crate::core::report::WaveReport;
 use crate::gpu::NoProgress;
 use crate::isa::{Inst, WORD_BYTES};
-use crate::program::Program;
 use crate::program::dis::{Labels, disassemble_inst};
+use crate::program::{Kernel, Program};
 use comfy_table::{Table, presets};
 
 /// Waves that are listed; the others are counted.
 const LISTED: usize = 20;
 
 /// How many workgroups are done, and a row for each wave: where it is and what it waits for.
-pub fn waves(stuck: &NoProgress, program: &Program) -> String {
+pub fn waves(stuck: &NoProgress, program: &Program, kernel: &Kernel) -> String {
     let (done, total) = stuck.workgroups;
     let count = stuck.waves.len();
-    let mut text = format!("{done} of {total} workgroups are done; {count} waves are on the machine");
+    let on_the_machine = counted(count as u64, "wave");
+    let mut text =
+        format!("{done} of {} done; on the machine: {on_the_machine}", counted(total, "workgroup"));
     if count == 0 {
         return text;
     }
@@ -29,7 +32,7 @@ pub fn waves(stuck: &NoProgress, program: &Program) -> String {
             wave.wave.to_string(),
             format!("0x{:x}", wave.active),
             format!("0x{:x}", wave.pc),
-            place(wave, program),
+            place(wave, program, kernel),
             wave.waits_for.clone(),
         ]);
     }
@@ -44,8 +47,11 @@ pub fn waves(stuck: &NoProgress, program: &Program) -> String {
 }
 
 /// The instruction, with its source line where there is one.
-fn place(wave: &WaveReport, program: &Program) -> String {
+fn place(wave: &WaveReport, program: &Program, kernel: &Kernel) -> String {
     let word = wave.pc / WORD_BYTES;
+    if word >= kernel.code.end {
+        return "end of the kernel".to_owned();
+    }
     let code = program.code.get(word as usize..).unwrap_or_default();
     let text = match Inst::decode(code) {
         Ok(inst) => disassemble_inst(&inst, &Labels::new()),

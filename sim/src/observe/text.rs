@@ -2,7 +2,7 @@
 
 use super::figures::{self, Total, percent, ratio};
 use super::statistics;
-use super::{Outcome, Run, Step};
+use super::{Outcome, Run, Step, counted};
 use crate::config::{Config, config_hash};
 use crate::gpu::KernelReport;
 use crate::stats::SlotUse;
@@ -78,8 +78,10 @@ fn figures(text: &mut String, total: &Total<'_>, run: &Run) {
         text,
         "instructions",
         &format!(
-            "{} wave instructions, {} squashed; {} lane instructions",
-            core.wave_instructions, core.squashed_instructions, core.lane_instructions
+            "{}, {} squashed; {}",
+            counted(core.wave_instructions, "wave instruction"),
+            core.squashed_instructions,
+            counted(core.lane_instructions, "lane instruction")
         ),
     );
     let (ipc, per_core) = (figures::IPC.of(total), figures::IPC_PER_CORE.of(total));
@@ -92,8 +94,10 @@ fn figures(text: &mut String, total: &Total<'_>, run: &Run) {
         let o = report.occupancy;
         _ = write!(
             limits,
-            "; room for {} workgroups of {} waves in a core, limited by {}",
-            o.workgroups, o.waves_per_workgroup, o.limiter
+            "; room for {} of {} in a core, limited by {}",
+            counted(o.workgroups.into(), "workgroup"),
+            counted(o.waves_per_workgroup.into(), "wave"),
+            o.limiter
         );
     }
     line(text, "occupancy", &format!("{occupancy:.1} % of {} wave slots{limits}", report.wave_slots));
@@ -121,14 +125,16 @@ fn memory(text: &mut String, report: &KernelReport, config: &Config) {
     if core.local_accesses > 0 {
         let passes = ratio(core.local_passes, core.local_accesses);
         let accesses = core.local_accesses;
-        line(text, "local memory", &format!("{accesses} wave instructions, {passes:.2} passes each"));
+        let accesses = counted(accesses, "wave instruction");
+        line(text, "local memory", &format!("{accesses}, {passes:.2} passes each"));
     }
     let device = core.device_loads + core.device_stores + core.device_atomics;
     if device == 0 {
         return;
     }
     let accesses = ratio(core.line_accesses, device);
-    line(text, "device memory", &format!("{device} wave instructions, {accesses:.2} line accesses each"));
+    let device = counted(device, "wave instruction");
+    line(text, "device memory", &format!("{device}, {accesses:.2} line accesses each"));
     let (l1, l2, dram) = (&report.l1, &report.memory.l2, &report.memory.dram);
     let looked_up = l1.hits + l1.mshr_hits + l1.sector_misses + l1.misses;
     if looked_up > 0 {

@@ -2,7 +2,7 @@
 //! core and the mask added.
 
 use crate::core::probe::{Event, Probe};
-use crate::core::uop::MicroOp;
+use crate::core::uop::{Kind, MicroOp};
 use crate::isa::WORD_BYTES;
 use crate::program::dis::Labels;
 use crate::program::disassemble_inst;
@@ -27,9 +27,13 @@ impl<W: Write> IssueTrace<W> {
         IssueTrace { out, first_word: 0, labels: Labels::new(), mask_digits, error: None }
     }
 
-    /// A kernel starts whose code begins at this word of the code section.
-    pub fn start(&mut self, first_word: u32) {
+    /// A kernel starts whose code begins at this word of the code section. With a `heading`, that comes
+    /// first, as a comment.
+    pub fn start(&mut self, first_word: u32, heading: Option<&str>) {
         self.first_word = first_word;
+        if let (Some(heading), None) = (heading, &self.error) {
+            self.error = writeln!(self.out, "# {heading}").err();
+        }
     }
 
     /// Writes what is buffered.
@@ -50,17 +54,20 @@ impl<W: Write> Probe for IssueTrace<W> {
     fn step(&mut self, _: Event) {}
 
     fn issued(&mut self, event: Event, workgroup: [u32; 3], wave: u32, op: &MicroOp, mask: u64) {
-        if self.error.is_some() {
+        if self.error.is_some() || op.kind == Kind::End {
             return;
         }
+        let text = match op.kind {
+            Kind::Illegal(why) => format!("illegal instruction: {why}"),
+            _ => disassemble_inst(&op.inst, &self.labels),
+        };
         let [x, y, z] = workgroup;
         let pc = (self.first_word + event.word) * WORD_BYTES;
         self.error = writeln!(
             self.out,
-            "{:>8} core[{}] wg({x},{y},{z}) wave[{wave}] pc=0x{pc:04x} mask={mask:0digits$x}: {}",
+            "{:>8} core[{}] wg({x},{y},{z}) wave[{wave}] pc=0x{pc:04x} mask={mask:0digits$x}: {text}",
             event.cycle,
             event.core,
-            disassemble_inst(&op.inst, &self.labels),
             digits = self.mask_digits,
         )
         .err();
