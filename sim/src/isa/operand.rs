@@ -72,8 +72,43 @@ const fn op(field: Field, role: Role) -> Operand {
     Operand { field, role }
 }
 
+impl Operand {
+    /// How a usage line writes it: `rd`, `ra`, `ps`, `.scope`, `fA`; the letter is that of the field.
+    pub const fn placeholder(self) -> &'static str {
+        match (self.role, self.field) {
+            (Role::Dst(_) | Role::DstBallot | Role::Src(_), Field::Rd) => "rd",
+            (Role::DstOptional, _) => "[rd]",
+            (Role::Dst(_) | Role::DstBallot | Role::Src(_), Field::Rs1) => "ra",
+            (Role::Dst(_) | Role::DstBallot | Role::Src(_), Field::Rs2) => "rb",
+            (Role::Dst(_) | Role::DstBallot | Role::Src(_), Field::Rs3) => "rc",
+            (Role::Dst(_) | Role::DstBallot | Role::Src(_), _) => "re",
+            (Role::PredDst, _) => "pd",
+            (Role::PredSrc, _) => "ps",
+            (Role::PredSrcNeg, _) => "[!]ps",
+            (Role::Special, _) => "sr_name",
+            (Role::Imm, _) => "value",
+            (Role::Label, _) => "label",
+            (Role::Scope, _) => ".scope",
+            (Role::FragA, _) => "fA",
+            (Role::FragB, _) => "fB",
+            (Role::FragC, _) => "fC",
+        }
+    }
+
+    /// Registers that it names, in rows; 0 for anything but a general register. A ballot's second row
+    /// exists in waves of 64 lanes only and does not count.
+    pub const fn rows(self) -> u8 {
+        match self.role {
+            Role::Dst(rows) | Role::Src(rows) => rows,
+            Role::DstOptional | Role::DstBallot => 1,
+            _ => 0,
+        }
+    }
+}
+
 /// The operand abbreviations of the opcode table: the field letter of the ISA manual (d = rd, a = rs1,
 /// b = rs2, c = rs3, e = rs4), then the number of rows where it is not one.
+#[allow(missing_docs)]
 pub mod abbrev {
     use super::{Field::*, Operand, Role::*, op};
 

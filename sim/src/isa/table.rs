@@ -108,6 +108,16 @@ impl OpInfo {
         false
     }
 
+    /// The usage line: mnemonic and operands as assembly text has them, such as `iadd rd, ra, rb`.
+    pub fn syntax(&self) -> String {
+        let mut line = self.mnemonic.to_owned();
+        for (i, operand) in self.operands.iter().enumerate() {
+            line.push_str(if i == 0 { " " } else { ", " });
+            line.push_str(operand.placeholder());
+        }
+        line
+    }
+
     /// The operand that lives in `field`, if the instruction uses it.
     pub fn operand_in(&self, field: Field) -> Option<&'static Operand> {
         self.operands.iter().find(|o| o.field == field)

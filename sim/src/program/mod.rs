@@ -1,10 +1,17 @@
 //! Programs: kernels in memory, and what surrounds them (assembler, disassembler, WBIN, checks).
 
+pub mod asm;
+pub mod dis;
 pub mod launch;
+mod load;
+pub mod wbin;
 
 use std::ops::Range;
 
+pub use asm::assemble;
+pub use dis::{disassemble, disassemble_inst};
 pub use launch::Launch;
+pub use load::{from_bytes, load, load_with_warnings};
 
 /// An assembled or loaded program: one code section and the kernels in it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -1,0 +1,379 @@
+//! The assembler: WAVE assembly text to a [`Program`].
+//!
+//! A file is a list of kernels, each from `.kernel` to `.end`; a line has labels, then a directive or an
+//! instruction. Operands, their number and their encoding follow the opcode table. Every line is checked
+//! on its own, so one run reports the errors of the whole file.
+
+mod kernel;
+mod lexer;
+mod number;
+mod operands;
+mod parser;
+pub(super) mod suggest;
+
+use super::{Program, SourceMap};
+use crate::diagnostic::{Diagnostic, Place, Severity};
+use kernel::KernelText;
+use lexer::{Spanned, Token};
+use parser::{Line, Piece, Statement};
+use std::ops::Range;
+
+/// Registers of a kernel without `.registers`.
+pub const DEFAULT_REGISTERS: u32 = 32;
+/// Diagnostics that one run lists; what is past them is counted.
+pub const MOST_DIAGNOSTICS: usize = 50;
+
+/// The directives and how they are used.
+const DIRECTIVES: &[(&str, &str)] = &[
+    ("kernel", ".kernel NAME"),
+    ("registers", ".registers N"),
+    ("local_memory", ".local_memory BYTES"),
+    ("workgroup_size", ".workgroup_size X, Y, Z"),
+    ("word", ".word VALUE, ..."),
+    ("end", ".end"),
+];
+
+/// Assembles `text`; `file` is its path for messages.
+///
+/// Returns the program, with its source map, and warnings in the order of the text.
+///
+/// # Errors
+/// Every error of the file, and the warnings, in the order of the text; at most [`MOST_DIAGNOSTICS`] and
+/// a last one that counts the rest.
+pub fn assemble(text: &str, file: &str) -> Result<(Program, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let mut assembler = Assembler {
+        text,
+        program: Program::default(),
+        lines: Vec::new(),
+        open: None,
+        outside_reported: false,
+        problems: Vec::new(),
+    };
+    let tokens = lexer::tokenize(text);
+    for (number, line) in tokens.split(|(token, _)| *token == Token::Newline).enumerate() {
+        if !line.is_empty() {
+            assembler.line(number as u32 + 1, line);
+        }
+    }
+    assembler.finish(file)
+}
+
+/// A message about a span of the source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Problem {
+    message: String,
+    hint: Option<String>,
+    span: Range<usize>,
+}
+
+impl Problem {
+    fn new(span: &Range<usize>, message: impl Into<String>) -> Problem {
+        Problem { message: message.into(), hint: None, span: span.clone() }
+    }
+
+    fn hint(mut self, hint: impl Into<Option<String>>) -> Problem {
+        self.hint = hint.into();
+        self
+    }
+}
+
+struct Assembler<'a> {
+    text: &'a str,
+    program: Program,
+    /// Source line of each word.
+    lines: Vec<u32>,
+    /// The kernel that is being read.
+    open: Option<KernelText<'a>>,
+    /// A statement outside a kernel has been reported since the last `.end`.
+    outside_reported: bool,
+    problems: Vec<(Severity, Problem)>,
+}
+
+impl<'a> Assembler<'a> {
+    fn error(&mut self, problem: Problem) {
+        if let Some(kernel) = &mut self.open {
+            kernel.broken = true;
+        }
+        self.problems.push((Severity::Error, problem));
+    }
+
+    fn warn(&mut self, problem: Problem) {
+        self.problems.push((Severity::Warning, problem));
+    }
+
+    fn offset(&self) -> u32 {
+        self.program.code.len() as u32 * crate::isa::WORD_BYTES
+    }
+
+    fn line(&mut self, number: u32, tokens: &[Spanned]) {
+        let (Line { labels, statement }, error) = parser::parse_line(self.text, tokens);
+        let offset = self.offset();
+        for label in labels {
+            let span = label.span.clone();
+            match &mut self.open {
+                Some(kernel) => {
+                    if let Err(problem) = kernel.define_label(label, offset) {
+                        self.error(problem);
+                    }
+                }
+                None => self.warn(
+                    Problem::new(
+                        &span,
+                        format!("label `{}` is outside every kernel and names nothing", label.text),
+                    )
+                    .hint("labels belong to a kernel: put it after `.kernel NAME`".to_owned()),
+                ),
+            }
+        }
+        if let Some(error) = error {
+            self.error(error);
+        }
+        match statement {
+            None => {}
+            Some(Statement::Directive { name, arguments }) => self.directive(number, name, &arguments),
+            Some(Statement::Instruction { guard, mnemonic, hint, arguments }) => {
+                match instruction(guard, &mnemonic, hint.as_ref(), &arguments) {
+                    Err(problems) => problems.into_iter().for_each(|p| self.error(p)),
+                    Ok(encoded) => self.instruction(number, &mnemonic, encoded),
+                }
+            }
+        }
+    }
+
+    fn instruction(&mut self, line: u32, mnemonic: &Piece<'a>, encoded: operands::Encoded<'a>) {
+        encoded.warnings.into_iter().for_each(|w| self.warn(w));
+        let words = encoded.inst.encode();
+        let at = self.program.code.len();
+        match &mut self.open {
+            None => self.outside(&mnemonic.span, "instruction"),
+            Some(kernel) => {
+                encoded.registers.into_iter().for_each(|(last, span)| kernel.uses_register(last, span));
+                if encoded.inst.op == crate::isa::Op::Call {
+                    let target = encoded.target.ok_or((encoded.inst.imm, mnemonic.span.clone()));
+                    kernel.calls.push((at + 1, target));
+                }
+                for &word in &words[..encoded.inst.words() as usize] {
+                    self.program.code.push(word);
+                    self.lines.push(line);
+                }
+            }
+        }
+    }
+
+    fn outside(&mut self, span: &Range<usize>, what: &str) {
+        if !self.outside_reported {
+            self.outside_reported = true;
+            self.error(
+                Problem::new(span, format!("{what} outside a kernel"))
+                    .hint("a kernel begins with `.kernel NAME` and ends with `.end`".to_owned()),
+            );
+        }
+    }
+
+    fn directive(&mut self, line: u32, name: Piece<'a>, arguments: &[Spanned]) {
+        let Some((_, usage)) = DIRECTIVES.iter().find(|(n, _)| *n == name.text) else {
+            let near = suggest::did_you_mean(name.text, DIRECTIVES.iter().map(|(n, _)| *n));
+            let all = DIRECTIVES.iter().map(|(n, _)| format!(".{n}")).collect::<Vec<_>>().join(" ");
+            let hint = near.unwrap_or(format!("the directives are {all}"));
+            // A kernel's end that is misspelt would otherwise be reported as missing, too.
+            self.error(Problem::new(&name.span, format!("unknown directive `.{}`", name.text)).hint(hint));
+            return;
+        };
+        let result = match name.text {
+            "kernel" => self.begin_kernel(&name, arguments),
+            "end" => self.no_arguments(&name, arguments).and_then(|()| self.end_kernel(&name)),
+            "word" => self.words(line, &name, arguments),
+            _ => self.property(&name, arguments),
+        };
+        if let Err(problem) = result {
+            let usage = format!("its form is `{usage}`");
+            let hint = problem.hint.clone().unwrap_or(usage);
+            self.error(problem.hint(hint));
+        }
+    }
+
+    fn begin_kernel(&mut self, directive: &Piece<'a>, arguments: &[Spanned]) -> Result<(), Problem> {
+        if let Some(open) = self.open.take() {
+            self.error(open.unclosed("before the next one begins"));
+            self.close(open);
+        }
+        self.outside_reported = false;
+        let (name, span) = match arguments {
+            [(Token::Word, span)] => (self.text[span.clone()].to_owned(), span.clone()),
+            [(Token::Quoted, span)] => {
+                let name = kernel::unquote(&self.text[span.clone()]).map_err(|m| Problem::new(span, m))?;
+                (name, span.clone())
+            }
+            _ => (String::new(), directive.span.clone()),
+        };
+        self.open = Some(KernelText::new(name, span, self.offset()));
+        match arguments {
+            [_] if matches!(arguments[0].0, Token::Word | Token::Quoted) => Ok(()),
+            [] => Err(Problem::new(&directive.span, "`.kernel` needs a name")),
+            [(Token::Word | Token::Quoted, _), (_, surplus), ..] => Err(Problem::new(
+                surplus,
+                format!(
+                    "expected the end of the line, found `{}`",
+                    self.text[surplus.clone()].escape_debug()
+                ),
+            )),
+            [(_, span), ..] => Err(Problem::new(
+                span,
+                format!("expected a name, found `{}`", self.text[span.clone()].escape_debug()),
+            )
+            .hint("a name with other characters is quoted: `.kernel \"a name\"`".to_owned())),
+        }
+    }
+
+    fn end_kernel(&mut self, directive: &Piece<'a>) -> Result<(), Problem> {
+        match self.open.take() {
+            Some(kernel) => {
+                self.close(kernel);
+                Ok(())
+            }
+            None => Err(Problem::new(&directive.span, "`.end` without a `.kernel`")),
+        }
+    }
+
+    /// Resolves what a kernel's end makes known.
+    fn close(&mut self, kernel: KernelText<'a>) {
+        self.outside_reported = false;
+        let duplicate = self.program.kernels.iter().any(|k| k.name == kernel.name && !k.name.is_empty());
+        if duplicate {
+            self.warn(
+                Problem::new(&kernel.span, format!("a second kernel named `{}`", kernel.name))
+                    .hint("a launch by name starts the first one".to_owned()),
+            );
+        }
+        let mut problems = Vec::new();
+        self.program.kernels.push(kernel.close(&mut self.program.code, &mut problems));
+        self.problems.extend(problems);
+    }
+
+    fn words(&mut self, line: u32, directive: &Piece<'a>, arguments: &[Spanned]) -> Result<(), Problem> {
+        for span in self.list(directive, arguments)? {
+            let text = &self.text[span.clone()];
+            let word = number::parse_bits(text).map_err(|m| Problem::new(&span, m))?;
+            self.program.code.push(word);
+            self.lines.push(line);
+        }
+        Ok(())
+    }
+
+    /// `.registers`, `.local_memory`, `.workgroup_size`.
+    fn property(&mut self, directive: &Piece<'a>, arguments: &[Spanned]) -> Result<(), Problem> {
+        let spans = self.list(directive, arguments)?;
+        let mut values = Vec::new();
+        for span in &spans {
+            values.push(number::parse_u32(&self.text[span.clone()]).map_err(|m| Problem::new(span, m))?);
+        }
+        let count = if directive.text == "workgroup_size" { 3 } else { 1 };
+        if values.len() != count {
+            let message = format!(
+                "`.{}` takes {count} value{}, found {}",
+                directive.text,
+                if count == 1 { "" } else { "s" },
+                values.len()
+            );
+            return Err(Problem::new(&directive.span, message));
+        }
+        let Some(kernel) = &mut self.open else {
+            self.outside(&directive.span, &format!("`.{}`", directive.text));
+            return Ok(());
+        };
+        if let Some(warning) = kernel.set(directive, &values, &spans[0])? {
+            self.warn(warning);
+        }
+        Ok(())
+    }
+
+    fn no_arguments(&self, directive: &Piece<'a>, arguments: &[Spanned]) -> Result<(), Problem> {
+        match arguments.first() {
+            None => Ok(()),
+            Some((_, span)) => Err(Problem::new(span, format!("`.{}` takes no values", directive.text))),
+        }
+    }
+
+    /// Numbers separated by commas, at least one.
+    fn list(&self, directive: &Piece<'a>, arguments: &[Spanned]) -> Result<Vec<Range<usize>>, Problem> {
+        let mut spans = Vec::new();
+        let mut expect_number = true;
+        for (token, span) in arguments {
+            let wanted = if expect_number { Token::Number } else { Token::Comma };
+            if *token != wanted {
+                let what = if expect_number { "a number" } else { "a comma or the end of the line" };
+                let found = self.text[span.clone()].escape_debug();
+                return Err(Problem::new(span, format!("expected {what}, found `{found}`")));
+            }
+            if expect_number {
+                spans.push(span.clone());
+            }
+            expect_number = !expect_number;
+        }
+        if expect_number {
+            let message = format!("`.{}` needs a value", directive.text);
+            return Err(Problem::new(&directive.span, message));
+        }
+        Ok(spans)
+    }
+
+    fn finish(mut self, file: &str) -> Result<(Program, Vec<Diagnostic>), Vec<Diagnostic>> {
+        if let Some(open) = self.open.take() {
+            self.error(open.unclosed("at the end of the file"));
+            self.close(open);
+        }
+        if self.problems.is_empty() && self.program.kernels.is_empty() {
+            self.error(
+                Problem::new(&(0..0), "the file has no kernel")
+                    .hint("a kernel begins with `.kernel NAME` and ends with `.end`".to_owned()),
+            );
+        }
+        let failed = self.problems.iter().any(|(severity, _)| *severity == Severity::Error);
+        let diagnostics = self.diagnostics(file);
+        if failed {
+            return Err(diagnostics);
+        }
+        let source = SourceMap { file: file.to_owned(), text: self.text.to_owned(), lines: self.lines };
+        Ok((Program { source: Some(source), ..self.program }, diagnostics))
+    }
+
+    fn diagnostics(&mut self, file: &str) -> Vec<Diagnostic> {
+        self.problems.sort_by_key(|(_, problem)| problem.span.start);
+        let surplus = self.problems.len().saturating_sub(MOST_DIAGNOSTICS);
+        let listed = self.problems.drain(..).take(MOST_DIAGNOSTICS);
+        let mut diagnostics: Vec<Diagnostic> = listed
+            .map(|(severity, problem)| {
+                let length = self.text[problem.span.clone()].chars().count();
+                let place = Place::at_offset(file, self.text, problem.span.start, length);
+                Diagnostic { severity, message: problem.message, place: Some(place), hint: problem.hint }
+            })
+            .collect();
+        if surplus > 0 {
+            diagnostics
+                .push(Diagnostic::error(format!("{surplus} more messages about `{file}` are not shown")));
+        }
+        diagnostics
+    }
+}
+
+fn instruction<'a>(
+    guard: Option<parser::GuardText<'a>>,
+    mnemonic: &Piece<'a>,
+    hint: Option<&Piece<'a>>,
+    arguments: &[parser::Argument<'a>],
+) -> Result<operands::Encoded<'a>, Vec<Problem>> {
+    let info = operands::lookup(mnemonic, hint, arguments).map_err(|p| vec![p])?;
+    let guard = guard.map_or(Ok(crate::isa::Guard::NONE), |g| operands::guard(&g, info));
+    let encoded = operands::encode(info, guard.clone().unwrap_or_default(), mnemonic, arguments);
+    match (guard, encoded) {
+        (Ok(_), encoded) => encoded,
+        (Err(problem), Ok(_)) => Err(vec![problem]),
+        (Err(problem), Err(mut problems)) => {
+            problems.insert(0, problem);
+            Err(problems)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

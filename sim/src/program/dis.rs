@@ -1,0 +1,187 @@
+//! The disassembler: instructions and programs to assembly text.
+
+use super::{Kernel, Program};
+use crate::isa::{Inst, Op, Operand, Role, Special, WORD_BYTES};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::ops::Range;
+
+/// Names of code offsets, in bytes from the start of the code section.
+pub type Labels = BTreeMap<u32, String>;
+
+/// One instruction as the assembler takes it, with its guard. The target of a call is a label if
+/// `labels` has one, else its byte offset.
+pub fn disassemble_inst(inst: &Inst, labels: &Labels) -> String {
+    let info = inst.op.info();
+    let mut line = String::new();
+    if inst.guard.is_some() {
+        let not = if inst.guard.negated { "!" } else { "" };
+        _ = write!(line, "@{not}p{} ", inst.guard.predicate);
+    }
+    line.push_str(info.mnemonic);
+    let shown = info.operands.iter().filter(|o| o.role != Role::DstOptional || inst.rd != 0);
+    for (i, operand) in shown.enumerate() {
+        line.push_str(if i == 0 { " " } else { ", " });
+        line.push_str(&operand_text(inst, operand, labels));
+    }
+    line
+}
+
+fn operand_text(inst: &Inst, operand: &Operand, labels: &Labels) -> String {
+    let value = inst.field(operand.field);
+    match operand.role {
+        Role::Dst(_) | Role::DstOptional | Role::DstBallot | Role::Src(_) => format!("r{value}"),
+        Role::PredDst | Role::PredSrc => format!("p{value}"),
+        Role::PredSrcNeg => format!("{}p{}", if value & 4 != 0 { "!" } else { "" }, value & 3),
+        Role::Special => Special::from_code(value).map_or(format!("sr_{value}"), |s| s.name().to_owned()),
+        Role::Imm => literal(inst.imm),
+        Role::Label => labels.get(&inst.imm).cloned().unwrap_or_else(|| format!("{:#x}", inst.imm)),
+        Role::Scope => format!(".{}", inst.scope.name()),
+        Role::FragA | Role::FragB | Role::FragC => format!("f{value}"),
+    }
+}
+
+/// Small numbers as signed decimals, others as bits.
+fn literal(bits: u32) -> String {
+    match bits.cast_signed() {
+        small @ -65_536..=65_536 => small.to_string(),
+        _ => format!("0x{bits:08x}"),
+    }
+}
+
+/// A whole program as text that assembles to the same kernels and words, with a comment on each line
+/// that says where the words stand, in bytes, and what they are.
+///
+/// Words that are no instruction, or an instruction that the assembler would encode differently (bits set
+/// in fields that it does not use), become `.word`. Names are the program's own; labels are made up.
+pub fn disassemble(program: &Program) -> String {
+    let mut text = String::new();
+    let mut at = 0;
+    for kernel in &program.kernels {
+        data(&mut text, program, at..kernel.code.start.max(at));
+        at = kernel.code.end;
+        kernel_text(&mut text, program, kernel);
+    }
+    data(&mut text, program, at..program.code.len() as u32);
+    text
+}
+
+/// Words outside every kernel.
+fn data(text: &mut String, program: &Program, words: Range<u32>) {
+    for at in words {
+        line(text, &word_directive(&[program.code[at as usize]]), at, &[program.code[at as usize]], "");
+    }
+}
+
+fn kernel_text(text: &mut String, program: &Program, kernel: &Kernel) {
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    _ = writeln!(text, ".kernel {}", quoted(&kernel.name));
+    _ = writeln!(text, ".registers {}", kernel.registers);
+    if kernel.local_memory_bytes != 0 {
+        _ = writeln!(text, ".local_memory {}", kernel.local_memory_bytes);
+    }
+    if kernel.workgroup_size != [0; 3] {
+        let [x, y, z] = kernel.workgroup_size;
+        _ = writeln!(text, ".workgroup_size {x}, {y}, {z}");
+    }
+    let pieces: Vec<Piece> = pieces(program, kernel);
+    let labels = call_labels(&pieces);
+    for piece in &pieces {
+        let words = &program.code[piece.at as usize..][..piece.words];
+        if let Some(label) = labels.get(&(piece.at * WORD_BYTES)) {
+            _ = writeln!(text, "{label}:");
+        }
+        match &piece.content {
+            Content::Inst(inst) => {
+                line(text, &disassemble_inst(inst, &labels), piece.at, words, &float_note(inst))
+            }
+            Content::Words(note) => line(text, &word_directive(words), piece.at, words, note),
+        }
+    }
+    text.push_str(".end\n");
+}
+
+/// A few words of a kernel that make one line.
+struct Piece {
+    /// Word offset in the code section.
+    at: u32,
+    words: usize,
+    content: Content,
+}
+
+enum Content {
+    Inst(Inst),
+    /// Not an instruction that the assembler writes; with the reason.
+    Words(String),
+}
+
+/// Splits a kernel into lines. Whether a register is declared is not asked: the assembler's error tells.
+fn pieces(program: &Program, kernel: &Kernel) -> Vec<Piece> {
+    let code = &program.code[kernel.code.start as usize..kernel.code.end as usize];
+    let mut pieces = Vec::new();
+    let mut at = 0;
+    while at < code.len() {
+        let (words, content) = match Inst::decode(&code[at..]) {
+            Err(error) => (1, Content::Words(error.to_string())),
+            Ok(inst) => {
+                let words = inst.words() as usize;
+                let same = inst.encode()[..words] == code[at..at + words];
+                let content = match (same, inst.check_registers(kernel.registers as u16, 1)) {
+                    (true, Ok(())) => Content::Inst(inst),
+                    (true, Err(error)) => {
+                        Content::Words(format!("{}: {error}", disassemble_inst(&inst, &Labels::new())))
+                    }
+                    (false, _) => Content::Words(format!(
+                        "{}, with bits in unused fields",
+                        disassemble_inst(&inst, &Labels::new())
+                    )),
+                };
+                (words, content)
+            }
+        };
+        pieces.push(Piece { at: kernel.code.start + at as u32, words, content });
+        at += words;
+    }
+    pieces
+}
+
+/// A label for each line that is called.
+fn call_labels(pieces: &[Piece]) -> Labels {
+    let mut labels = Labels::new();
+    for piece in pieces {
+        if let Content::Inst(inst @ Inst { op: Op::Call, .. }) = &piece.content
+            && inst.imm.is_multiple_of(WORD_BYTES)
+            && pieces.binary_search_by_key(&(inst.imm / WORD_BYTES), |p| p.at).is_ok()
+        {
+            labels.insert(inst.imm, format!("at_{:04x}", inst.imm));
+        }
+    }
+    labels
+}
+
+fn word_directive(words: &[u32]) -> String {
+    let words: Vec<String> = words.iter().map(|w| format!("0x{w:08x}")).collect();
+    format!(".word {}", words.join(", "))
+}
+
+/// What a literal is as a float, if it looks like one.
+fn float_note(inst: &Inst) -> String {
+    let value = f32::from_bits(inst.imm);
+    let plausible = (1e-6..1e9).contains(&value.abs());
+    if inst.op == Op::MovImm && plausible { format!("{value:?}") } else { String::new() }
+}
+
+fn line(text: &mut String, content: &str, at: u32, words: &[u32], note: &str) {
+    let hex: Vec<String> = words.iter().map(|w| format!("{w:08x}")).collect();
+    let comment = format!("{:04x}: {:17}  {note}", at * WORD_BYTES, hex.join(" "));
+    _ = writeln!(text, "    {content:<44} ; {}", comment.trim_end());
+}
+
+/// A kernel's name as the assembler takes it.
+fn quoted(name: &str) -> String {
+    let plain = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    if plain { name.to_owned() } else { format!("{name:?}") }
+}
