@@ -9,7 +9,7 @@ mod lexer;
 mod number;
 mod operands;
 mod parser;
-pub(super) mod suggest;
+pub(crate) mod suggest;
 
 use super::{Program, SourceMap};
 use crate::diagnostic::{Diagnostic, Place, Severity};
