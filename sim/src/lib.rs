@@ -3,6 +3,7 @@
 //! Modules follow the data, and imports go one way; ARCHITECTURE.md at the root of the repository has
 //! the map and the invariants.
 
+pub mod alu;
 pub mod clock;
 pub mod config;
 pub mod diagnostic;

@@ -3,65 +3,65 @@
 use super::operand::{Field, Operand, Role, abbrev::*};
 use super::rows::opcode_rows;
 
-/// The kind of execution resource that an instruction needs; a configuration maps each kind to a
-/// unit with a latency and an initiation interval.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum ExecClass {
-    /// Integer add, logic, shift, compare, select, moves.
-    Int,
-    /// Integer multiply and multiply-add.
-    IntMul,
-    /// Integer divide and remainder.
-    IntDiv,
-    /// f32 add, multiply, fma, min, max, rounding, compare.
-    Fp32,
-    /// f32 divide, square root and their reciprocals.
-    Fp32Div,
-    /// f16 and bf16, single and packed.
-    Fp16,
-    /// f64 add, multiply, fma and conversions.
-    Fp64,
-    /// f64 divide and square root.
-    Fp64Div,
-    /// Conversions that do not involve f64.
-    Convert,
-    /// Special functions: sine, cosine, exponential, logarithm.
-    Sfu,
-    /// Operations across the lanes of a wave.
-    Wave,
-    /// Matrix multiply-accumulate.
-    Mma,
-    /// Local memory, through the load/store unit.
-    LocalMemory,
-    /// Device memory, through the load/store unit.
-    DeviceMemory,
-    /// Structured control flow, resolved at issue.
-    Control,
-    /// Barrier, fences and wait, resolved at issue.
-    Sync,
+macro_rules! define_classes {
+    ($($(#[doc = $doc:literal])+ $class:ident $name:literal,)*) => {
+        /// The kind of execution resource that an instruction needs; a configuration maps each kind to a
+        /// unit with a latency and an initiation interval.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Deserialize)]
+        #[repr(u8)]
+        pub enum ExecClass {
+            $($(#[doc = $doc])+ #[serde(rename = $name)] $class,)*
+        }
+
+        impl ExecClass {
+            /// Every class, in declaration order; `class as usize` indexes it.
+            pub const ALL: &[ExecClass] = &[$(ExecClass::$class),*];
+            /// Names in configurations and reports, in the order of `ALL`.
+            pub const NAMES: &[&str] = &[$($name),*];
+            /// What each class executes, in the order of `ALL`.
+            pub const MEANINGS: &[&str] = &[$(concat!($($doc),+)),*];
+
+            /// Name in configurations and reports.
+            pub const fn name(self) -> &'static str {
+                Self::NAMES[self as usize]
+            }
+        }
+    };
 }
 
-impl ExecClass {
-    /// Every class, in declaration order; `class as usize` indexes it.
-    pub const ALL: [ExecClass; 16] = [
-        ExecClass::Int,
-        ExecClass::IntMul,
-        ExecClass::IntDiv,
-        ExecClass::Fp32,
-        ExecClass::Fp32Div,
-        ExecClass::Fp16,
-        ExecClass::Fp64,
-        ExecClass::Fp64Div,
-        ExecClass::Convert,
-        ExecClass::Sfu,
-        ExecClass::Wave,
-        ExecClass::Mma,
-        ExecClass::LocalMemory,
-        ExecClass::DeviceMemory,
-        ExecClass::Control,
-        ExecClass::Sync,
-    ];
+define_classes! {
+    /// Integer add, logic, shift, compare, select, moves.
+    Int "int",
+    /// Integer multiply and multiply-add.
+    IntMul "int_mul",
+    /// Integer divide and remainder.
+    IntDiv "int_div",
+    /// f32 add, multiply, fma, min, max, rounding, compare.
+    Fp32 "fp32",
+    /// f32 divide, square root and their reciprocals.
+    Fp32Div "fp32_div",
+    /// f16 and bf16, single and packed.
+    Fp16 "fp16",
+    /// f64 add, multiply, fma and conversions.
+    Fp64 "fp64",
+    /// f64 divide and square root.
+    Fp64Div "fp64_div",
+    /// Conversions that do not involve f64.
+    Convert "convert",
+    /// Special functions: sine, cosine, exponential, logarithm.
+    Sfu "sfu",
+    /// Operations across the lanes of a wave.
+    Wave "wave",
+    /// Matrix multiply-accumulate.
+    Mma "mma",
+    /// Local memory, through the load/store unit.
+    LocalMemory "local_memory",
+    /// Device memory, through the load/store unit.
+    DeviceMemory "device_memory",
+    /// Structured control flow, resolved at issue.
+    Control "control",
+    /// Barrier, fences and wait, resolved at issue.
+    Sync "sync",
 }
 
 /// One row of the opcode table.

@@ -2,14 +2,17 @@
 
 pub mod asm;
 pub mod dis;
+pub mod fault;
 pub mod launch;
 mod load;
+pub mod structure;
 pub mod wbin;
 
 use std::ops::Range;
 
 pub use asm::assemble;
 pub use dis::{disassemble, disassemble_inst};
+pub use fault::{Fault, FaultKind};
 pub use launch::Launch;
 pub use load::{from_bytes, load, load_with_warnings};
 

@@ -1,0 +1,119 @@
+//! The loops over the lanes of a wave: every elementwise operation is one scalar function run through one
+//! of these. They compute all lanes without looking at the mask, so that they vectorise.
+
+/// Cuts the `N` source rows to the lanes of a destination row, which removes the bounds checks from the loops.
+///
+/// # Panics
+/// If a row is missing or shorter than `lanes`.
+#[inline(always)]
+pub(super) fn sources<'a, const N: usize>(rows: &[&'a [u32]], lanes: usize) -> [&'a [u32]; N] {
+    let mut cut = [&[][..]; N];
+    for (to, row) in cut.iter_mut().zip(&rows[..N]) {
+        *to = &row[..lanes];
+    }
+    cut
+}
+
+/// `out[lane] = f(a[lane])`
+#[inline(never)]
+pub(super) fn map1(rows: &[&[u32]], out: &mut [u32], f: impl Fn(u32) -> u32) {
+    let [a] = sources(rows, out.len());
+    for (lane, d) in out.iter_mut().enumerate() {
+        *d = f(a[lane]);
+    }
+}
+
+/// `out[lane] = f(a[lane], b[lane])`
+#[inline(never)]
+pub(super) fn map2(rows: &[&[u32]], out: &mut [u32], f: impl Fn(u32, u32) -> u32) {
+    let [a, b] = sources(rows, out.len());
+    for (lane, d) in out.iter_mut().enumerate() {
+        *d = f(a[lane], b[lane]);
+    }
+}
+
+/// `out[lane] = f(a[lane], b[lane], c[lane])`
+#[inline(never)]
+pub(super) fn map3(rows: &[&[u32]], out: &mut [u32], f: impl Fn(u32, u32, u32) -> u32) {
+    let [a, b, c] = sources(rows, out.len());
+    for (lane, d) in out.iter_mut().enumerate() {
+        *d = f(a[lane], b[lane], c[lane]);
+    }
+}
+
+/// `out[lane] = f(a[lane], b[lane], c[lane], e[lane])`
+#[inline(never)]
+pub(super) fn map4(rows: &[&[u32]], out: &mut [u32], f: impl Fn(u32, u32, u32, u32) -> u32) {
+    let [a, b, c, e] = sources(rows, out.len());
+    for (lane, d) in out.iter_mut().enumerate() {
+        *d = f(a[lane], b[lane], c[lane], e[lane]);
+    }
+}
+
+/// Lanes where `f(a[lane], b[lane])` holds; bit i is lane i.
+#[inline(never)]
+pub(super) fn lanes_where(rows: &[&[u32]], f: impl Fn(u32, u32) -> bool) -> u64 {
+    let lanes = rows[0].len();
+    let [a, b] = sources(rows, lanes);
+    let ((a8, a_rest), (b8, b_rest)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
+    let mut mask = 0;
+    for (chunk, (a, b)) in a8.iter().zip(b8).enumerate() {
+        let mut flags = [0u8; 8];
+        for (flag, (&a, &b)) in flags.iter_mut().zip(a.iter().zip(b)) {
+            *flag = u8::from(f(a, b));
+        }
+        mask |= u64::from(gather_flags(flags)) << (8 * chunk);
+    }
+    for (lane, (&a, &b)) in a_rest.iter().zip(b_rest).enumerate() {
+        mask |= u64::from(f(a, b)) << (8 * a8.len() + lane);
+    }
+    mask
+}
+
+/// Bit i of the result is byte i, which is 0 or 1.
+#[inline(always)]
+fn gather_flags(flags: [u8; 8]) -> u8 {
+    // Byte i times 2^(56 - 7i) puts its bit at position 56 + i, and no two partial products meet.
+    (u64::from_le_bytes(flags).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8
+}
+
+/// All ones where bit `lane` of `mask` is set, else 0. `lane` is 0 to 7 and `mask` a chunk's 8 bits, which
+/// keeps the shift a constant of the unrolled loop.
+#[inline(always)]
+fn lane_select(mask: u64, lane: usize) -> u32 {
+    if mask as u32 & (1 << lane) != 0 { u32::MAX } else { 0 }
+}
+
+/// Copies `from` to `into` in the lanes of `mask`; the other lanes of `into` keep their value. Both rows
+/// have W lanes.
+#[inline]
+pub fn merge(mask: u64, from: &[u32], into: &mut [u32]) {
+    for (chunk, (from, into)) in from.chunks(8).zip(into.chunks_mut(8)).enumerate() {
+        let chunk_mask = mask >> (8 * chunk);
+        for (lane, (&from, into)) in from.iter().zip(into).enumerate() {
+            let select = lane_select(chunk_mask, lane);
+            *into = from & select | *into & !select;
+        }
+    }
+}
+
+/// The rows of `f(lane value or identity, accumulator)` over the lanes of `mask`, folded into one value.
+/// `f` is associative and commutative with `identity` as its neutral element.
+#[inline(never)]
+pub(super) fn fold(mask: u64, row: &[u32], identity: u32, f: impl Fn(u32, u32) -> u32) -> u32 {
+    let (row8, rest) = row.as_chunks::<8>();
+    let mut sums = [identity; 8];
+    for (chunk, values) in row8.iter().enumerate() {
+        let chunk_mask = mask >> (8 * chunk);
+        for lane in 0..8 {
+            let select = lane_select(chunk_mask, lane);
+            sums[lane] = f(sums[lane], values[lane] & select | identity & !select);
+        }
+    }
+    for (lane, &value) in rest.iter().enumerate() {
+        if mask >> (8 * row8.len() + lane) & 1 != 0 {
+            sums[lane] = f(sums[lane], value);
+        }
+    }
+    sums.into_iter().fold(identity, f)
+}

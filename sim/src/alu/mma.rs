@@ -1,0 +1,34 @@
+//! Matrix multiply-accumulate on the fragments of a wave.
+
+use super::f32::{fadd, fmul};
+use super::lanes::merge;
+use crate::isa::{MAX_WAVE_WIDTH, MMA_DIM};
+
+/// Rows of a fragment, W lanes each: row `MMA_DIM * i + j` holds element (i, j) of every lane's tile.
+pub const FRAGMENT_ROWS: usize = MMA_DIM * MMA_DIM;
+
+/// C += A × B in each lane of `mask`; the other lanes of `c` keep their values.
+///
+/// A fragment is [`FRAGMENT_ROWS`] rows of W lanes, concatenated: element (i, j) of lane l is at
+/// `(MMA_DIM * i + j) * W + l`. Products are accumulated over k in order, each step one f32 multiply and one
+/// f32 add, with canonical NaN.
+///
+/// # Panics
+/// If `a` or `b` is shorter than `c`.
+pub fn mma_compute(mask: u64, a: &[u32], b: &[u32], c: &mut [u32]) {
+    let lanes = c.len() / FRAGMENT_ROWS;
+    let row = |index: usize| index * lanes..(index + 1) * lanes;
+    let mut sums = [0; MAX_WAVE_WIDTH];
+    let sums = &mut sums[..lanes];
+    for (index, c) in c.chunks_exact_mut(lanes).enumerate() {
+        let (i, j) = (index / MMA_DIM, index % MMA_DIM);
+        sums.copy_from_slice(c);
+        for k in 0..MMA_DIM {
+            let (a, b) = (&a[row(MMA_DIM * i + k)], &b[row(MMA_DIM * k + j)]);
+            for (sum, (&a, &b)) in sums.iter_mut().zip(a.iter().zip(b)) {
+                *sum = fadd(*sum, fmul(a, b));
+            }
+        }
+        merge(mask, sums, c);
+    }
+}

@@ -1,0 +1,145 @@
+//! Special functions of one lane: sine, cosine, 2^x and log2 in fixed point, integer arithmetic only.
+//!
+//! The algorithm, its widths and its errors are in `docs/special-functions.md`; the RTL computes the same bits.
+//! All four functions share one interpolator (128 segments, quadratic) and one final rounding, to nearest even.
+
+mod tables;
+
+pub use tables::{EXP2, LOG2, SEGMENTS, SINE, Segment, TWO_OVER_PI};
+
+use super::f32::NAN;
+
+const SIGN: u32 = 0x8000_0000;
+const ONE: u32 = 0x3F80_0000;
+const INFINITY: u32 = 0x7F80_0000;
+const NEGATIVE_INFINITY: u32 = 0xFF80_0000;
+
+/// Biased exponent and 24-bit significand: |a| = significand × 2^(exponent - 150). Subnormals have the
+/// exponent 1 and no leading one.
+#[inline(always)]
+fn unpack(a: u32) -> (u32, u32) {
+    let exponent = a >> 23 & 0xFF;
+    let hidden = u32::from(exponent != 0) << 23;
+    (exponent.max(1), a & 0x7F_FFFF | hidden)
+}
+
+/// The quadratic of segment `x[29:23]` at the 23-bit position `x[22:0]`; `x` is 30 bits, the result has 30
+/// fraction bits. Both products are truncated towards minus infinity.
+#[inline(always)]
+fn interpolate(table: &[Segment; SEGMENTS], x: u32) -> u32 {
+    let segment = &table[(x >> 23) as usize % SEGMENTS];
+    let t = i64::from(x & 0x7F_FFFF);
+    let slope = i64::from(segment.c1) + (i64::from(segment.c2) * t >> 23);
+    (i64::from(segment.c0) + (slope * t >> 23)) as u32
+}
+
+/// `significand` × 2^`exponent` as f32, rounded to nearest even, subnormal where it must be. `significand` is
+/// 1 to 2^63 - 1; the value is at least 2^-150 and below 2^128.
+#[inline(always)]
+fn round(sign: u32, significand: u64, exponent: i32) -> u32 {
+    let shift_left = significand.leading_zeros() - 1;
+    let normalized = significand << shift_left;
+    // Exponent of the leading one, which is now bit 62.
+    let leading = exponent + 62 - shift_left as i32;
+    // A normal number keeps 24 bits, a subnormal what lies above 2^-149.
+    let dropped = 39 + (-126 - leading).max(0) as u32;
+    let kept = (normalized >> dropped) as u32;
+    let rest = normalized & ((1 << dropped) - 1);
+    let half = 1 << (dropped - 1);
+    let up = rest > half || (rest == half && kept & 1 != 0);
+    // The leading one of `kept` adds 1 to the exponent field, and so does a carry out of the rounding.
+    let field = (leading + 126).max(0) as u32;
+    sign | ((field << 23) + kept + u32::from(up))
+}
+
+/// 2^a
+#[inline(always)]
+pub fn fexp2(a: u32) -> u32 {
+    let (exponent, significand) = unpack(a);
+    if a & !SIGN > INFINITY {
+        return NAN;
+    }
+    if exponent >= 127 + 8 {
+        return if a & SIGN != 0 { 0 } else { INFINITY };
+    }
+    // |a| with 30 fraction bits, truncated.
+    let shift = exponent as i32 - 120;
+    let magnitude =
+        if shift >= 0 { i64::from(significand) << shift } else { i64::from(significand >> (-shift).min(31)) };
+    let x = if a & SIGN != 0 { -magnitude } else { magnitude };
+    let whole = (x >> 30) as i32;
+    if whole > 127 {
+        return INFINITY;
+    }
+    if whole < -150 {
+        return 0;
+    }
+    let power = interpolate(&EXP2, (x & 0x3FFF_FFFF) as u32);
+    round(0, u64::from(power), whole - 30)
+}
+
+/// Logarithm of a to base 2.
+#[inline(always)]
+pub fn flog2(a: u32) -> u32 {
+    if a & !SIGN == 0 {
+        return NEGATIVE_INFINITY;
+    }
+    if a >= INFINITY {
+        return if a == INFINITY { INFINITY } else { NAN };
+    }
+    let (exponent, significand) = unpack(a);
+    let shift = significand.leading_zeros() - 8;
+    let fraction = (significand << shift) & 0x7F_FFFF;
+    // a = 2^power × (1 + x) with x in [-1/4, 1/2), so that power and log2(1 + x) do not cancel.
+    let above = fraction >= 1 << 22;
+    let power = exponent as i32 - shift as i32 - 127 + i32::from(above);
+    // |x|, 24 fraction bits.
+    let x = if above { (1 << 23) - fraction } else { fraction << 1 };
+    // log2(1 + x) / x: no zero, so the product keeps its relative precision near a = 1.
+    let quotient = interpolate(&LOG2, fraction << 7);
+    let product = (u64::from(x) * u64::from(quotient)) as i64;
+    let sum = (i64::from(power) << 54) + if above { -product } else { product };
+    if sum == 0 {
+        return 0;
+    }
+    round(if sum < 0 { SIGN } else { 0 }, sum.unsigned_abs(), -54)
+}
+
+/// Sine of a, in radians.
+#[inline(always)]
+pub fn fsin(a: u32) -> u32 {
+    // Below 2^-12 the sine is a to within 2^-26 of it.
+    if a & !SIGN < (127 - 12) << 23 { a } else { circular(a, 0, a & SIGN) }
+}
+
+/// Cosine of a, in radians.
+#[inline(always)]
+pub fn fcos(a: u32) -> u32 {
+    if a & !SIGN < (127 - 12) << 23 { ONE } else { circular(a, 1, 0) }
+}
+
+/// sin(|a| + quarter × π/2), negated where `sign` is set, for |a| ≥ 2^-12.
+#[inline(always)]
+fn circular(a: u32, quarter: u32, sign: u32) -> u32 {
+    let (exponent, significand) = unpack(a);
+    if exponent == 255 {
+        return NAN;
+    }
+    // |a| × 2/π modulo 4, 94 fraction bits: only the 96 bits of 2/π count whose product with the significand
+    // reaches below 4. The first of them weighs 2^(151 - exponent); TWO_OVER_PI starts at 2^63.
+    let first = exponent as usize - 88;
+    let (word, bit) = (first / 64, first % 64);
+    let [w0, w1, w2] = [0, 1, 2].map(|i| u128::from(TWO_OVER_PI[word + i]));
+    let window = (w0 << 64 | w1) << bit | w2 >> (64 - bit);
+    let turns = u128::from(significand) * (window >> 32);
+    let quadrant = (turns >> 94) as u32 + quarter;
+    // sin(π/2 u) with u in [0, 1): the odd quadrants run backwards. The complement is 1 - u but for 2^-94.
+    let fraction_mask = (1 << 94) - 1;
+    let u = if quadrant & 1 != 0 { !turns } else { turns } & fraction_mask;
+    // sin(π/2 u) / u has no zero, so the product with the normalized u keeps its relative precision.
+    let quotient = interpolate(&SINE, (u >> 64) as u32);
+    let shift = (u | 1).leading_zeros() - 34;
+    let normalized = (u << shift >> 62) as u32;
+    let product = u64::from(normalized) * u64::from(quotient);
+    round(sign ^ (quadrant & 2) << 30, product, -62 - shift as i32)
+}

@@ -1,0 +1,312 @@
+//! The declaration of parameters: one macro invocation per section gives the checked struct, the raw
+//! struct that a file is read into, and the table that every listing, check and manual is made from.
+
+/// One parameter, section or list of a section.
+#[derive(Debug)]
+pub struct Field {
+    /// Key in the file.
+    pub key: &'static str,
+    /// What it means, as the doc comment says it; lines are joined by blanks.
+    pub doc: &'static str,
+    /// What may stand there.
+    pub kind: Kind,
+    /// Range and unit of an integer.
+    pub limits: Option<Limits>,
+}
+
+/// A struct of the configuration.
+#[derive(Debug)]
+pub struct Section {
+    /// Name of the struct, which a file may write before its parenthesis.
+    pub name: &'static str,
+    /// What it is.
+    pub doc: &'static str,
+    /// Its parameters, in the order of the file.
+    pub fields: &'static [Field],
+}
+
+/// What may stand after a key.
+#[derive(Debug, Clone, Copy)]
+pub enum Kind {
+    /// An integer within the field's limits.
+    Integer,
+    /// `true` or `false`.
+    Bool,
+    /// A string.
+    Text,
+    /// One of these names; `docs` has a sentence for each.
+    Choice {
+        /// Names as a file writes them.
+        names: &'static [&'static str],
+        /// What each means.
+        docs: &'static [&'static str],
+    },
+    /// Further keys.
+    Section(&'static Section),
+    /// A list of structs, which replaces the base's list as a whole.
+    List(&'static Section),
+}
+
+/// Range and unit of an integer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Least value.
+    pub min: u64,
+    /// Greatest value.
+    pub max: u64,
+    /// Only powers of two.
+    pub power_of_two: bool,
+    /// What is counted.
+    pub unit: &'static str,
+}
+
+/// Any integer from `min` to `max`.
+pub const fn range(min: u64, max: u64) -> Limits {
+    Limits { min, max, power_of_two: false, unit: "" }
+}
+
+/// Powers of two from `min` to `max`.
+pub const fn power_of_two(min: u64, max: u64) -> Limits {
+    Limits { min, max, power_of_two: true, unit: "" }
+}
+
+impl Limits {
+    /// The same, counting `unit`.
+    pub const fn of(self, unit: &'static str) -> Limits {
+        Limits { unit, ..self }
+    }
+
+    /// True if the value is allowed.
+    pub fn allows(&self, value: u64) -> bool {
+        (self.min..=self.max).contains(&value) && (!self.power_of_two || value.is_power_of_two())
+    }
+}
+
+impl std::fmt::Display for Limits {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Limits { min, max, power_of_two, .. } = self;
+        match power_of_two {
+            true => write!(f, "a power of two from {min} to {max}"),
+            false => write!(f, "an integer from {min} to {max}"),
+        }
+    }
+}
+
+/// Values of a section, in the shape of the declaration.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Tree {
+    /// An integer.
+    Integer(u64),
+    /// A truth value.
+    Bool(bool),
+    /// A string.
+    Text(String),
+    /// The name of a choice.
+    Choice(&'static str),
+    /// One value per field of the section.
+    Section(Vec<Tree>),
+    /// One section per item.
+    List(Vec<Tree>),
+}
+
+/// A type that a parameter can have.
+pub trait Parameter: Sized {
+    /// How a file states it; parts may be missing.
+    type Raw;
+    /// What may stand there.
+    const KIND: Kind;
+
+    /// What `file` states, completed from `base`.
+    fn merge(file: Self::Raw, base: Self::Raw) -> Self::Raw;
+
+    /// The complete value; puts the paths of what is missing into `missing`.
+    fn resolve(raw: Self::Raw, path: &str, missing: &mut Vec<String>) -> Option<Self>;
+
+    /// The value in the shape of the declaration.
+    fn tree(&self) -> Tree;
+}
+
+/// [`Parameter::merge`] of what may be absent on either side.
+pub fn merge_fields<T: Parameter>(file: Option<T::Raw>, base: Option<T::Raw>) -> Option<T::Raw> {
+    match (file, base) {
+        (Some(file), Some(base)) => Some(T::merge(file, base)),
+        (file, base) => file.or(base),
+    }
+}
+
+/// [`Parameter::resolve`] of the field `key` in the section at `path`.
+pub fn resolve_field<T: Parameter>(
+    raw: Option<T::Raw>,
+    path: &str,
+    key: &str,
+    missing: &mut Vec<String>,
+) -> Option<T> {
+    let path = join(path, key);
+    match raw {
+        Some(raw) => T::resolve(raw, &path, missing),
+        None => {
+            missing.push(path);
+            None
+        }
+    }
+}
+
+/// The path of `key` in the section at `path`.
+pub fn join(path: &str, key: &str) -> String {
+    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
+}
+
+macro_rules! leaf {
+    ($($type:ty: $kind:expr, |$value:ident| $tree:expr;)*) => {$(
+        impl Parameter for $type {
+            type Raw = $type;
+            const KIND: Kind = $kind;
+            fn merge(file: $type, _: $type) -> $type {
+                file
+            }
+            fn resolve(raw: $type, _: &str, _: &mut Vec<String>) -> Option<$type> {
+                Some(raw)
+            }
+            fn tree(&self) -> Tree {
+                let $value = self;
+                $tree
+            }
+        }
+    )*};
+}
+pub(super) use leaf;
+
+leaf! {
+    u8: Kind::Integer, |value| Tree::Integer(u64::from(*value));
+    u32: Kind::Integer, |value| Tree::Integer(u64::from(*value));
+    u64: Kind::Integer, |value| Tree::Integer(*value);
+    bool: Kind::Bool, |value| Tree::Bool(*value);
+    String: Kind::Text, |value| Tree::Text(value.clone());
+    crate::isa::ExecClass: Kind::Choice { names: Self::NAMES, docs: Self::MEANINGS },
+        |value| Tree::Choice(value.name());
+}
+
+impl<T: Parameter> Parameter for Vec<T> {
+    type Raw = Vec<T::Raw>;
+    const KIND: Kind = match T::KIND {
+        Kind::Section(section) => Kind::List(section),
+        _ => panic!("lists hold sections"),
+    };
+
+    fn merge(file: Vec<T::Raw>, _: Vec<T::Raw>) -> Vec<T::Raw> {
+        file
+    }
+
+    fn resolve(raw: Vec<T::Raw>, path: &str, missing: &mut Vec<String>) -> Option<Vec<T>> {
+        // Every item is resolved even after one has failed, so that all that is missing is reported.
+        let items: Vec<_> = (0..)
+            .zip(raw)
+            .map(|(i, item): (usize, _)| T::resolve(item, &format!("{path}[{i}]"), missing))
+            .collect();
+        items.into_iter().collect()
+    }
+
+    fn tree(&self) -> Tree {
+        Tree::List(self.iter().map(T::tree).collect())
+    }
+}
+
+/// Declares an enum whose names a file may write: `Variant = "name"`, each with its sentence.
+macro_rules! choices {
+    ($($(#[doc = $doc:literal])+ pub enum $name:ident {
+        $($(#[doc = $variant_doc:literal])+ $variant:ident = $text:literal,)+
+    })+) => {$(
+        $(#[doc = $doc])+
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+        pub enum $name {
+            $($(#[doc = $variant_doc])+ #[serde(rename = $text)] $variant,)+
+        }
+
+        impl $name {
+            /// Name in a configuration file.
+            pub const fn name(self) -> &'static str {
+                match self { $($name::$variant => $text,)+ }
+            }
+        }
+
+        super::declare::leaf! {
+            $name: Kind::Choice {
+                names: &[$($text),+],
+                docs: &[$(concat!($($variant_doc),+)),+],
+            }, |value| Tree::Choice(value.name());
+        }
+    )+};
+}
+pub(super) use choices;
+
+/// Declares sections. Each field has its sentence, for integers `#[limits(...)]`, and its type; a
+/// section may have `raw` fields, which only the file knows.
+macro_rules! sections {
+    ($(
+        $(#[doc = $doc:literal])+
+        #[derive($($derive:ident),+)]
+        $(#[raw(#[doc = $raw_doc:literal] $raw_key:ident: $raw_type:ty)])?
+        pub struct $name:ident {
+            $(
+                $(#[doc = $field_doc:literal])+
+                $(#[limits($limits:expr)])?
+                pub $key:ident: $type:ty,
+            )+
+        }
+    )+) => {
+        $(
+            $(#[doc = $doc])+
+            #[derive($($derive),+)]
+            pub struct $name {
+                $($(#[doc = $field_doc])+ pub $key: $type,)+
+            }
+
+            impl Parameter for $name {
+                type Raw = raw::$name;
+                const KIND: Kind = Kind::Section(&Section {
+                    name: stringify!($name),
+                    doc: concat!($($doc),+),
+                    fields: &[$(Field {
+                        key: stringify!($key),
+                        doc: concat!($($field_doc),+),
+                        kind: <$type as Parameter>::KIND,
+                        limits: sections!(@limits $($limits)?),
+                    }),+],
+                });
+
+                fn merge(file: raw::$name, base: raw::$name) -> raw::$name {
+                    raw::$name {
+                        $($key: merge_fields::<$type>(file.$key, base.$key),)+
+                        $($raw_key: file.$raw_key,)?
+                    }
+                }
+
+                fn resolve(raw: raw::$name, path: &str, missing: &mut Vec<String>) -> Option<$name> {
+                    $(let $key = resolve_field::<$type>(raw.$key, path, stringify!($key), missing);)+
+                    Some($name { $($key: $key?,)+ })
+                }
+
+                fn tree(&self) -> Tree {
+                    Tree::Section(vec![$(self.$key.tree()),+])
+                }
+            }
+        )+
+
+        /// What a file states: the same structs with every field optional.
+        pub(super) mod raw {
+            use super::*;
+            use serde::Deserialize;
+            $(
+                #[derive(Debug, Clone, Default, Deserialize)]
+                #[serde(deny_unknown_fields, default)]
+                pub struct $name {
+                    $(pub $key: Option<$type>,)+
+                    $(#[doc = $raw_doc] pub $raw_key: Option<$raw_type>,)?
+                }
+            )+
+        }
+    };
+    (@limits) => { None };
+    (@limits $limits:expr) => { Some($limits) };
+}
+pub(super) use sections;

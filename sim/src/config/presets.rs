@@ -1,0 +1,40 @@
+//! The built-in configurations: the files in `configs/`, compiled in so that they are found from
+//! anywhere.
+
+/// A built-in configuration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Preset {
+    /// File name, with `.ron`.
+    pub file: &'static str,
+    /// The whole file.
+    pub text: &'static str,
+}
+
+impl Preset {
+    /// Name without `.ron`.
+    pub fn name(&self) -> &'static str {
+        self.file.trim_end_matches(".ron")
+    }
+}
+
+macro_rules! presets {
+    ($($file:literal),+ $(,)?) => {
+        /// All presets, the default first.
+        pub const PRESETS: &[Preset] = &[$(Preset {
+            file: $file,
+            text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../configs/", $file)),
+        }),+];
+    };
+}
+
+presets!["gpu.ron", "tiny.ron", "large.ron", "t4.ron", "mi300x.ron", "m-series.ron", "rtl.ron"];
+
+/// The preset with this name, with or without `.ron`.
+pub fn preset(name: &str) -> Option<&'static Preset> {
+    PRESETS.iter().find(|p| p.file == name || p.name() == name)
+}
+
+/// The preset that every configuration is completed from. It states every parameter.
+pub fn default_preset() -> &'static Preset {
+    &PRESETS[0]
+}

@@ -1,0 +1,284 @@
+//! Operand read, dispatch to the execution units, and write-back of their results.
+
+use super::Core;
+use super::collector::{Collector, Waiting};
+use super::lsu::Retired;
+use super::probe::{Event, Probe, Stage};
+use super::uop::{Kind, MAX_SOURCE_ROWS, MicroOp, MicroOps};
+use super::writeback::{MAX_RESULT_ROWS, Pending, WritePorts, write_row};
+use crate::alu::{self, FRAGMENT_ROWS, LaneContext};
+use crate::clock::Cycle;
+use crate::config::Config;
+use crate::isa::{ExecClass, MMA_FRAGMENTS, Op};
+
+/// Timing of one execution class on this machine, worked out from the configuration.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct UnitTiming {
+    /// Index of the unit in its scheduler.
+    pub unit: usize,
+    /// Cycles from dispatch until the result can be written.
+    pub result: Cycle,
+    /// Cycles that the instruction holds the unit's entry.
+    pub interval: Cycle,
+}
+
+impl UnitTiming {
+    /// Timing of every class; classes that no unit serves have an interval of 0.
+    pub fn table(config: &Config) -> [UnitTiming; ExecClass::ALL.len()] {
+        let mut table = [UnitTiming::default(); ExecClass::ALL.len()];
+        for (unit, u) in config.core.units.iter().enumerate() {
+            for timing in &u.classes {
+                let groups = config.core.wave_width.div_ceil(u.lanes);
+                let interval = Cycle::from(timing.passes * groups);
+                let result = Cycle::from(timing.latency_cycles) + interval - 1;
+                table[timing.class as usize] = UnitTiming { unit, result, interval };
+            }
+        }
+        table
+    }
+
+    /// Cycles of the timing wheel that hold every result: a power of two, at least 64.
+    pub fn horizon(table: &[UnitTiming]) -> usize {
+        let longest = table.iter().map(|t| t.result).max().unwrap_or(0);
+        (longest as usize + MAX_RESULT_ROWS + 1).next_power_of_two().max(64)
+    }
+}
+
+impl Core {
+    /// The operand read stage: collectors read their rows, the oldest first.
+    pub(super) fn read_operands<P: Probe>(&mut self, now: Cycle, probe: &mut P) {
+        for scheduler in &mut self.schedulers {
+            let mut banks_used = 0;
+            for collector in scheduler.collectors.iter_mut().filter(|c| c.waiting == Waiting::Banks) {
+                self.counters.bank_conflicts += u64::from(collector.read(&mut banks_used));
+                self.progress = true;
+                if collector.complete() {
+                    // Nothing is known of the unit before it is asked in the next cycle.
+                    collector.waiting = Waiting::Unit(now + 1);
+                    self.waves.collecting &= !(1 << collector.slot);
+                    if P::ON {
+                        probe.step(collector.event(now, self.index, Stage::Operands));
+                    }
+                }
+            }
+        }
+    }
+
+    /// The dispatch stage: instructions whose operands are read leave their collectors, the oldest first,
+    /// one to each unit; one of all schedulers to the load/store unit.
+    pub(super) fn dispatch<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
+        let schedulers = self.schedulers.len();
+        let mut lsu_taken = false;
+        // The scheduler that has the load/store unit first goes on by one each time it is used.
+        let first = self.lsu_turn;
+        for turn in 0..schedulers {
+            let scheduler = (first + turn) % schedulers;
+            let mut i = 0;
+            while i < self.schedulers[scheduler].collectors.len() {
+                let collector = self.schedulers[scheduler].collectors[i];
+                if collector.waiting == Waiting::Banks {
+                    i += 1;
+                    continue;
+                }
+                let op = ops.get(collector.word);
+                let waiting = if let Kind::Memory(memory) = op.kind {
+                    if lsu_taken || !self.lsu.has_room() {
+                        Some(Waiting::Lsu)
+                    } else {
+                        lsu_taken = true;
+                        self.lsu_turn = (scheduler + 1) % schedulers;
+                        let wave = self.slot_rows(collector.slot);
+                        self.lsu.accept(&collector, op, memory, &self.registers, wave, self.width);
+                        None
+                    }
+                } else {
+                    self.start_unit(now, scheduler, &collector, op)
+                };
+                match waiting {
+                    Some(reason) => {
+                        self.schedulers[scheduler].collectors[i].waiting = reason;
+                        // The arbiter and the write ports may say otherwise in the next cycle; a unit and a full
+                        // load/store unit only when something else happens.
+                        self.progress |= reason == Waiting::WritePort || (reason == Waiting::Lsu && lsu_taken);
+                        i += 1;
+                    }
+                    None => {
+                        self.schedulers[scheduler].collectors.remove(i);
+                        self.progress = true;
+                        if P::ON {
+                            probe.step(collector.event(now, self.index, Stage::Execute));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// First row of a wave's registers in the core's register file.
+    #[inline]
+    pub(super) fn slot_rows(&self, slot: usize) -> usize {
+        slot * self.rows_per_wave
+    }
+
+    /// Starts an instruction in its unit, or says what it has to wait for.
+    fn start_unit(&mut self, now: Cycle, scheduler: usize, collector: &Collector, op: &MicroOp) -> Option<Waiting> {
+        let timing = self.units[op.class as usize];
+        let swizzle = collector.slot / self.schedulers.len();
+        let sched = &mut self.schedulers[scheduler];
+        if sched.unit_free_at[timing.unit] > now {
+            return Some(Waiting::Unit(sched.unit_free_at[timing.unit]));
+        }
+        let bank = |row: u8| ((usize::from(op.destination + row) + swizzle) & self.bank_mask) as u32;
+        let result = now + timing.result;
+        let rows = op.destination_rows;
+        if !(0..rows).all(|row| sched.write_ports.free(result + Cycle::from(row), bank(row))) {
+            self.counters.write_port_conflicts += 1;
+            return Some(Waiting::WritePort);
+        }
+        for row in 0..rows {
+            sched.write_ports.reserve(result + Cycle::from(row), bank(row));
+        }
+        sched.unit_free_at[timing.unit] = now + timing.interval;
+        let pending = Pending {
+            slot: collector.slot,
+            sequence: collector.sequence,
+            word: collector.word,
+            mask: collector.mask,
+            predicate: 0,
+        };
+        let entry = self.results.insert(pending);
+        self.compute(entry, collector, op);
+        for row in 0..rows.max(1) {
+            self.results.schedule(result + Cycle::from(row), entry, row);
+        }
+        None
+    }
+
+    /// Works out the result of an instruction that enters its unit now.
+    fn compute(&mut self, entry: u16, collector: &Collector, op: &MicroOp) {
+        let (width, slot) = (self.width, collector.slot);
+        let base = self.slot_rows(slot);
+        if op.inst.op == Op::MovSr {
+            self.special_row(entry, slot, op.inst.rs1);
+            return;
+        }
+        if op.inst.op == Op::MmaCompute {
+            // Fragments stay in the matrix unit, which accumulates in place; the scoreboard keeps the
+            // wave's other instructions away until the result is due.
+            let fragment = |kind: usize, index: u8| {
+                ((slot * 3 + kind) * MMA_FRAGMENTS + usize::from(index)) * FRAGMENT_ROWS * width
+            };
+            let size = FRAGMENT_ROWS * width;
+            let (a, b, c) = (fragment(0, op.inst.rd), fragment(1, op.inst.rs1), fragment(2, op.inst.rs2));
+            let (inputs, sums) = self.fragments.split_at_mut(c);
+            alu::mma_compute(collector.mask, &inputs[a..][..size], &inputs[b..][..size], &mut sums[..size]);
+            return;
+        }
+        let mut rows: [&[u32]; MAX_SOURCE_ROWS] = [&[]; MAX_SOURCE_ROWS];
+        let sources = &op.sources[..usize::from(op.source_rows)];
+        for (row, &register) in rows.iter_mut().zip(sources) {
+            *row = &self.registers[(base + usize::from(register)) * width..][..width];
+        }
+        let rows = &rows[..sources.len()];
+        if op.class == ExecClass::IntDiv {
+            let zeros = rows[1].iter().enumerate().filter(|&(lane, &b)| b == 0 && collector.mask >> lane & 1 != 0);
+            self.counters.divisions_by_zero += zeros.count() as u64;
+        }
+        let context = LaneContext { mask: collector.mask, pred: collector.condition, imm: op.inst.imm };
+        let out = &mut self.results.values_mut(entry)[..usize::from(op.destination_rows) * width];
+        let predicate = alu::execute(op.inst.op, rows, context, out);
+        self.results.set_predicate(entry, predicate);
+    }
+
+    /// The write-back stage: results of the units that are due, then one row of the loads.
+    pub(super) fn write_back<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
+        if let Some(due) = self.results.due(now) {
+            self.progress = true;
+            for &(entry, row) in &due {
+                let (pending, values) = self.results.row(entry, row);
+                let pending = *pending;
+                let op = ops.get(pending.word);
+                let slot = pending.slot;
+                if op.destination_rows > 0 {
+                    let register = slot * self.rows_per_wave + usize::from(op.destination + row);
+                    write_row(&mut self.registers[register * self.width..][..self.width], values, pending.mask);
+                }
+                if row + 1 >= op.destination_rows {
+                    if op.predicate_write != 0 {
+                        let index = op.predicate_write.trailing_zeros() as usize;
+                        let lanes = &mut self.waves.waves[slot].predicates[index];
+                        *lanes = *lanes & !pending.mask | pending.predicate & pending.mask;
+                    }
+                    self.results.remove(entry);
+                    let retired = Retired { slot, sequence: pending.sequence, word: pending.word };
+                    self.retire(now, retired, ops, probe);
+                }
+            }
+            self.results.recycle(now, due);
+        }
+        self.write_back_load(now, ops, probe);
+        // Reservations of this cycle are over.
+        for scheduler in &mut self.schedulers {
+            scheduler.write_ports.clear(now);
+        }
+    }
+
+    /// Writes one row of the oldest complete load, if its bank has a port left in this cycle.
+    fn write_back_load<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
+        let Some((access, row)) = self.lsu.returning() else { return };
+        let slot = access.slot;
+        let op = ops.get(access.word);
+        let register = op.destination + row;
+        let bank = ((usize::from(register) + slot / self.schedulers.len()) & self.bank_mask) as u32;
+        let ports: &WritePorts = &self.schedulers[slot % self.schedulers.len()].write_ports;
+        self.progress = true;
+        if !ports.free(now, bank) {
+            self.counters.write_port_conflicts += 1;
+            return;
+        }
+        let at = (slot * self.rows_per_wave + usize::from(register)) * self.width;
+        write_row(&mut self.registers[at..][..self.width], access.output_row(row, self.width), access.mask);
+        if let Some(retired) = self.lsu.row_written(op.destination_rows) {
+            self.retire_access(now, retired, ops, probe);
+        }
+    }
+
+    /// An instruction that went through a collector becomes visible: nothing waits for it any longer.
+    pub(super) fn retire<P: Probe>(&mut self, now: Cycle, retired: Retired, ops: &MicroOps, probe: &mut P) {
+        let op = ops.get(retired.word);
+        let slot = retired.slot;
+        let wave = &mut self.waves.waves[slot];
+        wave.pending.remove_rows(op.destination, op.destination_rows);
+        wave.pending_predicates &= !op.predicate_write;
+        wave.pending_fragments &= !op.fragment_locks;
+        wave.in_flight -= 1;
+        let drained = wave.in_flight == 0;
+        if P::ON {
+            let Retired { sequence, word, .. } = retired;
+            probe.step(Event { cycle: now, core: self.index, slot, sequence, word, stage: Stage::Retire });
+        }
+        if drained && self.waves.ended >> slot & 1 != 0 {
+            self.release_wave(now, slot);
+        } else {
+            self.waves.refresh(slot, ops);
+        }
+    }
+
+    /// A memory instruction is performed or its last row written.
+    pub(super) fn retire_access<P: Probe>(&mut self, now: Cycle, retired: Retired, ops: &MicroOps, probe: &mut P) {
+        let op = ops.get(retired.word);
+        let wave = &mut self.waves.waves[retired.slot];
+        wave.accesses -= 1;
+        if op.destination_rows > 0 {
+            wave.loads -= 1;
+            wave.pending_loads.remove_rows(op.destination, op.destination_rows);
+        }
+        self.retire(now, retired, ops, probe);
+    }
+}
+
+impl Collector {
+    fn event(&self, cycle: Cycle, core: u32, stage: Stage) -> Event {
+        Event { cycle, core, slot: self.slot, sequence: self.sequence, word: self.word, stage }
+    }
+}

@@ -1,0 +1,269 @@
+//! Fetch and decode: arbiter, instruction cache, decoder of one- and two-word instructions.
+
+use super::Core;
+use super::probe::{Event, Probe, Stage};
+use super::uop::MicroOps;
+use super::wave::{Slot, SlotMask};
+use crate::clock::{Cycle, LinkTx, NEVER};
+use crate::config::Config;
+use crate::isa::WORD_BYTES;
+use crate::isa::table::CacheHint;
+use crate::memory::message::{MAX_LINE_BYTES, Request, RequestKind};
+use std::collections::VecDeque;
+
+/// Set in the tag of a memory request that fills the instruction cache.
+pub const ICACHE_TAG: u32 = 1 << 31;
+/// Code lies above the 32-bit device addresses.
+pub const CODE_SPACE: u64 = 1 << 32;
+
+/// A fetch on its way from the instruction cache to the decoder.
+#[derive(Debug, Clone, Copy)]
+struct Group {
+    arrives: Cycle,
+    slot: Slot,
+    /// First word of the kernel in the group.
+    first: u32,
+    words: u32,
+    /// Whether the wave was redirected since; then the words are dropped.
+    discarded: bool,
+}
+
+/// A line that the instruction cache waits for.
+#[derive(Debug, Clone, Copy)]
+struct Miss {
+    line: u32,
+    waves: SlotMask,
+    sent: bool,
+}
+
+/// Instruction cache and fetch state of a core. The cache holds tags only: code cannot be written, so
+/// the words are those of the decoded kernel.
+#[derive(Debug, Clone)]
+pub struct Fetch {
+    /// Line number + 1 of each way, 0 where empty; ways of a set are adjacent, most recent first.
+    tags: Vec<u32>,
+    ways: usize,
+    sets: usize,
+    line_words: u32,
+    latency: Cycle,
+    misses: Vec<Miss>,
+    max_misses: usize,
+    group_words: u32,
+    /// Groups in order of arrival: the latency is the same for all.
+    groups: VecDeque<Group>,
+    /// The wave that each scheduler fetched for last.
+    last: Vec<Slot>,
+    request: Request,
+    l1_line_bytes: u64,
+}
+
+impl Fetch {
+    /// An empty cache.
+    pub fn new(config: &Config, core: u32) -> Fetch {
+        let fetch = &config.core.fetch;
+        let lines = (fetch.icache_bytes / fetch.icache_line_bytes) as usize;
+        let ways = fetch.icache_ways as usize;
+        Fetch {
+            tags: vec![0; lines],
+            ways,
+            sets: lines / ways,
+            line_words: fetch.icache_line_bytes / WORD_BYTES,
+            latency: Cycle::from(fetch.icache_latency_cycles),
+            misses: Vec::with_capacity(fetch.icache_mshrs as usize),
+            max_misses: fetch.icache_mshrs as usize,
+            group_words: fetch.words,
+            groups: VecDeque::with_capacity(64),
+            last: vec![0; config.core.schedulers as usize],
+            request: Request {
+                core: core as u16,
+                tag: ICACHE_TAG,
+                kind: RequestKind::Read,
+                hint: CacheHint::Cached,
+                line: 0,
+                sectors: 0,
+                byte_mask: 0,
+                data: [0; MAX_LINE_BYTES],
+                swap: 0,
+            },
+            l1_line_bytes: u64::from(config.core.l1.line_bytes),
+        }
+    }
+
+    /// Looks a line up and makes it the most recent of its set.
+    fn lookup(&mut self, line: u32) -> bool {
+        let set = line as usize % self.sets * self.ways;
+        let ways = &mut self.tags[set..][..self.ways];
+        match ways.iter().position(|&tag| tag == line + 1) {
+            Some(way) => {
+                ways[..=way].rotate_right(1);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Puts a line in the place of the least recent of its set.
+    fn fill(&mut self, line: u32) {
+        let set = line as usize % self.sets * self.ways;
+        let ways = &mut self.tags[set..][..self.ways];
+        ways.rotate_right(1);
+        ways[0] = line + 1;
+    }
+
+    /// Drops what is on its way for a wave that goes on elsewhere.
+    pub fn discard(&mut self, slot: Slot) {
+        for group in self.groups.iter_mut().filter(|g| g.slot == slot) {
+            group.discarded = true;
+        }
+        for miss in &mut self.misses {
+            miss.waves &= !(1 << slot);
+        }
+    }
+
+    /// A line has come: every wave that waits for it may ask again. Returns those waves.
+    pub fn filled(&mut self, tag: u32) -> SlotMask {
+        let line = tag & !ICACHE_TAG;
+        self.fill(line);
+        match self.misses.iter().position(|m| m.line == line) {
+            Some(i) => self.misses.swap_remove(i).waves,
+            None => 0,
+        }
+    }
+
+    /// Sends one miss to the memory side, if there is one to send. True if it did.
+    pub fn send_miss(&mut self, now: Cycle, link: &mut LinkTx<Request>) -> bool {
+        let Some(miss) = self.misses.iter_mut().find(|m| !m.sent) else { return false };
+        if !link.ready(now) {
+            return false;
+        }
+        miss.sent = true;
+        let address = CODE_SPACE + u64::from(miss.line) * u64::from(self.line_words * WORD_BYTES);
+        self.request.line = address & !(self.l1_line_bytes - 1);
+        self.request.sectors = u8::MAX;
+        self.request.tag = ICACHE_TAG | miss.line;
+        link.push(now, self.request.clone());
+        true
+    }
+
+    /// True if a miss waits for room in the outgoing link.
+    pub fn wants_link(&self) -> bool {
+        self.misses.iter().any(|m| !m.sent)
+    }
+
+    /// When the next group reaches the decoder.
+    pub fn next_event(&self) -> Cycle {
+        self.groups.front().map_or(NEVER, |g| g.arrives)
+    }
+}
+
+impl Core {
+    /// The decode stage: groups that arrive now enter the instruction buffers.
+    pub(super) fn decode<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
+        while let Some(group) = self.fetch.groups.front().copied() {
+            if group.arrives > now {
+                break;
+            }
+            self.fetch.groups.pop_front();
+            self.progress = true;
+            if group.discarded {
+                self.counters.fetches_discarded += 1;
+                continue;
+            }
+            let bit: SlotMask = 1 << group.slot;
+            self.waves.fetching &= !bit;
+            let wave = &mut self.waves.waves[group.slot];
+            let was_empty = wave.buffer.is_empty();
+            if group.words == 0 {
+                // The end of the kernel takes the place of an instruction.
+                wave.buffer.push_back(group.first);
+                self.waves.fetched_end |= bit;
+            }
+            let end = group.first + group.words;
+            let mut word = group.first;
+            if wave.straddling {
+                wave.buffer.push_back(word - 1);
+                wave.straddling = false;
+                word += 1;
+            }
+            while word < end {
+                let next = word + ops.get(word).words;
+                if next > end {
+                    wave.straddling = true;
+                    break;
+                }
+                wave.buffer.push_back(word);
+                word = next;
+            }
+            if P::ON {
+                for &word in wave.buffer.iter().filter(|&&w| w + 1 >= group.first && w <= end) {
+                    probe.step(Event { cycle: now, core: self.index, slot: group.slot, sequence: 0, word, stage: Stage::Decode });
+                }
+            }
+            if was_empty {
+                self.waves.refresh(group.slot, ops);
+            }
+        }
+    }
+
+    /// The fetch stage: each scheduler asks for one group, for the next wave in turn that has room.
+    pub(super) fn fetch_groups<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
+        let idle = self.waves.resident
+            & !(self.waves.fetching | self.waves.fetched_end | self.waves.shadow | self.waves.ended);
+        if idle == 0 {
+            return;
+        }
+        for scheduler in 0..self.schedulers.len() {
+            let mut candidates = idle & self.schedulers[scheduler].slots;
+            while candidates != 0 {
+                let slot = next_in_turn(candidates, self.fetch.last[scheduler]);
+                candidates &= !(1 << slot);
+                if self.waves.has_room(slot, self.fetch.group_words as usize) {
+                    self.request_group(now, scheduler, slot, ops, probe);
+                    break;
+                }
+            }
+        }
+    }
+
+    fn request_group<P: Probe>(&mut self, now: Cycle, scheduler: usize, slot: Slot, ops: &MicroOps, probe: &mut P) {
+        let fetch = &mut self.fetch;
+        let first = self.waves.waves[slot].fetch_word;
+        // Groups and lines are aligned in the code section, not in the kernel.
+        let address = ops.base + first;
+        let words = (fetch.group_words - address % fetch.group_words).min(ops.end() - first);
+        let line = address / fetch.line_words;
+        if words > 0 && !fetch.lookup(line) {
+            let miss = match fetch.misses.iter().position(|m| m.line == line) {
+                Some(i) => i,
+                None if fetch.misses.len() < fetch.max_misses => {
+                    fetch.misses.push(Miss { line, waves: 0, sent: false });
+                    fetch.misses.len() - 1
+                }
+                None => return,
+            };
+            fetch.misses[miss].waves |= 1 << slot;
+            self.waves.fetching |= 1 << slot;
+            fetch.last[scheduler] = slot;
+            self.counters.icache_misses += 1;
+            self.progress = true;
+            return;
+        }
+        fetch.last[scheduler] = slot;
+        fetch.groups.push_back(Group { arrives: now + fetch.latency, slot, first, words, discarded: false });
+        self.waves.fetching |= 1 << slot;
+        self.waves.waves[slot].fetch_word = first + words;
+        self.counters.fetches += 1;
+        self.counters.icache_hits += 1;
+        self.progress = true;
+        if P::ON {
+            probe.step(Event { cycle: now, core: self.index, slot, sequence: 0, word: first, stage: Stage::Fetch });
+        }
+    }
+}
+
+/// The first set bit after `last`, wrapping around. `candidates` is not 0.
+#[inline]
+pub fn next_in_turn(candidates: SlotMask, last: Slot) -> Slot {
+    let later = if last == 63 { 0 } else { candidates & (!0 << (last + 1)) };
+    (if later != 0 { later } else { candidates }).trailing_zeros() as Slot
+}

@@ -1,0 +1,349 @@
+//! The issue stage: picks a wave for each issue slot, executes control and synchronisation at once, sends
+//! the rest to a collector, and charges every slot of every cycle to one reason.
+
+use super::Core;
+use super::collector::{Collector, Waiting};
+use super::divergence::{Next, Step};
+use super::fetch::next_in_turn;
+use super::probe::{Event, Probe, Stage};
+use super::uop::{Kind, MicroOp, MicroOps};
+use super::wave::{Slot, SlotMask, Wave};
+use crate::clock::Cycle;
+use crate::config::IssuePolicy;
+use crate::isa::{Op, Scope};
+use crate::program::fault::{Fault, FaultKind};
+use crate::stats::SlotUse;
+
+/// Lanes that pass the guard, whether they are active or not.
+#[inline]
+fn guard_lanes(wave: &Wave, op: &MicroOp) -> u64 {
+    let guard = op.inst.guard;
+    if !guard.is_some() {
+        return !0;
+    }
+    let lanes = wave.predicates[usize::from(guard.predicate)];
+    if guard.negated { !lanes } else { lanes }
+}
+
+/// Lanes in which the predicate operand, negated where the instruction says so, is true.
+#[inline]
+fn condition_lanes(wave: &Wave, op: &MicroOp) -> u64 {
+    match op.inst.predicate_source() {
+        None => !0,
+        Some((predicate, negated)) => {
+            let lanes = wave.predicates[usize::from(predicate)];
+            if negated { !lanes } else { lanes }
+        }
+    }
+}
+
+impl Core {
+    /// The issue stage of every scheduler.
+    ///
+    /// # Errors
+    /// A fault of the instruction that issues.
+    pub(super) fn issue<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) -> Result<(), Box<Fault>> {
+        for scheduler in 0..self.schedulers.len() {
+            if self.policy == IssuePolicy::TwoLevel {
+                self.update_active_set(scheduler);
+            }
+            let mut issued: SlotMask = 0;
+            for _ in 0..self.issue_width {
+                let sched = &self.schedulers[scheduler];
+                let mut ready = self.waves.ready() & sched.slots & !issued;
+                if sched.collectors.len() == self.collectors_per_scheduler {
+                    ready &= !self.waves.needs_collector;
+                }
+                if self.policy == IssuePolicy::TwoLevel {
+                    ready &= sched.active_set;
+                }
+                if ready == 0 {
+                    let reason = self.why_not(scheduler, issued);
+                    self.slots[reason as usize] += 1;
+                    continue;
+                }
+                let slot = self.pick(scheduler, ready);
+                self.schedulers[scheduler].last_issued = slot;
+                issued |= 1 << slot;
+                self.progress = true;
+                let effective = self.issue_wave(now, scheduler, slot, ops, probe)?;
+                let slot_use = if effective { SlotUse::Issued } else { SlotUse::Squashed };
+                self.slots[slot_use as usize] += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Charges cycles in which the core was not clocked because nothing could happen: each slot to what
+    /// it would have been charged to, since the state was the same.
+    pub(super) fn charge_idle(&mut self, cycles: u64) {
+        self.counters.cycles += cycles;
+        self.counters.resident_wave_cycles += cycles * u64::from(self.waves.resident.count_ones());
+        for scheduler in 0..self.schedulers.len() {
+            let reason = self.why_not(scheduler, 0);
+            self.slots[reason as usize] += cycles * self.issue_width as u64;
+        }
+    }
+
+    fn pick(&self, scheduler: usize, ready: SlotMask) -> Slot {
+        let last = self.schedulers[scheduler].last_issued;
+        match self.policy {
+            IssuePolicy::Lrr | IssuePolicy::TwoLevel => next_in_turn(ready, last),
+            IssuePolicy::Gto if ready >> last & 1 != 0 => last,
+            IssuePolicy::Gto | IssuePolicy::Oldest => self.oldest(ready),
+        }
+    }
+
+    fn oldest(&self, slots: SlotMask) -> Slot {
+        let mut best = slots.trailing_zeros() as Slot;
+        let mut rest = slots & (slots - 1);
+        while rest != 0 {
+            let slot = rest.trailing_zeros() as Slot;
+            if self.waves.waves[slot].age < self.waves.waves[best].age {
+                best = slot;
+            }
+            rest &= rest - 1;
+        }
+        best
+    }
+
+    /// `two_level`: a wave that waits for memory or at a barrier leaves the active set; the oldest waves
+    /// that wait for neither take the free places.
+    fn update_active_set(&mut self, scheduler: usize) {
+        let waves = &self.waves;
+        let here = self.schedulers[scheduler].slots & waves.resident & !waves.ended;
+        let long_wait = waves.at_barrier | waves.draining | (waves.memory_hazard & waves.buffered);
+        let mut active = self.schedulers[scheduler].active_set & here & !long_wait;
+        let mut candidates = here & !long_wait & !active;
+        while active.count_ones() < self.two_level_active && candidates != 0 {
+            let slot = self.oldest(candidates);
+            active |= 1 << slot;
+            candidates &= !(1 << slot);
+        }
+        self.schedulers[scheduler].active_set = active;
+    }
+
+    /// Why a slot of this scheduler stays empty: the reason of the wave nearest to issuing. `issued` are the
+    /// waves that issued in this cycle.
+    fn why_not(&self, scheduler: usize, issued: SlotMask) -> SlotUse {
+        let waves = &self.waves;
+        let sched = &self.schedulers[scheduler];
+        let here = sched.slots & waves.resident & !waves.ended;
+        if here == 0 {
+            return SlotUse::Empty;
+        }
+        let here = here & !issued;
+        if here == 0 {
+            return SlotUse::WaveLimit;
+        }
+        let ready = here & waves.ready();
+        if ready & waves.needs_collector != 0 && sched.collectors.len() == self.collectors_per_scheduler
+            || here & waves.collecting != 0
+        {
+            return match sched.collectors.first().map(|c| c.waiting) {
+                Some(Waiting::Unit(_) | Waiting::WritePort) => SlotUse::Unit,
+                Some(Waiting::Lsu) => SlotUse::Lsu,
+                Some(Waiting::Banks) | None => SlotUse::Operand,
+            };
+        }
+        // Only `two_level` leaves a wave that is ready: it is not in the active set.
+        if ready != 0 {
+            return SlotUse::WaveLimit;
+        }
+        let shadow = here & waves.shadow;
+        let here = here & !waves.at_barrier & !waves.shadow;
+        let buffered = here & waves.buffered;
+        let hazard = buffered & !waves.hazard_free;
+        if hazard & !waves.memory_hazard != 0 {
+            SlotUse::Scoreboard
+        } else if hazard != 0 {
+            SlotUse::Memory
+        } else if buffered & waves.draining != 0 {
+            SlotUse::Fence
+        } else if shadow != 0 {
+            SlotUse::Branch
+        } else if here & !buffered != 0 {
+            SlotUse::Fetch
+        } else {
+            SlotUse::Barrier
+        }
+    }
+
+    /// Issues the next instruction of a wave. Returns whether it took effect.
+    fn issue_wave<P: Probe>(
+        &mut self,
+        now: Cycle,
+        scheduler: usize,
+        slot: Slot,
+        ops: &MicroOps,
+        probe: &mut P,
+    ) -> Result<bool, Box<Fault>> {
+        let wave = &mut self.waves.waves[slot];
+        let word = wave.buffer.pop_front().expect("a ready wave has a decoded instruction");
+        let op = ops.get(word);
+        let sequence = wave.issued;
+        wave.issued += 1;
+        wave.last_word = word;
+        let guard = guard_lanes(wave, op);
+        let active = wave.control.active;
+        let lanes = guard & active;
+        self.instructions += 1;
+        let effective = match op.kind {
+            Kind::Control => active != 0,
+            Kind::End => true,
+            _ => lanes != 0,
+        };
+        if P::ON {
+            let event = Event { cycle: now, core: self.index, slot, sequence, word, stage: Stage::Issue };
+            let wave = &self.waves.waves[slot];
+            let workgroup = self.workgroups[wave.workgroup].id;
+            probe.issued(event, workgroup, wave.wave_id, op, if effective { lanes } else { 0 });
+            if !op.needs_collector() || !effective {
+                probe.step(Event { stage: Stage::Retire, ..event });
+            }
+        }
+        if let Kind::Illegal(error) = op.kind
+            && active != 0
+        {
+            return Err(self.fault(now, slot, word, active, ops, FaultKind::IllegalInstruction(error)));
+        }
+        if op.kind == Kind::End {
+            self.end_wave(now, slot);
+            return Ok(true);
+        }
+        if effective {
+            self.counters.wave_instructions += 1;
+            self.counters.lane_instructions += u64::from(lanes.count_ones());
+        } else {
+            self.counters.squashed_instructions += 1;
+        }
+        match op.kind {
+            Kind::Control => self.issue_control(now, slot, word, guard, ops)?,
+            _ if !effective => {}
+            Kind::Barrier => {
+                if active != self.waves.waves[slot].control.live {
+                    return Err(self.fault(now, slot, word, lanes, ops, FaultKind::BarrierInDivergence));
+                }
+                self.waves.at_barrier |= 1 << slot;
+                self.pass_barrier(now, self.waves.waves[slot].workgroup);
+            }
+            Kind::Fence { acquire, .. } => {
+                self.counters.fences += 1;
+                if acquire && op.inst.scope >= Scope::Device {
+                    self.l1.invalidate(now);
+                }
+                self.start_shadow(now, slot);
+            }
+            Kind::Wait => self.start_shadow(now, slot),
+            Kind::Nop | Kind::Illegal(_) | Kind::End => {}
+            Kind::Compute | Kind::Memory(_) => {
+                self.collect(scheduler, slot, sequence, word, lanes, op);
+            }
+        }
+        self.waves.refresh(slot, ops);
+        Ok(effective)
+    }
+
+    /// Gives the instruction to a collector and marks what it will write.
+    fn collect(&mut self, scheduler: usize, slot: Slot, sequence: u64, word: u32, lanes: u64, op: &MicroOp) {
+        let wave = &mut self.waves.waves[slot];
+        wave.in_flight += 1;
+        wave.pending.insert_all(&op.writes);
+        wave.pending_predicates |= op.predicate_write;
+        wave.pending_fragments |= op.fragment_locks;
+        if let Kind::Memory(_) = op.kind {
+            wave.pending_loads.insert_all(&op.writes);
+            wave.accesses += 1;
+            wave.loads += u32::from(op.destination_rows > 0);
+        }
+        let condition = condition_lanes(wave, op);
+        let swizzle = slot / self.schedulers.len();
+        let collector = Collector::new(op, slot, sequence, word, swizzle, self.bank_mask);
+        self.schedulers[scheduler].collectors.push(Collector { mask: lanes, condition, ..collector });
+        self.waves.collecting |= 1 << slot;
+    }
+
+    fn issue_control(
+        &mut self,
+        now: Cycle,
+        slot: Slot,
+        word: u32,
+        guard: u64,
+        ops: &MicroOps,
+    ) -> Result<(), Box<Fault>> {
+        let op = ops.get(word);
+        let wave = &mut self.waves.waves[slot];
+        let next = word + op.words;
+        let step = Step {
+            op: op.inst.op,
+            guard,
+            condition: condition_lanes(wave, op),
+            target: if op.inst.op == Op::Call { op.inst.imm } else { 0 },
+            next,
+            skip_to: op.skip_to,
+        };
+        let active = wave.control.active;
+        match wave.control.step(&step) {
+            Ok(Next::Fall) => self.start_shadow(now, slot),
+            Ok(Next::Jump(target)) => {
+                self.redirect(slot, target);
+                self.start_shadow(now, slot);
+            }
+            Ok(Next::Ended) => self.end_wave(now, slot),
+            Err(kind) => return Err(self.fault(now, slot, word, active, ops, kind)),
+        }
+        Ok(())
+    }
+
+    /// Sends a wave to another word: what it has fetched is dropped.
+    fn redirect(&mut self, slot: Slot, target: u32) {
+        let bit: SlotMask = 1 << slot;
+        let wave = &mut self.waves.waves[slot];
+        wave.buffer.clear();
+        wave.straddling = false;
+        wave.fetch_word = target;
+        self.fetch.discard(slot);
+        self.waves.fetching &= !bit;
+        self.waves.fetched_end &= !bit;
+        self.waves.buffered &= !bit;
+        self.counters.taken_redirects += 1;
+    }
+
+    /// The wave neither issues nor fetches until the branch latency has passed.
+    pub(super) fn start_shadow(&mut self, now: Cycle, slot: Slot) {
+        self.waves.shadow |= 1 << slot;
+        self.shadows.push_back((now + self.branch_latency, slot));
+    }
+
+    /// Shadows that end in this cycle.
+    pub(super) fn end_shadows(&mut self, now: Cycle) {
+        while let Some(&(ends, slot)) = self.shadows.front()
+            && ends <= now
+        {
+            self.shadows.pop_front();
+            self.waves.shadow &= !(1 << slot);
+            self.progress = true;
+        }
+    }
+
+    pub(super) fn fault(
+        &self,
+        now: Cycle,
+        slot: Slot,
+        word: u32,
+        lanes: u64,
+        ops: &MicroOps,
+        kind: FaultKind,
+    ) -> Box<Fault> {
+        let wave = &self.waves.waves[slot];
+        Box::new(Fault {
+            kind,
+            kernel: self.kernel,
+            workgroup: self.workgroups[wave.workgroup].id,
+            wave: wave.wave_id,
+            lanes,
+            pc: ops.pc(word),
+            cycle: Some(now),
+        })
+    }
+}

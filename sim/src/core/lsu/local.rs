@@ -1,0 +1,182 @@
+//! Local memory of a core: data of its resident workgroups, banks and conflict passes.
+
+use super::coalesce::{lane_bytes, set_lane_bytes};
+use super::{MemoryInstruction, lanes_of};
+use crate::alu::FRAGMENT_ROWS;
+use crate::clock::Cycle;
+use crate::config::Config;
+use crate::core::Core;
+use crate::core::probe::Probe;
+use crate::core::uop::MicroOps;
+use crate::isa::table::{AccessKind, MemoryOp};
+use crate::isa::{MMA_DIM, MMA_FRAGMENTS, Op};
+
+/// Words that one wave access touches at most: 64 lanes of 16 bytes, misaligned.
+const MAX_WORDS: usize = 64 * 5;
+
+/// Local memory of a core. Each resident workgroup has its own part.
+#[derive(Debug, Clone)]
+pub struct LocalMemory {
+    bytes: Vec<u8>,
+    /// Bytes of one workgroup's part.
+    part: usize,
+    poison: u8,
+    bank_mask: u32,
+    bank_shift: u32,
+}
+
+impl LocalMemory {
+    /// Memory for `workgroups` parts of `part` bytes.
+    pub fn new(config: &Config, workgroups: usize, part: u32) -> LocalMemory {
+        let banks = config.core.local.banks;
+        LocalMemory {
+            bytes: vec![0; workgroups * part as usize],
+            part: part as usize,
+            poison: config.core.local_poison,
+            bank_mask: banks - 1,
+            bank_shift: banks.trailing_zeros(),
+        }
+    }
+
+    /// Gives a workgroup's part the contents that a new workgroup finds.
+    pub fn poison(&mut self, workgroup: usize) {
+        let poison = self.poison;
+        self.part_mut(workgroup).fill(poison);
+    }
+
+    fn part_mut(&mut self, workgroup: usize) -> &mut [u8] {
+        &mut self.bytes[workgroup * self.part..][..self.part]
+    }
+
+    /// Passes over the banks that an access needs: each bank serves one word a pass. Lanes that touch
+    /// one word share its pass, but for atomics, which act one after the other. Addresses are those
+    /// of the participating lanes; a word's bank is (address / 4) mod banks.
+    pub fn passes(&self, addresses: impl Iterator<Item = u32>, memory: MemoryOp) -> u32 {
+        let atomic = matches!(memory.kind, AccessKind::Atomic(_));
+        let mut words = [0u32; MAX_WORDS];
+        let mut count = 0;
+        let mut ascending = true;
+        for address in addresses {
+            for word in address / 4..=(address + u32::from(memory.bytes) - 1) / 4 {
+                ascending &= count == 0 || word == words[count - 1] + 1;
+                words[count] = word;
+                count += 1;
+            }
+        }
+        let banks = self.bank_mask as usize + 1;
+        if ascending {
+            return count.div_ceil(banks) as u32;
+        }
+        // Distinct words of each bank, found by sorting by (bank, row).
+        let key = |word: u32| (word & self.bank_mask) << 16 | (word >> self.bank_shift) & 0xFFFF;
+        let words = &mut words[..count];
+        words.iter_mut().for_each(|word| *word = key(*word));
+        words.sort_unstable();
+        let (mut longest, mut run) = (1, 1);
+        for pair in words.windows(2) {
+            if pair[0] >> 16 != pair[1] >> 16 {
+                run = 1;
+            } else if pair[0] != pair[1] || atomic {
+                run += 1;
+            }
+            longest = longest.max(run);
+        }
+        longest
+    }
+}
+
+impl Core {
+    /// The last pass of a local access: values move, and the result is on its way.
+    pub(super) fn perform_local<P: Probe>(&mut self, now: Cycle, index: u16, ops: &MicroOps, probe: &mut P) {
+        let lsu = &mut self.lsu;
+        let instruction = &mut lsu.instructions[usize::from(index)];
+        let workgroup = self.waves.waves[instruction.slot].workgroup;
+        let bytes = self.local.part_mut(workgroup);
+        let width = self.width;
+        let has_result = match instruction.memory.kind {
+            AccessKind::Load => {
+                load(instruction, bytes, width);
+                true
+            }
+            AccessKind::Store => {
+                store(instruction, bytes, width);
+                false
+            }
+            AccessKind::Atomic(_) => {
+                atomic(instruction, bytes, width);
+                instruction.returns
+            }
+            AccessKind::Tile => {
+                let op = ops.get(instruction.word).inst.op;
+                let kind = match op {
+                    Op::MmaLoadA => 0,
+                    Op::MmaLoadB => 1,
+                    _ => 2,
+                };
+                let fragment = (instruction.slot * 3 + kind) * MMA_FRAGMENTS + usize::from(instruction.fragment);
+                let rows = &mut self.fragments[fragment * FRAGMENT_ROWS * width..][..FRAGMENT_ROWS * width];
+                tile(instruction, op == Op::MmaStoreC, bytes, rows, width);
+                op != Op::MmaStoreC
+            }
+        };
+        if has_result {
+            lsu.local_results.push_back((now + lsu.local_latency, index));
+        } else {
+            let retired = instruction.retired();
+            lsu.free.push(index);
+            self.retire_access(now, retired, ops, probe);
+        }
+    }
+}
+
+fn load(instruction: &mut MemoryInstruction, memory: &[u8], width: usize) {
+    let bytes = usize::from(instruction.memory.bytes);
+    for lane in lanes_of(instruction.mask) {
+        let source = &memory[instruction.inputs[lane] as usize..][..bytes];
+        if let (Ok(word), 4) = (source.try_into(), bytes) {
+            instruction.outputs[lane] = u32::from_le_bytes(word);
+            continue;
+        }
+        let mut value = [0; 16];
+        value[..bytes].copy_from_slice(source);
+        set_lane_bytes(&mut instruction.outputs, lane, width, bytes, &value);
+    }
+}
+
+fn store(instruction: &MemoryInstruction, memory: &mut [u8], width: usize) {
+    let bytes = usize::from(instruction.memory.bytes);
+    let (addresses, values) = instruction.inputs.split_at(width);
+    for lane in lanes_of(instruction.mask) {
+        let target = &mut memory[addresses[lane] as usize..][..bytes];
+        target.copy_from_slice(&lane_bytes(values, lane, width)[..bytes]);
+    }
+}
+
+fn atomic(instruction: &mut MemoryInstruction, memory: &mut [u8], width: usize) {
+    let AccessKind::Atomic(op) = instruction.memory.kind else { return };
+    for lane in lanes_of(instruction.mask) {
+        let target = &mut memory[instruction.inputs[lane] as usize..][..4];
+        let old = u32::from_le_bytes([target[0], target[1], target[2], target[3]]);
+        let (operand, swap) = (instruction.inputs[width + lane], instruction.inputs[2 * width + lane]);
+        target.copy_from_slice(&op.apply(old, operand, swap).to_le_bytes());
+        instruction.outputs[lane] = old;
+    }
+}
+
+/// Moves each lane's 4×4 tile between local memory and its fragment's rows.
+fn tile(instruction: &MemoryInstruction, store: bool, memory: &mut [u8], fragment: &mut [u32], width: usize) {
+    for lane in lanes_of(instruction.mask) {
+        let (base, stride) = (instruction.inputs[lane], instruction.inputs[width + lane]);
+        for element in 0..FRAGMENT_ROWS {
+            let (i, j) = (element / MMA_DIM, element % MMA_DIM);
+            let address = base.wrapping_add(stride.wrapping_mul(i as u32)) as usize + 4 * j;
+            let word = &mut memory[address..][..4];
+            let value = &mut fragment[element * width + lane];
+            if store {
+                word.copy_from_slice(&value.to_le_bytes());
+            } else {
+                *value = u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
+            }
+        }
+    }
+}

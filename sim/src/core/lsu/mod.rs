@@ -1,0 +1,436 @@
+//! The load/store unit of a core: one queue of wave instructions, address generation, local memory passes
+//! and L1 accesses in order, results in the order in which they are complete.
+
+pub mod coalesce;
+pub mod local;
+
+use super::Core;
+use super::collector::Collector;
+use super::probe::Probe;
+use super::uop::{MAX_SOURCE_ROWS, MicroOp, MicroOps};
+use super::wave::Slot;
+use crate::clock::{Cycle, NEVER};
+use crate::config::Config;
+use crate::isa::Scope;
+use crate::isa::table::{AccessKind, MemoryOp, Space};
+use crate::memory::l1::{Access, AccessKind as L1Kind, ResponseKind};
+use crate::program::fault::{Fault, FaultKind};
+use coalesce::LineAccess;
+use std::collections::VecDeque;
+
+/// Destination rows of a load at most (u128).
+const MAX_LOAD_ROWS: usize = 4;
+/// In the owner of an L1 access: a store or an atomic without a result, with its wave slot below.
+const POSTED: u32 = 1 << 31;
+
+/// An instruction that has become visible.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Retired {
+    /// Wave slot.
+    pub slot: Slot,
+    /// Position in the wave's issue order.
+    pub sequence: u64,
+    /// Word of the kernel.
+    pub word: u32,
+}
+
+/// One wave memory instruction, from its collector until it is performed and its result is written.
+#[derive(Debug, Clone)]
+pub struct MemoryInstruction {
+    /// Wave slot.
+    pub slot: Slot,
+    sequence: u64,
+    /// Word of the kernel.
+    pub word: u32,
+    /// Effective lanes.
+    pub mask: u64,
+    memory: MemoryOp,
+    scope: Scope,
+    core_scope: bool,
+    returns: bool,
+    fragment: u8,
+    /// Source rows: the address row first.
+    inputs: Vec<u32>,
+    outputs: Vec<u32>,
+    lines: Vec<LineAccess>,
+    next_line: usize,
+    outstanding: u32,
+}
+
+impl MemoryInstruction {
+    /// A row of the result.
+    pub fn output_row(&self, row: u8, width: usize) -> &[u32] {
+        &self.outputs[usize::from(row) * width..][..width]
+    }
+
+    fn retired(&self) -> Retired {
+        Retired { slot: self.slot, sequence: self.sequence, word: self.word }
+    }
+}
+
+/// What the head of the queue is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Head {
+    /// There is none, or it has not started.
+    Idle,
+    /// Passes over the local memory banks, the last one in this cycle.
+    Local(Cycle),
+    /// L1 accesses, one a cycle.
+    Device,
+}
+
+/// Load/store unit of a core.
+#[derive(Debug, Clone)]
+pub struct Lsu {
+    instructions: Vec<MemoryInstruction>,
+    free: Vec<u16>,
+    queue: VecDeque<u16>,
+    queue_entries: usize,
+    head: Head,
+    /// True if the L1 refused the head's access the last time it was asked.
+    refused: bool,
+    /// Device loads and returning atomics with accesses outstanding.
+    pending: u32,
+    pending_entries: u32,
+    /// Local results on their way: (cycle, instruction).
+    local_results: VecDeque<(Cycle, u16)>,
+    /// Complete loads and the row of the first that is written next.
+    returns: VecDeque<u16>,
+    return_row: u8,
+    local_latency: Cycle,
+    line_bytes: u32,
+    sector_bytes: u32,
+    device_bytes: u64,
+    width: usize,
+}
+
+impl Lsu {
+    /// An empty unit. `device_bytes` is the size of device memory.
+    pub fn new(config: &Config, device_bytes: u64) -> Lsu {
+        let core = &config.core;
+        Lsu {
+            instructions: Vec::new(),
+            free: Vec::new(),
+            queue: VecDeque::with_capacity(core.lsu.queue_entries as usize),
+            queue_entries: core.lsu.queue_entries as usize,
+            head: Head::Idle,
+            refused: false,
+            pending: 0,
+            pending_entries: core.lsu.pending_entries,
+            local_results: VecDeque::new(),
+            returns: VecDeque::new(),
+            return_row: 0,
+            local_latency: Cycle::from(core.local.latency_cycles),
+            line_bytes: core.l1.line_bytes,
+            sector_bytes: core.l1.sector_bytes,
+            device_bytes,
+            width: core.wave_width as usize,
+        }
+    }
+
+    /// True if the queue takes one more instruction.
+    pub fn has_room(&self) -> bool {
+        self.queue.len() < self.queue_entries
+    }
+
+    /// Takes an instruction from its collector, with its operand rows as they are now. `base` is the
+    /// first register row of its wave.
+    pub fn accept(
+        &mut self,
+        collector: &Collector,
+        op: &MicroOp,
+        memory: MemoryOp,
+        registers: &[u32],
+        base: usize,
+        width: usize,
+    ) {
+        let index = self.free.pop().unwrap_or_else(|| {
+            self.instructions.push(MemoryInstruction {
+                slot: 0,
+                sequence: 0,
+                word: 0,
+                mask: 0,
+                memory,
+                scope: Scope::Wave,
+                core_scope: false,
+                returns: false,
+                fragment: 0,
+                inputs: vec![0; MAX_SOURCE_ROWS * width],
+                outputs: vec![0; MAX_LOAD_ROWS * width],
+                lines: Vec::with_capacity(2 * width),
+                next_line: 0,
+                outstanding: 0,
+            });
+            (self.instructions.len() - 1) as u16
+        });
+        let instruction = &mut self.instructions[usize::from(index)];
+        instruction.slot = collector.slot;
+        instruction.sequence = collector.sequence;
+        instruction.word = collector.word;
+        instruction.mask = collector.mask;
+        instruction.memory = memory;
+        instruction.scope = op.inst.scope;
+        instruction.core_scope = op.is_core_scope();
+        instruction.returns = op.destination_rows > 0;
+        // The fragment of a tile is in the field that holds no register: rs2 of a store, rd of a load.
+        instruction.fragment =
+            if op.inst.op == crate::isa::Op::MmaStoreC { op.inst.rs2 } else { op.inst.rd };
+        let sources = &op.sources[..usize::from(op.source_rows)];
+        for (row, &register) in instruction.inputs.chunks_exact_mut(width).zip(sources) {
+            row.copy_from_slice(&registers[(base + usize::from(register)) * width..][..width]);
+        }
+        self.queue.push_back(index);
+    }
+
+    /// The oldest complete load and its next row.
+    pub fn returning(&self) -> Option<(&MemoryInstruction, u8)> {
+        self.returns.front().map(|&i| (&self.instructions[usize::from(i)], self.return_row))
+    }
+
+    /// The row from [`Lsu::returning`] is written; the instruction if it was the last of `rows`.
+    pub fn row_written(&mut self, rows: u8) -> Option<Retired> {
+        self.return_row += 1;
+        if self.return_row < rows {
+            return None;
+        }
+        self.return_row = 0;
+        let index = self.returns.pop_front()?;
+        self.free.push(index);
+        Some(self.instructions[usize::from(index)].retired())
+    }
+
+    /// True if the L1 refused an access and nothing has changed since.
+    pub fn is_refused(&self) -> bool {
+        self.refused
+    }
+
+    /// When the unit next does something by itself after `now`.
+    pub fn next_event(&self, now: Cycle) -> Cycle {
+        let local = self.local_results.front().map_or(NEVER, |&(at, _)| at);
+        let head = match self.head {
+            Head::Local(ends) => ends,
+            // Refused, or out of pending entries: a response has to come first.
+            Head::Device => NEVER,
+            Head::Idle if self.queue.is_empty() => NEVER,
+            Head::Idle => now + 1,
+        };
+        let returns = if self.returns.is_empty() { NEVER } else { now + 1 };
+        local.min(head).min(returns)
+    }
+
+    /// The bounds and alignment check of an instruction. The lanes at fault and the fault of the lowest.
+    fn check(&self, instruction: &MemoryInstruction, local_bytes: u32) -> Result<(), (u64, FaultKind)> {
+        let memory = instruction.memory;
+        let size = match memory.space {
+            Space::Local => u64::from(local_bytes),
+            Space::Device => self.device_bytes,
+        };
+        let bytes = u32::from(memory.bytes);
+        let atomic = matches!(memory.kind, AccessKind::Atomic(_));
+        let mut first = None;
+        let mut faulty = 0;
+        for lane in lanes_of(instruction.mask) {
+            for address in self.lane_addresses(instruction, lane) {
+                let kind = if atomic && address % 4 != 0 {
+                    FaultKind::MisalignedAtomic { space: memory.space, address }
+                } else if u64::from(address) + u64::from(bytes) > size {
+                    FaultKind::OutOfBounds { space: memory.space, address, bytes, size }
+                } else {
+                    continue;
+                };
+                first.get_or_insert(kind);
+                faulty |= 1 << lane;
+            }
+        }
+        first.map_or(Ok(()), |kind| Err((faulty, kind)))
+    }
+
+    /// The addresses that a lane accesses: one, or the rows of a tile.
+    fn lane_addresses(&self, instruction: &MemoryInstruction, lane: usize) -> impl Iterator<Item = u32> + use<> {
+        let base = instruction.inputs[lane];
+        let (rows, stride) = match instruction.memory.kind {
+            AccessKind::Tile => (crate::isa::MMA_DIM as u32, instruction.inputs[self.width + lane]),
+            _ => (1, 0),
+        };
+        (0..rows).map(move |row| base.wrapping_add(row.wrapping_mul(stride)))
+    }
+}
+
+/// The lanes of a mask, lowest first.
+pub fn lanes_of(mask: u64) -> impl Iterator<Item = usize> {
+    let mut rest = mask;
+    std::iter::from_fn(move || {
+        if rest == 0 {
+            return None;
+        }
+        let lane = rest.trailing_zeros() as usize;
+        rest &= rest - 1;
+        Some(lane)
+    })
+}
+
+impl Core {
+    /// Takes what local memory and the L1 have finished, before write-back of the same cycle.
+    pub(super) fn receive_accesses<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
+        while let Some(&(at, index)) = self.lsu.local_results.front()
+            && at <= now
+        {
+            self.lsu.local_results.pop_front();
+            self.progress = true;
+            let instruction = &self.lsu.instructions[usize::from(index)];
+            if instruction.returns {
+                self.lsu.returns.push_back(index);
+            } else {
+                // A tile goes to its fragment, which has a write path of its own.
+                let retired = instruction.retired();
+                self.lsu.free.push(index);
+                self.retire_access(now, retired, ops, probe);
+            }
+        }
+        let Some(response) = self.l1.response(now) else { return };
+        self.progress = true;
+        let owner = response.owner;
+        if owner & POSTED != 0 {
+            let slot = (owner & !POSTED) as Slot;
+            self.waves.unacknowledged[slot] -= 1;
+            self.l1.pop_response();
+            self.waves.refresh(slot, ops);
+            return;
+        }
+        let (index, line) = (owner >> 16, (owner & 0xFFFF) as usize);
+        let instruction = &mut self.lsu.instructions[index as usize];
+        if matches!(response.kind, ResponseKind::Loaded | ResponseKind::AtomicOld) {
+            let MemoryInstruction { memory, lines, inputs, outputs, .. } = instruction;
+            let line = &lines[line];
+            coalesce::take_line(*memory, line, self.lsu.line_bytes, response.data, inputs, outputs, self.width);
+        }
+        instruction.outstanding -= 1;
+        if instruction.outstanding == 0 && instruction.next_line == instruction.lines.len() {
+            self.lsu.pending -= 1;
+            self.lsu.returns.push_back(index as u16);
+        }
+        self.l1.pop_response();
+    }
+
+    /// The load/store unit's own stage: the head of its queue.
+    ///
+    /// # Errors
+    /// An access outside its memory, or a misaligned atomic.
+    pub(super) fn tick_lsu<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) -> Result<(), Box<Fault>> {
+        let Some(&index) = self.lsu.queue.front() else { return Ok(()) };
+        if self.lsu.head == Head::Idle {
+            self.start_access(now, index, ops)?;
+        }
+        match self.lsu.head {
+            Head::Local(ends) if ends == now => {
+                self.perform_local(now, index, ops, probe);
+                self.finish_head();
+            }
+            Head::Local(_) | Head::Idle => {}
+            Head::Device => self.access_l1(now, index, ops, probe),
+        }
+        Ok(())
+    }
+
+    fn finish_head(&mut self) {
+        self.lsu.queue.pop_front();
+        self.lsu.head = Head::Idle;
+        self.lsu.refused = false;
+        self.progress = true;
+    }
+
+    /// Address generation for the instruction that has become the head.
+    fn start_access(&mut self, now: Cycle, index: u16, ops: &MicroOps) -> Result<(), Box<Fault>> {
+        self.progress = true;
+        let lsu = &mut self.lsu;
+        let instruction = &lsu.instructions[usize::from(index)];
+        if let Err((lanes, kind)) = lsu.check(instruction, self.shape.launch.local_memory_bytes) {
+            let (slot, word) = (instruction.slot, instruction.word);
+            return Err(self.fault(now, slot, word, lanes, ops, kind));
+        }
+        let memory = instruction.memory;
+        if memory.space == Space::Local {
+            let passes = match memory.kind {
+                AccessKind::Tile => {
+                    let row = |row: usize| {
+                        lanes_of(instruction.mask)
+                            .map(move |lane| lsu.lane_addresses(instruction, lane).nth(row).unwrap_or(0))
+                    };
+                    (0..crate::isa::MMA_DIM).map(|r| self.local.passes(row(r), memory)).sum()
+                }
+                _ => {
+                    let inputs = &instruction.inputs;
+                    self.local.passes(lanes_of(instruction.mask).map(|lane| inputs[lane]), memory)
+                }
+            };
+            lsu.head = Head::Local(now + Cycle::from(passes) - 1);
+            self.counters.local_accesses += 1;
+            self.counters.local_passes += u64::from(passes);
+            return Ok(());
+        }
+        match memory.kind {
+            AccessKind::Load | AccessKind::Tile => self.counters.device_loads += 1,
+            AccessKind::Store => self.counters.device_stores += 1,
+            AccessKind::Atomic(_) => self.counters.device_atomics += 1,
+        }
+        let (line_bytes, sector_bytes) = (lsu.line_bytes, lsu.sector_bytes);
+        let instruction = &mut lsu.instructions[usize::from(index)];
+        let MemoryInstruction { inputs, lines, mask, .. } = instruction;
+        coalesce::lines_of(memory, *mask, &inputs[..self.width], line_bytes, sector_bytes, lines);
+        instruction.next_line = 0;
+        instruction.outstanding = 0;
+        lsu.head = Head::Device;
+        Ok(())
+    }
+
+    /// Tries the next L1 access of the head.
+    fn access_l1<P: Probe>(&mut self, now: Cycle, index: u16, ops: &MicroOps, probe: &mut P) {
+        let lsu = &mut self.lsu;
+        let instruction = &mut lsu.instructions[usize::from(index)];
+        let posted = !instruction.returns;
+        if !posted && instruction.next_line == 0 && lsu.pending == lsu.pending_entries {
+            return;
+        }
+        let line_index = instruction.next_line;
+        let line = instruction.lines[line_index];
+        let owner =
+            if posted { POSTED | instruction.slot as u32 } else { u32::from(index) << 16 | line_index as u32 };
+        let width = self.width;
+        let payload = coalesce::payload(instruction.memory, &line, lsu.line_bytes, &instruction.inputs, width);
+        let kind = match instruction.memory.kind {
+            AccessKind::Load | AccessKind::Tile => L1Kind::Load { sectors: line.sectors },
+            AccessKind::Store => L1Kind::Store { byte_mask: payload.byte_mask, data: &payload.data },
+            AccessKind::Atomic(op) => L1Kind::Atomic {
+                op,
+                scope: instruction.scope,
+                byte_mask: payload.byte_mask,
+                data: &payload.data,
+                swap: payload.swap,
+            },
+        };
+        let access = Access { kind, hint: instruction.memory.hint, line: u64::from(line.address), owner };
+        if self.l1.access(now, &access, &mut self.requests).is_err() {
+            lsu.refused = true;
+            return;
+        }
+        lsu.refused = false;
+        self.progress = true;
+        self.counters.line_accesses += 1;
+        if posted {
+            self.waves.unacknowledged[instruction.slot] += 1;
+        } else {
+            lsu.pending += u32::from(line_index == 0);
+            instruction.outstanding += 1;
+        }
+        instruction.next_line += 1;
+        if instruction.next_line < instruction.lines.len() {
+            return;
+        }
+        if posted {
+            let retired = instruction.retired();
+            lsu.free.push(index);
+            self.retire_access(now, retired, ops, probe);
+        }
+        self.finish_head();
+    }
+}

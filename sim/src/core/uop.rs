@@ -1,0 +1,284 @@
+//! Micro-operations: every word of a kernel decoded once, with what the pipeline asks of it.
+
+use crate::config::{Config, DivergenceMode};
+use crate::isa::operand::Role;
+use crate::isa::table::MemoryOp;
+use crate::isa::{DecodeError, ExecClass, Inst, MMA_FRAGMENTS, Op, Scope, WORD_BYTES};
+use crate::program::structure::{instruction_words, skip_targets};
+use crate::program::{Kernel, Program};
+
+/// Source rows that one instruction reads at most (`dma`: three pairs).
+pub const MAX_SOURCE_ROWS: usize = 6;
+
+/// A set of general registers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RegisterSet([u64; 4]);
+
+impl RegisterSet {
+    /// Adds `rows` registers from `first` on.
+    pub fn insert_rows(&mut self, first: u8, rows: u8) {
+        for register in usize::from(first)..usize::from(first) + usize::from(rows) {
+            self.0[register >> 6] |= 1 << (register & 63);
+        }
+    }
+
+    /// Removes `rows` registers from `first` on.
+    #[inline]
+    pub fn remove_rows(&mut self, first: u8, rows: u8) {
+        for register in usize::from(first)..usize::from(first) + usize::from(rows) {
+            self.0[register >> 6] &= !(1 << (register & 63));
+        }
+    }
+
+    /// Adds every register of `other`.
+    #[inline]
+    pub fn insert_all(&mut self, other: &RegisterSet) {
+        for (mine, theirs) in self.0.iter_mut().zip(other.0) {
+            *mine |= theirs;
+        }
+    }
+
+    /// True if some register is in both.
+    #[inline]
+    pub fn intersects(&self, other: &RegisterSet) -> bool {
+        (self.0[0] & other.0[0]) | (self.0[1] & other.0[1]) | (self.0[2] & other.0[2]) | (self.0[3] & other.0[3])
+            != 0
+    }
+}
+
+/// How the issue stage treats a micro-operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Through collectors to an execution unit.
+    Compute,
+    /// Through collectors to the load/store unit.
+    Memory(MemoryOp),
+    /// Structured control flow, done at issue.
+    Control,
+    /// Workgroup barrier.
+    Barrier,
+    /// Fence; what it orders and how far.
+    Fence {
+        /// Later loads see what was visible.
+        acquire: bool,
+        /// Earlier stores are visible.
+        release: bool,
+    },
+    /// Waits for the wave's loads.
+    Wait,
+    /// Done at issue, without effect.
+    Nop,
+    /// Not an instruction: a fault when it is reached with an active lane.
+    Illegal(DecodeError),
+    /// The word past the kernel's code: halts the wave.
+    End,
+}
+
+/// One micro-operation.
+#[derive(Debug, Clone)]
+pub struct MicroOp {
+    /// The instruction; `nop` where there is none.
+    pub inst: Inst,
+    /// How issue treats it.
+    pub kind: Kind,
+    /// Execution resource.
+    pub class: ExecClass,
+    /// Words that the instruction takes.
+    pub words: u32,
+    /// Rows read, in operand order, as register numbers.
+    pub sources: [u8; MAX_SOURCE_ROWS],
+    /// How many of `sources` are used.
+    pub source_rows: u8,
+    /// First register written.
+    pub destination: u8,
+    /// Rows written.
+    pub destination_rows: u8,
+    /// Registers written, as a set.
+    pub writes: RegisterSet,
+    /// Registers read or written: none may be pending at issue.
+    pub hazards: RegisterSet,
+    /// Predicate written, as a bit.
+    pub predicate_write: u8,
+    /// Predicates read (guard and operand) or written, as bits.
+    pub predicate_hazards: u8,
+    /// Fragments kept from later instructions until this one retires, as bits: A in 0..8, B in 8..16, C in
+    /// 16..24. Those it writes, and the one that a tile store reads when it is performed.
+    pub fragment_locks: u32,
+    /// Fragments read or written, likewise.
+    pub fragment_hazards: u32,
+    /// Where a wave whose active mask becomes empty after this instruction has to go on, as a word of
+    /// the kernel: the next word in walk mode, the matching else, endif or endloop in jump mode.
+    pub skip_to: u32,
+}
+
+/// The decoded kernel: `ops[word]` for each word of its code, and one [`Kind::End`] behind the last.
+/// Word numbers in the core count from the kernel's first word.
+#[derive(Debug, Clone)]
+pub struct MicroOps {
+    ops: Vec<MicroOp>,
+    /// First word of the kernel in the code section.
+    pub base: u32,
+    /// True if some instruction uses matrix fragments.
+    pub uses_mma: bool,
+}
+
+impl MicroOps {
+    /// Decodes a kernel for a machine.
+    pub fn decode(program: &Program, kernel: &Kernel, registers: u32, config: &Config) -> MicroOps {
+        let code = &program.code[kernel.code.start as usize..kernel.code.end as usize];
+        let skip = match config.core.divergence {
+            DivergenceMode::Walk => None,
+            DivergenceMode::Jump => Some(skip_targets(code)),
+        };
+        let mut ops = Vec::with_capacity(code.len() + 1);
+        for word in 0..code.len() {
+            let decoded = Inst::decode(&code[word..])
+                .and_then(|inst| legal_here(inst, kernel, registers, config).map(|()| inst));
+            let mut op = match decoded {
+                Ok(inst) => MicroOp::new(inst, kernel, config),
+                Err(error) => {
+                    let words = instruction_words(code[word]).min((code.len() - word) as u32);
+                    MicroOp { words, ..MicroOp::without_inst(Kind::Illegal(error)) }
+                }
+            };
+            let next = word as u32 + op.words;
+            op.skip_to = skip.as_ref().map_or(next, |targets| targets[next as usize]);
+            ops.push(op);
+        }
+        ops.push(MicroOp::without_inst(Kind::End));
+        let uses_mma = ops.iter().any(|op| op.fragment_hazards != 0);
+        MicroOps { ops, base: kernel.code.start, uses_mma }
+    }
+
+    /// The micro-operation at a word of the kernel.
+    #[inline]
+    pub fn get(&self, word: u32) -> &MicroOp {
+        &self.ops[word as usize]
+    }
+
+    /// The word behind the kernel's last: where [`Kind::End`] stands.
+    #[inline]
+    pub fn end(&self) -> u32 {
+        self.ops.len() as u32 - 1
+    }
+
+    /// Byte offset in the code section of a word of the kernel, as the program counter shows it.
+    pub fn pc(&self, word: u32) -> u32 {
+        (self.base + word) * WORD_BYTES
+    }
+}
+
+/// What makes a well-formed instruction illegal on this machine and in this kernel.
+fn legal_here(inst: Inst, kernel: &Kernel, registers: u32, config: &Config) -> Result<(), DecodeError> {
+    if inst.op.needs_f64() && !config.capabilities.f64 {
+        return Err(DecodeError::Capability("CAP_F64"));
+    }
+    if inst.op.needs_mma() && !config.capabilities.mma {
+        return Err(DecodeError::Capability("CAP_MMA"));
+    }
+    if inst.op == Op::Call {
+        let words = kernel.code.start..kernel.code.end;
+        if inst.imm % WORD_BYTES != 0 || !words.contains(&(inst.imm / WORD_BYTES)) {
+            return Err(DecodeError::CallTarget(inst.imm));
+        }
+    }
+    inst.check_registers(registers as u16, config.core.wave_width as usize)
+}
+
+impl MicroOp {
+    fn without_inst(kind: Kind) -> MicroOp {
+        MicroOp {
+            inst: Inst::new(Op::Nop),
+            kind,
+            class: ExecClass::Control,
+            words: 1,
+            sources: [0; MAX_SOURCE_ROWS],
+            source_rows: 0,
+            destination: 0,
+            destination_rows: 0,
+            writes: RegisterSet::default(),
+            hazards: RegisterSet::default(),
+            predicate_write: 0,
+            predicate_hazards: 0,
+            fragment_locks: 0,
+            fragment_hazards: 0,
+            skip_to: 0,
+        }
+    }
+
+    fn new(mut inst: Inst, kernel: &Kernel, config: &Config) -> MicroOp {
+        let width = config.core.wave_width as usize;
+        let mut op = MicroOp::without_inst(Self::kind_of(&inst));
+        op.class = inst.op.info().class;
+        op.words = inst.words();
+        for (first, rows) in inst.sources() {
+            op.hazards.insert_rows(first, rows);
+            for register in first..first + rows {
+                op.sources[usize::from(op.source_rows)] = register;
+                op.source_rows += 1;
+            }
+        }
+        if let Some((first, rows)) = inst.destination(width) {
+            (op.destination, op.destination_rows) = (first, rows);
+            op.writes.insert_rows(first, rows);
+            op.hazards.insert_all(&op.writes.clone());
+        }
+        if let Some(predicate) = inst.predicate_destination() {
+            op.predicate_write = 1 << predicate;
+        }
+        op.predicate_hazards = op.predicate_write;
+        if inst.guard.is_some() {
+            op.predicate_hazards |= 1 << inst.guard.predicate;
+        }
+        if let Some((predicate, _)) = inst.predicate_source() {
+            op.predicate_hazards |= 1 << predicate;
+        }
+        for operand in inst.op.info().operands {
+            let kind = match operand.role {
+                Role::FragA => 0,
+                Role::FragB => 1,
+                Role::FragC => 2,
+                _ => continue,
+            };
+            op.fragment_hazards |= 1 << (kind * MMA_FRAGMENTS + usize::from(inst.field(operand.field)));
+        }
+        op.fragment_locks = match inst.op {
+            Op::MmaLoadA | Op::MmaLoadB | Op::MmaStoreC => op.fragment_hazards,
+            Op::MmaCompute => op.fragment_hazards & (0xFF << (2 * MMA_FRAGMENTS)),
+            _ => 0,
+        };
+        if inst.op == Op::Call {
+            // In the core, targets are words of the kernel.
+            inst.imm = inst.imm / WORD_BYTES - kernel.code.start;
+        }
+        op.inst = inst;
+        op
+    }
+
+    fn kind_of(inst: &Inst) -> Kind {
+        if let Some(memory) = inst.op.memory() {
+            return Kind::Memory(memory);
+        }
+        match inst.op {
+            Op::Barrier => Kind::Barrier,
+            Op::FenceAcquire => Kind::Fence { acquire: true, release: false },
+            Op::FenceRelease => Kind::Fence { acquire: false, release: true },
+            Op::FenceAcqRel => Kind::Fence { acquire: true, release: true },
+            Op::Wait => Kind::Wait,
+            Op::Nop => Kind::Nop,
+            _ if inst.op.info().class == ExecClass::Control => Kind::Control,
+            _ => Kind::Compute,
+        }
+    }
+
+    /// True if it passes through an operand collector.
+    #[inline]
+    pub fn needs_collector(&self) -> bool {
+        matches!(self.kind, Kind::Compute | Kind::Memory(_))
+    }
+
+    /// True if an atomic of this instruction is performed in the core rather than in the L2.
+    pub fn is_core_scope(&self) -> bool {
+        matches!(self.inst.scope, Scope::Wave | Scope::Workgroup)
+    }
+}

@@ -1,0 +1,233 @@
+//! The wave slots of a core: what each resident wave is and what its next instruction waits for.
+
+use super::divergence::Divergence;
+use super::uop::{Kind, MicroOp, MicroOps, RegisterSet};
+use crate::config::Config;
+use crate::isa::{PREDICATES, Scope};
+use std::collections::VecDeque;
+
+/// A wave slot of a core, 0 to 63.
+pub type Slot = usize;
+
+/// One wave slot.
+#[derive(Debug, Clone)]
+pub struct Wave {
+    /// Masks and stacks.
+    pub control: Divergence,
+    /// Lanes in which each predicate is true.
+    pub predicates: [u64; PREDICATES],
+    /// Decoded instructions in order, as words of the kernel.
+    pub buffer: VecDeque<u32>,
+    /// Next word to fetch.
+    pub fetch_word: u32,
+    /// The last fetched word is the first of a two-word instruction whose second is still to come.
+    pub straddling: bool,
+    /// Registers with a write outstanding.
+    pub pending: RegisterSet,
+    /// Those of them that a load or atomic writes.
+    pub pending_loads: RegisterSet,
+    /// Predicates with a write outstanding, as bits.
+    pub pending_predicates: u8,
+    /// Fragments with a write outstanding, as bits.
+    pub pending_fragments: u32,
+    /// Memory instructions issued and not yet performed (isa section 6): stores until the L1 or local
+    /// memory took them, loads until write-back.
+    pub accesses: u32,
+    /// Loads and returning atomics among them.
+    pub loads: u32,
+    /// Instructions issued and not yet retired.
+    pub in_flight: u32,
+    /// Instructions issued, the sequence number of the next.
+    pub issued: u64,
+    /// Order of arrival at the core.
+    pub age: u64,
+    /// Workgroup slot.
+    pub workgroup: usize,
+    /// Wave of the workgroup.
+    pub wave_id: u32,
+    /// Word of the instruction that the wave issued last, for reports.
+    pub last_word: u32,
+}
+
+/// One bit per wave slot.
+pub type SlotMask = u64;
+
+/// All wave slots of a core. The masks say, for each slot, what its next instruction waits for.
+#[derive(Debug, Clone)]
+pub struct Waves {
+    /// Per slot.
+    pub waves: Vec<Wave>,
+    /// Slots that hold a wave.
+    pub resident: SlotMask,
+    /// The instruction buffer is not empty.
+    pub buffered: SlotMask,
+    /// No register, predicate or fragment that the next instruction uses has a write outstanding.
+    pub hazard_free: SlotMask,
+    /// The next instruction uses a register that a load will write.
+    pub memory_hazard: SlotMask,
+    /// The next instruction is a fence, wait or barrier that has to wait for the wave's own accesses.
+    pub draining: SlotMask,
+    /// The next instruction passes through a collector.
+    pub needs_collector: SlotMask,
+    /// An earlier instruction still reads operands.
+    pub collecting: SlotMask,
+    /// In the shadow of a control or synchronisation instruction.
+    pub shadow: SlotMask,
+    /// Waits at a barrier.
+    pub at_barrier: SlotMask,
+    /// Has a fetch outstanding or waits for an instruction cache line.
+    pub fetching: SlotMask,
+    /// Has fetched the end of the kernel.
+    pub fetched_end: SlotMask,
+    /// Its lanes have all halted; instructions may still be in flight.
+    pub ended: SlotMask,
+    /// Stores and atomics without a result that the L2 has not acknowledged, per slot. They outlive
+    /// the wave: the next wave of the slot waits for them too.
+    pub unacknowledged: Vec<u32>,
+    buffer_entries: usize,
+}
+
+impl Waves {
+    /// Empty slots.
+    pub fn new(config: &Config) -> Waves {
+        let core = &config.core;
+        let wave = Wave {
+            control: Divergence::new(core.divergence_depth as usize, core.call_depth as usize),
+            predicates: [0; PREDICATES],
+            buffer: VecDeque::with_capacity(core.fetch.buffer_entries as usize),
+            fetch_word: 0,
+            straddling: false,
+            pending: RegisterSet::default(),
+            pending_loads: RegisterSet::default(),
+            pending_predicates: 0,
+            pending_fragments: 0,
+            accesses: 0,
+            loads: 0,
+            in_flight: 0,
+            issued: 0,
+            age: 0,
+            workgroup: 0,
+            wave_id: 0,
+            last_word: 0,
+        };
+        let slots = core.max_waves as usize;
+        Waves {
+            // A clone of a VecDeque or Vec has no spare capacity; each slot makes its own.
+            waves: (0..slots)
+                .map(|_| Wave {
+                    control: Divergence::new(core.divergence_depth as usize, core.call_depth as usize),
+                    buffer: VecDeque::with_capacity(core.fetch.buffer_entries as usize),
+                    ..wave.clone()
+                })
+                .collect(),
+            resident: 0,
+            buffered: 0,
+            hazard_free: 0,
+            memory_hazard: 0,
+            draining: 0,
+            needs_collector: 0,
+            collecting: 0,
+            shadow: 0,
+            at_barrier: 0,
+            fetching: 0,
+            fetched_end: 0,
+            ended: 0,
+            unacknowledged: vec![0; slots],
+            buffer_entries: core.fetch.buffer_entries as usize,
+        }
+    }
+
+    /// Starts a wave in a free slot at the kernel's first word.
+    pub fn start(&mut self, slot: Slot, lanes: u64, workgroup: usize, wave_id: u32, age: u64) {
+        let wave = &mut self.waves[slot];
+        wave.control.start(lanes);
+        wave.predicates = [0; PREDICATES];
+        wave.buffer.clear();
+        wave.fetch_word = 0;
+        wave.straddling = false;
+        wave.issued = 0;
+        wave.age = age;
+        wave.workgroup = workgroup;
+        wave.wave_id = wave_id;
+        wave.last_word = 0;
+        debug_assert!(wave.in_flight == 0 && wave.accesses == 0 && wave.pending_predicates == 0);
+        let bit = 1 << slot;
+        self.resident |= bit;
+        for mask in [
+            &mut self.buffered,
+            &mut self.collecting,
+            &mut self.shadow,
+            &mut self.at_barrier,
+            &mut self.fetching,
+            &mut self.fetched_end,
+            &mut self.ended,
+        ] {
+            *mask &= !bit;
+        }
+    }
+
+    /// Frees a slot.
+    pub fn release(&mut self, slot: Slot) {
+        let bit = 1 << slot;
+        self.resident &= !bit;
+        self.ended &= !bit;
+        self.buffered &= !bit;
+    }
+
+    /// True if a fetch of `words` more words cannot overflow the wave's buffer.
+    pub fn has_room(&self, slot: Slot, words: usize) -> bool {
+        self.buffer_entries - self.waves[slot].buffer.len() >= words
+    }
+
+    /// The micro-operation at the head of the wave's buffer.
+    #[inline]
+    pub fn head<'a>(&self, slot: Slot, ops: &'a MicroOps) -> Option<&'a MicroOp> {
+        self.waves[slot].buffer.front().map(|&word| ops.get(word))
+    }
+
+    /// Works out anew what the wave's next instruction waits for. To be called whenever its buffer head,
+    /// its pending writes or its outstanding accesses change.
+    pub fn refresh(&mut self, slot: Slot, ops: &MicroOps) {
+        let bit: SlotMask = 1 << slot;
+        let wave = &self.waves[slot];
+        let Some(&word) = wave.buffer.front() else {
+            self.buffered &= !bit;
+            return;
+        };
+        let op = ops.get(word);
+        self.buffered |= bit;
+        let memory_hazard = wave.pending_loads.intersects(&op.hazards);
+        let free = !wave.pending.intersects(&op.hazards)
+            && wave.pending_predicates & op.predicate_hazards == 0
+            && wave.pending_fragments & op.fragment_hazards == 0;
+        let unacknowledged = self.unacknowledged[slot] > 0;
+        let drains = match op.kind {
+            Kind::Barrier => wave.accesses > 0,
+            Kind::Wait => wave.loads > 0,
+            Kind::Fence { release, .. } => match op.inst.scope {
+                Scope::Wave => false,
+                Scope::Workgroup => wave.accesses > 0,
+                Scope::Device | Scope::System => wave.accesses > 0 || (release && unacknowledged),
+            },
+            _ => false,
+        };
+        set(&mut self.memory_hazard, bit, memory_hazard);
+        set(&mut self.hazard_free, bit, free);
+        set(&mut self.draining, bit, drains);
+        set(&mut self.needs_collector, bit, op.needs_collector());
+    }
+
+    /// Waves whose next instruction could issue if a collector were free for those that need one.
+    #[inline]
+    pub fn ready(&self) -> SlotMask {
+        self.resident
+            & self.buffered
+            & self.hazard_free
+            & !(self.collecting | self.shadow | self.at_barrier | self.draining | self.ended)
+    }
+}
+
+#[inline]
+fn set(mask: &mut SlotMask, bit: SlotMask, on: bool) {
+    *mask = if on { *mask | bit } else { *mask & !bit };
+}

@@ -1,0 +1,126 @@
+//! Statistics: every counter is declared once, with its unit and its meaning.
+//!
+//! [`counters!`](macro@counters) turns a declaration into a plain struct of `u64` for the hot path and
+//! a listing for reports and the manual, so that a name, its unit and its documentation cannot part.
+
+/// One declared statistic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Declared {
+    /// Name in reports, `group.name`.
+    pub name: &'static str,
+    /// Unit of the value.
+    pub unit: &'static str,
+    /// What it counts, one sentence.
+    pub doc: &'static str,
+}
+
+/// Declares a struct of `u64` counters: `name: "unit", "what it counts";`.
+macro_rules! counters {
+    ($(#[$meta:meta])* $group:literal $name:ident { $($field:ident: $unit:literal, $doc:literal;)* }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+        pub struct $name { $(#[doc = $doc] pub $field: u64,)* }
+
+        impl $name {
+            /// The declarations, in order.
+            pub const DECLARED: &'static [$crate::stats::Declared] = &[$($crate::stats::Declared {
+                name: concat!($group, ".", stringify!($field)),
+                unit: $unit,
+                doc: $doc,
+            },)*];
+
+            /// The values, in the order of [`Self::DECLARED`].
+            pub fn values(&self) -> Vec<u64> {
+                vec![$(self.$field),*]
+            }
+
+            /// Adds another set, counter by counter.
+            pub fn add(&mut self, other: &Self) {
+                $(self.$field += other.$field;)*
+            }
+        }
+    };
+}
+pub(crate) use counters;
+
+/// Declares [`SlotUse`] with the text of each reason.
+macro_rules! slot_uses {
+    ($($variant:ident $name:literal $doc:literal;)*) => {
+        /// What became of one issue slot in one cycle. Each slot of each cycle is charged to exactly one.
+        ///
+        /// The order is the order of preference: a slot that nothing used is charged to the first
+        /// reason below `Issued` and `Squashed` that any of the scheduler's waves has, so a stall names
+        /// what the wave nearest to issuing waits for.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u8)]
+        pub enum SlotUse { $(#[doc = $doc] $variant,)* }
+
+        impl SlotUse {
+            /// Every use; `use as usize` indexes it.
+            pub const ALL: &'static [SlotUse] = &[$(SlotUse::$variant,)*];
+
+            /// Number of uses.
+            pub const COUNT: usize = SlotUse::ALL.len();
+
+            /// The declaration.
+            pub const fn declared(self) -> Declared {
+                match self {
+                    $(SlotUse::$variant => Declared {
+                        name: concat!("issue.", $name),
+                        unit: "issue slots",
+                        doc: $doc,
+                    },)*
+                }
+            }
+
+            /// Name without its group.
+            pub const fn name(self) -> &'static str {
+                match self { $(SlotUse::$variant => $name,)* }
+            }
+        }
+    };
+}
+
+slot_uses! {
+    Issued "issued" "A wave instruction left the instruction buffer and takes effect in some lane.";
+    Squashed "squashed" "A wave instruction left the instruction buffer with an empty effective mask.";
+    Operand "operand" "The wave waits for a collector, or its collector for register banks.";
+    Unit "unit" "The collector waits for a busy execution unit or for a write port at the result's cycle.";
+    Lsu "lsu" "The collector waits for room in the load/store unit.";
+    Scoreboard "scoreboard" "The wave's next instruction needs a result that an execution unit has not written back.";
+    Memory "memory" "The wave's next instruction needs a load or atomic that has not returned.";
+    Fence "fence" "The wave's next instruction is a fence, wait or barrier and its own earlier accesses are not far enough.";
+    Branch "branch" "The wave is in the shadow of a control or synchronisation instruction.";
+    Fetch "fetch" "The wave's instruction buffer is empty.";
+    Barrier "barrier" "Every wave that has not issued is at a barrier.";
+    WaveLimit "wave_limit" "The waves that could issue have issued in this cycle, or are not in the active set of two_level.";
+    Empty "empty" "The scheduler has no wave.";
+}
+
+counters! {
+    /// Counters of one core.
+    "core" CoreCounters {
+        cycles: "cycles", "Cycles in which the core was clocked, from launch to the end of the kernel.";
+        wave_instructions: "wave instructions", "Wave instructions issued with at least one lane taking part, and control instructions that had an active lane.";
+        squashed_instructions: "wave instructions", "Wave instructions that left the instruction buffer without effect.";
+        lane_instructions: "lane instructions", "Lanes that took part, summed over the wave instructions.";
+        taken_redirects: "redirects", "Control instructions that sent a wave to another pc than the next.";
+        fetches: "fetch groups", "Groups of words requested from the instruction cache.";
+        fetches_discarded: "fetch groups", "Groups of words dropped because the wave was redirected.";
+        icache_hits: "fetch groups", "Requests that the instruction cache served.";
+        icache_misses: "fetch groups", "Requests that had to wait for a line.";
+        bank_conflicts: "row reads", "Operand rows that had to wait a cycle for their register bank.";
+        write_port_conflicts: "cycles", "Cycles in which a result waited for a register write port.";
+        local_accesses: "wave instructions", "Local memory instructions.";
+        local_passes: "cycles", "Passes over the local memory banks; more than one an instruction are conflicts.";
+        device_loads: "wave instructions", "Device memory loads.";
+        device_stores: "wave instructions", "Device memory stores.";
+        device_atomics: "wave instructions", "Device memory atomics.";
+        line_accesses: "accesses", "L1 accesses that the coalescer made of them.";
+        barriers: "barriers", "Barriers that a whole workgroup passed.";
+        fences: "wave instructions", "Fences.";
+        divisions_by_zero: "lanes", "Lanes whose integer divisor was 0.";
+        resident_wave_cycles: "wave cycles", "Waves resident, summed over cycles; divided by cycles × wave slots it is the occupancy.";
+        workgroups: "workgroups", "Workgroups finished.";
+    }
+}
