@@ -9,3 +9,4 @@ pub mod config;
 pub mod diagnostic;
 pub mod isa;
 pub mod program;
+pub mod verify;

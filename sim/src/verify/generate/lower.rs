@@ -1,0 +1,239 @@
+//! From a tree to code words.
+
+use super::layout::{Layout, OWN_BYTES, Reserved};
+use super::{Access, Ending, Node, Region, Test, Tree, Trips};
+use crate::isa::{Inst, Op, Special};
+use crate::program::{Kernel, Program};
+
+/// The tree's program: one kernel `random`.
+pub fn program(tree: &Tree, layout: &Layout) -> Program {
+    let mut lower = Lower { tree, layout, code: Vec::new(), calls: Vec::new() };
+    lower.prologue();
+    let mut starts = Vec::new();
+    for (index, body) in tree.functions.iter().enumerate() {
+        starts.push(lower.code.len());
+        lower.block(body);
+        if index == 0 {
+            lower.epilogue();
+        } else {
+            lower.emit(Inst::new(Op::Return));
+        }
+    }
+    // A call of function 0 is a call of the body, which only programs that are to fault make.
+    for (word, function) in std::mem::take(&mut lower.calls) {
+        lower.code[word] = 4 * starts[function] as u32;
+    }
+    let words = lower.code.len() as u32;
+    let kernel = Kernel {
+        name: "random".into(),
+        registers: tree.registers,
+        local_memory_bytes: layout.local_bytes,
+        workgroup_size: tree.workgroup,
+        code: 0..words,
+    };
+    Program { code: lower.code, kernels: vec![kernel], source: None }
+}
+
+struct Lower<'a> {
+    tree: &'a Tree,
+    layout: &'a Layout,
+    code: Vec<u32>,
+    /// (word of the target, function)
+    calls: Vec<(usize, usize)>,
+}
+
+impl Lower<'_> {
+    fn emit(&mut self, inst: Inst) {
+        let words = inst.encode();
+        self.code.extend(&words[..inst.words() as usize]);
+    }
+
+    /// An unguarded instruction with operands in the fields rd, rs1, rs2, rs3.
+    fn op(&mut self, op: Op, [rd, rs1, rs2, rs3]: [u8; 4]) {
+        self.emit(Inst { rd, rs1, rs2, rs3, ..Inst::new(op) });
+    }
+
+    fn imm(&mut self, rd: u8, imm: u32) {
+        self.emit(Inst { rd, imm, ..Inst::new(Op::MovImm) });
+    }
+
+    fn special(&mut self, rd: u8, special: Special) {
+        self.op(Op::MovSr, [rd, special as u8, 0, 0]);
+    }
+
+    fn reserved(&self, register: Reserved) -> u8 {
+        self.tree.reserved + register as u8
+    }
+
+    /// Sets the reserved registers. The registers of the loop counters serve as temporaries.
+    fn prologue(&mut self) {
+        use Reserved::*;
+        let [zero, one, slot, own_device, own_local, workgroup] =
+            [Zero, One, Slot, OwnDevice, OwnLocal, Workgroup].map(|r| self.reserved(r));
+        let (thread, group, temp) = (workgroup + 1, workgroup + 2, workgroup + 3);
+        self.imm(zero, 0);
+        self.imm(one, 1);
+        // thread = wave_id * wave_width + lane_id
+        self.special(thread, Special::WaveId);
+        self.special(temp, Special::WaveWidth);
+        self.special(slot, Special::LaneId);
+        self.op(Op::IMad, [thread, thread, temp, slot]);
+        self.op(Op::IAdd, [slot, thread, thread, 0]);
+        self.op(Op::IAdd, [slot, slot, slot, 0]);
+        // group = x + size_x * (y + size_y * z)
+        self.special(group, Special::WorkgroupIdZ);
+        for (size, id) in
+            [(Special::GridSizeY, Special::WorkgroupIdY), (Special::GridSizeX, Special::WorkgroupIdX)]
+        {
+            self.special(temp, size);
+            self.op(Op::IMul, [group, group, temp, 0]);
+            self.special(temp, id);
+            self.op(Op::IAdd, [group, group, temp, 0]);
+        }
+        let [own, groups, local] = self.layout.strides(self.tree);
+        for (register, index, (first, stride)) in
+            [(own_local, thread, local), (workgroup, group, groups), (own_device, group, own)]
+        {
+            if register == own_device {
+                // From the workgroup's index to the thread's in the grid.
+                self.imm(temp, self.tree.threads());
+                self.op(Op::IMad, [group, group, temp, thread]);
+            }
+            self.imm(register, stride);
+            self.imm(temp, first);
+            self.op(Op::IMad, [register, index, register, temp]);
+        }
+    }
+
+    /// Folds the pool and the predicates into a word after the lane's own bytes, and ends.
+    fn epilogue(&mut self) {
+        if self.tree.checksum {
+            self.checksum();
+        }
+        match self.tree.ending {
+            Ending::Halt => self.emit(Inst::new(Op::Halt)),
+            Ending::Return => self.emit(Inst::new(Op::Return)),
+            Ending::RunOff => {}
+        }
+    }
+
+    fn checksum(&mut self) {
+        let [zero, one, own] = [Reserved::Zero, Reserved::One, Reserved::OwnDevice].map(|r| self.reserved(r));
+        let (sum, factor) = (self.reserved(Reserved::Slot), self.reserved(Reserved::OwnLocal));
+        self.imm(sum, 0);
+        self.imm(factor, 0x0100_0193);
+        for predicate in 0..4 {
+            self.op(Op::IAdd, [sum, sum, sum, 0]);
+            let bit = self.reserved(Reserved::Workgroup);
+            self.op(Op::Select, [bit, predicate, one, zero]);
+            self.op(Op::Or, [sum, sum, bit, 0]);
+        }
+        for register in self.tree.pool.iter().cloned().flatten() {
+            self.op(Op::IMad, [sum, sum, factor, register]);
+        }
+        self.imm(factor, OWN_BYTES);
+        self.op(Op::IAdd, [factor, factor, own, 0]);
+        self.op(Op::DeviceStoreU32, [0, factor, sum, 0]);
+    }
+
+    fn block(&mut self, nodes: &[Node]) {
+        for node in nodes {
+            self.node(node);
+        }
+    }
+
+    fn node(&mut self, node: &Node) {
+        match node {
+            Node::Inst(inst) => self.emit(*inst),
+            Node::Access(access) => self.access(access),
+            Node::Barrier => self.emit(Inst::new(Op::Barrier)),
+            Node::Exchange(before, after) => {
+                if let Some(before) = before {
+                    self.access(before);
+                }
+                self.emit(Inst::new(Op::Barrier));
+                self.access(after);
+                self.emit(Inst::new(Op::Barrier));
+            }
+            Node::Call(function) => {
+                self.emit(Inst::new(Op::Call));
+                self.calls.push((self.code.len() - 1, *function));
+            }
+            Node::Words(words) => self.code.extend(words),
+            Node::If { test, then, otherwise } => {
+                let operand = match *test {
+                    Test::Predicate { predicate, negated } => predicate | u8::from(negated) << 2,
+                    Test::Uniform { special, temp, predicate } => {
+                        let [zero, one] = [Reserved::Zero, Reserved::One].map(|r| self.reserved(r));
+                        self.special(temp, special);
+                        self.op(Op::And, [temp, temp, one, 0]);
+                        self.op(Op::ICmpNe, [predicate, temp, zero, 0]);
+                        predicate
+                    }
+                };
+                self.op(Op::If, [0, operand, 0, 0]);
+                self.block(then);
+                if let Some(otherwise) = otherwise {
+                    self.emit(Inst::new(Op::Else));
+                    self.block(otherwise);
+                }
+                self.emit(Inst::new(Op::EndIf));
+            }
+            Node::Loop { trips, counter, predicate, body } => {
+                let [zero, one] = [Reserved::Zero, Reserved::One].map(|r| self.reserved(r));
+                match *trips {
+                    Trips::Fixed(trips) => self.imm(*counter, trips),
+                    Trips::Data { register, mask } => {
+                        self.imm(*counter, mask);
+                        self.op(Op::And, [*counter, *counter, register, 0]);
+                    }
+                }
+                self.emit(Inst::new(Op::Loop));
+                self.op(Op::UCmpEq, [*predicate, *counter, zero, 0]);
+                self.op(Op::Break, [0, *predicate, 0, 0]);
+                // Before the body, so that a continue does not pass it by.
+                self.op(Op::ISub, [*counter, *counter, one, 0]);
+                self.block(body);
+                self.emit(Inst::new(Op::EndLoop));
+            }
+        }
+    }
+
+    fn access(&mut self, access: &Access) {
+        let [address, second] = access.temps;
+        let (constant, registers) = self.layout.base(access.region);
+        let mut mask = access.mask;
+        if matches!(access.region, Region::ExchangeDevice | Region::ExchangeLocal) {
+            // Inside at any size of the workgroup, which shrinking changes: both are powers of two.
+            let bytes = access.inst.op.memory().map_or(4, |m| u32::from(m.bytes));
+            mask &= self.layout.exchange_bytes - bytes;
+        }
+        if mask == 0 {
+            self.imm(address, constant.wrapping_add(access.offset));
+        } else {
+            self.imm(address, mask);
+            self.op(Op::And, [address, address, access.index, 0]);
+            if constant + access.offset != 0 {
+                self.imm(second, constant + access.offset);
+                self.op(Op::IAdd, [address, second, address, 0]);
+            }
+        }
+        for &register in registers {
+            let register = self.reserved(register);
+            self.op(Op::IAdd, [address, address, register, 0]);
+        }
+        let mut inst = access.inst;
+        match inst.op {
+            Op::MmaLoadA | Op::MmaLoadB => {
+                self.imm(second, access.stride);
+                (inst.rs1, inst.rs2) = (address, second);
+            }
+            Op::MmaStoreC => {
+                self.imm(second, access.stride);
+                (inst.rd, inst.rs1) = (address, second);
+            }
+            _ => inst.rs1 = address,
+        }
+        self.emit(inst);
+    }
+}

@@ -1,0 +1,253 @@
+//! Random structured programs from a seed, for the simulator and the reference interpreter to agree on.
+//!
+//! A program is grown as a [`Tree`], never as raw words, so it ends: loops count down a register that
+//! nothing else writes, and calls only go to functions further down. It has no race, so that its result
+//! is the same in any order of waves and workgroups:
+//!
+//! - each lane writes bytes of its own, in device and in local memory; all lanes read the input region,
+//!   which nothing writes;
+//! - lanes read what other lanes of the workgroup wrote only between two barriers ([`Node::Exchange`]);
+//! - words that lanes share see atomics of one commutative kind at one scope, whose old value is not
+//!   returned; they are read between two barriers too. Atomics on a lane's own words are free.
+//!
+//! [`grow`] leans towards what breaks pipelines: results used one to three instructions later, one and
+//! two words in turn, guards that no lane or every lane passes, operands in one bank, overlapping register
+//! pairs, special floats, misaligned addresses. The registers end in a checksum in device memory, and
+//! conditions depend on them throughout, so that a wrong value changes the path.
+
+mod access;
+mod grow;
+mod layout;
+mod lower;
+mod shrink;
+mod values;
+
+#[cfg(test)]
+mod tests;
+
+use crate::isa::{Inst, Op, Special};
+use crate::program::{Launch, Program};
+use std::ops::Range;
+
+pub use grow::grow;
+pub use layout::Region;
+pub use shrink::shrink;
+
+/// What a machine offers, and how large the program becomes. The default fits on every machine that the
+/// instruction set allows (its section 8).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// Use f64 instructions.
+    pub f64: bool,
+    /// Use matrix instructions.
+    pub mma: bool,
+    /// Most registers that a kernel may declare, at least 48.
+    pub max_registers: u32,
+    /// Bytes of registers that one workgroup may take, lanes rounded up to 64.
+    pub register_bytes: u32,
+    /// Most threads of a workgroup.
+    pub max_threads: u32,
+    /// Most waves of a workgroup, given the wave width.
+    pub max_waves: u32,
+    /// Lanes of a wave: bounds the threads through `max_waves`, and nothing else.
+    pub wave_width: u32,
+    /// Nodes of the tree, about.
+    pub nodes: u32,
+    /// Put one instruction somewhere that faults when it is reached.
+    pub fault: bool,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            f64: true,
+            mma: true,
+            max_registers: 64,
+            register_bytes: 16384,
+            max_threads: 128,
+            max_waves: 4,
+            wave_width: 64,
+            nodes: 60,
+            fault: false,
+        }
+    }
+}
+
+/// One piece of a program. Each lowers to a few instructions, and each can be left out.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Node {
+    /// An instruction on registers and predicates of the pool; `break` and `continue` only in a loop.
+    Inst(Inst),
+    /// A memory access at a computed address.
+    Access(Access),
+    /// Optionally an access, a barrier, an access, a barrier.
+    Exchange(Option<Access>, Access),
+    /// A barrier.
+    Barrier,
+    /// `if … else … endif`
+    If {
+        /// Which lanes.
+        test: Test,
+        /// Lanes where it holds.
+        then: Vec<Node>,
+        /// The others.
+        otherwise: Option<Vec<Node>>,
+    },
+    /// A counted loop.
+    Loop {
+        /// How often.
+        trips: Trips,
+        /// Register that counts; nothing else in the function writes it.
+        counter: u8,
+        /// Predicate that ends the loop.
+        predicate: u8,
+        /// What it repeats.
+        body: Vec<Node>,
+    },
+    /// A call of [`Tree::functions`] by index.
+    Call(usize),
+    /// Words as they are, for programs that are to fault.
+    Words(Vec<u32>),
+}
+
+/// The condition of an `if`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Test {
+    /// A predicate of each lane.
+    Predicate {
+        /// Index.
+        predicate: u8,
+        /// Where it is false.
+        negated: bool,
+    },
+    /// The lowest bit of a special register that is the same in the whole workgroup, so that a barrier
+    /// may stand inside.
+    Uniform {
+        /// The special register.
+        special: Special,
+        /// Pool register that the value goes through.
+        temp: u8,
+        /// Predicate that it goes to.
+        predicate: u8,
+    },
+}
+
+/// How often a loop runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trips {
+    /// The same for all lanes.
+    Fixed(u32),
+    /// `register & mask`, for each lane its own.
+    Data {
+        /// Pool register.
+        register: u8,
+        /// Limits it.
+        mask: u32,
+    },
+}
+
+/// A load, store, atomic or matrix tile at `region + offset + (r[index] & mask)`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Access {
+    /// The access; its address operand, and the stride of a tile, are set when lowering.
+    pub inst: Inst,
+    /// Where.
+    pub region: Region,
+    /// Constant part of the address within the region.
+    pub offset: u32,
+    /// Register, also a reserved one, that varies the address.
+    pub index: u8,
+    /// What of it counts.
+    pub mask: u32,
+    /// Two different pool registers, for the address and for the stride of a tile.
+    pub temps: [u8; 2],
+    /// Bytes from row to row of a matrix tile.
+    pub stride: u32,
+}
+
+/// How the kernel ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// `halt`
+    Halt,
+    /// `return` at call depth 0
+    Return,
+    /// Past the last word; only in a kernel without functions.
+    RunOff,
+}
+
+/// A program as a tree, with its launch.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tree {
+    /// Registers declared.
+    pub registers: u32,
+    /// First of the [`layout::RESERVED`] registers that random instructions leave alone.
+    pub reserved: u8,
+    /// Runs of registers that random instructions use.
+    pub pool: Vec<Range<u8>>,
+    /// Bytes of device memory of each lane.
+    pub own_bytes: u32,
+    /// Workgroups.
+    pub grid: [u32; 3],
+    /// Threads of a workgroup.
+    pub workgroup: [u32; 3],
+    /// Seed of the contents of device memory.
+    pub memory_seed: u64,
+    /// End with a checksum over pool and predicates in device memory.
+    pub checksum: bool,
+    /// How the kernel ends.
+    pub ending: Ending,
+    /// The kernel's body, then the functions that it calls.
+    pub functions: Vec<Vec<Node>>,
+}
+
+/// A program ready to run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Case {
+    /// One kernel.
+    pub program: Program,
+    /// Its launch.
+    pub launch: Launch,
+    /// All of device memory.
+    pub memory: Vec<u8>,
+}
+
+impl Tree {
+    /// The program, launch and memory that it stands for.
+    pub fn case(&self) -> Case {
+        let layout = layout::Layout::of(self);
+        Case {
+            program: lower::program(self, &layout),
+            launch: Launch {
+                kernel: 0,
+                grid: self.grid,
+                workgroup: self.workgroup,
+                registers: self.registers,
+                local_memory_bytes: layout.local_bytes,
+                initial_registers: Vec::new(),
+            },
+            memory: values::memory(self.memory_seed, layout.device_bytes),
+        }
+    }
+
+    /// Threads of a workgroup.
+    pub fn threads(&self) -> u32 {
+        self.workgroup.iter().product()
+    }
+}
+
+impl Node {
+    /// The lists of nodes inside.
+    fn children(&mut self) -> Vec<&mut Vec<Node>> {
+        match self {
+            Node::If { then, otherwise, .. } => std::iter::once(then).chain(otherwise).collect(),
+            Node::Loop { body, .. } => vec![body],
+            _ => Vec::new(),
+        }
+    }
+
+    /// True for a `break` or `continue`, which only stand in a loop.
+    fn leaves_loop(&self) -> bool {
+        matches!(self, Node::Inst(inst) if matches!(inst.op, Op::Break | Op::Continue))
+    }
+}

@@ -1,0 +1,8 @@
+//! Independent checks of the simulator.
+//!
+//! [`mod@reference`] executes programs from the text of the instruction set alone: its own decoder, one
+//! lane at a time, no clock. [`generate`] makes random structured programs that are free of races, and
+//! shrinks those that show a difference. [`compare`] runs one program on both machines.
+
+pub mod generate;
+pub mod reference;

@@ -1,0 +1,251 @@
+//! The reference interpreter: slow, and written from the text of the instruction set alone.
+//!
+//! It shares no code with the simulator but the types that describe a program and a fault; the one
+//! exception are the special functions ([`crate::alu::sfu`]), whose results the instruction set defines
+//! by an algorithm. Waves of a workgroup take turns, workgroups run one after the other: a program whose
+//! result depends on [`Order`] has a race.
+
+mod decode;
+mod float;
+mod memory;
+mod scalar;
+mod special;
+mod wave;
+mod wave_ops;
+
+#[cfg(test)]
+mod tests;
+
+use crate::config::Config;
+use crate::program::{Fault, Launch, Program};
+use rand::{RngExt, SeedableRng, seq::SliceRandom};
+use rand_pcg::Pcg32;
+use std::collections::BTreeMap;
+use wave::{Turn, Wave};
+
+pub use wave::Lane;
+
+/// What of a machine shows in results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Machine {
+    /// Lanes of a wave, 1 to 64.
+    pub wave_width: u32,
+    /// CAP_F64.
+    pub f64: bool,
+    /// CAP_MMA.
+    pub mma: bool,
+    /// Frames of a wave's divergence stack.
+    pub divergence_depth: u32,
+    /// Frames of a wave's call stack.
+    pub call_depth: u32,
+    /// Every byte of local memory when a workgroup starts.
+    pub local_poison: u8,
+}
+
+impl Machine {
+    /// The machine that a configuration describes.
+    pub fn of(config: &Config) -> Machine {
+        Machine {
+            wave_width: config.core.wave_width,
+            f64: config.capabilities.f64,
+            mma: config.capabilities.mma,
+            divergence_depth: config.core.divergence_depth,
+            call_depth: config.core.call_depth,
+            local_poison: config.core.local_poison,
+        }
+    }
+}
+
+/// In which order waves and workgroups run. A program without races gives one result for all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// Waves in turn, each for up to this many instructions or until a barrier; workgroups in order.
+    RoundRobin(u32),
+    /// A random wave for a random 1 to 8 instructions at a time; workgroups in random order.
+    Random(u64),
+}
+
+/// How far to run and what to keep.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// Stop after this many wave instructions, counting those that have no effect.
+    pub max_instructions: u64,
+    /// Order of waves and workgroups.
+    pub order: Order,
+    /// Keep the registers and predicates of every wave in the [`Outcome`].
+    pub keep_state: bool,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { max_instructions: 100_000_000, order: Order::RoundRobin(u32::MAX), keep_state: false }
+    }
+}
+
+/// A run that ended as the program means it to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// Wave instructions executed: reached with an active lane and, if guarded, with a lane that takes
+    /// part; and the `else`, `endif` or `endloop` at which a wave without active lanes takes up again.
+    /// What a wave walks over without an active lane does not count.
+    pub instructions: u64,
+    /// The same by (opcode, modifier).
+    pub executed: BTreeMap<(u8, u8), u64>,
+    /// Every wave as it ended, in the order in which workgroups ran; empty unless asked for.
+    pub waves: Vec<FinalWave>,
+}
+
+/// A wave as it ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FinalWave {
+    /// The workgroup's position in the grid.
+    pub workgroup: [u32; 3],
+    /// The wave's index in its workgroup.
+    pub wave: u32,
+    /// Registers and predicates of each lane.
+    pub lanes: Vec<Lane>,
+}
+
+/// Why a run ended early.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum Stop {
+    /// The kernel did what it may not do. Memory is as it was before the faulting instruction.
+    #[error("{0}")]
+    Fault(Fault),
+    /// [`Options::max_instructions`] is spent.
+    #[error("the kernel still runs after {0} wave instructions")]
+    InstructionLimit(u64),
+    /// The launch names no kernel of the program, or a size that no machine has.
+    #[error("{0}")]
+    Launch(String),
+}
+
+/// What all waves of a launch see.
+struct Context<'a> {
+    program: &'a Program,
+    launch: &'a Launch,
+    machine: &'a Machine,
+    workgroup: [u32; 3],
+}
+
+/// Runs one kernel to its end over `memory`, the whole device memory.
+///
+/// # Errors
+/// [`Stop`] on a fault, on the instruction limit, and for a launch that makes no sense.
+pub fn run(
+    program: &Program,
+    launch: &Launch,
+    machine: &Machine,
+    options: &Options,
+    memory: &mut [u8],
+) -> Result<Outcome, Stop> {
+    check(program, launch, machine)?;
+    let mut workgroups = Vec::new();
+    for z in 0..launch.grid[2] {
+        for y in 0..launch.grid[1] {
+            for x in 0..launch.grid[0] {
+                workgroups.push([x, y, z]);
+            }
+        }
+    }
+    let mut picker = match options.order {
+        Order::RoundRobin(quantum) => Picker::RoundRobin { quantum: quantum.max(1), next: 0 },
+        Order::Random(seed) => Picker::Random(Pcg32::seed_from_u64(seed)),
+    };
+    if let Picker::Random(rng) = &mut picker {
+        workgroups.shuffle(rng);
+    }
+    let mut outcome = Outcome { instructions: 0, executed: BTreeMap::new(), waves: Vec::new() };
+    let mut steps = 0;
+    for workgroup in workgroups {
+        let context = Context { program, launch, machine, workgroup };
+        let waves = run_workgroup(&context, options, &mut picker, &mut steps, memory)?;
+        for wave in waves {
+            for (&key, count) in &wave.executed {
+                outcome.instructions += count;
+                *outcome.executed.entry(key).or_default() += count;
+            }
+            if options.keep_state {
+                outcome.waves.push(FinalWave { workgroup, wave: wave.index, lanes: wave.lanes });
+            }
+        }
+    }
+    Ok(outcome)
+}
+
+fn check(program: &Program, launch: &Launch, machine: &Machine) -> Result<(), Stop> {
+    let refuse = |why: String| Err(Stop::Launch(why));
+    let Some(kernel) = program.kernels.get(launch.kernel) else {
+        return refuse(format!("the program has no kernel {}", launch.kernel));
+    };
+    if kernel.code.end as usize > program.code.len() {
+        return refuse("the kernel's code is longer than the program".into());
+    }
+    if launch.grid.contains(&0) || launch.workgroup.contains(&0) {
+        return refuse("a grid and a workgroup have at least one element in each direction".into());
+    }
+    if !(1..=256).contains(&launch.registers) {
+        return refuse(format!("{} registers, but a lane has 1 to 256", launch.registers));
+    }
+    if !(1..=64).contains(&machine.wave_width) {
+        return refuse(format!("{} lanes, but a wave has 1 to 64", machine.wave_width));
+    }
+    match launch.initial_registers.iter().find(|(r, _)| u32::from(*r) >= launch.registers) {
+        Some((r, _)) => refuse(format!("r{r} has a value, but a lane has {} registers", launch.registers)),
+        None => Ok(()),
+    }
+}
+
+/// Chooses the wave that runs next.
+enum Picker {
+    RoundRobin { quantum: u32, next: usize },
+    Random(Pcg32),
+}
+
+impl Picker {
+    /// One of the `ready` waves (ascending, not empty) and the instructions that it may execute.
+    fn pick(&mut self, ready: &[usize]) -> (usize, u32) {
+        match self {
+            Picker::RoundRobin { quantum, next } => {
+                let wave = ready.iter().copied().find(|w| w >= next).unwrap_or(ready[0]);
+                *next = wave + 1;
+                (wave, *quantum)
+            }
+            Picker::Random(rng) => (ready[rng.random_range(0..ready.len())], rng.random_range(1..=8)),
+        }
+    }
+}
+
+fn run_workgroup(
+    context: &Context,
+    options: &Options,
+    picker: &mut Picker,
+    steps: &mut u64,
+    memory: &mut [u8],
+) -> Result<Vec<Wave>, Stop> {
+    let mut local = vec![context.machine.local_poison; context.launch.local_memory_bytes as usize];
+    let count = context.launch.waves_per_workgroup(context.machine.wave_width) as u32;
+    let mut waves: Vec<Wave> = (0..count).map(|index| Wave::new(context, index)).collect();
+    loop {
+        let ready: Vec<usize> = (0..waves.len()).filter(|&w| waves[w].turn == Turn::Ready).collect();
+        if ready.is_empty() {
+            // Every wave has ended or waits at the barrier, which they thereby all have reached.
+            if waves.iter().all(|w| w.turn == Turn::Ended) {
+                return Ok(waves);
+            }
+            waves.iter_mut().filter(|w| w.turn == Turn::Barrier).for_each(|w| w.turn = Turn::Ready);
+            continue;
+        }
+        let (wave, quantum) = picker.pick(&ready);
+        for _ in 0..quantum {
+            if *steps == options.max_instructions {
+                return Err(Stop::InstructionLimit(*steps));
+            }
+            *steps += 1;
+            waves[wave].step(context, &mut local, memory).map_err(Stop::Fault)?;
+            if waves[wave].turn != Turn::Ready {
+                break;
+            }
+        }
+    }
+}
