@@ -24,6 +24,13 @@ pub struct Failure {
     pub hint: Option<String>,
 }
 
+impl Failure {
+    /// A failure without a hint.
+    pub fn new(message: impl Into<String>) -> Failure {
+        Failure { message: message.into(), hint: None }
+    }
+}
+
 /// An expression whose names are bound.
 #[derive(Debug, Clone)]
 pub struct Bound {
