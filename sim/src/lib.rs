@@ -6,7 +6,11 @@
 pub mod alu;
 pub mod clock;
 pub mod config;
+pub mod core;
 pub mod diagnostic;
+pub mod gpu;
 pub mod isa;
+pub mod memory;
 pub mod program;
+pub mod stats;
 pub mod verify;

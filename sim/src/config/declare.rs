@@ -84,11 +84,10 @@ impl Limits {
 
 impl std::fmt::Display for Limits {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Limits { min, max, power_of_two, .. } = self;
-        match power_of_two {
-            true => write!(f, "a power of two from {min} to {max}"),
-            false => write!(f, "an integer from {min} to {max}"),
-        }
+        let Limits { min, max, power_of_two, unit } = self;
+        let kind = if *power_of_two { "a power of two" } else { "an integer" };
+        write!(f, "{kind} from {min} to {max}")?;
+        if unit.is_empty() { Ok(()) } else { write!(f, " ({unit})") }
     }
 }
 
@@ -261,9 +260,9 @@ macro_rules! sections {
                 $($(#[doc = $field_doc])+ pub $key: $type,)+
             }
 
-            impl Parameter for $name {
-                type Raw = raw::$name;
-                const KIND: Kind = Kind::Section(&Section {
+            impl $name {
+                /// Its parameters, for listings and checks.
+                pub(super) const SECTION: &Section = &Section {
                     name: stringify!($name),
                     doc: concat!($($doc),+),
                     fields: &[$(Field {
@@ -272,7 +271,12 @@ macro_rules! sections {
                         kind: <$type as Parameter>::KIND,
                         limits: sections!(@limits $($limits)?),
                     }),+],
-                });
+                };
+            }
+
+            impl Parameter for $name {
+                type Raw = raw::$name;
+                const KIND: Kind = Kind::Section(Self::SECTION);
 
                 fn merge(file: raw::$name, base: raw::$name) -> raw::$name {
                     raw::$name {

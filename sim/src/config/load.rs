@@ -3,20 +3,15 @@
 //! A file is a layer over its base, which is a layer over its own, down to the default preset, which
 //! states every parameter.
 
+use super::check::{Problem, problems};
 use super::declare::Parameter;
+use super::errors;
+use super::locate::{Entry, Located, Shape, locate};
 use super::model::{Config, raw};
-use super::presets::{PRESETS, Preset, default_preset, preset};
-use crate::diagnostic::Diagnostic;
+use super::presets::default_preset;
+use super::source::Source;
+use crate::diagnostic::{Diagnostic, Severity};
 use ron::extensions::Extensions;
-use std::fs::File;
-use std::io::Read;
-use std::path::Path;
-
-/// Largest file that is read, bytes; a configuration has a few thousand.
-const MAX_FILE_BYTES: u64 = 1 << 20;
-
-/// Most files that may stand on each other.
-const MAX_LAYERS: usize = 16;
 
 /// Reads the configuration that a path or the name of a preset (with or without `.ron`) stands for.
 /// An existing file goes first.
@@ -33,32 +28,15 @@ pub fn load(name_or_path: &str) -> Result<Config, Vec<Diagnostic>> {
 /// As [`load`].
 pub fn load_with_warnings(name_or_path: &str) -> Result<(Config, Vec<Diagnostic>), Vec<Diagnostic>> {
     let source = Source::find(name_or_path).map_err(|e| vec![e])?;
-    let mut layers = vec![source];
-    let mut raws: Vec<raw::Config> = Vec::new();
-    loop {
-        let layer = &layers[layers.len() - 1];
-        let parsed =
-            parse(&layer.text).map_err(|e| vec![Diagnostic::error(format!("{}:{e}", layer.file))])?;
-        let base = parsed.base.clone();
-        raws.push(parsed);
-        let next = match base {
-            Some(base) => Source::find(&base).map_err(|e| vec![e])?,
-            None if layer.file == default_preset().file => break,
-            None => Source::of_preset(default_preset()),
-        };
-        layers.push(next);
-        if layers.len() > MAX_LAYERS {
-            return Err(vec![Diagnostic::error("the chain of bases does not end")]);
-        }
-    }
-    let mut missing = Vec::new();
-    let merged = raws.into_iter().reduce(Config::merge).unwrap_or_default();
-    match Config::resolve(merged, "", &mut missing) {
-        Some(config) => Ok((config, Vec::new())),
-        None => {
-            Err(missing.into_iter().map(|path| Diagnostic::error(format!("`{path}` is missing"))).collect())
-        }
-    }
+    from_source(source)
+}
+
+/// The configuration of a text; `file` names it in messages, and its base can only be a preset.
+///
+/// # Errors
+/// As [`load`].
+pub fn from_text(file: &str, text: &str) -> Result<(Config, Vec<Diagnostic>), Vec<Diagnostic>> {
+    from_source(Source { file: file.to_owned(), text: text.to_owned(), path: None })
 }
 
 impl Config {
@@ -67,49 +45,124 @@ impl Config {
     /// # Panics
     /// Never: a test loads every preset.
     pub fn example() -> Config {
-        load_text(default_preset())
+        let (config, _) =
+            from_source(Source::of_preset(default_preset())).expect("the default preset is valid");
+        config
     }
 }
 
-fn load_text(preset: &Preset) -> Config {
-    let raw = parse(preset.text).expect("the default preset is valid");
-    Config::resolve(raw, "", &mut Vec::new()).expect("the default preset states every parameter")
+fn from_source(source: Source) -> Result<(Config, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let (layers, raws) = stack(source)?;
+    let name = raws[0].name.clone().unwrap_or_else(|| layers[0].source.stem());
+    let description = raws[0].description.clone().unwrap_or_default();
+
+    let mut missing = Vec::new();
+    let merged = raws.into_iter().reduce(Config::merge).unwrap_or_default();
+    let Some(config) = Config::resolve(merged, "", &mut missing) else {
+        let lacking = |path: String| match path.rsplit_once('.') {
+            Some((item, key)) => Problem::error(item, format!("`{item}` lacks its `{key}`")),
+            None => Problem::error("", format!("the configuration lacks `{path}`")),
+        };
+        return Err(missing.into_iter().map(|path| diagnostic(lacking(path), &layers)).collect());
+    };
+    let config = Config { name, description, ..config };
+    let found: Vec<Diagnostic> = problems(&config).into_iter().map(|p| diagnostic(p, &layers)).collect();
+    if found.iter().any(|d| d.severity == Severity::Error) { Err(found) } else { Ok((config, found)) }
+}
+
+/// One text of the chain of bases.
+struct Layer {
+    source: Source,
+    located: Located,
+}
+
+/// The layers under a text, itself first, the default preset last, and what each states.
+fn stack(source: Source) -> Result<(Vec<Layer>, Vec<raw::Config>), Vec<Diagnostic>> {
+    let mut layers = Vec::new();
+    let mut raws = Vec::new();
+    let mut next = Some(source);
+    while let Some(source) = next {
+        let located = locate(&source.text);
+        let raw = parse(&source.text).map_err(|error| errors::diagnostics(&source, &located, &error))?;
+        let is_default = source.path.is_none() && source.text == default_preset().text;
+        next = match &raw.base {
+            Some(base) => Some(find_base(&source, &located, base, &layers).map_err(|e| vec![e])?),
+            None => (!is_default).then(|| Source::of_preset(default_preset())),
+        };
+        layers.push(Layer { source, located });
+        raws.push(raw);
+    }
+    Ok((layers, raws))
+}
+
+fn find_base(source: &Source, located: &Located, name: &str, above: &[Layer]) -> Result<Source, Diagnostic> {
+    let at_base = |diagnostic: Diagnostic| match located.find("base") {
+        Some(entry) => diagnostic.at(source.place(entry.value.clone())),
+        None => diagnostic,
+    };
+    let base = source.find_base(name).map_err(at_base)?;
+    let same = |other: &Source| (&other.path, &other.text) == (&base.path, &base.text);
+    if same(source) || above.iter().any(|layer| same(&layer.source)) {
+        return Err(at_base(Diagnostic::error(format!("the chain of bases comes back to `{}`", base.file))));
+    }
+    Ok(base)
 }
 
 fn parse(text: &str) -> Result<raw::Config, ron::error::SpannedError> {
     ron::Options::default().with_default_extension(Extensions::IMPLICIT_SOME).from_str(text)
 }
 
-/// The text of a configuration and what to call it.
-struct Source {
-    file: String,
-    text: String,
+/// The message about a problem, placed at the parameter that the topmost file states; the others are
+/// named with where they come from.
+fn diagnostic(problem: Problem, layers: &[Layer]) -> Diagnostic {
+    let mut origins: Vec<(usize, &String, &Entry)> = problem
+        .paths
+        .iter()
+        .filter_map(|path| origin(path, layers).map(|(layer, entry)| (layer, path, entry)))
+        .collect();
+    // Stable: among the parameters of one file, the first is the most likely culprit.
+    origins.sort_by_key(|&(layer, _, _)| layer);
+    let mut diagnostic =
+        Diagnostic { severity: problem.severity, message: problem.message, place: None, hint: problem.hint };
+    let Some((&(at, _, entry), others)) = origins.split_first() else { return diagnostic };
+    let source = &layers[at].source;
+    diagnostic.place = Some(source.place(mark(entry)));
+    let mut notes: Vec<String> = diagnostic.hint.take().into_iter().collect();
+    for &(layer, path, entry) in others {
+        let other = &layers[layer].source;
+        let line = other.place(mark(entry)).line;
+        notes.push(match layer == at {
+            true => format!("`{path}` is in line {line}"),
+            false => format!("`{path}` comes from the base, line {line} of {}", other.file),
+        });
+    }
+    diagnostic.hint = (!notes.is_empty()).then(|| notes.join("; "));
+    diagnostic
 }
 
-impl Source {
-    fn of_preset(preset: &Preset) -> Source {
-        Source { file: preset.file.to_owned(), text: preset.text.to_owned() }
-    }
-
-    fn find(name: &str) -> Result<Source, Diagnostic> {
-        let path = Path::new(name);
-        if path.exists() && !path.is_dir() {
-            return Source::read(name);
+/// The uppermost layer that states `path`, or the closest section around it that is stated at all.
+fn origin<'a>(path: &str, layers: &'a [Layer]) -> Option<(usize, &'a Entry)> {
+    let find = |path: &str| {
+        layers.iter().enumerate().find_map(|(i, layer)| layer.located.find(path).map(|entry| (i, entry)))
+    };
+    // A list hides all of the base's list, so its items are only looked for in its own layer.
+    let list = path.split('[').next().unwrap_or(path);
+    let (layer, list) = find(list).or_else(|| find(""))?;
+    let mut inner = path;
+    while inner.len() > list.path.len() {
+        if let Some(entry) = layers[layer].located.find(inner) {
+            return Some((layer, entry));
         }
-        match preset(name) {
-            Some(preset) => Ok(Source::of_preset(preset)),
-            None => Err(Diagnostic::error(format!("there is no configuration `{name}`"))
-                .hint(format!("presets: {}", PRESETS.iter().map(|p| p.file).collect::<Vec<_>>().join(", ")))),
-        }
+        inner = &inner[..inner.rfind(['.', '[']).unwrap_or(0)];
     }
+    Some((layer, list))
+}
 
-    fn read(path: &str) -> Result<Source, Diagnostic> {
-        let fail = |why: String| Diagnostic::error(format!("cannot read the configuration `{path}`: {why}"));
-        let mut bytes = Vec::new();
-        File::open(path)
-            .and_then(|file| file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes))
-            .map_err(|e| fail(e.to_string()))?;
-        let text = String::from_utf8(bytes).map_err(|_| fail("it is not text".into()))?;
-        Ok(Source { file: path.to_owned(), text })
+/// What to mark of an entry: its value if that is short, else its key.
+fn mark(entry: &Entry) -> std::ops::Range<usize> {
+    match (&entry.key, entry.shape) {
+        (Some(key), Shape::Parentheses | Shape::List | Shape::Map) => key.clone(),
+        (None, Shape::Parentheses) => entry.value.start..entry.value.start + 1,
+        _ => entry.value.clone(),
     }
 }

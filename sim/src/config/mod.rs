@@ -1,22 +1,19 @@
 //! Configurations of a GPU: declaration, presets, loading and the checked form that the machine is built
 //! from.
 
+mod check;
 mod declare;
+mod errors;
 mod load;
+mod locate;
 pub mod model;
 mod presets;
+mod rules;
+mod source;
 
-pub use load::{load, load_with_warnings};
+pub use load::{from_text, load, load_with_warnings};
 pub use model::*;
 pub use presets::{PRESETS, Preset};
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    #[test]
-    fn presets_load() {
-        for p in PRESETS {
-            load(p.file).unwrap_or_else(|e| panic!("{}: {}", p.file, e[0]));
-        }
-    }
-}
+mod tests;

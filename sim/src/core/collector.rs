@@ -46,7 +46,14 @@ impl Collector {
     /// A collector for an instruction that issues now. `swizzle` is the wave's slot within its scheduler:
     /// register r of the wave lies in bank (r + swizzle) mod banks. A register that is named twice is
     /// read once.
-    pub fn new(op: &MicroOp, slot: Slot, sequence: u64, word: u32, swizzle: usize, bank_mask: usize) -> Collector {
+    pub fn new(
+        op: &MicroOp,
+        slot: Slot,
+        sequence: u64,
+        word: u32,
+        swizzle: usize,
+        bank_mask: usize,
+    ) -> Collector {
         let mut banks = [0; MAX_SOURCE_ROWS];
         let mut rows = 0;
         let sources = &op.sources[..usize::from(op.source_rows)];
@@ -56,7 +63,16 @@ impl Collector {
                 rows += 1;
             }
         }
-        Collector { slot, sequence, word, mask: 0, condition: 0, banks, rows: rows as u8, waiting: Waiting::Banks }
+        Collector {
+            slot,
+            sequence,
+            word,
+            mask: 0,
+            condition: 0,
+            banks,
+            rows: rows as u8,
+            waiting: Waiting::Banks,
+        }
     }
 
     /// True if every operand is read.

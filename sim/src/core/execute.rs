@@ -99,7 +99,8 @@ impl Core {
                         self.schedulers[scheduler].collectors[i].waiting = reason;
                         // The arbiter and the write ports may say otherwise in the next cycle; a unit and a full
                         // load/store unit only when something else happens.
-                        self.progress |= reason == Waiting::WritePort || (reason == Waiting::Lsu && lsu_taken);
+                        self.progress |=
+                            reason == Waiting::WritePort || (reason == Waiting::Lsu && lsu_taken);
                         i += 1;
                     }
                     None => {
@@ -121,7 +122,13 @@ impl Core {
     }
 
     /// Starts an instruction in its unit, or says what it has to wait for.
-    fn start_unit(&mut self, now: Cycle, scheduler: usize, collector: &Collector, op: &MicroOp) -> Option<Waiting> {
+    fn start_unit(
+        &mut self,
+        now: Cycle,
+        scheduler: usize,
+        collector: &Collector,
+        op: &MicroOp,
+    ) -> Option<Waiting> {
         let timing = self.units[op.class as usize];
         let swizzle = collector.slot / self.schedulers.len();
         let sched = &mut self.schedulers[scheduler];
@@ -181,7 +188,8 @@ impl Core {
         }
         let rows = &rows[..sources.len()];
         if op.class == ExecClass::IntDiv {
-            let zeros = rows[1].iter().enumerate().filter(|&(lane, &b)| b == 0 && collector.mask >> lane & 1 != 0);
+            let zeros =
+                rows[1].iter().enumerate().filter(|&(lane, &b)| b == 0 && collector.mask >> lane & 1 != 0);
             self.counters.divisions_by_zero += zeros.count() as u64;
         }
         let context = LaneContext { mask: collector.mask, pred: collector.condition, imm: op.inst.imm };
@@ -201,7 +209,11 @@ impl Core {
                 let slot = pending.slot;
                 if op.destination_rows > 0 {
                     let register = slot * self.rows_per_wave + usize::from(op.destination + row);
-                    write_row(&mut self.registers[register * self.width..][..self.width], values, pending.mask);
+                    write_row(
+                        &mut self.registers[register * self.width..][..self.width],
+                        values,
+                        pending.mask,
+                    );
                 }
                 if row + 1 >= op.destination_rows {
                     if op.predicate_write != 0 {
@@ -265,7 +277,13 @@ impl Core {
     }
 
     /// A memory instruction is performed or its last row written.
-    pub(super) fn retire_access<P: Probe>(&mut self, now: Cycle, retired: Retired, ops: &MicroOps, probe: &mut P) {
+    pub(super) fn retire_access<P: Probe>(
+        &mut self,
+        now: Cycle,
+        retired: Retired,
+        ops: &MicroOps,
+        probe: &mut P,
+    ) {
         let op = ops.get(retired.word);
         let wave = &mut self.waves.waves[retired.slot];
         wave.accesses -= 1;

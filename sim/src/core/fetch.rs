@@ -4,17 +4,16 @@ use super::Core;
 use super::probe::{Event, Probe, Stage};
 use super::uop::MicroOps;
 use super::wave::{Slot, SlotMask};
-use crate::clock::{Cycle, LinkTx, NEVER};
+use crate::clock::{Cycle, NEVER};
 use crate::config::Config;
 use crate::isa::WORD_BYTES;
 use crate::isa::table::CacheHint;
-use crate::memory::message::{MAX_LINE_BYTES, Request, RequestKind};
+use crate::memory::MemoryPort;
+use crate::memory::message::{CODE_SPACE, Request};
 use std::collections::VecDeque;
 
 /// Set in the tag of a memory request that fills the instruction cache.
 pub const ICACHE_TAG: u32 = 1 << 31;
-/// Code lies above the 32-bit device addresses.
-pub const CODE_SPACE: u64 = 1 << 32;
 
 /// A fetch on its way from the instruction cache to the decoder.
 #[derive(Debug, Clone, Copy)]
@@ -53,13 +52,14 @@ pub struct Fetch {
     groups: VecDeque<Group>,
     /// The wave that each scheduler fetched for last.
     last: Vec<Slot>,
-    request: Request,
     l1_line_bytes: u64,
+    /// All sectors of a line.
+    l1_sectors: u8,
 }
 
 impl Fetch {
     /// An empty cache.
-    pub fn new(config: &Config, core: u32) -> Fetch {
+    pub fn new(config: &Config) -> Fetch {
         let fetch = &config.core.fetch;
         let lines = (fetch.icache_bytes / fetch.icache_line_bytes) as usize;
         let ways = fetch.icache_ways as usize;
@@ -74,18 +74,8 @@ impl Fetch {
             group_words: fetch.words,
             groups: VecDeque::with_capacity(64),
             last: vec![0; config.core.schedulers as usize],
-            request: Request {
-                core: core as u16,
-                tag: ICACHE_TAG,
-                kind: RequestKind::Read,
-                hint: CacheHint::Cached,
-                line: 0,
-                sectors: 0,
-                byte_mask: 0,
-                data: [0; MAX_LINE_BYTES],
-                swap: 0,
-            },
             l1_line_bytes: u64::from(config.core.l1.line_bytes),
+            l1_sectors: u8::MAX >> (8 - config.core.l1.line_bytes / config.core.l1.sector_bytes),
         }
     }
 
@@ -131,17 +121,15 @@ impl Fetch {
     }
 
     /// Sends one miss to the memory side, if there is one to send. True if it did.
-    pub fn send_miss(&mut self, now: Cycle, link: &mut LinkTx<Request>) -> bool {
+    pub fn send_miss(&mut self, now: Cycle, port: &mut MemoryPort) -> bool {
         let Some(miss) = self.misses.iter_mut().find(|m| !m.sent) else { return false };
-        if !link.ready(now) {
+        if !port.ready(now) {
             return false;
         }
         miss.sent = true;
         let address = CODE_SPACE + u64::from(miss.line) * u64::from(self.line_words * WORD_BYTES);
-        self.request.line = address & !(self.l1_line_bytes - 1);
-        self.request.sectors = u8::MAX;
-        self.request.tag = ICACHE_TAG | miss.line;
-        link.push(now, self.request.clone());
+        let line = address & !(self.l1_line_bytes - 1);
+        port.push(now, Request::read(ICACHE_TAG | miss.line, line, self.l1_sectors, CacheHint::Cached));
         true
     }
 
@@ -196,7 +184,14 @@ impl Core {
             }
             if P::ON {
                 for &word in wave.buffer.iter().filter(|&&w| w + 1 >= group.first && w <= end) {
-                    probe.step(Event { cycle: now, core: self.index, slot: group.slot, sequence: 0, word, stage: Stage::Decode });
+                    probe.step(Event {
+                        cycle: now,
+                        core: self.index,
+                        slot: group.slot,
+                        sequence: 0,
+                        word,
+                        stage: Stage::Decode,
+                    });
                 }
             }
             if was_empty {
@@ -225,7 +220,14 @@ impl Core {
         }
     }
 
-    fn request_group<P: Probe>(&mut self, now: Cycle, scheduler: usize, slot: Slot, ops: &MicroOps, probe: &mut P) {
+    fn request_group<P: Probe>(
+        &mut self,
+        now: Cycle,
+        scheduler: usize,
+        slot: Slot,
+        ops: &MicroOps,
+        probe: &mut P,
+    ) {
         let fetch = &mut self.fetch;
         let first = self.waves.waves[slot].fetch_word;
         // Groups and lines are aligned in the code section, not in the kernel.
@@ -256,7 +258,14 @@ impl Core {
         self.counters.icache_hits += 1;
         self.progress = true;
         if P::ON {
-            probe.step(Event { cycle: now, core: self.index, slot, sequence: 0, word: first, stage: Stage::Fetch });
+            probe.step(Event {
+                cycle: now,
+                core: self.index,
+                slot,
+                sequence: 0,
+                word: first,
+                stage: Stage::Fetch,
+            });
         }
     }
 }

@@ -42,7 +42,12 @@ impl Core {
     ///
     /// # Errors
     /// A fault of the instruction that issues.
-    pub(super) fn issue<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) -> Result<(), Box<Fault>> {
+    pub(super) fn issue<P: Probe>(
+        &mut self,
+        now: Cycle,
+        ops: &MicroOps,
+        probe: &mut P,
+    ) -> Result<(), Box<Fault>> {
         for scheduler in 0..self.schedulers.len() {
             if self.policy == IssuePolicy::TwoLevel {
                 self.update_active_set(scheduler);
@@ -258,8 +263,9 @@ impl Core {
         }
         let condition = condition_lanes(wave, op);
         let swizzle = slot / self.schedulers.len();
-        let collector = Collector::new(op, slot, sequence, word, swizzle, self.bank_mask);
-        self.schedulers[scheduler].collectors.push(Collector { mask: lanes, condition, ..collector });
+        let mut collector = Collector::new(op, slot, sequence, word, swizzle, self.bank_mask);
+        (collector.mask, collector.condition) = (lanes, condition);
+        self.schedulers[scheduler].collectors.push(collector);
         self.waves.collecting |= 1 << slot;
     }
 

@@ -3,8 +3,8 @@
 //! The observer is a type parameter of the run loop, so that a run without one ([`Off`]) compiles to
 //! code without any of it.
 
-use super::wave::Slot;
 use super::uop::MicroOp;
+use super::wave::Slot;
 use crate::clock::Cycle;
 
 /// A step of an instruction through the pipeline. The order is the order of the stages.

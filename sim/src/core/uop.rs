@@ -41,7 +41,10 @@ impl RegisterSet {
     /// True if some register is in both.
     #[inline]
     pub fn intersects(&self, other: &RegisterSet) -> bool {
-        (self.0[0] & other.0[0]) | (self.0[1] & other.0[1]) | (self.0[2] & other.0[2]) | (self.0[3] & other.0[3])
+        (self.0[0] & other.0[0])
+            | (self.0[1] & other.0[1])
+            | (self.0[2] & other.0[2])
+            | (self.0[3] & other.0[3])
             != 0
     }
 }

@@ -40,14 +40,15 @@ pub struct Shape {
 impl Core {
     /// Takes the workgroups that arrive now and starts their waves.
     pub(super) fn start_workgroups(&mut self, now: Cycle) {
-        while let Some(start) = self.starts.pop(now) {
+        while let Some(start) = self.links.starts.pop(now) {
             self.progress = true;
             self.start_workgroup(start);
         }
     }
 
     fn start_workgroup(&mut self, start: Start) {
-        let index = self.workgroups.iter().position(|w| !w.resident).expect("the dispatcher counts workgroup slots");
+        let index =
+            self.workgroups.iter().position(|w| !w.resident).expect("the dispatcher counts workgroup slots");
         let mut slots = 0;
         for wave_id in 0..self.shape.waves {
             let free = !self.waves.resident & self.usable_slots;
@@ -100,7 +101,7 @@ impl Core {
         if workgroup.slots == 0 {
             workgroup.resident = false;
             self.counters.workgroups += 1;
-            self.done.push(now, ());
+            self.links.done.push(now, ());
         }
     }
 
@@ -147,7 +148,11 @@ impl Core {
             Special::NumWaves => self.shape.waves,
             Special::MmaSupported => u32::from(self.shape.mma),
             Special::MmaM | Special::MmaN | Special::MmaK => {
-                if self.shape.mma { MMA_DIM as u32 } else { 0 }
+                if self.shape.mma {
+                    MMA_DIM as u32
+                } else {
+                    0
+                }
             }
         };
         row.fill(uniform);

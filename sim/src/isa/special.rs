@@ -2,11 +2,11 @@
 
 /// Declares an enum whose discriminants are the encoding and whose names are the assembly text.
 macro_rules! named_codes {
-    ($(#[$meta:meta])* $name:ident { $($(#[$vmeta:meta])* $variant:ident = $code:literal, $text:literal;)* }) => {
+    ($(#[$meta:meta])* $name:ident { $(#[doc = $doc:literal] $variant:ident = $code:literal, $text:literal;)* }) => {
         $(#[$meta])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u8)]
-        pub enum $name { $($(#[$vmeta])* $variant = $code,)* }
+        pub enum $name { $(#[doc = $doc] $variant = $code,)* }
 
         impl $name {
             /// Every value, in encoding order.
@@ -20,6 +20,11 @@ macro_rules! named_codes {
             /// The name in assembly text.
             pub const fn name(self) -> &'static str {
                 match self { $($name::$variant => $text,)* }
+            }
+
+            /// What it is, for the manual; without a full stop.
+            pub fn meaning(self) -> &'static str {
+                match self { $($name::$variant => $doc.trim().trim_end_matches('.'),)* }
             }
 
             /// The value with this name in assembly text.

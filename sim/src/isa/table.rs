@@ -110,12 +110,9 @@ impl OpInfo {
 
     /// The usage line: mnemonic and operands as assembly text has them, such as `iadd rd, ra, rb`.
     pub fn syntax(&self) -> String {
-        let mut line = self.mnemonic.to_owned();
-        for (i, operand) in self.operands.iter().enumerate() {
-            line.push_str(if i == 0 { " " } else { ", " });
-            line.push_str(operand.placeholder());
-        }
-        line
+        let operands: Vec<&str> = self.operands.iter().map(|o| o.placeholder()).collect();
+        let line = format!("{} {}", self.mnemonic, operands.join(", "));
+        line.replace("[rd],", "[rd,]").trim_end().to_owned()
     }
 
     /// The operand that lives in `field`, if the instruction uses it.

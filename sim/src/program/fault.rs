@@ -1,9 +1,10 @@
 //! Faults: what a kernel may not do, where it did it, and the report that a user reads.
 
 use super::Program;
+use super::dis::{Labels, disassemble_inst};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::isa::table::Space;
-use crate::isa::{DecodeError, WORD_BYTES};
+use crate::isa::{DecodeError, Inst, WORD_BYTES};
 use std::fmt;
 
 /// What went wrong. A fault ends the run.
@@ -144,7 +145,7 @@ pub struct Fault {
 
 impl Fault {
     /// The report: the message with the place in the grid, the source line where the program has one,
-    /// else the instruction as it stands in memory.
+    /// and the instruction as the disassembler writes it.
     pub fn diagnostic(&self, program: &Program) -> Diagnostic {
         let mut message = format!("{self}");
         if let Some(kernel) = program.kernels.get(self.kernel).filter(|k| !k.name.is_empty()) {
@@ -175,11 +176,13 @@ impl Fault {
     }
 }
 
-/// The words of the instruction, for a reader who has no source.
+/// The instruction at a word of the code section, or the word itself if it is none.
 fn instruction_text(program: &Program, word: u32) -> Option<String> {
-    let words: Vec<String> =
-        program.code.iter().skip(word as usize).take(2).map(|w| format!("{w:08x}")).collect();
-    (!words.is_empty()).then(|| words.join(" "))
+    let code = program.code.get(word as usize..)?;
+    match Inst::decode(code) {
+        Ok(inst) => Some(disassemble_inst(&inst, &Labels::new())),
+        Err(_) => code.first().map(|word| format!(".word 0x{word:08x}")),
+    }
 }
 
 impl fmt::Display for Fault {
@@ -263,7 +266,7 @@ mod tests {
             "kernel `k`",
             "only some of the wave's live lanes",
             "workgroup 1,2,3, wave 4, lanes 0-1 and 3, pc 0x0, cycle 77",
-            "3f0000a0",
+            "at pc 0x0: barrier",
             "kernel.wave:2:3",
             "barrier ; here",
             "help: move the barrier out",

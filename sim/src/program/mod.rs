@@ -1,6 +1,7 @@
 //! Programs: kernels in memory, and what surrounds them (assembler, disassembler, WBIN, checks).
 
 pub mod asm;
+pub mod check;
 pub mod dis;
 pub mod fault;
 pub mod launch;

@@ -138,6 +138,8 @@ impl Structure {
 
     fn match_constructs(&mut self) {
         let mut open: Vec<usize> = Vec::new();
+        // An `else` without `if` announces an `endif`, which is no second error.
+        let mut orphans = 0;
         self.construct_of = vec![None; self.slots.len()];
         self.inside = vec![None; self.slots.len()];
         for slot in 0..self.slots.len() {
@@ -159,6 +161,13 @@ impl Structure {
                 }
                 Some(Op::Else | Op::EndIf | Op::EndLoop) => {
                     self.construct_of[slot] = self.opener(slot, op == Some(Op::EndLoop), &mut open);
+                    if self.construct_of[slot].is_none() {
+                        match op {
+                            Some(Op::EndIf) if orphans > 0 => orphans -= 1,
+                            _ => self.unopened(slot, open.last().copied()),
+                        }
+                        orphans += usize::from(op == Some(Op::Else));
+                    }
                     if let Some(construct) = self.construct_of[slot] {
                         if op == Some(Op::Else) {
                             match self.constructs[construct].alternative {
@@ -189,14 +198,14 @@ impl Structure {
         self.errors.sort_by_key(NestingError::slot);
     }
 
+    fn unopened(&mut self, slot: usize, other: Option<usize>) {
+        self.errors.push(NestingError::Unopened(slot, other.map(|c| self.constructs[c].open)));
+    }
+
     /// The construct that an `else`, `endif` or `endloop` belongs to, left as the innermost open one.
     /// Constructs of the other kind that are open inside it are unclosed.
     fn opener(&mut self, slot: usize, wants_loop: bool, open: &mut Vec<usize>) -> Option<usize> {
-        let Some(at) = open.iter().rposition(|&c| self.constructs[c].is_loop == wants_loop) else {
-            let other = open.last().map(|&c| self.constructs[c].open);
-            self.errors.push(NestingError::Unopened(slot, other));
-            return None;
-        };
+        let at = open.iter().rposition(|&c| self.constructs[c].is_loop == wants_loop)?;
         for construct in open.drain(at + 1..) {
             self.errors.push(NestingError::Unclosed(self.constructs[construct].open, Some(slot)));
         }
@@ -271,6 +280,7 @@ mod tests {
         assert_eq!(errors(&[If, Loop, Else, EndIf]), [Unclosed(1, Some(2))]);
         assert_eq!(errors(&[Loop, EndIf, EndLoop]), [Unopened(1, Some(0))]);
         assert_eq!(errors(&[Else]), [Unopened(0, None)]);
+        assert_eq!(errors(&[Else, If, EndIf, EndIf, EndIf]), [Unopened(0, None), Unopened(4, None)]);
         assert_eq!(errors(&[If, Else, Else, EndIf]), [SecondElse(2, 1)]);
         assert_eq!(errors(&[If, Continue, EndIf]), [OutsideLoop(1)]);
     }

@@ -24,7 +24,7 @@ const KERNEL_BYTES: u32 = 32;
 pub fn read(bytes: &[u8], file: &str) -> Result<Program, Diagnostic> {
     Reader { bytes }.program().map_err(|error| {
         let diagnostic =
-            Diagnostic::error(format!("`{file}` is damaged at byte {:#x}: {}", error.offset, error.message));
+            Diagnostic::error(format!("`{file}` at byte {:#x}: {}", error.offset, error.message));
         match error.hint {
             Some(hint) => diagnostic.hint(hint),
             None => diagnostic,
@@ -182,6 +182,9 @@ impl Reader<'_> {
             );
         }
         let count = u64::from(self.u32(metadata.bytes.start as usize));
+        if count == 0 {
+            return error(metadata.bytes.start, "the file has no kernel");
+        }
         let expected = 4 + count * u64::from(KERNEL_BYTES);
         if size != expected {
             let message =

@@ -4,5 +4,6 @@
 //! lane at a time, no clock. [`generate`] makes random structured programs that are free of races, and
 //! shrinks those that show a difference. [`compare`] runs one program on both machines.
 
+pub mod compare;
 pub mod generate;
 pub mod reference;

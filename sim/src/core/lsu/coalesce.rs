@@ -103,7 +103,13 @@ pub struct Payload {
 
 /// Gathers the bytes of one access from the data rows behind the address row of `inputs`. Where lanes
 /// overlap, the highest wins. Empty for a load.
-pub fn payload(memory: MemoryOp, line: &LineAccess, line_bytes: u32, inputs: &[u32], width: usize) -> Payload {
+pub fn payload(
+    memory: MemoryOp,
+    line: &LineAccess,
+    line_bytes: u32,
+    inputs: &[u32],
+    width: usize,
+) -> Payload {
     let mut payload = Payload { byte_mask: 0, data: [0; MAX_LINE_BYTES], swap: 0 };
     if matches!(memory.kind, AccessKind::Load | AccessKind::Tile) {
         return payload;

@@ -113,7 +113,8 @@ impl Core {
                     Op::MmaLoadB => 1,
                     _ => 2,
                 };
-                let fragment = (instruction.slot * 3 + kind) * MMA_FRAGMENTS + usize::from(instruction.fragment);
+                let fragment =
+                    (instruction.slot * 3 + kind) * MMA_FRAGMENTS + usize::from(instruction.fragment);
                 let rows = &mut self.fragments[fragment * FRAGMENT_ROWS * width..][..FRAGMENT_ROWS * width];
                 tile(instruction, op == Op::MmaStoreC, bytes, rows, width);
                 op != Op::MmaStoreC

@@ -11,8 +11,8 @@ use super::uop::{MAX_SOURCE_ROWS, MicroOp, MicroOps};
 use super::wave::Slot;
 use crate::clock::{Cycle, NEVER};
 use crate::config::Config;
-use crate::isa::Scope;
 use crate::isa::table::{AccessKind, MemoryOp, Space};
+use crate::isa::{MMA_DIM, Op, Scope};
 use crate::memory::l1::{Access, AccessKind as L1Kind, ResponseKind};
 use crate::program::fault::{Fault, FaultKind};
 use coalesce::LineAccess;
@@ -61,6 +61,16 @@ impl MemoryInstruction {
     /// A row of the result.
     pub fn output_row(&self, row: u8, width: usize) -> &[u32] {
         &self.outputs[usize::from(row) * width..][..width]
+    }
+
+    /// The addresses that a lane accesses: one, or those of a tile's rows.
+    fn lane_addresses(&self, lane: usize, width: usize) -> impl Iterator<Item = u32> + use<> {
+        let base = self.inputs[lane];
+        let (rows, stride) = match self.memory.kind {
+            AccessKind::Tile => (MMA_DIM as u32, self.inputs[width + lane]),
+            _ => (1, 0),
+        };
+        (0..rows).map(move |row| base.wrapping_add(row.wrapping_mul(stride)))
     }
 
     fn retired(&self) -> Retired {
@@ -173,8 +183,7 @@ impl Lsu {
         instruction.core_scope = op.is_core_scope();
         instruction.returns = op.destination_rows > 0;
         // The fragment of a tile is in the field that holds no register: rs2 of a store, rd of a load.
-        instruction.fragment =
-            if op.inst.op == crate::isa::Op::MmaStoreC { op.inst.rs2 } else { op.inst.rd };
+        instruction.fragment = if op.inst.op == Op::MmaStoreC { op.inst.rs2 } else { op.inst.rd };
         let sources = &op.sources[..usize::from(op.source_rows)];
         for (row, &register) in instruction.inputs.chunks_exact_mut(width).zip(sources) {
             row.copy_from_slice(&registers[(base + usize::from(register)) * width..][..width]);
@@ -230,7 +239,7 @@ impl Lsu {
         let mut first = None;
         let mut faulty = 0;
         for lane in lanes_of(instruction.mask) {
-            for address in self.lane_addresses(instruction, lane) {
+            for address in instruction.lane_addresses(lane, self.width) {
                 let kind = if atomic && address % 4 != 0 {
                     FaultKind::MisalignedAtomic { space: memory.space, address }
                 } else if u64::from(address) + u64::from(bytes) > size {
@@ -243,16 +252,6 @@ impl Lsu {
             }
         }
         first.map_or(Ok(()), |kind| Err((faulty, kind)))
-    }
-
-    /// The addresses that a lane accesses: one, or the rows of a tile.
-    fn lane_addresses(&self, instruction: &MemoryInstruction, lane: usize) -> impl Iterator<Item = u32> + use<> {
-        let base = instruction.inputs[lane];
-        let (rows, stride) = match instruction.memory.kind {
-            AccessKind::Tile => (crate::isa::MMA_DIM as u32, instruction.inputs[self.width + lane]),
-            _ => (1, 0),
-        };
-        (0..rows).map(move |row| base.wrapping_add(row.wrapping_mul(stride)))
     }
 }
 
@@ -302,7 +301,15 @@ impl Core {
         if matches!(response.kind, ResponseKind::Loaded | ResponseKind::AtomicOld) {
             let MemoryInstruction { memory, lines, inputs, outputs, .. } = instruction;
             let line = &lines[line];
-            coalesce::take_line(*memory, line, self.lsu.line_bytes, response.data, inputs, outputs, self.width);
+            coalesce::take_line(
+                *memory,
+                line,
+                self.lsu.line_bytes,
+                response.data,
+                inputs,
+                outputs,
+                self.width,
+            );
         }
         instruction.outstanding -= 1;
         if instruction.outstanding == 0 && instruction.next_line == instruction.lines.len() {
@@ -316,7 +323,12 @@ impl Core {
     ///
     /// # Errors
     /// An access outside its memory, or a misaligned atomic.
-    pub(super) fn tick_lsu<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) -> Result<(), Box<Fault>> {
+    pub(super) fn tick_lsu<P: Probe>(
+        &mut self,
+        now: Cycle,
+        ops: &MicroOps,
+        probe: &mut P,
+    ) -> Result<(), Box<Fault>> {
         let Some(&index) = self.lsu.queue.front() else { return Ok(()) };
         if self.lsu.head == Head::Idle {
             self.start_access(now, index, ops)?;
@@ -350,19 +362,15 @@ impl Core {
         }
         let memory = instruction.memory;
         if memory.space == Space::Local {
-            let passes = match memory.kind {
-                AccessKind::Tile => {
-                    let row = |row: usize| {
-                        lanes_of(instruction.mask)
-                            .map(move |lane| lsu.lane_addresses(instruction, lane).nth(row).unwrap_or(0))
-                    };
-                    (0..crate::isa::MMA_DIM).map(|r| self.local.passes(row(r), memory)).sum()
-                }
-                _ => {
-                    let inputs = &instruction.inputs;
-                    self.local.passes(lanes_of(instruction.mask).map(|lane| inputs[lane]), memory)
-                }
-            };
+            // A tile is accessed row by row; anything else is one row.
+            let rows = if memory.kind == AccessKind::Tile { MMA_DIM } else { 1 };
+            let mut passes = 0;
+            for row in 0..rows {
+                let lanes = lanes_of(instruction.mask);
+                let addresses =
+                    lanes.filter_map(|lane| instruction.lane_addresses(lane, self.width).nth(row));
+                passes += self.local.passes(addresses, memory);
+            }
             lsu.head = Head::Local(now + Cycle::from(passes) - 1);
             self.counters.local_accesses += 1;
             self.counters.local_passes += u64::from(passes);
@@ -393,10 +401,14 @@ impl Core {
         }
         let line_index = instruction.next_line;
         let line = instruction.lines[line_index];
-        let owner =
-            if posted { POSTED | instruction.slot as u32 } else { u32::from(index) << 16 | line_index as u32 };
+        let owner = if posted {
+            POSTED | instruction.slot as u32
+        } else {
+            u32::from(index) << 16 | line_index as u32
+        };
         let width = self.width;
-        let payload = coalesce::payload(instruction.memory, &line, lsu.line_bytes, &instruction.inputs, width);
+        let payload =
+            coalesce::payload(instruction.memory, &line, lsu.line_bytes, &instruction.inputs, width);
         let kind = match instruction.memory.kind {
             AccessKind::Load | AccessKind::Tile => L1Kind::Load { sectors: line.sectors },
             AccessKind::Store => L1Kind::Store { byte_mask: payload.byte_mask, data: &payload.data },
@@ -409,7 +421,7 @@ impl Core {
             },
         };
         let access = Access { kind, hint: instruction.memory.hint, line: u64::from(line.address), owner };
-        if self.l1.access(now, &access, &mut self.requests).is_err() {
+        if self.l1.access(now, &access, &mut self.links.port).is_err() {
             lsu.refused = true;
             return;
         }

@@ -25,8 +25,8 @@ pub(super) struct KernelText<'a> {
     registers: Option<u32>,
     local_memory_bytes: Option<u32>,
     workgroup_size: Option<[u32; 3]>,
-    /// Byte offset of each label in the code section.
-    labels: BTreeMap<&'a str, u32>,
+    /// Of each label: its byte offset in the code section, and the line that defines it.
+    labels: BTreeMap<&'a str, (u32, u32)>,
     /// Index of each call's second word, and what it calls.
     pub calls: Vec<(usize, Target<'a>)>,
     /// Register operands that were each the highest so far. The first of them that is not declared is
@@ -50,12 +50,13 @@ impl<'a> KernelText<'a> {
         }
     }
 
-    pub fn define_label(&mut self, label: Piece<'a>, offset: u32) -> Result<(), Problem> {
-        if self.labels.contains_key(label.text) {
+    /// Defines a label of line `line` as `offset` bytes of the code section.
+    pub fn define_label(&mut self, label: Piece<'a>, offset: u32, line: u32) -> Result<(), Problem> {
+        if let Some((_, first)) = self.labels.get(label.text) {
             let message = format!("label `{}` is already defined in kernel `{}`", label.text, self.name);
-            return Err(Problem::new(&label.span, message));
+            return Err(Problem::new(&label.span, message).hint(format!("the first one is on line {first}")));
         }
-        self.labels.insert(label.text, offset);
+        self.labels.insert(label.text, (offset, line));
         Ok(())
     }
 
@@ -109,7 +110,7 @@ impl<'a> KernelText<'a> {
             let (offset, span) = match target {
                 Err((offset, span)) => (*offset, span),
                 Ok(label) => match self.labels.get(label.text) {
-                    Some(offset) => (*offset, &label.span),
+                    Some((offset, _)) => (*offset, &label.span),
                     None => {
                         problems.push((Severity::Error, self.undefined_label(label)));
                         continue;
@@ -182,7 +183,10 @@ pub(super) fn unquote(quoted: &str) -> Result<String, String> {
             Some(c @ ('"' | '\\' | '\'')) => Some(c),
             _ => None,
         };
-        name.push(escaped.ok_or("the name has an unknown escape sequence")?);
+        name.push(
+            escaped
+                .ok_or("the name has an unknown escape sequence: there are \\\" \\\\ \\n \\r \\t \\u{...}")?,
+        );
     }
     if name.contains('\0') { Err("a name cannot contain a null character".to_owned()) } else { Ok(name) }
 }

@@ -33,6 +33,8 @@ const DIRECTIVES: &[(&str, &str)] = &[
     ("end", ".end"),
 ];
 
+const KERNEL_FORM: &str = "a kernel begins with `.kernel NAME` and ends with `.end`";
+
 /// Assembles `text`; `file` is its path for messages.
 ///
 /// Returns the program, with its source map, and warnings in the order of the text.
@@ -77,6 +79,12 @@ impl Problem {
     }
 }
 
+/// Source text in a message: between backquotes, control characters escaped.
+fn quote(text: &str) -> String {
+    let escape = |c: char| if c.is_control() { c.escape_debug().to_string() } else { c.to_string() };
+    format!("`{}`", text.chars().map(escape).collect::<String>())
+}
+
 struct Assembler<'a> {
     text: &'a str,
     program: Program,
@@ -112,7 +120,7 @@ impl<'a> Assembler<'a> {
             let span = label.span.clone();
             match &mut self.open {
                 Some(kernel) => {
-                    if let Err(problem) = kernel.define_label(label, offset) {
+                    if let Err(problem) = kernel.define_label(label, offset, number) {
                         self.error(problem);
                     }
                 }
@@ -163,19 +171,15 @@ impl<'a> Assembler<'a> {
     fn outside(&mut self, span: &Range<usize>, what: &str) {
         if !self.outside_reported {
             self.outside_reported = true;
-            self.error(
-                Problem::new(span, format!("{what} outside a kernel"))
-                    .hint("a kernel begins with `.kernel NAME` and ends with `.end`".to_owned()),
-            );
+            self.error(Problem::new(span, format!("{what} outside a kernel")).hint(KERNEL_FORM.to_owned()));
         }
     }
 
     fn directive(&mut self, line: u32, name: Piece<'a>, arguments: &[Spanned]) {
         let Some((_, usage)) = DIRECTIVES.iter().find(|(n, _)| *n == name.text) else {
-            let near = suggest::did_you_mean(name.text, DIRECTIVES.iter().map(|(n, _)| *n));
-            let all = DIRECTIVES.iter().map(|(n, _)| format!(".{n}")).collect::<Vec<_>>().join(" ");
-            let hint = near.unwrap_or(format!("the directives are {all}"));
-            // A kernel's end that is misspelt would otherwise be reported as missing, too.
+            let all = DIRECTIVES.iter().map(|(n, _)| format!(".{n}")).collect::<Vec<_>>();
+            let near = suggest::did_you_mean(&format!(".{}", name.text), all.iter().map(String::as_str));
+            let hint = near.unwrap_or_else(|| format!("the directives are {}", all.join(" ")));
             self.error(Problem::new(&name.span, format!("unknown directive `.{}`", name.text)).hint(hint));
             return;
         };
@@ -198,30 +202,39 @@ impl<'a> Assembler<'a> {
             self.close(open);
         }
         self.outside_reported = false;
-        let (name, span) = match arguments {
-            [(Token::Word, span)] => (self.text[span.clone()].to_owned(), span.clone()),
-            [(Token::Quoted, span)] => {
-                let name = kernel::unquote(&self.text[span.clone()]).map_err(|m| Problem::new(span, m))?;
-                (name, span.clone())
-            }
-            _ => (String::new(), directive.span.clone()),
+        // The kernel is opened in any case, so that its lines are not reported as outside.
+        let (name, error) = match self.kernel_name(directive, arguments) {
+            Ok(name) => (name, None),
+            Err(problem) => (String::new(), Some(problem)),
         };
+        let span = arguments.first().map_or(&directive.span, |(_, span)| span).clone();
         self.open = Some(KernelText::new(name, span, self.offset()));
-        match arguments {
-            [_] if matches!(arguments[0].0, Token::Word | Token::Quoted) => Ok(()),
-            [] => Err(Problem::new(&directive.span, "`.kernel` needs a name")),
-            [(Token::Word | Token::Quoted, _), (_, surplus), ..] => Err(Problem::new(
-                surplus,
-                format!(
-                    "expected the end of the line, found `{}`",
-                    self.text[surplus.clone()].escape_debug()
-                ),
-            )),
-            [(_, span), ..] => Err(Problem::new(
-                span,
-                format!("expected a name, found `{}`", self.text[span.clone()].escape_debug()),
-            )
-            .hint("a name with other characters is quoted: `.kernel \"a name\"`".to_owned())),
+        error.map_or(Ok(()), Err)
+    }
+
+    fn kernel_name(&self, directive: &Piece<'a>, arguments: &[Spanned]) -> Result<String, Problem> {
+        let (token, span) =
+            arguments.first().ok_or_else(|| Problem::new(&directive.span, "`.kernel` needs a name"))?;
+        let text = &self.text[span.clone()];
+        let quoted = || {
+            "a name with other characters than letters, digits and _ is quoted: `.kernel \"a b\"`".to_owned()
+        };
+        let name = match token {
+            Token::Word => text.to_owned(),
+            Token::Quoted => kernel::unquote(text).map_err(|m| Problem::new(span, m))?,
+            _ => {
+                return Err(
+                    Problem::new(span, format!("expected a name, found {}", quote(text))).hint(quoted())
+                );
+            }
+        };
+        match arguments.get(1) {
+            None => Ok(name),
+            Some((_, surplus)) => {
+                let found = quote(&self.text[surplus.clone()]);
+                Err(Problem::new(surplus, format!("expected the end of the line, found {found}"))
+                    .hint(quoted()))
+            }
         }
     }
 
@@ -231,7 +244,10 @@ impl<'a> Assembler<'a> {
                 self.close(kernel);
                 Ok(())
             }
-            None => Err(Problem::new(&directive.span, "`.end` without a `.kernel`")),
+            None if std::mem::take(&mut self.outside_reported) => Ok(()),
+            None => {
+                Err(Problem::new(&directive.span, "`.end` without a `.kernel`").hint(KERNEL_FORM.to_owned()))
+            }
         }
     }
 
@@ -302,8 +318,8 @@ impl<'a> Assembler<'a> {
             let wanted = if expect_number { Token::Number } else { Token::Comma };
             if *token != wanted {
                 let what = if expect_number { "a number" } else { "a comma or the end of the line" };
-                let found = self.text[span.clone()].escape_debug();
-                return Err(Problem::new(span, format!("expected {what}, found `{found}`")));
+                let found = quote(&self.text[span.clone()]);
+                return Err(Problem::new(span, format!("expected {what}, found {found}")));
             }
             if expect_number {
                 spans.push(span.clone());
@@ -322,11 +338,9 @@ impl<'a> Assembler<'a> {
             self.error(open.unclosed("at the end of the file"));
             self.close(open);
         }
-        if self.problems.is_empty() && self.program.kernels.is_empty() {
-            self.error(
-                Problem::new(&(0..0), "the file has no kernel")
-                    .hint("a kernel begins with `.kernel NAME` and ends with `.end`".to_owned()),
-            );
+        let no_error = self.problems.iter().all(|(severity, _)| *severity == Severity::Warning);
+        if no_error && self.program.kernels.is_empty() {
+            self.error(Problem::new(&(0..0), "the file has no kernel").hint(KERNEL_FORM.to_owned()));
         }
         let failed = self.problems.iter().any(|(severity, _)| *severity == Severity::Error);
         let diagnostics = self.diagnostics(file);

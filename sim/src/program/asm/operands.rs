@@ -10,6 +10,8 @@ use std::ops::Range;
 /// Other names of a mnemonic.
 pub(crate) const ALIASES: &[(&str, &str)] = &[("wave_shuffle_idx", "wave_shuffle")];
 
+const SCOPES: &str = ".wave .workgroup .device .system";
+
 /// An instruction with what is known only at the end of its kernel.
 #[derive(Debug)]
 pub(super) struct Encoded<'a> {
@@ -34,7 +36,8 @@ pub(super) fn lookup(
         let names = TABLE.iter().map(|i| i.mnemonic).filter(|n| !n.contains('.'));
         let names = names.chain(ALIASES.iter().map(|(alias, _)| *alias));
         let problem = Problem::new(&mnemonic.span, format!("unknown instruction `{}`", mnemonic.text));
-        return Err(problem.hint(did_you_mean(mnemonic.text, names)));
+        let list = "docs/isa.md lists the instructions".to_owned();
+        return Err(problem.hint(did_you_mean(mnemonic.text, names).unwrap_or(list)));
     };
     let Some(hint) = hint else {
         let special = arguments.get(1).is_some_and(|a| a.text.starts_with("sr_"));
@@ -129,11 +132,16 @@ fn wrong_count(info: &OpInfo, least: usize, mnemonic: &Piece, arguments: &[Argum
     };
     let found = arguments.len();
     let message = format!("`{}` takes {takes}, found {found}", info.mnemonic);
-    let missing_scope = info.operands.last().is_some_and(|o| o.role == Role::Scope)
-        && arguments.last().is_none_or(|a| Scope::from_name(a.text).is_none());
-    let scopes =
-        if missing_scope && found < full { "; the scopes are .wave .workgroup .device .system" } else { "" };
-    Problem::new(&span, message).hint(format!("its form is `{}`{scopes}", info.syntax()))
+    let mut hint = format!("its form is `{}`", info.syntax());
+    let scope = info.operands.last().is_some_and(|o| o.role == Role::Scope);
+    let has_scope = arguments.last().is_some_and(|a| Scope::from_name(a.text).is_some());
+    if scope && !has_scope && found < full {
+        hint.push_str(&format!("; the scopes are {SCOPES}"));
+    }
+    if arguments.get(full).is_some_and(|a| Op::from_mnemonic(a.text).is_some()) {
+        hint.push_str("; a line has one instruction");
+    }
+    Problem::new(&span, message).hint(hint)
 }
 
 fn set_operand<'a>(
@@ -293,7 +301,12 @@ fn fragment_operand(info: &OpInfo, argument: &Argument) -> Result<u8, Problem> {
 fn literal_operand(info: &OpInfo, argument: &Argument) -> Result<u32, Problem> {
     match (argument.kind, argument.text) {
         (ArgumentKind::Number, text) | (ArgumentKind::Word, text @ ("inf" | "nan")) => {
-            number::parse_bits(text).map_err(|m| Problem::new(&argument.span, m))
+            number::parse_bits(text).map_err(|message| {
+                let plain = text.trim_end_matches(['f', 'F']);
+                let suffixed = plain != text && number::parse_bits(plain).is_ok();
+                let hint = suffixed.then(|| format!("literals have no suffix: `{plain}`"));
+                Problem::new(&argument.span, message).hint(hint)
+            })
         }
         _ => {
             let problem = expected(info, argument, "a literal");
@@ -316,7 +329,7 @@ fn scope_operand(info: &OpInfo, argument: &Argument) -> Result<Scope, Problem> {
     Scope::from_name(argument.text).ok_or_else(|| {
         let near = did_you_mean(argument.text, Scope::ALL.iter().map(|s| s.name()));
         Problem::new(&argument.span, format!("expected a scope, found `{}`", argument.text))
-            .hint(near.unwrap_or("the scopes are .wave .workgroup .device .system".to_owned()))
+            .hint(near.unwrap_or(format!("the scopes are {SCOPES}; the form is `{}`", info.syntax())))
     })
 }
 

@@ -1,7 +1,7 @@
 //! One line of assembly text: what it says, before any of it is looked up.
 
-use super::Problem;
 use super::lexer::{Spanned, Token};
+use super::{Problem, quote};
 use crate::isa::Scope;
 use std::ops::Range;
 
@@ -240,7 +240,7 @@ impl<'a> Cursor<'a, '_> {
             return Problem { message, hint: None, span: end..end };
         };
         let text = &self.source[span.clone()];
-        let message = format!("expected {expected}, found `{}`", text.escape_debug());
+        let message = format!("expected {expected}, found {}", quote(text));
         let hint = match token {
             Token::Unknown if text.starts_with('/') => Some("comments begin with `;` or `#`".to_owned()),
             Token::Unknown if text.starts_with(['[', ']', '(', ')']) => {
@@ -249,6 +249,7 @@ impl<'a> Cursor<'a, '_> {
             Token::Unknown if text.starts_with('$') || text.starts_with('%') => {
                 Some("registers are written r0 to r255, predicates p0 to p3".to_owned())
             }
+            Token::At => Some("a guard stands before its mnemonic: `@p1 iadd r1, r2, r3`".to_owned()),
             _ => None,
         };
         Problem { message, hint, span: span.clone() }

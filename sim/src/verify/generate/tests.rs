@@ -1,5 +1,4 @@
 use super::*;
-use crate::isa::Guard;
 use crate::isa::table::TABLE;
 use crate::verify::reference::{self, Machine, Order, Outcome, Stop};
 use std::collections::BTreeMap;

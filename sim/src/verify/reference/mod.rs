@@ -9,7 +9,6 @@ mod decode;
 mod float;
 mod memory;
 mod scalar;
-mod special;
 mod wave;
 mod wave_ops;
 

@@ -6,8 +6,8 @@ use super::float::{
     bf16_bits, bf16_value, f16_bits, f16_value, f32_result, f64_result, fraction, maximum_number,
     minimum_number, saturate,
 };
-use super::special as sfu;
 use super::wave::Lane;
+use crate::alu::sfu;
 
 /// What an instruction writes to rd.
 pub enum Value {
@@ -68,10 +68,10 @@ pub fn compute(i: &Decoded, lane: &Lane, special: impl Fn(u8) -> u32) -> Option<
         (0x1B, 5) => float(fa.trunc()),
         (0x1B, 6) => float(fraction(fa)),
         (0x1B, 7) => float(saturate(fa)),
-        (0x1B, 8) => Word(sfu::sin(a)),
-        (0x1B, 9) => Word(sfu::cos(a)),
-        (0x1B, 10) => Word(sfu::exp2(a)),
-        (0x1B, 11) => Word(sfu::log2(a)),
+        (0x1B, 8) => Word(sfu::fsin(a)),
+        (0x1B, 9) => Word(sfu::fcos(a)),
+        (0x1B, 10) => Word(sfu::fexp2(a)),
+        (0x1B, 11) => Word(sfu::flog2(a)),
 
         // f16 and bf16: the low half, or both
         (0x1C, m) => Word(u32::from(half_operation(m, a, b, c))),

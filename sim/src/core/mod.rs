@@ -1,0 +1,335 @@
+//! One core: wave slots, schedulers, execution units, load/store unit, L1.
+//!
+//! The core advances cycle by cycle in the order that [`Core::tick`] states once: consumers before
+//! producers, so that a latch emptied in a cycle can be filled in the same cycle. docs/pipeline.md has the
+//! rules; each names the file here that implements it.
+
+pub mod collector;
+pub mod divergence;
+pub mod execute;
+pub mod fetch;
+pub mod issue;
+pub mod lsu;
+pub mod probe;
+pub mod report;
+pub mod uop;
+pub mod wave;
+pub mod workgroup;
+pub mod writeback;
+
+use crate::alu::FRAGMENT_ROWS;
+use crate::clock::{Cycle, LinkRx, LinkTx, NEVER};
+use crate::config::{Config, IssuePolicy};
+use crate::isa::{ExecClass, MMA_FRAGMENTS};
+use crate::memory::MemoryPort;
+use crate::memory::l1::L1;
+use crate::program::Fault;
+use crate::stats::{CoreCounters, SlotUse};
+use collector::{Collector, Waiting};
+use execute::UnitTiming;
+use fetch::{Fetch, ICACHE_TAG};
+use lsu::Lsu;
+use lsu::local::LocalMemory;
+use probe::Probe;
+use std::collections::VecDeque;
+use uop::MicroOps;
+use wave::{Slot, SlotMask, Waves};
+use workgroup::{Shape, Start, Workgroup};
+use writeback::{Results, WritePorts};
+
+/// One scheduler of a core, with what belongs to it alone.
+#[derive(Debug, Clone)]
+struct Scheduler {
+    /// Its wave slots.
+    slots: SlotMask,
+    last_issued: Slot,
+    /// Waves that `two_level` issues from.
+    active_set: SlotMask,
+    /// In the order of issue.
+    collectors: Vec<Collector>,
+    /// Per unit, the cycle from which it takes another instruction.
+    unit_free_at: Vec<Cycle>,
+    write_ports: WritePorts,
+}
+
+/// The core's ends of its connections.
+#[derive(Debug)]
+pub struct Links {
+    /// To and from the memory side.
+    pub port: MemoryPort,
+    /// Workgroups from the dispatcher.
+    pub starts: LinkRx<Start>,
+    /// One message to the dispatcher for each workgroup that is done.
+    pub done: LinkTx<()>,
+}
+
+/// One core of the machine.
+#[derive(Debug)]
+pub struct Core {
+    /// Its number.
+    pub index: u32,
+    kernel: usize,
+    shape: Shape,
+    width: usize,
+    issue_width: usize,
+    policy: IssuePolicy,
+    two_level_active: u32,
+    branch_latency: Cycle,
+    collectors_per_scheduler: usize,
+    bank_mask: usize,
+    units: [UnitTiming; ExecClass::ALL.len()],
+    rows_per_wave: usize,
+    usable_slots: SlotMask,
+
+    waves: Waves,
+    workgroups: Vec<Workgroup>,
+    next_age: u64,
+    schedulers: Vec<Scheduler>,
+    /// (cycle, slot) of the shadows in order: all are equally long.
+    shadows: VecDeque<(Cycle, Slot)>,
+    fetch: Fetch,
+    /// Register rows of `width` words: register r of slot s is row s * rows_per_wave + r.
+    registers: Vec<u32>,
+    /// Matrix fragments, by slot, kind (A, B, C), fragment, element; empty if the kernel uses none.
+    fragments: Vec<u32>,
+    results: Results,
+    lsu: Lsu,
+    /// The scheduler that has the load/store unit first.
+    lsu_turn: usize,
+    local: LocalMemory,
+    l1: L1,
+
+    /// Connections.
+    pub links: Links,
+
+    /// Counters.
+    pub counters: CoreCounters,
+    /// Issue slots by use, over all schedulers.
+    pub slots: [u64; SlotUse::COUNT],
+    /// Instructions that have left an instruction buffer.
+    pub instructions: u64,
+
+    /// Something changed in this cycle.
+    progress: bool,
+    /// The first cycle in which something can happen, as far as the core itself knows.
+    wake: Cycle,
+    /// Cycles before this one are charged.
+    charged_until: Cycle,
+    /// The last cycle in which something happened.
+    last_activity: Cycle,
+    skip_idle: bool,
+}
+
+/// What of a launch every core needs.
+#[derive(Debug, Clone)]
+pub struct CoreLaunch {
+    /// Index of the kernel, for faults.
+    pub kernel: usize,
+    /// Workgroup shape.
+    pub shape: Shape,
+    /// Workgroups resident at most.
+    pub max_workgroups: usize,
+    /// Wave slots of each scheduler that registers allow.
+    pub slots_per_scheduler: u32,
+    /// Bytes of device memory.
+    pub device_bytes: u64,
+    /// True if the kernel uses matrix fragments.
+    pub uses_mma: bool,
+}
+
+impl Core {
+    /// A core at cycle `start` with nothing resident.
+    pub fn new(config: &Config, index: u32, launch: &CoreLaunch, l1: L1, links: Links, start: Cycle) -> Core {
+        let c = &config.core;
+        let width = c.wave_width as usize;
+        let schedulers = c.schedulers as usize;
+        let units = UnitTiming::table(config);
+        let horizon = UnitTiming::horizon(&units);
+        let slots = c.max_waves as usize;
+        let usable = launch.slots_per_scheduler as usize * schedulers;
+        let rows_per_wave = launch.shape.launch.registers as usize;
+        let slots_of =
+            |s: usize| (0..slots).filter(|slot| slot % schedulers == s).fold(0, |m, slot| m | 1 << slot);
+        let fragment_slots = if launch.uses_mma { usable.min(slots) } else { 0 };
+        Core {
+            index,
+            kernel: launch.kernel,
+            shape: launch.shape.clone(),
+            width,
+            issue_width: c.issue.width as usize,
+            policy: c.issue.policy,
+            two_level_active: c.issue.two_level_active,
+            branch_latency: Cycle::from(c.branch_latency_cycles),
+            collectors_per_scheduler: c.registers.collectors as usize,
+            bank_mask: c.registers.banks as usize - 1,
+            units,
+            rows_per_wave,
+            usable_slots: u64::MAX >> (64 - usable.min(slots)),
+            waves: Waves::new(config),
+            workgroups: vec![Workgroup::default(); launch.max_workgroups],
+            next_age: 0,
+            schedulers: (0..schedulers)
+                .map(|s| Scheduler {
+                    slots: slots_of(s),
+                    last_issued: s,
+                    active_set: 0,
+                    collectors: Vec::with_capacity(c.registers.collectors as usize),
+                    unit_free_at: vec![0; c.units.len()],
+                    write_ports: WritePorts::new(c.registers.write_ports, horizon),
+                })
+                .collect(),
+            shadows: VecDeque::with_capacity(slots),
+            fetch: Fetch::new(config),
+            registers: vec![0; usable.min(slots) * rows_per_wave * width],
+            fragments: vec![0; fragment_slots * 3 * MMA_FRAGMENTS * FRAGMENT_ROWS * width],
+            results: Results::new(horizon, width),
+            lsu: Lsu::new(config, launch.device_bytes),
+            lsu_turn: 0,
+            local: LocalMemory::new(config, launch.max_workgroups, launch.shape.launch.local_memory_bytes),
+            l1,
+            links,
+            counters: CoreCounters::default(),
+            slots: [0; SlotUse::COUNT],
+            instructions: 0,
+            progress: false,
+            wake: NEVER,
+            charged_until: start,
+            last_activity: start,
+            skip_idle: true,
+        }
+    }
+
+    /// Simulates cycles `from..to`, of which those in which nothing can happen are not visited.
+    ///
+    /// # Errors
+    /// The first fault of a kernel in these cycles; the core must not be run again.
+    pub fn run<P: Probe>(
+        &mut self,
+        from: Cycle,
+        to: Cycle,
+        ops: &MicroOps,
+        probe: &mut P,
+    ) -> Result<(), Box<Fault>> {
+        let mut now = self.next_visit(from);
+        while now < to {
+            if now > self.charged_until {
+                self.charge_idle(now - self.charged_until);
+            }
+            self.charged_until = now + 1;
+            self.progress = false;
+            self.tick(now, ops, probe)?;
+            self.wake = if self.progress { now + 1 } else { self.next_event(now) };
+            if self.progress {
+                self.last_activity = now;
+            }
+            now = self.next_visit(now + 1);
+        }
+        Ok(())
+    }
+
+    /// The cycle to simulate next.
+    fn next_visit(&mut self, from: Cycle) -> Cycle {
+        if self.skip_idle { self.next_wake(from) } else { from }
+    }
+
+    /// One cycle. This is the order of the stages: consumers first.
+    fn tick<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) -> Result<(), Box<Fault>> {
+        self.counters.cycles += 1;
+        self.counters.resident_wave_cycles += u64::from(self.waves.resident.count_ones());
+        self.start_workgroups(now);
+        self.end_shadows(now);
+        self.receive_replies(now);
+        self.receive_accesses(now, ops, probe);
+        self.write_back(now, ops, probe);
+        self.tick_lsu(now, ops, probe)?;
+        self.dispatch(now, ops, probe);
+        self.read_operands(now, probe);
+        self.issue(now, ops, probe)?;
+        self.decode(now, ops, probe);
+        self.fetch_groups(now, ops, probe);
+        self.progress |= self.fetch.send_miss(now, &mut self.links.port);
+        Ok(())
+    }
+
+    /// Takes one reply of the memory side: a line of code, or something for the L1.
+    fn receive_replies(&mut self, now: Cycle) {
+        if let Some(reply) = self.links.port.reply(now)
+            && reply.tag & ICACHE_TAG != 0
+        {
+            self.waves.fetching &= !self.fetch.filled(reply.tag);
+            self.links.port.pop_reply(now);
+            self.progress = true;
+        } else {
+            self.progress |= self.l1.tick(now, &mut self.links.port);
+        }
+    }
+
+    /// When a message from outside arrives, from `from` on.
+    fn next_message(&mut self, from: Cycle) -> Cycle {
+        let starts = self.links.starts.next_arrival().unwrap_or(NEVER);
+        let replies = self.links.port.next_reply().unwrap_or(NEVER);
+        let credit = if self.fetch.wants_link() || self.l1.wants_link() || self.lsu.is_refused() {
+            self.links.port.next_ready(from).unwrap_or(NEVER)
+        } else {
+            NEVER
+        };
+        starts.min(replies).min(credit).max(from)
+    }
+
+    /// The first cycle after `now` in which something can happen if no message comes.
+    fn next_event(&self, now: Cycle) -> Cycle {
+        let units = self.schedulers.iter().flat_map(|s| &s.collectors).map(|c| match c.waiting {
+            Waiting::Unit(free) => free,
+            Waiting::Banks | Waiting::WritePort => now + 1,
+            Waiting::Lsu => NEVER,
+        });
+        let shadow = self.shadows.front().map_or(NEVER, |&(ends, _)| ends);
+        units
+            .min()
+            .unwrap_or(NEVER)
+            .min(shadow)
+            .min(self.results.next_due(now))
+            .min(self.fetch.next_event())
+            .min(self.lsu.next_event(now))
+            .min(self.l1.next_event(now))
+    }
+
+    /// The next cycle in which the core does something, as far as it knows; [`NEVER`] if only a message
+    /// could wake it.
+    pub fn next_wake(&mut self, from: Cycle) -> Cycle {
+        self.wake.max(from).min(self.next_message(from))
+    }
+
+    /// Settles the account at `end`, the cycle after the run's last; the core must be idle.
+    pub fn finish(&mut self, end: Cycle) {
+        if end > self.charged_until {
+            self.charge_idle(end - self.charged_until);
+        } else {
+            // The core looked for work once more after the run was over, and there was none.
+            let over = self.charged_until - end;
+            self.counters.cycles -= over;
+            self.slots[SlotUse::Empty as usize] -= over * (self.schedulers.len() * self.issue_width) as u64;
+        }
+        self.charged_until = end;
+    }
+
+    /// True if nothing is resident and no store is on its way.
+    pub fn is_idle(&self) -> bool {
+        self.waves.resident == 0 && self.waves.unacknowledged.iter().all(|&n| n == 0)
+    }
+
+    /// The last cycle in which something happened.
+    pub fn last_activity(&self) -> Cycle {
+        self.last_activity
+    }
+
+    /// Visits every cycle instead of skipping those in which nothing can happen.
+    pub fn visit_every_cycle(&mut self) {
+        self.skip_idle = false;
+    }
+
+    /// Gives the L1 back, for the next launch.
+    pub fn into_l1(self) -> L1 {
+        self.l1
+    }
+}

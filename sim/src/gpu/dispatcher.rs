@@ -1,0 +1,127 @@
+//! The dispatcher: hands the grid's workgroups to cores that have room.
+
+use crate::clock::{Cycle, LinkRx, LinkTx, NEVER};
+use crate::config::Config;
+use crate::core::workgroup::Start;
+
+/// The dispatcher's ends of the connections with one core.
+#[derive(Debug)]
+pub struct CoreLinks {
+    /// Workgroups to the core.
+    pub starts: LinkTx<Start>,
+    /// A message for each workgroup that is done.
+    pub done: LinkRx<()>,
+}
+
+/// Hands out workgroups in order of their linear index x + X·(y + Y·z), to the next core in turn that has
+/// a free workgroup slot. A slot is free again when the core's message has come back.
+#[derive(Debug)]
+pub struct Dispatcher {
+    cores: Vec<CoreLinks>,
+    free: Vec<u32>,
+    /// Sum of `free`.
+    free_slots: u64,
+    grid: [u32; 3],
+    total: u64,
+    next: u64,
+    finished: u64,
+    turn: usize,
+    per_cycle: u32,
+    last_done: Cycle,
+}
+
+impl Dispatcher {
+    /// A dispatcher for a grid; each core takes `resident` workgroups at a time.
+    pub fn new(
+        config: &Config,
+        grid: [u32; 3],
+        resident: u32,
+        cores: Vec<CoreLinks>,
+        start: Cycle,
+    ) -> Dispatcher {
+        Dispatcher {
+            free: vec![resident; cores.len()],
+            free_slots: u64::from(resident) * cores.len() as u64,
+            cores,
+            grid,
+            total: grid.iter().map(|&n| u64::from(n)).product(),
+            next: 0,
+            finished: 0,
+            turn: 0,
+            per_cycle: config.dispatcher.workgroups_per_cycle,
+            last_done: start,
+        }
+    }
+
+    /// Simulates cycles `from..to`.
+    pub fn run(&mut self, from: Cycle, to: Cycle) {
+        let mut now = self.next_event(from);
+        while now < to {
+            for (links, free) in self.cores.iter_mut().zip(&mut self.free) {
+                while links.done.pop(now).is_some() {
+                    *free += 1;
+                    self.free_slots += 1;
+                    self.finished += 1;
+                    self.last_done = now;
+                }
+            }
+            for _ in 0..self.per_cycle {
+                if self.can_dispatch() {
+                    self.dispatch_one(now);
+                }
+            }
+            now = self.next_event(now + 1);
+        }
+    }
+
+    fn can_dispatch(&self) -> bool {
+        self.next < self.total && self.free_slots > 0
+    }
+
+    fn dispatch_one(&mut self, now: Cycle) {
+        while self.free[self.turn] == 0 {
+            self.turn = (self.turn + 1) % self.cores.len();
+        }
+        let [x, y, _] = self.grid.map(u64::from);
+        let id = [self.next % x, self.next / x % y, self.next / x / y].map(|n| n as u32);
+        self.cores[self.turn].starts.push(now, Start { id });
+        self.free[self.turn] -= 1;
+        self.free_slots -= 1;
+        self.next += 1;
+        self.turn = (self.turn + 1) % self.cores.len();
+    }
+
+    /// The first cycle from `from` on in which there is something to do, as far as the dispatcher knows.
+    pub fn next_event(&self, from: Cycle) -> Cycle {
+        if self.can_dispatch() {
+            return from;
+        }
+        let arrivals = self.cores.iter().filter_map(|links| links.done.next_arrival());
+        arrivals.min().map_or(NEVER, |at| at.max(from))
+    }
+
+    /// True if every workgroup is done.
+    pub fn is_done(&self) -> bool {
+        self.finished == self.total
+    }
+
+    /// Workgroups done so far.
+    pub fn finished(&self) -> u64 {
+        self.finished
+    }
+
+    /// Workgroups of the grid.
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// The cycle in which the last workgroup so far was done.
+    pub fn last_done(&self) -> Cycle {
+        self.last_done
+    }
+
+    /// The connections with a core.
+    pub fn links_mut(&mut self, core: usize) -> &mut CoreLinks {
+        &mut self.cores[core]
+    }
+}

@@ -1,0 +1,101 @@
+//! A core's port to the memory side: one link for requests, one for replies.
+
+use super::message::{Reply, Request};
+use crate::clock::{Cycle, LinkRx, LinkTx, link};
+use crate::config::Config;
+
+/// The end that a core holds; its L1 and its instruction cache share it.
+#[derive(Debug, Clone)]
+pub struct MemoryPort {
+    core: u16,
+    requests: LinkTx<Request>,
+    replies: LinkRx<Reply>,
+    width_bytes: u32,
+    sector_bytes: u32,
+    free_at: Cycle,
+}
+
+/// The end that the memory side holds.
+#[derive(Debug, Clone)]
+pub struct CorePort {
+    pub(super) requests: LinkRx<Request>,
+    pub(super) replies: LinkTx<Reply>,
+}
+
+/// Makes the two ends of a core's port.
+///
+/// Each link holds `queue_entries` packets at the receiver and, beside them, what a sender of one packet
+/// a cycle has on the way until the first credit is back: 2 × latency.
+pub fn core_port(core: u16, config: &Config) -> (MemoryPort, CorePort) {
+    let interconnect = &config.interconnect;
+    let capacity = (interconnect.queue_entries + 2 * interconnect.latency_cycles) as usize;
+    let (request_tx, request_rx) = link(capacity, Cycle::from(interconnect.latency_cycles));
+    let (reply_tx, reply_rx) = link(capacity, Cycle::from(interconnect.latency_cycles));
+    let memory_port = MemoryPort {
+        core,
+        requests: request_tx,
+        replies: reply_rx,
+        width_bytes: interconnect.port_bytes_per_cycle,
+        sector_bytes: config.core.l1.sector_bytes,
+        free_at: 0,
+    };
+    (memory_port, CorePort { requests: request_rx, replies: reply_tx })
+}
+
+impl MemoryPort {
+    /// The core that holds this end.
+    pub fn core(&self) -> u16 {
+        self.core
+    }
+
+    /// True if a request can be sent in this cycle: the last one has left and there is room for another.
+    #[inline]
+    pub fn ready(&mut self, now: Cycle) -> bool {
+        self.free_at <= now && self.requests.ready(now)
+    }
+
+    /// The first cycle from `now` on in which [`ready`](Self::ready) could hold, as far as this end knows.
+    #[inline]
+    pub fn next_ready(&mut self, now: Cycle) -> Option<Cycle> {
+        self.requests.next_ready(now.max(self.free_at))
+    }
+
+    /// Sends a request. It holds the port for ceil(packet bytes / width) cycles, and sets out on the link
+    /// with its last byte.
+    ///
+    /// # Panics
+    /// If the port is not [`ready`](Self::ready).
+    #[inline]
+    pub fn push(&mut self, now: Cycle, mut request: Request) {
+        assert!(self.free_at <= now, "push into a port that is still sending");
+        request.core = self.core;
+        let cycles = Cycle::from(request.packet_bytes(self.sector_bytes).div_ceil(self.width_bytes));
+        self.free_at = now + cycles;
+        self.requests.push(now + cycles - 1, request);
+    }
+
+    /// The oldest reply that has arrived.
+    #[inline]
+    pub fn reply(&self, now: Cycle) -> Option<&Reply> {
+        self.replies.peek(now)
+    }
+
+    /// Drops the oldest reply that has arrived, and returns its credit.
+    #[inline]
+    pub fn pop_reply(&mut self, now: Cycle) {
+        self.replies.pop(now);
+    }
+
+    /// The cycle in which the oldest reply arrives, if one is on the way.
+    #[inline]
+    pub fn next_reply(&self) -> Option<Cycle> {
+        self.replies.next_arrival()
+    }
+}
+
+/// Carries what both ends sent across; see [`crate::clock::exchange`].
+#[inline]
+pub(super) fn exchange(core: &mut MemoryPort, memory: &mut CorePort) {
+    crate::clock::exchange(&mut core.requests, &mut memory.requests);
+    crate::clock::exchange(&mut memory.replies, &mut core.replies);
+}

@@ -1,0 +1,159 @@
+//! Static checks of one kernel: its structure, what it reads and writes, and where lanes part.
+//!
+//! Errors are what faults when it is reached (or can only be a slip, such as an `if` that is never
+//! closed); warnings are what may fault, or what probably is not meant. The machine itself checks nothing
+//! before it runs, so a program with errors may still run to its end.
+
+mod barrier;
+mod cells;
+mod code;
+mod divergence;
+mod encoding;
+mod flow;
+mod graph;
+mod nesting;
+mod pressure;
+mod reach;
+mod summary;
+mod threads;
+mod written;
+
+#[cfg(test)]
+mod tests;
+
+use super::{Launch, Program};
+use crate::diagnostic::{Diagnostic, Severity};
+use code::{Code, Finding};
+use divergence::Divergence;
+
+pub use graph::{Block, Edge, Function, Graph};
+pub use summary::Summary;
+
+/// What is known of the machine and of the launch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckOptions {
+    /// Lanes of a wave.
+    pub wave_width: u32,
+    /// Frames of the divergence stack.
+    pub divergence_depth: u32,
+    /// Frames of the call stack.
+    pub call_depth: u32,
+    /// The machine has CAP_F64.
+    pub f64: bool,
+    /// The machine has CAP_MMA.
+    pub mma: bool,
+    /// Registers of a lane, if the launch gives another number than the kernel declares.
+    pub registers: Option<u32>,
+    /// Threads of a workgroup, x, y, z, if the launch gives another size than the kernel declares.
+    pub workgroup: Option<[u32; 3]>,
+    /// The registers that the launch sets, with their values; `None` if the launch is not known.
+    pub initial_registers: Option<Vec<(u8, u32)>>,
+}
+
+impl Default for CheckOptions {
+    /// The least stacks that the instruction set asks for, 32 lanes, all capabilities, no launch.
+    fn default() -> CheckOptions {
+        CheckOptions {
+            wave_width: 32,
+            divergence_depth: 32,
+            call_depth: 8,
+            f64: true,
+            mma: true,
+            registers: None,
+            workgroup: None,
+            initial_registers: None,
+        }
+    }
+}
+
+impl CheckOptions {
+    /// The same with what a launch says.
+    pub fn for_launch(self, launch: &Launch) -> CheckOptions {
+        CheckOptions {
+            registers: Some(launch.registers),
+            workgroup: Some(launch.workgroup),
+            initial_registers: Some(launch.initial_registers.clone()),
+            ..self
+        }
+    }
+}
+
+/// What a check found.
+#[derive(Debug, Clone, Default)]
+pub struct Report {
+    /// Errors and warnings in the order of the code.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Figures for the user.
+    pub summary: Summary,
+    /// The control-flow graph; empty for a kernel that the program does not have.
+    pub graph: Graph,
+}
+
+impl Report {
+    /// True if there is at least one error.
+    pub fn has_errors(&self) -> bool {
+        self.diagnostics.iter().any(|d| d.severity == Severity::Error)
+    }
+}
+
+/// Checks kernel `kernel` of a program.
+///
+/// Analyses that would only repeat an error are left out: with control instructions that do not nest, all
+/// but the encodings; with calls that do not match their functions, what depends on the flow of values.
+pub fn check(program: &Program, kernel: usize, options: &CheckOptions) -> Report {
+    let Some(kernel) = program.kernels.get(kernel) else {
+        let message = format!("the program has no kernel {kernel}");
+        return Report { diagnostics: vec![Diagnostic::error(message)], ..Report::default() };
+    };
+    if kernel.code.start > kernel.code.end || kernel.code.end as usize > program.code.len() {
+        let message = format!("the code of kernel `{}` is not inside the program's code", kernel.name);
+        return Report { diagnostics: vec![Diagnostic::error(message)], ..Report::default() };
+    }
+    let code = Code::new(program, kernel, options);
+    let mut summary = Summary::of(&code);
+    let mut findings = nesting::nesting(&code);
+    let graph = Graph::build(&code);
+    match &graph {
+        Some(graph) if findings.is_empty() => {
+            let reachable = graph.reachable();
+            findings.extend(encoding::encoding(&code, &reachable));
+            findings.extend(reach::unreachable(&code, graph, &reachable));
+            flow(&code, graph, &reachable, &mut findings, &mut summary);
+        }
+        _ => findings.extend(encoding::encoding(&code, &vec![true; code.insts.len()])),
+    }
+    findings.sort_by_key(|f| f.slot);
+    let mut diagnostics: Vec<Diagnostic> = findings.into_iter().map(|f| code.diagnostic(f)).collect();
+    if graph.is_none() {
+        let name = &kernel.name;
+        let message = format!(
+            "kernel `{name}` has too many call targets to follow; only encodings and nesting were checked"
+        );
+        diagnostics.push(Diagnostic::warning(message));
+    }
+    Report { diagnostics, summary, graph: graph.unwrap_or_default() }
+}
+
+/// The checks that follow the flow of control and values.
+fn flow(code: &Code, graph: &Graph, reachable: &[bool], findings: &mut Vec<Finding>, summary: &mut Summary) {
+    summary.count_flow(code, graph);
+    let calls = nesting::calls(code, graph);
+    let matched = calls.iter().all(|f| f.severity != Severity::Error);
+    findings.extend(calls);
+    if !matched {
+        return;
+    }
+    let effects = written::effects(code, graph);
+    let unwritten = written::unwritten(code, graph, &effects);
+    // What an illegal instruction would have written is not known.
+    if (0..code.insts.len()).all(|slot| code.inst(slot).is_some() || !reachable[slot]) {
+        findings.extend(unwritten.findings);
+    }
+    summary.assumed_arguments = unwritten.assumed_arguments;
+    let divergence = Divergence::find(code, graph, &effects);
+    findings.extend(barrier::barriers(code, graph, &divergence, reachable));
+    summary.count_divergence(code, &divergence, reachable);
+    let (registers, at) = pressure::pressure(code, graph, &effects, &divergence);
+    summary.max_live_registers = registers;
+    summary.max_live_at = at.map(|slot| code.at(slot));
+}

@@ -1,0 +1,322 @@
+//! Reads of registers, predicates and fragments that no instruction has written.
+
+use super::cells::{self, Cell, Cells};
+use super::code::{Code, Finding};
+use super::flow::{Flow, Join};
+use super::graph::{Edge, Graph};
+use crate::isa::{Guard, Inst, MAX_REGISTERS, Op, PREDICATES};
+use petgraph::graph::NodeIndex;
+
+/// What has been written in a lane that is at some point of the code.
+///
+/// `given[2p + n]` holds what is written if predicate p now is true (n = 0) or false (n = 1). So a
+/// register that is written under `@p1` counts as written under `@p1`, inside an `if p1`, and everywhere
+/// once it is written under `@!p1` too, until p1 changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Written {
+    /// On some way here.
+    maybe: Cells,
+    /// On every way here.
+    always: Cells,
+    given: [Cells; 2 * PREDICATES],
+}
+
+fn condition(predicate: u8, negated: bool) -> usize {
+    2 * usize::from(predicate) + usize::from(negated)
+}
+
+impl Written {
+    fn new(cells: Cells) -> Written {
+        Written { maybe: cells, always: cells, given: [cells; 2 * PREDICATES] }
+    }
+
+    /// Takes account of an instruction's results.
+    fn write(&mut self, inst: &Inst, wave_width: u32) {
+        let cells = cells::written(inst, wave_width);
+        let changed: Cells = inst.predicate_destination().map(cells::predicate).into_iter().collect();
+        self.results(cells, changed, cells::guard(inst));
+    }
+
+    /// Cells are written in lanes for which the guard holds; predicates in `changed` may have another
+    /// value afterwards.
+    fn results(&mut self, cells: Cells, changed: Cells, guard: Option<Guard>) {
+        self.maybe = self.maybe.union(cells);
+        match guard {
+            None => self.always = self.always.union(cells),
+            Some(guard) => {
+                let given = &mut self.given[condition(guard.predicate, guard.negated)];
+                *given = given.union(cells);
+            }
+        }
+        self.complete();
+        for p in 0..PREDICATES as u8 {
+            if changed.contains(cells::predicate(p)) {
+                self.given[condition(p, false)] = self.always;
+                self.given[condition(p, true)] = self.always;
+            }
+        }
+    }
+
+    /// From here on only lanes with this predicate value.
+    fn assume(&mut self, predicate: u8, negated: bool) {
+        self.always = self.always.union(self.given[condition(predicate, negated)]);
+        // No lane here has the other value: of such lanes everything is true.
+        self.given[condition(predicate, !negated)] = Cells::ALL;
+        self.complete();
+    }
+
+    /// Draws the conclusions: what is written for both values of a predicate is written always.
+    fn complete(&mut self) {
+        for p in 0..PREDICATES {
+            let both = self.given[2 * p].intersection(self.given[2 * p + 1]);
+            self.always = self.always.union(both);
+        }
+        for given in &mut self.given {
+            *given = given.union(self.always);
+        }
+    }
+
+    /// Cells that this instruction reads in a lane that may not have written them.
+    fn unwritten(&self, inst: &Inst) -> Cells {
+        let mut known = self.always;
+        let mut unknown = Cells::NONE;
+        if let Some(guard) = cells::guard(inst) {
+            known = known.union(self.given[condition(guard.predicate, guard.negated)]);
+            unknown = [cells::predicate(guard.predicate)].into_iter().collect::<Cells>().minus(self.always);
+        }
+        cells::operands_read(inst).minus(known).union(unknown)
+    }
+}
+
+impl Join for Written {
+    fn join(&mut self, other: &Written) -> bool {
+        let before = *self;
+        self.maybe = self.maybe.union(other.maybe);
+        self.always = self.always.intersection(other.always);
+        for (given, other) in self.given.iter_mut().zip(&other.given) {
+            *given = given.intersection(*other);
+        }
+        *self != before
+    }
+}
+
+/// What a function writes before it returns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Effect {
+    /// On some way.
+    pub maybe: Cells,
+    /// On every way.
+    pub always: Cells,
+}
+
+/// What each function of the graph writes, its callees included.
+pub fn effects(code: &Code, graph: &Graph) -> Vec<Effect> {
+    let mut effects = vec![Effect { maybe: Cells::NONE, always: Cells::ALL }; graph.functions.len()];
+    loop {
+        let before = effects.clone();
+        for function in (1..graph.functions.len()).rev() {
+            let mut analysis = Analysis { code, graph, effects: &effects, within: Some(function) };
+            let flow = analysis.run(graph.functions[function].entry, Cells::NONE);
+            let mut returned: Option<Written> = None;
+            for &block in &graph.functions[function].blocks {
+                let Some(start) = flow.at_start[block.index()] else { continue };
+                if code.op(graph.last_slot(block)) == Some(Op::Return) {
+                    let end = analysis.through(block, start);
+                    match &mut returned {
+                        Some(known) => _ = known.join(&end),
+                        None => returned = Some(end),
+                    }
+                }
+            }
+            // A function that never returns has no effect behind its calls.
+            if let Some(end) = returned {
+                effects[function] = Effect { maybe: end.maybe, always: end.always };
+            }
+        }
+        if effects == before {
+            return effects;
+        }
+    }
+}
+
+struct Analysis<'a> {
+    code: &'a Code<'a>,
+    graph: &'a Graph,
+    effects: &'a [Effect],
+    /// Stay in this function instead of following calls.
+    within: Option<usize>,
+}
+
+impl Analysis<'_> {
+    fn run(&mut self, entry: usize, written: Cells) -> Flow<Written> {
+        let mut flow = Flow::new(self.graph);
+        flow.arrive(self.graph.block_of[entry], &Written::new(written));
+        while let Some((block, start)) = flow.next() {
+            let end = self.through(block, start);
+            for (edge, to) in self.graph.leads(block) {
+                if let Some(state) = self.along(block, edge, end) {
+                    flow.arrive(to, &state);
+                }
+            }
+        }
+        flow
+    }
+
+    fn through(&self, block: NodeIndex, mut state: Written) -> Written {
+        for slot in self.graph.blocks[block].slots.clone() {
+            if let Some(inst) = self.code.inst(slot) {
+                state.write(inst, self.code.options.wave_width);
+            }
+        }
+        state
+    }
+
+    fn along(&self, block: NodeIndex, edge: Edge, mut state: Written) -> Option<Written> {
+        let slot = self.graph.last_slot(block);
+        let Some(inst) = self.code.inst(slot) else { return Some(state) };
+        let guard = cells::guard(inst);
+        match (inst.op, edge) {
+            (_, Edge::Return) => return None,
+            (_, Edge::Call) if self.within.is_some() => return None,
+            (_, Edge::Resume) => {
+                let Effect { maybe, always } = self.effects[self.graph.callee(self.code, slot)?];
+                state.results(always, maybe, None);
+                state.maybe = state.maybe.union(maybe);
+            }
+            (Op::If | Op::Break | Op::Continue, _) => {
+                let (predicate, negated) = inst.predicate_source()?;
+                let taken = !matches!(edge, Edge::Next | Edge::Otherwise);
+                if taken {
+                    state.assume(predicate, negated);
+                    guard.into_iter().for_each(|g| state.assume(g.predicate, g.negated));
+                } else if guard.is_none() {
+                    state.assume(predicate, !negated);
+                }
+            }
+            // Lanes that the guard left out go on.
+            (Op::Halt, _) => guard.into_iter().for_each(|g| state.assume(g.predicate, !g.negated)),
+            _ => {}
+        }
+        Some(state)
+    }
+}
+
+/// The first reads of each cell that may not have been written.
+#[derive(Debug, Default)]
+struct Reads {
+    /// (cell, slot) where no way to the slot writes the cell.
+    never: Vec<(Cell, usize)>,
+    /// (cell, slot) where some ways do.
+    sometimes: Vec<(Cell, usize)>,
+}
+
+/// What the pass found.
+pub struct Unwritten {
+    pub findings: Vec<Finding>,
+    /// Registers that were taken for launch arguments, as the launch is not known.
+    pub assumed_arguments: Vec<u8>,
+}
+
+/// Warns about reads of what nothing has written, once for each cell.
+///
+/// If the launch is not known, registers from r0 on are taken for its arguments as long as the kernel does
+/// not write them before it reads them, up to the last one that it certainly reads first.
+pub fn unwritten(code: &Code, graph: &Graph, effects: &[Effect]) -> Unwritten {
+    let anywhere = (0..code.insts.len()).filter_map(|slot| code.inst(slot));
+    let anywhere = anywhere.fold(Cells::NONE, |all, i| all.union(cells::written(i, code.options.wave_width)));
+    let (given, assumed_arguments) = match &code.options.initial_registers {
+        Some(given) => (given.iter().map(|&(r, _)| Cell::from(r)).collect(), Vec::new()),
+        None => {
+            let reads = reads(code, graph, effects, Cells::NONE);
+            let assumed = arguments(&reads, anywhere);
+            (assumed.iter().map(|&r| Cell::from(r)).collect(), assumed)
+        }
+    };
+    let reads = reads(code, graph, effects, given);
+    let mut findings = Vec::new();
+    let own: Cells = anywhere.minus(given);
+    for &(cell, slot) in &reads.never {
+        findings.push(never(code, cell, slot, own));
+    }
+    for &(cell, slot) in &reads.sometimes {
+        if !reads.never.iter().any(|&(c, _)| c == cell) {
+            findings.push(sometimes(code, cell, slot));
+        }
+    }
+    Unwritten { findings, assumed_arguments }
+}
+
+fn reads(code: &Code, graph: &Graph, effects: &[Effect], given: Cells) -> Reads {
+    let mut reads = Reads::default();
+    let flow = Analysis { code, graph, effects, within: None }.run(0, given);
+    for (block, start) in flow.at_start.iter().enumerate() {
+        let Some(mut state) = *start else { continue };
+        for slot in graph.blocks[NodeIndex::new(block)].slots.clone() {
+            let Some(inst) = code.inst(slot) else { continue };
+            for cell in state.unwritten(inst).iter() {
+                let list = if state.maybe.contains(cell) { &mut reads.sometimes } else { &mut reads.never };
+                if !list.iter().any(|&(c, _)| c == cell) {
+                    list.push((cell, slot));
+                }
+            }
+            state.write(inst, code.options.wave_width);
+        }
+    }
+    reads
+}
+
+fn arguments(reads: &Reads, anywhere: Cells) -> Vec<u8> {
+    let has = |list: &[(Cell, usize)], register| list.iter().any(|&(cell, _)| cell == register);
+    let mut arguments = Vec::new();
+    // Registers that a loop updates: arguments only if a certain one follows.
+    let mut doubtful = Vec::new();
+    for register in 0..MAX_REGISTERS {
+        if has(&reads.never, register) {
+            arguments.append(&mut doubtful);
+            arguments.push(register as u8);
+        } else if has(&reads.sometimes, register) {
+            doubtful.push(register as u8);
+        } else if anywhere.contains(register) {
+            break;
+        }
+    }
+    arguments
+}
+
+/// `own` are the registers that the kernel writes and the launch does not.
+fn never(code: &Code, cell: Cell, slot: usize, own: Cells) -> Finding {
+    let name = cells::name(cell);
+    let finding = Finding::warning(slot, format!("{name} is read, but nothing has written it: it is 0"));
+    if let Some(writer) = writers(code, cell).next() {
+        return finding.hint(format!("the first write of {name}, in {}, comes later", code.at(writer)));
+    }
+    if cell >= MAX_REGISTERS || code.options.initial_registers.is_some() {
+        return finding.hint(format!("no instruction writes {name}"));
+    }
+    let end = own.iter().next().unwrap_or(0);
+    finding.hint(format!(
+        "no instruction writes {name}, and launch arguments seem to end below r{end}, the first register that \
+         the kernel itself sets"
+    ))
+}
+
+fn sometimes(code: &Code, cell: Cell, slot: usize) -> Finding {
+    let name = cells::name(cell);
+    let finding =
+        Finding::warning(slot, format!("{name} may be read before it is written: it is 0 on some path"));
+    let writer = writers(code, cell).take_while(|&w| w < slot).last();
+    finding.hint(match writer.or_else(|| writers(code, cell).next()) {
+        Some(writer) if writer < slot => {
+            format!("{} writes it, but not on every path to here", code.at(writer))
+        }
+        Some(writer) => {
+            format!("{} writes it for the next round of the loop; set it before", code.at(writer))
+        }
+        None => "set it before".to_owned(),
+    })
+}
+
+fn writers<'a>(code: &'a Code, cell: Cell) -> impl Iterator<Item = usize> + 'a {
+    let writes = move |inst: &Inst| cells::written(inst, code.options.wave_width).contains(cell);
+    (0..code.insts.len()).filter(move |&slot| code.inst(slot).is_some_and(writes))
+}

@@ -1,0 +1,201 @@
+//! Holds a machine against the reference interpreter on one program.
+
+use super::reference::{self, Machine, Options, Stop};
+use crate::program::{Fault, FaultKind, Launch, Program};
+use std::fmt;
+
+/// How a machine and the reference interpreter differ.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Difference {
+    /// Both end, with other bytes in device memory.
+    Memory {
+        /// First address that differs.
+        address: usize,
+        /// The byte there, in the reference interpreter.
+        expected: u8,
+        /// The byte there, in the machine.
+        got: u8,
+        /// Bytes that differ in all.
+        count: usize,
+    },
+    /// Both end with the same memory, after another number of wave instructions.
+    Instructions {
+        /// Of the reference interpreter.
+        expected: u64,
+        /// Of the machine.
+        got: u64,
+    },
+    /// One faults where the other does not, or both fault differently.
+    Fault {
+        /// Of the reference interpreter.
+        expected: Option<Fault>,
+        /// Of the machine.
+        got: Option<Fault>,
+    },
+    /// The reference interpreter did not come to an end: nothing to compare with.
+    NoReference(Stop),
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let told = |fault: &Option<Fault>| match fault {
+            Some(fault) => fault.to_string(),
+            None => "no fault".to_owned(),
+        };
+        match self {
+            Difference::Memory { address, expected, got, count } => write!(
+                f,
+                "{count} bytes of device memory differ, the first at 0x{address:x}: \
+                 0x{got:02x}, but 0x{expected:02x} in the reference"
+            ),
+            Difference::Instructions { expected, got } => {
+                write!(f, "{got} wave instructions, but {expected} in the reference")
+            }
+            Difference::Fault { expected, got } => {
+                write!(f, "{}, but in the reference: {}", told(got), told(expected))
+            }
+            Difference::NoReference(stop) => write!(f, "the reference did not end: {stop}"),
+        }
+    }
+}
+
+impl std::error::Error for Difference {}
+
+/// Runs a program on the reference interpreter and through `simulate`, both over `memory` as it stands,
+/// and compares the bytes of device memory at the end and the wave instructions that `simulate` returns
+/// (counted as [`reference::Outcome::instructions`] defines).
+///
+/// Where the program faults, the kind and the pc have to agree, and for the same wave also lanes and
+/// addresses. Which wave faults first is a matter of timing, so the program should have one instruction
+/// at most that faults.
+///
+/// # Errors
+/// The first [`Difference`].
+pub fn compare(
+    program: &Program,
+    launch: &Launch,
+    machine: &Machine,
+    memory: &[u8],
+    simulate: impl FnOnce(&Program, &Launch, &mut Vec<u8>) -> Result<u64, Fault>,
+) -> Result<(), Difference> {
+    let mut expected_memory = memory.to_vec();
+    let expected = match reference::run(program, launch, machine, &Options::default(), &mut expected_memory) {
+        Ok(outcome) => Ok(outcome.instructions),
+        Err(Stop::Fault(fault)) => Err(fault),
+        Err(stop) => return Err(Difference::NoReference(stop)),
+    };
+    let mut got_memory = memory.to_vec();
+    let got = simulate(program, launch, &mut got_memory);
+    match (expected, got) {
+        (Ok(expected), Ok(got)) => {
+            compare_memory(&expected_memory, &got_memory)?;
+            if expected == got { Ok(()) } else { Err(Difference::Instructions { expected, got }) }
+        }
+        (Err(expected), Err(got)) if same_fault(&expected, &got) => Ok(()),
+        (expected, got) => Err(Difference::Fault { expected: expected.err(), got: got.err() }),
+    }
+}
+
+fn compare_memory(expected: &[u8], got: &[u8]) -> Result<(), Difference> {
+    let mut differing = (0..expected.len().max(got.len())).filter(|&n| expected.get(n) != got.get(n));
+    let Some(address) = differing.next() else { return Ok(()) };
+    let byte = |memory: &[u8]| memory.get(address).copied().unwrap_or(0);
+    Err(Difference::Memory {
+        address,
+        expected: byte(expected),
+        got: byte(got),
+        count: 1 + differing.count(),
+    })
+}
+
+fn same_fault(a: &Fault, b: &Fault) -> bool {
+    let same_kind = match (a.kind, b.kind) {
+        // Of several reasons, each decoder gives the one that it meets first.
+        (FaultKind::IllegalInstruction(_), FaultKind::IllegalInstruction(_)) => true,
+        (a_kind, b_kind) if (a.workgroup, a.wave) == (b.workgroup, b.wave) => {
+            a_kind == b_kind && a.lanes == b.lanes
+        }
+        (a_kind, b_kind) => std::mem::discriminant(&a_kind) == std::mem::discriminant(&b_kind),
+    };
+    same_kind && a.kernel == b.kernel && a.pc == b.pc
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::assemble;
+
+    const MACHINE: Machine =
+        Machine { wave_width: 4, f64: true, mma: true, divergence_depth: 32, call_depth: 8, local_poison: 0 };
+
+    fn check(
+        body: &str,
+        simulate: impl FnOnce(&Program, &Launch, &mut Vec<u8>) -> Result<u64, Fault>,
+    ) -> Result<(), Difference> {
+        let text = format!(".kernel k\n.registers 8\n{body}\n.end\n");
+        let (program, _) = assemble(&text, "k.wave").unwrap();
+        let launch = Launch {
+            kernel: 0,
+            grid: [1, 1, 1],
+            workgroup: [8, 1, 1],
+            registers: 8,
+            local_memory_bytes: 0,
+            initial_registers: Vec::new(),
+        };
+        compare(&program, &launch, &MACHINE, &[0; 16], simulate)
+    }
+
+    /// The reference interpreter with its waves in another order.
+    fn other(program: &Program, launch: &Launch, memory: &mut Vec<u8>) -> Result<u64, Fault> {
+        let options = Options { order: reference::Order::Random(7), ..Options::default() };
+        match reference::run(program, launch, &MACHINE, &options, memory) {
+            Ok(outcome) => Ok(outcome.instructions),
+            Err(Stop::Fault(fault)) => Err(fault),
+            Err(stop) => panic!("{stop}"),
+        }
+    }
+
+    const STORE: &str = "mov_sr r1, sr_thread_id_x\ndevice_store_u8 r1, r1";
+
+    #[test]
+    fn an_equal_run_passes() {
+        assert_eq!(check(STORE, other), Ok(()));
+        assert_eq!(check("nop\n.word 0xFF000000", other), Ok(()));
+    }
+
+    #[test]
+    fn each_kind_of_difference_is_told() {
+        let wrong_byte = check(STORE, |program, launch, memory| {
+            let count = other(program, launch, memory)?;
+            memory[3] ^= 8;
+            memory[9] = 1;
+            Ok(count)
+        });
+        let memory = Difference::Memory { address: 3, expected: 3, got: 11, count: 2 };
+        assert_eq!(wrong_byte, Err(memory.clone()));
+        assert!(memory.to_string().contains("at 0x3: 0x0b, but 0x03"));
+
+        let wrong_count = check(STORE, |program, launch, memory| Ok(other(program, launch, memory)? - 1));
+        assert_eq!(wrong_count, Err(Difference::Instructions { expected: 4, got: 3 }));
+
+        let no_fault = check("else", |_, _, _| Ok(2));
+        assert!(matches!(no_fault, Err(Difference::Fault { expected: Some(_), got: None })));
+        let other_pc = check("nop\nelse", |program, launch, memory| {
+            other(program, launch, memory).map_err(|fault| Fault { pc: 0, ..fault })
+        });
+        assert!(matches!(other_pc, Err(Difference::Fault { .. })));
+        let other_kind = check("else", |program, launch, memory| {
+            other(program, launch, memory).map_err(|fault| Fault {
+                kind: FaultKind::ReturnDepth,
+                wave: 1,
+                ..fault
+            })
+        });
+        assert!(matches!(other_kind, Err(Difference::Fault { .. })));
+        // Another wave may be the first to fault.
+        let other_wave = check("else", |program, launch, memory| {
+            other(program, launch, memory).map_err(|fault| Fault { wave: 1 - fault.wave, ..fault })
+        });
+        assert_eq!(other_wave, Ok(()));
+    }
+}

@@ -1,0 +1,20 @@
+//! Documents that are generated from the code and kept in the repository are current.
+//! `UPDATE=1 cargo test -p wave-sim --test generated` writes them anew.
+
+mod golden;
+
+/// A file and what makes its text.
+struct Generated {
+    /// From the root of the repository.
+    path: &'static str,
+    text: fn() -> String,
+}
+
+const GENERATED: &[Generated] = &[Generated { path: "docs/isa.md", text: wave_sim::isa::manual::markdown }];
+
+#[test]
+fn generated_files_are_current() {
+    for file in GENERATED {
+        golden::check(file.path, &(file.text)());
+    }
+}

@@ -1,0 +1,98 @@
+//! What one direction writes, the other reads back.
+
+use crate::instructions::{instruction, program};
+use proptest::prelude::*;
+use wave_sim::isa::Inst;
+use wave_sim::program::dis::Labels;
+use wave_sim::program::{Program, assemble, disassemble, disassemble_inst, wbin};
+
+/// The disassembly of `program` assembles to the same kernels, words and container.
+pub fn check_text(program: &Program) {
+    let text = disassemble(program);
+    let (again, _) = assemble(&text, "dis").unwrap_or_else(|errors| panic!("{text}\n{errors:#?}"));
+    assert_eq!(again.code, program.code, "{text}");
+    assert_eq!(again.kernels, program.kernels, "{text}");
+    assert_eq!(wbin::write(&again), wbin::write(program));
+}
+
+proptest! {
+    #[test]
+    fn instructions_and_words(inst in instruction()) {
+        prop_assert_eq!(Inst::decode(&inst.encode()), Ok(inst));
+    }
+
+    #[test]
+    fn instructions_and_text(inst in instruction()) {
+        let line = disassemble_inst(&inst, &Labels::new());
+        let text = format!(".kernel k\n.registers 256\n{line}\n.end\n");
+        let (program, _) = assemble(&text, "k").unwrap_or_else(|errors| panic!("{line}\n{errors:#?}"));
+        prop_assert_eq!(&program.code[..], &inst.encode()[..inst.words() as usize], "{}", line);
+    }
+
+    #[test]
+    fn programs_and_text(program in program()) {
+        check_text(&program);
+    }
+
+    #[test]
+    fn programs_and_containers(program in program()) {
+        let bytes = wbin::write(&program);
+        prop_assert_eq!(wbin::read(&bytes, "p.wbin"), Ok(program));
+    }
+}
+
+#[test]
+fn a_listing() {
+    let text = "\
+.kernel scale
+.registers 6
+.workgroup_size 64, 1, 1
+    mov r0, sr_thread_id_x
+    mov_imm r1, 2.5
+    mov_imm r2, -4
+    call body
+    halt
+body:
+    @!p0 fmul r3, r1, r2
+    atomic_add r0, r3 .device
+    if !p1
+    device_store_u32.streaming r0, r3
+    endif
+    .word 0xFFFFFFFF
+    return
+.end
+";
+    let (program, warnings) = assemble(text, "scale.wave").expect("assembles");
+    assert_eq!(warnings, []);
+    crate::golden::check("sim/tests/programs/listing.txt", &disassemble(&program));
+    check_text(&program);
+}
+
+/// Bytes put together by hand from the layout of the container.
+#[test]
+fn the_container_is_that_of_the_specification() {
+    let (program, _) = assemble(
+        ".kernel ab\n.registers 7\n.local_memory 16\n.workgroup_size 1, 2, 3\nhalt\n.end\n.kernel c\nnop\nnop\n.end",
+        "x",
+    )
+    .expect("assembles");
+    let mut expected = b"WAVE\x01\0\0\0".to_vec();
+    let code = [0x3F00_0090u32, 0x3F00_00F0, 0x3F00_00F0];
+    let words = [32u32, 12, 44, 5, 49, 68].into_iter().chain(code);
+    words.for_each(|word| expected.extend(word.to_le_bytes()));
+    expected.extend(b"ab\0c\0");
+    let metadata = [2, 44, 7, 16, 1, 2, 3, 0, 4, 47, 32, 0, 0, 0, 0, 4, 8u32];
+    metadata.iter().for_each(|word| expected.extend(word.to_le_bytes()));
+    assert_eq!(wbin::write(&program), expected);
+}
+
+#[test]
+fn kernels_are_in_the_order_of_their_code() {
+    let (program, _) =
+        assemble(".kernel a\nhalt\n.end\n.kernel b\nnop\n.end\n.kernel c\n.end", "x").expect("assembles");
+    let mut swapped = program.clone();
+    swapped.kernels.reverse();
+    let read = wbin::read(&wbin::write(&swapped), "x.wbin").expect("a valid container");
+    assert_eq!(read.kernels, program.kernels);
+    check_text(&read);
+}
