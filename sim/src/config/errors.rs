@@ -58,10 +58,8 @@ fn wrong_values(source: &Source, located: &Located) -> Vec<Diagnostic> {
                     let message = format!("`{}` is stated twice, first in line {line}", entry.path);
                     wrong.push(Diagnostic::error(message).at(source.place(key.clone())));
                     None
-                } else if path.is_empty() && name == "base" {
-                    leaf(source, entry, &Kind::Text, None, &mut wrong)
                 } else {
-                    match section.fields.iter().find(|f| f.key == name) {
+                    match section.field(name) {
                         Some(Field { kind: kind @ (Kind::Section(_) | Kind::List(_)), .. }) => {
                             container(source, entry, *kind, &mut wrong)
                         }
@@ -310,7 +308,6 @@ fn syntax_error(source: &Source, located: &Located, error: &SpannedError) -> Dia
             here("expected a key".into()).hint("write `key: value`, the key without quotes")
         }
         Error::NoSuchExtension(name) => here(format!("RON has no extension `{name}`")),
-        Error::ExceededRecursionLimit => here("brackets are nested too deeply".into()),
         _ => match located.open {
             Some(open) if text[start.min(text.len())..].trim().is_empty() => {
                 let bracket = &text[open..open + 1];

@@ -66,7 +66,10 @@ fn from_source(source: Source) -> Result<(Config, Vec<Diagnostic>), Vec<Diagnost
         return Err(missing.into_iter().map(|path| diagnostic(lacking(path), &layers)).collect());
     };
     let config = Config { name, description, ..config };
-    let found: Vec<Diagnostic> = problems(&config).into_iter().map(|p| diagnostic(p, &layers)).collect();
+    let mut found: Vec<Diagnostic> = problems(&config).into_iter().map(|p| diagnostic(p, &layers)).collect();
+    // Errors first, each kind in the order of the user's file, and what is wrong in its bases behind.
+    let line = |d: &Diagnostic| d.place.as_ref().map(|p| (p.file != layers[0].source.file, p.line, p.column));
+    found.sort_by_key(|d| (std::cmp::Reverse(d.severity), line(d)));
     if found.iter().any(|d| d.severity == Severity::Error) { Err(found) } else { Ok((config, found)) }
 }
 
@@ -108,7 +111,7 @@ fn find_base(source: &Source, located: &Located, name: &str, above: &[Layer]) ->
     Ok(base)
 }
 
-fn parse(text: &str) -> Result<raw::Config, ron::error::SpannedError> {
+pub(super) fn parse(text: &str) -> Result<raw::Config, ron::error::SpannedError> {
     ron::Options::default().with_default_extension(Extensions::IMPLICIT_SOME).from_str(text)
 }
 
@@ -128,13 +131,15 @@ fn diagnostic(problem: Problem, layers: &[Layer]) -> Diagnostic {
     let source = &layers[at].source;
     diagnostic.place = Some(source.place(mark(entry)));
     let mut notes: Vec<String> = diagnostic.hint.take().into_iter().collect();
-    for &(layer, path, entry) in others {
+    for others in others.chunk_by(|a, b| a.0 == b.0) {
+        let (layer, _, _) = others[0];
         let other = &layers[layer].source;
-        let line = other.place(mark(entry)).line;
-        notes.push(match layer == at {
-            true => format!("`{path}` is in line {line}"),
-            false => format!("`{path}` comes from the base, line {line} of {}", other.file),
-        });
+        let keys: Vec<String> = others
+            .iter()
+            .map(|(_, path, entry)| format!("`{path}` (line {})", other.place(mark(entry)).line))
+            .collect();
+        let from = if layer == at { "in this file".into() } else { format!("from the base, {}", other.file) };
+        notes.push(format!("{from}: {}", keys.join(", ")));
     }
     diagnostic.hint = (!notes.is_empty()).then(|| notes.join("; "));
     diagnostic

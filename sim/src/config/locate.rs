@@ -260,7 +260,8 @@ impl Scanner<'_> {
             }
             self.value(format!("{parent}[{position}]"), None, Some(index))?;
             self.blanks()?;
-            if !self.take(",") && !(closing == '}' && self.take(":")) {
+            let goes_on = self.take(",") || (closing == '}' && self.take(":"));
+            if !goes_on {
                 break;
             }
         }

@@ -60,6 +60,8 @@ impl Source {
         }
         let text = String::from_utf8(bytes)
             .map_err(|e| fail(format!("it is not UTF-8 text (byte {})", e.utf8_error().valid_up_to())))?;
+        // Some editors put a byte order mark before the text.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned();
         if let Some(at) = text.find('\0') {
             return Err(fail(format!("it is not text (byte {at} is 0)")));
         }
