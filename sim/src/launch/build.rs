@@ -6,7 +6,7 @@ use super::expression::{Expression, Failure, FUNCTIONS, Value};
 use super::file::{Expect, File, Named, Parameter, Requirement, Tolerance as FileTolerance};
 use super::host::Target;
 use super::layout::{self, Layout};
-use super::messages::{self, Problem};
+use super::messages::{self, NOUN, Problem};
 use super::scope::Names;
 use super::steps;
 use super::suite::{self, Builtin};
@@ -15,19 +15,14 @@ use super::{Job, Size};
 use crate::config::Capabilities;
 use crate::diagnostic::Diagnostic;
 use crate::program::asm::suggest::did_you_mean;
-use crate::program::{Program, asm, load};
+use crate::program::{self, Program, asm};
+use crate::ron_text::Source;
 use std::path::{Path, PathBuf};
-
-/// Largest launch file that is read, bytes.
-const MAX_FILE_BYTES: u64 = 1 << 20;
 
 /// A launch file's text and where it comes from.
 #[derive(Debug)]
 pub struct Origin {
-    /// Path as the user gave it, or the file name of a launch file of the suite.
-    pub file: String,
-    /// The whole text.
-    pub text: String,
+    source: Source,
     builtin: Option<&'static Builtin>,
 }
 
@@ -36,42 +31,39 @@ impl Origin {
     pub fn find(name: &str) -> Result<Origin, Vec<Diagnostic>> {
         if let Some(builtin) = suite::builtin(name) {
             let file = format!("{}.ron", builtin.name);
-            return Ok(Origin { file, text: builtin.launch.to_owned(), builtin: Some(builtin) });
+            let source = Source { file, text: builtin.launch.to_owned(), path: None };
+            return Ok(Origin { source, builtin: Some(builtin) });
         }
-        match read_limited(Path::new(name), MAX_FILE_BYTES) {
-            Ok(bytes) => match String::from_utf8(bytes) {
-                Ok(text) => Ok(Origin::of_text(name, &text)),
-                Err(error) => Err(vec![Diagnostic::error(format!(
-                    "the launch file `{name}` is not text: byte {} is not UTF-8",
-                    error.utf8_error().valid_up_to()
-                ))]),
-            },
-            Err(error) => {
-                let stem = Path::new(name).file_stem().and_then(|s| s.to_str()).unwrap_or(name);
-                let hint = match suite::builtin(stem) {
-                    Some(builtin) => format!("the suite has a kernel `{}`: name it without a path", builtin.name),
-                    None => did_you_mean(stem, super::suite()).unwrap_or_else(|| {
-                        format!("kernels of the suite: {}", super::suite().collect::<Vec<_>>().join(", "))
-                    }),
-                };
-                Err(vec![
-                    Diagnostic::error(format!("cannot read the launch file `{name}`: {error}")).hint(hint),
-                ])
-            }
+        let path = Path::new(name);
+        if path.is_dir() {
+            return Err(vec![Diagnostic::error(format!("`{name}` is a directory, not a launch file"))]);
         }
+        if path.exists() {
+            let source = Source::read(path, NOUN.word).map_err(|error| vec![error])?;
+            return Ok(Origin { source, builtin: None });
+        }
+        let stem = path.file_stem().and_then(|s| s.to_str()).unwrap_or(name);
+        let hint = match suite::builtin(stem) {
+            Some(builtin) => format!("the suite has `{}`: name it without a path", builtin.name),
+            None => did_you_mean(stem, super::suite())
+                .unwrap_or_else(|| format!("the suite has {}", super::suite().collect::<Vec<_>>().join(", "))),
+        };
+        let message = format!("there is no file `{name}`, and no launch file of the suite has that name");
+        Err(vec![Diagnostic::error(message).hint(hint)])
     }
 
     /// A text that is not one of the suite.
     pub fn of_text(file: &str, text: &str) -> Origin {
-        Origin { file: file.to_owned(), text: text.to_owned(), builtin: None }
+        let source = Source { file: file.to_owned(), text: text.to_owned(), path: None };
+        Origin { source, builtin: None }
     }
 
     fn name(&self) -> String {
-        Path::new(&self.file).file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned())
+        Path::new(&self.source.file).file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned())
     }
 
     fn beside(&self, path: &str) -> PathBuf {
-        Path::new(&self.file).parent().unwrap_or(Path::new("")).join(path)
+        Path::new(&self.source.file).parent().unwrap_or(Path::new("")).join(path)
     }
 
     /// A data file's bytes.
@@ -87,10 +79,10 @@ impl Origin {
             return asm::assemble(builtin.source, builtin.source_file);
         }
         let path = self.beside(&file.source);
-        load::load_with_warnings(&path).map_err(|mut errors| {
+        program::load_with_warnings(&path).map_err(|mut errors| {
             // A source that cannot even be read is a mistake of the launch file.
-            if let [Diagnostic { place: place @ None, .. }] = errors.as_mut_slice() {
-                *place = messages::place(&self.file, &self.text, "source");
+            if let [error @ Diagnostic { place: None, .. }] = errors.as_mut_slice() {
+                error.place = messages::place(&self.source, "source");
             }
             errors
         })
@@ -112,8 +104,8 @@ fn read_limited(path: &Path, most: u64) -> Result<Vec<u8>, String> {
 
 /// Computes everything that a launch file states.
 pub fn build(origin: &Origin, size: Size, seed: Option<u64>) -> Result<Job, Vec<Diagnostic>> {
-    let file: File = messages::parse(&origin.file, &origin.text)?;
-    let located = |problems: Vec<Problem>| messages::located(&origin.file, &origin.text, problems);
+    let file: File = messages::parse(&origin.source)?;
+    let located = |problems: Vec<Problem>| messages::located(&origin.source, problems);
     let (program, warnings) = origin.program(&file)?;
     let seed = seed.unwrap_or(file.seed);
     let read = |path: &str| origin.data(path);

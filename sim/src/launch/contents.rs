@@ -92,7 +92,12 @@ fn bytes(
     let mut bytes = Vec::with_capacity(length * element.bytes());
     let mut put = |value: Value| element.write(value, &mut bytes).map_err(Failure::new);
     let int = |v: u32| Value::Int(i64::from(v));
-    let mut put_all = |values: &mut dyn Iterator<Item = Value>| values.try_for_each(&mut put);
+    let mut put_all = |values: &mut dyn Iterator<Item = Value>| {
+        for value in values {
+            put(value)?;
+        }
+        Ok(())
+    };
     match contents {
         // A file's bytes were taken as they are.
         Contents::Zero | Contents::File(_) => put_all(&mut std::iter::repeat_n(Value::Int(0), length))?,

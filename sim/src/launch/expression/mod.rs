@@ -10,7 +10,7 @@ mod parse;
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 use std::fmt;
 
-pub use evaluate::{Bound, Failure, Scope};
+pub use evaluate::{Failure, Scope};
 
 /// A value of an expression.
 #[derive(Debug, Clone, Copy, PartialEq)]
