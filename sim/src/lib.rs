@@ -15,5 +15,6 @@ pub mod launch;
 pub mod memory;
 pub mod observe;
 pub mod program;
+pub mod ron_text;
 pub mod stats;
 pub mod verify;

@@ -6,7 +6,6 @@ mod declare;
 mod docs;
 mod errors;
 mod load;
-mod locate;
 mod manual;
 pub mod model;
 mod presets;
