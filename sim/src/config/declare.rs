@@ -1,6 +1,8 @@
 //! The declaration of parameters: one macro invocation per section gives the checked struct, the raw
 //! struct that a file is read into, and the table that every listing, check and manual is made from.
 
+use crate::ron_text::join;
+
 /// One parameter, section or list of a section.
 #[derive(Debug)]
 pub struct Field {
@@ -165,11 +167,6 @@ pub fn resolve_field<T: Parameter>(
             None
         }
     }
-}
-
-/// The path of `key` in the section at `path`.
-pub fn join(path: &str, key: &str) -> String {
-    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
 macro_rules! leaf {

@@ -1,6 +1,6 @@
 //! Listings for the command line: presets, what a key means, how two machines differ.
 
-use super::declare::{Field, Kind, Section, join};
+use super::declare::{Field, Kind, Section};
 use super::errors::nearest;
 use super::load::{from_text, load};
 use super::model::Config;
@@ -8,6 +8,7 @@ use super::presets::{PRESETS, Preset, default_preset};
 use super::rules::RULES;
 use super::show::wrap;
 use super::values::{Leaf, config_hash, is_prose, leaves};
+use crate::ron_text::join;
 use crate::diagnostic::Diagnostic;
 use std::fmt::Write;
 

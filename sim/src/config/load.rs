@@ -6,12 +6,10 @@
 use super::check::{Problem, problems};
 use super::declare::Parameter;
 use super::errors;
-use super::locate::{Entry, Located, Shape, locate};
 use super::model::{Config, raw};
 use super::presets::default_preset;
-use super::source::Source;
 use crate::diagnostic::{Diagnostic, Severity};
-use ron::extensions::Extensions;
+use crate::ron_text::{Entry, Located, Shape, Source, locate, parse};
 
 /// Reads the configuration that a path or the name of a preset (with or without `.ron`) stands for.
 /// An existing file goes first.
@@ -86,7 +84,7 @@ fn stack(source: Source) -> Result<(Vec<Layer>, Vec<raw::Config>), Vec<Diagnosti
     let mut next = Some(source);
     while let Some(source) = next {
         let located = locate(&source.text);
-        let raw = parse(&source.text).map_err(|error| errors::diagnostics(&source, &located, &error))?;
+        let raw: raw::Config = parse(&source.text).map_err(|error| errors::diagnostics(&source, &located, &error))?;
         let is_default = source.path.is_none() && source.text == default_preset().text;
         next = match &raw.base {
             Some(base) => Some(find_base(&source, &located, base, &layers).map_err(|e| vec![e])?),
@@ -109,10 +107,6 @@ fn find_base(source: &Source, located: &Located, name: &str, above: &[Layer]) ->
         return Err(at_base(Diagnostic::error(format!("the chain of bases comes back to `{}`", base.file))));
     }
     Ok(base)
-}
-
-pub(super) fn parse(text: &str) -> Result<raw::Config, ron::error::SpannedError> {
-    ron::Options::default().with_default_extension(Extensions::IMPLICIT_SOME).from_str(text)
 }
 
 /// The message about a problem, placed at the parameter that the topmost file states; the others are

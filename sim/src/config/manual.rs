@@ -1,11 +1,12 @@
 //! The manual of all parameters, `docs/configuration.md`.
 
-use super::declare::{Field, Kind, Section, join};
+use super::declare::{Field, Kind, Section};
 use super::docs::{kind_name, preset_config};
 use super::model::Config;
 use super::presets::PRESETS;
 use super::rules::RULES;
 use super::values::{Leaf, leaves};
+use crate::ron_text::join;
 use std::fmt::Write;
 
 const INTRODUCTION: &str = "\

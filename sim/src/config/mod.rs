@@ -6,7 +6,6 @@ mod declare;
 mod docs;
 mod errors;
 mod load;
-mod locate;
 mod manual;
 pub mod model;
 mod presets;
@@ -22,6 +21,7 @@ pub use manual::manual;
 pub use model::*;
 pub use presets::{PRESETS, Preset};
 pub use schema::schema;
+pub(crate) use show::wrap;
 pub use show::{resolved, show};
 pub use values::config_hash;
 

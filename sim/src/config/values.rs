@@ -1,7 +1,8 @@
 //! The values of a configuration as a flat list, for comparing, hashing and listing.
 
-use super::declare::{Kind, Parameter, Section, Tree, join};
+use super::declare::{Kind, Parameter, Section, Tree};
 use super::model::Config;
+use crate::ron_text::join;
 
 /// One parameter that has a value of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,15 +1,15 @@
 //! The loader on texts that nobody would write. `PROPTEST_CASES` sets how many.
 
-use super::super::load::parse;
-use super::super::locate::locate;
+use super::super::model::raw;
 use super::*;
+use crate::ron_text::{locate, parse};
 use proptest::prelude::*;
 use std::sync::LazyLock;
 
 /// Loads a text and checks what must hold for any text at all.
 fn holds(text: &str) {
     let result = from_text("fuzz.ron", text);
-    if parse(text).is_ok() {
+    if parse::<raw::Config>(text).is_ok() {
         assert!(locate(text).complete, "the scanner cannot follow what ron reads:\n{text}");
     }
     match result {

@@ -6,10 +6,10 @@
 
 mod kernel;
 mod lexer;
-mod number;
+pub(crate) mod number;
 mod operands;
 mod parser;
-pub(super) mod suggest;
+pub(crate) mod suggest;
 
 use super::{Program, SourceMap};
 use crate::diagnostic::{Diagnostic, Place, Severity};
