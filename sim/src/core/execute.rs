@@ -5,7 +5,7 @@ use super::collector::{Collector, Waiting};
 use super::lsu::Retired;
 use super::probe::{Event, Probe, Stage};
 use super::uop::{Kind, MAX_SOURCE_ROWS, MicroOp, MicroOps};
-use super::writeback::{MAX_RESULT_ROWS, Pending, WritePorts, write_row};
+use super::writeback::{MAX_RESULT_ROWS, Pending, WritePorts};
 use crate::alu::{self, FRAGMENT_ROWS, LaneContext};
 use crate::clock::Cycle;
 use crate::config::Config;
@@ -249,7 +249,8 @@ impl Core {
             return;
         }
         let at = (slot * self.rows_per_wave + usize::from(register)) * self.width;
-        write_row(&mut self.registers[at..][..self.width], access.output_row(row, self.width), access.mask);
+        let values = access.output_row(row, self.width);
+        alu::merge(access.mask, values, &mut self.registers[at..][..self.width]);
         if let Some(retired) = self.lsu.row_written(op.destination_rows) {
             self.retire_access(now, retired, ops, probe);
         }

@@ -248,7 +248,7 @@ impl Core {
         self.fetch_groups(now, ops, probe);
         // Code goes first: without it nothing moves.
         self.progress |= self.fetch.send_miss(now, &mut self.links.port);
-        self.l1.tick(now, &mut self.links.port);
+        self.progress |= self.l1.tick(now, &mut self.links.port);
         Ok(())
     }
 
