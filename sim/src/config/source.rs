@@ -76,7 +76,7 @@ impl Source {
     /// The place of these bytes; what goes on over several lines is marked in its first.
     pub fn place(&self, bytes: Range<usize>) -> Place {
         let end = bytes.end.min(self.text.len());
-        let start = self.text.floor_char_boundary(bytes.start.min(end));
+        let start = bytes.start.min(end);
         let marked = &self.text[start..self.text.ceil_char_boundary(end)];
         let length = marked.lines().next().unwrap_or("").chars().count();
         Place::at_offset(&self.file, &self.text, start, length)
