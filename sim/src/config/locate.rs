@@ -165,8 +165,13 @@ impl Scanner<'_> {
         Some(())
     }
 
-    /// A value that starts with letters: a raw string, `Some(…)`, a named struct or a word.
+    /// A value that starts with letters: a byte, a raw string, `Some(…)`, a named struct or a word.
     fn word(&mut self, index: usize) -> Option<()> {
+        if self.rest().starts_with("b'") {
+            self.at += 1;
+            let shape = self.character()?;
+            return self.close(index, shape);
+        }
         if let Some(after) = self.rest().strip_prefix('r') {
             let hashes = after.len() - after.trim_start_matches('#').len();
             if after[hashes..].starts_with('"') {
@@ -310,7 +315,7 @@ mod tests {
     #[test]
     fn finds_values_behind_everything_that_ron_allows() {
         let text = "#![enable(implicit_some)]\n// cores: 1\n/* cores: 2 /* nested */ */\nConfig(name: \"a)\\\"(\", \
-                    description: r#\"cores: 3 \"\"#, core: Core(issue: (width: Some(4),),), cores: 0x1_0, \
+                    description: r#\"cores: 3 \"\"#, core: Core(issue: (width: Some(4),),), cores: 0x1_0, local_poison: b')', \
                     units: [(lanes: 8), (lanes: 16, classes: [])],)";
         assert_eq!(value(text, "name"), "\"a)\\\"(\"");
         assert_eq!(value(text, "description"), "r#\"cores: 3 \"\"#");
