@@ -161,7 +161,7 @@ fn stated() -> impl Strategy<Value = String> {
     ];
     prop::collection::vec((prop::sample::select(keys), value), 0..6).prop_map(|values| {
         let values: Vec<(&str, &str)> = values.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
-        // A section and a key inside it cannot both be stated by this helper.
+        // A section and a key inside it cannot both be stated here.
         let clash = |key: &str| values.iter().any(|(other, _)| other.starts_with(&format!("{key}.")));
         stating(&values.iter().copied().filter(|(key, _)| !clash(key)).collect::<Vec<_>>())
     })
