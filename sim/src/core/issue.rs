@@ -235,7 +235,7 @@ impl Core {
             Kind::Fence { acquire, .. } => {
                 self.counters.fences += 1;
                 if acquire && op.inst.scope >= Scope::Device {
-                    self.l1.invalidate(now);
+                    self.l1.invalidate();
                 }
                 self.start_shadow(now, slot);
             }
@@ -256,6 +256,7 @@ impl Core {
         wave.pending.insert_all(&op.writes);
         wave.pending_predicates |= op.predicate_write;
         wave.pending_fragments |= op.fragment_locks;
+        wave.reading_fragments |= op.fragment_reads;
         if let Kind::Memory(_) = op.kind {
             wave.pending_loads.insert_all(&op.writes);
             wave.accesses += 1;

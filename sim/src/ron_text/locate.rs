@@ -5,7 +5,6 @@
 //! `core.units[0].lanes`. It accepts a superset of RON, stops at the first thing that it cannot
 //! follow, and never fails: what it has seen until then stays useful for messages.
 
-use super::declare::join;
 use std::ops::Range;
 
 /// What a value looks like.
@@ -23,7 +22,7 @@ pub enum Shape {
     Number,
     /// A bare word: `true`, `gto`, …
     Word,
-    /// A character or something else that no parameter takes.
+    /// A character or something else that no key takes.
     Other,
 }
 
@@ -60,6 +59,11 @@ impl Located {
     pub fn find(&self, path: &str) -> Option<&Entry> {
         self.entries.iter().rfind(|e| e.path == path)
     }
+}
+
+/// The path of `key` in the value at `path`.
+pub fn join(path: &str, key: &str) -> String {
+    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
 /// Deepest nesting that is followed; ron itself stops at 128.
@@ -260,7 +264,8 @@ impl Scanner<'_> {
             }
             self.value(format!("{parent}[{position}]"), None, Some(index))?;
             self.blanks()?;
-            if !self.take(",") && !(closing == '}' && self.take(":")) {
+            let goes_on = self.take(",") || (closing == '}' && self.take(":"));
+            if !goes_on {
                 break;
             }
         }

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Every check of the repository: format, lints, all tests, and the README's main command. Needs Rust; on Debian
+# and Ubuntu it installs the rest when it may (as root, or with sudo that asks for no password), else it names
+# the command that does.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# Berkeley SoftFloat, an oracle of the floating-point tests, is C and is built with cmake.
+need=()
+command -v cc >/dev/null || need+=(gcc libc6-dev)
+command -v cmake >/dev/null || need+=(cmake)
+command -v make >/dev/null || need+=(make)
+if [ ${#need[@]} -gt 0 ]; then
+    as_root=()
+    [ "$(id -u)" = 0 ] || as_root=(sudo -n)
+    if ! command -v apt-get >/dev/null || ! { "${as_root[@]}" apt-get update -qq &&
+        "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "${need[@]}"; } >/dev/null 2>&1; then
+        echo "scripts/test.sh: missing ${need[*]}; on Debian or Ubuntu: sudo apt-get install -y ${need[*]}" >&2
+        exit 2
+    fi
+fi
+if ! command -v cargo >/dev/null; then
+    echo "scripts/test.sh: cargo is missing; install Rust 1.91 or newer: https://rustup.rs" >&2
+    exit 2
+fi
+
+step() { printf '\n== %s\n' "$*"; "$@"; }
+if cargo fmt --version >/dev/null 2>&1; then step cargo fmt --check; fi
+if cargo clippy --version >/dev/null 2>&1; then step cargo clippy --workspace --all-targets --quiet -- -D warnings; fi
+step cargo test --workspace --quiet
+step cargo build --release --quiet
+step cargo run --release --quiet -- --config configs/gpu.ron --size small
