@@ -1,8 +1,9 @@
 //! Everything that can be wrong with the values of a configuration.
 
-use super::declare::{Field, Kind, Limits, Parameter, Section, Tree, join};
+use super::declare::{Field, Kind, Limits, Parameter, Section, Tree};
 use super::model::Config;
 use super::rules::RULES;
+use crate::ron_text::join;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::isa::ExecClass;
 use std::collections::BTreeSet;

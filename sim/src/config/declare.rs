@@ -1,6 +1,8 @@
 //! The declaration of parameters: one macro invocation per section gives the checked struct, the raw
 //! struct that a file is read into, and the table that every listing, check and manual is made from.
 
+use crate::ron_text::join;
+
 /// One parameter, section or list of a section.
 #[derive(Debug)]
 pub struct Field {
@@ -23,6 +25,15 @@ pub struct Section {
     pub doc: &'static str,
     /// Its parameters, in the order of the file.
     pub fields: &'static [Field],
+    /// Keys that say how the file is to be read, and that the resolved configuration has no more.
+    pub directives: &'static [Field],
+}
+
+impl Section {
+    /// The parameter or directive with this key.
+    pub fn field(&self, key: &str) -> Option<&'static Field> {
+        self.fields.iter().chain(self.directives).find(|f| f.key == key)
+    }
 }
 
 /// What may stand after a key.
@@ -74,6 +85,14 @@ impl Limits {
     /// The same, counting `unit`.
     pub const fn of(self, unit: &'static str) -> Limits {
         Limits { unit, ..self }
+    }
+
+    /// Range and unit, as listings show them: "1 to 64 lanes, powers of two".
+    pub fn summary(&self) -> String {
+        let Limits { min, max, power_of_two, unit } = self;
+        let space = if unit.is_empty() { "" } else { " " };
+        let powers = if *power_of_two { ", powers of two" } else { "" };
+        format!("{min} to {max}{space}{unit}{powers}")
     }
 
     /// True if the value is allowed.
@@ -148,11 +167,6 @@ pub fn resolve_field<T: Parameter>(
             None
         }
     }
-}
-
-/// The path of `key` in the section at `path`.
-pub fn join(path: &str, key: &str) -> String {
-    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
 macro_rules! leaf {
@@ -239,12 +253,12 @@ macro_rules! choices {
 pub(super) use choices;
 
 /// Declares sections. Each field has its sentence, for integers `#[limits(...)]`, and its type; a
-/// section may have `raw` fields, which only the file knows.
+/// section may have a directive, which only the file knows.
 macro_rules! sections {
     ($(
         $(#[doc = $doc:literal])+
         #[derive($($derive:ident),+)]
-        $(#[raw(#[doc = $raw_doc:literal] $raw_key:ident: $raw_type:ty)])?
+        $(#[directive($(#[doc = $raw_doc:literal])+ $raw_key:ident: $raw_type:ty)])?
         pub struct $name:ident {
             $(
                 $(#[doc = $field_doc:literal])+
@@ -271,6 +285,12 @@ macro_rules! sections {
                         kind: <$type as Parameter>::KIND,
                         limits: sections!(@limits $($limits)?),
                     }),+],
+                    directives: &[$(Field {
+                        key: stringify!($raw_key),
+                        doc: concat!($($raw_doc),+),
+                        kind: <$raw_type as Parameter>::KIND,
+                        limits: None,
+                    })?],
                 };
             }
 
@@ -305,7 +325,7 @@ macro_rules! sections {
                 #[serde(deny_unknown_fields, default)]
                 pub struct $name {
                     $(pub $key: Option<$type>,)+
-                    $(#[doc = $raw_doc] pub $raw_key: Option<$raw_type>,)?
+                    $($(#[doc = $raw_doc])+ pub $raw_key: Option<$raw_type>,)?
                 }
             )+
         }

@@ -1,29 +1,20 @@
 //! What ron refuses, said with the words of the declaration: which key, what may stand there.
 
 use super::check::{Problem, out_of_range};
-use super::declare::{Field, Kind, Section, join};
-use super::locate::{Entry, Located, Shape};
+use super::declare::{Field, Kind, Section};
 use super::model::Config;
-use super::source::Source;
-use crate::diagnostic::{Diagnostic, Place};
-use ron::error::{Error, SpannedError};
-use std::ops::Range;
+use crate::diagnostic::Diagnostic;
+use crate::ron_text::{Entry, Located, Noun, Shape, Source, is_syntax_error, join, syntax_error};
+use ron::error::SpannedError;
+
+/// What the text should be.
+const NOUN: Noun =
+    Noun { word: "configuration", smallest: "`()` is the smallest one: everything as in gpu.ron" };
 
 /// Messages for a text that ron has refused with this error: several at once where several values are
 /// wrong, one where the text cannot be read on.
 pub fn diagnostics(source: &Source, located: &Located, error: &SpannedError) -> Vec<Diagnostic> {
-    let syntax = matches!(
-        error.code,
-        Error::ExpectedComma
-            | Error::Eof
-            | Error::ExpectedMapColon
-            | Error::ExpectedStringEnd
-            | Error::InvalidEscape(_)
-            | Error::SuggestRawIdentifier(_)
-            | Error::TrailingCharacters
-            | Error::UnclosedBlockComment
-    );
-    if located.complete || !syntax {
+    if located.complete || !is_syntax_error(&error.code) {
         let mut wrong = wrong_values(source, located);
         if !located.complete {
             // Behind a bracket that is never closed, everything seems to stand in the wrong section.
@@ -33,7 +24,7 @@ pub fn diagnostics(source: &Source, located: &Located, error: &SpannedError) -> 
             return wrong;
         }
     }
-    vec![syntax_error(source, located, error)]
+    vec![syntax_error(source, located, error, NOUN)]
 }
 
 /// Unknown keys and values of the wrong kind, in the order of the text.
@@ -58,10 +49,8 @@ fn wrong_values(source: &Source, located: &Located) -> Vec<Diagnostic> {
                     let message = format!("`{}` is stated twice, first in line {line}", entry.path);
                     wrong.push(Diagnostic::error(message).at(source.place(key.clone())));
                     None
-                } else if path.is_empty() && name == "base" {
-                    leaf(source, entry, &Kind::Text, None, &mut wrong)
                 } else {
-                    match section.fields.iter().find(|f| f.key == name) {
+                    match section.field(name) {
                         Some(Field { kind: kind @ (Kind::Section(_) | Kind::List(_)), .. }) => {
                             container(source, entry, *kind, &mut wrong)
                         }
@@ -261,103 +250,4 @@ pub fn nearest<'a>(text: &str, names: impl Iterator<Item = &'a str>) -> Option<&
         .filter(|&(distance, name)| distance <= 1.max(name.len().min(text.len()) / 3))
         .min()
         .map(|(_, name)| name)
-}
-
-/// The message about a text that is not RON.
-fn syntax_error(source: &Source, located: &Located, error: &SpannedError) -> Diagnostic {
-    let text = &source.text;
-    // ron's place may lie before the blanks that it was about to skip.
-    let blanks = |at: usize| text[at..].len() - text[at..].trim_start().len();
-    let start = source.offset(error.span.start);
-    let start = start + blanks(start);
-    let end = source.offset(error.span.end).max(start + 1);
-    let here = |message: String| Diagnostic::error(message).at(source.place(start..end));
-
-    let first = located.entries.first();
-    if first.map_or(text.len(), |e| e.value.start) == text.len() {
-        return Diagnostic::error(format!("the configuration `{}` is empty", source.file))
-            .hint("`()` is the smallest one: everything as in gpu.ron");
-    }
-    if first.is_none_or(|e| !text[e.value.start..].starts_with('(') && e.name.is_none()) {
-        let begin = blanks(0);
-        let message = "a configuration is RON: `( key: value, … )`, with comments after `//`";
-        return Diagnostic::error(message).at(source.place(begin..begin + 1)).hint(
-            "write parentheses around the whole file, `:` between key and value, and a comma after each value",
-        );
-    }
-    match &error.code {
-        Error::UnclosedBlockComment => {
-            // ron reports the end of the file; the comment starts at the last `/*`.
-            let begin = text.rfind("/*").unwrap_or(start);
-            Diagnostic::error("this comment is never closed").at(source.place(begin..begin + 2))
-        }
-        Error::ExpectedStringEnd => here("this string is never closed".into()),
-        Error::InvalidEscape(_) => here("there is no such escape in a string".into())
-            .hint("a backslash itself is written `\\\\`; a raw string is r\"…\""),
-        Error::TrailingCharacters => {
-            here("nothing may follow the closing parenthesis of the configuration".into())
-                .hint("is there a `)` too many?")
-        }
-        Error::SuggestRawIdentifier(name) if name.contains('.') => {
-            let nested = name.split('.').collect::<Vec<_>>().join(": (");
-            here(format!("keys are nested, not dotted: `{name}`"))
-                .hint(format!("write `{nested}: …{}`", ")".repeat(name.matches('.').count())))
-        }
-        Error::ExpectedMapColon => {
-            here("expected `:` after the key".into()).hint("a key and its value are written `key: value`")
-        }
-        Error::ExpectedIdentifier | Error::SuggestRawIdentifier(_) => {
-            here("expected a key".into()).hint("write `key: value`, the key without quotes")
-        }
-        Error::NoSuchExtension(name) => here(format!("RON has no extension `{name}`")),
-        Error::ExceededRecursionLimit => here("brackets are nested too deeply".into()),
-        _ => match located.open {
-            Some(open) if text[start.min(text.len())..].trim().is_empty() => {
-                let bracket = &text[open..open + 1];
-                Diagnostic::error(format!("this `{bracket}` is never closed"))
-                    .at(source.place(open..open + 1))
-            }
-            _ if matches!(
-                error.code,
-                Error::ExpectedComma | Error::ExpectedStructLikeEnd | Error::ExpectedArrayEnd
-            ) =>
-            {
-                missing_comma(source, located, start)
-            }
-            Some(open) => {
-                let Place { line, column, .. } = source.place(open..open + 1);
-                let bracket = &text[open..open + 1];
-                here(format!("this is not RON: {}", error.code)).hint(format!(
-                    "the innermost open bracket is the `{bracket}` in line {line}, column {column}"
-                ))
-            }
-            None => here(format!("this is not RON: {}", error.code)),
-        },
-    }
-}
-
-/// The message about something at `found` where a comma or a closing bracket should be.
-fn missing_comma(source: &Source, located: &Located, found: usize) -> Diagnostic {
-    let before = located.entries.iter().map(|e| e.value.end).filter(|&end| end <= found).max();
-    match before {
-        // The line above lacks its comma: say so there.
-        Some(end) if end > 0 && source.text[end..found].contains('\n') => {
-            Diagnostic::error("a comma is missing after this value").at(source.place(last_line(source, end)))
-        }
-        _ => {
-            let word: String = source.text[found..].chars().take_while(|c| c.is_alphanumeric()).collect();
-            let length = word.len().max(1);
-            let message = "expected a comma or a closing bracket here";
-            let diagnostic = Diagnostic::error(message).at(source.place(found..found + length));
-            match word.is_empty() {
-                true => diagnostic,
-                false => diagnostic.hint("numbers are written out, without units: 16384, 16_384 or 0x4000"),
-            }
-        }
-    }
-}
-
-/// The last character before `end`.
-fn last_line(source: &Source, end: usize) -> Range<usize> {
-    source.text.floor_char_boundary(end - 1)..end
 }

@@ -6,12 +6,10 @@
 use super::check::{Problem, problems};
 use super::declare::Parameter;
 use super::errors;
-use super::locate::{Entry, Located, Shape, locate};
 use super::model::{Config, raw};
 use super::presets::default_preset;
-use super::source::Source;
 use crate::diagnostic::{Diagnostic, Severity};
-use ron::extensions::Extensions;
+use crate::ron_text::{Entry, Located, Shape, Source, locate, parse};
 
 /// Reads the configuration that a path or the name of a preset (with or without `.ron`) stands for.
 /// An existing file goes first.
@@ -66,7 +64,10 @@ fn from_source(source: Source) -> Result<(Config, Vec<Diagnostic>), Vec<Diagnost
         return Err(missing.into_iter().map(|path| diagnostic(lacking(path), &layers)).collect());
     };
     let config = Config { name, description, ..config };
-    let found: Vec<Diagnostic> = problems(&config).into_iter().map(|p| diagnostic(p, &layers)).collect();
+    let mut found: Vec<Diagnostic> = problems(&config).into_iter().map(|p| diagnostic(p, &layers)).collect();
+    // Errors first, each kind in the order of the user's file, and what is wrong in its bases behind.
+    let line = |d: &Diagnostic| d.place.as_ref().map(|p| (p.file != layers[0].source.file, p.line, p.column));
+    found.sort_by_key(|d| (std::cmp::Reverse(d.severity), line(d)));
     if found.iter().any(|d| d.severity == Severity::Error) { Err(found) } else { Ok((config, found)) }
 }
 
@@ -83,7 +84,7 @@ fn stack(source: Source) -> Result<(Vec<Layer>, Vec<raw::Config>), Vec<Diagnosti
     let mut next = Some(source);
     while let Some(source) = next {
         let located = locate(&source.text);
-        let raw = parse(&source.text).map_err(|error| errors::diagnostics(&source, &located, &error))?;
+        let raw: raw::Config = parse(&source.text).map_err(|error| errors::diagnostics(&source, &located, &error))?;
         let is_default = source.path.is_none() && source.text == default_preset().text;
         next = match &raw.base {
             Some(base) => Some(find_base(&source, &located, base, &layers).map_err(|e| vec![e])?),
@@ -108,10 +109,6 @@ fn find_base(source: &Source, located: &Located, name: &str, above: &[Layer]) ->
     Ok(base)
 }
 
-fn parse(text: &str) -> Result<raw::Config, ron::error::SpannedError> {
-    ron::Options::default().with_default_extension(Extensions::IMPLICIT_SOME).from_str(text)
-}
-
 /// The message about a problem, placed at the parameter that the topmost file states; the others are
 /// named with where they come from.
 fn diagnostic(problem: Problem, layers: &[Layer]) -> Diagnostic {
@@ -128,13 +125,15 @@ fn diagnostic(problem: Problem, layers: &[Layer]) -> Diagnostic {
     let source = &layers[at].source;
     diagnostic.place = Some(source.place(mark(entry)));
     let mut notes: Vec<String> = diagnostic.hint.take().into_iter().collect();
-    for &(layer, path, entry) in others {
+    for others in others.chunk_by(|a, b| a.0 == b.0) {
+        let (layer, _, _) = others[0];
         let other = &layers[layer].source;
-        let line = other.place(mark(entry)).line;
-        notes.push(match layer == at {
-            true => format!("`{path}` is in line {line}"),
-            false => format!("`{path}` comes from the base, line {line} of {}", other.file),
-        });
+        let keys: Vec<String> = others
+            .iter()
+            .map(|(_, path, entry)| format!("`{path}` (line {})", other.place(mark(entry)).line))
+            .collect();
+        let from = if layer == at { "in this file".into() } else { format!("from the base, {}", other.file) };
+        notes.push(format!("{from}: {}", keys.join(", ")));
     }
     diagnostic.hint = (!notes.is_empty()).then(|| notes.join("; "));
     diagnostic

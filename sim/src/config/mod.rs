@@ -3,17 +3,27 @@
 
 mod check;
 mod declare;
+mod docs;
 mod errors;
 mod load;
-mod locate;
+mod manual;
 pub mod model;
 mod presets;
 mod rules;
+mod schema;
+mod show;
 mod source;
+mod values;
 
+pub use docs::{diff, explain, list};
 pub use load::{from_text, load, load_with_warnings};
+pub use manual::manual;
 pub use model::*;
 pub use presets::{PRESETS, Preset};
+pub use schema::schema;
+pub(crate) use show::wrap;
+pub use show::{resolved, show};
+pub use values::config_hash;
 
 #[cfg(test)]
 mod tests;

@@ -47,8 +47,9 @@ const MAX_ENTRIES: u64 = 4096;
 sections! {
     /// A whole GPU.
     #[derive(Debug, Clone, PartialEq)]
-    #[raw(
-        /// The configuration that this file differs from.
+    #[directive(
+        /// The configuration that this file differs from: a file beside this one, or a preset. Without it
+        /// the base is gpu.ron.
         base: String
     )]
     pub struct Config {

@@ -7,7 +7,7 @@ use super::model::{Config, IssuePolicy};
 pub struct Rule {
     /// The parameters it is about, the one most likely to be wrong first.
     pub keys: &'static [&'static str],
-    /// What must hold, as a clause that follows a colon.
+    /// What must hold and why, as a clause that can follow "but".
     pub law: &'static str,
     /// True if the configuration keeps it. Never panics, whatever the values.
     pub holds: fn(&Config) -> bool,
@@ -21,17 +21,19 @@ const fn rule(keys: &'static [&'static str], law: &'static str, holds: fn(&Confi
 
 /// All rules between parameters; those about the classes of the units are in `check`.
 pub const RULES: &[Rule] = &[
-    rule(&["device_memory_bytes", "core.l1.line_bytes"], "device memory is a whole number of lines", |c| {
-        multiple(c.device_memory_bytes, c.core.l1.line_bytes)
-    }),
+    rule(
+        &["device_memory_bytes", "core.l1.line_bytes"],
+        "device memory must be a whole number of lines",
+        |c| multiple(c.device_memory_bytes, c.core.l1.line_bytes),
+    ),
     rule(
         &["core.max_waves", "core.schedulers"],
-        "the schedulers share the wave slots evenly, so max_waves is a multiple of schedulers",
+        "the schedulers share the wave slots evenly, so max_waves must be a multiple of schedulers",
         |c| multiple(c.core.max_waves, c.core.schedulers),
     ),
     Rule {
         keys: &["core.max_workgroup_size", "core.wave_width", "core.max_waves"],
-        law: "the waves of the largest workgroup, max_workgroup_size / wave_width, fit in max_waves",
+        law: "the waves of the largest workgroup, max_workgroup_size / wave_width, must fit in max_waves",
         holds: |c| c.core.max_workgroup_size.div_ceil(c.core.wave_width.max(1)) <= c.core.max_waves,
         // A wave that is narrower than the instruction set asks for could not keep this with the 256
         // threads that it asks for too. A launch that does not fit is refused anyway.
@@ -39,8 +41,8 @@ pub const RULES: &[Rule] = &[
     },
     rule(
         &["core.max_registers", "core.wave_width", "core.register_file_bytes", "core.schedulers"],
-        "one wave with max_registers fits in a scheduler's share of the register file: \
-         max_registers × wave_width × 4 ≤ register_file_bytes / schedulers",
+        "one wave with max_registers must fit in a scheduler's share of the register file: \
+         max_registers × wave_width × 4 bytes of register_file_bytes / schedulers",
         |c| {
             let wave = u64::from(c.core.max_registers) * u64::from(c.core.wave_width) * 4;
             wave <= u64::from(c.core.register_file_bytes / c.core.schedulers.max(1))
@@ -48,22 +50,22 @@ pub const RULES: &[Rule] = &[
     ),
     rule(
         &["core.local_memory_bytes", "core.local.banks"],
-        "every bank has the same number of 32-bit words, so local_memory_bytes is a multiple of 4 × banks",
+        "all banks have the same number of 32-bit words, so local_memory_bytes must be a multiple of 4 × banks",
         |c| multiple(c.core.local_memory_bytes, u64::from(c.core.local.banks) * 4),
     ),
     rule(
         &["core.fetch.buffer_entries", "core.fetch.words"],
-        "a fetch is only sent when its words have room, so buffer_entries is at least words",
+        "a fetch is only sent when its words have room, so buffer_entries must be at least words",
         |c| c.core.fetch.buffer_entries >= c.core.fetch.words,
     ),
     rule(
         &["core.fetch.icache_line_bytes", "core.fetch.words"],
-        "a fetch stays within a line, so a line has at least 4 × words bytes",
+        "a fetch stays within a line, so a line must have at least 4 × words bytes",
         |c| u64::from(c.core.fetch.icache_line_bytes) >= u64::from(c.core.fetch.words) * 4,
     ),
     rule(
         &["core.fetch.icache_bytes", "core.fetch.icache_line_bytes", "core.fetch.icache_ways"],
-        "the number of sets, icache_bytes / (icache_line_bytes × icache_ways), is a power of two",
+        "the number of sets, icache_bytes / (icache_line_bytes × icache_ways), must be a power of two",
         |c| {
             let f = &c.core.fetch;
             sets_are_a_power_of_two(f.icache_bytes, f.icache_line_bytes, f.icache_ways)
@@ -71,12 +73,12 @@ pub const RULES: &[Rule] = &[
     ),
     rule(
         &["core.issue.width", "core.max_waves", "core.schedulers"],
-        "each issue slot takes another wave, so width is at most max_waves / schedulers",
+        "each issue slot takes another wave, so width must be at most max_waves / schedulers",
         |c| c.core.issue.width <= c.core.max_waves / c.core.schedulers.max(1),
     ),
     rule(
         &["core.issue.two_level_active", "core.issue.width", "core.issue.policy"],
-        "under two_level only active waves issue, so two_level_active is at least width",
+        "under two_level only active waves issue, so two_level_active must be at least width",
         |c| {
             c.core.issue.policy != IssuePolicy::TwoLevel
                 || c.core.issue.two_level_active >= c.core.issue.width
@@ -84,69 +86,75 @@ pub const RULES: &[Rule] = &[
     ),
     rule(
         &["core.registers.write_ports", "core.registers.banks"],
-        "a bank writes one row a cycle, so write_ports is at most banks",
+        "a bank writes one row a cycle, so write_ports must be at most banks",
         |c| c.core.registers.write_ports <= c.core.registers.banks,
     ),
-    rule(&["core.l1.sector_bytes", "core.l1.line_bytes"], "a sector is a part of a line", |c| {
-        c.core.l1.sector_bytes <= c.core.l1.line_bytes
-    }),
+    rule(
+        &["core.l1.sector_bytes", "core.l1.line_bytes"],
+        "a sector is a part of a line, so it must not be larger",
+        |c| c.core.l1.sector_bytes <= c.core.l1.line_bytes,
+    ),
     rule(
         &["core.l1.bytes", "core.l1.line_bytes", "core.l1.ways"],
-        "the number of sets, bytes / (line_bytes × ways), is a power of two",
+        "the number of sets, bytes / (line_bytes × ways), must be a power of two",
         |c| sets_are_a_power_of_two(c.core.l1.bytes, c.core.l1.line_bytes, c.core.l1.ways),
     ),
     rule(
         &["l2.slice_bytes", "core.l1.line_bytes", "l2.ways"],
-        "the number of sets of a slice, slice_bytes / (line_bytes × ways), is a power of two",
+        "the number of sets of a slice, slice_bytes / (line_bytes × ways), must be a power of two",
         |c| sets_are_a_power_of_two(c.l2.slice_bytes, c.core.l1.line_bytes, c.l2.ways),
     ),
     rule(
         &["dram.channels", "l2.slices"],
-        "every channel serves the same number of slices, so channels divides slices",
+        "every channel serves the same number of slices, so channels must divide slices",
         |c| multiple(c.l2.slices, c.dram.channels),
     ),
-    rule(&["dram.bank_groups", "dram.banks"], "a bank group has at least one bank", |c| {
-        c.dram.bank_groups <= c.dram.banks
-    }),
-    rule(&["dram.row_bytes", "core.l1.line_bytes"], "a line lies in one row", |c| {
+    rule(
+        &["dram.bank_groups", "dram.banks"],
+        "a bank group has at least one bank, so there must not be more groups than banks",
+        |c| c.dram.bank_groups <= c.dram.banks,
+    ),
+    rule(&["dram.row_bytes", "core.l1.line_bytes"], "a line must lie in one row", |c| {
         c.dram.row_bytes >= c.core.l1.line_bytes
     }),
-    rule(&["dram.burst_bytes", "core.l1.line_bytes"], "a burst belongs to one line", |c| {
-        c.dram.burst_bytes <= c.core.l1.line_bytes
-    }),
+    rule(
+        &["dram.burst_bytes", "core.l1.line_bytes"],
+        "a burst belongs to one line, so it must not be larger",
+        |c| c.dram.burst_bytes <= c.core.l1.line_bytes,
+    ),
     rule(
         &["dram.t_ccd_s", "dram.burst_clocks"],
-        "the data of two bursts may not overlap, so t_ccd_s is at least burst_clocks",
+        "the data of two bursts may not overlap, so t_ccd_s must be at least burst_clocks",
         |c| c.dram.t_ccd_s >= c.dram.burst_clocks,
     ),
     rule(
         &["dram.t_ras", "dram.t_rcd"],
-        "a row is open at least until it can be read, so t_ras is at least t_rcd",
+        "a row is open at least until it can be read, so t_ras must be at least t_rcd",
         |c| c.dram.t_ras >= c.dram.t_rcd,
     ),
     rule(
         &["dram.t_rrd_l", "dram.t_rrd_s"],
-        "the same bank group is no faster than another, so t_rrd_l is at least t_rrd_s",
+        "the same bank group is no faster than another, so t_rrd_l must be at least t_rrd_s",
         |c| c.dram.t_rrd_l >= c.dram.t_rrd_s,
     ),
     rule(
         &["dram.t_ccd_l", "dram.t_ccd_s"],
-        "the same bank group is no faster than another, so t_ccd_l is at least t_ccd_s",
+        "the same bank group is no faster than another, so t_ccd_l must be at least t_ccd_s",
         |c| c.dram.t_ccd_l >= c.dram.t_ccd_s,
     ),
     rule(
         &["dram.t_wtr_l", "dram.t_wtr_s"],
-        "the same bank group is no faster than another, so t_wtr_l is at least t_wtr_s",
+        "the same bank group is no faster than another, so t_wtr_l must be at least t_wtr_s",
         |c| c.dram.t_wtr_l >= c.dram.t_wtr_s,
     ),
     rule(
         &["dram.t_faw", "dram.t_rrd_s"],
-        "the window of four activates is no shorter than the distance of two, so t_faw is at least t_rrd_s",
+        "the window of four activates is no shorter than the distance of two, so t_faw must be at least t_rrd_s",
         |c| c.dram.t_faw >= c.dram.t_rrd_s,
     ),
     rule(
         &["dram.t_refi", "dram.t_rfc"],
-        "the channel works between refreshes, so t_refi is greater than t_rfc",
+        "the channel works between refreshes, so t_refi must be greater than t_rfc",
         |c| c.dram.t_refi > c.dram.t_rfc,
     ),
 ];

@@ -133,8 +133,8 @@ impl Fetch {
         true
     }
 
-    /// True if a miss waits for room in the outgoing link.
-    pub fn wants_link(&self) -> bool {
+    /// True if a miss waits for the port.
+    pub fn wants_port(&self) -> bool {
         self.misses.iter().any(|m| !m.sent)
     }
 

@@ -235,7 +235,7 @@ impl Core {
             Kind::Fence { acquire, .. } => {
                 self.counters.fences += 1;
                 if acquire && op.inst.scope >= Scope::Device {
-                    self.l1.invalidate(now);
+                    self.l1.invalidate();
                 }
                 self.start_shadow(now, slot);
             }

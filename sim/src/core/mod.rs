@@ -21,11 +21,10 @@ use crate::alu::FRAGMENT_ROWS;
 use crate::clock::{Cycle, LinkRx, LinkTx, NEVER};
 use crate::config::{Config, IssuePolicy};
 use crate::isa::{ExecClass, MMA_FRAGMENTS};
-use crate::memory::MemoryPort;
-use crate::memory::l1::L1;
+use crate::memory::{L1, L1Counters, MemoryPort};
 use crate::program::Fault;
 use crate::stats::{CoreCounters, SlotUse};
-use collector::{Collector, Waiting};
+use collector::{Collector, OperandStore, Waiting};
 use execute::UnitTiming;
 use fetch::{Fetch, ICACHE_TAG};
 use lsu::Lsu;
@@ -47,6 +46,7 @@ struct Scheduler {
     active_set: SlotMask,
     /// In the order of issue.
     collectors: Vec<Collector>,
+    operands: OperandStore,
     /// Per unit, the cycle from which it takes another instruction.
     unit_free_at: Vec<Cycle>,
     write_ports: WritePorts,
@@ -174,6 +174,7 @@ impl Core {
                     last_issued: s,
                     active_set: 0,
                     collectors: Vec::with_capacity(c.registers.collectors as usize),
+                    operands: OperandStore::new(c.registers.collectors, width),
                     unit_free_at: vec![0; c.units.len()],
                     write_ports: WritePorts::new(c.registers.write_ports, horizon),
                 })
@@ -238,7 +239,7 @@ impl Core {
         self.counters.resident_wave_cycles += u64::from(self.waves.resident.count_ones());
         self.start_workgroups(now);
         self.end_shadows(now);
-        self.receive_replies(now);
+        self.receive_reply(now);
         self.receive_accesses(now, ops, probe);
         self.write_back(now, ops, probe);
         self.tick_lsu(now, ops, probe)?;
@@ -247,33 +248,32 @@ impl Core {
         self.issue(now, ops, probe)?;
         self.decode(now, ops, probe);
         self.fetch_groups(now, ops, probe);
+        // Code goes first: without it nothing moves.
         self.progress |= self.fetch.send_miss(now, &mut self.links.port);
+        self.progress |= self.l1.tick(now, &mut self.links.port);
         Ok(())
     }
 
     /// Takes one reply of the memory side: a line of code, or something for the L1.
-    fn receive_replies(&mut self, now: Cycle) {
-        if let Some(reply) = self.links.port.reply(now)
-            && reply.tag & ICACHE_TAG != 0
-        {
+    fn receive_reply(&mut self, now: Cycle) {
+        let Some(reply) = self.links.port.reply(now) else { return };
+        if reply.tag & ICACHE_TAG != 0 {
             self.waves.fetching &= !self.fetch.filled(reply.tag);
-            self.links.port.pop_reply(now);
-            self.progress = true;
-        } else {
-            self.progress |= self.l1.tick(now, &mut self.links.port);
+        } else if !self.l1.accept(now, reply) {
+            return;
         }
+        self.links.port.pop_reply(now);
+        self.progress = true;
     }
 
-    /// When a message from outside arrives, from `from` on.
+    /// The first cycle from `from` on in which a message arrives or the L1 or its port has something to do.
     fn next_message(&mut self, from: Cycle) -> Cycle {
         let starts = self.links.starts.next_arrival().unwrap_or(NEVER);
         let replies = self.links.port.next_reply().unwrap_or(NEVER);
-        let credit = if self.fetch.wants_link() || self.l1.wants_link() || self.lsu.is_refused() {
-            self.links.port.next_ready(from).unwrap_or(NEVER)
-        } else {
-            NEVER
-        };
-        starts.min(replies).min(credit).max(from)
+        let port = &mut self.links.port;
+        let code = if self.fetch.wants_port() { port.next_ready(from).unwrap_or(NEVER) } else { NEVER };
+        let l1 = self.l1.next_event(from, port);
+        starts.min(replies).min(code).min(l1).max(from)
     }
 
     /// The first cycle after `now` in which something can happen if no message comes.
@@ -291,7 +291,6 @@ impl Core {
             .min(self.results.next_due(now))
             .min(self.fetch.next_event())
             .min(self.lsu.next_event(now))
-            .min(self.l1.next_event(now))
     }
 
     /// The next cycle in which the core does something, as far as it knows; [`NEVER`] if only a message
@@ -328,8 +327,8 @@ impl Core {
         self.skip_idle = false;
     }
 
-    /// Gives the L1 back, for the next launch.
-    pub fn into_l1(self) -> L1 {
-        self.l1
+    /// Gives the L1 and the port back, for the next launch.
+    pub fn into_parts(self) -> (L1, MemoryPort) {
+        (self.l1, self.links.port)
     }
 }

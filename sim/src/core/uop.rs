@@ -3,7 +3,7 @@
 use crate::config::{Config, DivergenceMode};
 use crate::isa::operand::Role;
 use crate::isa::table::MemoryOp;
-use crate::isa::{DecodeError, ExecClass, Inst, MMA_FRAGMENTS, Op, Scope, WORD_BYTES};
+use crate::isa::{DecodeError, ExecClass, Inst, MMA_FRAGMENTS, Op, WORD_BYTES};
 use crate::program::structure::{instruction_words, skip_targets};
 use crate::program::{Kernel, Program};
 
@@ -216,7 +216,7 @@ impl MicroOp {
         op.words = inst.words();
         for (first, rows) in inst.sources() {
             op.hazards.insert_rows(first, rows);
-            for register in first..first + rows {
+            for register in first..=first + (rows - 1) {
                 op.sources[usize::from(op.source_rows)] = register;
                 op.source_rows += 1;
             }
@@ -278,10 +278,5 @@ impl MicroOp {
     #[inline]
     pub fn needs_collector(&self) -> bool {
         matches!(self.kind, Kind::Compute | Kind::Memory(_))
-    }
-
-    /// True if an atomic of this instruction is performed in the core rather than in the L2.
-    pub fn is_core_scope(&self) -> bool {
-        matches!(self.inst.scope, Scope::Wave | Scope::Workgroup)
     }
 }

@@ -10,8 +10,7 @@ use crate::core::report::WaveReport;
 use crate::core::uop::MicroOps;
 use crate::core::workgroup::Shape;
 use crate::core::{Core, CoreLaunch, Links};
-use crate::memory::l1::L1;
-use crate::memory::{MemoryCounters, MemorySystem, core_port};
+use crate::memory::{L1, L1Counters, MemoryCounters, MemoryPort, MemorySystem};
 use crate::program::{Fault, Launch, Program};
 use crate::stats::{CoreCounters, SlotUse};
 use dispatcher::{CoreLinks, Dispatcher};
@@ -23,6 +22,8 @@ pub struct Gpu<'a> {
     config: &'a Config,
     program: &'a Program,
     memory: MemorySystem,
+    /// The L1 and the port of each core, while no kernel runs.
+    caches: Vec<(L1, MemoryPort)>,
     now: Cycle,
 }
 
@@ -67,7 +68,9 @@ pub struct KernelReport {
     /// Issue slots by use, summed over cores and schedulers; the sum is
     /// cycles × cores × schedulers × issue width.
     pub slots: [u64; SlotUse::COUNT],
-    /// Counters of the memory side and the L1s during the kernel.
+    /// Counters of the L1s, summed over the cores.
+    pub l1: L1Counters,
+    /// Counters of the memory side during the kernel.
     pub memory: MemoryCounters,
     /// Occupancy of a core.
     pub occupancy: Occupancy,
@@ -104,13 +107,15 @@ pub enum RunError {
 impl<'a> Gpu<'a> {
     /// A machine with this device memory, for the kernels of one program.
     pub fn new(config: &'a Config, program: &'a Program, memory: Vec<u8>) -> Gpu<'a> {
-        Gpu { config, program, memory: MemorySystem::new(config, memory, &program.code), now: 0 }
+        let (memory, ports) = MemorySystem::new(config, memory, &program.code);
+        let caches = ports.into_iter().map(|port| (L1::new(config), port)).collect();
+        Gpu { config, program, memory, caches, now: 0 }
     }
 
     /// Runs a kernel to its end. `progress` is called now and then.
     ///
     /// # Errors
-    /// See [`RunError`]. After an error the machine is good for looking at its memory only.
+    /// See [`RunError`]. After an error the machine runs no other kernel.
     pub fn run<P: Probe>(
         &mut self,
         launch: &Launch,
@@ -122,14 +127,21 @@ impl<'a> Gpu<'a> {
         let kernel = &self.program.kernels[launch.kernel];
         let ops = MicroOps::decode(self.program, kernel, launch.registers, self.config);
         let config = self.config;
+        let quantum = self.quantum();
+        let before = (self.memory.counters(), self.l1_counters());
+        self.memory.set_skip_idle_cycles(!options.every_cycle);
         let mut run = Run::new(self, launch, options, &ops, occupancy);
-        let before = run.memory.counters();
         let end = run.to_the_end(options, &ops, probe, progress)?;
+        // The next kernel starts when every block has surely come so far, however the cycles were visited.
+        let next_start = end + quantum;
+        run.memory.run(run.now, next_start);
+        run.memory.flush();
         let mut report = KernelReport {
             cycles: end - run.start,
             core: CoreCounters::default(),
             slots: [0; SlotUse::COUNT],
-            memory: run.memory.counters().since(&before),
+            l1: L1Counters::default(),
+            memory: run.memory.counters().since(&before.0),
             occupancy,
             wave_slots: u64::from(config.cores) * u64::from(config.core.max_waves),
         };
@@ -137,16 +149,28 @@ impl<'a> Gpu<'a> {
             core.finish(end);
             report.core.add(&core.counters);
             report.slots.iter_mut().zip(core.slots).for_each(|(sum, n)| *sum += n);
+            self.caches.push(core.into_parts());
         }
+        report.l1 = self.l1_counters().since(&before.1);
+        self.now = next_start;
         let per_cycle = config.cores * config.core.schedulers * config.core.issue.width;
         assert_eq!(
             report.slots.iter().sum::<u64>(),
             report.cycles * u64::from(per_cycle),
             "every issue slot of every cycle is charged once"
         );
-        self.memory.flush();
-        self.now = end;
         Ok(report)
+    }
+
+    /// Cycles that every block may run by itself before messages are carried across: the shortest link.
+    fn quantum(&self) -> Cycle {
+        Cycle::from(self.config.dispatcher.latency_cycles.min(self.config.interconnect.latency_cycles))
+    }
+
+    fn l1_counters(&self) -> L1Counters {
+        let mut sum = L1Counters::default();
+        self.caches.iter().for_each(|(l1, _)| sum += l1.counters());
+        sum
     }
 
     /// Device memory as the host sees it.
@@ -166,8 +190,9 @@ struct Run<'m> {
     dispatcher: Dispatcher,
     memory: &'m mut MemorySystem,
     start: Cycle,
-    /// Cycles that every block may run before messages are carried across: the shortest link.
     quantum: Cycle,
+    /// Cycles before this one are simulated.
+    now: Cycle,
 }
 
 impl<'m> Run<'m> {
@@ -195,38 +220,31 @@ impl<'m> Run<'m> {
         };
         let latency = Cycle::from(config.dispatcher.latency_cycles);
         let resident = occupancy.workgroups as usize;
-        let mut ports = Vec::with_capacity(config.cores as usize);
+        let quantum = if options.every_cycle { 1 } else { gpu.quantum() };
         let mut core_links = Vec::with_capacity(config.cores as usize);
-        let cores = (0..config.cores)
-            .map(|index| {
-                let (port, memory_end) = core_port(index as u16, config);
-                ports.push(memory_end);
-                // The dispatcher never sends more than are free, so these queues cannot fill up.
-                let (starts_tx, starts) = link(resident + latency as usize, latency);
-                let (done, done_rx) = link(resident + 2 * latency as usize, latency);
-                core_links.push(CoreLinks { starts: starts_tx, done: done_rx });
-                let mut core = Core::new(
-                    config,
-                    index,
-                    &core_launch,
-                    L1::new(config),
-                    Links { port, starts, done },
-                    start,
-                );
-                if options.every_cycle {
-                    core.visit_every_cycle();
-                }
-                core
-            })
-            .collect();
-        gpu.memory.connect(ports);
-        let quantum = latency.min(Cycle::from(config.interconnect.latency_cycles));
+        let caches = gpu.caches.drain(..);
+        let cores = caches.enumerate().map(|(index, (mut l1, port))| {
+            // The dispatcher never sends more than are free, so these queues cannot fill up.
+            let (starts_tx, starts) = link(resident + latency as usize, latency);
+            let (done, done_rx) = link(resident + 2 * latency as usize, latency);
+            core_links.push(CoreLinks { starts: starts_tx, done: done_rx });
+            // A kernel starts with an acquire of everything that the last one and the host wrote.
+            l1.invalidate();
+            let links = Links { port, starts, done };
+            let mut core = Core::new(config, index as u32, &core_launch, l1, links, start);
+            if options.every_cycle {
+                core.visit_every_cycle();
+            }
+            core
+        });
+        let cores = cores.collect();
         Run {
             cores,
             dispatcher: Dispatcher::new(config, launch.grid, occupancy.workgroups, core_links, start),
             memory: &mut gpu.memory,
             start,
-            quantum: if options.every_cycle { 1 } else { quantum },
+            quantum,
+            now: start,
         }
     }
 
@@ -240,9 +258,9 @@ impl<'m> Run<'m> {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Cycle, RunError> {
         let last = options.max_cycles.map_or(NEVER, |n| self.start.saturating_add(n));
-        let mut now = self.start;
-        let mut next_progress = now;
+        let mut next_progress = self.start;
         loop {
+            let now = self.now;
             let to = (now + self.quantum).min(last);
             let mut fault: Option<Box<Fault>> = None;
             for core in &mut self.cores {
@@ -262,8 +280,9 @@ impl<'m> Run<'m> {
                 let links = self.dispatcher.links_mut(index);
                 exchange(&mut links.starts, &mut core.links.starts);
                 exchange(&mut core.links.done, &mut links.done);
-                self.memory.exchange(index, &mut core.links.port);
+                self.memory.exchange(&mut core.links.port);
             }
+            self.now = to;
             if self.dispatcher.is_done() && self.cores.iter().all(Core::is_idle) {
                 let active = self.cores.iter().map(Core::last_activity).max().unwrap_or(now);
                 return Ok(active.max(self.dispatcher.last_done()) + 1);
@@ -279,15 +298,15 @@ impl<'m> Run<'m> {
             if next == NEVER {
                 return Err(RunError::NoProgress(self.no_progress(to, ops)));
             }
-            now = if options.every_cycle { to } else { next };
-            if now >= next_progress {
+            self.now = if options.every_cycle { to } else { next };
+            if self.now >= next_progress {
                 progress(Progress {
-                    cycles: now - self.start,
+                    cycles: self.now - self.start,
                     instructions,
                     workgroups: self.dispatcher.finished(),
                     total_workgroups: self.dispatcher.total(),
                 });
-                next_progress = now + 4096;
+                next_progress = self.now + 4096;
             }
         }
     }

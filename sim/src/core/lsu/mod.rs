@@ -5,7 +5,7 @@ pub mod coalesce;
 pub mod local;
 
 use super::Core;
-use super::collector::Collector;
+use super::collector::{Collector, OperandRows};
 use super::probe::Probe;
 use super::uop::{MAX_SOURCE_ROWS, MicroOp, MicroOps};
 use super::wave::Slot;
@@ -13,15 +13,47 @@ use crate::clock::{Cycle, NEVER};
 use crate::config::Config;
 use crate::isa::table::{AccessKind, MemoryOp, Space};
 use crate::isa::{MMA_DIM, Op, Scope};
-use crate::memory::l1::{Access, AccessKind as L1Kind, ResponseKind};
+use crate::memory::{Access, Operation, ResponseKind};
 use crate::program::fault::{Fault, FaultKind};
 use coalesce::LineAccess;
 use std::collections::VecDeque;
 
 /// Destination rows of a load at most (u128).
 const MAX_LOAD_ROWS: usize = 4;
-/// In the owner of an L1 access: a store or an atomic without a result, with its wave slot below.
-const POSTED: u32 = 1 << 31;
+
+/// Whom an L1 response is for, packed into the access's owner: instruction in bits 0 to 15, its line in
+/// 16 to 22, wave slot in 24 to 29.
+#[derive(Debug, Clone, Copy)]
+struct Owner(u32);
+
+impl Owner {
+    /// An atomic that the L1 performs: its store to the L2 is acknowledged separately.
+    const CORE_SCOPE: u32 = 1 << 23;
+    /// The instruction returns nothing and has retired when the response comes.
+    const POSTED: u32 = 1 << 30;
+
+    fn new(index: u16, line: usize, instruction: &MemoryInstruction) -> Owner {
+        let posted = if instruction.returns { 0 } else { Owner::POSTED };
+        let core_scope = if instruction.performed_by_l1() { Owner::CORE_SCOPE } else { 0 };
+        Owner(u32::from(index) | (line as u32) << 16 | (instruction.slot as u32) << 24 | posted | core_scope)
+    }
+
+    fn has(self, flag: u32) -> bool {
+        self.0 & flag != 0
+    }
+
+    fn instruction(self) -> usize {
+        (self.0 & 0xFFFF) as usize
+    }
+
+    fn line(self) -> usize {
+        (self.0 >> 16 & 0x7F) as usize
+    }
+
+    fn slot(self) -> Slot {
+        (self.0 >> 24 & 0x3F) as Slot
+    }
+}
 
 /// An instruction that has become visible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +78,6 @@ pub struct MemoryInstruction {
     pub mask: u64,
     memory: MemoryOp,
     scope: Scope,
-    core_scope: bool,
     returns: bool,
     fragment: u8,
     /// Source rows: the address row first.
@@ -73,6 +104,10 @@ impl MemoryInstruction {
         (0..rows).map(move |row| base.wrapping_add(row.wrapping_mul(stride)))
     }
 
+    fn performed_by_l1(&self) -> bool {
+        matches!(self.memory.kind, AccessKind::Atomic(_)) && self.scope <= Scope::Workgroup
+    }
+
     fn retired(&self) -> Retired {
         Retired { slot: self.slot, sequence: self.sequence, word: self.word }
     }
@@ -97,8 +132,6 @@ pub struct Lsu {
     queue: VecDeque<u16>,
     queue_entries: usize,
     head: Head,
-    /// True if the L1 refused the head's access the last time it was asked.
-    refused: bool,
     /// Device loads and returning atomics with accesses outstanding.
     pending: u32,
     pending_entries: u32,
@@ -124,7 +157,6 @@ impl Lsu {
             queue: VecDeque::with_capacity(core.lsu.queue_entries as usize),
             queue_entries: core.lsu.queue_entries as usize,
             head: Head::Idle,
-            refused: false,
             pending: 0,
             pending_entries: core.lsu.pending_entries,
             local_results: VecDeque::new(),
@@ -143,17 +175,9 @@ impl Lsu {
         self.queue.len() < self.queue_entries
     }
 
-    /// Takes an instruction from its collector, with its operand rows as they are now. `base` is the
-    /// first register row of its wave.
-    pub fn accept(
-        &mut self,
-        collector: &Collector,
-        op: &MicroOp,
-        memory: MemoryOp,
-        registers: &[u32],
-        base: usize,
-        width: usize,
-    ) {
+    /// Takes an instruction from its collector, with its operand rows.
+    pub fn accept(&mut self, collector: &Collector, op: &MicroOp, memory: MemoryOp, rows: &OperandRows) {
+        let width = self.width;
         let index = self.free.pop().unwrap_or_else(|| {
             self.instructions.push(MemoryInstruction {
                 slot: 0,
@@ -162,7 +186,6 @@ impl Lsu {
                 mask: 0,
                 memory,
                 scope: Scope::Wave,
-                core_scope: false,
                 returns: false,
                 fragment: 0,
                 inputs: vec![0; MAX_SOURCE_ROWS * width],
@@ -180,13 +203,13 @@ impl Lsu {
         instruction.mask = collector.mask;
         instruction.memory = memory;
         instruction.scope = op.inst.scope;
-        instruction.core_scope = op.is_core_scope();
         instruction.returns = op.destination_rows > 0;
         // The fragment of a tile is in the field that holds no register: rs2 of a store, rd of a load.
         instruction.fragment = if op.inst.op == Op::MmaStoreC { op.inst.rs2 } else { op.inst.rd };
-        let sources = &op.sources[..usize::from(op.source_rows)];
-        for (row, &register) in instruction.inputs.chunks_exact_mut(width).zip(sources) {
-            row.copy_from_slice(&registers[(base + usize::from(register)) * width..][..width]);
+        for (kept, row) in
+            instruction.inputs.chunks_exact_mut(width).zip(&rows[..usize::from(op.source_rows)])
+        {
+            kept.copy_from_slice(row);
         }
         self.queue.push_back(index);
     }
@@ -206,11 +229,6 @@ impl Lsu {
         let index = self.returns.pop_front()?;
         self.free.push(index);
         Some(self.instructions[usize::from(index)].retired())
-    }
-
-    /// True if the L1 refused an access and nothing has changed since.
-    pub fn is_refused(&self) -> bool {
-        self.refused
     }
 
     /// When the unit next does something by itself after `now`.
@@ -288,19 +306,19 @@ impl Core {
         }
         let Some(response) = self.l1.response(now) else { return };
         self.progress = true;
-        let owner = response.owner;
-        if owner & POSTED != 0 {
-            let slot = (owner & !POSTED) as Slot;
-            self.waves.unacknowledged[slot] -= 1;
-            self.l1.pop_response();
-            self.waves.refresh(slot, ops);
-            return;
-        }
-        let (index, line) = (owner >> 16, (owner & 0xFFFF) as usize);
-        let instruction = &mut self.lsu.instructions[index as usize];
-        if matches!(response.kind, ResponseKind::Loaded | ResponseKind::AtomicOld) {
+        let owner = Owner(response.owner);
+        let acknowledges = match response.kind {
+            ResponseKind::Stored => true,
+            ResponseKind::AtomicOld => owner.has(Owner::POSTED) && !owner.has(Owner::CORE_SCOPE),
+            ResponseKind::Loaded => false,
+        };
+        if acknowledges {
+            self.waves.unacknowledged[owner.slot()] -= 1;
+            self.waves.refresh(owner.slot(), ops);
+        } else if !owner.has(Owner::POSTED) {
+            let instruction = &mut self.lsu.instructions[owner.instruction()];
             let MemoryInstruction { memory, lines, inputs, outputs, .. } = instruction;
-            let line = &lines[line];
+            let line = &lines[owner.line()];
             coalesce::take_line(
                 *memory,
                 line,
@@ -310,13 +328,13 @@ impl Core {
                 outputs,
                 self.width,
             );
+            instruction.outstanding -= 1;
+            if instruction.outstanding == 0 && instruction.next_line == instruction.lines.len() {
+                self.lsu.pending -= 1;
+                self.lsu.returns.push_back(owner.instruction() as u16);
+            }
         }
-        instruction.outstanding -= 1;
-        if instruction.outstanding == 0 && instruction.next_line == instruction.lines.len() {
-            self.lsu.pending -= 1;
-            self.lsu.returns.push_back(index as u16);
-        }
-        self.l1.pop_response();
+        self.l1.pop_response(now);
     }
 
     /// The load/store unit's own stage: the head of its queue.
@@ -347,7 +365,6 @@ impl Core {
     fn finish_head(&mut self) {
         self.lsu.queue.pop_front();
         self.lsu.head = Head::Idle;
-        self.lsu.refused = false;
         self.progress = true;
     }
 
@@ -395,24 +412,18 @@ impl Core {
     fn access_l1<P: Probe>(&mut self, now: Cycle, index: u16, ops: &MicroOps, probe: &mut P) {
         let lsu = &mut self.lsu;
         let instruction = &mut lsu.instructions[usize::from(index)];
-        let posted = !instruction.returns;
-        if !posted && instruction.next_line == 0 && lsu.pending == lsu.pending_entries {
+        let first = instruction.next_line == 0;
+        if instruction.returns && first && lsu.pending == lsu.pending_entries {
             return;
         }
-        let line_index = instruction.next_line;
-        let line = instruction.lines[line_index];
-        let owner = if posted {
-            POSTED | instruction.slot as u32
-        } else {
-            u32::from(index) << 16 | line_index as u32
-        };
-        let width = self.width;
+        let line = instruction.lines[instruction.next_line];
+        let owner = Owner::new(index, instruction.next_line, instruction);
         let payload =
-            coalesce::payload(instruction.memory, &line, lsu.line_bytes, &instruction.inputs, width);
-        let kind = match instruction.memory.kind {
-            AccessKind::Load | AccessKind::Tile => L1Kind::Load { sectors: line.sectors },
-            AccessKind::Store => L1Kind::Store { byte_mask: payload.byte_mask, data: &payload.data },
-            AccessKind::Atomic(op) => L1Kind::Atomic {
+            coalesce::payload(instruction.memory, &line, lsu.line_bytes, &instruction.inputs, self.width);
+        let operation = match instruction.memory.kind {
+            AccessKind::Load | AccessKind::Tile => Operation::Load { sectors: line.sectors },
+            AccessKind::Store => Operation::Store { byte_mask: payload.byte_mask, data: &payload.data },
+            AccessKind::Atomic(op) => Operation::Atomic {
                 op,
                 scope: instruction.scope,
                 byte_mask: payload.byte_mask,
@@ -420,25 +431,25 @@ impl Core {
                 swap: payload.swap,
             },
         };
-        let access = Access { kind, hint: instruction.memory.hint, line: u64::from(line.address), owner };
-        if self.l1.access(now, &access, &mut self.links.port).is_err() {
-            lsu.refused = true;
+        let hint = instruction.memory.hint;
+        let access = Access { operation, hint, line: u64::from(line.address), owner: owner.0 };
+        if self.l1.access(now, &access).is_err() {
             return;
         }
-        lsu.refused = false;
         self.progress = true;
         self.counters.line_accesses += 1;
-        if posted {
+        if owner.has(Owner::POSTED | Owner::CORE_SCOPE) {
             self.waves.unacknowledged[instruction.slot] += 1;
-        } else {
-            lsu.pending += u32::from(line_index == 0);
+        }
+        if instruction.returns {
+            lsu.pending += u32::from(first);
             instruction.outstanding += 1;
         }
         instruction.next_line += 1;
         if instruction.next_line < instruction.lines.len() {
             return;
         }
-        if posted {
+        if !instruction.returns {
             let retired = instruction.retired();
             lsu.free.push(index);
             self.retire_access(now, retired, ops, probe);

@@ -1,0 +1,241 @@
+//! Listings for the command line: presets, what a key means, how two machines differ.
+
+use super::declare::{Field, Kind, Section};
+use super::errors::nearest;
+use super::load::{from_text, load};
+use super::model::Config;
+use super::presets::{PRESETS, Preset, default_preset};
+use super::rules::RULES;
+use super::show::wrap;
+use super::values::{Leaf, config_hash, is_prose, leaves};
+use crate::ron_text::join;
+use crate::diagnostic::Diagnostic;
+use std::fmt::Write;
+
+/// Columns of a listing.
+const WIDTH: usize = 96;
+
+/// The presets with what they are, for `config list`.
+pub fn list() -> String {
+    let mut text = String::new();
+    for preset in PRESETS {
+        let config = preset_config(preset);
+        for (i, line) in wrap(&config.description, WIDTH - 14).iter().enumerate() {
+            let name = if i == 0 { preset.file } else { "" };
+            let _ = writeln!(text, "{name:<14}{line}");
+        }
+    }
+    text
+}
+
+/// A preset, loaded.
+///
+/// # Panics
+/// Never: a test loads every preset.
+pub fn preset_config(preset: &Preset) -> Config {
+    from_text(preset.file, preset.text).expect("presets are valid").0
+}
+
+/// One row of the declaration.
+pub struct Declared {
+    /// Path: `core.units[].lanes`.
+    pub key: String,
+    /// The parameter, section or list.
+    pub field: &'static Field,
+}
+
+/// Every section, list and parameter, each section before what is in it.
+pub fn declared() -> Vec<Declared> {
+    fn walk(section: &'static Section, path: &str, rows: &mut Vec<Declared>) {
+        for field in section.directives.iter().chain(section.fields) {
+            let key = join(path, field.key);
+            rows.push(Declared { key: key.clone(), field });
+            match field.kind {
+                Kind::Section(inner) => walk(inner, &key, rows),
+                Kind::List(inner) => walk(inner, &format!("{key}[]"), rows),
+                _ => {}
+            }
+        }
+    }
+    let mut rows = Vec::new();
+    walk(Config::SECTION, "", &mut rows);
+    rows
+}
+
+/// What a key means: its path, meaning, type, unit, range, default, rules, and value in each preset; for a
+/// section, what is in it. The key may be the end of a path, such as `issue.width`, if only one ends so.
+///
+/// # Errors
+/// If there is no such key, or several.
+pub fn explain(key: &str) -> Result<String, Diagnostic> {
+    let wanted = plain(key.trim());
+    let rows = declared();
+    if wanted.is_empty() {
+        return Ok(children("", &rows));
+    }
+    let ends_so = |row: &&Declared| plain(&row.key).ends_with(&format!(".{wanted}"));
+    let exact = rows.iter().find(|row| plain(&row.key) == wanted);
+    let found: Vec<&Declared> = exact.map_or_else(|| rows.iter().filter(ends_so).collect(), |row| vec![row]);
+    match found.as_slice() {
+        [row] => Ok(explain_row(row, &rows)),
+        [] => {
+            let error = Diagnostic::error(format!("there is no parameter `{key}`"));
+            let last = |key: &str| key.rsplit('.').next().unwrap_or_default().to_owned();
+            let whole = nearest(&wanted, rows.iter().map(|row| row.key.as_str()));
+            let by_last = || {
+                let names: Vec<String> = rows.iter().map(|row| last(&row.key)).collect();
+                let name = nearest(&last(&wanted), names.iter().map(String::as_str))?.to_owned();
+                rows.iter().find(|row| last(&row.key) == name).map(|row| row.key.as_str())
+            };
+            Err(match whole.or_else(by_last) {
+                Some(name) => error.hint(format!("did you mean `{name}`?")),
+                None => error.hint("`config explain core` lists what a section has"),
+            })
+        }
+        several => {
+            let names: Vec<String> = several.iter().map(|row| format!("`{}`", row.key)).collect();
+            let error = Diagnostic::error(format!("several parameters are called `{key}`"));
+            Err(error.hint(format!("one of {}", names.join(", "))))
+        }
+    }
+}
+
+/// A path without its brackets, whatever is in them.
+fn plain(key: &str) -> String {
+    let mut depth = 0;
+    let outside = |c: &char| {
+        match c {
+            '[' => depth += 1,
+            ']' => depth -= 1,
+            _ => return depth == 0,
+        }
+        false
+    };
+    key.chars().filter(outside).collect()
+}
+
+fn explain_row(row: &Declared, rows: &[Declared]) -> String {
+    let Declared { key, field } = row;
+    let mut text = format!("{key}\n");
+    let doc = if let Kind::Section(section) = field.kind { section.doc } else { field.doc };
+    paragraph(doc.trim(), 4, &mut text);
+    match field.kind {
+        Kind::Section(_) => text.push_str(&children(key, rows)),
+        Kind::List(_) => {
+            paragraph("A list; each item states all of these:", 4, &mut text);
+            text.push_str(&children(&format!("{key}[]"), rows));
+        }
+        Kind::Choice { names, docs } => {
+            for (name, doc) in names.iter().zip(docs) {
+                let mut choice = format!("    {name:<14}");
+                let lines = wrap(doc, WIDTH - 18);
+                choice.push_str(&lines.join(&format!("\n{:18}", "")));
+                let _ = writeln!(text, "{choice}");
+            }
+        }
+        _ => paragraph(&kind_name(field), 4, &mut text),
+    }
+    for rule in RULES.iter().filter(|rule| rule.keys.contains(&key.as_str())) {
+        let others: Vec<&str> = rule.keys.iter().copied().filter(|other| other != key).collect();
+        paragraph(&format!("With {}: {}.", others.join(", "), rule.law), 4, &mut text);
+    }
+    if !matches!(field.kind, Kind::Section(_) | Kind::List(_)) {
+        values_in_presets(key, &mut text);
+    }
+    text
+}
+
+fn values_in_presets(key: &str, text: &mut String) {
+    if key == "description" || Config::SECTION.directives.iter().any(|d| d.key == key) {
+        return;
+    }
+    text.push('\n');
+    for preset in PRESETS {
+        let leaves = leaves(&preset_config(preset));
+        let in_list = key.contains("[]");
+        let values: Vec<String> = leaves
+            .iter()
+            .filter(|leaf| leaf.key == key)
+            .map(|leaf| match leaf.path.rsplit_once('[').and_then(|(_, end)| end.split_once(']')) {
+                Some((item, _)) if in_list && item != leaf.value => format!("{item} {}", leaf.value),
+                _ => leaf.value.clone(),
+            })
+            .collect();
+        let default = if preset == default_preset() && !in_list { " (the default)" } else { "" };
+        let lines = wrap(&values.join(", "), WIDTH - 18).join(&format!("\n{:18}", ""));
+        let _ = writeln!(text, "    {:<14}{lines}{default}", preset.file);
+    }
+}
+
+/// Type, unit and range in words.
+pub fn kind_name(field: &Field) -> String {
+    match (field.kind, field.limits) {
+        (Kind::Integer, Some(limits)) => format!("Integer, {}.", limits.summary()),
+        (Kind::Integer, None) => "Integer.".into(),
+        (Kind::Bool, _) => "true or false.".into(),
+        (Kind::Text, _) => "String.".into(),
+        (Kind::Choice { names, .. }, _) => format!("One of {}.", names.join(", ")),
+        (Kind::Section(_), _) => "Section.".into(),
+        (Kind::List(_), _) => "List.".into(),
+    }
+}
+
+/// The keys directly in a section, a line each.
+fn children(section: &str, rows: &[Declared]) -> String {
+    let prefix = if section.is_empty() { String::new() } else { format!("{section}.") };
+    let inner: Vec<&Declared> = rows
+        .iter()
+        .filter(|row| row.key.strip_prefix(&prefix).is_some_and(|rest| !rest.contains('.')))
+        .collect();
+    let column = inner.iter().map(|row| row.key.len()).max().unwrap_or(0) + 2;
+    let mut text = String::new();
+    for row in inner {
+        let doc = format!(
+            "{} {}",
+            row.field.doc.trim(),
+            row.field.limits.map_or(String::new(), |l| format!("({})", l.summary()))
+        );
+        let lines = wrap(&doc, WIDTH.saturating_sub(column).max(40));
+        let _ = writeln!(text, "{:<column$}{}", row.key, lines.join(&format!("\n{:column$}", "")));
+    }
+    text
+}
+
+fn paragraph(words: &str, indent: usize, text: &mut String) {
+    for line in wrap(words, WIDTH - indent) {
+        let _ = writeln!(text, "{:indent$}{line}", "");
+    }
+}
+
+/// The parameters in which two configurations differ, a line each; their items are told apart by name.
+///
+/// # Errors
+/// As [`load`], for either of them.
+pub fn diff(a: &str, b: &str) -> Result<String, Vec<Diagnostic>> {
+    let (first, second) = (load(a)?, load(b)?);
+    let values = |config: &Config| leaves(config).into_iter().filter(|l| !is_prose(l)).collect::<Vec<_>>();
+    let (left, right) = (values(&first), values(&second));
+    let value = |leaves: &[Leaf], path: &str| {
+        leaves.iter().find(|leaf| leaf.path == path).map_or("-".to_owned(), |leaf| leaf.value.clone())
+    };
+    let only_right = right.iter().filter(|leaf| left.iter().all(|other| other.path != leaf.path));
+    let rows: Vec<[String; 3]> = left
+        .iter()
+        .chain(only_right)
+        .map(|leaf| [leaf.path.clone(), value(&left, &leaf.path), value(&right, &leaf.path)])
+        .filter(|[_, left, right]| left != right)
+        .collect();
+    if rows.is_empty() {
+        return Ok(format!("{a} and {b} describe the same machine, hash {}\n", config_hash(&first)));
+    }
+    let width = |column: usize, head: &str| {
+        rows.iter().map(|row| row[column].len()).chain([head.len()]).max().unwrap_or(0)
+    };
+    let (keys, lefts) = (width(0, "hash"), width(1, a).max(16));
+    let mut text = format!("{:keys$}  {a:>lefts$}  {b}\n", "");
+    let _ = writeln!(text, "{:keys$}  {:>lefts$}  {}", "hash", config_hash(&first), config_hash(&second));
+    for [key, left, right] in rows {
+        let _ = writeln!(text, "{key:keys$}  {left:>lefts$}  {right}");
+    }
+    Ok(text)
+}

@@ -1,0 +1,38 @@
+//! Tests of the configuration that look inside; what users read is in `sim/tests/config_messages.rs`.
+
+mod declaration;
+mod files;
+mod fuzz;
+mod rules;
+
+use super::*;
+use crate::diagnostic::Diagnostic;
+
+/// The file that states one parameter: `(core: (issue: (width: 2)))` for `core.issue.width`.
+fn stating(values: &[(&str, &str)]) -> String {
+    // Keys of one section stand together, so that no section is stated twice.
+    fn section(values: &[(Vec<&str>, &str)]) -> String {
+        let mut text = String::new();
+        let mut done: Vec<&str> = Vec::new();
+        for (path, value) in values {
+            let key = path[0];
+            if done.contains(&key) {
+                continue;
+            }
+            done.push(key);
+            if path.len() == 1 {
+                text += &format!("{key}: {value}, ");
+            } else {
+                let inner: Vec<_> =
+                    values.iter().filter(|(p, _)| p[0] == key).map(|(p, v)| (p[1..].to_vec(), *v)).collect();
+                text += &format!("{key}: {}, ", section(&inner));
+            }
+        }
+        format!("({text})")
+    }
+    section(&values.iter().map(|(path, value)| (path.split('.').collect(), *value)).collect::<Vec<_>>())
+}
+
+fn errors(result: Result<(Config, Vec<Diagnostic>), Vec<Diagnostic>>) -> Vec<String> {
+    result.err().unwrap_or_default().iter().map(Diagnostic::to_string).collect()
+}

@@ -1,0 +1,112 @@
+//! Buffers in device memory: where they lie, and what they hold.
+
+use super::element::ElementType;
+use super::expression::{Expression, Failure, Scope, Value};
+use super::scope::Names;
+
+/// Buffers start at multiples of this, in bytes.
+pub const ALIGNMENT_BYTES: u64 = 256;
+
+/// At least so many bytes behind a buffer belong to no buffer: what is written there is noticed.
+pub const GAP_BYTES: u64 = 256;
+
+/// A buffer of device memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Buffer {
+    /// Name.
+    pub name: String,
+    /// Type of its elements.
+    pub element: ElementType,
+    /// Its first byte in device memory.
+    pub address: u32,
+    /// Elements.
+    pub length: usize,
+}
+
+impl Buffer {
+    /// Its bytes in device memory.
+    pub fn range(&self) -> std::ops::Range<usize> {
+        let start = self.address as usize;
+        start..start + self.length * self.element.bytes()
+    }
+}
+
+/// Buffers with their contents, for expressions and references that use elements.
+#[derive(Debug, Clone, Copy)]
+pub struct Buffers<'a> {
+    /// What other names stand for.
+    pub scope: &'a Names,
+    /// The buffers whose elements may be used.
+    pub buffers: &'a [Buffer],
+    /// Device memory.
+    pub memory: &'a [u8],
+}
+
+impl Buffers<'_> {
+    /// The elements of a buffer.
+    ///
+    /// # Errors
+    /// No such buffer.
+    pub fn read(&self, name: &str) -> Result<Vec<f64>, Failure> {
+        let buffer = self.find(name)?;
+        let bytes = &self.memory[buffer.range()];
+        Ok(bytes.chunks_exact(buffer.element.bytes()).map(|e| buffer.element.read(e)).collect())
+    }
+
+    /// The bytes of a buffer.
+    ///
+    /// # Errors
+    /// No such buffer.
+    pub fn bytes(&self, name: &str) -> Result<&[u8], Failure> {
+        Ok(&self.memory[self.find(name)?.range()])
+    }
+
+    /// An expression's values for each index below `count`.
+    ///
+    /// # Errors
+    /// Unknown names and operations without a result.
+    pub fn each(&self, expression: &Expression, count: usize) -> Result<Vec<Value>, Failure> {
+        let bound = expression.bind(self)?;
+        let element = |buffer: usize, index: i64| {
+            let Buffer { name, element, length, .. } = &self.buffers[buffer];
+            match usize::try_from(index) {
+                Ok(index) if index < *length => {
+                    let start = self.buffers[buffer].address as usize + index * element.bytes();
+                    Ok(element.read_value(&self.memory[start..]))
+                }
+                _ => Err(format!("`{name}` has {length} elements, not one with index {index}")),
+            }
+        };
+        (0..count as i64)
+            .map(|i| bound.evaluate(i, &element).map_err(|e| Failure::new(format!("for i = {i}: {e}"))))
+            .collect()
+    }
+
+    fn find(&self, name: &str) -> Result<&Buffer, Failure> {
+        self.buffers.iter().find(|b| b.name == name).ok_or_else(|| {
+            let names = self.buffers.iter().map(|b| b.name.as_str());
+            Failure {
+                message: format!("there is no buffer `{name}`"),
+                hint: crate::program::asm::suggest::did_you_mean(name, names),
+            }
+        })
+    }
+}
+
+impl Scope for Buffers<'_> {
+    fn value(&self, name: &str) -> Option<Value> {
+        self.scope.value(name)
+    }
+
+    fn buffer(&self, name: &str) -> Option<usize> {
+        self.buffers.iter().position(|b| b.name == name)
+    }
+
+    fn index_name(&self) -> Option<&str> {
+        Some("i")
+    }
+
+    fn names(&self) -> Vec<&str> {
+        self.scope.names()
+    }
+}

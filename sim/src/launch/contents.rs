@@ -1,0 +1,129 @@
+//! Initial contents of buffers.
+
+use super::buffer::{Buffer, Buffers};
+use super::expression::{Expression, Failure, Value};
+use super::file::{Buffer as FileBuffer, Contents, Named, Structure};
+use super::messages::Problem;
+use super::random::{Csr, Random};
+use super::scope::Names;
+use crate::program::asm::suggest::did_you_mean;
+
+/// The random structures of a launch file.
+#[derive(Debug)]
+pub struct Structures(Vec<(String, Csr)>);
+
+impl Structures {
+    /// The structure of this name.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn find(&self, name: &str) -> Result<&Csr, Failure> {
+        self.0.iter().find(|(n, _)| n == name).map(|(_, csr)| csr).ok_or_else(|| Failure {
+            message: format!("there is no structure `{name}`"),
+            hint: did_you_mean(name, self.0.iter().map(|(n, _)| n.as_str())),
+        })
+    }
+}
+
+/// Generates the structures.
+pub fn structures(
+    stated: &Named<Structure>,
+    names: &Names,
+    seed: u64,
+) -> Result<Structures, Vec<Problem>> {
+    let generate = |name: &str, structure: &Structure| {
+        let Structure::Csr { rows, columns, entries } = structure;
+        let rows = names.size(rows, "rows")?;
+        let columns = columns.as_ref().map_or(Ok(rows), |c| names.size(c, "columns"))?;
+        let entries = names.size(entries, "entries")?;
+        if entries > 0 && (rows == 0 || columns == 0) {
+            return Err(Failure::new(format!("{entries} entries need at least a row and a column")));
+        }
+        Ok(Random::new(seed, name).csr(rows, columns, entries))
+    };
+    let mut generated = Vec::new();
+    for (name, structure) in &stated.0 {
+        match generate(name, structure) {
+            Ok(csr) => generated.push((name.clone(), csr)),
+            Err(failure) => return Err(vec![Problem::of(format!("structures.{name}"), failure)]),
+        }
+    }
+    Ok(Structures(generated))
+}
+
+/// Writes the contents of all buffers into device memory, in the order of the file. `data` has the bytes of
+/// those that are filled from files.
+pub fn fill(
+    stated: &Named<FileBuffer>,
+    buffers: &[Buffer],
+    data: Vec<Option<Vec<u8>>>,
+    names: &Names,
+    structures: &Structures,
+    seed: u64,
+    memory: &mut [u8],
+) -> Result<(), Vec<Problem>> {
+    let mut problems = Vec::new();
+    for (i, ((name, stated), data)) in stated.0.iter().zip(data).enumerate() {
+        let buffer = &buffers[i];
+        let bytes = match data {
+            Some(bytes) => Ok(bytes),
+            None => {
+                // An expression may use the elements of the buffers before this one.
+                let before = Buffers { scope: names, buffers: &buffers[..i], memory };
+                bytes(&stated.contents, buffer, before, structures, &mut Random::new(seed, name))
+            }
+        };
+        match bytes {
+            Ok(bytes) => memory[buffer.range()].copy_from_slice(&bytes),
+            Err(failure) => problems.push(Problem::of(format!("buffers.{name}.contents"), failure)),
+        }
+    }
+    if problems.is_empty() { Ok(()) } else { Err(problems) }
+}
+
+fn bytes(
+    contents: &Contents,
+    buffer: &Buffer,
+    before: Buffers<'_>,
+    structures: &Structures,
+    random: &mut Random,
+) -> Result<Vec<u8>, Failure> {
+    let &Buffer { element, length, .. } = buffer;
+    let mut bytes = Vec::with_capacity(length * element.bytes());
+    let mut put = |value: Value| element.write(value, &mut bytes).map_err(Failure::new);
+    let int = |v: u32| Value::Int(i64::from(v));
+    let mut put_all = |values: &mut dyn Iterator<Item = Value>| {
+        for value in values {
+            put(value)?;
+        }
+        Ok(())
+    };
+    match contents {
+        // A file's bytes were taken as they are.
+        Contents::Zero | Contents::File(_) => put_all(&mut std::iter::repeat_n(Value::Int(0), length))?,
+        Contents::Iota => put_all(&mut (0..length as i64).map(Value::Int))?,
+        Contents::Uniform(low, high) if element.is_float() => {
+            let (low, high) = (before.scope.number(low)?.as_f64(), before.scope.number(high)?.as_f64());
+            if !(low <= high && (high - low).is_finite()) {
+                return Err(Failure::new(format!("{low} to {high} is no range")));
+            }
+            put_all(&mut (0..length).map(|_| Value::Float(random.float(low, high))))?;
+        }
+        Contents::Uniform(low, high) | Contents::Integers(low, high) => {
+            let bound = |e: &Expression| before.scope.integer(e, "the end of a range of integers");
+            let (low, high) = (bound(low)?, bound(high)?);
+            if low > high || high.checked_sub(low).is_none_or(|d| d >= 1 << 32) {
+                return Err(Failure::new(format!("{low} to {high} is no range of at most 2^32 integers")));
+            }
+            put_all(&mut (0..length).map(|_| Value::Int(random.integer(low, high))))?;
+        }
+        Contents::Each(expression) => put_all(&mut before.each(expression, length)?.into_iter())?,
+        Contents::Values(values) => {
+            values.iter().try_for_each(|value| put(before.scope.number(value)?))?;
+        }
+        Contents::Cycle => put_all(&mut random.cycle(length).into_iter().map(int))?,
+        Contents::Offsets(of) => put_all(&mut structures.find(of)?.offsets.iter().copied().map(int))?,
+        Contents::Columns(of) => put_all(&mut structures.find(of)?.columns.iter().copied().map(int))?,
+    }
+    Ok(bytes)
+}

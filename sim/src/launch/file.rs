@@ -1,0 +1,357 @@
+//! A launch file as it is written: RON, before anything is computed.
+
+use super::element::ElementType;
+use super::expression::{Expression, ExpressionVisitor};
+use super::host::Reference;
+use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use std::fmt;
+use std::marker::PhantomData;
+
+/// A launch file.
+#[derive(Debug, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct File {
+    /// One sentence on what the kernel does.
+    #[serde(default)]
+    pub description: String,
+    /// Assembly or WBIN file of the kernels, relative to the launch file.
+    pub source: String,
+    /// Optional instructions that the kernels need.
+    #[serde(default)]
+    pub requires: Vec<Requirement>,
+    /// Seed of all random contents.
+    #[serde(default = "one")]
+    pub seed: u64,
+    /// Named numbers; a later one may use the ones before it.
+    #[serde(default)]
+    pub parameters: Named<Parameter>,
+    /// Random inputs that take several buffers.
+    #[serde(default)]
+    pub structures: Named<Structure>,
+    /// Device memory, in address order unless a buffer states its address.
+    #[serde(default)]
+    pub buffers: Named<Buffer>,
+    /// What runs, in order.
+    pub steps: Vec<Step>,
+    /// What buffers hold at the end.
+    #[serde(default)]
+    pub expect: Named<Expect>,
+}
+
+fn one() -> u64 {
+    1
+}
+
+/// An optional instruction set feature.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Requirement {
+    /// CAP_F64.
+    F64,
+    /// CAP_MMA.
+    Mma,
+}
+
+/// A number that may differ between the sizes.
+#[derive(Debug, PartialEq)]
+pub struct Parameter {
+    /// Its value in the full size.
+    pub full: Expression,
+    /// Its value in the small size.
+    pub small: Expression,
+}
+
+/// A random input that takes several buffers.
+#[derive(Debug, serde::Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Structure {
+    /// A graph or sparse matrix in compressed rows: each entry is in a random row and a random column.
+    Csr {
+        /// Rows, or vertices.
+        rows: Expression,
+        /// Columns; as many as rows if it is not stated.
+        #[serde(default)]
+        columns: Option<Expression>,
+        /// Entries, or edges, in all.
+        entries: Expression,
+    },
+}
+
+/// A buffer of device memory.
+#[derive(Debug, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Buffer {
+    /// Type of the elements.
+    #[serde(rename = "type")]
+    pub element: ElementType,
+    /// Elements. Not needed where the contents have a length of their own.
+    #[serde(default)]
+    pub length: Option<Expression>,
+    /// What it holds at the start.
+    #[serde(default)]
+    pub contents: Contents,
+    /// Its first byte, where the kernel relies on one.
+    #[serde(default)]
+    pub address: Option<Expression>,
+}
+
+/// Initial contents of a buffer.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Contents {
+    /// All 0.
+    #[default]
+    Zero,
+    /// 0, 1, 2, …
+    Iota,
+    /// Random, from the first number to the second: floats below the second, integers up to it.
+    Uniform(Expression, Expression),
+    /// Random integers, also in a float buffer, both ends included.
+    Integers(Expression, Expression),
+    /// An expression of the element index `i`.
+    Each(Expression),
+    /// Listed.
+    Values(Vec<Expression>),
+    /// The bytes of a file, relative to the launch file.
+    File(String),
+    /// A random permutation of 0, 1, 2, … that is one cycle: following it visits every element.
+    Cycle,
+    /// First entry of each row of a structure, and past the last one: one more than it has rows.
+    Offsets(String),
+    /// Column of each entry of a structure.
+    Columns(String),
+}
+
+/// Something that runs.
+#[derive(Debug, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Step {
+    /// One launch.
+    Run(Run),
+    /// The same steps for each value of a variable.
+    Repeat(Repeat),
+}
+
+/// One launch of a kernel.
+#[derive(Debug, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Run {
+    /// Name of the kernel; not needed where the source has only one.
+    #[serde(default)]
+    pub kernel: Option<String>,
+    /// Workgroups, x, y, z.
+    pub grid: Dimensions,
+    /// Threads of a workgroup, x, y, z; the kernel's default if it is not stated.
+    #[serde(default)]
+    pub workgroup: Option<Dimensions>,
+    /// Argument i goes into register ri of every lane.
+    #[serde(default)]
+    pub arguments: Vec<Expression>,
+}
+
+/// Steps for each value of a variable.
+#[derive(Debug, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Repeat {
+    /// Name of the variable.
+    pub variable: String,
+    /// Its first value.
+    pub from: Expression,
+    /// Its last value.
+    pub to: Expression,
+    /// From one value to the next: 1 if it is not stated, negative to count down.
+    #[serde(default)]
+    pub by: Option<Expression>,
+    /// What runs for each.
+    pub steps: Vec<Step>,
+}
+
+/// What a buffer holds at the end.
+#[derive(Debug, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Expect {
+    /// The values.
+    pub equals: Reference,
+    /// How near is near enough.
+    #[serde(default)]
+    pub tolerance: Tolerance,
+    /// True if the values may stand in any order.
+    #[serde(default)]
+    pub any_order: bool,
+}
+
+/// How near to the expected value is near enough.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Tolerance {
+    /// The value, rounded to the element type.
+    #[default]
+    Exact,
+    /// At most this far away.
+    Absolute(Expression),
+    /// At most this part of the expected value away.
+    Relative(Expression),
+    /// At most the sum of both away.
+    Close {
+        /// In the unit of the values.
+        absolute: Expression,
+        /// As a part of the expected value.
+        relative: Expression,
+    },
+    /// At most so many units in the last place away.
+    Ulp(Expression),
+}
+
+/// Named things in the order of the file: `(first: …, second: …)`.
+#[derive(Debug)]
+pub struct Named<T>(pub Vec<(String, T)>);
+
+impl<T> Default for Named<T> {
+    fn default() -> Self {
+        Named(Vec::new())
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Named<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct NamedVisitor<T>(PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for NamedVisitor<T> {
+            type Value = Named<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("(name: …, name: …)")
+            }
+
+            fn visit_unit<E: de::Error>(self) -> Result<Named<T>, E> {
+                Ok(Named::default())
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Named<T>, A::Error> {
+                let mut entries = Vec::new();
+                while let Some(name) = map.next_key::<String>()? {
+                    entries.push((name, map.next_value()?));
+                }
+                Ok(Named(entries))
+            }
+        }
+
+        deserializer.deserialize_any(NamedVisitor(PhantomData))
+    }
+}
+
+/// The fields of a parameter with two sizes.
+#[derive(serde::Deserialize)]
+#[serde(field_identifier, rename_all = "lowercase")]
+enum SizeField {
+    Full,
+    Small,
+}
+
+impl<'de> Deserialize<'de> for Parameter {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ParameterVisitor;
+
+        fn same<E>(value: Result<Expression, E>) -> Result<Parameter, E> {
+            value.map(|full| Parameter { small: full.clone(), full })
+        }
+
+        impl<'de> Visitor<'de> for ParameterVisitor {
+            type Value = Parameter;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number, an expression in quotes, or (full: …, small: …)")
+            }
+
+            fn visit_i64<E: de::Error>(self, v: i64) -> Result<Parameter, E> {
+                same(ExpressionVisitor.visit_i64(v))
+            }
+
+            fn visit_u64<E: de::Error>(self, v: u64) -> Result<Parameter, E> {
+                same(ExpressionVisitor.visit_u64(v))
+            }
+
+            fn visit_f64<E: de::Error>(self, v: f64) -> Result<Parameter, E> {
+                same(ExpressionVisitor.visit_f64(v))
+            }
+
+            fn visit_str<E: de::Error>(self, v: &str) -> Result<Parameter, E> {
+                same(ExpressionVisitor.visit_str(v))
+            }
+
+            fn visit_unit<E: de::Error>(self) -> Result<Parameter, E> {
+                same(ExpressionVisitor.visit_unit())
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Parameter, A::Error> {
+                let (mut full, mut small) = (None, None);
+                while let Some(field) = map.next_key()? {
+                    let (slot, name) = match field {
+                        SizeField::Full => (&mut full, "full"),
+                        SizeField::Small => (&mut small, "small"),
+                    };
+                    if slot.replace(map.next_value()?).is_some() {
+                        return Err(de::Error::duplicate_field(name));
+                    }
+                }
+                Ok(Parameter {
+                    full: full.ok_or_else(|| de::Error::missing_field("full"))?,
+                    small: small.ok_or_else(|| de::Error::missing_field("small"))?,
+                })
+            }
+        }
+
+        deserializer.deserialize_any(ParameterVisitor)
+    }
+}
+
+/// One to three sizes: x, y, z; what is not stated is 1.
+#[derive(Debug, PartialEq)]
+pub struct Dimensions(pub Vec<Expression>);
+
+impl<'de> Deserialize<'de> for Dimensions {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct DimensionsVisitor;
+
+        fn one<E>(value: Result<Expression, E>) -> Result<Dimensions, E> {
+            value.map(|x| Dimensions(vec![x]))
+        }
+
+        impl<'de> Visitor<'de> for DimensionsVisitor {
+            type Value = Dimensions;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number, an expression in quotes, or up to three of them: (x, y, z)")
+            }
+
+            fn visit_i64<E: de::Error>(self, v: i64) -> Result<Dimensions, E> {
+                one(ExpressionVisitor.visit_i64(v))
+            }
+
+            fn visit_u64<E: de::Error>(self, v: u64) -> Result<Dimensions, E> {
+                one(ExpressionVisitor.visit_u64(v))
+            }
+
+            fn visit_str<E: de::Error>(self, v: &str) -> Result<Dimensions, E> {
+                one(ExpressionVisitor.visit_str(v))
+            }
+
+            fn visit_unit<E: de::Error>(self) -> Result<Dimensions, E> {
+                one(ExpressionVisitor.visit_unit())
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Dimensions, A::Error> {
+                let mut sizes = Vec::new();
+                while let Some(size) = seq.next_element()? {
+                    sizes.push(size);
+                }
+                match sizes.len() {
+                    1..=3 => Ok(Dimensions(sizes)),
+                    n => Err(de::Error::invalid_length(n, &self)),
+                }
+            }
+        }
+
+        deserializer.deserialize_any(DimensionsVisitor)
+    }
+}

@@ -1,0 +1,313 @@
+//! The crossbar between core ports and L2 slices: one network for requests, one for replies.
+//!
+//! A packet holds the port it comes from and the port it goes to for ceil(bytes / port width) cycles.
+//! Requests wait in the order of their port, so that the requests of a core to a line stay in order. A
+//! slice's replies wait in the order in which the slice made them; the oldest whose core's port is free
+//! goes first, so that replies of a slice to a core stay in order and a silent core delays no other.
+
+use super::agenda::{Agenda, BitSet};
+use super::counters::counters;
+use super::geometry::{LineGeometry, SliceHash};
+use super::l2::Slice;
+use super::port::CorePort;
+use crate::clock::{Cycle, NEVER};
+use crate::config::Config;
+
+counters! {
+    /// What the interconnect did.
+    InterconnectCounters {
+        /// Request packets delivered to slices.
+        requests,
+        /// Bytes of those packets, headers included.
+        request_bytes,
+        /// Cycles that slice input ports were held, summed over slices.
+        request_port_busy_cycles,
+        /// Reply packets sent to cores.
+        replies,
+        /// Bytes of those packets, headers included.
+        reply_bytes,
+        /// Cycles that core reply ports were held, summed over cores.
+        reply_port_busy_cycles,
+    }
+}
+
+/// From core ports to slices.
+#[derive(Debug, Clone)]
+pub(super) struct RequestCrossbar {
+    geometry: LineGeometry,
+    hash: SliceHash,
+    width_bytes: u32,
+    ports: Agenda,
+    slices: Agenda,
+    /// Ports whose oldest packet is in a set of `waiting`.
+    offered: BitSet,
+    /// Of each slice: ports whose oldest packet wants it.
+    waiting: Vec<BitSet>,
+    /// Of each slice: the port that comes next in turn.
+    turn: Vec<usize>,
+    /// When each core's side of the crossbar is free.
+    core_free_at: Vec<Cycle>,
+    /// When each slice's side is free.
+    slice_free_at: Vec<Cycle>,
+}
+
+impl RequestCrossbar {
+    pub(super) fn new(config: &Config) -> RequestCrossbar {
+        let (cores, slices) = (config.cores as usize, config.l2.slices as usize);
+        RequestCrossbar {
+            geometry: LineGeometry::new(config),
+            hash: SliceHash::new(config.l2.slices),
+            width_bytes: config.interconnect.port_bytes_per_cycle,
+            ports: Agenda::new(cores),
+            slices: Agenda::new(slices),
+            offered: BitSet::new(cores),
+            waiting: vec![BitSet::new(cores); slices],
+            turn: vec![0; slices],
+            core_free_at: vec![0; cores],
+            slice_free_at: vec![0; slices],
+        }
+    }
+
+    /// Packets were exchanged with a core; the oldest arrives in cycle `arrival`.
+    pub(super) fn expect(&mut self, core: usize, arrival: Cycle) {
+        self.ports.at(core, arrival);
+    }
+
+    /// A slice has taken a request out of its queue.
+    #[inline]
+    pub(super) fn slice_has_room(&mut self, slice: usize) {
+        if !self.waiting[slice].is_empty() {
+            self.slices.soon(slice);
+        }
+    }
+
+    pub(super) fn next(&self) -> Cycle {
+        self.ports.next().min(self.slices.next())
+    }
+
+    pub(super) fn begin(&mut self, now: Cycle, everything: bool) {
+        if everything {
+            self.ports.begin_all(now);
+            self.slices.begin_all(now);
+        } else {
+            self.ports.begin(now);
+            self.slices.begin(now);
+        }
+    }
+
+    pub(super) fn tick(
+        &mut self,
+        now: Cycle,
+        ports: &mut [CorePort],
+        slices: &mut [Slice],
+        slice_agenda: &mut Agenda,
+        counters: &mut InterconnectCounters,
+    ) {
+        while let Some(core) = self.ports.take_due() {
+            self.offer(now, core, &ports[core]);
+        }
+        while let Some(s) = self.slices.take_due() {
+            if self.waiting[s].is_empty() {
+                continue;
+            }
+            if self.slice_free_at[s] > now {
+                self.slices.at(s, self.slice_free_at[s]);
+                continue;
+            }
+            // A full slice calls `slice_has_room` when that changes.
+            if !slices[s].has_room() {
+                continue;
+            }
+            let Some(core) = self.waiting[s].next_from(self.turn[s]) else { continue };
+            let Some(request) = ports[core].requests.pop(now) else { continue };
+            let bytes = request.packet_bytes(self.geometry.sector_bytes());
+            let cycles = Cycle::from(bytes.div_ceil(self.width_bytes));
+            counters.requests += 1;
+            counters.request_bytes += u64::from(bytes);
+            counters.request_port_busy_cycles += cycles;
+            slices[s].accept(request);
+            slice_agenda.now(s);
+            self.waiting[s].remove(core);
+            self.offered.remove(core);
+            self.turn[s] = core + 1;
+            self.slice_free_at[s] = now + cycles;
+            self.core_free_at[core] = now + cycles;
+            self.ports.at(core, now + cycles);
+            if !self.waiting[s].is_empty() {
+                self.slices.at(s, now + cycles);
+            }
+        }
+    }
+
+    /// Puts the oldest packet of a port forward to its slice.
+    fn offer(&mut self, now: Cycle, core: usize, port: &CorePort) {
+        if self.offered.contains(core) {
+            return;
+        }
+        if self.core_free_at[core] > now {
+            self.ports.at(core, self.core_free_at[core]);
+            return;
+        }
+        match port.requests.peek(now) {
+            Some(request) => {
+                let slice = self.hash.slice(self.geometry.number(request.line));
+                self.waiting[slice].insert(core);
+                self.offered.insert(core);
+                self.slices.now(slice);
+            }
+            None => {
+                if let Some(arrival) = port.requests.next_arrival() {
+                    self.ports.at(core, arrival);
+                }
+            }
+        }
+    }
+}
+
+/// From slices to core ports.
+#[derive(Debug, Clone)]
+pub(super) struct ReplyCrossbar {
+    sector_bytes: u32,
+    width_bytes: u32,
+    window: usize,
+    slices: Agenda,
+    /// Slices with a reply for a core whose link has no credit on the way.
+    starved: BitSet,
+    /// Of each core: the slice that comes next in turn.
+    turn: Vec<usize>,
+    slice_free_at: Vec<Cycle>,
+    core_free_at: Vec<Cycle>,
+    /// Of each core: the slice, and the place in its queue, that would send to it in this cycle.
+    chosen: Vec<Option<(usize, usize)>>,
+    senders: Vec<usize>,
+    chosen_cores: Vec<usize>,
+}
+
+impl ReplyCrossbar {
+    pub(super) fn new(config: &Config) -> ReplyCrossbar {
+        let (cores, slices) = (config.cores as usize, config.l2.slices as usize);
+        ReplyCrossbar {
+            sector_bytes: config.core.l1.sector_bytes,
+            width_bytes: config.interconnect.port_bytes_per_cycle,
+            window: config.interconnect.queue_entries as usize,
+            slices: Agenda::new(slices),
+            starved: BitSet::new(slices),
+            turn: vec![0; cores],
+            slice_free_at: vec![0; slices],
+            core_free_at: vec![0; cores],
+            chosen: vec![None; cores],
+            senders: Vec::with_capacity(slices),
+            chosen_cores: Vec::with_capacity(cores),
+        }
+    }
+
+    /// A slice's oldest reply can go from cycle `ready` on.
+    #[inline]
+    pub(super) fn expect(&mut self, slice: usize, ready: Cycle) {
+        self.slices.at(slice, ready);
+    }
+
+    /// Credits of a core's reply link are on the way back.
+    pub(super) fn credits_return(&mut self) {
+        while let Some(slice) = self.starved.pop() {
+            self.slices.soon(slice);
+        }
+    }
+
+    pub(super) fn next(&self) -> Cycle {
+        self.slices.next()
+    }
+
+    pub(super) fn begin(&mut self, now: Cycle, everything: bool) {
+        if everything { self.slices.begin_all(now) } else { self.slices.begin(now) }
+    }
+
+    pub(super) fn tick(
+        &mut self,
+        now: Cycle,
+        ports: &mut [CorePort],
+        slices: &mut [Slice],
+        slice_agenda: &mut Agenda,
+        counters: &mut InterconnectCounters,
+    ) {
+        self.senders.clear();
+        while let Some(s) = self.slices.take_due() {
+            if self.slice_free_at[s] > now {
+                self.slices.at(s, self.slice_free_at[s]);
+            } else {
+                self.senders.push(s);
+            }
+        }
+        // Each sender proposes the oldest reply that could go; each core takes the proposal whose turn it
+        // is; the others propose again, until no one can.
+        while !self.senders.is_empty() {
+            let mut i = 0;
+            while i < self.senders.len() {
+                let s = self.senders[i];
+                if self.propose(now, s, ports, &slices[s]) {
+                    i += 1;
+                } else {
+                    self.senders.swap_remove(i);
+                }
+            }
+            while let Some(core) = self.chosen_cores.pop() {
+                let Some((s, place)) = self.chosen[core].take() else { continue };
+                let Some(reply) = slices[s].take_reply(place) else { continue };
+                slice_agenda.soon(s);
+                let bytes = reply.packet_bytes(self.sector_bytes);
+                let cycles = Cycle::from(bytes.div_ceil(self.width_bytes));
+                counters.replies += 1;
+                counters.reply_bytes += u64::from(bytes);
+                counters.reply_port_busy_cycles += cycles;
+                ports[core].replies.push_departing(now, now + cycles - 1, reply);
+                self.turn[core] = s + 1;
+                self.core_free_at[core] = now + cycles;
+                self.slice_free_at[s] = now + cycles;
+                self.senders.retain(|&sender| sender != s);
+                if let Some((ready, _)) = slices[s].replies().front() {
+                    self.slices.at(s, (*ready).max(now + cycles));
+                }
+            }
+        }
+    }
+
+    /// Proposes a reply of slice `s`; if there is none, plans when to try again.
+    fn propose(&mut self, now: Cycle, s: usize, ports: &mut [CorePort], slice: &Slice) -> bool {
+        let mut again = NEVER;
+        for (place, (ready, reply)) in slice.replies().iter().take(self.window).enumerate() {
+            if *ready > now {
+                again = again.min(*ready);
+                break;
+            }
+            let core = usize::from(reply.core);
+            let free_at = self.core_free_at[core];
+            let possible = if free_at > now {
+                free_at
+            } else {
+                ports[core].replies.next_ready(now).unwrap_or_else(|| {
+                    self.starved.insert(s);
+                    NEVER
+                })
+            };
+            if possible > now {
+                again = again.min(possible);
+                continue;
+            }
+            let slices = self.slice_free_at.len();
+            let distance = |slice: usize, turn: usize| (slice + slices - turn % slices) % slices;
+            match self.chosen[core] {
+                None => self.chosen_cores.push(core),
+                Some((other, _)) if distance(other, self.turn[core]) < distance(s, self.turn[core]) => {
+                    return true;
+                }
+                Some(_) => {}
+            }
+            self.chosen[core] = Some((s, place));
+            return true;
+        }
+        if again != NEVER {
+            self.slices.at(s, again);
+        }
+        false
+    }
+}

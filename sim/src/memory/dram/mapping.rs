@@ -1,0 +1,89 @@
+//! Where a line lies in a channel.
+
+use crate::config::Config;
+
+/// Place of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Place {
+    /// Bank of the channel: bank group × banks of a group + bank in the group.
+    pub bank: u16,
+    /// Row of the bank.
+    pub row: u32,
+    /// First burst of the line in the row.
+    pub column: u32,
+}
+
+/// How a slice's line numbers become banks, rows and columns.
+///
+/// With n = number in the slice × slices of the channel + which of them it is, from the low end:
+/// n = ((row × banks of a group + bank) × lines of a row + column) × bank groups + group. So the bursts of
+/// a line share a row, and consecutive lines go round the bank groups, where tCCD_S applies. Group and bank
+/// are then exchanged by XOR with the low bits of the row, so that a stride of whole rows does not fall
+/// on one bank.
+#[derive(Debug, Clone, Copy)]
+pub struct Mapping {
+    slices_per_channel: u32,
+    channels: u32,
+    group_bits: u32,
+    bank_bits: u32,
+    column_bits: u32,
+    bursts_per_line: u32,
+}
+
+impl Mapping {
+    /// The mapping of a machine.
+    pub fn new(config: &Config) -> Mapping {
+        let d = &config.dram;
+        let line_bytes = config.core.l1.line_bytes;
+        Mapping {
+            slices_per_channel: config.l2.slices / d.channels,
+            channels: d.channels,
+            group_bits: d.bank_groups.trailing_zeros(),
+            bank_bits: (d.banks / d.bank_groups).trailing_zeros(),
+            column_bits: (d.row_bytes / line_bytes).max(1).trailing_zeros(),
+            bursts_per_line: (line_bytes / d.burst_bytes).max(1),
+        }
+    }
+
+    /// The place of line `index` of slice `slice`.
+    #[inline]
+    pub fn place(&self, slice: usize, index: u32) -> Place {
+        let which = slice as u32 / self.channels;
+        let mut rest = u64::from(index) * u64::from(self.slices_per_channel) + u64::from(which);
+        let mut take = |bits: u32| {
+            let field = rest as u32 & ((1 << bits) - 1);
+            rest >>= bits;
+            field
+        };
+        let group = take(self.group_bits);
+        let column = take(self.column_bits);
+        let bank = take(self.bank_bits);
+        let row = rest as u32;
+        let group = group ^ (row & ((1 << self.group_bits) - 1));
+        let bank = bank ^ (row >> self.group_bits & ((1 << self.bank_bits) - 1));
+        Place { bank: (group << self.bank_bits | bank) as u16, row, column: column * self.bursts_per_line }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_distinct_and_follow_the_formula() {
+        let config = Config::example(); // 8 slices, 4 channels, 4 groups × 4 banks, 16 lines a row, 4 bursts a line
+        let mapping = Mapping::new(&config);
+        let mut seen = std::collections::HashSet::new();
+        for index in 0..4096 {
+            for slice in [1, 5] {
+                let place = mapping.place(slice, index);
+                assert!(seen.insert(place));
+                let n = index * 2 + slice as u32 / 4;
+                let row = n / 256;
+                let group = n % 4 ^ row % 4;
+                let bank = n / 64 % 4 ^ row / 4 % 4;
+                assert_eq!(place, Place { bank: (group * 4 + bank) as u16, row, column: n / 4 % 16 * 4 });
+            }
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! What the memory channels hold: device memory and the program's code.
+
+use super::geometry::{LineGeometry, LineNumber, copy_bytes};
+use super::message::{CODE_SPACE, LineData, MAX_LINE_BYTES};
+
+/// Contents of memory. A line that leaves an L2 slice for its channel is here from that cycle on: no one
+/// but that slice can ask for it, so it does not matter when the channel moves the bytes.
+#[derive(Debug, Clone)]
+pub struct Image {
+    geometry: LineGeometry,
+    memory: Vec<u8>,
+    code: Vec<u8>,
+}
+
+impl Image {
+    /// Memory with these contents, and code words as little-endian bytes from address 0 of the code space.
+    pub fn new(geometry: LineGeometry, memory: Vec<u8>, code: &[u32]) -> Image {
+        Image { geometry, memory, code: code_bytes(code) }
+    }
+
+    /// Replaces the code.
+    pub fn set_code(&mut self, code: &[u32]) {
+        self.code = code_bytes(code);
+    }
+
+    /// Device memory.
+    pub fn memory(&self) -> &[u8] {
+        &self.memory
+    }
+
+    /// Device memory, for the host to fill.
+    pub fn memory_mut(&mut self) -> &mut [u8] {
+        &mut self.memory
+    }
+
+    /// Device memory, taken out.
+    pub fn into_memory(self) -> Vec<u8> {
+        self.memory
+    }
+
+    /// The bytes of a line; 0 past the end of the space.
+    pub fn read(&self, line: LineNumber) -> LineData {
+        let mut data = [0; MAX_LINE_BYTES];
+        let address = self.geometry.address(line);
+        let space = if address & CODE_SPACE == 0 { &self.memory } else { &self.code };
+        let start = (address & (CODE_SPACE - 1)) as usize;
+        if let Some(rest) = space.get(start..) {
+            let bytes = rest.len().min(self.geometry.line_bytes());
+            data[..bytes].copy_from_slice(&rest[..bytes]);
+        }
+        data
+    }
+
+    /// Writes the bytes of a mask, which lie inside device memory.
+    pub fn write(&mut self, line: LineNumber, data: &[u8], byte_mask: u128) {
+        let start = self.geometry.address(line) as usize;
+        debug_assert!(self.geometry.address(line) & CODE_SPACE == 0, "the code space is read-only");
+        copy_bytes(&mut self.memory[start..], data, byte_mask);
+    }
+}
+
+fn code_bytes(code: &[u32]) -> Vec<u8> {
+    code.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spaces_are_apart_and_the_last_line_may_be_short() {
+        let geometry = LineGeometry::of(64, 32);
+        let mut image = Image::new(geometry, vec![7; 100], &[0x0403_0201]);
+        let last = geometry.number(64);
+        assert_eq!((image.read(last)[35], image.read(last)[36]), (7, 0));
+        image.write(last, &[9; 64], 0b11 << 34);
+        assert_eq!(image.memory()[97..100], [7, 9, 9]);
+        assert_eq!(image.read(geometry.number(CODE_SPACE))[..5], [1, 2, 3, 4, 0]);
+        assert_eq!(image.read(geometry.number(CODE_SPACE + 4096)), [0; MAX_LINE_BYTES]);
+    }
+}

@@ -1,0 +1,655 @@
+//! The first-level data cache of a core: sectored, set-associative, write-through, no allocation on a
+//! write.
+//!
+//! A line has at most one *current* miss, which later loads may join. An access that changes the line, or
+//! that must see what another level holds, makes a miss stale: it still delivers to the accesses that
+//! wait for it, but it installs nothing and nothing joins it, so that later loads ask again, behind the
+//! change. Requests leave in the order of their accesses, and stay in order per line all the way to the
+//! L2; together this keeps a core's accesses to a line in order.
+
+mod mshr;
+mod responses;
+
+#[cfg(test)]
+mod tests;
+
+use super::counters::counters;
+use super::geometry::{LineGeometry, LineNumber, copy_bytes};
+use super::message::{LineData, MAX_LINE_BYTES, Reply, ReplyKind, Request, apply_atomic};
+use super::port::MemoryPort;
+use super::tags::{Frame, Tags};
+use crate::clock::{Cycle, NEVER};
+use crate::config::Config;
+use crate::isa::special::Scope;
+use crate::isa::table::{AtomicOp, CacheHint};
+use mshr::{Mshrs, PendingAtomic, Waiter};
+pub use responses::{Response, ResponseKind};
+use responses::{ResponseQueue, Slot};
+use std::collections::VecDeque;
+
+counters! {
+    /// What an L1 did. Loads and atomics of wave and workgroup scope that are not uncached have one outcome
+    /// each.
+    L1Counters {
+        /// Loads accepted.
+        loads,
+        /// Loads accepted that pass the L1 by.
+        uncached_loads,
+        /// Stores accepted.
+        stores,
+        /// Stores that updated a line.
+        store_hits,
+        /// Atomics accepted that the L1 performs: wave and workgroup scope.
+        atomics,
+        /// Atomics accepted that the L2 performs: device and system scope.
+        remote_atomics,
+        /// Outcome HIT: every sector was there.
+        hits,
+        /// Outcome MSHR_HIT: what was missing was already on its way.
+        mshr_hits,
+        /// Outcome SECTOR_MISS: sectors had to be fetched, of a line that was there or outstanding.
+        sector_misses,
+        /// Outcome MISS: the line was neither there nor outstanding.
+        misses,
+        /// Outcome RESERVATION_FAIL: accesses that were rejected at least once before they were accepted.
+        reservation_fails,
+        /// Of those, at first for want of a free MSHR.
+        fails_mshr,
+        /// At first for want of room among the accesses that wait for the line.
+        fails_merge,
+        /// At first for want of room in the queue to the interconnect.
+        fails_outgoing,
+        /// At first for want of room among the responses.
+        fails_responses,
+        /// At first behind an atomic that waits for the line.
+        fails_order,
+        /// Cycles from first rejection to acceptance, summed over those accesses.
+        reservation_fail_cycles,
+        /// Sectors asked for.
+        requested_sectors,
+        /// Lines put into the cache.
+        installed_lines,
+        /// Lines that left to make room.
+        evictions,
+        /// Times that all lines were dropped.
+        invalidations,
+    }
+}
+
+/// What an access does.
+#[derive(Debug, Clone, Copy)]
+pub enum Operation<'a> {
+    /// Reads sectors: bit i for sector i, at least one.
+    Load {
+        /// Sectors wanted.
+        sectors: u8,
+    },
+    /// Writes the bytes of a mask, at least one.
+    Store {
+        /// Bytes to write.
+        byte_mask: u128,
+        /// Values in their places.
+        data: &'a LineData,
+    },
+    /// Read-modify-write of aligned words, at most one operation a word.
+    Atomic {
+        /// What it does.
+        op: AtomicOp,
+        /// Device and system are performed at the L2, wave and workgroup here.
+        scope: Scope,
+        /// The bytes of the words.
+        byte_mask: u128,
+        /// Operands in the places of their words.
+        data: &'a LineData,
+        /// Second operand of a compare-and-swap, which has one word only.
+        swap: u32,
+    },
+}
+
+/// An access of the load/store unit: one line.
+#[derive(Debug, Clone, Copy)]
+pub struct Access<'a> {
+    /// What it does.
+    pub operation: Operation<'a>,
+    /// Uncached passes the L1 by and drops what it holds of those sectors; streaming goes in as the first
+    /// to be replaced. Ignored by atomics.
+    pub hint: CacheHint,
+    /// Byte address of the line.
+    pub line: u64,
+    /// Returned with the response; below 2³¹.
+    pub owner: u32,
+}
+
+/// Why an access cannot be accepted in this cycle. Nothing has changed; the same access may be tried again
+/// in any later cycle, and it succeeds at the latest when all responses have been taken and all replies
+/// have come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reject {
+    /// No MSHR is free.
+    Mshr,
+    /// The outstanding line has no room for another access.
+    Merge,
+    /// The queue to the interconnect is full.
+    Outgoing,
+    /// The queue of responses is full.
+    Responses,
+    /// An atomic waits for this line, and the access must come after it.
+    Order,
+}
+
+/// The L1 of one core.
+#[derive(Debug, Clone)]
+pub struct L1 {
+    geometry: LineGeometry,
+    hit_latency: Cycle,
+    tags: Tags,
+    valid: Vec<u8>,
+    data: Vec<u8>,
+    mshrs: Mshrs,
+    /// Requests with the first cycle in which they may leave.
+    outgoing: VecDeque<(Cycle, Request)>,
+    outgoing_capacity: usize,
+    /// Responses to hits, in order of access.
+    hits: ResponseQueue,
+    /// Responses that replies brought, in order of arrival.
+    fills: ResponseQueue,
+    popped_at: Option<Cycle>,
+    rejected_since: Option<Cycle>,
+    counters: L1Counters,
+}
+
+impl L1 {
+    /// An empty cache.
+    pub fn new(config: &Config) -> L1 {
+        let geometry = LineGeometry::new(config);
+        let l1 = &config.core.l1;
+        let tags = Tags::new(l1.bytes, l1.line_bytes, l1.ways);
+        let frames = tags.frames();
+        // An atomic that misses needs a place for its read and one for its write.
+        let outgoing_capacity = (config.interconnect.queue_entries as usize).max(2);
+        L1 {
+            geometry,
+            hit_latency: Cycle::from(l1.hit_latency_cycles),
+            valid: vec![0; frames],
+            data: vec![0; frames * geometry.line_bytes()],
+            tags,
+            mshrs: Mshrs::new(l1.mshrs as usize, l1.mshr_merges as usize),
+            outgoing: VecDeque::with_capacity(outgoing_capacity),
+            outgoing_capacity,
+            // A hit a cycle, and a few for cycles in which replies have precedence.
+            hits: ResponseQueue::new(l1.hit_latency_cycles as usize + 4),
+            // What one reply can bring, while that of the one before it is being taken.
+            fills: ResponseQueue::new(2 * l1.mshr_merges as usize),
+            popped_at: None,
+            rejected_since: None,
+            counters: L1Counters::default(),
+        }
+    }
+
+    /// What this L1 did so far.
+    pub fn counters(&self) -> &L1Counters {
+        &self.counters
+    }
+
+    /// Takes an access, at most one a cycle. A hit's response is there `hit_latency_cycles` later; a request
+    /// can leave from the next cycle on. Every access gets one response, and an atomic that the L1 performs
+    /// gets two: the old words, and `Stored` when its result has reached the L2.
+    ///
+    /// # Errors
+    /// The reason why it has to be tried again.
+    pub fn access(&mut self, now: Cycle, access: &Access) -> Result<(), Reject> {
+        debug_assert!(access.owner < 1 << 31, "the top bit of a tag is not the L1's");
+        let line = self.geometry.number(access.line);
+        let result = match access.operation {
+            Operation::Load { sectors } if access.hint == CacheHint::Uncached => {
+                self.uncached_load(now, access, line, sectors)
+            }
+            Operation::Load { sectors } => self.load(now, access, line, sectors),
+            Operation::Store { byte_mask, data } => self.store(now, access, line, byte_mask, data),
+            Operation::Atomic { op, scope: Scope::Device | Scope::System, byte_mask, data, swap } => {
+                self.remote_atomic(now, access, line, op, byte_mask, data, swap)
+            }
+            Operation::Atomic { op, byte_mask, data, swap, .. } => {
+                let atomic = PendingAtomic { op, byte_mask, data: *data, swap };
+                self.local_atomic(now, access, line, &atomic)
+            }
+        };
+        match result {
+            Ok(()) => {
+                if let Some(since) = self.rejected_since.take() {
+                    self.counters.reservation_fail_cycles += now - since;
+                }
+            }
+            Err(reason) => {
+                if self.rejected_since.is_none() {
+                    self.rejected_since = Some(now);
+                    self.count_reject(reason);
+                }
+            }
+        }
+        result
+    }
+
+    fn count_reject(&mut self, reason: Reject) {
+        let counters = &mut self.counters;
+        counters.reservation_fails += 1;
+        *match reason {
+            Reject::Mshr => &mut counters.fails_mshr,
+            Reject::Merge => &mut counters.fails_merge,
+            Reject::Outgoing => &mut counters.fails_outgoing,
+            Reject::Responses => &mut counters.fails_responses,
+            Reject::Order => &mut counters.fails_order,
+        } += 1;
+    }
+
+    fn load(&mut self, now: Cycle, access: &Access, line: LineNumber, sectors: u8) -> Result<(), Reject> {
+        let frame = self.tags.find(line.0, line);
+        let present = frame.map_or(0, |frame| self.valid[frame.index()]);
+        let missing = sectors & !present;
+        let current = self.mshrs.find(line);
+        let behind_atomic = current.is_some_and(|id| self.mshrs[id].atomics > 0);
+        if missing == 0 && !behind_atomic {
+            let Some(slot) = self.hits.push() else { return Err(Reject::Responses) };
+            slot.fill(now + self.hit_latency, ResponseKind::Loaded, access, sectors);
+            if let Some(frame) = frame {
+                let start = frame.index() * self.geometry.line_bytes();
+                self.geometry.copy_sectors(&mut slot.data, &self.data[start..], sectors);
+                if access.hint != CacheHint::Streaming {
+                    self.tags.touch(frame);
+                }
+            }
+            self.counters.hits += 1;
+        } else {
+            let waiter = Waiter { owner: access.owner, sectors, hint: access.hint, atomic: None };
+            self.wait_for_line(now, access.line, line, frame, waiter, None)?;
+        }
+        self.counters.loads += 1;
+        Ok(())
+    }
+
+    /// Lets a load or an atomic wait for its sectors, and asks for those that no one has asked for yet.
+    fn wait_for_line(
+        &mut self,
+        now: Cycle,
+        address: u64,
+        line: LineNumber,
+        frame: Option<Frame>,
+        waiter: Waiter,
+        atomic: Option<&PendingAtomic>,
+    ) -> Result<(), Reject> {
+        // An atomic holds a place in the queue for its write, so that a reply never waits for room there.
+        let places = usize::from(atomic.is_some());
+        let valid = frame.map_or(0, |frame| self.valid[frame.index()]);
+        let current = self.mshrs.find(line);
+        let outstanding = match current {
+            Some(id) if !self.mshrs[id].current => return Err(Reject::Order),
+            Some(id) if !self.mshrs.has_room(id) => return Err(Reject::Merge),
+            Some(id) => self.mshrs[id].outstanding | self.mshrs[id].held,
+            None if !self.mshrs.has_free() => return Err(Reject::Mshr),
+            None => 0,
+        };
+        let ask = waiter.sectors & !valid & !outstanding;
+        if self.outgoing_room() < places + usize::from(ask != 0) {
+            return Err(Reject::Outgoing);
+        }
+        match (current, ask) {
+            (Some(_), 0) => self.counters.mshr_hits += 1,
+            (None, _) if valid == 0 => self.counters.misses += 1,
+            _ => self.counters.sector_misses += 1,
+        }
+        let Some(id) = current.or_else(|| self.mshrs.allocate(line, true)) else { return Err(Reject::Mshr) };
+        // What is there now stays available to the waiter even if the line leaves meanwhile.
+        if let Some(frame) = frame {
+            let start = frame.index() * self.geometry.line_bytes();
+            let hold = waiter.sectors & valid & !self.mshrs[id].held;
+            self.geometry.copy_sectors(self.mshrs.data_mut(id), &self.data[start..], hold);
+            self.mshrs[id].held |= hold;
+        }
+        if ask != 0 {
+            self.mshrs[id].outstanding |= ask;
+            self.send(now, Request::read(id.tag(), address, ask, waiter.hint));
+        }
+        self.mshrs.push(id, waiter, atomic);
+        debug_assert!(self.mshrs[id].outstanding != 0, "a miss ends with its last sector");
+        Ok(())
+    }
+
+    fn uncached_load(
+        &mut self,
+        now: Cycle,
+        access: &Access,
+        line: LineNumber,
+        sectors: u8,
+    ) -> Result<(), Reject> {
+        self.check_order(line)?;
+        if !self.mshrs.has_free() {
+            return Err(Reject::Mshr);
+        }
+        if self.outgoing_room() == 0 {
+            return Err(Reject::Outgoing);
+        }
+        self.supersede(line, sectors);
+        self.drop_sectors(line, sectors);
+        let Some(id) = self.mshrs.allocate(line, false) else { return Err(Reject::Mshr) };
+        self.mshrs[id].outstanding = sectors;
+        self.mshrs.push(id, Waiter { owner: access.owner, sectors, hint: access.hint, atomic: None }, None);
+        self.send(now, Request::read(id.tag(), access.line, sectors, access.hint));
+        self.counters.loads += 1;
+        self.counters.uncached_loads += 1;
+        Ok(())
+    }
+
+    fn store(
+        &mut self,
+        now: Cycle,
+        access: &Access,
+        line: LineNumber,
+        byte_mask: u128,
+        data: &LineData,
+    ) -> Result<(), Reject> {
+        self.check_order(line)?;
+        if self.outgoing_room() == 0 {
+            return Err(Reject::Outgoing);
+        }
+        let write = Request::write(access.owner, access.line, byte_mask, data, access.hint, self.geometry);
+        self.supersede(line, write.sectors);
+        if access.hint == CacheHint::Uncached {
+            self.drop_sectors(line, write.sectors);
+        } else if let Some(frame) = self.tags.find(line.0, line) {
+            self.update(frame, byte_mask, data);
+            self.counters.store_hits += 1;
+            if access.hint == CacheHint::Cached {
+                self.tags.touch(frame);
+            }
+        }
+        self.send(now, write);
+        self.counters.stores += 1;
+        Ok(())
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn remote_atomic(
+        &mut self,
+        now: Cycle,
+        access: &Access,
+        line: LineNumber,
+        op: AtomicOp,
+        byte_mask: u128,
+        data: &LineData,
+        swap: u32,
+    ) -> Result<(), Reject> {
+        self.check_order(line)?;
+        if self.outgoing_room() == 0 {
+            return Err(Reject::Outgoing);
+        }
+        let request = Request::atomic(access.owner, access.line, op, byte_mask, data, swap, self.geometry);
+        self.supersede(line, request.sectors);
+        self.drop_sectors(line, request.sectors);
+        self.send(now, request);
+        self.counters.remote_atomics += 1;
+        Ok(())
+    }
+
+    fn local_atomic(
+        &mut self,
+        now: Cycle,
+        access: &Access,
+        line: LineNumber,
+        atomic: &PendingAtomic,
+    ) -> Result<(), Reject> {
+        let sectors = self.geometry.sectors_of(atomic.byte_mask);
+        let frame = self.tags.find(line.0, line);
+        let behind_atomic = self.mshrs.find(line).is_some_and(|id| self.mshrs[id].atomics > 0);
+        match frame {
+            Some(frame) if sectors & !self.valid[frame.index()] == 0 && !behind_atomic => {
+                if self.outgoing_room() == 0 {
+                    return Err(Reject::Outgoing);
+                }
+                let Some(slot) = self.hits.push() else { return Err(Reject::Responses) };
+                slot.fill(now + self.hit_latency, ResponseKind::AtomicOld, access, sectors);
+                let start = frame.index() * self.geometry.line_bytes();
+                let line_data = &mut self.data[start..start + self.geometry.line_bytes()];
+                slot.data = [0; MAX_LINE_BYTES];
+                let (mask, swap) = (atomic.byte_mask, atomic.swap);
+                apply_atomic(atomic.op, mask, &atomic.data, swap, line_data, &mut slot.data);
+                let mut result = [0; MAX_LINE_BYTES];
+                copy_bytes(&mut result, line_data, mask);
+                self.tags.touch(frame);
+                self.supersede(line, sectors);
+                let hint = CacheHint::Cached;
+                let write = Request::write(access.owner, access.line, mask, &result, hint, self.geometry);
+                self.send(now, write);
+                self.counters.hits += 1;
+            }
+            _ => {
+                let hint = CacheHint::Cached;
+                let waiter = Waiter { owner: access.owner, sectors, hint, atomic: None };
+                self.wait_for_line(now, access.line, line, frame, waiter, Some(atomic))?;
+            }
+        }
+        self.counters.atomics += 1;
+        Ok(())
+    }
+
+    /// An access that changes a line cannot pass an atomic that waits for it.
+    fn check_order(&self, line: LineNumber) -> Result<(), Reject> {
+        match self.mshrs.find(line) {
+            Some(id) if self.mshrs[id].atomics > 0 => Err(Reject::Order),
+            _ => Ok(()),
+        }
+    }
+
+    /// The line's current miss, if it carries any of these sectors, no longer brings what later loads must
+    /// see.
+    fn supersede(&mut self, line: LineNumber, sectors: u8) {
+        if let Some(id) = self.mshrs.find(line)
+            && (self.mshrs[id].outstanding | self.mshrs[id].held) & sectors != 0
+        {
+            self.mshrs.retire(id);
+        }
+    }
+
+    fn drop_sectors(&mut self, line: LineNumber, sectors: u8) {
+        if let Some(frame) = self.tags.find(line.0, line) {
+            self.valid[frame.index()] &= !sectors;
+        }
+    }
+
+    /// Writes bytes into the valid sectors of a line.
+    fn update(&mut self, frame: Frame, byte_mask: u128, data: &LineData) {
+        // Bytes of sectors that are not valid do not matter, so they need not be left out.
+        let start = frame.index() * self.geometry.line_bytes();
+        copy_bytes(&mut self.data[start..start + self.geometry.line_bytes()], data, byte_mask);
+    }
+
+    fn outgoing_room(&self) -> usize {
+        self.outgoing_capacity - self.outgoing.len() - self.mshrs.pending_atomics()
+    }
+
+    fn send(&mut self, now: Cycle, request: Request) {
+        if request.byte_mask == 0 {
+            self.counters.requested_sectors += u64::from(request.sectors.count_ones());
+        }
+        self.outgoing.push_back((now + 1, request));
+    }
+
+    /// Sends the oldest request if the port can take it: at most one a cycle. True if it did, and so made
+    /// room for an access.
+    #[inline]
+    pub fn tick(&mut self, now: Cycle, port: &mut MemoryPort) -> bool {
+        if let Some((from, _)) = self.outgoing.front()
+            && *from <= now
+            && port.ready(now)
+            && let Some((_, request)) = self.outgoing.pop_front()
+        {
+            port.push(now, request);
+            return true;
+        }
+        false
+    }
+
+    /// Takes a reply that has arrived; the responses it brings are there from the next cycle on. False if
+    /// there is no room for them yet: the reply has to be offered again.
+    pub fn accept(&mut self, now: Cycle, reply: &Reply) -> bool {
+        match reply.kind {
+            ReplyKind::Data => {
+                let id = mshr::MshrId::of_tag(reply.tag);
+                if self.fills.room() < self.mshrs.waiting(id) {
+                    return false;
+                }
+                self.geometry.copy_sectors(self.mshrs.data_mut(id), &reply.data, reply.sectors);
+                let mshr = &mut self.mshrs[id];
+                mshr.outstanding &= !reply.sectors;
+                mshr.held |= reply.sectors;
+                if mshr.current {
+                    self.install(id, reply.sectors);
+                }
+                self.deliver(now, id);
+            }
+            ReplyKind::WriteAck | ReplyKind::AtomicOld => {
+                let Some(slot) = self.fills.push() else { return false };
+                let kind = if reply.kind == ReplyKind::WriteAck {
+                    ResponseKind::Stored
+                } else {
+                    slot.data = reply.data;
+                    ResponseKind::AtomicOld
+                };
+                slot.head(now + 1, kind, reply.tag, reply.line, reply.sectors);
+            }
+        }
+        true
+    }
+
+    /// Puts sectors that have come into the cache.
+    fn install(&mut self, id: mshr::MshrId, sectors: u8) {
+        let line = self.mshrs[id].line;
+        let frame = match self.tags.find(line.0, line) {
+            Some(frame) => frame,
+            None => {
+                // Every line may leave: memory has what is in it.
+                let Some(frame) = self.tags.victim(line.0, |_| true) else { return };
+                if self.tags.line(frame).is_some() {
+                    self.counters.evictions += 1;
+                }
+                self.counters.installed_lines += 1;
+                self.tags.install(frame, line);
+                self.valid[frame.index()] = 0;
+                if self.mshrs.all_streaming(id) {
+                    self.tags.demote(frame);
+                } else {
+                    self.tags.touch(frame);
+                }
+                frame
+            }
+        };
+        let start = frame.index() * self.geometry.line_bytes();
+        self.geometry.copy_sectors(&mut self.data[start..], self.mshrs.data(id), sectors);
+        self.valid[frame.index()] |= sectors;
+    }
+
+    /// Answers the accesses of a miss that have all their sectors. Once an atomic is among them they act
+    /// strictly in order; loads alone may pass each other.
+    fn deliver(&mut self, now: Cycle, id: mshr::MshrId) {
+        let in_order = self.mshrs[id].atomics > 0;
+        let line = self.mshrs[id].line;
+        let address = self.geometry.address(line);
+        let mut place = 0;
+        while let Some(waiter) = self.mshrs.waiter(id, place) {
+            if waiter.sectors & !self.mshrs[id].held != 0 {
+                if in_order {
+                    break;
+                }
+                place += 1;
+                continue;
+            }
+            let atomic = self.mshrs.remove(id, place);
+            let Some(slot) = self.fills.push() else { break };
+            match atomic {
+                None => {
+                    slot.head(now + 1, ResponseKind::Loaded, waiter.owner, address, waiter.sectors);
+                    self.geometry.copy_sectors(&mut slot.data, self.mshrs.data(id), waiter.sectors);
+                }
+                Some(atomic) => {
+                    slot.head(now + 1, ResponseKind::AtomicOld, waiter.owner, address, waiter.sectors);
+                    slot.data = [0; MAX_LINE_BYTES];
+                    let (mask, swap) = (atomic.byte_mask, atomic.swap);
+                    let data = self.mshrs.data_mut(id);
+                    apply_atomic(atomic.op, mask, &atomic.data, swap, data, &mut slot.data);
+                    let mut result = [0; MAX_LINE_BYTES];
+                    copy_bytes(&mut result, data, mask);
+                    if self.mshrs[id].current
+                        && let Some(frame) = self.tags.find(line.0, line)
+                    {
+                        self.update(frame, mask, &result);
+                    }
+                    let hint = CacheHint::Cached;
+                    self.send(now, Request::write(waiter.owner, address, mask, &result, hint, self.geometry));
+                }
+            }
+        }
+        if self.mshrs[id].outstanding == 0 && self.mshrs.waiting(id) == 0 {
+            self.mshrs.release(id);
+        }
+    }
+
+    /// The response of this cycle, if there is one: the one that has been ready for longest, a reply's before
+    /// a hit's.
+    #[inline]
+    pub fn response(&self, now: Cycle) -> Option<Response<'_>> {
+        self.due(now).map(Slot::response)
+    }
+
+    fn due(&self, now: Cycle) -> Option<&Slot> {
+        if self.popped_at == Some(now) {
+            return None;
+        }
+        let ready = |slot: &&Slot| slot.ready_at() <= now;
+        match (self.fills.front().filter(ready), self.hits.front().filter(ready)) {
+            (Some(fill), Some(hit)) => Some(if hit.ready_at() < fill.ready_at() { hit } else { fill }),
+            (fill, hit) => fill.or(hit),
+        }
+    }
+
+    /// Takes the response of this cycle; there is none other until the next.
+    pub fn pop_response(&mut self, now: Cycle) {
+        let Some(ready_at) = self.due(now).map(Slot::ready_at) else { return };
+        let from_fills = self.fills.front().is_some_and(|slot| slot.ready_at() == ready_at);
+        if from_fills {
+            self.fills.pop()
+        } else {
+            self.hits.pop()
+        }
+        self.popped_at = Some(now);
+    }
+
+    /// Drops all lines: what an acquire at device scope does. Misses that are outstanding deliver to the
+    /// accesses that wait for them and install nothing.
+    pub fn invalidate(&mut self) {
+        self.tags.clear();
+        self.valid.fill(0);
+        self.mshrs.retire_all();
+        self.counters.invalidations += 1;
+    }
+
+    /// The first cycle from `now` on in which a response is there to be taken or a request can leave;
+    /// [`NEVER`] if only a reply or a credit changes anything.
+    pub fn next_event(&self, now: Cycle, port: &MemoryPort) -> Cycle {
+        let mut next = NEVER;
+        for slot in [self.fills.front(), self.hits.front()].into_iter().flatten() {
+            let after_pop = if self.popped_at == Some(now) { now + 1 } else { now };
+            next = next.min(slot.ready_at().max(after_pop));
+        }
+        if let Some((from, _)) = self.outgoing.front()
+            && let Some(ready) = port.next_ready(now.max(*from))
+        {
+            next = next.min(ready);
+        }
+        next
+    }
+
+    /// True if nothing waits, is outstanding or is about to leave. Writes that the L2 has not acknowledged
+    /// do not count; their owners know of them.
+    pub fn is_idle(&self) -> bool {
+        self.outgoing.is_empty() && self.hits.is_empty() && self.fills.is_empty() && self.mshrs.is_idle()
+    }
+}

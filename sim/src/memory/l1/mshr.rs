@@ -1,0 +1,238 @@
+//! Outstanding lines of an L1, and the accesses that wait for them.
+
+use crate::isa::table::{AtomicOp, CacheHint};
+use crate::memory::geometry::LineNumber;
+use crate::memory::message::{LineData, MAX_LINE_BYTES};
+use std::ops::{Index, IndexMut};
+
+/// One outstanding line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct MshrId(u16);
+
+impl MshrId {
+    /// As the tag of its requests.
+    pub(super) fn tag(self) -> u32 {
+        u32::from(self.0)
+    }
+
+    /// The MSHR whose tag a reply carries.
+    pub(super) fn of_tag(tag: u32) -> MshrId {
+        MshrId(tag as u16)
+    }
+}
+
+/// State of an outstanding line.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Mshr {
+    pub(super) line: LineNumber,
+    /// Sectors that were asked for and have not come.
+    pub(super) outstanding: u8,
+    /// Sectors whose bytes are here: they have come, or they were in the cache when a waiter joined.
+    pub(super) held: u8,
+    /// Accesses may still join, and what comes is installed.
+    pub(super) current: bool,
+    /// Atomics among the waiters.
+    pub(super) atomics: u16,
+    waiting: u16,
+}
+
+/// An access that waits.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Waiter {
+    pub(super) owner: u32,
+    pub(super) sectors: u8,
+    pub(super) hint: CacheHint,
+    /// Its atomic, by place in the store of those.
+    pub(super) atomic: Option<u16>,
+}
+
+/// A read-modify-write that waits for its words.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PendingAtomic {
+    pub(super) op: AtomicOp,
+    pub(super) byte_mask: u128,
+    pub(super) data: LineData,
+    pub(super) swap: u32,
+}
+
+/// No line has this number.
+const NO_LINE: u32 = u32::MAX;
+
+/// All MSHRs of an L1.
+#[derive(Debug, Clone)]
+pub(super) struct Mshrs {
+    mshrs: Vec<Mshr>,
+    /// Of each MSHR: its line if accesses may join, or if they have to keep behind an atomic.
+    searched: Vec<u32>,
+    searched_count: usize,
+    data: Vec<LineData>,
+    merges: usize,
+    waiters: Vec<Waiter>,
+    free: Vec<u16>,
+    atomics: Vec<PendingAtomic>,
+    free_atomics: Vec<u16>,
+}
+
+impl Mshrs {
+    /// `count` MSHRs that serve `merges` accesses each.
+    pub(super) fn new(count: usize, merges: usize) -> Mshrs {
+        let mshr =
+            Mshr { line: LineNumber(0), outstanding: 0, held: 0, current: false, atomics: 0, waiting: 0 };
+        let waiter = Waiter { owner: 0, sectors: 0, hint: CacheHint::Cached, atomic: None };
+        Mshrs {
+            mshrs: vec![mshr; count],
+            searched: vec![NO_LINE; count],
+            searched_count: 0,
+            data: vec![[0; MAX_LINE_BYTES]; count],
+            merges,
+            waiters: vec![waiter; count * merges],
+            free: (0..count as u16).rev().collect(),
+            atomics: Vec::new(),
+            free_atomics: Vec::new(),
+        }
+    }
+
+    /// The MSHR of a line that accesses join or keep behind.
+    #[inline]
+    pub(super) fn find(&self, line: LineNumber) -> Option<MshrId> {
+        if self.searched_count == 0 {
+            return None;
+        }
+        self.searched.iter().position(|&searched| searched == line.0).map(|i| MshrId(i as u16))
+    }
+
+    pub(super) fn has_free(&self) -> bool {
+        !self.free.is_empty()
+    }
+
+    pub(super) fn is_idle(&self) -> bool {
+        self.free.len() == self.mshrs.len()
+    }
+
+    /// A free MSHR for a line. With `current` false no access will join it.
+    pub(super) fn allocate(&mut self, line: LineNumber, current: bool) -> Option<MshrId> {
+        let i = self.free.pop()?;
+        self.mshrs[usize::from(i)] = Mshr { line, outstanding: 0, held: 0, current, atomics: 0, waiting: 0 };
+        if current {
+            self.searched[usize::from(i)] = line.0;
+            self.searched_count += 1;
+        }
+        Some(MshrId(i))
+    }
+
+    /// Nothing joins this miss any more and it installs nothing. While atomics wait for it, accesses to the
+    /// line still find it, and keep behind.
+    pub(super) fn retire(&mut self, id: MshrId) {
+        self[id].current = false;
+        self.hide_if_unordered(id);
+    }
+
+    /// The same for every miss.
+    pub(super) fn retire_all(&mut self) {
+        for i in 0..self.mshrs.len() {
+            if self.searched[i] != NO_LINE {
+                self.retire(MshrId(i as u16));
+            }
+        }
+    }
+
+    fn hide_if_unordered(&mut self, id: MshrId) {
+        let searched = &mut self.searched[usize::from(id.0)];
+        let mshr = &self.mshrs[usize::from(id.0)];
+        if !mshr.current && mshr.atomics == 0 && *searched != NO_LINE {
+            *searched = NO_LINE;
+            self.searched_count -= 1;
+        }
+    }
+
+    /// Frees an MSHR that nothing waits for.
+    pub(super) fn release(&mut self, id: MshrId) {
+        self.retire(id);
+        self.free.push(id.0);
+    }
+
+    pub(super) fn has_room(&self, id: MshrId) -> bool {
+        self.waiting(id) < self.merges
+    }
+
+    /// Accesses that wait.
+    pub(super) fn waiting(&self, id: MshrId) -> usize {
+        usize::from(self[id].waiting)
+    }
+
+    /// Atomics that wait, over all lines.
+    #[inline]
+    pub(super) fn pending_atomics(&self) -> usize {
+        self.atomics.len() - self.free_atomics.len()
+    }
+
+    /// An access joins, as the last.
+    pub(super) fn push(&mut self, id: MshrId, waiter: Waiter, atomic: Option<&PendingAtomic>) {
+        let atomic = atomic.map(|atomic| match self.free_atomics.pop() {
+            Some(place) => {
+                self.atomics[usize::from(place)] = *atomic;
+                place
+            }
+            None => {
+                self.atomics.push(*atomic);
+                self.atomics.len() as u16 - 1
+            }
+        });
+        debug_assert!(self.has_room(id));
+        let place = usize::from(id.0) * self.merges + self.waiting(id);
+        self.waiters[place] = Waiter { atomic, ..waiter };
+        self[id].waiting += 1;
+        self[id].atomics += u16::from(atomic.is_some());
+    }
+
+    /// The access at a place of the queue.
+    pub(super) fn waiter(&self, id: MshrId, place: usize) -> Option<Waiter> {
+        (place < self.waiting(id)).then(|| self.waiters[usize::from(id.0) * self.merges + place])
+    }
+
+    /// Takes the access at a place out, and returns its atomic if it is one.
+    pub(super) fn remove(&mut self, id: MshrId, place: usize) -> Option<PendingAtomic> {
+        let first = usize::from(id.0) * self.merges;
+        let last = first + self.waiting(id);
+        let removed = self.waiters[first + place];
+        self.waiters.copy_within(first + place + 1..last, first + place);
+        self[id].waiting -= 1;
+        let atomic = removed.atomic?;
+        self.free_atomics.push(atomic);
+        self[id].atomics -= 1;
+        self.hide_if_unordered(id);
+        Some(self.atomics[usize::from(atomic)])
+    }
+
+    /// True if every access that waits has the streaming hint.
+    pub(super) fn all_streaming(&self, id: MshrId) -> bool {
+        let first = usize::from(id.0) * self.merges;
+        self.waiters[first..first + self.waiting(id)].iter().all(|w| w.hint == CacheHint::Streaming)
+    }
+
+    /// The bytes held.
+    pub(super) fn data(&self, id: MshrId) -> &LineData {
+        &self.data[usize::from(id.0)]
+    }
+
+    /// The bytes held.
+    pub(super) fn data_mut(&mut self, id: MshrId) -> &mut LineData {
+        &mut self.data[usize::from(id.0)]
+    }
+}
+
+impl Index<MshrId> for Mshrs {
+    type Output = Mshr;
+
+    #[inline]
+    fn index(&self, id: MshrId) -> &Mshr {
+        &self.mshrs[usize::from(id.0)]
+    }
+}
+
+impl IndexMut<MshrId> for Mshrs {
+    #[inline]
+    fn index_mut(&mut self, id: MshrId) -> &mut Mshr {
+        &mut self.mshrs[usize::from(id.0)]
+    }
+}

@@ -1,0 +1,531 @@
+//! One slice of the second-level cache: sectored, set-associative, write-back, with its atomics unit.
+//!
+//! The slice serves one access a cycle, in order: the oldest waiter whose sectors have come, else the head
+//! of its queue. An access to a line with an outstanding miss waits behind it, except a read of sectors
+//! that are there when only reads wait, so accesses to a line act in the order in which they arrived.
+//!
+//! A frame has three kinds of bytes: those of valid sectors; in other sectors the dirty bytes, which
+//! writes have put there without a fetch; and bytes that the slice does not know.
+
+mod waiters;
+
+use super::agenda::Agenda;
+use super::counters::counters;
+use super::geometry::{LineGeometry, LineNumber, SliceHash, copy_bytes};
+use super::image::Image;
+use super::message::{MAX_LINE_BYTES, Reply, ReplyKind, Request, RequestKind, apply_atomic};
+use super::tags::{Frame, Tags};
+use crate::clock::{Cycle, NEVER};
+use crate::config::Config;
+use crate::isa::table::CacheHint;
+use std::collections::VecDeque;
+use waiters::Waiters;
+
+counters! {
+    /// What the L2 slices did. An access is a request packet; each has one outcome.
+    L2Counters {
+        /// Read packets.
+        reads,
+        /// Write packets.
+        writes,
+        /// Atomic packets.
+        atomics,
+        /// Outcome HIT: served without waiting for memory (a write to a line that is there).
+        hits,
+        /// Outcome MSHR_HIT: waited for a line that was already outstanding.
+        mshr_hits,
+        /// Outcome SECTOR_MISS: the line was there, sectors that are needed were not.
+        sector_misses,
+        /// Outcome MISS: the line was not there.
+        misses,
+        /// Accesses that could not start at once: outcome RESERVATION_FAIL, counted once an access.
+        reservation_fails,
+        /// Cycles that such accesses held up the slice's queue.
+        reservation_fail_cycles,
+        /// Lines that left to make room.
+        evictions,
+        /// Lines of those that had dirty bytes and went to memory.
+        write_backs,
+        /// Sectors fetched from memory.
+        fetched_sectors,
+        /// Dirty sectors written to memory by [`flush`](super::MemorySystem::flush).
+        flushed_sectors,
+    }
+}
+
+/// A line on its way between a slice and its memory channel. The bytes are in the image.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Transfer {
+    pub(super) line: LineNumber,
+    /// Number of the line within its slice.
+    pub(super) index: u32,
+    pub(super) sectors: u8,
+    /// The waiting miss, or `None` for a write-back.
+    pub(super) fetch: Option<MshrId>,
+}
+
+/// An outstanding line of a slice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct MshrId(u16);
+
+const NO_MSHR: u16 = u16::MAX;
+
+#[derive(Debug, Clone, Copy)]
+struct Mshr {
+    frame: Frame,
+    /// Sectors on the way from memory.
+    outstanding: u8,
+    /// A write or an atomic is among the waiters, so everything queues up behind it.
+    ordered: bool,
+    /// The first waiter can be served; the MSHR is in the list of those.
+    ready: bool,
+}
+
+/// Sectors that have come from memory.
+#[derive(Debug, Clone, Copy)]
+struct Fill {
+    at: Cycle,
+    mshr: MshrId,
+    sectors: u8,
+}
+
+/// Why an access cannot start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stall;
+
+/// A slice of the L2.
+#[derive(Debug, Clone)]
+pub(super) struct Slice {
+    geometry: LineGeometry,
+    hash: SliceHash,
+    hit_latency: Cycle,
+    /// Sectors that one memory burst brings together.
+    sectors_per_burst: u32,
+    tags: Tags,
+    valid: Vec<u8>,
+    dirty: Vec<u128>,
+    mshr_of: Vec<u16>,
+    data: Vec<u8>,
+    input: VecDeque<Request>,
+    input_capacity: usize,
+    replies: VecDeque<(Cycle, Reply)>,
+    reply_capacity: usize,
+    to_memory: VecDeque<Transfer>,
+    to_memory_capacity: usize,
+    fills: VecDeque<Fill>,
+    mshrs: Vec<Mshr>,
+    free_mshrs: Vec<u16>,
+    waiters: Waiters,
+    /// MSHRs whose first waiter can be served, oldest first.
+    ready: VecDeque<MshrId>,
+    stalled_since: Option<Cycle>,
+    counters: L2Counters,
+}
+
+/// What a cycle of a slice did, for the blocks around it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Effects {
+    /// Room in the request queue.
+    pub(super) took_request: bool,
+    /// A reply that can go from this cycle on.
+    pub(super) replied: Option<Cycle>,
+    /// Transfers wait for the memory channel.
+    pub(super) to_memory: bool,
+}
+
+impl Slice {
+    pub(super) fn new(config: &Config) -> Slice {
+        let geometry = LineGeometry::new(config);
+        let l2 = &config.l2;
+        let tags = Tags::new(l2.slice_bytes, config.core.l1.line_bytes, l2.ways);
+        let frames = tags.frames();
+        let mshrs = l2.mshrs as usize;
+        let reply_capacity = (l2.hit_latency_cycles + config.interconnect.queue_entries) as usize;
+        // A miss that evicts a dirty line sends two transfers at once.
+        let to_memory_capacity = (l2.queue_entries as usize).max(2);
+        let sectors = geometry.sectors() as usize;
+        Slice {
+            geometry,
+            hash: SliceHash::new(l2.slices),
+            hit_latency: Cycle::from(l2.hit_latency_cycles),
+            sectors_per_burst: (config.dram.burst_bytes / geometry.sector_bytes())
+                .clamp(1, geometry.sectors()),
+            valid: vec![0; frames],
+            dirty: vec![0; frames],
+            mshr_of: vec![NO_MSHR; frames],
+            data: vec![0; frames * geometry.line_bytes()],
+            tags,
+            input: VecDeque::with_capacity(l2.queue_entries as usize),
+            input_capacity: l2.queue_entries as usize,
+            replies: VecDeque::with_capacity(reply_capacity),
+            reply_capacity,
+            to_memory: VecDeque::with_capacity(to_memory_capacity),
+            to_memory_capacity,
+            fills: VecDeque::with_capacity(mshrs * sectors),
+            mshrs: vec![Mshr { frame: Frame(0), outstanding: 0, ordered: false, ready: false }; mshrs],
+            free_mshrs: (0..l2.mshrs as u16).rev().collect(),
+            waiters: Waiters::new(mshrs, l2.mshr_merges as usize),
+            ready: VecDeque::with_capacity(mshrs),
+            stalled_since: None,
+            counters: L2Counters::default(),
+        }
+    }
+
+    pub(super) fn counters(&self) -> &L2Counters {
+        &self.counters
+    }
+
+    /// True if a request can enter the queue.
+    #[inline]
+    pub(super) fn has_room(&self) -> bool {
+        self.input.len() < self.input_capacity
+    }
+
+    /// A request enters the queue.
+    #[inline]
+    pub(super) fn accept(&mut self, request: Request) {
+        debug_assert!(self.has_room(), "push into a full slice");
+        self.input.push_back(request);
+    }
+
+    /// Replies, oldest first, each with the cycle from which on it can go.
+    #[inline]
+    pub(super) fn replies(&self) -> &VecDeque<(Cycle, Reply)> {
+        &self.replies
+    }
+
+    /// Takes the reply at a place of [`replies`](Self::replies).
+    #[inline]
+    pub(super) fn take_reply(&mut self, place: usize) -> Option<Reply> {
+        self.replies.remove(place).map(|(_, reply)| reply)
+    }
+
+    /// True if transfers wait for the channel.
+    #[inline]
+    pub(super) fn has_transfer(&self) -> bool {
+        !self.to_memory.is_empty()
+    }
+
+    /// Takes the oldest transfer.
+    #[inline]
+    pub(super) fn take_transfer(&mut self) -> Option<Transfer> {
+        self.to_memory.pop_front()
+    }
+
+    /// Sectors arrive from memory in cycle `at`; calls come in the order of that.
+    #[inline]
+    pub(super) fn expect_fill(&mut self, at: Cycle, mshr: MshrId, sectors: u8) {
+        debug_assert!(self.fills.back().is_none_or(|fill| fill.at <= at));
+        self.fills.push_back(Fill { at, mshr, sectors });
+    }
+
+    /// True if nothing is queued, outstanding or about to be sent.
+    pub(super) fn is_idle(&self) -> bool {
+        self.input.is_empty()
+            && self.replies.is_empty()
+            && self.to_memory.is_empty()
+            && self.free_mshrs.len() == self.mshrs.len()
+    }
+
+    /// Simulates a cycle, and plans the next one in which there is something to do without a push from
+    /// outside.
+    pub(super) fn tick(&mut self, now: Cycle, me: usize, image: &mut Image, agenda: &mut Agenda) -> Effects {
+        while let Some(&fill) = self.fills.front()
+            && fill.at <= now
+        {
+            self.fills.pop_front();
+            self.fill(fill, image);
+        }
+        let mut effects = Effects::default();
+        if self.replies.len() < self.reply_capacity {
+            let replies = self.replies.len();
+            let progress = if let Some(&mshr) = self.ready.front() {
+                self.serve_waiter(now, mshr);
+                true
+            } else if let Some(request) = self.input.pop_front() {
+                match self.start(now, request, image) {
+                    Ok(()) => {
+                        self.end_stall(now);
+                        effects.took_request = true;
+                        true
+                    }
+                    Err((Stall, request)) => {
+                        self.input.push_front(request);
+                        if self.stalled_since.is_none() {
+                            self.stalled_since = Some(now);
+                            self.counters.reservation_fails += 1;
+                        }
+                        false
+                    }
+                }
+            } else {
+                false
+            };
+            if self.replies.len() > replies {
+                effects.replied = self.replies.back().map(|(ready, _)| *ready);
+            }
+            // A stall ends with a fill, with room towards memory or with a waiter's turn: each wakes us.
+            if progress && !(self.ready.is_empty() && self.input.is_empty()) {
+                agenda.soon(me);
+            }
+        }
+        effects.to_memory = self.has_transfer();
+        agenda.at(me, self.fills.front().map_or(NEVER, |fill| fill.at));
+        effects
+    }
+
+    fn end_stall(&mut self, now: Cycle) {
+        if let Some(since) = self.stalled_since.take() {
+            self.counters.reservation_fail_cycles += now - since;
+        }
+    }
+
+    /// Puts sectors from memory into their frame, around the bytes that are newer there.
+    fn fill(&mut self, fill: Fill, image: &Image) {
+        let mshr = &mut self.mshrs[usize::from(fill.mshr.0)];
+        let frame = mshr.frame;
+        mshr.outstanding &= !fill.sectors;
+        if let Some(line) = self.tags.line(frame) {
+            let from_memory = image.read(line);
+            let mut bytes = 0;
+            for sector in 0..self.geometry.sectors() {
+                if fill.sectors >> sector & 1 == 1 {
+                    bytes |= self.geometry.sector_mask(sector);
+                }
+            }
+            let start = frame.index() * self.geometry.line_bytes();
+            let line_data = &mut self.data[start..start + self.geometry.line_bytes()];
+            copy_bytes(line_data, &from_memory, bytes & !self.dirty[frame.index()]);
+        }
+        self.valid[frame.index()] |= fill.sectors;
+        self.counters.fetched_sectors += u64::from(fill.sectors.count_ones());
+        self.note_ready(fill.mshr);
+    }
+
+    /// Lists an MSHR as ready if its first waiter can be served.
+    fn note_ready(&mut self, id: MshrId) {
+        let mshr = &mut self.mshrs[usize::from(id.0)];
+        if !mshr.ready
+            && let Some(first) = self.waiters.first(usize::from(id.0))
+            && needed_sectors(first) & !self.valid[mshr.frame.index()] == 0
+        {
+            mshr.ready = true;
+            self.ready.push_back(id);
+        }
+    }
+
+    /// Serves the first waiter of a ready MSHR.
+    fn serve_waiter(&mut self, now: Cycle, id: MshrId) {
+        let i = usize::from(id.0);
+        let frame = self.mshrs[i].frame;
+        if let Some(request) = self.waiters.pop(i) {
+            self.serve(now, &request, frame);
+        }
+        let more = self.waiters.first(i).map(needed_sectors);
+        if more.is_some_and(|needed| needed & !self.valid[frame.index()] == 0) {
+            return;
+        }
+        self.ready.pop_front();
+        self.mshrs[i].ready = false;
+        if more.is_none() {
+            self.mshrs[i].ordered = false;
+            if self.mshrs[i].outstanding == 0 {
+                self.mshr_of[frame.index()] = NO_MSHR;
+                self.free_mshrs.push(id.0);
+            }
+        }
+    }
+
+    /// Serves a request at the head of the queue, or lets it wait for memory.
+    fn start(&mut self, now: Cycle, request: Request, image: &mut Image) -> Result<(), (Stall, Request)> {
+        let line = self.geometry.number(request.line);
+        let index = self.hash.within_slice(line);
+        let needed = needed_sectors(&request);
+        let Some(frame) = self.tags.find(index, line) else {
+            return self.start_absent(now, request, line, index, image);
+        };
+        let missing = needed & !self.valid[frame.index()];
+        let id = self.mshr_of[frame.index()];
+        if id == NO_MSHR {
+            if missing == 0 {
+                self.counters.hits += 1;
+                self.serve(now, &request, frame);
+                return Ok(());
+            }
+            if self.free_mshrs.is_empty() || self.room_to_memory() < 1 {
+                return Err((Stall, request));
+            }
+            let known = self.valid[frame.index()] != 0 || self.dirty[frame.index()] != 0;
+            *(if known { &mut self.counters.sector_misses } else { &mut self.counters.misses }) += 1;
+            self.begin_miss(request, frame, line, index, missing);
+            return Ok(());
+        }
+        let mshr = self.mshrs[usize::from(id)];
+        let is_read = request.kind == RequestKind::Read;
+        if missing == 0 && is_read && !mshr.ordered {
+            self.counters.hits += 1;
+            self.serve(now, &request, frame);
+            return Ok(());
+        }
+        let missing = missing & !mshr.outstanding;
+        if !self.waiters.has_room(usize::from(id)) || (missing != 0 && self.room_to_memory() < 1) {
+            return Err((Stall, request));
+        }
+        if missing == 0 {
+            self.counters.mshr_hits += 1;
+        } else {
+            self.counters.sector_misses += 1;
+            self.fetch(MshrId(id), frame, line, index, missing);
+        }
+        self.mshrs[usize::from(id)].ordered |= !is_read;
+        self.waiters.push(usize::from(id), request);
+        Ok(())
+    }
+
+    /// The same for a line that is not in the slice.
+    fn start_absent(
+        &mut self,
+        now: Cycle,
+        request: Request,
+        line: LineNumber,
+        index: u32,
+        image: &mut Image,
+    ) -> Result<(), (Stall, Request)> {
+        let needed = needed_sectors(&request);
+        if needed != 0 && self.free_mshrs.is_empty() {
+            return Err((Stall, request));
+        }
+        let mshr_of = &self.mshr_of;
+        let Some(frame) = self.tags.victim(index, |frame| mshr_of[frame.index()] == NO_MSHR) else {
+            return Err((Stall, request));
+        };
+        let dirty = self.dirty[frame.index()];
+        let transfers = usize::from(needed != 0) + usize::from(dirty != 0);
+        if self.room_to_memory() < transfers {
+            return Err((Stall, request));
+        }
+        let leaving = self.tags.line(frame);
+        self.tags.install(frame, line);
+        // A line that is only passing through must not look recently used.
+        self.tags.demote(frame);
+        self.valid[frame.index()] = 0;
+        self.dirty[frame.index()] = 0;
+        self.counters.misses += 1;
+        if let Some(leaving) = leaving {
+            self.counters.evictions += 1;
+            if dirty != 0 {
+                self.counters.write_backs += 1;
+                let start = frame.index() * self.geometry.line_bytes();
+                image.write(leaving, &self.data[start..start + self.geometry.line_bytes()], dirty);
+                self.to_memory.push_back(Transfer {
+                    line: leaving,
+                    index: self.hash.within_slice(leaving),
+                    sectors: self.geometry.sectors_of(dirty),
+                    fetch: None,
+                });
+            }
+        }
+        if needed == 0 {
+            self.serve(now, &request, frame);
+        } else {
+            self.begin_miss(request, frame, line, index, needed);
+        }
+        Ok(())
+    }
+
+    fn begin_miss(&mut self, request: Request, frame: Frame, line: LineNumber, index: u32, missing: u8) {
+        let Some(id) = self.free_mshrs.pop() else { return };
+        self.mshr_of[frame.index()] = id;
+        let ordered = request.kind != RequestKind::Read;
+        self.mshrs[usize::from(id)] = Mshr { frame, outstanding: 0, ordered, ready: false };
+        self.fetch(MshrId(id), frame, line, index, missing);
+        self.waiters.push(usize::from(id), request);
+    }
+
+    /// Asks memory for sectors, and for those that come in the same bursts anyway.
+    fn fetch(&mut self, id: MshrId, frame: Frame, line: LineNumber, index: u32, missing: u8) {
+        let group = (1u32 << self.sectors_per_burst) - 1;
+        let mut sectors = 0u32;
+        for first in (0..self.geometry.sectors()).step_by(self.sectors_per_burst as usize) {
+            if u32::from(missing) & group << first != 0 {
+                sectors |= group << first;
+            }
+        }
+        let mshr = &mut self.mshrs[usize::from(id.0)];
+        let sectors = sectors as u8 & !self.valid[frame.index()] & !mshr.outstanding;
+        mshr.outstanding |= sectors;
+        self.to_memory.push_back(Transfer { line, index, sectors, fetch: Some(id) });
+    }
+
+    fn room_to_memory(&self) -> usize {
+        self.to_memory_capacity - self.to_memory.len()
+    }
+
+    /// Performs a request on a frame that has everything it needs; the reply can go a hit latency later.
+    fn serve(&mut self, now: Cycle, request: &Request, frame: Frame) {
+        let i = frame.index();
+        let start = i * self.geometry.line_bytes();
+        let line_data = &mut self.data[start..start + self.geometry.line_bytes()];
+        let mut reply = Reply {
+            core: request.core,
+            tag: request.tag,
+            kind: ReplyKind::Data,
+            line: request.line,
+            sectors: request.sectors,
+            data: [0; MAX_LINE_BYTES],
+        };
+        match request.kind {
+            RequestKind::Read => {
+                self.counters.reads += 1;
+                self.geometry.copy_sectors(&mut reply.data, line_data, request.sectors);
+            }
+            RequestKind::Write => {
+                self.counters.writes += 1;
+                reply.kind = ReplyKind::WriteAck;
+                copy_bytes(line_data, &request.data, request.byte_mask);
+            }
+            RequestKind::Atomic(op) => {
+                self.counters.atomics += 1;
+                reply.kind = ReplyKind::AtomicOld;
+                let mask = request.byte_mask;
+                apply_atomic(op, mask, &request.data, request.swap, line_data, &mut reply.data);
+            }
+        }
+        if request.byte_mask != 0 {
+            self.dirty[i] |= request.byte_mask;
+            self.valid[i] |= self.geometry.full_sectors_of(self.dirty[i]);
+        }
+        if request.hint != CacheHint::Streaming {
+            self.tags.touch(frame);
+        }
+        self.replies.push_back((now + self.hit_latency, reply));
+    }
+
+    /// Writes every dirty byte to the image; the lines stay, clean.
+    pub(super) fn flush(&mut self, image: &mut Image) {
+        let line_bytes = self.geometry.line_bytes();
+        for i in 0..self.dirty.len() {
+            let dirty = std::mem::take(&mut self.dirty[i]);
+            if dirty != 0
+                && let Some(line) = self.tags.line(Frame(i as u32))
+            {
+                image.write(line, &self.data[i * line_bytes..(i + 1) * line_bytes], dirty);
+                self.counters.flushed_sectors += u64::from(self.geometry.sectors_of(dirty).count_ones());
+            }
+        }
+    }
+
+    /// Drops every line; only when idle and flushed.
+    pub(super) fn drop_lines(&mut self) {
+        self.tags.clear();
+        self.valid.fill(0);
+    }
+}
+
+/// Sectors that have to be valid before a request can be served; a write needs none.
+fn needed_sectors(request: &Request) -> u8 {
+    match request.kind {
+        RequestKind::Write => 0,
+        RequestKind::Read | RequestKind::Atomic(_) => request.sectors,
+    }
+}

@@ -1,0 +1,221 @@
+//! Everything behind the cores' ports, as one block.
+
+use super::agenda::Agenda;
+use super::crossbar::{InterconnectCounters, ReplyCrossbar, RequestCrossbar};
+use super::dram::{Channel, DramCounters, Issued};
+use super::geometry::LineGeometry;
+use super::image::Image;
+use super::l2::{L2Counters, Slice};
+use super::port::{CorePort, MemoryPort, core_port, exchange};
+use crate::clock::Cycle;
+use crate::config::Config;
+
+/// What the memory side did since it was made.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct MemoryCounters {
+    /// Interconnect.
+    pub interconnect: InterconnectCounters,
+    /// L2, over all slices.
+    pub l2: L2Counters,
+    /// Memory channels, over all channels.
+    pub dram: DramCounters,
+}
+
+impl MemoryCounters {
+    /// What was counted since `before`.
+    pub fn since(&self, before: &MemoryCounters) -> MemoryCounters {
+        MemoryCounters {
+            interconnect: self.interconnect.since(&before.interconnect),
+            l2: self.l2.since(&before.l2),
+            dram: self.dram.since(&before.dram),
+        }
+    }
+}
+
+/// Interconnect, L2 slices, memory channels and the image of memory.
+///
+/// Simulated time never goes back: several launches share one system, and the cycle goes on from one to
+/// the next. Within a cycle the blocks act in the order request network, slices, channels, reply network.
+#[derive(Debug, Clone)]
+pub struct MemorySystem {
+    image: Image,
+    ports: Vec<CorePort>,
+    slices: Vec<Slice>,
+    channels: Vec<Channel>,
+    requests: RequestCrossbar,
+    replies: ReplyCrossbar,
+    slice_agenda: Agenda,
+    channel_agenda: Agenda,
+    interconnect: InterconnectCounters,
+    /// The first cycle that has not been simulated.
+    now: Cycle,
+    skip_idle_cycles: bool,
+}
+
+impl MemorySystem {
+    /// The memory side of a machine, with the contents of device memory and the program's code, and the
+    /// ports of its cores in the order of cores.
+    pub fn new(config: &Config, memory: Vec<u8>, code: &[u32]) -> (MemorySystem, Vec<MemoryPort>) {
+        let (core_ends, ports): (Vec<_>, Vec<_>) =
+            (0..config.cores).map(|core| core_port(core as u16, config)).unzip();
+        let slices: Vec<_> = (0..config.l2.slices).map(|_| Slice::new(config)).collect();
+        let channels: Vec<_> = (0..config.dram.channels).map(|_| Channel::new(config)).collect();
+        let system = MemorySystem {
+            image: Image::new(LineGeometry::new(config), memory, code),
+            ports,
+            slice_agenda: Agenda::new(slices.len()),
+            channel_agenda: Agenda::new(channels.len()),
+            slices,
+            channels,
+            requests: RequestCrossbar::new(config),
+            replies: ReplyCrossbar::new(config),
+            interconnect: InterconnectCounters::default(),
+            now: 0,
+            skip_idle_cycles: true,
+        };
+        (system, core_ends)
+    }
+
+    /// Carries packets and credits between a core and this block, at the boundary of a quantum: with
+    /// neither running, at least once in every link latency.
+    #[inline]
+    pub fn exchange(&mut self, core: &mut MemoryPort) {
+        let i = usize::from(core.core());
+        let port = &mut self.ports[i];
+        exchange(core, port);
+        if let Some(arrival) = port.requests.next_arrival() {
+            self.requests.expect(i, arrival);
+        }
+        self.replies.credits_return();
+    }
+
+    /// Simulates the cycles from `from` to `to`, without `to`.
+    ///
+    /// # Panics
+    /// If `from` is not the cycle in which the last call ended or a later one: time never goes back.
+    pub fn run(&mut self, from: Cycle, to: Cycle) {
+        assert!(from >= self.now, "simulated time never goes back");
+        let mut now = from;
+        while now < to {
+            if self.skip_idle_cycles {
+                now = now.max(self.next_event(now));
+                if now >= to {
+                    break;
+                }
+            }
+            self.tick(now);
+            now += 1;
+        }
+        self.now = to.max(from);
+    }
+
+    fn tick(&mut self, now: Cycle) {
+        let everything = !self.skip_idle_cycles;
+        self.requests.begin(now, everything);
+        self.replies.begin(now, everything);
+        for agenda in [&mut self.slice_agenda, &mut self.channel_agenda] {
+            if everything { agenda.begin_all(now) } else { agenda.begin(now) }
+        }
+        let (slices, agenda) = (&mut self.slices, &mut self.slice_agenda);
+        self.requests.tick(now, &mut self.ports, slices, agenda, &mut self.interconnect);
+        while let Some(s) = agenda.take_due() {
+            let effects = slices[s].tick(now, s, &mut self.image, agenda);
+            if effects.took_request {
+                self.requests.slice_has_room(s);
+            }
+            if let Some(ready) = effects.replied {
+                self.replies.expect(s, ready);
+            }
+            if effects.to_memory {
+                self.channel_agenda.now(s % self.channels.len());
+            }
+        }
+        while let Some(c) = self.channel_agenda.take_due() {
+            self.channels[c].tick(now, c, slices, agenda, &mut self.channel_agenda);
+        }
+        self.replies.tick(now, &mut self.ports, slices, agenda, &mut self.interconnect);
+    }
+
+    /// The first cycle from `now` on in which anything happens without a further packet or credit from a
+    /// core; [`NEVER`](crate::clock::NEVER) if nothing does. Refreshes of idle channels do not count.
+    pub fn next_event(&self, now: Cycle) -> Cycle {
+        let network = self.requests.next().min(self.replies.next());
+        network.min(self.slice_agenda.next()).min(self.channel_agenda.next()).max(now)
+    }
+
+    /// True if no packet is waiting, on its way in or being served, and no miss or write-back is
+    /// outstanding. Packets that are on their way out to a core do not count.
+    pub fn is_idle(&self) -> bool {
+        self.ports.iter().all(|port| port.requests.is_empty())
+            && self.slices.iter().all(Slice::is_idle)
+            && self.channels.iter().all(Channel::is_idle)
+    }
+
+    /// Everything that is dirty in the L2 reaches the image, as at the end of a kernel. This takes no
+    /// simulated time; lines stay in the L2, clean.
+    pub fn flush(&mut self) {
+        self.slices.iter_mut().for_each(|slice| slice.flush(&mut self.image));
+    }
+
+    /// Device memory as far as it has reached the image; [`flush`](Self::flush) brings the rest.
+    pub fn memory(&self) -> &[u8] {
+        self.image.memory()
+    }
+
+    /// Lets the host change device memory between launches: flushes and empties the L2 first, so that what
+    /// the host writes is seen. The size must stay.
+    pub fn host_memory(&mut self) -> &mut [u8] {
+        debug_assert!(self.is_idle(), "the host has memory between launches only");
+        self.flush();
+        self.slices.iter_mut().for_each(Slice::drop_lines);
+        self.image.memory_mut()
+    }
+
+    /// Replaces the program, between launches: code that the L2 holds is dropped.
+    pub fn set_code(&mut self, code: &[u32]) {
+        self.host_memory();
+        self.image.set_code(code);
+    }
+
+    /// Device memory, flushed.
+    pub fn into_memory(mut self) -> Vec<u8> {
+        self.flush();
+        self.image.into_memory()
+    }
+
+    /// What the memory side did so far.
+    pub fn counters(&mut self) -> MemoryCounters {
+        let mut counters = MemoryCounters { interconnect: self.interconnect, ..Default::default() };
+        for channel in &mut self.channels {
+            channel.settle(self.now, &mut self.slices, &mut self.slice_agenda);
+            counters.dram += channel.counters();
+        }
+        self.slices.iter().for_each(|slice| counters.l2 += slice.counters());
+        counters
+    }
+
+    /// L2 slices, each with what it did.
+    pub fn slice_counters(&self) -> impl Iterator<Item = &L2Counters> {
+        self.slices.iter().map(Slice::counters)
+    }
+
+    /// Memory channels, each with what it did.
+    pub fn channel_counters(&self) -> impl Iterator<Item = &DramCounters> {
+        self.channels.iter().map(Channel::counters)
+    }
+
+    /// Simulates every block in every cycle, for comparison: the results are the same.
+    pub fn set_skip_idle_cycles(&mut self, skip: bool) {
+        self.skip_idle_cycles = skip;
+    }
+
+    /// Keeps every command of every memory channel from now on.
+    pub fn record_commands(&mut self) {
+        self.channels.iter_mut().for_each(Channel::record_commands);
+    }
+
+    /// The commands kept so far of a channel.
+    pub fn commands(&self, channel: usize) -> &[Issued] {
+        self.channels[channel].commands()
+    }
+}

@@ -1,0 +1,127 @@
+//! Tests of the hierarchy as a whole: L1s on one side, the memory system on the other.
+
+mod bandwidth;
+mod coherence;
+mod latency;
+mod ordering;
+
+use super::message::MAX_LINE_BYTES;
+use super::{Access, L1, LineData, MemoryPort, MemorySystem, Operation, ResponseKind};
+use crate::clock::Cycle;
+use crate::config::Config;
+use crate::isa::table::CacheHint;
+
+/// Cores that consist of an L1 only, and the memory side.
+pub(super) struct Rig {
+    pub(super) system: MemorySystem,
+    pub(super) ports: Vec<MemoryPort>,
+    pub(super) l1s: Vec<L1>,
+    pub(super) now: Cycle,
+    pub(super) quantum: Cycle,
+}
+
+/// What a load/store unit does with its L1 in a cycle: take a response, make an access.
+pub(super) trait Unit {
+    /// One cycle of core `core`. Returns false if the core takes no reply in this cycle.
+    fn cycle(&mut self, now: Cycle, core: usize, l1: &mut L1) -> bool;
+}
+
+impl<F: FnMut(Cycle, usize, &mut L1) -> bool> Unit for F {
+    fn cycle(&mut self, now: Cycle, core: usize, l1: &mut L1) -> bool {
+        self(now, core, l1)
+    }
+}
+
+impl Rig {
+    pub(super) fn new(config: &Config, memory: Vec<u8>) -> Rig {
+        let (system, ports) = MemorySystem::new(config, memory, &[]);
+        let l1s = ports.iter().map(|_| L1::new(config)).collect();
+        let quantum = Cycle::from(config.interconnect.latency_cycles);
+        Rig { system, ports, l1s, now: 0, quantum }
+    }
+
+    /// Simulates one quantum.
+    pub(super) fn step(&mut self, unit: &mut impl Unit) {
+        let until = self.now + self.quantum;
+        for (core, (l1, port)) in self.l1s.iter_mut().zip(&mut self.ports).enumerate() {
+            for now in self.now..until {
+                let takes = unit.cycle(now, core, l1);
+                if takes && port.reply(now).is_some_and(|reply| l1.accept(now, reply)) {
+                    port.pop_reply(now);
+                }
+                l1.tick(now, port);
+            }
+        }
+        self.system.run(self.now, until);
+        self.ports.iter_mut().for_each(|port| self.system.exchange(port));
+        self.now = until;
+    }
+
+    /// Makes one access on core `core` in the first cycle of the next quantum, and waits for its first
+    /// response: the cycles that it took, and the data.
+    pub(super) fn one(&mut self, core: usize, access: &Access) -> (Cycle, LineData) {
+        let start = self.now;
+        let mut done = None;
+        while done.is_none() {
+            assert!(self.now < start + 100_000, "no response");
+            self.step(&mut |now: Cycle, c: usize, l1: &mut L1| {
+                if c == core && now == start {
+                    l1.access(now, access).unwrap();
+                }
+                if let Some(response) = l1.response(now) {
+                    if done.is_none() && c == core {
+                        assert_eq!(response.owner, access.owner);
+                        done = Some((now - start, *response.data));
+                    }
+                    l1.pop_response(now);
+                }
+                true
+            });
+        }
+        done.unwrap()
+    }
+
+    /// Simulates until nothing is going on, taking every response.
+    pub(super) fn drain(&mut self) {
+        let mut quiet = 0;
+        while quiet < 3 {
+            self.step(&mut |now: Cycle, _: usize, l1: &mut L1| {
+                l1.pop_response(now);
+                true
+            });
+            let idle = self.system.is_idle() && self.l1s.iter().all(L1::is_idle);
+            quiet = if idle { quiet + 1 } else { 0 };
+        }
+    }
+
+    pub(super) fn load(&mut self, core: usize, line: u64, sectors: u8) -> (Cycle, LineData) {
+        self.one(core, &load(line, sectors, CacheHint::Cached))
+    }
+
+    pub(super) fn store_word(&mut self, core: usize, address: u64, value: u32) {
+        let (line, byte_mask, data) = word(address, value);
+        let operation = Operation::Store { byte_mask, data: &data };
+        self.one(core, &Access { operation, hint: CacheHint::Cached, line, owner: 7 });
+    }
+}
+
+pub(super) fn load(line: u64, sectors: u8, hint: CacheHint) -> Access<'static> {
+    Access { operation: Operation::Load { sectors }, hint, line, owner: 5 }
+}
+
+/// Line, mask and data of one word, for lines of 128 bytes.
+pub(super) fn word(address: u64, value: u32) -> (u64, u128, LineData) {
+    let at = (address % 128) as usize;
+    let mut data = [0; MAX_LINE_BYTES];
+    data[at..at + 4].copy_from_slice(&value.to_le_bytes());
+    (address - at as u64, 0xF << at, data)
+}
+
+pub(super) fn word_of(data: &LineData, at: usize) -> u32 {
+    u32::from_le_bytes(data[at..at + 4].try_into().unwrap())
+}
+
+/// A memory in which every word holds its own address.
+pub(super) fn addresses(bytes: usize) -> Vec<u8> {
+    (0..bytes as u32 / 4).flat_map(|i| (i * 4).to_le_bytes()).collect()
+}

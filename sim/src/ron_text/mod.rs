@@ -1,0 +1,92 @@
+//! Texts in RON that users write: reading them, finding the place of a value, and saying what is wrong where
+//! they are no RON at all.
+
+mod locate;
+mod syntax;
+
+use crate::diagnostic::{Diagnostic, Place};
+use ron::error::{Position, SpannedError};
+use ron::extensions::Extensions;
+use std::fs::File;
+use std::io::Read;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+pub use locate::{Entry, Located, Shape, join, locate};
+pub use syntax::{Noun, is_syntax_error, syntax_error};
+
+/// Largest file that is read, bytes; one written by hand has a few thousand.
+const MAX_FILE_BYTES: u64 = 1 << 20;
+
+/// Deserializes a text. Optional values are written without `Some`, and what is one of several kinds of
+/// sections has its kind before the parenthesis: `run(grid: 1)`.
+///
+/// # Errors
+/// The first thing that ron refuses.
+pub fn parse<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, SpannedError> {
+    let extensions = Extensions::IMPLICIT_SOME | Extensions::UNWRAP_VARIANT_NEWTYPES;
+    ron::Options::default().with_default_extension(extensions).from_str(text)
+}
+
+/// A text and what to call it.
+#[derive(Debug)]
+pub struct Source {
+    /// Path as the user gave it, or the name of a file that the program carries with it.
+    pub file: String,
+    /// The whole text.
+    pub text: String,
+    /// Where the file really is; `None` for what is not read from one.
+    pub path: Option<PathBuf>,
+}
+
+impl Source {
+    /// Reads a file; `noun` says what it should be, such as `configuration`.
+    ///
+    /// # Errors
+    /// A file that cannot be read, that is too long, and one that is not text.
+    pub fn read(path: &Path, noun: &str) -> Result<Source, Diagnostic> {
+        let file = path.display().to_string();
+        let fail = |why: String| Diagnostic::error(format!("cannot read the {noun} `{file}`: {why}"));
+        let mut bytes = Vec::new();
+        File::open(path)
+            .and_then(|file| file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes))
+            .map_err(|e| fail(e.to_string()))?;
+        if bytes.len() as u64 > MAX_FILE_BYTES {
+            return Err(fail(format!("it is longer than {MAX_FILE_BYTES} bytes")));
+        }
+        let text = String::from_utf8(bytes)
+            .map_err(|e| fail(format!("it is not UTF-8 text (byte {})", e.utf8_error().valid_up_to())))?;
+        // Some editors put a byte order mark before the text.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned();
+        if let Some(at) = text.find('\0') {
+            return Err(fail(format!("it is not text (byte {at} is 0)")));
+        }
+        Ok(Source { file, text, path: path.canonicalize().ok() })
+    }
+
+    /// The place of these bytes; what goes on over several lines is marked in its first.
+    pub fn place(&self, bytes: Range<usize>) -> Place {
+        let end = bytes.end.min(self.text.len());
+        let start = self.text.floor_char_boundary(bytes.start.min(end));
+        let marked = &self.text[start..self.text.ceil_char_boundary(end)];
+        let length = marked.lines().next().unwrap_or("").chars().count();
+        Place::at_offset(&self.file, &self.text, start, length)
+    }
+
+    /// The text of these bytes, shortened for a message.
+    pub fn excerpt(&self, bytes: &Range<usize>) -> String {
+        const LONGEST: usize = 40;
+        let line = self.text[bytes.clone()].lines().next().unwrap_or("");
+        match line.char_indices().nth(LONGEST) {
+            Some((end, _)) => format!("{}…", &line[..end]),
+            None => line.to_owned(),
+        }
+    }
+
+    /// The byte of a position as ron counts: lines and characters from 1.
+    pub fn offset(&self, position: Position) -> usize {
+        let line: usize = self.text.split_inclusive('\n').take(position.line - 1).map(str::len).sum();
+        let column = self.text[line..].char_indices().nth(position.col - 1);
+        column.map_or(self.text.len(), |(column, _)| line + column)
+    }
+}
