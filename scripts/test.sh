@@ -20,7 +20,7 @@ if [ ${#need[@]} -gt 0 ]; then
     fi
 fi
 if ! command -v cargo >/dev/null; then
-    echo "scripts/test.sh: cargo is missing; install Rust 1.90 or newer: https://rustup.rs" >&2
+    echo "scripts/test.sh: cargo is missing; install Rust 1.91 or newer: https://rustup.rs" >&2
     exit 2
 fi
 

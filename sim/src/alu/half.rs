@@ -11,11 +11,9 @@ pub const BF16_NAN: u32 = 0x7FC0;
 #[inline(always)]
 pub(super) fn from_f16(a: u32) -> f32 {
     let magnitude = a & 0x7FFF;
-    let subnormal = (magnitude as i32 as f32 * f32::from_bits((127 - 24) << 23)).to_bits();
-    let normal = (magnitude << 13) + ((127 - 15) << 23);
-    let special = (magnitude << 13) | 0x7F80_0000;
-    let finite = if magnitude < 0x0400 { subnormal } else { normal };
-    let bits = if magnitude < 0x7C00 { finite } else { special };
+    // Moved to the fields of f32 the exponent is 112 too small, also that of a subnormal.
+    let scaled = f32::from_bits(magnitude << 13) * f32::from_bits((127 + 112) << 23);
+    let bits = scaled.to_bits() | if magnitude < 0x7C00 { 0 } else { 0x7F80_0000 };
     f32::from_bits(bits | (a & 0x8000) << 16)
 }
 

@@ -70,6 +70,11 @@ pub(super) fn lanes_where(rows: &[&[u32]], f: impl Fn(u32, u32) -> bool) -> u64 
     mask
 }
 
+/// Lanes whose value is 0: those that a division by this row gives 0 for.
+pub fn zero_lanes(row: &[u32]) -> u64 {
+    lanes_where(&[row, row], |value, _| value == 0)
+}
+
 /// Bit i of the result is byte i, which is 0 or 1.
 #[inline(always)]
 fn gather_flags(flags: [u8; 8]) -> u8 {
@@ -84,21 +89,49 @@ fn lane_select(mask: u64, lane: usize) -> u32 {
     if mask as u32 & (1 << lane) != 0 { u32::MAX } else { 0 }
 }
 
+/// b in the lanes of `mask`, c in the others, for one chunk of lanes.
+#[inline(always)]
+fn blend(mask: u64, b: [u32; 8], c: [u32; 8]) -> [u32; 8] {
+    std::array::from_fn(|lane| {
+        let select = lane_select(mask, lane);
+        b[lane] & select | c[lane] & !select
+    })
+}
+
+/// `out[lane] = b[lane]` in the lanes of `mask`, `c[lane]` in the others.
+#[inline(never)]
+pub(super) fn select(mask: u64, rows: &[&[u32]], out: &mut [u32]) {
+    let [b, c] = sources(rows, out.len());
+    let ((b8, b_rest), (c8, c_rest)) = (b.as_chunks(), c.as_chunks());
+    let (out8, out_rest) = out.as_chunks_mut();
+    let rest_mask = mask.wrapping_shr(8 * out8.len() as u32);
+    for (chunk, (out, (b, c))) in out8.iter_mut().zip(b8.iter().zip(c8)).enumerate() {
+        *out = blend(mask >> (8 * chunk), *b, *c);
+    }
+    for (lane, (out, (&b, &c))) in out_rest.iter_mut().zip(b_rest.iter().zip(c_rest)).enumerate() {
+        *out = if rest_mask >> lane & 1 != 0 { b } else { c };
+    }
+}
+
 /// Copies `from` to `into` in the lanes of `mask`; the other lanes of `into` keep their value. Both rows
 /// have W lanes.
 #[inline]
 pub fn merge(mask: u64, from: &[u32], into: &mut [u32]) {
-    for (chunk, (from, into)) in from.chunks(8).zip(into.chunks_mut(8)).enumerate() {
-        let chunk_mask = mask >> (8 * chunk);
-        for (lane, (&from, into)) in from.iter().zip(into).enumerate() {
-            let select = lane_select(chunk_mask, lane);
-            *into = from & select | *into & !select;
+    let (from8, from_rest) = from.as_chunks();
+    let (into8, into_rest) = into.as_chunks_mut();
+    let rest_mask = mask.wrapping_shr(8 * into8.len() as u32);
+    for (chunk, (into, from)) in into8.iter_mut().zip(from8).enumerate() {
+        *into = blend(mask >> (8 * chunk), *from, *into);
+    }
+    for (lane, (into, &from)) in into_rest.iter_mut().zip(from_rest).enumerate() {
+        if rest_mask >> lane & 1 != 0 {
+            *into = from;
         }
     }
 }
 
-/// The rows of `f(lane value or identity, accumulator)` over the lanes of `mask`, folded into one value.
-/// `f` is associative and commutative with `identity` as its neutral element.
+/// The values of the lanes of `mask` folded into one. `f` is associative and commutative, and `identity` its
+/// neutral element.
 #[inline(never)]
 pub(super) fn fold(mask: u64, row: &[u32], identity: u32, f: impl Fn(u32, u32) -> u32) -> u32 {
     let (row8, rest) = row.as_chunks::<8>();

@@ -1,6 +1,6 @@
 //! Matrix multiply-accumulate on the fragments of a wave.
 
-use super::f32::{fadd, fmul};
+use super::f32::canonical;
 use super::lanes::merge;
 use crate::isa::{MAX_WAVE_WIDTH, MMA_DIM};
 
@@ -14,7 +14,7 @@ pub const FRAGMENT_ROWS: usize = MMA_DIM * MMA_DIM;
 /// f32 add, with canonical NaN.
 ///
 /// # Panics
-/// If `a` or `b` is shorter than `c`.
+/// If `a` or `b` is shorter than `c`, or `c` is empty or of more than 64 lanes.
 pub fn mma_compute(mask: u64, a: &[u32], b: &[u32], c: &mut [u32]) {
     let lanes = c.len() / FRAGMENT_ROWS;
     let row = |index: usize| index * lanes..(index + 1) * lanes;
@@ -22,12 +22,15 @@ pub fn mma_compute(mask: u64, a: &[u32], b: &[u32], c: &mut [u32]) {
     let sums = &mut sums[..lanes];
     for (index, c) in c.chunks_exact_mut(lanes).enumerate() {
         let (i, j) = (index / MMA_DIM, index % MMA_DIM);
-        sums.copy_from_slice(c);
-        for k in 0..MMA_DIM {
-            let (a, b) = (&a[row(MMA_DIM * i + k)], &b[row(MMA_DIM * k + j)]);
-            for (sum, (&a, &b)) in sums.iter_mut().zip(a.iter().zip(b)) {
-                *sum = fadd(*sum, fmul(a, b));
+        let a: [&[u32]; MMA_DIM] = std::array::from_fn(|k| &a[row(MMA_DIM * i + k)]);
+        let b: [&[u32]; MMA_DIM] = std::array::from_fn(|k| &b[row(MMA_DIM * k + j)]);
+        for (lane, (sum, &c)) in sums.iter_mut().zip(&*c).enumerate() {
+            let mut total = f32::from_bits(c);
+            for k in 0..MMA_DIM {
+                total += f32::from_bits(a[k][lane]) * f32::from_bits(b[k][lane]);
             }
+            // A NaN on the way stays one, so making it canonical at the end is enough.
+            *sum = canonical(total);
         }
         merge(mask, sums, c);
     }

@@ -15,10 +15,13 @@ mod mma;
 pub mod sfu;
 mod wave;
 
+#[cfg(test)]
+mod tests;
+
 use crate::isa::Op;
 use lanes::{lanes_where, map1, map2, map3, map4};
 
-pub use lanes::merge;
+pub use lanes::{merge, zero_lanes};
 pub use mma::{FRAGMENT_ROWS, mma_compute};
 
 /// What an instruction reads besides its rows. Bit i of a mask is lane i.
@@ -149,11 +152,7 @@ pub fn execute(op: Op, rows: &[&[u32]], context: LaneContext, out: &mut [u32]) -
         Op::FCmpOrd => return lanes_where(rows, |a, b| !compare::unordered(a, b)),
         Op::FCmpUnord => return lanes_where(rows, compare::unordered),
 
-        Op::Select => {
-            let [b, c] = lanes::sources(rows, out.len());
-            out.copy_from_slice(c);
-            merge(context.pred, b, out);
-        }
+        Op::Select => lanes::select(context.pred, rows, out),
         Op::Mov => map1(rows, out, |a| a),
         Op::MovImm => out.fill(context.imm),
 

@@ -29,53 +29,40 @@ fn unpack(a: u32) -> (u32, u32) {
 fn interpolate(table: &[Segment; SEGMENTS], x: u32) -> u32 {
     let segment = &table[(x >> 23) as usize % SEGMENTS];
     let t = i64::from(x & 0x7F_FFFF);
-    let slope = i64::from(segment.c1) + (i64::from(segment.c2) * t >> 23);
-    (i64::from(segment.c0) + (slope * t >> 23)) as u32
+    let slope = i64::from(segment.c1) + ((i64::from(segment.c2) * t) >> 23);
+    (i64::from(segment.c0) + ((slope * t) >> 23)) as u32
 }
 
-/// `significand` × 2^`exponent` as f32, rounded to nearest even, subnormal where it must be. `significand` is
-/// 1 to 2^63 - 1; the value is at least 2^-150 and below 2^128.
+/// `significand` × 2^(`leading` - 62) as f32, to nearest even, subnormal where it must be. The significand is
+/// 2^62 to 2^63; the value is above 2^-150 and below 2^128.
 #[inline(always)]
-fn round(sign: u32, significand: u64, exponent: i32) -> u32 {
-    let shift_left = significand.leading_zeros() - 1;
-    let normalized = significand << shift_left;
-    // Exponent of the leading one, which is now bit 62.
-    let leading = exponent + 62 - shift_left as i32;
+fn round(sign: u32, significand: u64, leading: i32) -> u32 {
     // A normal number keeps 24 bits, a subnormal what lies above 2^-149.
-    let dropped = 39 + (-126 - leading).max(0) as u32;
-    let kept = (normalized >> dropped) as u32;
-    let rest = normalized & ((1 << dropped) - 1);
-    let half = 1 << (dropped - 1);
-    let up = rest > half || (rest == half && kept & 1 != 0);
-    // The leading one of `kept` adds 1 to the exponent field, and so does a carry out of the rounding.
-    let field = (leading + 126).max(0) as u32;
-    sign | ((field << 23) + kept + u32::from(up))
+    let dropped = if leading >= -126 { 39 } else { (-87 - leading) as u32 };
+    // The leading one adds 1 to the exponent field, and so does a carry out of the rounding.
+    let field = if leading >= -126 { (leading + 126) as u32 } else { 0 };
+    let odd = significand >> dropped & 1;
+    let kept = (significand + (1 << (dropped - 1)) - 1 + odd) >> dropped;
+    sign | ((field << 23) + kept as u32)
 }
 
 /// 2^a
 #[inline(always)]
 pub fn fexp2(a: u32) -> u32 {
     let (exponent, significand) = unpack(a);
+    let negative = a & SIGN != 0;
+    // |a| with 30 fraction bits, truncated; from 2^8 on the result is 0 or infinity anyway.
+    let magnitude = (u64::from(significand) << 14) >> (134 - exponent.min(134) as i32).min(63);
+    let minus = i64::from(a as i32) >> 63;
+    let x = (magnitude as i64 ^ minus) - minus;
     if a & !SIGN > INFINITY {
-        return NAN;
+        NAN
+    } else if exponent > 134 || x >= 128 << 30 || x <= -150 << 30 {
+        if negative { 0 } else { INFINITY }
+    } else {
+        let power = interpolate(&EXP2, (x & 0x3FFF_FFFF) as u32);
+        round(0, u64::from(power) << 32, (x >> 30) as i32)
     }
-    if exponent >= 127 + 8 {
-        return if a & SIGN != 0 { 0 } else { INFINITY };
-    }
-    // |a| with 30 fraction bits, truncated.
-    let shift = exponent as i32 - 120;
-    let magnitude =
-        if shift >= 0 { i64::from(significand) << shift } else { i64::from(significand >> (-shift).min(31)) };
-    let x = if a & SIGN != 0 { -magnitude } else { magnitude };
-    let whole = (x >> 30) as i32;
-    if whole > 127 {
-        return INFINITY;
-    }
-    if whole < -150 {
-        return 0;
-    }
-    let power = interpolate(&EXP2, (x & 0x3FFF_FFFF) as u32);
-    round(0, u64::from(power), whole - 30)
 }
 
 /// Logarithm of a to base 2.
@@ -102,7 +89,9 @@ pub fn flog2(a: u32) -> u32 {
     if sum == 0 {
         return 0;
     }
-    round(if sum < 0 { SIGN } else { 0 }, sum.unsigned_abs(), -54)
+    let magnitude = sum.unsigned_abs();
+    let shift = magnitude.leading_zeros() - 1;
+    round((sum >> 63) as u32 & SIGN, magnitude << shift, 8 - shift as i32)
 }
 
 /// Sine of a, in radians.
@@ -128,18 +117,24 @@ fn circular(a: u32, quarter: u32, sign: u32) -> u32 {
     // |a| × 2/π modulo 4, 94 fraction bits: only the 96 bits of 2/π count whose product with the significand
     // reaches below 4. The first of them weighs 2^(151 - exponent); TWO_OVER_PI starts at 2^63.
     let first = exponent as usize - 88;
-    let (word, bit) = (first / 64, first % 64);
-    let [w0, w1, w2] = [0, 1, 2].map(|i| u128::from(TWO_OVER_PI[word + i]));
-    let window = (w0 << 64 | w1) << bit | w2 >> (64 - bit);
-    let turns = u128::from(significand) * (window >> 32);
-    let quadrant = (turns >> 94) as u32 + quarter;
-    // sin(π/2 u) with u in [0, 1): the odd quadrants run backwards. The complement is 1 - u but for 2^-94.
-    let fraction_mask = (1 << 94) - 1;
-    let u = if quadrant & 1 != 0 { !turns } else { turns } & fraction_mask;
+    let words = &TWO_OVER_PI[first / 32..][..4];
+    let window = |i: usize| {
+        let pair = u64::from(words[i]) << 32 | u64::from(words[i + 1]);
+        pair << (first % 32) >> 32
+    };
+    let low = u64::from(significand) * window(2);
+    let middle = u64::from(significand) * window(1) + (low >> 32);
+    let high = u64::from(significand) * window(0) + (middle >> 32);
+    let quadrant = (high >> 30) as u32 + quarter;
+    // sin(π/2 u) with u in [0, 1), 64 fraction bits. The odd quadrants run backwards; the complement is 1 - u
+    // but for 2^-64.
+    let u = high << 34 | (middle & 0xFFFF_FFFF) << 2 | (low & 0xFFFF_FFFF) >> 30;
+    let u = u ^ u64::from(quadrant & 1).wrapping_neg();
     // sin(π/2 u) / u has no zero, so the product with the normalized u keeps its relative precision.
-    let quotient = interpolate(&SINE, (u >> 64) as u32);
-    let shift = (u | 1).leading_zeros() - 34;
-    let normalized = (u << shift >> 62) as u32;
-    let product = u64::from(normalized) * u64::from(quotient);
-    round(sign ^ (quadrant & 2) << 30, product, -62 - shift as i32)
+    let quotient = interpolate(&SINE, (u >> 34) as u32);
+    let shift = (u | 1).leading_zeros();
+    let product = (u << shift >> 32) * u64::from(quotient);
+    // The product is 2^61 to 2^63.
+    let below_one = (product >> 62 ^ 1) as u32;
+    round(sign ^ (quadrant & 2) << 30, product << below_one, -((shift + below_one) as i32))
 }

@@ -64,15 +64,25 @@ impl<T> LinkTx<T> {
     /// If the link is not [`ready`](Self::ready): a push without room is a bug of the simulator.
     #[inline]
     pub fn push(&mut self, now: Cycle, entry: T) {
-        assert!(self.ready(now), "push into a link without room");
-        self.credits -= 1;
-        self.sent.push((now + self.latency, entry));
+        self.push_departing(now, now, entry);
     }
 
-    /// The first cycle from `now` on in which a push could succeed, as far as this end knows.
+    /// Sends an entry that sets out in a later cycle, such as a packet with its last byte. It takes its
+    /// credit now.
+    ///
+    /// # Panics
+    /// If the link is not [`ready`](Self::ready).
     #[inline]
-    pub fn next_ready(&mut self, now: Cycle) -> Option<Cycle> {
-        if self.ready(now) { Some(now) } else { self.credits_on_the_way.front().copied() }
+    pub fn push_departing(&mut self, now: Cycle, departs: Cycle, entry: T) {
+        assert!(self.ready(now), "push into a link without room");
+        self.credits -= 1;
+        self.sent.push((departs + self.latency, entry));
+    }
+
+    /// The first cycle from `from` on in which a push could succeed, as far as this end knows.
+    #[inline]
+    pub fn next_ready(&self, from: Cycle) -> Option<Cycle> {
+        if self.credits > 0 { Some(from) } else { self.credits_on_the_way.front().map(|&at| at.max(from)) }
     }
 }
 

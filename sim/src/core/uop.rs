@@ -216,7 +216,7 @@ impl MicroOp {
         op.words = inst.words();
         for (first, rows) in inst.sources() {
             op.hazards.insert_rows(first, rows);
-            for register in first..first + rows {
+            for register in first..=first + (rows - 1) {
                 op.sources[usize::from(op.source_rows)] = register;
                 op.source_rows += 1;
             }

@@ -165,19 +165,3 @@ impl Results {
         NEVER
     }
 }
-
-/// Writes the lanes of `mask` of one row.
-#[inline]
-pub fn write_row(register: &mut [u32], values: &[u32], mask: u64) {
-    let full = u64::MAX >> (64 - register.len());
-    if mask == full {
-        register.copy_from_slice(values);
-        return;
-    }
-    let mut lanes = mask;
-    while lanes != 0 {
-        let lane = lanes.trailing_zeros() as usize;
-        register[lane] = values[lane];
-        lanes &= lanes - 1;
-    }
-}

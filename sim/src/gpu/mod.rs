@@ -129,6 +129,7 @@ impl<'a> Gpu<'a> {
         let config = self.config;
         let quantum = self.quantum();
         let before = (self.memory.counters(), self.l1_counters());
+        self.memory.set_skip_idle_cycles(!options.every_cycle);
         let mut run = Run::new(self, launch, options, &ops, occupancy);
         let end = run.to_the_end(options, &ops, probe, progress)?;
         // The next kernel starts when every block has surely come so far, however the cycles were visited.
@@ -219,7 +220,7 @@ impl<'m> Run<'m> {
         };
         let latency = Cycle::from(config.dispatcher.latency_cycles);
         let resident = occupancy.workgroups as usize;
-        let quantum = match std::env::var("Q") { Ok(q) if !options.every_cycle => q.parse().unwrap(), _ => if options.every_cycle { 1 } else { gpu.quantum() } };
+        let quantum = if options.every_cycle { 1 } else { gpu.quantum() };
         let mut core_links = Vec::with_capacity(config.cores as usize);
         let caches = gpu.caches.drain(..);
         let cores = caches.enumerate().map(|(index, (mut l1, port))| {

@@ -7,6 +7,13 @@ macro_rules! counters {
         #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
         pub struct $name { $($(#[$field_meta])* pub $field: u64,)* }
 
+        impl $name {
+            /// What was counted since `before`.
+            pub fn since(&self, before: &$name) -> $name {
+                $name { $($field: self.$field - before.$field,)* }
+            }
+        }
+
         impl std::ops::AddAssign<&$name> for $name {
             fn add_assign(&mut self, other: &$name) {
                 $(self.$field += other.$field;)*

@@ -45,8 +45,10 @@ pub(super) struct RequestCrossbar {
     waiting: Vec<BitSet>,
     /// Of each slice: the port that comes next in turn.
     turn: Vec<usize>,
-    /// Of each slice: when its input port is free.
-    free_at: Vec<Cycle>,
+    /// When each core's side of the crossbar is free.
+    core_free_at: Vec<Cycle>,
+    /// When each slice's side is free.
+    slice_free_at: Vec<Cycle>,
 }
 
 impl RequestCrossbar {
@@ -61,7 +63,8 @@ impl RequestCrossbar {
             offered: BitSet::new(cores),
             waiting: vec![BitSet::new(cores); slices],
             turn: vec![0; slices],
-            free_at: vec![0; slices],
+            core_free_at: vec![0; cores],
+            slice_free_at: vec![0; slices],
         }
     }
 
@@ -107,8 +110,8 @@ impl RequestCrossbar {
             if self.waiting[s].is_empty() {
                 continue;
             }
-            if self.free_at[s] > now {
-                self.slices.at(s, self.free_at[s]);
+            if self.slice_free_at[s] > now {
+                self.slices.at(s, self.slice_free_at[s]);
                 continue;
             }
             // A full slice calls `slice_has_room` when that changes.
@@ -127,7 +130,8 @@ impl RequestCrossbar {
             self.waiting[s].remove(core);
             self.offered.remove(core);
             self.turn[s] = core + 1;
-            self.free_at[s] = now + cycles;
+            self.slice_free_at[s] = now + cycles;
+            self.core_free_at[core] = now + cycles;
             self.ports.at(core, now + cycles);
             if !self.waiting[s].is_empty() {
                 self.slices.at(s, now + cycles);
@@ -138,6 +142,10 @@ impl RequestCrossbar {
     /// Puts the oldest packet of a port forward to its slice.
     fn offer(&mut self, now: Cycle, core: usize, port: &CorePort) {
         if self.offered.contains(core) {
+            return;
+        }
+        if self.core_free_at[core] > now {
+            self.ports.at(core, self.core_free_at[core]);
             return;
         }
         match port.requests.peek(now) {
@@ -251,7 +259,7 @@ impl ReplyCrossbar {
                 counters.replies += 1;
                 counters.reply_bytes += u64::from(bytes);
                 counters.reply_port_busy_cycles += cycles;
-                ports[core].replies.push(now + cycles - 1, reply);
+                ports[core].replies.push_departing(now, now + cycles - 1, reply);
                 self.turn[core] = s + 1;
                 self.core_free_at[core] = now + cycles;
                 self.slice_free_at[s] = now + cycles;

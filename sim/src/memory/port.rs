@@ -56,7 +56,7 @@ impl MemoryPort {
 
     /// The first cycle from `now` on in which [`ready`](Self::ready) could hold, as far as this end knows.
     #[inline]
-    pub fn next_ready(&mut self, now: Cycle) -> Option<Cycle> {
+    pub fn next_ready(&self, now: Cycle) -> Option<Cycle> {
         self.requests.next_ready(now.max(self.free_at))
     }
 
@@ -71,7 +71,7 @@ impl MemoryPort {
         request.core = self.core;
         let cycles = Cycle::from(request.packet_bytes(self.sector_bytes).div_ceil(self.width_bytes));
         self.free_at = now + cycles;
-        self.requests.push(now + cycles - 1, request);
+        self.requests.push_departing(now, now + cycles - 1, request);
     }
 
     /// The oldest reply that has arrived.

@@ -21,6 +21,17 @@ pub struct MemoryCounters {
     pub dram: DramCounters,
 }
 
+impl MemoryCounters {
+    /// What was counted since `before`.
+    pub fn since(&self, before: &MemoryCounters) -> MemoryCounters {
+        MemoryCounters {
+            interconnect: self.interconnect.since(&before.interconnect),
+            l2: self.l2.since(&before.l2),
+            dram: self.dram.since(&before.dram),
+        }
+    }
+}
+
 /// Interconnect, L2 slices, memory channels and the image of memory.
 ///
 /// Simulated time never goes back: several launches share one system, and the cycle goes on from one to

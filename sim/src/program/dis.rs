@@ -54,11 +54,14 @@ fn literal(bits: u32) -> String {
 ///
 /// Words that are no instruction, or an instruction that the assembler would encode differently (bits set
 /// in fields that it does not use), become `.word`. Names are the program's own; labels are made up.
+///
+/// # Panics
+/// If the kernels are not in the order of their code, or outside it; assembler and loader see to that.
 pub fn disassemble(program: &Program) -> String {
     let mut text = String::new();
     let mut at = 0;
     for kernel in &program.kernels {
-        data(&mut text, program, at..kernel.code.start.max(at));
+        data(&mut text, program, at..kernel.code.start);
         at = kernel.code.end;
         kernel_text(&mut text, program, kernel);
     }
@@ -117,7 +120,8 @@ enum Content {
     Words(String),
 }
 
-/// Splits a kernel into lines. Whether a register is declared is not asked: the assembler's error tells.
+/// Splits a kernel into lines. What the assembler would refuse, such as a register that is not declared,
+/// becomes words.
 fn pieces(program: &Program, kernel: &Kernel) -> Vec<Piece> {
     let code = &program.code[kernel.code.start as usize..kernel.code.end as usize];
     let mut pieces = Vec::new();

@@ -1,8 +1,41 @@
 //! Holds a machine against the reference interpreter on one program.
 
 use super::reference::{self, Machine, Options, Stop};
+use crate::config::Config;
+use crate::core::probe::Off;
+use crate::gpu::{Gpu, RunError, RunOptions};
 use crate::program::{Fault, FaultKind, Launch, Program};
 use std::fmt;
+
+/// Why a run came to no end that the program means.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Early {
+    /// The kernel faulted.
+    Fault(Box<Fault>),
+    /// A limit was reached, nothing moved any more, or the launch was refused.
+    Other(String),
+}
+
+/// Runs a kernel on the simulator, leaving device memory as the host sees it in `memory`, and returns the
+/// wave instructions.
+///
+/// # Errors
+/// [`Early`]; memory is then empty.
+pub fn simulate(
+    config: &Config,
+    options: &RunOptions,
+    program: &Program,
+    launch: &Launch,
+    memory: &mut Vec<u8>,
+) -> Result<u64, Early> {
+    let mut gpu = Gpu::new(config, program, std::mem::take(memory));
+    let report = gpu.run(launch, options, &mut Off, &mut |_| {}).map_err(|error| match error {
+        RunError::Fault(fault) => Early::Fault(fault),
+        other => Early::Other(format!("{other:?}")),
+    })?;
+    *memory = gpu.into_memory();
+    Ok(report.core.wave_instructions)
+}
 
 /// How a machine and the reference interpreter differ.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,17 +61,19 @@ pub enum Difference {
     /// One faults where the other does not, or both fault differently.
     Fault {
         /// Of the reference interpreter.
-        expected: Option<Fault>,
+        expected: Option<Box<Fault>>,
         /// Of the machine.
-        got: Option<Fault>,
+        got: Option<Box<Fault>>,
     },
-    /// The reference interpreter did not come to an end: nothing to compare with.
-    NoReference(Stop),
+    /// The machine came to no end.
+    Stopped(String),
+    /// The reference interpreter came to no end: nothing to compare with.
+    NoReference(Box<Stop>),
 }
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let told = |fault: &Option<Fault>| match fault {
+        let told = |fault: &Option<Box<Fault>>| match fault {
             Some(fault) => fault.to_string(),
             None => "no fault".to_owned(),
         };
@@ -54,6 +89,7 @@ impl fmt::Display for Difference {
             Difference::Fault { expected, got } => {
                 write!(f, "{}, but in the reference: {}", told(got), told(expected))
             }
+            Difference::Stopped(why) => write!(f, "the machine did not end: {why}"),
             Difference::NoReference(stop) => write!(f, "the reference did not end: {stop}"),
         }
     }
@@ -76,23 +112,29 @@ pub fn compare(
     launch: &Launch,
     machine: &Machine,
     memory: &[u8],
-    simulate: impl FnOnce(&Program, &Launch, &mut Vec<u8>) -> Result<u64, Fault>,
+    simulate: impl FnOnce(&Program, &Launch, &mut Vec<u8>) -> Result<u64, Early>,
 ) -> Result<(), Difference> {
     let mut expected_memory = memory.to_vec();
     let expected = match reference::run(program, launch, machine, &Options::default(), &mut expected_memory) {
         Ok(outcome) => Ok(outcome.instructions),
         Err(Stop::Fault(fault)) => Err(fault),
-        Err(stop) => return Err(Difference::NoReference(stop)),
+        Err(stop) => return Err(Difference::NoReference(Box::new(stop))),
     };
     let mut got_memory = memory.to_vec();
-    let got = simulate(program, launch, &mut got_memory);
-    match (expected, got) {
+    match (expected, simulate(program, launch, &mut got_memory)) {
         (Ok(expected), Ok(got)) => {
             compare_memory(&expected_memory, &got_memory)?;
             if expected == got { Ok(()) } else { Err(Difference::Instructions { expected, got }) }
         }
-        (Err(expected), Err(got)) if same_fault(&expected, &got) => Ok(()),
-        (expected, got) => Err(Difference::Fault { expected: expected.err(), got: got.err() }),
+        (Err(expected), Err(Early::Fault(got))) if same_fault(&expected, &got) => Ok(()),
+        (_, Err(Early::Other(why))) => Err(Difference::Stopped(why)),
+        (expected, got) => Err(Difference::Fault {
+            expected: expected.err().map(Box::new),
+            got: got.err().and_then(|early| match early {
+                Early::Fault(fault) => Some(fault),
+                Early::Other(_) => None,
+            }),
+        }),
     }
 }
 
@@ -130,7 +172,7 @@ mod tests {
 
     fn check(
         body: &str,
-        simulate: impl FnOnce(&Program, &Launch, &mut Vec<u8>) -> Result<u64, Fault>,
+        simulate: impl FnOnce(&Program, &Launch, &mut Vec<u8>) -> Result<u64, Early>,
     ) -> Result<(), Difference> {
         let text = format!(".kernel k\n.registers 8\n{body}\n.end\n");
         let (program, _) = assemble(&text, "k.wave").unwrap();
@@ -145,57 +187,66 @@ mod tests {
         compare(&program, &launch, &MACHINE, &[0; 16], simulate)
     }
 
-    /// The reference interpreter with its waves in another order.
-    fn other(program: &Program, launch: &Launch, memory: &mut Vec<u8>) -> Result<u64, Fault> {
-        let options = Options { order: reference::Order::Random(7), ..Options::default() };
-        match reference::run(program, launch, &MACHINE, &options, memory) {
-            Ok(outcome) => Ok(outcome.instructions),
-            Err(Stop::Fault(fault)) => Err(fault),
-            Err(stop) => panic!("{stop}"),
+    /// The reference interpreter with its waves in another order, and with `spoil` applied to the result.
+    fn other(
+        spoil: impl Fn(&mut [u8], Result<u64, Fault>) -> Result<u64, Fault>,
+    ) -> impl FnOnce(&Program, &Launch, &mut Vec<u8>) -> Result<u64, Early> {
+        move |program, launch, memory| {
+            let options = Options { order: reference::Order::Random(7), ..Options::default() };
+            let result = match reference::run(program, launch, &MACHINE, &options, memory) {
+                Ok(outcome) => Ok(outcome.instructions),
+                Err(Stop::Fault(fault)) => Err(fault),
+                Err(stop) => panic!("{stop}"),
+            };
+            spoil(memory, result).map_err(|fault| Early::Fault(Box::new(fault)))
         }
+    }
+
+    fn changed(change: impl Fn(Fault) -> Fault) -> Result<(), Difference> {
+        check("nop\nelse", other(|_, result| result.map_err(&change)))
     }
 
     const STORE: &str = "mov_sr r1, sr_thread_id_x\ndevice_store_u8 r1, r1";
 
     #[test]
     fn an_equal_run_passes() {
-        assert_eq!(check(STORE, other), Ok(()));
-        assert_eq!(check("nop\n.word 0xFF000000", other), Ok(()));
+        assert_eq!(check(STORE, other(|_, result| result)), Ok(()));
+        assert_eq!(changed(|fault| fault), Ok(()));
+        // Another wave may be the first to fault, at another time.
+        assert_eq!(changed(|fault| Fault { wave: 1 - fault.wave, cycle: Some(9), ..fault }), Ok(()));
     }
 
     #[test]
     fn each_kind_of_difference_is_told() {
-        let wrong_byte = check(STORE, |program, launch, memory| {
-            let count = other(program, launch, memory)?;
-            memory[3] ^= 8;
-            memory[9] = 1;
-            Ok(count)
-        });
+        let wrong_bytes = check(
+            STORE,
+            other(|memory, result| {
+                memory[3] ^= 8;
+                memory[9] = 1;
+                result
+            }),
+        );
         let memory = Difference::Memory { address: 3, expected: 3, got: 11, count: 2 };
-        assert_eq!(wrong_byte, Err(memory.clone()));
         assert!(memory.to_string().contains("at 0x3: 0x0b, but 0x03"));
+        assert_eq!(wrong_bytes, Err(memory));
 
-        let wrong_count = check(STORE, |program, launch, memory| Ok(other(program, launch, memory)? - 1));
+        let wrong_count = check(STORE, other(|_, result| Ok(result? - 1)));
         assert_eq!(wrong_count, Err(Difference::Instructions { expected: 4, got: 3 }));
 
+        assert_eq!(
+            check(STORE, |_, _, _| Err(Early::Other("stuck".into()))),
+            Err(Difference::Stopped("stuck".into()))
+        );
         let no_fault = check("else", |_, _, _| Ok(2));
         assert!(matches!(no_fault, Err(Difference::Fault { expected: Some(_), got: None })));
-        let other_pc = check("nop\nelse", |program, launch, memory| {
-            other(program, launch, memory).map_err(|fault| Fault { pc: 0, ..fault })
-        });
-        assert!(matches!(other_pc, Err(Difference::Fault { .. })));
-        let other_kind = check("else", |program, launch, memory| {
-            other(program, launch, memory).map_err(|fault| Fault {
-                kind: FaultKind::ReturnDepth,
-                wave: 1,
-                ..fault
-            })
-        });
-        assert!(matches!(other_kind, Err(Difference::Fault { .. })));
-        // Another wave may be the first to fault.
-        let other_wave = check("else", |program, launch, memory| {
-            other(program, launch, memory).map_err(|fault| Fault { wave: 1 - fault.wave, ..fault })
-        });
-        assert_eq!(other_wave, Ok(()));
+
+        for change in [
+            |fault: Fault| Fault { pc: 0, ..fault },
+            |fault: Fault| Fault { lanes: 1, wave: 0, ..fault },
+            |fault: Fault| Fault { kind: FaultKind::ReturnDepth, ..fault },
+            |fault: Fault| Fault { kind: FaultKind::ReturnDepth, wave: 1 - fault.wave, ..fault },
+        ] {
+            assert!(matches!(changed(change), Err(Difference::Fault { .. })));
+        }
     }
 }

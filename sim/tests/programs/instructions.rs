@@ -67,8 +67,8 @@ pub fn program() -> impl Strategy<Value = Program> {
     let code = prop::collection::vec(words(), 0..12).prop_map(|words| words.concat());
     let registers = prop_oneof![Just(256u32), 1u32..=256];
     let metadata = (name(), registers, any::<u32>(), any::<[u32; 3]>());
-    let kernels = prop::collection::vec((gap.clone(), metadata, code), 0..4);
-    (kernels, gap).prop_filter_map("a file without a kernel", |(kernels, tail)| {
+    let kernels = prop::collection::vec((gap.clone(), metadata, code), 1..4);
+    (kernels, gap).prop_map(|(kernels, tail)| {
         let mut program = Program::default();
         for (gap, (name, registers, local_memory_bytes, workgroup_size), words) in kernels {
             program.code.extend(gap);
@@ -78,6 +78,6 @@ pub fn program() -> impl Strategy<Value = Program> {
             program.kernels.push(Kernel { name, registers, local_memory_bytes, workgroup_size, code });
         }
         program.code.extend(tail);
-        (!program.kernels.is_empty()).then_some(program)
+        program
     })
 }

@@ -33,9 +33,9 @@ pub static LOG2: [Segment; SEGMENTS] = table(Function::Log2);
 /// sin(π/2 u) / u for u in \[0, 1); segment i starts at u = i/128.
 pub static SINE: [Segment; SEGMENTS] = table(Function::Sine);
 
-/// 64 zeros and the first 256 fraction bits of 2/π, most significant first: bit k (from 0) weighs 2^(63 - k).
-pub static TWO_OVER_PI: [u64; 5] =
-    [0, 0xA2F9_836E_4E44_1529, 0xFC27_57D1_F534_DDC0, 0xDB62_9599_3C43_9041, 0xFE51_63AB_DEBB_C561];
+/// 64 zeros and the first 224 fraction bits of 2/π, most significant first: bit k (from 0) weighs 2^(63 - k).
+pub static TWO_OVER_PI: [u32; 9] =
+    [0, 0, 0xA2F9_836E, 0x4E44_1529, 0xFC27_57D1, 0xF534_DDC0, 0xDB62_9599, 0x3C43_9041, 0xFE51_63AB];
 
 #[derive(Clone, Copy)]
 enum Function {
@@ -86,7 +86,7 @@ const fn exp2(k: i128) -> i128 {
     let x = k * LN_2 / 2048;
     let (mut sum, mut term, mut n) = (UNIT, UNIT, 1);
     while n <= 20 {
-        term = (term * x >> BITS) / n;
+        term = ((term * x) >> BITS) / n;
         sum += term;
         n += 1;
     }
@@ -99,7 +99,7 @@ const fn log2_quotient(k: i128) -> i128 {
     let (mut log2, mut bit) = (0, BITS);
     while bit > 0 {
         bit -= 1;
-        square = square * square >> BITS;
+        square = (square * square) >> BITS;
         if square >= 2 * UNIT {
             square >>= 1;
             log2 |= 1 << bit;
@@ -111,10 +111,10 @@ const fn log2_quotient(k: i128) -> i128 {
 /// sin(π/2 u) / u at u = k/2048, the power series of the sine.
 const fn sine_quotient(k: i128) -> i128 {
     let angle = HALF_PI * k / 2048;
-    let square = angle * angle >> BITS;
+    let square = (angle * angle) >> BITS;
     let (mut sum, mut term, mut n) = (HALF_PI, HALF_PI, 1);
     while n <= 12 {
-        term = -(term * square >> BITS) / (2 * n * (2 * n + 1));
+        term = -((term * square) >> BITS) / (2 * n * (2 * n + 1));
         sum += term;
         n += 1;
     }

@@ -1,1 +1,297 @@
+//! The table of constraints row by row, and an independent reading of the command stream.
 
+mod checker;
+
+use super::timing::{Clock, Command, Timing};
+use super::*;
+use crate::isa::table::CacheHint;
+use crate::memory::tests::{Rig, addresses};
+use crate::memory::{Access, L1, MAX_LINE_BYTES, Operation};
+use rand::{RngExt, SeedableRng};
+
+/// Timing in which no two constraints give the same number. 16 banks in 4 groups: bank b is in group b / 4.
+fn distinct() -> Dram {
+    Dram {
+        t_rcd: 14,
+        t_rp: 15,
+        t_ras: 33,
+        t_cl: 16,
+        t_cwl: 12,
+        t_rrd_s: 4,
+        t_rrd_l: 6,
+        t_faw: 26,
+        t_ccd_s: 5,
+        t_ccd_l: 7,
+        t_wtr_s: 3,
+        t_wtr_l: 9,
+        t_rtp: 8,
+        t_wr: 17,
+        t_rfc: 120,
+        t_refi: 2000,
+        burst_clocks: 4,
+        ..Config::example().dram
+    }
+}
+
+#[test]
+fn each_constraint_blocks_until_the_clock_before_and_no_longer() {
+    use Command::*;
+    /// After these commands (bank, clock), the last one is blocked before its clock and ready in it.
+    type Case<'a> = (&'a str, &'a [(Command, usize, Clock)], (Command, usize, Clock));
+    // The clocks are worked out by hand from `distinct`; write data ends 12 + 4 clocks after its command.
+    let cases: &[Case] = &[
+        ("tRCD to a read", &[(Activate, 0, 100)], (Read, 0, 114)),
+        ("tRCD to a write", &[(Activate, 0, 100)], (Write, 0, 114)),
+        ("tRAS", &[(Activate, 0, 100)], (Precharge, 0, 133)),
+        ("tRAS of all banks", &[(Activate, 0, 100), (Activate, 5, 120)], (PrechargeAll, 0, 153)),
+        ("tRC", &[(Activate, 0, 100)], (Activate, 0, 148)),
+        ("tRP", &[(Activate, 0, 100), (Precharge, 0, 140)], (Activate, 0, 155)),
+        ("tRP of all banks", &[(Activate, 0, 100), (PrechargeAll, 0, 140)], (Activate, 9, 155)),
+        ("tRP to a refresh", &[(Precharge, 3, 140)], (Refresh, 0, 155)),
+        ("tRP of all banks to a refresh", &[(PrechargeAll, 0, 140)], (Refresh, 0, 155)),
+        ("tRTP", &[(Activate, 0, 100), (Read, 0, 130)], (Precharge, 0, 138)),
+        ("tRTP of all banks", &[(Activate, 0, 100), (Read, 0, 130)], (PrechargeAll, 0, 138)),
+        ("tWR", &[(Activate, 0, 100), (Write, 0, 130)], (Precharge, 0, 163)),
+        ("tWR of all banks", &[(Activate, 0, 100), (Write, 0, 130)], (PrechargeAll, 0, 163)),
+        ("tRRD_L", &[(Activate, 0, 100)], (Activate, 3, 106)),
+        ("tRRD_S", &[(Activate, 0, 100)], (Activate, 4, 104)),
+        (
+            "tFAW",
+            &[(Activate, 0, 100), (Activate, 4, 105), (Activate, 8, 110), (Activate, 12, 115)],
+            (Activate, 1, 126),
+        ),
+        (
+            "tFAW counts four, not three",
+            &[(Activate, 0, 100), (Activate, 4, 105), (Activate, 8, 110)],
+            (Activate, 12, 114),
+        ),
+        (
+            "tFAW moves on",
+            &[
+                (Activate, 0, 100),
+                (Activate, 4, 110),
+                (Activate, 8, 115),
+                (Activate, 12, 120),
+                (Activate, 1, 126),
+            ],
+            (Activate, 5, 136),
+        ),
+        ("tCCD_L of reads", &[(Read, 0, 200)], (Read, 1, 207)),
+        ("tCCD_S of reads", &[(Read, 0, 200)], (Read, 4, 205)),
+        ("tCCD_L of writes", &[(Write, 0, 200)], (Write, 1, 207)),
+        ("tCCD_S of writes", &[(Write, 0, 200)], (Write, 4, 205)),
+        ("tWTR_L", &[(Write, 0, 200)], (Read, 2, 225)),
+        ("tWTR_S", &[(Write, 0, 200)], (Read, 4, 219)),
+        ("read to write: 16 + 4 + 2 - 12", &[(Read, 0, 200)], (Write, 4, 210)),
+        ("tRFC", &[(Refresh, 0, 200)], (Activate, 7, 320)),
+        ("tRFC to the next refresh", &[(Refresh, 0, 200)], (Refresh, 0, 320)),
+    ];
+    for (name, before, (command, bank, clock)) in cases {
+        let mut timing = Timing::new(&distinct());
+        for &(command, bank, clock) in *before {
+            timing.issue(command, bank, clock);
+        }
+        assert_eq!(timing.earliest(*command, *bank), *clock, "{name}");
+    }
+}
+
+#[test]
+fn bursts_do_not_share_the_data_bus_even_if_t_ccd_allows_it() {
+    let mut timing = Timing::new(&Dram { t_ccd_s: 2, t_ccd_l: 2, ..distinct() });
+    timing.issue(Command::Read, 0, 100);
+    assert_eq!(timing.earliest(Command::Read, 4), 104);
+}
+
+#[test]
+fn a_bank_does_not_wait_for_commands_that_do_not_concern_it() {
+    let mut timing = Timing::new(&distinct());
+    timing.issue(Command::Activate, 0, 100);
+    timing.issue(Command::Precharge, 4, 150);
+    assert_eq!(timing.earliest(Command::Read, 1), 0);
+    assert_eq!(timing.earliest(Command::Precharge, 8), 0);
+    assert_eq!(timing.earliest(Command::Activate, 8), 104);
+}
+
+/// One channel behind an L2 that holds next to nothing, so that most accesses reach it.
+fn machine(dram: Dram) -> Config {
+    let mut config = Config::example();
+    config.cores = 4;
+    config.l2.slices = 2;
+    config.l2.slice_bytes = 2048;
+    config.l2.ways = 4;
+    config.dram = Dram { channels: 1, ..dram };
+    config
+}
+
+/// The commands of a channel under random reads and writes: bursts of neighbours, strangers, and pauses.
+fn commands(config: &Config, seed: u64) -> Vec<Issued> {
+    let bytes = 4 << 20;
+    let mut rig = Rig::new(config, addresses(bytes));
+    rig.system.record_commands();
+    let mut rng = rand_pcg::Pcg32::seed_from_u64(seed);
+    let mut line = vec![0; config.cores as usize];
+    while rig.now < 12_000 {
+        rig.step(&mut |now: Cycle, core: usize, l1: &mut L1| {
+            l1.pop_response(now);
+            let pause = now / 700 % 3 == 2;
+            if pause || rng.random_range(0..3) == 0 {
+                return true;
+            }
+            if rng.random_range(0..4) == 0 {
+                line[core] = rng.random_range(0..bytes as u64 / 128) * 128;
+            } else {
+                line[core] = (line[core] + 128) % bytes as u64;
+            }
+            let data = [0; MAX_LINE_BYTES];
+            let store = Operation::Store { byte_mask: 0xFF << (32 * rng.random_range(0..4)), data: &data };
+            let load = Operation::Load { sectors: rng.random_range(1..16) };
+            // Phases with many writes and phases with few.
+            let stores = if now / 1000 % 2 == 0 { 2 } else { 8 };
+            let operation = if rng.random_range(0..stores) == 0 { store } else { load };
+            let access = Access { operation, hint: CacheHint::Uncached, line: line[core], owner: 0 };
+            let _ = l1.access(now, &access);
+            true
+        });
+    }
+    rig.system.commands(0).to_vec()
+}
+
+#[test]
+fn the_command_stream_is_legal() {
+    let mut hbm = distinct();
+    (hbm.burst_bytes, hbm.burst_clocks, hbm.t_ccd_s, hbm.t_ccd_l) = (64, 2, 2, 4);
+    for dram in [distinct(), Config::example().dram, hbm] {
+        for policy in [DramPolicy::FrFcfs, DramPolicy::Fcfs] {
+            let config = machine(Dram { policy, ..dram });
+            for seed in 0..3 {
+                let stream = commands(&config, seed);
+                assert!(stream.len() > 500, "{policy:?}: only {} commands", stream.len());
+                if let Some(fault) = checker::first_violation(&config.dram, &stream) {
+                    panic!("{policy:?}, seed {seed}: {fault}");
+                }
+            }
+        }
+    }
+}
+
+/// Each parameter matters in that traffic: with the model one clock short, the checker, which keeps to
+/// the true value, objects.
+#[test]
+fn a_model_that_is_one_clock_short_is_caught() {
+    type Short = fn(&mut Dram);
+    let mutants: &[(&str, Short)] = &[
+        ("t_rcd", |d| d.t_rcd -= 1),
+        ("t_rp", |d| d.t_rp -= 1),
+        ("t_ras", |d| d.t_ras -= 1),
+        ("t_rrd_s", |d| d.t_rrd_s -= 1),
+        ("t_rrd_l", |d| d.t_rrd_l -= 1),
+        ("t_faw", |d| d.t_faw -= 1),
+        ("t_ccd_s", |d| d.t_ccd_s -= 1),
+        ("t_ccd_l", |d| d.t_ccd_l -= 1),
+        ("t_wtr_s", |d| d.t_wtr_s -= 1),
+        ("t_wtr_l", |d| d.t_wtr_l -= 1),
+        ("t_rtp", |d| d.t_rtp -= 1),
+        ("t_wr", |d| d.t_wr -= 1),
+        ("t_rfc", |d| d.t_rfc -= 1),
+        // A refresh is late by the time that open rows take to close, which hides a single clock;
+        // `an_idle_channel_refreshes_on_time` is exact.
+        ("t_refi", |d| d.t_refi -= 20),
+        ("t_cwl", |d| d.t_cwl -= 1),
+        ("t_cl", |d| d.t_cl -= 1),
+    ];
+    for (name, shorten) in mutants {
+        let truth = distinct();
+        let mut model = truth;
+        shorten(&mut model);
+        let stream = commands(&machine(model), 1);
+        let fault = checker::first_violation(&Dram { channels: 1, ..truth }, &stream);
+        assert!(fault.is_some(), "{name} one clock short goes unnoticed");
+    }
+}
+
+/// Core 0 loads a sector of each of these lines, as fast as it can; the lines in the order in which they came.
+fn order_of_service(config: &Config, lines: &[u64]) -> (Vec<u64>, DramCounters) {
+    let mut rig = Rig::new(config, addresses(4 << 20));
+    let mut next = 0;
+    let mut order = Vec::new();
+    while order.len() < lines.len() {
+        assert!(rig.now < 200_000);
+        rig.step(&mut |now: Cycle, core: usize, l1: &mut L1| {
+            if let Some(response) = l1.response(now) {
+                order.push(response.line);
+                l1.pop_response(now);
+            }
+            if core == 0 && next < lines.len() {
+                let operation = Operation::Load { sectors: 1 };
+                let access = Access { operation, hint: CacheHint::Cached, line: lines[next], owner: 0 };
+                next += usize::from(l1.access(now, &access).is_ok());
+            }
+            true
+        });
+    }
+    (order, rig.system.counters().dram)
+}
+
+/// A machine with one slice and one channel whose queues hold whatever the tests send.
+fn one_slice(policy: DramPolicy) -> Config {
+    let mut config = machine(Dram { policy, t_refi: 0, ..distinct() });
+    config.l2.slices = 1;
+    config.l2.slice_bytes = 64 << 10;
+    config.core.l1.mshrs = 256;
+    config.l2.mshrs = 256;
+    config.l2.queue_entries = 64;
+    config
+}
+
+/// Addresses of the lines in a row of bank 0 of such a machine.
+fn lines_of_row(config: &Config, row: u32) -> Vec<u64> {
+    let place = place_of(config);
+    let fits = |line: &u32| (place(0, *line).bank, place(0, *line).row) == (0, row);
+    (0..1 << 15).filter(fits).map(|line| u64::from(line) * 128).collect()
+}
+
+#[test]
+fn fr_fcfs_serves_row_hits_first_and_fcfs_does_not() {
+    for (policy, order, rows) in
+        [(DramPolicy::FrFcfs, [0, 2, 1, 3], (1, 2, 1)), (DramPolicy::Fcfs, [0, 1, 2, 3], (1, 0, 3))]
+    {
+        let config = one_slice(policy);
+        let (zero, one) = (lines_of_row(&config, 0), lines_of_row(&config, 1));
+        let lines = [zero[0], one[0], zero[1], one[1]];
+        let (served, dram) = order_of_service(&config, &lines);
+        assert_eq!(served, order.map(|i: usize| lines[i]), "{policy:?}");
+        assert_eq!((dram.row_empties, dram.row_hits, dram.row_conflicts), rows, "{policy:?}");
+    }
+}
+
+#[test]
+fn row_hits_cannot_starve_another_row_for_ever() {
+    let mut config = one_slice(DramPolicy::FrFcfs);
+    config.dram.row_bytes = 32 << 10;
+    // 200 hits to row 0, with one request for row 1 among the first.
+    let mut lines: Vec<u64> = lines_of_row(&config, 0)[..200].to_vec();
+    let stranger = lines_of_row(&config, 1)[0];
+    lines.insert(2, stranger);
+    let (served, _) = order_of_service(&config, &lines);
+    // Two are before it, and then those that may overtake it.
+    let place = served.iter().position(|&line| line == stranger);
+    assert_eq!(place, Some(2 + OVERTAKE_LIMIT as usize));
+}
+
+#[test]
+fn an_idle_channel_refreshes_on_time() {
+    let config = machine(distinct());
+    let mut rig = Rig::new(&config, addresses(1 << 20));
+    rig.system.record_commands();
+    rig.load(0, 0, 1);
+    for _ in 0..1000 {
+        rig.step(&mut |_: Cycle, _: usize, _: &mut L1| true);
+    }
+    let clocks = rig.now * 7 / 6;
+    assert_eq!(rig.system.next_event(rig.now), crate::clock::NEVER, "refreshes are no event");
+    assert_eq!(rig.system.counters().dram.refreshes, clocks / 2000);
+    let refreshes: Vec<_> = rig.system.commands(0).iter().filter(|c| c.command == Command::Refresh).collect();
+    // The first has to close a row first.
+    let times: Vec<_> = refreshes.iter().map(|c| c.clock).collect();
+    assert_eq!(times[..3], [2000 + 15, 4000, 6000]);
+}

@@ -473,16 +473,19 @@ impl L1 {
         self.outgoing.push_back((now + 1, request));
     }
 
-    /// Sends the oldest request if the port can take it: at most one a cycle.
+    /// Sends the oldest request if the port can take it: at most one a cycle. True if it did, and so made
+    /// room for an access.
     #[inline]
-    pub fn tick(&mut self, now: Cycle, port: &mut MemoryPort) {
+    pub fn tick(&mut self, now: Cycle, port: &mut MemoryPort) -> bool {
         if let Some((from, _)) = self.outgoing.front()
             && *from <= now
             && port.ready(now)
             && let Some((_, request)) = self.outgoing.pop_front()
         {
             port.push(now, request);
+            return true;
         }
+        false
     }
 
     /// Takes a reply that has arrived; the responses it brings are there from the next cycle on. False if
@@ -630,7 +633,7 @@ impl L1 {
 
     /// The first cycle from `now` on in which a response is there to be taken or a request can leave;
     /// [`NEVER`] if only a reply or a credit changes anything.
-    pub fn next_event(&self, now: Cycle, port: &mut MemoryPort) -> Cycle {
+    pub fn next_event(&self, now: Cycle, port: &MemoryPort) -> Cycle {
         let mut next = NEVER;
         for slot in [self.fills.front(), self.hits.front()].into_iter().flatten() {
             let after_pop = if self.popped_at == Some(now) { now + 1 } else { now };

@@ -16,12 +16,15 @@ use crate::diagnostic::{Diagnostic, Place, Severity};
 use kernel::KernelText;
 use lexer::{Spanned, Token};
 use parser::{Line, Piece, Statement};
+use std::cmp::Reverse;
 use std::ops::Range;
 
 /// Registers of a kernel without `.registers`.
 pub const DEFAULT_REGISTERS: u32 = 32;
 /// Diagnostics that one run lists; what is past them is counted.
 pub const MOST_DIAGNOSTICS: usize = 50;
+/// Errors after which the rest of a file is not read: it is no assembly text.
+const FLOOD: usize = 1000;
 
 /// The directives and how they are used.
 const DIRECTIVES: &[(&str, &str)] = &[
@@ -40,8 +43,8 @@ const KERNEL_FORM: &str = "a kernel begins with `.kernel NAME` and ends with `.e
 /// Returns the program, with its source map, and warnings in the order of the text.
 ///
 /// # Errors
-/// Every error of the file, and the warnings, in the order of the text; at most [`MOST_DIAGNOSTICS`] and
-/// a last one that counts the rest.
+/// Every error of the file, and the warnings, in the order of the text; at most [`MOST_DIAGNOSTICS`],
+/// errors before warnings, and a last one that counts the rest.
 pub fn assemble(text: &str, file: &str) -> Result<(Program, Vec<Diagnostic>), Vec<Diagnostic>> {
     let mut assembler = Assembler {
         text,
@@ -49,10 +52,18 @@ pub fn assemble(text: &str, file: &str) -> Result<(Program, Vec<Diagnostic>), Ve
         lines: Vec::new(),
         open: None,
         outside_reported: false,
+        cut: false,
+        errors: 0,
         problems: Vec::new(),
     };
     let tokens = lexer::tokenize(text);
     for (number, line) in tokens.split(|(token, _)| *token == Token::Newline).enumerate() {
+        if assembler.errors >= FLOOD {
+            // What follows would only be said to be missing.
+            assembler.open = None;
+            assembler.cut = true;
+            break;
+        }
         if !line.is_empty() {
             assembler.line(number as u32 + 1, line);
         }
@@ -94,6 +105,10 @@ struct Assembler<'a> {
     open: Option<KernelText<'a>>,
     /// A statement outside a kernel has been reported since the last `.end`.
     outside_reported: bool,
+    /// The rest of the text has not been read.
+    cut: bool,
+    /// Errors among the problems, but for those that the end of a kernel shows.
+    errors: usize,
     problems: Vec<(Severity, Problem)>,
 }
 
@@ -102,6 +117,7 @@ impl<'a> Assembler<'a> {
         if let Some(kernel) = &mut self.open {
             kernel.broken = true;
         }
+        self.errors += 1;
         self.problems.push((Severity::Error, problem));
     }
 
@@ -352,9 +368,11 @@ impl<'a> Assembler<'a> {
     }
 
     fn diagnostics(&mut self, file: &str) -> Vec<Diagnostic> {
+        // Of more than can be listed, errors are listed before warnings.
+        self.problems.sort_by_key(|(severity, problem)| (Reverse(*severity), problem.span.start));
+        let surplus = self.problems.split_off(self.problems.len().min(MOST_DIAGNOSTICS));
         self.problems.sort_by_key(|(_, problem)| problem.span.start);
-        let surplus = self.problems.len().saturating_sub(MOST_DIAGNOSTICS);
-        let listed = self.problems.drain(..).take(MOST_DIAGNOSTICS);
+        let listed = self.problems.drain(..);
         let mut diagnostics: Vec<Diagnostic> = listed
             .map(|(severity, problem)| {
                 let length = self.text[problem.span.clone()].chars().count();
@@ -362,9 +380,10 @@ impl<'a> Assembler<'a> {
                 Diagnostic { severity, message: problem.message, place: Some(place), hint: problem.hint }
             })
             .collect();
-        if surplus > 0 {
-            diagnostics
-                .push(Diagnostic::error(format!("{surplus} more messages about `{file}` are not shown")));
+        if let Some((severity, _)) = surplus.first() {
+            let rest = if self.cut { ", and the rest of the file was not read" } else { "" };
+            let message = format!("{} more messages about `{file}` are not shown{rest}", surplus.len());
+            diagnostics.push(Diagnostic { severity: *severity, ..Diagnostic::error(message) });
         }
         diagnostics
     }

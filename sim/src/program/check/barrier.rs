@@ -52,8 +52,7 @@ fn barrier(
             let at = code.at(split.at);
             if let Some((wave, lanes)) = certain(code, graph, divergence, reachable, slot) {
                 let (some, others) = (ranges(&lanes, true), ranges(&lanes, false));
-                let message =
-                    format!("only {some} of wave {wave} reach this barrier; {others} are masked off then");
+                let message = format!("this barrier is reached by {some} of wave {wave} without {others}");
                 let hint = format!("the `if` of {at} parts them: {}; {advice}", because(split));
                 return Finding::error(slot, message).hint(hint);
             }

@@ -1,20 +1,18 @@
 //! Words that are no instruction, or none of this kernel on this machine.
 
 use super::code::{Code, Finding};
-use crate::diagnostic::Severity;
 use crate::isa::{DecodeError, Inst, MAX_REGISTERS, Op, WORD_BYTES};
 
-/// Illegal instructions. Where no lane can reach one it does nothing: a warning.
+/// Illegal instructions that a lane can reach. In code that none reaches they do nothing, as words that are
+/// no code at all.
 pub fn encoding(code: &Code, reachable: &[bool]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (slot, inst) in code.insts.iter().enumerate() {
         let Err(error) = inst else { continue };
-        let mut finding = Finding::error(slot, format!("illegal instruction: {error}"));
-        finding.hint = hint(code, slot, *error);
-        if !reachable[slot] {
-            finding.severity = Severity::Warning;
+        if reachable[slot] {
+            let finding = Finding::error(slot, format!("illegal instruction: {error}"));
+            findings.push(Finding { hint: hint(code, slot, *error), ..finding });
         }
-        findings.push(finding);
     }
     findings
 }

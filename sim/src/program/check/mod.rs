@@ -136,7 +136,9 @@ pub fn check(program: &Program, kernel: usize, options: &CheckOptions) -> Report
 
 /// The checks that follow the flow of control and values.
 fn flow(code: &Code, graph: &Graph, reachable: &[bool], findings: &mut Vec<Finding>, summary: &mut Summary) {
-    summary.count_flow(code, graph);
+    let (overflows, depths) = nesting::stacks(code, graph);
+    findings.extend(overflows);
+    summary.count_flow(graph, depths);
     let calls = nesting::calls(code, graph);
     let matched = calls.iter().all(|f| f.severity != Severity::Error);
     findings.extend(calls);

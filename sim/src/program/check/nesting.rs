@@ -70,8 +70,8 @@ fn closed_before(code: &Code, slot: usize, is_loop: bool) -> Option<(usize, usiz
     closed.filter(|&(_, close)| close < slot).max_by_key(|&(_, close)| close)
 }
 
-/// Markers and returns of called functions that act on what the call is in, and stacks that are too
-/// small for the calls.
+/// Markers and returns of called functions that act on what the call is in, and code that runs from the
+/// kernel into a function or from a function past the kernel's end.
 pub fn calls(code: &Code, graph: &Graph) -> Vec<Finding> {
     let mut findings = Vec::new();
     for function in graph.functions.iter().skip(1) {
@@ -111,7 +111,6 @@ pub fn calls(code: &Code, graph: &Graph) -> Vec<Finding> {
         }
     }
     findings.extend(falls_into_a_function(code, graph));
-    findings.extend(stacks(code, graph).0);
     findings
 }
 

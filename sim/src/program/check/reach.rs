@@ -9,13 +9,13 @@ use petgraph::visit::{Dfs, Reversed};
 /// One warning for each run of instructions that no lane reaches, and for each loop without a way out.
 ///
 /// Markers (`else`, `endif`, `endloop`) of a construct that is reached belong to it and are not counted,
-/// neither is a `halt` or `return` that only closes the kernel's text.
+/// neither are `halt`, `return` and `nop` alone, which only close the text.
 pub fn unreachable(code: &Code, graph: &Graph, reachable: &[bool]) -> Vec<Finding> {
     let dead = |slot: usize| {
         let of_reached =
             code.structure.construct_of[slot].is_some_and(|c| reachable[code.structure.constructs[c].open]);
         let marker = matches!(code.op(slot), Some(Op::Else | Op::EndIf | Op::EndLoop));
-        !reachable[slot] && !(marker && of_reached)
+        !(reachable[slot] || marker && of_reached)
     };
     let endless = endless(code, graph, reachable);
     let mut findings = Vec::new();
@@ -31,7 +31,7 @@ pub fn unreachable(code: &Code, graph: &Graph, reachable: &[bool]) -> Vec<Findin
         slot = end;
         let last = (first..end).rfind(|&s| dead(s)).unwrap_or(first);
         let closes = |s| matches!(code.op(s), Some(Op::Halt | Op::Return | Op::Nop));
-        if end == reachable.len() && (first..end).all(closes) {
+        if (first..end).all(closes) {
             continue;
         }
         // What follows a loop without an end is told at the loop.

@@ -4,7 +4,7 @@ use super::code::Code;
 use super::divergence::Divergence;
 use super::encoding::highest;
 use super::graph::Graph;
-use super::nesting::stacks;
+use super::nesting::Depths;
 use crate::isa::table::{AccessKind, Space};
 use crate::isa::{ExecClass, Op};
 
@@ -95,10 +95,9 @@ impl Summary {
         summary
     }
 
-    pub(super) fn count_flow(&mut self, code: &Code, graph: &Graph) {
+    pub(super) fn count_flow(&mut self, graph: &Graph, depths: Depths) {
         self.blocks = graph.blocks.node_count() as u32;
         self.functions = graph.functions.len().saturating_sub(1) as u32;
-        let depths = stacks(code, graph).1;
         self.max_nesting = depths.nesting;
         self.max_call_depth = depths.calls;
     }

@@ -115,7 +115,8 @@ pub fn effects(code: &Code, graph: &Graph) -> Vec<Effect> {
     loop {
         let before = effects.clone();
         for function in (1..graph.functions.len()).rev() {
-            let mut analysis = Analysis { code, graph, effects: &effects, within: Some(function) };
+            let within = Some(function);
+            let analysis = Analysis { code, graph, effects: &effects, within, first_rounds: false };
             let flow = analysis.run(graph.functions[function].entry, Cells::NONE);
             let mut returned: Option<Written> = None;
             for &block in &graph.functions[function].blocks {
@@ -145,12 +146,37 @@ struct Analysis<'a> {
     effects: &'a [Effect],
     /// Stay in this function instead of following calls.
     within: Option<usize>,
+    /// Only the first round of each loop: what it writes then is not known at its start.
+    first_rounds: bool,
 }
 
 impl Analysis<'_> {
-    fn run(&mut self, entry: usize, written: Cells) -> Flow<Written> {
+    /// The first reads of cells that may not have been written, if those in `given` are at the start.
+    fn reads(&self, given: Cells) -> Reads {
+        let mut reads = Reads::default();
+        let flow = self.run(0, given);
+        for (block, start) in flow.at_start.iter().enumerate() {
+            let Some(mut state) = *start else { continue };
+            for slot in self.graph.blocks[NodeIndex::new(block)].slots.clone() {
+                let Some(inst) = self.code.inst(slot) else { continue };
+                for cell in state.unwritten(inst).iter() {
+                    let written = state.maybe.contains(cell);
+                    let list = if written { &mut reads.sometimes } else { &mut reads.never };
+                    if !list.iter().any(|&(c, _)| c == cell) {
+                        list.push((cell, slot));
+                    }
+                }
+                state.write(inst, self.code.options.wave_width);
+            }
+        }
+        reads
+    }
+
+    fn run(&self, entry: usize, written: Cells) -> Flow<Written> {
         let mut flow = Flow::new(self.graph);
-        flow.arrive(self.graph.block_of[entry], &Written::new(written));
+        if let Some(&block) = self.graph.block_of.get(entry) {
+            flow.arrive(block, &Written::new(written));
+        }
         while let Some((block, start)) = flow.next() {
             let end = self.through(block, start);
             for (edge, to) in self.graph.leads(block) {
@@ -177,6 +203,7 @@ impl Analysis<'_> {
         let guard = cells::guard(inst);
         match (inst.op, edge) {
             (_, Edge::Return) => return None,
+            (_, Edge::Repeat) if self.first_rounds => return None,
             (_, Edge::Call) if self.within.is_some() => return None,
             (_, Edge::Resume) => {
                 let Effect { maybe, always } = self.effects[self.graph.callee(self.code, slot)?];
@@ -219,20 +246,22 @@ pub struct Unwritten {
 
 /// Warns about reads of what nothing has written, once for each cell.
 ///
-/// If the launch is not known, registers from r0 on are taken for its arguments as long as the kernel does
-/// not write them before it reads them, up to the last one that it certainly reads first.
+/// If the launch is not known, registers from r0 on are taken for its arguments, up to the first that the
+/// kernel writes before it reads it. (That cannot be told from a register that follows the arguments and
+/// that a loop updates without having set it; the launch decides.)
 pub fn unwritten(code: &Code, graph: &Graph, effects: &[Effect]) -> Unwritten {
     let anywhere = (0..code.insts.len()).filter_map(|slot| code.inst(slot));
     let anywhere = anywhere.fold(Cells::NONE, |all, i| all.union(cells::written(i, code.options.wave_width)));
     let (given, assumed_arguments) = match &code.options.initial_registers {
         Some(given) => (given.iter().map(|&(r, _)| Cell::from(r)).collect(), Vec::new()),
         None => {
-            let reads = reads(code, graph, effects, Cells::NONE);
-            let assumed = arguments(&reads, anywhere);
+            let analysis = Analysis { code, graph, effects, within: None, first_rounds: true };
+            let assumed = arguments(&analysis.reads(Cells::NONE), anywhere);
             (assumed.iter().map(|&r| Cell::from(r)).collect(), assumed)
         }
     };
-    let reads = reads(code, graph, effects, given);
+    let analysis = Analysis { code, graph, effects, within: None, first_rounds: false };
+    let reads = analysis.reads(given);
     let mut findings = Vec::new();
     let own: Cells = anywhere.minus(given);
     for &(cell, slot) in &reads.never {
@@ -246,41 +275,10 @@ pub fn unwritten(code: &Code, graph: &Graph, effects: &[Effect]) -> Unwritten {
     Unwritten { findings, assumed_arguments }
 }
 
-fn reads(code: &Code, graph: &Graph, effects: &[Effect], given: Cells) -> Reads {
-    let mut reads = Reads::default();
-    let flow = Analysis { code, graph, effects, within: None }.run(0, given);
-    for (block, start) in flow.at_start.iter().enumerate() {
-        let Some(mut state) = *start else { continue };
-        for slot in graph.blocks[NodeIndex::new(block)].slots.clone() {
-            let Some(inst) = code.inst(slot) else { continue };
-            for cell in state.unwritten(inst).iter() {
-                let list = if state.maybe.contains(cell) { &mut reads.sometimes } else { &mut reads.never };
-                if !list.iter().any(|&(c, _)| c == cell) {
-                    list.push((cell, slot));
-                }
-            }
-            state.write(inst, code.options.wave_width);
-        }
-    }
-    reads
-}
-
 fn arguments(reads: &Reads, anywhere: Cells) -> Vec<u8> {
-    let has = |list: &[(Cell, usize)], register| list.iter().any(|&(cell, _)| cell == register);
-    let mut arguments = Vec::new();
-    // Registers that a loop updates: arguments only if a certain one follows.
-    let mut doubtful = Vec::new();
-    for register in 0..MAX_REGISTERS {
-        if has(&reads.never, register) {
-            arguments.append(&mut doubtful);
-            arguments.push(register as u8);
-        } else if has(&reads.sometimes, register) {
-            doubtful.push(register as u8);
-        } else if anywhere.contains(register) {
-            break;
-        }
-    }
-    arguments
+    let read_first = |&register: &usize| reads.never.iter().any(|&(cell, _)| cell == register);
+    let candidates = (0..MAX_REGISTERS).take_while(|r| read_first(r) || !anywhere.contains(*r));
+    candidates.filter(read_first).map(|register| register as u8).collect()
 }
 
 /// `own` are the registers that the kernel writes and the launch does not.

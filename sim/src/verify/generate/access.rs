@@ -138,10 +138,11 @@ impl Grower {
         Node::Access(Access { offset: 0, mask, stride, ..access })
     }
 
-    /// Something that faults when it is reached, in most places and launches.
-    pub fn faulting(&mut self) -> Node {
+    /// Something that faults when it is reached, in most places and launches, and whether it may only
+    /// stand outside all ifs and loops.
+    pub fn faulting(&mut self) -> (Node, bool) {
         let plain = |op| Inst::new(op);
-        match self.below(11) {
+        let node = match self.below(13) {
             // Unassigned opcode and modifier, reserved bits, a guard where none may be.
             0 => Node::Words(vec![0xFF00_0000]),
             1 => Node::Words(vec![0x2C00_00F0]),
@@ -171,11 +172,26 @@ impl Grower {
                 Node::Words(vec![open; 70])
             }
             9 => Node::Call(0),
-            _ => Node::If {
-                test: Test::Predicate { predicate: self.below(4) as u8, negated: self.one_in(2) },
-                then: vec![Node::Barrier],
-                otherwise: None,
-            },
-        }
+            10 => {
+                let op = self.choose(&[Op::Else, Op::EndIf, Op::EndLoop, Op::Break, Op::Continue]);
+                return (Node::Inst(plain(op)), true);
+            }
+            n => {
+                let mut branch = |inside| Node::If {
+                    test: Test::Predicate { predicate: self.below(4) as u8, negated: self.one_in(2) },
+                    then: vec![inside],
+                    otherwise: None,
+                };
+                if n == 11 {
+                    branch(Node::Barrier)
+                } else {
+                    // A return in an if, which in the kernel's body would be a halt.
+                    let body = vec![branch(Node::Inst(plain(Op::Return)))];
+                    self.tree.functions.push(body);
+                    Node::Call(self.tree.functions.len() - 1)
+                }
+            }
+        };
+        (node, false)
     }
 }

@@ -54,8 +54,8 @@ fn frame(rng: &mut Pcg64Mcg, options: &Options) -> Tree {
     let registers = rng.random_range(48..=options.max_registers.clamp(48, 256));
     let reserved = rng.random_range(0..=registers - u32::from(RESERVED)) as u8;
     let width = options.wave_width.max(1);
-    let lanes = options.register_bytes / (4 * registers) / width * width;
-    let limit = lanes.min(options.max_waves * width).min(options.max_threads).max(1);
+    let waves = options.register_bytes / (4 * registers * width) * options.schedulers;
+    let limit = (waves.min(options.max_waves) * width).min(options.max_threads).max(1);
     let threads = match rng.random_range(0..6) {
         0 => limit,
         1 => limit.min(width + 1),
@@ -77,16 +77,16 @@ fn frame(rng: &mut Pcg64Mcg, options: &Options) -> Tree {
         grid: [rng.random_range(1..=3), rng.random_range(1..=2), rng.random_range(1..=2)],
         workgroup,
         memory_seed: rng.random_range(0..u64::MAX),
-        checksum: true,
+        checksum: Some((0..4).collect()),
         ending: [Ending::Halt, Ending::Return, Ending::RunOff][rng.random_range(0..3u32) as usize],
         functions: Vec::new(),
     }
 }
 
 /// Runs of registers that do not meet each other or the reserved ones; the first has 8.
-fn pool(rng: &mut Pcg64Mcg, registers: u32, reserved: u8) -> Vec<Range<u8>> {
+fn pool(rng: &mut Pcg64Mcg, registers: u32, reserved: u8) -> Vec<Range<u16>> {
     let mut taken = vec![false; registers as usize];
-    taken[usize::from(reserved)..usize::from(reserved + RESERVED)].fill(true);
+    taken[usize::from(reserved)..][..usize::from(RESERVED)].fill(true);
     let mut pool = Vec::new();
     while pool.is_empty() || (pool.len() < 4 && rng.random_range(0..8) != 0) {
         let length = if pool.is_empty() { 8 } else { rng.random_range(2..=6) };
@@ -99,7 +99,7 @@ fn pool(rng: &mut Pcg64Mcg, registers: u32, reserved: u8) -> Vec<Range<u8>> {
         let run = start as usize..(start + length) as usize;
         if !taken[run.clone()].contains(&true) {
             taken[run].fill(true);
-            pool.push(start as u8..(start + length) as u8);
+            pool.push(start as u16..(start + length) as u16);
         }
     }
     pool
@@ -149,9 +149,6 @@ impl Grower {
         self.wild = self.one_in(8);
         let functions = self.below(MAX_FUNCTIONS as u32 + 1) as usize;
         self.tree.functions = vec![Vec::new(); functions + 1];
-        if functions > 0 && self.tree.ending == Ending::RunOff {
-            self.tree.ending = Ending::Halt;
-        }
         let total = self.options.nodes as i32;
         for function in 0..=functions {
             self.budget = if function == 0 { total } else { total / 6 };
@@ -164,12 +161,17 @@ impl Grower {
             self.tree.functions[function] = body;
         }
         if self.options.fault {
-            let node = self.faulting();
+            // May add a function.
+            let (node, outermost) = self.faulting();
             let lists = (0..).take_while(|n| list(&mut self.tree, *n).is_some()).count();
-            let chosen = self.below(lists as u32) as usize;
+            // Half of them where they are met for certain.
+            let chosen = if outermost || self.one_in(2) { 0 } else { self.below(lists as u32) as usize };
             if let Some(nodes) = list(&mut self.tree, chosen) {
                 nodes.insert(self.rng.random_range(0..=nodes.len() as u32) as usize, node);
             }
+        }
+        if self.tree.functions.len() > 1 && self.tree.ending == Ending::RunOff {
+            self.tree.ending = Ending::Halt;
         }
     }
 
@@ -177,23 +179,24 @@ impl Grower {
     fn start(&mut self) -> Vec<Node> {
         let mut nodes = Vec::new();
         for run in self.tree.pool.clone() {
-            let mut register = run.start;
-            while register < run.end {
+            let (mut register, end) = (run.start, run.end);
+            while register < end {
+                let rd = register as u8;
                 let slot = self.tree.reserved + Reserved::Slot as u8;
-                let wide = run.end - register >= 4 && self.one_in(2);
+                let wide = end - register >= 4 && self.one_in(2);
                 let node = if wide || self.below(4) < 3 {
                     let op = if wide { Op::DeviceLoadU128 } else { Op::DeviceLoadU32 };
-                    let mut load = self.access(Inst { rd: register, ..Inst::new(op) }, Region::Input);
+                    let mut load = self.access(Inst { rd, ..Inst::new(op) }, Region::Input);
                     if !self.one_in(4) {
                         (load.index, load.mask, load.offset) = (slot, 0x1FC, self.below(1500));
                     }
                     Node::Access(load)
                 } else if self.one_in(2) {
                     let imm = values::word(&mut self.rng);
-                    Node::Inst(Inst { rd: register, imm, ..Inst::new(Op::MovImm) })
+                    Node::Inst(Inst { rd, imm, ..Inst::new(Op::MovImm) })
                 } else {
                     let rs1 = self.below(Special::ALL.len() as u32) as u8;
-                    Node::Inst(Inst { rd: register, rs1, ..Inst::new(Op::MovSr) })
+                    Node::Inst(Inst { rd, rs1, ..Inst::new(Op::MovSr) })
                 };
                 nodes.push(node);
                 register += if wide { 4 } else { 1 };
@@ -270,7 +273,7 @@ impl Grower {
     fn repeat(&mut self, place: Place) -> Node {
         let uniform = place.uniform && self.one_in(2);
         let first: u8 = MAX_LOOPS[..place.function].iter().sum();
-        let counter = self.tree.reserved + RESERVED - COUNTERS + first + place.loops;
+        let counter = self.tree.reserved + (RESERVED - COUNTERS) + first + place.loops;
         let trips = if uniform || self.one_in(2) {
             Trips::Fixed(self.rng.random_range(0..=3))
         } else {
@@ -387,17 +390,19 @@ impl Grower {
 
     /// The first of `rows` registers of one run of the pool, often one that was written just before.
     pub fn register(&mut self, rows: u8) -> u8 {
-        let runs: Vec<Range<u8>> =
-            self.tree.pool.iter().filter(|run| run.end - run.start >= rows).cloned().collect();
+        let rows = u16::from(rows);
+        let runs: Vec<Range<u16>> =
+            self.tree.pool.iter().filter(|run| run.len() >= rows.into()).cloned().collect();
         if self.below(5) < 2 && !self.recent.is_empty() {
-            let distance = self.rng.random_range(1..=3.min(self.recent.len()));
-            let register = self.recent[self.recent.len() - distance];
-            if runs.iter().any(|run| run.start <= register && register + rows <= run.end) {
+            let distance = self.rng.random_range(1..=3.min(self.recent.len() as u32));
+            let register = self.recent[self.recent.len() - distance as usize];
+            let last = u16::from(register) + rows - 1;
+            if runs.iter().any(|run| run.contains(&u16::from(register)) && run.contains(&last)) {
                 return register;
             }
         }
         let run = &runs[self.rng.random_range(0..runs.len() as u32) as usize];
-        self.rng.random_range(run.start..=run.end - rows)
+        self.rng.random_range(run.start..=run.end - rows) as u8
     }
 
     fn register_in_bank(&mut self, rows: u8, other: u8) -> u8 {

@@ -1,14 +1,13 @@
 //! From a tree to code words.
 
-use super::layout::{Layout, OWN_BYTES, Reserved};
+use super::layout::{COUNTERS, Layout, OWN_BYTES, RESERVED, Reserved};
 use super::{Access, Ending, Node, Region, Test, Tree, Trips};
 use crate::isa::{Inst, Op, Special};
 use crate::program::{Kernel, Program};
 
 /// The tree's program: one kernel `random`.
 pub fn program(tree: &Tree, layout: &Layout) -> Program {
-    let mut lower = Lower { tree, layout, code: Vec::new(), calls: Vec::new() };
-    lower.prologue();
+    let mut lower = Lower { tree, layout, code: Vec::new(), calls: Vec::new(), used: [false; 6] };
     let mut starts = Vec::new();
     for (index, body) in tree.functions.iter().enumerate() {
         starts.push(lower.code.len());
@@ -19,19 +18,22 @@ pub fn program(tree: &Tree, layout: &Layout) -> Program {
             lower.emit(Inst::new(Op::Return));
         }
     }
+    let (mut body, calls) = (std::mem::take(&mut lower.code), std::mem::take(&mut lower.calls));
+    lower.prologue();
+    let mut code = lower.code;
     // A call of function 0 is a call of the body, which only programs that are to fault make.
-    for (word, function) in std::mem::take(&mut lower.calls) {
-        lower.code[word] = 4 * starts[function] as u32;
+    for (word, function) in calls {
+        body[word] = 4 * (code.len() + starts[function]) as u32;
     }
-    let words = lower.code.len() as u32;
+    code.append(&mut body);
     let kernel = Kernel {
         name: "random".into(),
         registers: tree.registers,
         local_memory_bytes: layout.local_bytes,
         workgroup_size: tree.workgroup,
-        code: 0..words,
+        code: 0..code.len() as u32,
     };
-    Program { code: lower.code, kernels: vec![kernel], source: None }
+    Program { code, kernels: vec![kernel], source: None }
 }
 
 struct Lower<'a> {
@@ -40,10 +42,20 @@ struct Lower<'a> {
     code: Vec<u32>,
     /// (word of the target, function)
     calls: Vec<(usize, usize)>,
+    /// Which of the reserved registers an instruction reads.
+    used: [bool; 6],
 }
 
 impl Lower<'_> {
     fn emit(&mut self, inst: Inst) {
+        for (first, rows) in inst.sources() {
+            for register in usize::from(first)..usize::from(first) + usize::from(rows) {
+                let index = register.wrapping_sub(usize::from(self.tree.reserved));
+                if let Some(used) = self.used.get_mut(index) {
+                    *used = true;
+                }
+            }
+        }
         let words = inst.encode();
         self.code.extend(&words[..inst.words() as usize]);
     }
@@ -65,50 +77,71 @@ impl Lower<'_> {
         self.tree.reserved + register as u8
     }
 
-    /// Sets the reserved registers. The registers of the loop counters serve as temporaries.
+    /// Sets those of the reserved registers that are read. The registers of the loop counters serve as
+    /// temporaries.
     fn prologue(&mut self) {
         use Reserved::*;
         let [zero, one, slot, own_device, own_local, workgroup] =
             [Zero, One, Slot, OwnDevice, OwnLocal, Workgroup].map(|r| self.reserved(r));
+        let [needs_zero, needs_one, needs_slot, needs_device, needs_local, needs_workgroup] = self.used;
         let (thread, group, temp) = (workgroup + 1, workgroup + 2, workgroup + 3);
-        self.imm(zero, 0);
-        self.imm(one, 1);
-        // thread = wave_id * wave_width + lane_id
-        self.special(thread, Special::WaveId);
-        self.special(temp, Special::WaveWidth);
-        self.special(slot, Special::LaneId);
-        self.op(Op::IMad, [thread, thread, temp, slot]);
-        self.op(Op::IAdd, [slot, thread, thread, 0]);
-        self.op(Op::IAdd, [slot, slot, slot, 0]);
-        // group = x + size_x * (y + size_y * z)
-        self.special(group, Special::WorkgroupIdZ);
-        for (size, id) in
-            [(Special::GridSizeY, Special::WorkgroupIdY), (Special::GridSizeX, Special::WorkgroupIdX)]
-        {
-            self.special(temp, size);
-            self.op(Op::IMul, [group, group, temp, 0]);
-            self.special(temp, id);
-            self.op(Op::IAdd, [group, group, temp, 0]);
+        if needs_zero {
+            self.imm(zero, 0);
+        }
+        if needs_one {
+            self.imm(one, 1);
+        }
+        if needs_slot || needs_device || needs_local {
+            // thread = wave_id * wave_width + lane_id
+            self.special(thread, Special::WaveId);
+            self.special(temp, Special::WaveWidth);
+            self.op(Op::IMul, [thread, thread, temp, 0]);
+            self.special(temp, Special::LaneId);
+            self.op(Op::IAdd, [thread, thread, temp, 0]);
+        }
+        if needs_slot {
+            self.op(Op::IAdd, [slot, thread, thread, 0]);
+            self.op(Op::IAdd, [slot, slot, slot, 0]);
+        }
+        if (needs_workgroup || needs_device) && self.tree.grid == [1, 1, 1] {
+            self.imm(group, 0);
+        } else if needs_workgroup || needs_device {
+            // group = x + size_x * (y + size_y * z)
+            self.special(group, Special::WorkgroupIdZ);
+            for (size, id) in
+                [(Special::GridSizeY, Special::WorkgroupIdY), (Special::GridSizeX, Special::WorkgroupIdX)]
+            {
+                self.special(temp, size);
+                self.op(Op::IMul, [group, group, temp, 0]);
+                self.special(temp, id);
+                self.op(Op::IAdd, [group, group, temp, 0]);
+            }
         }
         let [own, groups, local] = self.layout.strides(self.tree);
-        for (register, index, (first, stride)) in
-            [(own_local, thread, local), (workgroup, group, groups), (own_device, group, own)]
-        {
-            if register == own_device {
-                // From the workgroup's index to the thread's in the grid.
-                self.imm(temp, self.tree.threads());
-                self.op(Op::IMad, [group, group, temp, thread]);
-            }
-            self.imm(register, stride);
-            self.imm(temp, first);
-            self.op(Op::IMad, [register, index, register, temp]);
+        if needs_local {
+            self.linear(own_local, thread, local, temp);
+        }
+        if needs_workgroup {
+            self.linear(workgroup, group, groups, temp);
+        }
+        if needs_device {
+            // From the workgroup's index to the thread's in the grid.
+            self.imm(temp, self.tree.threads());
+            self.op(Op::IMad, [group, group, temp, thread]);
+            self.linear(own_device, group, own, temp);
         }
     }
 
-    /// Folds the pool and the predicates into a word after the lane's own bytes, and ends.
+    /// rd = first + stride * index
+    fn linear(&mut self, rd: u8, index: u8, (first, stride): (u32, u32), temp: u8) {
+        self.imm(rd, stride);
+        self.imm(temp, first);
+        self.op(Op::IMad, [rd, index, rd, temp]);
+    }
+
     fn epilogue(&mut self) {
-        if self.tree.checksum {
-            self.checksum();
+        if let Some(predicates) = &self.tree.checksum {
+            self.checksum(predicates);
         }
         match self.tree.ending {
             Ending::Halt => self.emit(Inst::new(Op::Halt)),
@@ -117,19 +150,21 @@ impl Lower<'_> {
         }
     }
 
-    fn checksum(&mut self) {
+    /// Folds predicates and pool into a word after the lane's own bytes. The registers of the loop
+    /// counters serve as temporaries.
+    fn checksum(&mut self, predicates: &[u8]) {
         let [zero, one, own] = [Reserved::Zero, Reserved::One, Reserved::OwnDevice].map(|r| self.reserved(r));
-        let (sum, factor) = (self.reserved(Reserved::Slot), self.reserved(Reserved::OwnLocal));
+        let sum = self.tree.reserved + (RESERVED - COUNTERS);
+        let (factor, bit) = (sum + 1, sum + 2);
         self.imm(sum, 0);
-        self.imm(factor, 0x0100_0193);
-        for predicate in 0..4 {
+        for &predicate in predicates {
             self.op(Op::IAdd, [sum, sum, sum, 0]);
-            let bit = self.reserved(Reserved::Workgroup);
             self.op(Op::Select, [bit, predicate, one, zero]);
             self.op(Op::Or, [sum, sum, bit, 0]);
         }
+        self.imm(factor, 0x0100_0193);
         for register in self.tree.pool.iter().cloned().flatten() {
-            self.op(Op::IMad, [sum, sum, factor, register]);
+            self.op(Op::IMad, [sum, sum, factor, register as u8]);
         }
         self.imm(factor, OWN_BYTES);
         self.op(Op::IAdd, [factor, factor, own, 0]);

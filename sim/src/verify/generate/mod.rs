@@ -25,6 +25,7 @@ mod values;
 #[cfg(test)]
 mod tests;
 
+use crate::config::Config;
 use crate::isa::{Inst, Op, Special};
 use crate::program::{Launch, Program};
 use std::ops::Range;
@@ -43,13 +44,15 @@ pub struct Options {
     pub mma: bool,
     /// Most registers that a kernel may declare, at least 48.
     pub max_registers: u32,
-    /// Bytes of registers that one workgroup may take, lanes rounded up to 64.
+    /// Schedulers of a core, over which the waves of a workgroup are spread.
+    pub schedulers: u32,
+    /// Bytes of the registers of each.
     pub register_bytes: u32,
     /// Most threads of a workgroup.
     pub max_threads: u32,
-    /// Most waves of a workgroup, given the wave width.
+    /// Most waves of a workgroup.
     pub max_waves: u32,
-    /// Lanes of a wave: bounds the threads through `max_waves`, and nothing else.
+    /// Lanes of a wave. Bounds the threads, nothing else: a program runs on waves of any width.
     pub wave_width: u32,
     /// Nodes of the tree, about.
     pub nodes: u32,
@@ -63,12 +66,31 @@ impl Default for Options {
             f64: true,
             mma: true,
             max_registers: 64,
+            schedulers: 1,
             register_bytes: 16384,
             max_threads: 128,
             max_waves: 4,
             wave_width: 64,
             nodes: 60,
             fault: false,
+        }
+    }
+}
+
+impl Options {
+    /// Programs for one configuration, which use what it offers.
+    pub fn of(config: &Config) -> Options {
+        let core = &config.core;
+        Options {
+            f64: config.capabilities.f64,
+            mma: config.capabilities.mma,
+            max_registers: core.max_registers,
+            schedulers: core.schedulers,
+            register_bytes: core.register_file_bytes / core.schedulers,
+            max_threads: core.max_workgroup_size.min(128),
+            max_waves: core.max_waves,
+            wave_width: core.wave_width,
+            ..Options::default()
         }
     }
 }
@@ -184,7 +206,7 @@ pub struct Tree {
     /// First of the [`layout::RESERVED`] registers that random instructions leave alone.
     pub reserved: u8,
     /// Runs of registers that random instructions use.
-    pub pool: Vec<Range<u8>>,
+    pub pool: Vec<Range<u16>>,
     /// Bytes of device memory of each lane.
     pub own_bytes: u32,
     /// Workgroups.
@@ -193,8 +215,8 @@ pub struct Tree {
     pub workgroup: [u32; 3],
     /// Seed of the contents of device memory.
     pub memory_seed: u64,
-    /// End with a checksum over pool and predicates in device memory.
-    pub checksum: bool,
+    /// End with a checksum over the pool and these predicates in device memory.
+    pub checksum: Option<Vec<u8>>,
     /// How the kernel ends.
     pub ending: Ending,
     /// The kernel's body, then the functions that it calls.

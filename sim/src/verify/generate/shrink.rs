@@ -2,6 +2,7 @@
 
 use super::{Case, Node, Region, Test, Tree, Trips};
 use crate::isa::{Field, Guard, Inst, Op, Role};
+use std::ops::Range;
 
 /// A smaller tree for which `fails` still holds; `tree` itself if there is none. Each step keeps the
 /// rules that make programs end and free of races. Calls `fails` some hundred times.
@@ -10,6 +11,7 @@ pub fn shrink(tree: &Tree, fails: &mut dyn FnMut(&Case) -> bool) -> Tree {
     loop {
         let before = best.clone();
         lanes(&mut best, fails);
+        frame(&mut best, fails);
         blocks(&mut best, fails);
         nesting(&mut best, fails);
         operands(&mut best, fails);
@@ -28,9 +30,49 @@ fn take(best: &mut Tree, candidate: Tree, fails: &mut dyn FnMut(&Case) -> bool) 
     better
 }
 
-/// Smaller grids and workgroups, and no checksum.
+/// A checksum over fewer registers or none, and no functions that nobody calls.
+fn frame(best: &mut Tree, fails: &mut dyn FnMut(&Case) -> bool) {
+    take(best, Tree { checksum: None, ..best.clone() }, fails);
+    for n in (0..4).rev() {
+        let mut candidate = best.clone();
+        if let Some(predicates) = candidate.checksum.as_mut().filter(|p| p.len() > n) {
+            predicates.remove(n);
+            take(best, candidate, fails);
+        }
+    }
+    let middle = |run: &Range<u16>| run.start.midpoint(run.end);
+    for n in 0..best.pool.len() {
+        loop {
+            let run = best.pool[n].clone();
+            let parts = [run.start..run.start, run.start..middle(&run), middle(&run)..run.end];
+            let smaller = parts.into_iter().any(|part| {
+                let mut candidate = best.clone();
+                candidate.pool[n] = part;
+                take(best, candidate, fails)
+            });
+            if !smaller {
+                break;
+            }
+        }
+    }
+    while let last @ 1.. = best.functions.len() - 1 {
+        let mut candidate = best.clone();
+        candidate.functions.pop();
+        let mut lists = 0;
+        while let Some(nodes) = list(&mut candidate, lists) {
+            if nodes.contains(&Node::Call(last)) {
+                return;
+            }
+            lists += 1;
+        }
+        if !take(best, candidate, fails) {
+            return;
+        }
+    }
+}
+
+/// Smaller grids and workgroups.
 fn lanes(best: &mut Tree, fails: &mut dyn FnMut(&Case) -> bool) {
-    take(best, Tree { checksum: false, ..best.clone() }, fails);
     for axis in [2, 1, 0] {
         let mut grid = best.grid;
         grid[axis] = 1;
@@ -122,7 +164,7 @@ fn without_leaves(nodes: &mut Vec<Node>) {
 
 /// No guards, one register, literals of 0, addresses that do not vary.
 fn operands(best: &mut Tree, fails: &mut dyn FnMut(&Case) -> bool) {
-    let register = best.pool[0].start;
+    let register = best.pool[0].start as u8;
     each_node(best, fails, |node| match node {
         Node::Inst(inst) => simpler_insts(*inst, register).map(|i| vec![Node::Inst(i)]).collect(),
         Node::Access(access) => {

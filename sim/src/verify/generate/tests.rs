@@ -1,5 +1,7 @@
 use super::*;
-use crate::isa::table::TABLE;
+use crate::isa::DecodeError;
+use crate::isa::table::{Space, TABLE};
+use crate::program::{FaultKind, assemble, disassemble};
 use crate::verify::reference::{self, Machine, Order, Outcome, Stop};
 use std::collections::BTreeMap;
 
@@ -73,4 +75,92 @@ fn every_instruction_is_executed() {
         println!("{} {count}", info.mnemonic);
         assert!(count > 0, "{} is never executed", info.mnemonic);
     }
+}
+
+#[test]
+fn programs_print_as_assembly_that_assembles_to_the_same_words() {
+    for seed in 0..20 {
+        let program = grow(seed, &Options { fault: seed % 2 == 1, ..Options::default() }).case().program;
+        let text = disassemble(&program);
+        // A register past the declared ones is an error to the assembler.
+        let Ok((again, _)) = assemble(&text, "random.wave") else {
+            assert!(seed % 2 == 1, "{text}");
+            continue;
+        };
+        assert_eq!(again.code, program.code, "seed {seed}");
+    }
+}
+
+#[test]
+fn a_seed_gives_the_same_program_everywhere() {
+    // FNV-1a of the code and the memory; changes only when the generator does.
+    let case = grow(1, &Options::default()).case();
+    let bytes = case.program.code.iter().flat_map(|word| word.to_le_bytes()).chain(case.memory);
+    let hash = bytes.fold(0xCBF2_9CE4_8422_2325u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01B3));
+    assert_eq!(hash, 0x9A2A_9158_5952_BD16, "{hash:#x}");
+}
+
+#[test]
+fn programs_that_are_to_fault_meet_every_kind_of_fault() {
+    let mut kinds = Vec::new();
+    for seed in 0..150 {
+        let case = grow(seed, &Options { fault: true, nodes: 30, ..Options::default() }).case();
+        match run(&case, 8, Order::RoundRobin(u32::MAX)) {
+            Ok(_) => {}
+            Err(Stop::Fault(fault)) => kinds.push(std::mem::discriminant(&fault.kind)),
+            Err(stop) => panic!("seed {seed}: {stop}"),
+        }
+    }
+    assert!(kinds.len() > 90, "only {} of 150 programs fault", kinds.len());
+    let (space, address) = (Space::Device, 0);
+    for kind in [
+        FaultKind::IllegalInstruction(DecodeError::Truncated),
+        FaultKind::OutOfBounds { space, address, bytes: 1, size: 1 },
+        FaultKind::MisalignedAtomic { space, address },
+        FaultKind::DivergenceUnderflow,
+        FaultKind::DivergenceOverflow { depth: 1 },
+        FaultKind::CallOverflow { depth: 1 },
+        FaultKind::ReturnDepth,
+        FaultKind::BarrierInDivergence,
+    ] {
+        assert!(kinds.contains(&std::mem::discriminant(&kind)), "{kind:?} does not occur");
+    }
+}
+
+/// The case with every `from` replaced by `to`, an operation with the same operands: a planted bug.
+fn with_bug(case: &Case, from: Op, to: Op) -> Case {
+    let mut bad = case.clone();
+    let code = &mut bad.program.code;
+    let mut at = 0;
+    while at < code.len() {
+        let inst = Inst::decode(&code[at..]);
+        if let Ok(inst) = inst
+            && inst.op == from
+        {
+            code[at] = Inst { op: to, ..inst }.encode()[0];
+        }
+        at += inst.map_or(1, |i| i.words()) as usize;
+    }
+    bad
+}
+
+#[test]
+fn shrinking_leaves_little_but_the_bug() {
+    let order = Order::RoundRobin(u32::MAX);
+    let mut sizes = Vec::new();
+    for (from, to) in [(Op::IMulHi, Op::IMul), (Op::FMin, Op::FMax), (Op::LocalLoadU16, Op::LocalLoadU8)] {
+        let mut fails = |case: &Case| {
+            run(case, 8, order).map(|r| r.1) != run(&with_bug(case, from, to), 8, order).map(|r| r.1)
+        };
+        let tree = (0..).map(|seed| grow(seed, &Options::default())).find(|tree| fails(&tree.case()));
+        let tree = tree.expect("some seed shows the bug");
+        let small = shrink(&tree, &mut fails);
+        let case = small.case();
+        assert!(fails(&case));
+        assert_eq!((small.grid, small.threads()), ([1, 1, 1], 1), "{}", disassemble(&case.program));
+        sizes.push((tree.case().program.code.len(), case.program.code.len()));
+        assert!(case.program.code.len() < 60, "{}", disassemble(&case.program));
+        println!("{}", disassemble(&case.program));
+    }
+    println!("{sizes:?}");
 }

@@ -82,7 +82,7 @@ pub fn atomic(
     let size = memory.len() as u64;
     gather(taking_part, |lane| {
         let address = lanes[lane].registers[usize::from(i.rs1)];
-        if address % 4 != 0 {
+        if !address.is_multiple_of(4) {
             Some(FaultKind::MisalignedAtomic { space, address })
         } else if !inside(memory, address, 4) {
             Some(FaultKind::OutOfBounds { space, address, bytes: 4, size })
@@ -157,9 +157,8 @@ pub fn matrix(
 fn multiply(i: &Decoded, lane: &mut Lane) {
     let f = f32::from_bits;
     let (a, b) = (lane.a[usize::from(i.rd)], lane.b[usize::from(i.rs1)]);
-    for row in 0..4 {
-        for column in 0..4 {
-            let element = &mut lane.c[usize::from(i.rs2)][row][column];
+    for (row, elements) in lane.c[usize::from(i.rs2)].iter_mut().enumerate() {
+        for (column, element) in elements.iter_mut().enumerate() {
             for k in 0..4 {
                 let product = f32_result(f(a[row][k]) * f(b[k][column]));
                 *element = f32_result(f(*element) + f(product));

@@ -84,9 +84,9 @@ impl Default for Options {
 /// A run that ended as the program means it to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
-    /// Wave instructions executed: reached with an active lane and, if guarded, with a lane that takes
-    /// part; and the `else`, `endif` or `endloop` at which a wave without active lanes takes up again.
-    /// What a wave walks over without an active lane does not count.
+    /// Wave instructions executed: those with a lane that takes part and, of the control instructions
+    /// (`if` to `halt`), all that are reached with an active lane. What a wave meets without an active
+    /// lane does not count, not even the `else`, `endif` or `endloop` at which it takes up again.
     pub instructions: u64,
     /// The same by (opcode, modifier).
     pub executed: BTreeMap<(u8, u8), u64>,

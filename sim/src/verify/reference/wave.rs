@@ -146,12 +146,14 @@ impl Wave {
         let all: Vec<usize> = (0..self.lanes.len()).filter(|&l| self.active >> l & 1 == 1).collect();
         let taking_part: Vec<usize> =
             all.iter().copied().filter(|&l| !guarded || flag(l, i.predicate) != i.negated).collect();
+        self.pc += i.words;
+        let control = i.opcode == 0x3F && i.modifier <= 9;
+        if !taking_part.is_empty() || (control && self.active != 0) {
+            *self.executed.entry(i.key()).or_default() += 1;
+        }
         if guarded && taking_part.is_empty() {
-            self.pc += i.words;
             return Ok(());
         }
-        *self.executed.entry(i.key()).or_default() += 1;
-        self.pc += i.words;
 
         match i.opcode {
             0x30 | 0x31 => memory::load_or_store(&i, &mut self.lanes, &taking_part, Space::Local, local),

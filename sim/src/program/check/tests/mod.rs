@@ -1,6 +1,5 @@
 //! Kernels with what the checks have to say about them.
 
-mod mistakes;
 mod table;
 
 use super::{CheckOptions, Report, check};

@@ -1,0 +1,52 @@
+//! The width of a wave does not show: each lane gets what a wave of that lane alone would get.
+
+use super::{LaneContext, execute};
+use crate::isa::{ExecClass, MAX_WAVE_WIDTH, Op, Role, table::TABLE};
+use rand::{Rng, RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+/// Operations that work on each lane for itself.
+fn elementwise() -> impl Iterator<Item = Op> {
+    use ExecClass::*;
+    let foreign = [LocalMemory, DeviceMemory, Control, Sync, Mma, Wave];
+    TABLE
+        .iter()
+        .filter(move |info| !foreign.contains(&info.class))
+        .map(|info| info.op)
+        .filter(|op| !matches!(op, Op::Nop | Op::MovSr))
+}
+
+fn source_rows(op: Op) -> usize {
+    op.info().operands.iter().map(|o| if let Role::Src(n) = o.role { usize::from(n) } else { 0 }).sum()
+}
+
+fn destination_rows(op: Op) -> usize {
+    op.info().operands.iter().map(|o| if let Role::Dst(n) = o.role { usize::from(n) } else { 0 }).sum()
+}
+
+#[test]
+fn a_wave_computes_what_its_lanes_compute_one_by_one() {
+    let mut rng = Pcg64Mcg::seed_from_u64(1);
+    for op in elementwise() {
+        for lanes in [4, 8, 16, 32, MAX_WAVE_WIDTH] {
+            let rows: Vec<Vec<u32>> = (0..source_rows(op))
+                .map(|_| (0..lanes).map(|_| rng.next_u32() >> if rng.random() { 0 } else { 16 }).collect())
+                .collect();
+            let context = LaneContext { mask: u64::MAX, pred: rng.next_u64(), imm: rng.next_u32() };
+            let refs: Vec<&[u32]> = rows.iter().map(|row| &row[..]).collect();
+            let mut out = vec![0; destination_rows(op) * lanes];
+            let mask = execute(op, &refs, context, &mut out);
+            for lane in 0..lanes {
+                let one: Vec<&[u32]> = rows.iter().map(|row| &row[lane..=lane]).collect();
+                let mut one_out = vec![0; destination_rows(op)];
+                let one_context = LaneContext { pred: context.pred >> lane, ..context };
+                let one_mask = execute(op, &one, one_context, &mut one_out);
+                assert_eq!(mask >> lane & 1, one_mask & 1, "{op:?}, lane {lane} of {lanes}");
+                for (index, &value) in one_out.iter().enumerate() {
+                    assert_eq!(out[index * lanes + lane], value, "{op:?}, lane {lane} of {lanes}");
+                }
+            }
+            assert_eq!(mask.checked_shr(lanes as u32).unwrap_or(0), 0, "{op:?}: lanes past the wave");
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Random structured programs on the simulator and on the reference interpreter: the same device memory,
+//! the same number of wave instructions, the same faults.
+//!
+//! `WAVE_SIM_PROGRAMS` sets how many programs each machine runs, `WAVE_SIM_SEED` the first seed. A failure
+//! names the seed and prints the program shrunk, as assembly.
+
+use wave_sim::config::{self, Config, DivergenceMode, IssuePolicy};
+use wave_sim::gpu::RunOptions;
+use wave_sim::program::disassemble;
+use wave_sim::verify::compare::{Difference, compare, simulate};
+use wave_sim::verify::generate::{Case, Options, grow, shrink};
+use wave_sim::verify::reference::Machine;
+
+/// Programs for each machine where nothing else is asked for.
+const PROGRAMS: u64 = 30;
+
+fn number(variable: &str, default: u64) -> u64 {
+    std::env::var(variable).ok().map_or(default, |text| text.parse().expect("a number"))
+}
+
+fn check(config: &Config, every_cycle: bool, case: &Case) -> Result<(), Difference> {
+    let options = RunOptions { max_cycles: Some(20_000_000), max_instructions: None, every_cycle };
+    compare(&case.program, &case.launch, &Machine::of(config), &case.memory, |program, launch, memory| {
+        simulate(config, &options, program, launch, memory)
+    })
+}
+
+/// Runs programs on one machine, every other with one fault in it at times.
+fn run(name: &str, change: impl Fn(&mut Config)) {
+    let mut config = config::load(name).expect("a preset");
+    change(&mut config);
+    let first = number("WAVE_SIM_SEED", 0);
+    for seed in first..first + number("WAVE_SIM_PROGRAMS", PROGRAMS) {
+        let options = Options { fault: seed % 5 == 4, ..Options::of(&config) };
+        let tree = grow(seed, &options);
+        // Skipping idle cycles must not show: visit them all in some runs.
+        let every_cycle = seed % 7 == 3;
+        if let Err(difference) = check(&config, every_cycle, &tree.case()) {
+            let kind = std::mem::discriminant(&difference);
+            let small = shrink(&tree, &mut |case| {
+                check(&config, every_cycle, case).is_err_and(|d| std::mem::discriminant(&d) == kind)
+            });
+            let case = small.case();
+            let again = check(&config, every_cycle, &case).expect_err("shrinking keeps the failure");
+            panic!(
+                "{name}, seed {seed}: {difference}\nshrunk: {again}\ngrid {:?}\n{}",
+                case.launch.grid,
+                disassemble(&case.program)
+            );
+        }
+    }
+}
+
+#[test]
+fn on_the_smallest_machine() {
+    run("tiny", |_| {});
+}
+
+#[test]
+fn on_the_smallest_machine_with_jumps() {
+    run("tiny", |config| config.core.divergence = DivergenceMode::Jump);
+}
+
+#[test]
+fn on_the_default_machine() {
+    run("gpu", |_| {});
+}
+
+#[test]
+fn on_a_machine_of_64_lanes() {
+    run("mi300x", |_| {});
+}
+
+#[test]
+fn on_the_machine_of_the_rtl() {
+    run("rtl", |_| {});
+}
+
+#[test]
+fn with_every_issue_policy() {
+    for policy in [IssuePolicy::Lrr, IssuePolicy::Gto, IssuePolicy::Oldest, IssuePolicy::TwoLevel] {
+        for divergence in [DivergenceMode::Walk, DivergenceMode::Jump] {
+            run("tiny", |config| {
+                config.core.schedulers = 2;
+                config.core.issue.policy = policy;
+                config.core.issue.two_level_active = 2;
+                config.core.divergence = divergence;
+            });
+        }
+    }
+}
+
+/// Latencies and queues as short and as long as they go: results do not depend on timing.
+#[test]
+fn with_extreme_timing() {
+    run("tiny", |config| {
+        for class in config.core.units.iter_mut().flat_map(|unit| &mut unit.classes) {
+            (class.latency_cycles, class.passes) = (1, 1);
+        }
+        config.core.branch_latency_cycles = 1;
+        config.core.registers.banks = 1;
+        config.core.registers.collectors = 1;
+        config.core.lsu.queue_entries = 1;
+        config.core.lsu.pending_entries = 1;
+    });
+    run("tiny", |config| {
+        for (n, class) in config.core.units.iter_mut().flat_map(|unit| &mut unit.classes).enumerate() {
+            (class.latency_cycles, class.passes) = (40 - 3 * n as u32, 1 + n as u32 % 3);
+        }
+        config.core.branch_latency_cycles = 7;
+        config.core.fetch.icache_latency_cycles = 9;
+        config.core.local.latency_cycles = 31;
+        config.interconnect.latency_cycles = 50;
+    });
+}
