@@ -4,6 +4,7 @@
 //! the map and the invariants.
 
 pub mod alu;
+pub mod cli;
 pub mod clock;
 pub mod config;
 pub mod core;
@@ -12,6 +13,7 @@ pub mod gpu;
 pub mod isa;
 pub mod launch;
 pub mod memory;
+pub mod observe;
 pub mod program;
 pub mod ron_text;
 pub mod stats;

@@ -1,2 +1,7 @@
 //! The `wave-sim` command.
-fn main() {}
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    wave_sim::cli::main()
+}

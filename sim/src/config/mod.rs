@@ -21,6 +21,7 @@ pub use manual::manual;
 pub use model::*;
 pub use presets::{PRESETS, Preset};
 pub use schema::schema;
+pub(crate) use show::wrap;
 pub use show::{resolved, show};
 pub use values::config_hash;
 

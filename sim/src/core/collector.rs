@@ -1,9 +1,10 @@
 //! Operand collectors and register banks of one scheduler.
 //!
 //! A collector takes an issued instruction and reads its source rows from the banks, one row a bank and
-//! cycle, the oldest collector first. Register values are taken from the register file when the
-//! instruction leaves its collector: the wave issues nothing until its operands are read and nothing
-//! that is pending can be a source (rules I4 and I5 of docs/pipeline.md), so the values are the same.
+//! cycle, the oldest collector first. The values are needed when the instruction leaves its collector. Until
+//! the cycle after the last read nothing can have written a source: the wave's next instruction issues
+//! with that read at the earliest. So an instruction that leaves at once takes its values straight from
+//! the register file; only one that has to wait keeps them in its collector ([`OperandStore`]).
 
 use super::uop::{MAX_SOURCE_ROWS, MicroOp};
 use super::wave::Slot;
@@ -40,6 +41,8 @@ pub struct Collector {
     rows: u8,
     /// What it waits for.
     pub waiting: Waiting,
+    /// Where its operands are kept, if it had to wait with them.
+    kept: Option<u8>,
 }
 
 impl Collector {
@@ -72,6 +75,7 @@ impl Collector {
             banks,
             rows: rows as u8,
             waiting: Waiting::Banks,
+            kept: None,
         }
     }
 
@@ -97,5 +101,70 @@ impl Collector {
         }
         self.rows = left;
         left
+    }
+}
+
+/// The operand rows that collectors of one scheduler keep.
+#[derive(Debug, Clone)]
+pub struct OperandStore {
+    rows: Vec<u32>,
+    free: Vec<u8>,
+    width: usize,
+}
+
+/// The operand rows of one instruction, in operand order.
+pub type OperandRows<'a> = [&'a [u32]; MAX_SOURCE_ROWS];
+
+impl OperandStore {
+    /// Room for every collector of a scheduler, with rows of `width` lanes.
+    pub fn new(collectors: u32, width: usize) -> OperandStore {
+        OperandStore {
+            rows: vec![0; collectors as usize * MAX_SOURCE_ROWS * width],
+            free: (0..collectors as u8).collect(),
+            width,
+        }
+    }
+
+    /// Keeps the operands of an instruction that cannot leave its collector yet.
+    pub fn keep(&mut self, collector: &mut Collector, op: &MicroOp, registers: &[u32], base: usize) {
+        if collector.kept.is_some() {
+            return;
+        }
+        let place = self.free.pop().expect("there is a place for each collector");
+        collector.kept = Some(place);
+        let kept = &mut self.rows[usize::from(place) * MAX_SOURCE_ROWS * self.width..];
+        let sources = &op.sources[..usize::from(op.source_rows)];
+        for (row, &register) in kept.chunks_exact_mut(self.width).zip(sources) {
+            row.copy_from_slice(&registers[(base + usize::from(register)) * self.width..][..self.width]);
+        }
+    }
+
+    /// The operand rows of an instruction that leaves its collector: `base` is its wave's first row in
+    /// `registers`.
+    #[inline]
+    pub fn rows<'a>(
+        &'a self,
+        collector: &Collector,
+        op: &MicroOp,
+        registers: &'a [u32],
+        base: usize,
+    ) -> OperandRows<'a> {
+        let mut rows: OperandRows = [&[]; MAX_SOURCE_ROWS];
+        let sources = &op.sources[..usize::from(op.source_rows)];
+        for (i, (row, &register)) in rows.iter_mut().zip(sources).enumerate() {
+            *row = match collector.kept {
+                None => &registers[(base + usize::from(register)) * self.width..][..self.width],
+                Some(place) => {
+                    &self.rows[(usize::from(place) * MAX_SOURCE_ROWS + i) * self.width..][..self.width]
+                }
+            };
+        }
+        rows
+    }
+
+    /// Frees the place of an instruction that has left its collector.
+    #[inline]
+    pub fn release(&mut self, collector: &Collector) {
+        self.free.extend(collector.kept);
     }
 }

@@ -1,11 +1,11 @@
 //! Operand read, dispatch to the execution units, and write-back of their results.
 
-use super::Core;
 use super::collector::{Collector, Waiting};
 use super::lsu::Retired;
 use super::probe::{Event, Probe, Stage};
-use super::uop::{Kind, MAX_SOURCE_ROWS, MicroOp, MicroOps};
+use super::uop::{Kind, MicroOp, MicroOps};
 use super::writeback::{MAX_RESULT_ROWS, Pending, WritePorts};
+use super::{Core, Scheduler};
 use crate::alu::{self, FRAGMENT_ROWS, LaneContext};
 use crate::clock::Cycle;
 use crate::config::Config;
@@ -87,8 +87,10 @@ impl Core {
                     } else {
                         lsu_taken = true;
                         self.lsu_turn = (scheduler + 1) % schedulers;
-                        let wave = self.slot_rows(collector.slot);
-                        self.lsu.accept(&collector, op, memory, &self.registers, wave, self.width);
+                        let base = self.slot_rows(collector.slot);
+                        let operands = &self.schedulers[scheduler].operands;
+                        let rows = operands.rows(&collector, op, &self.registers, base);
+                        self.lsu.accept(&collector, op, memory, &rows);
                         None
                     }
                 } else {
@@ -96,7 +98,10 @@ impl Core {
                 };
                 match waiting {
                     Some(reason) => {
-                        self.schedulers[scheduler].collectors[i].waiting = reason;
+                        let base = self.slot_rows(collector.slot);
+                        let Scheduler { collectors, operands, .. } = &mut self.schedulers[scheduler];
+                        collectors[i].waiting = reason;
+                        operands.keep(&mut collectors[i], op, &self.registers, base);
                         // The arbiter and the write ports may say otherwise in the next cycle; a unit and a full
                         // load/store unit only when something else happens.
                         self.progress |=
@@ -104,7 +109,11 @@ impl Core {
                         i += 1;
                     }
                     None => {
-                        self.schedulers[scheduler].collectors.remove(i);
+                        let sched = &mut self.schedulers[scheduler];
+                        sched.operands.release(&sched.collectors.remove(i));
+                        if op.fragment_reads != 0 {
+                            self.finish_fragment_reads(scheduler, collector.slot, ops);
+                        }
                         self.progress = true;
                         if P::ON {
                             probe.step(collector.event(now, self.index, Stage::Execute));
@@ -113,6 +122,15 @@ impl Core {
                 }
             }
         }
+    }
+
+    /// A matrix multiplication has left its collector: only what others of its wave are still to read stays
+    /// closed to writers.
+    fn finish_fragment_reads(&mut self, scheduler: usize, slot: usize, ops: &MicroOps) {
+        let left = self.schedulers[scheduler].collectors.iter().filter(|c| c.slot == slot);
+        self.waves.waves[slot].reading_fragments =
+            left.fold(0, |reads, c| reads | ops.get(c.word).fragment_reads);
+        self.waves.refresh(slot, ops);
     }
 
     /// First row of a wave's registers in the core's register file.
@@ -154,7 +172,7 @@ impl Core {
             predicate: 0,
         };
         let entry = self.results.insert(pending);
-        self.compute(entry, collector, op);
+        self.compute(scheduler, entry, collector, op);
         for row in 0..rows.max(1) {
             self.results.schedule(result + Cycle::from(row), entry, row);
         }
@@ -162,7 +180,7 @@ impl Core {
     }
 
     /// Works out the result of an instruction that enters its unit now.
-    fn compute(&mut self, entry: u16, collector: &Collector, op: &MicroOp) {
+    fn compute(&mut self, scheduler: usize, entry: u16, collector: &Collector, op: &MicroOp) {
         let (width, slot) = (self.width, collector.slot);
         let base = self.slot_rows(slot);
         if op.inst.op == Op::MovSr {
@@ -181,12 +199,8 @@ impl Core {
             alu::mma_compute(collector.mask, &inputs[a..][..size], &inputs[b..][..size], &mut sums[..size]);
             return;
         }
-        let mut rows: [&[u32]; MAX_SOURCE_ROWS] = [&[]; MAX_SOURCE_ROWS];
-        let sources = &op.sources[..usize::from(op.source_rows)];
-        for (row, &register) in rows.iter_mut().zip(sources) {
-            *row = &self.registers[(base + usize::from(register)) * width..][..width];
-        }
-        let rows = &rows[..sources.len()];
+        let rows = self.schedulers[scheduler].operands.rows(collector, op, &self.registers, base);
+        let rows = &rows[..usize::from(op.source_rows)];
         if op.class == ExecClass::IntDiv {
             let zeros =
                 rows[1].iter().enumerate().filter(|&(lane, &b)| b == 0 && collector.mask >> lane & 1 != 0);
@@ -209,11 +223,8 @@ impl Core {
                 let slot = pending.slot;
                 if op.destination_rows > 0 {
                     let register = slot * self.rows_per_wave + usize::from(op.destination + row);
-                    write_row(
-                        &mut self.registers[register * self.width..][..self.width],
-                        values,
-                        pending.mask,
-                    );
+                    let row = &mut self.registers[register * self.width..][..self.width];
+                    alu::merge(pending.mask, values, row);
                 }
                 if row + 1 >= op.destination_rows {
                     if op.predicate_write != 0 {

@@ -24,7 +24,7 @@ use crate::isa::{ExecClass, MMA_FRAGMENTS};
 use crate::memory::{L1, L1Counters, MemoryPort};
 use crate::program::Fault;
 use crate::stats::{CoreCounters, SlotUse};
-use collector::{Collector, Waiting};
+use collector::{Collector, OperandStore, Waiting};
 use execute::UnitTiming;
 use fetch::{Fetch, ICACHE_TAG};
 use lsu::Lsu;
@@ -46,6 +46,7 @@ struct Scheduler {
     active_set: SlotMask,
     /// In the order of issue.
     collectors: Vec<Collector>,
+    operands: OperandStore,
     /// Per unit, the cycle from which it takes another instruction.
     unit_free_at: Vec<Cycle>,
     write_ports: WritePorts,
@@ -173,6 +174,7 @@ impl Core {
                     last_issued: s,
                     active_set: 0,
                     collectors: Vec::with_capacity(c.registers.collectors as usize),
+                    operands: OperandStore::new(c.registers.collectors, width),
                     unit_free_at: vec![0; c.units.len()],
                     write_ports: WritePorts::new(c.registers.write_ports, horizon),
                 })

@@ -18,18 +18,22 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// Threads of a workgroup.
+    /// Threads of a workgroup; `u64::MAX` where there are more.
     pub fn threads(&self) -> u64 {
-        self.workgroup.iter().map(|&n| u64::from(n)).product()
+        volume(self.workgroup)
     }
 
-    /// Workgroups of the grid.
+    /// Workgroups of the grid; `u64::MAX` where there are more.
     pub fn workgroups(&self) -> u64 {
-        self.grid.iter().map(|&n| u64::from(n)).product()
+        volume(self.grid)
     }
 
     /// Waves of a workgroup on a machine of this wave width.
     pub fn waves_per_workgroup(&self, wave_width: u32) -> u64 {
         self.threads().div_ceil(u64::from(wave_width))
     }
+}
+
+fn volume(sizes: [u32; 3]) -> u64 {
+    sizes.iter().fold(1, |product: u64, &n| product.saturating_mul(u64::from(n)))
 }

@@ -5,7 +5,7 @@ pub mod coalesce;
 pub mod local;
 
 use super::Core;
-use super::collector::Collector;
+use super::collector::{Collector, OperandRows};
 use super::probe::Probe;
 use super::uop::{MAX_SOURCE_ROWS, MicroOp, MicroOps};
 use super::wave::Slot;
@@ -175,17 +175,9 @@ impl Lsu {
         self.queue.len() < self.queue_entries
     }
 
-    /// Takes an instruction from its collector, with its operand rows as they are now. `base` is the
-    /// first register row of its wave.
-    pub fn accept(
-        &mut self,
-        collector: &Collector,
-        op: &MicroOp,
-        memory: MemoryOp,
-        registers: &[u32],
-        base: usize,
-        width: usize,
-    ) {
+    /// Takes an instruction from its collector, with its operand rows.
+    pub fn accept(&mut self, collector: &Collector, op: &MicroOp, memory: MemoryOp, rows: &OperandRows) {
+        let width = self.width;
         let index = self.free.pop().unwrap_or_else(|| {
             self.instructions.push(MemoryInstruction {
                 slot: 0,
@@ -214,9 +206,10 @@ impl Lsu {
         instruction.returns = op.destination_rows > 0;
         // The fragment of a tile is in the field that holds no register: rs2 of a store, rd of a load.
         instruction.fragment = if op.inst.op == Op::MmaStoreC { op.inst.rs2 } else { op.inst.rd };
-        let sources = &op.sources[..usize::from(op.source_rows)];
-        for (row, &register) in instruction.inputs.chunks_exact_mut(width).zip(sources) {
-            row.copy_from_slice(&registers[(base + usize::from(register)) * width..][..width]);
+        for (kept, row) in
+            instruction.inputs.chunks_exact_mut(width).zip(&rows[..usize::from(op.source_rows)])
+        {
+            kept.copy_from_slice(row);
         }
         self.queue.push_back(index);
     }
@@ -326,7 +319,15 @@ impl Core {
             let instruction = &mut self.lsu.instructions[owner.instruction()];
             let MemoryInstruction { memory, lines, inputs, outputs, .. } = instruction;
             let line = &lines[owner.line()];
-            coalesce::take_line(*memory, line, self.lsu.line_bytes, response.data, inputs, outputs, self.width);
+            coalesce::take_line(
+                *memory,
+                line,
+                self.lsu.line_bytes,
+                response.data,
+                inputs,
+                outputs,
+                self.width,
+            );
             instruction.outstanding -= 1;
             if instruction.outstanding == 0 && instruction.next_line == instruction.lines.len() {
                 self.lsu.pending -= 1;

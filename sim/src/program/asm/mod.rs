@@ -6,7 +6,7 @@
 
 mod kernel;
 mod lexer;
-mod number;
+pub(crate) mod number;
 mod operands;
 mod parser;
 pub(crate) mod suggest;

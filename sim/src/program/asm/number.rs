@@ -2,7 +2,7 @@
 
 /// A literal.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Number {
+pub(crate) enum Number {
     Integer(i128),
     Float(f32),
 }
@@ -12,7 +12,7 @@ pub(super) enum Number {
 ///
 /// # Errors
 /// A sentence on what is wrong with it.
-pub(super) fn parse(text: &str) -> Result<Number, String> {
+pub(crate) fn parse(text: &str) -> Result<Number, String> {
     let plain: String = text.chars().filter(|&c| c != '_').collect();
     let (negative, digits) = match plain.as_bytes().first() {
         Some(b'-') => (true, &plain[1..]),
@@ -53,7 +53,7 @@ pub(super) fn parse_u32(text: &str) -> Result<u32, String> {
 }
 
 /// A literal as the 32 bits of a register.
-pub(super) fn parse_bits(text: &str) -> Result<u32, String> {
+pub(crate) fn parse_bits(text: &str) -> Result<u32, String> {
     match parse(text)? {
         Number::Float(value) if value.is_nan() => Ok(0x7FC0_0000),
         Number::Float(value) => Ok(value.to_bits()),

@@ -1,0 +1,282 @@
+//! The command line as clap sees it.
+
+use super::dumps::Dumps;
+use super::values::{self, Dimensions, Fill, MemoryFile, RegisterValue, Save};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Configuration where none is named.
+pub const DEFAULT_CONFIG: &str = "gpu.ron";
+
+/// Cycle-level simulator of GPUs that run the WAVE v0.4 instruction set.
+///
+/// With a configuration alone, wave-sim runs its kernel suite on that machine, verifies every result and prints
+/// a table. With kernels or launch files, it runs those.
+#[derive(Debug, Parser)]
+#[command(
+    name = "wave-sim",
+    version,
+    args_conflicts_with_subcommands = true,
+    max_term_width = 100,
+    after_help = AFTER_HELP,
+)]
+pub struct Cli {
+    /// What to do, if not to run something.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// What to run, and how.
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+/// What `--help` ends with.
+pub const AFTER_HELP: &str = "\
+Examples:
+  wave-sim --config gpu.ron                    run the suite on the default machine
+  wave-sim --config t4.ron sgemm               run one kernel of the suite on another
+  wave-sim k.wave --grid 4,1,1 --dump-f32 0:8  run your own and look at what it wrote
+  wave-sim config list                         what machines there are
+
+Exit codes: 0 all is well · 1 a wrong result · 2 wrong input · 3 a fault, a standstill or a limit";
+
+/// The flags of a run.
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// The machine: a file, or a preset's name [default: gpu.ron]
+    #[arg(long, value_name = "CONFIG")]
+    pub config: Option<String>,
+
+    /// What to run: assembly, WBIN, launch files, or names from the suite [default: the whole suite]
+    #[arg(value_name = "KERNEL.wave|KERNEL.wbin|LAUNCH.ron")]
+    pub inputs: Vec<String>,
+
+    /// How a kernel file is launched.
+    #[command(flatten)]
+    pub launch: LaunchArgs,
+
+    /// What is done with the results.
+    #[command(flatten)]
+    pub output: OutputArgs,
+
+    /// How the simulation goes.
+    #[command(flatten)]
+    pub machine: MachineArgs,
+}
+
+/// How a kernel file is launched. A launch file states these itself.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Launch of a kernel file")]
+pub struct LaunchArgs {
+    /// Workgroups [default: 1,1,1]
+    #[arg(long, value_name = "X,Y,Z", value_parser = values::dimensions)]
+    pub grid: Option<Dimensions>,
+
+    /// Threads of a workgroup [default: the kernel's .workgroup_size, else 32,1,1]
+    #[arg(long, value_name = "X,Y,Z", value_parser = values::dimensions)]
+    pub workgroup: Option<Dimensions>,
+
+    /// Registers of a lane [default: the kernel's .registers]
+    #[arg(long, value_name = "N", value_parser = values::integer32)]
+    pub registers: Option<u32>,
+
+    /// Local memory of a workgroup [default: the kernel's .local_memory]
+    #[arg(long, value_name = "BYTES", value_parser = values::integer32)]
+    pub local_memory: Option<u32>,
+
+    /// Load a file into device memory
+    #[arg(long, value_name = "OFFSET:FILE", value_parser = values::memory_file)]
+    pub arg: Vec<MemoryFile>,
+
+    /// Start value of a register in every lane; an integer, or a float for the bits of an f32
+    #[arg(long, value_name = "REG:VALUE", value_parser = values::register_value)]
+    pub set_reg: Vec<RegisterValue>,
+
+    /// Fill device memory with 0, SCALE, 2 × SCALE, …
+    #[arg(long, value_name = "OFFSET:TYPE:COUNT:SCALE", value_parser = values::fill_iota)]
+    pub fill_iota: Vec<Fill>,
+
+    /// Fill device memory with zeros
+    #[arg(long, value_name = "OFFSET:TYPE:COUNT", value_parser = values::fill_zero)]
+    pub fill_zero: Vec<Fill>,
+
+    /// Which kernel of a file with several
+    #[arg(long, value_name = "NAME")]
+    pub kernel: Option<String>,
+}
+
+impl LaunchArgs {
+    /// The flags that were given, by name.
+    pub fn given(&self) -> Vec<&'static str> {
+        [
+            ("--grid", self.grid.is_some()),
+            ("--workgroup", self.workgroup.is_some()),
+            ("--registers", self.registers.is_some()),
+            ("--local-memory", self.local_memory.is_some()),
+            ("--arg", !self.arg.is_empty()),
+            ("--set-reg", !self.set_reg.is_empty()),
+            ("--fill-iota", !self.fill_iota.is_empty()),
+            ("--fill-zero", !self.fill_zero.is_empty()),
+            ("--kernel", self.kernel.is_some()),
+        ]
+        .into_iter()
+        .filter_map(|(name, given)| given.then_some(name))
+        .collect()
+    }
+}
+
+/// What is done with the results.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Results")]
+pub struct OutputArgs {
+    /// Dumps of device memory, in the order of the command line.
+    #[command(flatten)]
+    pub dumps: Dumps,
+
+    /// Write bytes of device memory to a file, after the run
+    #[arg(long, value_name = "OFFSET:BYTES:FILE", value_parser = values::save)]
+    pub save: Vec<Save>,
+
+    /// Print every statistic
+    #[arg(long)]
+    pub stats: bool,
+
+    /// Print each instruction as it issues, on standard error
+    #[arg(long)]
+    pub trace: bool,
+
+    /// Form of the report
+    #[arg(long, value_enum, value_name = "FORM", default_value = "text")]
+    pub format: Format,
+}
+
+/// What changes the machine, or bounds the run.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Machine and bounds")]
+pub struct MachineArgs {
+    /// Device memory, in place of the configuration's
+    #[arg(long, value_name = "BYTES", value_parser = values::integer)]
+    pub device_memory: Option<u64>,
+
+    /// Lanes of a wave, in place of the configuration's
+    #[arg(long, value_name = "N", value_parser = values::integer32)]
+    pub wave_width: Option<u32>,
+
+    /// Stop a launch after so many wave instructions; 0 is no bound [default: 0]
+    #[arg(long, value_name = "N", value_parser = values::integer)]
+    pub max_instructions: Option<u64>,
+
+    /// Stop a launch after so many cycles; 0 is no bound [default: 0]
+    #[arg(long, value_name = "N", value_parser = values::integer)]
+    pub max_cycles: Option<u64>,
+
+    /// Seed of random data, in place of the launch file's
+    #[arg(long, value_name = "N", value_parser = values::integer)]
+    pub seed: Option<u64>,
+
+    /// Size of the data of launch files and the suite
+    #[arg(long, value_enum, value_name = "SIZE", default_value = "full")]
+    pub size: DataSize,
+}
+
+/// Form of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For reading.
+    Text,
+    /// For programs; docs/command-line.md describes it.
+    Json,
+}
+
+/// Size of the data of launch files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DataSize {
+    /// Fills a mid-size machine.
+    Full,
+    /// For a quick look.
+    Small,
+}
+
+/// What else wave-sim does.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Assemble a kernel file into a WBIN container
+    Asm {
+        /// Assembly file
+        input: PathBuf,
+        /// Where the container goes [default: the input with .wbin]
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+    /// Disassemble a WBIN container (or a kernel file) into assembly
+    Dis {
+        /// WBIN container
+        input: PathBuf,
+        /// Where the text goes [default: standard output]
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+    /// Check kernels without running them
+    Check(CheckArgs),
+    /// Look at configurations
+    Config {
+        /// What to show
+        #[command(subcommand)]
+        command: ConfigCommand,
+    },
+    /// List the statistics that a run reports: name, unit, meaning
+    Stats {
+        /// Form of the list
+        #[arg(long, value_enum, value_name = "FORM", default_value = "text")]
+        format: Format,
+    },
+    /// Write a completion script for a shell
+    Completions {
+        /// Shell
+        shell: clap_complete::Shell,
+    },
+}
+
+/// `wave-sim check`.
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// Assembly or WBIN files
+    #[arg(required = true)]
+    pub inputs: Vec<PathBuf>,
+    /// The machine: a file, or a preset's name
+    #[arg(long, default_value = DEFAULT_CONFIG)]
+    pub config: String,
+    /// Which kernel of the file [default: all of them]
+    #[arg(long, value_name = "NAME")]
+    pub kernel: Option<String>,
+    /// Print the control-flow graph instead, in the language of Graphviz
+    #[arg(long)]
+    pub dot: bool,
+}
+
+/// `wave-sim config …`.
+#[derive(Debug, Subcommand)]
+pub enum ConfigCommand {
+    /// List the presets
+    List,
+    /// Print a configuration with every parameter resolved and explained
+    Show {
+        /// File or preset
+        #[arg(default_value = DEFAULT_CONFIG)]
+        config: String,
+    },
+    /// Say what a key means, its range, and its value in every preset
+    Explain {
+        /// Key, such as core.issue.width, or the end of one [default: the top level]
+        #[arg(default_value = "")]
+        key: String,
+    },
+    /// Print the parameters in which two configurations differ
+    Diff {
+        /// File or preset
+        a: String,
+        /// File or preset
+        b: String,
+    },
+    /// Print the JSON schema of configurations, for editors
+    Schema,
+}

@@ -1,0 +1,177 @@
+//! What the words of a command line stand for: kernel files, launch files, names of the suite,
+//! configurations; and what to say of one in the wrong place.
+
+use super::args::Cli;
+use super::files::folder;
+use super::terminal::{Terminal, reason};
+use crate::config::{self, Config, PRESETS};
+use crate::diagnostic::Diagnostic;
+use crate::launch;
+use crate::program::asm::suggest::{did_you_mean, nearest};
+use crate::program::wbin;
+use clap::CommandFactory;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// Something to run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Input {
+    /// Assembly or WBIN.
+    Kernel(PathBuf),
+    /// A launch file, or a name of the suite.
+    Launch(String),
+}
+
+/// What a word that is no flag stands for: an existing file, told by its extension or its content, else a
+/// name of the suite.
+///
+/// # Errors
+/// If it is neither, with what may have been meant.
+pub fn input(word: &str) -> Result<Input, Diagnostic> {
+    let path = Path::new(word);
+    let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("");
+    if path.is_dir() {
+        let hint = "name a kernel or launch file in it";
+        return Err(Diagnostic::error(format!("`{word}` is a directory")).hint(hint));
+    }
+    if path.exists() {
+        return Ok(match extension {
+            "ron" => Input::Launch(word.to_owned()),
+            _ => Input::Kernel(path.to_owned()),
+        });
+    }
+    if launch::suite().any(|name| name == word) {
+        return Ok(Input::Launch(word.to_owned()));
+    }
+    Err(missing(word, path, extension))
+}
+
+/// The message about a file that is not there.
+fn missing(word: &str, path: &Path, extension: &str) -> Diagnostic {
+    let bare = extension.is_empty() && path.components().count() == 1;
+    let message = match bare {
+        true => format!("`{word}` is no file, no kernel of the suite and no command"),
+        false => format!("there is no file `{word}`"),
+    };
+    let error = Diagnostic::error(message);
+    let cli = Cli::command();
+    if bare && let Some(hint) = did_you_mean(word, cli.get_subcommands().map(|c| c.get_name())) {
+        return error.hint(hint);
+    }
+    if let Some(preset) = PRESETS.iter().find(|p| p.file == word || p.name() == word) {
+        return error.hint(format!("it is a configuration: `wave-sim --config {}`", preset.file));
+    }
+    let stem = path.file_stem().and_then(|s| s.to_str()).unwrap_or(word);
+    if launch::suite().any(|name| name == stem) {
+        return error
+            .hint(format!("the suite has a kernel of that name: `{stem}`, without path and extension"));
+    }
+    let can_run = |name: &str| [".wave", ".wbin", ".ron"].iter().any(|end| name.ends_with(end));
+    if let Some(near) = neighbour(path, can_run) {
+        return error.hint(format!("did you mean `{near}`?"));
+    }
+    if !folder(path).is_dir() {
+        return error.hint(format!("there is no folder `{}`", folder(path).display()));
+    }
+    match did_you_mean(stem, launch::suite()) {
+        Some(hint) => error.hint(format!("{hint} it is a kernel of the suite")),
+        None if bare => {
+            error.hint(format!("the suite has {}", launch::suite().collect::<Vec<_>>().join(", ")))
+        }
+        None => error,
+    }
+}
+
+/// The file in the same folder whose name is nearest, of those whose names `fit`.
+fn neighbour(path: &Path, fits: impl Fn(&str) -> bool) -> Option<String> {
+    let mut names: Vec<String> = std::fs::read_dir(folder(path))
+        .ok()?
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter(|name| fits(name))
+        .collect();
+    names.sort();
+    let wanted = path.file_name()?.to_str()?;
+    let near = nearest(wanted, names.iter().map(String::as_str));
+    near.first().map(|name| path.with_file_name(name).display().to_string())
+}
+
+/// Loads a configuration, and prints its warnings.
+///
+/// # Errors
+/// Everything that is wrong with it; and if it is not a configuration at all, what it is.
+pub fn config(name: &str, terminal: &Terminal) -> Result<Config, Vec<Diagnostic>> {
+    if let Some(what) = not_a_config(Path::new(name)) {
+        let message = format!("`{name}` is {what}, not a configuration");
+        let hint = format!("give it without `--config`: wave-sim {name}");
+        return Err(vec![Diagnostic::error(message).hint(hint)]);
+    }
+    let (config, warnings) = config::load_with_warnings(name).map_err(|errors| {
+        // Only asked after something is wrong: a launch file makes no configuration.
+        match launch::load(name, launch::Size::Small) {
+            Ok(_) => vec![
+                Diagnostic::error(format!("`{name}` is a launch file, not a configuration"))
+                    .hint(format!("give it without `--config`: wave-sim {name}")),
+            ],
+            Err(_) => errors,
+        }
+    })?;
+    terminal.diagnostics(&warnings);
+    Ok(config)
+}
+
+/// What a file is that is surely no configuration.
+fn not_a_config(path: &Path) -> Option<&'static str> {
+    if !path.is_file() {
+        return None;
+    }
+    match path.extension().and_then(|e| e.to_str()) {
+        Some("wave") => return Some("a kernel in assembly"),
+        Some("wbin") => return Some("a WBIN container"),
+        _ => {}
+    }
+    let mut magic = Vec::new();
+    std::fs::File::open(path).ok()?.take(wbin::MAGIC.len() as u64).read_to_end(&mut magic).ok()?;
+    (magic == wbin::MAGIC).then_some("a WBIN container")
+}
+
+/// Reads a file that a flag names, if it has at most `most` bytes.
+///
+/// # Errors
+/// If it cannot be read or is longer, with the flag.
+pub fn read(path: &Path, most: u64, flag: &str) -> Result<Vec<u8>, Diagnostic> {
+    let shown = path.display();
+    let fail = |error: std::io::Error| {
+        let diagnostic = Diagnostic::error(format!("{flag}: cannot read `{shown}`: {}", reason(&error)));
+        match neighbour(path, |_| true).filter(|_| error.kind() == std::io::ErrorKind::NotFound) {
+            Some(near) => diagnostic.hint(format!("did you mean `{near}`?")),
+            None => diagnostic,
+        }
+    };
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path).map_err(fail)?;
+    // One byte more than there may be tells a file that is too long from one that just fits.
+    file.take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(fail)?;
+    if bytes.len() as u64 > most {
+        let message = format!(
+            "{flag}: `{shown}` is longer than the {most} bytes from its offset to the end of device memory"
+        );
+        return Err(Diagnostic::error(message).hint("lower the offset, or raise --device-memory"));
+    }
+    Ok(bytes)
+}
+
+impl Input {
+    /// True for what comes with the program.
+    pub fn is_of_the_suite(&self) -> bool {
+        matches!(self, Input::Launch(word) if launch::suite().any(|name| name == word))
+    }
+
+    /// Name for reports: the file's without its extension, or in the suite.
+    pub fn name(&self) -> String {
+        let path = match self {
+            Input::Kernel(path) => path.as_path(),
+            Input::Launch(name) => Path::new(name),
+        };
+        path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
+    }
+}

@@ -1,0 +1,47 @@
+//! The machine of a run: a configuration, with what flags put in its place.
+
+use super::args::{DEFAULT_CONFIG, RunArgs};
+use super::inputs;
+use super::terminal::Terminal;
+use crate::config::Config;
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::program::check::CheckOptions;
+
+/// Loads the configuration and checks it again with the flags' values.
+///
+/// # Errors
+/// Everything that is wrong with the configuration, or with a flag's value in it.
+pub fn machine(args: &RunArgs, terminal: &Terminal) -> Result<Config, Vec<Diagnostic>> {
+    let mut config = inputs::config(args.config.as_deref().unwrap_or(DEFAULT_CONFIG), terminal)?;
+    let mut flags = Vec::new();
+    let known = config.check();
+    if let Some(width) = args.machine.wave_width {
+        config.core.wave_width = width;
+        flags.push(format!("--wave-width {width}"));
+    }
+    if let Some(bytes) = args.machine.device_memory {
+        config.device_memory_bytes = bytes;
+        flags.push(format!("--device-memory {bytes}"));
+    }
+    let mut found: Vec<Diagnostic> = config.check().into_iter().filter(|d| !known.contains(d)).collect();
+    for diagnostic in &mut found {
+        diagnostic.message = format!("with {}: {}", flags.join(" and "), diagnostic.message);
+    }
+    if found.iter().any(|d| d.severity == Severity::Error) {
+        return Err(found);
+    }
+    terminal.diagnostics(&found);
+    Ok(config)
+}
+
+/// What the static checks have to know of the machine.
+pub fn check_options(config: &Config) -> CheckOptions {
+    CheckOptions {
+        wave_width: config.core.wave_width,
+        divergence_depth: config.core.divergence_depth,
+        call_depth: config.core.call_depth,
+        f64: config.capabilities.f64,
+        mma: config.capabilities.mma,
+        ..CheckOptions::default()
+    }
+}

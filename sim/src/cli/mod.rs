@@ -1,0 +1,105 @@
+//! The command line: from arguments to an exit code.
+//!
+//! Exit codes: 0 all is well; 1 a result is wrong; 2 the input is wrong; 3 a kernel faulted, stood still or
+//! came to a bound. Of several, the highest.
+
+mod args;
+mod configs;
+mod dumps;
+mod files;
+mod inputs;
+mod machine;
+mod programs;
+mod progress;
+mod session;
+mod terminal;
+mod values;
+mod work;
+
+#[cfg(test)]
+mod tests;
+
+use args::{Cli, Command, Format};
+use clap::{CommandFactory, Parser};
+use std::ffi::OsString;
+use std::process::ExitCode;
+use terminal::Terminal;
+
+use crate::diagnostic::Diagnostic;
+use crate::observe::{json, statistics};
+
+/// How a command ended. The order is that of the exit codes, and the highest of several wins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Exit {
+    /// All is well.
+    Success = 0,
+    /// A result is not what was expected.
+    WrongResult = 1,
+    /// The input is wrong.
+    WrongInput = 2,
+    /// A kernel faulted, stood still or came to a bound.
+    Fault = 3,
+}
+
+/// What a command comes to: how it ended, or what is wrong with its input.
+type Ended = Result<Exit, Vec<Diagnostic>>;
+
+/// The `wave-sim` command.
+pub fn main() -> ExitCode {
+    ExitCode::from(run(std::env::args_os()))
+}
+
+/// Runs a command line, its first word being the program's name; gives the exit code.
+pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
+    let terminal = Terminal::of_environment();
+    let words: Vec<OsString> = words.into_iter().collect();
+    if words.len() <= 1 {
+        terminal.err(&format!("{NOTHING_TO_DO}\n{}\n", args::AFTER_HELP));
+        return Exit::WrongInput as u8;
+    }
+    let cli = match Cli::try_parse_from(words) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version go to standard output; a closed pipe there is nobody's mistake.
+            _ = error.print();
+            return error.exit_code() as u8;
+        }
+    };
+    let ended = match cli.command {
+        Some(command) => other(&command, &terminal),
+        None => session::run(&cli.run, &terminal),
+    };
+    match ended {
+        Ok(exit) => exit as u8,
+        Err(diagnostics) => {
+            terminal.diagnostics(&diagnostics);
+            Exit::WrongInput as u8
+        }
+    }
+}
+
+const NOTHING_TO_DO: &str = "\
+wave-sim simulates GPUs that run the WAVE v0.4 instruction set, cycle by cycle.
+
+Usage: wave-sim [--config CONFIG] [KERNEL.wave|KERNEL.wbin|LAUNCH.ron]... [flags]
+       wave-sim asm|dis|check|config|stats|completions ...
+
+Nothing was asked for. `wave-sim --config gpu.ron` is a good start, `wave-sim --help` has everything.
+";
+
+/// The commands that run nothing.
+fn other(command: &Command, terminal: &Terminal) -> Ended {
+    match command {
+        Command::Asm { input, output } => programs::assemble(input, output.as_deref(), terminal),
+        Command::Dis { input, output } => programs::disassemble(input, output.as_deref(), terminal),
+        Command::Check(args) => programs::check(args, terminal),
+        Command::Config { command } => configs::run(command, terminal),
+        Command::Stats { format: Format::Text } => terminal.out(&statistics::listing()),
+        Command::Stats { format: Format::Json } => terminal.out(&json::declarations()),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(*shell, &mut Cli::command(), "wave-sim", &mut script);
+            terminal.out(&String::from_utf8_lossy(&script))
+        }
+    }
+}

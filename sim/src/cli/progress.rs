@@ -1,0 +1,86 @@
+//! Progress bars, on a terminal only and only where a run takes its time.
+
+use crate::gpu;
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::time::{Duration, Instant};
+
+/// Nothing is drawn before this.
+const PATIENCE: Duration = Duration::from_millis(400);
+
+/// A bar for the runs of a session, if they are several, and one for the workgroups of a launch.
+#[derive(Debug)]
+pub struct Progress {
+    bars: MultiProgress,
+    runs: Option<ProgressBar>,
+    launch: ProgressBar,
+    session_start: Instant,
+    launch_start: Instant,
+}
+
+impl Progress {
+    /// For so many runs. Nothing is ever drawn if `shown` is false or standard error is no terminal.
+    pub fn new(runs: usize, shown: bool) -> Progress {
+        let target =
+            if shown { ProgressDrawTarget::stderr_with_hz(10) } else { ProgressDrawTarget::hidden() };
+        let bars = MultiProgress::with_draw_target(target);
+        let style = |template: &str| {
+            ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+        };
+        let suite = (runs > 1).then(|| {
+            let style = style("{elapsed_precise}  kernel {pos} of {len}  {bar:30}  {msg}");
+            bars.add(ProgressBar::new(runs as u64).with_style(style))
+        });
+        let launch = style("          workgroup {pos} of {len}  {bar:30}  {msg}");
+        Progress {
+            launch: bars.add(ProgressBar::new(0).with_style(launch)),
+            runs: suite,
+            bars,
+            session_start: Instant::now(),
+            launch_start: Instant::now(),
+        }
+    }
+
+    /// A run starts.
+    pub fn start_run(&mut self, name: &str) {
+        if let Some(runs) = &self.runs {
+            runs.set_message(name.to_owned());
+        }
+    }
+
+    /// A run has ended.
+    pub fn end_run(&mut self) {
+        if let Some(runs) = &self.runs {
+            runs.inc(1);
+        }
+    }
+
+    /// A launch starts.
+    pub fn start_launch(&mut self) {
+        self.launch_start = Instant::now();
+    }
+
+    /// A launch is so far.
+    pub fn show(&self, now: gpu::Progress) {
+        if self.session_start.elapsed() < PATIENCE {
+            return;
+        }
+        let seconds = self.launch_start.elapsed().as_secs_f64().max(1e-3);
+        let speed = now.instructions as f64 / seconds / 1e6;
+        self.launch.set_length(now.total_workgroups);
+        self.launch.set_position(now.workgroups);
+        self.launch.set_message(format!("{} cycles, {speed:.1} M wave instructions/s", now.cycles));
+    }
+
+    /// Does something that writes to standard error, with the bars out of the way.
+    pub fn aside<R>(&self, write: impl FnOnce() -> R) -> R {
+        self.bars.suspend(write)
+    }
+
+    /// Takes the bars away.
+    pub fn finish(&self) {
+        self.launch.finish_and_clear();
+        if let Some(runs) = &self.runs {
+            runs.finish_and_clear();
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Standard output and standard error.
+
+use super::{Ended, Exit};
+use crate::diagnostic::{Diagnostic, Severity};
+use std::io::{self, ErrorKind, IsTerminal, Write};
+
+/// Where text goes and whether people look at it.
+#[derive(Debug, Clone, Copy)]
+pub struct Terminal {
+    /// Colour messages.
+    color: bool,
+}
+
+impl Terminal {
+    /// Colours where standard error is a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`.
+    pub fn of_environment() -> Terminal {
+        let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        Terminal { color: io::stderr().is_terminal() && !set("NO_COLOR") && !dumb }
+    }
+
+    /// Writes results to standard output.
+    ///
+    /// A reader that has gone away, such as `head`, is not an error.
+    ///
+    /// # Errors
+    /// If standard output cannot take it, for example because the disk is full.
+    pub fn out(&self, text: &str) -> Ended {
+        let mut out = io::stdout().lock();
+        match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+                let message = format!("cannot write to standard output: {}", reason(&error));
+                Err(vec![Diagnostic::error(message)])
+            }
+            _ => Ok(Exit::Success),
+        }
+    }
+
+    /// Writes to standard error. If that fails there is nobody left to tell.
+    pub fn err(&self, text: &str) {
+        _ = io::stderr().lock().write_all(text.as_bytes());
+    }
+
+    /// Prints messages to standard error, and how many errors there are if they are several.
+    pub fn diagnostics(&self, diagnostics: &[Diagnostic]) {
+        let mut text: String = diagnostics.iter().map(|d| d.render(self.color) + "\n\n").collect();
+        let errors = diagnostics.iter().filter(|d| d.severity == Severity::Error).count();
+        if errors > 1 {
+            text += &format!("{errors} errors\n");
+        } else if text.ends_with("\n\n") {
+            text.pop();
+        }
+        self.err(&text);
+    }
+}
+
+/// What went wrong, without the operating system's number.
+pub fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_lowercase()
+}

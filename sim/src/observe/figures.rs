@@ -1,0 +1,135 @@
+//! Figures that people compare: ratios of the counters, each declared once.
+
+use super::{Run, Step};
+use crate::config::Config;
+use crate::gpu::KernelReport;
+use crate::stats::{Declared, SlotUse};
+
+/// Launches summed up, on one machine.
+#[derive(Debug, Clone, Copy)]
+pub struct Total<'a> {
+    /// The machine.
+    pub config: &'a Config,
+    /// The reports, added up; the occupancy is that of the first launch.
+    pub report: &'a KernelReport,
+}
+
+/// A figure and how it comes from the counters.
+pub struct Figure {
+    /// Name, unit and meaning.
+    pub declared: Declared,
+    /// Digits after the point where people read it.
+    pub digits: usize,
+    value: fn(&Total<'_>) -> f64,
+}
+
+impl Figure {
+    /// Its value.
+    pub fn of(&self, total: &Total<'_>) -> f64 {
+        (self.value)(total)
+    }
+}
+
+const fn figure(
+    name: &'static str,
+    unit: &'static str,
+    digits: usize,
+    doc: &'static str,
+    value: fn(&Total<'_>) -> f64,
+) -> Figure {
+    Figure { declared: Declared { name, unit, doc }, digits, value }
+}
+
+/// Wave instructions a cycle, over the whole machine.
+pub const IPC: Figure = figure(
+    "figure.ipc",
+    "wave instructions a cycle",
+    3,
+    "core.wave_instructions / kernel.cycles: wave instructions a cycle, over the whole machine.",
+    |t| ratio(t.report.core.wave_instructions, t.report.cycles),
+);
+
+/// Wave instructions a cycle of one core.
+pub const IPC_PER_CORE: Figure =
+    figure("figure.ipc_per_core", "wave instructions a cycle", 3, "figure.ipc / cores.", |t| {
+        IPC.of(t) / f64::from(t.config.cores)
+    });
+
+/// Part of the lanes that take part.
+pub const SIMD_EFFICIENCY: Figure = figure(
+    "figure.simd_efficiency",
+    "%",
+    1,
+    "core.lane_instructions / (core.wave_instructions × wave width): lanes that take part, of those of a wave.",
+    |t| {
+        let width = u64::from(t.config.core.wave_width);
+        percent(t.report.core.lane_instructions, t.report.core.wave_instructions * width)
+    },
+);
+
+/// Part of the wave slots in use.
+pub const OCCUPANCY: Figure = figure(
+    "figure.occupancy",
+    "%",
+    1,
+    "core.resident_wave_cycles / (core.cycles × wave slots of a core): wave slots in use, over all cores and cycles.",
+    |t| {
+        let slots = u64::from(t.config.core.max_waves);
+        percent(t.report.core.resident_wave_cycles, t.report.core.cycles * slots)
+    },
+);
+
+/// Part of the issue slots that issue.
+pub const ISSUE_UTILIZATION: Figure =
+    figure("figure.issue_utilization", "%", 1, "issue.issued / all issue slots.", |t| {
+        percent(t.report.slots[SlotUse::Issued as usize], t.report.slots.iter().sum())
+    });
+
+/// Every figure.
+pub const FIGURES: [Figure; 5] = [IPC, IPC_PER_CORE, SIMD_EFFICIENCY, OCCUPANCY, ISSUE_UTILIZATION];
+
+/// `a / b`, and 0 where there is nothing to divide by.
+pub fn ratio(a: u64, b: u64) -> f64 {
+    if b == 0 { 0.0 } else { a as f64 / b as f64 }
+}
+
+/// `a` in percent of `b`.
+pub fn percent(a: u64, b: u64) -> f64 {
+    100.0 * ratio(a, b)
+}
+
+/// The use, of those in which nothing leaves an instruction buffer, that most issue slots are charged to,
+/// with its share in percent; none if every slot was used.
+pub fn top_stall(report: &KernelReport) -> Option<(SlotUse, f64)> {
+    let total = report.slots.iter().sum();
+    let lost = SlotUse::ALL.iter().filter(|u| !matches!(u, SlotUse::Issued | SlotUse::Squashed));
+    // The first of equal ones.
+    let top = lost
+        .copied()
+        .reduce(|a, b| if report.slots[b as usize] > report.slots[a as usize] { b } else { a })?;
+    let slots = report.slots[top as usize];
+    (slots > 0).then(|| (top, percent(slots, total)))
+}
+
+/// Adds up the reports of several launches; none if there are none.
+pub fn sum(steps: &[Step]) -> Option<KernelReport> {
+    let (first, rest) = steps.split_first()?;
+    let mut total = first.report.clone();
+    for step in rest {
+        total.cycles += step.report.cycles;
+        total.core.add(&step.report.core);
+        total.l1 += &step.report.l1;
+        total.memory.interconnect += &step.report.memory.interconnect;
+        total.memory.l2 += &step.report.memory.l2;
+        total.memory.dram += &step.report.memory.dram;
+        total.slots.iter_mut().zip(step.report.slots).for_each(|(sum, n)| *sum += n);
+    }
+    Some(total)
+}
+
+impl Run {
+    /// Its launches added up; none if none has ended.
+    pub fn total(&self) -> Option<KernelReport> {
+        sum(&self.steps)
+    }
+}

@@ -1,0 +1,179 @@
+//! The report for programs: JSON with keys in a fixed order. docs/command-line.md describes it.
+
+use super::figures::{FIGURES, Total};
+use super::{Outcome, Run, Session, Step, statistics};
+use crate::config::{Config, config_hash};
+use crate::gpu::KernelReport;
+use crate::gpu::occupancy::Limiter;
+use crate::launch::{Mismatch, Verification};
+use crate::stats::Declared;
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+
+/// Version of the form. It grows when a key goes or changes its meaning, not when one is added.
+pub const SCHEMA: u32 = 1;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: u32,
+    wave_sim: &'static str,
+    config: Machine<'a>,
+    runs: Vec<RunJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct Machine<'a> {
+    name: &'a str,
+    hash: String,
+    cores: u32,
+    wave_width: u32,
+    core_clock_mhz: u32,
+}
+
+#[derive(Serialize)]
+struct RunJson<'a> {
+    name: &'a str,
+    outcome: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verification: Option<VerificationJson<'a>>,
+    launches: Vec<LaunchJson<'a>>,
+    /// Absent where no launch has ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total: Option<Numbers>,
+}
+
+#[derive(Serialize)]
+struct VerificationJson<'a> {
+    compared: u64,
+    wrong: u64,
+    #[serde(skip_serializing_if = "<[Mismatch]>::is_empty")]
+    first_wrong: &'a [Mismatch],
+}
+
+#[derive(Serialize)]
+struct LaunchJson<'a> {
+    kernel: &'a str,
+    grid: [u32; 3],
+    workgroup: [u32; 3],
+    registers: u32,
+    local_memory_bytes: u32,
+    arguments: &'a [(u8, u32)],
+    occupancy: OccupancyJson,
+    #[serde(flatten)]
+    numbers: Numbers,
+}
+
+#[derive(Serialize)]
+struct OccupancyJson {
+    workgroups: u32,
+    waves_per_workgroup: u32,
+    limiter: Limiter,
+}
+
+#[derive(Serialize)]
+struct Numbers {
+    #[serde(serialize_with = "in_order")]
+    figures: Vec<(&'static str, f64)>,
+    #[serde(serialize_with = "in_order")]
+    statistics: Vec<(&'static str, u64)>,
+}
+
+/// A map with its keys in the order of the list.
+fn in_order<V: Serialize, S: Serializer>(
+    pairs: &[(&'static str, V)],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(Some(pairs.len()))?;
+    for (name, value) in pairs {
+        map.serialize_entry(name, value)?;
+    }
+    map.end()
+}
+
+/// The document of a session, several lines, with a newline at its end.
+pub fn document(session: &Session<'_>) -> String {
+    let config = session.config;
+    pretty(&Document {
+        schema: SCHEMA,
+        wave_sim: env!("CARGO_PKG_VERSION"),
+        config: Machine {
+            name: &config.name,
+            hash: config_hash(config),
+            cores: config.cores,
+            wave_width: config.core.wave_width,
+            core_clock_mhz: config.core_clock_mhz,
+        },
+        runs: session.runs.iter().map(|run| run_json(run, config)).collect(),
+    })
+}
+
+/// The declared statistics, as `wave-sim stats --format json` prints them.
+pub fn declarations() -> String {
+    #[derive(Serialize)]
+    struct Row {
+        name: &'static str,
+        unit: &'static str,
+        doc: &'static str,
+    }
+    let row = |Declared { name, unit, doc }: Declared| Row { name, unit, doc: doc.trim() };
+    pretty(&statistics::declared().into_iter().map(row).collect::<Vec<_>>())
+}
+
+fn pretty(value: &impl Serialize) -> String {
+    // Numbers, strings and maps with string keys: nothing that JSON could refuse.
+    serde_json::to_string_pretty(value).unwrap_or_default() + "\n"
+}
+
+fn run_json<'a>(run: &'a Run, config: &Config) -> RunJson<'a> {
+    let message = match &run.outcome {
+        Outcome::Ended(_) => None,
+        Outcome::Skipped(why) => Some(why.clone()),
+        Outcome::Refused(why) => Some(why.iter().map(|d| d.message.as_str()).collect::<Vec<_>>().join("\n")),
+        Outcome::Fault(why) | Outcome::Stopped(why) => Some(why.message.clone()),
+    };
+    let verification = match &run.outcome {
+        Outcome::Ended(Verification::Passed { compared }) => {
+            Some(VerificationJson { compared: *compared, wrong: 0, first_wrong: &[] })
+        }
+        Outcome::Ended(Verification::Failed { compared, wrong, first }) => {
+            Some(VerificationJson { compared: *compared, wrong: *wrong, first_wrong: first })
+        }
+        _ => None,
+    };
+    RunJson {
+        name: &run.name,
+        outcome: run.outcome.word(),
+        message,
+        verification,
+        launches: run.steps.iter().map(|step| launch_json(step, config)).collect(),
+        total: run.total().map(|report| numbers(&report, config)),
+    }
+}
+
+fn launch_json<'a>(step: &'a Step, config: &Config) -> LaunchJson<'a> {
+    let occupancy = &step.report.occupancy;
+    LaunchJson {
+        kernel: &step.kernel,
+        grid: step.launch.grid,
+        workgroup: step.launch.workgroup,
+        registers: step.launch.registers,
+        local_memory_bytes: step.launch.local_memory_bytes,
+        arguments: &step.launch.initial_registers,
+        occupancy: OccupancyJson {
+            workgroups: occupancy.workgroups,
+            waves_per_workgroup: occupancy.waves_per_workgroup,
+            limiter: occupancy.limiter,
+        },
+        numbers: numbers(&step.report, config),
+    }
+}
+
+fn numbers(report: &KernelReport, config: &Config) -> Numbers {
+    let total = Total { config, report };
+    Numbers {
+        figures: FIGURES.iter().map(|f| (f.declared.name, f.of(&total))).collect(),
+        statistics: statistics::values(report).into_iter().map(|(d, value)| (d.name, value)).collect(),
+    }
+}

@@ -1,0 +1,75 @@
+//! The trace of issue: one line an instruction, in the form of the reference emulator with the cycle, the
+//! core and the mask added.
+
+use crate::core::probe::{Event, Probe};
+use crate::core::uop::{Kind, MicroOp};
+use crate::isa::WORD_BYTES;
+use crate::program::dis::Labels;
+use crate::program::disassemble_inst;
+use std::io::{self, Write};
+
+/// Prints every instruction that leaves an instruction buffer.
+#[derive(Debug)]
+pub struct IssueTrace<W> {
+    out: W,
+    first_word: u32,
+    labels: Labels,
+    /// Hexadecimal digits of a mask.
+    mask_digits: usize,
+    /// The first error in writing; nothing is written after it.
+    error: Option<io::Error>,
+}
+
+impl<W: Write> IssueTrace<W> {
+    /// A trace of a machine with `wave_width` lanes.
+    pub fn new(out: W, wave_width: u32) -> IssueTrace<W> {
+        let mask_digits = wave_width.div_ceil(4) as usize;
+        IssueTrace { out, first_word: 0, labels: Labels::new(), mask_digits, error: None }
+    }
+
+    /// A kernel starts whose code begins at this word of the code section. With a `heading`, that comes
+    /// first, as a comment.
+    pub fn start(&mut self, first_word: u32, heading: Option<&str>) {
+        self.first_word = first_word;
+        if let (Some(heading), None) = (heading, &self.error) {
+            self.error = writeln!(self.out, "# {heading}").err();
+        }
+    }
+
+    /// Writes what is buffered.
+    ///
+    /// # Errors
+    /// The first error in writing.
+    pub fn finish(mut self) -> io::Result<()> {
+        match self.error.take() {
+            Some(error) => Err(error),
+            None => self.out.flush(),
+        }
+    }
+}
+
+impl<W: Write> Probe for IssueTrace<W> {
+    const ON: bool = true;
+
+    fn step(&mut self, _: Event) {}
+
+    fn issued(&mut self, event: Event, workgroup: [u32; 3], wave: u32, op: &MicroOp, mask: u64) {
+        if self.error.is_some() || op.kind == Kind::End {
+            return;
+        }
+        let text = match op.kind {
+            Kind::Illegal(why) => format!("illegal instruction: {why}"),
+            _ => disassemble_inst(&op.inst, &self.labels),
+        };
+        let [x, y, z] = workgroup;
+        let pc = (self.first_word + event.word) * WORD_BYTES;
+        self.error = writeln!(
+            self.out,
+            "{:>8} core[{}] wg({x},{y},{z}) wave[{wave}] pc=0x{pc:04x} mask={mask:0digits$x}: {text}",
+            event.cycle,
+            event.core,
+            digits = self.mask_digits,
+        )
+        .err();
+    }
+}

@@ -1,0 +1,11 @@
+//! The `wave-sim` command as a user meets it.
+
+#[path = "../golden/mod.rs"]
+mod golden;
+
+mod commands;
+mod documented;
+mod run;
+mod scratch;
+mod several;
+mod wrong_input;
