@@ -1,7 +1,8 @@
 //! The `--dump-…` flags: one for each element type and one for bytes, kept in the order of the command
 //! line.
 
-use super::values::{self, Element, Elements, MemoryRange};
+use super::values::{self, Elements, MemoryRange, element_text};
+use crate::launch::ElementType;
 use clap::{Arg, ArgAction, ArgMatches, Args, FromArgMatches};
 use std::fmt::Write;
 use std::ops::Range;
@@ -12,7 +13,7 @@ pub enum Dump {
     /// `--dump-memory START:END`
     Bytes(MemoryRange),
     /// `--dump-TYPE OFFSET:COUNT`
-    Values(Element, Elements),
+    Values(ElementType, Elements),
 }
 
 /// All dumps, in the order of the command line.
@@ -20,15 +21,16 @@ pub enum Dump {
 pub struct Dumps(pub Vec<Dump>);
 
 /// The flag of an element type.
-const fn flag(element: Element) -> &'static str {
+const fn flag(element: ElementType) -> &'static str {
     match element {
-        Element::U8 => "dump-u8",
-        Element::U16 => "dump-u16",
-        Element::U32 => "dump-u32",
-        Element::I32 => "dump-i32",
-        Element::F16 => "dump-f16",
-        Element::Bf16 => "dump-bf16",
-        Element::F32 => "dump-f32",
+        ElementType::U8 => "dump-u8",
+        ElementType::U16 => "dump-u16",
+        ElementType::U32 => "dump-u32",
+        ElementType::I32 => "dump-i32",
+        ElementType::F16 => "dump-f16",
+        ElementType::Bf16 => "dump-bf16",
+        ElementType::F32 => "dump-f32",
+        ElementType::F64 => "dump-f64",
     }
 }
 
@@ -42,7 +44,7 @@ impl Args for Dumps {
             .value_parser(values::memory_range)
             .action(ArgAction::Append)
             .help("Print bytes of device memory, after the run, as a hex dump");
-        Element::ALL.into_iter().fold(command.arg(bytes), |command, element| {
+        ElementType::ALL.into_iter().fold(command.arg(bytes), |command, element| {
             command.arg(
                 Arg::new(flag(element))
                     .long(flag(element))
@@ -68,7 +70,7 @@ impl FromArgMatches for Dumps {
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
         let mut found: Vec<(usize, Dump)> = given(matches, BYTES_FLAG, Dump::Bytes);
-        for element in Element::ALL {
+        for element in ElementType::ALL {
             found.extend(given(matches, flag(element), |elements| Dump::Values(element, elements)));
         }
         found.sort_by_key(|&(position, _)| position);
@@ -102,7 +104,7 @@ impl Dump {
         match *self {
             Dump::Bytes(MemoryRange { start, end }) => start..end,
             Dump::Values(element, Elements { offset, count }) => {
-                offset..offset.saturating_add(count.saturating_mul(element.bytes()))
+                offset..offset.saturating_add(count.saturating_mul(element.bytes() as u64))
             }
         }
     }
@@ -121,8 +123,8 @@ impl Dump {
                 }
             }
             Dump::Values(element, _) => {
-                for value in data.chunks_exact(element.bytes() as usize) {
-                    text.push_str(&element.text(value));
+                for value in data.chunks_exact(element.bytes()) {
+                    text.push_str(&element_text(*element, value));
                     text.push('\n');
                 }
             }

@@ -1,87 +1,29 @@
 //! Values of launch flags: `OFFSET:TYPE:COUNT:SCALE` and the like, read from text.
 
+use crate::launch::ElementType;
 use crate::program::asm::number;
 use half::{bf16, f16};
 use std::path::PathBuf;
 
-/// Type of the elements that a flag fills or dumps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum Element {
-    U8,
-    U16,
-    U32,
-    I32,
-    F16,
-    Bf16,
-    F32,
+/// An element as text that reads back to the same value: integers in decimal, floats with the fewest
+/// digits that tell their value, which for the 16-bit types is that of an f32.
+///
+/// # Panics
+/// If `bytes` is shorter than an element.
+pub fn element_text(element: ElementType, bytes: &[u8]) -> String {
+    let value = element.read(bytes);
+    match element {
+        ElementType::F64 => format!("{value:?}"),
+        _ if element.is_float() => format!("{:?}", value as f32),
+        _ => format!("{value:.0}"),
+    }
 }
 
-use Element::*;
-
-impl Element {
-    /// Every type, in the order of the help.
-    pub const ALL: [Element; 7] = [U8, U16, U32, I32, F16, Bf16, F32];
-
-    /// Name on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            U8 => "u8",
-            U16 => "u16",
-            U32 => "u32",
-            I32 => "i32",
-            F16 => "f16",
-            Bf16 => "bf16",
-            F32 => "f32",
-        }
-    }
-
-    /// Bytes of one element.
-    pub const fn bytes(self) -> u64 {
-        match self {
-            U8 => 1,
-            U16 | F16 | Bf16 => 2,
-            U32 | I32 | F32 => 4,
-        }
-    }
-
-    /// Smallest and largest value of an integer type.
-    fn integer_range(self) -> Option<(i128, i128)> {
-        match self {
-            U8 => Some((0, u8::MAX.into())),
-            U16 => Some((0, u16::MAX.into())),
-            U32 => Some((0, u32::MAX.into())),
-            I32 => Some((i32::MIN.into(), i32::MAX.into())),
-            F16 | Bf16 | F32 => None,
-        }
-    }
-
-    /// An element as text that reads back to the same value: integers in decimal, floats with the fewest
-    /// digits that tell their f32 value.
-    ///
-    /// # Panics
-    /// If `element` is shorter than [`bytes`](Self::bytes).
-    pub fn text(self, element: &[u8]) -> String {
-        let half = || [element[0], element[1]];
-        let word = || [element[0], element[1], element[2], element[3]];
-        match self {
-            U8 => element[0].to_string(),
-            U16 => u16::from_le_bytes(half()).to_string(),
-            U32 => u32::from_le_bytes(word()).to_string(),
-            I32 => i32::from_le_bytes(word()).to_string(),
-            F16 => format!("{:?}", f16::from_le_bytes(half()).to_f32()),
-            Bf16 => format!("{:?}", bf16::from_le_bytes(half()).to_f32()),
-            F32 => format!("{:?}", f32::from_le_bytes(word())),
-        }
-    }
-
-    fn parse(text: &str) -> Result<Element, String> {
-        let all = Element::ALL.map(Element::name);
-        Element::ALL
-            .into_iter()
-            .find(|e| e.name() == text)
-            .ok_or_else(|| format!("`{text}` is no type; types: {}", all.join(", ")))
-    }
+fn element_type(text: &str) -> Result<ElementType, String> {
+    ElementType::ALL.into_iter().find(|e| e.name() == text).ok_or_else(|| {
+        let names = ElementType::ALL.map(ElementType::name).join(", ");
+        format!("`{text}` is no type; types: {names}")
+    })
 }
 
 /// `X,Y,Z`, each at least 1; what is left out is 1.
@@ -207,7 +149,7 @@ pub struct Fill {
     /// First byte in device memory.
     pub offset: u64,
     /// Type of the elements.
-    pub element: Element,
+    pub element: ElementType,
     /// How many.
     pub count: u64,
     scale: Scale,
@@ -218,12 +160,14 @@ enum Scale {
     Integer(i128),
     /// As in the reference emulator, elements are products in f32.
     Float(f32),
+    /// Those of f64 are products in f64.
+    Double(f64),
 }
 
 impl Fill {
     /// Bytes of the whole.
     pub fn bytes(&self) -> u64 {
-        self.count.saturating_mul(self.element.bytes())
+        self.count.saturating_mul(self.element.bytes() as u64)
     }
 
     /// Writes the elements: element i is i × scale.
@@ -231,21 +175,22 @@ impl Fill {
     /// # Panics
     /// If `memory` is shorter than [`bytes`](Self::bytes).
     pub fn write(&self, memory: &mut [u8]) {
-        let size = self.element.bytes() as usize;
+        let size = self.element.bytes();
         for (i, element) in memory.chunks_exact_mut(size).take(self.count as usize).enumerate() {
             match self.scale {
                 Scale::Integer(scale) => {
                     element.copy_from_slice(&(i as i128 * scale).to_le_bytes()[..size]);
                 }
                 Scale::Float(scale) => self.write_float(i as f32 * scale, element),
+                Scale::Double(scale) => element.copy_from_slice(&(i as f64 * scale).to_le_bytes()),
             }
         }
     }
 
     fn write_float(&self, value: f32, element: &mut [u8]) {
         match self.element {
-            F16 => element.copy_from_slice(&f16::from_f32(value).to_le_bytes()),
-            Bf16 => element.copy_from_slice(&bf16::from_f32(value).to_le_bytes()),
+            ElementType::F16 => element.copy_from_slice(&f16::from_f32(value).to_le_bytes()),
+            ElementType::Bf16 => element.copy_from_slice(&bf16::from_f32(value).to_le_bytes()),
             _ => element.copy_from_slice(&value.to_le_bytes()),
         }
     }
@@ -257,19 +202,21 @@ impl Fill {
         match self.scale {
             Scale::Integer(scale) => {
                 let (least, most) = self.element.integer_range().unwrap_or_default();
+                let (least, most) = (i128::from(least), i128::from(most));
                 let value = i128::from(last).saturating_mul(scale);
                 if !(least..=most).contains(&value) {
                     return Err(format!("element {last} would be {value}, and {name} has {least} to {most}"));
                 }
             }
             Scale::Float(scale) => {
-                let mut bytes = [0; 4];
+                let mut bytes = vec![0; self.element.bytes()];
                 self.write_float(last as f32 * scale, &mut bytes);
-                let text = self.element.text(&bytes);
-                if scale.is_finite() && text.trim_start_matches('-') == "inf" {
+                if scale.is_finite() && self.element.read(&bytes).is_infinite() {
+                    let text = element_text(self.element, &bytes);
                     return Err(format!("element {last} would be {text} as {name}"));
                 }
             }
+            Scale::Double(_) => {}
         }
         Ok(())
     }
@@ -283,7 +230,7 @@ pub fn fill_zero(text: &str) -> Result<Fill, String> {
     let [offset, element, count] = parts(text, "OFFSET:TYPE:COUNT")?;
     Ok(Fill {
         offset: integer(offset)?,
-        element: Element::parse(element)?,
+        element: element_type(element)?,
         count: integer(count)?,
         scale: Scale::Integer(0),
     })
@@ -306,17 +253,20 @@ pub fn fill_iota(text: &str) -> Result<Fill, String> {
             (offset, element, count, scale)
         }
     };
-    let element = Element::parse(element)?;
+    let element = element_type(element)?;
     let scale = match (number::parse(scale)?, element.integer_range()) {
         (number::Number::Integer(scale), Some(_)) => Scale::Integer(scale),
+        (number::Number::Float(_), Some(_)) => {
+            let name = element.name();
+            return Err(format!("the scale `{scale}` is not an integer, and {name} is a type of integers"));
+        }
+        (number::Number::Integer(scale), None) if element == ElementType::F64 => Scale::Double(scale as f64),
+        // What is an f32 is an f64 too; read anew, for the digits that an f32 does not hold.
+        (number::Number::Float(rounded), None) if element == ElementType::F64 => {
+            Scale::Double(scale.replace('_', "").parse().unwrap_or(f64::from(rounded)))
+        }
         (number::Number::Integer(scale), None) => Scale::Float(scale as f32),
         (number::Number::Float(scale), None) => Scale::Float(scale),
-        (number::Number::Float(_), Some(_)) => {
-            return Err(format!(
-                "the scale `{scale}` is not an integer, and {} is a type of integers",
-                element.name()
-            ));
-        }
     };
     let fill = Fill { offset: integer(offset)?, element, count: integer(count)?, scale };
     fill.check()?;

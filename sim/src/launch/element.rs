@@ -22,6 +22,9 @@ pub enum ElementType {
 use ElementType::*;
 
 impl ElementType {
+    /// Every type.
+    pub const ALL: [ElementType; 8] = [U8, U16, U32, I32, F16, Bf16, F32, F64];
+
     /// Bytes of one element.
     pub fn bytes(self) -> usize {
         match self {

@@ -37,6 +37,9 @@ pub fn table(session: &Session<'_>) -> String {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
+    if let Some(first) = table.column_mut(0) {
+        first.set_padding((0, 1));
+    }
     let lines = table.lines().map(|line| line.trim_end().to_owned() + "\n");
     lines.collect()
 }

@@ -155,6 +155,8 @@ pub struct L1 {
     fills: ResponseQueue,
     popped_at: Option<Cycle>,
     rejected_since: Option<Cycle>,
+    /// An access was rejected, and nothing has changed since.
+    blocked: bool,
     counters: L1Counters,
 }
 
@@ -182,6 +184,7 @@ impl L1 {
             fills: ResponseQueue::new(2 * l1.mshr_merges as usize),
             popped_at: None,
             rejected_since: None,
+            blocked: false,
             counters: L1Counters::default(),
         }
     }
@@ -214,6 +217,7 @@ impl L1 {
                 self.local_atomic(now, access, line, &atomic)
             }
         };
+        self.blocked = result.is_err();
         match result {
             Ok(()) => {
                 if let Some(since) = self.rejected_since.take() {
@@ -228,6 +232,14 @@ impl L1 {
             }
         }
         result
+    }
+
+    /// True if the last access was rejected, and would be again: nothing has changed since. It ends with a
+    /// request sent, a reply accepted, a response taken or an invalidation, so a core that has nothing else
+    /// to do may sleep until the next of those.
+    #[inline]
+    pub fn is_blocked(&self) -> bool {
+        self.blocked
     }
 
     fn count_reject(&mut self, reason: Reject) {
@@ -482,6 +494,7 @@ impl L1 {
             && port.ready(now)
             && let Some((_, request)) = self.outgoing.pop_front()
         {
+            self.blocked = false;
             port.push(now, request);
             return true;
         }
@@ -517,6 +530,7 @@ impl L1 {
                 slot.head(now + 1, kind, reply.tag, reply.line, reply.sectors);
             }
         }
+        self.blocked = false;
         true
     }
 
@@ -620,6 +634,7 @@ impl L1 {
             self.hits.pop()
         }
         self.popped_at = Some(now);
+        self.blocked = false;
     }
 
     /// Drops all lines: what an acquire at device scope does. Misses that are outstanding deliver to the
@@ -628,6 +643,7 @@ impl L1 {
         self.tags.clear();
         self.valid.fill(0);
         self.mshrs.retire_all();
+        self.blocked = false;
         self.counters.invalidations += 1;
     }
 
