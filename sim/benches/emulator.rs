@@ -9,11 +9,11 @@ use wave_sim::core::probe::Off;
 use wave_sim::gpu::{Gpu, RunOptions};
 use wave_sim::launch::{self, Job, Size, Verification};
 
-/// Kernels that both machines can run: ALU-bound, local memory and barriers, divergence, cache-resident,
+/// Kernels that both machines can run: ALU-bound, local memory and barriers, wave operations, cache-resident,
 /// streaming. The path is a launch file beside this one: the suite's sgemm uses more registers than the older
 /// assembler has.
 const KERNELS: [&str; 5] =
-    ["alu_loop", concat!(env!("CARGO_MANIFEST_DIR"), "/benches/sgemm_tile.ron"), "mandelbrot", "stencil2d", "vector_add"];
+    ["alu_loop", concat!(env!("CARGO_MANIFEST_DIR"), "/benches/sgemm_tile.ron"), "reduction", "stencil2d", "vector_add"];
 /// Comparisons that the older assembler does not know, and what does the same for the values that these
 /// kernels compare, which are below 2³¹.
 const OLDER_NAMES: [(&str, &str); 3] = [("ucmp_ge", "icmp_ge"), ("ucmp_gt", "icmp_gt"), ("ucmp_eq", "icmp_eq")];
@@ -31,7 +31,8 @@ fn simulate(config: &Config, job: &Job) -> Run {
         instructions += report.expect("a kernel of the suite runs").core.wave_instructions;
     }
     let seconds = start.elapsed().as_secs_f64();
-    assert_verified(job, gpu.memory());
+    let verified = matches!(job.verify(gpu.memory()), Verification::Passed { .. });
+    assert!(verified, "{} is verified", job.name);
     (instructions, seconds)
 }
 
@@ -61,16 +62,13 @@ fn emulate(config: &Config, job: &Job) -> Run {
         instructions += result.stats.instructions_executed;
         memory = emulator.read_device_memory(0, memory.len()).expect("as large as the memory");
     }
-    assert_verified(job, &memory);
     (instructions, seconds)
 }
 
-fn assert_verified(job: &Job, memory: &[u8]) {
-    assert!(matches!(job.verify(memory), Verification::Passed { .. }), "{} is verified", job.name);
-}
-
-fn fastest(run: impl Fn() -> Run) -> f64 {
-    (0..TURNS).map(|_| run()).map(|(instructions, seconds)| instructions as f64 / seconds / 1e6).fold(0.0, f64::max)
+/// Wave instructions, and the most million of them a second that a turn reached.
+fn fastest(run: impl Fn() -> Run) -> (u64, f64) {
+    let turns = (0..TURNS).map(|_| run());
+    turns.map(|(count, seconds)| (count, count as f64 / seconds / 1e6)).fold((0, 0.0), |a, b| (b.0, b.1.max(a.1)))
 }
 
 fn peak_memory_bytes() -> Option<u64> {
@@ -103,7 +101,11 @@ fn main() {
     let mut product = 1.0;
     for name in KERNELS {
         let job = launch::load(name, Size::Full).expect("a kernel of the suite");
-        let (ours, theirs) = (fastest(|| simulate(&config, &job)), fastest(|| emulate(&config, &job)));
+        let (our_count, ours) = fastest(|| simulate(&config, &job));
+        let (their_count, theirs) = fastest(|| emulate(&config, &job));
+        // The emulator's results deviate where docs/deviations.md says so; the work must be the same.
+        let same_work = our_count.abs_diff(their_count) * 20 < our_count;
+        assert!(same_work, "{}: {our_count} and {their_count} wave instructions", job.name);
         let name = &job.name;
         println!("{name:<12} {ours:>16.2} {theirs:>16.2} {:>8.2}", ours / theirs);
         product *= ours / theirs;

@@ -14,6 +14,9 @@ use crate::isa::{MMA_DIM, MMA_FRAGMENTS, Op};
 /// Words that one wave access touches at most: 64 lanes of 16 bytes, misaligned.
 const MAX_WORDS: usize = 64 * 5;
 
+/// Banks that a configuration may have at most.
+const MAX_BANKS: usize = 256;
+
 /// Local memory of a core. Each resident workgroup has its own part.
 #[derive(Debug, Clone)]
 pub struct LocalMemory {
@@ -67,6 +70,9 @@ impl LocalMemory {
         if ascending {
             return count.div_ceil(banks) as u32;
         }
+        if !atomic && self.is_conflict_free(&words[..count]) {
+            return 1;
+        }
         // Distinct words of each bank, found by sorting by (bank, row).
         let key = |word: u32| (word & self.bank_mask) << 16 | (word >> self.bank_shift) & 0xFFFF;
         let words = &mut words[..count];
@@ -82,6 +88,14 @@ impl LocalMemory {
             longest = longest.max(run);
         }
         longest
+    }
+}
+
+impl LocalMemory {
+    /// True if no bank has two distinct words: the usual case, found without sorting.
+    fn is_conflict_free(&self, words: &[u32]) -> bool {
+        let mut first = [None; MAX_BANKS];
+        words.iter().all(|&word| *first[(word & self.bank_mask) as usize].get_or_insert(word) == word)
     }
 }
 
