@@ -6,7 +6,7 @@ use super::machine::check_options;
 use super::values::RegisterValue;
 use crate::config::Config;
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::launch::{self, Job, Size, Verification};
+use crate::launch::{self, Job, Size};
 use crate::program::asm::suggest::did_you_mean;
 use crate::program::check::check;
 use crate::program::{self, Launch, Program};
@@ -29,19 +29,15 @@ pub struct Work {
     pub steps: Vec<Launch>,
     /// What the assembler and the static checks have to remark.
     pub warnings: Vec<Diagnostic>,
-    /// What is expected, for a launch file.
-    job: Option<Job>,
+    /// For a launch file: what it needs and expects.
+    pub expected: Option<Job>,
 }
 
 impl Work {
-    /// Compares device memory after the run with what is expected.
-    pub fn verify(&self, memory: &[u8]) -> Verification {
-        self.job.as_ref().map_or(Verification::Nothing, |job| job.verify(memory))
-    }
-
-    /// Capabilities that the kernels need and the machine lacks, by name.
-    pub fn missing(&self, config: &Config) -> Vec<&'static str> {
-        self.job.as_ref().map_or(Vec::new(), |job| job.missing(&config.capabilities))
+    /// What the kernels need and the machine does not have.
+    pub fn lack(&self, config: &Config) -> Option<String> {
+        let missing = self.expected.as_ref()?.missing(&config.capabilities);
+        (!missing.is_empty()).then(|| format!("the machine has no {}", missing.join(" and no ")))
     }
 }
 
@@ -115,7 +111,7 @@ fn launch_file(name: &str, size: Size, seed: Option<u64>, config: &Config) -> Re
         memory,
         steps: std::mem::take(&mut job.steps),
         warnings: std::mem::take(&mut job.warnings),
-        job: Some(job),
+        expected: Some(job),
     })
 }
 
@@ -154,7 +150,7 @@ fn kernel_file(path: &Path, args: &LaunchArgs, config: &Config) -> Result<Work, 
     if !wrong.is_empty() {
         return Err(wrong);
     }
-    Ok(Work { name: stem(path), program, memory, steps: vec![launch], warnings, job: None })
+    Ok(Work { name: stem(path), program, memory, steps: vec![launch], warnings, expected: None })
 }
 
 fn stem(path: &Path) -> String {

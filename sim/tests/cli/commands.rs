@@ -42,7 +42,12 @@ fn check_prints_figures_and_ends_with_2_on_errors() {
     let scratch = Scratch::with(&[("k.wave", KERNEL)]);
     let ran = scratch.run("check k.wave");
     assert_eq!(ran.code, 0, "{}", ran.err);
-    for part in ["kernel k: nothing to remark", "6 instructions", "1 if, 0 loops; 1 of them may part lanes", "arguments  r1"] {
+    for part in [
+        "kernel k: nothing to remark",
+        "6 instructions",
+        "1 if, 0 loops; 1 of them may part lanes",
+        "arguments  r1",
+    ] {
         assert!(ran.out.contains(part), "no {part} in\n{}", ran.out);
     }
     let open = KERNEL.replace("    endif\n", "");
@@ -94,7 +99,10 @@ fn stats_lists_each_statistic_with_unit_and_meaning() {
     names.sort_unstable();
     assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "a name is declared twice");
     for row in rows {
-        assert!(!row["unit"].as_str().unwrap().is_empty() && row["doc"].as_str().unwrap().ends_with('.'), "{row}");
+        assert!(
+            !row["unit"].as_str().unwrap().is_empty() && row["doc"].as_str().unwrap().ends_with('.'),
+            "{row}"
+        );
     }
 }
 
