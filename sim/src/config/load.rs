@@ -141,20 +141,11 @@ fn diagnostic(problem: Problem, layers: &[Layer]) -> Diagnostic {
 
 /// The uppermost layer that states `path`, or the closest section around it that is stated at all.
 fn origin<'a>(path: &str, layers: &'a [Layer]) -> Option<(usize, &'a Entry)> {
-    let find = |path: &str| {
-        layers.iter().enumerate().find_map(|(i, layer)| layer.located.find(path).map(|entry| (i, entry)))
-    };
-    // A list hides all of the base's list, so its items are only looked for in its own layer.
-    let list = path.split('[').next().unwrap_or(path);
-    let (layer, list) = find(list).or_else(|| find(""))?;
-    let mut inner = path;
-    while inner.len() > list.path.len() {
-        if let Some(entry) = layers[layer].located.find(inner) {
-            return Some((layer, entry));
-        }
-        inner = &inner[..inner.rfind(['.', '[']).unwrap_or(0)];
+    let find = |(i, layer): (usize, &'a Layer)| layer.located.find(path).map(|entry| (i, entry));
+    match layers.iter().enumerate().find_map(find) {
+        None if !path.is_empty() => origin(&path[..path.rfind(['.', '[']).unwrap_or(0)], layers),
+        found => found,
     }
-    Some((layer, list))
 }
 
 /// What to mark of an entry: its value if that is short, else its key.

@@ -139,6 +139,8 @@ impl Divergence {
                 self.push(Frame::Loop { head: step.next, broken: 0, continued: 0 })?;
                 Next::Fall
             }
+            // Squashed, also where there is no loop to leave.
+            Op::Break | Op::Continue if self.active & step.guard == 0 => Next::Fall,
             Op::Break | Op::Continue => {
                 let lanes = self.active & step.guard & step.condition;
                 let innermost = self.frames.iter_mut().rev().find_map(|frame| match frame {

@@ -111,6 +111,9 @@ impl Core {
                     None => {
                         let sched = &mut self.schedulers[scheduler];
                         sched.operands.release(&sched.collectors.remove(i));
+                        if op.fragment_reads != 0 {
+                            self.finish_fragment_reads(scheduler, collector.slot, ops);
+                        }
                         self.progress = true;
                         if P::ON {
                             probe.step(collector.event(now, self.index, Stage::Execute));
@@ -119,6 +122,15 @@ impl Core {
                 }
             }
         }
+    }
+
+    /// A matrix multiplication has left its collector: only what others of its wave are still to read stays
+    /// closed to writers.
+    fn finish_fragment_reads(&mut self, scheduler: usize, slot: usize, ops: &MicroOps) {
+        let left = self.schedulers[scheduler].collectors.iter().filter(|c| c.slot == slot);
+        self.waves.waves[slot].reading_fragments =
+            left.fold(0, |reads, c| reads | ops.get(c.word).fragment_reads);
+        self.waves.refresh(slot, ops);
     }
 
     /// First row of a wave's registers in the core's register file.

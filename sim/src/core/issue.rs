@@ -256,6 +256,7 @@ impl Core {
         wave.pending.insert_all(&op.writes);
         wave.pending_predicates |= op.predicate_write;
         wave.pending_fragments |= op.fragment_locks;
+        wave.reading_fragments |= op.fragment_reads;
         if let Kind::Memory(_) = op.kind {
             wave.pending_loads.insert_all(&op.writes);
             wave.accesses += 1;

@@ -107,6 +107,8 @@ pub struct MicroOp {
     /// Fragments kept from later instructions until this one retires, as bits: A in 0..8, B in 8..16, C in
     /// 16..24. Those it writes, and the one that a tile store reads when it is performed.
     pub fragment_locks: u32,
+    /// A and B fragments that a matrix multiplication reads when it enters its unit, likewise.
+    pub fragment_reads: u32,
     /// Fragments read or written, likewise.
     pub fragment_hazards: u32,
     /// Where a wave whose active mask becomes empty after this instruction has to go on, as a word of
@@ -204,6 +206,7 @@ impl MicroOp {
             predicate_write: 0,
             predicate_hazards: 0,
             fragment_locks: 0,
+            fragment_reads: 0,
             fragment_hazards: 0,
             skip_to: 0,
         }
@@ -250,6 +253,9 @@ impl MicroOp {
             Op::MmaCompute => op.fragment_hazards & (0xFF << (2 * MMA_FRAGMENTS)),
             _ => 0,
         };
+        if inst.op == Op::MmaCompute {
+            op.fragment_reads = op.fragment_hazards & !op.fragment_locks;
+        }
         if inst.op == Op::Call {
             // In the core, targets are words of the kernel.
             inst.imm = inst.imm / WORD_BYTES - kernel.code.start;

@@ -30,6 +30,8 @@ pub struct Wave {
     pub pending_predicates: u8,
     /// Fragments with a write outstanding, as bits.
     pub pending_fragments: u32,
+    /// Fragments that an instruction in a collector is still to read, as bits.
+    pub reading_fragments: u32,
     /// Memory instructions issued and not yet performed (isa section 6): stores until the L1 or local
     /// memory took them, loads until write-back.
     pub accesses: u32,
@@ -101,6 +103,7 @@ impl Waves {
             pending_loads: RegisterSet::default(),
             pending_predicates: 0,
             pending_fragments: 0,
+            reading_fragments: 0,
             accesses: 0,
             loads: 0,
             in_flight: 0,
@@ -199,7 +202,8 @@ impl Waves {
         let memory_hazard = wave.pending_loads.intersects(&op.hazards);
         let free = !wave.pending.intersects(&op.hazards)
             && wave.pending_predicates & op.predicate_hazards == 0
-            && wave.pending_fragments & op.fragment_hazards == 0;
+            && wave.pending_fragments & op.fragment_hazards == 0
+            && wave.reading_fragments & op.fragment_locks == 0;
         let unacknowledged = self.unacknowledged[slot] > 0;
         let drains = match op.kind {
             Kind::Barrier => wave.accesses > 0,

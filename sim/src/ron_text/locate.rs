@@ -169,20 +169,18 @@ impl Scanner<'_> {
         Some(())
     }
 
-    /// A value that starts with letters: a string with a prefix, `Some(…)`, a named struct or a word.
+    /// A value that starts with letters: a byte, a raw string, `Some(…)`, a named struct or a word.
     fn word(&mut self, index: usize) -> Option<()> {
-        for prefix in ["br", "b", "r"] {
-            let hashes = self.rest().strip_prefix(prefix).map(|r| r.len() - r.trim_start_matches('#').len());
-            let Some(hashes) = hashes else { continue };
-            let after = &self.rest()[prefix.len() + hashes..];
-            if after.starts_with('"') && (hashes == 0 || prefix != "b") {
-                self.at += prefix.len() + hashes;
-                let shape = if prefix == "b" { self.string()? } else { self.raw_string(hashes)? };
-                return self.close(index, shape);
-            }
-            if prefix == "b" && after.starts_with('\'') {
-                self.at += 1;
-                let shape = self.character()?;
+        if self.rest().starts_with("b'") {
+            self.at += 1;
+            let shape = self.character()?;
+            return self.close(index, shape);
+        }
+        if let Some(after) = self.rest().strip_prefix('r') {
+            let hashes = after.len() - after.trim_start_matches('#').len();
+            if after[hashes..].starts_with('"') {
+                self.at += 1 + hashes;
+                let shape = self.raw_string(hashes)?;
                 return self.close(index, shape);
             }
         }
@@ -321,7 +319,7 @@ mod tests {
     #[test]
     fn finds_values_behind_everything_that_ron_allows() {
         let text = "#![enable(implicit_some)]\n// cores: 1\n/* cores: 2 /* nested */ */\nConfig(name: \"a)\\\"(\", \
-                    description: r#\"cores: 3 \"\"#, core: Core(issue: (width: Some(4),),), cores: 0x1_0, \
+                    description: r#\"cores: 3 \"\"#, core: Core(issue: (width: Some(4),),), cores: 0x1_0, local_poison: b')', \
                     units: [(lanes: 8), (lanes: 16, classes: [])],)";
         assert_eq!(value(text, "name"), "\"a)\\\"(\"");
         assert_eq!(value(text, "description"), "r#\"cores: 3 \"\"#");

@@ -27,7 +27,7 @@ fn holds(text: &str) {
                     && place.file == "fuzz.ron"
                 {
                     let line = text.lines().nth(place.line as usize - 1).unwrap_or("");
-                    assert_eq!(place.text, line.trim_end_matches('\r'), "{text}");
+                    assert_eq!(place.text, line, "{text}");
                     assert!(place.column as usize <= line.chars().count() + 1, "{text}");
                 }
             }
@@ -161,7 +161,7 @@ fn stated() -> impl Strategy<Value = String> {
     ];
     prop::collection::vec((prop::sample::select(keys), value), 0..6).prop_map(|values| {
         let values: Vec<(&str, &str)> = values.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
-        // A section and a key inside it cannot both be stated by this helper.
+        // A section and a key inside it cannot both be stated here.
         let clash = |key: &str| values.iter().any(|(other, _)| other.starts_with(&format!("{key}.")));
         stating(&values.iter().copied().filter(|(key, _)| !clash(key)).collect::<Vec<_>>())
     })

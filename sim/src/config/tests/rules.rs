@@ -3,8 +3,11 @@
 use super::super::rules::RULES;
 use super::*;
 
+/// Keys and their values.
+type Changes = &'static [(&'static str, &'static str)];
+
 /// For each rule, what is just right and what is just wrong, as changes of gpu.ron.
-const EDGES: &[(&str, &[(&str, &str)], &[(&str, &str)])] = &[
+const EDGES: &[(&str, Changes, Changes)] = &[
     ("device_memory_bytes", &[("device_memory_bytes", "65664")], &[("device_memory_bytes", "65665")]),
     ("core.max_waves", &[("core.max_waves", "36")], &[("core.max_waves", "34")]),
     (

@@ -134,6 +134,8 @@ pub struct L1 {
     fills: ResponseQueue,
     popped_at: Option<Cycle>,
     rejected_since: Option<Cycle>,
+    /// An access was rejected, and nothing has changed since.
+    blocked: bool,
     counters: L1Counters,
 }
 
@@ -161,6 +163,7 @@ impl L1 {
             fills: ResponseQueue::new(2 * l1.mshr_merges as usize),
             popped_at: None,
             rejected_since: None,
+            blocked: false,
             counters: L1Counters::default(),
         }
     }
@@ -193,6 +196,7 @@ impl L1 {
                 self.local_atomic(now, access, line, &atomic)
             }
         };
+        self.blocked = result.is_err();
         match result {
             Ok(()) => {
                 if let Some(since) = self.rejected_since.take() {
@@ -207,6 +211,14 @@ impl L1 {
             }
         }
         result
+    }
+
+    /// True if the last access was rejected, and would be again: nothing has changed since. It ends with a
+    /// request sent, a reply accepted, a response taken or an invalidation, so a core that has nothing else
+    /// to do may sleep until the next of those.
+    #[inline]
+    pub fn is_blocked(&self) -> bool {
+        self.blocked
     }
 
     fn count_reject(&mut self, reason: Reject) {
@@ -461,6 +473,7 @@ impl L1 {
             && port.ready(now)
             && let Some((_, request)) = self.outgoing.pop_front()
         {
+            self.blocked = false;
             port.push(now, request);
             return true;
         }
@@ -496,6 +509,7 @@ impl L1 {
                 slot.head(now + 1, kind, reply.tag, reply.line, reply.sectors);
             }
         }
+        self.blocked = false;
         true
     }
 
@@ -599,6 +613,7 @@ impl L1 {
             self.hits.pop()
         }
         self.popped_at = Some(now);
+        self.blocked = false;
     }
 
     /// Drops all lines: what an acquire at device scope does. Misses that are outstanding deliver to the
@@ -607,6 +622,7 @@ impl L1 {
         self.tags.clear();
         self.valid.fill(0);
         self.mshrs.retire_all();
+        self.blocked = false;
         self.counters.invalidations += 1;
     }
 

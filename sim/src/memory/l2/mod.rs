@@ -7,6 +7,8 @@
 //! A frame has three kinds of bytes: those of valid sectors; in other sectors the dirty bytes, which
 //! writes have put there without a fetch; and bytes that the slice does not know.
 
+#[cfg(test)]
+mod tests;
 mod waiters;
 
 use super::agenda::Agenda;

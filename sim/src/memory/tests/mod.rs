@@ -2,6 +2,7 @@
 
 mod bandwidth;
 mod coherence;
+mod contention;
 mod latency;
 mod ordering;
 
@@ -84,7 +85,9 @@ impl Rig {
     /// Simulates until nothing is going on, taking every response.
     pub(super) fn drain(&mut self) {
         let mut quiet = 0;
+        let start = self.now;
         while quiet < 3 {
+            assert!(self.now < start + 1_000_000, "does not come to rest");
             self.step(&mut |now: Cycle, _: usize, l1: &mut L1| {
                 l1.pop_response(now);
                 true

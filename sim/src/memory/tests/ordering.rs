@@ -221,7 +221,9 @@ impl Unit for Traffic {
             };
             let owner = self.cores[core].expected.len() as u32;
             let access = Access { operation, hint: attempt.hint, line: attempt.line, owner };
+            let blocked = l1.is_blocked();
             if l1.access(now, &access).is_ok() {
+                assert!(!blocked, "an access is accepted only when something has changed");
                 let expected = self.perform(core, &attempt);
                 self.cores[core].expected.push(Some(expected));
                 self.cores[core].outstanding += 1;

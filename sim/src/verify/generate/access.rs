@@ -174,7 +174,9 @@ impl Grower {
             9 => Node::Call(0),
             10 => {
                 let op = self.choose(&[Op::Else, Op::EndIf, Op::EndLoop, Op::Break, Op::Continue]);
-                return (Node::Inst(plain(op)), true);
+                // A guard that no lane passes leaves a break without a loop alone.
+                let guard = if op.rejects_guard() { Guard::NONE } else { self.maybe_guard() };
+                return (Node::Inst(Inst { guard, ..plain(op) }), true);
             }
             n => {
                 let mut branch = |inside| Node::If {

@@ -363,6 +363,28 @@ fn registers_written_under_a_predicate() {
          endloop
          device_store_u32 r0, r3",
     );
+    // Lanes that stay do read it here.
+    default(
+        "mov_imm r2, 0
+         loop
+         iadd r2, r2, r0
+         icmp_ge p1, r2, r1
+         @p1 mov r3, r2
+         break p1
+         device_store_u32 r0, r3     ;W r3 may be read before it is written: it is 0 on some path
+         endloop",
+    );
+    // The function gives p1 another value.
+    default(
+        "   icmp_lt p1, r0, r1
+            @p1 mov r2, r0
+            call f
+            @!p1 mov r2, r1
+            device_store_u32 r0, r2  ;W r2 may be read before it is written: it is 0 on some path
+            halt
+         f: icmp_gt p1, r0, r1
+            return",
+    );
     default(
         "@!p1 mov r2, r0     ;W p1 is read, but nothing has written it: it is 0
          device_store_u32 r0, r2    ;W r2 may be read before it is written: it is 0 on some path",
@@ -519,6 +541,39 @@ fn barriers_in_divergent_ifs() {
          barrier            ;W this barrier is in the `if` of line 8, which may part the lanes of a wave
          endif",
     );
+    default(
+        "mov_sr r1, sr_lane_id
+         mov_imm r2, 1
+         icmp_lt p1, r1, r2
+         if p1
+         halt
+         endif
+         if !p1
+         barrier            ;W this barrier is in the `if` of line 10, which may part the lanes of a wave
+         endif",
+    );
+    // Known values that a guard mixes.
+    default(
+        "mov_sr r1, sr_lane_id
+         mov_imm r2, 4
+         icmp_lt p1, r1, r2
+         @p1 mov_imm r2, 5
+         mov_imm r3, 5
+         icmp_eq p1, r2, r3
+         if p1
+         barrier            ;E this barrier is reached by lanes 0 to 3 of wave 0 without lanes 4 to 31
+         endif",
+    );
+    // A uniform guard leaves the difference that was there.
+    default(
+        "mov_sr r2, sr_lane_id
+         icmp_lt p2, r0, r1
+         @p2 mov_imm r2, 1
+         icmp_lt p1, r2, r0
+         if p1
+         barrier            ;W this barrier is in the `if` of line 8, which may part the lanes of a wave
+         endif",
+    );
     // Values written by one side of a divergent if differ afterwards; those that nobody wrote do not.
     default(
         "mov_sr r1, sr_lane_id
@@ -589,6 +644,48 @@ fn barriers_in_divergent_loops() {
          if p2
          barrier            ;W this barrier is in the `if` of line 12, which may part the lanes of a wave
          endif",
+    );
+    // Lanes that continued do not have the new r2 in the next round.
+    default(
+        "mov_sr r1, sr_lane_id
+         icmp_lt p1, r1, r0
+         icmp_eq p3, r0, r0
+         mov_imm r2, 0
+         loop
+         icmp_lt p2, r2, r0
+         if p2
+         barrier            ;W this barrier is in the `if` of line 10, which may part the lanes of a wave
+         endif
+         continue p1
+         mov_imm r2, 1
+         @p3 halt
+         endloop",
+    );
+    // A value that differs from the second round on.
+    default(
+        "mov_sr r1, sr_lane_id
+         mov r2, r0
+         icmp_eq p3, r0, r0
+         icmp_lt p2, r2, r0
+         loop
+         icmp_lt p2, r2, r0
+         if p2
+         barrier            ;W this barrier is in the `if` of line 10, which may part the lanes of a wave
+         endif
+         iadd r2, r0, r1
+         break p3
+         endloop",
+    );
+    // A break that a guard narrows.
+    default(
+        "mov_sr r1, sr_lane_id
+         icmp_lt p1, r1, r0
+         icmp_eq p2, r0, r0
+         loop
+         @p1 break p2
+         barrier            ;W this barrier is in a loop that lanes of a wave may leave at different times, by the `break` of line 8
+         break p2
+         endloop",
     );
     // Break under a divergent if, though its own predicate is the same in all lanes.
     default(
@@ -661,6 +758,22 @@ fn barriers_in_functions() {
          f: mov_sr r3, sr_lane_id
             return",
     );
+    // What a function writes under a divergent call.
+    default(
+        "   mov_sr r1, sr_lane_id
+            icmp_lt p1, r1, r0
+            mov r2, r0
+            if p1
+            call f
+            endif
+            icmp_lt p1, r2, r0
+            if p1
+            barrier         ;W this barrier is in the `if` of line 11, which may part the lanes of a wave
+            endif
+            halt
+         f: mov_imm r2, 1
+            return",
+    );
     default(
         "   mov_sr r1, sr_lane_id
             icmp_lt p1, r1, r0
@@ -671,4 +784,149 @@ fn barriers_in_functions() {
          f: @!p1 halt       ;W `halt` in a function that line 7 calls where lanes may wait
             return",
     );
+}
+
+#[test]
+fn threads_of_a_workgroup() {
+    // y is 0 or 1, so that no wave is parted.
+    let block = CheckOptions { wave_width: 16, workgroup: Some([4, 2, 4]), ..CheckOptions::default() };
+    expect(
+        "mov_sr r1, sr_thread_id_y
+         mov_imm r2, 2
+         icmp_ge p1, r1, r2
+         if p1
+         barrier
+         endif
+         mov_sr r1, sr_thread_id_z
+         icmp_ge p1, r1, r2
+         if p1
+         barrier
+         endif
+         mov_imm r2, 3
+         icmp_ge p1, r1, r2
+         if p1
+         barrier            ;E this barrier is reached by lanes 8 to 15 of wave 1 without lanes 0 to 7
+         endif",
+        &block,
+    );
+    // Without a size only lanes are known.
+    let unknown = CheckOptions { workgroup: Some([0; 3]), ..CheckOptions::default() };
+    expect(
+        "mov_sr r1, sr_thread_id_x
+         mov_imm r2, 32
+         icmp_lt p1, r1, r2
+         if p1
+         barrier            ;W this barrier is in the `if` of line 7, which may part the lanes of a wave
+         endif
+         mov_sr r1, sr_lane_id
+         icmp_lt p1, r1, r2
+         if p1
+         barrier
+         endif",
+        &unknown,
+    );
+}
+
+/// The most live registers, and the source line.
+fn live(instructions: &str) -> (u32, String) {
+    let report = expect(instructions, &CheckOptions::default());
+    (report.summary.max_live_registers, report.summary.max_live_at.unwrap_or_default())
+}
+
+#[test]
+fn register_pressure() {
+    // r0 and r1 in, r2 and r3 live together with r1.
+    let straight = "iadd r2, r0, r1
+         iadd r3, r0, r1
+         iadd r4, r2, r3
+         iadd r4, r4, r1
+         device_store_u32 r1, r4";
+    assert_eq!(live(straight), (3, "line 4".to_owned()));
+    // The else side waits for r2 and r3 while the other needs r0, r1, r4.
+    let sides = |condition: &str| {
+        format!(
+            "mov_imm r2, 2
+             mov_imm r3, 3
+             mov_sr r4, {condition}
+             icmp_lt p1, r4, r0
+             if p1
+             mov r4, r0
+             mov r5, r0
+             mov r6, r0
+             iadd r4, r5, r6
+             device_store_u32 r0, r4
+             else
+             device_store_u32 r2, r3
+             endif"
+        )
+    };
+    assert_eq!(live(&sides("sr_workgroup_id_x")), (4, "line 6".to_owned()));
+    assert_eq!(live(&sides("sr_lane_id")), (5, "line 11".to_owned()));
+    // A guarded write does not free the register: lanes outside keep r2.
+    let guarded = "mov_imm r2, 2
+         icmp_lt p1, r0, r1
+         mov r3, r1
+         @p1 mov r2, r0
+         device_store_u32 r3, r2";
+    assert_eq!(live(guarded), (3, "line 4".to_owned()));
+    // A pair, read and written: r0, r2, r3, and for a moment r4, r5.
+    let wide = "device_load_u64 r2, r0
+         device_load_u64 r4, r0
+         device_store_u64 r0, r2
+         device_store_u64 r0, r4";
+    assert_eq!(live(wide), (5, "line 5".to_owned()));
+}
+
+#[test]
+fn register_pressure_across_calls() {
+    // Behind the first call r4 is needed, behind the second r5 and r6: never all in the function.
+    let calls = "   mov_imm r4, 4
+            call f
+            device_store_u32 r0, r4
+            mov_imm r5, 5
+            mov_imm r6, 6
+            call f
+            device_store_u32 r5, r6
+            halt
+         f: mov r7, r0
+            mov r8, r0
+            device_store_u32 r7, r8
+            return";
+    // In the function: r0, r4, r5, r6, r7, r8, as it does not know its caller.
+    assert_eq!(live(calls), (6, "line 13".to_owned()));
+    // What the code behind the second call needs is not needed before the first.
+    let before = "   mov_imm r2, 2
+            mov_imm r3, 3
+            mov_imm r7, 7
+            mov_imm r8, 8
+            iadd r2, r2, r3
+            iadd r7, r7, r8
+            device_store_u32 r2, r7
+            call f
+            mov_imm r5, 5
+            mov_imm r6, 6
+            call f
+            device_store_u32 r5, r6
+            halt
+         f: device_store_u32 r0, r0
+            return";
+    assert_eq!(live(before), (5, "line 7".to_owned()));
+    // A caller's waiting lanes: r2, r3 while the function has r0, r7, r8.
+    let waiting = "   mov_imm r2, 2
+            mov_imm r3, 3
+            mov_sr r4, sr_lane_id
+            icmp_lt p1, r4, r0
+            if p1
+            call f
+            else
+            device_store_u32 r2, r3
+            endif
+            halt
+         f: mov r7, r0
+            mov r8, r0
+            mov r9, r0
+            iadd r7, r7, r9
+            device_store_u32 r7, r8
+            return";
+    assert_eq!(live(waiting), (5, "line 15".to_owned()));
 }

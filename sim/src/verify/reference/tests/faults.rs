@@ -19,6 +19,7 @@ fn divergence_faults() {
     for text in ["else", "endif", "endloop", "break p1", "continue !p1", "@!p1 break p1"] {
         expect(&format!("{text} ; <-"), underflow, 0xFF);
     }
+    Bench::with_lanes(0x0F, 0, "@p2 break p1").run();
     expect("loop\nendif ; <-", underflow, 0xFF);
     expect("loop\nelse ; <-", underflow, 0xFF);
     expect("if p1\nendloop ; <-", underflow, 0x0F);
