@@ -85,16 +85,7 @@ fn load(input: &Input, args: &RunArgs, config: &Config) -> Result<Work, Vec<Diag
 }
 
 fn launch_file(name: &str, size: Size, seed: Option<u64>, config: &Config) -> Result<Work, Vec<Diagnostic>> {
-    let mut job = launch::load_with_seed(name, size, seed).map_err(|errors| {
-        // Only asked after something is wrong: a configuration makes no launch file.
-        match crate::config::load(name) {
-            Ok(_) => vec![
-                Diagnostic::error(format!("`{name}` is a configuration, not a launch file"))
-                    .hint(format!("wave-sim --config {name} runs the suite on it")),
-            ],
-            Err(_) => errors,
-        }
-    })?;
+    let mut job = launch::load_with_seed(name, size, seed)?;
     let size = config.device_memory_bytes;
     if job.memory.len() as u64 > size {
         let message =
@@ -204,9 +195,11 @@ pub fn region(flag: &str, offset: u64, bytes: u64, size: u64) -> Result<Range<us
     match offset.checked_add(bytes) {
         Some(end) if end <= size => Ok(offset as usize..end as usize),
         _ => {
-            let message = format!(
-                "{flag}: {bytes} bytes from offset {offset} go past the end of device memory, which has {size}"
-            );
+            let what = match bytes {
+                0 => format!("offset {offset} is"),
+                _ => format!("{bytes} bytes from offset {offset} go"),
+            };
+            let message = format!("{flag}: {what} past the end of device memory, which has {size} bytes");
             Err(Diagnostic::error(message).hint("--device-memory BYTES gives the machine more"))
         }
     }

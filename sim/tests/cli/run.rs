@@ -264,17 +264,21 @@ fn bounds_end_with_3_and_a_table_of_waves() {
     let document: serde_json::Value = serde_json::from_str(&json.out).unwrap();
     assert_eq!(document["runs"][0]["outcome"], "stopped");
     let ran = scratch.run("endless.wave --config tiny --grid 4 --workgroup 256 --max-cycles 300");
-    let rows = ran.err.lines().filter(|l| l.contains("(line ")).count();
+    let rows = ran.err.lines().filter(|l| l.contains(" 0xff ")).count();
     assert_eq!(rows, 20, "{}", ran.err);
     assert!(ran.err.contains(" … and 44 more"), "{}", ran.err);
 }
 
 #[test]
-fn a_bound_of_zero_or_one_that_is_not_reached_changes_nothing() {
+fn a_bound_of_zero_or_one_that_is_not_passed_changes_nothing() {
     let scratch = scratch();
+    // Two waves, nine instructions each.
+    scratch.write("add.wave", ADD.replace(".end", "halt\n.end").as_bytes());
     let plain = scratch.out("add.wave --config tiny");
+    assert!(plain.contains("instructions 18 wave instructions"), "{plain}");
     assert_eq!(plain, scratch.out("add.wave --config tiny --max-cycles 0 --max-instructions 0"));
-    assert_eq!(plain, scratch.out("add.wave --config tiny --max-cycles 100000 --max-instructions 16"));
+    assert_eq!(plain, scratch.out("add.wave --config tiny --max-cycles 100000 --max-instructions 18"));
+    assert_eq!(scratch.run("add.wave --config tiny --max-instructions 9").code, 3);
 }
 
 #[test]

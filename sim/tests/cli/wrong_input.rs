@@ -44,6 +44,8 @@ const MISTAKES: &[&str] = &[
     "two.wave --kernel c",
     "broken.ron",
     "lost.ron",
+    "typo_launch.ron",
+    "--config typo_launch.ron",
     // Flags and their values.
     "k.wave --gird 4",
     "k.wave --grid 1,2,3,4",
@@ -107,7 +109,8 @@ const MISTAKES: &[&str] = &[
 
 fn scratch() -> Scratch {
     let broken = KERNEL.replace("mov_imm", "mov_im").replace("r2, r0, r1", "r2, r9, r1").replace(".end", "");
-    let launch = "(source: \"k.wave\", buffers: (x: (type: u32, length: 32)), steps: [run(grid: 1)])";
+    let launch =
+        "(source: \"k.wave\", buffers: (x: (type: u32, length: 32)), steps: [run(grid: 1, workgroup: 32)])";
     let scratch = Scratch::with(&[
         ("k.wave", KERNEL),
         ("broken.wave", &broken),
@@ -120,6 +123,7 @@ fn scratch() -> Scratch {
         ("launch.ron", launch),
         ("lost.ron", &launch.replace("k.wave", "kk.wave")),
         ("big.ron", &launch.replace("length: 32", "length: 5000")),
+        ("typo_launch.ron", &launch.replace("grid", "gird")),
         ("ten", "0123456789"),
     ]);
     scratch.out("asm k.wave");
