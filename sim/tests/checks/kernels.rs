@@ -1,6 +1,7 @@
 //! The project's own kernels.
 
 use crate::golden;
+use wave_sim::launch::{self, Size};
 use wave_sim::program::check::{CheckOptions, check};
 use wave_sim::program::load;
 
@@ -22,4 +23,16 @@ fn the_suite_passes_without_a_message() {
         }
     }
     assert!(kernels >= 16, "only {kernels} kernels in {}", folder.display());
+}
+
+#[test]
+fn the_suite_passes_with_its_launches() {
+    for name in launch::suite() {
+        let job = launch::load(name, Size::Small).unwrap_or_else(|errors| panic!("{}", errors[0]));
+        for step in &job.steps {
+            let messages =
+                check(&job.program, step.kernel, &CheckOptions::default().for_launch(step)).diagnostics;
+            assert!(messages.is_empty(), "{name}: {}", messages[0]);
+        }
+    }
 }

@@ -1,6 +1,8 @@
 //! Kernels with what the checks have to say about them.
 
-mod table;
+mod barriers;
+mod registers;
+mod structure;
 
 use super::{CheckOptions, Report, check};
 use crate::diagnostic::Severity;
@@ -40,4 +42,9 @@ fn expect(instructions: &str, options: &CheckOptions) -> Report {
         report.diagnostics.iter().map(|d| (place(d), d.severity, d.message.clone())).collect();
     assert_eq!(found, expected, "{instructions}");
     report
+}
+
+/// [`expect`] on a machine with the usual sizes and without a launch.
+fn default(instructions: &str) {
+    expect(instructions, &CheckOptions::default());
 }
