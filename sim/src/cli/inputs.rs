@@ -9,6 +9,7 @@ use crate::diagnostic::Diagnostic;
 use crate::launch;
 use crate::program::asm::suggest::{did_you_mean, nearest};
 use crate::program::wbin;
+use crate::ron_text::{Source, locate};
 use clap::CommandFactory;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -35,10 +36,14 @@ pub fn input(word: &str) -> Result<Input, Diagnostic> {
         return Err(Diagnostic::error(format!("`{word}` is a directory")).hint(hint));
     }
     if path.exists() {
-        return Ok(match extension {
-            "ron" => Input::Launch(word.to_owned()),
-            _ => Input::Kernel(path.to_owned()),
-        });
+        return match (extension, ron_kind(path)) {
+            ("ron", Some(RonKind::Config)) => {
+                Err(Diagnostic::error(format!("`{word}` is a configuration, not a launch file"))
+                    .hint(format!("`wave-sim --config {word}` runs the suite on it")))
+            }
+            ("ron", _) => Ok(Input::Launch(word.to_owned())),
+            _ => Ok(Input::Kernel(path.to_owned())),
+        };
     }
     if launch::suite().any(|name| name == word) {
         return Ok(Input::Launch(word.to_owned()));
@@ -55,6 +60,10 @@ fn missing(word: &str, path: &Path, extension: &str) -> Diagnostic {
     };
     let error = Diagnostic::error(message);
     let cli = Cli::command();
+    if cli.find_subcommand(word).is_some() {
+        let hint = format!("`wave-sim {word} …`, with its own flags behind it");
+        return Diagnostic::error(format!("`{word}` is a command, and commands go first")).hint(hint);
+    }
     if bare && let Some(hint) = did_you_mean(word, cli.get_subcommands().map(|c| c.get_name())) {
         return error.hint(hint);
     }
@@ -105,16 +114,7 @@ pub fn config(name: &str, terminal: &Terminal) -> Result<Config, Vec<Diagnostic>
         let hint = format!("give it without `--config`: wave-sim {name}");
         return Err(vec![Diagnostic::error(message).hint(hint)]);
     }
-    let (config, warnings) = config::load_with_warnings(name).map_err(|errors| {
-        // Only asked after something is wrong: a launch file makes no configuration.
-        match launch::load(name, launch::Size::Small) {
-            Ok(_) => vec![
-                Diagnostic::error(format!("`{name}` is a launch file, not a configuration"))
-                    .hint(format!("give it without `--config`: wave-sim {name}")),
-            ],
-            Err(_) => errors,
-        }
-    })?;
+    let (config, warnings) = config::load_with_warnings(name)?;
     terminal.diagnostics(&warnings);
     Ok(config)
 }
@@ -131,7 +131,29 @@ fn not_a_config(path: &Path) -> Option<&'static str> {
     }
     let mut magic = Vec::new();
     std::fs::File::open(path).ok()?.take(wbin::MAGIC.len() as u64).read_to_end(&mut magic).ok()?;
-    (magic == wbin::MAGIC).then_some("a WBIN container")
+    if magic == wbin::MAGIC {
+        return Some("a WBIN container");
+    }
+    (ron_kind(path) == Some(RonKind::Launch)).then_some("a launch file")
+}
+
+/// What a RON file is meant to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum RonKind {
+    Config,
+    Launch,
+}
+
+/// What a RON file is meant to be, told by its keys, which may be all that is right with it.
+fn ron_kind(path: &Path) -> Option<RonKind> {
+    let source = Source::read(path, "file").ok()?;
+    let located = locate(&source.text);
+    let mut keys =
+        located.entries.iter().filter(|e| e.key.is_some() && e.parent == Some(0)).map(|e| e.path.as_str());
+    if keys.clone().any(|key| ["source", "buffers", "steps", "expect"].contains(&key)) {
+        return Some(RonKind::Launch);
+    }
+    keys.any(|key| key != "description" && config::explain(key).is_ok()).then_some(RonKind::Config)
 }
 
 /// Reads a file that a flag names, if it has at most `most` bytes.

@@ -6,6 +6,7 @@
 mod args;
 mod configs;
 mod dumps;
+mod execute;
 mod files;
 mod inputs;
 mod machine;

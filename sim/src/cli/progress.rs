@@ -27,10 +27,10 @@ impl Progress {
             ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
         };
         let suite = (runs > 1).then(|| {
-            let style = style("{elapsed_precise}  kernel {pos} of {len}  {bar:30}  {msg}");
+            let style = style("{elapsed_precise}  {pos} of {len} kernels  {wide_bar}  {msg}");
             bars.add(ProgressBar::new(runs as u64).with_style(style))
         });
-        let launch = style("          workgroup {pos} of {len}  {bar:30}  {msg}");
+        let launch = style("          {pos} of {len} workgroups  {wide_bar}  {msg}");
         Progress {
             launch: bars.add(ProgressBar::new(0).with_style(launch)),
             runs: suite,

@@ -1,80 +1,127 @@
 //! Running kernels, launch files or the suite, and what is printed of them.
 
 use super::args::{Format, RunArgs};
+use super::execute::execute;
 use super::inputs::{self, Input};
 use super::machine::machine;
 use super::progress::Progress;
 use super::terminal::Terminal;
-use super::work::{self, Work, region};
+use super::work::{self, region};
 use super::{Ended, Exit, files};
 use crate::config::Config;
-use crate::core::probe::Off;
 use crate::diagnostic::Diagnostic;
-use crate::gpu::{Gpu, KernelReport, NoProgress, RunError, RunOptions};
-use crate::launch;
-use crate::launch::Verification;
-use crate::observe::trace::IssueTrace;
-use crate::observe::{Outcome, Run, Session, Step, json, stuck, table, text};
-use crate::program::{Launch, Program};
-use std::io::{BufWriter, Stderr};
+use crate::gpu::KernelReport;
+use crate::launch::{self, Verification};
+use crate::observe::table::Table;
+use crate::observe::{Outcome, Run, Session, json, text};
 use std::time::{Duration, Instant};
-
-/// The trace, where one is asked for.
-type Trace = Option<IssueTrace<BufWriter<Stderr>>>;
 
 /// Runs what the command line says and reports it.
 ///
 /// # Errors
-/// Whatever is wrong with the input, unless several things run: then each is reported by itself.
+/// Whatever is wrong with the input; where several things run, each is reported by itself.
 pub fn run(args: &RunArgs, terminal: &Terminal) -> Ended {
     let inputs = inputs(args)?;
     let config = machine(args, terminal)?;
     check_outputs(args, config.device_memory_bytes)?;
-    let alone = inputs.len() == 1;
-    let mut progress = Progress::new(inputs.len(), !args.output.trace);
-    let mut session = Session { config: &config, runs: Vec::new() };
-    let mut memory = Vec::new();
+    match inputs.as_slice() {
+        [input] => one(input, args, &config, terminal),
+        inputs => several(inputs, args, &config, terminal),
+    }
+}
+
+/// Runs one input: a full report, dumps and saves.
+fn one(input: &Input, args: &RunArgs, config: &Config, terminal: &Terminal) -> Ended {
+    let work = work::work(input, args, config)?;
+    if let Some(lack) = work.lack(config) {
+        return Err(vec![Diagnostic::error(format!("`{}` cannot run: {lack}", work.name))]);
+    }
+    terminal.diagnostics(&work.warnings);
+    let mut progress = Progress::new(1, !args.output.trace);
+    let start = Instant::now();
+    let (run, memory) = execute(work, args, config, &mut progress);
+    let time = start.elapsed();
+    progress.finish();
+    match &run.outcome {
+        Outcome::Refused(wrong) => return Err(wrong.clone()),
+        Outcome::Fault(why) | Outcome::Stopped(why) => terminal.diagnostics(std::slice::from_ref(why)),
+        Outcome::Ended(_) => write_results(args, &memory, terminal)?,
+        Outcome::Skipped(_) => {}
+    }
+    let exit = run.outcome.exit();
+    let mut text = text::report(&run, config);
+    if args.output.stats
+        && let Some(total) = run.total()
+    {
+        text += &format!("\n{}\n", text::statistics(&total, config));
+    }
+    let session = Session { config, runs: vec![run] };
+    text += &text::perf_line(&session.runs);
+    if args.output.format == Format::Json {
+        text = json::document(&session);
+    }
+    match args.output.dumps.0.is_empty() {
+        true => terminal.out(&text).map(drop)?,
+        false => terminal.err(&text),
+    }
+    terminal.err(&speed(&session.runs, time));
+    Ok(exit)
+}
+
+/// Runs several inputs, or the suite: a table with a row each, shown as it is known.
+fn several(inputs: &[Input], args: &RunArgs, config: &Config, terminal: &Terminal) -> Ended {
+    let names: Vec<String> = inputs.iter().map(Input::name).collect();
+    let table = Table::new(names.iter().map(String::as_str));
+    let is_text = args.output.format == Format::Text;
+    let mut progress = Progress::new(inputs.len(), true);
+    let mut session = Session { config, runs: Vec::new() };
     let mut time = Duration::ZERO;
-    for input in &inputs {
-        let name = input.name();
+    if is_text {
+        terminal.out(&(text::machine(config) + &table.header()))?;
+    }
+    for (input, name) in inputs.iter().zip(names) {
         progress.start_run(&name);
-        let prepared = work::work(input, args, &config);
-        let (run, result) = match prepared {
-            Err(wrong) if alone => return Err(wrong),
-            Err(wrong) => (Run { name, steps: Vec::new(), outcome: Outcome::Refused(wrong) }, Vec::new()),
-            Ok(mut work) => {
+        let run = match work::work(input, args, config) {
+            Err(wrong) => Run { name, steps: Vec::new(), outcome: Outcome::Refused(wrong) },
+            Ok(work) if work.lack(config).is_some() => {
+                let lack = work.lack(config).unwrap_or_default();
+                let outcome = match args.inputs.is_empty() {
+                    true => Outcome::Skipped(lack),
+                    false => {
+                        Outcome::Refused(vec![Diagnostic::error(format!("`{name}` cannot run: {lack}"))])
+                    }
+                };
+                Run { name, steps: Vec::new(), outcome }
+            }
+            Ok(work) => {
                 progress.aside(|| terminal.diagnostics(&work.warnings));
                 let start = Instant::now();
-                let (run, result) = execute(&mut work, args, &config, &mut progress);
+                let (run, _) = execute(work, args, config, &mut progress);
                 time += start.elapsed();
-                (run, result)
+                run
             }
         };
-        if let Outcome::Skipped(why) = &run.outcome
-            && !args.inputs.is_empty()
-        {
-            let why = vec![Diagnostic::error(format!("`{}`: {why}", run.name))];
-            session.runs.push(Run { outcome: Outcome::Refused(why), ..run });
-        } else {
-            session.runs.push(run);
-        }
-        if let Some(run) = session.runs.last() {
-            progress.aside(|| complain(run, alone, terminal));
-        }
-        memory = result;
         progress.end_run();
+        progress.aside(|| {
+            complain(&run, terminal);
+            if is_text { terminal.out(&table.row(&run, config)) } else { Ok(Exit::Success) }
+        })?;
+        session.runs.push(run);
     }
     progress.finish();
-    let exit = session.runs.iter().map(|run| exit_code(&run.outcome)).max().unwrap_or(Exit::Success);
-    let ended = matches!(session.runs.as_slice(), [Run { outcome: Outcome::Ended(_), .. }]);
-    if alone && ended {
-        write_results(args, &memory, terminal)?;
+    let mut text = String::new();
+    if is_text {
+        for run in session.runs.iter().filter(|_| args.output.stats) {
+            let Some(total) = run.total() else { continue };
+            text += &format!("\n{}\n{}\n", run.name, text::statistics(&total, config));
+        }
+        text += &text::perf_line(&session.runs);
+    } else {
+        text = json::document(&session);
     }
-    if !(alone && exit == Exit::WrongInput) {
-        report(&session, args, alone, terminal)?;
-        terminal.err(&speed(&session.runs, time));
-    }
-    Ok(exit)
+    terminal.out(&text)?;
+    terminal.err(&speed(&session.runs, time));
+    Ok(session.runs.iter().map(|run| run.outcome.exit()).max().unwrap_or(Exit::Success))
 }
 
 /// What the words stand for, all checked before anything runs; the suite if there are none.
@@ -147,113 +194,10 @@ fn check_outputs(args: &RunArgs, device_memory: u64) -> Result<(), Vec<Diagnosti
     if wrong.is_empty() { Ok(()) } else { Err(wrong) }
 }
 
-/// Runs every launch; gives what became of them and device memory.
-fn execute(work: &mut Work, args: &RunArgs, config: &Config, progress: &mut Progress) -> (Run, Vec<u8>) {
-    let mut run =
-        Run { name: work.name.clone(), steps: Vec::new(), outcome: Outcome::Ended(Verification::Nothing) };
-    let missing = work.missing(config);
-    if !missing.is_empty() {
-        run.outcome = Outcome::Skipped(format!("the machine has no {}", missing.join(" and no ")));
-        return (run, Vec::new());
-    }
-    let bound = |n: Option<u64>| n.filter(|&n| n > 0);
-    let options = RunOptions {
-        max_cycles: bound(args.machine.max_cycles),
-        max_instructions: bound(args.machine.max_instructions),
-        // A trace is in the order of cycles only if all cores keep step.
-        every_cycle: args.output.trace,
-    };
-    let mut trace: Trace =
-        args.output.trace.then(|| IssueTrace::new(BufWriter::new(std::io::stderr()), config.core.wave_width));
-    let mut gpu = Gpu::new(config, &work.program, std::mem::take(&mut work.memory));
-    for launch in &work.steps {
-        progress.start_launch();
-        if let Some(trace) = &mut trace {
-            let kernel = &work.program.kernels[launch.kernel];
-            let [x, y, z] = launch.grid;
-            let heading = format!("kernel {} grid {x},{y},{z}", kernel.name);
-            trace.start(kernel.code.start, (work.steps.len() > 1).then_some(&heading));
-        }
-        match step(&mut gpu, launch, &options, &mut trace, progress) {
-            Ok(report) => run.steps.push(Step {
-                kernel: work.program.kernels[launch.kernel].name.clone(),
-                launch: launch.clone(),
-                report,
-            }),
-            Err(error) => {
-                run.outcome = outcome(&error, launch, &work.program, &options);
-                break;
-            }
-        }
-    }
-    // Nobody is left to tell if the trace cannot be written.
-    _ = trace.map(IssueTrace::finish);
-    let memory = gpu.into_memory();
-    if matches!(run.outcome, Outcome::Ended(_)) {
-        run.outcome = Outcome::Ended(work.verify(&memory));
-    }
-    (run, memory)
-}
-
-fn step(
-    gpu: &mut Gpu<'_>,
-    launch: &Launch,
-    options: &RunOptions,
-    trace: &mut Trace,
-    progress: &Progress,
-) -> Result<KernelReport, RunError> {
-    let mut show = |now| progress.show(now);
-    match trace {
-        None => gpu.run(launch, options, &mut Off, &mut show),
-        Some(trace) => gpu.run(launch, options, trace, &mut show),
-    }
-}
-
-/// Why a launch did not end, in words.
-fn outcome(error: &RunError, launch: &Launch, program: &Program, options: &RunOptions) -> Outcome {
-    let code = &program.kernels[launch.kernel];
-    let kernel = &code.name;
-    let stopped = |what: String, stuck: &NoProgress| {
-        let waves = stuck::waves(stuck, program, code);
-        Outcome::Stopped(Diagnostic::error(format!("kernel `{kernel}` {what}\n{waves}")))
-    };
-    match error {
-        RunError::Launch(error) => {
-            let message = format!("kernel `{kernel}` cannot run on this machine: {}", error.message);
-            Outcome::Refused(vec![Diagnostic::error(message).hint(error.hint.as_str())])
-        }
-        RunError::Fault(fault) => Outcome::Fault(fault.diagnostic(program)),
-        RunError::NoProgress(stuck) => {
-            stopped(format!("stands still: nothing happens after cycle {}", stuck.cycle), stuck)
-        }
-        RunError::CycleLimit(stuck) => {
-            let bound = options.max_cycles.unwrap_or_default();
-            stopped(format!("has not ended after {bound} cycles, the bound of --max-cycles"), stuck)
-        }
-        RunError::InstructionLimit(stuck) => {
-            let bound = options.max_instructions.unwrap_or_default();
-            let what = format!(
-                "has not ended after {bound} wave instructions, the bound of --max-instructions, in cycle {}",
-                stuck.cycle
-            );
-            stopped(what, stuck)
-        }
-    }
-}
-
-fn exit_code(outcome: &Outcome) -> Exit {
-    match outcome {
-        Outcome::Ended(Verification::Failed { .. }) => Exit::WrongResult,
-        Outcome::Ended(_) | Outcome::Skipped(_) => Exit::Success,
-        Outcome::Refused(_) => Exit::WrongInput,
-        Outcome::Fault(_) | Outcome::Stopped(_) => Exit::Fault,
-    }
-}
-
-/// Says on standard error what went wrong, as soon as it is known.
-fn complain(run: &Run, alone: bool, terminal: &Terminal) {
+/// Says on standard error what went wrong with one of several runs, as soon as it is known.
+fn complain(run: &Run, terminal: &Terminal) {
     match &run.outcome {
-        Outcome::Ended(verification @ Verification::Failed { .. }) if !alone => {
+        Outcome::Ended(verification @ Verification::Failed { .. }) => {
             terminal.diagnostics(&[Diagnostic::error(format!("`{}`: {verification}", run.name))]);
         }
         Outcome::Ended(_) | Outcome::Skipped(_) => {}
@@ -272,33 +216,6 @@ fn write_results(args: &RunArgs, memory: &[u8], terminal: &Terminal) -> Result<(
         files::write(&save.file, bytes, "--save")?;
     }
     Ok(())
-}
-
-/// The report: on standard output, or on standard error if a dump has that.
-fn report(session: &Session<'_>, args: &RunArgs, alone: bool, terminal: &Terminal) -> Ended {
-    let mut text = String::new();
-    match (args.output.format, session.runs.as_slice()) {
-        (Format::Json, _) => text = json::document(session),
-        (Format::Text, [run]) if alone => text += &text::report(run, session.config),
-        (Format::Text, _) => text += &table::table(session),
-    }
-    if args.output.format == Format::Text {
-        if args.output.stats {
-            for run in &session.runs {
-                let Some(total) = run.total() else { continue };
-                let heading = if alone { String::new() } else { format!("{}\n", run.name) };
-                text += &format!("\n{heading}{}", text::statistics(&total, session.config));
-            }
-            text.push('\n');
-        }
-        text += &text::perf_line(&session.runs);
-    }
-    if args.output.dumps.0.is_empty() {
-        terminal.out(&text)
-    } else {
-        terminal.err(&text);
-        Ok(Exit::Success)
-    }
 }
 
 /// How fast the host was. It differs from run to run, so it is no result.

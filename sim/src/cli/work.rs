@@ -6,7 +6,7 @@ use super::machine::check_options;
 use super::values::RegisterValue;
 use crate::config::Config;
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::launch::{self, Job, Size, Verification};
+use crate::launch::{self, Job, Size};
 use crate::program::asm::suggest::did_you_mean;
 use crate::program::check::check;
 use crate::program::{self, Launch, Program};
@@ -29,19 +29,15 @@ pub struct Work {
     pub steps: Vec<Launch>,
     /// What the assembler and the static checks have to remark.
     pub warnings: Vec<Diagnostic>,
-    /// What is expected, for a launch file.
-    job: Option<Job>,
+    /// For a launch file: what it needs and expects.
+    pub expected: Option<Job>,
 }
 
 impl Work {
-    /// Compares device memory after the run with what is expected.
-    pub fn verify(&self, memory: &[u8]) -> Verification {
-        self.job.as_ref().map_or(Verification::Nothing, |job| job.verify(memory))
-    }
-
-    /// Capabilities that the kernels need and the machine lacks, by name.
-    pub fn missing(&self, config: &Config) -> Vec<&'static str> {
-        self.job.as_ref().map_or(Vec::new(), |job| job.missing(&config.capabilities))
+    /// What the kernels need and the machine does not have.
+    pub fn lack(&self, config: &Config) -> Option<String> {
+        let missing = self.expected.as_ref()?.missing(&config.capabilities);
+        (!missing.is_empty()).then(|| format!("the machine has no {}", missing.join(" and no ")))
     }
 }
 
@@ -89,16 +85,7 @@ fn load(input: &Input, args: &RunArgs, config: &Config) -> Result<Work, Vec<Diag
 }
 
 fn launch_file(name: &str, size: Size, seed: Option<u64>, config: &Config) -> Result<Work, Vec<Diagnostic>> {
-    let mut job = launch::load_with_seed(name, size, seed).map_err(|errors| {
-        // Only asked after something is wrong: a configuration makes no launch file.
-        match crate::config::load(name) {
-            Ok(_) => vec![
-                Diagnostic::error(format!("`{name}` is a configuration, not a launch file"))
-                    .hint(format!("wave-sim --config {name} runs the suite on it")),
-            ],
-            Err(_) => errors,
-        }
-    })?;
+    let mut job = launch::load_with_seed(name, size, seed)?;
     let size = config.device_memory_bytes;
     if job.memory.len() as u64 > size {
         let message =
@@ -115,7 +102,7 @@ fn launch_file(name: &str, size: Size, seed: Option<u64>, config: &Config) -> Re
         memory,
         steps: std::mem::take(&mut job.steps),
         warnings: std::mem::take(&mut job.warnings),
-        job: Some(job),
+        expected: Some(job),
     })
 }
 
@@ -154,7 +141,7 @@ fn kernel_file(path: &Path, args: &LaunchArgs, config: &Config) -> Result<Work, 
     if !wrong.is_empty() {
         return Err(wrong);
     }
-    Ok(Work { name: stem(path), program, memory, steps: vec![launch], warnings, job: None })
+    Ok(Work { name: stem(path), program, memory, steps: vec![launch], warnings, expected: None })
 }
 
 fn stem(path: &Path) -> String {
@@ -208,9 +195,11 @@ pub fn region(flag: &str, offset: u64, bytes: u64, size: u64) -> Result<Range<us
     match offset.checked_add(bytes) {
         Some(end) if end <= size => Ok(offset as usize..end as usize),
         _ => {
-            let message = format!(
-                "{flag}: {bytes} bytes from offset {offset} go past the end of device memory, which has {size}"
-            );
+            let what = match bytes {
+                0 => format!("offset {offset} is"),
+                _ => format!("{bytes} bytes from offset {offset} go"),
+            };
+            let message = format!("{flag}: {what} past the end of device memory, which has {size} bytes");
             Err(Diagnostic::error(message).hint("--device-memory BYTES gives the machine more"))
         }
     }

@@ -21,7 +21,7 @@ use crate::alu::FRAGMENT_ROWS;
 use crate::clock::{Cycle, LinkRx, LinkTx, NEVER};
 use crate::config::{Config, IssuePolicy};
 use crate::isa::{ExecClass, MMA_FRAGMENTS};
-use crate::memory::{L1, L1Counters, MemoryPort};
+use crate::memory::{L1, MemoryPort};
 use crate::program::Fault;
 use crate::stats::{CoreCounters, SlotUse};
 use collector::{Collector, OperandStore, Waiting};

@@ -147,7 +147,7 @@ impl<'a> Gpu<'a> {
         };
         for mut core in run.cores {
             core.finish(end);
-            report.core.add(&core.counters);
+            report.core += &core.counters;
             report.slots.iter_mut().zip(core.slots).for_each(|(sum, n)| *sum += n);
             self.caches.push(core.into_parts());
         }

@@ -6,28 +6,22 @@
 //! goes first, so that replies of a slice to a core stay in order and a silent core delays no other.
 
 use super::agenda::{Agenda, BitSet};
-use super::counters::counters;
 use super::geometry::{LineGeometry, SliceHash};
 use super::l2::Slice;
 use super::port::CorePort;
 use crate::clock::{Cycle, NEVER};
 use crate::config::Config;
+use crate::stats::counters;
 
 counters! {
     /// What the interconnect did.
-    InterconnectCounters {
-        /// Request packets delivered to slices.
-        requests,
-        /// Bytes of those packets, headers included.
-        request_bytes,
-        /// Cycles that slice input ports were held, summed over slices.
-        request_port_busy_cycles,
-        /// Reply packets sent to cores.
-        replies,
-        /// Bytes of those packets, headers included.
-        reply_bytes,
-        /// Cycles that core reply ports were held, summed over cores.
-        reply_port_busy_cycles,
+    "interconnect" InterconnectCounters {
+        requests: "packets", "Request packets delivered to slices.";
+        request_bytes: "bytes", "Bytes of those packets, headers included.";
+        request_port_busy_cycles: "cycles", "Cycles that slice input ports were held, summed over slices.";
+        replies: "packets", "Reply packets sent to cores.";
+        reply_bytes: "bytes", "Bytes of those packets, headers included.";
+        reply_port_busy_cycles: "cycles", "Cycles that core reply ports were held, summed over cores.";
     }
 }
 

@@ -6,7 +6,6 @@
 //! [`MemorySystem`].
 
 mod agenda;
-mod counters;
 mod crossbar;
 pub mod dram;
 pub mod geometry;

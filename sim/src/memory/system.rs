@@ -32,6 +32,14 @@ impl MemoryCounters {
     }
 }
 
+impl std::ops::AddAssign<&MemoryCounters> for MemoryCounters {
+    fn add_assign(&mut self, other: &MemoryCounters) {
+        self.interconnect += &other.interconnect;
+        self.l2 += &other.l2;
+        self.dram += &other.dram;
+    }
+}
+
 /// Interconnect, L2 slices, memory channels and the image of memory.
 ///
 /// Simulated time never goes back: several launches share one system, and the cycle goes on from one to

@@ -117,11 +117,9 @@ pub fn sum(steps: &[Step]) -> Option<KernelReport> {
     let mut total = first.report.clone();
     for step in rest {
         total.cycles += step.report.cycles;
-        total.core.add(&step.report.core);
+        total.core += &step.report.core;
         total.l1 += &step.report.l1;
-        total.memory.interconnect += &step.report.memory.interconnect;
-        total.memory.l2 += &step.report.memory.l2;
-        total.memory.dram += &step.report.memory.dram;
+        total.memory += &step.report.memory;
         total.slots.iter_mut().zip(step.report.slots).for_each(|(sum, n)| *sum += n);
     }
     Some(total)

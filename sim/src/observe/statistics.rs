@@ -3,6 +3,7 @@
 use super::figures::FIGURES;
 use crate::config::wrap;
 use crate::gpu::KernelReport;
+use crate::memory::{DramCounters, InterconnectCounters, L1Counters, L2Counters};
 use crate::stats::{CoreCounters, Declared, SlotUse};
 use std::fmt::Write;
 
@@ -21,6 +22,11 @@ pub fn counters() -> Vec<Declared> {
     let mut declared = vec![CYCLES];
     declared.extend_from_slice(CoreCounters::DECLARED);
     declared.extend(SlotUse::ALL.iter().map(|u| u.declared()));
+    for block in
+        [L1Counters::DECLARED, InterconnectCounters::DECLARED, L2Counters::DECLARED, DramCounters::DECLARED]
+    {
+        declared.extend_from_slice(block);
+    }
     declared
 }
 
@@ -29,6 +35,10 @@ pub fn values(report: &KernelReport) -> Vec<(Declared, u64)> {
     let mut values = vec![report.cycles];
     values.extend(report.core.values());
     values.extend(report.slots);
+    values.extend(report.l1.values());
+    values.extend(report.memory.interconnect.values());
+    values.extend(report.memory.l2.values());
+    values.extend(report.memory.dram.values());
     counters().into_iter().zip(values).collect()
 }
 

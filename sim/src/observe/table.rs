@@ -1,45 +1,53 @@
-//! The table of a suite.
+//! The table of a suite, row by row, so that each can be shown when it is known.
 
 use super::figures::{self, Total};
-use super::{Outcome, Session};
-use comfy_table::{CellAlignment, Table, presets};
+use super::{Outcome, Run};
+use crate::config::Config;
 
-/// One row a run: cycles, wave instructions, IPC, occupancy, top stall and what became of it.
-pub fn table(session: &Session<'_>) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header(["kernel", "cycles", "wave instructions", "IPC", "occupancy", "top stall", "result"]);
-    for run in &session.runs {
-        let mut row = vec![run.name.clone()];
-        match run.total() {
-            Some(report) => {
-                let total = Total { config: session.config, report: &report };
-                let stall = figures::top_stall(&report)
-                    .map_or("none".into(), |(slot_use, share)| format!("{} {share:.1} %", slot_use.name()));
-                row.extend([
-                    report.cycles.to_string(),
-                    report.core.wave_instructions.to_string(),
-                    format!("{:.3}", figures::IPC.of(&total)),
-                    format!("{:.1} %", figures::OCCUPANCY.of(&total)),
-                    stall,
-                ]);
-            }
-            None => row.extend(["-", "-", "-", "-", "-"].map(str::to_owned)),
-        }
-        row.push(match &run.outcome {
+/// Columns that a table has for the names of the runs.
+#[derive(Debug, Clone, Copy)]
+pub struct Table {
+    name: usize,
+}
+
+impl Table {
+    /// A table for runs of these names.
+    pub fn new<'a>(names: impl Iterator<Item = &'a str>) -> Table {
+        Table { name: names.map(|name| name.chars().count()).chain(["kernel".len()]).max().unwrap_or(0) }
+    }
+
+    /// The line above the rows.
+    pub fn header(&self) -> String {
+        self.line(["kernel", "cycles", "wave instructions", "IPC", "occupancy", "top stall", "result"])
+    }
+
+    /// One run: cycles, wave instructions, IPC, occupancy, top stall, and what became of it.
+    pub fn row(&self, run: &Run, config: &Config) -> String {
+        let result = match &run.outcome {
             Outcome::Skipped(why) => format!("skipped: {why}"),
             outcome => outcome.word().to_owned(),
-        });
-        table.add_row(row);
+        };
+        let Some(report) = run.total() else {
+            return self.line([&run.name, "-", "-", "-", "-", "-", &result]);
+        };
+        let total = Total { config, report: &report };
+        let stall = figures::top_stall(&report)
+            .map_or("none".into(), |(slot_use, share)| format!("{} {share:.1} %", slot_use.name()));
+        self.line([
+            &run.name,
+            &report.cycles.to_string(),
+            &report.core.wave_instructions.to_string(),
+            &format!("{:.3}", figures::IPC.of(&total)),
+            &format!("{:.1} %", figures::OCCUPANCY.of(&total)),
+            &stall,
+            &result,
+        ])
     }
-    for column in 1..=4 {
-        if let Some(column) = table.column_mut(column) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
+
+    fn line(&self, [name, cycles, instructions, ipc, occupancy, stall, result]: [&str; 7]) -> String {
+        let width = self.name;
+        format!(
+            "{name:width$}  {cycles:>10}  {instructions:>17}  {ipc:>7}  {occupancy:>9}  {stall:<18}  {result}\n"
+        )
     }
-    if let Some(first) = table.column_mut(0) {
-        first.set_padding((0, 1));
-    }
-    let lines = table.lines().map(|line| line.trim_end().to_owned() + "\n");
-    lines.collect()
 }

@@ -14,6 +14,12 @@ const LISTED_STEPS: usize = 12;
 /// Columns of the longest bar.
 const BAR: usize = 40;
 
+/// The machine, on one line.
+pub fn machine(config: &Config) -> String {
+    let (name, hash) = (&config.name, config_hash(config));
+    format!("{name} (config {hash}): {} cores of {} lanes\n", config.cores, config.core.wave_width)
+}
+
 /// The report of a run: what was launched, the figures, where the issue slots went, memory, the result.
 pub fn report(run: &Run, config: &Config) -> String {
     let mut text = format!("{} on {} (config {})\n", run.name, config.name, config_hash(config));

@@ -34,8 +34,14 @@ macro_rules! counters {
                 vec![$(self.$field),*]
             }
 
-            /// Adds another set, counter by counter.
-            pub fn add(&mut self, other: &Self) {
+            /// What was counted since `before`.
+            pub fn since(&self, before: &Self) -> Self {
+                $name { $($field: self.$field - before.$field,)* }
+            }
+        }
+
+        impl std::ops::AddAssign<&$name> for $name {
+            fn add_assign(&mut self, other: &$name) {
                 $(self.$field += other.$field;)*
             }
         }

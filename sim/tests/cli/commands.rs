@@ -5,10 +5,10 @@ use super::scratch::Scratch;
 const KERNEL: &str = "\
 .kernel k
 .registers 8
-    mov_sr r0, sr_thread_id_x
-    ucmp_lt p1, r0, r1
+    mov_sr r1, sr_thread_id_x
+    ucmp_lt p1, r1, r0
     if p1
-    iadd r2, r0, r1
+    iadd r2, r1, r0
     endif
     halt
 .end
@@ -30,7 +30,7 @@ fn a_program_goes_through_asm_and_dis_and_back() {
 
 #[test]
 fn asm_shows_warnings_and_goes_on() {
-    let scratch = Scratch::with(&[("w.wave", ".kernel w\n halt\n.end\n")]);
+    let scratch = Scratch::with(&[("w.wave", "before:\n.kernel w\n.registers 4\n halt\n.end\n")]);
     let ran = scratch.run("asm w.wave");
     assert_eq!(ran.code, 0);
     assert!(ran.err.starts_with("warning: "), "{}", ran.err);
@@ -42,7 +42,12 @@ fn check_prints_figures_and_ends_with_2_on_errors() {
     let scratch = Scratch::with(&[("k.wave", KERNEL)]);
     let ran = scratch.run("check k.wave");
     assert_eq!(ran.code, 0, "{}", ran.err);
-    for part in ["kernel k: nothing to remark", "6 instructions", "1 if, 0 loops; 1 of them may part lanes", "arguments  r1"] {
+    for part in [
+        "kernel k: nothing to remark",
+        "6 instructions",
+        "1 if, 0 loops; 1 of them may part lanes",
+        "arguments  r0",
+    ] {
         assert!(ran.out.contains(part), "no {part} in\n{}", ran.out);
     }
     let open = KERNEL.replace("    endif\n", "");
@@ -94,7 +99,10 @@ fn stats_lists_each_statistic_with_unit_and_meaning() {
     names.sort_unstable();
     assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "a name is declared twice");
     for row in rows {
-        assert!(!row["unit"].as_str().unwrap().is_empty() && row["doc"].as_str().unwrap().ends_with('.'), "{row}");
+        assert!(
+            !row["unit"].as_str().unwrap().is_empty() && row["doc"].as_str().unwrap().ends_with('.'),
+            "{row}"
+        );
     }
 }
 

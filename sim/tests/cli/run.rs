@@ -43,7 +43,12 @@ const OUTSIDE: &str = "\
 ";
 
 fn scratch() -> Scratch {
-    Scratch::with(&[("add.wave", ADD), ("index.wave", INDEX), ("endless.wave", ENDLESS), ("outside.wave", OUTSIDE)])
+    Scratch::with(&[
+        ("add.wave", ADD),
+        ("index.wave", INDEX),
+        ("endless.wave", ENDLESS),
+        ("outside.wave", OUTSIDE),
+    ])
 }
 
 #[test]
@@ -214,7 +219,10 @@ fn figures_follow_from_the_counters() {
     near(figure("figure.ipc_per_core"), figure("figure.ipc") / 2.0);
     // One wave of 8 lanes and one of 2.
     near(figure("figure.simd_efficiency"), 100.0 * 10.0 / 16.0);
-    near(figure("figure.occupancy"), 100.0 * count("core.resident_wave_cycles") / (64.0 * count("kernel.cycles")));
+    near(
+        figure("figure.occupancy"),
+        100.0 * count("core.resident_wave_cycles") / (64.0 * count("kernel.cycles")),
+    );
 }
 
 #[test]
@@ -222,7 +230,15 @@ fn a_fault_ends_with_3_and_says_where() {
     let scratch = scratch();
     let ran = scratch.run("outside.wave --config tiny");
     assert_eq!(ran.code, 3);
-    for part in ["kernel `outside`", "0x7ffffff0", "workgroup 0,0,0, wave ", "lanes 0-7", "cycle ", "outside.wave:4:5", "device_load_u32 r1, r0"] {
+    for part in [
+        "kernel `outside`",
+        "0x7ffffff0",
+        "workgroup 0,0,0, wave ",
+        "lanes 0-7",
+        "cycle ",
+        "outside.wave:4:5",
+        "device_load_u32 r1, r0",
+    ] {
         assert!(ran.err.contains(part), "no {part} in\n{}", ran.err);
     }
     assert!(ran.out.contains("result       fault"), "{}", ran.out);
@@ -234,10 +250,13 @@ fn a_fault_ends_with_3_and_says_where() {
 #[test]
 fn bounds_end_with_3_and_a_table_of_waves() {
     let scratch = scratch();
-    for (flags, bound) in [("--max-cycles 500", "500 cycles"), ("--max-instructions 50", "50 wave instructions")] {
+    for (flags, bound) in
+        [("--max-cycles 500", "500 cycles"), ("--max-instructions 50", "50 wave instructions")]
+    {
         let ran = scratch.run(&format!("endless.wave --config tiny --workgroup 16 {flags}"));
         assert_eq!(ran.code, 3);
-        for part in [bound, "0 of 1 workgroup done", "on the machine: 2 waves", "waits for", "0xff", "(line "] {
+        for part in [bound, "0 of 1 workgroup done", "on the machine: 2 waves", "waits for", "0xff", "(line "]
+        {
             assert!(ran.err.contains(part), "no {part} in\n{}", ran.err);
         }
     }
@@ -245,17 +264,21 @@ fn bounds_end_with_3_and_a_table_of_waves() {
     let document: serde_json::Value = serde_json::from_str(&json.out).unwrap();
     assert_eq!(document["runs"][0]["outcome"], "stopped");
     let ran = scratch.run("endless.wave --config tiny --grid 4 --workgroup 256 --max-cycles 300");
-    let rows = ran.err.lines().filter(|l| l.contains("(line ")).count();
+    let rows = ran.err.lines().filter(|l| l.contains(" 0xff ")).count();
     assert_eq!(rows, 20, "{}", ran.err);
     assert!(ran.err.contains(" … and 44 more"), "{}", ran.err);
 }
 
 #[test]
-fn a_bound_of_zero_or_one_that_is_not_reached_changes_nothing() {
+fn a_bound_of_zero_or_one_that_is_not_passed_changes_nothing() {
     let scratch = scratch();
+    // Two waves, nine instructions each.
+    scratch.write("add.wave", ADD.replace(".end", "halt\n.end").as_bytes());
     let plain = scratch.out("add.wave --config tiny");
+    assert!(plain.contains("instructions 18 wave instructions"), "{plain}");
     assert_eq!(plain, scratch.out("add.wave --config tiny --max-cycles 0 --max-instructions 0"));
-    assert_eq!(plain, scratch.out("add.wave --config tiny --max-cycles 100000 --max-instructions 16"));
+    assert_eq!(plain, scratch.out("add.wave --config tiny --max-cycles 100000 --max-instructions 18"));
+    assert_eq!(scratch.run("add.wave --config tiny --max-instructions 9").code, 3);
 }
 
 #[test]
@@ -263,7 +286,11 @@ fn what_the_checks_find_is_said_before_the_run() {
     let scratch = scratch();
     scratch.write("open.wave", b".kernel open\n.registers 4\n  ucmp_eq p1, r0, r0\n  if p1\n  halt\n.end\n");
     let ran = scratch.run("open.wave --config tiny");
-    assert!(without_host(&ran.err).starts_with("warning: this `if` is never closed\n --> open.wave:4:3"), "{}", ran.err);
+    assert!(
+        without_host(&ran.err).starts_with("warning: this `if` is never closed\n --> open.wave:4:3"),
+        "{}",
+        ran.err
+    );
     assert_eq!(ran.code, 0);
 }
 

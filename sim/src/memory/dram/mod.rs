@@ -11,42 +11,30 @@ pub mod timing;
 mod tests;
 
 use super::agenda::Agenda;
-use super::counters::counters;
 use super::geometry::{LineGeometry, LineNumber};
 use super::l2::{MshrId, Slice};
 use crate::clock::Cycle;
 use crate::config::{Config, Dram, DramPolicy};
+use crate::stats::counters;
 use mapping::Mapping;
 use ratio::ClockRatio;
 use timing::{Clock, Command, Timing};
 
 counters! {
     /// What the memory channels did.
-    DramCounters {
-        /// Read bursts.
-        reads,
-        /// Write bursts.
-        writes,
-        /// Bytes read.
-        read_bytes,
-        /// Bytes written, masked ones included.
-        written_bytes,
-        /// Requests whose row was open when their first command was issued.
-        row_hits,
-        /// Requests whose bank was closed.
-        row_empties,
-        /// Requests whose bank had another row open.
-        row_conflicts,
-        /// Activate commands.
-        activates,
-        /// Precharge commands, for one bank or all.
-        precharges,
-        /// Refresh commands.
-        refreshes,
-        /// Memory clocks that bursts held the data bus, summed over channels.
-        data_bus_busy_clocks,
-        /// Requests that entered a channel's queue.
-        requests,
+    "dram" DramCounters {
+        reads: "bursts", "Read bursts.";
+        writes: "bursts", "Write bursts.";
+        read_bytes: "bytes", "Bytes read.";
+        written_bytes: "bytes", "Bytes written, masked ones included.";
+        row_hits: "requests", "Requests whose row was open when their first command was issued.";
+        row_empties: "requests", "Requests whose bank was closed.";
+        row_conflicts: "requests", "Requests whose bank had another row open.";
+        activates: "commands", "Activate commands.";
+        precharges: "commands", "Precharge commands, for one bank or all.";
+        refreshes: "commands", "Refresh commands.";
+        data_bus_busy_clocks: "memory clocks", "Memory clocks that bursts held the data bus, summed over channels.";
+        requests: "requests", "Requests that entered a channel's queue.";
     }
 }
 

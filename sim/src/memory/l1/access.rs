@@ -2,55 +2,34 @@
 
 use crate::isa::special::Scope;
 use crate::isa::table::{AtomicOp, CacheHint};
-use crate::memory::counters::counters;
 use crate::memory::message::LineData;
+use crate::stats::counters;
 
 counters! {
     /// What an L1 did. Loads and atomics of wave and workgroup scope that are not uncached have one outcome
     /// each.
-    L1Counters {
-        /// Loads accepted.
-        loads,
-        /// Loads accepted that pass the L1 by.
-        uncached_loads,
-        /// Stores accepted.
-        stores,
-        /// Stores that updated a line.
-        store_hits,
-        /// Atomics accepted that the L1 performs: wave and workgroup scope.
-        atomics,
-        /// Atomics accepted that the L2 performs: device and system scope.
-        remote_atomics,
-        /// Outcome HIT: every sector was there.
-        hits,
-        /// Outcome MSHR_HIT: what was missing was already on its way.
-        mshr_hits,
-        /// Outcome SECTOR_MISS: sectors had to be fetched, of a line that was there or outstanding.
-        sector_misses,
-        /// Outcome MISS: the line was neither there nor outstanding.
-        misses,
-        /// Outcome RESERVATION_FAIL: accesses that were rejected at least once before they were accepted.
-        reservation_fails,
-        /// Of those, at first for want of a free MSHR.
-        fails_mshr,
-        /// At first for want of room among the accesses that wait for the line.
-        fails_merge,
-        /// At first for want of room in the queue to the interconnect.
-        fails_outgoing,
-        /// At first for want of room among the responses.
-        fails_responses,
-        /// At first behind an atomic that waits for the line.
-        fails_order,
-        /// Cycles from first rejection to acceptance, summed over those accesses.
-        reservation_fail_cycles,
-        /// Sectors asked for.
-        requested_sectors,
-        /// Lines put into the cache.
-        installed_lines,
-        /// Lines that left to make room.
-        evictions,
-        /// Times that all lines were dropped.
-        invalidations,
+    "l1" L1Counters {
+        loads: "accesses", "Loads accepted.";
+        uncached_loads: "accesses", "Loads accepted that pass the L1 by.";
+        stores: "accesses", "Stores accepted.";
+        store_hits: "accesses", "Stores that updated a line.";
+        atomics: "accesses", "Atomics accepted that the L1 performs: wave and workgroup scope.";
+        remote_atomics: "accesses", "Atomics accepted that the L2 performs: device and system scope.";
+        hits: "accesses", "Outcome HIT: every sector was there.";
+        mshr_hits: "accesses", "Outcome MSHR_HIT: what was missing was already on its way.";
+        sector_misses: "accesses", "Outcome SECTOR_MISS: sectors had to be fetched, of a line that was there or outstanding.";
+        misses: "accesses", "Outcome MISS: the line was neither there nor outstanding.";
+        reservation_fails: "accesses", "Outcome RESERVATION_FAIL: accesses that were rejected at least once before they were accepted.";
+        fails_mshr: "accesses", "Of reservation_fails: at first for want of a free MSHR.";
+        fails_merge: "accesses", "Of reservation_fails: at first for want of room among the accesses that wait for the line.";
+        fails_outgoing: "accesses", "Of reservation_fails: at first for want of room in the queue to the interconnect.";
+        fails_responses: "accesses", "Of reservation_fails: at first for want of room among the responses.";
+        fails_order: "accesses", "Of reservation_fails: at first behind an atomic that waits for the line.";
+        reservation_fail_cycles: "cycles", "Cycles from first rejection to acceptance, summed over reservation_fails.";
+        requested_sectors: "sectors", "Sectors asked for.";
+        installed_lines: "lines", "Lines put into the cache.";
+        evictions: "lines", "Lines that left to make room.";
+        invalidations: "invalidations", "Times that all lines were dropped.";
     }
 }
 

@@ -12,7 +12,6 @@ mod tests;
 mod waiters;
 
 use super::agenda::Agenda;
-use super::counters::counters;
 use super::geometry::{LineGeometry, LineNumber, SliceHash, copy_bytes};
 use super::image::Image;
 use super::message::{MAX_LINE_BYTES, Reply, ReplyKind, Request, RequestKind, apply_atomic};
@@ -20,38 +19,26 @@ use super::tags::{Frame, Tags};
 use crate::clock::{Cycle, NEVER};
 use crate::config::Config;
 use crate::isa::table::CacheHint;
+use crate::stats::counters;
 use std::collections::VecDeque;
 use waiters::Waiters;
 
 counters! {
     /// What the L2 slices did. An access is a request packet; each has one outcome.
-    L2Counters {
-        /// Read packets.
-        reads,
-        /// Write packets.
-        writes,
-        /// Atomic packets.
-        atomics,
-        /// Outcome HIT: served without waiting for memory (a write to a line that is there).
-        hits,
-        /// Outcome MSHR_HIT: waited for a line that was already outstanding.
-        mshr_hits,
-        /// Outcome SECTOR_MISS: the line was there, sectors that are needed were not.
-        sector_misses,
-        /// Outcome MISS: the line was not there.
-        misses,
-        /// Accesses that could not start at once: outcome RESERVATION_FAIL, counted once an access.
-        reservation_fails,
-        /// Cycles that such accesses held up the slice's queue.
-        reservation_fail_cycles,
-        /// Lines that left to make room.
-        evictions,
-        /// Lines of those that had dirty bytes and went to memory.
-        write_backs,
-        /// Sectors fetched from memory.
-        fetched_sectors,
-        /// Dirty sectors written to memory by [`flush`](super::MemorySystem::flush).
-        flushed_sectors,
+    "l2" L2Counters {
+        reads: "packets", "Read packets.";
+        writes: "packets", "Write packets.";
+        atomics: "packets", "Atomic packets.";
+        hits: "accesses", "Outcome HIT: served without waiting for memory (a write to a line that is there).";
+        mshr_hits: "accesses", "Outcome MSHR_HIT: waited for a line that was already outstanding.";
+        sector_misses: "accesses", "Outcome SECTOR_MISS: the line was there, sectors that are needed were not.";
+        misses: "accesses", "Outcome MISS: the line was not there.";
+        reservation_fails: "accesses", "Accesses that could not start at once: outcome RESERVATION_FAIL, counted once an access.";
+        reservation_fail_cycles: "cycles", "Cycles that such accesses held up the slice's queue.";
+        evictions: "lines", "Lines that left to make room.";
+        write_backs: "lines", "Of evictions: lines that had dirty bytes and went to memory.";
+        fetched_sectors: "sectors", "Sectors fetched from memory.";
+        flushed_sectors: "sectors", "Dirty sectors written to memory by `flush`.";
     }
 }
 

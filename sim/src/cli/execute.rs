@@ -1,0 +1,120 @@
+//! Running the launches of one input on a machine.
+
+use super::Exit;
+use super::args::RunArgs;
+use super::progress::Progress;
+use super::work::Work;
+use crate::config::Config;
+use crate::core::probe::Off;
+use crate::diagnostic::Diagnostic;
+use crate::gpu::{Gpu, KernelReport, NoProgress, RunError, RunOptions};
+use crate::launch::{Job, Verification};
+use crate::observe::trace::IssueTrace;
+use crate::observe::{Outcome, Run, Step, stuck};
+use crate::program::{Launch, Program};
+use std::io::{BufWriter, Stderr};
+
+/// The trace, where one is asked for.
+type Trace = Option<IssueTrace<BufWriter<Stderr>>>;
+
+/// Runs every launch; gives what became of them and device memory.
+pub fn execute(work: Work, args: &RunArgs, config: &Config, progress: &mut Progress) -> (Run, Vec<u8>) {
+    let nothing = Outcome::Ended(Verification::Nothing);
+    let mut run = Run { name: work.name.clone(), steps: Vec::new(), outcome: nothing };
+    let bound = |n: Option<u64>| n.filter(|&n| n > 0);
+    let options = RunOptions {
+        max_cycles: bound(args.machine.max_cycles),
+        max_instructions: bound(args.machine.max_instructions),
+        // A trace is in the order of cycles only if all cores keep step.
+        every_cycle: args.output.trace,
+    };
+    let mut trace: Trace =
+        args.output.trace.then(|| IssueTrace::new(BufWriter::new(std::io::stderr()), config.core.wave_width));
+    let mut gpu = Gpu::new(config, &work.program, work.memory);
+    for launch in &work.steps {
+        progress.start_launch();
+        if let Some(trace) = &mut trace {
+            let kernel = &work.program.kernels[launch.kernel];
+            let [x, y, z] = launch.grid;
+            let heading = format!("kernel {} grid {x},{y},{z}", kernel.name);
+            trace.start(kernel.code.start, (work.steps.len() > 1).then_some(&heading));
+        }
+        match step(&mut gpu, launch, &options, &mut trace, progress) {
+            Ok(report) => run.steps.push(Step {
+                kernel: work.program.kernels[launch.kernel].name.clone(),
+                launch: launch.clone(),
+                report,
+            }),
+            Err(error) => {
+                run.outcome = outcome(&error, launch, &work.program, &options);
+                break;
+            }
+        }
+    }
+    // Nobody is left to tell if the trace cannot be written.
+    _ = trace.map(IssueTrace::finish);
+    let memory = gpu.into_memory();
+    if matches!(run.outcome, Outcome::Ended(_)) {
+        let verify = |job: &Job| job.verify(&memory);
+        run.outcome = Outcome::Ended(work.expected.as_ref().map_or(Verification::Nothing, verify));
+    }
+    (run, memory)
+}
+
+fn step(
+    gpu: &mut Gpu<'_>,
+    launch: &Launch,
+    options: &RunOptions,
+    trace: &mut Trace,
+    progress: &Progress,
+) -> Result<KernelReport, RunError> {
+    let mut show = |now| progress.show(now);
+    match trace {
+        None => gpu.run(launch, options, &mut Off, &mut show),
+        Some(trace) => gpu.run(launch, options, trace, &mut show),
+    }
+}
+
+/// Why a launch did not end, in words.
+fn outcome(error: &RunError, launch: &Launch, program: &Program, options: &RunOptions) -> Outcome {
+    let code = &program.kernels[launch.kernel];
+    let kernel = &code.name;
+    let stopped = |what: String, stuck: &NoProgress| {
+        let waves = stuck::waves(stuck, program, code);
+        Outcome::Stopped(Diagnostic::error(format!("kernel `{kernel}` {what}\n{waves}")))
+    };
+    match error {
+        RunError::Launch(error) => {
+            let message = format!("kernel `{kernel}` cannot run on this machine: {}", error.message);
+            Outcome::Refused(vec![Diagnostic::error(message).hint(error.hint.as_str())])
+        }
+        RunError::Fault(fault) => Outcome::Fault(fault.diagnostic(program)),
+        RunError::NoProgress(stuck) => {
+            stopped(format!("stands still: nothing happens after cycle {}", stuck.cycle), stuck)
+        }
+        RunError::CycleLimit(stuck) => {
+            let bound = options.max_cycles.unwrap_or_default();
+            stopped(format!("has not ended after {bound} cycles, the bound of --max-cycles"), stuck)
+        }
+        RunError::InstructionLimit(stuck) => {
+            let bound = options.max_instructions.unwrap_or_default();
+            let what = format!(
+                "has not ended after {bound} wave instructions, the bound of --max-instructions, in cycle {}",
+                stuck.cycle
+            );
+            stopped(what, stuck)
+        }
+    }
+}
+
+impl Outcome {
+    /// What it means for the exit code.
+    pub fn exit(&self) -> Exit {
+        match self {
+            Outcome::Ended(Verification::Failed { .. }) => Exit::WrongResult,
+            Outcome::Ended(_) | Outcome::Skipped(_) => Exit::Success,
+            Outcome::Refused(_) => Exit::WrongInput,
+            Outcome::Fault(_) | Outcome::Stopped(_) => Exit::Fault,
+        }
+    }
+}

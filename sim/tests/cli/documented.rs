@@ -1,0 +1,57 @@
+//! The examples of docs/command-line.md: each command is run, and what it prints is held against the page.
+//!
+//! A fenced block with `text NAME` after its fence is a file that the commands after it find beside them; a
+//! block with `console` after it is commands behind `$ `, each with what it prints: standard output, then
+//! standard error without the line about the host's speed. `…` on a line of its own leaves lines out.
+
+use super::golden;
+use super::scratch::{Scratch, without_host};
+
+const PAGE: &str = "docs/command-line.md";
+
+/// Lines of output that the page shows at most; the rest is left out.
+const SHOWN: usize = 48;
+
+fn output_of(scratch: &Scratch, command: &str) -> String {
+    let (command, head) = match command.split_once(" | head -") {
+        Some((command, n)) => (command, n.parse().unwrap()),
+        None => (command, SHOWN),
+    };
+    let words = command.strip_prefix("wave-sim").unwrap_or_else(|| panic!("not wave-sim: {command}"));
+    let ran = scratch.run(words);
+    let all = ran.out + &without_host(&ran.err);
+    let mut shown: String = all.lines().take(head).map(|line| format!("{line}\n")).collect();
+    if all.lines().count() > SHOWN && head == SHOWN {
+        shown.push_str("…\n");
+    }
+    shown
+}
+
+#[test]
+fn the_examples_print_what_the_page_says() {
+    let path = golden::root().join(PAGE);
+    let page = std::fs::read_to_string(path).unwrap();
+    let scratch = Scratch::new();
+    let mut fresh = String::new();
+    let mut lines = page.lines().peekable();
+    let mut commands = 0;
+    while let Some(line) = lines.next() {
+        fresh += &format!("{line}\n");
+        let Some(fence) = line.strip_prefix("```").filter(|rest| !rest.is_empty()) else { continue };
+        let block: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
+        if let Some(name) = fence.strip_prefix("text ") {
+            scratch.write(name, (block.join("\n") + "\n").as_bytes());
+        }
+        if fence == "console" {
+            for command in block.iter().filter_map(|line| line.strip_prefix("$ ")) {
+                commands += 1;
+                fresh += &format!("$ {command}\n{}", output_of(&scratch, command));
+            }
+        } else {
+            block.iter().for_each(|line| fresh += &format!("{line}\n"));
+        }
+        fresh += "```\n";
+    }
+    assert!(commands >= 10, "the page has {commands} examples");
+    golden::check(PAGE, &fresh);
+}
