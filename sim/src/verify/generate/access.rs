@@ -1,6 +1,6 @@
 //! Memory nodes, and the instructions that fault.
 
-use super::grow::Grower;
+use super::grow::{Focus, Grower};
 use super::layout::{ATOMIC_WORDS, INPUT_BYTES, OWN_BYTES, Reserved};
 use super::{Access, Node, Region, Test};
 use crate::isa::{Guard, Inst, Op, Scope, table::TABLE};
@@ -31,6 +31,7 @@ impl Grower {
     pub fn access(&mut self, inst: Inst, region: Region) -> Access {
         let (size, masks): (u32, &[u32]) = match region {
             Region::Input => (INPUT_BYTES, &[0x3FC, 0x3FC, 0x3FF, 0x7C0, 0x1F, 0]),
+            _ if self.focus == Focus::Memory => (OWN_BYTES, &[0, 0, 4, 0x3F]),
             _ => (OWN_BYTES, &[0x3C, 0x3F, 0x30, 0]),
         };
         let mask = self.choose(masks);

@@ -42,6 +42,7 @@ pub fn grow(seed: u64, options: &Options) -> Tree {
         recent: Vec::new(),
         last_words: 1,
         alternate: false,
+        focus: Focus::Nothing,
         wild: false,
         budget: 0,
     };
@@ -105,6 +106,18 @@ fn pool(rng: &mut Pcg64Mcg, registers: u32, reserved: u8) -> Vec<Range<u16>> {
     pool
 }
 
+/// What a program has more of than others, so that instructions of one kind meet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Focus {
+    Nothing,
+    /// Accesses of a few words of the lane's own.
+    Memory,
+    /// Tiles and matrix products.
+    Matrix,
+    /// Reading what other waves wrote.
+    Exchange,
+}
+
 /// Where a node stands, which decides what it may be.
 #[derive(Clone, Copy)]
 struct Place {
@@ -126,6 +139,7 @@ pub(super) struct Grower {
     last_words: u32,
     /// Prefer an instruction of the other length than the last.
     alternate: bool,
+    pub focus: Focus,
     /// Let functions halt lanes, which may leave a wave without any to return.
     wild: bool,
     /// Nodes that may still be made.
@@ -147,6 +161,7 @@ impl Grower {
 
     fn functions(&mut self) {
         self.wild = self.one_in(8);
+        self.focus = self.choose(&[Focus::Nothing, Focus::Memory, Focus::Matrix, Focus::Exchange]);
         let functions = self.below(MAX_FUNCTIONS as u32 + 1) as usize;
         self.tree.functions = vec![Vec::new(); functions + 1];
         let total = self.options.nodes as i32;
@@ -219,6 +234,14 @@ impl Grower {
         self.budget -= 1;
         if self.one_in(16) {
             self.alternate = !self.alternate;
+        }
+        match (self.focus, self.below(4)) {
+            (Focus::Memory, 0) => return self.own_access(),
+            (Focus::Memory, 1) => return self.lane_atomic(),
+            (Focus::Matrix, 0) if self.options.mma => return self.tile(),
+            (Focus::Matrix, 1) if self.options.mma => return Node::Inst(self.product()),
+            (Focus::Exchange, 0) if place.uniform => return self.exchange(),
+            _ => {}
         }
         loop {
             // A draw that its place does not allow is drawn again.
@@ -315,6 +338,12 @@ impl Grower {
         Inst { guard: self.maybe_guard(), scope, ..Inst::new(op) }
     }
 
+    fn product(&mut self) -> Inst {
+        let mut inst = Inst { guard: self.maybe_guard(), ..Inst::new(Op::MmaCompute) };
+        self.fill(&mut inst);
+        inst
+    }
+
     /// An instruction that only works on registers, predicates and fragments.
     fn plain(&mut self) -> Inst {
         let mut op = self.plain_op();
@@ -372,6 +401,8 @@ impl Grower {
                 Role::PredDst | Role::PredSrc => self.below(4) as u8,
                 Role::PredSrcNeg => self.below(8) as u8,
                 Role::Special => self.below(Special::ALL.len() as u32) as u8,
+                // Mostly the same two, so that they meet.
+                Role::FragA | Role::FragB | Role::FragC if !self.one_in(4) => self.below(2) as u8,
                 Role::FragA | Role::FragB | Role::FragC => self.below(MMA_FRAGMENTS as u32) as u8,
                 Role::Imm => {
                     inst.imm = values::word(&mut self.rng);
