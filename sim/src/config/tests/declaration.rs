@@ -2,7 +2,7 @@
 
 use super::super::declare::Kind;
 use super::super::docs::declared;
-use super::super::locate::locate;
+use crate::ron_text::locate;
 use super::super::values::leaves;
 use super::*;
 use crate::isa::ExecClass;
