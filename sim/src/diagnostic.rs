@@ -34,7 +34,7 @@ impl Place {
         let offset = text.floor_char_boundary(offset.min(text.len()));
         let start = text[..offset].rfind('\n').map_or(0, |i| i + 1);
         let line = text[..offset].matches('\n').count() as u32 + 1;
-        let line_text = text[start..].lines().next().unwrap_or("");
+        let line_text = text[start..].lines().next().unwrap_or("").trim_end_matches('\r');
         Place {
             file: file.to_owned(),
             line,

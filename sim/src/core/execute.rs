@@ -75,14 +75,21 @@ impl Core {
             let scheduler = (first + turn) % schedulers;
             let mut i = 0;
             while i < self.schedulers[scheduler].collectors.len() {
-                let collector = self.schedulers[scheduler].collectors[i];
-                if collector.waiting == Waiting::Banks {
+                let lsu_open = !lsu_taken && self.lsu.has_room();
+                let stays = match self.schedulers[scheduler].collectors[i].waiting {
+                    Waiting::Banks => true,
+                    Waiting::Unit(free) => free > now,
+                    Waiting::Lsu => !lsu_open,
+                    Waiting::WritePort => false,
+                };
+                if stays {
                     i += 1;
                     continue;
                 }
+                let collector = self.schedulers[scheduler].collectors[i];
                 let op = ops.get(collector.word);
                 let waiting = if let Kind::Memory(memory) = op.kind {
-                    if lsu_taken || !self.lsu.has_room() {
+                    if !lsu_open {
                         Some(Waiting::Lsu)
                     } else {
                         lsu_taken = true;
@@ -102,10 +109,9 @@ impl Core {
                         let Scheduler { collectors, operands, .. } = &mut self.schedulers[scheduler];
                         collectors[i].waiting = reason;
                         operands.keep(&mut collectors[i], op, &self.registers, base);
-                        // The arbiter and the write ports may say otherwise in the next cycle; a unit and a full
-                        // load/store unit only when something else happens.
-                        self.progress |=
-                            reason == Waiting::WritePort || (reason == Waiting::Lsu && lsu_taken);
+                        // The write ports may say otherwise in the next cycle; a unit and the load/store unit only
+                        // when something else happens.
+                        self.progress |= reason == Waiting::WritePort;
                         i += 1;
                     }
                     None => {

@@ -194,6 +194,7 @@ impl Core {
                     });
                 }
             }
+            self.waves.refresh_room(group.slot);
             if was_empty {
                 self.waves.refresh(group.slot, ops);
             }
@@ -203,19 +204,16 @@ impl Core {
     /// The fetch stage: each scheduler asks for one group, for the next wave in turn that has room.
     pub(super) fn fetch_groups<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
         let idle = self.waves.resident
+            & self.waves.has_room
             & !(self.waves.fetching | self.waves.fetched_end | self.waves.shadow | self.waves.ended);
         if idle == 0 {
             return;
         }
         for scheduler in 0..self.schedulers.len() {
-            let mut candidates = idle & self.schedulers[scheduler].slots;
-            while candidates != 0 {
+            let candidates = idle & self.schedulers[scheduler].slots;
+            if candidates != 0 {
                 let slot = next_in_turn(candidates, self.fetch.last[scheduler]);
-                candidates &= !(1 << slot);
-                if self.waves.has_room(slot, self.fetch.group_words as usize) {
-                    self.request_group(now, scheduler, slot, ops, probe);
-                    break;
-                }
+                self.request_group(now, scheduler, slot, ops, probe);
             }
         }
     }

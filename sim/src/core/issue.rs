@@ -236,6 +236,7 @@ impl Core {
                 self.counters.fences += 1;
                 if acquire && op.inst.scope >= Scope::Device {
                     self.l1.invalidate();
+                    self.lsu.try_again();
                 }
                 self.start_shadow(now, slot);
             }
@@ -246,6 +247,7 @@ impl Core {
             }
         }
         self.waves.refresh(slot, ops);
+        self.waves.refresh_room(slot);
         Ok(effective)
     }
 

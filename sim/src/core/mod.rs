@@ -250,7 +250,10 @@ impl Core {
         self.fetch_groups(now, ops, probe);
         // Code goes first: without it nothing moves.
         self.progress |= self.fetch.send_miss(now, &mut self.links.port);
-        self.progress |= self.l1.tick(now, &mut self.links.port);
+        if self.l1.tick(now, &mut self.links.port) {
+            self.progress = true;
+            self.lsu.try_again();
+        }
         Ok(())
     }
 
@@ -263,6 +266,7 @@ impl Core {
             return;
         }
         self.links.port.pop_reply(now);
+        self.lsu.try_again();
         self.progress = true;
     }
 

@@ -86,7 +86,10 @@ pub struct Waves {
     /// Stores and atomics without a result that the L2 has not acknowledged, per slot. They outlive
     /// the wave: the next wave of the slot waits for them too.
     pub unacknowledged: Vec<u32>,
+    /// The instruction buffer has room for one more fetch.
+    pub has_room: SlotMask,
     buffer_entries: usize,
+    fetch_words: usize,
 }
 
 impl Waves {
@@ -136,7 +139,9 @@ impl Waves {
             fetched_end: 0,
             ended: 0,
             unacknowledged: vec![0; slots],
+            has_room: 0,
             buffer_entries: core.fetch.buffer_entries as usize,
+            fetch_words: core.fetch.words as usize,
         }
     }
 
@@ -156,6 +161,7 @@ impl Waves {
         debug_assert!(wave.in_flight == 0 && wave.accesses == 0 && wave.pending_predicates == 0);
         let bit = 1 << slot;
         self.resident |= bit;
+        self.has_room |= bit;
         for mask in [
             &mut self.buffered,
             &mut self.collecting,
@@ -177,9 +183,12 @@ impl Waves {
         self.buffered &= !bit;
     }
 
-    /// True if a fetch of `words` more words cannot overflow the wave's buffer.
-    pub fn has_room(&self, slot: Slot, words: usize) -> bool {
-        self.buffer_entries - self.waves[slot].buffer.len() >= words
+    /// Works out anew whether the wave's buffer has room for another fetch. To be called whenever the
+    /// length of the buffer changes.
+    #[inline]
+    pub fn refresh_room(&mut self, slot: Slot) {
+        let room = self.buffer_entries - self.waves[slot].buffer.len() >= self.fetch_words;
+        set(&mut self.has_room, 1 << slot, room);
     }
 
     /// The micro-operation at the head of the wave's buffer.

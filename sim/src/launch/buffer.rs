@@ -64,31 +64,31 @@ impl Buffers<'_> {
     /// An expression's values for each index below `count`.
     ///
     /// # Errors
-    /// Unknown names and operations without a result.
-    pub fn each(&self, expression: &Expression, count: usize) -> Result<Vec<Value>, Failure> {
+    /// Unknown names; operations without a result, in the iterator.
+    pub fn each(
+        &self,
+        expression: &Expression,
+        count: usize,
+    ) -> Result<impl Iterator<Item = Result<Value, Failure>>, Failure> {
         let bound = expression.bind(self)?;
         let element = |buffer: usize, index: i64| {
-            let Buffer { name, element, length, .. } = &self.buffers[buffer];
+            let Buffer { name, element, length, address } = &self.buffers[buffer];
             match usize::try_from(index) {
                 Ok(index) if index < *length => {
-                    let start = self.buffers[buffer].address as usize + index * element.bytes();
-                    Ok(element.read_value(&self.memory[start..]))
+                    Ok(element.read_value(&self.memory[*address as usize + index * element.bytes()..]))
                 }
                 _ => Err(format!("`{name}` has {length} elements, not one with index {index}")),
             }
         };
-        (0..count as i64)
-            .map(|i| bound.evaluate(i, &element).map_err(|e| Failure::new(format!("for i = {i}: {e}"))))
-            .collect()
+        let value =
+            move |i| bound.evaluate(i, &element).map_err(|e| Failure::new(format!("for i = {i}: {e}")));
+        Ok((0..count as i64).map(value))
     }
 
     fn find(&self, name: &str) -> Result<&Buffer, Failure> {
         self.buffers.iter().find(|b| b.name == name).ok_or_else(|| {
             let names = self.buffers.iter().map(|b| b.name.as_str());
-            Failure {
-                message: format!("there is no buffer `{name}`"),
-                hint: crate::program::asm::suggest::did_you_mean(name, names),
-            }
+            Failure::unknown(format!("there is no buffer `{name}`"), name, names)
         })
     }
 }

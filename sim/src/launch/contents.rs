@@ -6,7 +6,6 @@ use super::file::{Buffer as FileBuffer, Contents, Named, Structure};
 use super::messages::Problem;
 use super::random::{Csr, Random};
 use super::scope::Names;
-use crate::program::asm::suggest::did_you_mean;
 
 /// The random structures of a launch file.
 #[derive(Debug)]
@@ -18,9 +17,9 @@ impl Structures {
     /// # Errors
     /// There is none.
     pub fn find(&self, name: &str) -> Result<&Csr, Failure> {
-        self.0.iter().find(|(n, _)| n == name).map(|(_, csr)| csr).ok_or_else(|| Failure {
-            message: format!("there is no structure `{name}`"),
-            hint: did_you_mean(name, self.0.iter().map(|(n, _)| n.as_str())),
+        self.0.iter().find(|(n, _)| n == name).map(|(_, csr)| csr).ok_or_else(|| {
+            let names = self.0.iter().map(|(n, _)| n.as_str());
+            Failure::unknown(format!("there is no structure `{name}`"), name, names)
         })
     }
 }
@@ -113,7 +112,7 @@ fn bytes(
             }
             put_all(&mut (0..length).map(|_| Value::Int(random.integer(low, high))))?;
         }
-        Contents::Each(expression) => put_all(&mut before.each(expression, length)?.into_iter())?,
+        Contents::Each(expression) => before.each(expression, length)?.try_for_each(|value| put(value?))?,
         Contents::Values(values) => {
             values.iter().try_for_each(|value| put(before.scope.number(value)?))?;
         }

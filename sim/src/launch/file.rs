@@ -227,6 +227,14 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Named<T> {
                 Ok(Named::default())
             }
 
+            /// `( )` looks like an empty tuple to ron.
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Named<T>, A::Error> {
+                match seq.next_element::<de::IgnoredAny>()? {
+                    None => Ok(Named::default()),
+                    Some(_) => Err(de::Error::invalid_type(de::Unexpected::Seq, &self)),
+                }
+            }
+
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Named<T>, A::Error> {
                 let mut entries = Vec::new();
                 while let Some(name) = map.next_key::<String>()? {

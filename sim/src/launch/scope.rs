@@ -2,6 +2,9 @@
 
 use super::expression::{Expression, Failure, Scope, Value};
 
+/// Most elements of a buffer and most of anything else that is counted: what the host can hold with ease.
+pub const MAX_COUNT: i64 = 1 << 28;
+
 /// Names with their values: parameters, loop variables, buffer addresses.
 #[derive(Debug, Clone, Default)]
 pub struct Names {
@@ -46,13 +49,13 @@ impl Names {
     /// The value of an expression that counts something.
     ///
     /// # Errors
-    /// As [`Names::integer`], and what is below 0 or above 2^32.
+    /// As [`Names::integer`], and what is below 0 or above [`MAX_COUNT`].
     pub fn size(&self, expression: &Expression, what: &str) -> Result<usize, Failure> {
         let value = self.integer(expression, what)?;
-        if (0..=1 << 32).contains(&value) {
+        if (0..=MAX_COUNT).contains(&value) {
             Ok(value as usize)
         } else {
-            Err(Failure::new(format!("{what} is {value}, but it must be from 0 to 2^32")))
+            Err(Failure::new(format!("{what} is {value}, but it must be from 0 to {MAX_COUNT}")))
         }
     }
 

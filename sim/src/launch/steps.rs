@@ -5,7 +5,6 @@ use super::expression::{Expression, Failure, Value};
 use super::file::{Dimensions, Repeat, Run, Step};
 use super::messages::Problem;
 use super::scope::Names;
-use crate::program::asm::suggest::did_you_mean;
 use crate::program::{Launch, Program};
 
 /// Most launches of a launch file.
@@ -131,14 +130,13 @@ impl Expansion<'_> {
     fn kernel(&self, run: &Run) -> Result<usize, Failure> {
         let kernels = || self.program.kernels.iter().map(|k| k.name.as_str());
         match &run.kernel {
-            Some(name) => self.program.kernel_named(name).ok_or_else(|| Failure {
-                message: format!("the source has no kernel `{name}`"),
-                hint: did_you_mean(name, kernels()).or_else(|| Some(list(kernels()))),
+            Some(name) => self.program.kernel_named(name).ok_or_else(|| {
+                Failure::unknown(format!("the source has no kernel `{name}`"), name, kernels())
             }),
             None if self.program.kernels.len() == 1 => Ok(0),
             None => Err(Failure {
                 message: "the source does not have one kernel: state `kernel`".to_owned(),
-                hint: Some(list(kernels())),
+                hint: Some(format!("its kernels: {}", kernels().collect::<Vec<_>>().join(", "))),
             }),
         }
     }
@@ -155,10 +153,6 @@ impl Expansion<'_> {
         }
         Ok(sizes)
     }
-}
-
-fn list<'a>(kernels: impl Iterator<Item = &'a str>) -> String {
-    format!("its kernels: {}", kernels.collect::<Vec<_>>().join(", "))
 }
 
 /// The bits of an argument: an integer of 32 bits with or without a sign, or a float as f32.

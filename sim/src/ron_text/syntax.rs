@@ -1,6 +1,6 @@
 //! What is wrong with a text that is not RON.
 
-use super::{Located, Source};
+use super::{Entry, Located, Shape, Source};
 use crate::diagnostic::{Diagnostic, Place};
 use ron::error::{Error, SpannedError};
 use std::ops::Range;
@@ -104,8 +104,8 @@ pub fn syntax_error(source: &Source, located: &Located, error: &SpannedError, no
 
 /// The message about something at `found` where a comma or a closing bracket should be.
 fn missing_comma(source: &Source, located: &Located, found: usize) -> Diagnostic {
-    let before = located.entries.iter().map(|e| e.value.end).filter(|&end| end <= found).max();
-    match before {
+    let before = located.entries.iter().filter(|e| e.value.end <= found).max_by_key(|e| e.value.end);
+    match before.map(|e| e.value.end) {
         // The line above lacks its comma: say so there.
         Some(end) if end > 0 && source.text[end..found].contains('\n') => {
             Diagnostic::error("a comma is missing after this value").at(source.place(last_line(source, end)))
@@ -115,9 +115,11 @@ fn missing_comma(source: &Source, located: &Located, found: usize) -> Diagnostic
             let length = word.len().max(1);
             let message = "expected a comma or a closing bracket here";
             let diagnostic = Diagnostic::error(message).at(source.place(found..found + length));
-            match word.is_empty() {
-                true => diagnostic,
-                false => diagnostic.hint("numbers are written out, without units: 16384, 16_384 or 0x4000"),
+            match before {
+                Some(Entry { shape: Shape::Number, .. }) if !word.is_empty() => {
+                    diagnostic.hint("numbers are written out, without units: 16384, 16_384 or 0x4000")
+                }
+                _ => diagnostic,
             }
         }
     }

@@ -2,10 +2,10 @@
 
 use super::super::declare::Kind;
 use super::super::docs::declared;
-use crate::ron_text::locate;
 use super::super::values::leaves;
 use super::*;
 use crate::isa::ExecClass;
+use crate::ron_text::locate;
 use std::collections::BTreeSet;
 
 #[test]

@@ -132,6 +132,8 @@ pub struct Lsu {
     queue: VecDeque<u16>,
     queue_entries: usize,
     head: Head,
+    /// The L1 has refused the head's access and has not changed since.
+    refused: bool,
     /// Device loads and returning atomics with accesses outstanding.
     pending: u32,
     pending_entries: u32,
@@ -157,6 +159,7 @@ impl Lsu {
             queue: VecDeque::with_capacity(core.lsu.queue_entries as usize),
             queue_entries: core.lsu.queue_entries as usize,
             head: Head::Idle,
+            refused: false,
             pending: 0,
             pending_entries: core.lsu.pending_entries,
             local_results: VecDeque::new(),
@@ -229,6 +232,11 @@ impl Lsu {
         let index = self.returns.pop_front()?;
         self.free.push(index);
         Some(self.instructions[usize::from(index)].retired())
+    }
+
+    /// The L1 has changed: an access that it refused may be accepted now.
+    pub fn try_again(&mut self) {
+        self.refused = false;
     }
 
     /// When the unit next does something by itself after `now`.
@@ -335,6 +343,7 @@ impl Core {
             }
         }
         self.l1.pop_response(now);
+        self.lsu.try_again();
     }
 
     /// The load/store unit's own stage: the head of its queue.
@@ -357,6 +366,7 @@ impl Core {
                 self.finish_head();
             }
             Head::Local(_) | Head::Idle => {}
+            Head::Device if self.lsu.refused => {}
             Head::Device => self.access_l1(now, index, ops, probe),
         }
         Ok(())
@@ -434,6 +444,7 @@ impl Core {
         let hint = instruction.memory.hint;
         let access = Access { operation, hint, line: u64::from(line.address), owner: owner.0 };
         if self.l1.access(now, &access).is_err() {
+            lsu.refused = true;
             return;
         }
         self.progress = true;

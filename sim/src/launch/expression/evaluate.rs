@@ -29,6 +29,20 @@ impl Failure {
     pub fn new(message: impl Into<String>) -> Failure {
         Failure { message: message.into(), hint: None }
     }
+
+    /// A name that is none of these: the hint has the nearest ones, or all where that says nothing.
+    pub fn unknown<'a>(
+        message: impl Into<String>,
+        name: &str,
+        known: impl Iterator<Item = &'a str> + Clone,
+    ) -> Failure {
+        let near = if name.chars().count() > 1 { did_you_mean(name, known.clone()) } else { None };
+        let hint = near.or_else(|| {
+            let all = known.collect::<Vec<_>>().join(", ");
+            (!all.is_empty()).then(|| format!("there are: {all}"))
+        });
+        Failure { message: message.into(), hint }
+    }
 }
 
 /// An expression whose names are bound.
@@ -64,20 +78,21 @@ fn bind(node: &Node, scope: &dyn Scope) -> Result<BoundNode, Failure> {
         Node::Name(name) => match scope.value(name) {
             Some(value) => BoundNode::Value(value),
             None => {
-                return Err(Failure {
-                    message: format!("`{name}` is not known here"),
-                    hint: did_you_mean(name, scope.names().into_iter().chain(scope.index_name())),
-                });
+                let known = scope.names();
+                let known = known.into_iter().chain(scope.index_name());
+                return Err(Failure::unknown(format!("`{name}` is not known here"), name, known));
             }
         },
         Node::Element(name, index) => match scope.buffer(name) {
             Some(buffer) => BoundNode::Element(buffer, Box::new(bind(index, scope)?)),
             None => {
-                let message = match scope.value(name) {
-                    Some(_) => format!("elements of `{name}` are not known here"),
-                    None => format!("there is no buffer `{name}`"),
-                };
-                return Err(Failure { message, hint: None });
+                return Err(match scope.value(name) {
+                    Some(_) => Failure::new(format!("elements of `{name}` are not known here")),
+                    None => {
+                        let known = scope.names();
+                        Failure::unknown(format!("there is no buffer `{name}`"), name, known.into_iter())
+                    }
+                });
             }
         },
         Node::Unary(operator, a) => BoundNode::Unary(*operator, Box::new(bind(a, scope)?)),

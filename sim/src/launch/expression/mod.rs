@@ -40,6 +40,9 @@ impl fmt::Display for Value {
     }
 }
 
+/// What is wrong with an expression that lacks its quotes.
+pub const BARE_WORD: &str = "a bare word is no expression: names and formulas stand in quotes";
+
 /// An expression as a launch file has it: a number, or a string such as `"ceil_div(n, 256)"`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expression {
@@ -180,7 +183,7 @@ impl Visitor<'_> for ExpressionVisitor {
     }
 
     fn visit_unit<E: de::Error>(self) -> Result<Expression, E> {
-        Err(E::custom("a bare word is no expression: names and formulas stand in quotes"))
+        Err(E::custom(BARE_WORD))
     }
 }
 

@@ -2,36 +2,42 @@
 
 use super::super::expression::Value;
 
-/// Sum: of integers modulo 2^64, else in f64 with Neumaier's compensation.
-pub(super) fn sum(values: &[Value]) -> Value {
-    let integers: Option<i64> = values.iter().try_fold(0i64, |sum, value| match value {
-        Value::Int(v) => Some(sum.wrapping_add(*v)),
-        Value::Float(_) => None,
-    });
-    if let Some(sum) = integers {
-        return Value::Int(sum);
-    }
-    let (mut sum, mut lost) = (0.0, 0.0);
-    for v in values.iter().map(|v| v.as_f64()) {
-        let next: f64 = sum + v;
-        lost += if f64::abs(sum) >= v.abs() { (sum - next) + v } else { (v - next) + sum };
-        sum = next;
-    }
-    Value::Float(sum + lost)
+/// A running sum: exact modulo 2^64 while all values are integers, else in f64 with Neumaier's compensation.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Sum {
+    integers: i64,
+    floats: Option<Compensated>,
 }
 
-/// Element i is the sum of the values before it; integers modulo 2^64.
-pub(super) fn prefix_sum(values: &[Value]) -> Vec<Value> {
-    let mut before = Value::Int(0);
-    let mut sums = Vec::with_capacity(values.len());
-    for &value in values {
-        sums.push(before);
-        before = match (before, value) {
-            (Value::Int(a), Value::Int(b)) => Value::Int(a.wrapping_add(b)),
-            (a, b) => Value::Float(a.as_f64() + b.as_f64()),
-        };
+#[derive(Debug, Clone, Copy)]
+struct Compensated {
+    sum: f64,
+    lost: f64,
+}
+
+impl Sum {
+    /// The sum with one more value.
+    pub fn plus(self, value: Value) -> Sum {
+        match (value, self.floats) {
+            (Value::Int(v), None) => Sum { integers: self.integers.wrapping_add(v), floats: None },
+            (value, floats) => {
+                let Compensated { sum, lost } =
+                    floats.unwrap_or(Compensated { sum: self.integers as f64, lost: 0.0 });
+                let v = value.as_f64();
+                let next = sum + v;
+                let error = if sum.abs() >= v.abs() { (sum - next) + v } else { (v - next) + sum };
+                Sum { integers: 0, floats: Some(Compensated { sum: next, lost: lost + error }) }
+            }
+        }
     }
-    sums
+
+    /// The sum.
+    pub fn value(self) -> Value {
+        match self.floats {
+            None => Value::Int(self.integers),
+            Some(Compensated { sum, lost }) => Value::Float(sum + lost),
+        }
+    }
 }
 
 /// Row-major (a.len() / inner) x (b.len() / inner).
@@ -104,11 +110,11 @@ mod tests {
 
     #[test]
     fn sums_are_exact_for_integers_and_compensated_for_floats() {
-        let floats = [1.0, 1e100, 1.0, -1e100].map(Value::Float);
-        assert_eq!(sum(&floats), Value::Float(2.0));
-        let integers = [3, -1, 5].map(Value::Int);
-        assert_eq!(sum(&integers), Value::Int(7));
-        assert_eq!(prefix_sum(&integers), [0, 3, 2].map(Value::Int));
+        let sum = |values: &[Value]| values.iter().fold(Sum::default(), |sum, &v| sum.plus(v)).value();
+        assert_eq!(sum(&[1.0, 1e100, 1.0, -1e100].map(Value::Float)), Value::Float(2.0));
+        assert_eq!(sum(&[3, -1, i64::MAX].map(Value::Int)), Value::Int(i64::MIN + 1));
+        assert_eq!(sum(&[Value::Int(3), Value::Float(0.5), Value::Int(1)]), Value::Float(4.5));
+        assert_eq!(sum(&[]), Value::Int(0));
     }
 
     #[test]

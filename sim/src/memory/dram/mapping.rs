@@ -80,8 +80,8 @@ mod tests {
                 assert!(seen.insert(place));
                 let n = index * 2 + slice as u32 / 4;
                 let row = n / 256;
-                let group = n % 4 ^ row % 4;
-                let bank = n / 64 % 4 ^ row / 4 % 4;
+                let group = (n % 4) ^ (row % 4);
+                let bank = (n / 64 % 4) ^ (row / 4 % 4);
                 assert_eq!(place, Place { bank: (group * 4 + bank) as u16, row, column: n / 4 % 16 * 4 });
             }
         }

@@ -5,6 +5,7 @@ mod checker;
 use super::timing::{Clock, Command, Timing};
 use super::*;
 use crate::isa::table::CacheHint;
+use crate::memory::l2::Transfer;
 use crate::memory::tests::{Rig, addresses};
 use crate::memory::{Access, L1, MAX_LINE_BYTES, Operation};
 use rand::{RngExt, SeedableRng};
@@ -146,7 +147,7 @@ fn commands(config: &Config, seed: u64) -> Vec<Issued> {
             let store = Operation::Store { byte_mask: 0xFF << (32 * rng.random_range(0..4)), data: &data };
             let load = Operation::Load { sectors: rng.random_range(1..16) };
             // Phases with many writes and phases with few.
-            let stores = if now / 1000 % 2 == 0 { 2 } else { 8 };
+            let stores = if (now / 1000).is_multiple_of(2) { 2 } else { 8 };
             let operation = if rng.random_range(0..stores) == 0 { store } else { load };
             let access = Access { operation, hint: CacheHint::Uncached, line: line[core], owner: 0 };
             let _ = l1.access(now, &access);
@@ -294,4 +295,29 @@ fn an_idle_channel_refreshes_on_time() {
     // The first has to close a row first.
     let times: Vec<_> = refreshes.iter().map(|c| c.clock).collect();
     assert_eq!(times[..3], [2000 + 15, 4000, 6000]);
+}
+
+#[test]
+fn the_accesses_to_a_line_keep_their_order() {
+    // After a read the bus turns round for a write later than it takes the next read, so a read would
+    // overtake the write before it if it could.
+    let config = one_slice(DramPolicy::FrFcfs);
+    let columns_of = |second_line: u32| {
+        let mut channel = Channel::new(&config);
+        let mut slices = [Slice::new(&config)];
+        let (mut slice_agenda, mut agenda) = (Agenda::new(1), Agenda::new(1));
+        channel.record_commands();
+        let fetch = Some(MshrId::for_test());
+        for (line, fetch) in [(0, fetch), (4, None), (second_line, fetch)] {
+            let transfer = Transfer { line: LineNumber(line), index: line, sectors: 1, fetch };
+            slices[0].send_for_test(transfer);
+        }
+        (0..200).for_each(|now| channel.tick(now, 0, &mut slices, &mut slice_agenda, &mut agenda));
+        let is_column = |command: &Command| matches!(command, Command::Read | Command::Write);
+        let commands = channel.commands().iter().map(|issued| issued.command);
+        commands.filter(is_column).collect::<Vec<_>>()
+    };
+    use Command::{Read, Write};
+    assert_eq!(columns_of(8), [Read, Read, Write], "another line of the row");
+    assert_eq!(columns_of(4), [Read, Write, Read], "the same line");
 }

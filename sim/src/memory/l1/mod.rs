@@ -7,135 +7,27 @@
 //! change. Requests leave in the order of their accesses, and stay in order per line all the way to the
 //! L2; together this keeps a core's accesses to a line in order.
 
+mod access;
+mod fill;
 mod mshr;
 mod responses;
 
 #[cfg(test)]
 mod tests;
 
-use super::counters::counters;
 use super::geometry::{LineGeometry, LineNumber, copy_bytes};
-use super::message::{LineData, MAX_LINE_BYTES, Reply, ReplyKind, Request, apply_atomic};
+use super::message::{LineData, MAX_LINE_BYTES, Request, apply_atomic};
 use super::port::MemoryPort;
 use super::tags::{Frame, Tags};
 use crate::clock::{Cycle, NEVER};
 use crate::config::Config;
 use crate::isa::special::Scope;
 use crate::isa::table::{AtomicOp, CacheHint};
+pub use access::{Access, L1Counters, Operation, Reject};
 use mshr::{Mshrs, PendingAtomic, Waiter};
 pub use responses::{Response, ResponseKind};
 use responses::{ResponseQueue, Slot};
 use std::collections::VecDeque;
-
-counters! {
-    /// What an L1 did. Loads and atomics of wave and workgroup scope that are not uncached have one outcome
-    /// each.
-    L1Counters {
-        /// Loads accepted.
-        loads,
-        /// Loads accepted that pass the L1 by.
-        uncached_loads,
-        /// Stores accepted.
-        stores,
-        /// Stores that updated a line.
-        store_hits,
-        /// Atomics accepted that the L1 performs: wave and workgroup scope.
-        atomics,
-        /// Atomics accepted that the L2 performs: device and system scope.
-        remote_atomics,
-        /// Outcome HIT: every sector was there.
-        hits,
-        /// Outcome MSHR_HIT: what was missing was already on its way.
-        mshr_hits,
-        /// Outcome SECTOR_MISS: sectors had to be fetched, of a line that was there or outstanding.
-        sector_misses,
-        /// Outcome MISS: the line was neither there nor outstanding.
-        misses,
-        /// Outcome RESERVATION_FAIL: accesses that were rejected at least once before they were accepted.
-        reservation_fails,
-        /// Of those, at first for want of a free MSHR.
-        fails_mshr,
-        /// At first for want of room among the accesses that wait for the line.
-        fails_merge,
-        /// At first for want of room in the queue to the interconnect.
-        fails_outgoing,
-        /// At first for want of room among the responses.
-        fails_responses,
-        /// At first behind an atomic that waits for the line.
-        fails_order,
-        /// Cycles from first rejection to acceptance, summed over those accesses.
-        reservation_fail_cycles,
-        /// Sectors asked for.
-        requested_sectors,
-        /// Lines put into the cache.
-        installed_lines,
-        /// Lines that left to make room.
-        evictions,
-        /// Times that all lines were dropped.
-        invalidations,
-    }
-}
-
-/// What an access does.
-#[derive(Debug, Clone, Copy)]
-pub enum Operation<'a> {
-    /// Reads sectors: bit i for sector i, at least one.
-    Load {
-        /// Sectors wanted.
-        sectors: u8,
-    },
-    /// Writes the bytes of a mask, at least one.
-    Store {
-        /// Bytes to write.
-        byte_mask: u128,
-        /// Values in their places.
-        data: &'a LineData,
-    },
-    /// Read-modify-write of aligned words, at most one operation a word.
-    Atomic {
-        /// What it does.
-        op: AtomicOp,
-        /// Device and system are performed at the L2, wave and workgroup here.
-        scope: Scope,
-        /// The bytes of the words.
-        byte_mask: u128,
-        /// Operands in the places of their words.
-        data: &'a LineData,
-        /// Second operand of a compare-and-swap, which has one word only.
-        swap: u32,
-    },
-}
-
-/// An access of the load/store unit: one line.
-#[derive(Debug, Clone, Copy)]
-pub struct Access<'a> {
-    /// What it does.
-    pub operation: Operation<'a>,
-    /// Uncached passes the L1 by and drops what it holds of those sectors; streaming goes in as the first
-    /// to be replaced. Ignored by atomics.
-    pub hint: CacheHint,
-    /// Byte address of the line.
-    pub line: u64,
-    /// Returned with the response; below 2³¹.
-    pub owner: u32,
-}
-
-/// Why an access cannot be accepted in this cycle. Nothing has changed; the same access may be tried again
-/// in any later cycle, and it succeeds at the latest when all responses have been taken and all replies
-/// have come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reject {
-    /// No MSHR is free.
-    Mshr,
-    /// The outstanding line has no room for another access.
-    Merge,
-    /// The queue to the interconnect is full.
-    Outgoing,
-    /// The queue of responses is full.
-    Responses,
-    /// An atomic waits for this line, and the access must come after it.
-    Order,
-}
 
 /// The L1 of one core.
 #[derive(Debug, Clone)]
@@ -499,111 +391,6 @@ impl L1 {
             return true;
         }
         false
-    }
-
-    /// Takes a reply that has arrived; the responses it brings are there from the next cycle on. False if
-    /// there is no room for them yet: the reply has to be offered again.
-    pub fn accept(&mut self, now: Cycle, reply: &Reply) -> bool {
-        match reply.kind {
-            ReplyKind::Data => {
-                let id = mshr::MshrId::of_tag(reply.tag);
-                if self.fills.room() < self.mshrs.waiting(id) {
-                    return false;
-                }
-                self.geometry.copy_sectors(self.mshrs.data_mut(id), &reply.data, reply.sectors);
-                let mshr = &mut self.mshrs[id];
-                mshr.outstanding &= !reply.sectors;
-                mshr.held |= reply.sectors;
-                if mshr.current {
-                    self.install(id, reply.sectors);
-                }
-                self.deliver(now, id);
-            }
-            ReplyKind::WriteAck | ReplyKind::AtomicOld => {
-                let Some(slot) = self.fills.push() else { return false };
-                let kind = if reply.kind == ReplyKind::WriteAck {
-                    ResponseKind::Stored
-                } else {
-                    slot.data = reply.data;
-                    ResponseKind::AtomicOld
-                };
-                slot.head(now + 1, kind, reply.tag, reply.line, reply.sectors);
-            }
-        }
-        self.blocked = false;
-        true
-    }
-
-    /// Puts sectors that have come into the cache.
-    fn install(&mut self, id: mshr::MshrId, sectors: u8) {
-        let line = self.mshrs[id].line;
-        let frame = match self.tags.find(line.0, line) {
-            Some(frame) => frame,
-            None => {
-                // Every line may leave: memory has what is in it.
-                let Some(frame) = self.tags.victim(line.0, |_| true) else { return };
-                if self.tags.line(frame).is_some() {
-                    self.counters.evictions += 1;
-                }
-                self.counters.installed_lines += 1;
-                self.tags.install(frame, line);
-                self.valid[frame.index()] = 0;
-                if self.mshrs.all_streaming(id) {
-                    self.tags.demote(frame);
-                } else {
-                    self.tags.touch(frame);
-                }
-                frame
-            }
-        };
-        let start = frame.index() * self.geometry.line_bytes();
-        self.geometry.copy_sectors(&mut self.data[start..], self.mshrs.data(id), sectors);
-        self.valid[frame.index()] |= sectors;
-    }
-
-    /// Answers the accesses of a miss that have all their sectors. Once an atomic is among them they act
-    /// strictly in order; loads alone may pass each other.
-    fn deliver(&mut self, now: Cycle, id: mshr::MshrId) {
-        let in_order = self.mshrs[id].atomics > 0;
-        let line = self.mshrs[id].line;
-        let address = self.geometry.address(line);
-        let mut place = 0;
-        while let Some(waiter) = self.mshrs.waiter(id, place) {
-            if waiter.sectors & !self.mshrs[id].held != 0 {
-                if in_order {
-                    break;
-                }
-                place += 1;
-                continue;
-            }
-            let atomic = self.mshrs.remove(id, place);
-            let Some(slot) = self.fills.push() else { break };
-            match atomic {
-                None => {
-                    slot.head(now + 1, ResponseKind::Loaded, waiter.owner, address, waiter.sectors);
-                    self.geometry.copy_sectors(&mut slot.data, self.mshrs.data(id), waiter.sectors);
-                }
-                Some(atomic) => {
-                    slot.head(now + 1, ResponseKind::AtomicOld, waiter.owner, address, waiter.sectors);
-                    slot.data = [0; MAX_LINE_BYTES];
-                    let (mask, swap) = (atomic.byte_mask, atomic.swap);
-                    let data = self.mshrs.data_mut(id);
-                    apply_atomic(atomic.op, mask, &atomic.data, swap, data, &mut slot.data);
-                    let mut result = [0; MAX_LINE_BYTES];
-                    copy_bytes(&mut result, data, mask);
-                    if self.mshrs[id].current
-                        && let Some(frame) = self.tags.find(line.0, line)
-                    {
-                        self.update(frame, mask, &result);
-                    }
-                    let hint = CacheHint::Cached;
-                    self.send(now, Request::write(waiter.owner, address, mask, &result, hint, self.geometry));
-                }
-            }
-        }
-        if self.mshrs[id].outstanding == 0 && self.mshrs.waiting(id) == 0 {
-            self.mshrs.release(id);
-        }
     }
 
     /// The response of this cycle, if there is one: the one that has been ready for longest, a reply's before

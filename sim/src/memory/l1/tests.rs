@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::clock::LinkRx;
+use crate::memory::message::{Reply, ReplyKind};
 use crate::memory::port::core_port;
 
 /// An L1, its port, and the other end of that.

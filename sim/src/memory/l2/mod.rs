@@ -70,6 +70,14 @@ pub(super) struct Transfer {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct MshrId(u16);
 
+#[cfg(test)]
+impl MshrId {
+    /// Some MSHR, for transfers that no slice asked for.
+    pub(super) fn for_test() -> MshrId {
+        MshrId(0)
+    }
+}
+
 const NO_MSHR: u16 = u16::MAX;
 
 #[derive(Debug, Clone, Copy)]
@@ -91,9 +99,18 @@ struct Fill {
     sectors: u8,
 }
 
-/// Why an access cannot start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Stall;
+/// What an access at the head of the queue does.
+#[derive(Debug, Clone, Copy)]
+enum Plan {
+    /// Is performed on a frame.
+    Serve(Frame),
+    /// Waits for an outstanding line, after asking for these further sectors of it.
+    Join(MshrId, u8),
+    /// Waits for sectors of a line that is there.
+    Miss(Frame, u8),
+    /// Takes a frame for its line.
+    Replace(Frame),
+}
 
 /// A slice of the L2.
 #[derive(Debug, Clone)]
@@ -208,6 +225,11 @@ impl Slice {
         !self.to_memory.is_empty()
     }
 
+    #[cfg(test)]
+    pub(super) fn send_for_test(&mut self, transfer: Transfer) {
+        self.to_memory.push_back(transfer);
+    }
+
     /// Takes the oldest transfer.
     #[inline]
     pub(super) fn take_transfer(&mut self) -> Option<Transfer> {
@@ -244,22 +266,13 @@ impl Slice {
             let progress = if let Some(&mshr) = self.ready.front() {
                 self.serve_waiter(now, mshr);
                 true
-            } else if let Some(request) = self.input.pop_front() {
-                match self.start(now, request, image) {
-                    Ok(()) => {
-                        self.end_stall(now);
-                        effects.took_request = true;
-                        true
-                    }
-                    Err((Stall, request)) => {
-                        self.input.push_front(request);
-                        if self.stalled_since.is_none() {
-                            self.stalled_since = Some(now);
-                            self.counters.reservation_fails += 1;
-                        }
-                        false
-                    }
+            } else if let Some(plan) = self.input.front().map(|request| self.plan(request)) {
+                self.note_stall(now, plan.is_none());
+                if let (Some(plan), Some(request)) = (plan, plan.and_then(|_| self.input.pop_front())) {
+                    self.execute(now, request, plan, image);
+                    effects.took_request = true;
                 }
+                effects.took_request
             } else {
                 false
             };
@@ -276,9 +289,18 @@ impl Slice {
         effects
     }
 
-    fn end_stall(&mut self, now: Cycle) {
-        if let Some(since) = self.stalled_since.take() {
-            self.counters.reservation_fail_cycles += now - since;
+    /// Counts the accesses that cannot start at once, and how long they wait.
+    fn note_stall(&mut self, now: Cycle, stalled: bool) {
+        match self.stalled_since {
+            None if stalled => {
+                self.stalled_since = Some(now);
+                self.counters.reservation_fails += 1;
+            }
+            Some(since) if !stalled => {
+                self.stalled_since = None;
+                self.counters.reservation_fail_cycles += now - since;
+            }
+            _ => {}
         }
     }
 
@@ -338,101 +360,91 @@ impl Slice {
         }
     }
 
-    /// Serves a request at the head of the queue, or lets it wait for memory.
-    fn start(&mut self, now: Cycle, request: Request, image: &mut Image) -> Result<(), (Stall, Request)> {
+    /// What the request at the head of the queue can do now; `None` if it has to stay there.
+    fn plan(&self, request: &Request) -> Option<Plan> {
         let line = self.geometry.number(request.line);
         let index = self.hash.within_slice(line);
-        let needed = needed_sectors(&request);
+        let needed = needed_sectors(request);
         let Some(frame) = self.tags.find(index, line) else {
-            return self.start_absent(now, request, line, index, image);
+            if needed != 0 && self.free_mshrs.is_empty() {
+                return None;
+            }
+            let frame = self.tags.victim(index, |frame| self.mshr_of[frame.index()] == NO_MSHR)?;
+            let transfers = usize::from(needed != 0) + usize::from(self.dirty[frame.index()] != 0);
+            return (transfers <= self.room_to_memory()).then_some(Plan::Replace(frame));
         };
         let missing = needed & !self.valid[frame.index()];
         let id = self.mshr_of[frame.index()];
         if id == NO_MSHR {
             if missing == 0 {
-                self.counters.hits += 1;
-                self.serve(now, &request, frame);
-                return Ok(());
+                return Some(Plan::Serve(frame));
             }
-            if self.free_mshrs.is_empty() || self.room_to_memory() < 1 {
-                return Err((Stall, request));
-            }
-            let known = self.valid[frame.index()] != 0 || self.dirty[frame.index()] != 0;
-            *(if known { &mut self.counters.sector_misses } else { &mut self.counters.misses }) += 1;
-            self.begin_miss(request, frame, line, index, missing);
-            return Ok(());
+            let room = !self.free_mshrs.is_empty() && self.room_to_memory() >= 1;
+            return room.then_some(Plan::Miss(frame, missing));
         }
-        let mshr = self.mshrs[usize::from(id)];
-        let is_read = request.kind == RequestKind::Read;
-        if missing == 0 && is_read && !mshr.ordered {
-            self.counters.hits += 1;
-            self.serve(now, &request, frame);
-            return Ok(());
+        let mshr = &self.mshrs[usize::from(id)];
+        if missing == 0 && request.kind == RequestKind::Read && !mshr.ordered {
+            return Some(Plan::Serve(frame));
         }
-        let missing = missing & !mshr.outstanding;
-        if !self.waiters.has_room(usize::from(id)) || (missing != 0 && self.room_to_memory() < 1) {
-            return Err((Stall, request));
-        }
-        if missing == 0 {
-            self.counters.mshr_hits += 1;
-        } else {
-            self.counters.sector_misses += 1;
-            self.fetch(MshrId(id), frame, line, index, missing);
-        }
-        self.mshrs[usize::from(id)].ordered |= !is_read;
-        self.waiters.push(usize::from(id), request);
-        Ok(())
+        let fetch = missing & !mshr.outstanding;
+        let room = self.waiters.has_room(usize::from(id)) && (fetch == 0 || self.room_to_memory() >= 1);
+        room.then_some(Plan::Join(MshrId(id), fetch))
     }
 
-    /// The same for a line that is not in the slice.
-    fn start_absent(
-        &mut self,
-        now: Cycle,
-        request: Request,
-        line: LineNumber,
-        index: u32,
-        image: &mut Image,
-    ) -> Result<(), (Stall, Request)> {
-        let needed = needed_sectors(&request);
-        if needed != 0 && self.free_mshrs.is_empty() {
-            return Err((Stall, request));
-        }
-        let mshr_of = &self.mshr_of;
-        let Some(frame) = self.tags.victim(index, |frame| mshr_of[frame.index()] == NO_MSHR) else {
-            return Err((Stall, request));
-        };
-        let dirty = self.dirty[frame.index()];
-        let transfers = usize::from(needed != 0) + usize::from(dirty != 0);
-        if self.room_to_memory() < transfers {
-            return Err((Stall, request));
-        }
-        let leaving = self.tags.line(frame);
-        self.tags.install(frame, line);
-        // A line that is only passing through must not look recently used.
-        self.tags.demote(frame);
-        self.valid[frame.index()] = 0;
-        self.dirty[frame.index()] = 0;
-        self.counters.misses += 1;
-        if let Some(leaving) = leaving {
-            self.counters.evictions += 1;
-            if dirty != 0 {
-                self.counters.write_backs += 1;
-                let start = frame.index() * self.geometry.line_bytes();
-                image.write(leaving, &self.data[start..start + self.geometry.line_bytes()], dirty);
-                self.to_memory.push_back(Transfer {
-                    line: leaving,
-                    index: self.hash.within_slice(leaving),
-                    sectors: self.geometry.sectors_of(dirty),
-                    fetch: None,
-                });
+    /// Carries out what was planned for a request.
+    fn execute(&mut self, now: Cycle, request: Request, plan: Plan, image: &mut Image) {
+        let line = self.geometry.number(request.line);
+        let index = self.hash.within_slice(line);
+        match plan {
+            Plan::Serve(frame) => {
+                self.counters.hits += 1;
+                self.serve(now, &request, frame);
+            }
+            Plan::Join(id, fetch) => {
+                if fetch == 0 {
+                    self.counters.mshr_hits += 1;
+                } else {
+                    self.counters.sector_misses += 1;
+                    self.fetch(id, self.mshrs[usize::from(id.0)].frame, line, index, fetch);
+                }
+                self.mshrs[usize::from(id.0)].ordered |= request.kind != RequestKind::Read;
+                self.waiters.push(usize::from(id.0), request);
+            }
+            Plan::Miss(frame, missing) => {
+                let known = self.valid[frame.index()] != 0 || self.dirty[frame.index()] != 0;
+                *(if known { &mut self.counters.sector_misses } else { &mut self.counters.misses }) += 1;
+                self.begin_miss(request, frame, line, index, missing);
+            }
+            Plan::Replace(frame) => {
+                self.counters.misses += 1;
+                self.evict(frame, image);
+                self.tags.install(frame, line);
+                // A line that is only passing through must not look recently used.
+                self.tags.demote(frame);
+                match needed_sectors(&request) {
+                    0 => self.serve(now, &request, frame),
+                    needed => self.begin_miss(request, frame, line, index, needed),
+                }
             }
         }
-        if needed == 0 {
-            self.serve(now, &request, frame);
-        } else {
-            self.begin_miss(request, frame, line, index, needed);
+    }
+
+    /// Empties a frame; dirty bytes go to memory.
+    fn evict(&mut self, frame: Frame, image: &mut Image) {
+        let i = frame.index();
+        self.valid[i] = 0;
+        let dirty = std::mem::take(&mut self.dirty[i]);
+        let Some(line) = self.tags.line(frame) else { return };
+        self.counters.evictions += 1;
+        if dirty == 0 {
+            return;
         }
-        Ok(())
+        self.counters.write_backs += 1;
+        let start = i * self.geometry.line_bytes();
+        image.write(line, &self.data[start..start + self.geometry.line_bytes()], dirty);
+        let index = self.hash.within_slice(line);
+        let sectors = self.geometry.sectors_of(dirty);
+        self.to_memory.push_back(Transfer { line, index, sectors, fetch: None });
     }
 
     fn begin_miss(&mut self, request: Request, frame: Frame, line: LineNumber, index: u32, missing: u8) {

@@ -160,7 +160,7 @@ fn a_core_that_takes_no_replies_stops_at_its_credits_and_delays_others_only_at_a
     assert_eq!(rig.system.counters().interconnect.replies, before + 32, "no credit, no reply");
     // Core 2 in time, past the seven that wait.
     let start = rig.now;
-    let mut ask = |rig: &mut Rig, line: u64| {
+    let ask = |rig: &mut Rig, line: u64| {
         let (start, mut done) = (rig.now, None);
         while rig.now < start + 200 {
             rig.step(&mut |now: Cycle, core: usize, l1: &mut L1| {

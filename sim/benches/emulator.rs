@@ -1,0 +1,105 @@
+//! wave-sim beside the reference functional emulator `wave-emu` 0.1.2, on the same kernels in one run.
+//!
+//! Prints wave instructions a second of both and their ratio, the fastest of several turns each, and the peak memory of
+//! a run on the largest machine. One thread. `scripts/bench.sh` runs it.
+
+use std::time::Instant;
+use wave_sim::config::{self, Config};
+use wave_sim::core::probe::Off;
+use wave_sim::gpu::{Gpu, RunOptions};
+use wave_sim::launch::{self, Job, Size, Verification};
+
+/// Kernels of the suite that both assemblers take and both machines can run: ALU-bound, local memory,
+/// divergence, streaming, cache-resident.
+const KERNELS: [&str; 5] = ["alu_loop", "sgemm", "mandelbrot", "stencil2d", "vector_add"];
+const TURNS: usize = 3;
+
+/// Wave instructions and seconds of one run.
+type Run = (u64, f64);
+
+fn simulate(config: &Config, job: &Job) -> Run {
+    let mut gpu = Gpu::new(config, &job.program, job.memory.clone());
+    let start = Instant::now();
+    let mut instructions = 0;
+    for launch in &job.steps {
+        let report = gpu.run(launch, &RunOptions::UNBOUNDED, &mut Off, &mut |_| ());
+        instructions += report.expect("a kernel of the suite runs").core.wave_instructions;
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    assert_verified(job, gpu.memory());
+    (instructions, seconds)
+}
+
+fn emulate(config: &Config, job: &Job) -> Run {
+    let text = &job.program.source.as_ref().expect("the suite is assembly").text;
+    let binary = wave_asm::assemble(text, &job.name).expect("the older assembler takes it").binary;
+    let mut memory = job.memory.clone();
+    let (mut instructions, mut seconds) = (0, 0.0);
+    for launch in &job.steps {
+        let mut emulator = wave_emu::Emulator::new(wave_emu::EmulatorConfig {
+            grid_dim: launch.grid,
+            workgroup_dim: launch.workgroup,
+            register_count: launch.registers,
+            local_memory_size: launch.local_memory_bytes as usize,
+            device_memory_size: memory.len(),
+            wave_width: config.core.wave_width,
+            max_instructions: 0,
+            initial_registers: launch.initial_registers.clone(),
+            ..Default::default()
+        });
+        emulator.load_binary(&binary).expect("its own binary");
+        emulator.load_device_memory(0, &memory).expect("as large as the memory");
+        let start = Instant::now();
+        let result = emulator.run_kernel(launch.kernel).expect("a kernel of the suite runs");
+        seconds += start.elapsed().as_secs_f64();
+        instructions += result.stats.instructions_executed;
+        memory = emulator.read_device_memory(0, memory.len()).expect("as large as the memory");
+    }
+    assert_verified(job, &memory);
+    (instructions, seconds)
+}
+
+fn assert_verified(job: &Job, memory: &[u8]) {
+    assert!(matches!(job.verify(memory), Verification::Passed { .. }), "{} is verified", job.name);
+}
+
+fn fastest(run: impl Fn() -> Run) -> f64 {
+    (0..TURNS).map(|_| run()).map(|(instructions, seconds)| instructions as f64 / seconds / 1e6).fold(0.0, f64::max)
+}
+
+fn peak_memory_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|l| l.starts_with("VmHWM:"))?;
+    line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
+}
+
+fn memory_on_the_largest_machine() {
+    let config = config::load("large.ron").expect("a preset");
+    let job = launch::load("vector_add", Size::Full).expect("a kernel of the suite");
+    let before = peak_memory_bytes();
+    simulate(&config, &job);
+    if let (Some(before), Some(after)) = (before, peak_memory_bytes()) {
+        let own = job.memory.len() as u64;
+        let beyond = after.saturating_sub(before).saturating_sub(own);
+        println!(
+            "large.ron ({} cores), vector_add: {:.1} MB beyond the kernel's own {:.1} MB",
+            config.cores,
+            beyond as f64 / 1e6,
+            own as f64 / 1e6
+        );
+    }
+}
+
+fn main() {
+    memory_on_the_largest_machine();
+    let config = config::load("gpu.ron").expect("a preset");
+    println!("{:<12} {:>16} {:>16} {:>8}   (million wave instructions a second)", "kernel", "wave-sim", "wave-emu", "ratio");
+    let mut product = 1.0;
+    for name in KERNELS {
+        let job = launch::load(name, Size::Full).expect("a kernel of the suite");
+        let (ours, theirs) = (fastest(|| simulate(&config, &job)), fastest(|| emulate(&config, &job)));
+        println!("{name:<12} {ours:>16.2} {theirs:>16.2} {:>8.2}", ours / theirs);
+        product *= ours / theirs;
+    }
+    println!("{:<12} {:>16} {:>16} {:>8.2}", "geomean", "", "", product.powf(1.0 / KERNELS.len() as f64));
+}

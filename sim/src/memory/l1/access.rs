@@ -1,0 +1,116 @@
+//! What a load/store unit asks of its L1, why it may have to wait, and what is counted.
+
+use crate::isa::special::Scope;
+use crate::isa::table::{AtomicOp, CacheHint};
+use crate::memory::counters::counters;
+use crate::memory::message::LineData;
+
+counters! {
+    /// What an L1 did. Loads and atomics of wave and workgroup scope that are not uncached have one outcome
+    /// each.
+    L1Counters {
+        /// Loads accepted.
+        loads,
+        /// Loads accepted that pass the L1 by.
+        uncached_loads,
+        /// Stores accepted.
+        stores,
+        /// Stores that updated a line.
+        store_hits,
+        /// Atomics accepted that the L1 performs: wave and workgroup scope.
+        atomics,
+        /// Atomics accepted that the L2 performs: device and system scope.
+        remote_atomics,
+        /// Outcome HIT: every sector was there.
+        hits,
+        /// Outcome MSHR_HIT: what was missing was already on its way.
+        mshr_hits,
+        /// Outcome SECTOR_MISS: sectors had to be fetched, of a line that was there or outstanding.
+        sector_misses,
+        /// Outcome MISS: the line was neither there nor outstanding.
+        misses,
+        /// Outcome RESERVATION_FAIL: accesses that were rejected at least once before they were accepted.
+        reservation_fails,
+        /// Of those, at first for want of a free MSHR.
+        fails_mshr,
+        /// At first for want of room among the accesses that wait for the line.
+        fails_merge,
+        /// At first for want of room in the queue to the interconnect.
+        fails_outgoing,
+        /// At first for want of room among the responses.
+        fails_responses,
+        /// At first behind an atomic that waits for the line.
+        fails_order,
+        /// Cycles from first rejection to acceptance, summed over those accesses.
+        reservation_fail_cycles,
+        /// Sectors asked for.
+        requested_sectors,
+        /// Lines put into the cache.
+        installed_lines,
+        /// Lines that left to make room.
+        evictions,
+        /// Times that all lines were dropped.
+        invalidations,
+    }
+}
+
+/// What an access does.
+#[derive(Debug, Clone, Copy)]
+pub enum Operation<'a> {
+    /// Reads sectors: bit i for sector i, at least one.
+    Load {
+        /// Sectors wanted.
+        sectors: u8,
+    },
+    /// Writes the bytes of a mask, at least one.
+    Store {
+        /// Bytes to write.
+        byte_mask: u128,
+        /// Values in their places.
+        data: &'a LineData,
+    },
+    /// Read-modify-write of aligned words, at most one operation a word.
+    Atomic {
+        /// What it does.
+        op: AtomicOp,
+        /// Device and system are performed at the L2, wave and workgroup here.
+        scope: Scope,
+        /// The bytes of the words.
+        byte_mask: u128,
+        /// Operands in the places of their words.
+        data: &'a LineData,
+        /// Second operand of a compare-and-swap, which has one word only.
+        swap: u32,
+    },
+}
+
+/// An access of the load/store unit: one line.
+#[derive(Debug, Clone, Copy)]
+pub struct Access<'a> {
+    /// What it does.
+    pub operation: Operation<'a>,
+    /// Uncached passes the L1 by and drops what it holds of those sectors; streaming goes in as the first
+    /// to be replaced. Ignored by atomics.
+    pub hint: CacheHint,
+    /// Byte address of the line.
+    pub line: u64,
+    /// Returned with the response; below 2³¹.
+    pub owner: u32,
+}
+
+/// Why an access cannot be accepted in this cycle. Nothing has changed; the same access may be tried again
+/// in any later cycle, and it succeeds at the latest when all responses have been taken and all replies
+/// have come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reject {
+    /// No MSHR is free.
+    Mshr,
+    /// The outstanding line has no room for another access.
+    Merge,
+    /// The queue to the interconnect is full.
+    Outgoing,
+    /// The queue of responses is full.
+    Responses,
+    /// An atomic waits for this line, and the access must come after it.
+    Order,
+}
