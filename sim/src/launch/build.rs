@@ -45,7 +45,7 @@ impl Origin {
         let stem = path.file_stem().and_then(|s| s.to_str()).unwrap_or(name);
         let hint = match suite::builtin(stem) {
             Some(builtin) => format!("the suite has `{}`: name it without a path", builtin.name),
-            None => did_you_mean(stem, super::suite()).unwrap_or_else(|| {
+            None => neighbour(path).or_else(|| did_you_mean(stem, super::suite())).unwrap_or_else(|| {
                 format!("the suite has {}", super::suite().collect::<Vec<_>>().join(", "))
             }),
         };
@@ -90,6 +90,18 @@ impl Origin {
             errors
         })
     }
+}
+
+/// A suggestion of the launch files in the same folder whose names are near.
+fn neighbour(path: &Path) -> Option<String> {
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut names: Vec<String> = std::fs::read_dir(folder)
+        .ok()?
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter(|name| name.ends_with(".ron"))
+        .collect();
+    names.sort();
+    did_you_mean(path.file_name()?.to_str()?, names.iter().map(String::as_str))
 }
 
 /// Reads a file, unless it is larger than `most` bytes.
@@ -225,8 +237,8 @@ fn check(
     let path = format!("expect.{name}");
     let Some(&Buffer { element, address, length, .. }) = buffers.buffers.iter().find(|b| b.name == name)
     else {
-        let hint = did_you_mean(name, buffers.buffers.iter().map(|b| b.name.as_str()));
-        return Err(Problem::of(path, Failure { message: format!("there is no buffer `{name}`"), hint }));
+        let names = buffers.buffers.iter().map(|b| b.name.as_str());
+        return Err(Problem::of(path, Failure::unknown(format!("there is no buffer `{name}`"), name, names)));
     };
     let expected = expect
         .equals

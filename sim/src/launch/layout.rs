@@ -8,8 +8,8 @@ use super::messages::Problem;
 use super::scope::Names;
 use std::ops::Range;
 
-/// What 32-bit addresses reach.
-pub const MAX_IMAGE_BYTES: u64 = 1 << 32;
+/// Most bytes of all buffers: what the host can hold with ease. Addresses would reach 2^32.
+pub const MAX_IMAGE_BYTES: u64 = 1 << 30;
 
 /// Where everything lies.
 #[derive(Debug)]
@@ -109,16 +109,20 @@ fn place(
         }
     };
     let address = match &stated.address {
-        Some(address) => names.size(address, "address").map_err(|f| Problem::of(at(".address"), f))? as u64,
+        Some(address) => {
+            let value = names.integer(address, "address").map_err(|f| Problem::of(at(".address"), f))?;
+            u64::try_from(value).map_err(|_| Problem::new(&at(".address"), "an address is at least 0"))?
+        }
         None => next,
     };
-    let end = address + length as u64 * element.bytes() as u64;
+    let end = address.saturating_add(length as u64 * element.bytes() as u64);
     match u32::try_from(address) {
         Ok(address) if end <= MAX_IMAGE_BYTES => {
             Ok((Buffer { name: name.to_owned(), element, address, length }, data))
         }
         _ => {
-            let message = format!("`{name}` ends at byte {end}, past the 2^32 that addresses reach");
+            let message =
+                format!("`{name}` ends at byte {end}, past the {MAX_IMAGE_BYTES} that buffers may have");
             Err(Problem::new(&at(""), message))
         }
     }

@@ -1,8 +1,7 @@
 //! What is wrong with a launch file, with its place.
 
-use super::expression::Failure;
+use super::expression::{BARE_WORD, Failure};
 use crate::diagnostic::{Diagnostic, Place};
-use crate::program::asm::suggest::did_you_mean;
 use crate::ron_text::{
     Entry, Located, Noun, Shape, Source, is_syntax_error, locate, parse as parse_ron, syntax_error,
 };
@@ -85,44 +84,52 @@ fn mark(entry: &Entry) -> Range<usize> {
 /// The message about what ron refuses.
 fn refused(source: &Source, error: &SpannedError) -> Diagnostic {
     let located = locate(&source.text);
-    let offset = |position| source.offset(position);
-    let (start, end) = (offset(error.span.start), offset(error.span.end));
-    // The innermost value in which ron stopped.
-    let inside = |e: &&Entry| e.value.start <= start && start <= e.value.end;
-    let value = located.entries.iter().rfind(inside);
-    let here = |message: String| {
-        let range = match value {
+    let (start, end) = (source.offset(error.span.start), source.offset(error.span.end));
+    // The innermost value at which ron stopped, and the innermost section that it is in.
+    let value = located.entries.iter().rfind(|e| e.value.start <= start && start <= e.value.end);
+    let section = located.entries.iter().rfind(|e| {
+        e.shape == Shape::Parentheses && e.value.start <= start && start < e.value.end && !e.path.is_empty()
+    });
+    let at = |entry: Option<&Entry>, message: String| {
+        let range = match entry {
             Some(entry) if !entry.path.is_empty() => mark(entry),
             _ => start..end.max(start + 1),
         };
         Diagnostic::error(message).at(source.place(range))
     };
-    let listed = |names: &[&str]| names.join(", ");
     let unknown = |what: &str, found: &str, expected: &[&str]| {
         // ron stops behind the name that it does not know.
-        let before = source.text[..end.max(start)].rfind(found).unwrap_or(start);
-        let hint = did_you_mean(found, expected.iter().copied())
-            .unwrap_or_else(|| format!("there are: {}", listed(expected)));
-        Diagnostic::error(format!("there is no {what} `{found}` here"))
-            .at(source.place(before..before + found.len()))
-            .hint(hint)
+        let begin = source.text[..end.max(start)].rfind(found).unwrap_or(start);
+        let failure =
+            Failure::unknown(format!("there is no {what} `{found}` here"), found, expected.iter().copied());
+        let hint = match located.complete {
+            true => failure.hint,
+            false => Some("is a bracket missing before it?".to_owned()),
+        };
+        let diagnostic = Diagnostic::error(failure.message).at(source.place(begin..begin + found.len()));
+        Diagnostic { hint, ..diagnostic }
     };
     match &error.code {
-        code if is_syntax_error(code) || located.entries.len() < 2 => {
-            syntax_error(source, &located, error, NOUN)
-        }
         Error::NoSuchStructField { expected, found, .. } => unknown("key", found, expected),
         Error::NoSuchEnumVariant { expected, found, .. } => unknown("choice", found, expected),
-        Error::MissingStructField { field, .. } => {
-            let what = match value {
-                Some(entry) if !entry.path.is_empty() => format!("`{}` lacks its `{field}`", entry.path),
-                _ => format!("the launch file lacks its `{field}`"),
-            };
-            here(what)
+        Error::MissingStructField { field, .. } => match section {
+            Some(entry) => at(section, format!("`{}` lacks its `{field}`", entry.path)),
+            None => at(None, format!("the launch file lacks its `{field}`")),
+        },
+        Error::DuplicateStructField { field, .. } => at(value, format!("`{field}` is stated twice")),
+        Error::InvalidValueForType { expected, found } => {
+            at(value, format!("expected {expected}, found {found}"))
         }
-        Error::DuplicateStructField { field, .. } => here(format!("`{field}` is stated twice")),
-        Error::InvalidValueForType { expected, found } => here(format!("expected {expected}, found {found}")),
-        Error::Message(message) => here(message.clone()),
+        Error::ExpectedDifferentLength { expected, found } => {
+            let expected = expected.rsplit(" with ").next().unwrap_or(expected);
+            at(section, format!("expected {expected}, found {found}"))
+        }
+        Error::Message(message) => at(value, message.clone()),
+        code if !is_syntax_error(code)
+            && value.is_some_and(|e| e.shape == Shape::Word && !e.path.is_empty()) =>
+        {
+            at(value, BARE_WORD.to_owned())
+        }
         _ => syntax_error(source, &located, error, NOUN),
     }
 }

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 pub(super) fn histogram(values: &[f64], bins: usize) -> Result<Vec<f64>, Failure> {
     let mut counts = vec![0.0; bins];
     for &value in values {
-        *counts.get_mut(value as usize).ok_or_else(|| no_index("bins", value))? += 1.0;
+        counts[position("bins", bins, value)?] += 1.0;
     }
     Ok(counts)
 }
@@ -52,23 +52,29 @@ fn rows(offsets: &[f64], entries: usize) -> Result<Vec<std::ops::Range<usize>>, 
     offsets.windows(2).map(row).collect()
 }
 
-fn no_index(what: &str, index: f64) -> Failure {
-    Failure::new(format!("{what} have no element {index}"))
+/// A value as an index of something that has `length` elements.
+fn position(what: &str, length: usize, value: f64) -> Result<usize, Failure> {
+    if value >= 0.0 && value < length as f64 && value.fract() == 0.0 {
+        Ok(value as usize)
+    } else {
+        Err(Failure::new(format!("there are {length} {what}, none with index {value}")))
+    }
 }
 
 /// Distances from `source`, 0xFFFFFFFF where there is no path.
 pub(super) fn bfs_depths(offsets: &[f64], columns: &[f64], source: usize) -> Result<Vec<f64>, Failure> {
     let rows = rows(offsets, columns.len())?;
-    let mut depths = vec![f64::from(u32::MAX); rows.len()];
-    *depths.get_mut(source).ok_or_else(|| no_index("vertices", source as f64))? = 0.0;
+    let vertices = rows.len();
+    let mut depths = vec![f64::from(u32::MAX); vertices];
+    depths[position("vertices", vertices, source as f64)?] = 0.0;
     let mut queue = VecDeque::from([source]);
     while let Some(vertex) = queue.pop_front() {
         for &neighbour in &columns[rows[vertex].clone()] {
+            let neighbour = position("vertices", vertices, neighbour)?;
             let next = depths[vertex] + 1.0;
-            let depth = depths.get_mut(neighbour as usize).ok_or_else(|| no_index("vertices", neighbour))?;
-            if *depth > next {
-                *depth = next;
-                queue.push_back(neighbour as usize);
+            if depths[neighbour] > next {
+                depths[neighbour] = next;
+                queue.push_back(neighbour);
             }
         }
     }
@@ -85,8 +91,7 @@ pub(super) fn sparse_matvec(
     let rows = rows(offsets, columns.len().min(values.len()))?;
     let product = |row: std::ops::Range<usize>| {
         columns[row.clone()].iter().zip(&values[row]).try_fold(0.0, |sum, (&column, value)| {
-            let x = vector.get(column as usize).ok_or_else(|| no_index("vectors", column))?;
-            Ok(sum + value * x)
+            Ok(sum + value * vector[position("columns", vector.len(), column)?])
         })
     };
     rows.into_iter().map(product).collect()
@@ -105,15 +110,19 @@ pub(super) fn crc32(bytes: &[u8]) -> u32 {
 }
 
 /// Ends of the walks of `hops` hops along `next`.
-pub(super) fn chase(next: &[f64], starts: &[Value], hops: usize) -> Result<Vec<f64>, Failure> {
-    let walk = |start: &Value| {
-        let mut at = start.as_f64();
+pub(super) fn chase(
+    next: &[f64],
+    starts: impl Iterator<Item = Result<Value, Failure>>,
+    hops: usize,
+) -> Result<Vec<f64>, Failure> {
+    let walk = |start: Result<Value, Failure>| {
+        let mut at = start?.as_f64();
         for _ in 0..hops {
-            at = *next.get(at as usize).ok_or_else(|| no_index("walks", at))?;
+            at = next[position("places", next.len(), at)?];
         }
         Ok(at)
     };
-    starts.iter().map(walk).collect()
+    starts.map(walk).collect()
 }
 
 /// Points with x^2 + y^2 < 2^30, x and y being bits 0 to 14 and 15 to 29 of xorshift32 states.
@@ -161,10 +170,11 @@ mod tests {
 
     #[test]
     fn walks_and_bins() {
-        assert_eq!(chase(&[1.0, 2.0, 0.0], &[Value::Int(0), Value::Int(2)], 2), Ok(vec![2.0, 1.0]));
-        assert!(chase(&[5.0], &[Value::Int(0)], 2).is_err());
+        let starts = |starts: [i64; 2]| starts.into_iter().map(|i| Ok(Value::Int(i)));
+        assert_eq!(chase(&[1.0, 2.0, 0.0], starts([0, 2]), 2), Ok(vec![2.0, 1.0]));
+        assert!(chase(&[5.0], starts([0, 0]), 2).is_err());
         assert_eq!(histogram(&[1.0, 3.0, 1.0], 4), Ok(vec![0.0, 2.0, 0.0, 1.0]));
-        assert!(histogram(&[4.0], 4).is_err());
+        assert!(histogram(&[4.0], 4).is_err() && histogram(&[-1.0], 4).is_err());
     }
 
     #[test]

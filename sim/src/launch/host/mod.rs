@@ -189,8 +189,7 @@ impl Reference {
         file: &dyn Fn(&str) -> Result<Vec<u8>, Failure>,
     ) -> Result<Vec<f64>, Failure> {
         let element = target.element;
-        let wrap = |value| element.wrap(value).map(Value::as_f64).map_err(Failure::new);
-        let wrap_all = |values: Vec<Value>| values.into_iter().map(wrap).collect::<Result<Vec<_>, _>>();
+        let wrap = |value: Value| element.wrap(value).map(Value::as_f64).map_err(Failure::new);
         match self {
             Reference::Values(list) => {
                 let mut bytes = Vec::new();
@@ -211,21 +210,32 @@ impl Reference {
                 }
                 Ok(bytes.chunks_exact(element.bytes()).map(|e| element.read(e)).collect())
             }
-            Reference::Each(of) => wrap_all(buffers.each(of, target.length)?),
+            Reference::Each(of) => buffers.each(of, target.length)?.map(|value| wrap(value?)).collect(),
             Reference::Sum { of, count } => {
-                let values = buffers.each(of, buffers.scope.size(count, "count")?)?;
-                Ok(vec![wrap(dense::sum(&values))?])
+                let mut values = buffers.each(of, buffers.scope.size(count, "count")?)?;
+                let sum = values.try_fold(dense::Sum::default(), |sum, value| Ok(sum.plus(value?)))?;
+                Ok(vec![wrap(sum.value())?])
             }
             Reference::Filter { of, when, count } => {
                 let count = buffers.scope.size(count, "count")?;
-                let values = buffers.each(of, count)?;
-                let kept = buffers.each(when, count)?;
-                let mut values: Vec<Value> =
-                    values.into_iter().zip(kept).filter(|(_, k)| k.as_f64() != 0.0).map(|(v, _)| v).collect();
-                values.resize(values.len().max(target.length), Value::Int(0));
-                wrap_all(values)
+                let mut kept = Vec::new();
+                for (value, keep) in buffers.each(of, count)?.zip(buffers.each(when, count)?) {
+                    if keep?.as_f64() != 0.0 {
+                        kept.push(wrap(value?)?);
+                    }
+                }
+                kept.resize(kept.len().max(target.length), 0.0);
+                Ok(kept)
             }
-            Reference::PrefixSum { of } => wrap_all(dense::prefix_sum(&buffers.each(of, target.length)?)),
+            Reference::PrefixSum { of } => {
+                let mut before = dense::Sum::default();
+                let mut next = |value: Result<Value, Failure>| {
+                    let sum = wrap(before.value())?;
+                    before = before.plus(value?);
+                    Ok(sum)
+                };
+                buffers.each(of, target.length)?.map(&mut next).collect()
+            }
             Reference::Histogram { values } => irregular::histogram(&buffers.read(values)?, target.length),
             Reference::Sorted { values } => {
                 let mut values = buffers.read(values)?;
@@ -288,7 +298,7 @@ impl Reference {
             }
             Reference::Chase { next, start, hops } => irregular::chase(
                 &buffers.read(next)?,
-                &buffers.each(start, target.length)?,
+                buffers.each(start, target.length)?,
                 buffers.scope.size(hops, "hops")?,
             ),
             Reference::PiHits { lanes, points, seed } => {
