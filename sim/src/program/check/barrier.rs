@@ -10,10 +10,11 @@ use std::ops::RangeInclusive;
 pub fn barriers(code: &Code, graph: &Graph, divergence: &Divergence, reachable: &[bool]) -> Vec<Finding> {
     let reached = |op: Op| move |&slot: &usize| reachable[slot] && code.op(slot) == Some(op);
     let all = 0..code.insts.len();
+    let lanes_end = all.clone().any(|slot| reachable[slot] && ends_lanes(code, graph, divergence, slot));
     let mut findings = Vec::new();
     for slot in all.clone().filter(reached(Op::Barrier)) {
         if let Some(masked) = divergence.masked(code, graph, slot) {
-            findings.push(barrier(code, graph, divergence, reachable, slot, masked));
+            findings.push(barrier(code, graph, divergence, lanes_end, slot, masked));
         }
     }
     for slot in all.filter(reached(Op::Halt)) {
@@ -33,7 +34,7 @@ fn barrier(
     code: &Code,
     graph: &Graph,
     divergence: &Divergence,
-    reachable: &[bool],
+    lanes_end: bool,
     slot: usize,
     masked: Masked,
 ) -> Finding {
@@ -50,7 +51,7 @@ fn barrier(
         Masked::If(split) => {
             let advice = "put the barrier behind the `endif`, where all lanes of a wave come by";
             let at = code.at(split.at);
-            if let Some((wave, lanes)) = certain(code, graph, divergence, reachable, slot) {
+            if let Some((wave, lanes)) = certain(code, graph, divergence, slot).filter(|_| !lanes_end) {
                 let (some, others) = (ranges(&lanes, true), ranges(&lanes, false));
                 let message = format!("this barrier is reached by {some} of wave {wave} without {others}");
                 let hint = format!("the `if` of {at} parts them: {}; {advice}", because(split));
@@ -88,22 +89,17 @@ fn barrier(
     }
 }
 
+/// True if an instruction may end some lanes of a wave and leave others. Such lanes do not wait.
+fn ends_lanes(code: &Code, graph: &Graph, divergence: &Divergence, slot: usize) -> bool {
+    let inst = code.inst(slot).filter(|inst| matches!(inst.op, Op::Halt | Op::Return));
+    inst.is_some_and(|inst| inst.guard.is_some() || divergence.masked(code, graph, slot).is_some())
+}
+
 /// The first wave of which some lanes reach the slot and others wait, and for each lane which it does, if
-/// the threads' places in the workgroup decide it.
-fn certain(
-    code: &Code,
-    graph: &Graph,
-    divergence: &Divergence,
-    reachable: &[bool],
-    slot: usize,
-) -> Option<(usize, Vec<bool>)> {
-    // A lane that has ended does not wait: none may have, and calls would have to be followed.
-    let ends = |&s: &usize| {
-        let inst = code.inst(s).filter(|inst| matches!(inst.op, Op::Halt | Op::Return));
-        reachable[s]
-            && inst.is_some_and(|inst| inst.guard.is_some() || divergence.masked(code, graph, s).is_some())
-    };
-    if graph.functions_at(slot).any(|f| f > 0) || (0..code.insts.len()).any(|s| ends(&s)) {
+/// the threads' places in the workgroup decide it and no lane ends early.
+fn certain(code: &Code, graph: &Graph, divergence: &Divergence, slot: usize) -> Option<(usize, Vec<bool>)> {
+    // What callers have masked off is not followed.
+    if graph.functions_at(slot).any(|f| f > 0) {
         return None;
     }
     let mut inside = divergence.threads.all();

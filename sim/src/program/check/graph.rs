@@ -69,20 +69,23 @@ pub struct Graph {
     pub block_of: Vec<NodeIndex>,
 }
 
+/// Blocks past which values are not followed any more: the states of so many would fill the memory.
+const MOST_BLOCKS: usize = 20_000;
 /// (function, block) pairs past which functions are not told apart any more; see [`Graph::build`].
 const MOST_PAIRS: usize = 1 << 20;
 
 impl Graph {
     /// Builds the graph. Constructs that are not closed lead to the kernel's end.
     ///
-    /// `None` if there are so many call targets and blocks that following every function would take
+    /// `None` if there are so many blocks, or call targets and blocks, that following them would take
     /// unreasonably long; no kernel that people write comes near.
     pub(super) fn build(code: &Code) -> Option<Graph> {
         let mut graph = Graph::cut(code);
         let mut targets: Vec<usize> = (0..code.insts.len()).filter_map(|slot| code.callee(slot)).collect();
         targets.sort_unstable();
         targets.dedup();
-        if (targets.len() + 1) * graph.blocks.node_count() > MOST_PAIRS {
+        let blocks = graph.blocks.node_count();
+        if blocks > MOST_BLOCKS || (targets.len() + 1) * blocks > MOST_PAIRS {
             return None;
         }
         for block in graph.blocks.node_indices() {

@@ -21,10 +21,12 @@ mod written;
 #[cfg(test)]
 mod tests;
 
+use super::asm::MOST_DIAGNOSTICS;
 use super::{Launch, Program};
 use crate::diagnostic::{Diagnostic, Severity};
 use code::{Code, Finding};
 use divergence::Divergence;
+use std::cmp::Reverse;
 
 pub use graph::{Block, Edge, Function, Graph};
 pub use summary::Summary;
@@ -81,7 +83,8 @@ impl CheckOptions {
 /// What a check found.
 #[derive(Debug, Clone, Default)]
 pub struct Report {
-    /// Errors and warnings in the order of the code.
+    /// Errors and warnings in the order of the code; at most [`MOST_DIAGNOSTICS`], errors before warnings,
+    /// and a last one that counts the rest.
     pub diagnostics: Vec<Diagnostic>,
     /// Figures for the user.
     pub summary: Summary,
@@ -122,16 +125,30 @@ pub fn check(program: &Program, kernel: usize, options: &CheckOptions) -> Report
         }
         _ => findings.extend(encoding::encoding(&code, &vec![true; code.insts.len()])),
     }
-    findings.sort_by_key(|f| f.slot);
-    let mut diagnostics: Vec<Diagnostic> = findings.into_iter().map(|f| code.diagnostic(f)).collect();
+    let mut diagnostics = diagnostics(&code, findings);
     if graph.is_none() {
         let name = &kernel.name;
         let message = format!(
-            "kernel `{name}` has too many call targets to follow; only encodings and nesting were checked"
+            "kernel `{name}` has too many branches or call targets to follow; \
+             only encodings and nesting were checked"
         );
         diagnostics.push(Diagnostic::warning(message));
     }
     Report { diagnostics, summary, graph: graph.unwrap_or_default() }
+}
+
+/// The findings in the order of the code. Of more than can be listed, errors before warnings.
+fn diagnostics(code: &Code, mut findings: Vec<Finding>) -> Vec<Diagnostic> {
+    findings.sort_by_key(|f| (Reverse(f.severity), f.slot));
+    let surplus = findings.split_off(findings.len().min(MOST_DIAGNOSTICS));
+    findings.sort_by_key(|f| f.slot);
+    let mut diagnostics: Vec<Diagnostic> = findings.into_iter().map(|f| code.diagnostic(f)).collect();
+    if let Some(first) = surplus.first() {
+        let message =
+            format!("{} more messages about kernel `{}` are not shown", surplus.len(), code.kernel.name);
+        diagnostics.push(Diagnostic { severity: first.severity, ..Diagnostic::error(message) });
+    }
+    diagnostics
 }
 
 /// The checks that follow the flow of control and values.

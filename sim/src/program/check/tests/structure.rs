@@ -1,6 +1,6 @@
 //! Nesting, functions and code that is not reached.
 
-use super::{CheckOptions, default, expect};
+use super::{CheckOptions, check_text, default, expect};
 
 #[test]
 fn structure() {
@@ -226,4 +226,16 @@ fn unreachable() {
          .word 0xFF000000   ;W these 2 instructions, to line 6, are never reached
          nop",
     );
+}
+
+#[test]
+fn what_is_too_much_to_list_or_to_follow() {
+    let report = check_text(&".word 0xFF000000\n".repeat(60), &CheckOptions::default());
+    assert_eq!(report.diagnostics.len(), 51);
+    assert_eq!(report.diagnostics[50].message, "10 more messages about kernel `k` are not shown");
+    let report = check_text(&"if p1\nendif\n".repeat(20_100), &CheckOptions::default());
+    assert_eq!(report.diagnostics.len(), 1);
+    let unread =
+        "kernel `k` has too many branches or call targets to follow; only encodings and nesting were checked";
+    assert_eq!(report.diagnostics[0].message, unread);
 }
