@@ -21,7 +21,11 @@ const REPLACED: &[(&str, &str, &str)] = &[
     ("unknown contents", "uniform(-1, 1)", "random(-1, 1)"),
     ("contents with too few values", "uniform(-1, 1)", "uniform(-1)"),
     ("unknown kind of step", "run(grid", "launch(grid"),
-    ("section missing", "    steps: [\n        run(grid: \"ceil_div(n, 64)\", arguments: [\"x\", \"y\", \"n\", \"low\", \"high\"]),\n    ],\n", ""),
+    (
+        "section missing",
+        "    steps: [\n        run(grid: \"ceil_div(n, 64)\", arguments: [\"x\", \"y\", \"n\", \"low\", \"high\"]),\n    ],\n",
+        "",
+    ),
     ("buffer without a type", "(type: f32, length: \"n\"),", "(length: \"n\"),"),
     ("buffer without a length", "(type: f32, length: \"n\"),", "(type: f32),"),
     ("one size of two", "(full: 100000, small: 1000)", "(full: 100000)"),
@@ -54,7 +58,11 @@ const REPLACED: &[(&str, &str, &str)] = &[
     ("reference with an unknown buffer", "x[i]", "xs[i]"),
     ("reference past the end", "x[i]", "x[i + 1]"),
     ("reference with an unknown key", "each(\"min(max(x[i], low), high)\")", "matmul(a: \"x\", c: \"x\")"),
-    ("reference with sizes that do not fit", "each(\"min(max(x[i], low), high)\")", "matmul(a: \"x\", b: \"x\", inner: 7)"),
+    (
+        "reference with sizes that do not fit",
+        "each(\"min(max(x[i], low), high)\")",
+        "matmul(a: \"x\", b: \"x\", inner: 7)",
+    ),
     ("too few expected values", "each(\"min(max(x[i], low), high)\")", "values([1, 2])"),
     ("tolerance below 0", "high)\"))", "high)\"), tolerance: ulp(-1))"),
     ("unknown tolerance", "high)\"))", "high)\"), tolerance: about(1))"),
@@ -115,14 +123,18 @@ fn messages_are_as_they_were_read_over() {
     }
     let expected = std::fs::read_to_string(&golden).unwrap_or_default();
     let line = expected.lines().zip(all.lines()).take_while(|(a, b)| a == b).count() + 1;
-    assert!(expected == all, "differs from line {line} on; run this test with UPDATE=1 and read the difference");
+    assert!(
+        expected == all,
+        "differs from line {line} on; run this test with UPDATE=1 and read the difference"
+    );
 }
 
 #[test]
 fn launch_files_of_ones_own_load_and_verify() {
     use wave_sim::verify::reference::{Machine, Options, run};
     for (name, values) in [("clamp", 1000), ("shortest", 4)] {
-        let job = load(&format!("tests/launch/{name}.ron"), Size::Small).unwrap_or_else(|e| panic!("{}", e[0]));
+        let job =
+            load(&format!("tests/launch/{name}.ron"), Size::Small).unwrap_or_else(|e| panic!("{}", e[0]));
         assert_eq!(job.name, name);
         let machine = Machine {
             wave_width: 8,

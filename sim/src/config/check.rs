@@ -3,9 +3,9 @@
 use super::declare::{Field, Kind, Limits, Parameter, Section, Tree};
 use super::model::Config;
 use super::rules::RULES;
-use crate::ron_text::join;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::isa::ExecClass;
+use crate::ron_text::join;
 use std::collections::BTreeSet;
 
 /// Something wrong with the values, not yet tied to a place in a file.

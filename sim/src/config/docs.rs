@@ -8,8 +8,8 @@ use super::presets::{PRESETS, Preset, default_preset};
 use super::rules::RULES;
 use super::show::wrap;
 use super::values::{Leaf, config_hash, is_prose, leaves};
-use crate::ron_text::join;
 use crate::diagnostic::Diagnostic;
+use crate::ron_text::join;
 use std::fmt::Write;
 
 /// Columns of a listing.

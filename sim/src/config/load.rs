@@ -84,7 +84,8 @@ fn stack(source: Source) -> Result<(Vec<Layer>, Vec<raw::Config>), Vec<Diagnosti
     let mut next = Some(source);
     while let Some(source) = next {
         let located = locate(&source.text);
-        let raw: raw::Config = parse(&source.text).map_err(|error| errors::diagnostics(&source, &located, &error))?;
+        let raw: raw::Config =
+            parse(&source.text).map_err(|error| errors::diagnostics(&source, &located, &error))?;
         let is_default = source.path.is_none() && source.text == default_preset().text;
         next = match &raw.base {
             Some(base) => Some(find_base(&source, &located, base, &layers).map_err(|e| vec![e])?),

@@ -26,7 +26,9 @@ impl Source {
     pub fn find_base(&self, name: &str) -> Result<Source, Diagnostic> {
         let beside = self.path.as_ref().map(|path| path.with_file_name(name));
         match beside {
-            Some(path) if path.is_file() && path.canonicalize().ok() != self.path => Source::read(&path, "configuration"),
+            Some(path) if path.is_file() && path.canonicalize().ok() != self.path => {
+                Source::read(&path, "configuration")
+            }
             _ => preset(name).map(Source::of_preset).ok_or_else(|| not_found(name)),
         }
     }

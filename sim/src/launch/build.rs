@@ -2,7 +2,7 @@
 
 use super::buffer::{Buffer, Buffers};
 use super::contents;
-use super::expression::{Expression, Failure, FUNCTIONS, Value};
+use super::expression::{Expression, FUNCTIONS, Failure, Value};
 use super::file::{Expect, File, Named, Parameter, Requirement, Tolerance as FileTolerance};
 use super::host::Target;
 use super::layout::{self, Layout};
@@ -45,8 +45,9 @@ impl Origin {
         let stem = path.file_stem().and_then(|s| s.to_str()).unwrap_or(name);
         let hint = match suite::builtin(stem) {
             Some(builtin) => format!("the suite has `{}`: name it without a path", builtin.name),
-            None => did_you_mean(stem, super::suite())
-                .unwrap_or_else(|| format!("the suite has {}", super::suite().collect::<Vec<_>>().join(", "))),
+            None => did_you_mean(stem, super::suite()).unwrap_or_else(|| {
+                format!("the suite has {}", super::suite().collect::<Vec<_>>().join(", "))
+            }),
         };
         let message = format!("there is no file `{name}`, and no launch file of the suite has that name");
         Err(vec![Diagnostic::error(message).hint(hint)])
@@ -59,7 +60,9 @@ impl Origin {
     }
 
     fn name(&self) -> String {
-        Path::new(&self.source.file).file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned())
+        Path::new(&self.source.file)
+            .file_stem()
+            .map_or_else(String::new, |s| s.to_string_lossy().into_owned())
     }
 
     fn beside(&self, path: &str) -> PathBuf {

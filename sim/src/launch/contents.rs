@@ -26,11 +26,7 @@ impl Structures {
 }
 
 /// Generates the structures.
-pub fn structures(
-    stated: &Named<Structure>,
-    names: &Names,
-    seed: u64,
-) -> Result<Structures, Vec<Problem>> {
+pub fn structures(stated: &Named<Structure>, names: &Names, seed: u64) -> Result<Structures, Vec<Problem>> {
     let generate = |name: &str, structure: &Structure| {
         let Structure::Csr { rows, columns, entries } = structure;
         let rows = names.size(rows, "rows")?;

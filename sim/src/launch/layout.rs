@@ -94,9 +94,7 @@ fn place(
         _ => None,
     };
     let length = match &stated.length {
-        Some(length) => {
-            Some(names.size(length, "length").map_err(|f| Problem::of(at(".length"), f))?)
-        }
+        Some(length) => Some(names.size(length, "length").map_err(|f| Problem::of(at(".length"), f))?),
         None => None,
     };
     let length = match (length, own) {
@@ -111,9 +109,7 @@ fn place(
         }
     };
     let address = match &stated.address {
-        Some(address) => {
-            names.size(address, "address").map_err(|f| Problem::of(at(".address"), f))? as u64
-        }
+        Some(address) => names.size(address, "address").map_err(|f| Problem::of(at(".address"), f))? as u64,
         None => next,
     };
     let end = address + length as u64 * element.bytes() as u64;

@@ -3,7 +3,9 @@
 use super::expression::Failure;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::program::asm::suggest::did_you_mean;
-use crate::ron_text::{Entry, Located, Noun, Shape, Source, is_syntax_error, locate, parse as parse_ron, syntax_error};
+use crate::ron_text::{
+    Entry, Located, Noun, Shape, Source, is_syntax_error, locate, parse as parse_ron, syntax_error,
+};
 use ron::error::{Error, SpannedError};
 use serde::de::DeserializeOwned;
 use std::ops::Range;
@@ -119,9 +121,7 @@ fn refused(source: &Source, error: &SpannedError) -> Diagnostic {
             here(what)
         }
         Error::DuplicateStructField { field, .. } => here(format!("`{field}` is stated twice")),
-        Error::InvalidValueForType { expected, found } => {
-            here(format!("expected {expected}, found {found}"))
-        }
+        Error::InvalidValueForType { expected, found } => here(format!("expected {expected}, found {found}")),
         Error::Message(message) => here(message.clone()),
         _ => syntax_error(source, &located, error, NOUN),
     }

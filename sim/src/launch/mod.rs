@@ -79,10 +79,8 @@ impl Job {
 
     /// Names of the capabilities that the kernels need and a machine lacks.
     pub fn missing(&self, machine: &Capabilities) -> Vec<&'static str> {
-        let needs = [
-            ("CAP_F64", self.requires.f64, machine.f64),
-            ("CAP_MMA", self.requires.mma, machine.mma),
-        ];
+        let needs =
+            [("CAP_F64", self.requires.f64, machine.f64), ("CAP_MMA", self.requires.mma, machine.mma)];
         needs.iter().filter(|(_, needed, there)| *needed && !there).map(|(name, ..)| *name).collect()
     }
 }

@@ -15,8 +15,9 @@ impl Random {
     /// The generator for what has this name.
     pub fn new(seed: u64, name: &str) -> Random {
         // FNV-1a, 64 bits.
-        let stream =
-            name.bytes().fold(0xCBF2_9CE4_8422_2325, |h: u64, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01B3));
+        let stream = name
+            .bytes()
+            .fold(0xCBF2_9CE4_8422_2325, |h: u64, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01B3));
         Random { pcg: Pcg32::new(seed, stream) }
     }
 

@@ -154,12 +154,7 @@ fn binary(operator: Binary, a: Value, b: Value) -> Result<Value, String> {
             Or => Ok(Value::Int(a | b)),
             Xor => Ok(Value::Int(a ^ b)),
             And => Ok(Value::Int(a & b)),
-            ShiftLeft => exact(
-                u32::try_from(b)
-                    .ok()
-                    .filter(|&b| b < 63)
-                    .and_then(|b| a.checked_mul(1 << b)),
-            ),
+            ShiftLeft => exact(u32::try_from(b).ok().filter(|&b| b < 63).and_then(|b| a.checked_mul(1 << b))),
             ShiftRight if b < 0 => Err("a shift by a negative number".to_owned()),
             ShiftRight => Ok(Value::Int(a >> b.min(63))),
             Add => exact(a.checked_add(b)),
@@ -183,9 +178,7 @@ fn binary(operator: Binary, a: Value, b: Value) -> Result<Value, String> {
                 Multiply => Ok(Value::Float(a * b)),
                 Divide => Ok(Value::Float(a / b)),
                 Remainder => Ok(Value::Float(a % b)),
-                Or | Xor | And | ShiftLeft | ShiftRight => {
-                    Err("a bit operator takes integers".to_owned())
-                }
+                Or | Xor | And | ShiftLeft | ShiftRight => Err("a bit operator takes integers".to_owned()),
             }
         }
     }

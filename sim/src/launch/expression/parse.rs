@@ -188,11 +188,8 @@ impl<'a> Parser<'a> {
         }
         let text = &self.text[start..self.at];
         let digits = text.replace('_', "");
-        let value = if float {
-            digits.parse().ok().map(Value::Float)
-        } else {
-            digits.parse().ok().map(Value::Int)
-        };
+        let value =
+            if float { digits.parse().ok().map(Value::Float) } else { digits.parse().ok().map(Value::Int) };
         value.map(Node::Value).ok_or_else(|| format!("`{text}` is not a number, or too large a one"))
     }
 }

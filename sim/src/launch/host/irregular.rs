@@ -22,10 +22,7 @@ pub(super) fn mandelbrot(
     limit: usize,
 ) -> Vec<f64> {
     let steps = |pixel: usize| {
-        let c = (
-            (pixel % width) as f32 * step.0 + origin.0,
-            (pixel / width) as f32 * step.1 + origin.1,
-        );
+        let c = ((pixel % width) as f32 * step.0 + origin.0, (pixel / width) as f32 * step.1 + origin.1);
         let mut z = (0f32, 0f32);
         let mut steps = 0;
         while steps < limit {
@@ -68,8 +65,7 @@ pub(super) fn bfs_depths(offsets: &[f64], columns: &[f64], source: usize) -> Res
     while let Some(vertex) = queue.pop_front() {
         for &neighbour in &columns[rows[vertex].clone()] {
             let next = depths[vertex] + 1.0;
-            let depth =
-                depths.get_mut(neighbour as usize).ok_or_else(|| no_index("vertices", neighbour))?;
+            let depth = depths.get_mut(neighbour as usize).ok_or_else(|| no_index("vertices", neighbour))?;
             if *depth > next {
                 *depth = next;
                 queue.push_back(neighbour as usize);
@@ -158,7 +154,8 @@ mod tests {
 
     #[test]
     fn a_sparse_product_by_hand() {
-        let product = sparse_matvec(&[0.0, 2.0, 2.0, 3.0], &[0.0, 2.0, 1.0], &[2.0, 3.0, 4.0], &[1.0, 10.0, 100.0]);
+        let product =
+            sparse_matvec(&[0.0, 2.0, 2.0, 3.0], &[0.0, 2.0, 1.0], &[2.0, 3.0, 4.0], &[1.0, 10.0, 100.0]);
         assert_eq!(product, Ok(vec![302.0, 0.0, 40.0]));
     }
 

@@ -225,9 +225,7 @@ impl Reference {
                 values.resize(values.len().max(target.length), Value::Int(0));
                 wrap_all(values)
             }
-            Reference::PrefixSum { of } => {
-                wrap_all(dense::prefix_sum(&buffers.each(of, target.length)?))
-            }
+            Reference::PrefixSum { of } => wrap_all(dense::prefix_sum(&buffers.each(of, target.length)?)),
             Reference::Histogram { values } => irregular::histogram(&buffers.read(values)?, target.length),
             Reference::Sorted { values } => {
                 let mut values = buffers.read(values)?;
@@ -284,7 +282,8 @@ impl Reference {
             ),
             Reference::Crc32 { records, record_bytes } => {
                 let bytes: Vec<u8> = buffers.bytes(records)?.to_vec();
-                let length = buffers.scope.divisor(record_bytes, "record_bytes", &[("records", bytes.len())])?;
+                let length =
+                    buffers.scope.divisor(record_bytes, "record_bytes", &[("records", bytes.len())])?;
                 Ok(bytes.chunks_exact(length).map(|record| f64::from(irregular::crc32(record))).collect())
             }
             Reference::Chase { next, start, hops } => irregular::chase(
