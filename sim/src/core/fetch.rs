@@ -160,7 +160,7 @@ impl Core {
             let bit: SlotMask = 1 << group.slot;
             self.waves.fetching &= !bit;
             let wave = &mut self.waves.waves[group.slot];
-            let was_empty = wave.buffer.is_empty();
+            let before = wave.buffer.len();
             if group.words == 0 {
                 // The end of the kernel takes the place of an instruction.
                 wave.buffer.push_back(group.first);
@@ -183,7 +183,7 @@ impl Core {
                 word = next;
             }
             if P::ON {
-                for &word in wave.buffer.iter().filter(|&&w| w + 1 >= group.first && w <= end) {
+                for &word in wave.buffer.iter().skip(before) {
                     probe.step(Event {
                         cycle: now,
                         core: self.index,
@@ -195,7 +195,7 @@ impl Core {
                 }
             }
             self.waves.refresh_room(group.slot);
-            if was_empty {
+            if before == 0 {
                 self.waves.refresh(group.slot, ops);
             }
         }
