@@ -216,7 +216,6 @@ fn order_of_service(config: &Config, lines: &[u64]) -> (Vec<u64>, DramCounters) 
     let mut next = 0;
     let mut order = Vec::new();
     while order.len() < lines.len() {
-        assert!(rig.now < 200_000);
         rig.step(&mut |now: Cycle, core: usize, l1: &mut L1| {
             if let Some(response) = l1.response(now) {
                 order.push(response.line);
