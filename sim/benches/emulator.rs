@@ -12,11 +12,17 @@ use wave_sim::launch::{self, Job, Size, Verification};
 /// Kernels that both machines can run: ALU-bound, local memory and barriers, wave operations, cache-resident,
 /// streaming. The path is a launch file beside this one: the suite's sgemm uses more registers than the older
 /// assembler has.
-const KERNELS: [&str; 5] =
-    ["alu_loop", concat!(env!("CARGO_MANIFEST_DIR"), "/benches/sgemm_tile.ron"), "reduction", "stencil2d", "vector_add"];
+const KERNELS: [&str; 5] = [
+    "alu_loop",
+    concat!(env!("CARGO_MANIFEST_DIR"), "/benches/sgemm_tile.ron"),
+    "reduction",
+    "stencil2d",
+    "vector_add",
+];
 /// Comparisons that the older assembler does not know, and what does the same for the values that these
 /// kernels compare, which are below 2³¹.
-const OLDER_NAMES: [(&str, &str); 3] = [("ucmp_ge", "icmp_ge"), ("ucmp_gt", "icmp_gt"), ("ucmp_eq", "icmp_eq")];
+const OLDER_NAMES: [(&str, &str); 3] =
+    [("ucmp_ge", "icmp_ge"), ("ucmp_gt", "icmp_gt"), ("ucmp_eq", "icmp_eq")];
 const TURNS: usize = 3;
 
 /// Wave instructions and seconds of one run.
@@ -68,7 +74,9 @@ fn emulate(config: &Config, job: &Job) -> Run {
 /// Wave instructions, and the most million of them a second that a turn reached.
 fn fastest(run: impl Fn() -> Run) -> (u64, f64) {
     let turns = (0..TURNS).map(|_| run());
-    turns.map(|(count, seconds)| (count, count as f64 / seconds / 1e6)).fold((0, 0.0), |a, b| (b.0, b.1.max(a.1)))
+    turns
+        .map(|(count, seconds)| (count, count as f64 / seconds / 1e6))
+        .fold((0, 0.0), |a, b| (b.0, b.1.max(a.1)))
 }
 
 fn peak_memory_bytes() -> Option<u64> {
@@ -97,7 +105,10 @@ fn memory_on_the_largest_machine() {
 fn main() {
     memory_on_the_largest_machine();
     let config = config::load("gpu.ron").expect("a preset");
-    println!("{:<12} {:>16} {:>16} {:>8}   (million wave instructions a second)", "kernel", "wave-sim", "wave-emu", "ratio");
+    println!(
+        "{:<12} {:>16} {:>16} {:>8}   (million wave instructions a second)",
+        "kernel", "wave-sim", "wave-emu", "ratio"
+    );
     let mut product = 1.0;
     for name in KERNELS {
         let job = launch::load(name, Size::Full).expect("a kernel of the suite");

@@ -1,7 +1,7 @@
 //! Random structured programs on the simulator and on the reference interpreter: the same device memory,
 //! the same number of wave instructions, the same faults.
 //!
-//! `WAVE_SIM_PROGRAMS` sets how many programs each machine runs, `WAVE_SIM_SEED` the first seed. A failure
+//! `WAVE_SIM_PROGRAMS` multiplies the number of programs, `WAVE_SIM_SEED` sets the first seed. A failure
 //! names the seed and prints the program shrunk, as assembly.
 
 use wave_sim::config::{self, Config, DivergenceMode, IssuePolicy};
@@ -10,9 +10,6 @@ use wave_sim::program::disassemble;
 use wave_sim::verify::compare::{Difference, compare, simulate};
 use wave_sim::verify::generate::{Case, Options, grow, shrink};
 use wave_sim::verify::reference::Machine;
-
-/// Programs for each machine where nothing else is asked for.
-const PROGRAMS: u64 = 30;
 
 fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable).ok().map_or(default, |text| text.parse().expect("a number"))
@@ -25,12 +22,12 @@ fn check(config: &Config, every_cycle: bool, case: &Case) -> Result<(), Differen
     })
 }
 
-/// Runs programs on one machine, every other with one fault in it at times.
-fn run(name: &str, change: impl Fn(&mut Config)) {
+/// Runs programs on one machine; one in five has a fault in it.
+fn run(programs: u64, name: &str, change: impl Fn(&mut Config)) {
     let mut config = config::load(name).expect("a preset");
     change(&mut config);
     let first = number("WAVE_SIM_SEED", 0);
-    for seed in first..first + number("WAVE_SIM_PROGRAMS", PROGRAMS) {
+    for seed in first..first + programs * number("WAVE_SIM_PROGRAMS", 1) {
         let options = Options { fault: seed % 5 == 4, ..Options::of(&config) };
         let tree = grow(seed, &options);
         // Skipping idle cycles must not show: visit them all in some runs.
@@ -53,34 +50,34 @@ fn run(name: &str, change: impl Fn(&mut Config)) {
 
 #[test]
 fn on_the_smallest_machine() {
-    run("tiny", |_| {});
+    run(120, "tiny", |_| {});
 }
 
 #[test]
 fn on_the_smallest_machine_with_jumps() {
-    run("tiny", |config| config.core.divergence = DivergenceMode::Jump);
+    run(120, "tiny", |config| config.core.divergence = DivergenceMode::Jump);
 }
 
 #[test]
 fn on_the_default_machine() {
-    run("gpu", |_| {});
+    run(20, "gpu", |_| {});
 }
 
 #[test]
 fn on_a_machine_of_64_lanes() {
-    run("mi300x", |_| {});
+    run(20, "mi300x", |_| {});
 }
 
 #[test]
 fn on_the_machine_of_the_rtl() {
-    run("rtl", |_| {});
+    run(60, "rtl", |_| {});
 }
 
 #[test]
 fn with_every_issue_policy() {
     for policy in [IssuePolicy::Lrr, IssuePolicy::Gto, IssuePolicy::Oldest, IssuePolicy::TwoLevel] {
         for divergence in [DivergenceMode::Walk, DivergenceMode::Jump] {
-            run("tiny", |config| {
+            run(15, "tiny", |config| {
                 config.core.schedulers = 2;
                 config.core.issue.policy = policy;
                 config.core.issue.two_level_active = 2;
@@ -93,7 +90,7 @@ fn with_every_issue_policy() {
 /// Latencies and queues as short and as long as they go: results do not depend on timing.
 #[test]
 fn with_extreme_timing() {
-    run("tiny", |config| {
+    run(40, "tiny", |config| {
         for class in config.core.units.iter_mut().flat_map(|unit| &mut unit.classes) {
             (class.latency_cycles, class.passes) = (1, 1);
         }
@@ -103,7 +100,7 @@ fn with_extreme_timing() {
         config.core.lsu.queue_entries = 1;
         config.core.lsu.pending_entries = 1;
     });
-    run("tiny", |config| {
+    run(40, "tiny", |config| {
         for (n, class) in config.core.units.iter_mut().flat_map(|unit| &mut unit.classes).enumerate() {
             (class.latency_cycles, class.passes) = (40 - 3 * n as u32, 1 + n as u32 % 3);
         }

@@ -196,10 +196,10 @@ sections! {
     pub struct Registers {
         /// Banks; each reads one row and writes one row a cycle. Register r of wave slot s lies in bank
         /// (r + s / schedulers) mod banks.
-        #[limits(power_of_two(1, 64).of("banks"))]
+        #[limits(power_of_two(1, 32).of("banks"))]
         pub banks: u32,
         /// Operand collectors: instructions that may gather their operands at once.
-        #[limits(range(1, 256).of("collectors"))]
+        #[limits(range(1, 255).of("collectors"))]
         pub collectors: u32,
         /// Rows that write-back may write a cycle, over all banks; at most one a bank.
         #[limits(range(1, 64).of("rows a cycle"))]

@@ -183,7 +183,7 @@ fn legal_here(inst: Inst, kernel: &Kernel, registers: u32, config: &Config) -> R
     }
     if inst.op == Op::Call {
         let words = kernel.code.start..kernel.code.end;
-        if inst.imm % WORD_BYTES != 0 || !words.contains(&(inst.imm / WORD_BYTES)) {
+        if !inst.imm.is_multiple_of(WORD_BYTES) || !words.contains(&(inst.imm / WORD_BYTES)) {
             return Err(DecodeError::CallTarget(inst.imm));
         }
     }

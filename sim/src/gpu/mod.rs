@@ -131,7 +131,7 @@ impl<'a> Gpu<'a> {
         let before = (self.memory.counters(), self.l1_counters());
         self.memory.set_skip_idle_cycles(!options.every_cycle);
         let mut run = Run::new(self, launch, options, &ops, occupancy);
-        let end = run.to_the_end(options, &ops, probe, progress)?;
+        let end = run.run_to_end(options, &ops, probe, progress)?;
         // The next kernel starts when every block has surely come so far, however the cycles were visited.
         let next_start = end + quantum;
         run.memory.run(run.now, next_start);
@@ -250,7 +250,7 @@ impl<'m> Run<'m> {
 
     /// Runs until the grid is done and every store is acknowledged. Returns the cycle after the last in
     /// which a core or the dispatcher did something.
-    fn to_the_end<P: Probe>(
+    fn run_to_end<P: Probe>(
         &mut self,
         options: &RunOptions,
         ops: &MicroOps,

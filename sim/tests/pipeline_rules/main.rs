@@ -1,6 +1,11 @@
 //! The rules of docs/pipeline.md, one by one: tiny kernels on a machine of one core whose stages are
 //! recorded, held against the cycles that each rule gives. A test is named after its rule.
 
+mod account;
+mod control;
+mod execute;
 mod front;
+mod issue;
+mod load_store;
 mod machine;
 mod residency;

@@ -42,7 +42,7 @@ pub fn lines_of(
             let line = from & !line_mask;
             let to = end.min(line | line_mask);
             let sectors = sectors_between(from & line_mask, to & line_mask, sector_bytes);
-            if !lines.get(last).is_some_and(|l| l.address == line) {
+            if lines.get(last).is_none_or(|l| l.address != line) {
                 last = lines.iter().position(|l| l.address == line).unwrap_or_else(|| {
                     lines.push(LineAccess { address: line, lanes: 0, sectors: 0 });
                     lines.len() - 1

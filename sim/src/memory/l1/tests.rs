@@ -102,15 +102,15 @@ fn a_request_leaves_in_the_cycle_after_the_access_and_a_reply_answers_in_the_cyc
     let mut bench = Bench::new(|_| {});
     bench.load(0, 1, 9).unwrap();
     bench.tick();
-    assert_eq!(bench.l1.next_event(bench.now, &mut bench.port), 101);
+    assert_eq!(bench.l1.next_event(bench.now, &bench.port), 101);
     bench.tick();
     // Sent in 101, over a link of one cycle.
     assert_eq!((bench.now, bench.requests().len()), (102, 1));
     let request = Request::read(0, 0, 1, CacheHint::Cached);
-    assert_eq!(bench.l1.next_event(bench.now, &mut bench.port), NEVER);
+    assert_eq!(bench.l1.next_event(bench.now, &bench.port), NEVER);
     assert!(bench.answer(&request, 7));
     assert_eq!(bench.take(), None);
-    assert_eq!(bench.l1.next_event(bench.now, &mut bench.port), 103);
+    assert_eq!(bench.l1.next_event(bench.now, &bench.port), 103);
     bench.tick();
     assert_eq!(bench.take(), Some((9, 7)));
     assert!(bench.l1.is_idle());

@@ -95,7 +95,6 @@ fn contend(rig: &mut Rig, rounds: u32, op: AtomicOp, scope: Scope, invalidate: b
     let mut old = vec![Vec::new(); cores];
     let mut rejected = vec![0; cores];
     while old.iter().any(|seen| seen.len() < rounds as usize) {
-        assert!(rig.now < 1_000_000);
         rig.step(&mut |now: Cycle, core: usize, l1: &mut L1| {
             if let Some(response) = l1.response(now) {
                 if response.kind == ResponseKind::AtomicOld {

@@ -191,7 +191,6 @@ fn a_core_that_takes_no_replies_stops_at_its_credits_and_delays_others_only_at_a
             }
         }
         rig.step(&mut { silent });
-        assert!(rig.now < start + 5000, "{taken}");
     }
     assert_eq!(ask(&mut rig, other[2]), Some(L2_HIT));
     assert!(rig.system.is_idle());

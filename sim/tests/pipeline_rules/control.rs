@@ -1,0 +1,201 @@
+//! B: control, barriers, fences.
+
+use crate::machine::*;
+use wave_sim::config::{Config, DivergenceMode};
+
+fn branching(latency: u32) -> Config {
+    let mut config = machine();
+    config.core.branch_latency_cycles = latency;
+    config
+}
+
+#[test]
+fn b1_the_shadow_ends_after_the_branch_latency() {
+    for latency in [1, 2, 7] {
+        for control in ["loop", "if !p1", "wait", "fence_acquire .wave", "fence_release .system"] {
+            let t = run(&branching(latency), &format!("a: {control}\nb: nop\nhalt"));
+            assert_eq!(t.after("a", "b", Issue), u64::from(latency), "{control}");
+        }
+    }
+}
+
+#[test]
+fn b1_a_wave_does_not_fetch_in_its_shadow() {
+    for latency in [1, 2, 7] {
+        let mut config = branching(latency);
+        config.core.fetch.words = 4;
+        config.core.fetch.buffer_entries = 4;
+        // The fence empties the buffer at its issue.
+        let t = run(&config, "nop\nnop\nnop\na: wait\nb: nop\nhalt");
+        assert_eq!(t.after("a", "b", Fetch), u64::from(latency));
+        // A group that is under way is decoded all the same: F 0, D 3, F 3, I 4, D 6.
+        config.core.fetch.buffer_entries = 8;
+        config.core.fetch.icache_latency_cycles = 3;
+        let t = run(&config, "a: wait\nnop\nnop\nnop\nb: nop\nhalt");
+        assert_eq!(t.after("a", "b", Decode), 2);
+    }
+}
+
+#[test]
+fn b2_redirects_are_at_endloop_call_and_return() {
+    for latency in [1, 3] {
+        let config = branching(latency);
+        let shadow = u64::from(latency);
+        let t = run(
+            &config,
+            "mov_imm r1, 1\nloop\na: iadd r2, r2, r1\nicmp_gt p1, r2, r1\nbreak p1\nb: endloop\nc: nop\nhalt",
+        );
+        // Back once: fetch, decode, issue. Then on.
+        let (a, b) = (t.all(0, "a", Issue), t.all(0, "b", Issue));
+        assert_eq!((a.len(), b.len()), (2, 2));
+        assert_eq!(a[1] - b[0], shadow + 2);
+        assert_eq!(t.at("c", Issue) - b[1], shadow);
+        assert_eq!(t.report.core.taken_redirects, 1);
+        let t = run(&config, "a: call x\nb: halt\nx: nop\nc: return");
+        assert_eq!(t.after("a", "x", Issue), shadow + 2);
+        assert_eq!(t.after("c", "b", Issue), shadow + 2);
+        assert_eq!(t.report.core.taken_redirects, 2);
+    }
+}
+
+#[test]
+fn b3_walk_squashes_and_jump_skips() {
+    for latency in [1, 2, 4] {
+        for nops in [1, 5] {
+            let mut config = branching(latency);
+            let (shadow, words) = (u64::from(latency), nops as u64);
+            let body = format!("a: if p1\n{}b: endif\nhalt", "nop\n".repeat(nops));
+            let t = run(&config, &body);
+            assert_eq!(t.after("a", "b", Issue), shadow + words);
+            // The endif is squashed too: no lane is active when it brings them back.
+            assert_eq!(t.report.core.squashed_instructions, words + 1);
+            config.core.divergence = DivergenceMode::Jump;
+            let t = run(&config, &body);
+            assert_eq!(t.after("a", "b", Issue), shadow + 2);
+            assert_eq!((t.report.core.squashed_instructions, t.report.core.taken_redirects), (1, 1));
+        }
+    }
+}
+
+#[test]
+fn b3_nested_constructs_are_counted() {
+    let body = "a: if p1\nif p2\nelse\nendif\nloop\nendloop\nelse\nb: nop\nendif\nhalt";
+    let mut config = branching(3);
+    // In walk mode the five nested instructions are squashed, each with its shadow, and the else acts.
+    let t = run(&config, body);
+    assert_eq!(t.after("a", "b", Issue), 3 + 5 * 3 + 3);
+    config.core.divergence = DivergenceMode::Jump;
+    let t = run(&config, body);
+    assert_eq!(t.after("a", "b", Issue), 3 + 2 + 3);
+    // From a break to the endloop, over an endif that is not the loop's.
+    let body = "loop\nif !p1\na: break !p1\nnop\nendif\nnop\nb: endloop\nhalt";
+    config.core.divergence = DivergenceMode::Walk;
+    let t = run(&config, body);
+    // The endif acts though no lane comes back: it has its shadow.
+    assert_eq!(t.after("a", "b", Issue), 3 + 1 + 3 + 1);
+}
+
+#[test]
+fn b4_a_barrier_waits_for_the_waves_own_accesses() {
+    let config = machine();
+    for access in [
+        "local_store_u32 r2, r3",
+        "local_atomic_add r2, r3",
+        "local_load_u32 r1, r2",
+        "device_load_u32 r1, r2",
+    ] {
+        let t = run(&config, &format!("a: {access}\nb: barrier\nhalt"));
+        assert_eq!(t.after("a", "b", Issue), t.after("a", "a", Retire), "{access}");
+    }
+    // A device store is performed when the L1 takes it.
+    let t = run(&config, "a: device_store_u32 r2, r3\nb: barrier\nhalt");
+    assert_eq!(t.after("a", "b", Issue), 3);
+}
+
+#[test]
+fn b4_the_last_wave_releases_all() {
+    for latency in [1, 2, 7] {
+        let config = branching(latency);
+        let t = bench(&config).waves(3).run("nop\na: barrier\nb: nop\nhalt");
+        let last = [0, 1, 2].map(|slot| t.of(slot, "a", Issue)).into_iter().max().unwrap();
+        let next = last + u64::from(latency);
+        let mut issues = [0, 1, 2].map(|slot| t.of(slot, "b", Issue));
+        issues.sort_unstable();
+        assert_eq!(issues, [next, next + 1, next + 2]);
+        // The end of the last wave that does not come.
+        let t = bench(&config).waves(2).run(
+            "mov_sr r1, sr_wave_id\nicmp_eq p1, r1, r2\n@!p1 idiv r3, r2, r2\n@!p1 mov r3, r3\nc: @!p1 halt
+            a: barrier\nb: nop\nhalt",
+        );
+        assert_eq!(t.of(0, "b", Issue), t.of(1, "c", Issue).max(t.of(0, "a", Issue)) + u64::from(latency));
+        assert!(t.of(1, "c", Issue) > t.of(0, "a", Issue), "the barrier was there first");
+    }
+}
+
+/// Cycles from the issue of an access, two before it enters the load/store unit, to that of what follows.
+fn after_access(config: &Config, a: &str, b: &str) -> u64 {
+    let t = run(config, &format!("a: {a}\nb: {b}\nhalt"));
+    t.after("a", "b", Issue)
+}
+
+#[test]
+fn b5_fences_wait_for_what_their_scope_says() {
+    let mut config = machine();
+    let store = "local_atomic_add r2, r3"; // eight passes: performed eight cycles after its entry
+    let load = "local_load_u32 r1, r2"; // written back after one pass and the latency of five
+    for (fence, after_store, after_load) in [
+        ("wait", None, Some(6)),
+        ("fence_acquire .wave", None, None),
+        ("fence_release .wave", None, None),
+        ("fence_acquire .workgroup", Some(8), Some(6)),
+        ("fence_release .workgroup", Some(8), Some(6)),
+        ("fence_acquire .device", Some(8), Some(6)),
+        ("fence_release .device", Some(8), Some(6)),
+        ("fence_acq_rel .system", Some(8), Some(6)),
+    ] {
+        for (access, expected) in [(store, after_store), (load, after_load)] {
+            let t = run(&config, &format!("a: {access}\nb: {fence}\nhalt"));
+            let issue = expected.map_or(1, |after| 2 + after);
+            assert_eq!(t.after("a", "b", Issue), issue, "{access}, {fence}");
+        }
+    }
+    // An atomic that returns is a load.
+    assert_eq!(after_access(&config, "local_atomic_add r1, r2, r3", "wait"), 2 + 8 + 5);
+    // The acknowledgement of a store counts for releases of the wider scopes, and takes two crossings.
+    let store = "device_store_u32 r2, r3";
+    for (fence, after) in [("wait", 1), ("fence_acquire .device", 3), ("fence_acq_rel .workgroup", 3)] {
+        assert_eq!(after_access(&config, store, fence), after, "{fence}");
+    }
+    for fence in ["fence_release .device", "fence_acq_rel .device", "fence_release .system"] {
+        config.interconnect.latency_cycles = 3;
+        let near = after_access(&config, store, fence);
+        config.interconnect.latency_cycles = 8;
+        assert_eq!(after_access(&config, store, fence), near + 10, "{fence}");
+        assert!(near > 3 + 6);
+    }
+}
+
+#[test]
+fn b5_the_next_wave_of_a_slot_waits_for_the_acknowledgements_too() {
+    let mut config = machine();
+    config.core.max_workgroups = 1;
+    config.dispatcher.latency_cycles = 1;
+    config.interconnect.latency_cycles = 40;
+    let acknowledged = after_access(&config, "device_store_u32 r2, r3", "fence_release .device");
+    let t = bench(&config).groups(2).run("b: fence_release .device\na: device_store_u32 r2, r3\nhalt");
+    assert_eq!(t.all(0, "b", Issue)[1] - t.all(0, "a", Issue)[0], acknowledged);
+}
+
+#[test]
+fn b5_an_acquire_of_a_wide_scope_invalidates_the_l1() {
+    for (fence, hits) in [
+        ("fence_acquire .wave", 1),
+        ("fence_acquire .workgroup", 1),
+        ("fence_release .device", 1),
+        ("fence_acquire .device", 0),
+        ("fence_acq_rel .system", 0),
+    ] {
+        let t = run(&machine(), &format!("device_load_u32 r1, r2\n{fence}\ndevice_load_u32 r1, r2\nhalt"));
+        assert_eq!(t.report.l1.hits, hits, "{fence}");
+    }
+}
