@@ -72,6 +72,8 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
     };
     match ended {
         Ok(exit) => exit as u8,
+        // Standard output was closed: see `Terminal::out`.
+        Err(diagnostics) if diagnostics.is_empty() => Exit::Success as u8,
         Err(diagnostics) => {
             terminal.diagnostics(&diagnostics);
             Exit::WrongInput as u8

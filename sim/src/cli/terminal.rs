@@ -21,18 +21,18 @@ impl Terminal {
 
     /// Writes results to standard output.
     ///
-    /// A reader that has gone away, such as `head`, is not an error.
-    ///
     /// # Errors
-    /// If standard output cannot take it, for example because the disk is full.
+    /// If standard output cannot take it, for example because the disk is full. A reader that has gone away,
+    /// such as `head`, ends the command without a message: nobody wants the rest.
     pub fn out(&self, text: &str) -> Ended {
         let mut out = io::stdout().lock();
         match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-            Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(Vec::new()),
+            Err(error) => {
                 let message = format!("cannot write to standard output: {}", reason(&error));
                 Err(vec![Diagnostic::error(message)])
             }
-            _ => Ok(Exit::Success),
+            Ok(()) => Ok(Exit::Success),
         }
     }
 

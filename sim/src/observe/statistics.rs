@@ -58,3 +58,47 @@ pub fn listing() -> String {
     }
     text
 }
+
+/// What the names before the point stand for, in the order of [`declared`].
+const GROUPS: &[(&str, &str)] = &[
+    ("figure", "Figures: ratios of the counters below, for the launches of a run together."),
+    ("kernel", "The launch as a whole."),
+    ("core", "The cores, added up."),
+    (
+        "issue",
+        "Issue slots. Each scheduler has `core.issue.width` of them a cycle, and each is charged to exactly one of \
+         these uses, so that they add up to kernel.cycles × cores × schedulers × issue width. A slot that nothing \
+         used is charged to the first reason below `squashed` that any of the scheduler's waves has.",
+    ),
+    ("l1", "The L1 caches, added up."),
+    ("interconnect", "The network between cores and L2 slices."),
+    ("l2", "The L2 slices, added up."),
+    ("dram", "The memory channels, added up."),
+];
+
+/// The manual of all statistics, `docs/statistics.md`.
+pub fn manual() -> String {
+    let mut text = INTRODUCTION.to_owned();
+    let all = declared();
+    for (group, doc) in GROUPS {
+        _ = write!(text, "\n## `{group}`\n\n{doc}\n\n| name | unit | meaning |\n|---|---|---|\n");
+        for Declared { name, unit, doc } in &all {
+            if let Some((before, after)) = name.split_once('.')
+                && before == *group
+            {
+                _ = writeln!(text, "| `{after}` | {unit} | {} |", doc.trim());
+            }
+        }
+    }
+    text
+}
+
+const INTRODUCTION: &str = "\
+# Statistics
+
+<!-- Written by `UPDATE=1 cargo test -p wave-sim --test cli`; do not edit. -->
+
+What `wave-sim --stats` and `--format json` report, and `wave-sim stats` lists. Each is declared once, beside the code
+that counts it. A name is its group, a point, and the name in the group's table: `core.fetches`. Counters are those of
+one launch, or of all launches of a run added up.
+";

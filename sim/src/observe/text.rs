@@ -17,7 +17,8 @@ const BAR: usize = 40;
 /// The machine, on one line.
 pub fn machine(config: &Config) -> String {
     let (name, hash) = (&config.name, config_hash(config));
-    format!("{name} (config {hash}): {} cores of {} lanes\n", config.cores, config.core.wave_width)
+    let cores = counted(config.cores.into(), "core");
+    format!("{name} (config {hash}): {cores} of {} lanes\n", config.core.wave_width)
 }
 
 /// The report of a run: what was launched, the figures, where the issue slots went, memory, the result.

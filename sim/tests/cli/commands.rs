@@ -1,5 +1,6 @@
 //! The commands that run nothing: asm, dis, check, config, stats, completions, help.
 
+use super::golden;
 use super::scratch::Scratch;
 
 const KERNEL: &str = "\
@@ -136,4 +137,12 @@ fn a_reader_that_goes_away_is_no_error_and_a_full_disk_is_one() {
     let ran = wave_sim().args(["config", "schema"]).stdout(full).output().unwrap();
     assert_eq!(ran.status.code(), Some(2));
     assert!(String::from_utf8(ran.stderr).unwrap().contains("no space left"));
+}
+
+#[test]
+fn the_manual_of_statistics_is_current_and_has_them_all() {
+    let manual = wave_sim::observe::statistics::manual();
+    golden::check("docs/statistics.md", &manual);
+    let rows = manual.lines().filter(|line| line.starts_with("| `")).count();
+    assert_eq!(rows, wave_sim::observe::statistics::declared().len());
 }
