@@ -2,7 +2,7 @@
 
 use super::layout::{COUNTERS, RESERVED, Reserved};
 use super::shrink::list;
-use super::{Ending, Node, Options, Region, Test, Tree, Trips, values};
+use super::{Checksum, Ending, Node, Options, Region, Test, Tree, Trips, values};
 use crate::isa::{ExecClass, Field, Guard, Inst, MMA_FRAGMENTS, Op, Role, Scope, Special, table::TABLE};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -78,7 +78,11 @@ fn frame(rng: &mut Pcg64Mcg, options: &Options) -> Tree {
         grid: [rng.random_range(1..=3), rng.random_range(1..=2), rng.random_range(1..=2)],
         workgroup,
         memory_seed: rng.random_range(0..u64::MAX),
-        checksum: Some((0..4).collect()),
+        checksum: Some(Checksum {
+            predicates: (0..4).collect(),
+            local: true,
+            fragments: if options.mma { vec![0, 1] } else { Vec::new() },
+        }),
         ending: [Ending::Halt, Ending::Return, Ending::RunOff][rng.random_range(0..3u32) as usize],
         functions: Vec::new(),
     }
@@ -424,7 +428,9 @@ impl Grower {
         let rows = u16::from(rows);
         let runs: Vec<Range<u16>> =
             self.tree.pool.iter().filter(|run| run.len() >= rows.into()).cloned().collect();
-        if self.below(5) < 2 && !self.recent.is_empty() {
+        // Accesses that wait for one another never overtake one another.
+        let recent = if self.focus == Focus::Memory { 8 } else { 2 };
+        if self.one_in(recent) && !self.recent.is_empty() {
             let distance = self.rng.random_range(1..=3.min(self.recent.len() as u32));
             let register = self.recent[self.recent.len() - distance as usize];
             let last = u16::from(register) + rows - 1;

@@ -1,7 +1,7 @@
 //! From a tree to code words.
 
 use super::layout::{COUNTERS, Layout, OWN_BYTES, RESERVED, Reserved};
-use super::{Access, Ending, Node, Region, Test, Tree, Trips};
+use super::{Access, Checksum, Ending, Node, Region, Test, Tree, Trips};
 use crate::isa::{Inst, Op, Special};
 use crate::program::{Kernel, Program};
 
@@ -140,8 +140,8 @@ impl Lower<'_> {
     }
 
     fn epilogue(&mut self) {
-        if let Some(predicates) = &self.tree.checksum {
-            self.checksum(predicates);
+        if let Some(covers) = &self.tree.checksum {
+            self.checksum(covers);
         }
         match self.tree.ending {
             Ending::Halt => self.emit(Inst::new(Op::Halt)),
@@ -150,14 +150,14 @@ impl Lower<'_> {
         }
     }
 
-    /// Folds predicates and pool into a word after the lane's own bytes. The registers of the loop
-    /// counters serve as temporaries.
-    fn checksum(&mut self, predicates: &[u8]) {
+    /// Folds the registers, and what else is asked for, into a word after the lane's own bytes. The
+    /// registers of the loop counters serve as temporaries.
+    fn checksum(&mut self, covers: &Checksum) {
         let [zero, one, own] = [Reserved::Zero, Reserved::One, Reserved::OwnDevice].map(|r| self.reserved(r));
         let sum = self.tree.reserved + (RESERVED - COUNTERS);
         let (factor, bit) = (sum + 1, sum + 2);
         self.imm(sum, 0);
-        for &predicate in predicates {
+        for &predicate in &covers.predicates {
             self.op(Op::IAdd, [sum, sum, sum, 0]);
             self.op(Op::Select, [bit, predicate, one, zero]);
             self.op(Op::Or, [sum, sum, bit, 0]);
@@ -166,9 +166,31 @@ impl Lower<'_> {
         for register in self.tree.pool.iter().cloned().flatten() {
             self.op(Op::IMad, [sum, sum, factor, register as u8]);
         }
+        if covers.local {
+            self.fold_local(sum, OWN_BYTES / 4);
+        }
+        for &fragment in &covers.fragments {
+            self.imm(bit, 16);
+            let tile = self.reserved(Reserved::OwnLocal);
+            self.op(Op::MmaStoreC, [tile, bit, fragment, 0]);
+            self.fold_local(sum, 16);
+        }
         self.imm(factor, OWN_BYTES);
         self.op(Op::IAdd, [factor, factor, own, 0]);
         self.op(Op::DeviceStoreU32, [0, factor, sum, 0]);
+    }
+
+    /// Folds the first words of the lane's own local memory into `sum`. The next register has the factor,
+    /// the three after it are temporaries.
+    fn fold_local(&mut self, sum: u8, words: u32) {
+        let [factor, word, address, step] = [1, 2, 3, 4].map(|n| sum + n);
+        self.imm(step, 4);
+        self.op(Op::Mov, [address, self.reserved(Reserved::OwnLocal), 0, 0]);
+        for _ in 0..words {
+            self.op(Op::LocalLoadU32, [word, address, 0, 0]);
+            self.op(Op::IMad, [sum, sum, factor, word]);
+            self.op(Op::IAdd, [address, address, step, 0]);
+        }
     }
 
     fn block(&mut self, nodes: &[Node]) {

@@ -198,6 +198,17 @@ pub enum Ending {
     RunOff,
 }
 
+/// What the checksum at the end covers, besides the pool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checksum {
+    /// These predicates.
+    pub predicates: Vec<u8>,
+    /// The lane's own local memory.
+    pub local: bool,
+    /// These C fragments.
+    pub fragments: Vec<u8>,
+}
+
 /// A program as a tree, with its launch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tree {
@@ -215,8 +226,8 @@ pub struct Tree {
     pub workgroup: [u32; 3],
     /// Seed of the contents of device memory.
     pub memory_seed: u64,
-    /// End with a checksum over the pool and these predicates in device memory.
-    pub checksum: Option<Vec<u8>>,
+    /// End with a checksum in device memory.
+    pub checksum: Option<Checksum>,
     /// How the kernel ends.
     pub ending: Ending,
     /// The kernel's body, then the functions that it calls.

@@ -1,6 +1,6 @@
 //! Makes a failing tree small: whole blocks first, then single instructions, operands, and lanes.
 
-use super::{Case, Node, Region, Test, Tree, Trips};
+use super::{Case, Checksum, Node, Region, Test, Tree, Trips};
 use crate::isa::{Field, Guard, Inst, Op, Role};
 use std::ops::Range;
 
@@ -33,12 +33,15 @@ fn take(best: &mut Tree, candidate: Tree, fails: &mut dyn FnMut(&Case) -> bool) 
 /// A checksum over fewer registers or none, and no functions that nobody calls.
 fn frame(best: &mut Tree, fails: &mut dyn FnMut(&Case) -> bool) {
     take(best, Tree { checksum: None, ..best.clone() }, fails);
-    for n in (0..4).rev() {
+    let mut less = |change: &dyn Fn(&mut Checksum)| {
         let mut candidate = best.clone();
-        if let Some(predicates) = candidate.checksum.as_mut().filter(|p| p.len() > n) {
-            predicates.remove(n);
-            take(best, candidate, fails);
-        }
+        candidate.checksum.iter_mut().for_each(change);
+        take(best, candidate, fails);
+    };
+    less(&|covers| covers.local = false);
+    for n in 0..8 {
+        less(&|covers| covers.predicates.retain(|&p| p != n));
+        less(&|covers| covers.fragments.retain(|&f| f != n));
     }
     let middle = |run: &Range<u16>| run.start.midpoint(run.end);
     for n in 0..best.pool.len() {
