@@ -2,8 +2,9 @@
 
 use super::Core;
 use super::wave::{Slot, SlotMask};
+use crate::alu::FRAGMENT_ROWS;
 use crate::clock::Cycle;
-use crate::isa::{MMA_DIM, Special};
+use crate::isa::{MMA_DIM, MMA_FRAGMENTS, Special};
 use crate::program::Launch;
 
 /// A workgroup slot of a core.
@@ -65,8 +66,10 @@ impl Core {
             for &(register, value) in &self.shape.launch.initial_registers {
                 registers[usize::from(register) * self.width..][..self.width].fill(value);
             }
-            let fragment_words = self.fragments.len() / self.waves.waves.len();
-            self.fragments[slot * fragment_words..][..fragment_words].fill(0);
+            if !self.fragments.is_empty() {
+                let words = 3 * MMA_FRAGMENTS * FRAGMENT_ROWS * self.width;
+                self.fragments[slot * words..][..words].fill(0);
+            }
         }
         self.local.poison(index);
         self.workgroups[index] = Workgroup { id: start.id, slots, resident: true };
