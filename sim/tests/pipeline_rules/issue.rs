@@ -89,6 +89,7 @@ fn i3_gto_stays_with_a_wave_then_takes_the_oldest() {
     let order = order(IssuePolicy::Gto);
     // The last at the barrier, then by age.
     let last = order[0];
+    assert_ne!(last, 0, "it is not the oldest, else `oldest` would give the same order");
     let rest = [0, 1, 2].into_iter().filter(|&slot| slot != last);
     let expected: Vec<usize> = [last].into_iter().chain(rest).flat_map(|slot| [slot; 4]).collect();
     assert_eq!(order, expected);
