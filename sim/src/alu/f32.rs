@@ -1,7 +1,7 @@
 //! f32 arithmetic of one lane, on bit patterns. Rounding is to nearest even, subnormals are kept, and a NaN
 //! result is [`NAN`], so the bits are the same on every host.
 //!
-//! Everything is written so that loops over it vectorise with SSE2 alone: no library calls, no branches.
+//! Everything is written so that loops over it vectorise, with SSE2 alone too: no library calls, no branches.
 
 /// The canonical NaN of f32.
 pub const NAN: u32 = 0x7FC0_0000;
@@ -41,19 +41,22 @@ pub(super) fn fdiv(a: u32, b: u32) -> u32 {
 
 /// a * b + c, rounded once.
 #[inline(always)]
-pub(super) fn fma(a: u32, b: u32, c: u32) -> u32 {
-    canonical(fused_multiply_add(f32::from_bits(a), f32::from_bits(b), f32::from_bits(c)))
+pub(super) fn fma<const FMA: bool>(a: u32, b: u32, c: u32) -> u32 {
+    canonical(fused_multiply_add::<FMA>(f32::from_bits(a), f32::from_bits(b), f32::from_bits(c)))
 }
 
-/// a * b + c, rounded once, without the library call per lane that `f32::mul_add` is on a host whose baseline
-/// lacks an FMA instruction.
+/// a * b + c, rounded once: by the host's instruction with `FMA`, else without the library call per lane that
+/// `f32::mul_add` then is.
 ///
 /// In f64 the product is exact (48 bits) and nothing overflows or underflows. The sum is rounded to odd, with
 /// the rounding error that Knuth's TwoSum gives; 53 bits rounded to odd hold enough for a second, correct
 /// rounding to 24 bits or, in the subnormal range, to fewer (Boldo and Melquiond, "Emulation of FMA and
 /// correctly rounded sums: proved algorithms using rounding to odd", 2008).
 #[inline(always)]
-pub(super) fn fused_multiply_add(a: f32, b: f32, c: f32) -> f32 {
+pub(super) fn fused_multiply_add<const FMA: bool>(a: f32, b: f32, c: f32) -> f32 {
+    if FMA {
+        return a.mul_add(b, c);
+    }
     let (product, c) = (f64::from(a) * f64::from(b), f64::from(c));
     let sum = product + c;
     let c_part = sum - product;

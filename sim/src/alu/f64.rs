@@ -11,7 +11,7 @@ fn join(low: u32, high: u32) -> f64 {
 }
 
 /// Runs `f` over the lanes; `rows` are `N` pairs. `out` is one pair.
-#[inline(never)]
+#[inline(always)]
 pub(super) fn map<const N: usize>(rows: &[&[u32]], out: &mut [u32], f: impl Fn([f64; N]) -> f64) {
     let lanes = out.len() / 2;
     let (low_out, high_out) = out.split_at_mut(lanes);
@@ -26,7 +26,7 @@ pub(super) fn map<const N: usize>(rows: &[&[u32]], out: &mut [u32], f: impl Fn([
 }
 
 /// f64 pair to f32, to nearest even. `out` is one row.
-#[inline(never)]
+#[inline(always)]
 pub(super) fn to_f32(rows: &[&[u32]], out: &mut [u32]) {
     let [low, high] = sources(rows, out.len());
     for (lane, d) in out.iter_mut().enumerate() {
@@ -35,7 +35,7 @@ pub(super) fn to_f32(rows: &[&[u32]], out: &mut [u32]) {
 }
 
 /// f32 to f64, exact. `out` is one pair.
-#[inline(never)]
+#[inline(always)]
 pub(super) fn from_f32(rows: &[&[u32]], out: &mut [u32]) {
     let lanes = out.len() / 2;
     let (low_out, high_out) = out.split_at_mut(lanes);

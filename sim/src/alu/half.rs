@@ -109,8 +109,8 @@ pub(super) fn bmul(a: u32, b: u32) -> u32 {
 
 /// a * b + c by an f32 fma: the product can overflow or underflow where the sum does not.
 #[inline(always)]
-pub(super) fn bma(a: u32, b: u32, c: u32) -> u32 {
-    to_bf16(single::fused_multiply_add(from_bf16(a), from_bf16(b), from_bf16(c)))
+pub(super) fn bma<const FMA: bool>(a: u32, b: u32, c: u32) -> u32 {
+    to_bf16(single::fused_multiply_add::<FMA>(from_bf16(a), from_bf16(b), from_bf16(c)))
 }
 
 #[inline(always)]
@@ -124,6 +124,6 @@ pub(super) fn bmul2(a: u32, b: u32) -> u32 {
 }
 
 #[inline(always)]
-pub(super) fn bma2(a: u32, b: u32, c: u32) -> u32 {
-    bma(a, b, c) | bma(a >> 16, b >> 16, c >> 16) << 16
+pub(super) fn bma2<const FMA: bool>(a: u32, b: u32, c: u32) -> u32 {
+    bma::<FMA>(a, b, c) | bma::<FMA>(a >> 16, b >> 16, c >> 16) << 16
 }

@@ -1,6 +1,9 @@
 //! The loops over the lanes of a wave: every elementwise operation is one scalar function run through one
 //! of these. They compute all lanes without looking at the mask, so that they vectorise.
 
+use super::HostVectors;
+use pulp::{Simd, WithSimd};
+
 /// Cuts the `N` source rows to the lanes of a destination row, which removes the bounds checks from the loops.
 ///
 /// # Panics
@@ -15,7 +18,7 @@ pub(super) fn sources<'a, const N: usize>(rows: &[&'a [u32]], lanes: usize) -> [
 }
 
 /// `out[lane] = f(a[lane])`
-#[inline(never)]
+#[inline(always)]
 pub(super) fn map1(rows: &[&[u32]], out: &mut [u32], f: impl Fn(u32) -> u32) {
     let [a] = sources(rows, out.len());
     for (lane, d) in out.iter_mut().enumerate() {
@@ -24,7 +27,7 @@ pub(super) fn map1(rows: &[&[u32]], out: &mut [u32], f: impl Fn(u32) -> u32) {
 }
 
 /// `out[lane] = f(a[lane], b[lane])`
-#[inline(never)]
+#[inline(always)]
 pub(super) fn map2(rows: &[&[u32]], out: &mut [u32], f: impl Fn(u32, u32) -> u32) {
     let [a, b] = sources(rows, out.len());
     for (lane, d) in out.iter_mut().enumerate() {
@@ -33,7 +36,7 @@ pub(super) fn map2(rows: &[&[u32]], out: &mut [u32], f: impl Fn(u32, u32) -> u32
 }
 
 /// `out[lane] = f(a[lane], b[lane], c[lane])`
-#[inline(never)]
+#[inline(always)]
 pub(super) fn map3(rows: &[&[u32]], out: &mut [u32], f: impl Fn(u32, u32, u32) -> u32) {
     let [a, b, c] = sources(rows, out.len());
     for (lane, d) in out.iter_mut().enumerate() {
@@ -42,7 +45,7 @@ pub(super) fn map3(rows: &[&[u32]], out: &mut [u32], f: impl Fn(u32, u32, u32) -
 }
 
 /// `out[lane] = f(a[lane], b[lane], c[lane], e[lane])`
-#[inline(never)]
+#[inline(always)]
 pub(super) fn map4(rows: &[&[u32]], out: &mut [u32], f: impl Fn(u32, u32, u32, u32) -> u32) {
     let [a, b, c, e] = sources(rows, out.len());
     for (lane, d) in out.iter_mut().enumerate() {
@@ -51,7 +54,7 @@ pub(super) fn map4(rows: &[&[u32]], out: &mut [u32], f: impl Fn(u32, u32, u32, u
 }
 
 /// Lanes where `f(a[lane], b[lane])` holds; bit i is lane i.
-#[inline(never)]
+#[inline(always)]
 pub(super) fn lanes_where(rows: &[&[u32]], f: impl Fn(u32, u32) -> bool) -> u64 {
     let lanes = rows[0].len();
     let [a, b] = sources(rows, lanes);
@@ -99,7 +102,7 @@ fn blend(mask: u64, b: [u32; 8], c: [u32; 8]) -> [u32; 8] {
 }
 
 /// `out[lane] = b[lane]` in the lanes of `mask`, `c[lane]` in the others.
-#[inline(never)]
+#[inline(always)]
 pub(super) fn select(mask: u64, rows: &[&[u32]], out: &mut [u32]) {
     let [b, c] = sources(rows, out.len());
     let ((b8, b_rest), (c8, c_rest)) = (b.as_chunks(), c.as_chunks());
@@ -116,7 +119,33 @@ pub(super) fn select(mask: u64, rows: &[&[u32]], out: &mut [u32]) {
 /// Copies `from` to `into` in the lanes of `mask`; the other lanes of `into` keep their value. Both rows
 /// have W lanes.
 #[inline]
-pub fn merge(mask: u64, from: &[u32], into: &mut [u32]) {
+pub fn merge(host: HostVectors, mask: u64, from: &[u32], into: &mut [u32]) {
+    // Most waves have all their lanes at work.
+    if mask == u64::MAX >> (64 - into.len()) {
+        into.copy_from_slice(from);
+    } else {
+        host.dispatch(Merge { mask, from, into });
+    }
+}
+
+struct Merge<'a> {
+    mask: u64,
+    from: &'a [u32],
+    into: &'a mut [u32],
+}
+
+impl WithSimd for Merge<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        merge_row(self.mask, self.from, self.into);
+    }
+}
+
+/// [`merge`], to be inlined into loops that are compiled for a kind of host.
+#[inline(always)]
+pub(super) fn merge_row(mask: u64, from: &[u32], into: &mut [u32]) {
     let (from8, from_rest) = from.as_chunks();
     let (into8, into_rest) = into.as_chunks_mut();
     let rest_mask = mask.wrapping_shr(8 * into8.len() as u32);
@@ -132,7 +161,7 @@ pub fn merge(mask: u64, from: &[u32], into: &mut [u32]) {
 
 /// The values of the lanes of `mask` folded into one. `f` is associative and commutative, and `identity` its
 /// neutral element.
-#[inline(never)]
+#[inline(always)]
 pub(super) fn fold(mask: u64, row: &[u32], identity: u32, f: impl Fn(u32, u32) -> u32) -> u32 {
     let (row8, rest) = row.as_chunks::<8>();
     let mut sums = [identity; 8];

@@ -1,8 +1,10 @@
 //! Matrix multiply-accumulate on the fragments of a wave.
 
+use super::HostVectors;
 use super::f32::canonical;
-use super::lanes::merge;
+use super::lanes::merge_row;
 use crate::isa::{MAX_WAVE_WIDTH, MMA_DIM};
+use pulp::{Simd, WithSimd};
 
 /// Rows of a fragment, W lanes each: row `MMA_DIM * i + j` holds element (i, j) of every lane's tile.
 pub const FRAGMENT_ROWS: usize = MMA_DIM * MMA_DIM;
@@ -15,7 +17,28 @@ pub const FRAGMENT_ROWS: usize = MMA_DIM * MMA_DIM;
 ///
 /// # Panics
 /// If `a` or `b` is shorter than `c`, or `c` is empty or of more than 64 lanes.
-pub fn mma_compute(mask: u64, a: &[u32], b: &[u32], c: &mut [u32]) {
+pub fn mma_compute(host: HostVectors, mask: u64, a: &[u32], b: &[u32], c: &mut [u32]) {
+    host.dispatch(MultiplyAccumulate { mask, a, b, c });
+}
+
+struct MultiplyAccumulate<'a> {
+    mask: u64,
+    a: &'a [u32],
+    b: &'a [u32],
+    c: &'a mut [u32],
+}
+
+impl WithSimd for MultiplyAccumulate<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        multiply_accumulate(self.mask, self.a, self.b, self.c);
+    }
+}
+
+#[inline(always)]
+fn multiply_accumulate(mask: u64, a: &[u32], b: &[u32], c: &mut [u32]) {
     let lanes = c.len() / FRAGMENT_ROWS;
     let row = |index: usize| index * lanes..(index + 1) * lanes;
     let mut sums = [0; MAX_WAVE_WIDTH];
@@ -32,6 +55,6 @@ pub fn mma_compute(mask: u64, a: &[u32], b: &[u32], c: &mut [u32]) {
             // A NaN on the way stays one, so making it canonical at the end is enough.
             *sum = canonical(total);
         }
-        merge(mask, sums, c);
+        merge_row(mask, sums, c);
     }
 }

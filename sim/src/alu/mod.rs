@@ -20,9 +20,12 @@ mod tests;
 
 use crate::isa::Op;
 use lanes::{lanes_where, map1, map2, map3, map4};
+use pulp::{Simd, WithSimd};
 
 pub use lanes::{merge, zero_lanes};
 pub use mma::{FRAGMENT_ROWS, mma_compute};
+/// The vector instructions of the host that the loops over lanes may use; no result depends on them.
+pub use pulp::Arch as HostVectors;
 
 /// What an instruction reads besides its rows. Bit i of a mask is lane i.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +38,7 @@ pub struct LaneContext {
     pub imm: u32,
 }
 
-/// Runs `op` over the lanes of a wave.
+/// Runs `op` over the lanes of a wave with the vector instructions of `host`.
 ///
 /// `rows` are the source rows in operand order (a, b, c, e; a pair is its low row, then its high row), W lanes
 /// each, and `out` the destination rows that the instruction writes, W lanes each, concatenated: empty for
@@ -47,7 +50,37 @@ pub struct LaneContext {
 /// # Panics
 /// If a row is missing or short, or if `op` is not lane arithmetic (memory, control, `mov_sr`,
 /// `mma_compute`, which is [`mma_compute()`]).
-pub fn execute(op: Op, rows: &[&[u32]], context: LaneContext, out: &mut [u32]) -> u64 {
+#[inline]
+pub fn execute(host: HostVectors, op: Op, rows: &[&[u32]], context: LaneContext, out: &mut [u32]) -> u64 {
+    host.dispatch(Execution { op, rows, context, out })
+}
+
+/// One instruction to run. Everything that it calls is inlined into it, so that it is compiled once for each
+/// kind of host.
+struct Execution<'a> {
+    op: Op,
+    rows: &'a [&'a [u32]],
+    context: LaneContext,
+    out: &'a mut [u32],
+}
+
+impl WithSimd for Execution<'_> {
+    type Output = u64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> u64 {
+        // Hosts with vectors beyond the baseline have a fused multiply-add among them.
+        if S::IS_SCALAR {
+            execute_on::<false>(self.op, self.rows, self.context, self.out)
+        } else {
+            execute_on::<true>(self.op, self.rows, self.context, self.out)
+        }
+    }
+}
+
+/// [`execute`] on a host with an instruction for a fused multiply-add or without.
+#[inline(always)]
+fn execute_on<const FMA: bool>(op: Op, rows: &[&[u32]], context: LaneContext, out: &mut [u32]) -> u64 {
     match op {
         Op::IAdd => map2(rows, out, u32::wrapping_add),
         Op::ISub => map2(rows, out, u32::wrapping_sub),
@@ -79,7 +112,7 @@ pub fn execute(op: Op, rows: &[&[u32]], context: LaneContext, out: &mut [u32]) -
         Op::FAdd => map2(rows, out, f32::fadd),
         Op::FSub => map2(rows, out, f32::fsub),
         Op::FMul => map2(rows, out, f32::fmul),
-        Op::Fma => map3(rows, out, f32::fma),
+        Op::Fma => map3(rows, out, f32::fma::<FMA>),
         Op::FDiv => map2(rows, out, f32::fdiv),
         Op::FNeg => map1(rows, out, f32::fneg),
         Op::FAbs => map1(rows, out, f32::fabs),
@@ -110,10 +143,10 @@ pub fn execute(op: Op, rows: &[&[u32]], context: LaneContext, out: &mut [u32]) -
         Op::BAdd => map2(rows, out, half::badd),
         Op::BSub => map2(rows, out, half::bsub),
         Op::BMul => map2(rows, out, half::bmul),
-        Op::BMa => map3(rows, out, half::bma),
+        Op::BMa => map3(rows, out, half::bma::<FMA>),
         Op::BAdd2 => map2(rows, out, half::badd2),
         Op::BMul2 => map2(rows, out, half::bmul2),
-        Op::BMa2 => map3(rows, out, half::bma2),
+        Op::BMa2 => map3(rows, out, half::bma2::<FMA>),
 
         Op::DAdd => f64::map(rows, out, |[a, b]| a + b),
         Op::DSub => f64::map(rows, out, |[a, b]| a - b),

@@ -5,7 +5,7 @@ use super::LaneContext;
 use super::lanes::{fold, sources};
 
 /// `out[lane] = a[source(lane, b[lane])]`, 0 where that lane does not exist.
-#[inline(never)]
+#[inline(always)]
 pub(super) fn shuffle(rows: &[&[u32]], out: &mut [u32], source: impl Fn(u32, u32) -> u32) {
     let [a, b] = sources(rows, out.len());
     for (lane, d) in out.iter_mut().enumerate() {
@@ -14,6 +14,7 @@ pub(super) fn shuffle(rows: &[&[u32]], out: &mut [u32], source: impl Fn(u32, u32
 }
 
 /// Every lane gets a of the lane that b of the lowest participating lane names.
+#[inline(always)]
 pub(super) fn broadcast(rows: &[&[u32]], context: LaneContext, out: &mut [u32]) {
     let [a, b] = sources(rows, out.len());
     let source = b.get(context.mask.trailing_zeros() as usize);
@@ -21,6 +22,7 @@ pub(super) fn broadcast(rows: &[&[u32]], context: LaneContext, out: &mut [u32]) 
 }
 
 /// The predicate of the participating lanes as a mask: one row, or for 64 lanes the low and the high word.
+#[inline(always)]
 pub(super) fn ballot(context: LaneContext, out: &mut [u32]) {
     let votes = context.pred & context.mask;
     if out.len() > 64 {
@@ -33,6 +35,7 @@ pub(super) fn ballot(context: LaneContext, out: &mut [u32]) {
 }
 
 /// Exclusive sum over the participating lanes below, wrapping.
+#[inline(always)]
 pub(super) fn prefix_sum(rows: &[&[u32]], context: LaneContext, out: &mut [u32]) {
     let [a] = sources(rows, out.len());
     let mut sum = 0u32;

@@ -36,6 +36,8 @@ pub struct Collector {
     pub mask: u64,
     /// Lanes in which the predicate operand is true.
     pub condition: u64,
+    /// The wave's slot within its scheduler.
+    pub swizzle: u8,
     /// Banks of the rows still to be read; the first `rows` entries.
     banks: [u8; MAX_SOURCE_ROWS],
     rows: u8,
@@ -47,33 +49,26 @@ pub struct Collector {
 
 impl Collector {
     /// A collector for an instruction that issues now. `swizzle` is the wave's slot within its scheduler:
-    /// register r of the wave lies in bank (r + swizzle) mod banks. A register that is named twice is
-    /// read once.
+    /// register r of the wave lies in bank (r + swizzle) mod banks.
     pub fn new(
         op: &MicroOp,
         slot: Slot,
         sequence: u64,
         word: u32,
-        swizzle: usize,
+        swizzle: u8,
         bank_mask: usize,
     ) -> Collector {
-        let mut banks = [0; MAX_SOURCE_ROWS];
-        let mut rows = 0;
-        let sources = &op.sources[..usize::from(op.source_rows)];
-        for (i, &register) in sources.iter().enumerate() {
-            if !sources[..i].contains(&register) {
-                banks[rows] = ((usize::from(register) + swizzle) & bank_mask) as u8;
-                rows += 1;
-            }
-        }
+        let banks =
+            op.reads.map(|register| ((usize::from(register) + usize::from(swizzle)) & bank_mask) as u8);
         Collector {
             slot,
             sequence,
             word,
             mask: 0,
             condition: 0,
+            swizzle,
             banks,
-            rows: rows as u8,
+            rows: op.read_rows,
             waiting: Waiting::Banks,
             kept: None,
         }

@@ -4,7 +4,7 @@ use super::collector::{Collector, Waiting};
 use super::lsu::Retired;
 use super::probe::{Event, Probe, Stage};
 use super::uop::{Kind, MicroOp, MicroOps};
-use super::writeback::{MAX_RESULT_ROWS, Pending, WritePorts};
+use super::writeback::{MAX_RESULT_ROWS, WritePorts};
 use super::{Core, Scheduler};
 use crate::alu::{self, FRAGMENT_ROWS, LaneContext};
 use crate::clock::Cycle;
@@ -72,7 +72,7 @@ impl Core {
         // The scheduler that has the load/store unit first goes on by one each time it is used.
         let first = self.lsu_turn;
         for turn in 0..schedulers {
-            let scheduler = (first + turn) % schedulers;
+            let scheduler = if first + turn < schedulers { first + turn } else { first + turn - schedulers };
             let mut i = 0;
             while i < self.schedulers[scheduler].collectors.len() {
                 let lsu_open = !lsu_taken && self.lsu.has_room();
@@ -93,7 +93,7 @@ impl Core {
                         Some(Waiting::Lsu)
                     } else {
                         lsu_taken = true;
-                        self.lsu_turn = (scheduler + 1) % schedulers;
+                        self.lsu_turn = if scheduler + 1 < schedulers { scheduler + 1 } else { 0 };
                         let base = self.slot_rows(collector.slot);
                         let operands = &self.schedulers[scheduler].operands;
                         let rows = operands.rows(&collector, op, &self.registers, base);
@@ -154,12 +154,13 @@ impl Core {
         op: &MicroOp,
     ) -> Option<Waiting> {
         let timing = self.units[op.class as usize];
-        let swizzle = collector.slot / self.schedulers.len();
         let sched = &mut self.schedulers[scheduler];
         if sched.unit_free_at[timing.unit] > now {
             return Some(Waiting::Unit(sched.unit_free_at[timing.unit]));
         }
-        let bank = |row: u8| ((usize::from(op.destination + row) + swizzle) & self.bank_mask) as u32;
+        let bank = |row: u8| {
+            ((usize::from(op.destination + row) + usize::from(collector.swizzle)) & self.bank_mask) as u32
+        };
         let result = now + timing.result;
         let rows = op.destination_rows;
         if !(0..rows).all(|row| sched.write_ports.free(result + Cycle::from(row), bank(row))) {
@@ -170,27 +171,21 @@ impl Core {
             sched.write_ports.reserve(result + Cycle::from(row), bank(row));
         }
         sched.unit_free_at[timing.unit] = now + timing.interval;
-        let pending = Pending {
-            slot: collector.slot,
-            sequence: collector.sequence,
-            word: collector.word,
-            mask: collector.mask,
-            predicate: 0,
-        };
-        let entry = self.results.insert(pending);
-        self.compute(scheduler, entry, collector, op);
-        for row in 0..rows.max(1) {
-            self.results.schedule(result + Cycle::from(row), entry, row);
-        }
+        self.compute(scheduler, collector, op);
+        let &Collector { slot, sequence, word, .. } = collector;
+        let last_row = result + Cycle::from(rows.max(1) - 1);
+        self.completions.schedule(last_row, Retired { slot, sequence, word });
         None
     }
 
-    /// Works out the result of an instruction that enters its unit now.
-    fn compute(&mut self, scheduler: usize, entry: u16, collector: &Collector, op: &MicroOp) {
+    /// Works out the result of an instruction that enters its unit now, and puts it where it belongs: see
+    /// [`Completions`](super::writeback::Completions) for why that is not too early.
+    fn compute(&mut self, scheduler: usize, collector: &Collector, op: &MicroOp) {
         let (width, slot) = (self.width, collector.slot);
         let base = self.slot_rows(slot);
         if op.inst.op == Op::MovSr {
-            self.special_row(entry, slot, op.inst.rs1);
+            self.special_row(slot, op.inst.rs1);
+            self.put_rows(collector, op);
             return;
         }
         if op.inst.op == Op::MmaCompute {
@@ -202,48 +197,44 @@ impl Core {
             let size = FRAGMENT_ROWS * width;
             let (a, b, c) = (fragment(0, op.inst.rd), fragment(1, op.inst.rs1), fragment(2, op.inst.rs2));
             let (inputs, sums) = self.fragments.split_at_mut(c);
-            alu::mma_compute(collector.mask, &inputs[a..][..size], &inputs[b..][..size], &mut sums[..size]);
+            let (a, b) = (&inputs[a..][..size], &inputs[b..][..size]);
+            alu::mma_compute(self.host, collector.mask, a, b, &mut sums[..size]);
             return;
         }
         let rows = self.schedulers[scheduler].operands.rows(collector, op, &self.registers, base);
         let rows = &rows[..usize::from(op.source_rows)];
         if op.class == ExecClass::IntDiv {
-            let zeros =
-                rows[1].iter().enumerate().filter(|&(lane, &b)| b == 0 && collector.mask >> lane & 1 != 0);
-            self.counters.divisions_by_zero += zeros.count() as u64;
+            let zeros = alu::zero_lanes(rows[1]) & collector.mask;
+            self.counters.divisions_by_zero += u64::from(zeros.count_ones());
         }
         let context = LaneContext { mask: collector.mask, pred: collector.condition, imm: op.inst.imm };
-        let out = &mut self.results.values_mut(entry)[..usize::from(op.destination_rows) * width];
-        let predicate = alu::execute(op.inst.op, rows, context, out);
-        self.results.set_predicate(entry, predicate);
+        let out = &mut self.result[..usize::from(op.destination_rows) * width];
+        let predicate = alu::execute(self.host, op.inst.op, rows, context, out);
+        if op.predicate_write != 0 {
+            let lanes = &mut self.waves.waves[slot].predicates[op.predicate_write.trailing_zeros() as usize];
+            *lanes = *lanes & !collector.mask | predicate & collector.mask;
+        }
+        self.put_rows(collector, op);
     }
 
-    /// The write-back stage: results of the units that are due, then one row of the loads.
+    /// Puts the result into the destination registers of the lanes that take part.
+    #[inline]
+    fn put_rows(&mut self, collector: &Collector, op: &MicroOp) {
+        let first = (self.slot_rows(collector.slot) + usize::from(op.destination)) * self.width;
+        let words = usize::from(op.destination_rows) * self.width;
+        let rows = self.registers[first..][..words].chunks_exact_mut(self.width);
+        for (row, values) in rows.zip(self.result.chunks_exact(self.width)) {
+            alu::merge(self.host, collector.mask, values, row);
+        }
+    }
+
+    /// The write-back stage: instructions of the units that retire, then one row of the loads.
     pub(super) fn write_back<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
-        if let Some(due) = self.results.due(now) {
-            self.progress = true;
-            for &(entry, row) in &due {
-                let (pending, values) = self.results.row(entry, row);
-                let pending = *pending;
-                let op = ops.get(pending.word);
-                let slot = pending.slot;
-                if op.destination_rows > 0 {
-                    let register = slot * self.rows_per_wave + usize::from(op.destination + row);
-                    let row = &mut self.registers[register * self.width..][..self.width];
-                    alu::merge(pending.mask, values, row);
-                }
-                if row + 1 >= op.destination_rows {
-                    if op.predicate_write != 0 {
-                        let index = op.predicate_write.trailing_zeros() as usize;
-                        let lanes = &mut self.waves.waves[slot].predicates[index];
-                        *lanes = *lanes & !pending.mask | pending.predicate & pending.mask;
-                    }
-                    self.results.remove(entry);
-                    let retired = Retired { slot, sequence: pending.sequence, word: pending.word };
-                    self.retire(now, retired, ops, probe);
-                }
+        if let Some(due) = self.completions.due(now) {
+            for &retired in &due {
+                self.retire(now, retired, ops, probe);
             }
-            self.results.recycle(now, due);
+            self.completions.recycle(now, due);
         }
         self.write_back_load(now, ops, probe);
         // Reservations of this cycle are over.
@@ -258,8 +249,9 @@ impl Core {
         let slot = access.slot;
         let op = ops.get(access.word);
         let register = op.destination + row;
-        let bank = ((usize::from(register) + slot / self.schedulers.len()) & self.bank_mask) as u32;
-        let ports: &WritePorts = &self.schedulers[slot % self.schedulers.len()].write_ports;
+        let wave = &self.waves.waves[slot];
+        let bank = ((usize::from(register) + usize::from(wave.swizzle)) & self.bank_mask) as u32;
+        let ports: &WritePorts = &self.schedulers[usize::from(wave.scheduler)].write_ports;
         self.progress = true;
         if !ports.free(now, bank) {
             self.counters.write_port_conflicts += 1;
@@ -267,7 +259,7 @@ impl Core {
         }
         let at = (slot * self.rows_per_wave + usize::from(register)) * self.width;
         let values = access.output_row(row, self.width);
-        alu::merge(access.mask, values, &mut self.registers[at..][..self.width]);
+        alu::merge(self.host, access.mask, values, &mut self.registers[at..][..self.width]);
         if let Some(retired) = self.lsu.row_written(op.destination_rows) {
             self.retire_access(now, retired, ops, probe);
         }
@@ -287,9 +279,10 @@ impl Core {
             let Retired { sequence, word, .. } = retired;
             probe.step(Event { cycle: now, core: self.index, slot, sequence, word, stage: Stage::Retire });
         }
+        self.stir();
         if drained && self.waves.ended >> slot & 1 != 0 {
             self.release_wave(now, slot);
-        } else {
+        } else if self.waves.waits(slot) {
             self.waves.refresh(slot, ops);
         }
     }

@@ -64,6 +64,7 @@ impl Core {
                 }
                 if ready == 0 {
                     let reason = self.why_not(scheduler, issued);
+                    self.schedulers[scheduler].waits_for = reason;
                     self.slots[reason as usize] += 1;
                     continue;
                 }
@@ -84,9 +85,16 @@ impl Core {
     pub(super) fn charge_idle(&mut self, cycles: u64) {
         self.counters.cycles += cycles;
         self.counters.resident_wave_cycles += cycles * u64::from(self.waves.resident.count_ones());
+        self.charge_waiting(cycles);
+    }
+
+    /// Charges every issue slot of cycles in which no wave could issue, whether the stages were run or not.
+    pub(super) fn charge_waiting(&mut self, cycles: u64) {
         for scheduler in 0..self.schedulers.len() {
-            let reason = self.why_not(scheduler, 0);
-            self.slots[reason as usize] += cycles * self.issue_width as u64;
+            if self.quiet_until == 0 {
+                self.schedulers[scheduler].waits_for = self.why_not(scheduler, 0);
+            }
+            self.slots[self.schedulers[scheduler].waits_for as usize] += cycles * self.issue_width as u64;
         }
     }
 
@@ -236,7 +244,6 @@ impl Core {
                 self.counters.fences += 1;
                 if acquire && op.inst.scope >= Scope::Device {
                     self.l1.invalidate();
-                    self.lsu.try_again();
                 }
                 self.start_shadow(now, slot);
             }
@@ -265,8 +272,7 @@ impl Core {
             wave.loads += u32::from(op.destination_rows > 0);
         }
         let condition = condition_lanes(wave, op);
-        let swizzle = slot / self.schedulers.len();
-        let mut collector = Collector::new(op, slot, sequence, word, swizzle, self.bank_mask);
+        let mut collector = Collector::new(op, slot, sequence, word, wave.swizzle, self.bank_mask);
         (collector.mask, collector.condition) = (lanes, condition);
         self.schedulers[scheduler].collectors.push(collector);
         self.waves.collecting |= 1 << slot;
@@ -331,7 +337,7 @@ impl Core {
         {
             self.shadows.pop_front();
             self.waves.shadow &= !(1 << slot);
-            self.progress = true;
+            self.stir();
         }
     }
 

@@ -17,7 +17,7 @@ pub mod wave;
 pub mod workgroup;
 pub mod writeback;
 
-use crate::alu::FRAGMENT_ROWS;
+use crate::alu::{FRAGMENT_ROWS, HostVectors};
 use crate::clock::{Cycle, LinkRx, LinkTx, NEVER};
 use crate::config::{Config, IssuePolicy};
 use crate::isa::{ExecClass, MMA_FRAGMENTS};
@@ -34,7 +34,7 @@ use std::collections::VecDeque;
 use uop::MicroOps;
 use wave::{Slot, SlotMask, Waves};
 use workgroup::{Shape, Start, Workgroup};
-use writeback::{Results, WritePorts};
+use writeback::{Completions, MAX_RESULT_ROWS, WritePorts};
 
 /// One scheduler of a core, with what belongs to it alone.
 #[derive(Debug, Clone)]
@@ -47,6 +47,8 @@ struct Scheduler {
     /// In the order of issue.
     collectors: Vec<Collector>,
     operands: OperandStore,
+    /// What its issue slots are charged to while nothing changes.
+    waits_for: SlotUse,
     /// Per unit, the cycle from which it takes another instruction.
     unit_free_at: Vec<Cycle>,
     write_ports: WritePorts,
@@ -78,6 +80,7 @@ pub struct Core {
     collectors_per_scheduler: usize,
     bank_mask: usize,
     units: [UnitTiming; ExecClass::ALL.len()],
+    host: HostVectors,
     rows_per_wave: usize,
     usable_slots: SlotMask,
 
@@ -92,7 +95,9 @@ pub struct Core {
     registers: Vec<u32>,
     /// Matrix fragments, by slot, kind (A, B, C), fragment, element; empty if the kernel uses none.
     fragments: Vec<u32>,
-    results: Results,
+    completions: Completions,
+    /// Rows of the result that is being computed.
+    result: Vec<u32>,
     lsu: Lsu,
     /// The scheduler that has the load/store unit first.
     lsu_turn: usize,
@@ -111,6 +116,9 @@ pub struct Core {
 
     /// Something changed in this cycle.
     progress: bool,
+    /// The stages from dispatch to fetch have nothing to do before this cycle, and their reasons to wait
+    /// stand in `waits_for`; 0 once something has changed for them.
+    quiet_until: Cycle,
     /// The first cycle in which something can happen, as far as the core itself knows.
     wake: Cycle,
     /// Cycles before this one are charged.
@@ -163,6 +171,7 @@ impl Core {
             collectors_per_scheduler: c.registers.collectors as usize,
             bank_mask: c.registers.banks as usize - 1,
             units,
+            host: HostVectors::new(),
             rows_per_wave,
             usable_slots: u64::MAX >> (64 - usable.min(slots)),
             waves: Waves::new(config),
@@ -175,6 +184,7 @@ impl Core {
                     active_set: 0,
                     collectors: Vec::with_capacity(c.registers.collectors as usize),
                     operands: OperandStore::new(c.registers.collectors, width),
+                    waits_for: SlotUse::Empty,
                     unit_free_at: vec![0; c.units.len()],
                     write_ports: WritePorts::new(c.registers.write_ports, horizon),
                 })
@@ -183,7 +193,8 @@ impl Core {
             fetch: Fetch::new(config),
             registers: vec![0; usable.min(slots) * rows_per_wave * width],
             fragments: vec![0; fragment_slots * 3 * MMA_FRAGMENTS * FRAGMENT_ROWS * width],
-            results: Results::new(horizon, width),
+            completions: Completions::new(horizon),
+            result: vec![0; MAX_RESULT_ROWS * width],
             lsu: Lsu::new(config, launch.device_bytes),
             lsu_turn: 0,
             local: LocalMemory::new(config, launch.max_workgroups, launch.shape.launch.local_memory_bytes),
@@ -193,6 +204,7 @@ impl Core {
             slots: [0; SlotUse::COUNT],
             instructions: 0,
             progress: false,
+            quiet_until: 0,
             wake: NEVER,
             charged_until: start,
             last_activity: start,
@@ -243,18 +255,31 @@ impl Core {
         self.receive_accesses(now, ops, probe);
         self.write_back(now, ops, probe);
         self.tick_lsu(now, ops, probe)?;
-        self.dispatch(now, ops, probe);
-        self.read_operands(now, probe);
-        self.issue(now, ops, probe)?;
-        self.decode(now, ops, probe);
-        self.fetch_groups(now, ops, probe);
+        if now < self.quiet_until {
+            self.charge_waiting(1);
+        } else {
+            let progress = std::mem::replace(&mut self.progress, false);
+            self.quiet_until = 0;
+            self.dispatch(now, ops, probe);
+            self.read_operands(now, probe);
+            self.issue(now, ops, probe)?;
+            self.decode(now, ops, probe);
+            self.fetch_groups(now, ops, probe);
+            if !self.progress && self.skip_idle {
+                self.quiet_until = self.next_dispatch(now).min(self.fetch.next_event());
+            }
+            self.progress |= progress;
+        }
         // Code goes first: without it nothing moves.
         self.progress |= self.fetch.send_miss(now, &mut self.links.port);
-        if self.l1.tick(now, &mut self.links.port) {
-            self.progress = true;
-            self.lsu.try_again();
-        }
+        self.progress |= self.l1.tick(now, &mut self.links.port);
         Ok(())
+    }
+
+    /// Something has changed that the stages from dispatch to fetch may have waited for.
+    fn stir(&mut self) {
+        self.progress = true;
+        self.quiet_until = 0;
     }
 
     /// Takes one reply of the memory side: a line of code, or something for the L1.
@@ -262,11 +287,11 @@ impl Core {
         let Some(reply) = self.links.port.reply(now) else { return };
         if reply.tag & ICACHE_TAG != 0 {
             self.waves.fetching &= !self.fetch.filled(reply.tag);
+            self.stir();
         } else if !self.l1.accept(now, reply) {
             return;
         }
         self.links.port.pop_reply(now);
-        self.lsu.try_again();
         self.progress = true;
     }
 
@@ -282,19 +307,20 @@ impl Core {
 
     /// The first cycle after `now` in which something can happen if no message comes.
     fn next_event(&self, now: Cycle) -> Cycle {
-        let units = self.schedulers.iter().flat_map(|s| &s.collectors).map(|c| match c.waiting {
+        let shadow = self.shadows.front().map_or(NEVER, |&(ends, _)| ends);
+        let stages = if self.quiet_until == 0 { now + 1 } else { self.quiet_until };
+        stages.min(shadow).min(self.completions.next_due(now)).min(self.lsu.next_event(now))
+    }
+
+    /// The first cycle after `now` in which an instruction might leave its collector.
+    fn next_dispatch(&self, now: Cycle) -> Cycle {
+        let collectors = self.schedulers.iter().flat_map(|s| &s.collectors);
+        let dispatch = collectors.map(|c| match c.waiting {
             Waiting::Unit(free) => free,
             Waiting::Banks | Waiting::WritePort => now + 1,
             Waiting::Lsu => NEVER,
         });
-        let shadow = self.shadows.front().map_or(NEVER, |&(ends, _)| ends);
-        units
-            .min()
-            .unwrap_or(NEVER)
-            .min(shadow)
-            .min(self.results.next_due(now))
-            .min(self.fetch.next_event())
-            .min(self.lsu.next_event(now))
+        dispatch.min().unwrap_or(NEVER)
     }
 
     /// The next cycle in which the core does something, as far as it knows; [`NEVER`] if only a message

@@ -92,6 +92,10 @@ pub struct MicroOp {
     pub sources: [u8; MAX_SOURCE_ROWS],
     /// How many of `sources` are used.
     pub source_rows: u8,
+    /// The rows to read from the banks: `sources`, but a register that is named twice is read once.
+    pub reads: [u8; MAX_SOURCE_ROWS],
+    /// How many of `reads` are used.
+    pub read_rows: u8,
     /// First register written.
     pub destination: u8,
     /// Rows written.
@@ -199,6 +203,8 @@ impl MicroOp {
             words: 1,
             sources: [0; MAX_SOURCE_ROWS],
             source_rows: 0,
+            reads: [0; MAX_SOURCE_ROWS],
+            read_rows: 0,
             destination: 0,
             destination_rows: 0,
             writes: RegisterSet::default(),
@@ -220,6 +226,10 @@ impl MicroOp {
         for (first, rows) in inst.sources() {
             op.hazards.insert_rows(first, rows);
             for register in first..=first + (rows - 1) {
+                if !op.sources[..usize::from(op.source_rows)].contains(&register) {
+                    op.reads[usize::from(op.read_rows)] = register;
+                    op.read_rows += 1;
+                }
                 op.sources[usize::from(op.source_rows)] = register;
                 op.source_rows += 1;
             }

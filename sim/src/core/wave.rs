@@ -47,6 +47,10 @@ pub struct Wave {
     pub workgroup: usize,
     /// Wave of the workgroup.
     pub wave_id: u32,
+    /// The slot's scheduler, slot mod schedulers.
+    pub scheduler: u8,
+    /// Offset of its registers over the banks: the slot's place within its scheduler.
+    pub swizzle: u8,
     /// Word of the instruction that the wave issued last, for reports.
     pub last_word: u32,
 }
@@ -114,13 +118,17 @@ impl Waves {
             age: 0,
             workgroup: 0,
             wave_id: 0,
+            scheduler: 0,
+            swizzle: 0,
             last_word: 0,
         };
         let slots = core.max_waves as usize;
         Waves {
             // A clone of a VecDeque or Vec has no spare capacity; each slot makes its own.
             waves: (0..slots)
-                .map(|_| Wave {
+                .map(|slot| Wave {
+                    scheduler: (slot % core.schedulers as usize) as u8,
+                    swizzle: (slot / core.schedulers as usize) as u8,
                     control: Divergence::new(core.divergence_depth as usize, core.call_depth as usize),
                     buffer: VecDeque::with_capacity(core.fetch.buffer_entries as usize),
                     ..wave.clone()
@@ -228,6 +236,12 @@ impl Waves {
         set(&mut self.hazard_free, bit, free);
         set(&mut self.draining, bit, drains);
         set(&mut self.needs_collector, bit, op.needs_collector());
+    }
+
+    /// True if the wave's next instruction waits for earlier ones, so that one that retires may matter.
+    #[inline]
+    pub fn waits(&self, slot: Slot) -> bool {
+        (!self.hazard_free | self.draining) >> slot & 1 != 0
     }
 
     /// Waves whose next instruction could issue if a collector were free for those that need one.

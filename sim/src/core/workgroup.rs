@@ -42,7 +42,7 @@ impl Core {
     /// Takes the workgroups that arrive now and starts their waves.
     pub(super) fn start_workgroups(&mut self, now: Cycle) {
         while let Some(start) = self.links.starts.pop(now) {
-            self.progress = true;
+            self.stir();
             self.start_workgroup(start);
         }
     }
@@ -124,14 +124,14 @@ impl Core {
     }
 
     /// The row of a special register for a wave, as the result of `mov_sr`.
-    pub(super) fn special_row(&mut self, entry: u16, slot: Slot, code: u8) {
+    pub(super) fn special_row(&mut self, slot: Slot, code: u8) {
         let wave = &self.waves.waves[slot];
         let group = self.workgroups[wave.workgroup].id;
         let (size, grid) = (self.shape.launch.workgroup, self.shape.launch.grid);
         let width = self.width as u32;
         let first = wave.wave_id * width;
         let special = Special::from_code(code).expect("an illegal instruction does not execute");
-        let row = &mut self.results.values_mut(entry)[..self.width];
+        let row = &mut self.result[..self.width];
         let uniform = match special {
             Special::ThreadIdX => return fill(row, |lane| (first + lane) % size[0]),
             Special::ThreadIdY => return fill(row, |lane| (first + lane) / size[0] % size[1]),

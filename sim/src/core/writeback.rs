@@ -1,6 +1,6 @@
-//! Write-back: register write ports, and results on their way to them.
+//! Write-back: register write ports, and instructions on their way to them.
 
-use super::wave::Slot;
+use super::lsu::Retired;
 use crate::clock::{Cycle, NEVER};
 
 /// Write ports of one scheduler's register file: which banks are written in which of the next cycles.
@@ -40,30 +40,14 @@ impl WritePorts {
     }
 }
 
-/// A result on its way from an execution unit to write-back.
-#[derive(Debug, Clone, Copy)]
-pub struct Pending {
-    /// Wave slot.
-    pub slot: Slot,
-    /// Sequence number of the instruction in its wave.
-    pub sequence: u64,
-    /// Word of the kernel.
-    pub word: u32,
-    /// Lanes to write.
-    pub mask: u64,
-    /// Lanes whose predicate result is true.
-    pub predicate: u64,
-}
-
-/// Results in flight, by the cycle in which they are written: a timing wheel.
+/// Instructions in the execution units, by the cycle in which their last row is written: a timing wheel.
+///
+/// Their values are in the register file already. Nobody sees that: until an instruction retires the
+/// scoreboard keeps every reader and writer of its destination away, and what was issued before it has
+/// read its operands.
 #[derive(Debug, Clone)]
-pub struct Results {
-    pending: Vec<Pending>,
-    values: Vec<u32>,
-    row_words: usize,
-    free: Vec<u16>,
-    /// For each cycle of the wheel, (entry, row).
-    wheel: Vec<Vec<(u16, u8)>>,
+pub struct Completions {
+    wheel: Vec<Vec<Retired>>,
     occupied: Vec<u64>,
     mask: u64,
 }
@@ -71,56 +55,27 @@ pub struct Results {
 /// Destination rows of a unit's result at most (an f64 pair, a 64-lane ballot).
 pub const MAX_RESULT_ROWS: usize = 2;
 
-impl Results {
-    /// A wheel of `horizon` cycles (a power of two, at least 64) for rows of `width` lanes.
-    pub fn new(horizon: usize, width: usize) -> Results {
-        Results {
-            pending: Vec::new(),
-            values: Vec::new(),
-            row_words: width,
-            free: Vec::new(),
+impl Completions {
+    /// A wheel of `horizon` cycles, a power of two, at least 64.
+    pub fn new(horizon: usize) -> Completions {
+        Completions {
             wheel: vec![Vec::with_capacity(4); horizon],
             occupied: vec![0; horizon / 64],
             mask: horizon as u64 - 1,
         }
     }
 
-    /// Room for one more result; its values are to be filled in with [`Results::values_mut`].
+    /// The instruction retires in `cycle`, less than the horizon ahead.
     #[inline]
-    pub fn insert(&mut self, pending: Pending) -> u16 {
-        if let Some(entry) = self.free.pop() {
-            self.pending[usize::from(entry)] = pending;
-            return entry;
-        }
-        self.pending.push(pending);
-        self.values.resize(self.values.len() + MAX_RESULT_ROWS * self.row_words, 0);
-        (self.pending.len() - 1) as u16
-    }
-
-    /// The value rows of an entry.
-    #[inline]
-    pub fn values_mut(&mut self, entry: u16) -> &mut [u32] {
-        let rows = MAX_RESULT_ROWS * self.row_words;
-        &mut self.values[usize::from(entry) * rows..][..rows]
-    }
-
-    /// Sets the predicate result of an entry.
-    #[inline]
-    pub fn set_predicate(&mut self, entry: u16, lanes: u64) {
-        self.pending[usize::from(entry)].predicate = lanes;
-    }
-
-    /// Row `row` of the entry is written in `cycle`.
-    #[inline]
-    pub fn schedule(&mut self, cycle: Cycle, entry: u16, row: u8) {
+    pub fn schedule(&mut self, cycle: Cycle, retired: Retired) {
         let at = (cycle & self.mask) as usize;
-        self.wheel[at].push((entry, row));
+        self.wheel[at].push(retired);
         self.occupied[at / 64] |= 1 << (at % 64);
     }
 
-    /// Takes what is written in this cycle; hand the list back with [`Results::recycle`].
+    /// Takes what retires in this cycle; hand the list back with [`Completions::recycle`].
     #[inline]
-    pub fn due(&mut self, now: Cycle) -> Option<Vec<(u16, u8)>> {
+    pub fn due(&mut self, now: Cycle) -> Option<Vec<Retired>> {
         let at = (now & self.mask) as usize;
         if self.occupied[at / 64] >> (at % 64) & 1 == 0 {
             return None;
@@ -129,27 +84,14 @@ impl Results {
         Some(std::mem::take(&mut self.wheel[at]))
     }
 
-    /// Gives back the storage of a list from [`Results::due`].
+    /// Gives back the storage of a list from [`Completions::due`].
     #[inline]
-    pub fn recycle(&mut self, now: Cycle, mut list: Vec<(u16, u8)>) {
+    pub fn recycle(&mut self, now: Cycle, mut list: Vec<Retired>) {
         list.clear();
         self.wheel[(now & self.mask) as usize] = list;
     }
 
-    /// The entry and the values of one of its rows.
-    #[inline]
-    pub fn row(&self, entry: u16, row: u8) -> (&Pending, &[u32]) {
-        let start = (usize::from(entry) * MAX_RESULT_ROWS + usize::from(row)) * self.row_words;
-        (&self.pending[usize::from(entry)], &self.values[start..][..self.row_words])
-    }
-
-    /// Frees an entry whose last row is written.
-    #[inline]
-    pub fn remove(&mut self, entry: u16) {
-        self.free.push(entry);
-    }
-
-    /// The first cycle after `now` in which something is written, or [`NEVER`].
+    /// The first cycle after `now` in which something retires, or [`NEVER`].
     pub fn next_due(&self, now: Cycle) -> Cycle {
         let horizon = self.mask + 1;
         let mut ahead = 1;

@@ -1,9 +1,9 @@
 //! Conversions against Berkeley SoftFloat; those of f16 and bf16 are with their formats.
 
 use super::double::{self, DOUBLES};
+use super::execute;
 use super::single::{self, SINGLES};
 use super::{ALL, LONG, Operands, QUICK, check_lanes};
-use crate::alu::execute;
 use crate::isa::Op;
 use rand::{Rng, RngExt};
 use softfloat_wrapper::{F32, Float, RoundingMode};

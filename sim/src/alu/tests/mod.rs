@@ -14,7 +14,7 @@ mod single;
 mod special;
 mod wave;
 
-use super::{LaneContext, execute};
+use super::{HostVectors, LaneContext};
 use crate::isa::Op;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -25,6 +25,15 @@ const LONG: usize = 1_000_000;
 
 /// All lanes take part, no predicate is set.
 const ALL: LaneContext = LaneContext { mask: u64::MAX, pred: 0, imm: 0 };
+
+/// [`super::execute`] with the baseline's instructions and with all that this host has: the same bits.
+fn execute(op: Op, rows: &[&[u32]], context: LaneContext, out: &mut [u32]) -> u64 {
+    let mut plain = out.to_vec();
+    let plain_lanes = super::execute(HostVectors::Scalar, op, rows, context, &mut plain);
+    let lanes = super::execute(HostVectors::new(), op, rows, context, out);
+    assert_eq!((lanes, &*out), (plain_lanes, &*plain), "{op:?} on {:?}", HostVectors::new());
+    lanes
+}
 
 /// How to draw the operands of one operation.
 struct Operands {

@@ -1,6 +1,7 @@
 //! Wave operations, select, merge and the matrix operation against their definitions, lane by lane.
 
-use super::super::{FRAGMENT_ROWS, LaneContext, execute, merge, mma_compute, zero_lanes};
+use super::super::{FRAGMENT_ROWS, HostVectors, LaneContext, merge, mma_compute, zero_lanes};
+use super::execute;
 use super::single::{bits, soft};
 use crate::isa::Op;
 use rand::{Rng, RngExt, SeedableRng};
@@ -121,7 +122,7 @@ fn merge_writes_the_lanes_of_the_mask() {
         for _ in 0..100 {
             let (from, into, mask) = (row(&mut rng, lanes), row(&mut rng, lanes), rng.next_u64());
             let mut merged = into.clone();
-            merge(mask, &from, &mut merged);
+            merge(HostVectors::new(), mask, &from, &mut merged);
             for lane in 0..lanes {
                 assert_eq!(merged[lane], if mask >> lane & 1 == 1 { from[lane] } else { into[lane] });
             }
@@ -163,7 +164,7 @@ fn matrix_tiles_accumulate_in_order_of_k() {
             let (a, b, before) = (fragment(), fragment(), fragment());
             let mask = mask(&mut rng, lanes);
             let mut c = before.clone();
-            mma_compute(mask, &a, &b, &mut c);
+            mma_compute(HostVectors::new(), mask, &a, &b, &mut c);
             for lane in 0..lanes {
                 let at = |tile: &[u32], i: usize, j: usize| u64::from(tile[(4 * i + j) * lanes + lane]);
                 for (i, j) in (0..16).map(|index| (index / 4, index % 4)) {

@@ -132,8 +132,6 @@ pub struct Lsu {
     queue: VecDeque<u16>,
     queue_entries: usize,
     head: Head,
-    /// The L1 has refused the head's access and has not changed since.
-    refused: bool,
     /// Device loads and returning atomics with accesses outstanding.
     pending: u32,
     pending_entries: u32,
@@ -159,7 +157,6 @@ impl Lsu {
             queue: VecDeque::with_capacity(core.lsu.queue_entries as usize),
             queue_entries: core.lsu.queue_entries as usize,
             head: Head::Idle,
-            refused: false,
             pending: 0,
             pending_entries: core.lsu.pending_entries,
             local_results: VecDeque::new(),
@@ -232,11 +229,6 @@ impl Lsu {
         let index = self.returns.pop_front()?;
         self.free.push(index);
         Some(self.instructions[usize::from(index)].retired())
-    }
-
-    /// The L1 has changed: an access that it refused may be accepted now.
-    pub fn try_again(&mut self) {
-        self.refused = false;
     }
 
     /// When the unit next does something by itself after `now`.
@@ -321,8 +313,12 @@ impl Core {
             ResponseKind::Loaded => false,
         };
         if acknowledges {
-            self.waves.unacknowledged[owner.slot()] -= 1;
-            self.waves.refresh(owner.slot(), ops);
+            let slot = owner.slot();
+            self.waves.unacknowledged[slot] -= 1;
+            if self.waves.draining >> slot & 1 != 0 {
+                self.waves.refresh(slot, ops);
+                self.stir();
+            }
         } else if !owner.has(Owner::POSTED) {
             let instruction = &mut self.lsu.instructions[owner.instruction()];
             let MemoryInstruction { memory, lines, inputs, outputs, .. } = instruction;
@@ -343,7 +339,6 @@ impl Core {
             }
         }
         self.l1.pop_response(now);
-        self.lsu.try_again();
     }
 
     /// The load/store unit's own stage: the head of its queue.
@@ -366,7 +361,7 @@ impl Core {
                 self.finish_head();
             }
             Head::Local(_) | Head::Idle => {}
-            Head::Device if self.lsu.refused => {}
+            Head::Device if self.l1.is_blocked() => {}
             Head::Device => self.access_l1(now, index, ops, probe),
         }
         Ok(())
@@ -375,7 +370,7 @@ impl Core {
     fn finish_head(&mut self) {
         self.lsu.queue.pop_front();
         self.lsu.head = Head::Idle;
-        self.progress = true;
+        self.stir();
     }
 
     /// Address generation for the instruction that has become the head.
@@ -444,7 +439,6 @@ impl Core {
         let hint = instruction.memory.hint;
         let access = Access { operation, hint, line: u64::from(line.address), owner: owner.0 };
         if self.l1.access(now, &access).is_err() {
-            lsu.refused = true;
             return;
         }
         self.progress = true;

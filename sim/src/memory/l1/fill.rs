@@ -37,7 +37,7 @@ impl L1 {
                 slot.head(now + 1, kind, reply.tag, reply.line, reply.sectors);
             }
         }
-        self.blocked = false;
+        self.blocked = None;
         true
     }
 

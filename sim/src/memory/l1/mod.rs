@@ -47,8 +47,8 @@ pub struct L1 {
     fills: ResponseQueue,
     popped_at: Option<Cycle>,
     rejected_since: Option<Cycle>,
-    /// An access was rejected, and nothing has changed since.
-    blocked: bool,
+    /// Why the last access was rejected, while nothing has changed that.
+    blocked: Option<Reject>,
     counters: L1Counters,
 }
 
@@ -76,7 +76,7 @@ impl L1 {
             fills: ResponseQueue::new(2 * l1.mshr_merges as usize),
             popped_at: None,
             rejected_since: None,
-            blocked: false,
+            blocked: None,
             counters: L1Counters::default(),
         }
     }
@@ -109,7 +109,7 @@ impl L1 {
                 self.local_atomic(now, access, line, &atomic)
             }
         };
-        self.blocked = result.is_err();
+        self.blocked = result.err();
         match result {
             Ok(()) => {
                 if let Some(since) = self.rejected_since.take() {
@@ -126,12 +126,18 @@ impl L1 {
         result
     }
 
-    /// True if the last access was rejected, and would be again: nothing has changed since. It ends with a
-    /// request sent, a reply accepted, a response taken or an invalidation, so a core that has nothing else
-    /// to do may sleep until the next of those.
+    /// True if the last access was rejected, and would be again. It ends with a reply or an invalidation, or
+    /// with a request sent or a response taken if it was room for those that was missing; so a core that has
+    /// nothing else to do may sleep until the next of these.
     #[inline]
     pub fn is_blocked(&self) -> bool {
-        self.blocked
+        self.blocked.is_some()
+    }
+
+    fn unblock(&mut self, reason: Reject) {
+        if self.blocked == Some(reason) {
+            self.blocked = None;
+        }
     }
 
     fn count_reject(&mut self, reason: Reject) {
@@ -386,7 +392,7 @@ impl L1 {
             && port.ready(now)
             && let Some((_, request)) = self.outgoing.pop_front()
         {
-            self.blocked = false;
+            self.unblock(Reject::Outgoing);
             port.push(now, request);
             return true;
         }
@@ -421,7 +427,7 @@ impl L1 {
             self.hits.pop()
         }
         self.popped_at = Some(now);
-        self.blocked = false;
+        self.unblock(Reject::Responses);
     }
 
     /// Drops all lines: what an acquire at device scope does. Misses that are outstanding deliver to the
@@ -430,7 +436,7 @@ impl L1 {
         self.tags.clear();
         self.valid.fill(0);
         self.mshrs.retire_all();
-        self.blocked = false;
+        self.blocked = None;
         self.counters.invalidations += 1;
     }
 
