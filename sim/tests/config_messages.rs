@@ -90,7 +90,7 @@ const TEXTS: &[(&str, &str)] = &[
     ("channels without slices", "(\n    l2: (slices: 4),\n    dram: (channels: 8),\n)\n"),
     (
         "DRAM timing that contradicts itself",
-        "(\n    dram: (\n        t_rcd: 24,\n        t_ras: 20,\n        t_refi: 100,\n        burst_clocks: 4,\n    ),\n)\n",
+        "(\n    dram: (\n        t_rcd: 24,\n        t_ras: 20,\n        t_refi: 100,\n        bus_bits: 8,\n    ),\n)\n",
     ),
     (
         "class served by two units and one by none",

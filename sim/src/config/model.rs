@@ -28,6 +28,27 @@ choices! {
         TwoLevel = "two_level",
     }
 
+    /// Shape of the interconnect.
+    pub enum Topology {
+        /// Every core has a way to every slice, which only their two ports limit.
+        Crossbar = "crossbar",
+        /// A router for each core and slice in a circle, slices spread evenly, with links both ways.
+        Ring = "ring",
+        /// A router for each core and slice in a grid, row by row, slices spread evenly, with links to the
+        /// neighbours; along the row first.
+        Mesh = "mesh",
+        /// The links in `edges`.
+        Edges = "edges",
+    }
+
+    /// Which of several packets goes first.
+    pub enum Arbitration {
+        /// Inputs in turn.
+        RoundRobin = "round_robin",
+        /// The packet that has been in the network longest.
+        Oldest = "oldest",
+    }
+
     /// Which request a memory channel serves first.
     pub enum DramPolicy {
         /// Oldest first.
@@ -291,10 +312,11 @@ sections! {
         pub latency_cycles: u32,
     }
 
-    /// Crossbar between cores and L2 slices; separate networks for requests and replies.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    /// Between cores and L2 slices: a port of each core, and separate networks for requests and replies,
+    /// alike in everything.
+    #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct Interconnect {
-        /// Cycles from a core's port to a slice's port and back, each way.
+        /// Cycles from a core's port to the network and back, each way.
         #[limits(range(1, MAX_LATENCY).of("cycles"))]
         pub latency_cycles: u32,
         /// Bytes that a port carries a cycle.
@@ -303,6 +325,48 @@ sections! {
         /// Packets that wait at each port.
         #[limits(range(1, MAX_ENTRIES).of("packets"))]
         pub queue_entries: u32,
+        /// Shape of the network. All but the crossbar have links, over which packets hop from router to
+        /// router.
+        pub topology: Topology,
+        /// Which packet takes a link, a slice's port or a core's port for which several wait; the crossbar
+        /// always takes turns.
+        pub arbitration: Arbitration,
+        /// Cycles of a hop in a ring or mesh, router and wire.
+        #[limits(range(1, MAX_LATENCY).of("cycles"))]
+        pub link_latency_cycles: u32,
+        /// Bytes that a link of a ring or mesh carries a cycle, each way.
+        #[limits(range(1, 1024).of("bytes a cycle"))]
+        pub link_bytes_per_cycle: u32,
+        /// Packets of each virtual channel of a link that are on the link or wait at its end; the other
+        /// topologies than the crossbar. A credit takes the link's latency back.
+        #[limits(range(1, MAX_ENTRIES).of("packets"))]
+        pub link_credits: u32,
+        /// Columns of the mesh.
+        #[limits(range(1, 64).of("columns"))]
+        pub mesh_columns: u32,
+        /// Links of the topology edges.
+        pub edges: Vec<Edge>,
+    }
+
+    /// A link of the topology `edges`, or one each way. Ends are `core0`, `slice0` and so on, which also
+    /// pass on what is not for them, and routers of any other name.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct Edge {
+        /// Where it begins.
+        pub from: String,
+        /// Where it ends.
+        pub to: String,
+        /// True if there is a link back, too.
+        pub both_ways: bool,
+        /// Cycles of the hop, router and wire. Routes are those with the least sum.
+        #[limits(range(1, MAX_LATENCY).of("cycles"))]
+        pub latency_cycles: u32,
+        /// Bytes that it carries a cycle.
+        #[limits(range(1, 1024).of("bytes a cycle"))]
+        pub bytes_per_cycle: u32,
+        /// True if packets go on in the next virtual channel from here on, which breaks a cycle of links
+        /// that could wait for one another.
+        pub dateline: bool,
     }
 
     /// Second-level cache: slices by address, write-back, with an atomics unit each. Lines and sectors
@@ -334,15 +398,20 @@ sections! {
 
     /// Memory channels. Times are in memory clocks of `clock_mhz` and become core cycles at run time.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[directive(
+        /// The memory device whose numbers these are: a file beside this one, or a built-in part. What the
+        /// section states itself goes before.
+        part: String
+    )]
     pub struct Dram {
         /// Channels; each L2 slice belongs to channel slice mod channels. Divides the slices.
         #[limits(power_of_two(1, 256).of("channels"))]
         pub channels: u32,
         /// Banks of a channel.
-        #[limits(power_of_two(1, 256).of("banks"))]
+        #[limits(power_of_two(1, 64).of("banks"))]
         pub banks: u32,
         /// Bank groups of a channel, up to `banks`.
-        #[limits(power_of_two(1, 256).of("bank groups"))]
+        #[limits(power_of_two(1, 64).of("bank groups"))]
         pub bank_groups: u32,
         /// Row of one bank; holds at least one line of the L2.
         #[limits(power_of_two(64, 64 << 10).of("bytes"))]
@@ -350,12 +419,16 @@ sections! {
         /// Memory command clock.
         #[limits(range(1, 10_000).of("MHz"))]
         pub clock_mhz: u32,
+        /// Data pins of a channel. With them, burst_bytes × 8 / (bus_bits × transfers_per_clock) is the
+        /// clocks that a burst holds the data bus.
+        #[limits(power_of_two(4, 1024).of("bits"))]
+        pub bus_bits: u32,
+        /// Bits that each data pin moves in a memory clock.
+        #[limits(power_of_two(1, 16).of("transfers a clock"))]
+        pub transfers_per_clock: u32,
         /// Data of one burst: what one read or write command moves. At most a line of the L2.
         #[limits(power_of_two(8, 128).of("bytes"))]
         pub burst_bytes: u32,
-        /// Clocks that a burst holds the data bus.
-        #[limits(range(1, 64).of("memory clocks"))]
-        pub burst_clocks: u32,
         /// Which request the channel serves first.
         pub policy: DramPolicy,
         /// Requests that wait in a channel.
@@ -370,6 +443,9 @@ sections! {
         /// Activate to precharge, same bank.
         #[limits(range(1, MAX_CLOCKS).of("memory clocks"))]
         pub t_ras: u32,
+        /// Activate to activate, same bank.
+        #[limits(range(1, MAX_CLOCKS).of("memory clocks"))]
+        pub t_rc: u32,
         /// Read command to its data.
         #[limits(range(1, MAX_CLOCKS).of("memory clocks"))]
         pub t_cl: u32,
@@ -406,8 +482,15 @@ sections! {
         /// Refresh: clocks that it blocks the channel.
         #[limits(range(1, MAX_CLOCKS).of("memory clocks"))]
         pub t_rfc: u32,
-        /// Clocks between refreshes.
-        #[limits(range(1, MAX_CLOCKS).of("memory clocks"))]
+        /// Clocks between refreshes; 0 for none.
+        #[limits(range(0, MAX_CLOCKS).of("memory clocks"))]
         pub t_refi: u32,
+    }
+}
+
+impl Dram {
+    /// Memory clocks that a burst holds the data bus: burst bits / (bus bits × transfers a clock).
+    pub fn burst_clocks(&self) -> u32 {
+        self.burst_bytes * 8 / (self.bus_bits * self.transfers_per_clock).max(1)
     }
 }

@@ -123,14 +123,27 @@ pub const RULES: &[Rule] = &[
         |c| c.dram.burst_bytes <= c.core.l1.line_bytes,
     ),
     rule(
-        &["dram.t_ccd_s", "dram.burst_clocks"],
-        "the data of two bursts may not overlap, so t_ccd_s must be at least burst_clocks",
-        |c| c.dram.t_ccd_s >= c.dram.burst_clocks,
+        &["dram.burst_bytes", "dram.bus_bits", "dram.transfers_per_clock"],
+        "a burst takes a whole number of clocks, at least one, so burst_bytes × 8 must be a multiple of \
+         bus_bits × transfers_per_clock",
+        |c| multiple(u64::from(c.dram.burst_bytes) * 8, clock_bits(c)),
+    ),
+    rule(
+        &["dram.t_ccd_s", "dram.burst_bytes", "dram.bus_bits", "dram.transfers_per_clock"],
+        "the data of two bursts may not overlap, so t_ccd_s must be at least the clocks of a burst, \
+         burst_bytes × 8 / (bus_bits × transfers_per_clock)",
+        |c| u64::from(c.dram.t_ccd_s) * clock_bits(c) >= u64::from(c.dram.burst_bytes) * 8,
     ),
     rule(
         &["dram.t_ras", "dram.t_rcd"],
         "a row is open at least until it can be read, so t_ras must be at least t_rcd",
         |c| c.dram.t_ras >= c.dram.t_rcd,
+    ),
+    rule(
+        &["dram.t_rc", "dram.t_ras", "dram.t_rp"],
+        "a bank is open for t_ras and closes for t_rp between two activates, so t_rc must be at least \
+         t_ras + t_rp",
+        |c| c.dram.t_rc >= c.dram.t_ras.saturating_add(c.dram.t_rp),
     ),
     rule(
         &["dram.t_rrd_l", "dram.t_rrd_s"],
@@ -153,11 +166,20 @@ pub const RULES: &[Rule] = &[
         |c| c.dram.t_faw >= c.dram.t_rrd_s,
     ),
     rule(
-        &["dram.t_refi", "dram.t_rfc"],
-        "the channel works between refreshes, so t_refi must be greater than t_rfc",
-        |c| c.dram.t_refi > c.dram.t_rfc,
+        &["dram.t_refi", "dram.t_rfc", "dram.t_rp", "dram.t_rc"],
+        "between refreshes the channel opens a row and closes it again, so t_refi must be 0 or greater than \
+         t_rfc + t_rc + t_rp",
+        |c| {
+            let d = &c.dram;
+            d.t_refi == 0 || u64::from(d.t_refi) > u64::from(d.t_rfc) + u64::from(d.t_rc) + u64::from(d.t_rp)
+        },
     ),
 ];
+
+/// Bits that a channel's data pins move in a memory clock.
+fn clock_bits(c: &Config) -> u64 {
+    u64::from(c.dram.bus_bits) * u64::from(c.dram.transfers_per_clock)
+}
 
 fn multiple(value: impl Into<u64>, of: impl Into<u64>) -> bool {
     value.into().checked_rem(of.into()) == Some(0)

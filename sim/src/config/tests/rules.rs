@@ -66,13 +66,15 @@ const EDGES: &[(&str, Changes, Changes)] = &[
         &[("dram.burst_bytes", "64"), ("core.l1.line_bytes", "64")],
         &[("dram.burst_bytes", "128"), ("core.l1.line_bytes", "64")],
     ),
-    ("dram.t_ccd_s", &[("dram.burst_clocks", "2")], &[("dram.burst_clocks", "3")]),
+    ("dram.burst_bytes", &[("dram.burst_bytes", "16")], &[("dram.burst_bytes", "8")]),
+    ("dram.t_ccd_s", &[("dram.t_ccd_s", "2")], &[("dram.t_ccd_s", "1")]),
     ("dram.t_ras", &[("dram.t_ras", "24")], &[("dram.t_ras", "23")]),
+    ("dram.t_rc", &[("dram.t_rc", "76")], &[("dram.t_rc", "75")]),
     ("dram.t_rrd_l", &[("dram.t_rrd_l", "7")], &[("dram.t_rrd_l", "6")]),
     ("dram.t_ccd_l", &[("dram.t_ccd_l", "2")], &[("dram.t_ccd_l", "1")]),
     ("dram.t_wtr_l", &[("dram.t_wtr_l", "9")], &[("dram.t_wtr_l", "8")]),
     ("dram.t_faw", &[("dram.t_faw", "7")], &[("dram.t_faw", "6")]),
-    ("dram.t_refi", &[("dram.t_refi", "211")], &[("dram.t_refi", "210")]),
+    ("dram.t_refi", &[("dram.t_refi", "311")], &[("dram.t_refi", "310")]),
 ];
 
 #[test]

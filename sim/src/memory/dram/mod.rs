@@ -319,7 +319,7 @@ impl Channel {
         let entry = &mut self.queue[i];
         entry.bursts &= entry.bursts - 1;
         let entry = *entry;
-        let burst_clocks = Clock::from(self.config.burst_clocks);
+        let burst_clocks = Clock::from(self.config.burst_clocks());
         let bytes = u64::from(self.config.burst_bytes);
         self.counters.data_bus_busy_clocks += burst_clocks;
         if entry.fetch.is_some() {

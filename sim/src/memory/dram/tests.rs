@@ -29,7 +29,10 @@ fn distinct() -> Dram {
         t_wr: 17,
         t_rfc: 120,
         t_refi: 2000,
-        burst_clocks: 4,
+        bus_bits: 16,
+        transfers_per_clock: 4,
+        burst_bytes: 32,
+        t_rc: 50,
         ..Config::example().dram
     }
 }
@@ -45,7 +48,7 @@ fn each_constraint_blocks_until_the_clock_before_and_no_longer() {
         ("tRCD to a write", &[(Activate, 0, 100)], (Write, 0, 114)),
         ("tRAS", &[(Activate, 0, 100)], (Precharge, 0, 133)),
         ("tRAS of all banks", &[(Activate, 0, 100), (Activate, 5, 120)], (PrechargeAll, 0, 153)),
-        ("tRC", &[(Activate, 0, 100)], (Activate, 0, 148)),
+        ("tRC", &[(Activate, 0, 100)], (Activate, 0, 150)),
         ("tRP", &[(Activate, 0, 100), (Precharge, 0, 140)], (Activate, 0, 155)),
         ("tRP of all banks", &[(Activate, 0, 100), (PrechargeAll, 0, 140)], (Activate, 9, 155)),
         ("tRP to a refresh", &[(Precharge, 3, 140)], (Refresh, 0, 155)),
@@ -160,7 +163,7 @@ fn commands(config: &Config, seed: u64) -> Vec<Issued> {
 #[test]
 fn the_command_stream_is_legal() {
     let mut hbm = distinct();
-    (hbm.burst_bytes, hbm.burst_clocks, hbm.t_ccd_s, hbm.t_ccd_l) = (64, 2, 2, 4);
+    (hbm.bus_bits, hbm.burst_bytes, hbm.t_ccd_s, hbm.t_ccd_l) = (64, 64, 2, 4);
     for dram in [distinct(), Config::example().dram, hbm] {
         for policy in [DramPolicy::FrFcfs, DramPolicy::Fcfs] {
             let config = machine(Dram { policy, ..dram });
@@ -184,6 +187,7 @@ fn a_model_that_is_one_clock_short_is_caught() {
         ("t_rcd", |d| d.t_rcd -= 1),
         ("t_rp", |d| d.t_rp -= 1),
         ("t_ras", |d| d.t_ras -= 1),
+        ("t_rc", |d| d.t_rc -= 1),
         ("t_rrd_s", |d| d.t_rrd_s -= 1),
         ("t_rrd_l", |d| d.t_rrd_l -= 1),
         ("t_faw", |d| d.t_faw -= 1),

@@ -63,7 +63,7 @@ pub const ACTIVATE_WINDOW: usize = 4;
 pub fn constraints(d: &Dram) -> Vec<Constraint> {
     use Command::*;
     use Level::*;
-    let burst = d.burst_clocks;
+    let burst = d.burst_clocks();
     // From the write command to the end of its data.
     let write_data = d.t_cwl + burst;
     // Write data may start once read data is through and the bus has turned round.
@@ -73,7 +73,7 @@ pub fn constraints(d: &Dram) -> Vec<Constraint> {
         row(Bank, Activate, Read, d.t_rcd),
         row(Bank, Activate, Write, d.t_rcd),
         row(Bank, Activate, Precharge, d.t_ras),
-        row(Bank, Activate, Activate, d.t_ras + d.t_rp),
+        row(Bank, Activate, Activate, d.t_rc),
         row(Bank, Precharge, Activate, d.t_rp),
         row(Bank, Read, Precharge, d.t_rtp),
         row(Bank, Write, Precharge, write_data + d.t_wr),

@@ -95,7 +95,7 @@ fn from_memory(config: &Config) -> (f64, Rig) {
 /// Cycles a line if the data buses of all channels never rest.
 fn peak(config: &Config) -> f64 {
     let d = config.dram;
-    let clocks = f64::from(128 / d.burst_bytes * d.burst_clocks) / f64::from(d.channels);
+    let clocks = f64::from(128 / d.burst_bytes * d.burst_clocks()) / f64::from(d.channels);
     clocks * f64::from(config.core_clock_mhz) / f64::from(d.clock_mhz)
 }
 

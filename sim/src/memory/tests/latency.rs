@@ -122,8 +122,8 @@ fn an_l2_miss_adds_the_channel_by_the_state_of_its_bank() {
             .find(|&&l| place(l).0 == slice && place(l).1.bank == home.bank && place(l).1.row != home.row)
             .unwrap();
         let bursts = config.core.l1.sector_bytes.div_ceil(d.burst_bytes);
-        let columns = u64::from((bursts - 1) * d.t_ccd_l.max(d.burst_clocks));
-        let read = columns + u64::from(d.t_cl + d.burst_clocks);
+        let columns = u64::from((bursts - 1) * d.t_ccd_l.max(d.burst_clocks()));
+        let read = columns + u64::from(d.t_cl + d.burst_clocks());
         let cases = [
             (first, u64::from(d.t_rcd) + read, "empty"),
             (same_row, read, "hit"),
