@@ -21,8 +21,8 @@ pub(super) fn sources<'a, const N: usize>(rows: &[&'a [u32]], lanes: usize) -> [
 #[inline(always)]
 pub(super) fn map1(rows: &[&[u32]], out: &mut [u32], f: impl Fn(u32) -> u32) {
     let [a] = sources(rows, out.len());
-    for (lane, d) in out.iter_mut().enumerate() {
-        *d = f(a[lane]);
+    for (d, &a) in out.iter_mut().zip(a) {
+        *d = f(a);
     }
 }
 
@@ -30,8 +30,8 @@ pub(super) fn map1(rows: &[&[u32]], out: &mut [u32], f: impl Fn(u32) -> u32) {
 #[inline(always)]
 pub(super) fn map2(rows: &[&[u32]], out: &mut [u32], f: impl Fn(u32, u32) -> u32) {
     let [a, b] = sources(rows, out.len());
-    for (lane, d) in out.iter_mut().enumerate() {
-        *d = f(a[lane], b[lane]);
+    for ((d, &a), &b) in out.iter_mut().zip(a).zip(b) {
+        *d = f(a, b);
     }
 }
 
@@ -39,8 +39,8 @@ pub(super) fn map2(rows: &[&[u32]], out: &mut [u32], f: impl Fn(u32, u32) -> u32
 #[inline(always)]
 pub(super) fn map3(rows: &[&[u32]], out: &mut [u32], f: impl Fn(u32, u32, u32) -> u32) {
     let [a, b, c] = sources(rows, out.len());
-    for (lane, d) in out.iter_mut().enumerate() {
-        *d = f(a[lane], b[lane], c[lane]);
+    for (((d, &a), &b), &c) in out.iter_mut().zip(a).zip(b).zip(c) {
+        *d = f(a, b, c);
     }
 }
 
@@ -48,8 +48,8 @@ pub(super) fn map3(rows: &[&[u32]], out: &mut [u32], f: impl Fn(u32, u32, u32) -
 #[inline(always)]
 pub(super) fn map4(rows: &[&[u32]], out: &mut [u32], f: impl Fn(u32, u32, u32, u32) -> u32) {
     let [a, b, c, e] = sources(rows, out.len());
-    for (lane, d) in out.iter_mut().enumerate() {
-        *d = f(a[lane], b[lane], c[lane], e[lane]);
+    for ((((d, &a), &b), &c), &e) in out.iter_mut().zip(a).zip(b).zip(c).zip(e) {
+        *d = f(a, b, c, e);
     }
 }
 

@@ -4,6 +4,7 @@
 //! of it until the slice has it again, and no other block can see them in between.
 
 mod mapping;
+mod queue;
 mod ratio;
 pub mod timing;
 
@@ -11,12 +12,13 @@ pub mod timing;
 mod tests;
 
 use super::agenda::Agenda;
-use super::geometry::{LineGeometry, LineNumber};
-use super::l2::{MshrId, Slice};
+use super::geometry::LineGeometry;
+use super::l2::Slice;
 use crate::clock::Cycle;
 use crate::config::{Config, Dram, DramPolicy};
 use crate::stats::counters;
 use mapping::Mapping;
+use queue::{Age, Entry, NONE, Queue};
 use ratio::ClockRatio;
 use timing::{Clock, Command, Timing};
 
@@ -54,24 +56,6 @@ pub struct Issued {
 /// With `fr_fcfs`, younger bursts that may overtake the oldest request before it gets its way.
 pub const OVERTAKE_LIMIT: u32 = 64;
 
-const CLOSED: u32 = u32::MAX;
-
-#[derive(Debug, Clone, Copy)]
-struct Entry {
-    line: LineNumber,
-    row: u32,
-    bank: u16,
-    slice: u16,
-    /// Bursts that are still to be issued.
-    bursts: u16,
-    sectors: u8,
-    /// Counted as row hit, empty or conflict.
-    classified: bool,
-    fetch: Option<MshrId>,
-    /// The first memory clock that sees it.
-    from: Clock,
-}
-
 /// A memory channel.
 #[derive(Debug, Clone)]
 pub(super) struct Channel {
@@ -80,9 +64,8 @@ pub(super) struct Channel {
     mapping: Mapping,
     ratio: ClockRatio,
     timing: Timing,
-    open_rows: Vec<u32>,
-    /// Oldest first.
-    queue: Vec<Entry>,
+    burst_clocks: Clock,
+    queue: Queue,
     /// Column commands for others since the oldest became the oldest.
     overtaken: u32,
     next_refresh: Clock,
@@ -104,8 +87,8 @@ impl Channel {
             mapping: Mapping::new(config),
             ratio: ClockRatio::new(config),
             timing: Timing::new(&dram),
-            open_rows: vec![CLOSED; dram.banks as usize],
-            queue: Vec::with_capacity(dram.queue_entries as usize),
+            burst_clocks: Clock::from(dram.burst_clocks()),
+            queue: Queue::new(dram.queue_entries as usize, dram.banks as usize),
             overtaken: 0,
             next_refresh: if dram.t_refi == 0 { Clock::MAX } else { Clock::from(dram.t_refi) },
             next_try: 0,
@@ -143,10 +126,15 @@ impl Channel {
     ) {
         let (first, after) = (self.ratio.first_clock(now), self.ratio.first_clock(now + 1));
         self.advance(first, slices, slice_agenda);
-        self.pull(me, after, slices, slice_agenda);
+        let arrival = self.pull(me, slices, slice_agenda);
         self.advance(after, slices, slice_agenda);
+        // The clocks of the next cycle are the first to see it.
+        if let Some(entry) = arrival {
+            self.queue.push(entry);
+            self.next_try = self.next_try.min(after);
+        }
         let mut waiting = slices.iter().skip(me).step_by(self.config.channels as usize);
-        if self.has_room() && waiting.any(Slice::has_transfer) {
+        if self.queue.has_room() && waiting.any(Slice::has_transfer) {
             agenda.soon(me);
         }
         if !self.queue.is_empty() {
@@ -161,14 +149,10 @@ impl Channel {
         }
     }
 
-    fn has_room(&self) -> bool {
-        self.queue.len() < self.config.queue_entries as usize
-    }
-
-    /// Takes one transfer from the channel's slices in turn; the clocks from `from` on see it.
-    fn pull(&mut self, me: usize, from: Clock, slices: &mut [Slice], slice_agenda: &mut Agenda) {
-        if !self.has_room() {
-            return;
+    /// Takes one transfer from the channel's slices in turn, if there is room for it.
+    fn pull(&mut self, me: usize, slices: &mut [Slice], slice_agenda: &mut Agenda) -> Option<Entry> {
+        if !self.queue.has_room() {
+            return None;
         }
         let channels = self.config.channels as usize;
         let count = slices.len() / channels;
@@ -177,8 +161,9 @@ impl Channel {
             let Some(transfer) = slices[slice].take_transfer() else { continue };
             slice_agenda.soon(slice);
             self.turn = (self.turn + i + 1) % count;
+            self.counters.requests += 1;
             let place = self.mapping.place(slice, transfer.index);
-            self.queue.push(Entry {
+            return Some(Entry {
                 line: transfer.line,
                 row: place.row,
                 bank: place.bank,
@@ -187,12 +172,9 @@ impl Channel {
                 sectors: transfer.sectors,
                 classified: false,
                 fetch: transfer.fetch,
-                from,
             });
-            self.counters.requests += 1;
-            self.next_try = self.next_try.min(from);
-            return;
         }
+        None
     }
 
     /// Bursts that cover some sectors of a line.
@@ -222,80 +204,76 @@ impl Channel {
             return self.try_refresh(now);
         }
         let mut again = self.next_refresh;
-        let oldest_only = self.config.policy == DramPolicy::Fcfs || self.overtaken >= OVERTAKE_LIMIT;
-        let visible = if oldest_only { self.queue.len().min(1) } else { self.queue.len() };
-        // Banks with a request for their open row, which nothing but the oldest request's right may close.
-        let mut wanted = 0u64;
-        // Oldest request of each bank that needs another row.
-        let mut misses = 0u64;
-        let mut column = None;
-        for i in 0..visible {
-            let entry = &self.queue[i];
-            if entry.from > now {
-                again = again.min(entry.from);
-                break;
-            }
-            let bank = usize::from(entry.bank);
-            if self.open_rows[bank] != entry.row {
-                misses |= 1 << bank;
-                continue;
-            }
-            wanted |= 1 << bank;
-            let command = if entry.fetch.is_some() { Command::Read } else { Command::Write };
-            let earliest = self.timing.earliest(command, bank);
-            if earliest > now {
+        let choice = if self.config.policy == DramPolicy::Fcfs || self.overtaken >= OVERTAKE_LIMIT {
+            self.queue.oldest().and_then(|(age, bank, command)| {
+                let earliest = self.timing.earliest(command, bank);
                 again = again.min(earliest);
-                continue;
-            }
-            // The accesses to a line keep their order.
-            if self.queue[..i].iter().all(|older| older.line != entry.line) {
-                column = Some(i);
-                break;
-            }
+                (earliest <= now).then_some((age, bank, command))
+            })
+        } else {
+            // A column command goes before all that opens and closes rows.
+            self.choose([Command::Read, Command::Write], now, &mut again)
+                .or_else(|| self.choose([Command::Activate, Command::Precharge], now, &mut again))
+        };
+        let Some((age, bank, command)) = choice else { return again.max(now + 1) };
+        match command {
+            Command::Activate | Command::Precharge => self.issue_row(now, age, bank, command),
+            _ => self.issue_column(now, age, slices, slice_agenda),
         }
-        if let Some(i) = column {
-            self.issue_column(now, i, slices, slice_agenda);
-            return now + 1;
-        }
-        for i in 0..visible {
-            let entry = &self.queue[i];
-            let bank = usize::from(entry.bank);
-            if entry.from > now || misses == 0 {
-                break;
-            }
-            let open = self.open_rows[bank];
-            if open == entry.row || misses >> bank & 1 == 0 {
+        now + 1
+    }
+
+    /// Of the requests that one of these commands would serve in clock `now`, the oldest: its age, its bank and
+    /// the command. `again` becomes at most the clock in which a command that has to wait could be issued.
+    #[inline]
+    fn choose(&self, commands: [Command; 2], now: Clock, again: &mut Clock) -> Option<(Age, usize, Command)> {
+        let mut best = (NONE, 0, commands[0]);
+        for command in commands {
+            let mut banks = self.queue.wanting(command);
+            if banks == 0 {
                 continue;
             }
-            misses &= !(1 << bank);
-            if open != CLOSED && wanted >> bank & 1 == 1 {
-                continue;
-            }
-            let command = if open == CLOSED { Command::Activate } else { Command::Precharge };
-            let earliest = self.timing.earliest(command, bank);
+            // Most often it is the channel that a command waits for, and no bank has to be looked at.
+            let earliest = self.timing.channel_earliest(command);
             if earliest > now {
-                again = again.min(earliest);
+                *again = earliest.min(*again);
                 continue;
             }
-            let row = entry.row;
-            self.classify(i, if open == CLOSED { Outcome::Empty } else { Outcome::Conflict });
-            if command == Command::Activate {
-                self.counters.activates += 1;
-                self.open_rows[bank] = row;
-                self.issue(now, command, bank, row);
-            } else {
-                self.counters.precharges += 1;
-                self.open_rows[bank] = CLOSED;
-                self.issue(now, command, bank, 0);
+            while banks != 0 {
+                let bank = banks.trailing_zeros() as usize;
+                banks &= banks - 1;
+                let earliest = self.timing.earliest(command, bank);
+                let age = self.queue.wants(bank, command);
+                if earliest > now {
+                    *again = earliest.min(*again);
+                } else if age < best.0 {
+                    best = (age, bank, command);
+                }
             }
-            return now + 1;
         }
-        again.max(now + 1)
+        (best.0 != NONE).then_some(best)
+    }
+
+    /// Opens the row that a request needs, or closes the one that is in its way.
+    fn issue_row(&mut self, now: Clock, age: Age, bank: usize, command: Command) {
+        let Some((_, entry)) = self.queue.find(age) else { return };
+        let (row, first) = (entry.row, !std::mem::replace(&mut entry.classified, true));
+        if command == Command::Activate {
+            self.counters.row_empties += u64::from(first);
+            self.counters.activates += 1;
+            self.queue.open(bank, row);
+            self.issue(now, command, bank, row);
+        } else {
+            self.counters.row_conflicts += u64::from(first);
+            self.counters.precharges += 1;
+            self.queue.close(bank);
+            self.issue(now, command, bank, 0);
+        }
     }
 
     /// A refresh is due: close every bank, then refresh.
     fn try_refresh(&mut self, now: Clock) -> Clock {
-        let open = self.open_rows.iter().any(|&row| row != CLOSED);
+        let open = self.queue.any_open();
         let command = if open { Command::PrechargeAll } else { Command::Refresh };
         let earliest = self.timing.earliest(command, 0);
         if earliest > now {
@@ -304,7 +282,7 @@ impl Channel {
         self.issue(now, command, 0, 0);
         if open {
             self.counters.precharges += 1;
-            self.open_rows.fill(CLOSED);
+            self.queue.close_all();
         } else {
             self.counters.refreshes += 1;
             self.next_refresh += Clock::from(self.config.t_refi);
@@ -314,12 +292,12 @@ impl Channel {
 
     /// Issues a burst of a request; with its last one the request leaves the queue, and a read's sectors are
     /// at their slice when the data is through.
-    fn issue_column(&mut self, now: Clock, i: usize, slices: &mut [Slice], slice_agenda: &mut Agenda) {
-        self.classify(i, Outcome::Hit);
-        let entry = &mut self.queue[i];
+    fn issue_column(&mut self, now: Clock, age: Age, slices: &mut [Slice], slice_agenda: &mut Agenda) {
+        let Some((place, entry)) = self.queue.find(age) else { return };
         entry.bursts &= entry.bursts - 1;
+        self.counters.row_hits += u64::from(!std::mem::replace(&mut entry.classified, true));
         let entry = *entry;
-        let burst_clocks = Clock::from(self.config.burst_clocks());
+        let burst_clocks = self.burst_clocks;
         let bytes = u64::from(self.config.burst_bytes);
         self.counters.data_bus_busy_clocks += burst_clocks;
         if entry.fetch.is_some() {
@@ -331,14 +309,14 @@ impl Channel {
             self.counters.written_bytes += bytes;
             self.issue(now, Command::Write, usize::from(entry.bank), 0);
         }
-        if i > 0 {
+        if place > 0 {
             self.overtaken += 1;
         }
         if entry.bursts != 0 {
             return;
         }
-        self.queue.remove(i);
-        if i == 0 {
+        self.queue.remove(place);
+        if place == 0 {
             self.overtaken = 0;
         }
         if let Some(mshr) = entry.fetch {
@@ -355,24 +333,6 @@ impl Channel {
             commands.push(Issued { clock: now, command, bank: bank as u16, row });
         }
     }
-
-    fn classify(&mut self, i: usize, outcome: Outcome) {
-        if !std::mem::replace(&mut self.queue[i].classified, true) {
-            match outcome {
-                Outcome::Hit => self.counters.row_hits += 1,
-                Outcome::Empty => self.counters.row_empties += 1,
-                Outcome::Conflict => self.counters.row_conflicts += 1,
-            }
-        }
-    }
-}
-
-/// How a request found its bank.
-#[derive(Debug, Clone, Copy)]
-enum Outcome {
-    Hit,
-    Empty,
-    Conflict,
 }
 
 /// Places of lines, for tests that need lines of a certain bank and row.

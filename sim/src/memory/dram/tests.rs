@@ -5,6 +5,8 @@ mod checker;
 use super::timing::{Clock, Command, Timing};
 use super::*;
 use crate::isa::table::CacheHint;
+use crate::memory::geometry::LineNumber;
+use crate::memory::l2::MshrId;
 use crate::memory::l2::Transfer;
 use crate::memory::tests::{Rig, addresses};
 use crate::memory::{Access, L1, MAX_LINE_BYTES, Operation};
@@ -348,5 +350,5 @@ fn slices_of_a_channel_take_turns() {
     }
     // One a cycle; nothing has left the queue by then.
     (0..6).for_each(|now| channel.tick(now, 0, &mut slices, &mut slice_agenda, &mut agenda));
-    assert_eq!(channel.queue.iter().map(|entry| entry.slice).collect::<Vec<_>>(), [0, 1, 0, 1, 0, 1]);
+    assert_eq!(channel.queue.entries().map(|entry| entry.slice).collect::<Vec<_>>(), [0, 1, 0, 1, 0, 1]);
 }

@@ -110,7 +110,8 @@ pub fn constraints(d: &Dram) -> Vec<Constraint> {
 pub struct Timing {
     /// Rows of the table by previous command, each with the history of its window if that is over 1.
     by_previous: [Vec<(Constraint, usize)>; COMMANDS],
-    banks_per_group: usize,
+    /// Of each bank.
+    group_of: Vec<usize>,
     banks: Vec<[Clock; COMMANDS]>,
     groups: Vec<[Clock; COMMANDS]>,
     channel: [Clock; COMMANDS],
@@ -137,7 +138,7 @@ impl Timing {
         }
         Timing {
             by_previous,
-            banks_per_group: banks / groups,
+            group_of: (0..banks).map(|bank| bank / (banks / groups)).collect(),
             banks: vec![[0; COMMANDS]; banks],
             groups: vec![[0; COMMANDS]; groups],
             channel: [0; COMMANDS],
@@ -153,13 +154,19 @@ impl Timing {
         if matches!(command, Command::PrechargeAll | Command::Refresh) {
             return self.channel[i];
         }
-        self.channel[i].max(self.banks[bank][i]).max(self.groups[bank / self.banks_per_group][i])
+        self.channel[i].max(self.banks[bank][i]).max(self.groups[self.group_of[bank]][i])
+    }
+
+    /// The first clock in which a command to any bank breaks no constraint of the channel as a whole.
+    #[inline]
+    pub fn channel_earliest(&self, command: Command) -> Clock {
+        self.channel[command as usize]
     }
 
     /// Records a command.
     pub fn issue(&mut self, command: Command, bank: usize, now: Clock) {
         debug_assert!(now >= self.earliest(command, bank), "{command:?} to bank {bank} at {now}");
-        let group = bank / self.banks_per_group;
+        let group = self.group_of[bank];
         for &(constraint, history) in &self.by_previous[command as usize] {
             let place = match constraint.level {
                 Level::Bank => bank,

@@ -49,7 +49,7 @@ pub(super) fn first_violation(d: &Dram, stream: &[Issued]) -> Option<String> {
                 if too_soon(refreshed, t(d.t_rfc)) {
                     return fail("tRFC");
                 }
-                if too_soon(banks[b].activated, t(d.t_ras) + t(d.t_rp)) {
+                if too_soon(banks[b].activated, t(d.t_rc)) {
                     return fail("tRC");
                 }
                 for &(at, other) in activates.iter().rev().take(8) {
@@ -108,7 +108,7 @@ pub(super) fn first_violation(d: &Dram, stream: &[Issued]) -> Option<String> {
                 }
                 if is_read {
                     for &(at, other) in writes.iter().rev().take(8) {
-                        let since_data = now - (at + t(d.t_cwl) + t(d.burst_clocks));
+                        let since_data = now - (at + t(d.t_cwl) + t(d.burst_clocks()));
                         if since_data < t(d.t_wtr_s) {
                             return fail("tWTR_S");
                         }
@@ -118,7 +118,7 @@ pub(super) fn first_violation(d: &Dram, stream: &[Issued]) -> Option<String> {
                     }
                 }
                 let start = now + if is_read { t(d.t_cl) } else { t(d.t_cwl) };
-                let end = start + t(d.burst_clocks);
+                let end = start + t(d.burst_clocks());
                 for &(other_start, other_end, other_read) in bus.iter().rev().take(16) {
                     if start < other_end && other_start < end {
                         return fail("two bursts on the data bus");
@@ -152,7 +152,7 @@ pub(super) fn first_violation(d: &Dram, stream: &[Issued]) -> Option<String> {
                 refreshes += 1;
                 let due = refreshes * t(d.t_refi);
                 // At the latest when every row that was open could be closed.
-                let close = t(d.t_ras).max(t(d.t_cwl) + t(d.burst_clocks) + t(d.t_wr)) + t(d.t_rp) + 1;
+                let close = t(d.t_ras).max(t(d.t_cwl) + t(d.burst_clocks()) + t(d.t_wr)) + t(d.t_rp) + 1;
                 if now < due || now > due + close {
                     return fail("tREFI");
                 }
