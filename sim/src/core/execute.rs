@@ -7,7 +7,7 @@ use super::uop::{Kind, MicroOp, MicroOps};
 use super::writeback::{MAX_RESULT_ROWS, WritePorts};
 use super::{Core, Scheduler};
 use crate::alu::{self, FRAGMENT_ROWS, LaneContext};
-use crate::clock::Cycle;
+use crate::clock::{Cycle, NEVER};
 use crate::config::Config;
 use crate::isa::{ExecClass, MMA_FRAGMENTS, Op};
 
@@ -47,15 +47,21 @@ impl UnitTiming {
 impl Core {
     /// The operand read stage: collectors read their rows, the oldest first.
     pub(super) fn read_operands<P: Probe>(&mut self, now: Cycle, probe: &mut P) {
-        for scheduler in &mut self.schedulers {
+        for (index, scheduler) in self.schedulers.iter_mut().enumerate() {
+            if scheduler.reading == 0 {
+                continue;
+            }
             let mut banks_used = 0;
+            self.progress = true;
             for collector in scheduler.collectors.iter_mut().filter(|c| c.waiting == Waiting::Banks) {
                 self.counters.bank_conflicts += u64::from(collector.read(&mut banks_used));
-                self.progress = true;
                 if collector.complete() {
                     // Nothing is known of the unit before it is asked in the next cycle.
                     collector.waiting = Waiting::Unit(now + 1);
+                    scheduler.reading -= 1;
+                    scheduler.dispatch_at = scheduler.dispatch_at.min(now + 1);
                     self.waves.collecting &= !(1 << collector.slot);
+                    self.stale |= 1 << index;
                     if P::ON {
                         probe.step(collector.event(now, self.index, Stage::Operands));
                     }
@@ -73,61 +79,76 @@ impl Core {
         let first = self.lsu_turn;
         for turn in 0..schedulers {
             let scheduler = if first + turn < schedulers { first + turn } else { first + turn - schedulers };
-            let mut i = 0;
-            while i < self.schedulers[scheduler].collectors.len() {
-                let lsu_open = !lsu_taken && self.lsu.has_room();
-                let stays = match self.schedulers[scheduler].collectors[i].waiting {
-                    Waiting::Banks => true,
-                    Waiting::Unit(free) => free > now,
-                    Waiting::Lsu => !lsu_open,
-                    Waiting::WritePort => false,
-                };
-                if stays {
+            if self.schedulers[scheduler].dispatch_at <= now {
+                self.dispatch_from(now, scheduler, &mut lsu_taken, ops, probe);
+            }
+        }
+    }
+
+    /// The dispatch stage of one scheduler. `lsu_taken` says whether another one has used the load/store unit in
+    /// this cycle.
+    fn dispatch_from<P: Probe>(
+        &mut self,
+        now: Cycle,
+        scheduler: usize,
+        lsu_taken: &mut bool,
+        ops: &MicroOps,
+        probe: &mut P,
+    ) {
+        let mut next = NEVER;
+        let mut i = 0;
+        while let Some(&collector) = self.schedulers[scheduler].collectors.get(i) {
+            let lsu_open = !*lsu_taken && self.lsu.has_room();
+            let op = ops.get(collector.word);
+            let waiting = match collector.waiting {
+                Waiting::Banks => {
                     i += 1;
                     continue;
                 }
-                let collector = self.schedulers[scheduler].collectors[i];
-                let op = ops.get(collector.word);
-                let waiting = if let Kind::Memory(memory) = op.kind {
-                    if !lsu_open {
-                        Some(Waiting::Lsu)
-                    } else {
-                        lsu_taken = true;
-                        self.lsu_turn = if scheduler + 1 < schedulers { scheduler + 1 } else { 0 };
+                Waiting::Unit(free) if free > now => Some(collector.waiting),
+                _ => match op.kind {
+                    Kind::Memory(_) if !lsu_open => Some(Waiting::Lsu),
+                    Kind::Memory(memory) => {
+                        *lsu_taken = true;
+                        self.lsu_turn = if scheduler + 1 < self.schedulers.len() { scheduler + 1 } else { 0 };
                         let base = self.slot_rows(collector.slot);
                         let operands = &self.schedulers[scheduler].operands;
                         let rows = operands.rows(&collector, op, &self.registers, base);
                         self.lsu.accept(&collector, op, memory, &rows);
                         None
                     }
-                } else {
-                    self.start_unit(now, scheduler, &collector, op)
-                };
-                match waiting {
-                    Some(reason) => {
-                        let base = self.slot_rows(collector.slot);
-                        let Scheduler { collectors, operands, .. } = &mut self.schedulers[scheduler];
-                        collectors[i].waiting = reason;
-                        operands.keep(&mut collectors[i], op, &self.registers, base);
-                        // The write ports may say otherwise in the next cycle; a unit and the load/store unit only
-                        // when something else happens.
-                        self.progress |= reason == Waiting::WritePort;
-                        i += 1;
-                    }
-                    None => {
-                        let sched = &mut self.schedulers[scheduler];
-                        sched.operands.release(&sched.collectors.remove(i));
-                        if op.fragment_reads != 0 {
-                            self.finish_fragment_reads(scheduler, collector.slot, ops);
-                        }
-                        self.progress = true;
-                        if P::ON {
-                            probe.step(collector.event(now, self.index, Stage::Execute));
-                        }
-                    }
+                    _ => self.start_unit(now, scheduler, &collector, op),
+                },
+            };
+            if let Some(reason) = waiting {
+                next = next.min(match reason {
+                    Waiting::Unit(free) => free,
+                    Waiting::Lsu if !*lsu_taken => NEVER,
+                    _ => now + 1,
+                });
+                if reason != collector.waiting {
+                    self.stale |= 1 << scheduler;
+                    let base = self.slot_rows(collector.slot);
+                    let Scheduler { collectors, operands, .. } = &mut self.schedulers[scheduler];
+                    collectors[i].waiting = reason;
+                    operands.keep(&mut collectors[i], op, &self.registers, base);
                 }
+                self.progress |= reason == Waiting::WritePort;
+                i += 1;
+                continue;
+            }
+            self.progress = true;
+            self.stale |= 1 << scheduler;
+            let sched = &mut self.schedulers[scheduler];
+            sched.operands.release(&sched.collectors.remove(i));
+            if op.fragment_reads != 0 {
+                self.finish_fragment_reads(scheduler, collector.slot, ops);
+            }
+            if P::ON {
+                probe.step(collector.event(now, self.index, Stage::Execute));
             }
         }
+        self.schedulers[scheduler].dispatch_at = next;
     }
 
     /// A matrix multiplication has left its collector: only what others of its wave are still to read stays
@@ -279,11 +300,12 @@ impl Core {
             let Retired { sequence, word, .. } = retired;
             probe.step(Event { cycle: now, core: self.index, slot, sequence, word, stage: Stage::Retire });
         }
-        self.stir();
+        self.progress = true;
         if drained && self.waves.ended >> slot & 1 != 0 {
             self.release_wave(now, slot);
         } else if self.waves.waits(slot) {
             self.waves.refresh(slot, ops);
+            self.touch(slot);
         }
     }
 

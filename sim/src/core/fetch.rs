@@ -197,6 +197,7 @@ impl Core {
             self.waves.refresh_room(group.slot);
             if before == 0 {
                 self.waves.refresh(group.slot, ops);
+                self.touch(group.slot);
             }
         }
     }

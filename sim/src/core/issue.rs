@@ -49,6 +49,12 @@ impl Core {
         probe: &mut P,
     ) -> Result<(), Box<Fault>> {
         for scheduler in 0..self.schedulers.len() {
+            if self.stale >> scheduler & 1 == 0 {
+                continue;
+            }
+            self.stale &= !(1 << scheduler);
+            self.settle(scheduler, now);
+            self.schedulers[scheduler].charged_until = now + 1;
             if self.policy == IssuePolicy::TwoLevel {
                 self.update_active_set(scheduler);
             }
@@ -72,6 +78,7 @@ impl Core {
                 self.schedulers[scheduler].last_issued = slot;
                 issued |= 1 << slot;
                 self.progress = true;
+                self.stale |= 1 << scheduler;
                 let effective = self.issue_wave(now, scheduler, slot, ops, probe)?;
                 let slot_use = if effective { SlotUse::Issued } else { SlotUse::Squashed };
                 self.slots[slot_use as usize] += 1;
@@ -80,22 +87,38 @@ impl Core {
         Ok(())
     }
 
-    /// Charges cycles in which the core was not clocked because nothing could happen: each slot to what
-    /// it would have been charged to, since the state was the same.
-    pub(super) fn charge_idle(&mut self, cycles: u64) {
-        self.counters.cycles += cycles;
-        self.counters.resident_wave_cycles += cycles * u64::from(self.waves.resident.count_ones());
-        self.charge_waiting(cycles);
+    /// Charges the cycles before `now` that a scheduler's account does not have yet: nothing has changed since, so
+    /// each slot goes to what it was charged to then.
+    fn settle(&mut self, scheduler: usize, now: Cycle) {
+        let sched = &mut self.schedulers[scheduler];
+        let cycles = now - sched.charged_until;
+        self.slots[sched.waits_for as usize] += cycles * self.issue_width as u64;
+        sched.charged_until = now;
     }
 
-    /// Charges every issue slot of cycles in which no wave could issue, whether the stages were run or not.
-    pub(super) fn charge_waiting(&mut self, cycles: u64) {
+    /// Settles the accounts at `end`, the cycle after the run's last; the core must be idle.
+    pub fn finish(&mut self, end: Cycle) {
+        self.counters.cycles = end - self.start;
         for scheduler in 0..self.schedulers.len() {
-            if self.quiet_until == 0 {
-                self.schedulers[scheduler].waits_for = self.why_not(scheduler, 0);
-            }
-            self.slots[self.schedulers[scheduler].waits_for as usize] += cycles * self.issue_width as u64;
+            // A core looks for work once more after the run is over, and there is none.
+            let over = self.schedulers[scheduler].charged_until.saturating_sub(end);
+            self.slots[SlotUse::Empty as usize] -= over * self.issue_width as u64;
+            self.settle(scheduler, end + over);
         }
+    }
+
+    /// Charges resident waves for the cycles up to `now` and this one: who comes or goes in a cycle counts from
+    /// the next on.
+    pub(super) fn settle_residents(&mut self, now: Cycle) {
+        let cycles = (now + 1).saturating_sub(self.residents_until);
+        self.counters.resident_wave_cycles += cycles * u64::from(self.waves.resident.count_ones());
+        self.residents_until = now + 1;
+    }
+
+    /// Something has changed of a wave that its scheduler looks at.
+    #[inline]
+    pub(super) fn touch(&mut self, slot: Slot) {
+        self.stale |= 1 << self.waves.waves[slot].scheduler;
     }
 
     fn pick(&self, scheduler: usize, ready: SlotMask) -> Slot {
@@ -274,7 +297,9 @@ impl Core {
         let condition = condition_lanes(wave, op);
         let mut collector = Collector::new(op, slot, sequence, word, wave.swizzle, self.bank_mask);
         (collector.mask, collector.condition) = (lanes, condition);
-        self.schedulers[scheduler].collectors.push(collector);
+        let sched = &mut self.schedulers[scheduler];
+        sched.collectors.push(collector);
+        sched.reading += 1;
         self.waves.collecting |= 1 << slot;
     }
 
@@ -327,6 +352,7 @@ impl Core {
     /// The wave neither issues nor fetches until the branch latency has passed.
     pub(super) fn start_shadow(&mut self, now: Cycle, slot: Slot) {
         self.waves.shadow |= 1 << slot;
+        self.touch(slot);
         self.shadows.push_back((now + self.branch_latency, slot));
     }
 
@@ -337,7 +363,8 @@ impl Core {
         {
             self.shadows.pop_front();
             self.waves.shadow &= !(1 << slot);
-            self.stir();
+            self.touch(slot);
+            self.progress = true;
         }
     }
 

@@ -24,7 +24,7 @@ use crate::isa::{ExecClass, MMA_FRAGMENTS};
 use crate::memory::{L1, MemoryPort};
 use crate::program::Fault;
 use crate::stats::{CoreCounters, SlotUse};
-use collector::{Collector, OperandStore, Waiting};
+use collector::{Collector, OperandStore};
 use execute::UnitTiming;
 use fetch::{Fetch, ICACHE_TAG};
 use lsu::Lsu;
@@ -46,9 +46,15 @@ struct Scheduler {
     active_set: SlotMask,
     /// In the order of issue.
     collectors: Vec<Collector>,
+    /// Those of them that still read operands.
+    reading: u32,
     operands: OperandStore,
+    /// The first cycle in which an instruction could leave its collector.
+    dispatch_at: Cycle,
     /// What its issue slots are charged to while nothing changes.
     waits_for: SlotUse,
+    /// Issue slots of cycles before this one are charged.
+    charged_until: Cycle,
     /// Per unit, the cycle from which it takes another instruction.
     unit_free_at: Vec<Cycle>,
     write_ports: WritePorts,
@@ -116,13 +122,15 @@ pub struct Core {
 
     /// Something changed in this cycle.
     progress: bool,
-    /// The stages from dispatch to fetch have nothing to do before this cycle, and their reasons to wait
-    /// stand in `waits_for`; 0 once something has changed for them.
-    quiet_until: Cycle,
+    /// Schedulers for which something has changed since they last looked for a wave to issue, as bits. The
+    /// others would find none, for the same reason as then.
+    stale: u32,
     /// The first cycle in which something can happen, as far as the core itself knows.
     wake: Cycle,
-    /// Cycles before this one are charged.
-    charged_until: Cycle,
+    /// The first cycle of the run.
+    start: Cycle,
+    /// Resident waves are counted for the cycles before this one.
+    residents_until: Cycle,
     /// The last cycle in which something happened.
     last_activity: Cycle,
     skip_idle: bool,
@@ -184,7 +192,10 @@ impl Core {
                     active_set: 0,
                     collectors: Vec::with_capacity(c.registers.collectors as usize),
                     operands: OperandStore::new(c.registers.collectors, width),
+                    reading: 0,
+                    dispatch_at: NEVER,
                     waits_for: SlotUse::Empty,
+                    charged_until: start,
                     unit_free_at: vec![0; c.units.len()],
                     write_ports: WritePorts::new(c.registers.write_ports, horizon),
                 })
@@ -204,9 +215,10 @@ impl Core {
             slots: [0; SlotUse::COUNT],
             instructions: 0,
             progress: false,
-            quiet_until: 0,
+            stale: 0,
+            start,
+            residents_until: start,
             wake: NEVER,
-            charged_until: start,
             last_activity: start,
             skip_idle: true,
         }
@@ -225,10 +237,6 @@ impl Core {
     ) -> Result<(), Box<Fault>> {
         let mut now = self.next_visit(from);
         while now < to {
-            if now > self.charged_until {
-                self.charge_idle(now - self.charged_until);
-            }
-            self.charged_until = now + 1;
             self.progress = false;
             self.tick(now, ops, probe)?;
             self.wake = if self.progress { now + 1 } else { self.next_event(now) };
@@ -247,39 +255,26 @@ impl Core {
 
     /// One cycle. This is the order of the stages: consumers first.
     fn tick<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) -> Result<(), Box<Fault>> {
-        self.counters.cycles += 1;
-        self.counters.resident_wave_cycles += u64::from(self.waves.resident.count_ones());
+        if !self.skip_idle {
+            // The tests' way: nothing is taken for granted.
+            self.stale = !0;
+            self.schedulers.iter_mut().for_each(|s| s.dispatch_at = 0);
+        }
         self.start_workgroups(now);
         self.end_shadows(now);
         self.receive_reply(now);
         self.receive_accesses(now, ops, probe);
         self.write_back(now, ops, probe);
         self.tick_lsu(now, ops, probe)?;
-        if now < self.quiet_until {
-            self.charge_waiting(1);
-        } else {
-            let progress = std::mem::replace(&mut self.progress, false);
-            self.quiet_until = 0;
-            self.dispatch(now, ops, probe);
-            self.read_operands(now, probe);
-            self.issue(now, ops, probe)?;
-            self.decode(now, ops, probe);
-            self.fetch_groups(now, ops, probe);
-            if !self.progress && self.skip_idle {
-                self.quiet_until = self.next_dispatch(now).min(self.fetch.next_event());
-            }
-            self.progress |= progress;
-        }
+        self.dispatch(now, ops, probe);
+        self.read_operands(now, probe);
+        self.issue(now, ops, probe)?;
+        self.decode(now, ops, probe);
+        self.fetch_groups(now, ops, probe);
         // Code goes first: without it nothing moves.
         self.progress |= self.fetch.send_miss(now, &mut self.links.port);
         self.progress |= self.l1.tick(now, &mut self.links.port);
         Ok(())
-    }
-
-    /// Something has changed that the stages from dispatch to fetch may have waited for.
-    fn stir(&mut self) {
-        self.progress = true;
-        self.quiet_until = 0;
     }
 
     /// Takes one reply of the memory side: a line of code, or something for the L1.
@@ -287,7 +282,6 @@ impl Core {
         let Some(reply) = self.links.port.reply(now) else { return };
         if reply.tag & ICACHE_TAG != 0 {
             self.waves.fetching &= !self.fetch.filled(reply.tag);
-            self.stir();
         } else if !self.l1.accept(now, reply) {
             return;
         }
@@ -307,39 +301,19 @@ impl Core {
 
     /// The first cycle after `now` in which something can happen if no message comes.
     fn next_event(&self, now: Cycle) -> Cycle {
+        let dispatch = self.schedulers.iter().map(|s| s.dispatch_at.max(now + 1)).min().unwrap_or(NEVER);
         let shadow = self.shadows.front().map_or(NEVER, |&(ends, _)| ends);
-        let stages = if self.quiet_until == 0 { now + 1 } else { self.quiet_until };
-        stages.min(shadow).min(self.completions.next_due(now)).min(self.lsu.next_event(now))
-    }
-
-    /// The first cycle after `now` in which an instruction might leave its collector.
-    fn next_dispatch(&self, now: Cycle) -> Cycle {
-        let collectors = self.schedulers.iter().flat_map(|s| &s.collectors);
-        let dispatch = collectors.map(|c| match c.waiting {
-            Waiting::Unit(free) => free,
-            Waiting::Banks | Waiting::WritePort => now + 1,
-            Waiting::Lsu => NEVER,
-        });
-        dispatch.min().unwrap_or(NEVER)
+        dispatch
+            .min(shadow)
+            .min(self.completions.next_due(now))
+            .min(self.fetch.next_event())
+            .min(self.lsu.next_event(now))
     }
 
     /// The next cycle in which the core does something, as far as it knows; [`NEVER`] if only a message
     /// could wake it.
     pub fn next_wake(&mut self, from: Cycle) -> Cycle {
         self.wake.max(from).min(self.next_message(from))
-    }
-
-    /// Settles the account at `end`, the cycle after the run's last; the core must be idle.
-    pub fn finish(&mut self, end: Cycle) {
-        if end > self.charged_until {
-            self.charge_idle(end - self.charged_until);
-        } else {
-            // The core looked for work once more after the run was over, and there was none.
-            let over = self.charged_until - end;
-            self.counters.cycles -= over;
-            self.slots[SlotUse::Empty as usize] -= over * (self.schedulers.len() * self.issue_width) as u64;
-        }
-        self.charged_until = end;
     }
 
     /// True if nothing is resident and no store is on its way.

@@ -42,7 +42,8 @@ impl Core {
     /// Takes the workgroups that arrive now and starts their waves.
     pub(super) fn start_workgroups(&mut self, now: Cycle) {
         while let Some(start) = self.links.starts.pop(now) {
-            self.stir();
+            self.progress = true;
+            self.settle_residents(now);
             self.start_workgroup(start);
         }
     }
@@ -60,6 +61,7 @@ impl Core {
             let lanes = (self.shape.threads - first).min(self.width as u32);
             self.waves.start(slot, u64::MAX >> (64 - lanes), index, wave_id, self.next_age);
             self.next_age += 1;
+            self.touch(slot);
             let rows = self.rows_per_wave * self.width;
             let registers = &mut self.registers[slot * rows..][..rows];
             registers.fill(0);
@@ -98,7 +100,9 @@ impl Core {
     /// is done.
     pub(super) fn release_wave(&mut self, now: Cycle, slot: Slot) {
         let index = self.waves.waves[slot].workgroup;
+        self.settle_residents(now);
         self.waves.release(slot);
+        self.touch(slot);
         let workgroup = &mut self.workgroups[index];
         workgroup.slots &= !(1 << slot);
         if workgroup.slots == 0 {

@@ -317,7 +317,7 @@ impl Core {
             self.waves.unacknowledged[slot] -= 1;
             if self.waves.draining >> slot & 1 != 0 {
                 self.waves.refresh(slot, ops);
-                self.stir();
+                self.touch(slot);
             }
         } else if !owner.has(Owner::POSTED) {
             let instruction = &mut self.lsu.instructions[owner.instruction()];
@@ -370,7 +370,11 @@ impl Core {
     fn finish_head(&mut self) {
         self.lsu.queue.pop_front();
         self.lsu.head = Head::Idle;
-        self.stir();
+        self.progress = true;
+        // There is room for one more instruction.
+        for scheduler in &mut self.schedulers {
+            scheduler.dispatch_at = 0;
+        }
     }
 
     /// Address generation for the instruction that has become the head.
