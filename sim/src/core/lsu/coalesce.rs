@@ -30,8 +30,9 @@ pub fn lines_of(
 ) {
     lines.clear();
     let (line_mask, bytes) = (line_bytes - 1, u32::from(memory.bytes));
+    let sector_shift = sector_bytes.trailing_zeros();
     if let AccessKind::Atomic(op) = memory.kind {
-        return packets_of(op, mask, addresses, line_mask, sector_bytes, lines);
+        return packets_of(op, mask, addresses, line_mask, sector_shift, lines);
     }
     // Neighbours usually share a line: the last one found is tried first.
     let mut last = 0;
@@ -41,15 +42,21 @@ pub fn lines_of(
         loop {
             let line = from & !line_mask;
             let to = end.min(line | line_mask);
-            let sectors = sectors_between(from & line_mask, to & line_mask, sector_bytes);
-            if lines.get(last).is_none_or(|l| l.address != line) {
-                last = lines.iter().position(|l| l.address == line).unwrap_or_else(|| {
-                    lines.push(LineAccess { address: line, lanes: 0, sectors: 0 });
-                    lines.len() - 1
-                });
+            let sectors = sectors_between(from & line_mask, to & line_mask, sector_shift);
+            match lines.get_mut(last) {
+                Some(access) if access.address == line => {
+                    access.lanes |= 1 << lane;
+                    access.sectors |= sectors;
+                }
+                _ => {
+                    last = lines.iter().position(|l| l.address == line).unwrap_or_else(|| {
+                        lines.push(LineAccess { address: line, lanes: 0, sectors: 0 });
+                        lines.len() - 1
+                    });
+                    lines[last].lanes |= 1 << lane;
+                    lines[last].sectors |= sectors;
+                }
             }
-            lines[last].lanes |= 1 << lane;
-            lines[last].sectors |= sectors;
             if to == end {
                 break;
             }
@@ -63,7 +70,7 @@ fn packets_of(
     mask: u64,
     addresses: &[u32],
     line_mask: u32,
-    sector_bytes: u32,
+    sector_shift: u32,
     lines: &mut Vec<LineAccess>,
 ) {
     for lane in lanes_of(mask) {
@@ -81,13 +88,13 @@ fn packets_of(
             lines.len() - 1
         });
         lines[packet].lanes |= 1 << lane;
-        lines[packet].sectors |= sectors_between(address & line_mask, address & line_mask, sector_bytes);
+        lines[packet].sectors |= sectors_between(address & line_mask, address & line_mask, sector_shift);
     }
 }
 
 /// Sectors that the bytes `from..=to` of a line touch.
-fn sectors_between(from: u32, to: u32, sector_bytes: u32) -> u8 {
-    let (first, last) = (from / sector_bytes, to / sector_bytes);
+fn sectors_between(from: u32, to: u32, sector_shift: u32) -> u8 {
+    let (first, last) = (from >> sector_shift, to >> sector_shift);
     ((1u32 << (last + 1)) - (1 << first)) as u8
 }
 
@@ -116,6 +123,13 @@ pub fn payload(
     }
     let (addresses, values) = inputs.split_at(width);
     for lane in lanes_of(line.lanes) {
+        if let (Some(offset), 4) = (offset_inside(addresses[lane], 4, line.address, line_bytes), memory.bytes)
+            && memory.kind == AccessKind::Store
+        {
+            payload.data[offset..][..4].copy_from_slice(&values[lane].to_le_bytes());
+            payload.byte_mask |= 0xF << offset;
+            continue;
+        }
         let part = Part::new(addresses[lane], usize::from(memory.bytes), line.address, line_bytes);
         let value = lane_bytes(values, lane, width);
         payload.data[part.offset..][..part.bytes.len()].copy_from_slice(&value[part.bytes.clone()]);
@@ -140,18 +154,30 @@ pub fn take_line(
 ) {
     let bytes = usize::from(memory.bytes);
     for lane in lanes_of(line.lanes) {
-        let part = Part::new(addresses[lane], bytes, line.address, line_bytes);
-        let source = &data[part.offset..][..part.bytes.len()];
-        if let (Ok(word), 4) = (source.try_into(), bytes) {
-            outputs[lane] = u32::from_le_bytes(word);
+        if let Some(offset) = offset_inside(addresses[lane], bytes, line.address, line_bytes)
+            && bytes.is_multiple_of(4)
+        {
+            let (words, _) = data[offset..][..bytes].as_chunks();
+            for (row, &word) in words.iter().enumerate() {
+                outputs[row * width + lane] = u32::from_le_bytes(word);
+            }
             continue;
         }
+        let part = Part::new(addresses[lane], bytes, line.address, line_bytes);
+        let source = &data[part.offset..][..part.bytes.len()];
         // A lane whose bytes lie in two lines gets them one line at a time.
         let mut value = lane_bytes(outputs, lane, width);
         value[part.bytes.clone()].copy_from_slice(source);
         value[bytes..].fill(0);
         set_lane_bytes(outputs, lane, width, bytes, &value);
     }
+}
+
+/// Where in a line a lane's bytes are, if all of them are in it: nearly always.
+#[inline]
+fn offset_inside(address: u32, bytes: usize, line: u32, line_bytes: u32) -> Option<usize> {
+    let offset = address.wrapping_sub(line) as usize;
+    (offset <= line_bytes as usize - bytes).then_some(offset)
 }
 
 /// The part of a lane's bytes that lies in one line.

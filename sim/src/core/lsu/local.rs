@@ -11,11 +11,16 @@ use crate::core::uop::MicroOps;
 use crate::isa::table::{AccessKind, MemoryOp};
 use crate::isa::{MMA_DIM, MMA_FRAGMENTS, Op};
 
-/// Words that one wave access touches at most: 64 lanes of 16 bytes, misaligned.
-const MAX_WORDS: usize = 64 * 5;
-
-/// Banks that a configuration may have at most.
-const MAX_BANKS: usize = 256;
+/// What an access wants of a bank.
+#[derive(Debug, Clone, Copy, Default)]
+struct Bank {
+    /// The access that this is about; of another one it is void.
+    access: u64,
+    /// The first word that it touches here.
+    first: u32,
+    /// Words to serve, one a pass.
+    passes: u32,
+}
 
 /// Local memory of a core. Each resident workgroup has its own part.
 #[derive(Debug, Clone)]
@@ -25,7 +30,11 @@ pub struct LocalMemory {
     part: usize,
     poison: u8,
     bank_mask: u32,
-    bank_shift: u32,
+    banks: Vec<Bank>,
+    /// Accesses so far; the banks know by it what is theirs.
+    access: u64,
+    /// Distinct words of an access beside the first of each bank.
+    conflicts: Vec<u32>,
 }
 
 impl LocalMemory {
@@ -37,7 +46,9 @@ impl LocalMemory {
             part: part as usize,
             poison: config.core.local_poison,
             bank_mask: banks - 1,
-            bank_shift: banks.trailing_zeros(),
+            banks: vec![Bank::default(); banks as usize],
+            access: 0,
+            conflicts: Vec::new(),
         }
     }
 
@@ -54,48 +65,27 @@ impl LocalMemory {
     /// Passes over the banks that an access needs: each bank serves one word a pass. Lanes that touch
     /// one word share its pass, but for atomics, which act one after the other. Addresses are those
     /// of the participating lanes; a word's bank is (address / 4) mod banks.
-    pub fn passes(&self, addresses: impl Iterator<Item = u32>, memory: MemoryOp) -> u32 {
+    pub fn passes(&mut self, addresses: impl Iterator<Item = u32>, memory: MemoryOp) -> u32 {
         let atomic = matches!(memory.kind, AccessKind::Atomic(_));
-        let mut words = [0u32; MAX_WORDS];
-        let mut count = 0;
-        let mut ascending = true;
+        self.access += 1;
+        self.conflicts.clear();
+        let mut longest = 1;
         for address in addresses {
             for word in address / 4..=(address + u32::from(memory.bytes) - 1) / 4 {
-                ascending &= count == 0 || word == words[count - 1] + 1;
-                words[count] = word;
-                count += 1;
+                let bank = &mut self.banks[(word & self.bank_mask) as usize];
+                if bank.access != self.access {
+                    *bank = Bank { access: self.access, first: word, passes: 1 };
+                } else if atomic {
+                    bank.passes += 1;
+                    longest = longest.max(bank.passes);
+                } else if bank.first != word && !self.conflicts.contains(&word) {
+                    self.conflicts.push(word);
+                    bank.passes += 1;
+                    longest = longest.max(bank.passes);
+                }
             }
-        }
-        let banks = self.bank_mask as usize + 1;
-        if ascending {
-            return count.div_ceil(banks) as u32;
-        }
-        if !atomic && self.is_conflict_free(&words[..count]) {
-            return 1;
-        }
-        // Distinct words of each bank, found by sorting by (bank, row).
-        let key = |word: u32| (word & self.bank_mask) << 16 | (word >> self.bank_shift) & 0xFFFF;
-        let words = &mut words[..count];
-        words.iter_mut().for_each(|word| *word = key(*word));
-        words.sort_unstable();
-        let (mut longest, mut run) = (1, 1);
-        for pair in words.windows(2) {
-            if pair[0] >> 16 != pair[1] >> 16 {
-                run = 1;
-            } else if pair[0] != pair[1] || atomic {
-                run += 1;
-            }
-            longest = longest.max(run);
         }
         longest
-    }
-}
-
-impl LocalMemory {
-    /// True if no bank has two distinct words: the usual case, found without sorting.
-    fn is_conflict_free(&self, words: &[u32]) -> bool {
-        let mut first = [None; MAX_BANKS];
-        words.iter().all(|&word| *first[(word & self.bank_mask) as usize].get_or_insert(word) == word)
     }
 }
 
@@ -146,12 +136,17 @@ impl Core {
 
 fn load(instruction: &mut MemoryInstruction, memory: &[u8], width: usize) {
     let bytes = usize::from(instruction.memory.bytes);
+    if bytes == 4 {
+        let (addresses, outputs) = (&instruction.inputs[..width], &mut instruction.outputs[..width]);
+        for lane in lanes_of(instruction.mask) {
+            if let Some(&word) = memory[addresses[lane] as usize..].first_chunk() {
+                outputs[lane] = u32::from_le_bytes(word);
+            }
+        }
+        return;
+    }
     for lane in lanes_of(instruction.mask) {
         let source = &memory[instruction.inputs[lane] as usize..][..bytes];
-        if let (Ok(word), 4) = (source.try_into(), bytes) {
-            instruction.outputs[lane] = u32::from_le_bytes(word);
-            continue;
-        }
         let mut value = [0; 16];
         value[..bytes].copy_from_slice(source);
         set_lane_bytes(&mut instruction.outputs, lane, width, bytes, &value);

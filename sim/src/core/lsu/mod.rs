@@ -94,14 +94,18 @@ impl MemoryInstruction {
         &self.outputs[usize::from(row) * width..][..width]
     }
 
-    /// The addresses that a lane accesses: one, or those of a tile's rows.
-    fn lane_addresses(&self, lane: usize, width: usize) -> impl Iterator<Item = u32> + use<> {
-        let base = self.inputs[lane];
-        let (rows, stride) = match self.memory.kind {
-            AccessKind::Tile => (MMA_DIM as u32, self.inputs[width + lane]),
-            _ => (1, 0),
-        };
-        (0..rows).map(move |row| base.wrapping_add(row.wrapping_mul(stride)))
+    /// How often a lane accesses memory: a tile is accessed row by row, anything else is one row.
+    fn rows(&self) -> u32 {
+        if self.memory.kind == AccessKind::Tile { MMA_DIM as u32 } else { 1 }
+    }
+
+    /// The addresses of a row, of the participating lanes with the lowest first.
+    fn row_addresses(&self, row: u32, width: usize) -> impl Iterator<Item = u32> {
+        let (bases, strides) = self.inputs.split_at(width);
+        lanes_of(self.mask).map(move |lane| match row {
+            0 => bases[lane],
+            row => bases[lane].wrapping_add(row.wrapping_mul(strides[lane])),
+        })
     }
 
     fn performed_by_l1(&self) -> bool {
@@ -254,13 +258,22 @@ impl Lsu {
         };
         let bytes = u32::from(memory.bytes);
         let atomic = matches!(memory.kind, AccessKind::Atomic(_));
+        let misaligned = |address: u32| atomic && !address.is_multiple_of(4);
+        let outside = |address: u32| u64::from(address) + u64::from(bytes) > size;
+        let rows = 0..instruction.rows();
+        let well = |address| !misaligned(address) && !outside(address);
+        // Nearly always all is well; who is at fault is found out only if not.
+        if rows.clone().all(|row| instruction.row_addresses(row, self.width).all(well)) {
+            return Ok(());
+        }
         let mut first = None;
         let mut faulty = 0;
-        for lane in lanes_of(instruction.mask) {
-            for address in instruction.lane_addresses(lane, self.width) {
-                let kind = if atomic && address % 4 != 0 {
+        for (place, lane) in lanes_of(instruction.mask).enumerate() {
+            for row in rows.clone() {
+                let Some(address) = instruction.row_addresses(row, self.width).nth(place) else { continue };
+                let kind = if misaligned(address) {
                     FaultKind::MisalignedAtomic { space: memory.space, address }
-                } else if u64::from(address) + u64::from(bytes) > size {
+                } else if outside(address) {
                     FaultKind::OutOfBounds { space: memory.space, address, bytes, size }
                 } else {
                     continue;
@@ -388,14 +401,9 @@ impl Core {
         }
         let memory = instruction.memory;
         if memory.space == Space::Local {
-            // A tile is accessed row by row; anything else is one row.
-            let rows = if memory.kind == AccessKind::Tile { MMA_DIM } else { 1 };
             let mut passes = 0;
-            for row in 0..rows {
-                let lanes = lanes_of(instruction.mask);
-                let addresses =
-                    lanes.filter_map(|lane| instruction.lane_addresses(lane, self.width).nth(row));
-                passes += self.local.passes(addresses, memory);
+            for row in 0..instruction.rows() {
+                passes += self.local.passes(instruction.row_addresses(row, self.width), memory);
             }
             lsu.head = Head::Local(now + Cycle::from(passes) - 1);
             self.counters.local_accesses += 1;

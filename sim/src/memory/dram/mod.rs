@@ -71,6 +71,9 @@ pub(super) struct Channel {
     next_refresh: Clock,
     /// The next clock in which a command could be issued.
     next_try: Clock,
+    /// No row command can be issued before this clock, whatever column commands are, unless a request comes or
+    /// goes or a row opens or closes.
+    rows_from: Clock,
     /// Slice of this channel whose turn it is.
     turn: usize,
     counters: DramCounters,
@@ -92,6 +95,7 @@ impl Channel {
             overtaken: 0,
             next_refresh: if dram.t_refi == 0 { Clock::MAX } else { Clock::from(dram.t_refi) },
             next_try: 0,
+            rows_from: 0,
             turn: 0,
             counters: DramCounters::default(),
             commands: None,
@@ -131,6 +135,7 @@ impl Channel {
         // The clocks of the next cycle are the first to see it.
         if let Some(entry) = arrival {
             self.queue.push(entry);
+            self.rows_from = 0;
             self.next_try = self.next_try.min(after);
         }
         let mut waiting = slices.iter().skip(me).step_by(self.config.channels as usize);
@@ -212,8 +217,20 @@ impl Channel {
             })
         } else {
             // A column command goes before all that opens and closes rows.
-            self.choose([Command::Read, Command::Write], now, &mut again)
-                .or_else(|| self.choose([Command::Activate, Command::Precharge], now, &mut again))
+            match self.choose([Command::Read, Command::Write], now, &mut again) {
+                None if self.rows_from <= now => {
+                    let mut rows_from = Clock::MAX;
+                    let choice = self.choose([Command::Activate, Command::Precharge], now, &mut rows_from);
+                    self.rows_from = rows_from;
+                    again = again.min(rows_from);
+                    choice
+                }
+                None => {
+                    again = again.min(self.rows_from);
+                    None
+                }
+                column => column,
+            }
         };
         let Some((age, bank, command)) = choice else { return again.max(now + 1) };
         match command {
@@ -256,6 +273,7 @@ impl Channel {
 
     /// Opens the row that a request needs, or closes the one that is in its way.
     fn issue_row(&mut self, now: Clock, age: Age, bank: usize, command: Command) {
+        self.rows_from = 0;
         let Some((_, entry)) = self.queue.find(age) else { return };
         let (row, first) = (entry.row, !std::mem::replace(&mut entry.classified, true));
         if command == Command::Activate {
@@ -283,6 +301,7 @@ impl Channel {
         if open {
             self.counters.precharges += 1;
             self.queue.close_all();
+            self.rows_from = 0;
         } else {
             self.counters.refreshes += 1;
             self.next_refresh += Clock::from(self.config.t_refi);
@@ -316,6 +335,7 @@ impl Channel {
             return;
         }
         self.queue.remove(place);
+        self.rows_from = 0;
         if place == 0 {
             self.overtaken = 0;
         }
