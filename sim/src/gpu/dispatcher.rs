@@ -1,8 +1,9 @@
 //! The dispatcher: hands the grid's workgroups to cores that have room.
 
-use crate::clock::{Cycle, LinkRx, LinkTx, NEVER};
+use crate::clock::{Cycle, LinkRx, LinkTx, NEVER, exchange};
 use crate::config::Config;
 use crate::core::workgroup::Start;
+use crate::memory::BitSet;
 
 /// The dispatcher's ends of the connections with one core.
 #[derive(Debug)]
@@ -28,6 +29,10 @@ pub struct Dispatcher {
     turn: usize,
     per_cycle: u32,
     last_done: Cycle,
+    /// When the first message of a core arrives.
+    next_message: Cycle,
+    /// Cores with something to carry across since they were asked for.
+    touched: BitSet,
 }
 
 impl Dispatcher {
@@ -42,6 +47,7 @@ impl Dispatcher {
         Dispatcher {
             free: vec![resident; cores.len()],
             free_slots: u64::from(resident) * cores.len() as u64,
+            touched: BitSet::new(cores.len()),
             cores,
             grid,
             total: grid.iter().map(|&n| u64::from(n)).product(),
@@ -50,6 +56,7 @@ impl Dispatcher {
             turn: 0,
             per_cycle: config.dispatcher.workgroups_per_cycle,
             last_done: start,
+            next_message: NEVER,
         }
     }
 
@@ -57,13 +64,8 @@ impl Dispatcher {
     pub fn run(&mut self, from: Cycle, to: Cycle) {
         let mut now = self.next_event(from);
         while now < to {
-            for (links, free) in self.cores.iter_mut().zip(&mut self.free) {
-                while links.done.pop(now).is_some() {
-                    *free += 1;
-                    self.free_slots += 1;
-                    self.finished += 1;
-                    self.last_done = now;
-                }
+            if self.next_message <= now {
+                self.receive(now);
             }
             for _ in 0..self.per_cycle {
                 if self.can_dispatch() {
@@ -71,6 +73,21 @@ impl Dispatcher {
                 }
             }
             now = self.next_event(now + 1);
+        }
+    }
+
+    /// Takes the messages of cycle `now`.
+    fn receive(&mut self, now: Cycle) {
+        self.next_message = NEVER;
+        for (core, (links, free)) in self.cores.iter_mut().zip(&mut self.free).enumerate() {
+            while links.done.pop(now).is_some() {
+                *free += 1;
+                self.free_slots += 1;
+                self.finished += 1;
+                self.last_done = now;
+                self.touched.insert(core);
+            }
+            self.next_message = self.next_message.min(links.done.next_arrival().unwrap_or(NEVER));
         }
     }
 
@@ -85,6 +102,7 @@ impl Dispatcher {
         let [x, y, _] = self.grid.map(u64::from);
         let id = [self.next % x, self.next / x % y, self.next / x / y].map(|n| n as u32);
         self.cores[self.turn].starts.push(now, Start { id });
+        self.touched.insert(self.turn);
         self.free[self.turn] -= 1;
         self.free_slots -= 1;
         self.next += 1;
@@ -93,11 +111,7 @@ impl Dispatcher {
 
     /// The first cycle from `from` on in which there is something to do, as far as the dispatcher knows.
     pub fn next_event(&self, from: Cycle) -> Cycle {
-        if self.can_dispatch() {
-            return from;
-        }
-        let arrivals = self.cores.iter().filter_map(|links| links.done.next_arrival());
-        arrivals.min().map_or(NEVER, |at| at.max(from))
+        if self.can_dispatch() { from } else { self.next_message.max(from) }
     }
 
     /// True if every workgroup is done.
@@ -120,8 +134,16 @@ impl Dispatcher {
         self.last_done
     }
 
-    /// The connections with a core.
-    pub fn links_mut(&mut self, core: usize) -> &mut CoreLinks {
-        &mut self.cores[core]
+    /// A core for which there is something to carry across.
+    pub fn take_touched(&mut self) -> Option<usize> {
+        self.touched.pop()
+    }
+
+    /// Carries workgroups, messages and credits between a core and the dispatcher; see [`exchange`].
+    pub fn exchange(&mut self, core: usize, starts: &mut LinkRx<Start>, done: &mut LinkTx<()>) {
+        let links = &mut self.cores[core];
+        exchange(&mut links.starts, starts);
+        exchange(done, &mut links.done);
+        self.next_message = self.next_message.min(links.done.next_arrival().unwrap_or(NEVER));
     }
 }

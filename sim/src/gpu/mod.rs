@@ -3,14 +3,14 @@
 pub mod dispatcher;
 pub mod occupancy;
 
-use crate::clock::{Cycle, NEVER, exchange, link};
+use crate::clock::{Cycle, NEVER, link};
 use crate::config::Config;
 use crate::core::probe::Probe;
 use crate::core::report::WaveReport;
 use crate::core::uop::MicroOps;
 use crate::core::workgroup::Shape;
 use crate::core::{Core, CoreLaunch, Links};
-use crate::memory::{L1, L1Counters, MemoryCounters, MemoryPort, MemorySystem};
+use crate::memory::{BitSet, L1, L1Counters, MemoryCounters, MemoryPort, MemorySystem};
 use crate::program::{Fault, Launch, Program};
 use crate::stats::{CoreCounters, SlotUse};
 use dispatcher::{CoreLinks, Dispatcher};
@@ -189,6 +189,10 @@ struct Run<'m> {
     cores: Vec<Core>,
     dispatcher: Dispatcher,
     memory: &'m mut MemorySystem,
+    /// Of each core: the first cycle in which it has something to do, as far as it knows.
+    wakes: Vec<Cycle>,
+    /// Cores that ran in this quantum, or that there is a message for.
+    ran: BitSet,
     start: Cycle,
     quantum: Cycle,
     /// Cycles before this one are simulated.
@@ -237,8 +241,10 @@ impl<'m> Run<'m> {
             }
             core
         });
-        let cores = cores.collect();
+        let cores: Vec<Core> = cores.collect();
         Run {
+            wakes: vec![start; cores.len()],
+            ran: BitSet::new(cores.len()),
             cores,
             dispatcher: Dispatcher::new(config, launch.grid, occupancy.workgroups, core_links, start),
             memory: &mut gpu.memory,
@@ -263,7 +269,11 @@ impl<'m> Run<'m> {
             let now = self.now;
             let to = (now + self.quantum).min(last);
             let mut fault: Option<Box<Fault>> = None;
-            for core in &mut self.cores {
+            for (index, core) in self.cores.iter_mut().enumerate() {
+                if self.wakes[index] >= to && !options.every_cycle {
+                    continue;
+                }
+                self.ran.insert(index);
                 if let Err(found) = core.run(now, to, ops, probe) {
                     // The first in time, then by core: what a run cycle by cycle would meet first.
                     if fault.as_ref().is_none_or(|f| found.cycle < f.cycle) {
@@ -276,19 +286,13 @@ impl<'m> Run<'m> {
             }
             self.dispatcher.run(now, to);
             self.memory.run(now, to);
-            for (index, core) in self.cores.iter_mut().enumerate() {
-                let links = self.dispatcher.links_mut(index);
-                exchange(&mut links.starts, &mut core.links.starts);
-                exchange(&mut core.links.done, &mut links.done);
-                self.memory.exchange(&mut core.links.port);
-            }
+            self.exchange(to);
             self.now = to;
             if self.dispatcher.is_done() && self.cores.iter().all(Core::is_idle) {
                 let active = self.cores.iter().map(Core::last_activity).max().unwrap_or(now);
                 return Ok(active.max(self.dispatcher.last_done()) + 1);
             }
-            let instructions = self.cores.iter().map(|c| c.instructions).sum();
-            if options.max_instructions.is_some_and(|limit| instructions > limit) {
+            if options.max_instructions.is_some_and(|limit| self.instructions() > limit) {
                 return Err(RunError::InstructionLimit(self.no_progress(to, ops)));
             }
             if to >= last {
@@ -302,7 +306,7 @@ impl<'m> Run<'m> {
             if self.now >= next_progress {
                 progress(Progress {
                     cycles: self.now - self.start,
-                    instructions,
+                    instructions: self.instructions(),
                     workgroups: self.dispatcher.finished(),
                     total_workgroups: self.dispatcher.total(),
                 });
@@ -311,17 +315,31 @@ impl<'m> Run<'m> {
         }
     }
 
+    fn instructions(&self) -> u64 {
+        self.cores.iter().map(|core| core.instructions).sum()
+    }
+
     /// The first cycle from `from` on in which any block has something to do.
     fn next_event(&mut self, from: Cycle) -> Cycle {
         let rest = self.dispatcher.next_event(from).min(self.memory.next_event(from));
-        let mut next = rest.max(from);
-        for core in &mut self.cores {
-            if next == from {
-                break;
-            }
-            next = next.min(core.next_wake(from));
+        self.wakes.iter().fold(rest, |next, &wake| next.min(wake)).max(from)
+    }
+
+    /// Carries messages across where there are any, at the boundary of a quantum in `now`, and asks the cores that
+    /// got some or ran when they are to run next.
+    fn exchange(&mut self, now: Cycle) {
+        while let Some(core) = self.memory.take_touched() {
+            self.ran.insert(core);
         }
-        next
+        while let Some(core) = self.dispatcher.take_touched() {
+            self.ran.insert(core);
+        }
+        while let Some(index) = self.ran.pop() {
+            let core = &mut self.cores[index];
+            self.dispatcher.exchange(index, &mut core.links.starts, &mut core.links.done);
+            self.memory.exchange(&mut core.links.port);
+            self.wakes[index] = core.next_wake(now);
+        }
     }
 
     fn no_progress(&self, cycle: Cycle, ops: &MicroOps) -> Box<NoProgress> {

@@ -95,6 +95,7 @@ impl RequestCrossbar {
         ports: &mut [CorePort],
         slices: &mut [Slice],
         slice_agenda: &mut Agenda,
+        touched: &mut BitSet,
         counters: &mut InterconnectCounters,
     ) {
         while let Some(core) = self.ports.take_due() {
@@ -114,6 +115,7 @@ impl RequestCrossbar {
             }
             let Some(core) = self.waiting[s].next_from(self.turn[s]) else { continue };
             let Some(request) = ports[core].requests.pop(now) else { continue };
+            touched.insert(core);
             let bytes = request.packet_bytes(self.geometry.sector_bytes());
             let cycles = Cycle::from(bytes.div_ceil(self.width_bytes));
             counters.requests += 1;
@@ -222,6 +224,7 @@ impl ReplyCrossbar {
         ports: &mut [CorePort],
         slices: &mut [Slice],
         slice_agenda: &mut Agenda,
+        touched: &mut BitSet,
         counters: &mut InterconnectCounters,
     ) {
         self.senders.clear();
@@ -254,6 +257,7 @@ impl ReplyCrossbar {
                 counters.reply_bytes += u64::from(bytes);
                 counters.reply_port_busy_cycles += cycles;
                 ports[core].replies.push_departing(now, now + cycles - 1, reply);
+                touched.insert(core);
                 self.turn[core] = s + 1;
                 self.core_free_at[core] = now + cycles;
                 self.slice_free_at[s] = now + cycles;

@@ -20,6 +20,7 @@ mod tags;
 #[cfg(test)]
 mod tests;
 
+pub use agenda::BitSet;
 pub use crossbar::InterconnectCounters;
 pub use dram::DramCounters;
 pub use geometry::{LineGeometry, LineNumber};

@@ -1,6 +1,6 @@
 //! Everything behind the cores' ports, as one block.
 
-use super::agenda::Agenda;
+use super::agenda::{Agenda, BitSet};
 use super::crossbar::{InterconnectCounters, ReplyCrossbar, RequestCrossbar};
 use super::dram::{Channel, DramCounters, Issued};
 use super::geometry::LineGeometry;
@@ -55,6 +55,7 @@ pub struct MemorySystem {
     slice_agenda: Agenda,
     channel_agenda: Agenda,
     interconnect: InterconnectCounters,
+    touched: BitSet,
     /// The first cycle that has not been simulated.
     now: Cycle,
     skip_idle_cycles: bool,
@@ -78,10 +79,18 @@ impl MemorySystem {
             requests: RequestCrossbar::new(config),
             replies: ReplyCrossbar::new(config),
             interconnect: InterconnectCounters::default(),
+            touched: BitSet::new(config.cores as usize),
             now: 0,
             skip_idle_cycles: true,
         };
         (system, core_ends)
+    }
+
+    /// A core for which a reply has been sent or a request taken since it was last returned: its port has something
+    /// to carry across.
+    #[inline]
+    pub fn take_touched(&mut self) -> Option<usize> {
+        self.touched.pop()
     }
 
     /// Carries packets and credits between a core and this block, at the boundary of a quantum: with
@@ -130,7 +139,7 @@ impl MemorySystem {
             if everything { agenda.begin_all(now) } else { agenda.begin(now) }
         }
         let (slices, agenda) = (&mut self.slices, &mut self.slice_agenda);
-        self.requests.tick(now, &mut self.ports, slices, agenda, &mut self.interconnect);
+        self.requests.tick(now, &mut self.ports, slices, agenda, &mut self.touched, &mut self.interconnect);
         while let Some(s) = agenda.take_due() {
             let effects = slices[s].tick(now, s, &mut self.image, agenda);
             if effects.took_request {
@@ -146,7 +155,7 @@ impl MemorySystem {
         while let Some(c) = self.channel_agenda.take_due() {
             self.channels[c].tick(now, c, slices, agenda, &mut self.channel_agenda);
         }
-        self.replies.tick(now, &mut self.ports, slices, agenda, &mut self.interconnect);
+        self.replies.tick(now, &mut self.ports, slices, agenda, &mut self.touched, &mut self.interconnect);
     }
 
     /// The first cycle from `now` on in which anything happens without a further packet or credit from a
