@@ -41,6 +41,8 @@ pub struct Collector {
     /// Banks of the rows still to be read; the first `rows` entries.
     banks: [u8; MAX_SOURCE_ROWS],
     rows: u8,
+    /// The same as bits, if no two are in one bank.
+    distinct_banks: Option<u32>,
     /// What it waits for.
     pub waiting: Waiting,
     /// Where its operands are kept, if it had to wait with them.
@@ -60,7 +62,9 @@ impl Collector {
     ) -> Collector {
         let banks =
             op.reads.map(|register| ((usize::from(register) + usize::from(swizzle)) & bank_mask) as u8);
+        let used = banks[..usize::from(op.read_rows)].iter().fold(0u32, |used, bank| used | 1 << bank);
         Collector {
+            distinct_banks: (used.count_ones() == u32::from(op.read_rows)).then_some(used),
             slot,
             sequence,
             word,
@@ -84,6 +88,15 @@ impl Collector {
     /// number of rows that have to wait.
     #[inline]
     pub fn read(&mut self, banks_used: &mut u32) -> u8 {
+        if let Some(banks) = self.distinct_banks
+            && banks & *banks_used == 0
+        {
+            // Nearly always.
+            *banks_used |= banks;
+            self.rows = 0;
+            return 0;
+        }
+        self.distinct_banks = None;
         let mut left = 0;
         for i in 0..usize::from(self.rows) {
             let bank = self.banks[i];

@@ -47,19 +47,20 @@ impl UnitTiming {
 impl Core {
     /// The operand read stage: collectors read their rows, the oldest first.
     pub(super) fn read_operands<P: Probe>(&mut self, now: Cycle, probe: &mut P) {
-        for (index, scheduler) in self.schedulers.iter_mut().enumerate() {
-            if scheduler.reading == 0 {
-                continue;
-            }
+        self.progress |= self.reading != 0;
+        let mut rest = self.reading;
+        while rest != 0 {
+            let index = rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            let scheduler = &mut self.schedulers[index];
             let mut banks_used = 0;
-            self.progress = true;
             for collector in scheduler.collectors.iter_mut().filter(|c| c.waiting == Waiting::Banks) {
                 self.counters.bank_conflicts += u64::from(collector.read(&mut banks_used));
                 if collector.complete() {
                     // Nothing is known of the unit before it is asked in the next cycle.
                     collector.waiting = Waiting::Unit(now + 1);
-                    scheduler.reading -= 1;
-                    scheduler.dispatch_at = scheduler.dispatch_at.min(now + 1);
+                    scheduler.readers -= 1;
+                    self.dispatch_at[index] = self.dispatch_at[index].min(now + 1);
                     self.waves.collecting &= !(1 << collector.slot);
                     self.stale |= 1 << index;
                     if P::ON {
@@ -67,19 +68,23 @@ impl Core {
                     }
                 }
             }
+            if scheduler.readers == 0 {
+                self.reading &= !(1 << index);
+            }
         }
     }
 
     /// The dispatch stage: instructions whose operands are read leave their collectors, the oldest first,
     /// one to each unit; one of all schedulers to the load/store unit.
     pub(super) fn dispatch<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
-        let schedulers = self.schedulers.len();
-        let mut lsu_taken = false;
+        let due = self.dispatch_at.iter().rev().fold(0u32, |due, &at| due << 1 | u32::from(at <= now));
         // The scheduler that has the load/store unit first goes on by one each time it is used.
-        let first = self.lsu_turn;
-        for turn in 0..schedulers {
-            let scheduler = if first + turn < schedulers { first + turn } else { first + turn - schedulers };
-            if self.schedulers[scheduler].dispatch_at <= now {
+        let later = u32::MAX << self.lsu_turn;
+        let mut lsu_taken = false;
+        for mut rest in [due & later, due & !later] {
+            while rest != 0 {
+                let scheduler = rest.trailing_zeros() as usize;
+                rest &= rest - 1;
                 self.dispatch_from(now, scheduler, &mut lsu_taken, ops, probe);
             }
         }
@@ -148,7 +153,7 @@ impl Core {
                 probe.step(collector.event(now, self.index, Stage::Execute));
             }
         }
-        self.schedulers[scheduler].dispatch_at = next;
+        self.dispatch_at[scheduler] = next;
     }
 
     /// A matrix multiplication has left its collector: only what others of its wave are still to read stays

@@ -210,12 +210,14 @@ impl Core {
         if idle == 0 {
             return;
         }
-        for scheduler in 0..self.schedulers.len() {
+        let with_candidates = self.schedulers.iter().rev();
+        let mut rest = with_candidates.fold(0u32, |found, s| found << 1 | u32::from(idle & s.slots != 0));
+        while rest != 0 {
+            let scheduler = rest.trailing_zeros() as usize;
+            rest &= rest - 1;
             let candidates = idle & self.schedulers[scheduler].slots;
-            if candidates != 0 {
-                let slot = next_in_turn(candidates, self.fetch.last[scheduler]);
-                self.request_group(now, scheduler, slot, ops, probe);
-            }
+            let slot = next_in_turn(candidates, self.fetch.last[scheduler]);
+            self.request_group(now, scheduler, slot, ops, probe);
         }
     }
 

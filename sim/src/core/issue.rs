@@ -48,10 +48,11 @@ impl Core {
         ops: &MicroOps,
         probe: &mut P,
     ) -> Result<(), Box<Fault>> {
-        for scheduler in 0..self.schedulers.len() {
-            if self.stale >> scheduler & 1 == 0 {
-                continue;
-            }
+        let mut first = 0;
+        // A scheduler that issues may make a later one look again in this cycle.
+        while self.stale >> first != 0 {
+            let scheduler = first + (self.stale >> first).trailing_zeros() as usize;
+            first = scheduler + 1;
             self.stale &= !(1 << scheduler);
             self.settle(scheduler, now);
             self.schedulers[scheduler].charged_until = now + 1;
@@ -299,7 +300,8 @@ impl Core {
         (collector.mask, collector.condition) = (lanes, condition);
         let sched = &mut self.schedulers[scheduler];
         sched.collectors.push(collector);
-        sched.reading += 1;
+        sched.readers += 1;
+        self.reading |= 1 << scheduler;
         self.waves.collecting |= 1 << slot;
     }
 

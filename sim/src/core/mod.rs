@@ -46,11 +46,9 @@ struct Scheduler {
     active_set: SlotMask,
     /// In the order of issue.
     collectors: Vec<Collector>,
-    /// Those of them that still read operands.
-    reading: u32,
+    /// How many of them still read operands.
+    readers: u32,
     operands: OperandStore,
-    /// The first cycle in which an instruction could leave its collector.
-    dispatch_at: Cycle,
     /// What its issue slots are charged to while nothing changes.
     waits_for: SlotUse,
     /// Issue slots of cycles before this one are charged.
@@ -94,6 +92,10 @@ pub struct Core {
     workgroups: Vec<Workgroup>,
     next_age: u64,
     schedulers: Vec<Scheduler>,
+    /// Of each scheduler: the first cycle in which an instruction could leave its collector.
+    dispatch_at: Vec<Cycle>,
+    /// Schedulers with an instruction that still reads operands, as bits.
+    reading: u32,
     /// (cycle, slot) of the shadows in order: all are equally long.
     shadows: VecDeque<(Cycle, Slot)>,
     fetch: Fetch,
@@ -192,14 +194,15 @@ impl Core {
                     active_set: 0,
                     collectors: Vec::with_capacity(c.registers.collectors as usize),
                     operands: OperandStore::new(c.registers.collectors, width),
-                    reading: 0,
-                    dispatch_at: NEVER,
+                    readers: 0,
                     waits_for: SlotUse::Empty,
                     charged_until: start,
                     unit_free_at: vec![0; c.units.len()],
                     write_ports: WritePorts::new(c.registers.write_ports, horizon),
                 })
                 .collect(),
+            dispatch_at: vec![NEVER; schedulers],
+            reading: 0,
             shadows: VecDeque::with_capacity(slots),
             fetch: Fetch::new(config),
             registers: vec![0; usable.min(slots) * rows_per_wave * width],
@@ -257,8 +260,8 @@ impl Core {
     fn tick<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) -> Result<(), Box<Fault>> {
         if !self.skip_idle {
             // The tests' way: nothing is taken for granted.
-            self.stale = !0;
-            self.schedulers.iter_mut().for_each(|s| s.dispatch_at = 0);
+            self.stale = (1 << self.schedulers.len()) - 1;
+            self.dispatch_at.fill(0);
         }
         self.start_workgroups(now);
         self.end_shadows(now);
@@ -301,7 +304,7 @@ impl Core {
 
     /// The first cycle after `now` in which something can happen if no message comes.
     fn next_event(&self, now: Cycle) -> Cycle {
-        let dispatch = self.schedulers.iter().map(|s| s.dispatch_at.max(now + 1)).min().unwrap_or(NEVER);
+        let dispatch = self.dispatch_at.iter().fold(NEVER, |next, &at| next.min(at)).max(now + 1);
         let shadow = self.shadows.front().map_or(NEVER, |&(ends, _)| ends);
         dispatch
             .min(shadow)

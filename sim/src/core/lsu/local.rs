@@ -70,7 +70,12 @@ impl LocalMemory {
         self.access += 1;
         self.conflicts.clear();
         let mut longest = 1;
+        let mut last = None;
         for address in addresses {
+            // Lanes that read one address are the usual case of a wide access.
+            if last.replace(address) == Some(address) && !atomic {
+                continue;
+            }
             for word in address / 4..=(address + u32::from(memory.bytes) - 1) / 4 {
                 let bank = &mut self.banks[(word & self.bank_mask) as usize];
                 if bank.access != self.access {

@@ -385,9 +385,7 @@ impl Core {
         self.lsu.head = Head::Idle;
         self.progress = true;
         // There is room for one more instruction.
-        for scheduler in &mut self.schedulers {
-            scheduler.dispatch_at = 0;
-        }
+        self.dispatch_at.fill(0);
     }
 
     /// Address generation for the instruction that has become the head.
