@@ -8,11 +8,13 @@
 mod agenda;
 mod crossbar;
 pub mod dram;
+mod fabric;
 pub mod geometry;
 mod image;
 pub mod l1;
 mod l2;
 pub mod message;
+mod network;
 mod port;
 mod system;
 mod tags;
@@ -22,6 +24,7 @@ mod tests;
 
 pub use crossbar::InterconnectCounters;
 pub use dram::DramCounters;
+pub use fabric::LinkCounters;
 pub use geometry::{LineGeometry, LineNumber};
 pub use l1::{Access, L1, L1Counters, Operation, Reject, Response, ResponseKind};
 pub use l2::L2Counters;

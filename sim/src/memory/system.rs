@@ -1,11 +1,13 @@
 //! Everything behind the cores' ports, as one block.
 
 use super::agenda::Agenda;
-use super::crossbar::{InterconnectCounters, ReplyCrossbar, RequestCrossbar};
+use super::crossbar::InterconnectCounters;
 use super::dram::{Channel, DramCounters, Issued};
+use super::fabric::LinkCounters;
 use super::geometry::LineGeometry;
 use super::image::Image;
 use super::l2::{L2Counters, Slice};
+use super::network::{ReplyNetwork, RequestNetwork, Surroundings};
 use super::port::{CorePort, MemoryPort, core_port, exchange};
 use crate::clock::Cycle;
 use crate::config::Config;
@@ -50,8 +52,8 @@ pub struct MemorySystem {
     ports: Vec<CorePort>,
     slices: Vec<Slice>,
     channels: Vec<Channel>,
-    requests: RequestCrossbar,
-    replies: ReplyCrossbar,
+    requests: RequestNetwork,
+    replies: ReplyNetwork,
     slice_agenda: Agenda,
     channel_agenda: Agenda,
     interconnect: InterconnectCounters,
@@ -75,8 +77,8 @@ impl MemorySystem {
             channel_agenda: Agenda::new(channels.len()),
             slices,
             channels,
-            requests: RequestCrossbar::new(config),
-            replies: ReplyCrossbar::new(config),
+            requests: RequestNetwork::new(config),
+            replies: ReplyNetwork::new(config),
             interconnect: InterconnectCounters::default(),
             now: 0,
             skip_idle_cycles: true,
@@ -130,7 +132,8 @@ impl MemorySystem {
             if everything { agenda.begin_all(now) } else { agenda.begin(now) }
         }
         let (slices, agenda) = (&mut self.slices, &mut self.slice_agenda);
-        self.requests.tick(now, &mut self.ports, slices, agenda, &mut self.interconnect);
+        let (ports, counters) = (&mut self.ports, &mut self.interconnect);
+        self.requests.tick(now, Surroundings { ports, slices, slice_agenda: agenda, counters });
         while let Some(s) = agenda.take_due() {
             let effects = slices[s].tick(now, s, &mut self.image, agenda);
             if effects.took_request {
@@ -146,7 +149,7 @@ impl MemorySystem {
         while let Some(c) = self.channel_agenda.take_due() {
             self.channels[c].tick(now, c, slices, agenda, &mut self.channel_agenda);
         }
-        self.replies.tick(now, &mut self.ports, slices, agenda, &mut self.interconnect);
+        self.replies.tick(now, Surroundings { ports, slices, slice_agenda: agenda, counters });
     }
 
     /// The first cycle from `now` on in which anything happens without a further packet or credit from a
@@ -160,6 +163,8 @@ impl MemorySystem {
     /// outstanding. Packets that are on their way out to a core do not count.
     pub fn is_idle(&self) -> bool {
         self.ports.iter().all(|port| port.requests.is_empty())
+            && self.requests.is_empty()
+            && self.replies.is_empty()
             && self.slices.iter().all(Slice::is_idle)
             && self.channels.iter().all(Channel::is_idle)
     }
@@ -210,6 +215,17 @@ impl MemorySystem {
     /// L2 slices, each with what it did.
     pub fn slice_counters(&self) -> impl Iterator<Item = &L2Counters> {
         self.slices.iter().map(Slice::counters)
+    }
+
+    /// What the links of the network for requests did, in the order of the links of
+    /// [`Network`](crate::config::network::Network); nothing for a crossbar.
+    pub fn request_links(&self) -> Vec<LinkCounters> {
+        self.requests.links()
+    }
+
+    /// The same of the network for replies.
+    pub fn reply_links(&self) -> Vec<LinkCounters> {
+        self.replies.links()
     }
 
     /// Memory channels, each with what it did.
