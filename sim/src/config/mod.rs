@@ -23,7 +23,7 @@ pub use dot::dot;
 pub use load::{from_text, load, load_with_warnings};
 pub use manual::manual;
 pub use model::*;
-pub use presets::{PRESETS, Preset};
+pub use presets::{PARTS, PRESETS, Preset};
 pub use schema::schema;
 pub(crate) use show::wrap;
 pub use show::{resolved, show};

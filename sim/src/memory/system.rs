@@ -217,15 +217,10 @@ impl MemorySystem {
         self.slices.iter().map(Slice::counters)
     }
 
-    /// What the links of the network for requests did, in the order of the links of
+    /// What each link did, of the network for requests and then of that for replies, both in the order of
     /// [`Network`](crate::config::network::Network); nothing for a crossbar.
-    pub fn request_links(&self) -> Vec<LinkCounters> {
-        self.requests.links()
-    }
-
-    /// The same of the network for replies.
-    pub fn reply_links(&self) -> Vec<LinkCounters> {
-        self.replies.links()
+    pub fn links(&self) -> Vec<LinkCounters> {
+        [self.requests.links(), self.replies.links()].concat()
     }
 
     /// Memory channels, each with what it did.
