@@ -24,7 +24,7 @@ pub(super) enum RequestNetwork {
     /// Every port to every slice.
     Crossbar(RequestCrossbar),
     /// Over routers.
-    Routed { fabric: Box<Fabric<Request>>, geometry: LineGeometry, hash: SliceHash, port_bytes: u32 },
+    Routed { fabric: Fabric<Request>, geometry: LineGeometry, hash: SliceHash, port_bytes: u32 },
 }
 
 impl RequestNetwork {
@@ -32,7 +32,7 @@ impl RequestNetwork {
         match config.interconnect.topology {
             Topology::Crossbar => RequestNetwork::Crossbar(RequestCrossbar::new(config)),
             Topology::Ring | Topology::Mesh | Topology::Edges => RequestNetwork::Routed {
-                fabric: Box::new(Fabric::of_requests(config)),
+                fabric: Fabric::of_requests(config),
                 geometry: LineGeometry::new(config),
                 hash: SliceHash::new(config.l2.slices),
                 port_bytes: config.interconnect.port_bytes_per_cycle,
@@ -113,7 +113,7 @@ pub(super) enum ReplyNetwork {
     /// Every slice to every port.
     Crossbar(ReplyCrossbar),
     /// Over routers.
-    Routed { fabric: Box<Fabric<Reply>>, sector_bytes: u32 },
+    Routed { fabric: Fabric<Reply>, sector_bytes: u32 },
 }
 
 impl ReplyNetwork {
@@ -121,7 +121,7 @@ impl ReplyNetwork {
         match config.interconnect.topology {
             Topology::Crossbar => ReplyNetwork::Crossbar(ReplyCrossbar::new(config)),
             Topology::Ring | Topology::Mesh | Topology::Edges => ReplyNetwork::Routed {
-                fabric: Box::new(Fabric::of_replies(config)),
+                fabric: Fabric::of_replies(config),
                 sector_bytes: config.core.l1.sector_bytes,
             },
         }

@@ -143,11 +143,10 @@ impl Device {
     fn theirs(&self, refresh: bool) -> Theirs {
         let dir = tempfile::tempdir().unwrap();
         let mut text = String::new();
-        let megabytes = u64::from(self.bus_bits / 8)
-            * u64::from(self.columns)
+        let words = u64::from(self.columns)
             * u64::from(self.rows)
-            * u64::from(self.bank_groups * self.banks_of_group)
-            >> 20;
+            * u64::from(self.bank_groups * self.banks_of_group);
+        let megabytes = words * u64::from(self.bus_bits / 8) / (1 << 20);
         let Device { protocol, rows, bus_bits, chip_bits, burst_length, .. } = self;
         // A column is what the protocol calls so: a burst, the prefetch, a word.
         let columns = match *protocol {

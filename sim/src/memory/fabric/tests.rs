@@ -188,8 +188,8 @@ fn every_message_arrives_once_and_in_order_with_one_credit_and_skipping_changes_
                     assert!(before < Some(message.number), "machine {m}: {message:?} after {before:?}");
                 }
                 let (every_cycle, other) = run(&config, ends(), false);
-                let pairs = seen.delivered.iter().zip(&every_cycle.delivered);
-                let different = pairs.filter(|(one, other)| one != other).next();
+                let mut pairs = seen.delivered.iter().zip(&every_cycle.delivered);
+                let different = pairs.find(|(one, other)| one != other);
                 assert!(different.is_none(), "machine {m}, seed {seed}, credits {credits}: {different:?}");
                 assert_eq!(seen.counters, every_cycle.counters);
                 assert!(fabric.links().eq(other.links()));
@@ -209,7 +209,8 @@ fn a_ring_without_a_dateline_is_refused_and_would_deadlock() {
     let ring = |dateline: usize| {
         let mut config = machine(8, 8, Topology::Edges);
         config.interconnect.link_credits = 1;
-        let name = |i: usize| if i % 2 == 0 { format!("core{}", i / 2) } else { format!("slice{}", i / 2) };
+        let name =
+            |i: usize| if i.is_multiple_of(2) { format!("core{}", i / 2) } else { format!("slice{}", i / 2) };
         config.interconnect.edges = (0..16)
             .map(|i| Edge { dateline: i == dateline, ..edge(&name(i), &name((i + 1) % 16), false, 1, 32) })
             .collect();
