@@ -5,9 +5,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# Berkeley SoftFloat, an oracle of the floating-point tests, is C and is built with cmake.
+# Two oracles of the tests are built with cmake: Berkeley SoftFloat, in C, and DRAMsim3, in C++.
 need=()
 command -v cc >/dev/null || need+=(gcc libc6-dev)
+command -v c++ >/dev/null || need+=(g++)
 command -v cmake >/dev/null || need+=(cmake)
 command -v make >/dev/null || need+=(make)
 if [ ${#need[@]} -gt 0 ]; then

@@ -93,6 +93,15 @@ const TEXTS: &[(&str, &str)] = &[
         "(\n    dram: (\n        t_rcd: 24,\n        t_ras: 20,\n        t_refi: 100,\n        bus_bits: 8,\n    ),\n)\n",
     ),
     (
+        "links without a way back",
+        "(\n    cores: 1,\n    l2: (slices: 1),\n    dram: (channels: 1),\n    interconnect: (\n        topology: edges,\n        edges: [\n            (from: \"core0\", to: \"slice0\", both_ways: false, latency_cycles: 1, bytes_per_cycle: 32, dateline: false),\n        ],\n    ),\n)\n",
+    ),
+    (
+        "links that can wait for one another",
+        "(\n    cores: 2,\n    l2: (slices: 2),\n    dram: (channels: 1),\n    interconnect: (\n        topology: edges,\n        edges: [\n            (from: \"core0\", to: \"slice0\", both_ways: false, latency_cycles: 1, bytes_per_cycle: 32, dateline: false),\n            (from: \"slice0\", to: \"core1\", both_ways: false, latency_cycles: 1, bytes_per_cycle: 32, dateline: false),\n            (from: \"core1\", to: \"slice1\", both_ways: false, latency_cycles: 1, bytes_per_cycle: 32, dateline: false),\n            (from: \"slice1\", to: \"core0\", both_ways: false, latency_cycles: 1, bytes_per_cycle: 32, dateline: false),\n        ],\n    ),\n)\n",
+    ),
+    ("memory part that is not there", "(\n    dram: (part: \"hbm3.ron\"),\n)\n"),
+    (
         "class served by two units and one by none",
         "(\n    capabilities: (f64: true, mma: false),\n    core: (\n        units: [\n            (name: \"alu\", lanes: 32, classes: [\n                (class: int, latency_cycles: 2, passes: 1),\n                (class: int_mul, latency_cycles: 3, passes: 1),\n                (class: int_div, latency_cycles: 16, passes: 8),\n                (class: fp32, latency_cycles: 3, passes: 1),\n                (class: fp32_div, latency_cycles: 16, passes: 8),\n                (class: fp16, latency_cycles: 3, passes: 1),\n                (class: wave, latency_cycles: 4, passes: 1),\n                (class: sfu, latency_cycles: 4, passes: 1),\n            ]),\n            (name: \"more\", lanes: 32, classes: [\n                (class: fp16, latency_cycles: 3, passes: 1),\n                (class: control, latency_cycles: 3, passes: 1),\n            ]),\n            (name: \"more\", lanes: 32, classes: []),\n        ],\n    ),\n)\n",
     ),

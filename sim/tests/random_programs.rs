@@ -4,7 +4,7 @@
 //! `WAVE_SIM_PROGRAMS` multiplies the number of programs, `WAVE_SIM_SEED` sets the first seed. A failure
 //! names the seed and prints the program shrunk, as assembly.
 
-use wave_sim::config::{self, Config, DivergenceMode, IssuePolicy};
+use wave_sim::config::{self, Config, DivergenceMode, IssuePolicy, Topology};
 use wave_sim::gpu::RunOptions;
 use wave_sim::program::disassemble;
 use wave_sim::verify::compare::{Difference, compare, simulate};
@@ -109,4 +109,15 @@ fn with_extreme_timing() {
         config.core.local.latency_cycles = 31;
         config.interconnect.latency_cycles = 50;
     });
+}
+
+#[test]
+fn on_rings_and_meshes_with_one_credit() {
+    for topology in [Topology::Ring, Topology::Mesh] {
+        run(15, "tiny", |config| {
+            config.interconnect.topology = topology;
+            config.interconnect.link_credits = 1;
+            config.interconnect.mesh_columns = 2;
+        });
+    }
 }

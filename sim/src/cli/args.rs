@@ -277,6 +277,12 @@ pub enum ConfigCommand {
         /// File or preset
         b: String,
     },
+    /// Draw the interconnect, from the cores to the memory channels, in the language of Graphviz
+    Dot {
+        /// File or preset
+        #[arg(default_value = DEFAULT_CONFIG)]
+        config: String,
+    },
     /// Print the JSON schema of configurations, for editors
     Schema,
 }

@@ -23,6 +23,10 @@ pub fn run(command: &ConfigCommand, terminal: &Terminal) -> Ended {
             }
             terminal.out(&config::diff(a, b)?)
         }
+        ConfigCommand::Dot { config } => {
+            let config = inputs::config(config, terminal)?;
+            terminal.out(&config::dot(&config))
+        }
         ConfigCommand::Schema => terminal.out(&config::schema()),
     }
 }

@@ -1,8 +1,9 @@
 //! Everything that can be wrong with the values of a configuration.
 
 use super::declare::{Field, Kind, Limits, Parameter, Section, Tree};
-use super::model::Config;
+use super::model::{Config, Topology};
 use super::rules::RULES;
+use super::{network, routes};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::isa::ExecClass;
 use crate::ron_text::join;
@@ -66,6 +67,7 @@ pub fn problems(config: &Config) -> Vec<Problem> {
         problems.push(Problem { severity, paths, message, hint: None });
     }
     units(config, &mut problems);
+    interconnect(config, &bad, &mut problems);
     if config.core.wave_width < 8 && !bad.contains("core.wave_width") {
         let message = format!(
             "`core.wave_width` is {}: the instruction set asks for at least 8 lanes",
@@ -121,6 +123,21 @@ fn stated(key: &str, tree: &Tree) -> String {
         Tree::Text(text) => format!("`{key}` is {text:?}"),
         Tree::Section(_) | Tree::List(_) => format!("`{key}`"),
     }
+}
+
+/// The graph of the network, if there is one to be made.
+fn interconnect(config: &Config, bad: &BTreeSet<String>, problems: &mut Vec<Problem>) {
+    let concerns = |path: &String| {
+        path.starts_with("interconnect.") || [String::from("cores"), "l2.slices".into()].contains(path)
+    };
+    if bad.iter().any(concerns) {
+        return;
+    }
+    let names = match config.interconnect.topology {
+        Topology::Edges => network::wrong_names(config),
+        _ => Vec::new(),
+    };
+    problems.extend(if names.is_empty() { routes::problems(config) } else { names });
 }
 
 /// Names of the units, and who serves which class.

@@ -3,13 +3,13 @@
 use super::declare::{Field, Kind, Section};
 use super::errors::nearest;
 use super::load::{from_text, load};
-use super::model::Config;
-use super::presets::{PRESETS, Preset, default_preset};
+use super::model::{Config, raw};
+use super::presets::{PARTS, PRESETS, Preset, default_preset};
 use super::rules::RULES;
 use super::show::wrap;
 use super::values::{Leaf, config_hash, is_prose, leaves};
 use crate::diagnostic::Diagnostic;
-use crate::ron_text::join;
+use crate::ron_text::{join, parse};
 use std::fmt::Write;
 
 /// Columns of a listing.
@@ -25,7 +25,20 @@ pub fn list() -> String {
             let _ = writeln!(text, "{name:<14}{line}");
         }
     }
+    text.push_str("\nMemory devices, for `dram: (part: …)`:\n");
+    for part in PARTS {
+        let _ = writeln!(text, "{:<14}{}", part.file, part_description(part));
+    }
     text
+}
+
+/// What a built-in memory part is, in its own words.
+///
+/// # Panics
+/// Never: a test reads every part.
+pub fn part_description(part: &Preset) -> String {
+    let part: raw::Config = parse(part.text).expect("parts are valid");
+    part.description.unwrap_or_default()
 }
 
 /// A preset, loaded.
@@ -146,7 +159,9 @@ fn explain_row(row: &Declared, rows: &[Declared]) -> String {
 }
 
 fn values_in_presets(key: &str, text: &mut String) {
-    if key == "description" || Config::SECTION.directives.iter().any(|d| d.key == key) {
+    // Directives have no value, and neither have the items of lists that are empty everywhere.
+    let has_value = |preset| leaves(&preset_config(preset)).iter().any(|leaf| leaf.key == key);
+    if key == "description" || !PRESETS.iter().any(has_value) {
         return;
     }
     text.push('\n');

@@ -196,7 +196,7 @@ fn integer(text: &str) -> Option<i128> {
 }
 
 fn keys(section: &Section) -> String {
-    section.fields.iter().map(|f| f.key).collect::<Vec<_>>().join(", ")
+    section.directives.iter().chain(section.fields).map(|f| f.key).collect::<Vec<_>>().join(", ")
 }
 
 /// The message about a key that the section at `path` does not have.

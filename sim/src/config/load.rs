@@ -91,10 +91,44 @@ fn stack(source: Source) -> Result<(Vec<Layer>, Vec<raw::Config>), Vec<Diagnosti
             Some(base) => Some(find_base(&source, &located, base, &layers).map_err(|e| vec![e])?),
             None => (!is_default).then(|| Source::of_preset(default_preset())),
         };
+        let part = raw.dram.as_ref().and_then(|dram| dram.part.clone());
+        let part = part.map(|name| read_part(&source, &located, &name)).transpose()?;
         layers.push(Layer { source, located });
         raws.push(raw);
+        // What the file states itself goes before its part, and that before its base.
+        if let Some((layer, raw)) = part {
+            layers.push(layer);
+            raws.push(raw);
+        }
     }
     Ok((layers, raws))
+}
+
+/// The memory part that a file names: a text that states keys of `dram`, and what it is.
+fn read_part(
+    source: &Source,
+    located: &Located,
+    name: &str,
+) -> Result<(Layer, raw::Config), Vec<Diagnostic>> {
+    let named = located.find("dram.part");
+    let at_name = |error: Diagnostic| match named {
+        Some(entry) => error.at(source.place(entry.value.clone())),
+        None => error,
+    };
+    let part = source.find_part(name).map_err(|error| vec![at_name(error)])?;
+    let located = locate(&part.text);
+    let raw: raw::Config = parse(&part.text).map_err(|error| errors::diagnostics(&part, &located, &error))?;
+    let allowed = |path: &str| {
+        path.is_empty()
+            || path == "description"
+            || (path == "dram" || path.starts_with("dram.")) && path != "dram.part"
+    };
+    if let Some(entry) = located.entries.iter().find(|entry| !allowed(&entry.path)) {
+        let message = format!("a memory part states keys of `dram` and a description, not `{}`", entry.path);
+        return Err(vec![Diagnostic::error(message).at(part.place(entry.value.clone()))]);
+    }
+    let raw = raw::Config { dram: raw.dram, ..raw::Config::default() };
+    Ok((Layer { source: part, located }, raw))
 }
 
 fn find_base(source: &Source, located: &Located, name: &str, above: &[Layer]) -> Result<Source, Diagnostic> {

@@ -1,9 +1,9 @@
 //! The manual of all parameters, `docs/configuration.md`.
 
 use super::declare::{Field, Kind, Section};
-use super::docs::{kind_name, preset_config};
+use super::docs::{kind_name, part_description, preset_config};
 use super::model::Config;
-use super::presets::PRESETS;
+use super::presets::{PARTS, PRESETS};
 use super::rules::RULES;
 use super::values::{Leaf, leaves};
 use crate::ron_text::join;
@@ -35,10 +35,28 @@ underscores, or be written as `0x…`.
 
 `wave-sim --config NAME` takes a path, or the name of a preset with or without `.ron`. On the command line,
 `wave-sim config list` shows the presets, `show NAME` a configuration with everything resolved, `explain KEY`
-what a key means and its value in every preset, `diff A B` how two machines differ, and `schema` the JSON schema
-for editors. The hash that results carry is the same for two configurations exactly if all of their parameters
+what a key means and its value in every preset, `diff A B` how two machines differ, `dot NAME` its interconnect as
+a drawing for Graphviz, and `schema` the JSON schema for editors. The hash that results carry is the same for two configurations exactly if all of their parameters
 but `name` and `description` are.
 
+";
+
+const PARTS_INTRODUCTION: &str = "\
+## Memory devices
+
+`dram.part` takes the organisation and the timings of a memory device from a file of its own: one beside the
+configuration, or a built-in one. What the section states itself goes before the part, and the part before the
+base. How many channels there are, their queues and their policy belong to the machine. A part is a
+configuration that states `description` and keys of `dram` only.
+
+```ron
+(
+    dram: (part: \"hbm2e.ron\", channels: 8),
+)
+```
+
+| part | what it is |
+|---|---|
 ";
 
 /// The whole manual, in Markdown.
@@ -72,6 +90,11 @@ fn presets(text: &mut String) {
         );
     }
     text.push_str("\nEach file says where its numbers come from and which of them are guesses.\n\n");
+    text.push_str(PARTS_INTRODUCTION);
+    for part in PARTS {
+        let _ = writeln!(text, "| `{}` | {} |", part.file, part_description(part));
+    }
+    text.push('\n');
 }
 
 fn section(declared: &Section, path: &str, defaults: &[Leaf], text: &mut String) {

@@ -4,11 +4,14 @@
 mod check;
 mod declare;
 mod docs;
+mod dot;
 mod errors;
 mod load;
 mod manual;
 pub mod model;
+pub mod network;
 mod presets;
+pub mod routes;
 mod rules;
 mod schema;
 mod show;
@@ -16,10 +19,11 @@ mod source;
 mod values;
 
 pub use docs::{diff, explain, list};
+pub use dot::dot;
 pub use load::{from_text, load, load_with_warnings};
 pub use manual::manual;
 pub use model::*;
-pub use presets::{PRESETS, Preset};
+pub use presets::{PARTS, PRESETS, Preset};
 pub use schema::schema;
 pub(crate) use show::wrap;
 pub use show::{resolved, show};

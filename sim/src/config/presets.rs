@@ -18,20 +18,29 @@ impl Preset {
 }
 
 macro_rules! presets {
-    ($($file:literal),+ $(,)?) => {
-        /// All presets, the default first.
-        pub const PRESETS: &[Preset] = &[$(Preset {
+    ($folder:literal: $($file:literal),+ $(,)?) => {
+        &[$(Preset {
             file: $file,
-            text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../configs/", $file)),
-        }),+];
+            text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../configs/", $folder, $file)),
+        }),+]
     };
 }
 
-presets!["gpu.ron", "tiny.ron", "large.ron", "t4.ron", "mi300x.ron", "m-series.ron", "rtl.ron"];
+/// All presets, the default first.
+pub const PRESETS: &[Preset] =
+    presets!["": "gpu.ron", "tiny.ron", "large.ron", "t4.ron", "mi300x.ron", "m-series.ron", "rtl.ron"];
+
+/// Memory devices, which `dram.part` can name. They state what the device gives, under `dram`.
+pub const PARTS: &[Preset] = presets!["parts/": "gddr6.ron", "hbm2e.ron", "lpddr5.ron"];
 
 /// The preset with this name, with or without `.ron`.
 pub fn preset(name: &str) -> Option<&'static Preset> {
     PRESETS.iter().find(|p| p.file == name || p.name() == name)
+}
+
+/// The memory device with this name, with or without `.ron`.
+pub fn part(name: &str) -> Option<&'static Preset> {
+    PARTS.iter().find(|p| p.file == name || p.name() == name)
 }
 
 /// The preset that every configuration is completed from. It states every parameter.

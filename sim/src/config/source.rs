@@ -1,7 +1,7 @@
 //! Where the text of a configuration comes from: a file, or a preset.
 
 use super::errors::nearest;
-use super::presets::{PRESETS, Preset, preset};
+use super::presets::{PARTS, PRESETS, Preset, part, preset};
 use crate::diagnostic::Diagnostic;
 use crate::ron_text::Source;
 use std::path::Path;
@@ -30,6 +30,28 @@ impl Source {
                 Source::read(&path, "configuration")
             }
             _ => preset(name).map(Source::of_preset).ok_or_else(|| not_found(name)),
+        }
+    }
+
+    /// What the `dram.part` of this configuration stands for: a file beside this one, else a built-in part.
+    pub fn find_part(&self, name: &str) -> Result<Source, Diagnostic> {
+        let beside = self.path.as_ref().map(|path| path.with_file_name(name));
+        match beside {
+            Some(path) if path.is_file() => Source::read(&path, "memory part"),
+            _ => part(name)
+                .map(|part| Source { file: format!("parts/{}", part.file), ..Source::of_preset(part) })
+                .ok_or_else(|| {
+                    let parts = PARTS.iter().map(|p| p.file).collect::<Vec<_>>().join(", ");
+                    let stem = name.trim_end_matches(".ron");
+                    let hint = match nearest(stem, PARTS.iter().map(Preset::name)) {
+                        Some(name) => format!("did you mean `{name}.ron`? parts: {parts}"),
+                        None => format!("parts: {parts}"),
+                    };
+                    Diagnostic::error(format!(
+                        "there is no file `{name}` beside this one, and no memory part of that name"
+                    ))
+                    .hint(hint)
+                }),
         }
     }
 

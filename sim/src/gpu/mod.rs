@@ -10,7 +10,7 @@ use crate::core::report::WaveReport;
 use crate::core::uop::MicroOps;
 use crate::core::workgroup::Shape;
 use crate::core::{Core, CoreLaunch, Links};
-use crate::memory::{BitSet, L1, L1Counters, MemoryCounters, MemoryPort, MemorySystem};
+use crate::memory::{BitSet, L1, L1Counters, LinkCounters, MemoryCounters, MemoryPort, MemorySystem};
 use crate::program::{Fault, Launch, Program};
 use crate::stats::{CoreCounters, SlotUse};
 use dispatcher::{CoreLinks, Dispatcher};
@@ -72,6 +72,8 @@ pub struct KernelReport {
     pub l1: L1Counters,
     /// Counters of the memory side during the kernel.
     pub memory: MemoryCounters,
+    /// Of each link of the interconnect, as in [`MemorySystem::links`].
+    pub links: Vec<LinkCounters>,
     /// Occupancy of a core.
     pub occupancy: Occupancy,
     /// Waves that fit on the machine by wave slots alone.
@@ -129,6 +131,7 @@ impl<'a> Gpu<'a> {
         let config = self.config;
         let quantum = self.quantum();
         let before = (self.memory.counters(), self.l1_counters());
+        let links_before = self.memory.links();
         self.memory.set_skip_idle_cycles(!options.every_cycle);
         let mut run = Run::new(self, launch, options, &ops, occupancy);
         let end = run.run_to_end(options, &ops, probe, progress)?;
@@ -142,6 +145,7 @@ impl<'a> Gpu<'a> {
             slots: [0; SlotUse::COUNT],
             l1: L1Counters::default(),
             memory: run.memory.counters().since(&before.0),
+            links: run.memory.links().iter().zip(&links_before).map(|(l, b)| l.since(b)).collect(),
             occupancy,
             wave_slots: u64::from(config.cores) * u64::from(config.core.max_waves),
         };
@@ -171,6 +175,11 @@ impl<'a> Gpu<'a> {
         let mut sum = L1Counters::default();
         self.caches.iter().for_each(|(l1, _)| sum += l1.counters());
         sum
+    }
+
+    /// The memory side, for what it can record and count by itself.
+    pub fn memory_system(&mut self) -> &mut MemorySystem {
+        &mut self.memory
     }
 
     /// Device memory as the host sees it.

@@ -8,7 +8,7 @@
 use super::agenda::{Agenda, BitSet};
 use super::geometry::{LineGeometry, SliceHash};
 use super::l2::Slice;
-use super::port::CorePort;
+use super::port::{CorePort, CorePorts};
 use crate::clock::{Cycle, NEVER};
 use crate::config::Config;
 use crate::stats::counters;
@@ -22,6 +22,9 @@ counters! {
         replies: "packets", "Reply packets sent to cores.";
         reply_bytes: "bytes", "Bytes of those packets, headers included.";
         reply_port_busy_cycles: "cycles", "Cycles that core reply ports were held, summed over cores.";
+        hops: "packets", "Packets that took a link between routers, summed over links; a crossbar has none.";
+        link_busy_cycles: "cycles", "Cycles that links between routers were held, summed over links.";
+        link_stall_cycles: "cycles", "Cycles that packets which could have taken a link waited for their turn or for a credit, summed over packets and links.";
     }
 }
 
@@ -92,10 +95,9 @@ impl RequestCrossbar {
     pub(super) fn tick(
         &mut self,
         now: Cycle,
-        ports: &mut [CorePort],
+        ports: &mut CorePorts,
         slices: &mut [Slice],
         slice_agenda: &mut Agenda,
-        touched: &mut BitSet,
         counters: &mut InterconnectCounters,
     ) {
         while let Some(core) = self.ports.take_due() {
@@ -114,8 +116,7 @@ impl RequestCrossbar {
                 continue;
             }
             let Some(core) = self.waiting[s].next_from(self.turn[s]) else { continue };
-            let Some(request) = ports[core].requests.pop(now) else { continue };
-            touched.insert(core);
+            let Some(request) = ports.take_request(now, core) else { continue };
             let bytes = request.packet_bytes(self.geometry.sector_bytes());
             let cycles = Cycle::from(bytes.div_ceil(self.width_bytes));
             counters.requests += 1;
@@ -221,10 +222,9 @@ impl ReplyCrossbar {
     pub(super) fn tick(
         &mut self,
         now: Cycle,
-        ports: &mut [CorePort],
+        ports: &mut CorePorts,
         slices: &mut [Slice],
         slice_agenda: &mut Agenda,
-        touched: &mut BitSet,
         counters: &mut InterconnectCounters,
     ) {
         self.senders.clear();
@@ -256,8 +256,7 @@ impl ReplyCrossbar {
                 counters.replies += 1;
                 counters.reply_bytes += u64::from(bytes);
                 counters.reply_port_busy_cycles += cycles;
-                ports[core].replies.push_departing(now, now + cycles - 1, reply);
-                touched.insert(core);
+                ports.send_reply(now, now + cycles - 1, core, reply);
                 self.turn[core] = s + 1;
                 self.core_free_at[core] = now + cycles;
                 self.slice_free_at[s] = now + cycles;
@@ -270,7 +269,7 @@ impl ReplyCrossbar {
     }
 
     /// Proposes a reply of slice `s`; if there is none, plans when to try again.
-    fn propose(&mut self, now: Cycle, s: usize, ports: &mut [CorePort], slice: &Slice) -> bool {
+    fn propose(&mut self, now: Cycle, s: usize, ports: &mut CorePorts, slice: &Slice) -> bool {
         let mut again = NEVER;
         for (place, (ready, reply)) in slice.replies().iter().take(self.window).enumerate() {
             if *ready > now {

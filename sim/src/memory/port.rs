@@ -1,15 +1,17 @@
 //! A core's port to the memory side: one link for requests, one for replies.
 
+use super::agenda::BitSet;
 use super::message::{Reply, Request};
 use crate::clock::{Cycle, LinkRx, LinkTx, link};
 use crate::config::Config;
+use std::ops::Index;
 
 /// The end that a core holds; its L1 and its instruction cache share it.
 #[derive(Debug, Clone)]
 pub struct MemoryPort {
     core: u16,
-    requests: LinkTx<Request>,
-    replies: LinkRx<Reply>,
+    pub(super) requests: LinkTx<Request>,
+    pub(super) replies: LinkRx<Reply>,
     width_bytes: u32,
     sector_bytes: u32,
     free_at: Cycle,
@@ -93,9 +95,57 @@ impl MemoryPort {
     }
 }
 
-/// Carries what both ends sent across; see [`crate::clock::exchange`].
-#[inline]
-pub(super) fn exchange(core: &mut MemoryPort, memory: &mut CorePort) {
-    crate::clock::exchange(&mut core.requests, &mut memory.requests);
-    crate::clock::exchange(&mut memory.replies, &mut core.replies);
+/// The memory side's ends of all ports, which know where there is something to carry across.
+#[derive(Debug, Clone)]
+pub(super) struct CorePorts {
+    ports: Vec<CorePort>,
+    touched: BitSet,
+}
+
+impl CorePorts {
+    pub(super) fn new(ports: Vec<CorePort>) -> CorePorts {
+        CorePorts { touched: BitSet::new(ports.len()), ports }
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &CorePort> {
+        self.ports.iter()
+    }
+
+    /// Takes a core's oldest request that has arrived, and returns its credit.
+    #[inline]
+    pub(super) fn take_request(&mut self, now: Cycle, core: usize) -> Option<Request> {
+        let request = self.ports[core].requests.pop(now)?;
+        self.touched.insert(core);
+        Some(request)
+    }
+
+    /// Sends a reply, which sets out in cycle `departs`, to a core whose link has room.
+    #[inline]
+    pub(super) fn send_reply(&mut self, now: Cycle, departs: Cycle, core: usize, reply: Reply) {
+        self.ports[core].replies.push_departing(now, departs, reply);
+        self.touched.insert(core);
+    }
+
+    /// A core for which a reply was sent or a request taken since it was last returned.
+    #[inline]
+    pub(super) fn take_touched(&mut self) -> Option<usize> {
+        self.touched.pop()
+    }
+
+    /// Carries what both ends of a core's port sent across; see [`crate::clock::exchange`].
+    #[inline]
+    pub(super) fn exchange(&mut self, core: &mut MemoryPort) {
+        let memory = &mut self.ports[usize::from(core.core)];
+        crate::clock::exchange(&mut core.requests, &mut memory.requests);
+        crate::clock::exchange(&mut memory.replies, &mut core.replies);
+    }
+}
+
+impl Index<usize> for CorePorts {
+    type Output = CorePort;
+
+    #[inline]
+    fn index(&self, core: usize) -> &CorePort {
+        &self.ports[core]
+    }
 }

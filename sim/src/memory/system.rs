@@ -1,12 +1,14 @@
 //! Everything behind the cores' ports, as one block.
 
-use super::agenda::{Agenda, BitSet};
-use super::crossbar::{InterconnectCounters, ReplyCrossbar, RequestCrossbar};
+use super::agenda::Agenda;
+use super::crossbar::InterconnectCounters;
 use super::dram::{Channel, DramCounters, Issued};
+use super::fabric::LinkCounters;
 use super::geometry::LineGeometry;
 use super::image::Image;
 use super::l2::{L2Counters, Slice};
-use super::port::{CorePort, MemoryPort, core_port, exchange};
+use super::network::{ReplyNetwork, RequestNetwork, Surroundings};
+use super::port::{CorePorts, MemoryPort, core_port};
 use crate::clock::Cycle;
 use crate::config::Config;
 
@@ -47,15 +49,14 @@ impl std::ops::AddAssign<&MemoryCounters> for MemoryCounters {
 #[derive(Debug, Clone)]
 pub struct MemorySystem {
     image: Image,
-    ports: Vec<CorePort>,
+    ports: CorePorts,
     slices: Vec<Slice>,
     channels: Vec<Channel>,
-    requests: RequestCrossbar,
-    replies: ReplyCrossbar,
+    requests: RequestNetwork,
+    replies: ReplyNetwork,
     slice_agenda: Agenda,
     channel_agenda: Agenda,
     interconnect: InterconnectCounters,
-    touched: BitSet,
     /// The first cycle that has not been simulated.
     now: Cycle,
     skip_idle_cycles: bool,
@@ -71,15 +72,14 @@ impl MemorySystem {
         let channels: Vec<_> = (0..config.dram.channels).map(|_| Channel::new(config)).collect();
         let system = MemorySystem {
             image: Image::new(LineGeometry::new(config), memory, code),
-            ports,
+            ports: CorePorts::new(ports),
             slice_agenda: Agenda::new(slices.len()),
             channel_agenda: Agenda::new(channels.len()),
             slices,
             channels,
-            requests: RequestCrossbar::new(config),
-            replies: ReplyCrossbar::new(config),
+            requests: RequestNetwork::new(config),
+            replies: ReplyNetwork::new(config),
             interconnect: InterconnectCounters::default(),
-            touched: BitSet::new(config.cores as usize),
             now: 0,
             skip_idle_cycles: true,
         };
@@ -90,7 +90,7 @@ impl MemorySystem {
     /// to carry across.
     #[inline]
     pub fn take_touched(&mut self) -> Option<usize> {
-        self.touched.pop()
+        self.ports.take_touched()
     }
 
     /// Carries packets and credits between a core and this block, at the boundary of a quantum: with
@@ -98,9 +98,8 @@ impl MemorySystem {
     #[inline]
     pub fn exchange(&mut self, core: &mut MemoryPort) {
         let i = usize::from(core.core());
-        let port = &mut self.ports[i];
-        exchange(core, port);
-        if let Some(arrival) = port.requests.next_arrival() {
+        self.ports.exchange(core);
+        if let Some(arrival) = self.ports[i].requests.next_arrival() {
             self.requests.expect(i, arrival);
         }
         self.replies.credits_return();
@@ -139,7 +138,8 @@ impl MemorySystem {
             if everything { agenda.begin_all(now) } else { agenda.begin(now) }
         }
         let (slices, agenda) = (&mut self.slices, &mut self.slice_agenda);
-        self.requests.tick(now, &mut self.ports, slices, agenda, &mut self.touched, &mut self.interconnect);
+        let (ports, counters) = (&mut self.ports, &mut self.interconnect);
+        self.requests.tick(now, Surroundings { ports, slices, slice_agenda: agenda, counters });
         while let Some(s) = agenda.take_due() {
             let effects = slices[s].tick(now, s, &mut self.image, agenda);
             if effects.took_request {
@@ -155,7 +155,7 @@ impl MemorySystem {
         while let Some(c) = self.channel_agenda.take_due() {
             self.channels[c].tick(now, c, slices, agenda, &mut self.channel_agenda);
         }
-        self.replies.tick(now, &mut self.ports, slices, agenda, &mut self.touched, &mut self.interconnect);
+        self.replies.tick(now, Surroundings { ports, slices, slice_agenda: agenda, counters });
     }
 
     /// The first cycle from `now` on in which anything happens without a further packet or credit from a
@@ -169,6 +169,8 @@ impl MemorySystem {
     /// outstanding. Packets that are on their way out to a core do not count.
     pub fn is_idle(&self) -> bool {
         self.ports.iter().all(|port| port.requests.is_empty())
+            && self.requests.is_empty()
+            && self.replies.is_empty()
             && self.slices.iter().all(Slice::is_idle)
             && self.channels.iter().all(Channel::is_idle)
     }
@@ -219,6 +221,12 @@ impl MemorySystem {
     /// L2 slices, each with what it did.
     pub fn slice_counters(&self) -> impl Iterator<Item = &L2Counters> {
         self.slices.iter().map(Slice::counters)
+    }
+
+    /// What each link did, of the network for requests and then of that for replies, both in the order of
+    /// [`Network`](crate::config::network::Network); nothing for a crossbar.
+    pub fn links(&self) -> Vec<LinkCounters> {
+        [self.requests.links(), self.replies.links()].concat()
     }
 
     /// Memory channels, each with what it did.

@@ -120,6 +120,7 @@ pub fn sum(steps: &[Step]) -> Option<KernelReport> {
         total.core += &step.report.core;
         total.l1 += &step.report.l1;
         total.memory += &step.report.memory;
+        total.links.iter_mut().zip(&step.report.links).for_each(|(sum, link)| *sum += link);
         total.slots.iter_mut().zip(step.report.slots).for_each(|(sum, n)| *sum += n);
     }
     Some(total)

@@ -1,6 +1,7 @@
 //! The report for programs: JSON with keys in a fixed order. docs/command-line.md describes it.
 
 use super::figures::{FIGURES, Total};
+use super::links::{LinkUse, links};
 use super::{Outcome, Run, Session, Step, statistics};
 use crate::config::{Config, config_hash};
 use crate::gpu::KernelReport;
@@ -63,6 +64,8 @@ struct LaunchJson<'a> {
     occupancy: OccupancyJson,
     #[serde(flatten)]
     numbers: Numbers,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    links: Vec<LinkUse>,
 }
 
 #[derive(Serialize)]
@@ -167,6 +170,7 @@ fn launch_json<'a>(step: &'a Step, config: &Config) -> LaunchJson<'a> {
             limiter: occupancy.limiter,
         },
         numbers: numbers(&step.report, config),
+        links: links(&step.report, config),
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub mod figures;
 pub mod json;
+mod links;
 pub mod statistics;
 pub mod stuck;
 pub mod table;

@@ -1,6 +1,7 @@
 //! The report of one run, for people.
 
 use super::figures::{self, Total, percent, ratio};
+use super::links::{LinkUse, links};
 use super::statistics;
 use super::{Outcome, Run, Step, counted};
 use crate::config::{Config, config_hash};
@@ -147,6 +148,14 @@ fn memory(text: &mut String, report: &KernelReport, config: &Config) {
     if looked_up > 0 {
         let hits = percent(l1.hits, looked_up);
         line(text, "L1", &format!("{hits:.1} % hits of {looked_up} loads and atomics"));
+    }
+    let links = links(report, config);
+    if let Some(busiest) = links.iter().max_by_key(|link| link.busy_cycles) {
+        let mean = links.iter().map(|link| link.utilization).sum::<f64>() / links.len() as f64;
+        let LinkUse { network, link, utilization, .. } = busiest;
+        let what =
+            format!("{mean:.1} % of the links' time in use; most {utilization:.1} %, {network} {link}");
+        line(text, "interconnect", &what);
     }
     let asked = l2.hits + l2.mshr_hits + l2.sector_misses + l2.misses;
     if asked > 0 {

@@ -3,6 +3,7 @@
 mod declaration;
 mod files;
 mod fuzz;
+mod interconnect;
 mod rules;
 
 use super::*;

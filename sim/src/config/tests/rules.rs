@@ -63,8 +63,8 @@ const EDGES: &[(&str, Changes, Changes)] = &[
     ("dram.row_bytes", &[("dram.row_bytes", "128")], &[("dram.row_bytes", "64")]),
     (
         "dram.burst_bytes",
-        &[("dram.burst_bytes", "64"), ("core.l1.line_bytes", "64")],
-        &[("dram.burst_bytes", "128"), ("core.l1.line_bytes", "64")],
+        &[("dram.burst_bytes", "64"), ("core.l1.line_bytes", "64"), ("dram.bus_bits", "32")],
+        &[("dram.burst_bytes", "128"), ("core.l1.line_bytes", "64"), ("dram.bus_bits", "64")],
     ),
     ("dram.burst_bytes", &[("dram.burst_bytes", "16")], &[("dram.burst_bytes", "8")]),
     ("dram.t_ccd_s", &[("dram.t_ccd_s", "2")], &[("dram.t_ccd_s", "1")]),

@@ -1,7 +1,5 @@
 //! The table of constraints row by row, and an independent reading of the command stream.
 
-mod checker;
-
 use super::timing::{Clock, Command, Timing};
 use super::*;
 use crate::isa::table::CacheHint;
@@ -10,6 +8,7 @@ use crate::memory::l2::MshrId;
 use crate::memory::l2::Transfer;
 use crate::memory::tests::{Rig, addresses};
 use crate::memory::{Access, L1, MAX_LINE_BYTES, Operation};
+use crate::verify::dram::first_violation;
 use rand::{RngExt, SeedableRng};
 
 /// Timing in which no two constraints give the same number. 16 banks in 4 groups: bank b is in group b / 4.
@@ -39,40 +38,38 @@ fn distinct() -> Dram {
     }
 }
 
-#[test]
-fn each_constraint_blocks_until_the_clock_before_and_no_longer() {
+/// After these commands (command, bank, clock), the next one is legal from its clock on, by the rule.
+type Case<'a> = (&'a str, &'a [(Command, usize, Clock)], (Command, usize, Clock));
+
+/// The clocks are worked out by hand from `distinct`; write data ends 12 + 4 clocks after its command.
+const CASES: &[Case] = {
     use Command::*;
-    /// After these commands (bank, clock), the last one is blocked before its clock and ready in it.
-    type Case<'a> = (&'a str, &'a [(Command, usize, Clock)], (Command, usize, Clock));
-    // The clocks are worked out by hand from `distinct`; write data ends 12 + 4 clocks after its command.
-    let cases: &[Case] = &[
-        ("tRCD to a read", &[(Activate, 0, 100)], (Read, 0, 114)),
-        ("tRCD to a write", &[(Activate, 0, 100)], (Write, 0, 114)),
-        ("tRAS", &[(Activate, 0, 100)], (Precharge, 0, 133)),
-        ("tRAS of all banks", &[(Activate, 0, 100), (Activate, 5, 120)], (PrechargeAll, 0, 153)),
-        ("tRC", &[(Activate, 0, 100)], (Activate, 0, 150)),
-        ("tRP", &[(Activate, 0, 100), (Precharge, 0, 140)], (Activate, 0, 155)),
-        ("tRP of all banks", &[(Activate, 0, 100), (PrechargeAll, 0, 140)], (Activate, 9, 155)),
-        ("tRP to a refresh", &[(Precharge, 3, 140)], (Refresh, 0, 155)),
-        ("tRP of all banks to a refresh", &[(PrechargeAll, 0, 140)], (Refresh, 0, 155)),
-        ("tRTP", &[(Activate, 0, 100), (Read, 0, 130)], (Precharge, 0, 138)),
-        ("tRTP of all banks", &[(Activate, 0, 100), (Read, 0, 130)], (PrechargeAll, 0, 138)),
-        ("tWR", &[(Activate, 0, 100), (Write, 0, 130)], (Precharge, 0, 163)),
-        ("tWR of all banks", &[(Activate, 0, 100), (Write, 0, 130)], (PrechargeAll, 0, 163)),
-        ("tRRD_L", &[(Activate, 0, 100)], (Activate, 3, 106)),
-        ("tRRD_S", &[(Activate, 0, 100)], (Activate, 4, 104)),
+    &[
+        ("t_rcd", &[(Activate, 0, 100)], (Read, 0, 114)),
+        ("t_rcd", &[(Activate, 0, 100)], (Write, 0, 114)),
+        ("t_ras", &[(Activate, 0, 100)], (Precharge, 0, 133)),
+        ("t_ras", &[(Activate, 0, 100), (Activate, 5, 120)], (PrechargeAll, 0, 153)),
+        ("t_rc", &[(Activate, 0, 100), (Precharge, 0, 133)], (Activate, 0, 150)),
+        ("t_rc", &[(Activate, 3, 1960), (Precharge, 3, 1993)], (Refresh, 0, 2010)),
+        ("t_rp", &[(Activate, 0, 100), (Precharge, 0, 140)], (Activate, 0, 155)),
+        ("t_rp", &[(Activate, 9, 100), (PrechargeAll, 0, 140)], (Activate, 9, 155)),
+        ("t_rp", &[(Activate, 3, 1900), (Precharge, 3, 1990)], (Refresh, 0, 2005)),
+        ("t_rp", &[(Activate, 3, 1900), (PrechargeAll, 0, 1990)], (Refresh, 0, 2005)),
+        ("t_rtp", &[(Activate, 0, 100), (Read, 0, 130)], (Precharge, 0, 138)),
+        ("t_rtp", &[(Activate, 0, 100), (Read, 0, 130)], (PrechargeAll, 0, 138)),
+        ("t_wr", &[(Activate, 0, 100), (Write, 0, 130)], (Precharge, 0, 163)),
+        ("t_wr", &[(Activate, 0, 100), (Write, 0, 130)], (PrechargeAll, 0, 163)),
+        ("t_rrd_l", &[(Activate, 0, 100)], (Activate, 3, 106)),
+        ("t_rrd_s", &[(Activate, 0, 100)], (Activate, 4, 104)),
+        // Four activates in the window, not three, and the window moves on.
         (
-            "tFAW",
+            "t_faw",
             &[(Activate, 0, 100), (Activate, 4, 105), (Activate, 8, 110), (Activate, 12, 115)],
             (Activate, 1, 126),
         ),
+        ("t_rrd_s", &[(Activate, 0, 100), (Activate, 4, 105), (Activate, 8, 110)], (Activate, 12, 114)),
         (
-            "tFAW counts four, not three",
-            &[(Activate, 0, 100), (Activate, 4, 105), (Activate, 8, 110)],
-            (Activate, 12, 114),
-        ),
-        (
-            "tFAW moves on",
+            "t_faw",
             &[
                 (Activate, 0, 100),
                 (Activate, 4, 110),
@@ -82,23 +79,74 @@ fn each_constraint_blocks_until_the_clock_before_and_no_longer() {
             ],
             (Activate, 5, 136),
         ),
-        ("tCCD_L of reads", &[(Read, 0, 200)], (Read, 1, 207)),
-        ("tCCD_S of reads", &[(Read, 0, 200)], (Read, 4, 205)),
-        ("tCCD_L of writes", &[(Write, 0, 200)], (Write, 1, 207)),
-        ("tCCD_S of writes", &[(Write, 0, 200)], (Write, 4, 205)),
-        ("tWTR_L", &[(Write, 0, 200)], (Read, 2, 225)),
-        ("tWTR_S", &[(Write, 0, 200)], (Read, 4, 219)),
-        ("read to write: 16 + 4 + 2 - 12", &[(Read, 0, 200)], (Write, 4, 210)),
-        ("tRFC", &[(Refresh, 0, 200)], (Activate, 7, 320)),
-        ("tRFC to the next refresh", &[(Refresh, 0, 200)], (Refresh, 0, 320)),
-    ];
-    for (name, before, (command, bank, clock)) in cases {
+        ("t_ccd_l", &[(Activate, 0, 100), (Activate, 1, 110), (Read, 0, 200)], (Read, 1, 207)),
+        ("t_ccd_s", &[(Activate, 0, 100), (Activate, 4, 110), (Read, 0, 200)], (Read, 4, 205)),
+        ("t_ccd_l", &[(Activate, 0, 100), (Activate, 1, 110), (Write, 0, 200)], (Write, 1, 207)),
+        ("t_ccd_s", &[(Activate, 0, 100), (Activate, 4, 110), (Write, 0, 200)], (Write, 4, 205)),
+        ("t_wtr_l", &[(Activate, 0, 100), (Activate, 2, 110), (Write, 0, 200)], (Read, 2, 225)),
+        ("t_wtr_s", &[(Activate, 0, 100), (Activate, 4, 110), (Write, 0, 200)], (Read, 4, 219)),
+        // Read data ends 16 + 4 clocks after its command, the bus rests for two, write data comes after 12.
+        ("the turnaround", &[(Activate, 0, 100), (Activate, 4, 110), (Read, 0, 200)], (Write, 4, 210)),
+        ("t_rfc", &[(Refresh, 0, 2000)], (Activate, 7, 2120)),
+    ]
+};
+
+#[test]
+fn each_constraint_blocks_until_the_clock_before_and_no_longer() {
+    let refreshes: Case = ("t_rfc", &[(Command::Refresh, 0, 2000)], (Command::Refresh, 0, 2120));
+    for (name, before, (command, bank, clock)) in CASES.iter().chain([&refreshes]) {
         let mut timing = Timing::new(&distinct());
         for &(command, bank, clock) in *before {
             timing.issue(command, bank, clock);
         }
         assert_eq!(timing.earliest(*command, *bank), *clock, "{name}");
     }
+}
+
+/// The same streams for the checker: it takes the last command in its clock, and names the rule if it is a
+/// clock early.
+#[test]
+fn the_checker_objects_to_each_constraint_broken_by_one_clock() {
+    let stream = |before: &[(Command, usize, Clock)], last: (Command, usize, Clock)| -> Vec<Issued> {
+        let issued = |&(command, bank, clock): &(Command, usize, Clock)| Issued {
+            clock,
+            command,
+            bank: bank as u16,
+            row: 0,
+        };
+        before.iter().chain([&last]).map(issued).collect()
+    };
+    for &(name, before, (command, bank, clock)) in CASES {
+        assert_eq!(first_violation(&distinct(), &stream(before, (command, bank, clock))), None, "{name}");
+        let said = first_violation(&distinct(), &stream(before, (command, bank, clock - 1)));
+        assert!(
+            said.as_ref().is_some_and(|said| said.contains(&format!("breaks {name}"))),
+            "{name}: {said:?}"
+        );
+    }
+    use Command::*;
+    type Stream<'a> = &'a [(Command, usize, Clock)];
+    let wrong: &[(&str, Stream)] = &[
+        ("one command a clock", &[(Activate, 0, 100), (Activate, 4, 100)]),
+        ("activate of an open bank", &[(Activate, 0, 100), (Activate, 0, 200)]),
+        ("precharge of a closed bank", &[(Precharge, 0, 100)]),
+        ("column command to a closed bank", &[(Read, 0, 100)]),
+        ("refresh with an open bank", &[(Activate, 0, 100), (Refresh, 0, 2000)]),
+        ("t_refi", &[(Refresh, 0, 1999)]),
+        ("t_refi", &[(Refresh, 0, 2200)]),
+        ("t_refi", &[(Activate, 0, 2300)]),
+    ];
+    for (name, commands) in wrong {
+        let (&last, before) = commands.split_last().unwrap();
+        let said = first_violation(&distinct(), &stream(before, last)).unwrap_or_default();
+        assert!(said.contains(name), "{name}: {said}");
+    }
+    // Commands may come closer than the data that they move.
+    let close = Dram { t_ccd_s: 2, ..distinct() };
+    let reads = [(Activate, 0, 100), (Activate, 4, 110), (Read, 0, 200)];
+    assert_eq!(first_violation(&close, &stream(&reads, (Read, 4, 204))), None);
+    let said = first_violation(&close, &stream(&reads, (Read, 4, 203))).unwrap_or_default();
+    assert!(said.contains("one burst on the data bus"), "{said}");
 }
 
 #[test]
@@ -172,7 +220,7 @@ fn the_command_stream_is_legal() {
             for seed in 0..3 {
                 let stream = commands(&config, seed);
                 assert!(stream.len() > 500, "{policy:?}: only {} commands", stream.len());
-                if let Some(fault) = checker::first_violation(&config.dram, &stream) {
+                if let Some(fault) = first_violation(&config.dram, &stream) {
                     panic!("{policy:?}, seed {seed}: {fault}");
                 }
             }
@@ -211,7 +259,7 @@ fn a_model_that_is_one_clock_short_is_caught() {
         let mut model = truth;
         shorten(&mut model);
         let stream = commands(&machine(model), 1);
-        let fault = checker::first_violation(&Dram { channels: 1, ..truth }, &stream);
+        let fault = first_violation(&Dram { channels: 1, ..truth }, &stream);
         assert!(fault.is_some(), "{name} one clock short goes unnoticed");
     }
 }

@@ -100,6 +100,8 @@ pub fn constraints(d: &Dram) -> Vec<Constraint> {
         row(Channel, PrechargeAll, Activate, d.t_rp),
         row(Channel, PrechargeAll, Refresh, d.t_rp),
         row(Channel, Precharge, Refresh, d.t_rp),
+        // A refresh activates rows of its own.
+        row(Channel, Activate, Refresh, d.t_rc),
         row(Channel, Refresh, Activate, d.t_rfc),
         row(Channel, Refresh, Refresh, d.t_rfc),
     ]

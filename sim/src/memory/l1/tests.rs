@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::clock::LinkRx;
+use crate::clock::exchange;
 use crate::memory::message::{Reply, ReplyKind};
 use crate::memory::port::core_port;
 
@@ -45,7 +46,8 @@ impl Bench {
     /// Ends the cycle: the L1 sends, and the next cycle begins.
     fn tick(&mut self) {
         self.l1.tick(self.now, &mut self.port);
-        crate::memory::port::exchange(&mut self.port, &mut self.memory);
+        exchange(&mut self.port.requests, &mut self.memory.requests);
+        exchange(&mut self.memory.replies, &mut self.port.replies);
         self.now += 1;
     }
 

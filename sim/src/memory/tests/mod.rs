@@ -5,6 +5,7 @@ mod coherence;
 mod contention;
 mod latency;
 mod ordering;
+mod topologies;
 
 use super::message::MAX_LINE_BYTES;
 use super::{Access, L1, LineData, MemoryPort, MemorySystem, Operation, ResponseKind};

@@ -5,6 +5,7 @@
 //! between. Bytes of other cores in the same line may be stale.
 
 use super::*;
+use crate::config::Topology;
 use crate::isa::special::Scope;
 use crate::isa::table::AtomicOp;
 use rand::{Rng, RngExt, SeedableRng};
@@ -274,7 +275,22 @@ fn machines() -> Vec<Config> {
     whole.core.l1.mshr_merges = 1;
     whole.l2.mshr_merges = 1;
     whole.dram.burst_bytes = 16;
-    vec![base, tight, sectors, whole]
+    // The other topologies, with as few credits as there can be.
+    let with = |config: &Config, topology, credits| {
+        let mut config = config.clone();
+        config.interconnect.topology = topology;
+        config.interconnect.link_credits = credits;
+        config.interconnect.mesh_columns = 3;
+        config
+    };
+    let mut ring = with(&tight, Topology::Ring, 1);
+    ring.interconnect.arbitration = crate::config::Arbitration::Oldest;
+    let mut mesh = with(&base, Topology::Mesh, 2);
+    mesh.interconnect.link_bytes_per_cycle = 8;
+    let mut own = with(&whole, Topology::Edges, 1);
+    own.interconnect.edges = super::topologies::two_routers(&own);
+    assert!(own.check().is_empty(), "{:?}", own.check());
+    vec![base, tight, sectors, whole, ring, mesh, own]
 }
 
 fn run(config: &Config, seed: u64, accesses: u32, quantum: Cycle, skip: bool) -> (Rig, Traffic) {

@@ -1,0 +1,389 @@
+//! A network of routers: packets hop from one to the next over links with credits and virtual channels.
+//!
+//! At each router, the oldest packet of each input (a source, or the buffer of a virtual channel at the end
+//! of a link) asks for the output that its route says: a link, or a destination. An output that is free
+//! takes one of those for which there is room. A packet holds both for as long as its bytes take, and
+//! is at the next router when its last byte is. So a packet moves on while it still comes in, and what
+//! its bytes cost is paid once, at the narrowest place on its way (virtual cut-through).
+
+mod ends;
+mod wiring;
+
+#[cfg(test)]
+mod tests;
+
+pub(super) use ends::{Ends, Head, ReplyEnds, RequestEnds, Room};
+
+use super::agenda::{Agenda, BitSet};
+use crate::clock::Cycle;
+use crate::config::Arbitration;
+use crate::stats::counters;
+use std::collections::VecDeque;
+
+counters! {
+    /// What a link of a ring, mesh or graph of one's own did.
+    "link" LinkCounters {
+        packets: "packets", "Packets that took the link.";
+        bytes: "bytes", "Bytes of those packets, headers included.";
+        busy_cycles: "cycles", "Cycles that the link was held.";
+        stall_cycles: "cycles", "Cycles that packets which could have taken the link waited for their turn or for a credit.";
+    }
+}
+
+/// Number of a packet in the network.
+type PacketId = u32;
+
+/// Where packets wait at a router.
+#[derive(Debug, Clone)]
+struct Input {
+    router: u32,
+    /// Place among the inputs of its router.
+    local: usize,
+    /// Bytes that a source's port, or the link before a buffer, carries a cycle.
+    width_bytes: u32,
+    /// When it can give another packet.
+    free_at: Cycle,
+    /// The output that its oldest packet has asked for, and since when.
+    asks: Option<(usize, Cycle)>,
+    buffer: Option<Buffer>,
+}
+
+/// A buffer at the end of a link; sources keep their packets themselves.
+#[derive(Debug, Clone)]
+struct Buffer {
+    /// Packets with their arrival.
+    packets: VecDeque<(Cycle, PacketId)>,
+    /// Credits at the link's beginning.
+    credits: u32,
+    /// When further ones will be there.
+    returning: VecDeque<Cycle>,
+    /// The link, as an output, and how long a credit takes back.
+    link: usize,
+    latency: Cycle,
+}
+
+impl Buffer {
+    fn has_credit(&mut self, now: Cycle) -> bool {
+        while self.returning.front().is_some_and(|&at| at <= now) {
+            self.returning.pop_front();
+            self.credits += 1;
+        }
+        self.credits > 0
+    }
+}
+
+/// A destination's port, or a link.
+#[derive(Debug, Clone)]
+struct Output {
+    /// Inputs of its router that ask for it, by their place there.
+    waiting: BitSet,
+    /// The one that comes next in turn.
+    turn: usize,
+    free_at: Cycle,
+    width_bytes: u32,
+    router: u32,
+    link: Option<Link>,
+}
+
+#[derive(Debug, Clone)]
+struct Link {
+    latency: Cycle,
+    dateline: bool,
+    /// Inputs that are its buffers, by virtual channel; none for channels that no route uses.
+    buffers: Vec<Option<usize>>,
+    counters: LinkCounters,
+}
+
+#[derive(Debug, Clone)]
+struct Travelling<P> {
+    packet: P,
+    destination: usize,
+    virtual_channel: usize,
+    bytes: u32,
+    /// Cycles that its bytes took at the narrowest place so far.
+    slowest: Cycle,
+    entered: Cycle,
+}
+
+/// A network from some sources to some destinations.
+#[derive(Debug, Clone)]
+pub(super) struct Fabric<P> {
+    arbitration: Arbitration,
+    port_bytes: u32,
+    /// Sources first, then buffers.
+    inputs: Vec<Input>,
+    /// Of each router: its inputs.
+    inputs_of: Vec<Vec<usize>>,
+    /// Destinations first, then links.
+    outputs: Vec<Output>,
+    /// Of each destination, of each router: the output on the way.
+    ways: Vec<Vec<Option<usize>>>,
+    /// When an input's oldest packet may ask.
+    asking: Agenda,
+    /// When an output may take a packet.
+    taking: Agenda,
+    /// Destinations that have said that they lack room, and not when they will have some.
+    full: BitSet,
+    packets: Vec<Option<Travelling<P>>>,
+    free_packets: Vec<PacketId>,
+}
+
+impl<P> Fabric<P> {
+    /// The oldest packet of a source can set out in cycle `at`.
+    #[inline]
+    pub(super) fn expect(&mut self, source: usize, at: Cycle) {
+        self.asking.at(source, at);
+    }
+
+    /// A destination has room again.
+    #[inline]
+    pub(super) fn has_room(&mut self, destination: usize) {
+        self.full.remove(destination);
+        if !self.outputs[destination].waiting.is_empty() {
+            self.taking.soon(destination);
+        }
+    }
+
+    /// Destinations that lacked room may have some.
+    pub(super) fn may_have_room(&mut self) {
+        while let Some(destination) = self.full.pop() {
+            self.taking.soon(destination);
+        }
+    }
+
+    pub(super) fn next(&self) -> Cycle {
+        self.asking.next().min(self.taking.next())
+    }
+
+    pub(super) fn begin(&mut self, now: Cycle, everything: bool) {
+        for agenda in [&mut self.asking, &mut self.taking] {
+            if everything { agenda.begin_all(now) } else { agenda.begin(now) }
+        }
+    }
+
+    /// True if no packet is on its way.
+    pub(super) fn is_empty(&self) -> bool {
+        self.packets.len() == self.free_packets.len()
+    }
+
+    /// What each link did, in the order of the graph.
+    pub(super) fn links(&self) -> impl Iterator<Item = &LinkCounters> {
+        self.outputs.iter().filter_map(|output| output.link.as_ref()).map(|link| &link.counters)
+    }
+
+    pub(super) fn tick(&mut self, now: Cycle, ends: &mut impl Ends<Packet = P>) {
+        while let Some(input) = self.asking.take_due() {
+            self.ask(now, input, ends);
+        }
+        while let Some(output) = self.taking.take_due() {
+            if self.outputs[output].waiting.is_empty() {
+                continue;
+            }
+            if self.outputs[output].free_at > now {
+                self.taking.at(output, self.outputs[output].free_at);
+            } else if self.outputs[output].link.is_some() {
+                self.take_onto_link(now, output, ends);
+            } else {
+                self.deliver(now, output, ends);
+            }
+        }
+    }
+
+    /// The oldest packet of an input asks for its output, if it has not yet.
+    fn ask(&mut self, now: Cycle, i: usize, ends: &impl Ends<Packet = P>) {
+        let input = &self.inputs[i];
+        if input.asks.is_some() {
+            return;
+        }
+        if input.free_at > now {
+            self.asking.at(i, input.free_at);
+            return;
+        }
+        let head = match &input.buffer {
+            None => ends.head(now, i),
+            Some(buffer) => match buffer.packets.front() {
+                Some(&(arrival, _)) if arrival > now => Head::From(arrival),
+                Some(&(_, id)) => {
+                    self.packets[id as usize].as_ref().map_or(Head::None, |p| Head::For(p.destination))
+                }
+                None => Head::None,
+            },
+        };
+        match head {
+            Head::None => {}
+            Head::From(at) => self.asking.at(i, at),
+            Head::For(destination) => {
+                let output =
+                    self.ways[destination][input.router as usize].expect("every pair of ends has a route");
+                self.outputs[output].waiting.insert(input.local);
+                self.inputs[i].asks = Some((output, now));
+                self.taking.now(output);
+            }
+        }
+    }
+
+    /// Of the inputs that ask for an output, the one that goes first among those that `may` go.
+    fn choose(&mut self, output: usize, mut may: impl FnMut(&mut Self, usize) -> bool) -> Option<usize> {
+        let router = self.outputs[output].router as usize;
+        let first = self.outputs[output].waiting.next_from(self.outputs[output].turn)?;
+        let mut local = first;
+        let mut best: Option<(Cycle, usize)> = None;
+        loop {
+            let input = self.inputs_of[router][local];
+            if may(self, input) {
+                if self.arbitration == Arbitration::RoundRobin {
+                    return Some(input);
+                }
+                let entered = self.entered(input);
+                if best.is_none_or(|(earliest, _)| entered < earliest) {
+                    best = Some((entered, input));
+                }
+            }
+            local = self.outputs[output].waiting.next_from(local + 1)?;
+            if local == first {
+                return best.map(|(_, input)| input);
+            }
+        }
+    }
+
+    /// The packet at the head of an input's buffer.
+    fn head_of(&self, input: usize) -> Option<&Travelling<P>> {
+        let &(_, id) = self.inputs[input].buffer.as_ref()?.packets.front()?;
+        self.packets[id as usize].as_ref()
+    }
+
+    /// When the oldest packet of an input entered the network; at a source, when it first asked.
+    fn entered(&self, input: usize) -> Cycle {
+        let asked = self.inputs[input].asks.map_or(0, |(_, since)| since);
+        self.head_of(input).map_or(asked, |packet| packet.entered)
+    }
+
+    /// The buffer that the oldest packet of an input needs behind a link.
+    fn buffer_behind(&self, output: usize, input: usize) -> Option<usize> {
+        let link = self.outputs[output].link.as_ref()?;
+        let before = self.head_of(input).map_or(0, |packet| packet.virtual_channel);
+        link.buffers[before + usize::from(link.dateline)]
+    }
+
+    fn take_onto_link(&mut self, now: Cycle, output: usize, ends: &mut impl Ends<Packet = P>) {
+        let mut credit_at = Cycle::MAX;
+        let chosen = self.choose(output, |fabric, input| {
+            let Some(behind) = fabric.buffer_behind(output, input) else { return false };
+            let Some(buffer) = &mut fabric.inputs[behind].buffer else { return false };
+            let free = buffer.has_credit(now);
+            if !free {
+                credit_at = credit_at.min(buffer.returning.front().copied().unwrap_or(Cycle::MAX));
+            }
+            free
+        });
+        let Some(input) = chosen else {
+            // Where no credit is on its way, the next to return plans this.
+            if credit_at != Cycle::MAX {
+                self.taking.at(output, credit_at);
+            }
+            return;
+        };
+        let Some(behind) = self.buffer_behind(output, input) else { return };
+        let since = self.inputs[input].asks.map_or(now, |(_, since)| since);
+        let Some(id) = self.leave(now, input, output, ends) else { return };
+        let Some(packet) = &mut self.packets[id as usize] else { return };
+        let out = &mut self.outputs[output];
+        let Some(link) = &mut out.link else { return };
+        let cycles = Cycle::from(packet.bytes.div_ceil(out.width_bytes));
+        let arrival = now + link.latency + cycles.saturating_sub(packet.slowest);
+        packet.slowest = packet.slowest.max(cycles);
+        packet.virtual_channel += usize::from(link.dateline);
+        link.counters.packets += 1;
+        link.counters.bytes += u64::from(packet.bytes);
+        link.counters.busy_cycles += cycles;
+        link.counters.stall_cycles += now - since;
+        let counters = ends.counters();
+        counters.hops += 1;
+        counters.link_busy_cycles += cycles;
+        counters.link_stall_cycles += now - since;
+        let free_at = self.inputs[behind].free_at;
+        if let Some(buffer) = &mut self.inputs[behind].buffer {
+            buffer.credits -= 1;
+            buffer.packets.push_back((arrival, id));
+            if buffer.packets.len() == 1 {
+                self.asking.at(behind, arrival.max(free_at));
+            }
+        }
+    }
+
+    fn deliver(&mut self, now: Cycle, output: usize, ends: &mut impl Ends<Packet = P>) {
+        match ends.room(now, output) {
+            Room::Now => {}
+            Room::From(at) => return self.taking.at(output, at),
+            Room::Unknown => return self.full.insert(output),
+        }
+        let Some(input) = self.choose(output, |_, _| true) else { return };
+        let Some(id) = self.leave(now, input, output, ends) else { return };
+        if let Some(packet) = self.packets[id as usize].take() {
+            self.free_packets.push(id);
+            let cycles = Cycle::from(packet.bytes.div_ceil(self.port_bytes));
+            ends.deliver(
+                now,
+                output,
+                packet.packet,
+                packet.bytes,
+                cycles,
+                cycles.saturating_sub(packet.slowest),
+            );
+        }
+    }
+
+    /// The oldest packet of an input leaves it for an output, which both are held.
+    fn leave(
+        &mut self,
+        now: Cycle,
+        i: usize,
+        output: usize,
+        ends: &mut impl Ends<Packet = P>,
+    ) -> Option<PacketId> {
+        let entered = self.entered(i);
+        let id = match &mut self.inputs[i].buffer {
+            Some(buffer) => {
+                let (_, id) = buffer.packets.pop_front()?;
+                buffer.returning.push_back(now + buffer.latency);
+                let (link, back) = (buffer.link, now + buffer.latency);
+                if !self.outputs[link].waiting.is_empty() {
+                    self.taking.at(link, back);
+                }
+                id
+            }
+            None => self.enter(ends.take(now, i)?, entered),
+        };
+        let bytes = self.packets[id as usize].as_ref().map_or(0, |packet| packet.bytes);
+        let out = &mut self.outputs[output];
+        let held = Cycle::from(bytes.div_ceil(out.width_bytes));
+        let input = &mut self.inputs[i];
+        out.waiting.remove(input.local);
+        out.turn = input.local + 1;
+        out.free_at = now + held;
+        if !out.waiting.is_empty() {
+            self.taking.at(output, out.free_at);
+        }
+        input.asks = None;
+        // A buffer gives bytes as fast as its link brings them: a wide link can feed several narrow ones.
+        input.free_at = now + Cycle::from(bytes.div_ceil(input.width_bytes));
+        self.asking.at(i, input.free_at);
+        Some(id)
+    }
+
+    /// Puts a packet of a source into the table.
+    fn enter(&mut self, taken: ends::Taken<P>, entered: Cycle) -> PacketId {
+        let ends::Taken { packet, destination, bytes, slowest } = taken;
+        let travelling = Travelling { packet, destination, virtual_channel: 0, bytes, slowest, entered };
+        match self.free_packets.pop() {
+            Some(id) => {
+                self.packets[id as usize] = Some(travelling);
+                id
+            }
+            None => {
+                self.packets.push(Some(travelling));
+                self.packets.len() as PacketId - 1
+            }
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! The two networks between core ports and slices, of whichever topology.
+
+use super::agenda::Agenda;
+use super::crossbar::{InterconnectCounters, ReplyCrossbar, RequestCrossbar};
+use super::fabric::{Fabric, LinkCounters, ReplyEnds, RequestEnds};
+use super::geometry::{LineGeometry, SliceHash};
+use super::l2::Slice;
+use super::message::{Reply, Request};
+use super::port::CorePorts;
+use crate::clock::Cycle;
+use crate::config::{Config, Topology};
+
+/// What the networks are between, and what they count.
+pub(super) struct Surroundings<'a> {
+    pub(super) ports: &'a mut CorePorts,
+    pub(super) slices: &'a mut [Slice],
+    pub(super) slice_agenda: &'a mut Agenda,
+    pub(super) counters: &'a mut InterconnectCounters,
+}
+
+/// From core ports to slices.
+#[derive(Debug, Clone)]
+pub(super) enum RequestNetwork {
+    /// Every port to every slice.
+    Crossbar(RequestCrossbar),
+    /// Over routers.
+    Routed { fabric: Fabric<Request>, geometry: LineGeometry, hash: SliceHash, port_bytes: u32 },
+}
+
+impl RequestNetwork {
+    pub(super) fn new(config: &Config) -> RequestNetwork {
+        match config.interconnect.topology {
+            Topology::Crossbar => RequestNetwork::Crossbar(RequestCrossbar::new(config)),
+            Topology::Ring | Topology::Mesh | Topology::Edges => RequestNetwork::Routed {
+                fabric: Fabric::of_requests(config),
+                geometry: LineGeometry::new(config),
+                hash: SliceHash::new(config.l2.slices),
+                port_bytes: config.interconnect.port_bytes_per_cycle,
+            },
+        }
+    }
+
+    /// Packets were exchanged with a core; the oldest arrives in cycle `arrival`.
+    #[inline]
+    pub(super) fn expect(&mut self, core: usize, arrival: Cycle) {
+        match self {
+            RequestNetwork::Crossbar(crossbar) => crossbar.expect(core, arrival),
+            RequestNetwork::Routed { fabric, .. } => fabric.expect(core, arrival),
+        }
+    }
+
+    /// A slice has taken a request out of its queue.
+    #[inline]
+    pub(super) fn slice_has_room(&mut self, slice: usize) {
+        match self {
+            RequestNetwork::Crossbar(crossbar) => crossbar.slice_has_room(slice),
+            RequestNetwork::Routed { fabric, .. } => fabric.has_room(slice),
+        }
+    }
+
+    /// The next cycle in which it has something to do.
+    #[inline]
+    pub(super) fn next(&self) -> Cycle {
+        match self {
+            RequestNetwork::Crossbar(crossbar) => crossbar.next(),
+            RequestNetwork::Routed { fabric, .. } => fabric.next(),
+        }
+    }
+
+    #[inline]
+    pub(super) fn begin(&mut self, now: Cycle, everything: bool) {
+        match self {
+            RequestNetwork::Crossbar(crossbar) => crossbar.begin(now, everything),
+            RequestNetwork::Routed { fabric, .. } => fabric.begin(now, everything),
+        }
+    }
+
+    #[inline]
+    pub(super) fn tick(&mut self, now: Cycle, around: Surroundings) {
+        let Surroundings { ports, slices, slice_agenda, counters } = around;
+        match self {
+            RequestNetwork::Crossbar(crossbar) => crossbar.tick(now, ports, slices, slice_agenda, counters),
+            RequestNetwork::Routed { fabric, geometry, hash, port_bytes } => {
+                let (geometry, hash, port_bytes) = (*geometry, *hash, *port_bytes);
+                fabric.tick(
+                    now,
+                    &mut RequestEnds { geometry, hash, port_bytes, ports, slices, slice_agenda, counters },
+                );
+            }
+        }
+    }
+
+    /// True if no packet is between a port and a slice.
+    pub(super) fn is_empty(&self) -> bool {
+        match self {
+            RequestNetwork::Crossbar(_) => true,
+            RequestNetwork::Routed { fabric, .. } => fabric.is_empty(),
+        }
+    }
+
+    /// What each link did, in the order of the graph; nothing for a crossbar.
+    pub(super) fn links(&self) -> Vec<LinkCounters> {
+        match self {
+            RequestNetwork::Crossbar(_) => Vec::new(),
+            RequestNetwork::Routed { fabric, .. } => fabric.links().copied().collect(),
+        }
+    }
+}
+
+/// From slices to core ports.
+#[derive(Debug, Clone)]
+pub(super) enum ReplyNetwork {
+    /// Every slice to every port.
+    Crossbar(ReplyCrossbar),
+    /// Over routers.
+    Routed { fabric: Fabric<Reply>, sector_bytes: u32 },
+}
+
+impl ReplyNetwork {
+    pub(super) fn new(config: &Config) -> ReplyNetwork {
+        match config.interconnect.topology {
+            Topology::Crossbar => ReplyNetwork::Crossbar(ReplyCrossbar::new(config)),
+            Topology::Ring | Topology::Mesh | Topology::Edges => ReplyNetwork::Routed {
+                fabric: Fabric::of_replies(config),
+                sector_bytes: config.core.l1.sector_bytes,
+            },
+        }
+    }
+
+    /// A slice's oldest reply can go from cycle `ready` on.
+    #[inline]
+    pub(super) fn expect(&mut self, slice: usize, ready: Cycle) {
+        match self {
+            ReplyNetwork::Crossbar(crossbar) => crossbar.expect(slice, ready),
+            ReplyNetwork::Routed { fabric, .. } => fabric.expect(slice, ready),
+        }
+    }
+
+    /// Credits of a core's reply link are on the way back.
+    #[inline]
+    pub(super) fn credits_return(&mut self) {
+        match self {
+            ReplyNetwork::Crossbar(crossbar) => crossbar.credits_return(),
+            ReplyNetwork::Routed { fabric, .. } => fabric.may_have_room(),
+        }
+    }
+
+    /// The next cycle in which it has something to do.
+    #[inline]
+    pub(super) fn next(&self) -> Cycle {
+        match self {
+            ReplyNetwork::Crossbar(crossbar) => crossbar.next(),
+            ReplyNetwork::Routed { fabric, .. } => fabric.next(),
+        }
+    }
+
+    #[inline]
+    pub(super) fn begin(&mut self, now: Cycle, everything: bool) {
+        match self {
+            ReplyNetwork::Crossbar(crossbar) => crossbar.begin(now, everything),
+            ReplyNetwork::Routed { fabric, .. } => fabric.begin(now, everything),
+        }
+    }
+
+    #[inline]
+    pub(super) fn tick(&mut self, now: Cycle, around: Surroundings) {
+        let Surroundings { ports, slices, slice_agenda, counters } = around;
+        match self {
+            ReplyNetwork::Crossbar(crossbar) => crossbar.tick(now, ports, slices, slice_agenda, counters),
+            ReplyNetwork::Routed { fabric, sector_bytes } => {
+                let sector_bytes = *sector_bytes;
+                fabric.tick(now, &mut ReplyEnds { sector_bytes, ports, slices, slice_agenda, counters });
+            }
+        }
+    }
+
+    /// True if no packet is between a slice and a port.
+    pub(super) fn is_empty(&self) -> bool {
+        match self {
+            ReplyNetwork::Crossbar(_) => true,
+            ReplyNetwork::Routed { fabric, .. } => fabric.is_empty(),
+        }
+    }
+
+    /// What each link did, in the order of the graph; nothing for a crossbar.
+    pub(super) fn links(&self) -> Vec<LinkCounters> {
+        match self {
+            ReplyNetwork::Crossbar(_) => Vec::new(),
+            ReplyNetwork::Routed { fabric, .. } => fabric.links().copied().collect(),
+        }
+    }
+}

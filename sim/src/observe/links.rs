@@ -1,0 +1,47 @@
+//! The links of the interconnect by name, for reports.
+
+use super::figures::percent;
+use crate::config::Config;
+use crate::config::network::Network;
+use crate::gpu::KernelReport;
+use crate::memory::LinkCounters;
+use petgraph::graph::EdgeIndex;
+use serde::Serialize;
+
+/// A link and what it did.
+#[derive(Serialize)]
+pub struct LinkUse {
+    /// `requests` or `replies`.
+    pub network: &'static str,
+    /// Where it leads: "core0 → slice1".
+    pub link: String,
+    /// Packets that took it.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Cycles that it was held.
+    pub busy_cycles: u64,
+    /// Cycles that packets waited for their turn or a credit.
+    pub stall_cycles: u64,
+    /// Busy cycles of all cycles, %.
+    pub utilization: f64,
+}
+
+/// The links of a report, requests first, each network in the order of the graph; none of a crossbar.
+pub fn links(report: &KernelReport, config: &Config) -> Vec<LinkUse> {
+    if report.links.is_empty() {
+        return Vec::new();
+    }
+    let network = Network::new(config);
+    let count = network.graph.edge_count();
+    let one = |(i, link): (usize, &LinkCounters)| LinkUse {
+        network: if i < count { "requests" } else { "replies" },
+        link: network.link_name(EdgeIndex::new(i % count)),
+        packets: link.packets,
+        bytes: link.bytes,
+        busy_cycles: link.busy_cycles,
+        stall_cycles: link.stall_cycles,
+        utilization: percent(link.busy_cycles, report.cycles),
+    };
+    report.links.iter().enumerate().map(one).collect()
+}
