@@ -266,6 +266,7 @@ impl Core {
             }
             Kind::Fence { acquire, .. } => {
                 self.counters.fences += 1;
+                self.waves.releases.issue(slot);
                 if acquire && op.inst.scope >= Scope::Device {
                     self.l1.invalidate();
                 }
@@ -359,12 +360,15 @@ impl Core {
     }
 
     /// Shadows that end in this cycle.
-    pub(super) fn end_shadows(&mut self, now: Cycle) {
+    pub(super) fn end_shadows(&mut self, now: Cycle, ops: &MicroOps) {
         while let Some(&(ends, slot)) = self.shadows.front()
             && ends <= now
         {
             self.shadows.pop_front();
             self.waves.shadow &= !(1 << slot);
+            if self.waves.draining >> slot & 1 != 0 {
+                self.waves.refresh(slot, ops);
+            }
             self.touch(slot);
             self.progress = true;
         }

@@ -11,6 +11,7 @@ pub mod fetch;
 pub mod issue;
 pub mod lsu;
 pub mod probe;
+pub mod release;
 pub mod report;
 pub mod uop;
 pub mod wave;
@@ -264,7 +265,7 @@ impl Core {
             self.dispatch_at.fill(0);
         }
         self.start_workgroups(now);
-        self.end_shadows(now);
+        self.end_shadows(now, ops);
         self.receive_reply(now);
         self.receive_accesses(now, ops, probe);
         self.write_back(now, ops, probe);
@@ -321,7 +322,7 @@ impl Core {
 
     /// True if nothing is resident and no store is on its way.
     pub fn is_idle(&self) -> bool {
-        self.waves.resident == 0 && self.waves.unacknowledged.iter().all(|&n| n == 0)
+        self.waves.resident == 0 && self.waves.releases.stores() == 0
     }
 
     /// The last cycle in which something happened.

@@ -48,8 +48,11 @@ impl Core {
         } else if head.is_none() {
             "its next instruction to be fetched".to_owned()
         } else if has(waves.draining) {
-            let unacknowledged = waves.unacknowledged[slot];
-            format!("{} accesses of its own and {unacknowledged} acknowledgements of stores", wave.accesses)
+            let stores = waves.releases.stores();
+            format!(
+                "{} accesses of its own and {stores} acknowledgements of its core's stores",
+                wave.accesses
+            )
         } else if !has(waves.hazard_free) {
             let what = if has(waves.memory_hazard) { "a load or atomic" } else { "an execution unit" };
             format!("a register or predicate that {what} has not written")

@@ -1,6 +1,7 @@
 //! The wave slots of a core: what each resident wave is and what its next instruction waits for.
 
 use super::divergence::Divergence;
+use super::release::Releases;
 use super::uop::{Kind, MicroOp, MicroOps, RegisterSet};
 use crate::config::Config;
 use crate::isa::{PREDICATES, Scope};
@@ -87,9 +88,8 @@ pub struct Waves {
     pub fetched_end: SlotMask,
     /// Its lanes have all halted; instructions may still be in flight.
     pub ended: SlotMask,
-    /// Stores and atomics without a result that the L2 has not acknowledged, per slot. They outlive
-    /// the wave: the next wave of the slot waits for them too.
-    pub unacknowledged: Vec<u32>,
+    /// Stores that the L2 has not acknowledged, and the fences that wait for them.
+    pub releases: Releases,
     /// The instruction buffer has room for one more fetch.
     pub has_room: SlotMask,
     buffer_entries: usize,
@@ -146,7 +146,7 @@ impl Waves {
             fetching: 0,
             fetched_end: 0,
             ended: 0,
-            unacknowledged: vec![0; slots],
+            releases: Releases::default(),
             has_room: 0,
             buffer_entries: core.fetch.buffer_entries as usize,
             fetch_words: core.fetch.words as usize,
@@ -206,7 +206,7 @@ impl Waves {
     }
 
     /// Works out anew what the wave's next instruction waits for. To be called whenever its buffer head,
-    /// its pending writes or its outstanding accesses change.
+    /// its pending writes or its outstanding accesses change, and when a shadow ends before a fence.
     pub fn refresh(&mut self, slot: Slot, ops: &MicroOps) {
         let bit: SlotMask = 1 << slot;
         let wave = &self.waves[slot];
@@ -221,15 +221,17 @@ impl Waves {
             && wave.pending_predicates & op.predicate_hazards == 0
             && wave.pending_fragments & op.fragment_hazards == 0
             && wave.reading_fragments & op.fragment_locks == 0;
-        let unacknowledged = self.unacknowledged[slot] > 0;
         let drains = match op.kind {
             Kind::Barrier => wave.accesses > 0,
             Kind::Wait => wave.loads > 0,
-            Kind::Fence { release, .. } => match op.inst.scope {
-                Scope::Wave => false,
-                Scope::Workgroup => wave.accesses > 0,
-                Scope::Device | Scope::System => wave.accesses > 0 || (release && unacknowledged),
-            },
+            Kind::Fence { .. } if op.inst.scope == Scope::Wave => false,
+            Kind::Fence { release: true, .. } if op.inst.scope >= Scope::Device => {
+                // Until the wave is past the barrier before it, a fence is not reached, and what it has to cover
+                // not done.
+                let reached = wave.accesses == 0 && (self.at_barrier | self.shadow) & bit == 0;
+                !reached || self.releases.reach(slot)
+            }
+            Kind::Fence { .. } => wave.accesses > 0,
             _ => false,
         };
         set(&mut self.memory_hazard, bit, memory_hazard);

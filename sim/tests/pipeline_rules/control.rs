@@ -187,6 +187,38 @@ fn b5_the_next_wave_of_a_slot_waits_for_the_acknowledgements_too() {
 }
 
 #[test]
+fn b5_a_release_waits_for_what_other_waves_of_the_core_stored_before_it() {
+    let mut config = machine();
+    let program = "mov_sr r4, sr_wave_id\nn: icmp_eq p1, r4, r5\na: @p1 device_store_u32 r2, r3\n\
+                   barrier\nb: fence_release .device\nc: nop\nhalt";
+    let mut after_store = |latency| {
+        config.interconnect.latency_cycles = latency;
+        let t = bench(&config).waves(2).run(program);
+        // Both waves wait for the one store; who is behind the barrier only has reached the fence.
+        let store = t.of(0, "a", Issue);
+        assert_eq!(t.of(0, "b", Issue).abs_diff(t.of(1, "b", Issue)), 1);
+        t.of(1, "b", Issue) - store
+    };
+    assert_eq!(after_store(8), after_store(3) + 10);
+}
+
+#[test]
+fn b5_a_release_does_not_wait_for_later_stores_of_others() {
+    let mut config = machine();
+    config.interconnect.latency_cycles = 20;
+    // Wave 0 stores on and on; wave 1 releases in between.
+    let stores = "device_store_u32 r2, r3\n".repeat(60);
+    let nops = "nop\n".repeat(20);
+    let program = format!(
+        "mov_sr r4, sr_wave_id\nicmp_ne p1, r4, r5\nif p1\n{nops}b: fence_release .device\nelse\na: {stores}z: nop\n\
+         endif\nhalt"
+    );
+    let t = bench(&config).waves(2).run(&program);
+    assert!(t.of(1, "b", Issue) < t.of(0, "z", Issue), "a release waits for a round and no longer");
+    assert!(t.of(1, "b", Issue) > t.of(0, "a", Issue) + 40, "and for the stores before it");
+}
+
+#[test]
 fn b5_an_acquire_of_a_wide_scope_invalidates_the_l1() {
     for (fence, hits) in [
         ("fence_acquire .wave", 1),

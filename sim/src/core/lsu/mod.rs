@@ -7,6 +7,7 @@ pub mod local;
 use super::Core;
 use super::collector::{Collector, OperandRows};
 use super::probe::Probe;
+use super::release::Epoch;
 use super::uop::{MAX_SOURCE_ROWS, MicroOp, MicroOps};
 use super::wave::Slot;
 use crate::clock::{Cycle, NEVER};
@@ -22,7 +23,7 @@ use std::collections::VecDeque;
 const MAX_LOAD_ROWS: usize = 4;
 
 /// Whom an L1 response is for, packed into the access's owner: instruction in bits 0 to 15, its line in
-/// 16 to 22, wave slot in 24 to 29.
+/// 16 to 22, epoch of a store in 24.
 #[derive(Debug, Clone, Copy)]
 struct Owner(u32);
 
@@ -32,10 +33,10 @@ impl Owner {
     /// The instruction returns nothing and has retired when the response comes.
     const POSTED: u32 = 1 << 30;
 
-    fn new(index: u16, line: usize, instruction: &MemoryInstruction) -> Owner {
+    fn new(index: u16, line: usize, instruction: &MemoryInstruction, epoch: Epoch) -> Owner {
         let posted = if instruction.returns { 0 } else { Owner::POSTED };
         let core_scope = if instruction.performed_by_l1() { Owner::CORE_SCOPE } else { 0 };
-        Owner(u32::from(index) | (line as u32) << 16 | (instruction.slot as u32) << 24 | posted | core_scope)
+        Owner(u32::from(index) | (line as u32) << 16 | (epoch as u32) << 24 | posted | core_scope)
     }
 
     fn has(self, flag: u32) -> bool {
@@ -50,8 +51,8 @@ impl Owner {
         (self.0 >> 16 & 0x7F) as usize
     }
 
-    fn slot(self) -> Slot {
-        (self.0 >> 24 & 0x3F) as Slot
+    fn epoch(self) -> Epoch {
+        (self.0 >> 24 & 1) as Epoch
     }
 }
 
@@ -326,9 +327,7 @@ impl Core {
             ResponseKind::Loaded => false,
         };
         if acknowledges {
-            let slot = owner.slot();
-            self.waves.unacknowledged[slot] -= 1;
-            if self.waves.draining >> slot & 1 != 0 {
+            for slot in lanes_of(self.waves.releases.acknowledge(owner.epoch())) {
                 self.waves.refresh(slot, ops);
                 self.touch(slot);
             }
@@ -432,7 +431,8 @@ impl Core {
             return;
         }
         let line = instruction.lines[instruction.next_line];
-        let owner = Owner::new(index, instruction.next_line, instruction);
+        let epoch = self.waves.releases.open();
+        let owner = Owner::new(index, instruction.next_line, instruction, epoch);
         let payload =
             coalesce::payload(instruction.memory, &line, lsu.line_bytes, &instruction.inputs, self.width);
         let operation = match instruction.memory.kind {
@@ -454,7 +454,7 @@ impl Core {
         self.progress = true;
         self.counters.line_accesses += 1;
         if owner.has(Owner::POSTED | Owner::CORE_SCOPE) {
-            self.waves.unacknowledged[instruction.slot] += 1;
+            self.waves.releases.store();
         }
         if instruction.returns {
             lsu.pending += u32::from(first);

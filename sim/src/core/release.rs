@@ -1,0 +1,144 @@
+//! Releases at device and system scope: a fence that waits until the L2 has every store that its core made
+//! before it.
+//!
+//! Happens-before is transitive, so a release covers what the fence's wave has seen, not only what it wrote: all
+//! stores of the core that the L2 has not acknowledged when the fence is reached. Counting them needs two numbers.
+//! Stores belong to one of two epochs; a *round* closes the epoch that is open, opens the other, which is empty,
+//! and is over when the closed one is. A fence that is reached during a round waits for the next, so later stores
+//! cannot hold a fence up for longer than a round.
+
+use super::wave::{Slot, SlotMask};
+
+/// One of the two epochs.
+pub type Epoch = usize;
+
+/// Stores on their way to the L2, and the fences that wait for them.
+#[derive(Debug, Clone, Default)]
+pub struct Releases {
+    /// Of each epoch: stores, and results of atomics that the L1 performed, that the L2 has not acknowledged.
+    pending: [u32; 2],
+    /// The epoch that stores join.
+    open: Epoch,
+    /// Fences that wait for the epoch that is closed; a round runs while there is one.
+    round: SlotMask,
+    /// Fences that wait for the next round.
+    next: SlotMask,
+    /// Fences whose round is over, until they issue.
+    granted: SlotMask,
+}
+
+impl Releases {
+    /// The epoch that a store joins now. It is to come back with the acknowledgement.
+    #[inline]
+    pub fn open(&self) -> Epoch {
+        self.open
+    }
+
+    /// A store of the open epoch is on its way.
+    #[inline]
+    pub fn store(&mut self) {
+        self.pending[self.open] += 1;
+    }
+
+    /// A store is acknowledged. Returns the fences that are free to issue because of it.
+    #[inline]
+    pub fn acknowledge(&mut self, epoch: Epoch) -> SlotMask {
+        self.pending[epoch] -= 1;
+        if self.round == 0 || self.pending[1 - self.open] > 0 {
+            return 0;
+        }
+        let free = std::mem::take(&mut self.round);
+        self.granted |= free;
+        self.round = std::mem::take(&mut self.next);
+        if self.round != 0 {
+            self.open = 1 - self.open;
+            // What was stored during the round may be acknowledged already.
+            if self.pending[1 - self.open] == 0 {
+                self.granted |= self.round;
+                return free | std::mem::take(&mut self.round);
+            }
+        }
+        free
+    }
+
+    /// The fence at the head of a wave is reached. True if it has to wait.
+    pub fn reach(&mut self, slot: Slot) -> bool {
+        let bit = 1 << slot;
+        if self.granted & bit != 0 || self.stores() == 0 {
+            return false;
+        }
+        if (self.round | self.next) & bit == 0 {
+            if self.round != 0 {
+                self.next |= bit;
+            } else {
+                self.open = 1 - self.open;
+                self.round = bit;
+            }
+        }
+        true
+    }
+
+    /// The fence issues.
+    #[inline]
+    pub fn issue(&mut self, slot: Slot) {
+        self.granted &= !(1 << slot);
+    }
+
+    /// Stores that are not acknowledged.
+    #[inline]
+    pub fn stores(&self) -> u32 {
+        self.pending[0] + self.pending[1]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn store(releases: &mut Releases) -> Epoch {
+        releases.store();
+        releases.open()
+    }
+
+    #[test]
+    fn a_fence_waits_for_every_store_before_it_and_for_none_after() {
+        let mut releases = Releases::default();
+        assert!(!releases.reach(3), "nothing to wait for");
+        let before = store(&mut releases);
+        assert_eq!(store(&mut releases), before);
+        assert!(releases.reach(3));
+        let after = store(&mut releases);
+        assert_eq!(releases.acknowledge(before), 0);
+        assert_eq!(releases.acknowledge(before), 1 << 3);
+        assert!(!releases.reach(3), "granted until it issues");
+        releases.issue(3);
+        assert!(releases.reach(3), "the next one waits for the store after the first");
+        assert_eq!(releases.acknowledge(after), 1 << 3);
+    }
+
+    #[test]
+    fn fences_that_are_reached_in_a_round_share_the_next() {
+        let mut releases = Releases::default();
+        let first = store(&mut releases);
+        assert!(releases.reach(0));
+        let second = store(&mut releases);
+        assert!(releases.reach(1) && releases.reach(2) && releases.reach(1));
+        let third = store(&mut releases);
+        assert_eq!(releases.acknowledge(first), 1);
+        // Stores after the two fences, made before their round began, are waited for too: a round has no finer line.
+        assert_eq!(releases.acknowledge(third), 0);
+        assert_eq!(releases.acknowledge(second), 0b110);
+        assert_eq!(releases.stores(), 0);
+    }
+
+    #[test]
+    fn a_next_round_that_has_nothing_to_wait_for_is_over_at_once() {
+        let mut releases = Releases::default();
+        let first = store(&mut releases);
+        assert!(releases.reach(0));
+        let second = store(&mut releases);
+        assert!(releases.reach(1));
+        assert_eq!(releases.acknowledge(second), 0);
+        assert_eq!(releases.acknowledge(first), 0b11);
+    }
+}
