@@ -5,7 +5,7 @@ use super::crossbar::{InterconnectCounters, ReplyCrossbar, RequestCrossbar};
 use super::dram::{Channel, DramCounters, Issued};
 use super::geometry::LineGeometry;
 use super::image::Image;
-use super::l2::{L2Counters, Slice};
+use super::l2::{Jitter, L2Counters, Slice};
 use super::port::{CorePort, MemoryPort, core_port, exchange};
 use crate::clock::Cycle;
 use crate::config::Config;
@@ -220,6 +220,11 @@ impl MemorySystem {
     /// Simulates every block in every cycle, for comparison: the results are the same.
     pub fn set_skip_idle_cycles(&mut self, skip: bool) {
         self.skip_idle_cycles = skip;
+    }
+
+    /// Delays requests at the slices at random from now on, or no more.
+    pub fn set_jitter(&mut self, jitter: Option<Jitter>) {
+        self.slices.iter_mut().enumerate().for_each(|(s, slice)| slice.set_jitter(jitter, s));
     }
 
     /// Keeps every command of every memory channel from now on.

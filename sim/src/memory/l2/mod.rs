@@ -7,6 +7,7 @@
 //! A frame has three kinds of bytes: those of valid sectors; in other sectors the dirty bytes, which
 //! writes have put there without a fetch; and bytes that the slice does not know.
 
+mod jitter;
 #[cfg(test)]
 mod tests;
 mod waiters;
@@ -20,6 +21,8 @@ use crate::clock::{Cycle, NEVER};
 use crate::config::Config;
 use crate::isa::table::CacheHint;
 use crate::stats::counters;
+pub use jitter::Jitter;
+use jitter::HeadDelay;
 use std::collections::VecDeque;
 use waiters::Waiters;
 
@@ -125,6 +128,7 @@ pub(super) struct Slice {
     /// MSHRs whose first waiter can be served, oldest first.
     ready: VecDeque<MshrId>,
     stalled_since: Option<Cycle>,
+    jitter: Option<Box<HeadDelay>>,
     counters: L2Counters,
 }
 
@@ -173,12 +177,18 @@ impl Slice {
             waiters: Waiters::new(mshrs, l2.mshr_merges as usize),
             ready: VecDeque::with_capacity(mshrs),
             stalled_since: None,
+            jitter: None,
             counters: L2Counters::default(),
         }
     }
 
     pub(super) fn counters(&self) -> &L2Counters {
         &self.counters
+    }
+
+    /// Delays requests at random from now on, or no more.
+    pub(super) fn set_jitter(&mut self, jitter: Option<Jitter>, me: usize) {
+        self.jitter = jitter.map(|jitter| Box::new(HeadDelay::new(jitter, me)));
     }
 
     /// True if a request can enter the queue.
@@ -253,11 +263,17 @@ impl Slice {
             let progress = if let Some(&mshr) = self.ready.front() {
                 self.serve_waiter(now, mshr);
                 true
+            } else if let Some(until) = self.held_until(now) {
+                agenda.at(me, until);
+                false
             } else if let Some(plan) = self.input.front().map(|request| self.plan(request)) {
                 self.note_stall(now, plan.is_none());
                 if let (Some(plan), Some(request)) = (plan, plan.and_then(|_| self.input.pop_front())) {
                     self.execute(now, request, plan, image);
                     effects.took_request = true;
+                    if let Some(jitter) = &mut self.jitter {
+                        jitter.next();
+                    }
                 }
                 effects.took_request
             } else {
@@ -274,6 +290,13 @@ impl Slice {
         effects.to_memory = self.has_transfer();
         agenda.at(me, self.fills.front().map_or(NEVER, |fill| fill.at));
         effects
+    }
+
+    /// The cycle until which jitter holds the head of the queue.
+    #[inline]
+    fn held_until(&mut self, now: Cycle) -> Option<Cycle> {
+        let jitter = self.jitter.as_mut()?;
+        self.input.front().and_then(|_| jitter.holds(now))
     }
 
     /// Counts the accesses that cannot start at once, and how long they wait.
