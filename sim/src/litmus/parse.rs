@@ -222,7 +222,13 @@ impl<'a> Parser<'a> {
                 if !self.test.name.is_empty() {
                     return self.wrong(heading, "a file has one test", "put this one into a file of its own");
                 }
-                self.test.name = name.text.to_owned();
+                // Names such as `2+2W` are several tokens: up to the next blank.
+                let length = self.text[name.offset..self.end].find(char::is_whitespace);
+                let end = length.map_or(self.end, |length| name.offset + length);
+                self.test.name = self.text[name.offset..end].to_owned();
+                while self.peek().is_some_and(|token| token.offset < end) {
+                    self.at += 1;
+                }
             }
             "about" => {
                 let text = self.next("a text in quotes")?;
