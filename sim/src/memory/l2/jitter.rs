@@ -1,43 +1,75 @@
-//! Random delays at the head of a slice's queue: for tests that want timings which no configuration has.
+//! Random delays on the way into a slice: for tests that want timings which no configuration has.
 
-use crate::clock::Cycle;
+use super::Request;
+use crate::clock::{Cycle, NEVER};
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg32;
+use std::collections::VecDeque;
 
-/// Random delays of a run. They keep the order of a slice's requests, so they change nothing but time.
+/// Random delays of a run, as of a network whose paths are unequally loaded. They keep the order of a core's
+/// requests to a slice, and so to a line, so they change nothing but time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Jitter {
     /// Every slice draws from a stream of its own of this seed.
     pub seed: u64,
-    /// A request waits 0 to so many cycles at the head of its slice's queue, each as likely.
+    /// A request waits 0 to so many cycles before it enters its slice's queue, each as likely; longer, if the
+    /// core's request before it does.
     pub cycles: u32,
 }
 
-/// The delays of one slice.
+/// The requests on their way into one slice.
 #[derive(Debug, Clone)]
-pub(super) struct HeadDelay {
+pub(super) struct Delays {
     generator: Pcg32,
-    cycles: u32,
-    /// The cycle from which on the request at the head may go, once it has been drawn.
-    release: Option<Cycle>,
+    cycles: u64,
+    /// Come in this cycle.
+    arrived: Vec<Request>,
+    /// By core: requests with the first cycle in which they may enter the queue.
+    waiting: Vec<VecDeque<(Cycle, Request)>>,
+    count: usize,
 }
 
-impl HeadDelay {
-    pub(super) fn new(jitter: Jitter, slice: usize) -> HeadDelay {
+impl Delays {
+    pub(super) fn new(jitter: Jitter, slice: usize) -> Delays {
         let seed = jitter.seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ slice as u64;
-        HeadDelay { generator: Pcg32::seed_from_u64(seed), cycles: jitter.cycles, release: None }
+        Delays {
+            generator: Pcg32::seed_from_u64(seed),
+            cycles: u64::from(jitter.cycles),
+            arrived: Vec::new(),
+            waiting: Vec::new(),
+            count: 0,
+        }
     }
 
-    /// The cycle until which the request at the head waits, if it does now.
-    pub(super) fn holds(&mut self, now: Cycle) -> Option<Cycle> {
-        let (generator, cycles) = (&mut self.generator, u64::from(self.cycles));
-        let draw = || now + (u64::from(generator.next_u32()) * (cycles + 1) >> 32);
-        let release = *self.release.get_or_insert_with(draw);
-        (release > now).then_some(release)
+    /// Requests that have not entered the queue.
+    pub(super) fn len(&self) -> usize {
+        self.count
     }
 
-    /// The request at the head is gone.
-    pub(super) fn next(&mut self) {
-        self.release = None;
+    /// Takes a request.
+    pub(super) fn accept(&mut self, request: Request) {
+        self.arrived.push(request);
+        self.count += 1;
+    }
+
+    /// Gives the requests that have come this cycle their delays, and moves those whose time has come into
+    /// the queue. Gives the cycle of the next.
+    pub(super) fn release(&mut self, now: Cycle, queue: &mut VecDeque<Request>) -> Cycle {
+        for request in self.arrived.drain(..) {
+            let core = usize::from(request.core);
+            if self.waiting.len() <= core {
+                self.waiting.resize_with(core + 1, VecDeque::new);
+            }
+            let delay = u64::from(self.generator.next_u32()) * (self.cycles + 1) >> 32;
+            self.waiting[core].push_back((now + delay, request));
+        }
+        let mut next = NEVER;
+        for waiting in &mut self.waiting {
+            let due = waiting.iter().take_while(|(at, _)| *at <= now).count();
+            queue.extend(waiting.drain(..due).map(|(_, request)| request));
+            self.count -= due;
+            next = next.min(waiting.front().map_or(NEVER, |&(at, _)| at));
+        }
+        next
     }
 }

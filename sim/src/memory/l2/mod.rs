@@ -22,7 +22,7 @@ use crate::config::Config;
 use crate::isa::table::CacheHint;
 use crate::stats::counters;
 pub use jitter::Jitter;
-use jitter::HeadDelay;
+use jitter::Delays;
 use std::collections::VecDeque;
 use waiters::Waiters;
 
@@ -128,7 +128,7 @@ pub(super) struct Slice {
     /// MSHRs whose first waiter can be served, oldest first.
     ready: VecDeque<MshrId>,
     stalled_since: Option<Cycle>,
-    jitter: Option<Box<HeadDelay>>,
+    jitter: Option<Box<Delays>>,
     counters: L2Counters,
 }
 
@@ -186,22 +186,26 @@ impl Slice {
         &self.counters
     }
 
-    /// Delays requests at random from now on, or no more.
+    /// Delays requests at random from now on, or no more; between launches.
     pub(super) fn set_jitter(&mut self, jitter: Option<Jitter>, me: usize) {
-        self.jitter = jitter.map(|jitter| Box::new(HeadDelay::new(jitter, me)));
+        debug_assert!(self.is_idle(), "no request is on its way between launches");
+        self.jitter = jitter.map(|jitter| Box::new(Delays::new(jitter, me)));
     }
 
     /// True if a request can enter the queue.
     #[inline]
     pub(super) fn has_room(&self) -> bool {
-        self.input.len() < self.input_capacity
+        self.input.len() + self.jitter.as_ref().map_or(0, |jitter| jitter.len()) < self.input_capacity
     }
 
     /// A request enters the queue.
     #[inline]
     pub(super) fn accept(&mut self, request: Request) {
         debug_assert!(self.has_room(), "push into a full slice");
-        self.input.push_back(request);
+        match &mut self.jitter {
+            None => self.input.push_back(request),
+            Some(jitter) => jitter.accept(request),
+        }
     }
 
     /// Replies, oldest first, each with the cycle from which on it can go.
@@ -243,6 +247,7 @@ impl Slice {
     /// True if nothing is queued, outstanding or about to be sent.
     pub(super) fn is_idle(&self) -> bool {
         self.input.is_empty()
+            && self.jitter.as_ref().is_none_or(|jitter| jitter.len() == 0)
             && self.replies.is_empty()
             && self.to_memory.is_empty()
             && self.free_mshrs.len() == self.mshrs.len()
@@ -257,23 +262,20 @@ impl Slice {
             self.fills.pop_front();
             self.fill(fill, image);
         }
+        if let Some(jitter) = &mut self.jitter {
+            agenda.at(me, jitter.release(now, &mut self.input));
+        }
         let mut effects = Effects::default();
         if self.replies.len() < self.reply_capacity {
             let replies = self.replies.len();
             let progress = if let Some(&mshr) = self.ready.front() {
                 self.serve_waiter(now, mshr);
                 true
-            } else if let Some(until) = self.held_until(now) {
-                agenda.at(me, until);
-                false
             } else if let Some(plan) = self.input.front().map(|request| self.plan(request)) {
                 self.note_stall(now, plan.is_none());
                 if let (Some(plan), Some(request)) = (plan, plan.and_then(|_| self.input.pop_front())) {
                     self.execute(now, request, plan, image);
                     effects.took_request = true;
-                    if let Some(jitter) = &mut self.jitter {
-                        jitter.next();
-                    }
                 }
                 effects.took_request
             } else {
@@ -290,13 +292,6 @@ impl Slice {
         effects.to_memory = self.has_transfer();
         agenda.at(me, self.fills.front().map_or(NEVER, |fill| fill.at));
         effects
-    }
-
-    /// The cycle until which jitter holds the head of the queue.
-    #[inline]
-    fn held_until(&mut self, now: Cycle) -> Option<Cycle> {
-        let jitter = self.jitter.as_mut()?;
-        self.input.front().and_then(|_| jitter.holds(now))
     }
 
     /// Counts the accesses that cannot start at once, and how long they wait.
