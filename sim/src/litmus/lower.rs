@@ -1,10 +1,15 @@
 //! From a scenario to a kernel that runs it once.
 //!
+//! The kernel goes through the test twice: first on other words, so that the second time, on the words that
+//! count, its instructions come from the instruction caches. Before each time the waves meet, through a counter
+//! and atomics without fences, which order nothing (H2 of docs/memory-model.md): so what the first time leaves
+//! behind forbids nothing the second time.
+//!
 //! Lanes that are no thread take part in nothing that matters: the accesses of thread t are those of one lane
 //! of its wave, guarded. So control flow is uniform and barriers are legal everywhere.
 
-use super::test::{Action, Expression, Operator, Statement, Term};
-use super::variant::Scenario;
+use super::test::{Action, Expression, MAX_LOCATIONS, Operator, Statement, Term};
+use super::variant::{Place, Scenario};
 use crate::config::Config;
 use crate::gpu::occupancy::Occupancy;
 use crate::isa::special::Scope;
@@ -15,11 +20,17 @@ use std::fmt::Write;
 /// Bytes between the results of two threads: no line is shared.
 const RESULT_STRIDE: u32 = 128;
 
-/// Where a run's locations may lie, bytes; the results come after it.
+/// Where a run's locations may lie, bytes; those of the first time come after it, then the results.
 pub const LOCATION_BYTES: u32 = 2048;
 
 /// Device memory of one run, bytes.
-pub const RUN_BYTES: u32 = 2 * LOCATION_BYTES;
+pub const RUN_BYTES: u32 = 3 * LOCATION_BYTES;
+
+/// Local memory of one time, bytes.
+const LOCAL_SHIFT: u32 = 4 * MAX_LOCATIONS as u32;
+
+/// From the results to the counter at which waves meet, bytes.
+const COUNTER: u32 = 1024;
 
 /// The kernel of a scenario and how it is launched on one machine.
 #[derive(Debug)]
@@ -71,8 +82,13 @@ impl Registers {
         self.look(self.threads) + location
     }
 
+    /// Address of a location this time.
+    fn location(&self, location: usize) -> usize {
+        self.looked(self.locations) + location
+    }
+
     fn fixed(&self, index: usize) -> usize {
-        self.looked(self.locations) + index
+        self.location(self.locations) + index
     }
 
     fn zero(&self) -> usize {
@@ -103,9 +119,19 @@ impl Registers {
         self.fixed(6)
     }
 
+    /// From a location to its place this time: first some bytes, then 0.
+    fn shift(&self) -> usize {
+        self.fixed(7)
+    }
+
+    /// What the counter has to come to.
+    fn target(&self) -> usize {
+        self.fixed(8)
+    }
+
     /// Register of a thread.
     fn own(&self, register: usize) -> usize {
-        self.fixed(7) + register
+        self.fixed(9) + register
     }
 }
 
@@ -114,7 +140,7 @@ impl Lowered {
     pub fn new(scenario: &Scenario<'_>, config: &Config) -> Option<Lowered> {
         let test = scenario.test;
         let places = || scenario.threads.iter().map(|t| t.place);
-        let count = |index: fn(super::variant::Place) -> usize| places().map(index).max().unwrap_or(0) + 1;
+        let count = |index: fn(Place) -> usize| places().map(index).max().unwrap_or(0) + 1;
         let (cores, workgroups, waves) = (count(|p| p.core), count(|p| p.workgroup), count(|p| p.wave));
         let width = config.core.wave_width as usize;
         if cores > config.cores as usize || scenario.threads.len() > width {
@@ -123,15 +149,16 @@ impl Lowered {
         let machine_cores = config.cores as usize;
         let registers = Registers { locations: test.locations.len(), threads: test.threads.len() };
         let own = test.threads.iter().map(|t| t.registers.len()).max().unwrap_or(0);
-        let mut text = Text { out: String::new(), scenario, registers: &registers };
+        let used = registers.own(own);
+        let mut text = Text { out: String::new(), scenario, registers: &registers, used };
         text.kernel(waves, machine_cores);
         let launch = Launch {
             kernel: 0,
             // The dispatcher hands workgroups to the cores in turn, so those between are only there to be counted.
             grid: [(machine_cores * (workgroups - 1) + cores) as u32, 1, 1],
             workgroup: [(waves * width) as u32, 1, 1],
-            registers: registers.own(own) as u32,
-            local_memory_bytes: if test.locations.iter().any(|l| l.local) { test.locations.len() as u32 * 4 } else { 0 },
+            registers: used as u32,
+            local_memory_bytes: if test.locations.iter().any(|l| l.local) { LOCAL_SHIFT * 2 } else { 0 },
             initial_registers: Vec::new(),
         };
         let fits = Occupancy::of(config, &launch).is_ok_and(|o| o.workgroups as usize >= workgroups);
@@ -143,7 +170,7 @@ impl Lowered {
     /// The launch of a run.
     pub fn launch(&self, arguments: &Arguments) -> Launch {
         let registers = Registers { locations: self.locations, threads: self.threads };
-        let mut initial = vec![(registers.result() as u8, arguments.base + LOCATION_BYTES)];
+        let mut initial = vec![(registers.result() as u8, arguments.base + 2 * LOCATION_BYTES)];
         let pairs = |values: &[u32], register: &dyn Fn(usize) -> usize| {
             values.iter().enumerate().map(|(i, &value)| (register(i) as u8, value)).collect::<Vec<_>>()
         };
@@ -156,7 +183,7 @@ impl Lowered {
 
 /// Address of a thread's register in a run's device memory.
 pub fn result_address(base: u32, thread: usize, register: usize) -> u32 {
-    base + LOCATION_BYTES + result_offset(thread, register)
+    base + 2 * LOCATION_BYTES + result_offset(thread, register)
 }
 
 fn result_offset(thread: usize, register: usize) -> u32 {
@@ -168,6 +195,8 @@ struct Text<'a> {
     out: String,
     scenario: &'a Scenario<'a>,
     registers: &'a Registers,
+    /// Registers of the kernel.
+    used: usize,
 }
 
 impl Text<'_> {
@@ -215,6 +244,9 @@ impl Text<'_> {
         for (location, l) in test.locations.iter().enumerate().filter(|(_, l)| l.local) {
             self.line(format_args!("mov_imm r{}, {}", r.swap(), l.initial as i32));
             self.line(format_args!("@p1 local_store_u32 r{location}, r{}", r.swap()));
+            self.line(format_args!("mov_imm r{}, {LOCAL_SHIFT}", r.value()));
+            self.line(format_args!("iadd r{0}, r{0}, r{location}", r.value()));
+            self.line(format_args!("@p1 local_store_u32 r{}, r{}", r.value(), r.swap()));
         }
         self.line(format_args!("barrier"));
     }
@@ -223,19 +255,72 @@ impl Text<'_> {
     fn wave(&mut self, first: usize) {
         let (r, scenario) = (self.registers, self.scenario);
         let place = scenario.threads[first].place;
+        self.line(format_args!("mov_imm r{}, {LOCATION_BYTES}", r.shift()));
+        self.line(format_args!("mov_imm r{}, 0", r.target()));
+        self.line(format_args!("loop"));
         for location in 0..r.locations {
-            if !scenario.test.locations[location].local {
-                self.line(format_args!("mov_imm r{}, {}", r.value(), 1 << location));
-                self.line(format_args!("and r{0}, r{0}, r{1}", r.value(), r.look(first)));
-                self.line(format_args!("ucmp_ne p3, r{}, r{}", r.value(), r.zero()));
-                self.line(format_args!("@p3 device_load_u32 r{}, r{location}", r.looked(location)));
+            if scenario.test.locations[location].local {
+                // A local shift for a device one.
+                let shift = (LOCATION_BYTES / LOCAL_SHIFT).trailing_zeros();
+                self.line(format_args!("mov_imm r{}, {shift}", r.value()));
+                self.line(format_args!("shr r{0}, r{1}, r{0}", r.value(), r.shift()));
+                self.line(format_args!("iadd r{}, r{location}, r{}", r.location(location), r.value()));
+                continue;
+            }
+            self.line(format_args!("iadd r{}, r{location}, r{}", r.location(location), r.shift()));
+            self.line(format_args!("mov_imm r{}, {}", r.value(), 1 << location));
+            self.line(format_args!("and r{0}, r{0}, r{1}", r.value(), r.look(first)));
+            self.line(format_args!("ucmp_ne p3, r{}, r{}", r.value(), r.zero()));
+            self.line(format_args!("@p3 device_load_u32 r{}, r{}", r.looked(location), r.location(location)));
+        }
+        for register in r.own(0)..self.used {
+            self.line(format_args!("mov_imm r{register}, 0"));
+        }
+        self.meet();
+        self.line(format_args!("mov r{}, r{}", r.value(), r.delay(first)));
+        self.line(format_args!("loop"));
+        self.line(format_args!("ucmp_eq p0, r{}, r{}", r.value(), r.zero()));
+        self.line(format_args!("break p0"));
+        self.line(format_args!("isub r{0}, r{0}, r{1}", r.value(), r.one()));
+        self.line(format_args!("endloop"));
+        self.statements(place);
+        self.line(format_args!("ucmp_eq p0, r{}, r{}", r.shift(), r.zero()));
+        self.line(format_args!("break p0"));
+        self.line(format_args!("mov_imm r{}, 0", r.shift()));
+        self.line(format_args!("endloop"));
+        let mut selected = None;
+        for thread in (0..scenario.threads.len()).filter(|&t| scenario.threads[t].place == place) {
+            self.select(&mut selected, thread);
+            for register in 0..scenario.test.threads[thread].registers.len() {
+                self.line(format_args!("mov_imm r{}, {}", r.address(), result_offset(thread, register)));
+                self.line(format_args!("iadd r{0}, r{0}, r{1}", r.address(), r.result()));
+                self.line(format_args!("@p1 device_store_u32 r{}, r{}", r.address(), r.own(register)));
             }
         }
+    }
+
+    /// Waits until every wave has come here as often.
+    fn meet(&mut self) {
+        let r = self.registers;
+        let mut waves: Vec<_> = self.scenario.threads.iter().map(|t| t.place).collect();
+        waves.dedup();
+        self.line(format_args!("mov_imm r{}, {}", r.value(), waves.len()));
+        self.line(format_args!("iadd r{0}, r{0}, r{1}", r.target(), r.value()));
+        self.line(format_args!("mov_imm r{}, {COUNTER}", r.address()));
+        self.line(format_args!("iadd r{0}, r{0}, r{1}", r.address(), r.result()));
+        self.line(format_args!("ucmp_eq p1, r{}, r{}", r.lane(), r.zero()));
+        self.line(format_args!("@p1 atomic_add r{}, r{}, .device", r.address(), r.one()));
         self.line(format_args!("loop"));
-        self.line(format_args!("ucmp_eq p0, r{}, r{}", r.delay(first), r.zero()));
+        self.line(format_args!("@p1 atomic_or r{}, r{}, r{}, .device", r.value(), r.address(), r.zero()));
+        self.line(format_args!("wave_broadcast r{0}, r{0}, r{1}", r.value(), r.zero()));
+        self.line(format_args!("ucmp_ge p0, r{}, r{}", r.value(), r.target()));
         self.line(format_args!("break p0"));
-        self.line(format_args!("isub r{0}, r{0}, r{1}", r.delay(first), r.one()));
         self.line(format_args!("endloop"));
+    }
+
+    /// The statements of the threads in a wave.
+    fn statements(&mut self, place: Place) {
+        let scenario = self.scenario;
         let mut statements: Vec<(usize, usize, &Statement)> = Vec::new();
         for (thread, placed) in scenario.threads.iter().enumerate().filter(|(_, t)| t.place == place) {
             let of_thread = placed.body.iter().zip(&placed.steps);
@@ -248,14 +333,6 @@ impl Text<'_> {
         for (_, thread, statement) in statements {
             self.select(&mut selected, thread);
             self.statement(statement);
-        }
-        for thread in (0..scenario.threads.len()).filter(|&t| scenario.threads[t].place == place) {
-            self.select(&mut selected, thread);
-            for register in 0..scenario.test.threads[thread].registers.len() {
-                self.line(format_args!("mov_imm r{}, {}", r.address(), result_offset(thread, register)));
-                self.line(format_args!("iadd r{0}, r{0}, r{1}", r.address(), r.result()));
-                self.line(format_args!("@p1 device_store_u32 r{}, r{}", r.address(), r.own(register)));
-            }
         }
     }
 
@@ -297,7 +374,7 @@ impl Text<'_> {
                 self.expression(value, r.value());
                 let local = self.scenario.test.locations[*location].local;
                 let mut operands = register.map_or(String::new(), |own| format!("r{}, ", r.own(own)));
-                operands += &format!("r{location}, r{}", r.value());
+                operands += &format!("r{}, r{}", r.location(*location), r.value());
                 if *op == crate::isa::table::AtomicOp::Cas {
                     self.expression(swap, r.swap());
                     operands += &format!(", r{}", r.swap());
@@ -328,9 +405,9 @@ impl Text<'_> {
     /// The register with the address of a location, computed from another register if it depends on one.
     fn address(&mut self, location: usize, dependency: Option<usize>) -> usize {
         let r = self.registers;
-        let Some(register) = dependency else { return location };
+        let Some(register) = dependency else { return r.location(location) };
         self.line(format_args!("and r{}, r{}, r{}", r.address(), r.own(register), r.zero()));
-        self.line(format_args!("iadd r{0}, r{0}, r{location}", r.address()));
+        self.line(format_args!("iadd r{0}, r{0}, r{1}", r.address(), r.location(location)));
         r.address()
     }
 

@@ -56,13 +56,15 @@ fn run_batch(
     for run in &arguments {
         for (location, &address) in scenario.test.locations.iter().zip(&run.addresses) {
             if !location.local {
-                memory[address as usize..][..4].copy_from_slice(&location.initial.to_le_bytes());
+                for address in [address, address + LOCATION_BYTES] {
+                    memory[address as usize..][..4].copy_from_slice(&location.initial.to_le_bytes());
+                }
             }
         }
     }
     let mut gpu = Gpu::new(config, &lowered.program, memory);
     for run in &arguments {
-        let cycles = [0, 0, 16, 128][generator.next_u32() as usize % 4];
+        let cycles = [0, 16, 64, 256][generator.next_u32() as usize % 4];
         let jitter = (cycles > 0).then(|| Jitter { seed: u64::from(generator.next_u32()), cycles });
         let options = RunOptions { max_cycles: Some(MAX_CYCLES), jitter, ..RunOptions::UNBOUNDED };
         gpu.run(&lowered.launch(run), &options, &mut Off, &mut |_| {})?;
@@ -104,7 +106,7 @@ fn draw(scenario: &Scenario<'_>, config: &Config, base: u32, generator: &mut Pcg
         if locations[i as usize].local { 4 * i } else { base + offset }
     });
     let addresses = addresses.collect();
-    let longest = [1, 4, 32, 96][generator.next_u32() as usize % 4];
+    let longest = [1, 2, 6, 24][generator.next_u32() as usize % 4];
     let threads = scenario.threads.len();
     let delays = (0..threads).map(|_| generator.next_u32() % longest).collect();
     let looks = (0..threads).map(|_| generator.next_u32()).collect();
