@@ -264,6 +264,9 @@ pub struct LitmusArgs {
     /// The machine: a file, or a preset's name
     #[arg(long, value_name = "CONFIG", default_value = DEFAULT_CONFIG)]
     pub config: String,
+    /// Only the variants that have all these words, such as `apart,fenced,device` or `A+B|C`
+    #[arg(long, value_name = "WORDS", value_delimiter = ',')]
+    pub only: Vec<String>,
     /// How often each variant runs
     #[arg(long, value_name = "N", default_value = "20", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub runs: u32,

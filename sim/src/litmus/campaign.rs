@@ -18,6 +18,8 @@ pub struct Campaign<'a> {
     pub runs: u32,
     /// Everything random comes from it.
     pub seed: u64,
+    /// Only variants that have all of these words.
+    pub only: &'a [String],
 }
 
 /// What a test did.
@@ -86,7 +88,8 @@ impl Campaign<'_> {
         test: Test,
         progress: &mut dyn FnMut(usize, usize),
     ) -> Result<TestReport, (Variant, Diagnostic)> {
-        let all = variants(&test);
+        let mut all = variants(&test);
+        all.retain(|v| self.only.iter().all(|word| v.has(word)));
         let mut checker = Checker::default();
         let mut report = TestReport { variants: Vec::new(), left_out: 0, test };
         for (number, variant) in all.iter().enumerate() {

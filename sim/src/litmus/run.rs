@@ -64,7 +64,7 @@ fn run_batch(
     }
     let mut gpu = Gpu::new(config, &lowered.program, memory);
     for run in &arguments {
-        let cycles = [0, 16, 64, 256][generator.next_u32() as usize % 4];
+        let cycles = [0, 32, 256, 1024][generator.next_u32() as usize % 4];
         let jitter = (cycles > 0).then(|| Jitter { seed: u64::from(generator.next_u32()), cycles });
         let options = RunOptions { max_cycles: Some(MAX_CYCLES), jitter, ..RunOptions::UNBOUNDED };
         gpu.run(&lowered.launch(run), &options, &mut Off, &mut |_| {})?;
@@ -108,7 +108,9 @@ fn draw(scenario: &Scenario<'_>, config: &Config, base: u32, generator: &mut Pcg
     let addresses = addresses.collect();
     let longest = [1, 2, 6, 24][generator.next_u32() as usize % 4];
     let threads = scenario.threads.len();
-    let delays = (0..threads).map(|_| generator.next_u32() % longest).collect();
+    // In some runs the threads begin about one after the other, as the chains of WRC or ISA2 want it.
+    let stagger = [0, 0, 2, 6][generator.next_u32() as usize % 4];
+    let delays = (0..threads as u32).map(|t| t * stagger + generator.next_u32() % longest).collect();
     let looks = (0..threads).map(|_| generator.next_u32()).collect();
     Arguments { base, addresses, delays, looks }
 }

@@ -12,8 +12,8 @@ use std::collections::VecDeque;
 pub struct Jitter {
     /// Every slice draws from a stream of its own of this seed.
     pub seed: u64,
-    /// A request waits 0 to so many cycles before it enters its slice's queue, each as likely; longer, if the
-    /// core's request before it does.
+    /// One request of four waits 0 to so many cycles before it enters its slice's queue, each as likely; those
+    /// of the same core behind it wait with it.
     pub cycles: u32,
 }
 
@@ -60,7 +60,8 @@ impl Delays {
             if self.waiting.len() <= core {
                 self.waiting.resize_with(core + 1, VecDeque::new);
             }
-            let delay = u64::from(self.generator.next_u32()) * (self.cycles + 1) >> 32;
+            let draw = u64::from(self.generator.next_u32());
+            let delay = if draw % 4 == 0 { draw * (self.cycles + 1) >> 32 } else { 0 };
             self.waiting[core].push_back((now + delay, request));
         }
         let mut next = NEVER;
