@@ -43,7 +43,8 @@ pub fn run(args: &LitmusArgs, terminal: &Terminal) -> Ended {
                 return Ok(Exit::Fault);
             }
         };
-        let complaints: Vec<Diagnostic> = report::complaints(&done).into_iter().map(Diagnostic::error).collect();
+        let complaints: Vec<Diagnostic> =
+            report::complaints(&done).into_iter().map(Diagnostic::error).collect();
         bar.suspend(|| {
             terminal.diagnostics(&complaints);
             match (is_text, details) {

@@ -89,7 +89,8 @@ impl Execution {
                     base.add(i, j);
                 }
                 // The halves of an atomic share a step, the read first.
-                let before = a.event.step < b.event.step || a.event.step == b.event.step && i + 1 == j && a.is_read();
+                let before =
+                    a.event.step < b.event.step || a.event.step == b.event.step && i + 1 == j && a.is_read();
                 if a.place.is_some() && a.place == b.place && before {
                     program.add(i, j);
                     base.add(i, j);
@@ -131,7 +132,8 @@ impl Execution {
         for order in orders {
             let mut sources: Vec<Sources> = vec![Vec::new()];
             for &read in &reads {
-                let fitting: Vec<usize> = order.iter().copied().filter(|&w| self.may_read(read, w, &order)).collect();
+                let fitting: Vec<usize> =
+                    order.iter().copied().filter(|&w| self.may_read(read, w, &order)).collect();
                 sources = sources
                     .iter()
                     .flat_map(|so_far| fitting.iter().map(|&w| [so_far.as_slice(), &[(read, w)]].concat()))
@@ -202,7 +204,11 @@ impl Execution {
     }
 
     fn reads_from(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
-        self.source.iter().enumerate().filter(|(read, write)| read != *write).map(|(read, &write)| (write, read))
+        self.source
+            .iter()
+            .enumerate()
+            .filter(|(read, write)| read != *write)
+            .map(|(read, &write)| (write, read))
     }
 
     /// Happens-before (H1 to H5); `None` if it has a cycle, or values come from nowhere (A3).
@@ -225,7 +231,8 @@ impl Execution {
             let mut head = write;
             loop {
                 self.synchronise(head, read, order);
-                let through = self.nodes[head].event.atomic.is_some() && self.source[head.wrapping_sub(1)] != head - 1;
+                let through =
+                    self.nodes[head].event.atomic.is_some() && self.source[head.wrapping_sub(1)] != head - 1;
                 if !through {
                     break;
                 }

@@ -71,8 +71,10 @@ impl TestReport {
     /// variants. What the machine has no room for is not asked for.
     pub fn unseen(&self) -> Vec<String> {
         let missing = self.test.seen.iter().filter(|words| {
-            let mut wanted = self.variants.iter().filter(|v| words.iter().all(|word| v.variant.has(word))).peekable();
-            wanted.peek().is_some() && !wanted.any(|v| v.allows_weak(&self.test) && v.weak_count(&self.test) > 0)
+            let mut wanted =
+                self.variants.iter().filter(|v| words.iter().all(|word| v.variant.has(word))).peekable();
+            wanted.peek().is_some()
+                && !wanted.any(|v| v.allows_weak(&self.test) && v.weak_count(&self.test) > 0)
         });
         missing.map(|words| words.join(" ")).collect()
     }

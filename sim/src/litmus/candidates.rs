@@ -16,7 +16,9 @@ pub fn allowed_outcomes(scenario: &Scenario<'_>) -> BTreeSet<Vec<u32>> {
         let chosen: Vec<&Trace> = traces.iter().zip(&choice).map(|(all, &i)| &all[i]).collect();
         outcomes_of(scenario, &chosen, &mut outcomes);
         // The next combination of traces, as an odometer.
-        let Some(thread) = (0..choice.len()).find(|&t| choice[t] + 1 < traces[t].len()) else { return outcomes };
+        let Some(thread) = (0..choice.len()).find(|&t| choice[t] + 1 < traces[t].len()) else {
+            return outcomes;
+        };
         choice[..thread].fill(0);
         choice[thread] += 1;
     }

@@ -383,7 +383,10 @@ impl Text<'_> {
                     operands += &format!(", .{}", scope.unwrap_or(Scope::Device).name());
                 }
                 let space = if local { "local_" } else { "" };
-                self.line(format_args!("{guard} {space}atomic_{} {operands}", super::parse::atomic_name(*op)));
+                self.line(format_args!(
+                    "{guard} {space}atomic_{} {operands}",
+                    super::parse::atomic_name(*op)
+                ));
             }
             Action::Fence { release, acquire, scope } => {
                 let kind = match (release, acquire) {

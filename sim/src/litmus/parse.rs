@@ -1,7 +1,8 @@
 //! Reads litmus files. docs/litmus.md describes the form.
 
 use super::test::{
-    Action, Expression, Guard, Location, MAX_LOCATIONS, MAX_REGISTERS, MAX_THREADS, Observable, Operator, Statement, Term, Test, Thread,
+    Action, Expression, Guard, Location, MAX_LOCATIONS, MAX_REGISTERS, MAX_THREADS, Observable, Operator,
+    Statement, Term, Test, Thread,
 };
 use super::variant;
 use crate::diagnostic::{Diagnostic, Place};
@@ -22,8 +23,8 @@ type Wrong = Box<Diagnostic>;
 
 /// The words that a line of a thread can begin with, beside those that assign to a register.
 const STATEMENTS: [&str; 15] = [
-    "store", "fence", "barrier", "when", "end", "load", "add", "sub", "min", "max", "and", "or", "xor", "exchange",
-    "cas",
+    "store", "fence", "barrier", "when", "end", "load", "add", "sub", "min", "max", "and", "or", "xor",
+    "exchange", "cas",
 ];
 
 /// The words that begin a line outside threads.
@@ -101,7 +102,12 @@ impl<'a> Parser<'a> {
         Diagnostic::error(message).at(Place::at_offset(self.file, self.text, offset, length))
     }
 
-    fn wrong<T>(&self, token: Token<'_>, message: impl Into<String>, hint: impl Into<String>) -> Result<T, Wrong> {
+    fn wrong<T>(
+        &self,
+        token: Token<'_>,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Result<T, Wrong> {
         Err(Box::new(self.error(token.offset, token.text.chars().count(), message).hint(hint)))
     }
 
@@ -135,14 +141,20 @@ impl<'a> Parser<'a> {
 
     fn sign(&mut self, text: &str) -> Result<(), Wrong> {
         let token = self.next(&format!("`{text}`"))?;
-        if token.text == text { Ok(()) } else { self.wrong(token, format!("`{text}` is expected here"), "see docs/litmus.md") }
+        if token.text == text {
+            Ok(())
+        } else {
+            self.wrong(token, format!("`{text}` is expected here"), "see docs/litmus.md")
+        }
     }
 
     fn number(&mut self) -> Result<u32, Wrong> {
         let token = self.next("a number")?;
         match token.text.parse() {
             Ok(number) => Ok(number),
-            Err(_) => self.wrong(token, format!("`{}` is no number", token.text), "an integer from 0 to 4294967295"),
+            Err(_) => {
+                self.wrong(token, format!("`{}` is no number", token.text), "an integer from 0 to 4294967295")
+            }
         }
     }
 
@@ -150,7 +162,8 @@ impl<'a> Parser<'a> {
     fn new_name(&mut self, what: &str) -> Result<Token<'a>, Wrong> {
         let token = self.next(what)?;
         let letters = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        let fits = token.text.chars().all(letters) && token.text.starts_with(|c: char| c.is_ascii_alphabetic());
+        let fits =
+            token.text.chars().all(letters) && token.text.starts_with(|c: char| c.is_ascii_alphabetic());
         if !fits || is_reserved(token.text) {
             let hint = "letters, digits and `_`, a letter first, and no word of the language";
             return self.wrong(token, format!("`{}` cannot be {what}", token.text), hint);
@@ -192,7 +205,9 @@ impl<'a> Parser<'a> {
         self.at = 0;
         self.end = offset + code.trim_end().len();
         let Some(first) = self.peek() else { return Ok(()) };
-        if let Some(open) = first.text.strip_prefix('"') && !open.ends_with('"') {
+        if let Some(open) = first.text.strip_prefix('"')
+            && !open.ends_with('"')
+        {
             return self.wrong(first, "this text is never closed", "put `\"` at its end");
         }
         if self.test.name.is_empty() && first.text != "test" {
@@ -214,7 +229,9 @@ impl<'a> Parser<'a> {
 
     fn heading(&mut self, heading: Token<'a>) -> Result<(), Wrong> {
         if let Some((_, offset)) = self.guard {
-            return Err(Box::new(self.error(offset, 4, "this `when` is never closed").hint("close it with `end`")));
+            return Err(Box::new(
+                self.error(offset, 4, "this `when` is never closed").hint("close it with `end`"),
+            ));
         }
         match heading.text {
             "test" => {
@@ -241,20 +258,18 @@ impl<'a> Parser<'a> {
             }
             "location" => self.new_location()?,
             "thread" => self.new_thread()?,
-            "observe" => {
-                loop {
-                    let token = self.peek();
-                    let location = self.location()?;
-                    if let Some(token) = token.filter(|_| self.test.locations[location].local) {
-                        let hint = "load it into a register of a thread";
-                        return self.wrong(token, "nobody sees local memory after the kernel", hint);
-                    }
-                    self.test.observed.push(location);
-                    if !self.takes(",") {
-                        break;
-                    }
+            "observe" => loop {
+                let token = self.peek();
+                let location = self.location()?;
+                if let Some(token) = token.filter(|_| self.test.locations[location].local) {
+                    let hint = "load it into a register of a thread";
+                    return self.wrong(token, "nobody sees local memory after the kernel", hint);
                 }
-            }
+                self.test.observed.push(location);
+                if !self.takes(",") {
+                    break;
+                }
+            },
             "weak" => loop {
                 let observable = self.observable()?;
                 self.sign("=")?;
@@ -282,14 +297,22 @@ impl<'a> Parser<'a> {
     fn new_location(&mut self) -> Result<(), Wrong> {
         let name = self.new_name("a location")?;
         if self.test.locations.iter().any(|l| l.name == name.text) {
-            return self.wrong(name, format!("there is a location `{}` already", name.text), "take another name");
+            return self.wrong(
+                name,
+                format!("there is a location `{}` already", name.text),
+                "take another name",
+            );
         }
         if let Some(thread) = self.test.threads.first() {
             let hint = format!("put it before `thread {}`", thread.name);
             return self.wrong(name, "locations are declared before the threads", hint);
         }
         if self.test.locations.len() == MAX_LOCATIONS {
-            return self.wrong(name, format!("a test has at most {MAX_LOCATIONS} locations"), "leave one out");
+            return self.wrong(
+                name,
+                format!("a test has at most {MAX_LOCATIONS} locations"),
+                "leave one out",
+            );
         }
         let mut location = Location { name: name.text.to_owned(), initial: 0, flag: false, local: false };
         if self.takes("=") {
@@ -328,7 +351,11 @@ impl<'a> Parser<'a> {
             self.at -= 1;
             let location = self.location()?;
             if !self.test.observed.contains(&location) {
-                return self.wrong(token, format!("`{}` is not observed", token.text), "name it with `observe` above");
+                return self.wrong(
+                    token,
+                    format!("`{}` is not observed", token.text),
+                    "name it with `observe` above",
+                );
             }
             return Ok(Observable::Location(location));
         };
@@ -360,10 +387,20 @@ impl<'a> Parser<'a> {
             Some(name) if !matches!(word, "store" | "fence" | "barrier" | "when" | "end") => {
                 Some(self.assign(name)?)
             }
-            Some(name) => return self.wrong(name, format!("`{word}` has no result"), format!("leave `{} =` out", name.text)),
+            Some(name) => {
+                return self.wrong(
+                    name,
+                    format!("`{word}` has no result"),
+                    format!("leave `{} =` out", name.text),
+                );
+            }
         };
         if !suffix.is_empty() && matches!(word, "when" | "end" | "barrier") {
-            return self.wrong(verb, format!("`{word}` has neither hint nor scope"), format!("write `{word}`"));
+            return self.wrong(
+                verb,
+                format!("`{word}` has neither hint nor scope"),
+                format!("write `{word}`"),
+            );
         }
         let suffix = Token { text: suffix, offset: verb.offset + word.len() + 1 };
         let action = match word {
@@ -409,7 +446,11 @@ impl<'a> Parser<'a> {
             _ => false,
         };
         if local {
-            return self.wrong(verb, "accesses to local memory have neither hint nor scope", format!("write `{word}`"));
+            return self.wrong(
+                verb,
+                "accesses to local memory have neither hint nor scope",
+                format!("write `{word}`"),
+            );
         }
         let guard = self.guard.map(|(guard, _)| guard);
         if let Some(thread) = self.test.threads.last_mut() {
@@ -427,7 +468,11 @@ impl<'a> Parser<'a> {
             return self.wrong(name, format!("`{}` has a value already", name.text), hint);
         }
         if thread.registers.len() == MAX_REGISTERS {
-            return self.wrong(name, format!("a thread has at most {MAX_REGISTERS} registers"), "leave one out");
+            return self.wrong(
+                name,
+                format!("a thread has at most {MAX_REGISTERS} registers"),
+                "leave one out",
+            );
         }
         thread.registers.push(name.text.to_owned());
         Ok(thread.registers.len() - 1)
@@ -435,7 +480,11 @@ impl<'a> Parser<'a> {
 
     fn when(&mut self, first: Token<'a>) -> Result<(), Wrong> {
         if self.guard.is_some() {
-            return self.wrong(first, "`when` stands in no other `when`", "close the one above with `end` first");
+            return self.wrong(
+                first,
+                "`when` stands in no other `when`",
+                "close the one above with `end` first",
+            );
         }
         let register = self.register()?;
         let sign = self.next("`=` or `!=`")?;
@@ -512,7 +561,9 @@ impl<'a> Parser<'a> {
         let end = self.text.trim_end().len();
         let lacks = |message: &str, hint: &str| Err(Box::new(self.error(end, 1, message).hint(hint)));
         if let Some((_, offset)) = self.guard {
-            return Err(Box::new(self.error(offset, 4, "this `when` is never closed").hint("close it with `end`")));
+            return Err(Box::new(
+                self.error(offset, 4, "this `when` is never closed").hint("close it with `end`"),
+            ));
         }
         if self.test.name.is_empty() {
             return lacks("there is no test here", "write `test NAME` first");

@@ -81,7 +81,10 @@ pub fn complaints(report: &TestReport) -> Vec<String> {
     let forbidden = report.broken().flat_map(|v| {
         v.forbidden().map(|(outcome, count)| {
             let (name, variant, outcome) = (&test.name, &v.variant, test.outcome_text(outcome));
-            format!("`{name}`, {variant}: the forbidden outcome {outcome} was seen {}", counted(*count, "time"))
+            format!(
+                "`{name}`, {variant}: the forbidden outcome {outcome} was seen {}",
+                counted(*count, "time")
+            )
         })
     });
     let unseen = report.unseen().into_iter().map(|words| {
@@ -109,8 +112,10 @@ pub fn markdown(reports: &[TestReport]) -> String {
     for report in reports {
         for placement in ["one_wave", "one_workgroup", "one_core", "apart"] {
             for access in ["plain", "atomic"] {
-                let cells: Vec<String> =
-                    COLUMNS.iter().map(|(_, words)| cell(report, &[&[placement, access], *words].concat())).collect();
+                let cells: Vec<String> = COLUMNS
+                    .iter()
+                    .map(|(_, words)| cell(report, &[&[placement, access], *words].concat()))
+                    .collect();
                 if cells.iter().all(String::is_empty) {
                     continue;
                 }
@@ -118,10 +123,16 @@ pub fn markdown(reports: &[TestReport]) -> String {
                     .test
                     .weak
                     .iter()
-                    .map(|&(observable, value)| format!("{}={value}", report.test.observable_name(observable)))
+                    .map(|&(observable, value)| {
+                        format!("{}={value}", report.test.observable_name(observable))
+                    })
                     .collect();
                 let name = &report.test.name;
-                text += &format!("| {name} | `{}` | {placement} | {access} | {} |\n", weak.join(" "), cells.join(" | "));
+                text += &format!(
+                    "| {name} | `{}` | {placement} | {access} | {} |\n",
+                    weak.join(" "),
+                    cells.join(" | ")
+                );
             }
         }
     }

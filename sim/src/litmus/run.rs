@@ -26,7 +26,12 @@ const BATCH: u32 = 128;
 ///
 /// # Errors
 /// If the kernel does not end, which no litmus test should.
-pub fn run(scenario: &Scenario<'_>, config: &Config, runs: u32, seed: u64) -> Option<Result<Counts, Diagnostic>> {
+pub fn run(
+    scenario: &Scenario<'_>,
+    config: &Config,
+    runs: u32,
+    seed: u64,
+) -> Option<Result<Counts, Diagnostic>> {
     let bytes = u64::from(RUN_BYTES * BATCH.min(runs));
     let config = &Config { device_memory_bytes: bytes, ..config.clone() };
     let lowered = Lowered::new(scenario, config)?;
@@ -101,7 +106,11 @@ fn draw(scenario: &Scenario<'_>, config: &Config, base: u32, generator: &mut Pcg
             0 => first * line + 4 * i,
             1 => first * line + sector * i % line + 4 * i,
             2 | 3 => (first + i) % lines * line,
-            _ => (first + i * (1 + generator.next_u32() % (lines / locations.len() as u32).max(1))) % lines * line + 4 * i,
+            _ => {
+                (first + i * (1 + generator.next_u32() % (lines / locations.len() as u32).max(1))) % lines
+                    * line
+                    + 4 * i
+            }
         };
         if locations[i as usize].local { 4 * i } else { base + offset }
     });

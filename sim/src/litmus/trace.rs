@@ -103,7 +103,8 @@ fn traces_of(scenario: &Scenario<'_>, thread: usize, domains: &Domains) -> Vec<T
     for (statement, &step) in placed.body.iter().zip(&placed.steps) {
         let mut next = Vec::new();
         for walk in walks {
-            let taken = statement.guard.is_none_or(|g| (walk.trace.registers[g.register] == g.value) == g.equal);
+            let taken =
+                statement.guard.is_none_or(|g| (walk.trace.registers[g.register] == g.value) == g.equal);
             if !taken {
                 next.push(walk);
                 continue;
@@ -118,7 +119,14 @@ fn traces_of(scenario: &Scenario<'_>, thread: usize, domains: &Domains) -> Vec<T
 
 impl Walk {
     /// Executes an action in every way.
-    fn execute(mut self, action: &Action, step: usize, control: u64, domains: &Domains, into: &mut Vec<Walk>) {
+    fn execute(
+        mut self,
+        action: &Action,
+        step: usize,
+        control: u64,
+        domains: &Domains,
+        into: &mut Vec<Walk>,
+    ) {
         let on = |taints: &[u64], registers: &mut dyn Iterator<Item = usize>| {
             registers.fold(control, |sum, r| sum | taints[r])
         };
@@ -157,7 +165,12 @@ impl Walk {
             }
             Action::Fence { release, acquire, scope } => {
                 let scope = scope.unwrap_or(Scope::Wave);
-                self.push(EventKind::Fence { release: *release, acquire: *acquire, scope }, step, None, control);
+                self.push(
+                    EventKind::Fence { release: *release, acquire: *acquire, scope },
+                    step,
+                    None,
+                    control,
+                );
                 into.push(self);
             }
             Action::Barrier => {

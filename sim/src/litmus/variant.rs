@@ -283,7 +283,14 @@ fn action(test: &Test, action: &Action, variant: &Variant) -> Option<Action> {
         }
         Action::Atomic { register, op, location, value, swap, scope: own } => {
             let (value, swap) = (value.clone(), swap.clone());
-            Action::Atomic { register: *register, op: *op, location: *location, value, swap, scope: own.or(scope) }
+            Action::Atomic {
+                register: *register,
+                op: *op,
+                location: *location,
+                value,
+                swap,
+                scope: own.or(scope),
+            }
         }
         other => other.clone(),
     })
@@ -326,9 +333,9 @@ impl Action {
     /// The location that it accesses.
     pub fn location(&self) -> Option<usize> {
         match *self {
-            Action::Load { location, .. } | Action::Store { location, .. } | Action::Atomic { location, .. } => {
-                Some(location)
-            }
+            Action::Load { location, .. }
+            | Action::Store { location, .. }
+            | Action::Atomic { location, .. } => Some(location),
             Action::Fence { .. } | Action::Barrier => None,
         }
     }

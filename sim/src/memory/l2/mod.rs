@@ -21,8 +21,8 @@ use crate::clock::{Cycle, NEVER};
 use crate::config::Config;
 use crate::isa::table::CacheHint;
 use crate::stats::counters;
-pub use jitter::Jitter;
 use jitter::Delays;
+pub use jitter::Jitter;
 use std::collections::VecDeque;
 use waiters::Waiters;
 
@@ -493,6 +493,7 @@ impl Slice {
             sectors: request.sectors,
             data: [0; MAX_LINE_BYTES],
         };
+        let mut written = request.byte_mask;
         match request.kind {
             RequestKind::Read => {
                 self.counters.reads += 1;
@@ -507,11 +508,11 @@ impl Slice {
                 self.counters.atomics += 1;
                 reply.kind = ReplyKind::AtomicOld;
                 let mask = request.byte_mask;
-                apply_atomic(op, mask, &request.data, request.swap, line_data, &mut reply.data);
+                written = apply_atomic(op, mask, &request.data, request.swap, line_data, &mut reply.data);
             }
         }
-        if request.byte_mask != 0 {
-            self.dirty[i] |= request.byte_mask;
+        if written != 0 {
+            self.dirty[i] |= written;
             self.valid[i] |= self.geometry.full_sectors_of(self.dirty[i]);
         }
         if request.hint != CacheHint::Streaming {
