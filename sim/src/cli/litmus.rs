@@ -28,18 +28,16 @@ pub fn run(args: &LitmusArgs, terminal: &Terminal) -> Ended {
     let mut exit = Exit::Success;
     let mut reports: Vec<TestReport> = Vec::new();
     for test in tests {
-        let name = test.name.clone();
-        bar.set_message(name.clone());
+        bar.set_message(test.name.clone());
         let ended = campaign.run(test, &mut |number, all| {
             bar.set_length(all as u64);
             bar.set_position(number as u64);
         });
         let done = match ended {
             Ok(done) => done,
-            Err((variant, error)) => {
+            Err(error) => {
                 bar.finish_and_clear();
-                let message = format!("`{name}`, {variant}: {}", error.message);
-                terminal.diagnostics(&[Diagnostic { message, ..error }]);
+                terminal.diagnostics(&[*error]);
                 return Ok(Exit::Fault);
             }
         };

@@ -84,12 +84,12 @@ impl Campaign<'_> {
     /// Runs a test. `progress` is called before each variant, with the number of it and of all.
     ///
     /// # Errors
-    /// The variant whose kernel did not end, and why.
+    /// If a kernel does not end: of which variant, and why.
     pub fn run(
         &self,
         test: Test,
         progress: &mut dyn FnMut(usize, usize),
-    ) -> Result<TestReport, (Variant, Diagnostic)> {
+    ) -> Result<TestReport, Box<Diagnostic>> {
         let mut all = variants(&test);
         all.retain(|v| self.only.iter().all(|word| v.has(word)));
         let mut checker = Checker::default();
@@ -100,7 +100,10 @@ impl Campaign<'_> {
             let seed = self.seed ^ fingerprint(&format!("{} {variant}", report.test.name));
             match run(&scenario, self.config, self.runs, seed) {
                 None => report.left_out += 1,
-                Some(Err(error)) => return Err((variant.clone(), error)),
+                Some(Err(error)) => {
+                    let message = format!("`{}`, {variant}: {}", report.test.name, error.message);
+                    return Err(Box::new(Diagnostic { message, ..error }));
+                }
                 Some(Ok(counts)) => report.variants.push(VariantReport {
                     variant: variant.clone(),
                     allowed: checker.allowed(&scenario),

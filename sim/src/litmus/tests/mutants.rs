@@ -52,7 +52,10 @@ fn atomic_in_the_l1(action: &mut Action) {
 /// Runs of each; the rarest of the bugs shows in one of 150.
 const RUNS: u32 = 1000;
 
-const PLANTED: [(&str, &str, fn(&mut Action)); 4] = [
+/// A test, its variant, and what is wrong with the machine.
+type Planted = (&'static str, &'static str, fn(&mut Action));
+
+const PLANTED: [Planted; 4] = [
     ("MP", "apart plain fenced device", acquire_that_does_not_invalidate),
     ("MP", "apart plain fenced device", release_that_does_not_wait),
     ("ADD", "apart device", atomic_in_the_l1),

@@ -61,7 +61,7 @@ impl Delays {
                 self.waiting.resize_with(core + 1, VecDeque::new);
             }
             let draw = u64::from(self.generator.next_u32());
-            let delay = if draw % 4 == 0 { draw * (self.cycles + 1) >> 32 } else { 0 };
+            let delay = if draw % 4 == 0 { (draw * (self.cycles + 1)) >> 32 } else { 0 };
             self.waiting[core].push_back((now + delay, request));
         }
         let mut next = NEVER;
