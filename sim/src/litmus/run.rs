@@ -22,7 +22,7 @@ pub type Counts = BTreeMap<Vec<u32>, u64>;
 /// Runs on one machine at most: each has device memory of its own there.
 const BATCH: u32 = 128;
 
-/// Runs a scenario so many times, with timing from a seed; `None` if the machine cannot place its threads.
+/// Runs a scenario so many times (it may be 0), with timing from a seed; `None` if the machine cannot place its threads.
 ///
 /// # Errors
 /// If the kernel does not end, which no litmus test should.
