@@ -89,9 +89,9 @@ fn test(word: &str) -> Result<Test, Vec<Diagnostic>> {
     if let Some(found) = builtin(word) {
         return of_text(found.text, found.name);
     }
-    let names = || SUITE.iter().map(|b| b.name);
-    let hint = did_you_mean(word, names())
-        .unwrap_or_else(|| format!("the tests are {}", names().collect::<Vec<_>>().join(", ")));
+    let names: Vec<String> = SUITE.iter().map(|b| b.name.to_lowercase()).collect();
+    let hint = did_you_mean(word, names.iter().map(String::as_str))
+        .unwrap_or_else(|| format!("the tests are {}", names.join(", ")));
     Err(vec![Diagnostic::error(format!("`{word}` is no litmus test and no file")).hint(hint)])
 }
 

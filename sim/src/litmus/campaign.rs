@@ -22,6 +22,9 @@ pub struct Campaign<'a> {
     pub only: &'a [String],
 }
 
+/// Runs at least, of variants in which the weak outcome has to be seen, if anything runs at all.
+const RUNS_TO_SEE: u32 = 300;
+
 /// What a test did.
 #[derive(Debug)]
 pub struct TestReport {
@@ -98,7 +101,9 @@ impl Campaign<'_> {
             progress(number, all.len());
             let scenario = Scenario::new(&report.test, variant);
             let seed = self.seed ^ fingerprint(&format!("{} {variant}", report.test.name));
-            match run(&scenario, self.config, self.runs, seed) {
+            let to_see = report.test.seen.iter().any(|words| words.iter().all(|word| variant.has(word)));
+            let runs = if to_see && self.runs > 0 { self.runs.max(RUNS_TO_SEE) } else { self.runs };
+            match run(&scenario, self.config, runs, seed) {
                 None => report.left_out += 1,
                 Some(Err(error)) => {
                     let message = format!("`{}`, {variant}: {}", report.test.name, error.message);

@@ -48,7 +48,7 @@ pub static SUITE: &[Builtin] = builtins! {
     "BARRIER-release"
 };
 
-/// The test of this name.
+/// The test of this name, in capitals or not.
 pub fn builtin(name: &str) -> Option<&'static Builtin> {
-    SUITE.iter().find(|b| b.name == name)
+    SUITE.iter().find(|b| b.name.eq_ignore_ascii_case(name))
 }
