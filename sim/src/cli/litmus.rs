@@ -6,7 +6,7 @@ use super::progress::counting;
 use super::terminal::{Terminal, reason};
 use super::{Ended, Exit};
 use crate::diagnostic::Diagnostic;
-use crate::litmus::variant::WORDS;
+use crate::litmus::variant::{Variant, WORDS, variants};
 use crate::litmus::{self, Campaign, SUITE, Test, TestReport, builtin, report};
 use crate::program::asm::suggest::did_you_mean;
 use std::path::Path;
@@ -17,6 +17,11 @@ use std::path::Path;
 /// Whatever is wrong with the names, the files or the configuration.
 pub fn run(args: &LitmusArgs, terminal: &Terminal) -> Ended {
     let tests = tests(&args.tests)?;
+    let wanted = |v: &Variant| args.only.iter().all(|word| v.has(word));
+    if !tests.iter().flat_map(variants).any(|v| wanted(&v)) {
+        let message = format!("--only: no variant of these tests has all of `{}`", args.only.join(","));
+        return Err(vec![Diagnostic::error(message).hint(format!("the words are {}", WORDS.join(", ")))]);
+    }
     let config = inputs::config(&args.config, terminal)?;
     let campaign = Campaign { config: &config, runs: args.runs, seed: args.seed, only: &args.only };
     let is_text = args.format == LitmusFormat::Text;
@@ -55,11 +60,6 @@ pub fn run(args: &LitmusArgs, terminal: &Terminal) -> Ended {
             exit = Exit::WrongResult;
         }
         reports.push(done);
-    }
-    if reports.iter().all(|report| report.variants.is_empty() && report.left_out == 0) {
-        bar.finish_and_clear();
-        let message = format!("--only: no variant of these tests has all of `{}`", args.only.join(","));
-        return Err(vec![Diagnostic::error(message).hint(format!("the words are {}", WORDS.join(", ")))]);
     }
     bar.finish_and_clear();
     match args.format {
