@@ -16,7 +16,7 @@ fn number(variable: &str, default: u64) -> u64 {
 }
 
 fn check(config: &Config, every_cycle: bool, case: &Case) -> Result<(), Difference> {
-    let options = RunOptions { max_cycles: Some(1_000_000), max_instructions: None, every_cycle };
+    let options = RunOptions { max_cycles: Some(1_000_000), every_cycle, ..RunOptions::UNBOUNDED };
     compare(&case.program, &case.launch, &Machine::of(config), &case.memory, |program, launch, memory| {
         simulate(config, &options, program, launch, memory)
     })

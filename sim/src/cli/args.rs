@@ -217,6 +217,8 @@ pub enum Command {
     },
     /// Check kernels without running them
     Check(CheckArgs),
+    /// Run litmus tests, and hold their outcomes against the memory model
+    Litmus(LitmusArgs),
     /// Look at configurations
     Config {
         /// What to show
@@ -251,6 +253,40 @@ pub struct CheckArgs {
     /// Print the control-flow graph instead, in the language of Graphviz
     #[arg(long)]
     pub dot: bool,
+}
+
+/// `wave-sim litmus`.
+#[derive(Debug, Args)]
+pub struct LitmusArgs {
+    /// Names of tests, or litmus files [default: all tests]
+    #[arg(value_name = "NAME|FILE.litmus")]
+    pub tests: Vec<String>,
+    /// The machine: a file, or a preset's name
+    #[arg(long, value_name = "CONFIG", default_value = DEFAULT_CONFIG)]
+    pub config: String,
+    /// Only the variants that have all these words, such as `apart,fenced,device` or `A+B|C`
+    #[arg(long, value_name = "WORDS", value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// How often each variant runs
+    #[arg(long, value_name = "N", default_value = "20", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub runs: u32,
+    /// Where all that is random comes from
+    #[arg(long, value_name = "S", default_value = "1", value_parser = values::integer)]
+    pub seed: u64,
+    /// Form of the report
+    #[arg(long, value_enum, value_name = "FORM", default_value = "text")]
+    pub format: LitmusFormat,
+}
+
+/// Form of a report on litmus tests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LitmusFormat {
+    /// A line for each test; of tests that are named, a line for each outcome of each variant.
+    Text,
+    /// For programs; docs/litmus.md describes it.
+    Json,
+    /// The table in docs/litmus.md.
+    Markdown,
 }
 
 /// `wave-sim config …`.

@@ -27,6 +27,7 @@ pub fn execute(work: Work, args: &RunArgs, config: &Config, progress: &mut Progr
         max_instructions: bound(args.machine.max_instructions),
         // A trace is in the order of cycles only if all cores keep step.
         every_cycle: args.output.trace,
+        jitter: None,
     };
     let mut trace: Trace =
         args.output.trace.then(|| IssueTrace::new(BufWriter::new(std::io::stderr()), config.core.wave_width));

@@ -9,6 +9,7 @@ mod dumps;
 mod execute;
 mod files;
 mod inputs;
+mod litmus;
 mod machine;
 mod programs;
 mod progress;
@@ -85,17 +86,18 @@ const NOTHING_TO_DO: &str = "\
 wave-sim simulates GPUs that run the WAVE v0.4 instruction set, cycle by cycle.
 
 Usage: wave-sim [--config CONFIG] [KERNEL.wave|KERNEL.wbin|LAUNCH.ron]... [flags]
-       wave-sim asm|dis|check|config|stats|completions ...
+       wave-sim asm|dis|check|litmus|config|stats|completions ...
 
 Nothing was asked for. `wave-sim --config gpu.ron` is a good start, `wave-sim --help` has everything.
 ";
 
-/// The commands that run nothing.
+/// The commands with a name.
 fn other(command: &Command, terminal: &Terminal) -> Ended {
     match command {
         Command::Asm { input, output } => programs::assemble(input, output.as_deref(), terminal),
         Command::Dis { input, output } => programs::disassemble(input, output.as_deref(), terminal),
         Command::Check(args) => programs::check(args, terminal),
+        Command::Litmus(args) => litmus::run(args, terminal),
         Command::Config { command } => configs::run(command, terminal),
         Command::Stats { format: Format::Text } => terminal.out(&statistics::listing()),
         Command::Stats { format: Format::Json } => terminal.out(&json::declarations()),

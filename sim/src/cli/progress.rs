@@ -7,6 +7,13 @@ use std::time::{Duration, Instant};
 /// Nothing is drawn before this.
 const PATIENCE: Duration = Duration::from_millis(400);
 
+/// A bar that counts `what`, on a terminal only, and not before there is something to wait for.
+pub fn counting(what: &str) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr_with_hz(10));
+    let template = format!("{{elapsed_precise}}  {{pos}} of {{len}} {what}  {{wide_bar}}  {{msg}}");
+    bar.with_style(ProgressStyle::with_template(&template).unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
+
 /// A bar for the runs of a session, if they are several, and one for the workgroups of a launch.
 #[derive(Debug)]
 pub struct Progress {

@@ -10,7 +10,7 @@ use crate::core::report::WaveReport;
 use crate::core::uop::MicroOps;
 use crate::core::workgroup::Shape;
 use crate::core::{Core, CoreLaunch, Links};
-use crate::memory::{BitSet, L1, L1Counters, LinkCounters, MemoryCounters, MemoryPort, MemorySystem};
+use crate::memory::{BitSet, Jitter, L1, L1Counters, LinkCounters, MemoryCounters, MemoryPort, MemorySystem};
 use crate::program::{Fault, Launch, Program};
 use crate::stats::{CoreCounters, SlotUse};
 use dispatcher::{CoreLinks, Dispatcher};
@@ -37,12 +37,14 @@ pub struct RunOptions {
     /// Visit every cycle, one by one, instead of skipping those in which nothing can happen. Slower, and
     /// the same result: the tests' other way of computing it.
     pub every_cycle: bool,
+    /// Random delays in the L2, for tests of what depends on timing.
+    pub jitter: Option<Jitter>,
 }
 
 impl RunOptions {
     /// No bounds, idle cycles skipped.
     pub const UNBOUNDED: RunOptions =
-        RunOptions { max_cycles: None, max_instructions: None, every_cycle: false };
+        RunOptions { max_cycles: None, max_instructions: None, every_cycle: false, jitter: None };
 }
 
 /// How far a run is.
@@ -133,6 +135,7 @@ impl<'a> Gpu<'a> {
         let before = (self.memory.counters(), self.l1_counters());
         let links_before = self.memory.links();
         self.memory.set_skip_idle_cycles(!options.every_cycle);
+        self.memory.set_jitter(options.jitter);
         let mut run = Run::new(self, launch, options, &ops, occupancy);
         let end = run.run_to_end(options, &ops, probe, progress)?;
         // The next kernel starts when every block has surely come so far, however the cycles were visited.

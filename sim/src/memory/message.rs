@@ -151,7 +151,9 @@ impl Reply {
     }
 }
 
-/// Performs an atomic on every word of `byte_mask` in `line`, and puts the old words into `old`.
+/// Performs an atomic on every word of `byte_mask` in `line`, and puts the old words into `old`. Gives the bytes
+/// that it writes: a compare-and-swap that fails writes none, so that a copy of what is old elsewhere does not
+/// replace it.
 #[inline]
 pub(super) fn apply_atomic(
     op: AtomicOp,
@@ -160,17 +162,23 @@ pub(super) fn apply_atomic(
     swap: u32,
     line: &mut [u8],
     old: &mut [u8],
-) {
+) -> u128 {
     let word_at = |bytes: &[u8], at: usize| {
         u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
     };
+    let mut written = byte_mask;
     let mut left = byte_mask;
     while left != 0 {
         let at = left.trailing_zeros() as usize & !3;
         left &= !(0xF << at);
         let before = word_at(line, at);
         old[at..at + 4].copy_from_slice(&before.to_le_bytes());
-        let after = op.apply(before, word_at(operands, at), swap);
+        let operand = word_at(operands, at);
+        if op == AtomicOp::Cas && before != operand {
+            written &= !(0xF << at);
+        }
+        let after = op.apply(before, operand, swap);
         line[at..at + 4].copy_from_slice(&after.to_le_bytes());
     }
+    written
 }

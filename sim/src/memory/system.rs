@@ -6,7 +6,7 @@ use super::dram::{Channel, DramCounters, Issued};
 use super::fabric::LinkCounters;
 use super::geometry::LineGeometry;
 use super::image::Image;
-use super::l2::{L2Counters, Slice};
+use super::l2::{Jitter, L2Counters, Slice};
 use super::network::{ReplyNetwork, RequestNetwork, Surroundings};
 use super::port::{CorePorts, MemoryPort, core_port};
 use crate::clock::Cycle;
@@ -237,6 +237,11 @@ impl MemorySystem {
     /// Simulates every block in every cycle, for comparison: the results are the same.
     pub fn set_skip_idle_cycles(&mut self, skip: bool) {
         self.skip_idle_cycles = skip;
+    }
+
+    /// Delays requests at the slices at random from now on, or no more.
+    pub fn set_jitter(&mut self, jitter: Option<Jitter>) {
+        self.slices.iter_mut().enumerate().for_each(|(s, slice)| slice.set_jitter(jitter, s));
     }
 
     /// Keeps every command of every memory channel from now on.

@@ -5,6 +5,7 @@ mod golden;
 
 mod commands;
 mod documented;
+mod litmus;
 mod run;
 mod scratch;
 mod several;

@@ -168,7 +168,7 @@ impl Bench<'_> {
             local_memory_bytes: 4096,
             initial_registers: self.registers.clone(),
         };
-        let options = RunOptions { max_cycles: Some(1_000_000), max_instructions: None, every_cycle };
+        let options = RunOptions { max_cycles: Some(1_000_000), every_cycle, ..RunOptions::UNBOUNDED };
         let mut gpu = Gpu::new(self.config, program, vec![0xEE; self.config.device_memory_bytes as usize]);
         let mut recorder = Recorder::default();
         let report = gpu

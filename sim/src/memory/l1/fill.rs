@@ -95,7 +95,7 @@ impl L1 {
                     slot.data = [0; MAX_LINE_BYTES];
                     let (mask, swap) = (atomic.byte_mask, atomic.swap);
                     let data = self.mshrs.data_mut(id);
-                    apply_atomic(atomic.op, mask, &atomic.data, swap, data, &mut slot.data);
+                    let mask = apply_atomic(atomic.op, mask, &atomic.data, swap, data, &mut slot.data);
                     let mut result = [0; MAX_LINE_BYTES];
                     copy_bytes(&mut result, data, mask);
                     if self.mshrs[id].current

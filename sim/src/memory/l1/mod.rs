@@ -321,7 +321,7 @@ impl L1 {
                 let line_data = &mut self.data[start..start + self.geometry.line_bytes()];
                 slot.data = [0; MAX_LINE_BYTES];
                 let (mask, swap) = (atomic.byte_mask, atomic.swap);
-                apply_atomic(atomic.op, mask, &atomic.data, swap, line_data, &mut slot.data);
+                let mask = apply_atomic(atomic.op, mask, &atomic.data, swap, line_data, &mut slot.data);
                 let mut result = [0; MAX_LINE_BYTES];
                 copy_bytes(&mut result, line_data, mask);
                 self.tags.touch(frame);

@@ -7,6 +7,7 @@
 //! A frame has three kinds of bytes: those of valid sectors; in other sectors the dirty bytes, which
 //! writes have put there without a fetch; and bytes that the slice does not know.
 
+mod jitter;
 #[cfg(test)]
 mod tests;
 mod waiters;
@@ -20,6 +21,8 @@ use crate::clock::{Cycle, NEVER};
 use crate::config::Config;
 use crate::isa::table::CacheHint;
 use crate::stats::counters;
+use jitter::Delays;
+pub use jitter::Jitter;
 use std::collections::VecDeque;
 use waiters::Waiters;
 
@@ -125,6 +128,7 @@ pub(super) struct Slice {
     /// MSHRs whose first waiter can be served, oldest first.
     ready: VecDeque<MshrId>,
     stalled_since: Option<Cycle>,
+    jitter: Option<Box<Delays>>,
     counters: L2Counters,
 }
 
@@ -173,6 +177,7 @@ impl Slice {
             waiters: Waiters::new(mshrs, l2.mshr_merges as usize),
             ready: VecDeque::with_capacity(mshrs),
             stalled_since: None,
+            jitter: None,
             counters: L2Counters::default(),
         }
     }
@@ -181,17 +186,26 @@ impl Slice {
         &self.counters
     }
 
+    /// Delays requests at random from now on, or no more; between launches.
+    pub(super) fn set_jitter(&mut self, jitter: Option<Jitter>, me: usize) {
+        debug_assert!(self.is_idle(), "no request is on its way between launches");
+        self.jitter = jitter.map(|jitter| Box::new(Delays::new(jitter, me)));
+    }
+
     /// True if a request can enter the queue.
     #[inline]
     pub(super) fn has_room(&self) -> bool {
-        self.input.len() < self.input_capacity
+        self.input.len() + self.jitter.as_ref().map_or(0, |jitter| jitter.len()) < self.input_capacity
     }
 
     /// A request enters the queue.
     #[inline]
     pub(super) fn accept(&mut self, request: Request) {
         debug_assert!(self.has_room(), "push into a full slice");
-        self.input.push_back(request);
+        match &mut self.jitter {
+            None => self.input.push_back(request),
+            Some(jitter) => jitter.accept(request),
+        }
     }
 
     /// Replies, oldest first, each with the cycle from which on it can go.
@@ -233,6 +247,7 @@ impl Slice {
     /// True if nothing is queued, outstanding or about to be sent.
     pub(super) fn is_idle(&self) -> bool {
         self.input.is_empty()
+            && self.jitter.as_ref().is_none_or(|jitter| jitter.len() == 0)
             && self.replies.is_empty()
             && self.to_memory.is_empty()
             && self.free_mshrs.len() == self.mshrs.len()
@@ -246,6 +261,9 @@ impl Slice {
         {
             self.fills.pop_front();
             self.fill(fill, image);
+        }
+        if let Some(jitter) = &mut self.jitter {
+            agenda.at(me, jitter.release(now, &mut self.input));
         }
         let mut effects = Effects::default();
         if self.replies.len() < self.reply_capacity {
@@ -475,6 +493,7 @@ impl Slice {
             sectors: request.sectors,
             data: [0; MAX_LINE_BYTES],
         };
+        let mut written = request.byte_mask;
         match request.kind {
             RequestKind::Read => {
                 self.counters.reads += 1;
@@ -489,11 +508,11 @@ impl Slice {
                 self.counters.atomics += 1;
                 reply.kind = ReplyKind::AtomicOld;
                 let mask = request.byte_mask;
-                apply_atomic(op, mask, &request.data, request.swap, line_data, &mut reply.data);
+                written = apply_atomic(op, mask, &request.data, request.swap, line_data, &mut reply.data);
             }
         }
-        if request.byte_mask != 0 {
-            self.dirty[i] |= request.byte_mask;
+        if written != 0 {
+            self.dirty[i] |= written;
             self.valid[i] |= self.geometry.full_sectors_of(self.dirty[i]);
         }
         if request.hint != CacheHint::Streaming {

@@ -1,0 +1,164 @@
+//! A test in all its variants: what is allowed, what came out.
+
+use super::candidates::allowed_outcomes;
+use super::run::run;
+use super::test::Test;
+use super::variant::{Scenario, Variant, variants};
+use crate::config::Config;
+use crate::diagnostic::Diagnostic;
+use crate::isa::special::Scope;
+use std::collections::{BTreeSet, HashMap};
+
+/// How tests are run.
+#[derive(Debug, Clone, Copy)]
+pub struct Campaign<'a> {
+    /// The machine.
+    pub config: &'a Config,
+    /// Runs of each variant.
+    pub runs: u32,
+    /// Everything random comes from it.
+    pub seed: u64,
+    /// Only variants that have all of these words.
+    pub only: &'a [String],
+}
+
+/// Runs at least, of variants in which the weak outcome has to be seen, if anything runs at all.
+const RUNS_TO_SEE: u32 = 300;
+
+/// What a test did.
+#[derive(Debug)]
+pub struct TestReport {
+    /// The test.
+    pub test: Test,
+    /// The variants that the machine has room for.
+    pub variants: Vec<VariantReport>,
+    /// Variants that it has no room for.
+    pub left_out: usize,
+}
+
+/// What a variant did.
+#[derive(Debug)]
+pub struct VariantReport {
+    /// Which.
+    pub variant: Variant,
+    /// Every outcome that the axioms allow.
+    pub allowed: BTreeSet<Vec<u32>>,
+    /// The outcomes that were seen, and how often.
+    pub seen: Vec<(Vec<u32>, u64)>,
+}
+
+impl VariantReport {
+    /// How often the test's weak outcome was seen.
+    pub fn weak_count(&self, test: &Test) -> u64 {
+        self.seen.iter().filter(|(outcome, _)| test.is_weak(outcome)).map(|(_, count)| count).sum()
+    }
+
+    /// True if the axioms allow the test's weak outcome.
+    pub fn allows_weak(&self, test: &Test) -> bool {
+        self.allowed.iter().any(|outcome| test.is_weak(outcome))
+    }
+
+    /// Outcomes that were seen though they are forbidden, and how often.
+    pub fn forbidden(&self) -> impl Iterator<Item = &(Vec<u32>, u64)> {
+        self.seen.iter().filter(|(outcome, _)| !self.allowed.contains(outcome))
+    }
+}
+
+impl TestReport {
+    /// Variants with a forbidden outcome.
+    pub fn broken(&self) -> impl Iterator<Item = &VariantReport> {
+        self.variants.iter().filter(|v| v.forbidden().next().is_some())
+    }
+
+    /// Of the weak outcomes that the test says have to be seen, those that were not: the words of their
+    /// variants. What the machine has no room for is not asked for.
+    pub fn unseen(&self) -> Vec<String> {
+        let missing = self.test.seen.iter().filter(|words| {
+            let mut wanted =
+                self.variants.iter().filter(|v| words.iter().all(|word| v.variant.has(word))).peekable();
+            wanted.peek().is_some()
+                && !wanted.any(|v| v.allows_weak(&self.test) && v.weak_count(&self.test) > 0)
+        });
+        missing.map(|words| words.join(" ")).collect()
+    }
+}
+
+impl Campaign<'_> {
+    /// Runs a test. `progress` is called before each variant, with the number of it and of all.
+    ///
+    /// # Errors
+    /// If a kernel does not end: of which variant, and why.
+    pub fn run(
+        &self,
+        test: Test,
+        progress: &mut dyn FnMut(usize, usize),
+    ) -> Result<TestReport, Box<Diagnostic>> {
+        let mut all = variants(&test);
+        all.retain(|v| self.only.iter().all(|word| v.has(word)));
+        let mut checker = Checker::default();
+        let mut report = TestReport { variants: Vec::new(), left_out: 0, test };
+        for (number, variant) in all.iter().enumerate() {
+            progress(number, all.len());
+            let scenario = Scenario::new(&report.test, variant);
+            let seed = self.seed ^ fingerprint(&format!("{} {variant}", report.test.name));
+            let to_see = report.test.seen.iter().any(|words| words.iter().all(|word| variant.has(word)));
+            let runs = if to_see && self.runs > 0 { self.runs.max(RUNS_TO_SEE) } else { self.runs };
+            match run(&scenario, self.config, runs, seed) {
+                None => report.left_out += 1,
+                Some(Err(error)) => {
+                    let message = format!("`{}`, {variant}: {}", report.test.name, error.message);
+                    return Err(Box::new(Diagnostic { message, ..error }));
+                }
+                Some(Ok(counts)) => report.variants.push(VariantReport {
+                    variant: variant.clone(),
+                    allowed: checker.allowed(&scenario),
+                    seen: counts.into_iter().collect(),
+                }),
+            }
+        }
+        Ok(report)
+    }
+}
+
+/// FNV-1a, 64 bits: the same everywhere.
+fn fingerprint(text: &str) -> u64 {
+    text.bytes().fold(0xCBF2_9CE4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01B3))
+}
+
+/// The checker with its memory of scenarios that are the same to the axioms.
+#[derive(Debug, Default)]
+pub struct Checker {
+    known: HashMap<String, BTreeSet<Vec<u32>>>,
+}
+
+impl Checker {
+    /// The outcomes that the axioms allow.
+    pub fn allowed(&mut self, scenario: &Scenario<'_>) -> BTreeSet<Vec<u32>> {
+        let mut same = scenario.clone();
+        // To the axioms, all workgroups are alike, and no wave sees the host.
+        let mut homes = Vec::new();
+        for thread in &mut same.threads {
+            let home = (thread.place.core, thread.place.workgroup);
+            let known = homes.iter().position(|&h| h == home);
+            thread.place.core = known.unwrap_or_else(|| {
+                homes.push(home);
+                homes.len() - 1
+            });
+            thread.place.workgroup = 0;
+            thread.body.iter_mut().for_each(|s| s.action.lower_scope());
+        }
+        let key = format!("{:?}", same.threads);
+        self.known.entry(key).or_insert_with(|| allowed_outcomes(&same)).clone()
+    }
+}
+
+impl super::test::Action {
+    /// Device scope in place of system scope.
+    fn lower_scope(&mut self) {
+        if let super::test::Action::Fence { scope, .. } | super::test::Action::Atomic { scope, .. } = self
+            && *scope == Some(Scope::System)
+        {
+            *scope = Some(Scope::Device);
+        }
+    }
+}
