@@ -114,7 +114,10 @@ pub(super) struct Slice {
     valid: Vec<u8>,
     dirty: Vec<u128>,
     mshr_of: Vec<u16>,
+    /// Bytes of the frames; see [`place`](Self::place).
     data: Vec<u8>,
+    sets: usize,
+    ways: usize,
     input: VecDeque<Request>,
     input_capacity: usize,
     replies: VecDeque<(Cycle, Reply)>,
@@ -164,6 +167,8 @@ impl Slice {
             dirty: vec![0; frames],
             mshr_of: vec![NO_MSHR; frames],
             data: vec![0; frames * geometry.line_bytes()],
+            sets: frames / l2.ways as usize,
+            ways: l2.ways as usize,
             tags,
             input: VecDeque::with_capacity(l2.queue_entries as usize),
             input_capacity: l2.queue_entries as usize,
@@ -322,8 +327,8 @@ impl Slice {
                     bytes |= self.geometry.sector_mask(sector);
                 }
             }
-            let start = frame.index() * self.geometry.line_bytes();
-            let line_data = &mut self.data[start..start + self.geometry.line_bytes()];
+            let place = self.place(frame);
+            let line_data = &mut self.data[place];
             copy_bytes(line_data, &from_memory, bytes & !self.dirty[frame.index()]);
         }
         self.valid[frame.index()] |= fill.sectors;
@@ -445,8 +450,7 @@ impl Slice {
             return;
         }
         self.counters.write_backs += 1;
-        let start = i * self.geometry.line_bytes();
-        image.write(line, &self.data[start..start + self.geometry.line_bytes()], dirty);
+        image.write(line, &self.data[self.place(frame)], dirty);
         let index = self.hash.within_slice(line);
         let sectors = self.geometry.sectors_of(dirty);
         self.to_memory.push_back(Transfer { line, index, sectors, fetch: None });
@@ -476,6 +480,15 @@ impl Slice {
         self.to_memory.push_back(Transfer { line, index, sectors, fetch: Some(id) });
     }
 
+    /// Where the bytes of a frame are. Neighbouring sets are neighbours here, not the ways of a set: a kernel that uses
+    /// a part of a large cache then touches a part of the host's pages.
+    #[inline]
+    fn place(&self, frame: Frame) -> std::ops::Range<usize> {
+        let (set, way) = (frame.index() / self.ways, frame.index() % self.ways);
+        let start = (way * self.sets + set) * self.geometry.line_bytes();
+        start..start + self.geometry.line_bytes()
+    }
+
     fn room_to_memory(&self) -> usize {
         self.to_memory_capacity - self.to_memory.len()
     }
@@ -483,8 +496,8 @@ impl Slice {
     /// Performs a request on a frame that has everything it needs; the reply can go a hit latency later.
     fn serve(&mut self, now: Cycle, request: &Request, frame: Frame) {
         let i = frame.index();
-        let start = i * self.geometry.line_bytes();
-        let line_data = &mut self.data[start..start + self.geometry.line_bytes()];
+        let place = self.place(frame);
+        let line_data = &mut self.data[place];
         let mut reply = Reply {
             core: request.core,
             tag: request.tag,
@@ -523,13 +536,13 @@ impl Slice {
 
     /// Writes every dirty byte to the image; the lines stay, clean.
     pub(super) fn flush(&mut self, image: &mut Image) {
-        let line_bytes = self.geometry.line_bytes();
         for i in 0..self.dirty.len() {
-            let dirty = std::mem::take(&mut self.dirty[i]);
-            if dirty != 0
-                && let Some(line) = self.tags.line(Frame(i as u32))
-            {
-                image.write(line, &self.data[i * line_bytes..(i + 1) * line_bytes], dirty);
+            if self.dirty[i] == 0 {
+                continue;
+            }
+            let (frame, dirty) = (Frame(i as u32), std::mem::take(&mut self.dirty[i]));
+            if let Some(line) = self.tags.line(frame) {
+                image.write(line, &self.data[self.place(frame)], dirty);
                 self.counters.flushed_sectors += u64::from(self.geometry.sectors_of(dirty).count_ones());
             }
         }
