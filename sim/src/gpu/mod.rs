@@ -65,6 +65,9 @@ pub struct Progress {
 pub struct KernelReport {
     /// Cycles from the launch until the last workgroup was done and the last store acknowledged.
     pub cycles: Cycle,
+    /// Cycles that it took after that until everything that was dirty in the L2 was in memory, where the host and the
+    /// next kernel find it.
+    pub release_cycles: Cycle,
     /// Counters, summed over the cores.
     pub core: CoreCounters,
     /// Issue slots by use, summed over cores and schedulers; the sum is
@@ -138,12 +141,13 @@ impl<'a> Gpu<'a> {
         self.memory.set_jitter(options.jitter);
         let mut run = Run::new(self, launch, options, &ops, occupancy);
         let end = run.run_to_end(options, &ops, probe, progress)?;
-        // The next kernel starts when every block has surely come so far, however the cycles were visited.
-        let next_start = end + quantum;
-        run.memory.run(run.now, next_start);
-        run.memory.flush();
+        // The release starts when every block has surely come so far, however the cycles were visited.
+        let release = end + quantum;
+        run.memory.run(run.now, release);
+        let next_start = run.memory.release(release);
         let mut report = KernelReport {
             cycles: end - run.start,
+            release_cycles: next_start - release,
             core: CoreCounters::default(),
             slots: [0; SlotUse::COUNT],
             l1: L1Counters::default(),

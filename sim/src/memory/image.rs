@@ -18,19 +18,9 @@ impl Image {
         Image { geometry, memory, code: code_bytes(code) }
     }
 
-    /// Replaces the code.
-    pub fn set_code(&mut self, code: &[u32]) {
-        self.code = code_bytes(code);
-    }
-
     /// Device memory.
     pub fn memory(&self) -> &[u8] {
         &self.memory
-    }
-
-    /// Device memory, for the host to fill.
-    pub fn memory_mut(&mut self) -> &mut [u8] {
-        &mut self.memory
     }
 
     /// Device memory, taken out.

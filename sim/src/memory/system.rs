@@ -175,35 +175,33 @@ impl MemorySystem {
             && self.channels.iter().all(Channel::is_idle)
     }
 
-    /// Everything that is dirty in the L2 reaches the image, as at the end of a kernel. This takes no
-    /// simulated time; lines stay in the L2, clean.
-    pub fn flush(&mut self) {
-        self.slices.iter_mut().for_each(|slice| slice.flush(&mut self.image));
+    /// Releases at system scope: everything that is dirty in the L2 from cycle `from` on reaches memory, as at the
+    /// end of a kernel. The lines stay, clean. Returns the cycle after the last write was performed.
+    ///
+    /// # Panics
+    /// If `from` is before the cycle in which [`run`](Self::run) ended.
+    pub fn release(&mut self, from: Cycle) -> Cycle {
+        self.run(self.now, from);
+        for (s, slice) in self.slices.iter_mut().enumerate() {
+            slice.begin_release();
+            self.slice_agenda.soon(s);
+        }
+        let mut now = from;
+        while !self.slices.iter().all(Slice::is_released) {
+            now = self.next_event(now) + 1;
+            self.run(self.now, now);
+        }
+        now
     }
 
-    /// Device memory as far as it has reached the image; [`flush`](Self::flush) brings the rest.
+    /// Device memory as far as it has reached the image; [`release`](Self::release) brings the rest.
     pub fn memory(&self) -> &[u8] {
         self.image.memory()
     }
 
-    /// Lets the host change device memory between launches: flushes and empties the L2 first, so that what
-    /// the host writes is seen. The size must stay.
-    pub fn host_memory(&mut self) -> &mut [u8] {
-        debug_assert!(self.is_idle(), "the host has memory between launches only");
-        self.flush();
-        self.slices.iter_mut().for_each(Slice::drop_lines);
-        self.image.memory_mut()
-    }
-
-    /// Replaces the program, between launches: code that the L2 holds is dropped.
-    pub fn set_code(&mut self, code: &[u32]) {
-        self.host_memory();
-        self.image.set_code(code);
-    }
-
-    /// Device memory, flushed.
+    /// Device memory, after a release.
     pub fn into_memory(mut self) -> Vec<u8> {
-        self.flush();
+        self.release(self.now);
         self.image.into_memory()
     }
 

@@ -117,6 +117,7 @@ pub fn sum(steps: &[Step]) -> Option<KernelReport> {
     let mut total = first.report.clone();
     for step in rest {
         total.cycles += step.report.cycles;
+        total.release_cycles += step.report.release_cycles;
         total.core += &step.report.core;
         total.l1 += &step.report.l1;
         total.memory += &step.report.memory;

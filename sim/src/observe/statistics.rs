@@ -17,9 +17,17 @@ const CYCLES: Declared = Declared {
     doc: "Cycles from the launch until the last workgroup was done and the last store acknowledged.",
 };
 
+/// Cycles of the release at a kernel's end.
+const RELEASE_CYCLES: Declared = Declared {
+    name: "kernel.release_cycles",
+    unit: "cycles",
+    doc: "Cycles after kernel.cycles until everything that was dirty in the L2 was in memory: the release at system \
+          scope that ends a kernel. The next one starts after it.",
+};
+
 /// The counters, in the order of reports.
 pub fn counters() -> Vec<Declared> {
-    let mut declared = vec![CYCLES];
+    let mut declared = vec![CYCLES, RELEASE_CYCLES];
     declared.extend_from_slice(CoreCounters::DECLARED);
     declared.extend(SlotUse::ALL.iter().map(|u| u.declared()));
     for block in
@@ -32,7 +40,7 @@ pub fn counters() -> Vec<Declared> {
 
 /// Every counter with its value.
 pub fn values(report: &KernelReport) -> Vec<(Declared, u64)> {
-    let mut values = vec![report.cycles];
+    let mut values = vec![report.cycles, report.release_cycles];
     values.extend(report.core.values());
     values.extend(report.slots);
     values.extend(report.l1.values());

@@ -177,6 +177,7 @@ impl Channel {
                 sectors: transfer.sectors,
                 classified: false,
                 fetch: transfer.fetch,
+                epoch: transfer.epoch,
             });
         }
         None
@@ -339,12 +340,14 @@ impl Channel {
         if place == 0 {
             self.overtaken = 0;
         }
-        if let Some(mshr) = entry.fetch {
-            let at = self.ratio.cycle_after(now + Clock::from(self.config.t_cl) + burst_clocks);
-            let slice = usize::from(entry.slice);
-            slices[slice].expect_fill(at, mshr, entry.sectors);
-            slice_agenda.at(slice, at);
+        let slice = usize::from(entry.slice);
+        let latency = if entry.fetch.is_some() { self.config.t_cl } else { self.config.t_cwl };
+        let at = self.ratio.cycle_after(now + Clock::from(latency) + burst_clocks);
+        match entry.fetch {
+            Some(mshr) => slices[slice].expect_fill(at, mshr, entry.sectors),
+            None => slices[slice].expect_written(at, entry.epoch),
         }
+        slice_agenda.at(slice, at);
     }
 
     fn issue(&mut self, now: Clock, command: Command, bank: usize, row: u32) {

@@ -27,6 +27,8 @@ pub(super) struct Entry {
     pub(super) classified: bool,
     /// The miss that it fills; none for a write.
     pub(super) fetch: Option<MshrId>,
+    /// Of a write: the slice's epoch that it belongs to.
+    pub(super) epoch: u8,
 }
 
 impl Entry {

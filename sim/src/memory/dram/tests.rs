@@ -359,7 +359,7 @@ fn issued_for(transfers: &[(u32, u8, Command)]) -> Vec<Command> {
     channel.record_commands();
     for &(line, sectors, command) in transfers {
         let fetch = (command == Command::Read).then(MshrId::for_test);
-        slices[0].send_for_test(Transfer { line: LineNumber(line), index: line, sectors, fetch });
+        slices[0].send_for_test(Transfer { line: LineNumber(line), index: line, sectors, fetch, epoch: 0 });
     }
     (0..400).for_each(|now| channel.tick(now, 0, &mut slices, &mut slice_agenda, &mut agenda));
     channel.commands().iter().map(|issued| issued.command).collect()
@@ -393,7 +393,13 @@ fn slices_of_a_channel_take_turns() {
     let (mut slice_agenda, mut agenda) = (Agenda::new(2), Agenda::new(1));
     for line in 0..3 {
         for slice in &mut slices {
-            slice.send_for_test(Transfer { line: LineNumber(line), index: line, sectors: 1, fetch: None });
+            slice.send_for_test(Transfer {
+                line: LineNumber(line),
+                index: line,
+                sectors: 1,
+                fetch: None,
+                epoch: 0,
+            });
         }
     }
     // One a cycle; nothing has left the queue by then.

@@ -8,6 +8,7 @@
 //! writes have put there without a fetch; and bytes that the slice does not know.
 
 mod jitter;
+mod release;
 #[cfg(test)]
 mod tests;
 mod waiters;
@@ -23,6 +24,7 @@ use crate::isa::table::CacheHint;
 use crate::stats::counters;
 use jitter::Delays;
 pub use jitter::Jitter;
+use release::{Release, Writes};
 use std::collections::VecDeque;
 use waiters::Waiters;
 
@@ -41,7 +43,7 @@ counters! {
         evictions: "lines", "Lines that left to make room.";
         write_backs: "lines", "Of evictions: lines that had dirty bytes and went to memory.";
         fetched_sectors: "sectors", "Sectors fetched from memory.";
-        flushed_sectors: "sectors", "Dirty sectors written to memory by `flush`.";
+        released_sectors: "sectors", "Dirty sectors written to memory by releases at system scope, as at the end of a kernel.";
     }
 }
 
@@ -54,6 +56,8 @@ pub(super) struct Transfer {
     pub(super) sectors: u8,
     /// The waiting miss, or `None` for a write-back.
     pub(super) fetch: Option<MshrId>,
+    /// Of a write-back: which writes it belongs to.
+    pub(super) epoch: u8,
 }
 
 /// An outstanding line of a slice.
@@ -132,6 +136,11 @@ pub(super) struct Slice {
     ready: VecDeque<MshrId>,
     stalled_since: Option<Cycle>,
     jitter: Option<Box<Delays>>,
+    /// Write-backs that are not performed in memory yet.
+    writes: Writes,
+    /// When write-backs that have left for memory are performed, and their epochs.
+    written: VecDeque<(Cycle, u8)>,
+    release: Option<Release>,
     counters: L2Counters,
 }
 
@@ -182,6 +191,9 @@ impl Slice {
             waiters: Waiters::new(mshrs, l2.mshr_merges as usize),
             ready: VecDeque::with_capacity(mshrs),
             stalled_since: None,
+            writes: Writes::default(),
+            written: VecDeque::new(),
+            release: None,
             jitter: None,
             counters: L2Counters::default(),
         }
@@ -233,6 +245,9 @@ impl Slice {
 
     #[cfg(test)]
     pub(super) fn send_for_test(&mut self, transfer: Transfer) {
+        if transfer.fetch.is_none() {
+            self.writes.send();
+        }
         self.to_memory.push_back(transfer);
     }
 
@@ -270,6 +285,9 @@ impl Slice {
         if let Some(jitter) = &mut self.jitter {
             agenda.at(me, jitter.release(now, &mut self.input));
         }
+        if self.tick_release(now, image) {
+            agenda.soon(me);
+        }
         let mut effects = Effects::default();
         if self.replies.len() < self.reply_capacity {
             let replies = self.replies.len();
@@ -296,6 +314,7 @@ impl Slice {
         }
         effects.to_memory = self.has_transfer();
         agenda.at(me, self.fills.front().map_or(NEVER, |fill| fill.at));
+        agenda.at(me, self.written.front().map_or(NEVER, |&(at, _)| at));
         effects
     }
 
@@ -443,17 +462,24 @@ impl Slice {
     fn evict(&mut self, frame: Frame, image: &mut Image) {
         let i = frame.index();
         self.valid[i] = 0;
-        let dirty = std::mem::take(&mut self.dirty[i]);
-        let Some(line) = self.tags.line(frame) else { return };
-        self.counters.evictions += 1;
-        if dirty == 0 {
-            return;
+        if self.tags.line(frame).is_some() {
+            self.counters.evictions += 1;
+            if self.dirty[i] != 0 {
+                self.counters.write_backs += 1;
+                self.write_back(frame, image);
+            }
         }
-        self.counters.write_backs += 1;
+    }
+
+    /// Sends a line's dirty bytes to memory, for which there is room; the line stays, clean. Returns their sectors.
+    fn write_back(&mut self, frame: Frame, image: &mut Image) -> u8 {
+        let dirty = std::mem::take(&mut self.dirty[frame.index()]);
+        let Some(line) = self.tags.line(frame) else { return 0 };
         image.write(line, &self.data[self.place(frame)], dirty);
         let index = self.hash.within_slice(line);
         let sectors = self.geometry.sectors_of(dirty);
-        self.to_memory.push_back(Transfer { line, index, sectors, fetch: None });
+        self.to_memory.push_back(Transfer { line, index, sectors, fetch: None, epoch: self.writes.send() });
+        sectors
     }
 
     fn begin_miss(&mut self, request: Request, frame: Frame, line: LineNumber, index: u32, missing: u8) {
@@ -477,7 +503,7 @@ impl Slice {
         let mshr = &mut self.mshrs[usize::from(id.0)];
         let sectors = sectors as u8 & !self.valid[frame.index()] & !mshr.outstanding;
         mshr.outstanding |= sectors;
-        self.to_memory.push_back(Transfer { line, index, sectors, fetch: Some(id) });
+        self.to_memory.push_back(Transfer { line, index, sectors, fetch: Some(id), epoch: 0 });
     }
 
     /// Where the bytes of a frame are. Neighbouring sets are neighbours here, not the ways of a set: a kernel that uses
@@ -532,26 +558,6 @@ impl Slice {
             self.tags.touch(frame);
         }
         self.replies.push_back((now + self.hit_latency, reply));
-    }
-
-    /// Writes every dirty byte to the image; the lines stay, clean.
-    pub(super) fn flush(&mut self, image: &mut Image) {
-        for i in 0..self.dirty.len() {
-            if self.dirty[i] == 0 {
-                continue;
-            }
-            let (frame, dirty) = (Frame(i as u32), std::mem::take(&mut self.dirty[i]));
-            if let Some(line) = self.tags.line(frame) {
-                image.write(line, &self.data[self.place(frame)], dirty);
-                self.counters.flushed_sectors += u64::from(self.geometry.sectors_of(dirty).count_ones());
-            }
-        }
-    }
-
-    /// Drops every line; only when idle and flushed.
-    pub(super) fn drop_lines(&mut self) {
-        self.tags.clear();
-        self.valid.fill(0);
     }
 }
 

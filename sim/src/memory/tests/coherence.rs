@@ -4,6 +4,9 @@
 use super::*;
 use crate::isa::special::Scope;
 use crate::isa::table::AtomicOp;
+use crate::memory::LineNumber;
+use crate::memory::dram::place_of;
+use crate::memory::geometry::SliceHash;
 
 const X: u64 = 4096 + 8;
 
@@ -66,26 +69,14 @@ fn the_image_has_what_has_left_the_l2() {
     assert_eq!((counters.l2.write_backs, counters.dram.writes), (1, 1));
     rig.store_word(0, X, 98);
     rig.drain();
-    rig.system.flush();
-    assert_eq!(rig.system.memory()[X as usize], 98, "flushed");
-    assert_eq!(rig.system.counters().l2.flushed_sectors, 1);
-    // A line that was flushed is clean: it leaves without a write.
+    rig.release();
+    assert_eq!(rig.system.memory()[X as usize], 98, "released");
+    assert_eq!(rig.system.counters().l2.released_sectors, 1);
+    // A line that was released is clean: it leaves without a write.
     rig.load(0, 1 << 16, 1);
     rig.load(0, 2 << 16, 1);
     rig.drain();
     assert_eq!(rig.system.counters().l2.write_backs, 1);
-}
-
-#[test]
-fn the_host_sees_and_changes_memory_between_launches() {
-    let mut rig = Rig::new(&Config::example(), addresses(1 << 20));
-    rig.store_word(0, X, 77);
-    read_x(&mut rig, 1, CacheHint::Cached);
-    let memory = rig.system.host_memory();
-    assert_eq!(memory[X as usize], 77);
-    memory[X as usize] = 78;
-    rig.l1s.iter_mut().for_each(L1::invalidate);
-    assert_eq!(read_x(&mut rig, 1, CacheHint::Cached), 78);
 }
 
 /// Every core makes `rounds` atomics on one word; the old values that each saw.
@@ -134,7 +125,7 @@ fn adds_at_the_l2_are_atomic_over_all_cores() {
 fn exchanges_at_the_l2_form_one_chain() {
     let mut rig = Rig::new(&Config::example(), vec![0; 1 << 20]);
     let mut all = contend(&mut rig, 50, AtomicOp::Exchange, Scope::Device, false).concat();
-    rig.system.flush();
+    rig.release();
     let last = u32::from_le_bytes(rig.system.memory()[X as usize..][..4].try_into().unwrap());
     all.push(last);
     all.sort_unstable();
@@ -150,8 +141,41 @@ fn atomics_in_the_l1_are_atomic_within_the_core_whatever_invalidates_it() {
         let mut rig = Rig::new(&config, vec![0; 1 << 20]);
         let old = contend(&mut rig, 500, AtomicOp::Add, Scope::Workgroup, invalidate);
         assert!(old[0].iter().copied().eq(0..500), "invalidate {invalidate}: {:?}", old[0]);
-        rig.system.flush();
+        rig.release();
         assert_eq!(rig.system.memory()[X as usize..][..2], [244, 1]);
+    }
+}
+
+#[test]
+fn a_release_takes_as_long_as_its_writes() {
+    let mut config = Config::example();
+    config.cores = 1;
+    (config.core_clock_mhz, config.dram.clock_mhz) = (1000, 1000);
+    config.dram.t_refi = 0;
+    let d = config.dram;
+    // One line: sent in the first cycle, seen by the channel in the next; activate, write, data.
+    let one = Cycle::from(1 + d.t_rcd + d.t_cwl + d.burst_clocks());
+    for lines in [0, 1, 2, 9] {
+        let mut rig = Rig::new(&config, vec![0; 1 << 20]);
+        rig.drain();
+        // The first sectors of lines of one slice, bank and row: a burst each.
+        let hash = SliceHash::new(config.l2.slices);
+        let place = place_of(&config);
+        let row = |line: u32| {
+            let number = LineNumber(line);
+            (hash.slice(number) == 0).then(|| place(0, hash.within_slice(number))).map(|p| (p.bank, p.row))
+        };
+        for line in (0..8192).filter(|&line| row(line) == row(0)).take(lines as usize) {
+            rig.store_word(0, u64::from(line) * 128, 7);
+            rig.drain();
+        }
+        let took = rig.release();
+        let apart = u64::from(d.t_ccd_l.max(d.burst_clocks()));
+        let expected = if lines == 0 { 1 } else { one + 1 + (lines - 1) * apart };
+        assert_eq!(took, expected, "{lines} lines");
+        assert_eq!(rig.system.counters().l2.released_sectors, lines);
+        // Nothing is dirty any more.
+        assert_eq!(rig.release(), 1);
     }
 }
 

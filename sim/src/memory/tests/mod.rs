@@ -42,6 +42,13 @@ impl Rig {
         Rig { system, ports, l1s, now: 0, quantum }
     }
 
+    /// Releases the L2, and says how many cycles that took.
+    pub(super) fn release(&mut self) -> Cycle {
+        let start = self.now;
+        self.now = self.system.release(start);
+        self.now - start
+    }
+
     /// Simulates one quantum.
     pub(super) fn step(&mut self, unit: &mut impl Unit) {
         assert!(self.now < 2_000_000, "no end");
