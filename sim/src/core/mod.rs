@@ -22,14 +22,14 @@ use crate::alu::{FRAGMENT_ROWS, HostVectors};
 use crate::clock::{Cycle, LinkRx, LinkTx, NEVER};
 use crate::config::{Config, IssuePolicy};
 use crate::isa::{ExecClass, MMA_FRAGMENTS};
-use crate::memory::{L1, MemoryPort};
+use crate::memory::{L1, MemoryPort, ReplyKind, Request};
 use crate::program::Fault;
 use crate::stats::{CoreCounters, SlotUse};
 use collector::{Collector, OperandStore};
 use execute::UnitTiming;
 use fetch::{Fetch, ICACHE_TAG};
-use lsu::Lsu;
 use lsu::local::LocalMemory;
+use lsu::{Lsu, lanes_of};
 use probe::Probe;
 use std::collections::VecDeque;
 use uop::MicroOps;
@@ -86,6 +86,7 @@ pub struct Core {
     bank_mask: usize,
     units: [UnitTiming; ExecClass::ALL.len()],
     host: HostVectors,
+    line_bytes: u64,
     rows_per_wave: usize,
     usable_slots: SlotMask,
 
@@ -183,6 +184,7 @@ impl Core {
             bank_mask: c.registers.banks as usize - 1,
             units,
             host: HostVectors::new(),
+            line_bytes: u64::from(c.l1.line_bytes),
             rows_per_wave,
             usable_slots: u64::MAX >> (64 - usable.min(slots)),
             waves: Waves::new(config),
@@ -266,7 +268,7 @@ impl Core {
         }
         self.start_workgroups(now);
         self.end_shadows(now, ops);
-        self.receive_reply(now);
+        self.receive_reply(now, ops);
         self.receive_accesses(now, ops, probe);
         self.write_back(now, ops, probe);
         self.tick_lsu(now, ops, probe)?;
@@ -277,15 +279,32 @@ impl Core {
         self.fetch_groups(now, ops, probe);
         // Code goes first: without it nothing moves.
         self.progress |= self.fetch.send_miss(now, &mut self.links.port);
+        self.progress |= self.ask_for_release(now);
         self.progress |= self.l1.tick(now, &mut self.links.port);
         Ok(())
     }
 
-    /// Takes one reply of the memory side: a line of code, or something for the L1.
-    fn receive_reply(&mut self, now: Cycle) {
+    /// Asks one slice of the L2 for a release, if there is one to ask and the port is free.
+    fn ask_for_release(&mut self, now: Cycle) -> bool {
+        let (releases, port) = (&mut self.waves.releases, &mut self.links.port);
+        let asks = releases.wants_port() && port.ready(now);
+        if asks {
+            // The number of a slice is the number of a line of it.
+            port.push(now, Request::release(u64::from(releases.take_slice()) * self.line_bytes));
+        }
+        asks
+    }
+
+    /// Takes one reply of the memory side: a line of code, the end of a release, or something for the L1.
+    fn receive_reply(&mut self, now: Cycle, ops: &MicroOps) {
         let Some(reply) = self.links.port.reply(now) else { return };
         if reply.tag & ICACHE_TAG != 0 {
             self.waves.fetching &= !self.fetch.filled(reply.tag);
+        } else if reply.kind == ReplyKind::Released {
+            for slot in lanes_of(self.waves.releases.answer()) {
+                self.waves.refresh(slot, ops);
+                self.touch(slot);
+            }
         } else if !self.l1.accept(now, reply) {
             return;
         }
@@ -298,7 +317,8 @@ impl Core {
         let starts = self.links.starts.next_arrival().unwrap_or(NEVER);
         let replies = self.links.port.next_reply().unwrap_or(NEVER);
         let port = &mut self.links.port;
-        let code = if self.fetch.wants_port() { port.next_ready(from).unwrap_or(NEVER) } else { NEVER };
+        let wants_port = self.fetch.wants_port() || self.waves.releases.wants_port();
+        let code = if wants_port { port.next_ready(from).unwrap_or(NEVER) } else { NEVER };
         let l1 = self.l1.next_event(from, port);
         starts.min(replies).min(code).min(l1).max(from)
     }

@@ -6,6 +6,9 @@
 //! Stores belong to one of two epochs; a *round* closes the epoch that is open, opens the other, which is empty,
 //! and is over when the closed one is. A fence that is reached during a round waits for the next, so later stores
 //! cannot hold a fence up for longer than a round.
+//!
+//! A release at system scope goes on from there: every slice of the L2 is asked to write to memory what is dirty in it,
+//! and the fence waits for the last answer. Fences that come so far while that is going on share the next request.
 
 use super::wave::{Slot, SlotMask};
 
@@ -25,9 +28,26 @@ pub struct Releases {
     next: SlotMask,
     /// Fences whose round is over, until they issue.
     granted: SlotMask,
+    /// Slices of the L2.
+    slices: u32,
+    /// Slices that are still to be asked for a release.
+    to_ask: u32,
+    /// Slices that have not answered.
+    unanswered: u32,
+    /// Fences that the present request to the L2 is for.
+    asked: SlotMask,
+    /// Fences that the next one is for.
+    to_be_asked: SlotMask,
+    /// Fences whose request is answered, until they issue.
+    answered: SlotMask,
 }
 
 impl Releases {
+    /// Nothing on the way, on a machine with so many slices.
+    pub fn new(slices: u32) -> Releases {
+        Releases { slices, ..Releases::default() }
+    }
+
     /// The epoch that a store joins now. It is to come back with the acknowledgement.
     #[inline]
     pub fn open(&self) -> Epoch {
@@ -78,10 +98,59 @@ impl Releases {
         true
     }
 
+    /// The same for a fence of system scope.
+    pub fn reach_system(&mut self, slot: Slot) -> bool {
+        let bit = 1 << slot;
+        if self.answered & bit != 0 {
+            return false;
+        }
+        if (self.asked | self.to_be_asked) & bit == 0 {
+            if self.reach(slot) {
+                return true;
+            }
+            self.to_be_asked |= bit;
+            self.ask();
+        }
+        true
+    }
+
+    /// Begins the next request to the L2, unless one is going on.
+    fn ask(&mut self) {
+        if self.asked == 0 && self.to_be_asked != 0 {
+            self.asked = std::mem::take(&mut self.to_be_asked);
+            (self.to_ask, self.unanswered) = (self.slices, self.slices);
+        }
+    }
+
+    /// True if a slice is to be asked.
+    #[inline]
+    pub fn wants_port(&self) -> bool {
+        self.to_ask > 0
+    }
+
+    /// The slice to be asked now.
+    pub fn take_slice(&mut self) -> u32 {
+        self.to_ask -= 1;
+        self.to_ask
+    }
+
+    /// A slice has answered. Returns the fences that are free to issue because of it.
+    pub fn answer(&mut self) -> SlotMask {
+        self.unanswered -= 1;
+        if self.unanswered > 0 {
+            return 0;
+        }
+        let free = std::mem::take(&mut self.asked);
+        self.answered |= free;
+        self.ask();
+        free
+    }
+
     /// The fence issues.
     #[inline]
     pub fn issue(&mut self, slot: Slot) {
         self.granted &= !(1 << slot);
+        self.answered &= !(1 << slot);
     }
 
     /// Stores that are not acknowledged.
@@ -129,6 +198,26 @@ mod tests {
         assert_eq!(releases.acknowledge(third), 0);
         assert_eq!(releases.acknowledge(second), 0b110);
         assert_eq!(releases.stores(), 0);
+    }
+
+    #[test]
+    fn a_release_of_the_system_asks_every_slice_after_its_round() {
+        let mut releases = Releases::new(2);
+        let first = store(&mut releases);
+        assert!(releases.reach_system(0) && !releases.wants_port());
+        assert_eq!(releases.acknowledge(first), 1);
+        // Free of its round, it asks the L2.
+        assert!(releases.reach_system(0) && releases.wants_port());
+        assert_eq!((releases.take_slice(), releases.take_slice()), (1, 0));
+        assert!(!releases.wants_port());
+        assert_eq!(releases.answer(), 0);
+        // One that comes now has to ask anew: the L2 may have begun before its stores.
+        assert!(releases.reach_system(5));
+        assert_eq!(releases.answer(), 1);
+        assert!(!releases.reach_system(0) && releases.wants_port());
+        releases.issue(0);
+        assert_eq!((releases.take_slice(), releases.take_slice()), (1, 0));
+        assert_eq!([releases.answer(), releases.answer()], [0, 1 << 5]);
     }
 
     #[test]

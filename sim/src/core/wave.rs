@@ -146,7 +146,7 @@ impl Waves {
             fetching: 0,
             fetched_end: 0,
             ended: 0,
-            releases: Releases::default(),
+            releases: Releases::new(config.l2.slices),
             has_room: 0,
             buffer_entries: core.fetch.buffer_entries as usize,
             fetch_words: core.fetch.words as usize,
@@ -229,7 +229,11 @@ impl Waves {
                 // Until the wave is past the barrier before it, a fence is not reached, and what it has to cover
                 // not done.
                 let reached = wave.accesses == 0 && (self.at_barrier | self.shadow) & bit == 0;
-                !reached || self.releases.reach(slot)
+                let waits = |releases: &mut Releases| match op.inst.scope {
+                    Scope::System => releases.reach_system(slot),
+                    _ => releases.reach(slot),
+                };
+                !reached || waits(&mut self.releases)
             }
             Kind::Fence { .. } => wave.accesses > 0,
             _ => false,

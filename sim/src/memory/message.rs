@@ -24,6 +24,8 @@ pub enum RequestKind {
     Write,
     /// A read-modify-write of 32-bit words, at most one operation a word.
     Atomic(AtomicOp),
+    /// Everything that is dirty in the slice to memory; the line says which slice.
+    Release,
 }
 
 /// From a core to the memory side.
@@ -63,6 +65,11 @@ impl Request {
             data: [0; MAX_LINE_BYTES],
             swap: 0,
         }
+    }
+
+    /// A release of the slice that a line belongs to.
+    pub fn release(line: u64) -> Request {
+        Request { kind: RequestKind::Release, ..Request::read(0, line, 0, CacheHint::Cached) }
     }
 
     /// A write of the bytes in `byte_mask`.
@@ -105,7 +112,7 @@ impl Request {
     /// Size on a port, bytes: the header, and for a write or an atomic the touched sectors.
     pub fn packet_bytes(&self, sector_bytes: u32) -> u32 {
         match self.kind {
-            RequestKind::Read => HEADER_BYTES,
+            RequestKind::Read | RequestKind::Release => HEADER_BYTES,
             RequestKind::Write | RequestKind::Atomic(_) => {
                 HEADER_BYTES + self.sectors.count_ones() * sector_bytes
             }
@@ -122,6 +129,8 @@ pub enum ReplyKind {
     WriteAck,
     /// An atomic is performed at the L2; the old words in their places.
     AtomicOld,
+    /// What was dirty in a slice is in memory.
+    Released,
 }
 
 /// From the memory side to a core.
@@ -145,7 +154,7 @@ impl Reply {
     /// Size on a port, bytes: the header, and the sectors unless it is an acknowledgement.
     pub fn packet_bytes(&self, sector_bytes: u32) -> u32 {
         match self.kind {
-            ReplyKind::WriteAck => HEADER_BYTES,
+            ReplyKind::WriteAck | ReplyKind::Released => HEADER_BYTES,
             ReplyKind::Data | ReplyKind::AtomicOld => HEADER_BYTES + self.sectors.count_ones() * sector_bytes,
         }
     }

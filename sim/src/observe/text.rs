@@ -162,7 +162,8 @@ fn memory(text: &mut String, report: &KernelReport, config: &Config) {
         line(text, "L2", &format!("{:.1} % hits of {asked} requests", percent(l2.hits, asked)));
     }
     let bytes = dram.read_bytes + dram.written_bytes;
-    let gigabytes_a_second = ratio(bytes, report.cycles + report.release_cycles) * f64::from(config.core_clock_mhz) / 1000.0;
+    let gigabytes_a_second =
+        ratio(bytes, report.cycles + report.release_cycles) * f64::from(config.core_clock_mhz) / 1000.0;
     let opened = dram.row_hits + dram.row_empties + dram.row_conflicts;
     line(
         text,

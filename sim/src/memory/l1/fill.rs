@@ -26,6 +26,7 @@ impl L1 {
                 }
                 self.deliver(now, id);
             }
+            ReplyKind::Released => debug_assert!(false, "the core takes it"),
             ReplyKind::WriteAck | ReplyKind::AtomicOld => {
                 let Some(slot) = self.fills.push() else { return false };
                 let kind = if reply.kind == ReplyKind::WriteAck {

@@ -24,7 +24,7 @@ use crate::isa::table::CacheHint;
 use crate::stats::counters;
 use jitter::Delays;
 pub use jitter::Jitter;
-use release::{Release, Writes};
+use release::{Releases, Writes};
 use std::collections::VecDeque;
 use waiters::Waiters;
 
@@ -33,6 +33,7 @@ counters! {
     "l2" L2Counters {
         reads: "packets", "Read packets.";
         writes: "packets", "Write packets.";
+        releases: "packets", "Release packets.";
         atomics: "packets", "Atomic packets.";
         hits: "accesses", "Outcome HIT: served without waiting for memory (a write to a line that is there).";
         mshr_hits: "accesses", "Outcome MSHR_HIT: waited for a line that was already outstanding.";
@@ -104,6 +105,8 @@ enum Plan {
     Miss(Frame, u8),
     /// Takes a frame for its line.
     Replace(Frame),
+    /// Waits for the next release of the slice.
+    Release,
 }
 
 /// A slice of the L2.
@@ -140,7 +143,7 @@ pub(super) struct Slice {
     writes: Writes,
     /// When write-backs that have left for memory are performed, and their epochs.
     written: VecDeque<(Cycle, u8)>,
-    release: Option<Release>,
+    releases: Releases,
     counters: L2Counters,
 }
 
@@ -193,7 +196,7 @@ impl Slice {
             stalled_since: None,
             writes: Writes::default(),
             written: VecDeque::new(),
-            release: None,
+            releases: Releases::default(),
             jitter: None,
             counters: L2Counters::default(),
         }
@@ -285,12 +288,10 @@ impl Slice {
         if let Some(jitter) = &mut self.jitter {
             agenda.at(me, jitter.release(now, &mut self.input));
         }
-        if self.tick_release(now, image) {
-            agenda.soon(me);
-        }
         let mut effects = Effects::default();
+        let replies = self.replies.len();
+        let releases_on = self.tick_release(now, image);
         if self.replies.len() < self.reply_capacity {
-            let replies = self.replies.len();
             let progress = if let Some(&mshr) = self.ready.front() {
                 self.serve_waiter(now, mshr);
                 true
@@ -304,13 +305,16 @@ impl Slice {
             } else {
                 false
             };
-            if self.replies.len() > replies {
-                effects.replied = self.replies.back().map(|(ready, _)| *ready);
-            }
             // A stall ends with a fill, with room towards memory or with a waiter's turn: each wakes us.
             if progress && !(self.ready.is_empty() && self.input.is_empty()) {
                 agenda.soon(me);
             }
+        }
+        if self.replies.len() > replies {
+            effects.replied = self.replies.back().map(|(ready, _)| *ready);
+        }
+        if releases_on || self.releases.is_due() {
+            agenda.soon(me);
         }
         effects.to_memory = self.has_transfer();
         agenda.at(me, self.fills.front().map_or(NEVER, |fill| fill.at));
@@ -391,6 +395,9 @@ impl Slice {
 
     /// What the request at the head of the queue can do now; `None` if it has to stay there.
     fn plan(&self, request: &Request) -> Option<Plan> {
+        if request.kind == RequestKind::Release {
+            return Some(Plan::Release);
+        }
         let line = self.geometry.number(request.line);
         let index = self.hash.within_slice(line);
         let needed = needed_sectors(request);
@@ -425,6 +432,10 @@ impl Slice {
         let line = self.geometry.number(request.line);
         let index = self.hash.within_slice(line);
         match plan {
+            Plan::Release => {
+                self.counters.releases += 1;
+                self.releases.wait(request.core);
+            }
             Plan::Serve(frame) => {
                 self.counters.hits += 1;
                 self.serve(now, &request, frame);
@@ -543,6 +554,7 @@ impl Slice {
                 reply.kind = ReplyKind::WriteAck;
                 copy_bytes(line_data, &request.data, request.byte_mask);
             }
+            RequestKind::Release => debug_assert!(false, "it touches no frame"),
             RequestKind::Atomic(op) => {
                 self.counters.atomics += 1;
                 reply.kind = ReplyKind::AtomicOld;
@@ -564,7 +576,7 @@ impl Slice {
 /// Sectors that have to be valid before a request can be served; a write needs none.
 fn needed_sectors(request: &Request) -> u8 {
     match request.kind {
-        RequestKind::Write => 0,
+        RequestKind::Write | RequestKind::Release => 0,
         RequestKind::Read | RequestKind::Atomic(_) => request.sectors,
     }
 }
