@@ -40,7 +40,7 @@ fn way(topology: Topology, core: u64, slice: u64) -> Cycle {
     }
 }
 
-/// Rules M14 and M31: a load that misses in the L1 and hits in the L2 takes what it takes with a
+/// Rules M14 and N3: a load that misses in the L1 and hits in the L2 takes what it takes with a
 /// crossbar, and the links there and back.
 #[test]
 fn an_l2_hit_takes_the_links_there_and_back_beside_the_rest() {
