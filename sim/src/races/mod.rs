@@ -11,8 +11,5 @@ pub mod order;
 pub mod report;
 pub mod shadow;
 
-#[cfg(test)]
-mod tests;
-
 pub use observer::RaceCheck;
 pub use report::{Found, RaceReport};
