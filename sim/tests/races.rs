@@ -45,12 +45,8 @@ fn load(name: &str) -> Job {
 #[test]
 fn the_suite_is_free_of_races_on_every_machine() {
     type Change = fn(&mut Config);
-    let changes: [(&str, Change); 4] = [
-        ("gpu", |_| {}),
-        ("tiny", |_| {}),
-        ("t4", |_| {}),
-        ("gpu", |c| c.core.wave_width = 8),
-    ];
+    let changes: [(&str, Change); 4] =
+        [("gpu", |_| {}), ("tiny", |_| {}), ("t4", |_| {}), ("gpu", |c| c.core.wave_width = 8)];
     for name in launch::suite() {
         let job = load(name);
         for (config, change) in changes {
@@ -82,8 +78,12 @@ fn synchronisation(job: &Job) -> Vec<(Vec<usize>, u32, String)> {
     found
 }
 
-/// Barriers and fences that small runs do not need, each with the reason.
-const REDUNDANT: &[(&str, &str, &str)] = &[];
+/// Barriers and fences that small runs do not need, by kernel and line, each with the reason.
+const REDUNDANT: &[(&str, u32, &str)] = &[(
+    "nbody",
+    44,
+    "keeps a second tile from overwriting the first; with 128 bodies in 2 segments of 64 there is one",
+)];
 
 #[test]
 fn every_barrier_and_fence_that_is_taken_out_is_missed() {
@@ -98,7 +98,7 @@ fn every_barrier_and_fence_that_is_taken_out_is_missed() {
             // Waves of 8 lanes: then each workgroup has several.
             let config = machine("gpu", &job, |c| c.core.wave_width = 8);
             let (report, _) = check(&without, &config);
-            let redundant = REDUNDANT.iter().any(|&(kernel, code, _)| kernel == name && code == text);
+            let redundant = REDUNDANT.iter().any(|&(kernel, at, _)| kernel == name && at == line);
             if report.is_clean() != redundant {
                 unexpected.push(format!("{name}:{line} {text}: {}", report.text()));
             }

@@ -6,7 +6,7 @@ use super::shadow::{Kind, Shadow, Touch};
 use crate::isa::Scope;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-/// Accesses of a launch that are kept at most: 24 bytes each.
+/// Accesses of a launch that are kept at most: 20 bytes each.
 pub const MAX_TOUCHES: usize = 1 << 24;
 
 /// Different pairs that are kept of a launch; more are counted.
