@@ -16,6 +16,7 @@ pub mod litmus;
 pub mod memory;
 pub mod observe;
 pub mod program;
+pub mod races;
 pub mod ron_text;
 pub mod stats;
 pub mod verify;

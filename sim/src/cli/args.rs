@@ -37,7 +37,7 @@ Examples:
   wave-sim k.wave --grid 4,1,1 --dump-f32 0:8  run your own and look at what it wrote
   wave-sim config list                         what machines there are
 
-Exit codes: 0 all is well · 1 a wrong result · 2 wrong input · 3 a fault, a standstill or a limit";
+Exit codes: 0 all is well · 1 a wrong result or a race · 2 wrong input · 3 a fault, a standstill or a limit";
 
 /// The flags of a run.
 #[derive(Debug, Args)]
@@ -143,6 +143,10 @@ pub struct OutputArgs {
     /// Print each instruction as it issues, on standard error
     #[arg(long)]
     pub trace: bool,
+
+    /// Look for data races: accesses that nothing orders; exit code 1 if there are any
+    #[arg(long)]
+    pub check_races: bool,
 
     /// Form of the report
     #[arg(long, value_enum, value_name = "FORM", default_value = "text")]

@@ -12,6 +12,7 @@ use crate::launch::{Job, Verification};
 use crate::observe::trace::IssueTrace;
 use crate::observe::{Outcome, Run, Step, stuck};
 use crate::program::{Launch, Program};
+use crate::races::RaceCheck;
 use std::io::{BufWriter, Stderr};
 
 /// The trace, where one is asked for.
@@ -20,7 +21,7 @@ type Trace = Option<IssueTrace<BufWriter<Stderr>>>;
 /// Runs every launch; gives what became of them and device memory.
 pub fn execute(work: Work, args: &RunArgs, config: &Config, progress: &mut Progress) -> (Run, Vec<u8>) {
     let nothing = Outcome::Ended(Verification::Nothing);
-    let mut run = Run { name: work.name.clone(), steps: Vec::new(), outcome: nothing };
+    let mut run = Run { name: work.name.clone(), steps: Vec::new(), outcome: nothing, races: None };
     let bound = |n: Option<u64>| n.filter(|&n| n > 0);
     let options = RunOptions {
         max_cycles: bound(args.machine.max_cycles),
@@ -31,6 +32,7 @@ pub fn execute(work: Work, args: &RunArgs, config: &Config, progress: &mut Progr
     };
     let mut trace: Trace =
         args.output.trace.then(|| IssueTrace::new(BufWriter::new(std::io::stderr()), config.core.wave_width));
+    let mut races = args.output.check_races.then(|| RaceCheck::new(&work.program, config.core.wave_width));
     let mut gpu = Gpu::new(config, &work.program, work.memory);
     for launch in &work.steps {
         progress.start_launch();
@@ -40,7 +42,7 @@ pub fn execute(work: Work, args: &RunArgs, config: &Config, progress: &mut Progr
             let heading = format!("kernel {} grid {x},{y},{z}", kernel.name);
             trace.start(kernel.code.start, (work.steps.len() > 1).then_some(&heading));
         }
-        match step(&mut gpu, launch, &options, &mut trace, progress) {
+        match step(&mut gpu, launch, &options, &mut trace, &mut races, progress) {
             Ok(report) => run.steps.push(Step {
                 kernel: work.program.kernels[launch.kernel].name.clone(),
                 launch: launch.clone(),
@@ -54,6 +56,7 @@ pub fn execute(work: Work, args: &RunArgs, config: &Config, progress: &mut Progr
     }
     // Nobody is left to tell if the trace cannot be written.
     _ = trace.map(IssueTrace::finish);
+    run.races = races.map(RaceCheck::finish);
     let memory = gpu.into_memory();
     if matches!(run.outcome, Outcome::Ended(_)) {
         let verify = |job: &Job| job.verify(&memory);
@@ -67,12 +70,19 @@ fn step(
     launch: &Launch,
     options: &RunOptions,
     trace: &mut Trace,
+    races: &mut Option<RaceCheck<'_>>,
     progress: &Progress,
 ) -> Result<KernelReport, RunError> {
     let mut show = |now| progress.show(now);
-    match trace {
-        None => gpu.run(launch, options, &mut Off, &mut show),
-        Some(trace) => gpu.run(launch, options, trace, &mut show),
+    match (trace, races) {
+        (Some(trace), _) => gpu.run(launch, options, trace, &mut show),
+        (None, Some(races)) => {
+            races.start(launch);
+            let report = gpu.run(launch, options, races, &mut show);
+            races.end(launch);
+            report
+        }
+        (None, None) => gpu.run(launch, options, &mut Off, &mut show),
     }
 }
 
@@ -108,9 +118,18 @@ fn outcome(error: &RunError, launch: &Launch, program: &Program, options: &RunOp
     }
 }
 
-impl Outcome {
+impl Run {
     /// What it means for the exit code.
     pub fn exit(&self) -> Exit {
+        let raced = self.races.as_ref().is_some_and(|races| !races.is_clean());
+        let found = if raced { Exit::WrongResult } else { Exit::Success };
+        found.max(self.outcome.exit())
+    }
+}
+
+impl Outcome {
+    /// What it means for the exit code.
+    fn exit(&self) -> Exit {
         match self {
             Outcome::Ended(Verification::Failed { .. }) => Exit::WrongResult,
             Outcome::Ended(_) | Outcome::Skipped(_) => Exit::Success,

@@ -1,6 +1,6 @@
 //! The command line: from arguments to an exit code.
 //!
-//! Exit codes: 0 all is well; 1 a result is wrong; 2 the input is wrong; 3 a kernel faulted, stood still or
+//! Exit codes: 0 all is well; 1 a result is wrong, or a race was found; 2 the input is wrong; 3 a kernel faulted, stood still or
 //! came to a bound. Of several, the highest.
 
 mod args;
@@ -35,7 +35,7 @@ use crate::observe::{json, statistics};
 pub enum Exit {
     /// All is well.
     Success = 0,
-    /// A result is not what was expected.
+    /// A result is not what was expected, or a race was found.
     WrongResult = 1,
     /// The input is wrong.
     WrongInput = 2,

@@ -48,13 +48,14 @@ fn one(input: &Input, args: &RunArgs, config: &Config, terminal: &Terminal) -> E
         Outcome::Ended(_) => write_results(args, &memory, terminal)?,
         Outcome::Skipped(_) => {}
     }
-    let exit = run.outcome.exit();
+    let exit = run.exit();
     let mut text = text::report(&run, config);
     if args.output.stats
         && let Some(total) = run.total()
     {
         text += &format!("\n{}\n", text::statistics(&total, config));
     }
+    text += &race_text(&run);
     let session = Session { config, runs: vec![run] };
     text += &text::perf_line(&session.runs);
     if args.output.format == Format::Json {
@@ -82,7 +83,7 @@ fn several(inputs: &[Input], args: &RunArgs, config: &Config, terminal: &Termina
     for (input, name) in inputs.iter().zip(names) {
         progress.start_run(&name);
         let run = match work::work(input, args, config) {
-            Err(wrong) => Run { name, steps: Vec::new(), outcome: Outcome::Refused(wrong) },
+            Err(wrong) => Run { name, steps: Vec::new(), outcome: Outcome::Refused(wrong), races: None },
             Ok(work) if work.lack(config).is_some() => {
                 let lack = work.lack(config).unwrap_or_default();
                 let outcome = match args.inputs.is_empty() {
@@ -91,7 +92,7 @@ fn several(inputs: &[Input], args: &RunArgs, config: &Config, terminal: &Termina
                         Outcome::Refused(vec![Diagnostic::error(format!("`{name}` cannot run: {lack}"))])
                     }
                 };
-                Run { name, steps: Vec::new(), outcome }
+                Run { name, steps: Vec::new(), outcome, races: None }
             }
             Ok(work) => {
                 progress.aside(|| terminal.diagnostics(&work.warnings));
@@ -111,6 +112,9 @@ fn several(inputs: &[Input], args: &RunArgs, config: &Config, terminal: &Termina
     progress.finish();
     let mut text = String::new();
     if is_text {
+        for run in &session.runs {
+            text += &race_text(run);
+        }
         for run in session.runs.iter().filter(|_| args.output.stats) {
             let Some(total) = run.total() else { continue };
             text += &format!("\n{}\n{}\n", run.name, text::statistics(&total, config));
@@ -121,7 +125,7 @@ fn several(inputs: &[Input], args: &RunArgs, config: &Config, terminal: &Termina
     }
     terminal.out(&text)?;
     terminal.err(&speed(&session.runs, time));
-    Ok(session.runs.iter().map(|run| run.outcome.exit()).max().unwrap_or(Exit::Success))
+    Ok(session.runs.iter().map(|run| run.exit()).max().unwrap_or(Exit::Success))
 }
 
 /// What the words stand for, all checked before anything runs; the suite if there are none.
@@ -158,6 +162,10 @@ fn misplaced_flags(args: &RunArgs, inputs: &[Input]) -> Vec<Diagnostic> {
         };
         wrong.push(Diagnostic::error(message).hint(hint));
     }
+    if args.output.trace && args.output.check_races {
+        let message = "--trace and --check-races both watch the run: only one of them can";
+        wrong.push(Diagnostic::error(message).hint("run twice: both runs are the same"));
+    }
     if let (Some(kernel), Some(_)) = (kernels, args.machine.seed) {
         let message = format!("--seed is for launch files: `{}` has no random data", kernel.name());
         wrong.push(Diagnostic::error(message));
@@ -192,6 +200,11 @@ fn check_outputs(args: &RunArgs, device_memory: u64) -> Result<(), Vec<Diagnosti
     });
     let wrong: Vec<Diagnostic> = dumps.chain(saves.flatten()).collect();
     if wrong.is_empty() { Ok(()) } else { Err(wrong) }
+}
+
+/// What was found by --check-races; nothing without it.
+fn race_text(run: &Run) -> String {
+    run.races.as_ref().map_or_else(String::new, |races| format!("\n{}\n{}", run.name, races.text()))
 }
 
 /// Says on standard error what went wrong with one of several runs, as soon as it is known.

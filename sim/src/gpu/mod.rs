@@ -5,7 +5,7 @@ pub mod occupancy;
 
 use crate::clock::{Cycle, NEVER, link};
 use crate::config::Config;
-use crate::core::probe::Probe;
+use crate::core::probe::{AtomicEvent, Probe};
 use crate::core::report::WaveReport;
 use crate::core::uop::MicroOps;
 use crate::core::workgroup::Shape;
@@ -139,6 +139,7 @@ impl<'a> Gpu<'a> {
         let links_before = self.memory.links();
         self.memory.set_skip_idle_cycles(!options.every_cycle);
         self.memory.set_jitter(options.jitter);
+        self.memory.record_atomics(P::ON);
         let mut run = Run::new(self, launch, options, &ops, occupancy);
         let end = run.run_to_end(options, &ops, probe, progress)?;
         // The release starts when every block has surely come so far, however the cycles were visited.
@@ -302,6 +303,17 @@ impl<'m> Run<'m> {
             }
             self.dispatcher.run(now, to);
             self.memory.run(now, to);
+            if P::ON {
+                for atomic in self.memory.take_atomics() {
+                    let (core, line) = (u32::from(atomic.core), atomic.line as u32);
+                    probe.performed(&AtomicEvent {
+                        core,
+                        line,
+                        bytes: atomic.bytes,
+                        written: atomic.written,
+                    });
+                }
+            }
             self.exchange(to);
             self.now = to;
             if self.dispatcher.is_done() && self.cores.iter().all(Core::is_idle) {

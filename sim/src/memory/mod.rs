@@ -28,7 +28,7 @@ pub use dram::DramCounters;
 pub use fabric::LinkCounters;
 pub use geometry::{LineGeometry, LineNumber};
 pub use l1::{Access, L1, L1Counters, Operation, Reject, Response, ResponseKind};
-pub use l2::{Jitter, L2Counters};
+pub use l2::{Jitter, L2Counters, PerformedAtomic};
 pub use message::{CODE_SPACE, LineData, MAX_LINE_BYTES, Reply, ReplyKind, Request, RequestKind};
 pub use port::MemoryPort;
 pub use system::{MemoryCounters, MemorySystem};

@@ -6,7 +6,7 @@ use super::dram::{Channel, DramCounters, Issued};
 use super::fabric::LinkCounters;
 use super::geometry::LineGeometry;
 use super::image::Image;
-use super::l2::{Jitter, L2Counters, Slice};
+use super::l2::{Jitter, L2Counters, PerformedAtomic, Slice};
 use super::network::{ReplyNetwork, RequestNetwork, Surroundings};
 use super::port::{CorePorts, MemoryPort, core_port};
 use crate::clock::Cycle;
@@ -240,6 +240,16 @@ impl MemorySystem {
     /// Delays requests at the slices at random from now on, or no more.
     pub fn set_jitter(&mut self, jitter: Option<Jitter>) {
         self.slices.iter_mut().enumerate().for_each(|(s, slice)| slice.set_jitter(jitter, s));
+    }
+
+    /// Keeps the atomics that the L2 performs from now on, or no more.
+    pub fn record_atomics(&mut self, record: bool) {
+        self.slices.iter_mut().for_each(|slice| slice.record_atomics(record));
+    }
+
+    /// The atomics that the L2 has performed since the last call, those to a line in their order.
+    pub fn take_atomics(&mut self) -> impl Iterator<Item = PerformedAtomic> {
+        self.slices.iter_mut().flat_map(Slice::take_atomics)
     }
 
     /// Keeps every command of every memory channel from now on.

@@ -7,6 +7,7 @@ use crate::config::{Config, config_hash};
 use crate::gpu::KernelReport;
 use crate::gpu::occupancy::Limiter;
 use crate::launch::{Mismatch, Verification};
+use crate::races::RaceReport;
 use crate::stats::Declared;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
@@ -39,6 +40,9 @@ struct RunJson<'a> {
     message: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     verification: Option<VerificationJson<'a>>,
+    /// Absent where they were not looked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    races: Option<&'a RaceReport>,
     launches: Vec<LaunchJson<'a>>,
     /// Absent where no launch has ended.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -148,6 +152,7 @@ fn run_json<'a>(run: &'a Run, config: &Config) -> RunJson<'a> {
     RunJson {
         name: &run.name,
         outcome: run.outcome.word(),
+        races: run.races.as_ref(),
         message,
         verification,
         launches: run.steps.iter().map(|step| launch_json(step, config)).collect(),

@@ -14,6 +14,7 @@ use crate::diagnostic::Diagnostic;
 use crate::gpu::KernelReport;
 use crate::launch::Verification;
 use crate::program::Launch;
+use crate::races::RaceReport;
 
 /// One launch that ended.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,6 +66,8 @@ pub struct Run {
     pub steps: Vec<Step>,
     /// What became of it.
     pub outcome: Outcome,
+    /// Races, if they were looked for.
+    pub races: Option<RaceReport>,
 }
 
 /// Runs on one machine.

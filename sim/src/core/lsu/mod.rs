@@ -6,7 +6,7 @@ pub mod local;
 
 use super::Core;
 use super::collector::{Collector, OperandRows};
-use super::probe::Probe;
+use super::probe::{MemoryEvent, Probe};
 use super::release::Epoch;
 use super::uop::{MAX_SOURCE_ROWS, MicroOp, MicroOps};
 use super::wave::Slot;
@@ -365,7 +365,7 @@ impl Core {
     ) -> Result<(), Box<Fault>> {
         let Some(&index) = self.lsu.queue.front() else { return Ok(()) };
         if self.lsu.head == Head::Idle {
-            self.start_access(now, index, ops)?;
+            self.start_access(now, index, ops, probe)?;
         }
         match self.lsu.head {
             Head::Local(ends) if ends == now => {
@@ -388,7 +388,13 @@ impl Core {
     }
 
     /// Address generation for the instruction that has become the head.
-    fn start_access(&mut self, now: Cycle, index: u16, ops: &MicroOps) -> Result<(), Box<Fault>> {
+    fn start_access<P: Probe>(
+        &mut self,
+        now: Cycle,
+        index: u16,
+        ops: &MicroOps,
+        probe: &mut P,
+    ) -> Result<(), Box<Fault>> {
         self.progress = true;
         let lsu = &mut self.lsu;
         let instruction = &lsu.instructions[usize::from(index)];
@@ -397,6 +403,25 @@ impl Core {
             return Err(self.fault(now, slot, word, lanes, ops, kind));
         }
         let memory = instruction.memory;
+        if P::ON {
+            let (addresses, strides) = instruction.inputs.split_at(self.width);
+            probe.accesses(&MemoryEvent {
+                core: self.index,
+                slot: instruction.slot,
+                word: instruction.word,
+                memory,
+                writes: match memory.kind {
+                    AccessKind::Load => false,
+                    AccessKind::Store | AccessKind::Atomic(_) => true,
+                    AccessKind::Tile => ops.get(instruction.word).inst.op == Op::MmaStoreC,
+                },
+                scope: instruction.scope,
+                mask: instruction.mask,
+                addresses,
+                strides,
+                rows: instruction.rows(),
+            });
+        }
         if memory.space == Space::Local {
             let mut passes = 0;
             for row in 0..instruction.rows() {

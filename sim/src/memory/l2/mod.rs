@@ -109,6 +109,19 @@ enum Plan {
     Release,
 }
 
+/// A packet of atomics that a slice has performed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PerformedAtomic {
+    /// The core that asked.
+    pub core: u16,
+    /// Byte address of the line.
+    pub line: u64,
+    /// Bytes of its words.
+    pub bytes: u128,
+    /// Bytes written: not those of a compare-and-swap that failed.
+    pub written: u128,
+}
+
 /// A slice of the L2.
 #[derive(Debug, Clone)]
 pub(super) struct Slice {
@@ -144,6 +157,8 @@ pub(super) struct Slice {
     /// When write-backs that have left for memory are performed, and their epochs.
     written: VecDeque<(Cycle, u8)>,
     releases: Releases,
+    /// Atomics performed and not reported, if someone wants to know.
+    atomics: Option<Vec<PerformedAtomic>>,
     counters: L2Counters,
 }
 
@@ -198,12 +213,23 @@ impl Slice {
             written: VecDeque::new(),
             releases: Releases::default(),
             jitter: None,
+            atomics: None,
             counters: L2Counters::default(),
         }
     }
 
     pub(super) fn counters(&self) -> &L2Counters {
         &self.counters
+    }
+
+    /// Keeps what atomics are performed from now on, or no more.
+    pub(super) fn record_atomics(&mut self, record: bool) {
+        self.atomics = record.then(Vec::new);
+    }
+
+    /// The atomics performed since the last call, in their order; empty if they are not kept.
+    pub(super) fn take_atomics(&mut self) -> impl Iterator<Item = PerformedAtomic> {
+        self.atomics.iter_mut().flat_map(|atomics| atomics.drain(..))
     }
 
     /// Delays requests at random from now on, or no more; between launches.
@@ -560,6 +586,10 @@ impl Slice {
                 reply.kind = ReplyKind::AtomicOld;
                 let mask = request.byte_mask;
                 written = apply_atomic(op, mask, &request.data, request.swap, line_data, &mut reply.data);
+                if let Some(atomics) = &mut self.atomics {
+                    let (core, line) = (request.core, request.line);
+                    atomics.push(PerformedAtomic { core, line, bytes: mask, written });
+                }
             }
         }
         if written != 0 {

@@ -1,0 +1,65 @@
+//! Vector clocks of waves. A launch may have many thousand waves, and a wave mostly hears of those of its own workgroup:
+//! so a clock lists the waves that it knows of, and copies share the list until one changes.
+
+use std::sync::Arc;
+
+/// A wave of a launch: workgroup number × waves of a workgroup + number in it.
+pub type WaveId = u32;
+
+/// How far each wave's accesses are in the past: for a wave, all of its accesses in epochs up to the one listed.
+/// Epochs count from 1; 0, for a wave that is not listed, is none of them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Clock(Arc<Vec<(WaveId, u32)>>);
+
+impl Clock {
+    /// The last epoch of a wave that is in the past.
+    pub fn of(&self, wave: WaveId) -> u32 {
+        self.0.binary_search_by_key(&wave, |&(w, _)| w).map_or(0, |i| self.0[i].1)
+    }
+
+    /// Puts a wave's epochs up to `epoch` into the past.
+    pub fn advance(&mut self, wave: WaveId, epoch: u32) {
+        let list = Arc::make_mut(&mut self.0);
+        match list.binary_search_by_key(&wave, |&(w, _)| w) {
+            Ok(i) => list[i].1 = list[i].1.max(epoch),
+            Err(i) => list.insert(i, (wave, epoch)),
+        }
+    }
+
+    /// Puts everything into the past that is in the past of `other`.
+    pub fn join(&mut self, other: &Clock) {
+        if Arc::ptr_eq(&self.0, &other.0) || other.0.is_empty() {
+            return;
+        }
+        if self.0.is_empty() {
+            *self = other.clone();
+            return;
+        }
+        let (mut mine, mut theirs) = (self.0.iter().peekable(), other.0.iter().peekable());
+        let mut all = Vec::with_capacity(self.0.len().max(other.0.len()));
+        loop {
+            match (mine.peek(), theirs.peek()) {
+                (Some(&&(a, epoch)), Some(&&(b, other))) if a == b => {
+                    all.push((a, epoch.max(other)));
+                    mine.next();
+                    theirs.next();
+                }
+                (Some(&&(a, epoch)), b) if b.is_none_or(|&&(b, _)| a < b) => {
+                    all.push((a, epoch));
+                    mine.next();
+                }
+                (_, Some(&&b)) => {
+                    all.push(b);
+                    theirs.next();
+                }
+                _ => break,
+            }
+        }
+        self.0 = Arc::new(all);
+    }
+
+    /// True if nothing is in the past.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
