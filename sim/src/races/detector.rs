@@ -68,7 +68,6 @@ pub struct Pair {
 enum Turn {
     L2(Message),
     L1(Message, bool),
-    Store,
 }
 
 /// The races of one launch.
@@ -135,13 +134,13 @@ impl Detector {
                     scope: access.scope,
                 };
                 self.touch(word, touch);
-                let turn = match (access.kind, &message) {
-                    (Kind::Load, _) => continue,
-                    (Kind::Atomic, Some(message)) if access.at_l2 => Turn::L2(message.clone()),
-                    (Kind::Atomic, Some(message)) => Turn::L1(message.clone(), !access.may_fail),
-                    _ => Turn::Store,
-                };
-                self.turn(access.core, word, turn);
+                if let Some(message) = &message {
+                    let turn = match access.at_l2 {
+                        true => Turn::L2(message.clone()),
+                        false => Turn::L1(message.clone(), !access.may_fail),
+                    };
+                    self.turn(access.core, word, turn);
+                }
             }
         }
     }
@@ -199,7 +198,6 @@ impl Detector {
         match turn {
             Turn::L2(message) => self.order.perform(word, message, true),
             Turn::L1(message, writes) => self.order.perform(word, message, *writes),
-            Turn::Store => self.order.overwrite(word),
         }
     }
 

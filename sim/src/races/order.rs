@@ -149,7 +149,8 @@ impl Order {
     }
 
     /// An atomic is performed on a word; `writes` unless it is a compare-and-swap that fails. Calls for a word come in the
-    /// order in which its atomics and stores are performed.
+    /// order in which its atomics are performed. A plain store ends a release sequence, but there is nothing to do for it: who
+    /// reads it without a race comes after it, and so after all that the sequence releases.
     pub fn perform(&mut self, word: Word, message: &Message, writes: bool) {
         let workgroup = self.workgroup(message.wave);
         let sequence = self.sequences.entry(word).or_default();
@@ -173,13 +174,6 @@ impl Order {
             if !message.released.workgroup.is_empty() {
                 sequence.workgroups.entry(workgroup).or_default().join(&message.released.workgroup);
             }
-        }
-    }
-
-    /// A plain store is performed on a word: no release sequence goes on behind it.
-    pub fn overwrite(&mut self, word: Word) {
-        if let Some(sequence) = self.sequences.get_mut(&word) {
-            *sequence = Sequence { raced: sequence.raced, ..Sequence::default() };
         }
     }
 
