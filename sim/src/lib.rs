@@ -12,6 +12,7 @@ pub mod diagnostic;
 pub mod gpu;
 pub mod isa;
 pub mod launch;
+pub mod measure;
 pub mod memory;
 pub mod observe;
 pub mod program;

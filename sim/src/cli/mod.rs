@@ -10,6 +10,7 @@ mod execute;
 mod files;
 mod inputs;
 mod machine;
+mod measure;
 mod programs;
 mod progress;
 mod session;
@@ -85,18 +86,19 @@ const NOTHING_TO_DO: &str = "\
 wave-sim simulates GPUs that run the WAVE v0.4 instruction set, cycle by cycle.
 
 Usage: wave-sim [--config CONFIG] [KERNEL.wave|KERNEL.wbin|LAUNCH.ron]... [flags]
-       wave-sim asm|dis|check|config|stats|completions ...
+       wave-sim asm|dis|check|config|measure|stats|completions ...
 
 Nothing was asked for. `wave-sim --config gpu.ron` is a good start, `wave-sim --help` has everything.
 ";
 
-/// The commands that run nothing.
+/// The commands beside a run.
 fn other(command: &Command, terminal: &Terminal) -> Ended {
     match command {
         Command::Asm { input, output } => programs::assemble(input, output.as_deref(), terminal),
         Command::Dis { input, output } => programs::disassemble(input, output.as_deref(), terminal),
         Command::Check(args) => programs::check(args, terminal),
         Command::Config { command } => configs::run(command, terminal),
+        Command::Measure(args) => measure::run(args, terminal),
         Command::Stats { format: Format::Text } => terminal.out(&statistics::listing()),
         Command::Stats { format: Format::Json } => terminal.out(&json::declarations()),
         Command::Completions { shell } => {
