@@ -8,8 +8,30 @@ use crate::core::uop::{Kind, MicroOp};
 use crate::gpu::{Gpu, KernelReport, RunError, RunOptions};
 use crate::program::{Launch, Program, assemble};
 
-/// Registers of a lane of every generated kernel: what any machine has.
-const REGISTERS: u32 = 64;
+/// Registers of a lane of every kernel that streams.
+const REGISTERS: u32 = 48;
+
+/// Waves of the kernels that stream, in one workgroup a core: what has room, at most `most`.
+pub fn waves(config: &Config, most: u32) -> u32 {
+    let core = &config.core;
+    let share =
+        core.register_file_bytes / core.schedulers / (REGISTERS * core.wave_width * 4) * core.schedulers;
+    most.min(core.max_waves).min(core.max_workgroup_size / core.wave_width).min(share).max(1)
+}
+
+/// Cycles of the middle half of a kernel's memory instructions, and how many they are.
+#[derive(Debug, Clone, Copy)]
+pub struct Rate {
+    instructions: u64,
+    cycles: u64,
+}
+
+impl Rate {
+    /// What the instructions moved in a cycle, if each moves `amount`.
+    pub fn of(self, amount: f64) -> f64 {
+        self.instructions as f64 * amount / self.cycles.max(1) as f64
+    }
+}
 
 /// A kernel, ready to run.
 #[derive(Debug)]
@@ -24,22 +46,15 @@ impl Kernel {
     ///
     /// # Errors
     /// What the assembler has against the body: a mistake of the generator.
-    pub fn new(
-        body: &str,
-        registers: u32,
-        groups: u32,
-        threads: u32,
-        arguments: &[u32],
-    ) -> Result<Kernel, String> {
-        debug_assert!(registers <= REGISTERS);
-        let text = format!(".kernel measure\n.registers {registers}\n{body}\nhalt\n.end\n");
+    pub fn new(body: &str, groups: u32, threads: u32, arguments: &[u32]) -> Result<Kernel, String> {
+        let text = format!(".kernel measure\n.registers {REGISTERS}\n{body}\nhalt\n.end\n");
         let (program, _) = assemble(&text, "measure.wave")
             .map_err(|wrong| wrong.iter().map(|d| d.message.clone()).collect::<Vec<_>>().join("; "))?;
         let launch = Launch {
             kernel: 0,
             grid: [groups, 1, 1],
             workgroup: [threads, 1, 1],
-            registers,
+            registers: REGISTERS,
             local_memory_bytes: 0,
             initial_registers: (0u8..).zip(arguments.iter().copied()).collect(),
         };
@@ -74,6 +89,65 @@ impl Kernel {
                 RunError::CycleLimit(_) | RunError::InstructionLimit(_) => "no bound was set".to_owned(),
             },
         )
+    }
+}
+
+impl Kernel {
+    /// Runs it on zeroed device memory; how fast its memory instructions retired, beside the report.
+    ///
+    /// # Errors
+    /// As [`Kernel::run`].
+    pub fn rate(&self, config: &Config, progress: &mut dyn Observer) -> Result<(Rate, KernelReport), String> {
+        self.rate_on(config, vec![0; config.device_memory_bytes as usize], progress)
+    }
+
+    /// As [`Kernel::rate`], with this device memory.
+    ///
+    /// # Errors
+    /// As [`Kernel::run`].
+    pub fn rate_on(
+        &self,
+        config: &Config,
+        memory: Vec<u8>,
+        progress: &mut dyn Observer,
+    ) -> Result<(Rate, KernelReport), String> {
+        let mut probe = Retirements::default();
+        let report = self.run(config, memory, &mut probe, progress)?;
+        let mut cycles = probe.cycles;
+        // Cores run one after the other for some cycles.
+        cycles.sort_unstable();
+        let (from, to) = (cycles.len() / 4, cycles.len() * 3 / 4);
+        if to <= from {
+            return Err("a kernel made too few accesses to measure".to_owned());
+        }
+        let rate = Rate { instructions: (to - from) as u64, cycles: cycles[to] - cycles[from] };
+        Ok((rate, report))
+    }
+}
+
+/// The cycles in which memory instructions retired.
+#[derive(Debug, Default)]
+struct Retirements {
+    cycles: Vec<Cycle>,
+    /// By word of the kernel, which are memory instructions.
+    memory: Vec<bool>,
+}
+
+impl Probe for Retirements {
+    const ON: bool = true;
+
+    fn step(&mut self, event: Event) {
+        if event.stage == Stage::Retire && self.memory.get(event.word as usize) == Some(&true) {
+            self.cycles.push(event.cycle);
+        }
+    }
+
+    fn issued(&mut self, event: Event, _: [u32; 3], _: u32, op: &MicroOp, _: u64) {
+        if matches!(op.kind, Kind::Memory(_)) {
+            let word = event.word as usize;
+            self.memory.resize(self.memory.len().max(word + 1), false);
+            self.memory[word] = true;
+        }
     }
 }
 

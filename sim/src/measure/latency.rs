@@ -159,7 +159,7 @@ fn chase(config: &Config, footprint: u64, level: Level, progress: &mut dyn Obser
                 break p1\n\
                 endloop";
     let mut accesses = Accesses::default();
-    Kernel::new(body, 8, 1, 1, &[0, lines, 1, 0])?.run(config, memory, &mut accesses, progress)?;
+    Kernel::new(body, 1, 1, &[0, lines, 1, 0])?.run(config, memory, &mut accesses, progress)?;
     let times = accesses.times;
     if times.len() != LAPS * lines as usize {
         return Err(format!("the chase made {} loads and not {}", times.len(), LAPS * lines as usize));
