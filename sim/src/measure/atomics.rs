@@ -1,7 +1,7 @@
 //! Throughput of atomic additions: local memory, and device memory in each scope; all lanes at one word, or
 //! each at its own.
 
-use super::bandwidth::Bound;
+use super::bandwidth::{Bound, IN_ORDER, figure};
 use super::kernel::{Kernel, waves};
 use super::plot::{Plot, Series};
 use super::{Figure, Observer, Section, Topic, expected};
@@ -43,7 +43,7 @@ fn run(
     let text = format!(
         "mov_sr r5, sr_workgroup_id_x\nmov_sr r6, sr_workgroup_size_x\nmov_sr r7, sr_thread_id_x\n\
          imad r4, r5, r6, r7\nmov_imm r5, {bytes}\nimul r4, r4, r5\nmov_imm r6, 1\nmov_imm r7, 0\n\
-         loop\n{body}isub r0, r0, r6\nucmp_eq p1, r0, r7\nbreak p1\nendloop"
+         {instruction}\nbarrier\nloop\n{body}isub r0, r0, r6\nucmp_eq p1, r0, r7\nbreak p1\nendloop"
     );
     let local = instruction.starts_with("local");
     let kernel = Kernel::new(&text, cores, threads, &[ITERATIONS])?;
@@ -72,13 +72,10 @@ fn local(config: &Config, words: Words, progress: &mut dyn Observer) -> Result<F
     };
     progress.starts(&format!("local memory, {}", words.name()));
     let rate = run(config, "local_atomic_add r4, r6", words, 1, progress)?;
-    let mut bounds =
-        vec![Bound::new(f64::from(width) / f64::from(passes), "core.local.banks, a pass a cycle")];
-    // A pass a cycle is as fast as instructions come.
-    if passes == 1 {
-        bounds.push(Bound::in_flight(f64::from(width * config.core.schedulers), 2.0, "instructions issued"));
-    }
-    Ok(Bound::figure(&format!("local memory, {}, one core", words.name()), rate, UNIT, &bounds))
+    let bounds = [Bound::new(f64::from(width) / f64::from(passes), "core.local.banks, a pass a cycle")];
+    // A pass a cycle is as fast as one scheduler's instructions come.
+    let loosely = (passes == 1 && config.core.schedulers == 1).then_some("instructions issued");
+    Ok(figure(format!("local memory, {}, one core", words.name()), rate, UNIT, &bounds, loosely))
 }
 
 /// Measures every kind.
@@ -100,7 +97,12 @@ pub(super) fn measure(config: &Config, progress: &mut dyn Observer) -> Result<Se
                 let what = format!("{scope} scope, {}, {name}", words.name());
                 progress.starts(&what);
                 let rate = run(config, &format!("atomic_add r4, r6, .{scope}"), words, cores, progress)?;
-                figures.push(Bound::figure(&what, rate, UNIT, &bounds(config, words, cores, in_core, scope)));
+                let loosely = match (scope, words) {
+                    ("system", _) => Some("each reaches memory"),
+                    (_, Words::Distinct) if cores > 1 => Some(IN_ORDER),
+                    _ => None,
+                };
+                figures.push(figure(what, rate, UNIT, &bounds(config, words, cores, in_core), loosely));
             }
         }
     }
@@ -125,7 +127,7 @@ pub(super) fn measure(config: &Config, progress: &mut dyn Observer) -> Result<Se
     Ok(Section { topic: Topic::Atomics, figures, plots: vec![plot] })
 }
 
-fn bounds(config: &Config, words: Words, cores: u32, in_core: bool, scope: &str) -> Vec<Bound> {
+fn bounds(config: &Config, words: Words, cores: u32, in_core: bool) -> Vec<Bound> {
     let (packets, payload) = packets(config, words);
     let additions = f64::from(config.core.wave_width) / f64::from(packets);
     // A packet holds the core's port; there and back with its words, for those that the L2 performs.
@@ -146,10 +148,5 @@ fn bounds(config: &Config, words: Words, cores: u32, in_core: bool, scope: &str)
         f64::from(slices) * additions / held,
         "interconnect.port_bytes_per_cycle at the slices",
     ));
-    if scope == "system" {
-        let mut bound = Bound::new(f64::from(slices) * additions / held, "as device scope, and memory");
-        bound.in_flight = true;
-        bounds.push(bound);
-    }
     bounds
 }

@@ -160,7 +160,7 @@ pub(super) fn measure(config: &Config, progress: &mut dyn Observer) -> Result<Se
                     let hits = dram.row_hits as f64 / dram.requests.max(1) as f64 * 100.0;
                     let stream = Stream { bytes_per_cycle, hits };
                     let bounds = memory_bounds(&machine, What::Read);
-                    let least = bounds.iter().map(|b| b.bytes).fold(f64::MAX, f64::min);
+                    let least = bounds.iter().map(|b| b.rate).fold(f64::MAX, f64::min);
                     figures.push(bandwidth(
                         &stream,
                         Some(least),

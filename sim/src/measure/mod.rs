@@ -130,7 +130,8 @@ impl Figure {
             && match self.rule {
                 Rule::Exact => apart < 1e-9 * expected.abs().max(1.0),
                 Rule::WithinPercent(percent) => apart <= expected * percent / 100.0,
-                Rule::AtMost => self.measured <= expected * (1.0 + 1e-9),
+                // A rate over a finite time is off by an instruction at its ends.
+                Rule::AtMost => self.measured <= expected * 1.01,
                 Rule::Shown => true,
             }
     }
