@@ -13,6 +13,7 @@ pub mod gpu;
 pub mod isa;
 pub mod launch;
 pub mod litmus;
+pub mod measure;
 pub mod memory;
 pub mod observe;
 pub mod program;

@@ -229,6 +229,8 @@ pub enum Command {
         #[command(subcommand)]
         command: ConfigCommand,
     },
+    /// Measure the memory hierarchy with kernels, beside what the configuration says
+    Measure(MeasureArgs),
     /// List the statistics that a run reports: name, unit, meaning
     Stats {
         /// Form of the list
@@ -291,6 +293,36 @@ pub enum LitmusFormat {
     Json,
     /// The table in docs/litmus.md.
     Markdown,
+}
+
+/// `wave-sim measure`.
+#[derive(Debug, Args)]
+pub struct MeasureArgs {
+    /// What to measure [default: all of it]
+    #[arg(value_enum, value_name = "TOPIC")]
+    pub topics: Vec<MeasureTopic>,
+    /// The machine: a file, or a preset's name
+    #[arg(long, value_name = "CONFIG", default_value = DEFAULT_CONFIG)]
+    pub config: String,
+    /// Form of the report
+    #[arg(long, value_enum, value_name = "FORM", default_value = "text")]
+    pub format: Format,
+    /// Write a plot of each topic into this folder, as SVG
+    #[arg(long, value_name = "DIR")]
+    pub save: Option<PathBuf>,
+}
+
+/// What `wave-sim measure` measures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum MeasureTopic {
+    /// Load-to-use latency against footprint.
+    Latency,
+    /// Streaming bandwidth of each level.
+    Bandwidth,
+    /// Throughput of atomics in each scope.
+    Atomics,
+    /// Row hits and bandwidth of memory under several patterns and both policies.
+    Dram,
 }
 
 /// `wave-sim config …`.

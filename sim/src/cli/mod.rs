@@ -11,6 +11,7 @@ mod files;
 mod inputs;
 mod litmus;
 mod machine;
+mod measure;
 mod programs;
 mod progress;
 mod session;
@@ -86,7 +87,7 @@ const NOTHING_TO_DO: &str = "\
 wave-sim simulates GPUs that run the WAVE v0.4 instruction set, cycle by cycle.
 
 Usage: wave-sim [--config CONFIG] [KERNEL.wave|KERNEL.wbin|LAUNCH.ron]... [flags]
-       wave-sim asm|dis|check|litmus|config|stats|completions ...
+       wave-sim asm|dis|check|litmus|measure|config|stats|completions ...
 
 Nothing was asked for. `wave-sim --config gpu.ron` is a good start, `wave-sim --help` has everything.
 ";
@@ -99,6 +100,7 @@ fn other(command: &Command, terminal: &Terminal) -> Ended {
         Command::Check(args) => programs::check(args, terminal),
         Command::Litmus(args) => litmus::run(args, terminal),
         Command::Config { command } => configs::run(command, terminal),
+        Command::Measure(args) => measure::run(args, terminal),
         Command::Stats { format: Format::Text } => terminal.out(&statistics::listing()),
         Command::Stats { format: Format::Json } => terminal.out(&json::declarations()),
         Command::Completions { shell } => {

@@ -27,6 +27,15 @@ pub struct Progress {
 impl Progress {
     /// For so many runs. Nothing is ever drawn if `shown` is false or standard error is no terminal.
     pub fn new(runs: usize, shown: bool) -> Progress {
+        Progress::with("kernels", runs, shown)
+    }
+
+    /// For so many of what has this name, in plural.
+    pub fn of(name: &str, runs: usize) -> Progress {
+        Progress::with(name, runs, true)
+    }
+
+    fn with(name: &str, runs: usize, shown: bool) -> Progress {
         let target =
             if shown { ProgressDrawTarget::stderr_with_hz(10) } else { ProgressDrawTarget::hidden() };
         let bars = MultiProgress::with_draw_target(target);
@@ -34,7 +43,8 @@ impl Progress {
             ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
         };
         let suite = (runs > 1).then(|| {
-            let style = style("{elapsed_precise}  {pos} of {len} kernels  {wide_bar}  {msg}");
+            let style =
+                style(&format!("{{elapsed_precise}}  {{pos}} of {{len}} {name}  {{wide_bar}}  {{msg}}"));
             bars.add(ProgressBar::new(runs as u64).with_style(style))
         });
         let launch = style("          {pos} of {len} workgroups  {wide_bar}  {msg}");

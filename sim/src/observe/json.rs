@@ -105,15 +105,32 @@ pub fn document(session: &Session<'_>) -> String {
     pretty(&Document {
         schema: SCHEMA,
         wave_sim: env!("CARGO_PKG_VERSION"),
-        config: Machine {
-            name: &config.name,
-            hash: config_hash(config),
-            cores: config.cores,
-            wave_width: config.core.wave_width,
-            core_clock_mhz: config.core_clock_mhz,
-        },
+        config: machine(config),
         runs: session.runs.iter().map(|run| run_json(run, config)).collect(),
     })
+}
+
+/// The document of `wave-sim measure`: what was measured of a machine, in sections.
+pub fn measurements<T: Serialize>(sections: &[T], config: &Config) -> String {
+    #[derive(Serialize)]
+    struct Measurements<'a, T> {
+        schema: u32,
+        wave_sim: &'static str,
+        config: Machine<'a>,
+        measurements: &'a [T],
+    }
+    let wave_sim = env!("CARGO_PKG_VERSION");
+    pretty(&Measurements { schema: SCHEMA, wave_sim, config: machine(config), measurements: sections })
+}
+
+fn machine(config: &Config) -> Machine<'_> {
+    Machine {
+        name: &config.name,
+        hash: config_hash(config),
+        cores: config.cores,
+        wave_width: config.core.wave_width,
+        core_clock_mhz: config.core_clock_mhz,
+    }
 }
 
 /// The declared statistics, as `wave-sim stats --format json` prints them.

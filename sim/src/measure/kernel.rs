@@ -1,0 +1,181 @@
+//! Running a generated kernel.
+
+use super::Observer;
+use crate::clock::Cycle;
+use crate::config::Config;
+use crate::core::probe::{Event, Probe, Stage};
+use crate::core::uop::{Kind, MicroOp};
+use crate::gpu::{Gpu, KernelReport, RunError, RunOptions};
+use crate::program::{Launch, Program, assemble};
+
+/// Registers of a lane of every kernel that streams.
+const REGISTERS: u32 = 48;
+
+/// Waves of the kernels that stream, in one workgroup a core: what has room, at most `most`.
+pub fn waves(config: &Config, most: u32) -> u32 {
+    let core = &config.core;
+    let share =
+        core.register_file_bytes / core.schedulers / (REGISTERS * core.wave_width * 4) * core.schedulers;
+    most.min(core.max_waves).min(core.max_workgroup_size / core.wave_width).min(share).max(1)
+}
+
+/// Cycles of the middle half of a kernel's memory instructions, and how many they are.
+#[derive(Debug, Clone, Copy)]
+pub struct Rate {
+    instructions: u64,
+    cycles: u64,
+}
+
+impl Rate {
+    /// What the instructions moved in a cycle, if each moves `amount`.
+    pub fn of(self, amount: f64) -> f64 {
+        self.instructions as f64 * amount / self.cycles.max(1) as f64
+    }
+}
+
+/// A kernel, ready to run.
+#[derive(Debug)]
+pub struct Kernel {
+    program: Program,
+    launch: Launch,
+}
+
+impl Kernel {
+    /// A kernel with this body for `groups` workgroups of `threads` threads; register i starts with
+    /// argument i.
+    ///
+    /// # Errors
+    /// What the assembler has against the body: a mistake of the generator.
+    pub fn new(body: &str, groups: u32, threads: u32, arguments: &[u32]) -> Result<Kernel, String> {
+        let text = format!(".kernel measure\n.registers {REGISTERS}\n{body}\nhalt\n.end\n");
+        let (program, _) = assemble(&text, "measure.wave")
+            .map_err(|wrong| wrong.iter().map(|d| d.message.clone()).collect::<Vec<_>>().join("; "))?;
+        let launch = Launch {
+            kernel: 0,
+            grid: [groups, 1, 1],
+            workgroup: [threads, 1, 1],
+            registers: REGISTERS,
+            local_memory_bytes: 0,
+            initial_registers: (0u8..).zip(arguments.iter().copied()).collect(),
+        };
+        Ok(Kernel { program, launch })
+    }
+
+    /// The same with local memory.
+    pub fn with_local_memory(mut self, bytes: u32) -> Kernel {
+        self.launch.local_memory_bytes = bytes;
+        self
+    }
+
+    /// Runs it on a machine with this device memory. `progress` hears how far it is.
+    ///
+    /// # Errors
+    /// Why it did not end, in words.
+    pub fn run<P: Probe>(
+        &self,
+        config: &Config,
+        memory: Vec<u8>,
+        probe: &mut P,
+        progress: &mut dyn Observer,
+    ) -> Result<KernelReport, String> {
+        let mut gpu = Gpu::new(config, &self.program, memory);
+        gpu.run(&self.launch, &RunOptions::UNBOUNDED, probe, &mut |now| progress.shows(now)).map_err(
+            |error| match error {
+                RunError::Launch(error) => format!("a generated kernel cannot run: {}", error.message),
+                RunError::Fault(fault) => fault.diagnostic(&self.program).message,
+                RunError::NoProgress(stuck) => {
+                    format!("a generated kernel stands still after cycle {}", stuck.cycle)
+                }
+                RunError::CycleLimit(_) | RunError::InstructionLimit(_) => "no bound was set".to_owned(),
+            },
+        )
+    }
+}
+
+impl Kernel {
+    /// Runs it on zeroed device memory; how fast its memory instructions retired, beside the report.
+    ///
+    /// # Errors
+    /// As [`Kernel::run`].
+    pub fn rate(&self, config: &Config, progress: &mut dyn Observer) -> Result<(Rate, KernelReport), String> {
+        self.rate_on(config, vec![0; config.device_memory_bytes as usize], progress)
+    }
+
+    /// As [`Kernel::rate`], with this device memory.
+    ///
+    /// # Errors
+    /// As [`Kernel::run`].
+    pub fn rate_on(
+        &self,
+        config: &Config,
+        memory: Vec<u8>,
+        progress: &mut dyn Observer,
+    ) -> Result<(Rate, KernelReport), String> {
+        let mut probe = Retirements::default();
+        let report = self.run(config, memory, &mut probe, progress)?;
+        let mut cycles = probe.cycles;
+        // Cores run one after the other for some cycles.
+        cycles.sort_unstable();
+        let (from, to) = (cycles.len() / 4, cycles.len() * 3 / 4);
+        if to <= from {
+            return Err("a kernel made too few accesses to measure".to_owned());
+        }
+        let rate = Rate { instructions: (to - from) as u64, cycles: cycles[to] - cycles[from] };
+        Ok((rate, report))
+    }
+}
+
+/// The cycles in which memory instructions retired.
+#[derive(Debug, Default)]
+struct Retirements {
+    cycles: Vec<Cycle>,
+    /// By word of the kernel, which are memory instructions.
+    memory: Vec<bool>,
+}
+
+impl Probe for Retirements {
+    const ON: bool = true;
+
+    fn step(&mut self, event: Event) {
+        if event.stage == Stage::Retire && self.memory.get(event.word as usize) == Some(&true) {
+            self.cycles.push(event.cycle);
+        }
+    }
+
+    fn issued(&mut self, event: Event, _: [u32; 3], _: u32, op: &MicroOp, _: u64) {
+        if matches!(op.kind, Kind::Memory(_)) {
+            let word = event.word as usize;
+            self.memory.resize(self.memory.len().max(word + 1), false);
+            self.memory[word] = true;
+        }
+    }
+}
+
+/// When the accesses of one kind of instruction issued and retired, in the order of their retirement.
+#[derive(Debug, Default)]
+pub struct Accesses {
+    /// Cycle of the issue and of the retirement.
+    pub times: Vec<(Cycle, Cycle)>,
+    issued: Vec<Event>,
+}
+
+impl Probe for Accesses {
+    const ON: bool = true;
+
+    fn step(&mut self, event: Event) {
+        if event.stage != Stage::Retire {
+            return;
+        }
+        let same = |e: &Event| (e.core, e.slot, e.sequence) == (event.core, event.slot, event.sequence);
+        if let Some(at) = self.issued.iter().position(same) {
+            let issue = self.issued.remove(at);
+            self.times.push((issue.cycle, event.cycle));
+        }
+    }
+
+    fn issued(&mut self, event: Event, _: [u32; 3], _: u32, op: &MicroOp, mask: u64) {
+        if mask != 0 && matches!(op.kind, Kind::Memory(_)) {
+            self.issued.push(event);
+        }
+    }
+}
