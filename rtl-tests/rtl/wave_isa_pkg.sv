@@ -9,200 +9,200 @@ package wave_isa_pkg;
 
   // An operation: one for each legal (opcode, modifier).
   typedef enum logic [7:0] {
-    OP_IADD = 8'd0, // a + b, wrapping
-    OP_ISUB = 8'd1, // a - b, wrapping
-    OP_IMUL = 8'd2, // low 32 bits of a * b
-    OP_IMUL_HI = 8'd3, // high 32 bits of the unsigned product a * b
-    OP_IMAD = 8'd4, // a * b + c, wrapping
-    OP_IDIV = 8'd5, // signed quotient, truncated; 0 when b is 0; INT_MIN / -1 = INT_MIN
-    OP_IMOD = 8'd6, // signed remainder with the sign of a; 0 when b is 0; INT_MIN % -1 = 0
-    OP_INEG = 8'd7, // -a, wrapping
-    OP_IABS = 8'd8, // absolute value; of INT_MIN it is 0x80000000
-    OP_IMIN = 8'd9, // signed minimum
-    OP_IMAX = 8'd10, // signed maximum
-    OP_ICLAMP = 8'd11, // min(max(a, b), c), signed
-    OP_UMIN = 8'd12, // unsigned minimum
-    OP_UMAX = 8'd13, // unsigned maximum
-    OP_FADD = 8'd14, // a + b
-    OP_FSUB = 8'd15, // a - b
-    OP_FMUL = 8'd16, // a * b
-    OP_FMA = 8'd17, // a * b + c, rounded once
-    OP_FDIV = 8'd18, // a / b
-    OP_FNEG = 8'd19, // a with its sign bit flipped, also of a NaN
-    OP_FABS = 8'd20, // a with its sign bit cleared, also of a NaN
-    OP_FMIN = 8'd21, // IEEE 754-2019 minimumNumber, -0 < +0
-    OP_FMAX = 8'd22, // IEEE 754-2019 maximumNumber, -0 < +0
-    OP_FCLAMP = 8'd23, // fmin(fmax(a, b), c)
-    OP_FSQRT = 8'd24, // square root
-    OP_FRSQRT = 8'd25, // fdiv(1, fsqrt(a)): rounded twice
-    OP_FRCP = 8'd26, // fdiv(1, a)
-    OP_FFLOOR = 8'd27, // round towards minus infinity
-    OP_FCEIL = 8'd28, // round towards plus infinity
-    OP_FROUND = 8'd29, // round to nearest, ties to even
-    OP_FTRUNC = 8'd30, // round towards zero
-    OP_FFRACT = 8'd31, // min(a - floor(a), 0x1.fffffep-1)
-    OP_FSAT = 8'd32, // clamp to [0, 1]; a NaN gives 0
-    OP_FSIN = 8'd33, // sine of a in radians, by the fixed-point algorithm
-    OP_FCOS = 8'd34, // cosine of a in radians, by the fixed-point algorithm
-    OP_FEXP2 = 8'd35, // 2 to the power a, by the fixed-point algorithm
-    OP_FLOG2 = 8'd36, // logarithm of a to base 2, by the fixed-point algorithm
-    OP_HADD = 8'd37, // f16 in the low half: a + b, computed in f32, rounded to f16; high half 0
-    OP_HSUB = 8'd38, // f16 in the low half: a - b, computed in f32, rounded to f16; high half 0
-    OP_HMUL = 8'd39, // f16 in the low half: a * b, computed in f32, rounded to f16; high half 0
-    OP_HMA = 8'd40, // f16 in the low half: a * b + c by an f32 fma, computed in f32, rounded to f16; high half 0
-    OP_HADD2 = 8'd41, // f16 in both halves: a + b
-    OP_HMUL2 = 8'd42, // f16 in both halves: a * b
-    OP_HMA2 = 8'd43, // f16 in both halves: a * b + c
-    OP_DADD = 8'd44, // f64: a + b
-    OP_DSUB = 8'd45, // f64: a - b
-    OP_DMUL = 8'd46, // f64: a * b
-    OP_DMA = 8'd47, // f64: a * b + c, rounded once
-    OP_DDIV = 8'd48, // f64: a / b
-    OP_DSQRT = 8'd49, // f64: square root
-    OP_AND = 8'd50, // bitwise and
-    OP_OR = 8'd51, // bitwise or
-    OP_XOR = 8'd52, // bitwise exclusive or
-    OP_NOT = 8'd53, // bitwise complement
-    OP_SHL = 8'd54, // a << (b & 31)
-    OP_SHR = 8'd55, // a >> (b & 31), logical
-    OP_SAR = 8'd56, // a >> (b & 31), arithmetic
-    OP_BITCOUNT = 8'd57, // population count
-    OP_BITFIND = 8'd58, // count of leading zeros; 0xFFFFFFFF for 0
-    OP_BITREV = 8'd59, // bit reversal
-    OP_BFE = 8'd60, // (a >> (b & 31)) & ((1 << (c & 31)) - 1); width 0 gives 0
-    OP_BFI = 8'd61, // insert the low (e & 31) bits of b into a at bit c & 31; width 0 gives a; bits past 31 are dropped
-    OP_ICMP_EQ = 8'd62, // a == b, signed
-    OP_ICMP_NE = 8'd63, // a != b, signed
-    OP_ICMP_LT = 8'd64, // a < b, signed
-    OP_ICMP_LE = 8'd65, // a <= b, signed
-    OP_ICMP_GT = 8'd66, // a > b, signed
-    OP_ICMP_GE = 8'd67, // a >= b, signed
-    OP_UCMP_EQ = 8'd68, // a == b, unsigned
-    OP_UCMP_NE = 8'd69, // a != b, unsigned
-    OP_UCMP_LT = 8'd70, // a < b, unsigned
-    OP_UCMP_LE = 8'd71, // a <= b, unsigned
-    OP_UCMP_GT = 8'd72, // a > b, unsigned
-    OP_UCMP_GE = 8'd73, // a >= b, unsigned
-    OP_FCMP_EQ = 8'd74, // f32, quiet: a == b; false on a NaN
-    OP_FCMP_NE = 8'd75, // f32, quiet: a != b; true on a NaN
-    OP_FCMP_LT = 8'd76, // f32, quiet: a < b; false on a NaN
-    OP_FCMP_LE = 8'd77, // f32, quiet: a <= b; false on a NaN
-    OP_FCMP_GT = 8'd78, // f32, quiet: a > b; false on a NaN
-    OP_FCMP_GE = 8'd79, // f32, quiet: a >= b; false on a NaN
-    OP_FCMP_ORD = 8'd80, // f32, quiet: neither is a NaN
-    OP_FCMP_UNORD = 8'd81, // f32, quiet: either is a NaN
-    OP_SELECT = 8'd82, // p[ps] ? b : c
-    OP_CVT_F32_I32 = 8'd83, // signed integer to f32, to nearest even
-    OP_CVT_F32_U32 = 8'd84, // unsigned integer to f32, to nearest even
-    OP_CVT_I32_F32 = 8'd85, // f32 to signed integer, truncated, saturating; a NaN gives 0
-    OP_CVT_U32_F32 = 8'd86, // f32 to unsigned integer, truncated, saturating; a NaN gives 0
-    OP_CVT_F32_F16 = 8'd87, // low half f16 to f32
-    OP_CVT_F16_F32 = 8'd88, // f32 to f16 in the low half, to nearest even; high half 0
-    OP_CVT_F32_F64 = 8'd89, // f64 to f32, to nearest even
-    OP_CVT_F64_F32 = 8'd90, // f32 to f64
-    OP_CVT_F32_BF16 = 8'd91, // low half bf16 to f32
-    OP_CVT_BF16_F32 = 8'd92, // f32 to bf16 in the low half, to nearest even; high half 0
-    OP_BADD = 8'd93, // bf16 in the low half: a + b, computed in f32, rounded to nearest even; high half 0
-    OP_BSUB = 8'd94, // bf16 in the low half: a - b, computed in f32, rounded to nearest even; high half 0
-    OP_BMUL = 8'd95, // bf16 in the low half: a * b, computed in f32, rounded to nearest even; high half 0
-    OP_BMA = 8'd96, // bf16 in the low half: a * b + c by an f32 fma, computed in f32, rounded to nearest even; high half 0
-    OP_BADD2 = 8'd97, // bf16 in both halves: a + b
-    OP_BMUL2 = 8'd98, // bf16 in both halves: a * b
-    OP_BMA2 = 8'd99, // bf16 in both halves: a * b + c
-    OP_LOCAL_LOAD_U8 = 8'd100, // load u8 from local memory at address a
-    OP_LOCAL_LOAD_U16 = 8'd101, // load u16 from local memory at address a
-    OP_LOCAL_LOAD_U32 = 8'd102, // load u32 from local memory at address a
-    OP_LOCAL_LOAD_U64 = 8'd103, // load u64 from local memory at address a
-    OP_LOCAL_STORE_U8 = 8'd104, // store u8 b to local memory at address a
-    OP_LOCAL_STORE_U16 = 8'd105, // store u16 b to local memory at address a
-    OP_LOCAL_STORE_U32 = 8'd106, // store u32 b to local memory at address a
-    OP_LOCAL_STORE_U64 = 8'd107, // store u64 b to local memory at address a
-    OP_DEVICE_LOAD_U8 = 8'd108, // load u8 from device memory at address a
-    OP_DEVICE_LOAD_U16 = 8'd109, // load u16 from device memory at address a
-    OP_DEVICE_LOAD_U32 = 8'd110, // load u32 from device memory at address a
-    OP_DEVICE_LOAD_U64 = 8'd111, // load u64 from device memory at address a
-    OP_DEVICE_LOAD_U128 = 8'd112, // load u128 from device memory at address a
-    OP_DEVICE_LOAD_U8_UNCACHED = 8'd113, // load u8 from device memory at address a, uncached
-    OP_DEVICE_LOAD_U16_UNCACHED = 8'd114, // load u16 from device memory at address a, uncached
-    OP_DEVICE_LOAD_U32_UNCACHED = 8'd115, // load u32 from device memory at address a, uncached
-    OP_DEVICE_LOAD_U64_UNCACHED = 8'd116, // load u64 from device memory at address a, uncached
-    OP_DEVICE_LOAD_U128_UNCACHED = 8'd117, // load u128 from device memory at address a, uncached
-    OP_DEVICE_LOAD_U8_STREAMING = 8'd118, // load u8 from device memory at address a, streaming
-    OP_DEVICE_LOAD_U16_STREAMING = 8'd119, // load u16 from device memory at address a, streaming
-    OP_DEVICE_LOAD_U32_STREAMING = 8'd120, // load u32 from device memory at address a, streaming
-    OP_DEVICE_LOAD_U64_STREAMING = 8'd121, // load u64 from device memory at address a, streaming
-    OP_DEVICE_LOAD_U128_STREAMING = 8'd122, // load u128 from device memory at address a, streaming
-    OP_DEVICE_STORE_U8 = 8'd123, // store u8 b to device memory at address a
-    OP_DEVICE_STORE_U16 = 8'd124, // store u16 b to device memory at address a
-    OP_DEVICE_STORE_U32 = 8'd125, // store u32 b to device memory at address a
-    OP_DEVICE_STORE_U64 = 8'd126, // store u64 b to device memory at address a
-    OP_DEVICE_STORE_U128 = 8'd127, // store u128 b to device memory at address a
-    OP_DEVICE_STORE_U8_UNCACHED = 8'd128, // store u8 b to device memory at address a, uncached
-    OP_DEVICE_STORE_U16_UNCACHED = 8'd129, // store u16 b to device memory at address a, uncached
-    OP_DEVICE_STORE_U32_UNCACHED = 8'd130, // store u32 b to device memory at address a, uncached
-    OP_DEVICE_STORE_U64_UNCACHED = 8'd131, // store u64 b to device memory at address a, uncached
-    OP_DEVICE_STORE_U128_UNCACHED = 8'd132, // store u128 b to device memory at address a, uncached
-    OP_DEVICE_STORE_U8_STREAMING = 8'd133, // store u8 b to device memory at address a, streaming
-    OP_DEVICE_STORE_U16_STREAMING = 8'd134, // store u16 b to device memory at address a, streaming
-    OP_DEVICE_STORE_U32_STREAMING = 8'd135, // store u32 b to device memory at address a, streaming
-    OP_DEVICE_STORE_U64_STREAMING = 8'd136, // store u64 b to device memory at address a, streaming
-    OP_DEVICE_STORE_U128_STREAMING = 8'd137, // store u128 b to device memory at address a, streaming
-    OP_LOCAL_ATOMIC_ADD = 8'd138, // mem = mem + b at address a; the old value is returned unless rd is 0
-    OP_LOCAL_ATOMIC_SUB = 8'd139, // mem = mem - b at address a; the old value is returned unless rd is 0
-    OP_LOCAL_ATOMIC_MIN = 8'd140, // mem = unsigned minimum of mem and b at address a; the old value is returned unless rd is 0
-    OP_LOCAL_ATOMIC_MAX = 8'd141, // mem = unsigned maximum of mem and b at address a; the old value is returned unless rd is 0
-    OP_LOCAL_ATOMIC_AND = 8'd142, // mem = mem & b at address a; the old value is returned unless rd is 0
-    OP_LOCAL_ATOMIC_OR = 8'd143, // mem = mem | b at address a; the old value is returned unless rd is 0
-    OP_LOCAL_ATOMIC_XOR = 8'd144, // mem = mem ^ b at address a; the old value is returned unless rd is 0
-    OP_LOCAL_ATOMIC_EXCHANGE = 8'd145, // mem = b at address a; the old value is returned unless rd is 0
-    OP_LOCAL_ATOMIC_CAS = 8'd146, // if mem == b then mem = c, at address a; the old value is returned unless rd is 0
-    OP_ATOMIC_ADD = 8'd147, // mem = mem + b at address a; the old value is returned unless rd is 0
-    OP_ATOMIC_SUB = 8'd148, // mem = mem - b at address a; the old value is returned unless rd is 0
-    OP_ATOMIC_MIN = 8'd149, // mem = unsigned minimum of mem and b at address a; the old value is returned unless rd is 0
-    OP_ATOMIC_MAX = 8'd150, // mem = unsigned maximum of mem and b at address a; the old value is returned unless rd is 0
-    OP_ATOMIC_AND = 8'd151, // mem = mem & b at address a; the old value is returned unless rd is 0
-    OP_ATOMIC_OR = 8'd152, // mem = mem | b at address a; the old value is returned unless rd is 0
-    OP_ATOMIC_XOR = 8'd153, // mem = mem ^ b at address a; the old value is returned unless rd is 0
-    OP_ATOMIC_EXCHANGE = 8'd154, // mem = b at address a; the old value is returned unless rd is 0
-    OP_ATOMIC_CAS = 8'd155, // if mem == b then mem = c, at address a; the old value is returned unless rd is 0
-    OP_WAVE_SHUFFLE = 8'd156, // r[a] of lane r[b]
-    OP_WAVE_SHUFFLE_UP = 8'd157, // r[a] of lane lane_id - r[b]
-    OP_WAVE_SHUFFLE_DOWN = 8'd158, // r[a] of lane lane_id + r[b]
-    OP_WAVE_SHUFFLE_XOR = 8'd159, // r[a] of lane lane_id ^ r[b]
-    OP_WAVE_BROADCAST = 8'd160, // r[a] of lane r[b], r[b] as the lowest participating lane has it
-    OP_WAVE_BALLOT = 8'd161, // bit i is p[ps] of participating lane i; with 64 lanes the high word goes to r(d+1)
-    OP_WAVE_ANY = 8'd162, // p[ps] of any participating lane
-    OP_WAVE_ALL = 8'd163, // p[ps] of all participating lanes
-    OP_WAVE_PREFIX_SUM = 8'd164, // exclusive prefix sum, u32, in lane order
-    OP_WAVE_REDUCE_ADD = 8'd165, // sum, u32, wrapping
-    OP_WAVE_REDUCE_MIN = 8'd166, // unsigned minimum
-    OP_WAVE_REDUCE_MAX = 8'd167, // unsigned maximum
-    OP_WAVE_REDUCE_AND = 8'd168, // bitwise and
-    OP_WAVE_REDUCE_OR = 8'd169, // bitwise or
-    OP_WAVE_REDUCE_XOR = 8'd170, // bitwise exclusive or
-    OP_IF = 8'd171, // lanes with p stay active; the others wait for else or endif
-    OP_ELSE = 8'd172, // swap to the lanes that the if left out
-    OP_ENDIF = 8'd173, // join the lanes of both sides
-    OP_LOOP = 8'd174, // open a loop; the next instruction is its head
-    OP_BREAK = 8'd175, // lanes with p leave the innermost loop
-    OP_CONTINUE = 8'd176, // lanes with p wait for the end of this iteration
-    OP_ENDLOOP = 8'd177, // back to the head while any lane is left, else on with the lanes that broke
-    OP_CALL = 8'd178, // push the next pc and jump
-    OP_RETURN = 8'd179, // jump to the pushed pc; at call depth 0 a halt
-    OP_HALT = 8'd180, // lanes that take part end
-    OP_BARRIER = 8'd181, // wait for the workgroup's live waves
-    OP_FENCE_ACQUIRE = 8'd182, // later loads see what was visible at the scope
-    OP_FENCE_RELEASE = 8'd183, // earlier stores are visible at the scope before any later one
-    OP_FENCE_ACQ_REL = 8'd184, // acquire and release
-    OP_WAIT = 8'd185, // until none of the wave's loads is outstanding
-    OP_NOP = 8'd186, // nothing
-    OP_MMA_LOAD_A = 8'd187, // A fragment f = 4x4 f32 tile in local memory at address a, row stride b bytes
-    OP_MMA_LOAD_B = 8'd188, // B fragment f = 4x4 f32 tile in local memory at address a, row stride b bytes
-    OP_MMA_STORE_C = 8'd189, // C fragment f to local memory at address r[d], row stride a bytes
-    OP_MMA_COMPUTE = 8'd190, // C[fc] += A[fa] x B[fb], over k in order, each step one f32 multiply and one f32 add
-    OP_MOV = 8'd191, // copy of a
-    OP_MOV_IMM = 8'd192, // 32-bit literal, integer or float
-    OP_MOV_SR = 8'd193, // special register
+    OP_IADD = 8'd0,
+    OP_ISUB = 8'd1,
+    OP_IMUL = 8'd2,
+    OP_IMUL_HI = 8'd3,
+    OP_IMAD = 8'd4,
+    OP_IDIV = 8'd5,
+    OP_IMOD = 8'd6,
+    OP_INEG = 8'd7,
+    OP_IABS = 8'd8,
+    OP_IMIN = 8'd9,
+    OP_IMAX = 8'd10,
+    OP_ICLAMP = 8'd11,
+    OP_UMIN = 8'd12,
+    OP_UMAX = 8'd13,
+    OP_FADD = 8'd14,
+    OP_FSUB = 8'd15,
+    OP_FMUL = 8'd16,
+    OP_FMA = 8'd17,
+    OP_FDIV = 8'd18,
+    OP_FNEG = 8'd19,
+    OP_FABS = 8'd20,
+    OP_FMIN = 8'd21,
+    OP_FMAX = 8'd22,
+    OP_FCLAMP = 8'd23,
+    OP_FSQRT = 8'd24,
+    OP_FRSQRT = 8'd25,
+    OP_FRCP = 8'd26,
+    OP_FFLOOR = 8'd27,
+    OP_FCEIL = 8'd28,
+    OP_FROUND = 8'd29,
+    OP_FTRUNC = 8'd30,
+    OP_FFRACT = 8'd31,
+    OP_FSAT = 8'd32,
+    OP_FSIN = 8'd33,
+    OP_FCOS = 8'd34,
+    OP_FEXP2 = 8'd35,
+    OP_FLOG2 = 8'd36,
+    OP_HADD = 8'd37,
+    OP_HSUB = 8'd38,
+    OP_HMUL = 8'd39,
+    OP_HMA = 8'd40,
+    OP_HADD2 = 8'd41,
+    OP_HMUL2 = 8'd42,
+    OP_HMA2 = 8'd43,
+    OP_DADD = 8'd44,
+    OP_DSUB = 8'd45,
+    OP_DMUL = 8'd46,
+    OP_DMA = 8'd47,
+    OP_DDIV = 8'd48,
+    OP_DSQRT = 8'd49,
+    OP_AND = 8'd50,
+    OP_OR = 8'd51,
+    OP_XOR = 8'd52,
+    OP_NOT = 8'd53,
+    OP_SHL = 8'd54,
+    OP_SHR = 8'd55,
+    OP_SAR = 8'd56,
+    OP_BITCOUNT = 8'd57,
+    OP_BITFIND = 8'd58,
+    OP_BITREV = 8'd59,
+    OP_BFE = 8'd60,
+    OP_BFI = 8'd61,
+    OP_ICMP_EQ = 8'd62,
+    OP_ICMP_NE = 8'd63,
+    OP_ICMP_LT = 8'd64,
+    OP_ICMP_LE = 8'd65,
+    OP_ICMP_GT = 8'd66,
+    OP_ICMP_GE = 8'd67,
+    OP_UCMP_EQ = 8'd68,
+    OP_UCMP_NE = 8'd69,
+    OP_UCMP_LT = 8'd70,
+    OP_UCMP_LE = 8'd71,
+    OP_UCMP_GT = 8'd72,
+    OP_UCMP_GE = 8'd73,
+    OP_FCMP_EQ = 8'd74,
+    OP_FCMP_NE = 8'd75,
+    OP_FCMP_LT = 8'd76,
+    OP_FCMP_LE = 8'd77,
+    OP_FCMP_GT = 8'd78,
+    OP_FCMP_GE = 8'd79,
+    OP_FCMP_ORD = 8'd80,
+    OP_FCMP_UNORD = 8'd81,
+    OP_SELECT = 8'd82,
+    OP_CVT_F32_I32 = 8'd83,
+    OP_CVT_F32_U32 = 8'd84,
+    OP_CVT_I32_F32 = 8'd85,
+    OP_CVT_U32_F32 = 8'd86,
+    OP_CVT_F32_F16 = 8'd87,
+    OP_CVT_F16_F32 = 8'd88,
+    OP_CVT_F32_F64 = 8'd89,
+    OP_CVT_F64_F32 = 8'd90,
+    OP_CVT_F32_BF16 = 8'd91,
+    OP_CVT_BF16_F32 = 8'd92,
+    OP_BADD = 8'd93,
+    OP_BSUB = 8'd94,
+    OP_BMUL = 8'd95,
+    OP_BMA = 8'd96,
+    OP_BADD2 = 8'd97,
+    OP_BMUL2 = 8'd98,
+    OP_BMA2 = 8'd99,
+    OP_LOCAL_LOAD_U8 = 8'd100,
+    OP_LOCAL_LOAD_U16 = 8'd101,
+    OP_LOCAL_LOAD_U32 = 8'd102,
+    OP_LOCAL_LOAD_U64 = 8'd103,
+    OP_LOCAL_STORE_U8 = 8'd104,
+    OP_LOCAL_STORE_U16 = 8'd105,
+    OP_LOCAL_STORE_U32 = 8'd106,
+    OP_LOCAL_STORE_U64 = 8'd107,
+    OP_DEVICE_LOAD_U8 = 8'd108,
+    OP_DEVICE_LOAD_U16 = 8'd109,
+    OP_DEVICE_LOAD_U32 = 8'd110,
+    OP_DEVICE_LOAD_U64 = 8'd111,
+    OP_DEVICE_LOAD_U128 = 8'd112,
+    OP_DEVICE_LOAD_U8_UNCACHED = 8'd113,
+    OP_DEVICE_LOAD_U16_UNCACHED = 8'd114,
+    OP_DEVICE_LOAD_U32_UNCACHED = 8'd115,
+    OP_DEVICE_LOAD_U64_UNCACHED = 8'd116,
+    OP_DEVICE_LOAD_U128_UNCACHED = 8'd117,
+    OP_DEVICE_LOAD_U8_STREAMING = 8'd118,
+    OP_DEVICE_LOAD_U16_STREAMING = 8'd119,
+    OP_DEVICE_LOAD_U32_STREAMING = 8'd120,
+    OP_DEVICE_LOAD_U64_STREAMING = 8'd121,
+    OP_DEVICE_LOAD_U128_STREAMING = 8'd122,
+    OP_DEVICE_STORE_U8 = 8'd123,
+    OP_DEVICE_STORE_U16 = 8'd124,
+    OP_DEVICE_STORE_U32 = 8'd125,
+    OP_DEVICE_STORE_U64 = 8'd126,
+    OP_DEVICE_STORE_U128 = 8'd127,
+    OP_DEVICE_STORE_U8_UNCACHED = 8'd128,
+    OP_DEVICE_STORE_U16_UNCACHED = 8'd129,
+    OP_DEVICE_STORE_U32_UNCACHED = 8'd130,
+    OP_DEVICE_STORE_U64_UNCACHED = 8'd131,
+    OP_DEVICE_STORE_U128_UNCACHED = 8'd132,
+    OP_DEVICE_STORE_U8_STREAMING = 8'd133,
+    OP_DEVICE_STORE_U16_STREAMING = 8'd134,
+    OP_DEVICE_STORE_U32_STREAMING = 8'd135,
+    OP_DEVICE_STORE_U64_STREAMING = 8'd136,
+    OP_DEVICE_STORE_U128_STREAMING = 8'd137,
+    OP_LOCAL_ATOMIC_ADD = 8'd138,
+    OP_LOCAL_ATOMIC_SUB = 8'd139,
+    OP_LOCAL_ATOMIC_MIN = 8'd140,
+    OP_LOCAL_ATOMIC_MAX = 8'd141,
+    OP_LOCAL_ATOMIC_AND = 8'd142,
+    OP_LOCAL_ATOMIC_OR = 8'd143,
+    OP_LOCAL_ATOMIC_XOR = 8'd144,
+    OP_LOCAL_ATOMIC_EXCHANGE = 8'd145,
+    OP_LOCAL_ATOMIC_CAS = 8'd146,
+    OP_ATOMIC_ADD = 8'd147,
+    OP_ATOMIC_SUB = 8'd148,
+    OP_ATOMIC_MIN = 8'd149,
+    OP_ATOMIC_MAX = 8'd150,
+    OP_ATOMIC_AND = 8'd151,
+    OP_ATOMIC_OR = 8'd152,
+    OP_ATOMIC_XOR = 8'd153,
+    OP_ATOMIC_EXCHANGE = 8'd154,
+    OP_ATOMIC_CAS = 8'd155,
+    OP_WAVE_SHUFFLE = 8'd156,
+    OP_WAVE_SHUFFLE_UP = 8'd157,
+    OP_WAVE_SHUFFLE_DOWN = 8'd158,
+    OP_WAVE_SHUFFLE_XOR = 8'd159,
+    OP_WAVE_BROADCAST = 8'd160,
+    OP_WAVE_BALLOT = 8'd161,
+    OP_WAVE_ANY = 8'd162,
+    OP_WAVE_ALL = 8'd163,
+    OP_WAVE_PREFIX_SUM = 8'd164,
+    OP_WAVE_REDUCE_ADD = 8'd165,
+    OP_WAVE_REDUCE_MIN = 8'd166,
+    OP_WAVE_REDUCE_MAX = 8'd167,
+    OP_WAVE_REDUCE_AND = 8'd168,
+    OP_WAVE_REDUCE_OR = 8'd169,
+    OP_WAVE_REDUCE_XOR = 8'd170,
+    OP_IF = 8'd171,
+    OP_ELSE = 8'd172,
+    OP_ENDIF = 8'd173,
+    OP_LOOP = 8'd174,
+    OP_BREAK = 8'd175,
+    OP_CONTINUE = 8'd176,
+    OP_ENDLOOP = 8'd177,
+    OP_CALL = 8'd178,
+    OP_RETURN = 8'd179,
+    OP_HALT = 8'd180,
+    OP_BARRIER = 8'd181,
+    OP_FENCE_ACQUIRE = 8'd182,
+    OP_FENCE_RELEASE = 8'd183,
+    OP_FENCE_ACQ_REL = 8'd184,
+    OP_WAIT = 8'd185,
+    OP_NOP = 8'd186,
+    OP_MMA_LOAD_A = 8'd187,
+    OP_MMA_LOAD_B = 8'd188,
+    OP_MMA_STORE_C = 8'd189,
+    OP_MMA_COMPUTE = 8'd190,
+    OP_MOV = 8'd191,
+    OP_MOV_IMM = 8'd192,
+    OP_MOV_SR = 8'd193,
     OP_ILLEGAL = 8'd255
   } op_e;
 

@@ -20,13 +20,7 @@ pub fn system_verilog() -> String {
          \x20 typedef enum logic [7:0] {{\n"
     );
     for info in TABLE {
-        _ = writeln!(
-            text,
-            "    {} = 8'd{}, // {}",
-            constant("OP", info.mnemonic),
-            info.op as u8,
-            info.meaning
-        );
+        _ = writeln!(text, "    {} = 8'd{},", constant("OP", info.mnemonic), info.op as u8);
     }
     text.push_str("    OP_ILLEGAL = 8'd255\n  } op_e;\n\n  // The kind of execution resource that an operation needs.\n");
     enumeration(
