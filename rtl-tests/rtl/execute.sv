@@ -178,7 +178,6 @@ module execute
       .clk, .rst_n, .valid(unit_valid), .op(unit_op), .imm(unit_imm), .mask(unit_mask), .condition(unit_condition),
       .operand(unit_operand), .special(special_valid), .special_row, .row(result_row), .pred(result_pred));
 
-  ptr_t at;
   always_ff @(posedge clk) begin
     now_q <= now_q + 1'b1;
     reserved_q <= reserved_d >> REGISTERS_BANKS;
@@ -186,9 +185,8 @@ module execute
     for (int c = 0; c < CLASSES; c++) wheel_valid_q[c][now_q] <= 1'b0;
     for (int k = 0; k < N; k++)
       if (starts[k]) begin
-        at = now_q + latency_of(uop[k].exec_class);
-        wheel_valid_q[uop[k].exec_class][at] <= 1'b1;
-        wheel_q[uop[k].exec_class][at] <= '{
+        wheel_valid_q[uop[k].exec_class][ptr_t'(now_q + latency_of(uop[k].exec_class))] <= 1'b1;
+        wheel_q[uop[k].exec_class][ptr_t'(now_q + latency_of(uop[k].exec_class))] <= '{
             valid: 1'b1, slot: slot[k], seq: seq[k], pc: uop[k].pc, mask: mask[k], rd: uop[k].rd,
             rows: uop[k].dst_rows, pred: uop[k].dst_pred};
       end

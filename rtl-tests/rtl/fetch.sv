@@ -197,13 +197,16 @@ module fetch
   always_comb begin
     miss_valid = 1'b0;
     miss_line = '0;
-    miss_after = miss_d;
     for (int i = 0; i < FETCH_ICACHE_MSHRS; i++)
       if (!miss_valid && miss_d[i].valid && !miss_d[i].sent) begin
         miss_valid = 1'b1;
         miss_line = miss_d[i].line;
-        if (miss_taken) miss_after[i].sent = 1'b1;
       end
+  end
+  always_comb begin
+    miss_after = miss_d;
+    for (int i = FETCH_ICACHE_MSHRS - 1; i >= 0; i--)
+      if (miss_taken && miss_d[i].valid && miss_d[i].line == miss_line) miss_after[i].sent = 1'b1;
   end
 
   // Ranks after the fill and the use of this cycle.

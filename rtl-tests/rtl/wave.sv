@@ -12,6 +12,7 @@ module wave
     input  logic     rst_n,
     input  slots_t   started,
     input  retire_t  retire[RETIRE_PORTS],
+    input  retire_t  retire_return,    // of these, that of a load by write-back
     // Issue: the instruction of `slot` leaves its buffer.
     input  logic     pop,
     input  slot_t    slot,
@@ -27,7 +28,8 @@ module wave
     output slots_t   drains,           // barrier, wait or fence that has to wait for accesses, but for those of `releases`
     output slots_t   releases,         // fence that releases at device or system scope
     output slots_t   releases_system,
-    output slots_t   accesses_done,    // no memory instruction is outstanding
+    output slots_t   accesses_written, // no memory instruction is outstanding after write-back
+    output slots_t   accesses_done,    // and after the load/store unit
     output slots_t   drained,          // nothing is in flight
     output slots_t   retiring,         // something retires in this cycle
     output slots_t   has_room          // after issue and decode
@@ -109,6 +111,12 @@ module wave
         end
       end
     end
+  end
+
+  // The same, of write-back alone.
+  always_comb begin
+    for (int w = 0; w < MAX_WAVES; w++) accesses_written[w] = accesses_q[w] == 0;
+    if (retire_return.valid && accesses_q[retire_return.slot] == 1) accesses_written[retire_return.slot] = 1'b1;
   end
 
   logic [MAX_REGISTERS-1:0] pending[MAX_WAVES];

@@ -269,6 +269,46 @@ package wave_core_pkg;
     logic [LINE_BITS-1:0]   data;
   } response_t;
 
+  // What the core reports of a cycle.
+  typedef struct packed {
+    logic  valid;
+    slot_t slot;
+    seq_t  seq;
+    pc_t   pc;
+  } step_t;
+  typedef struct packed {
+    step_t       fetch;
+    step_t [FETCH_WORDS-1:0] decode;
+    step_t       issue;
+    logic        issue_retires;      // done at issue
+    logic [31:0] issue_word0;
+    logic [31:0] issue_word1;
+    logic [1:0]  issue_words;
+    lanes_t      issue_active;
+    lanes_t      issue_lanes;        // effective
+    logic [31:0] issue_wave;
+    logic [2:0][31:0] issue_group;
+    pc_t         issue_next;
+    logic        issue_ends;
+    step_t [REGISTERS_COLLECTORS-1:0] operands;
+    step_t [REGISTERS_COLLECTORS-1:0] execute;
+    step_t       access;             // starts in the load/store unit
+    row_t        access_address;
+    row_t [3:0]  access_data;
+    step_t [CLASSES+1:0] retire;     // of the units, of a load, of what returns nothing
+    logic [CLASSES-1:0] retire_pred;
+    logic [CLASSES-1:0][7:0] retire_index;
+    lanes_t [CLASSES-1:0] retire_value;
+    logic        write;              // a row of the register file
+    logic [7:0]  write_slot;
+    logic [7:0]  write_register;
+    row_t        write_row;
+    logic        fault;
+    fault_e      fault_kind;
+    logic [7:0]  fault_slot;
+    pc_t         fault_pc;
+  } trace_t;
+
   // The new value of a word.
   function automatic logic [31:0] atomic_result(
       input logic [3:0] op, input logic [31:0] memory, input logic [31:0] operand, input logic [31:0] swap);
