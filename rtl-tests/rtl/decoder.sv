@@ -19,8 +19,8 @@ module decoder
   assign {rs2, rs3, rs4} = info.has_imm ? 24'd0 : word1[31:8];
 
   // A register operand of so many rows passes the last declared register.
-  function automatic logic past(input logic [7:0] first, input logic [2:0] rows, input logic [8:0] registers);
-    return rows != 0 && 9'(first) + 9'(rows) > registers;
+  function automatic logic past(input logic [7:0] first, input logic [2:0] rows, input logic [8:0] declared);
+    return rows != 0 && 9'(first) + 9'(rows) > declared;
   endfunction
 
   logic writes;

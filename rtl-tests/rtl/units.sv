@@ -9,7 +9,9 @@ module units
     input  logic   valid[CLASSES],
     input  op_e    op[4],
     input  logic [31:0] imm[4],
+    /* verilator lint_off UNUSEDSIGNAL */
     input  lanes_t mask[4],
+    /* verilator lint_on UNUSEDSIGNAL */
     input  lanes_t condition[4],
     input  row_t   operand[4][4],
     input  logic   special,

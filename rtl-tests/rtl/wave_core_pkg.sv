@@ -345,8 +345,8 @@ package wave_core_pkg;
   endfunction
 
   // Bank of a register (rule O1).
-  function automatic logic [BANK_BITS-1:0] bank_of(input reg_t register, input slot_t slot);
-    return BANK_BITS'(int'(register) + int'(slot));
+  function automatic logic [BANK_BITS-1:0] bank_of(input reg_t index, input slot_t slot);
+    return BANK_BITS'(int'(index) + int'(slot));
   endfunction
 endpackage
 /* verilator lint_on UNUSEDPARAM */
