@@ -46,7 +46,7 @@ pub struct Case {
 impl Case {
     /// A kernel in assembly with one workgroup of `threads`, and some device memory.
     pub fn of(text: &str, threads: u32) -> Case {
-        let program = assemble("kernel.wave", text).unwrap_or_else(|e| panic!("{e:?}"));
+        let (program, _) = assemble(text, "kernel.wave").unwrap_or_else(|e| panic!("{e:?}"));
         let kernel = &program.kernels[0];
         let launch = Launch {
             kernel: 0,
