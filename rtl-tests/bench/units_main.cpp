@@ -41,10 +41,10 @@ int main(int argc, char** argv) {
         top->clk = clk;
         top->eval();
     };
-    top->rst = 1;
+    top->rst_n = 0;
     top->valid = 0;
     for (int i = 0; i < 4; i++) half(0), half(1);
-    top->rst = 0;
+    top->rst_n = 1;
 
     std::deque<Started> pending[PORTS];
     uint64_t entered[CLASSES];

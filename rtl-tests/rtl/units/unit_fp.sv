@@ -8,7 +8,7 @@ module unit_fp
     parameter int LATENCY_FP16 = 5
 ) (
     input  logic                   clk,
-    input  logic                   rst,
+    input  logic                   rst_n,
     input  logic                   valid_fp32,
     input  logic                   valid_fp16,
     input  op_e                    op,
@@ -32,10 +32,10 @@ module unit_fp
         .clk, .op, .a(a[i]), .b(b[i]), .c(c[i]), .out32(row32[i]), .pred(pred[i]), .out16(row16[i])
     );
   end
-  delay #(.WIDTH(1), .CYCLES(LATENCY_FP32)) valid32 (.clk, .rst, .in(valid_fp32), .out(out_valid_fp32));
-  delay #(.WIDTH(1), .CYCLES(LATENCY_FP16)) valid16 (.clk, .rst, .in(valid_fp16), .out(out_valid_fp16));
-  delay #(.WIDTH(33 * LANES), .CYCLES(LATENCY_FP32 - 4)) rest32 (
-      .clk, .rst, .in({row32, pred}), .out({out_row_fp32, out_pred_fp32})
+  unit_delay #(.WIDTH(1), .CYCLES(LATENCY_FP32)) valid32 (.clk, .rst_n, .in(valid_fp32), .out(out_valid_fp32));
+  unit_delay #(.WIDTH(1), .CYCLES(LATENCY_FP16)) valid16 (.clk, .rst_n, .in(valid_fp16), .out(out_valid_fp16));
+  unit_delay #(.WIDTH(33 * LANES), .CYCLES(LATENCY_FP32 - 4)) rest32 (
+      .clk, .rst_n, .in({row32, pred}), .out({out_row_fp32, out_pred_fp32})
   );
-  delay #(.WIDTH(32 * LANES), .CYCLES(LATENCY_FP16 - 5)) rest16 (.clk, .rst, .in(row16), .out(out_row_fp16));
+  unit_delay #(.WIDTH(32 * LANES), .CYCLES(LATENCY_FP16 - 5)) rest16 (.clk, .rst_n, .in(row16), .out(out_row_fp16));
 endmodule

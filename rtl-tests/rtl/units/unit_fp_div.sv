@@ -9,7 +9,7 @@ module unit_fp_div
     parameter int PASSES = 29
 ) (
     input  logic                   clk,
-    input  logic                   rst,
+    input  logic                   rst_n,
     input  logic                   valid,
     input  op_e                    op,
     input  logic [LANES-1:0][31:0] a,
@@ -28,7 +28,7 @@ module unit_fp_div
   logic hand_over, done;
   assign hand_over = root_count == BITS'(PASSES);
   always_ff @(posedge clk)
-    if (rst) begin
+    if (!rst_n) begin
       root_count <= '0;
       quotient_count <= '0;
       done <= 1'b0;
@@ -75,6 +75,6 @@ module unit_fp_div
         .a(quotient_a[i]), .b(quotient_b[i]), .pass, .result(row[i])
     );
   end
-  delay #(.WIDTH(1), .CYCLES(LATENCY - 30)) valid_delay (.clk, .rst, .in(done), .out(out_valid));
-  delay #(.WIDTH(32 * LANES), .CYCLES(LATENCY - 30)) rest (.clk, .rst, .in(row), .out(out_row));
+  unit_delay #(.WIDTH(1), .CYCLES(LATENCY - 30)) valid_delay (.clk, .rst_n, .in(done), .out(out_valid));
+  unit_delay #(.WIDTH(32 * LANES), .CYCLES(LATENCY - 30)) rest (.clk, .rst_n, .in(row), .out(out_row));
 endmodule

@@ -6,7 +6,7 @@ module unit_int
     parameter int LATENCY = 2
 ) (
     input  logic                   clk,
-    input  logic                   rst,
+    input  logic                   rst_n,
     input  logic                   valid,
     input  op_e                    op,
     input  logic [LANES-1:0][31:0] a,
@@ -32,6 +32,6 @@ module unit_int
         .clk, .op, .a(a[i]), .b(b[i]), .c(c[i]), .width(e[i][4:0]), .select(select[i]), .imm, .result(row[i]), .pred(pred[i])
     );
   end
-  delay #(.WIDTH(1), .CYCLES(LATENCY)) valid_delay (.clk, .rst, .in(valid), .out(out_valid));
-  delay #(.WIDTH(33 * LANES), .CYCLES(LATENCY - 2)) rest (.clk, .rst, .in({row, pred}), .out({out_row, out_pred}));
+  unit_delay #(.WIDTH(1), .CYCLES(LATENCY)) valid_delay (.clk, .rst_n, .in(valid), .out(out_valid));
+  unit_delay #(.WIDTH(33 * LANES), .CYCLES(LATENCY - 2)) rest (.clk, .rst_n, .in({row, pred}), .out({out_row, out_pred}));
 endmodule

@@ -7,7 +7,7 @@ module unit_int_div
     parameter int PASSES = 33
 ) (
     input  logic                   clk,
-    input  logic                   rst,
+    input  logic                   rst_n,
     input  logic                   valid,
     input  op_e                    op,
     input  logic [LANES-1:0][31:0] a,
@@ -24,7 +24,7 @@ module unit_int_div
   logic finish, done;
   assign finish = count == 6'd33;
   always_ff @(posedge clk)
-    if (rst) begin
+    if (!rst_n) begin
       count <= '0;
       done <= 1'b0;
     end else begin
@@ -41,6 +41,6 @@ module unit_int_div
   end
 
   // The next result is at least PASSES clocks away, so that its register holds this one until then.
-  delay #(.WIDTH(1), .CYCLES(LATENCY - 34 + PASSES - 1)) valid_delay (.clk, .rst, .in(done), .out(out_valid));
-  delay #(.WIDTH(32 * LANES), .CYCLES(LATENCY - 34)) rest (.clk, .rst, .in(row), .out(out_row));
+  unit_delay #(.WIDTH(1), .CYCLES(LATENCY - 34 + PASSES - 1)) valid_delay (.clk, .rst_n, .in(done), .out(out_valid));
+  unit_delay #(.WIDTH(32 * LANES), .CYCLES(LATENCY - 34)) rest (.clk, .rst_n, .in(row), .out(out_row));
 endmodule

@@ -6,7 +6,7 @@ module unit_int_mul
     parameter int LATENCY = 3
 ) (
     input  logic                   clk,
-    input  logic                   rst,
+    input  logic                   rst_n,
     input  logic                   valid,
     input  op_e                    op,
     input  logic [LANES-1:0][31:0] a,
@@ -23,6 +23,6 @@ module unit_int_mul
   for (genvar i = 0; i < LANES; i++) begin : g_lane
     int_mul_lane lane (.clk, .op, .a(a[i]), .b(b[i]), .c(c[i]), .result(row[i]));
   end
-  delay #(.WIDTH(1), .CYCLES(LATENCY)) valid_delay (.clk, .rst, .in(valid), .out(out_valid));
-  delay #(.WIDTH(32 * LANES), .CYCLES(LATENCY - 3)) rest (.clk, .rst, .in(row), .out(out_row));
+  unit_delay #(.WIDTH(1), .CYCLES(LATENCY)) valid_delay (.clk, .rst_n, .in(valid), .out(out_valid));
+  unit_delay #(.WIDTH(32 * LANES), .CYCLES(LATENCY - 3)) rest (.clk, .rst_n, .in(row), .out(out_row));
 endmodule

@@ -7,7 +7,7 @@ module unit_sfu
     parameter int LATENCY = 6
 ) (
     input  logic                   clk,
-    input  logic                   rst,
+    input  logic                   rst_n,
     input  logic                   valid,
     input  op_e                    op,
     input  logic [LANES-1:0][31:0] a,
@@ -42,6 +42,6 @@ module unit_sfu
     always_ff @(posedge clk) arrived <= row[LANES-1:UNIT_LANES];
     assign row = {leaving, arrived};
   end
-  delay #(.WIDTH(1), .CYCLES(LATENCY + GROUPS - 1)) valid_delay (.clk, .rst, .in(valid), .out(out_valid));
-  delay #(.WIDTH(32 * LANES), .CYCLES(LATENCY - 6)) rest (.clk, .rst, .in(row), .out(out_row));
+  unit_delay #(.WIDTH(1), .CYCLES(LATENCY + GROUPS - 1)) valid_delay (.clk, .rst_n, .in(valid), .out(out_valid));
+  unit_delay #(.WIDTH(32 * LANES), .CYCLES(LATENCY - 6)) rest (.clk, .rst_n, .in(row), .out(out_row));
 endmodule

@@ -7,7 +7,7 @@ module unit_wave
     parameter int LATENCY = 4
 ) (
     input  logic                   clk,
-    input  logic                   rst,
+    input  logic                   rst_n,
     input  logic                   valid,
     input  op_e                    op,
     input  logic [LANES-1:0][31:0] a,
@@ -111,6 +111,6 @@ module unit_wave
       endcase
     pred <= {LANES{op_3 == OP_WAVE_ALL ? all_3 : votes_3 != 0}};
   end
-  delay #(.WIDTH(1), .CYCLES(LATENCY)) valid_delay (.clk, .rst, .in(valid), .out(out_valid));
-  delay #(.WIDTH(33 * LANES), .CYCLES(LATENCY - 4)) rest (.clk, .rst, .in({row, pred}), .out({out_row, out_pred}));
+  unit_delay #(.WIDTH(1), .CYCLES(LATENCY)) valid_delay (.clk, .rst_n, .in(valid), .out(out_valid));
+  unit_delay #(.WIDTH(33 * LANES), .CYCLES(LATENCY - 4)) rest (.clk, .rst_n, .in({row, pred}), .out({out_row, out_pred}));
 endmodule
