@@ -13,7 +13,11 @@ pub fn system_verilog() -> String {
          \x20 // 64 zeros and the first 224 fraction bits of 2/pi: bit 287 - k weighs 2^(63 - k).\n",
     );
     let words: Vec<String> = TWO_OVER_PI.iter().map(|word| format!("{word:08X}")).collect();
-    _ = writeln!(text, "  /* verilator lint_off UNUSEDPARAM */\n  localparam logic [287:0] TWO_OVER_PI = 288'h{};\n  /* verilator lint_on UNUSEDPARAM */", words.join("_"));
+    _ = writeln!(
+        text,
+        "  /* verilator lint_off UNUSEDPARAM */\n  localparam logic [287:0] TWO_OVER_PI = 288'h{};\n  /* verilator lint_on UNUSEDPARAM */",
+        words.join("_")
+    );
     text.push_str(
         "\n  // c0 + c1 t + c2 t^2, 30 fraction bits each.\n\
          \x20 typedef struct packed {\n\
