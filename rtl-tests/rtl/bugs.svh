@@ -4,8 +4,12 @@
 `define BUGS_SVH
 `ifdef BUGS
 package wave_bugs_pkg;
-  int selected;
-  initial if (!$value$plusargs("bug=%d", selected)) selected = 0;
+  function automatic int chosen();
+    int number;
+    if (!$value$plusargs("bug=%d", number)) number = 0;
+    return number;
+  endfunction
+  int selected = chosen();
 endpackage
 `define BUG(n) (wave_bugs_pkg::selected == (n))
 `else
