@@ -13,6 +13,7 @@ struct Generated {
 const GENERATED: &[Generated] = &[
     Generated { path: "docs/isa.md", text: wave_sim::isa::manual::markdown },
     Generated { path: "rtl-tests/rtl/wave_isa_pkg.sv", text: wave_sim::isa::package::system_verilog },
+    Generated { path: "rtl-tests/rtl/units/sfu_rom_pkg.sv", text: wave_sim::alu::sfu::system_verilog },
 ];
 
 #[test]
