@@ -78,8 +78,14 @@ module wave_bench
     bench_row(place, int'(r[0]), int'(r[1]), int'(r[2]), int'(r[3]), int'(r[4]), int'(r[5]), int'(r[6]), int'(r[7]));
   endfunction
 
+  // The row of a result, and an access, come before the retirement in their cycle.
   // Kinds of steps: 0 fetch, 1 decode, 3 operands, 4 execute.
   always @(posedge clk) if (rst_n) begin
+    if (trace.access.valid) begin
+      row(0, trace.access_address);
+      for (int r = 0; r < 4; r++) row(1 + r, trace.access_data[r]);
+      bench_access(int'(trace.access.slot), int'(trace.access.seq));
+    end
     if (trace.write) begin
       row(0, trace.write_row);
       bench_write(int'(trace.write_slot), int'(trace.write_register));
@@ -88,11 +94,6 @@ module wave_bench
       bench_retire(int'(trace.retire[p].slot), int'(trace.retire[p].seq), int'(trace.retire[p].pc),
                    p < CLASSES ? int'(trace.retire_pred[p]) : 0, p < CLASSES ? int'(trace.retire_index[p]) : 0,
                    p < CLASSES ? int'(trace.retire_value[p]) : 0);
-    if (trace.access.valid) begin
-      row(0, trace.access_address);
-      for (int r = 0; r < 4; r++) row(1 + r, trace.access_data[r]);
-      bench_access(int'(trace.access.slot), int'(trace.access.seq));
-    end
     for (int k = 0; k < REGISTERS_COLLECTORS; k++) begin
       if (trace.execute[k].valid)
         bench_step(4, int'(trace.execute[k].slot), int'(trace.execute[k].seq), int'(trace.execute[k].pc));

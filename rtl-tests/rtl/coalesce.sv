@@ -1,4 +1,5 @@
 // The coalescer (rules L4, L5): of the lanes that are left, the first line that they touch, and the access to it.
+`include "bugs.svh"
 module coalesce
   import wave_core_pkg::*;
 (
@@ -45,12 +46,12 @@ module coalesce
           offset = address[l][LINE_SHIFT-1:0];
           if (left[l][p] && (!found || part_line == line)
               // One operation a word, and a compare-and-swap alone.
-              && !(memory.atomic && found && (byte_mask[offset] || memory.atomic_op == ATOMIC_CAS))) begin
+              && !(memory.atomic && found && ((byte_mask[offset] && !`BUG(144)) || memory.atomic_op == ATOMIC_CAS))) begin
             found = 1'b1;
             line = part_line;
             lanes[l] = 1'b1;
             served[l][p] = 1'b1;
-            if (memory.atomic_op == ATOMIC_CAS) swap = data[1][l];
+            if (memory.atomic_op == ATOMIC_CAS) swap = `BUG(145) ? data[0][l] : data[1][l];
             if (!memory.load)
               for (int i = 0; i < 16; i++) begin
                 at = address[l] + 32'(i);

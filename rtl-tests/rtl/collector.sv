@@ -1,5 +1,6 @@
 // Operand collectors (rules O1 to O3, I4): each takes an issued instruction and reads its rows from the banks, the
 // oldest collector first, from the cycle after the issue on. Complete, it offers the instruction to the units.
+`include "bugs.svh"
 module collector
   import wave_isa_pkg::*;
   import wave_core_pkg::*;
@@ -78,7 +79,7 @@ module collector
         for (int s = 0; s < SOURCES; s++) begin
           bank = bank_of(uop_q[order_q[k]].source[s], slot_q[order_q[k]]);
           if (need[order_q[k]][s] && !bank_used[bank]) begin
-            bank_used[bank] = 1'b1;
+            bank_used[bank] = !`BUG(129);
             read_slot[bank] = slot_q[order_q[k]];
             read_register[bank] = uop_q[order_q[k]].source[s];
             need[order_q[k]][s] = 1'b0;
@@ -86,7 +87,7 @@ module collector
           end
         end
         if (need[order_q[k]] == 0) finishes[k] = 1'b1;
-        else collecting[slot_q[order_q[k]]] = 1'b1;
+        else if (!`BUG(131)) collecting[slot_q[order_q[k]]] = 1'b1;
       end
     end
   end
@@ -135,7 +136,7 @@ module collector
       uop_q[entry] <= take_uop;
       mask_q[entry] <= take_mask;
       condition_q[entry] <= take_condition;
-      need_q[entry] <= take_uop.reads;
+      need_q[entry] <= `BUG(130) ? take_uop.uses : take_uop.reads;
     end
     if (!rst_n) begin
       used_q <= '0;

@@ -1,4 +1,5 @@
 // Decode (rules D1, D2): cuts the words of an arriving group into instructions, with the straddle latch of each wave.
+`include "bugs.svh"
 module decode
   import wave_isa_pkg::*;
   import wave_core_pkg::*;
@@ -87,7 +88,7 @@ module decode
 
   always_ff @(posedge clk) begin
     straddling_q <= straddling_q & ~started;
-    if (redirect) straddling_q[redirect_slot] <= 1'b0;
+    if (redirect && !`BUG(118)) straddling_q[redirect_slot] <= 1'b0;
     if (group_valid) begin
       straddling_q[group_slot] <= next_straddling;
       straddle_word_q[group_slot] <= group_words == 2 ? group_word[1] : group_word[0];

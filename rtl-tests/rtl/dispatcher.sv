@@ -1,5 +1,6 @@
 // The dispatcher of a machine with one core (rule R1): workgroups in the order of their linear index, at most one a
 // cycle, while a workgroup slot is free.
+`include "bugs.svh"
 module dispatcher
   import wave_core_pkg::*;
 (
@@ -24,7 +25,7 @@ module dispatcher
   logic sends;
   assign free = (begun_q ? free_q : launch.resident) + 32'(done_q[0]);
   assign next_finished = finished_q + 32'(done_q[0]);
-  assign sends = next_q < launch.workgroups && free != 0;
+  assign sends = next_q < launch.workgroups && (`BUG(159) && begun_q ? free_q : free) != 0;
   assign finished = next_finished == launch.workgroups;
   assign start_valid = start_q[0];
   assign start_id = start_id_q[0];

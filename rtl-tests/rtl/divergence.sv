@@ -1,5 +1,6 @@
 // Structured control flow (rules B2, B3; isa section 5): active mask, divergence stack and call stack of each wave.
 // With no active lane a wave walks on, nested constructs counted, to what closes the construct at hand.
+`include "bugs.svh"
 module divergence
   import wave_isa_pkg::*;
   import wave_core_pkg::*;
@@ -89,7 +90,7 @@ module divergence
         end
         OP_ENDIF, OP_ENDLOOP: begin
           skips = skipped != 0;
-          if (skips) skipped_d = skipped - 1'b1;
+          if (skips && !`BUG(123)) skipped_d = skipped - 1'b1;
         end
         OP_ELSE: skips = skipped != 0;
         default: skips = 1'b1;
@@ -133,14 +134,14 @@ module divergence
         OP_ELSE: begin
           fault = depth == 0 || top.is_loop;
           write_frame = !fault;
-          frame_d.joined_continued = top.joined_continued | active;
+          frame_d.joined_continued = `BUG(119) ? active & ~active : top.joined_continued | active;
           frame_d.otherwise_broken = '0;
           active_d = top.otherwise_broken;
         end
         OP_ENDIF: begin
           fault = depth == 0 || top.is_loop;
           depth_d = depth - 1'b1;
-          active_d = active | top.joined_continued | top.otherwise_broken;
+          active_d = `BUG(120) ? active | top.joined_continued : active | top.joined_continued | top.otherwise_broken;
         end
         OP_BREAK, OP_CONTINUE: begin
           taken = active & guard & condition;
@@ -150,7 +151,7 @@ module divergence
             write_frame = !fault;
             write_depth = innermost;
             frame_d = loop_frame;
-            if (op == OP_BREAK) frame_d.otherwise_broken = loop_frame.otherwise_broken | taken;
+            if (op == OP_BREAK || `BUG(121)) frame_d.otherwise_broken = loop_frame.otherwise_broken | taken;
             else frame_d.joined_continued = loop_frame.joined_continued | taken;
             active_d = active & ~taken;
           end
@@ -160,13 +161,13 @@ module divergence
           active_d = active | top.joined_continued;
           if (active_d != 0) begin
             write_frame = !fault;
-            frame_d.joined_continued = '0;
+            if (!`BUG(122)) frame_d.joined_continued = '0;
             jump = 1'b1;
             jump_target = top.head;
           end else begin
             active_d = top.otherwise_broken;
             depth_d = depth - 1'b1;
-            loop_d = top.outer_loop;
+            if (!`BUG(124)) loop_d = top.outer_loop;
           end
         end
         OP_CALL: begin
@@ -179,7 +180,7 @@ module divergence
         OP_RETURN:
           if (calls == 0) halting = active;
           else begin
-            fault = return_depth != depth;
+            fault = return_depth != depth && !`BUG(125);
             fault_kind = FAULT_RETURN_DEPTH;
             calls_d = calls - 1'b1;
             jump = 1'b1;

@@ -1,4 +1,5 @@
 // Dispatch to the execution units and the load/store unit (rules X1 to X4), and the way of results to write-back.
+`include "bugs.svh"
 module execute
   import wave_isa_pkg::*;
   import wave_core_pkg::*;
@@ -96,7 +97,7 @@ module execute
     for (int k = 0; k < N; k++) begin
       if (complete[k]) begin
         if (uop[k].kind == KIND_MEMORY) begin
-          if (lsu_room && !lsu_used) begin
+          if (lsu_room && !lsu_used && !(`BUG(134) && k != 0)) begin
             lsu_used = 1'b1;
             lsu_place = ($bits(lsu_place))'(k);
             leaves[k] = 1'b1;
@@ -104,14 +105,14 @@ module execute
         end else begin
           due = latency_of(uop[k].exec_class);
           bank = bank_of(uop[k].rd, slot[k]);
-          ports_free = uop[k].dst_rows == 0
+          ports_free = uop[k].dst_rows == 0 || `BUG(133)
               || (!reserved_d[due][bank] && $countones(reserved_d[due]) < REGISTERS_WRITE_PORTS);
           if (busy_q[unit_of(uop[k].exec_class)] == 0 && !unit_taken[unit_of(uop[k].exec_class)] && ports_free) begin
             unit_taken[unit_of(uop[k].exec_class)] = 1'b1;
             leaves[k] = 1'b1;
             starts[k] = 1'b1;
             if (uop[k].dst_rows != 0) reserved_d[due][bank] = 1'b1;
-            busy_d[unit_of(uop[k].exec_class)] = interval_of_class(uop[k].exec_class) - 1'b1;
+            busy_d[unit_of(uop[k].exec_class)] = interval_of_class(uop[k].exec_class) - 1'b1 - ptr_t'(`BUG(132) && uop[k].exec_class == CLASS_SFU);
           end
         end
       end
@@ -174,9 +175,16 @@ module execute
       .launch, .valid(special_valid), .code(special_code), .wave_id(wave_id[special_slot]),
       .group_id(group_id[group_of[special_slot]]), .row(special_row));
 
+  // The units' own time and the wheel's are the same.
+  logic unit_due[CLASSES];
+  always_ff @(posedge clk)
+    for (int c = 0; c < CLASSES; c++)
+      assert (!rst_n || unit_due[c] == result[c].valid) else $error("class %0d: the result is not due", c);
+
   units u_units (
       .clk, .rst_n, .valid(unit_valid), .op(unit_op), .imm(unit_imm), .mask(unit_mask), .condition(unit_condition),
-      .operand(unit_operand), .special(special_valid), .special_row, .row(result_row), .pred(result_pred));
+      .operand(unit_operand), .special(special_valid), .special_row, .due(unit_due),
+      .row(result_row), .pred(result_pred));
 
   always_ff @(posedge clk) begin
     now_q <= now_q + 1'b1;

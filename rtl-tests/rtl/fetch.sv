@@ -1,4 +1,5 @@
 // Fetch (rules F1 to F6): the arbiter over the waves, the instruction cache and its misses.
+`include "bugs.svh"
 module fetch
   import wave_isa_pkg::*;
   import wave_core_pkg::*;
@@ -94,7 +95,7 @@ module fetch
   assign fill_set = SET_BITS'(reply_line);
   always_comb begin
     fill_way = '0;
-    for (int w = 0; w < WAYS; w++) if (rank_q[fill_set][w] == way_t'(WAYS - 1)) fill_way = way_t'(w);
+    for (int w = 0; w < WAYS; w++) if (rank_q[fill_set][w] == (`BUG(114) ? '0 : way_t'(WAYS - 1))) fill_way = way_t'(w);
   end
 
   // The group that arrives, unless its wave has gone elsewhere.
@@ -132,21 +133,21 @@ module fetch
   logic   hit;
   way_t   hit_way;
   assign wanted = candidates != 0;
-  assign slot = next_in_turn(candidates, last_q);
+  assign slot = next_in_turn(candidates, `BUG(117) ? '0 : last_q);
   always_comb begin
     first = started[slot] ? '0 : fetch_word_q[slot];
     if (redirect && slot == drop_slot) first = redirect_target;
     address = launch.base_word + 32'(first);
     left = launch.end_word - first;
     words = 2'(FETCH_WORDS) - 2'(address[GROUP_SHIFT-1:0]);
-    if (left < PC_BITS'(words)) words = 2'(left);
+    if (left < PC_BITS'(words) && !`BUG(115)) words = 2'(left);
     line = 31'(address >> LINE_WORD_BITS);
     set = SET_BITS'(line);
   end
 
   // A line that comes in this cycle is seen.
   logic fill_here;
-  assign fill_here = reply_valid && fill_set == set;
+  assign fill_here = reply_valid && fill_set == set && !`BUG(116);
   always_comb begin
     hit = 1'b0;
     hit_way = '0;

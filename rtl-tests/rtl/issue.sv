@@ -1,5 +1,6 @@
 // Issue (rules I1 to I6, B1): picks a wave, reads guard and predicates, executes control and synchronisation at once,
 // sends the rest to a collector. Keeps the predicates and the shadows.
+`include "bugs.svh"
 module issue
   import wave_isa_pkg::*;
   import wave_core_pkg::*;
@@ -78,15 +79,15 @@ module issue
   always_comb begin
     ready = resident & buffered & hazard_free & ~(collecting | shadow | at_barrier | drains | ended);
     ready = ready & ~(is_release & ~release_passes);
-    if (!collector_free) ready = ready & ~needs_collector;
+    if (!collector_free && !(`BUG(108) && $countones(ready) == 1)) ready = ready & ~needs_collector;
   end
   assign valid = ready != 0;
-  assign slot = next_in_turn(ready, last_q);
+  assign slot = next_in_turn(ready, `BUG(102) ? last_q - 1'b1 : last_q);
   assign seq = issued_q[slot];
 
   // Predicates with the writes of this cycle.
   function automatic lanes_t forwarded(input lanes_t kept, input logic hit, input lanes_t mask, input lanes_t value);
-    return hit ? (kept & ~mask) | (value & mask) : kept;
+    return hit && !`BUG(104) ? (kept & ~mask) | (value & mask) : kept;
   endfunction
   always_comb begin
     guard = preds_q[slot][uop.guard_pred];
@@ -97,14 +98,14 @@ module issue
       condition = forwarded(condition, pred_write[p] && pred_slot[p] == slot && pred_index[p] == uop.ps, pred_mask[p],
                             pred_value[p]);
     end
-    guard = uop.guarded ? guard ^ {LANES{uop.guard_neg}} : '1;
+    guard = uop.guarded ? guard ^ {LANES{uop.guard_neg && !`BUG(103)}} : '1;
     condition = uop.has_ps ? condition ^ {LANES{uop.ps_neg}} : '1;
   end
   assign lanes = guard & active;
 
   always_comb begin
     unique case (uop.kind)
-      KIND_CONTROL: effective = active != 0;
+      KIND_CONTROL: effective = `BUG(105) ? lanes != 0 : active != 0;
       KIND_END: effective = 1'b1;
       default: effective = lanes != 0;
     endcase
@@ -118,7 +119,7 @@ module issue
   assign redirect = step && jump;
   assign barrier = valid && uop.kind == KIND_BARRIER && effective && active == live;
   assign fence = valid && uop.kind == KIND_FENCE;
-  assign invalidate = fence && effective && uop.acquire && uop.scope inside {SCOPE_DEVICE, SCOPE_SYSTEM};
+  assign invalidate = fence && effective && uop.acquire && uop.scope inside {SCOPE_DEVICE, SCOPE_SYSTEM} && !`BUG(107);
   assign collect = valid && effective && uop.kind inside {KIND_COMPUTE, KIND_MEMORY};
   always_comb begin
     fault = step && control_fault;
@@ -136,7 +137,7 @@ module issue
   slots_t shadow_starts;
   always_comb begin
     shadow_starts = passes;
-    if ((step && !control_ended) || (valid && effective && uop.kind inside {KIND_FENCE, KIND_WAIT}))
+    if ((step && !control_ended) || (valid && effective && uop.kind inside {KIND_FENCE, KIND_WAIT} && !`BUG(106)))
       shadow_starts[slot] = 1'b1;
   end
   assign shadow_after = shadow | shadow_starts;
@@ -144,7 +145,7 @@ module issue
   always_ff @(posedge clk) begin
     shadow_q <= shadow_after & ~started;
     for (int w = 0; w < MAX_WAVES; w++) begin
-      if (shadow_starts[w]) shadow_left_q[w] <= SHADOW_BITS'(BRANCH_LATENCY_CYCLES - 1);
+      if (shadow_starts[w]) shadow_left_q[w] <= SHADOW_BITS'(BRANCH_LATENCY_CYCLES - 1) ^ SHADOW_BITS'(`BUG(101));
       else shadow_left_q[w] <= shadow_left_q[w] - 1'b1;
     end
     if (valid) begin

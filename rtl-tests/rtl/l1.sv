@@ -2,6 +2,7 @@
 //
 // Order within a cycle: a reply is accepted, a response is taken, the load/store unit's access, an invalidation, then
 // the oldest request leaves.
+`include "bugs.svh"
 module l1
   import wave_core_pkg::*;
 (
@@ -216,7 +217,7 @@ module l1
   logic hit_due, fill_due, takes_hit;
   assign hit_due = hit_count_q != 0 && hit_ready_q[hit_first_q] <= now_q;
   assign fill_due = fill_count_q != 0 && fill_ready_q[fill_first_q] <= now_q;
-  assign takes_hit = hit_due && (!fill_due || hit_ready_q[hit_first_q] < fill_ready_q[fill_first_q]);
+  assign takes_hit = hit_due && (!fill_due || hit_ready_q[hit_first_q] < fill_ready_q[fill_first_q] + 32'(`BUG(150)));
   assign response_valid = hit_due || fill_due;
   assign response = takes_hit ? hit_q[hit_first_q] : fill_q[fill_first_q];
 
@@ -277,7 +278,7 @@ module l1
   logic answers, waits, asks, allocates, sends, retires, drops, writes_frame, touches;
   bytes_t atomic_written;
   data_t atomic_data;
-  assign behind_atomic = mshr_hit && atomics[mshr] != 0;
+  assign behind_atomic = mshr_hit && atomics[mshr] != 0 && !`BUG(151);
   assign uncached = access.hint == HINT_UNCACHED && !access.atomic;
   assign plain_load = access.load && !uncached;
   assign local_atomic = access.atomic && !access.remote;
@@ -299,12 +300,12 @@ module l1
       end else if ((plain_load || local_atomic) && present && !behind_atomic) begin
         accepted = hit_room >= 1 && (plain_load || outgoing_room >= 1);
         answers = accepted;
-        touches = accepted && !(plain_load && access.hint == HINT_STREAMING);
+        touches = accepted && !`BUG(147) && !(plain_load && access.hint == HINT_STREAMING);
         if (local_atomic) {sends, retires, writes_frame} = {3{accepted}};
       end else if (plain_load || local_atomic) begin
         allocates = !mshr_hit;
         asks = !mshr_hit;
-        accepted = (mshr_hit ? current[mshr] && int'(waiting[mshr]) < MERGES : mshr_free_exists)
+        accepted = (mshr_hit ? current[mshr] && int'(waiting[mshr]) < MERGES - int'(`BUG(154)) : mshr_free_exists)
             && outgoing_room >= int'(local_atomic) + int'(asks);
         waits = accepted;
         allocates = allocates && accepted;
@@ -313,12 +314,12 @@ module l1
         // A store, or an atomic that the L2 performs.
         accepted = !behind_atomic && outgoing_room >= 1;
         {sends, retires} = {2{accepted}};
-        drops = accepted && (access.atomic || uncached);
+        drops = accepted && ((access.atomic && !`BUG(149)) || uncached);
         writes_frame = accepted && !drops && tag_hit;
         touches = writes_frame && access.hint == HINT_CACHED;
       end
     end
-    if (!mshr_hit) retires = 1'b0;
+    if (!mshr_hit || (`BUG(146) && access.store)) retires = 1'b0;
   end
 
   always_comb begin
@@ -326,7 +327,7 @@ module l1
     atomic_data = frame_data;
     for (int i = 0; i < WORDS; i++)
       if (local_atomic && access.byte_mask[4*i]) begin
-        if (access.atomic_op == ATOMIC_CAS && frame_data[32*i+:32] != access.data[32*i+:32])
+        if (!`BUG(153) && access.atomic_op == ATOMIC_CAS && frame_data[32*i+:32] != access.data[32*i+:32])
           atomic_written[4*i+:4] = '0;
         atomic_data[32*i+:32] =
             atomic_result(access.atomic_op, frame_data[32*i+:32], access.data[32*i+:32], access.swap);
@@ -405,7 +406,7 @@ module l1
     reply_older = older_q[reply_set];
     reply_unused = unused_q[reply_set];
     if (install && !found_frame) begin
-      if (all_streaming) begin
+      if (all_streaming && !`BUG(148)) begin
         reply_older = used_never(older_q[reply_set], unused_q[reply_set], victim);
         reply_unused[victim] = 1'b1;
       end else begin
@@ -447,7 +448,7 @@ module l1
       hit_q[hit_at(int'(hit_count_q))] <= '{
           kind: access.atomic ? RESPONSE_ATOMIC_OLD : RESPONSE_LOADED, owner: access.owner,
           line: access_request.line, data: frame_data};
-      hit_ready_q[hit_at(int'(hit_count_q))] <= now_q + L1_HIT_LATENCY_CYCLES;
+      hit_ready_q[hit_at(int'(hit_count_q))] <= now_q + L1_HIT_LATENCY_CYCLES - 32'(`BUG(152));
     end
     if (touches) begin
       older_q[set] <= older;

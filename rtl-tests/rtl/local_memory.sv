@@ -1,5 +1,6 @@
 // Local memory (rules L2, L3): one pass a cycle, in which each bank serves one word. Lanes on one word share its pass;
 // atomics take one each. The part of each workgroup begins at bank 0.
+`include "bugs.svh"
 module local_memory
   import wave_core_pkg::*;
 (
@@ -34,7 +35,7 @@ module local_memory
 
   bank_row_t part_rows, base;
   assign part_rows = bank_row_t'((launch.local_bytes + 32'(PART_ALIGN - 1)) / 32'(PART_ALIGN));
-  assign base = bank_row_t'(group) * part_rows;
+  assign base = `BUG(142) ? '0 : bank_row_t'(group) * part_rows;
 
   // What is left to serve.
   parts_t all_parts, left_q, left, served;
@@ -70,7 +71,7 @@ module local_memory
               serves[bank] = 1'b1;
               word[bank] = here;
               served[l][k] = 1'b1;
-            end else if (word[bank] == here && !memory.atomic) served[l][k] = 1'b1;
+            end else if (word[bank] == here && !`BUG(141) && !memory.atomic) served[l][k] = 1'b1;
           end
   end
   assign last = valid && (left & ~served) == 0;
@@ -128,7 +129,7 @@ module local_memory
   end
   for (genvar b = 0; b < LOCAL_BANKS; b++) begin : gen_bank
     always_ff @(posedge clk) begin
-      if (start) written_q[b] <= written_q[b] & ~fresh;
+      if (start && !`BUG(143)) written_q[b] <= written_q[b] & ~fresh;
       if (writes && serves[b]) begin
         words_q[b][row[b]] <= new_word[b];
         written_q[b][row[b]] <= 1'b1;

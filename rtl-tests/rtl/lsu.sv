@@ -1,5 +1,6 @@
 // The load/store unit (rules L1 to L8, W2): a queue of wave instructions of which the head is at work, entries that
 // keep addresses and results, complete loads in the order of completion.
+`include "bugs.svh"
 module lsu
   import wave_isa_pkg::*;
   import wave_core_pkg::*;
@@ -173,7 +174,7 @@ module lsu
     for (int l = 0; l < LANES; l++)
       if (mask[l]) begin
         end_of = 33'(address[l]) + (33'd1 << head.memory.log_bytes);
-        if (head.memory.atomic && address[l][1:0] != 0) misaligned = 1'b1;
+        if (head.memory.atomic && address[l][1:0] != 0 && !`BUG(140)) misaligned = 1'b1;
         if (end_of > {1'b0, head.memory.device ? launch.device_bytes : launch.local_bytes}) outside = 1'b1;
       end
   end
@@ -204,7 +205,7 @@ module lsu
       line_end = (LINE_SHIFT+1)'(address[l][LINE_SHIFT-1:0])
           + ((LINE_SHIFT+1)'(1) << head.memory.log_bytes) - (LINE_SHIFT+1)'(1);
       all_parts[l][0] = mask[l];
-      all_parts[l][1] = mask[l] && line_end[LINE_SHIFT];
+      all_parts[l][1] = mask[l] && line_end[LINE_SHIFT] && !`BUG(137);
     end
   end
   assign left = head_starts ? all_parts : left_q;
@@ -214,7 +215,7 @@ module lsu
   assign pending = pending_q - pending_t'(completes);
   assign device_head = head_valid && head.memory.device && !refused;
   assign pending_full = returns && (head_starts || !any_sent_q)
-      && int'(pending) == LSU_PENDING_ENTRIES;
+      && int'(pending) == LSU_PENDING_ENTRIES - int'(`BUG(136));
   assign access_valid = device_head && !pending_full;
   logic [31:0] line, swap;
   lanes_t line_lanes;
@@ -251,7 +252,7 @@ module lsu
   assign done_seq = seq_q[first_q];
   assign done_pc = head.pc;
   assign count_left = count_q - count_t'(head_done);
-  assign room = int'(count_left) < Q;
+  assign room = (`BUG(138) ? int'(count_q) : int'(count_left)) < Q;
 
   entry_t free_entry;
   always_comb begin
@@ -305,7 +306,7 @@ module lsu
       local_valid_q[i] <= local_valid_q[i+1];
       local_entry_q[i] <= local_entry_q[i+1];
     end
-    local_valid_q[LOCAL_LATENCY_CYCLES-1] <= local_done && returns;
+    local_valid_q[LOCAL_LATENCY_CYCLES-1-int'(`BUG(139))] <= local_done && returns;
     local_entry_q[LOCAL_LATENCY_CYCLES-1] <= head_entry;
     // L1.
     left_q <= access_accepted ? left & ~served : left;

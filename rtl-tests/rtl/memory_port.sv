@@ -1,5 +1,6 @@
 // The core's port to the memory side (docs/memory.md, M6; pipeline rules F4, B6): code first, then releases, then the
 // L1. A packet holds the port for its bytes.
+`include "bugs.svh"
 module memory_port
   import wave_core_pkg::*;
 (
@@ -24,13 +25,13 @@ module memory_port
   logic [7:0] busy_q;
   logic ready;
   assign ready = busy_q == 0 && credit;
-  assign code_taken = code_valid && ready;
+  assign code_taken = code_valid && ready && !(`BUG(158) && l1_valid);
   assign release_taken = release_valid && ready && !code_valid;
-  assign l1_taken = l1_valid && ready && !code_valid && !release_valid;
+  assign l1_taken = l1_valid && ready && (!code_valid || `BUG(158)) && !release_valid;
   assign send = code_taken || release_taken || l1_taken;
   always_comb begin
     request = l1_request;
-    if (code_valid) begin
+    if (code_valid && !(`BUG(158) && l1_valid)) begin
       request = '0;
       request.kind = REQUEST_READ;
       request.tag = 32'(code_line);
@@ -45,7 +46,7 @@ module memory_port
   logic long;
   assign long = request.kind inside {REQUEST_WRITE, REQUEST_ATOMIC} && request.byte_mask != 0;
   always_ff @(posedge clk) begin
-    if (send) busy_q <= 8'((long ? LONG : SHORT) - 1);
+    if (send) busy_q <= 8'((long && !`BUG(157) ? LONG : SHORT) - 1);
     else if (busy_q != 0) busy_q <= busy_q - 1'b1;
     if (!rst_n) busy_q <= '0;
   end

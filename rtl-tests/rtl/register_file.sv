@@ -1,5 +1,6 @@
 // Register banks (rule O1): register r of slot s lies in bank (r + s) mod banks; each reads one row a cycle. A register
 // that was not written since its wave started has its initial value.
+`include "bugs.svh"
 module register_file
   import wave_core_pkg::*;
 (
@@ -38,11 +39,11 @@ module register_file
       if (write && bank_of(write_register, write_slot) == BANK_BITS'(b))
         for (int l = 0; l < LANES; l++)
           if (write_mask[l]) rows_q[{write_slot, write_register[REG_BITS-1:BANK_BITS]}][l] <= write_row[l];
-          else if (fresh_write) rows_q[{write_slot, write_register[REG_BITS-1:BANK_BITS]}][l] <= fresh;
+          else if (fresh_write && !`BUG(161)) rows_q[{write_slot, write_register[REG_BITS-1:BANK_BITS]}][l] <= fresh;
   end
 
   always_ff @(posedge clk) begin
     if (write) written_q[write_slot][write_register] <= 1'b1;
-    for (int w = 0; w < MAX_WAVES; w++) if (started[w]) written_q[w] <= '0;
+    for (int w = 0; w < MAX_WAVES; w++) if (started[w] && !`BUG(160)) written_q[w] <= '0;
   end
 endmodule

@@ -1,5 +1,6 @@
 // Releases at device and system scope (rule B6): stores on their way to the L2 in two epochs, rounds, and requests to
 // the L2.
+`include "bugs.svh"
 module releases
   import wave_isa_pkg::*;
   import wave_core_pkg::*;
@@ -79,7 +80,7 @@ module releases
     end
     if (acknowledge) begin
       closed.pending[acknowledge_epoch] = closed.pending[acknowledge_epoch] - 1'b1;
-      if (closed.round != 0 && closed.pending[!closed.open] == 0) begin
+      if (closed.round != 0 && (closed.pending[!closed.open] == 0 || `BUG(155))) begin
         closed.granted = closed.granted | closed.round;
         closed.round = closed.next;
         closed.next = '0;
@@ -110,7 +111,7 @@ module releases
     state_d = late;
     if (ask_taken) state_d.to_ask = 1'b0;
     if (issue) begin
-      state_d.granted[issue_slot] = 1'b0;
+      state_d.granted[issue_slot] = `BUG(156);
       state_d.answered[issue_slot] = 1'b0;
       state_d.passes[issue_slot] = 1'b0;
     end

@@ -2,6 +2,7 @@
 //
 // Order within a cycle: `retire` of write-back and of the load/store unit, then issue (`pop`, `collect`), then decode
 // (`push`). The outputs that issue looks at include the retirements of the cycle.
+`include "bugs.svh"
 module wave
   import wave_isa_pkg::*;
   import wave_core_pkg::*;
@@ -72,17 +73,17 @@ module wave
     needs_t n;
     logic   far;
     n = '0;
-    n.registers = rows_of(uop.rd, uop.dst_rows);
+    n.registers = rows_of(uop.rd, `BUG(109) ? 3'd0 : uop.dst_rows);
     for (int i = 0; i < SOURCES; i++) if (uop.uses[i]) n.registers[uop.source[i]] = 1'b1;
     if (uop.dst_pred) n.preds[uop.rd[1:0]] = 1'b1;
-    if (uop.guarded) n.preds[uop.guard_pred] = 1'b1;
+    if (uop.guarded && !`BUG(110)) n.preds[uop.guard_pred] = 1'b1;
     if (uop.has_ps) n.preds[uop.ps] = 1'b1;
     n.collector = uop.kind inside {KIND_COMPUTE, KIND_MEMORY};
     far = uop.scope inside {SCOPE_DEVICE, SCOPE_SYSTEM};
     n.loads = uop.kind == KIND_WAIT;
     n.releases = uop.kind == KIND_FENCE && uop.release_ && far;
     n.system = n.releases && uop.scope == SCOPE_SYSTEM;
-    n.all = uop.kind == KIND_BARRIER || (uop.kind == KIND_FENCE && uop.scope != SCOPE_WAVE && !n.releases);
+    n.all = (uop.kind == KIND_BARRIER && !`BUG(111)) || (uop.kind == KIND_FENCE && uop.scope != SCOPE_WAVE && !n.releases);
     return n;
   endfunction
 
@@ -163,7 +164,7 @@ module wave
       if (started[w]) count_popped[w] = '0;
       count_d[w] = count_popped[w];
       if (push_slot == slot_t'(w)) count_d[w] = count_popped[w] + count_t'(pushes);
-      has_room[w] = count_t'(FETCH_BUFFER_ENTRIES) - count_d[w] >= count_t'(FETCH_WORDS);
+      has_room[w] = count_t'(FETCH_BUFFER_ENTRIES) - count_d[w] >= count_t'(FETCH_WORDS) + count_t'(`BUG(112));
     end
   end
 
@@ -186,7 +187,7 @@ module wave
       in_flight_q[slot] <= in_flight[slot] + 1'b1;
       if (head.kind == KIND_MEMORY) begin
         accesses_q[slot] <= accesses[slot] + 1'b1;
-        if (head.dst_rows != 0) loads_q[slot] <= loads[slot] + 1'b1;
+        if (head.dst_rows != 0 && !`BUG(113)) loads_q[slot] <= loads[slot] + 1'b1;
       end
     end
     if (push_valid[0]) begin

@@ -1,4 +1,5 @@
 // Workgroups resident on the core (rules R1 to R3, B4): slots, barriers, and their end.
+`include "bugs.svh"
 module workgroup
   import wave_isa_pkg::*;
   import wave_core_pkg::*;
@@ -52,7 +53,7 @@ module workgroup
       if (start_valid && !resident_q[w] && waves_left != 0) begin
         started[w] = 1'b1;
         start_wave[w] = SLOT_BITS'(next_wave);
-        for (int l = 0; l < LANES; l++) started_lanes[w][l] = 32'(l) < lanes_left;
+        for (int l = 0; l < LANES; l++) started_lanes[w][l] = 32'(l) < lanes_left || `BUG(127);
         lanes_left = lanes_left - 32'(LANES);
         next_wave = next_wave + 1;
         waves_left = waves_left - 1;
@@ -75,7 +76,7 @@ module workgroup
     at_barrier_d = at_barrier_q;
     if (end_wave) ended_d[slot] = 1'b1;
     if (barrier) at_barrier_d[slot] = 1'b1;
-    live = group_slots_q[group_of[slot]] & resident_q & ~ended_d;
+    live = group_slots_q[group_of[slot]] & resident_q & (`BUG(126) ? '1 : ~ended_d);
     passes = '0;
     if ((barrier || end_wave) && live != 0 && (live & ~at_barrier_d) == 0) passes = live;
   end
@@ -83,7 +84,7 @@ module workgroup
   // Slots that are free from the next cycle on: those of ended waves with nothing in flight.
   slots_t freed;
   always_comb begin
-    freed = ended_q & drained & retiring;
+    freed = ended_q & (`BUG(128) ? '1 : drained) & retiring;
     if (end_wave && drained[slot]) freed[slot] = 1'b1;
   end
   slots_t group_left[MAX_WORKGROUPS];

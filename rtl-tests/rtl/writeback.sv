@@ -1,4 +1,5 @@
 // Write-back (rules X3, W1, W2): the result that reserved this cycle's port, else a row of the oldest complete load.
+`include "bugs.svh"
 module writeback
   import wave_core_pkg::*;
 (
@@ -18,7 +19,7 @@ module writeback
     output row_t    write_row
 );
   assign return_taken = return_valid && !reserved[bank_of(return_register, return_slot)]
-      && $countones(reserved) < REGISTERS_WRITE_PORTS;
+      && ($countones(reserved) < REGISTERS_WRITE_PORTS || `BUG(135));
   always_comb begin
     write = return_taken;
     write_slot = return_slot;

@@ -292,6 +292,10 @@ impl Core {
         } else {
             self.counters.squashed_instructions += 1;
         }
+        if let Kind::Fence { .. } = op.kind {
+            // What it was granted is its own, also if it is squashed: the next fence waits for itself.
+            self.waves.releases.issue(slot);
+        }
         match op.kind {
             Kind::Control => match self.issue_control(now, slot, word, guard, ops)? {
                 Next::Fall => {}
@@ -308,7 +312,6 @@ impl Core {
             }
             Kind::Fence { acquire, .. } => {
                 self.counters.fences += 1;
-                self.waves.releases.issue(slot);
                 if acquire && op.inst.scope >= Scope::Device {
                     self.l1.invalidate();
                 }

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 pub struct Variant {
     /// Wave slots, if not those of `configs/rtl.ron`.
     pub waves: Option<u32>,
-    /// Number of a planted bug (`BUG_n` in the sources).
-    pub bug: Option<u32>,
+    /// With planted bugs, of which `+bug=n` chooses one.
+    pub bugs: bool,
     /// With waveforms.
     pub fst: bool,
 }
@@ -49,7 +49,10 @@ pub fn wave_core(rtl_tests: &Path, variant: &Variant) -> Result<Model, BuildErro
     let sources = sources.into_iter().map(|f| f.canonicalize().map_err(|e| BuildError::File(f, e)));
     let mut arguments = vec!["-Wall".to_owned()];
     arguments.extend(variant.waves.map(|n| format!("-DWAVE_MAX_WAVES={n}")));
-    arguments.extend(variant.bug.map(|n| format!("-DBUG_{n}")));
+    if variant.bugs {
+        arguments.push("-DBUGS".to_owned());
+    }
+    arguments.push("--assert".to_owned());
     if variant.fst {
         arguments.push("--trace-fst".to_owned());
     }

@@ -48,6 +48,8 @@ pub struct Cosim<'a> {
     pub max_cycles: u32,
     /// How long the other side may say nothing.
     pub patience: Duration,
+    /// What the other side is told on its command line behind the stimulus file, such as `+bug=3`.
+    pub arguments: &'a [&'a str],
 }
 
 /// Both sides agreed.
@@ -300,7 +302,8 @@ impl Comparison<'_> {
         );
         if let Some(&word) = mine.first() {
             let fields = mine.get(1..=ISSUE_FIELDS).unwrap_or_default().to_vec();
-            let record = Record { cycle, stage: Stage::Issue, slot: 0, sequence: sequence as u32, word, fields };
+            let record =
+                Record { cycle, stage: Stage::Issue, slot: 0, sequence: sequence as u32, word, fields };
             _ = writeln!(report, "  {}", self.line(&record));
         }
         self.end = Some(Disagreement::Differs { cycle, stage, report });
@@ -325,7 +328,7 @@ impl Comparison<'_> {
         };
         let differs = |cycle: Cycle, report: String| Disagreement::Differs { cycle, stage: "end", report };
         if self.mode == Mode::Architectural
-            && !matches!(ours, Report::Fault(..))
+            && matches!((&ours, &theirs), (Report::Over(..), Report::Over(..)))
             && let Some((key, (_, by_simulator))) = self.single.iter().next()
         {
             let who = if *by_simulator { "the simulator" } else { "the other side" };
@@ -420,7 +423,8 @@ impl Cosim<'_> {
         std::fs::write(stimulus, file.bytes())
             .map_err(|e| refused(format!("{}: {e}", stimulus.display())))?;
         let argument = stimulus.to_string_lossy().into_owned();
-        let stream = Stream::start(executable, &[&argument], self.patience)
+        let arguments = [&[argument.as_str()], self.arguments].concat();
+        let stream = Stream::start(executable, &arguments, self.patience)
             .map_err(|e| Disagreement::Broken(format!("{}: {e}", executable.display())))?;
         let base = self.program.kernels[self.launch.kernel].code.start;
         let mut comparison = Comparison {

@@ -107,7 +107,10 @@ impl Record {
         match (self.stage, self.fields.as_slice()) {
             (_, []) => {}
             (Stage::Issue, [done, _, _, _, active, lanes, wave, x, y, z, next, ends]) => {
-                _ = write!(line, "  active {active:02x} effective {lanes:02x} wave {wave} of ({x}, {y}, {z})");
+                _ = write!(
+                    line,
+                    "  active {active:02x} effective {lanes:02x} wave {wave} of ({x}, {y}, {z})"
+                );
                 _ = match ends {
                     0 => write!(line, " next word {next}"),
                     _ => write!(line, " ends"),

@@ -268,7 +268,9 @@ impl<R: Read> Reader<R> {
         let mut fields = Vec::new();
         if let Some((_, rows)) = retired.destination {
             for row in &retired.rows[..usize::from(rows)] {
-                let Some(row) = row else { return Err("an instruction retired before its result was written") };
+                let Some(row) = row else {
+                    return Err("an instruction retired before its result was written");
+                };
                 fields.extend(masked(row, LANES, retired.lanes));
             }
         }

@@ -34,6 +34,11 @@ pub fn executable(variant: &Variant) -> Option<PathBuf> {
 
 static CORE: LazyLock<Option<PathBuf>> = LazyLock::new(|| executable(&Variant::default()));
 
+/// The core of `configs/rtl.ron`; `None` if the user asked to go without.
+pub fn core() -> Option<&'static std::path::Path> {
+    CORE.as_deref()
+}
+
 /// A launch, what it runs, and its surroundings.
 pub struct Case {
     pub program: Program,
@@ -41,6 +46,8 @@ pub struct Case {
     pub memory: Vec<u8>,
     pub script: Script,
     pub config: Config,
+    /// After so many cycles both sides give up.
+    pub max_cycles: u32,
 }
 
 impl Case {
@@ -57,7 +64,7 @@ impl Case {
             initial_registers: vec![(0, 100), (1, 7)],
         };
         let memory = (0..4096u32).map(|i| (i.wrapping_mul(2654435761) >> 13) as u8).collect();
-        Case { program, launch, memory, script: script(1, 2, 12), config: config() }
+        Case { program, launch, memory, script: script(1, 2, 12), config: config(), max_cycles: 2_000_000 }
     }
 
     /// So many workgroups.
@@ -68,6 +75,16 @@ impl Case {
 
     /// Runs both sides on the core of a variant.
     pub fn run_on(&self, executable: &std::path::Path, mode: Mode) -> Result<Agreement, Disagreement> {
+        self.run_with(executable, mode, &[])
+    }
+
+    /// The same, with further arguments for the other side.
+    pub fn run_with(
+        &self,
+        executable: &std::path::Path,
+        mode: Mode,
+        arguments: &[&str],
+    ) -> Result<Agreement, Disagreement> {
         let stimulus = tempfile::NamedTempFile::new().expect("a temporary file");
         let cosim = Cosim {
             config: &self.config,
@@ -76,19 +93,22 @@ impl Case {
             memory: &self.memory,
             script: &self.script,
             mode,
-            max_cycles: 2_000_000,
+            max_cycles: self.max_cycles,
             patience: Duration::from_secs(30),
+            arguments,
         };
         cosim.run(executable, stimulus.path())
     }
 
     /// Both modes agree; the agreement.
     pub fn agrees(&self) -> Agreement {
-        let Some(core) = &*CORE else { return Agreement::default() };
+        let Some(core) = core() else { return Agreement::default() };
+        let agreement =
+            self.run_on(core, Mode::Cycle).unwrap_or_else(|difference| panic!("cycle: {difference}"));
         if let Err(difference) = self.run_on(core, Mode::Architectural) {
             panic!("architectural: {difference}");
         }
-        self.run_on(core, Mode::Cycle).unwrap_or_else(|difference| panic!("cycle: {difference}"))
+        agreement
     }
 }
 

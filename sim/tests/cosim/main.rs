@@ -2,3 +2,6 @@
 
 mod bench;
 mod directed;
+mod machine;
+mod mutants;
+mod random;
