@@ -13,7 +13,7 @@ module releases
     input  slots_t reached_shadow,
     input  slots_t reached_after,
     input  slots_t reached_late,
-    input  slots_t renewed,         // a guard or an access has retired: what such a fence waits for is looked at anew
+    input  slots_t renewed,         // its guard was still to be written, and something has retired: it is looked at anew
     input  slots_t system,
     input  slots_t reached_behind,
     input  logic   behind_system,

@@ -39,7 +39,7 @@ module wave
     output slots_t   accesses_done,    // and after the load/store unit
     output slots_t   drained,          // nothing is in flight
     output slots_t   retiring,         // something retires in this cycle
-    output slots_t   renewed,          // the same, and the next instruction had a hazard before it
+    output slots_t   hazard_before,    // as hazard_free before these, and the contrary
     output slots_t   has_room          // after issue and decode
 );
   localparam int PTR_BITS = $clog2(FETCH_BUFFER_ENTRIES);
@@ -140,8 +140,6 @@ module wave
       loads[w] = loads_q[w] - flight_t'(loads_over[w]);
       in_flight[w] = in_flight_q[w] - flight_t'(retired[w]);
       retiring[w] = retired[w] != 0;
-      renewed[w] = retired[w] != 0 && ((pending_q[w] & needs_q[w][first_q[w]].registers) != 0
-          || (pending_preds_q[w] & needs_q[w][first_q[w]].preds) != 0);
     end
   end
 
@@ -157,6 +155,12 @@ module wave
       accesses_done[w] = accesses[w] == 0;
       drained[w] = in_flight[w] == 0;
     end
+  end
+
+  always_comb begin
+    for (int w = 0; w < MAX_WAVES; w++)
+      hazard_before[w] = (pending_q[w] & needs_q[w][first_q[w]].registers) != 0
+          || (pending_preds_q[w] & needs_q[w][first_q[w]].preds) != 0;
   end
 
   assign head = buffer_q[slot][first_q[slot]];

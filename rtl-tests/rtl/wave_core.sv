@@ -24,7 +24,7 @@ module wave_core
     output trace_t   trace
 );
   // Stage 1: arrival. Stage 2: shadows.
-  slots_t started, resident, ended, at_barrier, drained, retiring, renewed, passes, shadow, shadow_ends, shadow_after;
+  slots_t started, resident, ended, at_barrier, drained, retiring, passes, shadow, shadow_ends, shadow_after;
   lanes_t started_lanes[MAX_WAVES];
   group_t started_group, group_of[MAX_WAVES];
   logic [SLOT_BITS-1:0] wave_id[MAX_WAVES];
@@ -134,6 +134,12 @@ module wave_core
       .request(l1_request), .request_taken(l1_request_taken));
 
   // Fences that are reached; rule B6 says when.
+  slots_t hazard_before, renewed;
+  always_comb begin
+    renewed = '0;
+    for (int c = 0; c < CLASSES; c++)
+      if (result[c].valid && hazard_before[result[c].slot]) renewed[result[c].slot] = 1'b1;
+  end
   slots_t fences, performed_before_q, performed_after, behind, decoded, reachable_after;
   logic   behind_system, decoded_system, ask, ask_taken, stores;
   assign fences = buffered & is_release & resident & ~(ended | at_barrier);
@@ -198,7 +204,7 @@ module wave_core
       .clk, .rst_n, .started, .retire, .retire_return(return_retire), .pop(issue_valid), .slot, .collect, .empty_buffer(redirect || end_wave),
       .push_valid, .push_slot(group_slot), .push_uop, .head(uop), .buffered, .hazard_free, .needs_collector, .drains,
       .releases(is_release), .releases_system(is_system), .behind,
-      .behind_system, .decoded, .decoded_system, .accesses_written, .accesses_done, .drained, .retiring, .renewed, .has_room);
+      .behind_system, .decoded, .decoded_system, .accesses_written, .accesses_done, .drained, .retiring, .hazard_before, .has_room);
   decode u_decode (
       .clk, .launch, .started, .redirect, .redirect_slot(slot), .group_valid, .group_slot, .group_first, .group_words,
       .group_word, .push_valid, .push_uop);
