@@ -19,5 +19,6 @@ pub mod observe;
 pub mod program;
 pub mod races;
 pub mod ron_text;
+pub mod rtl;
 pub mod stats;
 pub mod verify;

@@ -10,7 +10,11 @@ struct Generated {
     text: fn() -> String,
 }
 
-const GENERATED: &[Generated] = &[Generated { path: "docs/isa.md", text: wave_sim::isa::manual::markdown }];
+const GENERATED: &[Generated] = &[
+    Generated { path: "docs/isa.md", text: wave_sim::isa::manual::markdown },
+    Generated { path: "rtl-tests/rtl/wave_isa_pkg.sv", text: wave_sim::isa::package::system_verilog },
+    Generated { path: "rtl-tests/rtl/units/sfu_rom_pkg.sv", text: wave_sim::alu::sfu::system_verilog },
+];
 
 #[test]
 fn generated_files_are_current() {

@@ -3,8 +3,10 @@
 //! The algorithm, its widths and its errors are in `docs/special-functions.md`; the RTL computes the same bits.
 //! All four functions share one interpolator (128 segments, quadratic) and one final rounding, to nearest even.
 
+mod rom;
 mod tables;
 
+pub use rom::system_verilog;
 pub use tables::{EXP2, LOG2, SEGMENTS, SINE, Segment, TWO_OVER_PI};
 
 use super::f32::NAN;

@@ -7,6 +7,7 @@
 pub mod inst;
 pub mod manual;
 pub mod operand;
+pub mod package;
 mod rows;
 pub mod special;
 pub mod table;

@@ -1,0 +1,123 @@
+// One lane of the floating-point unit: one FMA for binary32 and the low half, a second one for the high half.
+`include "bugs.svh"
+module fp_lane
+  import wave_isa_pkg::*;
+  import wave_fp_pkg::*;
+(
+    input  logic        clk,
+    input  op_e         op,
+    input  logic [31:0] a,
+    input  logic [31:0] b,
+    input  logic [31:0] c,
+    output logic [31:0] out32,    // four clocks later
+    output logic        pred,     // with it
+    output logic [31:0] out16     // five clocks later
+);
+  typedef enum logic [1:0] {
+    ADD,
+    SUB,
+    MUL,
+    FMA
+  } kind_e;
+
+  format_e format;
+  kind_e kind;
+  logic both_halves, fract, arithmetic;
+  always_comb begin
+    unique case (op)
+      OP_HADD, OP_HSUB, OP_HMUL, OP_HMA, OP_HADD2, OP_HMUL2, OP_HMA2: format = F16;
+      OP_BADD, OP_BSUB, OP_BMUL, OP_BMA, OP_BADD2, OP_BMUL2, OP_BMA2: format = BF16;
+      default: format = F32;
+    endcase
+    unique case (op)
+      OP_FSUB, OP_HSUB, OP_BSUB: kind = SUB;
+      OP_FMUL, OP_HMUL, OP_BMUL, OP_HMUL2, OP_BMUL2: kind = MUL;
+      OP_FMA, OP_HMA, OP_BMA, OP_HMA2, OP_BMA2: kind = FMA;
+      default: kind = ADD;
+    endcase
+    both_halves = op inside {OP_HADD2, OP_HMUL2, OP_HMA2, OP_BADD2, OP_BMUL2, OP_BMA2};
+    fract = op == OP_FFRACT;
+    arithmetic = op inside {OP_FADD, OP_FSUB, OP_FMUL, OP_FMA, OP_FFRACT};
+  end
+
+  // The operands of a * b + c.
+  typedef struct packed {fp_t a, b, c;} operands_t;
+
+  function automatic operands_t prepare(input kind_e k, input fp_t x, input fp_t y, input fp_t z);
+    operands_t o;
+    o.a = x;
+    o.b = k inside {MUL, FMA} ? y : FP_ONE;
+    o.c = k == FMA ? z : y;
+    if (k == SUB) o.c.sign = !y.sign;
+    if (k == MUL) begin
+      // The product's own sign, so that a product of 0 keeps it.
+      o.c = FP_ZERO;
+      o.c.sign = (x.sign ^ y.sign) && !`BUG(9);
+    end
+    return o;
+  endfunction
+
+  // a - floor(a) without a floor: the fraction bits of |a|, or 1 less them.
+  function automatic operands_t prepare_fract(input fp_t x);
+    operands_t o;
+    o = '{a: x, b: FP_ONE, c: FP_ZERO};
+    if (x.exponent >= 8'd150) o.a.significand = '0;
+    else if (x.exponent >= 8'd127)
+      o.a.significand = x.significand & ((24'd1 << (8'd150 - x.exponent)) - 24'd1);
+    o.a.sign = x.sign && o.a.significand != 0;
+    if (o.a.sign) o.c = FP_ONE;
+    o.a.is_nan = x.is_nan || x.is_inf;
+    return o;
+  endfunction
+
+  fp_t low_a;
+  operands_t low, high;
+  always_comb begin
+    low_a = unpack_as(format, a);
+    low = fract ? prepare_fract(low_a)
+        : prepare(kind, low_a, unpack_as(format, b), unpack_as(format, c));
+    high = prepare(kind, unpack_as(format, a >> 16), unpack_as(format, b >> 16), unpack_as(format, c >> 16));
+  end
+
+  logic [31:0] low_sum, high_sum;
+  fp_fma fma_low (.clk, .a(low.a), .b(low.b), .c(low.c), .result(low_sum));
+  fp_fma fma_high (.clk, .a(high.a), .b(high.b), .c(high.c), .result(high_sum));
+
+  logic [31:0] simple_result;
+  logic simple_pred;
+  fp_simple simple (.op, .a, .b, .c, .result(simple_result), .pred(simple_pred));
+
+  // What goes beside the adders.
+  typedef struct packed {
+    logic [31:0] simple;
+    logic        pred;
+    logic        arithmetic;
+    logic        fract;
+    format_e     format;
+    logic        both_halves;
+  } beside_t;
+
+  beside_t s1, s2, s3;
+  format_e format_4;
+  logic both_halves_4;
+  logic [31:0] low_rounded, high_rounded;
+  always_ff @(posedge clk) begin
+    s1 <= '{simple: simple_result, pred: simple_pred, arithmetic: arithmetic, fract: fract,
+            format: format, both_halves: both_halves};
+    s2 <= s1;
+    s3 <= s2;
+    format_4 <= s3.format;
+    both_halves_4 <= s3.both_halves;
+    // 1 less a fraction can round to 1.
+    if (!s3.arithmetic) out32 <= s3.simple;
+    else out32 <= s3.fract && low_sum == ONE && !`BUG(10) ? ONE - 32'd1 : low_sum;
+    pred <= s3.pred;
+    low_rounded <= low_sum;
+    high_rounded <= high_sum;
+    unique case (format_4)
+      F16: out16 <= {both_halves_4 ? round_to_f16(high_rounded) : 16'd0, round_to_f16(low_rounded)};
+      default: out16 <= {both_halves_4 ? round_to_bf16(high_rounded) : 16'd0,
+                         `BUG(11) ? low_rounded[31:16] : round_to_bf16(low_rounded)};
+    endcase
+  end
+endmodule

@@ -1,0 +1,206 @@
+//! Builds an executable from SystemVerilog and a C++ main program with Verilator, on first use.
+//!
+//! The build directory is named after a hash of everything that goes into it, so an executable is never stale
+//! and several versions live side by side. A lock makes concurrent users wait for one build, and the directory
+//! appears under its name only when it is complete.
+
+use std::fs::{self, File};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The command that installs what a build needs.
+pub const INSTALL: &str = "sudo apt-get install -y verilator g++ make zlib1g-dev";
+
+/// Environment variable that, set to 1, lets tests that need Verilator pass without it.
+pub const SKIP_VARIABLE: &str = "WAVE_SIM_SKIP_RTL";
+
+/// What to build.
+#[derive(Debug, Clone)]
+pub struct Model {
+    /// Start of the name of the build directory.
+    pub name: String,
+    /// Top module.
+    pub top: String,
+    /// SystemVerilog and C++ files in the order of the command line.
+    pub sources: Vec<PathBuf>,
+    /// Directories with files that the sources include; all files in them count as inputs.
+    pub includes: Vec<PathBuf>,
+    /// More arguments of Verilator, such as `-DNAME`, `-GPARAMETER=4` or `--trace-fst`.
+    pub arguments: Vec<String>,
+}
+
+/// Why there is no executable.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// Verilator does not run.
+    #[error("Verilator is missing ({0}); on Debian or Ubuntu: {INSTALL}")]
+    Missing(String),
+    /// A file or directory cannot be used.
+    #[error("{0}: {1}")]
+    File(PathBuf, io::Error),
+    /// Verilator or the C++ compiler rejects the sources.
+    #[error("building {name} failed:\n{output}")]
+    Rejected {
+        /// Name of the model.
+        name: String,
+        /// What Verilator, make and the compiler printed.
+        output: String,
+    },
+}
+
+/// True if the user asked with [`SKIP_VARIABLE`] to leave out what needs Verilator.
+pub fn skipped() -> bool {
+    std::env::var(SKIP_VARIABLE).is_ok_and(|v| v == "1")
+}
+
+/// The first line of `verilator --version`.
+///
+/// # Errors
+/// [`BuildError::Missing`] if it does not run.
+pub fn verilator_version() -> Result<String, BuildError> {
+    let output = Command::new("verilator")
+        .arg("--version")
+        .output()
+        .map_err(|error| BuildError::Missing(error.to_string()))?;
+    if !output.status.success() {
+        return Err(BuildError::Missing(format!("`verilator --version`: {}", output.status)));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).lines().next().unwrap_or_default().to_owned())
+}
+
+/// The executable of `model`, built under `target` (a directory that need not exist) unless it is there already.
+///
+/// # Errors
+/// Verilator is missing, a file cannot be read or written, or the sources are rejected.
+pub fn build(model: &Model, target: &Path) -> Result<PathBuf, BuildError> {
+    let at = |path: &Path| {
+        let path = path.to_owned();
+        move |error| BuildError::File(path, error)
+    };
+    fs::create_dir_all(target).map_err(at(target))?;
+    let target = &target.canonicalize().map_err(at(target))?;
+    let key = key(model, &verilator_version()?)?;
+    let done = target.join(format!("{}-{key:016x}", model.name));
+    let executable = done.join(&model.name);
+    if executable.exists() {
+        return Ok(executable);
+    }
+    let lock_path = done.with_extension("lock");
+    let lock = File::create(&lock_path).map_err(at(&lock_path))?;
+    lock.lock().map_err(at(&lock_path))?;
+    if executable.exists() {
+        return Ok(executable);
+    }
+    // What an interrupted build left.
+    let unfinished = done.with_extension("unfinished");
+    if unfinished.exists() {
+        fs::remove_dir_all(&unfinished).map_err(at(&unfinished))?;
+    }
+    let output = command(model, &unfinished).output().map_err(|e| BuildError::Missing(e.to_string()))?;
+    if !output.status.success() {
+        let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        return Err(BuildError::Rejected { name: model.name.clone(), output: text.concat() });
+    }
+    fs::rename(&unfinished, &done).map_err(at(&done))?;
+    Ok(executable)
+}
+
+/// Verilator's command line for `model`, which works in `directory`.
+fn command(model: &Model, directory: &Path) -> Command {
+    let mut command = Command::new("verilator");
+    command.args([
+        "--cc",
+        "--exe",
+        "--build",
+        "-j",
+        "2",
+        "-O3",
+        "--x-assign",
+        "unique",
+        "--x-initial",
+        "unique",
+    ]);
+    // -CFLAGS comes before the makefile's own flags, which undo it; this does not.
+    command.args(["-MAKEFLAGS", "OPT_FAST=-O2"]);
+    command.args(["--top-module", &model.top, "-o", &model.name, "--Mdir"]).arg(directory);
+    command.args(&model.arguments);
+    for include in &model.includes {
+        let mut option = std::ffi::OsString::from("-I");
+        option.push(include);
+        command.arg(option);
+    }
+    command.args(&model.sources);
+    command
+}
+
+/// A hash of the command line, Verilator's version and the contents of every input.
+fn key(model: &Model, version: &str) -> Result<u64, BuildError> {
+    let mut hasher = DefaultHasher::new();
+    version.hash(&mut hasher);
+    format!("{:?}", command(model, Path::new(""))).hash(&mut hasher);
+    let mut inputs = model.sources.clone();
+    for include in &model.includes {
+        let at = |error| BuildError::File(include.clone(), error);
+        let mut files = Vec::new();
+        for entry in fs::read_dir(include).map_err(at)? {
+            files.push(entry.map_err(at)?.path());
+        }
+        files.retain(|path| path.is_file());
+        files.sort();
+        inputs.append(&mut files);
+    }
+    for path in &inputs {
+        fs::read(path).map_err(|error| BuildError::File(path.clone(), error))?.hash(&mut hasher);
+    }
+    Ok(hasher.finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn model(directory: &Path, text: &str) -> Model {
+        let source = directory.join("top.sv");
+        fs::write(&source, text).unwrap();
+        Model {
+            name: "model".into(),
+            top: "top".into(),
+            sources: vec![source],
+            includes: vec![directory.to_owned()],
+            arguments: vec![],
+        }
+    }
+
+    #[test]
+    fn the_key_depends_on_everything_that_goes_in() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut keys = Vec::new();
+        let mut note = |model: &Model, version: &str| keys.push(key(model, version).unwrap());
+        let mut changed = model(directory.path(), "module top; endmodule");
+        note(&changed, "5");
+        note(&changed, "6");
+        changed.arguments.push("-DBUGS".into());
+        note(&changed, "5");
+        fs::write(directory.path().join("included.svh"), "// one").unwrap();
+        note(&changed, "5");
+        fs::write(directory.path().join("included.svh"), "// two").unwrap();
+        note(&changed, "5");
+        note(&model(directory.path(), "module top; wire x; endmodule"), "5");
+        let same = model(directory.path(), "module top; wire x; endmodule");
+        assert_eq!(key(&same, "5").unwrap(), *keys.last().unwrap());
+        let count = keys.len();
+        keys.sort();
+        keys.dedup();
+        assert_eq!(keys.len(), count);
+    }
+
+    #[test]
+    fn a_missing_source_is_named() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut model = model(directory.path(), "");
+        model.sources.push("absent.sv".into());
+        assert!(matches!(key(&model, "5"), Err(BuildError::File(path, _)) if path == Path::new("absent.sv")));
+    }
+}

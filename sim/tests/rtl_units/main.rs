@@ -1,0 +1,91 @@
+//! The execution units in SystemVerilog (`rtl-tests/rtl/units`), each operation of the instruction set but f64, matrices
+//! and memory: bit for bit what `wave_sim::alu` and SoftFloat give, in the clock that `configs/rtl.ron` says.
+
+mod bench;
+mod mutants;
+mod operands;
+mod oracle;
+
+use bench::{Bench, Group, machine};
+use operands::{operations, requests};
+use std::process::Command;
+use wave_sim::isa::{ExecClass, Op};
+use wave_sim::rtl;
+
+/// Random lanes an operation.
+const QUICK: usize = 100_000;
+/// Of the long campaign.
+const LONG: usize = 10_000_000;
+
+/// True, with a note, if the user asked to leave out what needs Verilator.
+fn skipped() -> bool {
+    if rtl::skipped() {
+        eprintln!("skipped: {} is set", rtl::SKIP_VARIABLE);
+    }
+    rtl::skipped()
+}
+
+fn check(group: Group, ops: &[Op], random: usize, seed: u64) {
+    if skipped() {
+        return;
+    }
+    assert!(!ops.is_empty());
+    let bench = Bench::build(group, &machine(), false);
+    for &op in ops {
+        match bench.run(0, requests(op, random, seed)) {
+            Ok(answers) => assert!(answers * bench::LANES >= random),
+            Err(difference) => panic!("{difference}"),
+        }
+    }
+}
+
+const INTEGER: [ExecClass; 4] = [ExecClass::Int, ExecClass::IntMul, ExecClass::Convert, ExecClass::Wave];
+const FLOATING_POINT: [ExecClass; 2] = [ExecClass::Fp32, ExecClass::Fp16];
+const DIVISION: [ExecClass; 2] = [ExecClass::IntDiv, ExecClass::Fp32Div];
+
+#[test]
+fn integer_convert_and_wave_units_match() {
+    check(Group::Integer, &operations(&INTEGER), QUICK, 1);
+}
+
+#[test]
+fn floating_point_unit_matches() {
+    check(Group::FloatingPoint, &operations(&FLOATING_POINT), QUICK, 2);
+}
+
+#[test]
+fn division_units_match() {
+    check(Group::Division, &operations(&DIVISION), QUICK, 3);
+}
+
+#[test]
+fn special_function_unit_matches() {
+    check(Group::Special, &operations(&[ExecClass::Sfu]), QUICK, 4);
+}
+
+#[test]
+#[ignore = "ten million lanes an operation"]
+fn long_campaign() {
+    check(Group::FloatingPoint, &operations(&FLOATING_POINT), LONG, 5);
+    check(Group::Division, &[Op::FDiv, Op::FSqrt, Op::IDiv, Op::IMod, Op::FRsqrt, Op::FRcp], LONG, 6);
+    check(Group::Special, &operations(&[ExecClass::Sfu]), LONG, 7);
+    check(Group::Integer, &operations(&[ExecClass::IntMul, ExecClass::Convert]), LONG, 8);
+}
+
+#[test]
+fn verilator_has_no_warning() {
+    if skipped() {
+        return;
+    }
+    let version = rtl::verilator_version().unwrap_or_else(|error| panic!("{error}"));
+    for top in ["int", "int_mul", "convert", "wave", "fp", "int_div", "fp_div", "sfu"] {
+        let mut lint = Command::new("verilator");
+        lint.args(["--lint-only", "-Wall", "--top-module", &format!("unit_{top}")]);
+        lint.args(bench::includes().iter().map(|path| format!("-I{}", path.display())));
+        lint.args(bench::packages());
+        lint.arg(bench::rtl_directory().join(format!("rtl/units/unit_{top}.sv")));
+        let output = lint.output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && text.is_empty(), "{version} on unit_{top}:\n{text}");
+    }
+}

@@ -1,0 +1,117 @@
+//! Planted bugs: each has to be found by the comparison that the other tests make.
+
+use crate::bench::{Bench, Group, machine};
+use crate::operands::{operations, requests};
+use crate::skipped;
+use wave_sim::config::Config;
+use wave_sim::isa::{ExecClass, Op};
+
+/// Number of each bug in the sources, and what it does.
+const BUGS: &[(u32, &str)] = &[
+    (1, "infinity less infinity is no NaN"),
+    (2, "bits of the addend below the window are lost"),
+    (3, "a difference of 0 has the product's sign"),
+    (4, "subnormal results are normalized a bit too far"),
+    (5, "ties round away from zero"),
+    (6, "overflow gives the greatest number"),
+    (7, "-0 compares below +0"),
+    (8, "fround rounds ties away from zero"),
+    (9, "a product of 0 is +0"),
+    (10, "ffract gives 1 just below an integer"),
+    (11, "bf16 results are truncated"),
+    (20, "signed compares are unsigned"),
+    (21, "bitfind of 0 is 32"),
+    (22, "half of a partial product is dropped"),
+    (23, "conversion to i32 saturates to the wrong end"),
+    (24, "broadcast asks lane 0 instead of the lowest that takes part"),
+    (25, "a source lane outside the wave wraps"),
+    (30, "the remainder has the sign of the quotient"),
+    (31, "division by 0 is not special"),
+    (32, "the root of -0 is NaN"),
+    (33, "the root is truncated"),
+    (34, "0 / 0 is infinity"),
+    (35, "the remainder of a quotient does not count for rounding"),
+    (40, "the sine is even"),
+    (41, "odd quadrants run forwards"),
+    (42, "subnormal powers of two are not rounded as such"),
+];
+
+/// Random lanes an operation.
+const LANES: usize = 4000;
+
+/// A machine with other latencies, passes and lanes than rtl.ron, so that no parameter is ignored.
+fn slower_machine() -> Config {
+    let mut config = machine();
+    for unit in &mut config.core.units {
+        for class in &mut unit.classes {
+            class.latency_cycles += 1 + class.class as u32 % 4;
+            if class.passes > 1 {
+                class.passes += 2;
+            }
+        }
+        if unit.lanes < 8 {
+            unit.lanes = 4;
+        }
+    }
+    config
+}
+
+/// All operations of all units, in an order that keeps the units busy at the same time.
+fn mixture() -> impl Iterator<Item = crate::bench::Request> + Send {
+    let mut streams: Vec<_> = operations(ExecClass::ALL)
+        .into_iter()
+        .filter(|op: &Op| has_unit(op.info().class))
+        .map(|op| requests(op, LANES, 9))
+        .collect();
+    let mut turn = 0;
+    std::iter::from_fn(move || {
+        while !streams.is_empty() {
+            turn = (turn + 1) % streams.len();
+            match streams[turn].next() {
+                Some(request) => return Some(request),
+                None => drop(streams.swap_remove(turn)),
+            }
+        }
+        None
+    })
+}
+
+/// True if the RTL has a unit for the class.
+fn has_unit(class: ExecClass) -> bool {
+    machine().core.units.iter().any(|unit| unit.classes.iter().any(|c| c.class == class))
+}
+
+#[test]
+fn every_planted_bug_is_found() {
+    if skipped() {
+        return;
+    }
+    let bench = Bench::build(Group::All, &slower_machine(), true);
+    if let Err(difference) = bench.run(0, mixture()) {
+        panic!("without a bug: {difference}");
+    }
+    let mut survivors = Vec::new();
+    for &(bug, what) in BUGS {
+        match bench.run(bug, mixture()) {
+            Ok(_) => survivors.push(format!("{bug}: {what}")),
+            Err(difference) => println!("{bug}, {what}: found by {}", difference.request.op.info().mnemonic),
+        }
+    }
+    assert!(survivors.is_empty(), "not found: {survivors:#?}");
+}
+
+#[test]
+fn the_list_has_every_bug_of_the_sources() {
+    let mut planted = Vec::new();
+    for entry in std::fs::read_dir(crate::bench::rtl_directory().join("rtl/units")).unwrap() {
+        let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+        for (at, start) in text.match_indices("`BUG(") {
+            let number = text[at + start.len()..].split(')').next().unwrap();
+            planted.push(number.parse::<u32>().unwrap());
+        }
+    }
+    planted.sort();
+    planted.dedup();
+    let listed: Vec<u32> = BUGS.iter().map(|&(bug, _)| bug).collect();
+    assert_eq!(planted, listed);
+}
