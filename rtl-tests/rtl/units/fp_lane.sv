@@ -109,7 +109,7 @@ module fp_lane
     format_4 <= s3.format;
     both_halves_4 <= s3.both_halves;
     // 1 less a fraction can round to 1.
-    if (!s3.arithmetic) out32 <= s3.simple;
+    if (!(`BUG(12) ? s2.arithmetic : s3.arithmetic)) out32 <= s3.simple;
     else out32 <= s3.fract && low_sum == ONE && !`BUG(10) ? ONE - 32'd1 : low_sum;
     pred <= s3.pred;
     low_rounded <= low_sum;

@@ -1,5 +1,6 @@
 // Class fp32_div: a square-root engine and behind it a divider, each a bit a clock, which work on two operations
 // at a time. frsqrt uses both; fdiv and frcp wait out the first, the root of fsqrt the second.
+`include "bugs.svh"
 module unit_fp_div
   import wave_isa_pkg::*;
   import wave_fp_pkg::*;
@@ -37,7 +38,7 @@ module unit_fp_div
       else if (root_count != 0) root_count <= hand_over ? '0 : root_count + BITS'(1);
       if (hand_over) quotient_count <= 5'd1;
       else if (quotient_count != 0) quotient_count <= quotient_count == 5'd28 ? '0 : quotient_count + 5'd1;
-      done <= quotient_count == 5'd28;
+      done <= quotient_count == (`BUG(36) ? 5'd27 : 5'd28);
     end
 
   op_e root_op;

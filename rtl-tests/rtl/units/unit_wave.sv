@@ -103,13 +103,13 @@ module unit_wave
     for (int i = 0; i < LANES; i++)
       unique case (op_3)
         OP_WAVE_BALLOT: row[i] <= 32'(votes_3);
-        OP_WAVE_PREFIX_SUM: row[i] <= i == 0 ? '0 : sums_3[i == 0 ? 0 : i-1];
+        OP_WAVE_PREFIX_SUM: row[i] <= i == 0 && !`BUG(27) ? '0 : sums_3[i == 0 ? 0 : i-1];
         OP_WAVE_REDUCE_ADD, OP_WAVE_REDUCE_MIN, OP_WAVE_REDUCE_MAX, OP_WAVE_REDUCE_AND, OP_WAVE_REDUCE_OR,
         OP_WAVE_REDUCE_XOR:
         row[i] <= sums_3[LANES-1];
         default: row[i] <= shuffled_3[i];
       endcase
-    pred <= {LANES{op_3 == OP_WAVE_ALL ? all_3 : votes_3 != 0}};
+    pred <= {LANES{(`BUG(26) ? op_2 : op_3) == OP_WAVE_ALL ? all_3 : votes_3 != 0}};
   end
   unit_delay #(.WIDTH(1), .CYCLES(LATENCY)) valid_delay (.clk, .rst_n, .in(valid), .out(out_valid));
   unit_delay #(.WIDTH(33 * LANES), .CYCLES(LATENCY - 4)) rest (.clk, .rst_n, .in({row, pred}), .out({out_row, out_pred}));
