@@ -24,12 +24,12 @@ module fp_lane
   kind_e kind;
   logic both_halves, fract, arithmetic;
   always_comb begin
-    unique case (op)
+    case (op)
       OP_HADD, OP_HSUB, OP_HMUL, OP_HMA, OP_HADD2, OP_HMUL2, OP_HMA2: format = F16;
       OP_BADD, OP_BSUB, OP_BMUL, OP_BMA, OP_BADD2, OP_BMUL2, OP_BMA2: format = BF16;
       default: format = F32;
     endcase
-    unique case (op)
+    case (op)
       OP_FSUB, OP_HSUB, OP_BSUB: kind = SUB;
       OP_FMUL, OP_HMUL, OP_BMUL, OP_HMUL2, OP_BMUL2: kind = MUL;
       OP_FMA, OP_HMA, OP_BMA, OP_HMA2, OP_BMA2: kind = FMA;
@@ -114,7 +114,7 @@ module fp_lane
     pred <= s3.pred;
     low_rounded <= low_sum;
     high_rounded <= high_sum;
-    unique case (format_4)
+    case (format_4)
       F16: out16 <= {both_halves_4 ? round_to_f16(high_rounded) : 16'd0, round_to_f16(low_rounded)};
       default: out16 <= {both_halves_4 ? round_to_bf16(high_rounded) : 16'd0,
                          `BUG(11) ? low_rounded[31:16] : round_to_bf16(low_rounded)};
