@@ -107,6 +107,7 @@ fn outcome(error: &RunError, launch: &Launch, program: &Program, options: &RunOp
             let bound = options.max_cycles.unwrap_or_default();
             stopped(format!("has not ended after {bound} cycles, the bound of --max-cycles"), stuck)
         }
+        RunError::Interrupted(stuck) => stopped(format!("was interrupted in cycle {}", stuck.cycle), stuck),
         RunError::InstructionLimit(stuck) => {
             let bound = options.max_instructions.unwrap_or_default();
             let what = format!(

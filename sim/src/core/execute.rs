@@ -2,7 +2,7 @@
 
 use super::collector::{Collector, Waiting};
 use super::lsu::Retired;
-use super::probe::{Event, Probe, Stage};
+use super::probe::{Event, Probe, Results, Stage};
 use super::uop::{Kind, MicroOp, MicroOps};
 use super::writeback::{MAX_RESULT_ROWS, WritePorts};
 use super::{Core, Scheduler};
@@ -126,6 +126,9 @@ impl Core {
                 },
             };
             if let Some(reason) = waiting {
+                if P::STALLS {
+                    probe.waits(collector.event(now, self.index, Stage::Operands), reason);
+                }
                 next = next.min(match reason {
                     Waiting::Unit(free) => free,
                     Waiting::Lsu if !*lsu_taken => NEVER,
@@ -258,6 +261,12 @@ impl Core {
     pub(super) fn write_back<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
         if let Some(due) = self.completions.due(now) {
             for &retired in &due {
+                if P::ON {
+                    // Its rows were written one a cycle, the last in this one.
+                    let rows = ops.get(retired.word).destination_rows.max(1);
+                    let cycle = now + 1 - Cycle::from(rows);
+                    probe.step(self.step_of(cycle, retired, Stage::WriteBack));
+                }
                 self.retire(now, retired, ops, probe);
             }
             self.completions.recycle(now, due);
@@ -286,6 +295,9 @@ impl Core {
         let at = (slot * self.rows_per_wave + usize::from(register)) * self.width;
         let values = access.output_row(row, self.width);
         alu::merge(self.host, access.mask, values, &mut self.registers[at..][..self.width]);
+        if P::ON && row == 0 {
+            probe.step(self.step_of(now, access.retired(), Stage::WriteBack));
+        }
         if let Some(retired) = self.lsu.row_written(op.destination_rows) {
             self.retire_access(now, retired, ops, probe);
         }
@@ -302,8 +314,9 @@ impl Core {
         wave.in_flight -= 1;
         let drained = wave.in_flight == 0;
         if P::ON {
-            let Retired { sequence, word, .. } = retired;
-            probe.step(Event { cycle: now, core: self.index, slot, sequence, word, stage: Stage::Retire });
+            let event = self.step_of(now, retired, Stage::Retire);
+            probe.results(&self.results(event, op));
+            probe.step(event);
         }
         self.progress = true;
         if drained && self.waves.ended >> slot & 1 != 0 {
@@ -312,6 +325,31 @@ impl Core {
             self.waves.refresh(slot, ops);
             self.touch(slot);
         }
+    }
+
+    fn step_of(&self, cycle: Cycle, retired: Retired, stage: Stage) -> Event {
+        let Retired { slot, sequence, word } = retired;
+        Event { cycle, core: self.index, slot, sequence, word, stage }
+    }
+
+    /// What an instruction that retires has written. Nobody else can have written it since: its destination is open to
+    /// others from now on.
+    fn results(&self, event: Event, op: &MicroOp) -> Results<'_> {
+        let width = self.width;
+        let first = (self.slot_rows(event.slot) + usize::from(op.destination)) * width;
+        let fragment = match op.fragment_locks {
+            0 => &[],
+            locks => {
+                let index = event.slot * 3 * MMA_FRAGMENTS + locks.trailing_zeros() as usize;
+                &self.fragments[index * FRAGMENT_ROWS * width..][..FRAGMENT_ROWS * width]
+            }
+        };
+        let predicate = match op.predicate_write {
+            0 => 0,
+            bit => self.waves.waves[event.slot].predicates[bit.trailing_zeros() as usize],
+        };
+        let registers = &self.registers[first..][..usize::from(op.destination_rows) * width];
+        Results { event, registers, predicate, fragment }
     }
 
     /// A memory instruction is performed or its last row written.

@@ -5,7 +5,7 @@ use super::Core;
 use super::collector::{Collector, Waiting};
 use super::divergence::{Next, Step};
 use super::fetch::next_in_turn;
-use super::probe::{Event, Probe, Stage};
+use super::probe::{Event, Going, IssueStall, Issued, Probe, Stage};
 use super::uop::{Kind, MicroOp, MicroOps};
 use super::wave::{Slot, SlotMask, Wave};
 use crate::clock::Cycle;
@@ -49,6 +49,7 @@ impl Core {
         probe: &mut P,
     ) -> Result<(), Box<Fault>> {
         let mut first = 0;
+        let mut all_issued: SlotMask = 0;
         // A scheduler that issues may make a later one look again in this cycle.
         while self.stale >> first != 0 {
             let scheduler = first + (self.stale >> first).trailing_zeros() as usize;
@@ -84,6 +85,12 @@ impl Core {
                 let slot_use = if effective { SlotUse::Issued } else { SlotUse::Squashed };
                 self.slots[slot_use as usize] += 1;
             }
+            if P::STALLS {
+                all_issued |= issued;
+            }
+        }
+        if P::STALLS {
+            probe.stalls(self.index, now, &self.stalled(all_issued));
         }
         Ok(())
     }
@@ -206,6 +213,31 @@ impl Core {
         }
     }
 
+    /// The waves that have not issued in this cycle, by what keeps them.
+    fn stalled(&self, issued: SlotMask) -> [SlotMask; IssueStall::COUNT] {
+        let waves = &self.waves;
+        let full = self.schedulers.iter().filter(|s| s.collectors.len() == self.collectors_per_scheduler);
+        let no_collector = full.fold(0, |slots, s| slots | s.slots) & waves.needs_collector;
+        let mut left = waves.resident & !waves.ended & !issued;
+        let hazard = !waves.hazard_free;
+        [
+            waves.at_barrier,
+            waves.shadow,
+            !waves.buffered,
+            waves.collecting,
+            hazard & waves.memory_hazard,
+            hazard,
+            waves.draining,
+            no_collector,
+            !0,
+        ]
+        .map(|those| {
+            let here = left & those;
+            left &= !those;
+            here
+        })
+    }
+
     /// Issues the next instruction of a wave. Returns whether it took effect.
     fn issue_wave<P: Probe>(
         &mut self,
@@ -230,15 +262,18 @@ impl Core {
             Kind::End => true,
             _ => lanes != 0,
         };
+        let event = Event { cycle: now, core: self.index, slot, sequence, word, stage: Stage::Issue };
+        let done = !op.needs_collector() || !effective;
         if P::ON {
-            let event = Event { cycle: now, core: self.index, slot, sequence, word, stage: Stage::Issue };
             let wave = &self.waves.waves[slot];
             let workgroup = self.workgroups[wave.workgroup].id;
-            probe.issued(event, workgroup, wave.wave_id, op, if effective { lanes } else { 0 });
-            if !op.needs_collector() || !effective {
+            let mask = if effective { lanes } else { 0 };
+            probe.issued(&Issued { event, workgroup, wave: wave.wave_id, op, active, mask });
+            if done {
                 probe.step(Event { stage: Stage::Retire, ..event });
             }
         }
+        let mut going = Going { event, next: Some(word + op.words), redirected: false, done };
         if let Kind::Illegal(error) = op.kind
             && active != 0
         {
@@ -246,6 +281,9 @@ impl Core {
         }
         if op.kind == Kind::End {
             self.end_wave(now, slot);
+            if P::ON {
+                probe.goes_on(&Going { next: None, ..going });
+            }
             return Ok(true);
         }
         if effective {
@@ -254,8 +292,16 @@ impl Core {
         } else {
             self.counters.squashed_instructions += 1;
         }
+        if let Kind::Fence { .. } = op.kind {
+            // What it was granted is its own, also if it is squashed: the next fence waits for itself.
+            self.waves.releases.issue(slot);
+        }
         match op.kind {
-            Kind::Control => self.issue_control(now, slot, word, guard, ops)?,
+            Kind::Control => match self.issue_control(now, slot, word, guard, ops)? {
+                Next::Fall => {}
+                Next::Jump(target) => (going.next, going.redirected) = (Some(target), true),
+                Next::Ended => going.next = None,
+            },
             _ if !effective => {}
             Kind::Barrier => {
                 if active != self.waves.waves[slot].control.live {
@@ -266,7 +312,6 @@ impl Core {
             }
             Kind::Fence { acquire, .. } => {
                 self.counters.fences += 1;
-                self.waves.releases.issue(slot);
                 if acquire && op.inst.scope >= Scope::Device {
                     self.l1.invalidate();
                 }
@@ -280,6 +325,9 @@ impl Core {
         }
         self.waves.refresh(slot, ops);
         self.waves.refresh_room(slot);
+        if P::ON {
+            probe.goes_on(&going);
+        }
         Ok(effective)
     }
 
@@ -313,7 +361,7 @@ impl Core {
         word: u32,
         guard: u64,
         ops: &MicroOps,
-    ) -> Result<(), Box<Fault>> {
+    ) -> Result<Next, Box<Fault>> {
         let op = ops.get(word);
         let wave = &mut self.waves.waves[slot];
         let next = word + op.words;
@@ -326,16 +374,19 @@ impl Core {
             skip_to: op.skip_to,
         };
         let active = wave.control.active;
-        match wave.control.step(&step) {
-            Ok(Next::Fall) => self.start_shadow(now, slot),
-            Ok(Next::Jump(target)) => {
+        let next = match wave.control.step(&step) {
+            Ok(next) => next,
+            Err(kind) => return Err(self.fault(now, slot, word, active, ops, kind)),
+        };
+        match next {
+            Next::Fall => self.start_shadow(now, slot),
+            Next::Jump(target) => {
                 self.redirect(slot, target);
                 self.start_shadow(now, slot);
             }
-            Ok(Next::Ended) => self.end_wave(now, slot),
-            Err(kind) => return Err(self.fault(now, slot, word, active, ops, kind)),
+            Next::Ended => self.end_wave(now, slot),
         }
-        Ok(())
+        Ok(next)
     }
 
     /// Sends a wave to another word: what it has fetched is dropped.

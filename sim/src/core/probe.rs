@@ -3,11 +3,13 @@
 //! The observer is a type parameter of the run loop, so that a run without one ([`Off`]) compiles to
 //! code without any of it.
 
+use super::collector::Waiting;
 use super::uop::MicroOp;
-use super::wave::Slot;
+use super::wave::{Slot, SlotMask};
 use crate::clock::Cycle;
 use crate::isa::Scope;
 use crate::isa::table::MemoryOp;
+use std::ops::ControlFlow;
 
 /// A step of an instruction through the pipeline. The order is the order of the stages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -22,6 +24,8 @@ pub enum Stage {
     Operands,
     /// It entered its execution unit or the load/store unit.
     Execute,
+    /// The first row of its result was written. Of a unit's result, reported when it retires, with this earlier cycle.
+    WriteBack,
     /// It became architecturally visible; its last row was written or its access performed.
     Retire,
 }
@@ -43,6 +47,69 @@ pub struct Event {
     pub stage: Stage,
 }
 
+/// An instruction that left the instruction buffer.
+#[derive(Debug, Clone, Copy)]
+pub struct Issued<'a> {
+    /// The step; its stage is [`Stage::Issue`].
+    pub event: Event,
+    /// The workgroup's position in the grid.
+    pub workgroup: [u32; 3],
+    /// The wave's index in its workgroup.
+    pub wave: u32,
+    /// The instruction.
+    pub op: &'a MicroOp,
+    /// Lanes that were active before it.
+    pub active: u64,
+    /// Lanes that take part; none if it is squashed.
+    pub mask: u64,
+}
+
+/// Where a wave goes on after an instruction that issued.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Going {
+    /// The instruction's step at issue.
+    pub event: Event,
+    /// Word of the kernel at which the wave goes on; `None` if it has ended.
+    pub next: Option<u32>,
+    /// What the wave had fetched was dropped.
+    pub redirected: bool,
+    /// The instruction was done at issue: it retires in this cycle, and nothing more is reported of it.
+    pub done: bool,
+}
+
+/// What an instruction that passed through a collector leaves behind when it retires.
+#[derive(Debug, Clone, Copy)]
+pub struct Results<'a> {
+    /// Its last step; the stage is [`Stage::Retire`].
+    pub event: Event,
+    /// Rows of its destination registers, one behind the other, whole rows.
+    pub registers: &'a [u32],
+    /// Lanes in which the predicate that it writes is true.
+    pub predicate: u64,
+    /// Rows of the fragment that it writes, or that it stored.
+    pub fragment: &'a [u32],
+}
+
+/// Why the next instruction of a wave has not issued, in the order of preference. traces/format.md says what each means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[allow(missing_docs)]
+pub enum IssueStall {
+    Barrier,
+    Branch,
+    Fetch,
+    Operand,
+    Memory,
+    Scoreboard,
+    Fence,
+    Collector,
+    Turn,
+}
+
+impl IssueStall {
+    /// Number of reasons.
+    pub const COUNT: usize = 9;
+}
+
 /// A memory instruction whose turn it is in the load/store unit of its core: its accesses are performed after those of
 /// all before it, and its addresses are good.
 #[derive(Debug, Clone, Copy)]
@@ -51,6 +118,8 @@ pub struct MemoryEvent<'a> {
     pub core: u32,
     /// Wave slot of the core.
     pub slot: Slot,
+    /// Position in the wave's issue order.
+    pub sequence: u64,
     /// Word of the kernel.
     pub word: u32,
     /// What it does.
@@ -65,6 +134,8 @@ pub struct MemoryEvent<'a> {
     pub addresses: &'a [u32],
     /// From a row of a tile to the next, by lane; bytes.
     pub strides: &'a [u32],
+    /// Rows that it sends, one behind the other: the value of a store, the operands of an atomic.
+    pub sent: &'a [u32],
     /// Rows: 1 but for tiles.
     pub rows: u32,
 }
@@ -90,14 +161,35 @@ pub trait Probe {
     /// A step of an instruction.
     fn step(&mut self, event: Event);
 
-    /// An instruction issued (or squashed, if `mask` is 0) with these effective lanes.
-    fn issued(&mut self, event: Event, workgroup: [u32; 3], wave: u32, op: &MicroOp, mask: u64);
+    /// True if the observer wants [`Probe::stalls`] and [`Probe::waits`].
+    const STALLS: bool = false;
+
+    /// An instruction issued or was squashed. What it does follows.
+    fn issued(&mut self, issued: &Issued<'_>);
+
+    /// It has acted on its wave, without a fault.
+    fn goes_on(&mut self, _: &Going) {}
+
+    /// It retires, after it passed through a collector.
+    fn results(&mut self, _: &Results<'_>) {}
+
+    /// The end of the issue stage in a cycle: waves by the reason for which they have not issued, indexed by
+    /// [`IssueStall`]. Until the next report nothing changes.
+    fn stalls(&mut self, _core: u32, _cycle: Cycle, _waves: &[SlotMask; IssueStall::COUNT]) {}
+
+    /// From this cycle on an instruction cannot leave its collector, for this reason.
+    fn waits(&mut self, _: Event, _: Waiting) {}
 
     /// A memory instruction is about to access memory.
     fn accesses(&mut self, _: &MemoryEvent<'_>) {}
 
     /// The L2 has performed atomics. Reported before anything that their results bring about.
     fn performed(&mut self, _: &AtomicEvent) {}
+
+    /// All that happens before this cycle has been reported. The run stops if the observer says so.
+    fn advanced(&mut self, _: Cycle) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
 }
 
 /// No observer.
@@ -107,5 +199,5 @@ pub struct Off;
 impl Probe for Off {
     const ON: bool = false;
     fn step(&mut self, _: Event) {}
-    fn issued(&mut self, _: Event, _: [u32; 3], _: u32, _: &MicroOp, _: u64) {}
+    fn issued(&mut self, _: &Issued<'_>) {}
 }

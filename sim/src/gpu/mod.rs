@@ -109,6 +109,8 @@ pub enum RunError {
     CycleLimit(Box<NoProgress>),
     /// The instruction limit, with where every wave was.
     InstructionLimit(Box<NoProgress>),
+    /// The observer stopped the run, with where every wave was.
+    Interrupted(Box<NoProgress>),
 }
 
 impl<'a> Gpu<'a> {
@@ -316,6 +318,9 @@ impl<'m> Run<'m> {
             }
             self.exchange(to);
             self.now = to;
+            if P::ON && probe.advanced(to).is_break() {
+                return Err(RunError::Interrupted(self.no_progress(to, ops)));
+            }
             if self.dispatcher.is_done() && self.cores.iter().all(Core::is_idle) {
                 let active = self.cores.iter().map(Core::last_activity).max().unwrap_or(now);
                 return Ok(active.max(self.dispatcher.last_done()) + 1);

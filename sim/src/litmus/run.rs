@@ -86,7 +86,10 @@ fn failure(error: RunError, lowered: &Lowered) -> Diagnostic {
     match error {
         RunError::Fault(fault) => fault.diagnostic(program),
         RunError::Launch(error) => Diagnostic::error(error.message).hint(error.hint),
-        RunError::NoProgress(stuck) | RunError::CycleLimit(stuck) | RunError::InstructionLimit(stuck) => {
+        RunError::NoProgress(stuck)
+        | RunError::CycleLimit(stuck)
+        | RunError::InstructionLimit(stuck)
+        | RunError::Interrupted(stuck) => {
             let waves = stuck::waves(&stuck, program, &program.kernels[0]);
             Diagnostic::error("the kernel does not end").hint(waves)
         }

@@ -3,8 +3,8 @@
 use super::Observer;
 use crate::clock::Cycle;
 use crate::config::Config;
-use crate::core::probe::{Event, Probe, Stage};
-use crate::core::uop::{Kind, MicroOp};
+use crate::core::probe::{Event, Issued, Probe, Stage};
+use crate::core::uop::Kind;
 use crate::gpu::{Gpu, KernelReport, RunError, RunOptions};
 use crate::program::{Launch, Program, assemble};
 
@@ -86,7 +86,9 @@ impl Kernel {
                 RunError::NoProgress(stuck) => {
                     format!("a generated kernel stands still after cycle {}", stuck.cycle)
                 }
-                RunError::CycleLimit(_) | RunError::InstructionLimit(_) => "no bound was set".to_owned(),
+                RunError::CycleLimit(_) | RunError::InstructionLimit(_) | RunError::Interrupted(_) => {
+                    "no bound was set".to_owned()
+                }
             },
         )
     }
@@ -142,7 +144,8 @@ impl Probe for Retirements {
         }
     }
 
-    fn issued(&mut self, event: Event, _: [u32; 3], _: u32, op: &MicroOp, _: u64) {
+    fn issued(&mut self, issued: &Issued<'_>) {
+        let &Issued { event, op, .. } = issued;
         if matches!(op.kind, Kind::Memory(_)) {
             let word = event.word as usize;
             self.memory.resize(self.memory.len().max(word + 1), false);
@@ -173,7 +176,8 @@ impl Probe for Accesses {
         }
     }
 
-    fn issued(&mut self, event: Event, _: [u32; 3], _: u32, op: &MicroOp, mask: u64) {
+    fn issued(&mut self, issued: &Issued<'_>) {
+        let &Issued { event, op, mask, .. } = issued;
         if mask != 0 && matches!(op.kind, Kind::Memory(_)) {
             self.issued.push(event);
         }

@@ -16,6 +16,7 @@ mod l2;
 pub mod message;
 mod network;
 mod port;
+mod scripted;
 mod system;
 mod tags;
 
@@ -31,4 +32,5 @@ pub use l1::{Access, L1, L1Counters, Operation, Reject, Response, ResponseKind};
 pub use l2::{Jitter, L2Counters, PerformedAtomic};
 pub use message::{CODE_SPACE, LineData, MAX_LINE_BYTES, Reply, ReplyKind, Request, RequestKind};
 pub use port::MemoryPort;
+pub use scripted::Script;
 pub use system::{MemoryCounters, MemorySystem};

@@ -119,6 +119,12 @@ impl CorePorts {
         Some(request)
     }
 
+    /// True if the link to a core has room for a reply.
+    #[inline]
+    pub(super) fn reply_ready(&mut self, now: Cycle, core: usize) -> bool {
+        self.ports[core].replies.ready(now)
+    }
+
     /// Sends a reply, which sets out in cycle `departs`, to a core whose link has room.
     #[inline]
     pub(super) fn send_reply(&mut self, now: Cycle, departs: Cycle, core: usize, reply: Reply) {

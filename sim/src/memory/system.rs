@@ -9,6 +9,7 @@ use super::image::Image;
 use super::l2::{Jitter, L2Counters, PerformedAtomic, Slice};
 use super::network::{ReplyNetwork, RequestNetwork, Surroundings};
 use super::port::{CorePorts, MemoryPort, core_port};
+use super::scripted::{Script, Scripted};
 use crate::clock::Cycle;
 use crate::config::Config;
 
@@ -60,6 +61,8 @@ pub struct MemorySystem {
     /// The first cycle that has not been simulated.
     now: Cycle,
     skip_idle_cycles: bool,
+    /// What plays the part of networks, slices and channels, if anything does.
+    scripted: Option<Scripted>,
 }
 
 impl MemorySystem {
@@ -82,6 +85,7 @@ impl MemorySystem {
             interconnect: InterconnectCounters::default(),
             now: 0,
             skip_idle_cycles: true,
+            scripted: None,
         };
         (system, core_ends)
     }
@@ -99,6 +103,9 @@ impl MemorySystem {
     pub fn exchange(&mut self, core: &mut MemoryPort) {
         let i = usize::from(core.core());
         self.ports.exchange(core);
+        if self.scripted.is_some() {
+            return;
+        }
         if let Some(arrival) = self.ports[i].requests.next_arrival() {
             self.requests.expect(i, arrival);
         }
@@ -130,7 +137,16 @@ impl MemorySystem {
         self.now = to.max(from);
     }
 
+    /// From now on a script takes the place of networks, slices and channels; on a machine with one core, before its
+    /// first launch.
+    pub fn play(&mut self, script: Script, config: &Config) {
+        self.scripted = Some(Scripted::new(script, config));
+    }
+
     fn tick(&mut self, now: Cycle) {
+        if let Some(scripted) = &mut self.scripted {
+            return scripted.tick(now, &mut self.ports, &mut self.image);
+        }
         let everything = !self.skip_idle_cycles;
         self.requests.begin(now, everything);
         self.replies.begin(now, everything);
@@ -161,6 +177,9 @@ impl MemorySystem {
     /// The first cycle from `now` on in which anything happens without a further packet or credit from a
     /// core; [`NEVER`](crate::clock::NEVER) if nothing does. Refreshes of idle channels do not count.
     pub fn next_event(&self, now: Cycle) -> Cycle {
+        if self.scripted.is_some() {
+            return now;
+        }
         let network = self.requests.next().min(self.replies.next());
         network.min(self.slice_agenda.next()).min(self.channel_agenda.next()).max(now)
     }
@@ -169,6 +188,7 @@ impl MemorySystem {
     /// outstanding. Packets that are on their way out to a core do not count.
     pub fn is_idle(&self) -> bool {
         self.ports.iter().all(|port| port.requests.is_empty())
+            && self.scripted.as_ref().is_none_or(Scripted::is_idle)
             && self.requests.is_empty()
             && self.replies.is_empty()
             && self.slices.iter().all(Slice::is_idle)
@@ -182,6 +202,9 @@ impl MemorySystem {
     /// If `from` is before the cycle in which [`run`](Self::run) ended.
     pub fn release(&mut self, from: Cycle) -> Cycle {
         self.run(self.now, from);
+        if self.scripted.is_some() {
+            return from;
+        }
         for (s, slice) in self.slices.iter_mut().enumerate() {
             slice.begin_release();
             self.slice_agenda.soon(s);

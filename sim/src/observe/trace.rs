@@ -1,8 +1,8 @@
 //! The trace of issue: one line an instruction, in the form of the reference emulator with the cycle, the
 //! core and the mask added.
 
-use crate::core::probe::{Event, Probe};
-use crate::core::uop::{Kind, MicroOp};
+use crate::core::probe::{Event, Issued, Probe};
+use crate::core::uop::Kind;
 use crate::isa::WORD_BYTES;
 use crate::program::dis::Labels;
 use crate::program::disassemble_inst;
@@ -53,7 +53,8 @@ impl<W: Write> Probe for IssueTrace<W> {
 
     fn step(&mut self, _: Event) {}
 
-    fn issued(&mut self, event: Event, workgroup: [u32; 3], wave: u32, op: &MicroOp, mask: u64) {
+    fn issued(&mut self, issued: &Issued<'_>) {
+        let &Issued { event, workgroup, wave, op, mask, .. } = issued;
         if self.error.is_some() || op.kind == Kind::End {
             return;
         }

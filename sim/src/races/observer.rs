@@ -4,8 +4,8 @@ use super::clock::WaveId;
 use super::detector::{Access, Detector, LaneAccess, MAX_TOUCHES};
 use super::report::RaceReport;
 use super::shadow::Kind;
-use crate::core::probe::{AtomicEvent, Event, MemoryEvent, Probe};
-use crate::core::uop::{Kind as OpKind, MicroOp};
+use crate::core::probe::{AtomicEvent, Event, Issued, MemoryEvent, Probe};
+use crate::core::uop::Kind as OpKind;
 use crate::isa::Scope;
 use crate::isa::table::{AccessKind, AtomicOp, Space};
 use crate::program::{Launch, Program};
@@ -81,7 +81,8 @@ impl Probe for RaceCheck<'_> {
 
     fn step(&mut self, _: Event) {}
 
-    fn issued(&mut self, event: Event, [x, y, z]: [u32; 3], wave: u32, op: &MicroOp, mask: u64) {
+    fn issued(&mut self, issued: &Issued<'_>) {
+        let &Issued { event, workgroup: [x, y, z], wave, op, mask, .. } = issued;
         let workgroup = x + self.grid[0] * (y + self.grid[1] * z);
         let wave = workgroup * self.waves_per_workgroup + wave;
         self.settle(event.core, event.slot, workgroup, wave);

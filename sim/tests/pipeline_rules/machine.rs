@@ -2,8 +2,7 @@
 
 use std::collections::HashMap;
 use wave_sim::config::{ClassTiming, Config, IssuePolicy};
-use wave_sim::core::probe::{Event, Probe, Stage};
-use wave_sim::core::uop::MicroOp;
+use wave_sim::core::probe::{Event, Issued, Probe, Stage};
 use wave_sim::gpu::{Gpu, KernelReport, RunOptions};
 use wave_sim::isa::ExecClass;
 use wave_sim::program::structure::instruction_words;
@@ -73,9 +72,9 @@ impl Probe for Recorder {
         self.events.push(event);
     }
 
-    fn issued(&mut self, event: Event, workgroup: [u32; 3], wave: u32, _: &MicroOp, _: u64) {
-        self.events.push(event);
-        self.issues.push((workgroup, wave, event));
+    fn issued(&mut self, issued: &Issued<'_>) {
+        self.events.push(issued.event);
+        self.issues.push((issued.workgroup, issued.wave, issued.event));
     }
 }
 

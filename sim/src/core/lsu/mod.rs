@@ -12,7 +12,7 @@ use super::uop::{MAX_SOURCE_ROWS, MicroOp, MicroOps};
 use super::wave::Slot;
 use crate::clock::{Cycle, NEVER};
 use crate::config::Config;
-use crate::isa::table::{AccessKind, MemoryOp, Space};
+use crate::isa::table::{AccessKind, AtomicOp, MemoryOp, Space};
 use crate::isa::{MMA_DIM, Op, Scope};
 use crate::memory::{Access, Operation, ResponseKind};
 use crate::program::fault::{Fault, FaultKind};
@@ -113,7 +113,8 @@ impl MemoryInstruction {
         matches!(self.memory.kind, AccessKind::Atomic(_)) && self.scope <= Scope::Workgroup
     }
 
-    fn retired(&self) -> Retired {
+    /// Which instruction it is.
+    pub fn retired(&self) -> Retired {
         Retired { slot: self.slot, sequence: self.sequence, word: self.word }
     }
 }
@@ -404,10 +405,17 @@ impl Core {
         }
         let memory = instruction.memory;
         if P::ON {
-            let (addresses, strides) = instruction.inputs.split_at(self.width);
+            let (addresses, behind) = instruction.inputs.split_at(self.width);
+            let sent = match memory.kind {
+                AccessKind::Load | AccessKind::Tile => 0,
+                AccessKind::Store => usize::from(memory.bytes).div_ceil(4),
+                AccessKind::Atomic(AtomicOp::Cas) => 2,
+                AccessKind::Atomic(_) => 1,
+            };
             probe.accesses(&MemoryEvent {
                 core: self.index,
                 slot: instruction.slot,
+                sequence: instruction.sequence,
                 word: instruction.word,
                 memory,
                 writes: match memory.kind {
@@ -418,7 +426,8 @@ impl Core {
                 scope: instruction.scope,
                 mask: instruction.mask,
                 addresses,
-                strides,
+                strides: &behind[..self.width],
+                sent: &behind[..sent * self.width],
                 rows: instruction.rows(),
             });
         }

@@ -2,8 +2,8 @@
 
 use super::{SUITE, parsed, test, variant};
 use crate::config::{self, Config};
-use crate::core::probe::{Event, Probe};
-use crate::core::uop::{Kind, MicroOp};
+use crate::core::probe::{Event, Issued, Probe};
+use crate::core::uop::Kind;
 use crate::gpu::{Gpu, KernelReport, RunOptions};
 use crate::isa::table::AccessKind;
 use crate::litmus::lower::{Arguments, Lowered, RUN_BYTES};
@@ -23,7 +23,8 @@ struct Places(BTreeSet<(u32, u32, u32)>);
 impl Probe for Places {
     const ON: bool = true;
     fn step(&mut self, _: Event) {}
-    fn issued(&mut self, event: Event, workgroup: [u32; 3], wave: u32, op: &MicroOp, mask: u64) {
+    fn issued(&mut self, issued: &Issued<'_>) {
+        let &Issued { event, workgroup, wave, op, mask, .. } = issued;
         if mask != 0
             && matches!(op.kind, Kind::Memory(memory) if matches!(memory.kind, AccessKind::Atomic(_)))
         {

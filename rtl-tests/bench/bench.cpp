@@ -1,0 +1,329 @@
+// Runs a core in SystemVerilog from a stimulus file and writes what happens to standard output, as records that
+// rtl-tests/README.md describes. Plays the memory side as the simulator's scripted memory does.
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "Vwave_bench.h"
+#include "Vwave_bench__Dpi.h"
+#include "verilated.h"
+#if VM_TRACE_FST
+#include "verilated_fst_c.h"
+#endif
+
+namespace {
+
+constexpr int kLineBytes = 32;
+constexpr uint32_t kMagic = 0x4d545357;  // "WSTM"
+
+[[noreturn]] void fail(const std::string& message) {
+  std::fprintf(stderr, "%s\n", message.c_str());
+  std::exit(2);
+}
+
+struct Stimulus {
+  std::vector<uint32_t> words;
+  size_t at = 0;
+  explicit Stimulus(const char* path) {
+    FILE* file = std::fopen(path, "rb");
+    if (!file) fail(std::string("cannot read ") + path);
+    uint32_t word;
+    while (std::fread(&word, 4, 1, file) == 1) words.push_back(word);
+    std::fclose(file);
+  }
+  uint32_t next() {
+    if (at >= words.size()) fail("the stimulus file is truncated");
+    return words[at++];
+  }
+};
+
+// Output: 32-bit words, flushed in blocks.
+std::vector<uint32_t> output;
+void flush() {
+  if (!output.empty() && std::fwrite(output.data(), 4, output.size(), stdout) != output.size()) std::exit(3);
+  output.clear();
+  std::fflush(stdout);
+}
+uint32_t now = 0;
+void emit(uint32_t kind, uint32_t slot, std::initializer_list<uint32_t> fields) {
+  output.push_back(kind | slot << 8 | static_cast<uint32_t>(fields.size()) << 16);
+  output.push_back(now);
+  output.insert(output.end(), fields);
+}
+
+struct Request {
+  uint64_t arrives;
+  uint32_t kind, tag, code, line, mask, atomic_op, swap;
+  uint32_t data[8];
+};
+struct Reply {
+  uint64_t ready;
+  uint32_t kind, tag, line;
+  bool has_data;
+  uint32_t data[8];
+};
+
+std::vector<uint8_t> memory, code;
+std::vector<uint32_t> latencies;
+size_t next_latency = 0;
+uint32_t link_latency, link_capacity, in_service, port_bytes;
+std::deque<Request> arriving;
+std::deque<Reply> waiting;              // at the memory side
+std::deque<Reply> coming;               // on the link, `ready` is the arrival
+std::deque<uint64_t> request_credits;   // on their way back to the core
+std::deque<uint64_t> reply_credits;
+uint32_t credits, reply_room;
+uint64_t reply_port_free = 0, last_ready = 0;
+uint32_t rows[8][8];
+bool reply_taken = false, over = false, faulted = false;
+
+uint32_t atomic(uint32_t op, uint32_t old, uint32_t operand, uint32_t swap) {
+  switch (op) {
+    case 0: return old + operand;
+    case 1: return old - operand;
+    case 2: return old < operand ? old : operand;
+    case 3: return old > operand ? old : operand;
+    case 4: return old & operand;
+    case 5: return old | operand;
+    case 6: return old ^ operand;
+    case 7: return operand;
+    default: return old == operand ? swap : old;
+  }
+}
+
+// The memory side serves one request a cycle, in order, and answers in order after the next latency of the script.
+void memory_cycle() {
+  if (!arriving.empty() && arriving.front().arrives <= now && waiting.size() < in_service) {
+    Request r = arriving.front();
+    arriving.pop_front();
+    request_credits.push_back(now + link_latency);
+    Reply reply{};
+    reply.tag = r.tag;
+    reply.line = r.line;
+    std::vector<uint8_t>& space = r.code ? code : memory;
+    uint8_t line[kLineBytes] = {};
+    for (int i = 0; i < kLineBytes; i++)
+      if (r.line + i < space.size()) line[i] = space[r.line + i];
+    uint8_t sent[kLineBytes];
+    std::memcpy(sent, r.data, kLineBytes);
+    switch (r.kind) {
+      case 0:
+        reply.kind = 0;
+        reply.has_data = true;
+        std::memcpy(reply.data, line, kLineBytes);
+        break;
+      case 1:
+        reply.kind = 1;
+        for (int i = 0; i < kLineBytes; i++)
+          if (r.mask >> i & 1 && r.line + i < space.size()) space[r.line + i] = sent[i];
+        break;
+      case 2:
+        reply.kind = 2;
+        reply.has_data = true;
+        for (int i = 0; i < kLineBytes; i += 4)
+          if (r.mask >> i & 1) {
+            uint32_t old, operand;
+            std::memcpy(&old, line + i, 4);
+            std::memcpy(&operand, sent + i, 4);
+            reply.data[i / 4] = old;
+            uint32_t result = atomic(r.atomic_op, old, operand, r.swap);
+            if (r.line + i + 4 <= space.size()) std::memcpy(&space[r.line + i], &result, 4);
+          }
+        break;
+      default: reply.kind = 3; break;
+    }
+    uint64_t ready = now + latencies[next_latency++ % latencies.size()];
+    last_ready = ready > last_ready ? ready : last_ready;
+    reply.ready = last_ready;
+    waiting.push_back(reply);
+  }
+  while (!reply_credits.empty() && reply_credits.front() <= now) {
+    reply_credits.pop_front();
+    reply_room++;
+  }
+  if (!waiting.empty() && waiting.front().ready <= now && reply_port_free <= now && reply_room > 0) {
+    Reply reply = waiting.front();
+    waiting.pop_front();
+    reply_room--;
+    uint32_t bytes = 8 + (reply.has_data ? kLineBytes : 0);
+    uint32_t cycles = (bytes + port_bytes - 1) / port_bytes;
+    reply_port_free = now + cycles;
+    reply.ready = now + cycles - 1 + link_latency;
+    coming.push_back(reply);
+  }
+}
+
+}  // namespace
+
+extern "C" {
+void bench_step(int kind, int slot, int seq, int pc) { emit(kind, slot, {uint32_t(seq), uint32_t(pc)}); }
+void bench_issue(int slot, int seq, int pc, int retires, int words, int word0, int word1, int active, int lanes,
+                 int wave, int gx, int gy, int gz, int next_pc, int ends) {
+  emit(2, slot, {uint32_t(seq), uint32_t(pc), uint32_t(retires), uint32_t(words), uint32_t(word0), uint32_t(word1),
+                 uint32_t(active), uint32_t(lanes), uint32_t(wave), uint32_t(gx), uint32_t(gy), uint32_t(gz),
+                 uint32_t(next_pc), uint32_t(ends)});
+}
+void bench_row(int place, int w0, int w1, int w2, int w3, int w4, int w5, int w6, int w7) {
+  const int row[8] = {w0, w1, w2, w3, w4, w5, w6, w7};
+  std::memcpy(rows[place], row, sizeof row);
+}
+void bench_access(int slot, int seq) {
+  output.push_back(6 | uint32_t(slot) << 8 | 41u << 16);
+  output.push_back(now);
+  output.push_back(uint32_t(seq));
+  for (int r = 0; r < 5; r++) output.insert(output.end(), rows[r], rows[r] + 8);
+}
+void bench_retire(int slot, int seq, int pc, int is_pred, int index, int value) {
+  emit(5, slot, {uint32_t(seq), uint32_t(pc), uint32_t(is_pred), uint32_t(index), uint32_t(value)});
+}
+void bench_write(int slot, int reg) {
+  output.push_back(7 | uint32_t(slot) << 8 | 9u << 16);
+  output.push_back(now);
+  output.push_back(uint32_t(reg));
+  output.insert(output.end(), rows[0], rows[0] + 8);
+}
+void bench_fault(int kind, int slot, int pc) {
+  faulted = true;
+  emit(8, slot, {uint32_t(kind), uint32_t(pc)});
+}
+void bench_request(int kind, int tag, int code_space, int line, int mask, int atomic_op, int swap) {
+  Request r{};
+  bool payload = (kind == 1 || kind == 2) && mask != 0;
+  uint32_t cycles = (8 + (payload ? kLineBytes : 0) + port_bytes - 1) / port_bytes;
+  r.arrives = uint64_t(now) + cycles - 1 + link_latency;
+  r.kind = kind;
+  r.tag = tag;
+  r.code = code_space;
+  r.line = line;
+  r.mask = mask;
+  r.atomic_op = atomic_op;
+  r.swap = swap;
+  std::memcpy(r.data, rows[0], sizeof r.data);
+  arriving.push_back(r);
+  if (credits == 0) fail("a packet was sent without a credit");
+  credits--;
+}
+void bench_reply_taken() { reply_taken = true; }
+void bench_over() { over = true; }
+}
+
+int main(int argc, char** argv) {
+  Verilated::commandArgs(argc, argv);
+  if (argc < 2) fail("usage: wave_bench STIMULUS [+fst+FILE+FROM+TO]");
+  Stimulus s(argv[1]);
+  if (s.next() != kMagic || s.next() != 1) fail("not a stimulus file of version 1");
+  auto top = std::make_unique<Vwave_bench>();
+  uint32_t max_cycles = s.next();
+  srand48(s.next());
+  Verilated::randReset(2);
+  top->base_word = s.next();
+  top->end_word = s.next();
+  top->registers = s.next();
+  top->local_bytes = s.next();
+  top->device_bytes = s.next();
+  for (int i = 0; i < 3; i++) top->workgroup_size[i] = s.next();
+  for (int i = 0; i < 3; i++) top->grid_size[i] = s.next();
+  top->thread_count = s.next();
+  top->waves = s.next();
+  top->resident = s.next();
+  top->workgroups = s.next();
+  uint64_t valid = s.next();
+  valid |= uint64_t(s.next()) << 32;
+  top->initial_valid = valid;
+  for (int r = 0; r < 64; r++) top->initial_value[r] = s.next();
+  link_latency = s.next();
+  link_capacity = s.next();
+  in_service = s.next();
+  port_bytes = s.next();
+  credits = reply_room = link_capacity;
+  auto bytes = [&s](std::vector<uint8_t>& to) {
+    uint32_t size = s.next();
+    to.resize((size + 3) / 4 * 4);
+    for (size_t i = 0; i < to.size(); i += 4) {
+      uint32_t word = s.next();
+      std::memcpy(&to[i], &word, 4);
+    }
+    to.resize(size);
+  };
+  latencies.resize(s.next());
+  for (auto& latency : latencies) latency = s.next();
+  if (latencies.empty()) fail("no latencies");
+  bytes(code);
+  bytes(memory);
+
+#if VM_TRACE_FST
+  VerilatedFstC fst;
+  uint32_t fst_from = 0, fst_to = 0;
+  for (int i = 2; i < argc; i++) {
+    char path[512];
+    if (std::sscanf(argv[i], "+fst+%511[^+]+%u+%u", path, &fst_from, &fst_to) == 3) {
+      Verilated::traceEverOn(true);
+      top->trace(&fst, 99);
+      fst.open(path);
+    }
+  }
+#endif
+
+  top->rst_n = 0;
+  for (int i = 0; i < 4; i++) {
+    top->clk = 0;
+    top->eval();
+    top->clk = 1;
+    top->eval();
+  }
+  top->rst_n = 1;
+  for (;; now++) {
+    while (!request_credits.empty() && request_credits.front() <= now) {
+      request_credits.pop_front();
+      credits++;
+    }
+    top->clk = 0;
+    top->credit = credits > 0;
+    bool arrived = !coming.empty() && coming.front().ready <= now;
+    top->reply_valid = arrived;
+    if (arrived) {
+      const Reply& reply = coming.front();
+      top->reply_kind = reply.kind;
+      top->reply_tag = reply.tag;
+      top->reply_line = reply.line;
+      for (int i = 0; i < 8; i++) top->reply_data[i] = reply.data[i];
+    }
+    reply_taken = false;
+    top->eval();
+    top->clk = 1;
+    top->eval();
+#if VM_TRACE_FST
+    if (fst.isOpen() && now >= fst_from && now <= fst_to) fst.dump(now);
+#endif
+    if (reply_taken) {
+      coming.pop_front();
+      reply_credits.push_back(now + link_latency);
+    }
+    memory_cycle();
+    if (over || faulted) break;
+    if (now >= max_cycles) {
+      emit(10, 0, {});
+      flush();
+      return 4;
+    }
+    if (output.size() > 8192) flush();
+  }
+  // The end, and memory as it is then.
+  if (over) {
+    output.push_back(9 | 1u << 16);
+    output.push_back(now);
+    output.push_back(uint32_t(memory.size()));
+    flush();
+    std::fwrite(memory.data(), 1, memory.size(), stdout);
+  }
+  flush();
+#if VM_TRACE_FST
+  if (fst.isOpen()) fst.close();
+#endif
+  return 0;
+}

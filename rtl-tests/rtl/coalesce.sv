@@ -1,0 +1,68 @@
+// The coalescer (rules L4, L5): of the lanes that are left, the first line that they touch, and the access to it.
+`include "bugs.svh"
+module coalesce
+  import wave_core_pkg::*;
+(
+    input  logic    valid,
+    input  memory_t memory,
+    input  row_t    address,
+    input  row_t    data[4],              // rows of a store; operand and swap of an atomic
+    input  logic [LANES-1:0][1:0] left,   // parts of each lane's bytes: in the first line, in the next
+    output logic [LANES-1:0][1:0] served,
+    output logic [31:0] line,
+    output lanes_t  lanes,
+    output logic [L1_LINE_BYTES-1:0] byte_mask,
+    output logic [LINE_BITS-1:0] line_data,
+    output logic [31:0] swap
+);
+  logic [31:0] bytes;
+  assign bytes = 32'd1 << memory.log_bytes;
+
+  function automatic logic [31:0] line_of(input logic [31:0] at);
+    return {at[31:LINE_SHIFT], {LINE_SHIFT{1'b0}}};
+  endfunction
+
+  logic found;
+  logic [31:0] part_line, at;
+  logic [127:0] value;
+  logic [LINE_SHIFT-1:0] offset;
+  always_comb begin
+    served = '0;
+    line = '0;
+    lanes = '0;
+    byte_mask = '0;
+    line_data = '0;
+    swap = '0;
+    found = 1'b0;
+    part_line = '0;
+    at = '0;
+    value = '0;
+    offset = '0;
+    if (valid)
+      for (int l = 0; l < LANES; l++) begin
+        value = {data[3][l], data[2][l], data[1][l], data[0][l]};
+        for (int p = 0; p < 2; p++) begin
+          part_line = line_of(p == 0 ? address[l] : address[l] + bytes - 32'd1);
+          offset = address[l][LINE_SHIFT-1:0];
+          if (left[l][p] && (!found || part_line == line)
+              // One operation a word, and a compare-and-swap alone.
+              && !(memory.atomic && found && ((byte_mask[offset] && !`BUG(144)) || memory.atomic_op == ATOMIC_CAS))) begin
+            found = 1'b1;
+            line = part_line;
+            lanes[l] = 1'b1;
+            served[l][p] = 1'b1;
+            if (memory.atomic_op == ATOMIC_CAS) swap = `BUG(145) ? data[0][l] : data[1][l];
+            if (!memory.load)
+              for (int i = 0; i < 16; i++) begin
+                at = address[l] + 32'(i);
+                offset = at[LINE_SHIFT-1:0];
+                if (32'(i) < bytes && line_of(at) == line) begin
+                  byte_mask[offset] = 1'b1;
+                  line_data[8*offset+:8] = value[8*i+:8];
+                end
+              end
+          end
+        end
+      end
+  end
+endmodule

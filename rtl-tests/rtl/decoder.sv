@@ -1,0 +1,142 @@
+// Decodes one instruction of one or two words.
+module decoder
+  import wave_isa_pkg::*;
+  import wave_core_pkg::*;
+(
+    input  launch_t     launch,
+    input  pc_t         pc,        // of word0, from the kernel's first word
+    input  logic        at_end,    // the end mark: no words
+    input  logic        truncated, // word0 is the kernel's last word
+    input  logic [31:0] word0,
+    input  logic [31:0] word1,
+    output uop_t        uop
+);
+  op_info_t info;
+  assign info = op_info(word0[31:24], word0[7:4]);
+
+  logic [7:0] rd, rs1, rs2, rs3, rs4;
+  assign {rd, rs1} = word0[23:8];
+  assign {rs2, rs3, rs4} = info.has_imm ? 24'd0 : word1[31:8];
+
+  // A register operand of so many rows passes the last declared register.
+  function automatic logic past(input logic [7:0] first, input logic [2:0] rows, input logic [8:0] declared);
+    return rows != 0 && 9'(first) + 9'(rows) > declared;
+  endfunction
+
+  logic writes;
+  assign writes = info.dst_rows != 0 && !(info.dst_optional && rd == 0);
+
+  logic guarded;
+  assign guarded = word0[2:0] != 0;
+
+  logic [31:0] target;
+  assign target = (word1 >> 2) - launch.base_word;
+
+  logic illegal;
+  always_comb begin
+    illegal = info.op == OP_ILLEGAL || word0[3] || (info.two_words && truncated);
+    if (info.two_words && !info.has_imm && word1[7:2] != 0) illegal = 1'b1;
+    if (guarded && info.no_guard) illegal = 1'b1;
+    if (info.dst_pred && rd >= 8'(PREDICATES)) illegal = 1'b1;
+    if (info.src_pred && (info.src_pred_neg ? rs1 >= 8'(2 * PREDICATES) : rs1 >= 8'(PREDICATES))) illegal = 1'b1;
+    if (info.src_special && rs1 >= SPECIAL_REGISTERS) illegal = 1'b1;
+    if (info.needs_f64 || info.needs_mma) illegal = 1'b1;
+    if (info.op == OP_CALL && (word1[1:0] != 0 || word1 >> 2 < launch.base_word || target >= 32'(launch.end_word)))
+      illegal = 1'b1;
+    if (past(rd, writes ? info.dst_rows : 3'd0, launch.registers) || past(rs1, info.a_rows, launch.registers)
+        || past(rs2, info.b_rows, launch.registers) || past(rs3, info.c_rows, launch.registers)
+        || past(rs4, info.e_rows, launch.registers))
+      illegal = 1'b1;
+  end
+
+  kind_e   kind;
+  memory_t memory;
+  logic    is_memory;
+  assign is_memory = info.exec_class inside {CLASS_LOCAL_MEMORY, CLASS_DEVICE_MEMORY};
+  always_comb begin
+    memory = '0;
+    memory.device = info.exec_class == CLASS_DEVICE_MEMORY;
+    memory.atomic_op = word0[7:4];
+    memory.log_bytes = 3'd2;
+    unique case (word0[31:24])
+      8'h30, 8'h31: begin
+        memory.load = !word0[24];
+        memory.store = word0[24];
+        memory.log_bytes = 3'(word0[7:4]);
+      end
+      8'h38, 8'h39: begin
+        memory.load = !word0[24];
+        memory.store = word0[24];
+        memory.hint = word0[7:4] < 5 ? HINT_CACHED : word0[7:4] < 10 ? HINT_UNCACHED : HINT_STREAMING;
+        memory.log_bytes = 3'(word0[7:4] < 5 ? word0[7:4] : word0[7:4] < 10 ? word0[7:4] - 4'd5 : word0[7:4] - 4'd10);
+      end
+      default: memory.atomic = 1'b1;
+    endcase
+    if (!is_memory) memory = '0;
+  end
+
+  always_comb begin
+    unique case (info.op)
+      OP_BARRIER: kind = KIND_BARRIER;
+      OP_FENCE_ACQUIRE, OP_FENCE_RELEASE, OP_FENCE_ACQ_REL: kind = KIND_FENCE;
+      OP_WAIT: kind = KIND_WAIT;
+      OP_NOP: kind = KIND_NOP;
+      default: kind = is_memory ? KIND_MEMORY : info.exec_class == CLASS_CONTROL ? KIND_CONTROL : KIND_COMPUTE;
+    endcase
+  end
+
+  always_comb begin
+    uop = '0;
+    uop.op = OP_NOP;
+    uop.exec_class = CLASS_CONTROL;
+    uop.pc = pc;
+    uop.word0 = word0;
+    uop.two_words = info.two_words && !truncated;
+    if (uop.two_words) uop.word1 = word1;
+    if (at_end) begin
+      uop.kind = KIND_END;
+      uop.word0 = '0;
+      uop.word1 = '0;
+      uop.two_words = 1'b0;
+    end else if (illegal) begin
+      uop.kind = KIND_ILLEGAL;
+    end else begin
+      uop.kind = kind;
+      uop.op = info.op;
+      uop.exec_class = info.exec_class;
+      uop.guarded = guarded;
+      {uop.guard_neg, uop.guard_pred} = word0[2:0];
+      uop.has_ps = info.src_pred;
+      uop.ps = rs1[1:0];
+      uop.ps_neg = info.src_pred_neg && rs1[2];
+      uop.rd = REG_BITS'(rd);
+      uop.dst_rows = writes ? info.dst_rows : 3'd0;
+      uop.dst_pred = info.dst_pred;
+      uop.scope = info.has_scope ? scope_e'(word1[1:0]) : SCOPE_WAVE;
+      uop.acquire = info.op inside {OP_FENCE_ACQUIRE, OP_FENCE_ACQ_REL};
+      uop.release_ = info.op inside {OP_FENCE_RELEASE, OP_FENCE_ACQ_REL};
+      uop.memory = memory;
+      // Rows of rs2 follow the row of rs1; with more than one of them there is no rs3.
+      uop.source[0] = REG_BITS'(rs1);
+      uop.uses[0] = info.a_rows != 0;
+      for (int i = 1; i < SOURCES; i++) begin
+        if (3'(i) <= info.b_rows) begin
+          uop.source[i] = REG_BITS'(rs2) + REG_BITS'(i - 1);
+          uop.uses[i] = 1'b1;
+        end
+      end
+      if (info.c_rows != 0) begin
+        uop.source[2] = REG_BITS'(rs3);
+        uop.uses[2] = 1'b1;
+      end
+      if (info.e_rows != 0) begin
+        uop.source[3] = REG_BITS'(rs4);
+        uop.uses[3] = 1'b1;
+      end
+      for (int i = 0; i < SOURCES; i++) begin
+        uop.reads[i] = uop.uses[i];
+        for (int j = 0; j < i; j++) if (uop.uses[j] && uop.source[j] == uop.source[i]) uop.reads[i] = 1'b0;
+      end
+    end
+  end
+endmodule

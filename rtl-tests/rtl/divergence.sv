@@ -1,0 +1,226 @@
+// Structured control flow (rules B2, B3; isa section 5): active mask, divergence stack and call stack of each wave.
+// With no active lane a wave walks on, nested constructs counted, to what closes the construct at hand.
+`include "bugs.svh"
+module divergence
+  import wave_isa_pkg::*;
+  import wave_core_pkg::*;
+(
+    input  logic   clk,
+    input  slots_t started,
+    input  lanes_t started_lanes[MAX_WAVES],
+    // The instruction of `slot`; `step` if it is a control instruction that issues.
+    input  slot_t  slot,
+    input  logic   step,
+    input  logic   end_wave,      // halts every lane: the end of the code
+    input  op_e    op,
+    input  lanes_t guard,
+    input  lanes_t condition,
+    input  pc_t    target,        // of a call
+    input  pc_t    next,          // the word behind the instruction
+    output lanes_t active,        // of `slot`, before the instruction
+    output lanes_t live,
+    output logic   jump,          // on to `jump_target`
+    output pc_t    jump_target,
+    output logic   ended,         // no lane is left
+    output logic   fault,
+    output fault_e fault_kind
+);
+  localparam int DEPTH_BITS = $clog2(DIVERGENCE_DEPTH + 1);
+  localparam int CALL_BITS = $clog2(CALL_DEPTH + 1);
+  localparam int FRAME_BITS = $clog2(DIVERGENCE_DEPTH);
+  localparam int CALL_INDEX_BITS = $clog2(CALL_DEPTH);
+  typedef logic [DEPTH_BITS-1:0] depth_t;
+  typedef logic [CALL_BITS-1:0] call_depth_t;
+
+  // An open construct. An if: lanes of the else side, lanes that finished the first side. A loop: lanes that left,
+  // lanes that wait for the next iteration, and the depth at which the enclosing loop is, 0 if there is none.
+  typedef struct packed {
+    logic   is_loop;
+    lanes_t otherwise_broken;
+    lanes_t joined_continued;
+    pc_t    head;
+    depth_t outer_loop;
+  } frame_t;
+
+  lanes_t      active_q[MAX_WAVES];
+  lanes_t      live_q[MAX_WAVES];
+  depth_t      depth_q[MAX_WAVES];
+  depth_t      loop_q[MAX_WAVES];      // depth of the innermost loop, 0 if there is none
+  logic [15:0] skipped_q[MAX_WAVES];
+  frame_t      frame_q[MAX_WAVES][DIVERGENCE_DEPTH];
+  call_depth_t calls_q[MAX_WAVES];
+  pc_t         return_q[MAX_WAVES][CALL_DEPTH];
+  depth_t      return_depth_q[MAX_WAVES][CALL_DEPTH];
+
+  assign active = active_q[slot];
+  assign live = live_q[slot];
+
+  depth_t depth, innermost;
+  call_depth_t calls;
+  frame_t top, loop_frame;
+  assign depth = depth_q[slot];
+  assign innermost = loop_q[slot];
+  assign calls = calls_q[slot];
+  assign top = frame_q[slot][FRAME_BITS'(depth - 1'b1)];
+  assign loop_frame = frame_q[slot][FRAME_BITS'(innermost - 1'b1)];
+  pc_t    return_pc;
+  depth_t return_depth;
+  assign return_pc = return_q[slot][CALL_INDEX_BITS'(calls - 1'b1)];
+  assign return_depth = return_depth_q[slot][CALL_INDEX_BITS'(calls - 1'b1)];
+
+  lanes_t      active_d, live_d, taken, halting;
+  depth_t      depth_d, loop_d;
+  call_depth_t calls_d;
+  logic [15:0] skipped, skipped_d;
+  logic        write_frame;
+  depth_t      write_depth;
+  frame_t      frame_d;
+  logic        skips;
+  assign skipped = skipped_q[slot];
+
+  always_comb begin
+    // Constructs while no lane is active.
+    skips = 1'b0;
+    skipped_d = skipped;
+    if (active == 0) begin
+      unique case (op)
+        OP_IF, OP_LOOP: begin
+          skips = 1'b1;
+          skipped_d = skipped + 1'b1;
+        end
+        OP_ENDIF, OP_ENDLOOP: begin
+          skips = skipped != 0;
+          if (skips && !`BUG(123)) skipped_d = skipped - 1'b1;
+        end
+        OP_ELSE: skips = skipped != 0;
+        default: skips = 1'b1;
+      endcase
+    end
+  end
+
+  always_comb begin
+    active_d = active;
+    live_d = live;
+    depth_d = depth;
+    loop_d = innermost;
+    calls_d = calls;
+    write_frame = 1'b0;
+    write_depth = depth;
+    frame_d = top;
+    jump = 1'b0;
+    jump_target = next;
+    fault = 1'b0;
+    fault_kind = FAULT_UNDERFLOW;
+    taken = '0;
+    halting = '0;
+    if (step && !skips) begin
+      unique case (op)
+        OP_IF, OP_LOOP: begin
+          fault = depth == depth_t'(DIVERGENCE_DEPTH);
+          fault_kind = FAULT_OVERFLOW;
+          write_frame = !fault;
+          write_depth = depth + 1'b1;
+          depth_d = depth + 1'b1;
+          frame_d = '0;
+          frame_d.is_loop = op == OP_LOOP;
+          frame_d.head = next;
+          frame_d.outer_loop = innermost;
+          if (op == OP_IF) begin
+            taken = active & condition;
+            frame_d.otherwise_broken = active & ~taken;
+            active_d = taken;
+          end else loop_d = depth + 1'b1;
+        end
+        OP_ELSE: begin
+          fault = depth == 0 || top.is_loop;
+          write_frame = !fault;
+          frame_d.joined_continued = `BUG(119) ? active & ~active : top.joined_continued | active;
+          frame_d.otherwise_broken = '0;
+          active_d = top.otherwise_broken;
+        end
+        OP_ENDIF: begin
+          fault = depth == 0 || top.is_loop;
+          depth_d = depth - 1'b1;
+          active_d = `BUG(120) ? active | top.joined_continued : active | top.joined_continued | top.otherwise_broken;
+        end
+        OP_BREAK, OP_CONTINUE: begin
+          taken = active & guard & condition;
+          // Squashed, also where there is no loop to leave.
+          if ((active & guard) != 0) begin
+            fault = innermost == 0;
+            write_frame = !fault;
+            write_depth = innermost;
+            frame_d = loop_frame;
+            if (op == OP_BREAK || `BUG(121)) frame_d.otherwise_broken = loop_frame.otherwise_broken | taken;
+            else frame_d.joined_continued = loop_frame.joined_continued | taken;
+            active_d = active & ~taken;
+          end
+        end
+        OP_ENDLOOP: begin
+          fault = depth == 0 || !top.is_loop;
+          active_d = active | top.joined_continued;
+          if (active_d != 0) begin
+            write_frame = !fault;
+            if (!`BUG(122)) frame_d.joined_continued = '0;
+            jump = 1'b1;
+            jump_target = top.head;
+          end else begin
+            active_d = top.otherwise_broken;
+            depth_d = depth - 1'b1;
+            if (!`BUG(124)) loop_d = top.outer_loop;
+          end
+        end
+        OP_CALL: begin
+          fault = calls == call_depth_t'(CALL_DEPTH);
+          fault_kind = FAULT_CALL_OVERFLOW;
+          calls_d = calls + 1'b1;
+          jump = 1'b1;
+          jump_target = target;
+        end
+        OP_RETURN:
+          if (calls == 0) halting = active;
+          else begin
+            fault = return_depth != depth && !`BUG(125);
+            fault_kind = FAULT_RETURN_DEPTH;
+            calls_d = calls - 1'b1;
+            jump = 1'b1;
+            jump_target = return_pc;
+          end
+        default: halting = active & guard; // halt
+      endcase
+      active_d = active_d & ~halting;
+      live_d = live & ~halting;
+    end
+    if (end_wave) begin
+      active_d = '0;
+      live_d = '0;
+    end
+    if (fault) jump = 1'b0;
+  end
+  assign ended = (step && !skips && !fault && halting != 0 && live_d == 0) || end_wave;
+
+  always_ff @(posedge clk) begin
+    if ((step && !fault) || end_wave) begin
+      active_q[slot] <= active_d;
+      live_q[slot] <= live_d;
+      depth_q[slot] <= depth_d;
+      loop_q[slot] <= loop_d;
+      calls_q[slot] <= calls_d;
+      if (step) skipped_q[slot] <= skipped_d;
+      if (write_frame) frame_q[slot][FRAME_BITS'(write_depth - 1'b1)] <= frame_d;
+      if (step && !skips && op == OP_CALL) begin
+        return_q[slot][CALL_INDEX_BITS'(calls)] <= next;
+        return_depth_q[slot][CALL_INDEX_BITS'(calls)] <= depth;
+      end
+    end
+    for (int w = 0; w < MAX_WAVES; w++)
+      if (started[w]) begin
+        active_q[w] <= started_lanes[w];
+        live_q[w] <= started_lanes[w];
+        depth_q[w] <= '0;
+        loop_q[w] <= '0;
+        calls_q[w] <= '0;
+        skipped_q[w] <= '0;
+      end
+  end
+endmodule

@@ -1,0 +1,264 @@
+// Fetch (rules F1 to F6): the arbiter over the waves, the instruction cache and its misses.
+`include "bugs.svh"
+module fetch
+  import wave_isa_pkg::*;
+  import wave_core_pkg::*;
+(
+    input  logic     clk,
+    input  logic     rst_n,
+    input  launch_t  launch,
+    // Earlier in the cycle.
+    input  slots_t   started,
+    input  logic     reply_valid,      // a line of code has come
+    input  logic [30:0] reply_line,
+    input  logic [LINE_BITS-1:0] reply_data,
+    input  logic     drop,             // redirect or end of a wave, by the issue stage
+    input  logic     redirect,
+    input  slot_t    drop_slot,
+    input  pc_t      redirect_target,
+    // Waves that may fetch, as far as others know: resident, not ended, in no shadow, with room in their buffer.
+    input  slots_t   willing,
+    // To decode: the group that arrives in this cycle.
+    output logic     group_valid,
+    output slot_t    group_slot,
+    output pc_t      group_first,
+    output logic [1:0] group_words,
+    output logic [FETCH_WORDS-1:0][31:0] group_word,
+    // To the memory port: a line to ask for.
+    output logic     miss_valid,
+    output logic [30:0] miss_line,
+    input  logic     miss_taken,
+    // For the trace: a group was requested.
+    output logic     requested,
+    output slot_t    requested_slot,
+    output pc_t      requested_first
+);
+  localparam int LINE_WORDS = FETCH_ICACHE_LINE_BYTES / WORD_BYTES;
+  localparam int LINE_WORD_BITS = $clog2(LINE_WORDS);
+  localparam int WAYS = FETCH_ICACHE_WAYS;
+  localparam int SETS = FETCH_ICACHE_BYTES / FETCH_ICACHE_LINE_BYTES / WAYS;
+  localparam int SET_BITS = $clog2(SETS);
+  localparam int WAY_BITS = $clog2(WAYS);
+  localparam int GROUP_SHIFT = $clog2(FETCH_WORDS);
+  typedef logic [30:0] line_t;
+  typedef logic [WAY_BITS-1:0] way_t;
+
+  // Tags and data; `rank` orders the ways of a set, 0 for the one used last.
+  logic  valid_q[SETS][WAYS];
+  line_t tag_q[SETS][WAYS];
+  way_t  rank_q[SETS][WAYS];
+  logic [LINE_WORDS-1:0][31:0] data_q[SETS][WAYS];
+
+  // Lines that are waited for, in the order of the first request.
+  typedef struct packed {
+    logic   valid;
+    logic   sent;
+    line_t  line;
+    slots_t waves;
+  } miss_t;
+  miss_t [FETCH_ICACHE_MSHRS-1:0] miss_q, miss_replied, miss_d, miss_after;
+
+  pc_t    fetch_word_q[MAX_WAVES];
+  slots_t fetching_q, fetched_end_q;
+  slot_t  last_q;
+
+  // Groups on their way, the next to arrive in place 0.
+  typedef struct packed {
+    logic       valid;
+    slot_t      slot;
+    pc_t        first;
+    logic [1:0] words;
+    logic [FETCH_WORDS-1:0][31:0] word;
+  } group_in_flight_t;
+  group_in_flight_t flight_q[FETCH_ICACHE_LATENCY_CYCLES];
+  group_in_flight_t request;
+
+  // A line comes: who waits for it may ask again. The last miss takes the freed place.
+  slots_t woken;
+  always_comb begin
+    miss_replied = miss_q;
+    woken = '0;
+    if (reply_valid) begin
+      for (int i = 0; i < FETCH_ICACHE_MSHRS; i++)
+        if (miss_q[i].valid && miss_q[i].line == reply_line) begin
+          woken = miss_q[i].waves;
+          for (int j = i; j < FETCH_ICACHE_MSHRS - 1; j++) miss_replied[j] = miss_q[j+1];
+          miss_replied[FETCH_ICACHE_MSHRS-1] = '0;
+        end
+    end
+    if (drop) for (int i = 0; i < FETCH_ICACHE_MSHRS; i++) miss_replied[i].waves[drop_slot] = 1'b0;
+  end
+
+  // The frame that the line takes: the least recently used.
+  logic [SET_BITS-1:0] fill_set;
+  way_t fill_way;
+  assign fill_set = SET_BITS'(reply_line);
+  always_comb begin
+    fill_way = '0;
+    for (int w = 0; w < WAYS; w++) if (rank_q[fill_set][w] == (`BUG(114) ? '0 : way_t'(WAYS - 1))) fill_way = way_t'(w);
+  end
+
+  // The group that arrives, unless its wave has gone elsewhere.
+  assign group_valid = flight_q[0].valid && !(drop && drop_slot == flight_q[0].slot);
+  assign group_slot = flight_q[0].slot;
+  assign group_first = flight_q[0].first;
+  assign group_words = flight_q[0].words;
+  assign group_word = flight_q[0].word;
+
+  // The request of this cycle.
+  slots_t candidates, fetching, fetched_end;
+  always_comb begin
+    fetching = fetching_q & ~woken;
+    fetched_end = fetched_end_q;
+    if (drop) begin
+      fetching[drop_slot] = 1'b0;
+      if (redirect) fetched_end[drop_slot] = 1'b0;
+    end
+    if (group_valid) begin
+      fetching[group_slot] = 1'b0;
+      if (group_words == 0) fetched_end[group_slot] = 1'b1;
+    end
+    fetching = fetching & ~started;
+    fetched_end = fetched_end & ~started;
+  end
+  assign candidates = willing & ~fetching & ~fetched_end;
+
+  slot_t  slot;
+  logic   wanted;
+  pc_t    first, left;
+  logic [31:0] address;
+  logic [1:0] words;
+  line_t  line;
+  logic [SET_BITS-1:0] set;
+  logic   hit;
+  way_t   hit_way;
+  assign wanted = candidates != 0;
+  assign slot = next_in_turn(candidates, `BUG(117) ? '0 : last_q);
+  always_comb begin
+    first = started[slot] ? '0 : fetch_word_q[slot];
+    if (redirect && slot == drop_slot) first = redirect_target;
+    address = launch.base_word + 32'(first);
+    left = launch.end_word - first;
+    words = 2'(FETCH_WORDS) - 2'(address[GROUP_SHIFT-1:0]);
+    if (left < PC_BITS'(words) && !`BUG(115)) words = 2'(left);
+    line = 31'(address >> LINE_WORD_BITS);
+    set = SET_BITS'(line);
+  end
+
+  // A line that comes in this cycle is seen.
+  logic fill_here;
+  assign fill_here = reply_valid && fill_set == set && !`BUG(116);
+  always_comb begin
+    hit = 1'b0;
+    hit_way = '0;
+    for (int w = 0; w < WAYS; w++)
+      if (fill_here && way_t'(w) == fill_way ? line == reply_line : valid_q[set][w] && tag_q[set][w] == line) begin
+        hit = 1'b1;
+        hit_way = way_t'(w);
+      end
+  end
+  logic [LINE_WORDS-1:0][31:0] line_words;
+  assign line_words = fill_here && hit_way == fill_way ? reply_data : data_q[set][hit_way];
+
+  // A miss joins the line's, or takes a free place.
+  logic joined, allocated, accepted_miss;
+  always_comb begin
+    miss_d = miss_replied;
+    joined = 1'b0;
+    allocated = 1'b0;
+    for (int i = 0; i < FETCH_ICACHE_MSHRS; i++)
+      if (wanted && words != 0 && !hit && miss_replied[i].valid && miss_replied[i].line == line) begin
+        joined = 1'b1;
+        miss_d[i].waves[slot] = 1'b1;
+      end
+    for (int i = 0; i < FETCH_ICACHE_MSHRS; i++)
+      if (wanted && words != 0 && !hit && !joined && !allocated && !miss_replied[i].valid) begin
+        allocated = 1'b1;
+        miss_d[i].valid = 1'b1;
+        miss_d[i].sent = 1'b0;
+        miss_d[i].line = line;
+        miss_d[i].waves = '0;
+        miss_d[i].waves[slot] = 1'b1;
+      end
+  end
+  assign accepted_miss = joined || allocated;
+  assign requested = wanted && (words == 0 || hit);
+  assign requested_slot = slot;
+  assign requested_first = first;
+
+  always_comb begin
+    request.valid = requested;
+    request.slot = slot;
+    request.first = first;
+    request.words = words;
+    for (int i = 0; i < FETCH_WORDS; i++) request.word[i] = line_words[LINE_WORD_BITS'(address + 32'(i))];
+  end
+
+  // The oldest miss that is not sent.
+  always_comb begin
+    miss_valid = 1'b0;
+    miss_line = '0;
+    for (int i = 0; i < FETCH_ICACHE_MSHRS; i++)
+      if (!miss_valid && miss_d[i].valid && !miss_d[i].sent) begin
+        miss_valid = 1'b1;
+        miss_line = miss_d[i].line;
+      end
+  end
+  always_comb begin
+    miss_after = miss_d;
+    for (int i = FETCH_ICACHE_MSHRS - 1; i >= 0; i--)
+      if (miss_taken && miss_d[i].valid && miss_d[i].line == miss_line) miss_after[i].sent = 1'b1;
+  end
+
+  // Ranks after the fill and the use of this cycle.
+  way_t fill_rank[WAYS];
+  way_t use_rank[WAYS];
+  always_comb begin
+    for (int w = 0; w < WAYS; w++)
+      fill_rank[w] = way_t'(w) == fill_way ? '0 : rank_q[fill_set][w] + way_t'(1);
+    for (int w = 0; w < WAYS; w++) use_rank[w] = fill_here ? fill_rank[w] : rank_q[set][w];
+    for (int w = 0; w < WAYS; w++) begin
+      if (way_t'(w) != hit_way && (fill_here ? fill_rank[w] : rank_q[set][w])
+          < (fill_here ? fill_rank[hit_way] : rank_q[set][hit_way]))
+        use_rank[w] = use_rank[w] + way_t'(1);
+    end
+    use_rank[hit_way] = '0;
+  end
+
+  always_ff @(posedge clk) begin
+    for (int i = 0; i < FETCH_ICACHE_LATENCY_CYCLES - 1; i++) begin
+      flight_q[i] <= flight_q[i+1];
+      if (drop && drop_slot == flight_q[i+1].slot) flight_q[i].valid <= 1'b0;
+    end
+    flight_q[FETCH_ICACHE_LATENCY_CYCLES-1] <= request;
+    miss_q <= miss_after;
+    fetching_q <= fetching;
+    fetched_end_q <= fetched_end;
+    for (int w = 0; w < MAX_WAVES; w++) if (started[w]) fetch_word_q[w] <= '0;
+    if (redirect) fetch_word_q[drop_slot] <= redirect_target;
+    if (requested) fetch_word_q[slot] <= first + PC_BITS'(words);
+    if (requested || accepted_miss) begin
+      fetching_q[slot] <= 1'b1;
+      last_q <= slot;
+    end
+    if (reply_valid) begin
+      valid_q[fill_set][fill_way] <= 1'b1;
+      tag_q[fill_set][fill_way] <= reply_line;
+      data_q[fill_set][fill_way] <= reply_data;
+      for (int w = 0; w < WAYS; w++) rank_q[fill_set][w] <= fill_rank[w];
+    end
+    if (requested && words != 0) for (int w = 0; w < WAYS; w++) rank_q[set][w] <= use_rank[w];
+    if (!rst_n) begin
+      for (int i = 0; i < FETCH_ICACHE_LATENCY_CYCLES; i++) flight_q[i] <= '0;
+      miss_q <= '0;
+      fetching_q <= '0;
+      fetched_end_q <= '0;
+      last_q <= '0;
+      for (int s = 0; s < SETS; s++)
+        for (int w = 0; w < WAYS; w++) begin
+          valid_q[s][w] <= 1'b0;
+          rank_q[s][w] <= way_t'(w);
+        end
+    end
+  end
+endmodule

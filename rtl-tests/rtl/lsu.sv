@@ -1,0 +1,347 @@
+// The load/store unit (rules L1 to L8, W2): a queue of wave instructions of which the head is at work, entries that
+// keep addresses and results, complete loads in the order of completion.
+`include "bugs.svh"
+module lsu
+  import wave_isa_pkg::*;
+  import wave_core_pkg::*;
+(
+    input  logic    clk,
+    input  logic    rst_n,
+    input  launch_t launch,
+    input  logic    start,                 // a workgroup arrives
+    input  group_t  start_group,
+    input  group_t  group_of[MAX_WAVES],
+    // From a collector, at the end of the cycle's order.
+    output logic    room,                  // after this cycle's work
+    input  logic    take,
+    input  slot_t   take_slot,
+    input  seq_t    take_seq,
+    input  uop_t    take_uop,
+    input  lanes_t  take_mask,
+    input  row_t    take_operands[SOURCES],
+    // L1.
+    input  logic    response_valid,
+    input  response_t response,
+    output logic    acknowledge,
+    output logic    acknowledge_epoch,
+    output logic    access_valid,
+    output access_t access,
+    input  logic    access_accepted,
+    input  logic    epoch,
+    output logic    store,                 // a store or its like sets out
+    // Write-back of loads: the next row, and whether a port takes it.
+    output logic    return_valid,
+    output slot_t   return_slot,
+    output reg_t    return_register,
+    output lanes_t  return_mask,
+    output row_t    return_row,
+    input  logic    return_taken,
+    output retire_t return_retire,
+    output seq_t    return_seq,
+    output pc_t     return_pc,
+    // Retirement of what returns nothing.
+    output retire_t done_retire,
+    output seq_t    done_seq,
+    output pc_t     done_pc,
+    output logic    fault,
+    output fault_e  fault_kind,
+    output slot_t   fault_slot,
+    output pc_t     fault_pc,
+    // For the trace: the head starts.
+    output logic    begins,
+    output slot_t   begins_slot,
+    output seq_t    begins_seq,
+    output row_t    begins_address,
+    output row_t    begins_data[4]
+);
+  localparam int Q = LSU_QUEUE_ENTRIES;
+  localparam int Q_BITS = $clog2(Q);
+  typedef logic [Q_BITS-1:0] place_t;
+  typedef logic [Q_BITS:0] count_t;
+  typedef logic [ENTRY_BITS-1:0] entry_t;
+
+  // The queue.
+  place_t first_q;
+  count_t count_q, count_left;
+  slot_t  slot_q[Q];
+  seq_t   seq_q[Q];
+  uop_t   uop_q[Q];
+  lanes_t mask_q[Q];
+  entry_t entry_q[Q];
+  row_t   operands_q[Q][SOURCES];
+
+  // Entries: from the collector until retirement.
+  logic [LSU_ENTRIES-1:0] used_q;
+  slot_t  entry_slot_q[LSU_ENTRIES];
+  seq_t   entry_seq_q[LSU_ENTRIES];
+  uop_t   entry_uop_q[LSU_ENTRIES];
+  lanes_t entry_mask_q[LSU_ENTRIES];
+  row_t   entry_address_q[LSU_ENTRIES];
+  row_t   entry_rows_q[LSU_ENTRIES][4];
+  logic [5:0] outstanding_q[LSU_ENTRIES];
+  logic [LSU_ENTRIES-1:0] all_sent_q;
+
+  // Responses.
+  entry_t answered;
+  logic   for_entry, completes;
+  assign answered = response.owner.entry;
+  always_comb begin
+    unique case (response.kind)
+      RESPONSE_STORED: acknowledge = response_valid;
+      RESPONSE_ATOMIC_OLD: acknowledge = response_valid && response.owner.posted && !response.owner.core_scope;
+      default: acknowledge = 1'b0;
+    endcase
+  end
+  assign acknowledge_epoch = response.owner.epoch;
+  assign for_entry = response_valid && !acknowledge && !response.owner.posted;
+  assign completes = for_entry && outstanding_q[answered] == 1 && all_sent_q[answered];
+
+  // The lanes' bytes of the line.
+  row_t merged[4];
+  logic [31:0] at;
+  always_comb begin
+    at = '0;
+    for (int r = 0; r < 4; r++) merged[r] = entry_rows_q[answered][r];
+    if (for_entry)
+      for (int l = 0; l < LANES; l++)
+        if (response.owner.lanes[l])
+          for (int i = 0; i < 16; i++) begin
+            at = entry_address_q[answered][l] + 32'(i);
+            if (i < (1 << entry_uop_q[answered].memory.log_bytes)
+                && at[31:LINE_SHIFT] == response.line[31:LINE_SHIFT])
+              merged[i/4][l][8*(i%4)+:8] = response.data[8*at[LINE_SHIFT-1:0]+:8];
+          end
+  end
+
+  // Local results on their way, the next in place 0.
+  logic   local_valid_q[LOCAL_LATENCY_CYCLES];
+  entry_t local_entry_q[LOCAL_LATENCY_CYCLES];
+
+  // Complete loads.
+  entry_t returns_q[LSU_ENTRIES];
+  entry_t returns_first_q;
+  logic [ENTRY_BITS:0] returns_count_q;
+  logic [1:0] return_row_q;
+  entry_t returning;
+  always_comb begin
+    return_valid = 1'b1;
+    returning = returns_q[returns_first_q];
+    if (returns_count_q == 0) begin
+      if (local_valid_q[0]) returning = local_entry_q[0];
+      else begin
+        returning = answered;
+        return_valid = completes;
+      end
+    end
+  end
+  uop_t   returning_uop;
+  logic   return_last;
+  assign returning_uop = entry_uop_q[returning];
+  assign return_slot = entry_slot_q[returning];
+  assign return_seq = entry_seq_q[returning];
+  assign return_pc = returning_uop.pc;
+  assign return_register = returning_uop.rd + REG_BITS'(return_row_q);
+  assign return_mask = entry_mask_q[returning];
+  assign return_row = completes && returning == answered ? merged[return_row_q] : entry_rows_q[returning][return_row_q];
+  assign return_last = return_taken && 3'(return_row_q) + 3'd1 == returning_uop.dst_rows;
+  assign return_retire = '{
+      valid: return_last, slot: return_slot, rd: returning_uop.rd, rows: returning_uop.dst_rows, pred: 1'b0,
+      access: 1'b1};
+
+  // The head of the queue.
+  uop_t   head;
+  lanes_t mask;
+  row_t   address;
+  row_t   head_data[4];
+  logic   busy_q, head_valid, head_starts, head_done, returns;
+  entry_t head_entry;
+  assign head = uop_q[first_q];
+  assign mask = mask_q[first_q];
+  assign address = operands_q[first_q][0];
+  assign head_entry = entry_q[first_q];
+  assign head_valid = count_q != 0;
+  assign head_starts = head_valid && !busy_q;
+  assign returns = head.dst_rows != 0;
+  always_comb for (int r = 0; r < 4; r++) head_data[r] = operands_q[first_q][r+1];
+
+  // Bounds and alignment.
+  logic misaligned, outside;
+  logic [32:0] end_of;
+  always_comb begin
+    misaligned = 1'b0;
+    outside = 1'b0;
+    end_of = '0;
+    for (int l = 0; l < LANES; l++)
+      if (mask[l]) begin
+        end_of = 33'(address[l]) + (33'd1 << head.memory.log_bytes);
+        if (head.memory.atomic && address[l][1:0] != 0 && !`BUG(140)) misaligned = 1'b1;
+        if (end_of > {1'b0, head.memory.device ? launch.device_bytes : launch.local_bytes}) outside = 1'b1;
+      end
+  end
+
+  logic refused;
+  assign refused = head_starts && (misaligned || outside);
+
+  // Local memory.
+  logic local_pass, local_last, local_done;
+  row_t local_rows[2];
+  logic [LANES-1:0][7:0] local_bytes;
+  row_t local_data[2];
+  assign local_data[0] = head_data[0];
+  assign local_data[1] = head_data[1];
+  assign local_pass = head_valid && !head.memory.device && !refused;
+  assign local_done = local_pass && local_last;
+  local_memory u_local (
+      .clk, .launch, .start, .start_group, .valid(local_pass), .first(head_starts), .group(group_of[slot_q[first_q]]),
+      .memory(head.memory), .mask, .address, .data(local_data), .last(local_last), .read_row(local_rows),
+      .read_bytes(local_bytes));
+
+  // L1.
+  logic [LANES-1:0][1:0] left_q, left, served, all_parts;
+  logic [LINE_SHIFT:0] line_end;
+  always_comb begin
+    line_end = '0;
+    for (int l = 0; l < LANES; l++) begin
+      line_end = (LINE_SHIFT+1)'(address[l][LINE_SHIFT-1:0])
+          + ((LINE_SHIFT+1)'(1) << head.memory.log_bytes) - (LINE_SHIFT+1)'(1);
+      all_parts[l][0] = mask[l];
+      all_parts[l][1] = mask[l] && line_end[LINE_SHIFT] && !`BUG(137);
+    end
+  end
+  assign left = head_starts ? all_parts : left_q;
+  logic device_head, pending_full, device_done, any_sent_q;
+  typedef logic [$clog2(LSU_PENDING_ENTRIES+1)-1:0] pending_t;
+  pending_t pending_q, pending;
+  assign pending = pending_q - pending_t'(completes);
+  assign device_head = head_valid && head.memory.device && !refused;
+  assign pending_full = returns && (head_starts || !any_sent_q)
+      && int'(pending) == LSU_PENDING_ENTRIES - int'(`BUG(136));
+  assign access_valid = device_head && !pending_full;
+  logic [31:0] line, swap;
+  lanes_t line_lanes;
+  logic [L1_LINE_BYTES-1:0] byte_mask;
+  logic [LINE_BITS-1:0] line_data;
+  coalesce u_coalesce (
+      .valid(access_valid), .memory(head.memory), .address, .data(head_data), .left, .served, .line,
+      .lanes(line_lanes), .byte_mask, .line_data, .swap);
+  logic remote;
+  assign remote = head.memory.atomic && head.scope inside {SCOPE_DEVICE, SCOPE_SYSTEM};
+  always_comb begin
+    access.load = head.memory.load;
+    access.store = head.memory.store;
+    access.atomic = head.memory.atomic;
+    access.atomic_op = head.memory.atomic_op;
+    access.remote = remote;
+    access.hint = head.memory.hint;
+    access.line = line;
+    access.byte_mask = byte_mask;
+    access.data = line_data;
+    access.swap = swap;
+    access.owner.entry = head_entry;
+    access.owner.lanes = line_lanes;
+    access.owner.epoch = epoch;
+    access.owner.posted = !returns;
+    access.owner.core_scope = head.memory.atomic && !remote;
+  end
+  assign store = access_accepted && (!returns || (head.memory.atomic && !remote));
+  assign device_done = access_accepted && (left & ~served) == 0;
+
+  assign head_done = local_done || device_done;
+  assign done_retire = '{
+      valid: head_done && !returns, slot: slot_q[first_q], rd: '0, rows: 3'd0, pred: 1'b0, access: 1'b1};
+  assign done_seq = seq_q[first_q];
+  assign done_pc = head.pc;
+  assign count_left = count_q - count_t'(head_done);
+  assign room = (`BUG(138) ? int'(count_q) : int'(count_left)) < Q;
+
+  entry_t free_entry;
+  always_comb begin
+    free_entry = '0;
+    for (int e = LSU_ENTRIES - 1; e >= 0; e--) if (!used_q[e]) free_entry = entry_t'(e);
+  end
+  logic exhausted;
+  assign exhausted = take && &used_q;
+
+  assign fault = refused || exhausted;
+  assign fault_kind = exhausted ? FAULT_LSU_ENTRIES : misaligned ? FAULT_MISALIGNED : FAULT_BOUNDS;
+  assign fault_slot = slot_q[first_q];
+  assign fault_pc = head.pc;
+  assign begins = head_starts;
+  assign begins_slot = slot_q[first_q];
+  assign begins_seq = seq_q[first_q];
+  assign begins_address = address;
+  always_comb for (int r = 0; r < 4; r++) begins_data[r] = head_data[r];
+
+  place_t take_at;
+  assign take_at = first_q + place_t'(count_q);
+  entry_t returns_last;
+  assign returns_last = returns_first_q + entry_t'(returns_count_q);
+  always_ff @(posedge clk) begin
+    if (head_done) first_q <= first_q + 1'b1;
+    count_q <= count_left + count_t'(take);
+    busy_q <= head_valid && !head_done;
+    if (take) begin
+      slot_q[take_at] <= take_slot;
+      seq_q[take_at] <= take_seq;
+      uop_q[take_at] <= take_uop;
+      mask_q[take_at] <= take_mask;
+      entry_q[take_at] <= free_entry;
+      for (int s = 0; s < SOURCES; s++) operands_q[take_at][s] <= take_operands[s];
+      used_q[free_entry] <= 1'b1;
+      entry_slot_q[free_entry] <= take_slot;
+      entry_seq_q[free_entry] <= take_seq;
+      entry_uop_q[free_entry] <= take_uop;
+      entry_mask_q[free_entry] <= take_mask;
+      entry_address_q[free_entry] <= take_operands[0];
+      for (int r = 0; r < 4; r++) entry_rows_q[free_entry][r] <= '0;
+      outstanding_q[free_entry] <= '0;
+      all_sent_q[free_entry] <= 1'b0;
+    end
+    // Local memory: what a pass read, and the result when it was the last.
+    if (local_pass && returns)
+      for (int l = 0; l < LANES; l++)
+        for (int i = 0; i < 8; i++)
+          if (local_bytes[l][i]) entry_rows_q[head_entry][i/4][l][8*(i%4)+:8] <= local_rows[i/4][l][8*(i%4)+:8];
+    for (int i = 0; i < LOCAL_LATENCY_CYCLES - 1; i++) begin
+      local_valid_q[i] <= local_valid_q[i+1];
+      local_entry_q[i] <= local_entry_q[i+1];
+    end
+    local_valid_q[LOCAL_LATENCY_CYCLES-1-int'(`BUG(139))] <= local_done && returns;
+    local_entry_q[LOCAL_LATENCY_CYCLES-1] <= head_entry;
+    // L1.
+    left_q <= access_accepted ? left & ~served : left;
+    any_sent_q <= head_valid && !head_done && ((any_sent_q && !head_starts) || access_accepted);
+    pending_q <= pending;
+    if (for_entry) begin
+      for (int r = 0; r < 4; r++) entry_rows_q[answered][r] <= merged[r];
+      outstanding_q[answered] <= outstanding_q[answered] - 1'b1;
+    end
+    if (access_accepted && returns) begin
+      if (head_starts || !any_sent_q) pending_q <= pending + 1'b1;
+      outstanding_q[head_entry] <= for_entry && answered == head_entry ? outstanding_q[head_entry]
+                                                                        : outstanding_q[head_entry] + 1'b1;
+      all_sent_q[head_entry] <= device_done;
+    end
+    // Complete loads.
+    if (local_valid_q[0]) returns_q[returns_last] <= local_entry_q[0];
+    if (completes) returns_q[returns_last+entry_t'(local_valid_q[0])] <= answered;
+    returns_count_q <= returns_count_q + (ENTRY_BITS+1)'(local_valid_q[0]) + (ENTRY_BITS+1)'(completes)
+        - (ENTRY_BITS+1)'(return_last);
+    if (return_last) returns_first_q <= returns_first_q + 1'b1;
+    if (return_taken) return_row_q <= return_last ? '0 : return_row_q + 1'b1;
+    if (return_last) used_q[returning] <= 1'b0;
+    if (done_retire.valid) used_q[head_entry] <= 1'b0;
+    if (!rst_n) begin
+      first_q <= '0;
+      count_q <= '0;
+      busy_q <= 1'b0;
+      used_q <= '0;
+      for (int i = 0; i < LOCAL_LATENCY_CYCLES; i++) local_valid_q[i] <= 1'b0;
+      returns_first_q <= '0;
+      returns_count_q <= '0;
+      return_row_q <= '0;
+      pending_q <= '0;
+      any_sent_q <= 1'b0;
+    end
+  end
+endmodule

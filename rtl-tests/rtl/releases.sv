@@ -1,0 +1,120 @@
+// Releases at device and system scope (rule B6): stores on their way to the L2 in two epochs, rounds, and requests to
+// the L2.
+`include "bugs.svh"
+module releases
+  import wave_isa_pkg::*;
+  import wave_core_pkg::*;
+(
+    input  logic   clk,
+    input  logic   rst_n,
+    // Fences at the head of their waves that are reached: accesses performed, at no barrier, in no shadow. As the last
+    // cycle left them; those whose shadow ends now; with the retirements of write-back; with that of the load/store
+    // unit.
+    input  slots_t reached_before,
+    input  slots_t reached_shadow,
+    input  slots_t reached_after,
+    input  slots_t reached_late,
+    input  slots_t system,
+    input  logic   answer,          // the L2 has released what was asked
+    input  logic   acknowledge,     // a store is acknowledged
+    input  logic   acknowledge_epoch,
+    input  logic   store,           // a store sets out, after write-back
+    output logic   open,            // the epoch that it joins
+    input  logic   issue,           // a fence issues
+    input  slot_t  issue_slot,
+    output slots_t passes,          // fences that need not wait
+    output logic   ask,             // asks the L2 for a release
+    input  logic   ask_taken,
+    output logic   stores           // some store is not acknowledged, after this cycle
+);
+  typedef logic [15:0] number_t;
+  typedef struct packed {
+    number_t [1:0] pending;      // stores of each epoch
+    logic          open;
+    logic          to_ask;
+    slots_t        round;        // fences that wait for the closed epoch
+    slots_t        next;         // for the next round
+    slots_t        granted;      // whose round is over
+    slots_t        asked;        // that the present request to the L2 is for
+    slots_t        to_be_asked;  // that the next one is for
+    slots_t        answered;
+    slots_t        passes;
+  } state_t;
+  state_t state_q, closed, early, late, state_d;
+
+  // Fences are reached, in the order of their slots.
+  function automatic state_t reach(input state_t from, input slots_t reached, input slots_t is_system);
+    state_t s;
+    logic   waits;
+    s = from;
+    for (int w = 0; w < MAX_WAVES; w++)
+      if (reached[w] && !s.passes[w]) begin
+        if (s.answered[w]) s.passes[w] = 1'b1;
+        else if (!s.asked[w] && !s.to_be_asked[w]) begin
+          waits = !s.granted[w] && (s.pending[0] != 0 || s.pending[1] != 0);
+          if (waits) begin
+            if (!s.round[w] && !s.next[w]) begin
+              if (s.round != 0) s.next[w] = 1'b1;
+              else begin
+                s.open = !s.open;
+                s.round[w] = 1'b1;
+              end
+            end
+          end else if (!is_system[w]) s.passes[w] = 1'b1;
+          else if (s.asked == 0) begin
+            s.asked[w] = 1'b1;
+            s.to_ask = 1'b1;
+          end else s.to_be_asked[w] = 1'b1;
+        end
+      end
+    return s;
+  endfunction
+
+  always_comb begin
+    closed = reach(reach(state_q, reached_before, system), reached_shadow, system);
+    if (answer) begin
+      closed.answered = closed.answered | closed.asked;
+      closed.asked = closed.to_be_asked;
+      closed.to_be_asked = '0;
+      closed.to_ask = closed.asked != 0;
+    end
+    if (acknowledge) begin
+      closed.pending[acknowledge_epoch] = closed.pending[acknowledge_epoch] - 1'b1;
+      if (closed.round != 0 && (closed.pending[!closed.open] == 0 || `BUG(155))) begin
+        closed.granted = closed.granted | closed.round;
+        closed.round = closed.next;
+        closed.next = '0;
+        if (closed.round != 0) begin
+          closed.open = !closed.open;
+          // What was stored during the round may be acknowledged already.
+          if (closed.pending[!closed.open] == 0) begin
+            closed.granted = closed.granted | closed.round;
+            closed.round = '0;
+          end
+        end
+      end
+    end
+  end
+  assign early = reach(closed, reached_after, system);
+  assign open = early.open;
+
+  always_comb begin
+    late = early;
+    if (store) late.pending[early.open] = early.pending[early.open] + 1'b1;
+    late = reach(late, reached_late, system);
+  end
+  assign passes = late.passes;
+  assign ask = late.to_ask;
+  assign stores = late.pending != 0;
+
+  always_comb begin
+    state_d = late;
+    if (ask_taken) state_d.to_ask = 1'b0;
+    if (issue) begin
+      state_d.granted[issue_slot] = `BUG(156);
+      state_d.answered[issue_slot] = 1'b0;
+      state_d.passes[issue_slot] = 1'b0;
+    end
+  end
+  always_ff @(posedge clk) state_q <= rst_n ? state_d : '0;
+endmodule

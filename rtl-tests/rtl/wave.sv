@@ -1,0 +1,212 @@
+// The wave slots: instruction buffers, and what the next instruction of each wave waits for (rules I2, I5).
+//
+// Order within a cycle: `retire` of write-back and of the load/store unit, then issue (`pop`, `collect`), then decode
+// (`push`). The outputs that issue looks at include the retirements of the cycle.
+`include "bugs.svh"
+module wave
+  import wave_isa_pkg::*;
+  import wave_core_pkg::*;
+#(
+    parameter int RETIRE_PORTS = 6
+) (
+    input  logic     clk,
+    input  logic     rst_n,
+    input  slots_t   started,
+    input  retire_t  retire[RETIRE_PORTS],
+    input  retire_t  retire_return,    // of these, that of a load by write-back
+    // Issue: the instruction of `slot` leaves its buffer.
+    input  logic     pop,
+    input  slot_t    slot,
+    input  logic     collect,          // and goes to a collector
+    input  logic     empty_buffer,     // redirect or end: the rest of the slot's buffer is dropped
+    input  logic [1:0] push_valid,
+    input  slot_t    push_slot,
+    input  uop_t     push_uop[FETCH_WORDS],
+    output uop_t     head,             // of `slot`
+    output slots_t   buffered,
+    output slots_t   hazard_free,
+    output slots_t   needs_collector,
+    output slots_t   drains,           // barrier, wait or fence that has to wait for accesses, but for those of `releases`
+    output slots_t   releases,         // fence that releases at device or system scope
+    output slots_t   releases_system,
+    output slots_t   accesses_written, // no memory instruction is outstanding after write-back
+    output slots_t   accesses_done,    // and after the load/store unit
+    output slots_t   drained,          // nothing is in flight
+    output slots_t   retiring,         // something retires in this cycle
+    output slots_t   has_room          // after issue and decode
+);
+  localparam int PTR_BITS = $clog2(FETCH_BUFFER_ENTRIES);
+  typedef logic [PTR_BITS-1:0] ptr_t;
+  typedef logic [PTR_BITS:0] count_t;
+  // Memory instructions and instructions of a wave on their way, at most.
+  typedef logic [7:0] flight_t;
+
+  uop_t   buffer_q[MAX_WAVES][FETCH_BUFFER_ENTRIES];
+  ptr_t   first_q[MAX_WAVES];
+  count_t count_q[MAX_WAVES];
+  logic [MAX_REGISTERS-1:0] pending_q[MAX_WAVES];
+  logic [PREDICATES-1:0] pending_preds_q[MAX_WAVES];
+  flight_t accesses_q[MAX_WAVES];
+  flight_t loads_q[MAX_WAVES];
+  flight_t in_flight_q[MAX_WAVES];
+
+  // What waits for what: of each buffered instruction, worked out as it enters.
+  typedef struct packed {
+    logic [MAX_REGISTERS-1:0] registers;
+    logic [PREDICATES-1:0]    preds;
+    logic                     collector;
+    logic                     all;          // waits for every access
+    logic                     loads;        // waits for loads
+    logic                     releases;
+    logic                     system;
+  } needs_t;
+  needs_t needs_q[MAX_WAVES][FETCH_BUFFER_ENTRIES];
+
+  function automatic logic [MAX_REGISTERS-1:0] rows_of(input reg_t first, input logic [2:0] rows);
+    logic [MAX_REGISTERS-1:0] set;
+    set = '0;
+    for (int i = 0; i < 4; i++) if (3'(i) < rows) set[first + REG_BITS'(i)] = 1'b1;
+    return set;
+  endfunction
+
+  function automatic needs_t needs_of(input uop_t uop);
+    needs_t n;
+    logic   far;
+    n = '0;
+    n.registers = rows_of(uop.rd, `BUG(109) ? 3'd0 : uop.dst_rows);
+    for (int i = 0; i < SOURCES; i++) if (uop.uses[i]) n.registers[uop.source[i]] = 1'b1;
+    if (uop.dst_pred) n.preds[uop.rd[1:0]] = 1'b1;
+    if (uop.guarded && !`BUG(110)) n.preds[uop.guard_pred] = 1'b1;
+    if (uop.has_ps) n.preds[uop.ps] = 1'b1;
+    n.collector = uop.kind inside {KIND_COMPUTE, KIND_MEMORY};
+    far = uop.scope inside {SCOPE_DEVICE, SCOPE_SYSTEM};
+    n.loads = uop.kind == KIND_WAIT;
+    n.releases = uop.kind == KIND_FENCE && uop.release_ && far;
+    n.system = n.releases && uop.scope == SCOPE_SYSTEM;
+    n.all = (uop.kind == KIND_BARRIER && !`BUG(111)) || (uop.kind == KIND_FENCE && uop.scope != SCOPE_WAVE && !n.releases);
+    return n;
+  endfunction
+
+  // Retirements of this cycle, by wave.
+  logic [MAX_REGISTERS-1:0] cleared[MAX_WAVES];
+  logic [PREDICATES-1:0] cleared_preds[MAX_WAVES];
+  logic [2:0] retired[MAX_WAVES];
+  logic [2:0] accesses_over[MAX_WAVES];
+  logic [2:0] loads_over[MAX_WAVES];
+  always_comb begin
+    for (int w = 0; w < MAX_WAVES; w++) begin
+      cleared[w] = '0;
+      cleared_preds[w] = '0;
+      retired[w] = '0;
+      accesses_over[w] = '0;
+      loads_over[w] = '0;
+    end
+    for (int p = 0; p < RETIRE_PORTS; p++) begin
+      if (retire[p].valid) begin
+        cleared[retire[p].slot] = cleared[retire[p].slot] | rows_of(retire[p].rd, retire[p].rows);
+        if (retire[p].pred) cleared_preds[retire[p].slot][retire[p].rd[1:0]] = 1'b1;
+        retired[retire[p].slot] = retired[retire[p].slot] + 3'd1;
+        if (retire[p].access) begin
+          accesses_over[retire[p].slot] = accesses_over[retire[p].slot] + 3'd1;
+          if (retire[p].rows != 0) loads_over[retire[p].slot] = loads_over[retire[p].slot] + 3'd1;
+        end
+      end
+    end
+  end
+
+  // The same, of write-back alone.
+  always_comb begin
+    for (int w = 0; w < MAX_WAVES; w++) accesses_written[w] = accesses_q[w] == 0;
+    if (retire_return.valid && accesses_q[retire_return.slot] == 1) accesses_written[retire_return.slot] = 1'b1;
+  end
+
+  logic [MAX_REGISTERS-1:0] pending[MAX_WAVES];
+  logic [PREDICATES-1:0] pending_preds[MAX_WAVES];
+  flight_t accesses[MAX_WAVES];
+  flight_t loads[MAX_WAVES];
+  flight_t in_flight[MAX_WAVES];
+  always_comb begin
+    for (int w = 0; w < MAX_WAVES; w++) begin
+      pending[w] = pending_q[w] & ~cleared[w];
+      pending_preds[w] = pending_preds_q[w] & ~cleared_preds[w];
+      accesses[w] = accesses_q[w] - flight_t'(accesses_over[w]);
+      loads[w] = loads_q[w] - flight_t'(loads_over[w]);
+      in_flight[w] = in_flight_q[w] - flight_t'(retired[w]);
+      retiring[w] = retired[w] != 0;
+    end
+  end
+
+  always_comb begin
+    for (int w = 0; w < MAX_WAVES; w++) begin
+      buffered[w] = count_q[w] != 0;
+      hazard_free[w] = (pending[w] & needs_q[w][first_q[w]].registers) == 0
+          && (pending_preds[w] & needs_q[w][first_q[w]].preds) == 0;
+      needs_collector[w] = needs_q[w][first_q[w]].collector;
+      releases[w] = needs_q[w][first_q[w]].releases;
+      releases_system[w] = needs_q[w][first_q[w]].system;
+      drains[w] = (needs_q[w][first_q[w]].all && accesses[w] != 0) || (needs_q[w][first_q[w]].loads && loads[w] != 0);
+      accesses_done[w] = accesses[w] == 0;
+      drained[w] = in_flight[w] == 0;
+    end
+  end
+
+  assign head = buffer_q[slot][first_q[slot]];
+
+  // Buffers after issue and decode.
+  logic [1:0] pushes;
+  assign pushes = 2'(push_valid[0]) + 2'(push_valid[1]);
+  count_t count_popped[MAX_WAVES];
+  count_t count_d[MAX_WAVES];
+  always_comb begin
+    for (int w = 0; w < MAX_WAVES; w++) begin
+      count_popped[w] = count_q[w];
+      if (pop && slot == slot_t'(w)) count_popped[w] = empty_buffer ? '0 : count_q[w] - 1'b1;
+      if (started[w]) count_popped[w] = '0;
+      count_d[w] = count_popped[w];
+      if (push_slot == slot_t'(w)) count_d[w] = count_popped[w] + count_t'(pushes);
+      has_room[w] = count_t'(FETCH_BUFFER_ENTRIES) - count_d[w] >= count_t'(FETCH_WORDS) + count_t'(`BUG(112));
+    end
+  end
+
+  ptr_t push_at;
+  assign push_at = first_q[push_slot] + ptr_t'(count_q[push_slot]);
+
+  always_ff @(posedge clk) begin
+    for (int w = 0; w < MAX_WAVES; w++) begin
+      count_q[w] <= count_d[w];
+      pending_q[w] <= pending[w];
+      pending_preds_q[w] <= pending_preds[w];
+      accesses_q[w] <= accesses[w];
+      loads_q[w] <= loads[w];
+      in_flight_q[w] <= in_flight[w];
+    end
+    if (pop) first_q[slot] <= empty_buffer ? first_q[slot] + ptr_t'(count_q[slot]) : first_q[slot] + 1'b1;
+    if (pop && collect) begin
+      pending_q[slot] <= pending[slot] | rows_of(head.rd, head.dst_rows);
+      if (head.dst_pred) pending_preds_q[slot][head.rd[1:0]] <= 1'b1;
+      in_flight_q[slot] <= in_flight[slot] + 1'b1;
+      if (head.kind == KIND_MEMORY) begin
+        accesses_q[slot] <= accesses[slot] + 1'b1;
+        if (head.dst_rows != 0 && !`BUG(113)) loads_q[slot] <= loads[slot] + 1'b1;
+      end
+    end
+    if (push_valid[0]) begin
+      buffer_q[push_slot][push_at] <= push_uop[0];
+      needs_q[push_slot][push_at] <= needs_of(push_uop[0]);
+    end
+    if (push_valid[1]) begin
+      buffer_q[push_slot][push_at + 1'b1] <= push_uop[1];
+      needs_q[push_slot][push_at + 1'b1] <= needs_of(push_uop[1]);
+    end
+    if (!rst_n)
+      for (int w = 0; w < MAX_WAVES; w++) begin
+        count_q[w] <= '0;
+        first_q[w] <= '0;
+        pending_q[w] <= '0;
+        pending_preds_q[w] <= '0;
+        accesses_q[w] <= '0;
+        loads_q[w] <= '0;
+        in_flight_q[w] <= '0;
+      end
+  end
+endmodule

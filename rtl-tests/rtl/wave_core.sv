@@ -1,0 +1,262 @@
+// One core with one scheduler. The blocks are named as the files of the simulator's core; the order of the stages within
+// a cycle is that of rule P1, consumers first, so what a stage sees of another in the same cycle is combinational.
+module wave_core
+  import wave_isa_pkg::*;
+  import wave_core_pkg::*;
+(
+    input  logic     clk,
+    input  logic     rst_n,
+    input  launch_t  launch,
+    input  logic [MAX_REGISTERS-1:0] initial_valid,
+    input  logic [MAX_REGISTERS-1:0][31:0] initial_value,
+    // Dispatcher.
+    input  logic     start_valid,
+    input  logic [2:0][31:0] start_id,
+    output logic [SLOT_BITS:0] done,
+    output logic     idle,             // no wave and no store on its way after this cycle
+    // Memory side.
+    input  logic     credit,
+    output logic     send,
+    output request_t request,
+    input  logic     reply_valid,
+    input  reply_t   reply,
+    output logic     reply_taken,
+    output trace_t   trace
+);
+  // Stage 1: arrival. Stage 2: shadows.
+  slots_t started, resident, ended, at_barrier, drained, retiring, passes, shadow, shadow_ends, shadow_after;
+  lanes_t started_lanes[MAX_WAVES];
+  group_t started_group, group_of[MAX_WAVES];
+  logic [SLOT_BITS-1:0] wave_id[MAX_WAVES];
+  logic [2:0][31:0] group_id[MAX_WORKGROUPS];
+  logic barrier, end_wave, empty;
+
+  // Issue.
+  logic   issue_valid, effective, collect, step, jump, control_ended, control_fault, end_code, redirect;
+  logic   fence, invalidate, issue_fault;
+  slot_t  slot;
+  uop_t   uop;
+  lanes_t active, live, guard, condition, lanes;
+  pc_t    call_target, next_pc, jump_target;
+  fault_e control_fault_kind, issue_fault_kind;
+  seq_t   seq;
+  slots_t buffered, hazard_free, needs_collector, drains, is_release, is_system, accesses_written, accesses_done, has_room;
+  slots_t release_passes, collecting;
+  logic   collector_free;
+
+  workgroup u_workgroup (
+      .clk, .rst_n, .launch, .start_valid, .start_id, .started, .started_lanes, .started_group, .resident, .ended,
+      .at_barrier, .drained, .retiring, .barrier, .end_wave, .slot, .passes, .done, .empty, .group_of, .wave_id,
+      .group_id);
+
+  // Stage 3: a reply is a line of code, the end of a release, or for the L1.
+  logic code_reply, released, l1_reply_taken;
+  assign code_reply = reply_valid && reply.tag[ICACHE_TAG_BIT];
+  assign released = reply_valid && !code_reply && reply.kind == REPLY_RELEASED;
+  assign reply_taken = code_reply || released || l1_reply_taken;
+
+  // Stages 4 to 6: results, write-back, load/store unit.
+  localparam int RETIRE_PORTS = CLASSES + 2;
+  localparam int PRED_PORTS = CLASSES;
+  result_t result[CLASSES];
+  row_t    result_row[CLASSES];
+  lanes_t  result_pred[CLASSES];
+  logic [REGISTERS_BANKS-1:0] reserved;
+  retire_t retire[RETIRE_PORTS];
+  logic    return_valid, return_taken, row_write;
+  slot_t   return_slot, row_slot;
+  reg_t    return_register, row_register;
+  lanes_t  return_mask, row_mask;
+  row_t    return_row, row_value;
+  retire_t return_retire, done_retire;
+  seq_t    return_seq, done_seq;
+  pc_t     return_pc, done_pc;
+  logic    pred_write[PRED_PORTS];
+  slot_t   pred_slot[PRED_PORTS];
+  logic [1:0] pred_index[PRED_PORTS];
+  lanes_t  pred_mask[PRED_PORTS];
+  writeback u_writeback (
+      .result, .result_row, .reserved, .return_valid, .return_slot, .return_register, .return_mask, .return_row,
+      .return_taken, .write(row_write), .write_slot(row_slot), .write_register(row_register), .write_mask(row_mask),
+      .write_row(row_value));
+  always_comb begin
+    for (int c = 0; c < CLASSES; c++) begin
+      retire[c] = '{
+          valid: result[c].valid, slot: result[c].slot, rd: result[c].rd, rows: result[c].rows, pred: result[c].pred,
+          access: 1'b0};
+      pred_write[c] = result[c].valid && result[c].pred;
+      pred_slot[c] = result[c].slot;
+      pred_index[c] = result[c].rd[1:0];
+      pred_mask[c] = result[c].mask;
+    end
+    retire[CLASSES] = return_retire;
+    retire[CLASSES+1] = done_retire;
+  end
+
+  logic   response_valid, access_valid, accepted, acknowledge, acknowledge_epoch, epoch, store;
+  response_t response;
+  access_t access;
+  logic   lsu_room, lsu_take, lsu_fault;
+  logic [$clog2(REGISTERS_COLLECTORS+1)-1:0] lsu_place;
+  fault_e lsu_fault_kind;
+  slot_t  lsu_fault_slot, begins_slot;
+  pc_t    lsu_fault_pc;
+  logic   begins;
+  seq_t   begins_seq;
+  row_t   begins_address, begins_data[4];
+
+  logic   collector_complete[REGISTERS_COLLECTORS];
+  slot_t  collector_slot[REGISTERS_COLLECTORS];
+  seq_t   collector_seq[REGISTERS_COLLECTORS];
+  uop_t   collector_uop[REGISTERS_COLLECTORS];
+  lanes_t collector_mask[REGISTERS_COLLECTORS], collector_condition[REGISTERS_COLLECTORS];
+  row_t   collector_operands[REGISTERS_COLLECTORS][SOURCES];
+  logic [REGISTERS_COLLECTORS-1:0] leaves, finishes;
+
+  localparam int PLACE_BITS = $clog2(REGISTERS_COLLECTORS);
+  logic [PLACE_BITS-1:0] place;
+  assign place = PLACE_BITS'(lsu_place);
+  lsu u_lsu (
+      .clk, .rst_n, .launch, .start(start_valid), .start_group(started_group), .group_of, .room(lsu_room),
+      .take(lsu_take), .take_slot(collector_slot[place]), .take_seq(collector_seq[place]),
+      .take_uop(collector_uop[place]), .take_mask(collector_mask[place]), .take_operands(collector_operands[place]),
+      .response_valid, .response, .acknowledge, .acknowledge_epoch, .access_valid, .access,
+      .access_accepted(accepted), .epoch, .store, .return_valid, .return_slot, .return_register, .return_mask,
+      .return_row, .return_taken, .return_retire, .return_seq, .return_pc, .done_retire, .done_seq, .done_pc,
+      .fault(lsu_fault), .fault_kind(lsu_fault_kind), .fault_slot(lsu_fault_slot), .fault_pc(lsu_fault_pc), .begins,
+      .begins_slot, .begins_seq, .begins_address, .begins_data);
+
+  logic l1_request_valid, l1_request_taken;
+  request_t l1_request;
+  l1 u_l1 (
+      .clk, .rst_n, .reply_valid(reply_valid && !code_reply && !released), .reply, .reply_taken(l1_reply_taken),
+      .response_valid, .response, .access_valid, .access, .accepted, .invalidate, .request_valid(l1_request_valid),
+      .request(l1_request), .request_taken(l1_request_taken));
+
+  // Fences that are reached, as the last cycle left them, with the shadows and with the retirements of this one.
+  slots_t fences, accesses_before_q, performed_before, shadow_before;
+  logic   ask, ask_taken, stores;
+  assign fences = buffered & is_release & resident & ~(ended | at_barrier);
+  assign performed_before = accesses_before_q;
+  assign shadow_before = shadow | shadow_ends;
+  releases u_releases (
+      .clk, .rst_n, .reached_before(fences & performed_before & ~shadow_before),
+      .reached_shadow(fences & performed_before & shadow_ends), .reached_after(fences & accesses_written & ~shadow),
+      .reached_late(fences & accesses_done & ~shadow), .system(is_system), .answer(released), .acknowledge, .acknowledge_epoch, .store, .open(epoch), .issue(fence),
+      .issue_slot(slot), .passes(release_passes), .ask, .ask_taken, .stores);
+  assign idle = empty && !stores;
+
+  // Stages 7 and 8: dispatch, operand read.
+  execute u_execute (
+      .clk, .rst_n, .launch, .complete(collector_complete), .slot(collector_slot), .seq(collector_seq),
+      .uop(collector_uop), .mask(collector_mask), .condition(collector_condition), .operands(collector_operands),
+      .leaves, .lsu_room, .lsu_take, .lsu_place, .group_of, .wave_id, .group_id, .result, .result_row, .result_pred,
+      .reserved);
+
+  slot_t read_slot[REGISTERS_BANKS];
+  reg_t  read_register[REGISTERS_BANKS];
+  row_t  read_row[REGISTERS_BANKS];
+  collector u_collector (
+      .clk, .rst_n, .complete(collector_complete), .slot(collector_slot), .seq(collector_seq), .uop(collector_uop),
+      .mask(collector_mask), .condition(collector_condition), .operands(collector_operands), .leaves, .read_slot,
+      .read_register, .read_row, .finishes, .collecting, .free(collector_free), .take(collect), .take_slot(slot),
+      .take_seq(seq), .take_uop(uop), .take_mask(lanes), .take_condition(condition));
+  register_file u_registers (
+      .clk, .started, .initial_valid, .initial_value, .read_slot, .read_register, .read_row, .write(row_write),
+      .write_slot(row_slot), .write_register(row_register), .write_mask(row_mask), .write_row(row_value));
+
+  // Stage 9: issue.
+  issue #(.PRED_PORTS(PRED_PORTS)) u_issue (
+      .clk, .rst_n, .launch, .started, .resident, .ended, .at_barrier, .buffered, .hazard_free, .needs_collector,
+      .drains, .is_release, .release_passes, .collecting, .collector_free, .pred_write, .pred_slot, .pred_index,
+      .pred_mask, .pred_value(result_pred), .valid(issue_valid), .slot, .uop, .active, .live, .guard, .condition,
+      .lanes, .effective, .collect, .step, .call_target, .next(next_pc), .jump, .control_ended, .control_fault,
+      .control_fault_kind, .end_code, .end_wave, .redirect, .barrier, .passes, .fence, .invalidate, .shadow,
+      .shadow_ends, .shadow_after, .fault(issue_fault), .fault_kind(issue_fault_kind), .seq);
+  divergence u_divergence (
+      .clk, .started, .started_lanes, .slot, .step, .end_wave(end_code), .op(uop.op), .guard, .condition,
+      .target(call_target), .next(next_pc), .active, .live, .jump, .jump_target, .ended(control_ended),
+      .fault(control_fault), .fault_kind(control_fault_kind));
+
+  // Stages 10 and 11: decode, fetch.
+  logic   group_valid, requested;
+  slot_t  group_slot, requested_slot;
+  pc_t    group_first, requested_first;
+  logic [1:0] group_words, push_valid;
+  logic [FETCH_WORDS-1:0][31:0] group_word;
+  uop_t   push_uop[FETCH_WORDS];
+  wave #(.RETIRE_PORTS(RETIRE_PORTS)) u_wave (
+      .clk, .rst_n, .started, .retire, .retire_return(return_retire), .pop(issue_valid), .slot, .collect, .empty_buffer(redirect || end_wave),
+      .push_valid, .push_slot(group_slot), .push_uop, .head(uop), .buffered, .hazard_free, .needs_collector, .drains,
+      .releases(is_release), .releases_system(is_system), .accesses_written, .accesses_done, .drained, .retiring, .has_room);
+  decode u_decode (
+      .clk, .launch, .started, .redirect, .redirect_slot(slot), .group_valid, .group_slot, .group_first, .group_words,
+      .group_word, .push_valid, .push_uop);
+
+  logic  code_valid, code_taken;
+  logic [30:0] code_line;
+  slots_t ending;
+  always_comb begin
+    ending = ended;
+    if (end_wave) ending[slot] = 1'b1;
+  end
+  fetch u_fetch (
+      .clk, .rst_n, .launch, .started, .reply_valid(code_reply), .reply_line(reply.tag[30:0]), .reply_data(reply.data),
+      .drop(redirect || end_wave), .redirect, .drop_slot(slot), .redirect_target(jump_target),
+      .willing(resident & has_room & ~(shadow_after | ending)), .group_valid, .group_slot, .group_first, .group_words,
+      .group_word, .miss_valid(code_valid), .miss_line(code_line), .miss_taken(code_taken), .requested,
+      .requested_slot, .requested_first);
+  memory_port u_port (
+      .clk, .rst_n, .credit, .code_valid, .code_line, .code_taken, .release_valid(ask), .release_taken(ask_taken),
+      .l1_valid(l1_request_valid), .l1_request, .l1_taken(l1_request_taken), .send, .request);
+
+  // What is reported: every step of every instruction.
+  slots_t accesses_after;
+  always_comb begin
+    accesses_after = accesses_done;
+    if (collect && uop.kind == KIND_MEMORY) accesses_after[slot] = 1'b0;
+  end
+  always_ff @(posedge clk) accesses_before_q <= accesses_after;
+
+  always_comb begin
+    trace = '0;
+    trace.fetch = '{valid: requested, slot: requested_slot, seq: '0, pc: requested_first};
+    for (int i = 0; i < FETCH_WORDS; i++)
+      trace.decode[i] = '{valid: push_valid[i], slot: group_slot, seq: '0, pc: push_uop[i].pc};
+    trace.issue = '{valid: issue_valid, slot: slot, seq: seq, pc: uop.pc};
+    trace.issue_retires = issue_valid && !collect;
+    trace.issue_word0 = uop.word0;
+    trace.issue_word1 = uop.word1;
+    trace.issue_words = uop.kind == KIND_END ? 2'd0 : uop.two_words ? 2'd2 : 2'd1;
+    trace.issue_active = active;
+    trace.issue_lanes = effective ? lanes : '0;
+    trace.issue_wave = 32'(wave_id[slot]);
+    trace.issue_group = group_id[group_of[slot]];
+    trace.issue_next = jump ? jump_target : next_pc;
+    trace.issue_ends = end_wave;
+    for (int k = 0; k < REGISTERS_COLLECTORS; k++) begin
+      trace.operands[k] = '{
+          valid: finishes[k], slot: collector_slot[k], seq: collector_seq[k], pc: collector_uop[k].pc};
+      trace.execute[k] = '{valid: leaves[k], slot: collector_slot[k], seq: collector_seq[k], pc: collector_uop[k].pc};
+    end
+    trace.access = '{valid: begins, slot: begins_slot, seq: begins_seq, pc: '0};
+    trace.access_address = begins_address;
+    for (int r = 0; r < 4; r++) trace.access_data[r] = begins_data[r];
+    for (int c = 0; c < CLASSES; c++) begin
+      trace.retire[c] = '{valid: result[c].valid, slot: result[c].slot, seq: result[c].seq, pc: result[c].pc};
+      trace.retire_pred[c] = result[c].valid && result[c].pred;
+      trace.retire_index[c] = 8'(result[c].rd);
+      trace.retire_value[c] = result_pred[c];
+    end
+    trace.retire[CLASSES] = '{valid: return_retire.valid, slot: return_slot, seq: return_seq, pc: return_pc};
+    trace.retire[CLASSES+1] = '{valid: done_retire.valid, slot: done_retire.slot, seq: done_seq, pc: done_pc};
+    trace.write = row_write;
+    trace.write_slot = 8'(row_slot);
+    trace.write_register = 8'(row_register);
+    trace.write_row = row_value;
+    trace.fault = issue_fault || lsu_fault;
+    trace.fault_kind = lsu_fault ? lsu_fault_kind : issue_fault_kind;
+    trace.fault_slot = lsu_fault ? 8'(lsu_fault_slot) : 8'(slot);
+    trace.fault_pc = lsu_fault ? lsu_fault_pc : uop.pc;
+  end
+endmodule

@@ -1,0 +1,125 @@
+// Workgroups resident on the core (rules R1 to R3, B4): slots, barriers, and their end.
+`include "bugs.svh"
+module workgroup
+  import wave_isa_pkg::*;
+  import wave_core_pkg::*;
+(
+    input  logic    clk,
+    input  logic    rst_n,
+    input  launch_t launch,
+    // A workgroup arrives.
+    input  logic    start_valid,
+    input  logic [2:0][31:0] start_id,
+    output slots_t  started,               // its waves
+    output lanes_t  started_lanes[MAX_WAVES],
+    output group_t  started_group,
+    output slots_t  resident,              // after the arrival
+    output slots_t  ended,                 // waves without live lanes, before issue
+    output slots_t  at_barrier,            // before issue
+    input  slots_t  drained,               // nothing in flight, after the retirements of this cycle
+    input  slots_t  retiring,
+    // Issue.
+    input  logic    barrier,               // the wave in `slot` reaches a barrier
+    input  logic    end_wave,              // or ends
+    input  slot_t   slot,
+    output slots_t  passes,                // waves that a barrier lets go
+    output logic [SLOT_BITS:0] done,       // workgroups whose last slot is free now
+    output logic    empty,                 // no wave is left after this cycle
+    // Of every slot, for special registers, local memory and the trace.
+    output group_t  group_of[MAX_WAVES],
+    output logic [SLOT_BITS-1:0] wave_id[MAX_WAVES],
+    output logic [2:0][31:0] group_id[MAX_WORKGROUPS]
+);
+  slots_t resident_q, ended_q, at_barrier_q;
+  logic [MAX_WORKGROUPS-1:0] group_resident_q;
+  slots_t group_slots_q[MAX_WORKGROUPS];
+
+  assign ended = ended_q;
+  assign at_barrier = at_barrier_q;
+
+  // Arrival: the lowest free slots, wave 0 the lowest.
+  logic [31:0] waves_left, next_wave;
+  logic [31:0] lanes_left;
+  logic [SLOT_BITS-1:0] start_wave[MAX_WAVES];
+  logic group_found;
+  always_comb begin
+    started = '0;
+    next_wave = '0;
+    waves_left = launch.waves;
+    lanes_left = launch.threads;
+    for (int w = 0; w < MAX_WAVES; w++) begin
+      started_lanes[w] = '0;
+      start_wave[w] = '0;
+      if (start_valid && !resident_q[w] && waves_left != 0) begin
+        started[w] = 1'b1;
+        start_wave[w] = SLOT_BITS'(next_wave);
+        for (int l = 0; l < LANES; l++) started_lanes[w][l] = 32'(l) < lanes_left || `BUG(127);
+        lanes_left = lanes_left - 32'(LANES);
+        next_wave = next_wave + 1;
+        waves_left = waves_left - 1;
+      end
+    end
+    started_group = '0;
+    group_found = 1'b0;
+    for (int g = 0; g < MAX_WORKGROUPS; g++)
+      if (!group_found && !group_resident_q[g]) begin
+        started_group = group_t'(g);
+        group_found = 1'b1;
+      end
+  end
+  assign resident = resident_q | started;
+
+  // A wave that ends, or one at the barrier, may be the last that the others wait for.
+  slots_t ended_d, at_barrier_d, live;
+  always_comb begin
+    ended_d = ended_q;
+    at_barrier_d = at_barrier_q;
+    if (end_wave) ended_d[slot] = 1'b1;
+    if (barrier) at_barrier_d[slot] = 1'b1;
+    live = group_slots_q[group_of[slot]] & resident_q & (`BUG(126) ? '1 : ~ended_d);
+    passes = '0;
+    if ((barrier || end_wave) && live != 0 && (live & ~at_barrier_d) == 0) passes = live;
+  end
+
+  // Slots that are free from the next cycle on: those of ended waves with nothing in flight.
+  slots_t freed;
+  always_comb begin
+    freed = ended_q & (`BUG(128) ? '1 : drained) & retiring;
+    if (end_wave && drained[slot]) freed[slot] = 1'b1;
+  end
+  slots_t group_left[MAX_WORKGROUPS];
+  logic [MAX_WORKGROUPS-1:0] group_over;
+  always_comb begin
+    done = '0;
+    for (int g = 0; g < MAX_WORKGROUPS; g++) begin
+      group_left[g] = group_slots_q[g] & ~freed;
+      group_over[g] = group_resident_q[g] && group_left[g] == 0;
+      if (group_over[g]) done = done + 1'b1;
+    end
+  end
+  assign empty = (resident & ~freed) == 0;
+
+  always_ff @(posedge clk) begin
+    resident_q <= resident & ~freed;
+    ended_q <= (ended_d & ~freed) & ~started;
+    at_barrier_q <= (at_barrier_d & ~passes) & ~started;
+    group_resident_q <= group_resident_q & ~group_over;
+    for (int g = 0; g < MAX_WORKGROUPS; g++) group_slots_q[g] <= group_left[g];
+    if (start_valid) begin
+      group_resident_q[started_group] <= 1'b1;
+      group_slots_q[started_group] <= started;
+      group_id[started_group] <= start_id;
+    end
+    for (int w = 0; w < MAX_WAVES; w++)
+      if (started[w]) begin
+        group_of[w] <= started_group;
+        wave_id[w] <= start_wave[w];
+      end
+    if (!rst_n) begin
+      resident_q <= '0;
+      ended_q <= '0;
+      at_barrier_q <= '0;
+      group_resident_q <= '0;
+    end
+  end
+endmodule

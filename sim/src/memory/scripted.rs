@@ -1,0 +1,102 @@
+//! A memory side that plays a script: for runs beside a core in another language, whose test bench plays the same one.
+//!
+//! It serves one request a cycle, in order of arrival, at once on the image, and answers in that order: the n-th answer is
+//! ready the n-th latency of the script after its request is taken, and not before the one ahead of it. At most
+//! `in_service` requests are taken and not answered. An answer holds the port for its bytes, as in M6, and the links are
+//! those of M1 and M7.
+
+use super::image::Image;
+use super::message::{MAX_LINE_BYTES, Reply, ReplyKind, Request, RequestKind, apply_atomic};
+use super::port::CorePorts;
+use crate::clock::Cycle;
+use crate::config::Config;
+use crate::memory::geometry::LineGeometry;
+use std::collections::VecDeque;
+
+/// What a scripted memory side does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Script {
+    /// Cycles from taking a request to its answer, one after the other, from the first again after the last; at least
+    /// one, each at least 1.
+    pub latencies: Vec<u32>,
+    /// Requests that are taken and not answered, at most.
+    pub in_service: usize,
+}
+
+/// The memory side of a machine with one core.
+#[derive(Debug, Clone)]
+pub(super) struct Scripted {
+    script: Script,
+    next: usize,
+    replies: VecDeque<(Cycle, Reply)>,
+    last_ready: Cycle,
+    port_free_at: Cycle,
+    port_bytes: u32,
+    geometry: LineGeometry,
+}
+
+impl Scripted {
+    pub(super) fn new(script: Script, config: &Config) -> Scripted {
+        Scripted {
+            script,
+            next: 0,
+            replies: VecDeque::new(),
+            last_ready: 0,
+            port_free_at: 0,
+            port_bytes: config.interconnect.port_bytes_per_cycle,
+            geometry: LineGeometry::new(config),
+        }
+    }
+
+    pub(super) fn is_idle(&self) -> bool {
+        self.replies.is_empty()
+    }
+
+    /// One cycle.
+    pub(super) fn tick(&mut self, now: Cycle, ports: &mut CorePorts, image: &mut Image) {
+        if self.replies.len() < self.script.in_service
+            && let Some(request) = ports.take_request(now, 0)
+        {
+            let latency = self.script.latencies[self.next % self.script.latencies.len()];
+            self.next += 1;
+            self.last_ready = self.last_ready.max(now + Cycle::from(latency));
+            self.replies.push_back((self.last_ready, self.perform(&request, image)));
+        }
+        if let Some((ready, _)) = self.replies.front()
+            && *ready <= now
+            && self.port_free_at <= now
+            && ports.reply_ready(now, 0)
+            && let Some((_, reply)) = self.replies.pop_front()
+        {
+            let bytes = reply.packet_bytes(self.geometry.sector_bytes());
+            let cycles = Cycle::from(bytes.div_ceil(self.port_bytes));
+            self.port_free_at = now + cycles;
+            ports.send_reply(now, now + cycles - 1, 0, reply);
+        }
+    }
+
+    fn perform(&self, request: &Request, image: &mut Image) -> Reply {
+        let number = self.geometry.number(request.line);
+        let mut line = image.read(number);
+        let mut data = [0; MAX_LINE_BYTES];
+        let kind = match request.kind {
+            RequestKind::Read => {
+                self.geometry.copy_sectors(&mut data, &line, request.sectors);
+                ReplyKind::Data
+            }
+            RequestKind::Write => {
+                image.write(number, &request.data, request.byte_mask);
+                ReplyKind::WriteAck
+            }
+            RequestKind::Atomic(op) => {
+                let mask = request.byte_mask;
+                let written = apply_atomic(op, mask, &request.data, request.swap, &mut line, &mut data);
+                image.write(number, &line, written);
+                ReplyKind::AtomicOld
+            }
+            RequestKind::Release => ReplyKind::Released,
+        };
+        let Request { core, tag, line, sectors, .. } = *request;
+        Reply { core, tag, kind, line, sectors, data }
+    }
+}

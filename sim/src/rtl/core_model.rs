@@ -1,0 +1,66 @@
+//! The core of `rtl-tests/` as a model to build.
+
+use super::verilate::{BuildError, Model};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What of the core to build.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Variant {
+    /// Wave slots, if not those of `configs/rtl.ron`.
+    pub waves: Option<u32>,
+    /// With planted bugs, of which `+bug=n` chooses one.
+    pub bugs: bool,
+    /// With waveforms.
+    pub fst: bool,
+}
+
+/// The directory of the RTL in the source tree that this crate was built from.
+pub fn directory() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../rtl-tests")
+}
+
+/// The core with its test bench.
+///
+/// # Errors
+/// The directory cannot be read.
+pub fn wave_core(rtl_tests: &Path, variant: &Variant) -> Result<Model, BuildError> {
+    let rtl = rtl_tests.join("rtl");
+    let units = rtl.join("units");
+    let mut sources: Vec<PathBuf> =
+        ["lint.vlt", "wave_isa_pkg.sv", "wave_core_pkg.sv"].iter().map(|f| rtl.join(f)).collect();
+    for directory in [&rtl, &units] {
+        if !directory.is_dir() {
+            continue;
+        }
+        let at = |error| BuildError::File(directory.clone(), error);
+        let mut files = Vec::new();
+        for entry in fs::read_dir(directory).map_err(at)? {
+            files.push(entry.map_err(at)?.path());
+        }
+        files.retain(|f| f.extension().is_some_and(|e| e == "sv") && !sources.contains(f));
+        // A package comes before what uses it.
+        files.sort_by_key(|f| (!f.to_string_lossy().ends_with("_pkg.sv"), f.clone()));
+        sources.append(&mut files);
+    }
+    for file in ["bench/wave_bench.sv", "bench/bench.cpp"] {
+        sources.push(rtl_tests.join(file));
+    }
+    let sources = sources.into_iter().map(|f| f.canonicalize().map_err(|e| BuildError::File(f, e)));
+    let mut arguments = vec!["-Wall".to_owned()];
+    arguments.extend(variant.waves.map(|n| format!("-DWAVE_MAX_WAVES={n}")));
+    if variant.bugs {
+        arguments.push("-DBUGS".to_owned());
+    }
+    arguments.push("--assert".to_owned());
+    if variant.fst {
+        arguments.push("--trace-fst".to_owned());
+    }
+    Ok(Model {
+        name: "wave_bench".to_owned(),
+        top: "wave_bench".to_owned(),
+        sources: sources.collect::<Result<_, _>>()?,
+        includes: vec![rtl],
+        arguments,
+    })
+}

@@ -1,0 +1,125 @@
+//! Runs a kernel on both sides.
+
+use std::path::PathBuf;
+use std::sync::LazyLock;
+use std::time::Duration;
+use wave_sim::config::{self, Config};
+use wave_sim::memory::Script;
+use wave_sim::program::{Launch, Program, assemble};
+use wave_sim::rtl::{self, Agreement, Cosim, Disagreement, Mode, Variant};
+
+/// The root of the repository.
+pub fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// The machine that the RTL builds.
+pub fn config() -> Config {
+    let path = root().join("configs/rtl.ron");
+    config::load(&path.to_string_lossy()).expect("configs/rtl.ron is a configuration")
+}
+
+/// The executable of a variant of the core; `None` if the user asked to go without.
+pub fn executable(variant: &Variant) -> Option<PathBuf> {
+    if rtl::skipped() {
+        return None;
+    }
+    let built = rtl::wave_core(&rtl::directory(), variant)
+        .and_then(|model| rtl::build(&model, &root().join("target/rtl")));
+    match built {
+        Ok(path) => Some(path),
+        Err(error) => panic!("{error}\n(set {}=1 to go without the RTL)", rtl::SKIP_VARIABLE),
+    }
+}
+
+static CORE: LazyLock<Option<PathBuf>> = LazyLock::new(|| executable(&Variant::default()));
+
+/// The core of `configs/rtl.ron`; `None` if the user asked to go without.
+pub fn core() -> Option<&'static std::path::Path> {
+    CORE.as_deref()
+}
+
+/// A launch, what it runs, and its surroundings.
+pub struct Case {
+    pub program: Program,
+    pub launch: Launch,
+    pub memory: Vec<u8>,
+    pub script: Script,
+    pub config: Config,
+    /// After so many cycles both sides give up.
+    pub max_cycles: u32,
+}
+
+impl Case {
+    /// A kernel in assembly with one workgroup of `threads`, and some device memory.
+    pub fn of(text: &str, threads: u32) -> Case {
+        let (program, _) = assemble(text, "kernel.wave").unwrap_or_else(|e| panic!("{e:?}"));
+        let kernel = &program.kernels[0];
+        let launch = Launch {
+            kernel: 0,
+            grid: [1, 1, 1],
+            workgroup: [threads, 1, 1],
+            registers: kernel.registers,
+            local_memory_bytes: kernel.local_memory_bytes,
+            initial_registers: vec![(0, 100), (1, 7)],
+        };
+        let memory = (0..4096u32).map(|i| (i.wrapping_mul(2654435761) >> 13) as u8).collect();
+        Case { program, launch, memory, script: script(1, 2, 12), config: config(), max_cycles: 2_000_000 }
+    }
+
+    /// So many workgroups.
+    pub fn grid(mut self, grid: [u32; 3]) -> Case {
+        self.launch.grid = grid;
+        self
+    }
+
+    /// Runs both sides on the core of a variant.
+    pub fn run_on(&self, executable: &std::path::Path, mode: Mode) -> Result<Agreement, Disagreement> {
+        self.run_with(executable, mode, &[])
+    }
+
+    /// The same, with further arguments for the other side.
+    pub fn run_with(
+        &self,
+        executable: &std::path::Path,
+        mode: Mode,
+        arguments: &[&str],
+    ) -> Result<Agreement, Disagreement> {
+        let stimulus = tempfile::NamedTempFile::new().expect("a temporary file");
+        let cosim = Cosim {
+            config: &self.config,
+            program: &self.program,
+            launch: &self.launch,
+            memory: &self.memory,
+            script: &self.script,
+            mode,
+            max_cycles: self.max_cycles,
+            patience: Duration::from_secs(30),
+            arguments,
+        };
+        cosim.run(executable, stimulus.path())
+    }
+
+    /// Both modes agree; the agreement.
+    pub fn agrees(&self) -> Agreement {
+        let Some(core) = core() else { return Agreement::default() };
+        let agreement =
+            self.run_on(core, Mode::Cycle).unwrap_or_else(|difference| panic!("cycle: {difference}"));
+        if let Err(difference) = self.run_on(core, Mode::Architectural) {
+            panic!("architectural: {difference}");
+        }
+        agreement
+    }
+}
+
+/// Latencies between two bounds, the same for a seed.
+pub fn script(seed: u32, from: u32, to: u32) -> Script {
+    let mut state = seed.wrapping_mul(2654435761) | 1;
+    let latencies = (0..251).map(|_| {
+        state ^= state << 13;
+        state ^= state >> 17;
+        state ^= state << 5;
+        from + state % (to - from + 1)
+    });
+    Script { latencies: latencies.collect(), in_service: 8 }
+}

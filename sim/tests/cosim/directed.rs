@@ -1,0 +1,315 @@
+//! Kernels written for what they stress.
+
+use crate::bench::{Case, script};
+
+/// A kernel around some lines.
+pub fn kernel(lines: &str) -> String {
+    format!(".kernel k\n.registers 32\n.local_memory 2048\n{lines}\nhalt\n.end\n")
+}
+
+/// Both modes, on one wave, an odd number of threads, and a full core; then several workgroups.
+fn agrees(lines: &str) {
+    let text = kernel(lines);
+    for threads in [8, 61, 256] {
+        Case::of(&text, threads).agrees();
+    }
+    Case::of(&text, 24).grid([3, 2, 2]).agrees();
+}
+
+/// The kernels, by name.
+pub const KERNELS: &[(&str, &str)] = &[
+    ("straight integer code", STRAIGHT_INTEGER_CODE),
+    ("branches loops and calls", BRANCHES_LOOPS_AND_CALLS),
+    ("barriers and waves that end early", BARRIERS_AND_WAVES_THAT_END_EARLY),
+    ("local memory widths conflicts and atomics", LOCAL_MEMORY_WIDTHS_CONFLICTS_AND_ATOMICS),
+    ("device memory widths hints and misalignment", DEVICE_MEMORY_WIDTHS_HINTS_AND_MISALIGNMENT),
+    ("atomics of every scope and fences", ATOMICS_OF_EVERY_SCOPE_AND_FENCES),
+    ("floating point", FLOATING_POINT),
+];
+
+const STRAIGHT_INTEGER_CODE: &str = "
+    mov_sr r2, sr_thread_id_x
+    iadd r3, r2, r0
+    iadd r4, r3, r1
+    isub r5, r4, r2
+    xor r6, r5, r3
+    not r7, r6
+    imul r8, r7, r3
+    shl r9, r8, r1
+    mov_imm r10, 0x12345678
+    bfe r11, r10, r1, r2
+    bfi r11, r10, r1, r2, r0
+    iadd r12, r2, r6
+    icmp_lt p1, r2, r11
+    select r13, p1, r3, r4
+    @p1 iadd r14, r13, r13
+    @!p1 isub r14, r13, r2
+    idiv r15, r14, r1
+    imod r3, r15, r2
+    iadd r4, r4, r8
+    iadd r16, r4, r4
+    imad r17, r4, r8, r12
+    iadd r18, r0, r4";
+
+const BRANCHES_LOOPS_AND_CALLS: &str = "
+    mov_sr r2, sr_lane_id
+    mov_sr r3, sr_wave_id
+    mov_imm r4, 0
+    mov_imm r5, 1
+    mov_imm r6, 3
+    icmp_lt p1, r2, r6
+    if p1
+      iadd r4, r4, r5
+      icmp_eq p2, r2, r5
+      if !p2
+        iadd r4, r4, r6
+      else
+        isub r4, r4, r6
+      endif
+    else
+      iadd r4, r4, r2
+    endif
+    mov r7, r2
+    loop
+      iadd r4, r4, r5
+      icmp_ge p2, r7, r6
+      icmp_eq p3, r7, r5
+      iadd r7, r7, r5
+      if p3
+        iadd r4, r4, r4
+        continue p3
+        iadd r4, r4, r5
+      endif
+      break p2
+    endloop
+    icmp_gt p0, r2, r0
+    if p0
+      loop
+        iadd r4, r4, r5
+        break p0
+      endloop
+      call 0
+    endif
+    icmp_gt p1, r2, r6
+    @p1 halt
+    iadd r8, r4, r5
+    @!p0 break p1
+    icmp_eq p2, r3, r5
+    if p2
+      halt
+    endif
+    iadd r9, r8, r5";
+
+const BARRIERS_AND_WAVES_THAT_END_EARLY: &str = "
+    mov_sr r2, sr_wave_id
+    mov_sr r3, sr_thread_id_x
+    mov_imm r4, 4
+    mov_imm r5, 1
+    imul r6, r3, r4
+    and r7, r2, r5
+    local_store_u32 r6, r3
+    barrier
+    local_load_u32 r8, r6
+    icmp_eq p1, r2, r4
+    @p1 halt
+    barrier
+    mov r9, r2
+    loop
+      icmp_eq p2, r9, r7
+      iadd r8, r8, r9
+      break p2
+      isub r9, r9, r5
+      icmp_lt p3, r9, r7
+      break p3
+    endloop
+    nop
+    wait
+    barrier
+    local_load_u32 r10, r6";
+
+const LOCAL_MEMORY_WIDTHS_CONFLICTS_AND_ATOMICS: &str = "
+    mov_sr r2, sr_lane_id
+    mov_imm r3, 4
+    mov_imm r4, 32
+    mov_imm r5, 3
+    imul r6, r2, r3
+    imul r7, r2, r4
+    imul r8, r2, r5
+    local_store_u32 r6, r2
+    local_load_u32 r9, r6
+    local_store_u32 r7, r0
+    local_load_u32 r10, r7
+    local_store_u8 r8, r7
+    local_load_u16 r11, r8
+    local_load_u64 r12, r8
+    local_store_u64 r7, r12
+    local_store_u16 r8, r12
+    local_load_u8 r14, r8
+    and r15, r6, r4
+    local_atomic_add r16, r15, r2
+    local_atomic_max r0, r15, r2
+    local_atomic_cas r17, r15, r16, r7
+    local_atomic_exchange r18, r6, r7
+    local_atomic_min r19, r6, r7";
+
+const DEVICE_MEMORY_WIDTHS_HINTS_AND_MISALIGNMENT: &str = "
+    mov_sr r2, sr_thread_id_x
+    mov_imm r3, 4
+    mov_imm r4, 60
+    mov_imm r5, 3
+    imul r6, r2, r3
+    imul r7, r2, r5
+    and r8, r7, r4
+    device_load_u32 r9, r6
+    device_load_u32 r10, r6
+    device_load_u8 r11, r7
+    device_load_u16 r12, r7
+    device_load_u64 r14, r7
+    device_load_u128 r16, r7
+    device_store_u32 r6, r9
+    device_load_u32.uncached r20, r6
+    device_load_u32.streaming r21, r8
+    device_store_u64 r7, r14
+    device_store_u128.uncached r7, r16
+    device_load_u128.streaming r24, r6
+    device_store_u8.streaming r8, r9
+    device_store_u16 r7, r10
+    wait
+    device_load_u64 r28, r6";
+
+const ATOMICS_OF_EVERY_SCOPE_AND_FENCES: &str = "
+    mov_sr r2, sr_thread_id_x
+    mov_imm r3, 28
+    mov_imm r4, 4
+    and r5, r2, r3
+    imul r6, r2, r4
+    atomic_add r7, r5, r2, .wave
+    atomic_add r8, r5, r2, .workgroup
+    atomic_max r0, r6, r2, .workgroup
+    device_load_u32 r9, r5
+    atomic_add r10, r5, r2, .device
+    atomic_xor r0, r5, r6, .system
+    fence_release .workgroup
+    atomic_cas r11, r5, r10, r2, .workgroup
+    atomic_cas r12, r5, r10, r2, .device
+    device_store_u32 r6, r12
+    fence_release .device
+    device_store_u32 r5, r2
+    fence_acquire .device
+    device_load_u32 r13, r6
+    fence_acq_rel .system
+    device_store_u32 r6, r13
+    icmp_eq p1, r2, r3
+    @p1 fence_release .system
+    fence_acquire .wave
+    device_load_u32 r14, r5
+    barrier
+    atomic_exchange r15, r5, r2, .system";
+
+const FLOATING_POINT: &str = "
+    mov_sr r2, sr_thread_id_x
+    cvt_f32_i32 r3, r2
+    mov_imm r4, 0.37
+    fmul r5, r3, r4
+    fadd r6, r5, r3
+    fma r7, r5, r6, r3
+    fdiv r8, r7, r4
+    fsqrt r9, r8
+    frsqrt r10, r8
+    frcp r11, r9
+    fsin r12, r6
+    fcos r13, r6
+    fexp2 r14, r4
+    flog2 r15, r6
+    ffloor r16, r5
+    fmin r17, r5, r6
+    fcmp_lt p1, r5, r4
+    cvt_f16_f32 r18, r5
+    hadd r19, r18, r18
+    hma2 r20, r18, r18, r19
+    cvt_bf16_f32 r21, r5
+    bmul r22, r21, r21
+    cvt_i32_f32 r23, r8
+    wave_reduce_add r24, r2
+    wave_shuffle_xor r25, r24, r2
+    wave_ballot r26, p1
+    wave_any p2, p1
+    @p2 wave_prefix_sum r27, r2
+    imul r28, r2, r2
+    idiv r29, r28, r2";
+
+#[test]
+fn straight_integer_code() {
+    agrees(STRAIGHT_INTEGER_CODE);
+}
+
+#[test]
+fn branches_loops_and_calls() {
+    agrees(BRANCHES_LOOPS_AND_CALLS);
+}
+
+#[test]
+fn barriers_and_waves_that_end_early() {
+    agrees(BARRIERS_AND_WAVES_THAT_END_EARLY);
+}
+
+#[test]
+fn local_memory_widths_conflicts_and_atomics() {
+    agrees(LOCAL_MEMORY_WIDTHS_CONFLICTS_AND_ATOMICS);
+}
+
+#[test]
+fn device_memory_widths_hints_and_misalignment() {
+    agrees(DEVICE_MEMORY_WIDTHS_HINTS_AND_MISALIGNMENT);
+}
+
+#[test]
+fn atomics_of_every_scope_and_fences() {
+    agrees(ATOMICS_OF_EVERY_SCOPE_AND_FENCES);
+}
+
+#[test]
+fn floating_point() {
+    agrees(FLOATING_POINT);
+}
+
+#[test]
+fn faults_come_in_the_same_cycle() {
+    for lines in [
+        "mov_imm r2, 0x7fffffff\ndevice_load_u32 r3, r2",
+        "mov_imm r2, 2\natomic_add r3, r2, r2, .device",
+        "mov_sr r2, sr_lane_id\nicmp_eq p1, r2, r1\nif p1\nbarrier\nendif",
+        "endif",
+        "loop\nendif",
+        "mov_imm r2, 2046\nlocal_store_u32 r2, r2",
+        "call 0",
+    ] {
+        Case::of(&kernel(lines), 61).agrees();
+    }
+}
+
+#[test]
+fn the_memory_side_at_its_slowest() {
+    let mut case = Case::of(
+        &kernel(
+            "mov_sr r2, sr_thread_id_x
+            mov_imm r3, 36
+            imul r4, r2, r3
+            device_load_u32 r5, r4
+            device_load_u32 r6, r2
+            device_store_u32 r4, r5
+            device_load_u64 r8, r4
+            atomic_add r7, r2, r2, .workgroup",
+        )
+        .replace("r7, r2, r2, .workgroup", "r7, r1, r2, .workgroup")
+        .as_str(),
+        64,
+    );
+    case.launch.initial_registers = vec![(1, 128)];
+    for (from, to) in [(1, 1), (100, 300)] {
+        case.script = script(9, from, to);
+        case.agrees();
+    }
+    case.script.in_service = 1;
+    case.agrees();
+}
