@@ -56,7 +56,7 @@ def synthesize(top):
             "flatten",
             "opt -full",
             f"synth -top {top}",
-            "abc -fast -g AND,NAND,OR,NOR,XOR,XNOR,MUX",
+            "abc -g AND,NAND,OR,NOR,XOR,XNOR,MUX",
             "opt_clean -purge",
             "check -assert",
             "select -assert-none t:$dlatch t:$_DLATCH* t:$dlatchsr %u",
