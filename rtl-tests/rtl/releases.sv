@@ -7,14 +7,18 @@ module releases
 (
     input  logic   clk,
     input  logic   rst_n,
-    // Fences at the head of their waves that are reached: accesses performed, at no barrier, in no shadow. As the last
-    // cycle left them; those whose shadow ends now; with the retirements of write-back; with that of the load/store
-    // unit.
-    input  slots_t reached_before,
+    // Fences at the head of their waves that are reached: accesses performed, at no barrier, in no shadow. Those whose
+    // shadow ends now; with the retirements of write-back; with that of the load/store unit; behind the instruction that
+    // issues now; by the decoder.
     input  slots_t reached_shadow,
     input  slots_t reached_after,
     input  slots_t reached_late,
+    input  slots_t renewed,         // its guard was still to be written, and something has retired: it is looked at anew
     input  slots_t system,
+    input  slots_t reached_behind,
+    input  logic   behind_system,
+    input  slots_t reached_decoded,
+    input  logic   decoded_system,
     input  logic   answer,          // the L2 has released what was asked
     input  logic   acknowledge,     // a store is acknowledged
     input  logic   acknowledge_epoch,
@@ -71,7 +75,7 @@ module releases
   endfunction
 
   always_comb begin
-    closed = reach(reach(state_q, reached_before, system), reached_shadow, system);
+    closed = reach(state_q, reached_shadow, system);
     if (answer) begin
       closed.answered = closed.answered | closed.asked;
       closed.asked = closed.to_be_asked;
@@ -95,7 +99,12 @@ module releases
       end
     end
   end
-  assign early = reach(closed, reached_after, system);
+  state_t looked_at;
+  always_comb begin
+    looked_at = closed;
+    looked_at.passes = closed.passes & ~(renewed & reached_after);
+  end
+  assign early = reach(looked_at, reached_after, system);
   assign open = early.open;
 
   always_comb begin
@@ -104,17 +113,24 @@ module releases
     late = reach(late, reached_late, system);
   end
   assign passes = late.passes;
-  assign ask = late.to_ask;
   assign stores = late.pending != 0;
 
+  // What a fence was granted is its own: the next one of the wave asks anew.
+  state_t issued;
   always_comb begin
-    state_d = late;
-    if (ask_taken) state_d.to_ask = 1'b0;
+    issued = late;
     if (issue) begin
-      state_d.granted[issue_slot] = `BUG(156);
-      state_d.answered[issue_slot] = 1'b0;
-      state_d.passes[issue_slot] = 1'b0;
+      issued.granted[issue_slot] = `BUG(156) && late.granted[issue_slot];
+      issued.answered[issue_slot] = 1'b0;
+      issued.passes[issue_slot] = 1'b0;
     end
+    issued = reach(issued, reached_behind, {MAX_WAVES{behind_system}});
+    issued = reach(issued, reached_decoded, {MAX_WAVES{decoded_system}});
+  end
+  assign ask = issued.to_ask;
+  always_comb begin
+    state_d = issued;
+    if (ask_taken) state_d.to_ask = 1'b0;
   end
   always_ff @(posedge clk) state_q <= rst_n ? state_d : '0;
 endmodule

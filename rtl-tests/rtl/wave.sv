@@ -29,10 +29,17 @@ module wave
     output slots_t   drains,           // barrier, wait or fence that has to wait for accesses, but for those of `releases`
     output slots_t   releases,         // fence that releases at device or system scope
     output slots_t   releases_system,
+    // Fences that release and become the next instruction of their wave in this cycle, behind the one that issues and by
+    // the decoder.
+    output slots_t   behind,
+    output logic     behind_system,
+    output slots_t   decoded,
+    output logic     decoded_system,
     output slots_t   accesses_written, // no memory instruction is outstanding after write-back
     output slots_t   accesses_done,    // and after the load/store unit
     output slots_t   drained,          // nothing is in flight
     output slots_t   retiring,         // something retires in this cycle
+    output slots_t   hazard_before,    // as hazard_free before these, and the contrary
     output slots_t   has_room          // after issue and decode
 );
   localparam int PTR_BITS = $clog2(FETCH_BUFFER_ENTRIES);
@@ -150,6 +157,12 @@ module wave
     end
   end
 
+  always_comb begin
+    for (int w = 0; w < MAX_WAVES; w++)
+      hazard_before[w] = (pending_q[w] & needs_q[w][first_q[w]].registers) != 0
+          || (pending_preds_q[w] & needs_q[w][first_q[w]].preds) != 0;
+  end
+
   assign head = buffer_q[slot][first_q[slot]];
 
   // Buffers after issue and decode.
@@ -167,6 +180,19 @@ module wave
       has_room[w] = count_t'(FETCH_BUFFER_ENTRIES) - count_d[w] >= count_t'(FETCH_WORDS) + count_t'(`BUG(112));
     end
   end
+
+  needs_t second, pushed[FETCH_WORDS];
+  assign second = needs_q[slot][first_q[slot] + 1'b1];
+  assign pushed[0] = needs_of(push_uop[0]);
+  assign pushed[1] = needs_of(push_uop[1]);
+  always_comb begin
+    behind = '0;
+    decoded = '0;
+    behind[slot] = pop && !empty_buffer && count_q[slot] > 1 && second.releases;
+    decoded[push_slot] = push_valid[0] && count_popped[push_slot] == 0 && pushed[0].releases;
+  end
+  assign behind_system = second.system;
+  assign decoded_system = pushed[0].system;
 
   ptr_t push_at;
   assign push_at = first_q[push_slot] + ptr_t'(count_q[push_slot]);
@@ -192,11 +218,11 @@ module wave
     end
     if (push_valid[0]) begin
       buffer_q[push_slot][push_at] <= push_uop[0];
-      needs_q[push_slot][push_at] <= needs_of(push_uop[0]);
+      needs_q[push_slot][push_at] <= pushed[0];
     end
     if (push_valid[1]) begin
       buffer_q[push_slot][push_at + 1'b1] <= push_uop[1];
-      needs_q[push_slot][push_at + 1'b1] <= needs_of(push_uop[1]);
+      needs_q[push_slot][push_at + 1'b1] <= pushed[1];
     end
     if (!rst_n)
       for (int w = 0; w < MAX_WAVES; w++) begin

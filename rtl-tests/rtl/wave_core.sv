@@ -133,17 +133,32 @@ module wave_core
       .response_valid, .response, .access_valid, .access, .accepted, .invalidate, .request_valid(l1_request_valid),
       .request(l1_request), .request_taken(l1_request_taken));
 
-  // Fences that are reached, as the last cycle left them, with the shadows and with the retirements of this one.
-  slots_t fences, accesses_before_q, performed_before, shadow_before;
-  logic   ask, ask_taken, stores;
+  // Fences that are reached; rule B6 says when.
+  slots_t hazard_before, renewed;
+  always_comb begin
+    renewed = '0;
+    for (int c = 0; c < CLASSES; c++)
+      if (result[c].valid && hazard_before[result[c].slot]) renewed[result[c].slot] = 1'b1;
+  end
+  slots_t fences, performed_before_q, performed_after, behind, decoded, reachable_after;
+  logic   behind_system, decoded_system, ask, ask_taken, stores;
   assign fences = buffered & is_release & resident & ~(ended | at_barrier);
-  assign performed_before = accesses_before_q;
-  assign shadow_before = shadow | shadow_ends;
+  always_comb begin
+    performed_after = accesses_done;
+    if (collect && uop.kind == KIND_MEMORY) performed_after[slot] = 1'b0;
+    reachable_after = performed_after & ~shadow_after;
+    // A wave that is at the barrier, and stays there.
+    reachable_after = reachable_after & ~(at_barrier & ~passes);
+    if (barrier && !passes[slot]) reachable_after[slot] = 1'b0;
+  end
+  always_ff @(posedge clk) performed_before_q <= performed_after;
   releases u_releases (
-      .clk, .rst_n, .reached_before(fences & performed_before & ~shadow_before),
-      .reached_shadow(fences & performed_before & shadow_ends), .reached_after(fences & accesses_written & ~shadow),
-      .reached_late(fences & accesses_done & ~shadow), .system(is_system), .answer(released), .acknowledge, .acknowledge_epoch, .store, .open(epoch), .issue(fence),
-      .issue_slot(slot), .passes(release_passes), .ask, .ask_taken, .stores);
+      .clk, .rst_n, .reached_shadow(fences & performed_before_q & shadow_ends),
+      .reached_after(fences & accesses_written & ~shadow), .reached_late(fences & accesses_done & ~shadow),
+      .renewed, .system(is_system), .reached_behind(behind & reachable_after), .behind_system,
+      .reached_decoded(decoded & reachable_after), .decoded_system, .answer(released), .acknowledge,
+      .acknowledge_epoch, .store, .open(epoch), .issue(fence), .issue_slot(slot), .passes(release_passes), .ask,
+      .ask_taken, .stores);
   assign idle = empty && !stores;
 
   // Stages 7 and 8: dispatch, operand read.
@@ -188,7 +203,8 @@ module wave_core
   wave #(.RETIRE_PORTS(RETIRE_PORTS)) u_wave (
       .clk, .rst_n, .started, .retire, .retire_return(return_retire), .pop(issue_valid), .slot, .collect, .empty_buffer(redirect || end_wave),
       .push_valid, .push_slot(group_slot), .push_uop, .head(uop), .buffered, .hazard_free, .needs_collector, .drains,
-      .releases(is_release), .releases_system(is_system), .accesses_written, .accesses_done, .drained, .retiring, .has_room);
+      .releases(is_release), .releases_system(is_system), .behind,
+      .behind_system, .decoded, .decoded_system, .accesses_written, .accesses_done, .drained, .retiring, .hazard_before, .has_room);
   decode u_decode (
       .clk, .launch, .started, .redirect, .redirect_slot(slot), .group_valid, .group_slot, .group_first, .group_words,
       .group_word, .push_valid, .push_uop);
@@ -211,13 +227,6 @@ module wave_core
       .l1_valid(l1_request_valid), .l1_request, .l1_taken(l1_request_taken), .send, .request);
 
   // What is reported: every step of every instruction.
-  slots_t accesses_after;
-  always_comb begin
-    accesses_after = accesses_done;
-    if (collect && uop.kind == KIND_MEMORY) accesses_after[slot] = 1'b0;
-  end
-  always_ff @(posedge clk) accesses_before_q <= accesses_after;
-
   always_comb begin
     trace = '0;
     trace.fetch = '{valid: requested, slot: requested_slot, seq: '0, pc: requested_first};

@@ -1,9 +1,9 @@
 //! Bugs planted in the RTL (`BUG(n)` in its sources) are all found, each by the programs that find it here.
 //!
-//! One executable holds them all; `+bug=n` chooses one. Numbers from 101 on are the core's; the execution units' own are
+//! One executable holds them all, of the small core; `+bug=n` chooses one. Numbers from 101 on are the core's; the execution units' own are
 //! found by the tests of the units.
 
-use crate::bench::{Case, config, executable, script};
+use crate::bench::{Case, SMALL_WAVES, executable, script, small_config};
 use crate::directed::KERNELS;
 use std::collections::BTreeSet;
 use wave_sim::rtl::{self, Disagreement, Mode, Variant};
@@ -32,11 +32,14 @@ fn cases() -> Vec<(String, Case)> {
     let mut cases = Vec::new();
     for (name, text) in KERNELS {
         let text = crate::directed::kernel(text);
-        cases.push(((*name).to_owned(), Case::of(&text, 61)));
-        cases.push((format!("{name}, 12 workgroups"), Case::of(&text, 24).grid([3, 2, 2])));
-        cases.push((format!("{name}, all slots"), Case::of(&text, 256)));
+        for (form, threads, grid) in
+            [("", 29, [1, 1, 1]), (", 12 workgroups", 8, [3, 2, 2]), (", all slots", 32, [2, 1, 1])]
+        {
+            let case = Case { config: small_config(), ..Case::of(&text, threads) };
+            cases.push((format!("{name}{form}"), case.grid(grid)));
+        }
     }
-    let config = config();
+    let config = small_config();
     for seed in 0..SEEDS {
         let options = Options { fault: seed % 5 == 4, ..Options::of(&config) };
         let generate::Case { program, launch, memory } = grow(seed, &options).case();
@@ -49,7 +52,10 @@ fn cases() -> Vec<(String, Case)> {
 
 #[test]
 fn every_planted_bug_is_found() {
-    let Some(core) = executable(&Variant { bugs: true, ..Variant::default() }) else { return };
+    let Some(core) = executable(&Variant { bugs: true, waves: Some(SMALL_WAVES), ..Variant::default() })
+    else {
+        return;
+    };
     let mut cases = cases();
     // Without a bug all is well, and that bounds what a run may take with one.
     for (name, case) in &mut cases {

@@ -3,9 +3,11 @@
 //! `WAVE_SIM_PROGRAMS` multiplies the number of programs, `WAVE_SIM_SEED` sets the first seed. A failure names the seed and
 //! prints the program shrunk, as assembly.
 
-use crate::bench::{Case, config, core, script};
+use crate::bench::{Case, SMALL_WAVES, config, core, executable, script, small_config};
+use std::path::Path;
+use wave_sim::config::Config;
 use wave_sim::program::disassemble;
-use wave_sim::rtl::{Agreement, Disagreement, Mode};
+use wave_sim::rtl::{Agreement, Disagreement, Mode, Variant};
 use wave_sim::verify::generate::{self, Options, grow, shrink};
 
 const PROGRAMS: u64 = 40;
@@ -14,7 +16,7 @@ fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable).ok().map_or(default, |text| text.parse().expect("a number"))
 }
 
-fn case(seed: u64, generated: generate::Case) -> Case {
+fn case(config: &Config, seed: u64, generated: generate::Case) -> Case {
     let generate::Case { program, launch, memory } = generated;
     // From a memory side that answers at once to one that fills every queue.
     let script = match seed % 4 {
@@ -23,11 +25,16 @@ fn case(seed: u64, generated: generate::Case) -> Case {
         2 => script(seed as u32, 1, 200),
         _ => script(seed as u32, 2, 12),
     };
-    Case { program, launch, memory, script, config: config(), max_cycles: 2_000_000 }
+    Case { program, launch, memory, script, config: config.clone(), max_cycles: 2_000_000 }
 }
 
-fn run(core: &std::path::Path, seed: u64, generated: generate::Case) -> Result<Agreement, Disagreement> {
-    let case = case(seed, generated);
+fn run(
+    core: &Path,
+    config: &Config,
+    seed: u64,
+    generated: generate::Case,
+) -> Result<Agreement, Disagreement> {
+    let case = case(config, seed, generated);
     // Every third one in both modes: what agrees in each cycle agrees.
     if seed.is_multiple_of(3) {
         case.run_on(core, Mode::Architectural)?;
@@ -37,14 +44,25 @@ fn run(core: &std::path::Path, seed: u64, generated: generate::Case) -> Result<A
 
 #[test]
 fn random_programs_agree_in_every_cycle() {
-    let Some(core) = core() else { return };
+    if let Some(core) = core() {
+        programs_agree(core, &config());
+    }
+}
+
+#[test]
+fn random_programs_agree_on_the_small_core() {
+    if let Some(core) = executable(&Variant { waves: Some(SMALL_WAVES), ..Variant::default() }) {
+        programs_agree(&core, &small_config());
+    }
+}
+
+fn programs_agree(core: &Path, config: &Config) {
     let first = number("WAVE_SIM_SEED", 0);
-    let config = config();
     let (mut cycles, mut instructions, mut faults) = (0, 0, 0);
     for seed in first..first + PROGRAMS * number("WAVE_SIM_PROGRAMS", 1) {
-        let options = Options { fault: seed % 5 == 4, ..Options::of(&config) };
+        let options = Options { fault: seed % 5 == 4, ..Options::of(config) };
         let tree = grow(seed, &options);
-        match run(core, seed, tree.case()) {
+        match run(core, config, seed, tree.case()) {
             Ok(agreement) => {
                 cycles += agreement.cycles;
                 instructions += agreement.instructions;
@@ -55,11 +73,12 @@ fn random_programs_agree_in_every_cycle() {
                 let small = match std::env::var_os("WAVE_SIM_NO_SHRINK") {
                     Some(_) => tree,
                     None => shrink(&tree, &mut |case| {
-                        run(core, seed, case.clone()).is_err_and(|d| std::mem::discriminant(&d) == kind)
+                        run(core, config, seed, case.clone())
+                            .is_err_and(|d| std::mem::discriminant(&d) == kind)
                     }),
                 };
                 let case = small.case();
-                let again = run(core, seed, case.clone()).expect_err("shrinking keeps the failure");
+                let again = run(core, config, seed, case.clone()).expect_err("shrinking keeps the failure");
                 panic!(
                     "seed {seed}: {difference}\nshrunk: {again}\ngrid {:?} workgroup {:?}\n{}",
                     case.launch.grid,
