@@ -11,6 +11,8 @@ command -v cc >/dev/null || need+=(gcc libc6-dev)
 command -v c++ >/dev/null || need+=(g++)
 command -v cmake >/dev/null || need+=(cmake)
 command -v make >/dev/null || need+=(make)
+# The core in SystemVerilog runs as a Verilated executable; WAVE_SIM_SKIP_RTL=1 goes without.
+if [ "${WAVE_SIM_SKIP_RTL:-}" != 1 ]; then command -v verilator >/dev/null || need+=(verilator zlib1g-dev); fi
 if [ ${#need[@]} -gt 0 ]; then
     as_root=()
     [ "$(id -u)" = 0 ] || as_root=(sudo -n)

@@ -284,7 +284,7 @@ package wave_isa_pkg;
   function automatic op_info_t op_info(input logic [7:0] opcode, input logic [3:0] modifier);
     op_info_t i;
     i = NO_OP_INFO;
-    unique case ({opcode, modifier})
+    case ({opcode, modifier})
       {8'h00, 4'd0}: begin i.op = OP_IADD; i.exec_class = CLASS_INT; i.two_words = 1'b1; i.dst_rows = 3'd1; i.a_rows = 3'd1; i.b_rows = 3'd1; end
       {8'h01, 4'd0}: begin i.op = OP_ISUB; i.exec_class = CLASS_INT; i.two_words = 1'b1; i.dst_rows = 3'd1; i.a_rows = 3'd1; i.b_rows = 3'd1; end
       {8'h02, 4'd0}: begin i.op = OP_IMUL; i.exec_class = CLASS_INT_MUL; i.two_words = 1'b1; i.dst_rows = 3'd1; i.a_rows = 3'd1; i.b_rows = 3'd1; end

@@ -23,7 +23,7 @@ module convert_lane
     sign = a[31];
     exponent = 8'd158;
     places = 8'd158 - single.exponent;
-    unique case (op)
+    case (op)
       OP_CVT_F32_I32: magnitude = a[31] ? -a : a;
       OP_CVT_F32_F16: begin
         magnitude = {half.significand, 8'd0};
@@ -78,7 +78,7 @@ module convert_lane
     rounded = {exponent_2, 23'd0} + 31'(normalized_2[31:8])
         + 31'(rounds_up(normalized_2[8], normalized_2[7], normalized_2[6:0] != 0));
   always_ff @(posedge clk)
-    unique case (op_2)
+    case (op_2)
       OP_CVT_F32_I32, OP_CVT_F32_U32: result <= {sign_2, rounded};
       OP_CVT_F32_F16:
       if (a_2[14:0] > 15'h7C00) result <= NAN;

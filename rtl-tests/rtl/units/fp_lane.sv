@@ -24,12 +24,12 @@ module fp_lane
   kind_e kind;
   logic both_halves, fract, arithmetic;
   always_comb begin
-    unique case (op)
+    case (op)
       OP_HADD, OP_HSUB, OP_HMUL, OP_HMA, OP_HADD2, OP_HMUL2, OP_HMA2: format = F16;
       OP_BADD, OP_BSUB, OP_BMUL, OP_BMA, OP_BADD2, OP_BMUL2, OP_BMA2: format = BF16;
       default: format = F32;
     endcase
-    unique case (op)
+    case (op)
       OP_FSUB, OP_HSUB, OP_BSUB: kind = SUB;
       OP_FMUL, OP_HMUL, OP_BMUL, OP_HMUL2, OP_BMUL2: kind = MUL;
       OP_FMA, OP_HMA, OP_BMA, OP_HMA2, OP_BMA2: kind = FMA;
@@ -109,12 +109,12 @@ module fp_lane
     format_4 <= s3.format;
     both_halves_4 <= s3.both_halves;
     // 1 less a fraction can round to 1.
-    if (!s3.arithmetic) out32 <= s3.simple;
+    if (!(`BUG(12) ? s2.arithmetic : s3.arithmetic)) out32 <= s3.simple;
     else out32 <= s3.fract && low_sum == ONE && !`BUG(10) ? ONE - 32'd1 : low_sum;
     pred <= s3.pred;
     low_rounded <= low_sum;
     high_rounded <= high_sum;
-    unique case (format_4)
+    case (format_4)
       F16: out16 <= {both_halves_4 ? round_to_f16(high_rounded) : 16'd0, round_to_f16(low_rounded)};
       default: out16 <= {both_halves_4 ? round_to_bf16(high_rounded) : 16'd0,
                          `BUG(11) ? low_rounded[31:16] : round_to_bf16(low_rounded)};

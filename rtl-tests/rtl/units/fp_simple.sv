@@ -18,7 +18,7 @@ module fp_simple
     zeros = a[30:0] == 0 && b[30:0] == 0;
     equal = !nan_a && !nan_b && (a == b || zeros);
     below = !nan_a && !nan_b && !(zeros && !`BUG(7)) && ordered_below(a, b);
-    unique case (op)
+    case (op)
       OP_FCMP_EQ: pred = equal;
       OP_FCMP_NE: pred = !equal;
       OP_FCMP_LT: pred = below;
@@ -43,7 +43,7 @@ module fp_simple
     fraction = {a[30:23] != 0, a[22:0]} & (unit - 24'd1);
     half = 24'd1 << (fraction_bits - 5'd1);
     truncated = a[30:23] >= 8'd127 ? a[30:0] & ~{7'd0, unit - 24'd1} : '0;
-    unique case (op)
+    case (op)
       OP_FFLOOR: away = a[31] && fraction != 0;
       OP_FCEIL: away = !a[31] && fraction != 0;
       OP_FROUND:
@@ -58,7 +58,7 @@ module fp_simple
   end
 
   always_comb begin
-    unique case (op)
+    case (op)
       OP_FNEG: result = {!a[31], a[30:0]};
       OP_FABS: result = {1'b0, a[30:0]};
       OP_FMIN: result = extremum(1'b0, a, b);

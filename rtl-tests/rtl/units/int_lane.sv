@@ -40,7 +40,7 @@ module int_lane
     sign_fill = op == OP_SAR && a[31];
     shifted_right = 32'($signed({sign_fill, a}) >>> b[4:0]);
     other = '0;
-    unique case (op)
+    case (op)
       OP_IADD: value = a + b;
       OP_ISUB: value = a - b;
       OP_INEG: value = -a;
@@ -71,7 +71,7 @@ module int_lane
       // bitcount and bitfind do their work in stage 2; the special register of mov_sr comes as a.
       default: value = a;
     endcase
-    unique case (op)
+    case (op)
       OP_ICMP_EQ, OP_UCMP_EQ: flag = equal;
       OP_ICMP_NE, OP_UCMP_NE: flag = !equal;
       OP_ICMP_LT, OP_UCMP_LT: flag = below;
@@ -100,7 +100,7 @@ module int_lane
     for (int i = 0; i < 32; i++) count += 32'(value_1[i]);
   end
   always_ff @(posedge clk) begin
-    unique case (op_1)
+    case (op_1)
       OP_ICLAMP: result <= $signed(value_1) < $signed(other_1) ? value_1 : other_1;
       OP_BITCOUNT: result <= count;
       OP_BITFIND: result <= value_1 == 0 && !`BUG(21) ? '1 : 32'(leading_zeros(value_1));

@@ -47,7 +47,7 @@ module sfu_lane
     c1_next.sign = 1'b0;
     c1_next.special = 1'b1;
     c1_next.special_value = NAN;
-    unique case (op)
+    case (op)
       OP_FEXP2: begin
         c1_next.function_table = EXP2;
         if (!x.is_nan) begin
@@ -124,7 +124,7 @@ module sfu_lane
     top = 32'((u << u_zeros) >> 32);
     c3_next = c2;
     c3_next.sign = c2.sign ^ (c2.function_table == SINE && quadrant[1]);
-    unique case (c2.function_table)
+    case (c2.function_table)
       EXP2: argument = x_fixed_2[29:0];
       LOG2: argument = {f_2, 7'd0};
       default: argument = u[63:34];
@@ -135,7 +135,7 @@ module sfu_lane
     t_3 <= argument[22:0];
     segment_3 <= segment({c2.function_table, argument[29:23]});
     above_3 <= above_2;
-    unique case (c2.function_table)
+    case (c2.function_table)
       EXP2: begin
         factor_3 <= '0;
         exponent_3 <= 10'(x_fixed_2 >>> 30);
@@ -164,7 +164,7 @@ module sfu_lane
     curve = 41'(segment_3.c2) * $signed({18'd0, t_3});
     slope = segment_3.c1 + 25'(curve >>> 23);
     rise = 49'(slope) * $signed({26'd0, t_3});
-    quotient = segment_3.c0 + 31'(rise >>> 23);
+    quotient = segment_3.c0 + $unsigned(31'(rise >>> 23));
   end
   always_ff @(posedge clk) begin
     c4 <= c3;
@@ -187,7 +187,7 @@ module sfu_lane
     sign_5_next = c4.sign;
     special_5_next = c4.special;
     special_value_5_next = c4.special_value;
-    unique case (c4.function_table)
+    case (c4.function_table)
       EXP2: begin
         significand = {quotient_4, 32'd0};
         leading = exponent_4;
@@ -227,7 +227,7 @@ module sfu_lane
     shift = significand_5[62:31] != 0 ? leading_zeros(significand_5[62:31])
         : 6'd32 + leading_zeros({significand_5[30:0], 1'b0});
     shifted = significand_5 << shift;
-    weight = leading_5 - 10'(shift);
+    weight = leading_5 - $signed(10'(shift));
     dropped = weight >= -10'sd126 || `BUG(42) ? 6'd39 : 6'(-10'sd87 - weight);
     field = weight >= -10'sd126 ? 8'(weight + 10'sd126) : 8'd0;
     kept = 25'(shifted >> dropped);

@@ -16,7 +16,7 @@ package sfu_rom_pkg;
 
   // The segment of a table (0 EXP2, 1 LOG2, 2 SINE) and its index.
   function automatic segment_t segment(input logic [8:0] index);
-    unique case (index)
+    case (index)
       9'd0: return '{c0: 31'h40000001, c1: 25'h058B8FC, c2: 17'h03DAA};
       9'd1: return '{c0: 31'h4058F6A9, c1: 25'h0593450, c2: 17'h03E00};
       9'd2: return '{c0: 31'h40B268FB, c1: 25'h059B050, c2: 17'h03E56};

@@ -1,5 +1,6 @@
 // Class fp32_div: a square-root engine and behind it a divider, each a bit a clock, which work on two operations
 // at a time. frsqrt uses both; fdiv and frcp wait out the first, the root of fsqrt the second.
+`include "bugs.svh"
 module unit_fp_div
   import wave_isa_pkg::*;
   import wave_fp_pkg::*;
@@ -22,22 +23,22 @@ module unit_fp_div
   end
 
   // Clocks since the operation came to each engine; 0 is idle. The first keeps it until the second takes it over.
-  localparam int BITS = $clog2(PASSES + 1);
-  logic [BITS-1:0] root_count;
+  typedef logic [$clog2(PASSES+1)-1:0] count_t;
+  count_t root_count;
   logic [4:0] quotient_count;
   logic hand_over, done;
-  assign hand_over = root_count == BITS'(PASSES);
+  assign hand_over = root_count == count_t'(PASSES);
   always_ff @(posedge clk)
     if (!rst_n) begin
       root_count <= '0;
       quotient_count <= '0;
       done <= 1'b0;
     end else begin
-      if (valid) root_count <= BITS'(1);
-      else if (root_count != 0) root_count <= hand_over ? '0 : root_count + BITS'(1);
+      if (valid) root_count <= count_t'(1);
+      else if (root_count != 0) root_count <= hand_over ? '0 : root_count + count_t'(1);
       if (hand_over) quotient_count <= 5'd1;
       else if (quotient_count != 0) quotient_count <= quotient_count == 5'd28 ? '0 : quotient_count + 5'd1;
-      done <= quotient_count == 5'd28;
+      done <= quotient_count == (`BUG(36) ? 5'd27 : 5'd28);
     end
 
   op_e root_op;
@@ -52,12 +53,12 @@ module unit_fp_div
     if (hand_over) begin
       pass <= root_op == OP_FSQRT;
       for (int i = 0; i < LANES; i++) begin
-        unique case (root_op)
+        case (root_op)
           OP_FDIV: quotient_a[i] <= root_a[i];
           OP_FSQRT: quotient_a[i] <= roots[i];
           default: quotient_a[i] <= ONE;
         endcase
-        unique case (root_op)
+        case (root_op)
           OP_FDIV: quotient_b[i] <= root_b[i];
           OP_FRCP: quotient_b[i] <= root_a[i];
           default: quotient_b[i] <= roots[i];
@@ -68,7 +69,7 @@ module unit_fp_div
 
   for (genvar i = 0; i < LANES; i++) begin : g_lane
     fp_sqrt_lane root_engine (
-        .clk, .start(root_count == BITS'(1)), .finish(root_count == BITS'(27)), .a(root_a[i]), .result(roots[i])
+        .clk, .start(root_count == count_t'(1)), .finish(root_count == count_t'(27)), .a(root_a[i]), .result(roots[i])
     );
     fp_div_lane divider (
         .clk, .start(quotient_count == 5'd1), .finish(quotient_count == 5'd28),

@@ -1,4 +1,5 @@
 // Class sfu: UNIT_LANES lanes of six stages, which the lanes of a wave enter in groups, a group each clock.
+`include "bugs.svh"
 module unit_sfu
   import wave_isa_pkg::*;
 #(
@@ -23,7 +24,7 @@ module unit_sfu
   logic [LANES-1:0][31:0] waiting, entering;
   op_e waiting_op, entering_op;
   assign entering = valid ? a : waiting;
-  assign entering_op = valid ? op : waiting_op;
+  assign entering_op = valid || `BUG(43) ? op : waiting_op;
   always_ff @(posedge clk) begin
     waiting <= entering >> (32 * UNIT_LANES);
     waiting_op <= entering_op;

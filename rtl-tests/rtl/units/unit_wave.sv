@@ -35,10 +35,10 @@ module unit_wave
     for (int i = LANES - 1; i >= 0; i--) if (mask[i] || `BUG(24)) leader = b[i];
     broadcast = {LANES{leader}};
     for (int i = 0; i < LANES; i++)
-      unique case (op)
-        OP_WAVE_SHUFFLE_UP: source[i] = 32'(i) - b[i];
-        OP_WAVE_SHUFFLE_DOWN: source[i] = 32'(i) + b[i];
-        OP_WAVE_SHUFFLE_XOR: source[i] = 32'(i) ^ b[i];
+      case (op)
+        OP_WAVE_SHUFFLE_UP: source[i] = $unsigned(i) - b[i];
+        OP_WAVE_SHUFFLE_DOWN: source[i] = $unsigned(i) + b[i];
+        OP_WAVE_SHUFFLE_XOR: source[i] = $unsigned(i) ^ b[i];
         OP_WAVE_BROADCAST: source[i] = broadcast[i];
         default: source[i] = b[i];
       endcase
@@ -54,7 +54,7 @@ module unit_wave
   end
 
   function automatic logic [31:0] combine(input op_e o, input logic [31:0] x, input logic [31:0] y);
-    unique case (o)
+    case (o)
       OP_WAVE_REDUCE_MIN: return x < y ? x : y;
       OP_WAVE_REDUCE_MAX: return x > y ? x : y;
       OP_WAVE_REDUCE_AND: return x & y;
@@ -82,7 +82,7 @@ module unit_wave
   logic [LANES-1:0][31:0] shuffled, shuffled_2, shuffled_3, sums_2, sums_3;
   always_comb
     for (int i = 0; i < LANES; i++)
-      shuffled[i] = source_1[i] < 32'(LANES) || `BUG(25) ? a_1[source_1[i][BITS-1:0]] : '0;
+      shuffled[i] = source_1[i] < $unsigned(LANES) || `BUG(25) ? a_1[source_1[i][BITS-1:0]] : '0;
   always_ff @(posedge clk) begin
     op_2 <= op_1;
     shuffled_2 <= shuffled;
@@ -101,15 +101,15 @@ module unit_wave
   logic [LANES-1:0] pred;
   always_ff @(posedge clk) begin
     for (int i = 0; i < LANES; i++)
-      unique case (op_3)
+      case (op_3)
         OP_WAVE_BALLOT: row[i] <= 32'(votes_3);
-        OP_WAVE_PREFIX_SUM: row[i] <= i == 0 ? '0 : sums_3[i == 0 ? 0 : i-1];
+        OP_WAVE_PREFIX_SUM: row[i] <= i == 0 && !`BUG(27) ? '0 : sums_3[i == 0 ? 0 : i-1];
         OP_WAVE_REDUCE_ADD, OP_WAVE_REDUCE_MIN, OP_WAVE_REDUCE_MAX, OP_WAVE_REDUCE_AND, OP_WAVE_REDUCE_OR,
         OP_WAVE_REDUCE_XOR:
         row[i] <= sums_3[LANES-1];
         default: row[i] <= shuffled_3[i];
       endcase
-    pred <= {LANES{op_3 == OP_WAVE_ALL ? all_3 : votes_3 != 0}};
+    pred <= {LANES{(`BUG(26) ? op_2 : op_3) == OP_WAVE_ALL ? all_3 : votes_3 != 0}};
   end
   unit_delay #(.WIDTH(1), .CYCLES(LATENCY)) valid_delay (.clk, .rst_n, .in(valid), .out(out_valid));
   unit_delay #(.WIDTH(33 * LANES), .CYCLES(LATENCY - 4)) rest (.clk, .rst_n, .in({row, pred}), .out({out_row, out_pred}));

@@ -50,7 +50,7 @@ package wave_fp_pkg;
 
   // The value in the low bits of a.
   function automatic fp_t unpack_as(input format_e format, input logic [31:0] a);
-    unique case (format)
+    case (format)
       F16: return unpack_f16(a[15:0]);
       BF16: return unpack({a[15:0], 16'd0});
       default: return unpack(a);
@@ -101,7 +101,7 @@ package wave_fp_pkg;
 
   // a < b for numbers, with -0 below +0.
   function automatic logic ordered_below(input logic [31:0] a, input logic [31:0] b);
-    unique case ({a[31], b[31]})
+    case ({a[31], b[31]})
       2'b00: return a[30:0] < b[30:0];
       2'b01: return 1'b0;
       2'b10: return 1'b1;

@@ -5,6 +5,7 @@
 
 mod args;
 mod configs;
+mod cosim;
 mod dumps;
 mod execute;
 mod files;
@@ -87,7 +88,7 @@ const NOTHING_TO_DO: &str = "\
 wave-sim simulates GPUs that run the WAVE v0.4 instruction set, cycle by cycle.
 
 Usage: wave-sim [--config CONFIG] [KERNEL.wave|KERNEL.wbin|LAUNCH.ron]... [flags]
-       wave-sim asm|dis|check|litmus|measure|config|stats|completions ...
+       wave-sim asm|dis|check|litmus|cosim|measure|config|stats|completions ...
 
 Nothing was asked for. `wave-sim --config gpu.ron` is a good start, `wave-sim --help` has everything.
 ";
@@ -99,6 +100,7 @@ fn other(command: &Command, terminal: &Terminal) -> Ended {
         Command::Dis { input, output } => programs::disassemble(input, output.as_deref(), terminal),
         Command::Check(args) => programs::check(args, terminal),
         Command::Litmus(args) => litmus::run(args, terminal),
+        Command::Cosim(args) => cosim::run(args, terminal),
         Command::Config { command } => configs::run(command, terminal),
         Command::Measure(args) => measure::run(args, terminal),
         Command::Stats { format: Format::Text } => terminal.out(&statistics::listing()),

@@ -63,7 +63,7 @@ pub fn system_verilog() -> String {
          \x20 function automatic op_info_t op_info(input logic [7:0] opcode, input logic [3:0] modifier);\n\
          \x20   op_info_t i;\n\
          \x20   i = NO_OP_INFO;\n\
-         \x20   unique case ({opcode, modifier})\n",
+         \x20   case ({opcode, modifier})\n",
     );
     for info in TABLE {
         _ = writeln!(text, "      {{8'h{:02X}, 4'd{}}}: {}", info.opcode, info.modifier, assignments(info));

@@ -158,7 +158,7 @@ impl Bench {
         }
         let unanswered = waiting.into_iter().flatten().next().or_else(|| requests.recv().ok());
         match unanswered {
-            Some(request) => Err(Difference { request, what: "has no result".into() }),
+            Some(request) => Err(Difference { request: Box::new(request), what: "has no result".into() }),
             None => Ok(answers),
         }
     }
@@ -173,7 +173,7 @@ impl Bench {
     }
 
     fn check(&self, request: &Request, clocks: u32, pred: u32, row: &Row) -> Result<(), Difference> {
-        let differs = |what: String| Err(Difference { request: request.clone(), what });
+        let differs = |what: String| Err(Difference { request: Box::new(request.clone()), what });
         let due = self.timing[request.op.info().class as usize].0;
         if clocks != due {
             return differs(format!("has its result after {clocks} clocks instead of {due}"));
@@ -231,7 +231,7 @@ fn reference(request: &Request) -> (Option<Row>, Option<(u32, u32)>) {
 /// A request whose answer is wrong.
 #[derive(Debug)]
 pub struct Difference {
-    pub request: Request,
+    pub request: Box<Request>,
     pub what: String,
 }
 

@@ -120,7 +120,7 @@ pub fn operations(classes: &[ExecClass]) -> Vec<Op> {
 }
 
 /// All tuples of special values, then `random` lanes of random ones; the same for the same seed.
-pub fn requests(op: Op, random: usize, seed: u64) -> impl Iterator<Item = Request> + Send {
+fn requests(op: Op, random: usize, seed: u64) -> impl Iterator<Item = Request> + Send {
     let mut rng = Pcg64Mcg::seed_from_u64(seed ^ (op as u64) << 32);
     let sources = op.info().operands.iter().filter(|operand| matches!(operand.role, Role::Src(_)));
     let fields: Vec<usize> = sources
@@ -168,6 +168,23 @@ pub fn requests(op: Op, random: usize, seed: u64) -> impl Iterator<Item = Reques
             }
         }
         request
+    })
+}
+
+/// [`requests`] of several operations by turns, so that different ones are in the stages of a unit and the units of a
+/// group are busy at the same time.
+pub fn mixture(ops: &[Op], random: usize, seed: u64) -> impl Iterator<Item = Request> + Send + use<> {
+    let mut streams: Vec<_> = ops.iter().map(|&op| requests(op, random, seed)).collect();
+    let mut turn = 0;
+    std::iter::from_fn(move || {
+        while !streams.is_empty() {
+            turn = (turn + 1) % streams.len();
+            match streams[turn].next() {
+                Some(request) => return Some(request),
+                None => drop(streams.swap_remove(turn)),
+            }
+        }
+        None
     })
 }
 

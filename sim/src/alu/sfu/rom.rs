@@ -27,7 +27,7 @@ pub fn system_verilog() -> String {
          \x20 } segment_t;\n\n\
          \x20 // The segment of a table (0 EXP2, 1 LOG2, 2 SINE) and its index.\n\
          \x20 function automatic segment_t segment(input logic [8:0] index);\n\
-         \x20   unique case (index)\n",
+         \x20   case (index)\n",
     );
     for (index, segment) in EXP2.iter().chain(&LOG2).chain(&SINE).enumerate() {
         let (c1, c2) = (segment.c1 & 0x1FF_FFFF, segment.c2 & 0x1_FFFF);
