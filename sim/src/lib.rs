@@ -20,4 +20,5 @@ pub mod program;
 pub mod races;
 pub mod ron_text;
 pub mod stats;
+pub mod trace;
 pub mod verify;

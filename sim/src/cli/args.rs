@@ -1,6 +1,7 @@
 //! The command line as clap sees it.
 
 use super::dumps::Dumps;
+use super::traces::{WaveRange, wave_range};
 use super::values::{self, Dimensions, Fill, MemoryFile, RegisterValue, Save};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -57,6 +58,10 @@ pub struct RunArgs {
     /// What is done with the results.
     #[command(flatten)]
     pub output: OutputArgs,
+
+    /// Files that show the run cycle by cycle.
+    #[command(flatten)]
+    pub traces: TraceArgs,
 
     /// How the simulation goes.
     #[command(flatten)]
@@ -151,6 +156,27 @@ pub struct OutputArgs {
     /// Form of the report
     #[arg(long, value_enum, value_name = "FORM", default_value = "text")]
     pub format: Format,
+}
+
+/// Files that show the run cycle by cycle.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Traces")]
+pub struct TraceArgs {
+    /// Write the retirement trace, in its binary form, or as text to a name that ends in .txt
+    #[arg(long, value_name = "FILE")]
+    pub wvfi: Option<PathBuf>,
+
+    /// Leave out of trace files what retires before this cycle
+    #[arg(long, value_name = "N", value_parser = values::integer)]
+    pub from_cycle: Option<u64>,
+
+    /// Leave out of trace files what retires in this cycle or later
+    #[arg(long, value_name = "N", value_parser = values::integer)]
+    pub to_cycle: Option<u64>,
+
+    /// Only these waves in trace files: workgroups by their number in the grid, and waves of them, as 3, 0-7 or 0-7:1
+    #[arg(long, value_name = "GROUPS[:WAVES]", value_parser = wave_range, value_delimiter = ',')]
+    pub waves: Vec<WaveRange>,
 }
 
 /// What changes the machine, or bounds the run.

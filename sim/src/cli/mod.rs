@@ -16,6 +16,7 @@ mod programs;
 mod progress;
 mod session;
 mod terminal;
+mod traces;
 mod values;
 mod work;
 

@@ -1,0 +1,23 @@
+//! The retirement trace, WVFI: records, their two forms, and the observer that makes them from a run.
+//!
+//! `traces/format.md` is the definition. [`record`] is what a file holds, [`binary`] and [`text`] are its two forms,
+//! [`reader`] and [`writer`] stream them, [`recorder`] makes records from the events of a run.
+
+pub mod binary;
+pub mod reader;
+pub mod record;
+pub mod recorder;
+pub mod rows;
+pub mod text;
+pub mod writer;
+
+#[cfg(test)]
+mod tests;
+
+pub use reader::{Item, Reader, TraceError};
+pub use record::{End, Header, How, Launched, Record};
+pub use recorder::{Recorder, Sink, Window};
+pub use writer::{Form, Writer};
+
+/// The version of the format that this program writes and reads.
+pub const VERSION: u16 = 1;
