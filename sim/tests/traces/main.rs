@@ -1,0 +1,8 @@
+//! The retirement trace: golden traces, the reference interpreter as its judge, and what must not show in it.
+
+#[path = "../golden/mod.rs"]
+mod golden;
+
+mod golden_traces;
+mod oracle;
+mod record;
