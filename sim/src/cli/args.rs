@@ -257,6 +257,12 @@ pub enum Command {
     },
     /// Measure the memory hierarchy with kernels, beside what the configuration says
     Measure(MeasureArgs),
+    /// Look at retirement traces, and compare them
+    Trace {
+        /// What to do
+        #[command(subcommand)]
+        command: TraceCommand,
+    },
     /// List the statistics that a run reports: name, unit, meaning
     Stats {
         /// Form of the list
@@ -319,6 +325,56 @@ pub enum LitmusFormat {
     Json,
     /// The table in docs/litmus.md.
     Markdown,
+}
+
+/// `wave-sim trace …`.
+#[derive(Debug, Subcommand)]
+pub enum TraceCommand {
+    /// Find where two traces part; exit code 1 if they do
+    Diff {
+        /// The one trace
+        a: PathBuf,
+        /// The other
+        b: PathBuf,
+        /// What is compared
+        #[arg(long, value_enum, value_name = "MODE", default_value = "cycle")]
+        mode: DiffMode,
+    },
+    /// Print the records of a trace, a line each
+    Show {
+        /// Trace
+        input: PathBuf,
+        /// Leave out what retires before this cycle
+        #[arg(long, value_name = "N", value_parser = values::integer)]
+        from_cycle: Option<u64>,
+        /// Leave out what retires in this cycle or later
+        #[arg(long, value_name = "N", value_parser = values::integer)]
+        to_cycle: Option<u64>,
+        /// Only these waves, as for a run
+        #[arg(long, value_name = "GROUPS[:WAVES]", value_parser = wave_range, value_delimiter = ',')]
+        waves: Vec<WaveRange>,
+    },
+    /// Sum up a trace: waves, time in each stage, stalls
+    Stats {
+        /// Trace
+        input: PathBuf,
+    },
+    /// Turn the binary form into text, or text into binary
+    Convert {
+        /// Trace
+        input: PathBuf,
+        /// Where it goes: as text if the name ends in .txt, else in binary form
+        output: PathBuf,
+    },
+}
+
+/// What `wave-sim trace diff` compares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DiffMode {
+    /// What instructions do, and in which cycle each stage does it.
+    Cycle,
+    /// Only what they do.
+    Arch,
 }
 
 /// `wave-sim measure`.

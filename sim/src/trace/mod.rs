@@ -1,18 +1,18 @@
 //! The retirement trace, WVFI: records, their two forms, and the observer that makes them from a run.
 //!
 //! `traces/format.md` is the definition. [`record`] is what a file holds, [`binary`] and [`text`] are its two forms,
-//! [`reader`] and [`writer`] stream them, [`recorder`] makes records from the events of a run.
+//! [`reader`] and [`writer`] stream them, [`recorder`] makes records from the events of a run,
+//! [`diff`](mod@diff) compares two traces, [`summary`] counts one.
 
 pub mod binary;
+pub mod diff;
 pub mod reader;
 pub mod record;
 pub mod recorder;
 pub mod rows;
+pub mod summary;
 pub mod text;
 pub mod writer;
-
-#[cfg(test)]
-mod tests;
 
 pub use reader::{Item, Reader, TraceError};
 pub use record::{End, Header, How, Launched, Record};

@@ -67,6 +67,11 @@ impl Window {
     /// All of them.
     pub const ALL: Window = Window { cycles: 0..Cycle::MAX, waves: Vec::new() };
 
+    /// True if a record of a launch with this grid is in it.
+    pub fn has(&self, grid: [u32; 3], record: &Record) -> bool {
+        self.cycles.contains(&record.cycle) && self.has_wave(grid, record.workgroup, record.wave)
+    }
+
     fn has_wave(&self, grid: [u32; 3], workgroup: [u32; 3], wave: u32) -> bool {
         let ([x, y, z], [columns, rows, _]) = (workgroup.map(u64::from), grid.map(u64::from));
         let workgroup = x + columns * (y + rows * z);
@@ -218,10 +223,7 @@ impl<'s> Recorder<'s> {
         self.retired.sort_unstable_by_key(|record| record.order());
         let ready = self.retired.partition_point(|record| record.cycle < to);
         for mut record in self.retired.drain(..ready) {
-            let grid = self.launch.grid;
-            let wanted = self.window.cycles.contains(&record.cycle)
-                && self.window.has_wave(grid, record.workgroup, record.wave);
-            if wanted {
+            if self.window.has(self.launch.grid, &record) {
                 self.kept += 1;
                 write(&mut self.sinks, &mut self.failed, |sink| sink.record(&record));
             }

@@ -3,6 +3,8 @@
 #[path = "../golden/mod.rs"]
 mod golden;
 
+mod differences;
+mod forms;
 mod golden_traces;
 mod oracle;
 mod record;
