@@ -166,6 +166,22 @@ pub struct TraceArgs {
     #[arg(long, value_name = "FILE")]
     pub wvfi: Option<PathBuf>,
 
+    /// Write a pipeline log for Konata
+    #[arg(long, value_name = "FILE")]
+    pub kanata: Option<PathBuf>,
+
+    /// Write a trace for Perfetto, in JSON
+    #[arg(long, value_name = "FILE")]
+    pub perfetto: Option<PathBuf>,
+
+    /// Write a waveform as VCD
+    #[arg(long, value_name = "FILE")]
+    pub vcd: Option<PathBuf>,
+
+    /// Write a waveform as FST
+    #[arg(long, value_name = "FILE")]
+    pub fst: Option<PathBuf>,
+
     /// Leave out of trace files what retires before this cycle
     #[arg(long, value_name = "N", value_parser = values::integer)]
     pub from_cycle: Option<u64>,

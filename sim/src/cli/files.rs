@@ -70,6 +70,11 @@ impl Streamed {
         }
     }
 
+    /// The name under which it is written.
+    pub fn written_path(&self) -> &Path {
+        self.temporary.as_ref().map_or(&self.path, |file| file.path())
+    }
+
     /// The name that it gets.
     pub fn path(&self) -> &Path {
         &self.path

@@ -5,9 +5,12 @@ use super::files::{self, Streamed};
 use crate::config::Config;
 use crate::diagnostic::Diagnostic;
 use crate::trace::recorder::header;
+use crate::trace::view::kanata::Kanata;
+use crate::trace::view::perfetto::Perfetto;
+use crate::trace::view::signals::{Signals, tree};
+use crate::trace::view::waves::{Fst, Vcd};
 use crate::trace::{Form, How, Recorder, Sink, Window, Writer};
-use std::fs::File;
-use std::io;
+use std::io::{self, BufWriter};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -46,7 +49,14 @@ pub fn form_of(path: &Path) -> Form {
 impl TraceArgs {
     /// The files to write, each with its flag.
     fn files(&self) -> impl Iterator<Item = (&'static str, &PathBuf)> {
-        [("--wvfi", &self.wvfi)].into_iter().filter_map(|(flag, path)| Some((flag, path.as_ref()?)))
+        let files = [
+            ("--wvfi", &self.wvfi),
+            ("--kanata", &self.kanata),
+            ("--perfetto", &self.perfetto),
+            ("--vcd", &self.vcd),
+            ("--fst", &self.fst),
+        ];
+        files.into_iter().filter_map(|(flag, path)| Some((flag, path.as_ref()?)))
     }
 
     /// The first flag that asks for a file.
@@ -125,8 +135,8 @@ pub fn open(
     let mut sinks: Vec<(String, Box<dyn Sink>)> = Vec::new();
     for (flag, path) in args.files() {
         let streamed = Streamed::create(path, flag)?;
-        let file = streamed.file().map_err(|error| vec![files::unwritable(path, &error, flag)])?;
-        let sink = sink(path, file, config).map_err(|error| vec![files::unwritable(path, &error, flag)])?;
+        let sink = sink(flag, &streamed, config);
+        let sink = sink.map_err(|error| vec![files::unwritable(path, &error, flag)])?;
         sinks.push((flag.to_owned(), sink));
         files.push((flag, streamed));
     }
@@ -138,8 +148,16 @@ pub fn open(
     Ok(Some((recorder, TraceFiles { files, window })))
 }
 
-fn sink(path: &Path, file: File, config: &Config) -> io::Result<Box<dyn Sink>> {
-    Ok(Box::new(Writer::new(file, form_of(path), &header(config))?))
+fn sink(flag: &str, to: &Streamed, config: &Config) -> io::Result<Box<dyn Sink>> {
+    let (cores, slots) = (config.cores, config.core.max_waves);
+    let file = || Ok::<_, io::Error>(BufWriter::with_capacity(1 << 17, to.file()?));
+    Ok(match flag {
+        "--kanata" => Box::new(Kanata::new(file()?)?),
+        "--perfetto" => Box::new(Perfetto::new(file()?, cores)?),
+        "--vcd" => Box::new(Signals::new(Vcd::new(file()?, &tree(cores, slots))?, cores, slots)),
+        "--fst" => Box::new(Signals::new(Fst::new(to.written_path(), &tree(cores, slots))?, cores, slots)),
+        _ => Box::new(Writer::new(to.file()?, form_of(to.path()), &header(config))?),
+    })
 }
 
 impl TraceFiles {

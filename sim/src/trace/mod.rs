@@ -2,7 +2,8 @@
 //!
 //! `traces/format.md` is the definition. [`record`] is what a file holds, [`binary`] and [`text`] are its two forms,
 //! [`reader`] and [`writer`] stream them, [`recorder`] makes records from the events of a run,
-//! [`diff`](mod@diff) compares two traces, [`summary`] counts one.
+//! [`diff`](mod@diff) compares two traces, [`summary`] counts one,
+//! [`view`] writes the files of pipeline viewers.
 
 pub mod binary;
 pub mod diff;
@@ -12,6 +13,7 @@ pub mod recorder;
 pub mod rows;
 pub mod summary;
 pub mod text;
+pub mod view;
 pub mod writer;
 
 pub use reader::{Item, Reader, TraceError};

@@ -155,6 +155,7 @@ impl<R: BufRead> Reader<R> {
         match &item {
             Item::Launch(_) => self.launches += 1,
             Item::Record => {
+                record.check(self.header.all_lanes()).map_err(|why| self.here(&why))?;
                 if self.launches == 0 {
                     return Err(self.here("a record comes before the first launch"));
                 }
@@ -287,6 +288,9 @@ impl<R: BufRead> Reader<R> {
         self.at += 1;
         if n as u64 == MAX_LINE {
             return Err(self.here("the line is too long"));
+        }
+        if line.last() != Some(&b'\n') {
+            return Err(self.truncated());
         }
         String::from_utf8(line).map(Some).map_err(|_| self.here("it is not UTF-8"))
     }

@@ -350,6 +350,36 @@ impl Record {
         self.pc.wrapping_add(u32::from(self.word_count) * WORD_BYTES)
     }
 
+    /// Checks that both forms can hold it, for waves with these lanes.
+    ///
+    /// # Errors
+    /// What does not go together, in words.
+    pub fn check(&self, all_lanes: u64) -> Result<(), String> {
+        let width = all_lanes.count_ones() as usize;
+        let late = |&at: &Cycle| at > self.cycle;
+        if self.stages.iter().any(late) || self.stalls.iter().any(|stall| late(&stall.from)) {
+            return Err("a stage or stall lies behind the record's own cycle".into());
+        }
+        if self.ends && self.next_pc != 0 {
+            return Err("the wave ends, and there is a next pc".into());
+        }
+        if self.destination == DestinationKind::None && (self.index != 0 || !self.values.is_empty()) {
+            return Err("there are values without a destination".into());
+        }
+        let access = usize::from(self.memory != MemoryKind::None);
+        let tile = usize::from(matches!(self.memory, MemoryKind::TileLoad | MemoryKind::TileStore));
+        if self.addresses.len() != access * width || self.strides.len() != tile * width {
+            return Err("the rows of addresses and strides are not those of the access".into());
+        }
+        if access == 0 && (self.device || self.bytes != 0 || !self.sent.is_empty()) {
+            return Err("there is something of an access without one".into());
+        }
+        match self.values.len().max(self.sent.len()) / width {
+            0..=255 => Ok(()),
+            rows => Err(format!("{rows} rows, and there are 255 at most")),
+        }
+    }
+
     /// What orders the records of a file.
     pub fn order(&self) -> (Cycle, u32, u32, u64) {
         (self.cycle, self.core, self.slot, self.sequence)

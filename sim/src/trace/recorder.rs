@@ -24,6 +24,9 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// How often sinks that write in the order of time hear how far they may go: after so many flushes.
+const FLUSHES: u64 = 32;
+
 /// Where records go: a file in one of several forms.
 pub trait Sink {
     /// A kernel begins.
@@ -38,8 +41,12 @@ pub trait Sink {
     /// If the file cannot be written to.
     fn record(&mut self, record: &Record) -> io::Result<()>;
 
-    /// Everything that happens before this cycle has happened; instructions that have not retired began at `oldest`
-    /// or later.
+    /// True if it wants [`Sink::advanced`], because it writes what happens in the order of time.
+    fn is_in_order_of_time(&self) -> bool {
+        false
+    }
+
+    /// No record that is still to come has a stage or stall before this cycle.
     ///
     /// # Errors
     /// If the file cannot be written to.
@@ -81,7 +88,7 @@ impl Window {
 }
 
 /// A wave slot of a core.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct SlotState {
     /// The last two requests: first word, cycle.
     requests: [(u32, Cycle); 2],
@@ -97,9 +104,35 @@ struct SlotState {
 }
 
 impl SlotState {
+    fn new() -> SlotState {
+        SlotState {
+            requests: [(0, Cycle::MAX); 2],
+            decoded: VecDeque::new(),
+            stalled: None,
+            stalls: Vec::new(),
+            flight: Vec::new(),
+        }
+    }
+
+    /// The earliest cycle that a record still to come has.
+    fn oldest(&self) -> Cycle {
+        let [(_, a), (_, b)] = self.requests;
+        let decoded = self.decoded.front().map(|&(_, fetch, _)| fetch);
+        let stall = self.stalls.first().map(|stall| stall.from).or(self.stalled.map(|(_, from)| from));
+        let flight = self.flight.iter().map(|(record, _)| began(record)).min();
+        [decoded, stall, flight].into_iter().flatten().fold(a.min(b), Cycle::min)
+    }
+
     fn in_flight(&mut self, sequence: u64) -> Option<&mut (Box<Record>, Option<(StallReason, Cycle)>)> {
         self.flight.iter_mut().rev().find(|(record, _)| record.sequence == sequence)
     }
+}
+
+/// The first cycle that a record has.
+fn began(record: &Record) -> Cycle {
+    let stages = record.stages.iter().copied().filter(|&at| at != 0);
+    let stall = record.stalls.first().map(|stall| stall.from);
+    stages.chain(stall).fold(Cycle::MAX, Cycle::min)
 }
 
 /// One core.
@@ -123,9 +156,8 @@ pub struct Recorder<'s> {
     retired: Vec<Box<Record>>,
     #[allow(clippy::vec_box)]
     free: Vec<Box<Record>>,
-    /// All that happens before this cycle is known.
-    now: Cycle,
     kept: u64,
+    flushes: u64,
     /// The sink that could not be written to.
     failed: Option<(String, io::Error)>,
 }
@@ -151,7 +183,7 @@ impl<'s> Recorder<'s> {
     ) -> Recorder<'s> {
         let slots = config.core.max_waves as usize;
         let core = || CoreState {
-            slots: (0..slots).map(|_| SlotState::default()).collect(),
+            slots: (0..slots).map(|_| SlotState::new()).collect(),
             stalled: [0; IssueStall::COUNT],
         };
         Recorder {
@@ -174,8 +206,8 @@ impl<'s> Recorder<'s> {
             cores: (0..config.cores).map(|_| core()).collect(),
             retired: Vec::new(),
             free: Vec::new(),
-            now: 0,
             kept: 0,
+            flushes: 0,
             failed: None,
         }
     }
@@ -391,6 +423,9 @@ impl Probe for Recorder<'_> {
         if going.redirected || going.next.is_none() {
             state.decoded.clear();
         }
+        if going.next.is_none() {
+            state.requests = [(0, Cycle::MAX); 2];
+        }
         let Some((record, _)) = state.flight.last_mut() else { return };
         match going.next {
             Some(word) => record.next_pc = base + word * WORD_BYTES,
@@ -508,10 +543,15 @@ impl Probe for Recorder<'_> {
     }
 
     fn advanced(&mut self, cycle: Cycle) -> ControlFlow<()> {
-        self.now = cycle;
         if !self.retired.is_empty() {
             self.flush(cycle);
-            write(&mut self.sinks, &mut self.failed, |sink| sink.advanced(cycle));
+            self.flushes += 1;
+            if self.flushes % FLUSHES == 0 && self.sinks.iter().any(|(_, sink)| sink.is_in_order_of_time()) {
+                let slots = self.cores.iter().flat_map(|core| &core.slots).map(SlotState::oldest);
+                let retired = self.retired.iter().map(|record| began(record));
+                let oldest = slots.chain(retired).fold(cycle, Cycle::min);
+                write(&mut self.sinks, &mut self.failed, |sink| sink.advanced(oldest));
+            }
         }
         if self.failed.is_some() || self.interrupt.load(Ordering::Relaxed) {
             return ControlFlow::Break(());

@@ -93,9 +93,9 @@ fn the_difference_that_began_first_is_told_though_it_retires_later() {
     let records = sample();
     let late = records.iter().rposition(|r| r.cycle > r.stage(StageField::Execute) + 20).unwrap();
     let issue = records[late].stage(StageField::Issue);
-    let early = records[..late].iter().rposition(|r| r.stage(StageField::Issue) > issue + 2).unwrap();
+    let early = records[..late].iter().rposition(|r| r.stage(StageField::Issue) > issue + 4).unwrap();
     let mut other = records.clone();
-    other[early].stages[StageField::Issue as usize] += 1;
+    other[early].stages[StageField::Issue as usize] -= 1;
     other[late].stages[StageField::Operands as usize] += 1;
     let found = differs(compare(&header(8), &records, &other, Mode::Cycle));
     let key = |r: &Record| (r.workgroup, r.wave, r.sequence);
