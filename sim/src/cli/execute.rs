@@ -49,9 +49,7 @@ pub fn execute(
     let width = config.core.wave_width;
     let mut watch = match traces::open(&args.traces, config)? {
         Some((recorder, files)) => Watch::Files(recorder, files),
-        None if args.output.trace => {
-            Watch::Issue(IssueTrace::new(BufWriter::new(std::io::stderr()), width))
-        }
+        None if args.output.trace => Watch::Issue(IssueTrace::new(BufWriter::new(std::io::stderr()), width)),
         None if args.output.check_races => Watch::Races(RaceCheck::new(&work.program, width)),
         None => Watch::Nobody,
     };
@@ -160,9 +158,7 @@ fn outcome(error: &RunError, launch: &Launch, program: &Program, options: &RunOp
             let bound = options.max_cycles.unwrap_or_default();
             stopped(format!("has not ended after {bound} cycles, the bound of --max-cycles"), stuck)
         }
-        RunError::Interrupted(stuck) => {
-            stopped(format!("was interrupted in cycle {}", stuck.cycle), stuck)
-        }
+        RunError::Interrupted(stuck) => stopped(format!("was interrupted in cycle {}", stuck.cycle), stuck),
         RunError::InstructionLimit(stuck) => {
             let bound = options.max_instructions.unwrap_or_default();
             let what = format!(

@@ -187,7 +187,9 @@ impl TraceFiles {
                     format!("--from-cycle: {start} is past the run, which ended in cycle {cycle}")
                 }
                 true => format!("nothing retires from cycle {start} to {}", end.min(cycle)),
-                false => format!("--waves: none of these waves retires an instruction in the window of the trace, and the run ended in cycle {cycle}"),
+                false => format!(
+                    "--waves: none of these waves retires an instruction in the window of the trace, and the run ended in cycle {cycle}"
+                ),
             };
             let hint = "no trace was written; `wave-sim trace stats` says what waves and cycles a trace has";
             return Err(vec![Diagnostic::error(message).hint(hint)]);

@@ -1,7 +1,7 @@
 //! The binary form: frames and their payloads.
 
 use super::record::{
-    DestinationKind, End, Header, How, Launched, MemoryKind, Record, Reports, Stall, StallReason, StageField,
+    DestinationKind, End, Header, How, Launched, MemoryKind, Record, Reports, StageField, Stall, StallReason,
 };
 use super::rows::{Row, lanes, push_form, push_values};
 use crate::clock::Cycle;

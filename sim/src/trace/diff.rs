@@ -273,7 +273,9 @@ impl Comparison {
                 let (a_how, b_how) = (a.how.name(), b.how.name());
                 Some(match (a.how == b.how, self.mode == Mode::Architectural || a.cycle == b.cycle) {
                     (true, true) => Outcome::Same(self.same),
-                    (false, _) => Outcome::Launches(format!("the first ends with {a_how}, the second with {b_how}")),
+                    (false, _) => {
+                        Outcome::Launches(format!("the first ends with {a_how}, the second with {b_how}"))
+                    }
                     (true, false) => Outcome::Launches(format!(
                         "the first ends in cycle {}, the second in cycle {}",
                         a.cycle, b.cycle

@@ -227,7 +227,9 @@ impl Launched {
 /// FNV-1a (Fowler, Noll, Vo) of 64 bits over the bytes of code words, little-endian.
 pub fn kernel_hash(code: &[u32]) -> u64 {
     let bytes = code.iter().flat_map(|word| word.to_le_bytes());
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
 }
 
 /// A time for which an instruction waited.
@@ -331,8 +333,8 @@ impl Default for Record {
 impl Record {
     /// Makes it as new, but keeps the storage of its rows.
     pub fn clear(&mut self) {
-        let mut rows = [&mut self.values, &mut self.addresses, &mut self.strides, &mut self.sent]
-            .map(std::mem::take);
+        let mut rows =
+            [&mut self.values, &mut self.addresses, &mut self.strides, &mut self.sent].map(std::mem::take);
         rows.iter_mut().for_each(Vec::clear);
         let mut stalls = std::mem::take(&mut self.stalls);
         stalls.clear();

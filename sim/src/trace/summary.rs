@@ -55,8 +55,7 @@ impl Summary {
             *self.stalls.entry(stall.reason).or_default() += stall.to - stall.from;
             stalled += stall.to - stall.from;
         }
-        let (_, retired, cycles) =
-            self.hot.entry(record.pc).or_insert_with(|| (instruction(record), 0, 0));
+        let (_, retired, cycles) = self.hot.entry(record.pc).or_insert_with(|| (instruction(record), 0, 0));
         *retired += 1;
         *cycles += stalled;
     }
@@ -75,7 +74,13 @@ impl Summary {
             return text + "  no records\n";
         };
         let executed = (self.records - self.squashed).max(1);
-        _ = writeln!(text, "  records      {} of {} waves, {} squashed", self.records, self.waves.len(), self.squashed);
+        _ = writeln!(
+            text,
+            "  records      {} of {} waves, {} squashed",
+            self.records,
+            self.waves.len(),
+            self.squashed
+        );
         _ = writeln!(text, "  retirement   from cycle {first} to {last}");
         _ = writeln!(text, "  lanes        {:.1} take part on average", self.lanes as f64 / executed as f64);
         _ = writeln!(text, "  stages       cycles on average");

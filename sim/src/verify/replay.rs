@@ -190,7 +190,11 @@ fn check(launched: &Launched, record: &Record, step: &Step<'_>, after: &[Lane]) 
         ("active", hex(record.active), hex(step.active)),
         ("effective", hex(record.effective), hex(effective)),
         ("ends", record.ends.to_string(), step.next_pc.is_none().to_string()),
-        ("next_pc", hex(if jumps { 0 } else { record.next_pc }.into()), hex(if jumps { 0 } else { next_pc }.into())),
+        (
+            "next_pc",
+            hex(if jumps { 0 } else { record.next_pc }.into()),
+            hex(if jumps { 0 } else { next_pc }.into()),
+        ),
     ];
     if let Some((field, got, expected)) = scalars.into_iter().find(|(_, got, expected)| got != expected) {
         return Some(format!("{field} is {got}, and {expected} in the interpreter"));
@@ -201,7 +205,11 @@ fn check(launched: &Launched, record: &Record, step: &Step<'_>, after: &[Lane]) 
     let (kind, index, values) = result(&fields, letters, effective, after, &row);
     let (memory, addresses, strides, sent) = access(&fields, effective, step.before, &row);
     let rows = [
-        ("destination", vec![record.destination as u32, record.index.into()], vec![kind as u32, index as u32]),
+        (
+            "destination",
+            vec![record.destination as u32, record.index.into()],
+            vec![kind as u32, index as u32],
+        ),
         ("values", record.values.clone(), values),
         ("memory", access_key(record.memory, record.device, record.bytes), memory),
         ("addresses", record.addresses.clone(), addresses),

@@ -5,7 +5,7 @@ use super::record::{read, trace};
 use wave_sim::config;
 use wave_sim::launch::{self, Size};
 use wave_sim::trace::diff::{Divergence, Mode, Outcome, diff};
-use wave_sim::trace::record::{DestinationKind, MemoryKind, Stall, StallReason, StageField};
+use wave_sim::trace::record::{DestinationKind, MemoryKind, StageField, Stall, StallReason};
 use wave_sim::trace::{Form, Header, Reader, Record};
 
 fn compare(header: &Header, a: &[Record], b: &[Record], mode: Mode) -> Outcome {

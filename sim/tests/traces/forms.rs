@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use wave_sim::trace::record::{
-    DestinationKind, MemoryKind, Reports, Stall, StallReason, StageField, kernel_hash,
+    DestinationKind, MemoryKind, Reports, StageField, Stall, StallReason, kernel_hash,
 };
 use wave_sim::trace::{Form, Header, How, Item, Launched, Reader, Record, TraceError, Writer};
 
@@ -177,7 +177,16 @@ fn one() -> Record {
     let mut stages = [0; StageField::COUNT];
     stages[StageField::Issue as usize] = 30;
     let words = [0x3F00_00F0, 0];
-    Record { cycle: 30, active: 255, effective: 255, stages, words, word_count: 1, next_pc: 4, ..Record::default() }
+    Record {
+        cycle: 30,
+        active: 255,
+        effective: 255,
+        stages,
+        words,
+        word_count: 1,
+        next_pc: 4,
+        ..Record::default()
+    }
 }
 
 #[test]
@@ -213,7 +222,10 @@ fn what_is_no_trace_is_told_in_one_sentence() {
     assert_eq!(text("seq=0", "sequence=0"), "`t`, line 3: there is no field `sequence` here");
     assert_eq!(text("active=ff", "active=1ff"), "`t`, line 3: a mask has lanes past the 8 of a wave");
     assert_eq!(text("records=1", "records=2"), "`t`, line 4: the file has 1 records, and its end says 2");
-    assert_eq!(text("launch ", "lunch "), "`t`, line 2: a line begins with `lunch`, not with launch, end or @CYCLE");
+    assert_eq!(
+        text("launch ", "lunch "),
+        "`t`, line 2: a line begins with `lunch`, not with launch, end or @CYCLE"
+    );
     assert!(text("end fault", "end badly").contains("line 4: a run cannot end in way `badly`"));
     let mut long = file(Form::Binary, &header(8), &[one()]);
     long.push(0);

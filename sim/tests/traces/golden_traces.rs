@@ -55,7 +55,8 @@ fn both_forms_hold_the_same_and_visiting_every_cycle_does_not_show() {
 fn the_interpreter_agrees_with_them() {
     for (name, workgroups, loads) in KERNELS {
         let (config, program, launch, mut memory) = work(name, workgroups);
-        let (header, launches) = read(&trace(&config, &program, &[launch], memory.clone(), Form::Binary, false));
+        let (header, launches) =
+            read(&trace(&config, &program, &[launch], memory.clone(), Form::Binary, false));
         let [(launched, records)] = launches.as_slice() else { panic!("one launch") };
         let checked = replay(&header, launched, records, &Machine::of(&config), loads, &mut memory)
             .unwrap_or_else(|wrong| panic!("{name}: {wrong}"));

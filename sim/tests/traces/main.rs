@@ -8,3 +8,4 @@ mod forms;
 mod golden_traces;
 mod oracle;
 mod record;
+mod viewers;

@@ -2,7 +2,7 @@
 
 use crate::clock::Cycle;
 use crate::trace::record::{
-    DestinationKind, End, Header, How, Launched, MemoryKind, Record, Reports, Stall, StallReason, StageField,
+    DestinationKind, End, Header, How, Launched, MemoryKind, Record, Reports, StageField, Stall, StallReason,
 };
 use crate::trace::rows::{push_form, push_values};
 
@@ -145,7 +145,8 @@ pub fn header(text: &str) -> Result<Header, Malformed> {
                 let mut bits = 0;
                 for name in value.split(',') {
                     let place = Reports::NAMES.iter().position(|n| *n == name);
-                    bits |= 1 << place.ok_or_else(|| format!("there is nothing called `{name}` to report"))?;
+                    bits |=
+                        1 << place.ok_or_else(|| format!("there is nothing called `{name}` to report"))?;
                 }
                 header.reports = Reports::from_bits(bits).expect("bits of names");
             }
@@ -305,7 +306,9 @@ fn field(record: &mut Record, key: &str, value: &str) -> Result<bool, Malformed>
         }
         "stalls" => {
             for text in value.split(',') {
-                record.stalls.push(stall(text).ok_or_else(|| format!("`{text}` is no stall such as fetch:3-5"))?);
+                record
+                    .stalls
+                    .push(stall(text).ok_or_else(|| format!("`{text}` is no stall such as fetch:3-5"))?);
             }
         }
         _ => return Ok(false),

@@ -7,9 +7,9 @@
 use super::timeline::Timeline;
 use crate::clock::Cycle;
 use crate::isa::Inst;
+use crate::trace::Sink;
 use crate::trace::record::{DestinationKind, How, Launched, Record, StageField, StallReason};
 use crate::trace::text::instruction;
-use crate::trace::Sink;
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, Write};
 
@@ -124,10 +124,12 @@ impl<W: Write> Kanata<W> {
 
     /// The records whose results this one reads, and itself as the writer of its own.
     fn producers(&mut self, record: &Record, number: u64) -> Vec<u64> {
-        let Ok(inst) = Inst::decode(&record.words[..usize::from(record.word_count)]) else { return Vec::new() };
-        let registers = inst.sources().flat_map(|(first, rows)| {
-            (0..rows).map(move |row| Place::from(first) + Place::from(row))
-        });
+        let Ok(inst) = Inst::decode(&record.words[..usize::from(record.word_count)]) else {
+            return Vec::new();
+        };
+        let registers = inst
+            .sources()
+            .flat_map(|(first, rows)| (0..rows).map(move |row| Place::from(first) + Place::from(row)));
         let guard = inst.guard.is_some().then_some(inst.guard.predicate);
         let operand = inst.predicate_source().map(|(predicate, _)| predicate);
         let predicates = guard.into_iter().chain(operand).map(|p| PREDICATE + Place::from(p));

@@ -2,8 +2,8 @@
 
 use crate::clock::Cycle;
 use fst_writer::{
-    FstBodyWriter, FstFileType, FstInfo, FstScopeType, FstSignalId, FstSignalType, FstVarDirection, FstVarType,
-    FstWriteError, open_fst,
+    FstBodyWriter, FstFileType, FstInfo, FstScopeType, FstSignalId, FstSignalType, FstVarDirection,
+    FstVarType, FstWriteError, open_fst,
 };
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
