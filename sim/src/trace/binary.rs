@@ -24,6 +24,9 @@ pub mod frame {
 /// Bytes of a payload at most: what the 24 bits of its length hold.
 pub const MAX_PAYLOAD: usize = (1 << 24) - 1;
 
+/// Bytes of a varint at most.
+const MAX_VARINT: usize = 10;
+
 const ENDS: u8 = 1 << 2;
 const OPEN: u8 = 1 << 3;
 const DEVICE: u8 = 1 << 3;
@@ -44,11 +47,17 @@ fn frame_of(out: &mut Vec<u8>, kind: u8, fill: impl FnOnce(&mut Vec<u8>)) {
 
 fn put(out: &mut Vec<u8>, value: impl Into<u64>) {
     let mut value: u64 = value.into();
-    while value >= 0x80 {
-        out.push(value as u8 | 0x80);
-        value >>= 7;
+    if value < 0x80 {
+        // Nearly always.
+        return out.push(value as u8);
     }
-    out.push(value as u8);
+    let (mut bytes, mut n) = ([0; MAX_VARINT], 0);
+    while value >= 0x80 {
+        bytes[n] = value as u8 | 0x80;
+        (value, n) = (value >> 7, n + 1);
+    }
+    bytes[n] = value as u8;
+    out.extend_from_slice(&bytes[..=n]);
 }
 
 fn put_text(out: &mut Vec<u8>, text: &str) {
@@ -57,7 +66,11 @@ fn put_text(out: &mut Vec<u8>, text: &str) {
 }
 
 fn put_words(out: &mut Vec<u8>, words: &[u32]) {
-    out.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+    let at = out.len();
+    out.resize(at + 4 * words.len(), 0);
+    for (bytes, word) in out[at..].chunks_exact_mut(4).zip(words) {
+        bytes.copy_from_slice(&word.to_le_bytes());
+    }
 }
 
 /// Appends the magic, the version and the header.

@@ -39,7 +39,7 @@ const ENDLESS: &str = "\
 ";
 
 fn scratch() -> Scratch {
-    let slower = "(base: \"tiny.ron\", core: (branch_latency_cycles: 9))";
+    let slower = "(base: \"tiny.ron\", core: (fetch: (icache_latency_cycles: 4)))";
     Scratch::with(&[("k.wave", KERNEL), ("f.wave", FAULTY), ("e.wave", ENDLESS), ("slower.ron", slower)])
 }
 
@@ -102,8 +102,11 @@ fn two_machines_differ_where_the_stage_moved_first() {
     let scratch = scratch();
     scratch.out("k.wave --config tiny --wvfi a.wvfi");
     scratch.out("k.wave --config slower.ron --wvfi b.wvfi");
-    let same = scratch.run("trace diff a.wvfi b.wvfi");
-    assert_eq!(same.code, 1, "the end of the run comes later: {}", same.out);
+    let slower = scratch.run("trace diff a.wvfi b.wvfi");
+    assert_eq!(slower.code, 1, "{}", slower.out);
+    assert!(slower.out.starts_with("note: different machines, tiny (7491fb4994879ec4) and "), "{}", slower.out);
+    assert!(slower.out.contains("\n  decode moved first, in cycle "), "{}", slower.out);
+    assert_eq!(scratch.out("trace diff a.wvfi b.wvfi --mode arch"), "the same: 14 records\n");
     scratch.write("l.wave", KERNEL.replace("iadd r4, r4", "isub r4, r4").as_bytes());
     scratch.out("l.wave --config tiny --wvfi c.wvfi");
     let other = scratch.run("trace diff a.wvfi c.wvfi --mode arch");
@@ -114,7 +117,7 @@ fn two_machines_differ_where_the_stage_moved_first() {
     let data = scratch.run("trace diff a.wvfi d.wvfi");
     assert_eq!(data.code, 1);
     for part in [
-        "instruction 3 at pc 0x0010: device_load_u32 r4, r3",
+        "instruction 3 at pc 0x0014: device_load_u32 r4, r3",
         "values       lanes 3, 4 differ",
         "    A 0*",
         "    B [0 0 0 4 8 0 0 0]",

@@ -37,7 +37,7 @@ fn every_record_of_the_suite_is_what_the_interpreter_does() {
 #[test]
 fn random_programs_leave_the_traces_that_the_interpreter_expects() {
     let mut records = 0;
-    for seed in 0..60 {
+    for seed in 0..24 {
         let mut config = config::load(if seed % 2 == 0 { "tiny" } else { "rtl" }).unwrap();
         if seed % 4 >= 2 {
             config.core.divergence = DivergenceMode::Jump;
@@ -58,7 +58,7 @@ fn random_programs_leave_the_traces_that_the_interpreter_expects() {
             };
         }
     }
-    assert!(records > 10_000, "{records} records");
+    assert!(records > 4_000, "{records} records");
 }
 
 /// A trace with something of everything.
