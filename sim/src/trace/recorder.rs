@@ -28,6 +28,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// How often sinks that write in the order of time hear how far they may go: after so many flushes.
 const FLUSHES: u64 = 32;
 
+/// An instruction in flight, and for what and since when it waits in its collector.
+type Flight = (Box<Record>, Option<(StallReason, Cycle)>);
+
 /// A wave slot of a core.
 #[derive(Debug)]
 struct SlotState {
@@ -39,9 +42,8 @@ struct SlotState {
     stalled: Option<(StallReason, Cycle)>,
     /// Times for which it has waited so far.
     stalls: Vec<Stall>,
-    /// Issued and not yet retired, with what each waits for in its collector.
-    #[allow(clippy::vec_box)]
-    flight: Vec<(Box<Record>, Option<(StallReason, Cycle)>)>,
+    /// Issued and not yet retired.
+    flight: Vec<Flight>,
 }
 
 impl SlotState {
@@ -64,7 +66,7 @@ impl SlotState {
         [decoded, stall, flight].into_iter().flatten().fold(a.min(b), Cycle::min)
     }
 
-    fn in_flight(&mut self, sequence: u64) -> Option<&mut (Box<Record>, Option<(StallReason, Cycle)>)> {
+    fn in_flight(&mut self, sequence: u64) -> Option<&mut Flight> {
         self.flight.iter_mut().rev().find(|(record, _)| record.sequence == sequence)
     }
 }
@@ -472,7 +474,9 @@ impl Probe for Recorder<'_> {
         if !self.retired.is_empty() {
             self.flush(cycle);
             self.flushes += 1;
-            if self.flushes % FLUSHES == 0 && self.sinks.iter().any(|(_, sink)| sink.is_in_order_of_time()) {
+            if self.flushes.is_multiple_of(FLUSHES)
+                && self.sinks.iter().any(|(_, sink)| sink.is_in_order_of_time())
+            {
                 let slots = self.cores.iter().flat_map(|core| &core.slots).map(SlotState::oldest);
                 let retired = self.retired.iter().map(|record| began(record));
                 let oldest = slots.chain(retired).fold(cycle, Cycle::min);

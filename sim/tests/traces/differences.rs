@@ -44,13 +44,16 @@ fn equal_traces_are_the_same() {
     }
 }
 
+/// The record to change, the field that is to be told, whether it is an architectural one, and the change.
+type Change = (usize, &'static str, bool, fn(&mut Record));
+
 #[test]
 fn each_field_is_compared() {
     let records = sample();
     let find = |wanted: &dyn Fn(&Record) -> bool| records.iter().rposition(wanted).unwrap();
     let load = find(&|r| r.memory == MemoryKind::Load && r.destination == DestinationKind::Registers);
     let tile = find(&|r| r.memory == MemoryKind::TileStore);
-    let changes: [(usize, &str, bool, fn(&mut Record)); 22] = [
+    let changes: [Change; 22] = [
         (load, "pc", true, |r| r.pc += 4),
         (load, "words", true, |r| r.words[0] ^= 1),
         (load, "active", true, |r| r.active ^= 1),

@@ -237,11 +237,7 @@ fn what_is_no_trace_is_told_in_one_sentence() {
 #[test]
 fn frames_of_unknown_kinds_are_passed_over() {
     let bytes = file(Form::Binary, &header(8), &[one()]);
-    let mut launch_at = 8 + 4 + (u32::from_le_bytes(bytes[8..12].try_into().unwrap()) >> 8) as usize;
-    let mut more = bytes.clone();
-    for byte in [200, 2, 0, 0, 1, 2] {
-        more.insert(launch_at, byte);
-        launch_at += 1;
-    }
+    let launch_at = 8 + 4 + (u32::from_le_bytes(bytes[8..12].try_into().unwrap()) >> 8) as usize;
+    let more = [&bytes[..launch_at], &[200, 2, 0, 0, 1, 2], &bytes[launch_at..]].concat();
     assert_eq!(all_of(&more), all_of(&bytes));
 }

@@ -73,6 +73,9 @@ fn sample() -> (Config, Header, Launched, Vec<Record>, Vec<u8>) {
     (config, header, launched, records, memory)
 }
 
+/// The record to spoil, what the message has to say, and how.
+type Bug = (usize, &'static str, fn(&mut Record));
+
 #[test]
 fn a_wrong_field_of_one_record_is_seen() {
     let (config, header, launched, records, memory) = sample();
@@ -86,7 +89,7 @@ fn a_wrong_field_of_one_record_is_seen() {
     let predicate = of_kind(&|r| r.destination == DestinationKind::Predicate);
     let store = of_kind(&|r| r.memory == MemoryKind::Store);
     let tile = of_kind(&|r| r.memory == MemoryKind::TileStore);
-    let spoil: [(usize, &str, fn(&mut Record)); 17] = [
+    let spoil: [Bug; 17] = [
         (registers, "pc is", |r| r.pc += 4),
         (registers, "words is", |r| r.words[0] ^= 1 << 16),
         (registers, "word count is", |r| r.word_count = 3 - r.word_count),
