@@ -21,4 +21,5 @@ pub mod races;
 pub mod ron_text;
 pub mod rtl;
 pub mod stats;
+pub mod trace;
 pub mod verify;

@@ -1,6 +1,7 @@
 //! The command line as clap sees it.
 
 use super::dumps::Dumps;
+use super::traces::{WaveRange, wave_range};
 use super::values::{self, Dimensions, Fill, MemoryFile, RegisterValue, Save};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -57,6 +58,10 @@ pub struct RunArgs {
     /// What is done with the results.
     #[command(flatten)]
     pub output: OutputArgs,
+
+    /// Files that show the run cycle by cycle.
+    #[command(flatten)]
+    pub traces: TraceArgs,
 
     /// How the simulation goes.
     #[command(flatten)]
@@ -153,6 +158,43 @@ pub struct OutputArgs {
     pub format: Format,
 }
 
+/// Files that show the run cycle by cycle.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Traces")]
+pub struct TraceArgs {
+    /// Write the retirement trace, in its binary form, or as text to a name that ends in .txt
+    #[arg(long, value_name = "FILE")]
+    pub wvfi: Option<PathBuf>,
+
+    /// Write a pipeline log for Konata
+    #[arg(long, value_name = "FILE")]
+    pub kanata: Option<PathBuf>,
+
+    /// Write a trace for Perfetto, in JSON
+    #[arg(long, value_name = "FILE")]
+    pub perfetto: Option<PathBuf>,
+
+    /// Write a waveform as VCD
+    #[arg(long, value_name = "FILE")]
+    pub vcd: Option<PathBuf>,
+
+    /// Write a waveform as FST
+    #[arg(long, value_name = "FILE")]
+    pub fst: Option<PathBuf>,
+
+    /// Leave out of trace files what retires before this cycle
+    #[arg(long, value_name = "N", value_parser = values::integer)]
+    pub from_cycle: Option<u64>,
+
+    /// Leave out of trace files what retires in this cycle or later
+    #[arg(long, value_name = "N", value_parser = values::integer)]
+    pub to_cycle: Option<u64>,
+
+    /// Only these waves in trace files: workgroups by their number in the grid, and waves of them, as 3, 0-7 or 0-7:1
+    #[arg(long, value_name = "GROUPS[:WAVES]", value_parser = wave_range, value_delimiter = ',')]
+    pub waves: Vec<WaveRange>,
+}
+
 /// What changes the machine, or bounds the run.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Machine and bounds")]
@@ -233,6 +275,12 @@ pub enum Command {
     },
     /// Measure the memory hierarchy with kernels, beside what the configuration says
     Measure(MeasureArgs),
+    /// Look at retirement traces, and compare them
+    Trace {
+        /// What to do
+        #[command(subcommand)]
+        command: TraceCommand,
+    },
     /// List the statistics that a run reports: name, unit, meaning
     Stats {
         /// Form of the list
@@ -335,6 +383,56 @@ pub enum LitmusFormat {
     Json,
     /// The table in docs/litmus.md.
     Markdown,
+}
+
+/// `wave-sim trace …`.
+#[derive(Debug, Subcommand)]
+pub enum TraceCommand {
+    /// Find where two traces part; exit code 1 if they do
+    Diff {
+        /// The one trace
+        a: PathBuf,
+        /// The other
+        b: PathBuf,
+        /// What is compared
+        #[arg(long, value_enum, value_name = "MODE", default_value = "cycle")]
+        mode: DiffMode,
+    },
+    /// Print the records of a trace, a line each
+    Show {
+        /// Trace
+        input: PathBuf,
+        /// Leave out what retires before this cycle
+        #[arg(long, value_name = "N", value_parser = values::integer)]
+        from_cycle: Option<u64>,
+        /// Leave out what retires in this cycle or later
+        #[arg(long, value_name = "N", value_parser = values::integer)]
+        to_cycle: Option<u64>,
+        /// Only these waves, as for a run
+        #[arg(long, value_name = "GROUPS[:WAVES]", value_parser = wave_range, value_delimiter = ',')]
+        waves: Vec<WaveRange>,
+    },
+    /// Sum up a trace: waves, time in each stage, stalls
+    Stats {
+        /// Trace
+        input: PathBuf,
+    },
+    /// Turn the binary form into text, or text into binary
+    Convert {
+        /// Trace
+        input: PathBuf,
+        /// Where it goes: as text if the name ends in .txt, else in binary form
+        output: PathBuf,
+    },
+}
+
+/// What `wave-sim trace diff` compares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DiffMode {
+    /// What instructions do, and in which cycle each stage does it.
+    Cycle,
+    /// Only what they do.
+    Arch,
 }
 
 /// `wave-sim measure`.

@@ -3,7 +3,9 @@
 use super::Exit;
 use super::args::RunArgs;
 use super::progress::Progress;
+use super::traces::{self, TraceFiles};
 use super::work::Work;
+use crate::clock::Cycle;
 use crate::config::Config;
 use crate::core::probe::Off;
 use crate::diagnostic::Diagnostic;
@@ -13,13 +15,27 @@ use crate::observe::trace::IssueTrace;
 use crate::observe::{Outcome, Run, Step, stuck};
 use crate::program::{Launch, Program};
 use crate::races::RaceCheck;
+use crate::trace::{How, Recorder};
 use std::io::{BufWriter, Stderr};
 
-/// The trace, where one is asked for.
-type Trace = Option<IssueTrace<BufWriter<Stderr>>>;
+/// Who watches the run, if anybody does.
+enum Watch<'a> {
+    Nobody,
+    Issue(IssueTrace<BufWriter<Stderr>>),
+    Races(RaceCheck<'a>),
+    Files(Recorder<'static>, TraceFiles),
+}
 
 /// Runs every launch; gives what became of them and device memory.
-pub fn execute(work: Work, args: &RunArgs, config: &Config, progress: &mut Progress) -> (Run, Vec<u8>) {
+///
+/// # Errors
+/// If a trace file cannot be written.
+pub fn execute(
+    work: Work,
+    args: &RunArgs,
+    config: &Config,
+    progress: &mut Progress,
+) -> Result<(Run, Vec<u8>), Vec<Diagnostic>> {
     let nothing = Outcome::Ended(Verification::Nothing);
     let mut run = Run { name: work.name.clone(), steps: Vec::new(), outcome: nothing, races: None };
     let bound = |n: Option<u64>| n.filter(|&n| n > 0);
@@ -30,60 +46,95 @@ pub fn execute(work: Work, args: &RunArgs, config: &Config, progress: &mut Progr
         every_cycle: args.output.trace,
         jitter: None,
     };
-    let mut trace: Trace =
-        args.output.trace.then(|| IssueTrace::new(BufWriter::new(std::io::stderr()), config.core.wave_width));
-    let mut races = args.output.check_races.then(|| RaceCheck::new(&work.program, config.core.wave_width));
+    let width = config.core.wave_width;
+    let mut watch = match traces::open(&args.traces, config)? {
+        Some((recorder, files)) => Watch::Files(recorder, files),
+        None if args.output.trace => Watch::Issue(IssueTrace::new(BufWriter::new(std::io::stderr()), width)),
+        None if args.output.check_races => Watch::Races(RaceCheck::new(&work.program, width)),
+        None => Watch::Nobody,
+    };
+    let mut how = (How::Complete, 0, String::new());
     let mut gpu = Gpu::new(config, &work.program, work.memory);
     for launch in &work.steps {
         progress.start_launch();
-        if let Some(trace) = &mut trace {
-            let kernel = &work.program.kernels[launch.kernel];
-            let [x, y, z] = launch.grid;
-            let heading = format!("kernel {} grid {x},{y},{z}", kernel.name);
-            trace.start(kernel.code.start, (work.steps.len() > 1).then_some(&heading));
+        let start = gpu.now();
+        match &mut watch {
+            Watch::Issue(trace) => {
+                let kernel = &work.program.kernels[launch.kernel];
+                let [x, y, z] = launch.grid;
+                let heading = format!("kernel {} grid {x},{y},{z}", kernel.name);
+                trace.start(kernel.code.start, (work.steps.len() > 1).then_some(&heading));
+            }
+            Watch::Races(races) => races.start(launch),
+            Watch::Files(recorder, _) => recorder.start(&work.program, launch, start),
+            Watch::Nobody => {}
         }
-        match step(&mut gpu, launch, &options, &mut trace, &mut races, progress) {
-            Ok(report) => run.steps.push(Step {
-                kernel: work.program.kernels[launch.kernel].name.clone(),
-                launch: launch.clone(),
-                report,
-            }),
+        let ended = step(&mut gpu, launch, &options, &mut watch, progress);
+        if let Watch::Races(races) = &mut watch {
+            races.end(launch);
+        }
+        match ended {
+            Ok(report) => {
+                how.1 = start + report.cycles;
+                run.steps.push(Step {
+                    kernel: work.program.kernels[launch.kernel].name.clone(),
+                    launch: launch.clone(),
+                    report,
+                });
+            }
             Err(error) => {
                 run.outcome = outcome(&error, launch, &work.program, &options);
+                how = ending(&error, &run.outcome, start);
                 break;
             }
         }
     }
-    // Nobody is left to tell if the trace cannot be written.
-    _ = trace.map(IssueTrace::finish);
-    run.races = races.map(RaceCheck::finish);
+    match watch {
+        // Nobody is left to tell if the trace cannot be written.
+        Watch::Issue(trace) => _ = trace.finish(),
+        Watch::Races(races) => run.races = Some(races.finish()),
+        Watch::Files(recorder, files) => files.finish(recorder, how.0, how.1, &how.2)?,
+        Watch::Nobody => {}
+    }
     let memory = gpu.into_memory();
     if matches!(run.outcome, Outcome::Ended(_)) {
         let verify = |job: &Job| job.verify(&memory);
         run.outcome = Outcome::Ended(work.expected.as_ref().map_or(Verification::Nothing, verify));
     }
-    (run, memory)
+    Ok((run, memory))
 }
 
 fn step(
     gpu: &mut Gpu<'_>,
     launch: &Launch,
     options: &RunOptions,
-    trace: &mut Trace,
-    races: &mut Option<RaceCheck<'_>>,
+    watch: &mut Watch<'_>,
     progress: &Progress,
 ) -> Result<KernelReport, RunError> {
     let mut show = |now| progress.show(now);
-    match (trace, races) {
-        (Some(trace), _) => gpu.run(launch, options, trace, &mut show),
-        (None, Some(races)) => {
-            races.start(launch);
-            let report = gpu.run(launch, options, races, &mut show);
-            races.end(launch);
-            report
-        }
-        (None, None) => gpu.run(launch, options, &mut Off, &mut show),
+    match watch {
+        Watch::Issue(trace) => gpu.run(launch, options, trace, &mut show),
+        Watch::Races(races) => gpu.run(launch, options, races, &mut show),
+        Watch::Files(recorder, _) => gpu.run(launch, options, recorder, &mut show),
+        Watch::Nobody => gpu.run(launch, options, &mut Off, &mut show),
     }
+}
+
+/// How and when a run that did not complete ended, for its trace.
+fn ending(error: &RunError, outcome: &Outcome, start: Cycle) -> (How, Cycle, String) {
+    let message = match outcome {
+        Outcome::Fault(why) | Outcome::Stopped(why) => why.message.lines().next().unwrap_or("").to_owned(),
+        _ => String::new(),
+    };
+    let (how, cycle) = match error {
+        RunError::Fault(fault) => (How::Fault, fault.cycle.unwrap_or(start)),
+        RunError::Interrupted(stuck) => (How::Interrupted, start + stuck.cycle),
+        RunError::Launch(_) => (How::Stopped, start),
+        RunError::NoProgress(stuck) | RunError::CycleLimit(stuck) | RunError::InstructionLimit(stuck) => {
+            (How::Stopped, start + stuck.cycle)
+        }
+    };
+    (how, cycle, message)
 }
 
 /// Why a launch did not end, in words.

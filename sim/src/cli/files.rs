@@ -2,8 +2,10 @@
 
 use super::terminal::reason;
 use crate::diagnostic::Diagnostic;
+use std::fs::File;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
 
 /// Writes a file: to a temporary name beside it, then renamed, so that a run that is broken off leaves
 /// the old file or the new one. What is no regular file, such as a pipe or `/dev/null`, is written to
@@ -17,19 +19,86 @@ pub fn write(path: &Path, bytes: &[u8], named_by: &str) -> Result<(), Vec<Diagno
         Ok(there) if !there.is_file() => std::fs::write(path, bytes),
         _ => replace(path, bytes),
     };
-    written.map_err(|error| {
-        let message = format!("{named_by}: cannot write `{}`: {}", path.display(), reason(&error));
-        let folder = folder(path);
-        let diagnostic = Diagnostic::error(message);
-        vec![if folder.exists() {
-            diagnostic
-        } else {
-            diagnostic.hint(format!("there is no folder `{}`", folder.display()))
-        }]
-    })
+    written.map_err(|error| vec![unwritable(path, &error, named_by)])
+}
+
+/// The message about a file that cannot be written.
+pub fn unwritable(path: &Path, error: &io::Error, named_by: &str) -> Diagnostic {
+    let message = format!("{named_by}: cannot write `{}`: {}", path.display(), reason(error));
+    let folder = folder(path);
+    let diagnostic = Diagnostic::error(message);
+    match folder.exists() {
+        true => diagnostic,
+        false => diagnostic.hint(format!("there is no folder `{}`", folder.display())),
+    }
+}
+
+/// A file that is written bit by bit, and has its name only when it is complete. What is no regular file is
+/// written to directly.
+#[derive(Debug)]
+pub struct Streamed {
+    path: PathBuf,
+    /// Under another name; `None` for what is no regular file.
+    temporary: Option<NamedTempFile>,
+}
+
+impl Streamed {
+    /// Creates it.
+    ///
+    /// # Errors
+    /// If that fails, with the flag or argument that names the file.
+    pub fn create(path: &Path, named_by: &str) -> Result<Streamed, Vec<Diagnostic>> {
+        let temporary = match std::fs::metadata(path) {
+            Ok(there) if there.is_dir() => Err(io::Error::other("it is a directory")),
+            Ok(there) if !there.is_file() => Ok(None),
+            _ => temporary(path).map(Some),
+        };
+        match temporary {
+            Ok(temporary) => Ok(Streamed { path: path.to_owned(), temporary }),
+            Err(error) => Err(vec![unwritable(path, &error, named_by)]),
+        }
+    }
+
+    /// What to write to.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    pub fn file(&self) -> io::Result<File> {
+        match &self.temporary {
+            Some(file) => file.as_file().try_clone(),
+            None => File::options().write(true).open(&self.path),
+        }
+    }
+
+    /// The name under which it is written.
+    pub fn written_path(&self) -> &Path {
+        self.temporary.as_ref().map_or(&self.path, |file| file.path())
+    }
+
+    /// The name that it gets.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Gives it its name.
+    ///
+    /// # Errors
+    /// If that fails, with the flag or argument that names the file.
+    pub fn persist(self, named_by: &str) -> Result<(), Vec<Diagnostic>> {
+        let Streamed { path, temporary } = self;
+        let Some(file) = temporary else { return Ok(()) };
+        persist(file, &path).map_err(|error| vec![unwritable(&path, &error, named_by)])
+    }
 }
 
 fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = temporary(path)?;
+    file.write_all(bytes)?;
+    persist(file, path)
+}
+
+/// A file beside the one at `path`.
+fn temporary(path: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     // A new file gets the permissions that the user's mask gives to any; an old one keeps its own.
     #[cfg(unix)]
@@ -37,8 +106,10 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
         use std::os::unix::fs::PermissionsExt;
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
-    let mut file = builder.tempfile_in(folder(path))?;
-    file.write_all(bytes)?;
+    builder.tempfile_in(folder(path))
+}
+
+fn persist(file: NamedTempFile, path: &Path) -> io::Result<()> {
     if let Ok(old) = std::fs::metadata(path) {
         file.as_file().set_permissions(old.permissions())?;
     }

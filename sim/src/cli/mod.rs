@@ -17,6 +17,8 @@ mod programs;
 mod progress;
 mod session;
 mod terminal;
+mod trace;
+mod traces;
 mod values;
 mod work;
 
@@ -88,7 +90,7 @@ const NOTHING_TO_DO: &str = "\
 wave-sim simulates GPUs that run the WAVE v0.4 instruction set, cycle by cycle.
 
 Usage: wave-sim [--config CONFIG] [KERNEL.wave|KERNEL.wbin|LAUNCH.ron]... [flags]
-       wave-sim asm|dis|check|litmus|cosim|measure|config|stats|completions ...
+       wave-sim asm|dis|check|litmus|cosim|measure|trace|config|stats|completions ...
 
 Nothing was asked for. `wave-sim --config gpu.ron` is a good start, `wave-sim --help` has everything.
 ";
@@ -103,6 +105,7 @@ fn other(command: &Command, terminal: &Terminal) -> Ended {
         Command::Cosim(args) => cosim::run(args, terminal),
         Command::Config { command } => configs::run(command, terminal),
         Command::Measure(args) => measure::run(args, terminal),
+        Command::Trace { command } => trace::run(command, terminal),
         Command::Stats { format: Format::Text } => terminal.out(&statistics::listing()),
         Command::Stats { format: Format::Json } => terminal.out(&json::declarations()),
         Command::Completions { shell } => {

@@ -39,9 +39,10 @@ fn one(input: &Input, args: &RunArgs, config: &Config, terminal: &Terminal) -> E
     terminal.diagnostics(&work.warnings);
     let mut progress = Progress::new(1, !args.output.trace);
     let start = Instant::now();
-    let (run, memory) = execute(work, args, config, &mut progress);
+    let executed = execute(work, args, config, &mut progress);
     let time = start.elapsed();
     progress.finish();
+    let (run, memory) = executed?;
     match &run.outcome {
         Outcome::Refused(wrong) => return Err(wrong.clone()),
         Outcome::Fault(why) | Outcome::Stopped(why) => terminal.diagnostics(std::slice::from_ref(why)),
@@ -97,7 +98,7 @@ fn several(inputs: &[Input], args: &RunArgs, config: &Config, terminal: &Termina
             Ok(work) => {
                 progress.aside(|| terminal.diagnostics(&work.warnings));
                 let start = Instant::now();
-                let (run, _) = execute(work, args, config, &mut progress);
+                let (run, _) = execute(work, args, config, &mut progress)?;
                 time += start.elapsed();
                 run
             }
@@ -162,10 +163,16 @@ fn misplaced_flags(args: &RunArgs, inputs: &[Input]) -> Vec<Diagnostic> {
         };
         wrong.push(Diagnostic::error(message).hint(hint));
     }
-    if args.output.trace && args.output.check_races {
-        let message = "--trace and --check-races both watch the run: only one of them can";
+    let watching = [
+        args.output.trace.then_some("--trace"),
+        args.output.check_races.then_some("--check-races"),
+        args.traces.flag(),
+    ];
+    if let [first, second, ..] = watching.into_iter().flatten().collect::<Vec<_>>()[..] {
+        let message = format!("{first} and {second} both watch the run: only one of them can");
         wrong.push(Diagnostic::error(message).hint("run twice: both runs are the same"));
     }
+    wrong.extend(args.traces.check());
     if let (Some(kernel), Some(_)) = (kernels, args.machine.seed) {
         let message = format!("--seed is for launch files: `{}` has no random data", kernel.name());
         wrong.push(Diagnostic::error(message));
@@ -174,7 +181,8 @@ fn misplaced_flags(args: &RunArgs, inputs: &[Input]) -> Vec<Diagnostic> {
         let first_dump = args.output.dumps.0.first().map(|dump| dump.flag());
         let save = (!args.output.save.is_empty()).then(|| "--save".to_owned());
         let trace = args.output.trace.then(|| "--trace".to_owned());
-        if let Some(flag) = first_dump.or(save).or(trace) {
+        let file = args.traces.flag().map(str::to_owned);
+        if let Some(flag) = first_dump.or(save).or(trace).or(file) {
             let message = format!("{flag} is for one kernel, and {} are to run", inputs.len());
             wrong.push(Diagnostic::error(message).hint("name one kernel or launch file"));
         }

@@ -187,6 +187,11 @@ impl<'a> Gpu<'a> {
         sum
     }
 
+    /// The cycle in which the next kernel starts.
+    pub fn now(&self) -> Cycle {
+        self.now
+    }
+
     /// The memory side, for what it can record and count by itself.
     pub fn memory_system(&mut self) -> &mut MemorySystem {
         &mut self.memory

@@ -3,9 +3,11 @@
 //! [`mod@reference`] executes programs from the text of the instruction set alone: its own decoder, one
 //! lane at a time, no clock. [`generate`] makes random structured programs that are free of races, and
 //! shrinks those that show a difference. [`compare`] runs one program on both machines.
+//! [`mod@replay`] holds a retirement trace against the interpreter, instruction by instruction.
 //! [`mod@dram`] holds the commands of a memory channel against the meaning of its timing parameters.
 
 pub mod compare;
 pub mod dram;
 pub mod generate;
 pub mod reference;
+pub mod replay;

@@ -1,4 +1,4 @@
-//! The examples of docs/command-line.md: each command is run, and what it prints is held against the page.
+//! The examples of the pages in docs/: each command is run, and what it prints is held against the page.
 //!
 //! A fenced block with `text NAME` after its fence is a file that the commands after it find beside them; a
 //! block with `console` after it is commands behind `$ `, each with what it prints: standard output, then
@@ -7,7 +7,8 @@
 use super::golden;
 use super::scratch::{Scratch, without_host};
 
-const PAGE: &str = "docs/command-line.md";
+/// Pages with examples, and how many commands each has at least.
+const PAGES: [(&str, usize); 2] = [("docs/command-line.md", 10), ("docs/traces.md", 5)];
 
 /// Lines of output that the page shows at most; the rest is left out.
 const SHOWN: usize = 48;
@@ -28,8 +29,14 @@ fn output_of(scratch: &Scratch, command: &str) -> String {
 }
 
 #[test]
-fn the_examples_print_what_the_page_says() {
-    let path = golden::root().join(PAGE);
+fn the_examples_print_what_the_pages_say() {
+    for (page, least) in PAGES {
+        check(page, least);
+    }
+}
+
+fn check(name: &str, least: usize) {
+    let path = golden::root().join(name);
     let page = std::fs::read_to_string(path).unwrap();
     let scratch = Scratch::new();
     let mut fresh = String::new();
@@ -52,6 +59,6 @@ fn the_examples_print_what_the_page_says() {
         }
         fresh += "```\n";
     }
-    assert!(commands >= 10, "the page has {commands} examples");
-    golden::check(PAGE, &fresh);
+    assert!(commands >= least, "{name} has {commands} examples");
+    golden::check(name, &fresh);
 }

@@ -9,4 +9,5 @@ mod litmus;
 mod run;
 mod scratch;
 mod several;
+mod traces;
 mod wrong_input;

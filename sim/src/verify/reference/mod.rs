@@ -22,6 +22,7 @@ use rand_pcg::Pcg32;
 use std::collections::BTreeMap;
 use wave::{Turn, Wave};
 
+pub use decode::operands;
 pub use wave::Lane;
 
 /// What of a machine shows in results.
@@ -127,6 +128,28 @@ struct Context<'a> {
     workgroup: [u32; 3],
 }
 
+/// One step of a wave: an instruction executed, squashed or walked over, or the end of the code reached.
+#[derive(Debug, Clone, Copy)]
+pub struct Step<'a> {
+    /// The workgroup's position in the grid.
+    pub workgroup: [u32; 3],
+    /// The wave's index in its workgroup.
+    pub wave: u32,
+    /// Byte offset of the instruction in the code section.
+    pub pc: u32,
+    /// Lanes that were active before it.
+    pub active: u64,
+    /// Lanes as they were before it.
+    pub before: &'a [Lane],
+    /// Byte offset of the wave's next instruction; `None` if it has ended.
+    pub next_pc: Option<u32>,
+    /// Lanes that are active after it.
+    pub active_after: u64,
+}
+
+/// Sees each step, and the lanes as they are after it, which it may change.
+pub type Watch<'w> = &'w mut dyn FnMut(&Step<'_>, &mut [Lane]);
+
 /// Runs one kernel to its end over `memory`, the whole device memory.
 ///
 /// # Errors
@@ -137,6 +160,21 @@ pub fn run(
     machine: &Machine,
     options: &Options,
     memory: &mut [u8],
+) -> Result<Outcome, Stop> {
+    run_watched(program, launch, machine, options, memory, None)
+}
+
+/// The same with somebody who watches each step.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_watched(
+    program: &Program,
+    launch: &Launch,
+    machine: &Machine,
+    options: &Options,
+    memory: &mut [u8],
+    mut watch: Option<Watch<'_>>,
 ) -> Result<Outcome, Stop> {
     check(program, launch, machine)?;
     let mut workgroups = Vec::new();
@@ -158,7 +196,7 @@ pub fn run(
     let mut steps = 0;
     for workgroup in workgroups {
         let context = Context { program, launch, machine, workgroup };
-        let waves = run_workgroup(&context, options, &mut picker, &mut steps, memory)?;
+        let waves = run_workgroup(&context, options, &mut picker, &mut steps, memory, &mut watch)?;
         for wave in waves {
             for (&key, count) in &wave.executed {
                 outcome.instructions += count;
@@ -221,6 +259,7 @@ fn run_workgroup(
     picker: &mut Picker,
     steps: &mut u64,
     memory: &mut [u8],
+    watch: &mut Option<Watch<'_>>,
 ) -> Result<Vec<Wave>, Stop> {
     let mut local = vec![context.machine.local_poison; context.launch.local_memory_bytes as usize];
     let count = context.launch.waves_per_workgroup(context.machine.wave_width) as u32;
@@ -241,8 +280,14 @@ fn run_workgroup(
                 return Err(Stop::InstructionLimit(*steps));
             }
             *steps += 1;
-            waves[wave].step(context, &mut local, memory).map_err(Stop::Fault)?;
-            if waves[wave].turn != Turn::Ready {
+            let wave = &mut waves[wave];
+            match watch {
+                None => wave.step(context, &mut local, memory).map_err(Stop::Fault)?,
+                Some(watch) => {
+                    wave.watched_step(context, &mut local, memory, *watch).map_err(Stop::Fault)?;
+                }
+            }
+            if wave.turn != Turn::Ready {
                 break;
             }
         }

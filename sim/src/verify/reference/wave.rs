@@ -108,6 +108,29 @@ impl Wave {
         })
     }
 
+    /// A step that somebody watches.
+    pub fn watched_step(
+        &mut self,
+        context: &Context,
+        local: &mut [u8],
+        device: &mut [u8],
+        watch: super::Watch<'_>,
+    ) -> Result<(), Fault> {
+        let (pc, active, before) = (self.pc * 4, self.active, self.lanes.clone());
+        self.step(context, local, device)?;
+        let step = super::Step {
+            workgroup: context.workgroup,
+            wave: self.index,
+            pc,
+            active,
+            before: &before,
+            next_pc: (self.turn != Turn::Ended).then_some(self.pc * 4),
+            active_after: self.active,
+        };
+        watch(&step, &mut self.lanes);
+        Ok(())
+    }
+
     fn try_step(
         &mut self,
         context: &Context,

@@ -1,0 +1,97 @@
+//! Rows of lanes: a word for each lane of a wave, and the three forms in which a file has them.
+
+/// How a file has a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Row {
+    /// Word by word.
+    Words,
+    /// One value in every lane that takes part.
+    Uniform(u32),
+    /// Values that grow by a step from one such lane to the next.
+    Steps {
+        /// Value of the lowest lane.
+        first: u32,
+        /// What the next one has more, modulo 2³².
+        step: u32,
+    },
+}
+
+impl Row {
+    /// The shortest form of a row for the lanes of a mask. A row without lanes is uniform.
+    pub fn of(row: &[u32], mask: u64) -> Row {
+        if mask == all(row.len()) {
+            return Row::of_words(row.iter().copied());
+        }
+        Row::of_words(lanes(mask).map(|lane| row[lane]))
+    }
+
+    #[inline]
+    fn of_words(mut words: impl Iterator<Item = u32>) -> Row {
+        let first = words.next().unwrap_or(0);
+        let Some(second) = words.next() else { return Row::Uniform(first) };
+        let step = second.wrapping_sub(first);
+        let mut expected = second;
+        let steady = words.all(|word| {
+            expected = expected.wrapping_add(step);
+            word == expected
+        });
+        match (steady, step) {
+            (false, _) => Row::Words,
+            (true, 0) => Row::Uniform(first),
+            (true, step) => Row::Steps { first, step },
+        }
+    }
+}
+
+/// The mask of the lowest `width` lanes, 1 to 64.
+pub fn all(width: usize) -> u64 {
+    u64::MAX >> (64 - width)
+}
+
+/// The lanes of a mask, lowest first.
+pub fn lanes(mask: u64) -> impl Iterator<Item = usize> {
+    let mut rest = mask;
+    std::iter::from_fn(move || {
+        let lane = (rest != 0).then(|| rest.trailing_zeros() as usize)?;
+        rest &= rest - 1;
+        Some(lane)
+    })
+}
+
+/// Appends a row of `width` words: those of `source` in the lanes of the mask, 0 in the others.
+pub fn push_masked(rows: &mut Vec<u32>, source: &[u32], mask: u64) {
+    let at = rows.len();
+    rows.extend_from_slice(source);
+    if mask != all(source.len()) {
+        for (lane, word) in rows[at..].iter_mut().enumerate() {
+            *word &= 0u32.wrapping_sub((mask >> lane & 1) as u32);
+        }
+    }
+}
+
+/// Appends a row of `width` words with these values in the lanes of the mask, from the lowest up. `None` if there are
+/// fewer values than lanes.
+pub fn push_values(
+    rows: &mut Vec<u32>,
+    width: usize,
+    mask: u64,
+    mut values: impl Iterator<Item = u32>,
+) -> Option<()> {
+    let at = rows.len();
+    rows.resize(at + width, 0);
+    for lane in lanes(mask) {
+        rows[at + lane] = values.next()?;
+    }
+    Some(())
+}
+
+/// Appends a row in a short form.
+pub fn push_form(rows: &mut Vec<u32>, width: usize, mask: u64, first: u32, step: u32) {
+    let mut value = first;
+    let values = std::iter::from_fn(|| {
+        let this = value;
+        value = value.wrapping_add(step);
+        Some(this)
+    });
+    push_values(rows, width, mask, values).expect("the values do not end");
+}

@@ -1,0 +1,82 @@
+//! Where records go, and which of them.
+
+use super::record::{How, Launched, Record};
+use crate::clock::Cycle;
+use std::io;
+use std::ops::Range;
+
+/// Where records go: a file in one of several forms.
+pub trait Sink {
+    /// A kernel begins.
+    ///
+    /// # Errors
+    /// If the file cannot be written to.
+    fn launch(&mut self, launch: &Launched) -> io::Result<()>;
+
+    /// The next record, in order.
+    ///
+    /// # Errors
+    /// If the file cannot be written to.
+    fn record(&mut self, record: &Record) -> io::Result<()>;
+
+    /// True if it wants [`Sink::advanced`], because it writes what happens in the order of time.
+    fn is_in_order_of_time(&self) -> bool {
+        false
+    }
+
+    /// No record that is still to come has a stage or stall before this cycle.
+    ///
+    /// # Errors
+    /// If the file cannot be written to.
+    fn advanced(&mut self, _oldest: Cycle) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// The run has ended: completes the file.
+    ///
+    /// # Errors
+    /// If the file cannot be written to.
+    fn end(&mut self, how: How, cycle: Cycle, message: &str) -> io::Result<()>;
+}
+
+/// Which records are kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Window {
+    /// Those that retire in these cycles.
+    pub cycles: Range<Cycle>,
+    /// Of these workgroups (their linear index in the grid) and waves of them; of all if empty.
+    pub waves: Vec<(Range<u64>, Range<u64>)>,
+}
+
+impl Window {
+    /// All of them.
+    pub const ALL: Window = Window { cycles: 0..Cycle::MAX, waves: Vec::new() };
+
+    /// True if a record of a launch with this grid is in it.
+    pub fn has(&self, grid: [u32; 3], record: &Record) -> bool {
+        self.cycles.contains(&record.cycle) && self.has_wave(grid, record.workgroup, record.wave)
+    }
+
+    fn has_wave(&self, grid: [u32; 3], workgroup: [u32; 3], wave: u32) -> bool {
+        let ([x, y, z], [columns, rows, _]) = (workgroup.map(u64::from), grid.map(u64::from));
+        let workgroup = x + columns * (y + rows * z);
+        let chosen =
+            |(w, v): &(Range<u64>, Range<u64>)| w.contains(&workgroup) && v.contains(&u64::from(wave));
+        self.waves.is_empty() || self.waves.iter().any(chosen)
+    }
+}
+
+/// Does something with each sink; the first error stays, and nothing is written after it.
+pub fn write<'s>(
+    sinks: &mut [(String, Box<dyn Sink + 's>)],
+    failed: &mut Option<(String, io::Error)>,
+    mut act: impl FnMut(&mut (dyn Sink + 's)) -> io::Result<()>,
+) {
+    for (name, sink) in sinks {
+        if failed.is_none()
+            && let Err(error) = act(sink.as_mut())
+        {
+            *failed = Some((name.clone(), error));
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! Files for viewers, made from the records of a run: Konata, Perfetto, waveforms.
+
+pub mod kanata;
+pub mod perfetto;
+pub mod signals;
+pub mod timeline;
+pub mod waves;

@@ -1,0 +1,172 @@
+//! Traces for Perfetto and Chrome's tracing page, as JSON trace events; a cycle is shown as a microsecond.
+//!
+//! A core is a process. Each wave slot is a thread with its issues and stalls; beside these, memory instructions lie on
+//! threads of their own, with a flow from the issue. Counters have the instructions a cycle, the waves, and the bytes
+//! of device memory that instructions ask for.
+
+use crate::clock::Cycle;
+use crate::trace::Sink;
+use crate::trace::record::{How, Launched, MemoryKind, Record, StageField};
+use crate::trace::text::instruction;
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+
+/// Cycles that a value of a counter covers.
+const BUCKET: Cycle = 64;
+/// The thread of a core's first row of memory instructions.
+const MEMORY: u32 = 1000;
+
+/// What the counters of a core have gathered.
+#[derive(Debug, Default)]
+struct Core {
+    instructions: u64,
+    bytes: u64,
+    waves: i64,
+    /// For each row of memory instructions, the cycle from which it is free.
+    rows: Vec<Cycle>,
+}
+
+/// Writes one trace.
+#[derive(Debug)]
+pub struct Perfetto<W> {
+    out: W,
+    first: bool,
+    cores: Vec<Core>,
+    named: BTreeSet<(u32, u32)>,
+    bucket: Cycle,
+    flows: u64,
+}
+
+impl<W: Write> Perfetto<W> {
+    /// Begins a trace of a machine with so many cores.
+    ///
+    /// # Errors
+    /// If it cannot be written to.
+    pub fn new(mut out: W, cores: u32) -> io::Result<Perfetto<W>> {
+        write!(out, "{{\"displayTimeUnit\":\"ns\",\"traceEvents\":[")?;
+        let cores = (0..cores).map(|_| Core::default()).collect();
+        Ok(Perfetto { out, first: true, cores, named: BTreeSet::new(), bucket: 0, flows: 0 })
+    }
+
+    /// Writes an event: its phase, where it is, when, and what else it has.
+    fn event(&mut self, phase: char, pid: u32, tid: u32, at: Cycle, rest: &str) -> io::Result<()> {
+        let comma = if std::mem::take(&mut self.first) { "" } else { "," };
+        write!(self.out, "{comma}\n{{\"ph\":\"{phase}\",\"pid\":{pid},\"tid\":{tid},\"ts\":{at}{rest}}}")
+    }
+
+    fn slice(&mut self, place: (u32, u32), cycles: (Cycle, Cycle), name: &str, args: &str) -> io::Result<()> {
+        let (from, to) = cycles;
+        let rest = format!(",\"dur\":{},\"name\":{}{args}", to - from, quoted(name));
+        self.event('X', place.0, place.1, from, &rest)
+    }
+
+    /// Names a thread when it is first used.
+    fn name(&mut self, pid: u32, tid: u32, what: &str) -> io::Result<()> {
+        if !self.named.insert((pid, tid)) {
+            return Ok(());
+        }
+        if !self.named.iter().any(|&(core, thread)| core == pid && thread != tid) {
+            let rest = format!(",\"name\":\"process_name\",\"args\":{{\"name\":\"core {pid}\"}}");
+            self.event('M', pid, tid, 0, &rest)?;
+        }
+        let rest = format!(",\"name\":\"thread_name\",\"args\":{{\"name\":\"{what}\"}}");
+        self.event('M', pid, tid, 0, &rest)
+    }
+
+    /// Writes the counters of the buckets before a cycle.
+    fn count_to(&mut self, cycle: Cycle) -> io::Result<()> {
+        while self.bucket + BUCKET <= cycle {
+            let idle = self.cores.iter().all(|c| (c.instructions, c.bytes) == (0, 0));
+            let at = self.bucket;
+            for pid in 0..self.cores.len() {
+                let core = &mut self.cores[pid];
+                let per_cycle = |n: &mut u64| std::mem::take(n) as f64 / BUCKET as f64;
+                let (ipc, bytes) = (per_cycle(&mut core.instructions), per_cycle(&mut core.bytes));
+                let waves = core.waves;
+                for (name, value) in [
+                    ("instructions per cycle", ipc),
+                    ("waves", waves as f64),
+                    ("device bytes asked for per cycle", bytes),
+                ] {
+                    let rest = format!(",\"name\":\"{name}\",\"args\":{{\"value\":{value}}}");
+                    self.event('C', pid as u32, 0, at, &rest)?;
+                }
+            }
+            // Of idle times the first bucket says it all.
+            let next = if idle { cycle / BUCKET * BUCKET } else { self.bucket + BUCKET };
+            self.bucket = next.max(self.bucket + BUCKET);
+        }
+        Ok(())
+    }
+
+    fn memory(&mut self, record: &Record, from: Cycle) -> io::Result<()> {
+        let to = record.cycle.max(from + 1);
+        let rows = &mut self.cores[record.core as usize].rows;
+        let row = rows.iter().position(|&free| free <= from).unwrap_or_else(|| {
+            rows.push(0);
+            rows.len() - 1
+        });
+        rows[row] = to;
+        let tid = MEMORY + row as u32;
+        self.name(record.core, tid, &format!("memory {row}"))?;
+        let space = if record.device { "device" } else { "local" };
+        let args = format!(
+            ",\"cat\":\"memory\",\"args\":{{\"bytes\":{},\"lanes\":{},\"slot\":{}}}",
+            record.bytes,
+            record.effective.count_ones(),
+            record.slot
+        );
+        let name = format!("{space} {}", record.memory.name());
+        self.slice((record.core, tid), (from, to), &name, &args)?;
+        let flow = format!(",\"cat\":\"memory\",\"name\":\"access\",\"id\":{}", self.flows);
+        self.flows += 1;
+        self.event('s', record.core, record.slot, record.stage(StageField::Issue), &flow)?;
+        self.event('f', record.core, tid, from, &format!("{flow},\"bp\":\"e\""))
+    }
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+impl<W: Write> Sink for Perfetto<W> {
+    fn launch(&mut self, launch: &Launched) -> io::Result<()> {
+        let name = quoted(&format!("launch {}", launch.kernel));
+        self.event('i', 0, 0, launch.start, &format!(",\"s\":\"g\",\"name\":{name}"))
+    }
+
+    fn record(&mut self, record: &Record) -> io::Result<()> {
+        self.count_to(record.cycle)?;
+        let place = (record.core, record.slot);
+        self.name(record.core, record.slot, &format!("slot {}", record.slot))?;
+        let issue = record.stage(StageField::Issue);
+        let [x, y, z] = record.workgroup;
+        let args = format!(
+            ",\"cat\":\"issue\",\"args\":{{\"pc\":\"0x{:04x}\",\"workgroup\":\"{x},{y},{z}\",\"wave\":{},\
+             \"sequence\":{},\"lanes\":\"{:x}\"}}",
+            record.pc, record.wave, record.sequence, record.effective
+        );
+        self.slice(place, (issue, issue + 1), &instruction(record), &args)?;
+        // What comes after issue lies beside the next instructions.
+        for stall in record.stalls.iter().filter(|stall| stall.to <= issue) {
+            self.slice(place, (stall.from, stall.to), stall.reason.name(), ",\"cat\":\"stall\"")?;
+        }
+        let execute = record.stage(StageField::Execute);
+        if record.memory != MemoryKind::None && execute != 0 {
+            self.memory(record, execute)?;
+        }
+        let core = &mut self.cores[record.core as usize];
+        core.instructions += 1;
+        core.waves += i64::from(record.sequence == 0) - i64::from(record.ends);
+        if record.device {
+            core.bytes += u64::from(record.effective.count_ones()) * u64::from(record.bytes);
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, _: How, cycle: Cycle, _: &str) -> io::Result<()> {
+        self.count_to(cycle + BUCKET)?;
+        writeln!(self.out, "\n]}}")?;
+        self.out.flush()
+    }
+}

@@ -1,0 +1,225 @@
+//! Trace files as a user writes, breaks and compares them.
+
+use super::scratch::Scratch;
+
+const KERNEL: &str = "\
+.kernel k
+.registers 8
+.workgroup_size 16, 1, 1
+    mov_sr r1, sr_thread_id_x
+    mov_imm r2, 2
+    shl r3, r1, r2
+    device_load_u32 r4, r3
+    iadd r4, r4, r1
+    device_store_u32 r3, r4
+    halt
+.end
+";
+
+const FAULTY: &str = "\
+.kernel f
+.registers 8
+.workgroup_size 8, 1, 1
+    mov_imm r2, 0x7fffffff
+    mov_imm r3, 5
+    device_load_u32 r4, r2
+    iadd r3, r3, r2
+    halt
+.end
+";
+
+const ENDLESS: &str = "\
+.kernel e
+.registers 4
+.workgroup_size 8, 1, 1
+    loop
+    nop
+    endloop
+.end
+";
+
+fn scratch() -> Scratch {
+    let slower = "(base: \"tiny.ron\", core: (fetch: (icache_latency_cycles: 4)))";
+    Scratch::with(&[("k.wave", KERNEL), ("f.wave", FAULTY), ("e.wave", ENDLESS), ("slower.ron", slower)])
+}
+
+const RUN: &str = "k.wave --config tiny --grid 2";
+
+fn records(text: &str) -> Vec<&str> {
+    text.lines().filter(|line| line.starts_with('@')).collect()
+}
+
+fn cycle_of(record: &str) -> u64 {
+    record[1..].split(' ').next().unwrap().parse().unwrap()
+}
+
+#[test]
+fn both_forms_convert_into_one_another() {
+    let scratch = scratch();
+    scratch.out(&format!("{RUN} --wvfi a.wvfi"));
+    scratch.out(&format!("{RUN} --wvfi a.txt"));
+    scratch.out("trace convert a.wvfi b.txt");
+    scratch.out("trace convert a.txt b.wvfi");
+    assert!(scratch.read("a.txt") == scratch.read("b.txt"));
+    assert!(scratch.read("a.wvfi") == scratch.read("b.wvfi"));
+    assert!(scratch.read("a.wvfi").len() * 2 < scratch.read("a.txt").len());
+    let same = scratch.out("trace diff a.txt a.wvfi");
+    assert_eq!(same, "the same: 28 records\n");
+}
+
+#[test]
+fn a_trace_is_shown_and_summed_up() {
+    let scratch = scratch();
+    scratch.out(&format!("{RUN} --wvfi a.wvfi"));
+    let shown = scratch.out("trace show a.wvfi --waves 1:0");
+    assert_eq!(shown.lines().count(), 1 + 7);
+    assert!(shown.lines().skip(1).all(|line| line.contains("wg(1,0,0) wave 0")), "{shown}");
+    assert!(shown.contains("ff: shl r3, r1, r2 = 0+4\n"), "{shown}");
+    let stats = scratch.out("trace stats a.wvfi");
+    for part in
+        ["launch `k`", "28 of 4 waves, 0 squashed", "memory", "device_load_u32 r4, r3", "issue to operands"]
+    {
+        assert!(stats.contains(part), "{part}: {stats}");
+    }
+}
+
+#[test]
+fn a_window_is_a_part_of_the_whole() {
+    let scratch = scratch();
+    scratch.out(&format!("{RUN} --wvfi a.txt"));
+    let all = String::from_utf8(scratch.read("a.txt")).unwrap();
+    let (from, to) = (60, 100);
+    scratch.out(&format!("{RUN} --wvfi b.txt --from-cycle {from} --to-cycle {to} --waves 0"));
+    let part = String::from_utf8(scratch.read("b.txt")).unwrap();
+    let wanted = |line: &&str| (from..to).contains(&cycle_of(line)) && line.contains("workgroup=0,0,0");
+    let expected: Vec<&str> = records(&all).into_iter().filter(wanted).collect();
+    assert!(!expected.is_empty() && expected.len() < records(&all).len());
+    assert_eq!(records(&part), expected);
+}
+
+#[test]
+fn two_machines_differ_where_the_stage_moved_first() {
+    let scratch = scratch();
+    scratch.out("k.wave --config tiny --wvfi a.wvfi");
+    scratch.out("k.wave --config slower.ron --wvfi b.wvfi");
+    let slower = scratch.run("trace diff a.wvfi b.wvfi");
+    assert_eq!(slower.code, 1, "{}", slower.out);
+    assert!(
+        slower.out.starts_with("note: different machines, tiny (7491fb4994879ec4) and "),
+        "{}",
+        slower.out
+    );
+    assert!(slower.out.contains("\n  decode moved first, in cycle "), "{}", slower.out);
+    assert_eq!(scratch.out("trace diff a.wvfi b.wvfi --mode arch"), "the same: 14 records\n");
+    scratch.write("l.wave", KERNEL.replace("iadd r4, r4", "isub r4, r4").as_bytes());
+    scratch.out("l.wave --config tiny --wvfi c.wvfi");
+    let other = scratch.run("trace diff a.wvfi c.wvfi --mode arch");
+    assert_eq!(other.code, 1);
+    assert!(other.out.contains("launch 1 differs in its code"), "{}", other.out);
+    // The same code on other data: what a load returns differs, in the lanes that read it.
+    scratch.out("k.wave --config tiny --fill-iota 8:u32:1:1 --fill-iota 8:u32:3:4 --wvfi d.wvfi");
+    let data = scratch.run("trace diff a.wvfi d.wvfi");
+    assert_eq!(data.code, 1);
+    for part in [
+        "instruction 3 at pc 0x0014: device_load_u32 r4, r3",
+        "values       lanes 3, 4 differ",
+        "    A 0*",
+        "    B [0 0 0 4 8 0 0 0]",
+        "A a.wvfi\n",
+        "> ",
+    ] {
+        assert!(data.out.contains(part), "{part}: {}", data.out);
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_trace_is_one_error() {
+    let scratch = scratch();
+    scratch.out(&format!("{RUN} --wvfi a.wvfi"));
+    let whole = scratch.read("a.wvfi");
+    scratch.write("cut.wvfi", &whole[..whole.len() / 2]);
+    let mut old = whole.clone();
+    old[4] = 7;
+    scratch.write("old.wvfi", &old);
+    scratch.write("empty.wvfi", b"");
+    scratch.out("k.wave --config gpu.ron --wvfi wide.wvfi");
+    for (command, message) in [
+        ("trace stats cut.wvfi", "`cut.wvfi`: is truncated"),
+        ("trace show old.wvfi", "`old.wvfi`: is a trace of version 7, and this program reads version 1"),
+        ("trace convert k.wave x.txt", "`k.wave`: is no WVFI trace"),
+        ("trace stats empty.wvfi", "`empty.wvfi`: is empty"),
+        ("trace diff a.wvfi none.wvfi", "`none.wvfi`: cannot be read: no such file"),
+        ("trace diff a.wvfi cut.wvfi", "`cut.wvfi`: is truncated"),
+        ("trace diff a.wvfi wide.wvfi", "they cannot be compared"),
+        ("trace stats .", "`.`: cannot be read: it is a directory"),
+        ("trace convert a.wvfi nodir/x.txt", "OUTPUT: cannot write `nodir/x.txt`"),
+        ("trace show a.wvfi --from-cycle 100000", "`a.wvfi` has no record in this window"),
+        ("k.wave --config tiny --wvfi nodir/x", "--wvfi: cannot write `nodir/x`"),
+        ("k.wave --config tiny --kanata .", "--kanata: cannot write `.`: it is a directory"),
+        ("k.wave --config tiny --wvfi x --from-cycle 100000", "--from-cycle: 100000 is past the run"),
+        ("k.wave --config tiny --wvfi x --waves 9", "--waves: none of these waves"),
+        ("k.wave --config tiny --wvfi x --from-cycle 9 --to-cycle 9", "--to-cycle: 9 is not after"),
+        ("k.wave --config tiny --waves 0", "--waves is the window of a trace file, and none is written"),
+        ("k.wave --config tiny --vcd x --fst x", "--vcd and --fst both write to `x`"),
+        ("k.wave --config tiny --wvfi x --trace", "--trace and --wvfi both watch the run"),
+        ("--config tiny --wvfi x", "--wvfi is for one kernel"),
+        ("k.wave --config tiny --wvfi x --waves 3-1", "3-1 ends before it begins"),
+    ] {
+        let ran = scratch.run(command);
+        assert_eq!(ran.code, 2, "{command}: {}{}", ran.out, ran.err);
+        assert!(ran.err.contains(message), "{command}: {}", ran.err);
+        assert_eq!(ran.err.matches("error: ").count(), 1, "{command}: {}", ran.err);
+    }
+    assert!(!scratch.path("x").exists() && !scratch.path("x.txt").exists());
+    let left = std::fs::read_dir(scratch.path(".")).unwrap();
+    assert!(left.map(|f| f.unwrap().file_name()).all(|name| !name.to_string_lossy().starts_with(".tmp")));
+}
+
+#[test]
+fn a_fault_ends_its_trace_with_what_was_in_flight() {
+    let scratch = scratch();
+    let ran = scratch.run("f.wave --config tiny --wvfi f.txt");
+    assert_eq!(ran.code, 3);
+    let text = String::from_utf8(scratch.read("f.txt")).unwrap();
+    let open: Vec<&str> = records(&text).into_iter().filter(|line| line.contains(" open ")).collect();
+    assert!(open[0].contains("device_load_u32 r4, r2") && open[0].contains("r4= "), "{text}");
+    let end = text.lines().last().unwrap();
+    assert!(end.starts_with("end fault cycle=") && end.contains("message=\""), "{end}");
+    scratch.out("trace convert f.txt f.wvfi");
+    scratch.out("trace diff f.txt f.wvfi");
+}
+
+#[test]
+fn a_bound_ends_its_files_validly() {
+    let scratch = scratch();
+    let ran =
+        scratch.run("e.wave --config tiny --max-cycles 500 --wvfi e.txt --kanata e.kanata --perfetto e.json");
+    assert_eq!(ran.code, 3);
+    let text = String::from_utf8(scratch.read("e.txt")).unwrap();
+    assert!(text.lines().last().unwrap().starts_with("end stopped cycle=500 "), "{text}");
+    assert!(serde_json::from_slice::<serde_json::Value>(&scratch.read("e.json")).is_ok());
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_completes_the_files_and_says_when() {
+    use std::process::{Command, Stdio};
+    let scratch = scratch();
+    let child = Command::new(env!("CARGO_BIN_EXE_wave-sim"))
+        .current_dir(scratch.path("."))
+        .args("e.wave --config tiny --wvfi e.wvfi --to-cycle 1000".split(' '))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(700));
+    let signalled = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(signalled.success());
+    let ended = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+    assert_eq!(ended.status.code(), Some(3), "{said}");
+    assert!(said.contains("was interrupted in cycle "), "{said}");
+    scratch.out("trace convert e.wvfi e.txt");
+    let text = String::from_utf8(scratch.read("e.txt")).unwrap();
+    assert!(text.lines().last().unwrap().starts_with("end interrupted cycle="), "{text}");
+}

@@ -1,0 +1,65 @@
+//! Golden traces in `traces/`: `UPDATE=1 cargo test -p wave-sim --test traces` writes them anew.
+
+use super::golden;
+use super::record::{read, trace};
+use wave_sim::config::{self, Config};
+use wave_sim::program::{Launch, Program, load};
+use wave_sim::trace::Form;
+use wave_sim::verify::reference::Machine;
+use wave_sim::verify::replay::{Loads, replay};
+
+/// Kernels, each with the workgroups of its launch and how its loads are checked: the atomics of `memory` return what
+/// the order of its waves makes of them.
+const KERNELS: [(&str, u32, Loads); 3] =
+    [("branches", 2, Loads::Checked), ("memory", 1, Loads::Taken), ("arithmetic", 1, Loads::Checked)];
+
+fn work(name: &str, workgroups: u32) -> (Config, Program, Launch, Vec<u8>) {
+    let config = config::load("rtl.ron").unwrap();
+    let program = load(&golden::root().join(format!("traces/{name}.wave"))).unwrap();
+    let kernel = &program.kernels[0];
+    let launch = Launch {
+        kernel: 0,
+        grid: [workgroups, 1, 1],
+        workgroup: kernel.workgroup_size,
+        registers: kernel.registers,
+        local_memory_bytes: kernel.local_memory_bytes,
+        initial_registers: vec![(0, 0x400)],
+    };
+    let memory = (0..config.device_memory_bytes).map(|at| (at * 7 + at / 256) as u8).collect();
+    (config, program, launch, memory)
+}
+
+#[test]
+fn traces_of_small_kernels_are_as_before() {
+    for (name, workgroups, _) in KERNELS {
+        let (config, program, launch, memory) = work(name, workgroups);
+        let text = trace(&config, &program, &[launch], memory, Form::Text, false);
+        golden::check(&format!("traces/{name}.txt"), &String::from_utf8(text).unwrap());
+    }
+}
+
+#[test]
+fn both_forms_hold_the_same_and_visiting_every_cycle_does_not_show() {
+    for (name, workgroups, _) in KERNELS {
+        let (config, program, launch, memory) = work(name, workgroups);
+        let steps = [launch.clone(), launch];
+        let binary = trace(&config, &program, &steps, memory.clone(), Form::Binary, false);
+        let stepping = trace(&config, &program, &steps, memory.clone(), Form::Binary, true);
+        assert!(binary == stepping, "{name}");
+        let text = trace(&config, &program, &steps, memory, Form::Text, false);
+        assert_eq!(read(&binary), read(&text), "{name}");
+    }
+}
+
+#[test]
+fn the_interpreter_agrees_with_them() {
+    for (name, workgroups, loads) in KERNELS {
+        let (config, program, launch, mut memory) = work(name, workgroups);
+        let (header, launches) =
+            read(&trace(&config, &program, &[launch], memory.clone(), Form::Binary, false));
+        let [(launched, records)] = launches.as_slice() else { panic!("one launch") };
+        let checked = replay(&header, launched, records, &Machine::of(&config), loads, &mut memory)
+            .unwrap_or_else(|wrong| panic!("{name}: {wrong}"));
+        assert!(checked >= 40 || name == "arithmetic", "{name}: {checked}");
+    }
+}

@@ -1,0 +1,11 @@
+//! The retirement trace: golden traces, the reference interpreter as its judge, and what must not show in it.
+
+#[path = "../golden/mod.rs"]
+mod golden;
+
+mod differences;
+mod forms;
+mod golden_traces;
+mod oracle;
+mod record;
+mod viewers;

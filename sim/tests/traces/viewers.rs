@@ -1,0 +1,287 @@
+//! The files for viewers, read by programs that know nothing of how they were made, and held against the records.
+
+use super::record::read;
+use serde_json::Value;
+use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
+use std::io::BufWriter;
+use std::sync::Arc;
+use tempfile::TempDir;
+use wave_sim::config;
+use wave_sim::gpu::{Gpu, RunOptions};
+use wave_sim::launch::{self, Size};
+use wave_sim::trace::record::{MemoryKind, StageField};
+use wave_sim::trace::recorder::header;
+use wave_sim::trace::view::kanata::Kanata;
+use wave_sim::trace::view::perfetto::Perfetto;
+use wave_sim::trace::view::signals::{Signals, tree};
+use wave_sim::trace::view::waves::{Fst, Vcd};
+use wave_sim::trace::{Form, How, Record, Recorder, Sink, Window, Writer};
+
+/// A run with every viewer's file beside the records.
+struct Seen {
+    records: Vec<Record>,
+    folder: TempDir,
+}
+
+fn seen(name: &str) -> Seen {
+    let mut config = config::load("tiny").unwrap();
+    config.device_memory_bytes = 1 << 20;
+    let job = launch::load(name, Size::Small).unwrap();
+    let mut memory = vec![0; config.device_memory_bytes as usize];
+    memory[..job.memory.len()].copy_from_slice(&job.memory);
+    let folder = TempDir::new().unwrap();
+    let file = |name| BufWriter::new(File::create(folder.path().join(name)).unwrap());
+    let (cores, slots) = (config.cores, config.core.max_waves);
+    let signals = tree(cores, slots);
+    let mut bytes = Vec::new();
+    let sinks: Vec<(String, Box<dyn Sink>)> = vec![
+        ("a".into(), Box::new(Writer::new(&mut bytes, Form::Binary, &header(&config)).unwrap())),
+        ("b".into(), Box::new(Kanata::new(file("k")).unwrap())),
+        ("c".into(), Box::new(Perfetto::new(file("p"), cores).unwrap())),
+        ("d".into(), Box::new(Signals::new(Vcd::new(file("vcd"), &signals).unwrap(), cores, slots))),
+        (
+            "e".into(),
+            Box::new(Signals::new(Fst::new(&folder.path().join("fst"), &signals).unwrap(), cores, slots)),
+        ),
+    ];
+    let mut recorder = Recorder::new(&config, sinks, Window::ALL, Arc::default());
+    let mut gpu = Gpu::new(&config, &job.program, memory);
+    recorder.start(&job.program, &job.steps[0], 0);
+    let report = gpu.run(&job.steps[0], &RunOptions::UNBOUNDED, &mut recorder, &mut |_| {}).unwrap();
+    recorder.finish(How::Complete, report.cycles, "").unwrap();
+    Seen { records: read(&bytes).1.remove(0).1, folder }
+}
+
+/// An instruction of a Kanata log: (lane, stage, cycle) of each start, what it needs, cycle and kind of its end.
+#[derive(Default)]
+struct Row {
+    label: String,
+    hover: String,
+    starts: Vec<(u32, String, u64)>,
+    needs: Vec<u64>,
+    end: Option<(u64, u32)>,
+}
+
+/// Reads a log by the format's rules alone.
+fn kanata(text: &str) -> BTreeMap<u64, Row> {
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("Kanata\t0004"));
+    let (mut cycle, mut rows, mut open) = (None, BTreeMap::<u64, Row>::new(), HashMap::new());
+    let mut retired = 0;
+    for line in lines {
+        let words: Vec<&str> = line.split('\t').collect();
+        let number = |n: usize| words[n].parse::<u64>().unwrap_or_else(|_| panic!("{line}"));
+        match words[0] {
+            "C=" => assert_eq!(cycle.replace(number(1)), None),
+            "C" => {
+                assert!(number(1) > 0, "{line}");
+                cycle = Some(cycle.unwrap() + number(1));
+            }
+            "I" => {
+                assert_eq!(number(1), rows.len() as u64, "ids are in order");
+                rows.insert(number(1), Row::default());
+            }
+            "L" => {
+                let row = rows.get_mut(&number(1)).unwrap();
+                let text = words[3].to_owned();
+                if words[2] == "0" { row.label = text } else { row.hover = text }
+            }
+            "S" => {
+                let row = rows.get_mut(&number(1)).unwrap();
+                assert!(row.end.is_none(), "{line} behind the end");
+                let lane = number(2) as u32;
+                row.starts.push((lane, words[3].to_owned(), cycle.unwrap()));
+                open.insert((number(1), lane), words[3]);
+            }
+            "E" => assert_eq!(open.remove(&(number(1), number(2) as u32)), Some(words[3]), "{line}"),
+            "W" => {
+                assert!(rows.contains_key(&number(2)) && number(2) != number(1), "{line}");
+                let row = rows.get_mut(&number(1)).unwrap();
+                assert!(row.starts.iter().any(|(_, stage, _)| stage.contains('X')), "{line}");
+                row.needs.push(number(2));
+            }
+            "R" => {
+                assert_eq!(number(2), retired, "{line}");
+                retired += 1;
+                rows.get_mut(&number(1)).unwrap().end = Some((cycle.unwrap(), number(3) as u32));
+            }
+            other => panic!("command {other}"),
+        }
+    }
+    rows
+}
+
+#[test]
+fn a_kanata_log_reads_back_to_the_stages_and_stalls_of_the_records() {
+    let seen = seen("reduction");
+    let rows = kanata(&std::fs::read_to_string(seen.folder.path().join("k")).unwrap());
+    assert_eq!(rows.len(), seen.records.len());
+    let by_hover: HashMap<String, (u64, &Row)> =
+        rows.iter().map(|(id, row)| (row.hover.clone(), (*id, row))).collect();
+    assert_eq!(by_hover.len(), rows.len(), "each row says which instruction it is");
+    let hover = |r: &Record| {
+        let [x, y, z] = r.workgroup;
+        format!(
+            "workgroup {x},{y},{z} wave {} instruction {} core {} slot {} lanes {:x}",
+            r.wave, r.sequence, r.core, r.slot, r.effective
+        )
+    };
+    let mut arrows = 0;
+    for record in &seen.records {
+        let (_, row) = by_hover[&hover(record)];
+        assert!(row.label.starts_with(&format!("{:04x}: ", record.pc)), "{}", row.label);
+        let expected: Vec<(u32, String, u64)> = StageField::ALL
+            .iter()
+            .zip(["F", "D", "I", "O", "X", "W"])
+            .filter(|(stage, _)| record.stage(**stage) != 0)
+            .map(|(stage, name)| (0, name.to_owned(), record.stage(*stage)))
+            .collect();
+        let found: Vec<_> = row.starts.iter().filter(|(lane, ..)| *lane == 0).cloned().collect();
+        assert_eq!(found, expected);
+        let begin = expected[0].2;
+        let stalls =
+            record.stalls.iter().filter(|s| s.to > begin).map(|s| (s.reason.name(), s.from.max(begin)));
+        let found = row.starts.iter().filter(|(lane, ..)| *lane == 1);
+        assert_eq!(
+            found.map(|(_, name, at)| (name.as_str(), *at)).collect::<Vec<_>>(),
+            stalls.collect::<Vec<_>>()
+        );
+        assert_eq!(row.end, Some((record.cycle + 1, 0)));
+        for producer in &row.needs {
+            // What is needed was written when the instruction issued.
+            let producer = rows[producer].end.unwrap().0 - 1;
+            assert!(producer <= record.stage(StageField::Issue), "{}", row.label);
+            arrows += 1;
+        }
+    }
+    assert!(arrows * 2 > seen.records.len(), "{arrows} arrows");
+}
+
+#[test]
+fn a_perfetto_trace_has_the_structure_of_trace_events() {
+    let seen = seen("reduction");
+    let text = std::fs::read_to_string(seen.folder.path().join("p")).unwrap();
+    let trace: Value = serde_json::from_str(&text).unwrap();
+    let events = trace["traceEvents"].as_array().unwrap();
+    let number = |event: &Value, key: &str| event[key].as_u64().unwrap_or_else(|| panic!("{key} of {event}"));
+    let mut slices: BTreeMap<(u64, u64), Vec<(u64, u64)>> = BTreeMap::new();
+    let (mut issues, mut stalls, mut flows) = (0, 0, HashMap::<u64, Vec<(String, u64, u64, u64)>>::new());
+    let mut retired = 0.0;
+    for event in events {
+        let place = (number(event, "pid"), number(event, "tid"));
+        match event["ph"].as_str().unwrap() {
+            "X" => {
+                let (at, long) = (number(event, "ts"), number(event, "dur"));
+                assert!(event["name"].is_string() && long > 0, "{event}");
+                slices.entry(place).or_default().push((at, at + long));
+                issues += usize::from(event["cat"] == "issue");
+                stalls += if event["cat"] == "stall" { long } else { 0 };
+            }
+            phase @ ("s" | "f") => {
+                assert!(phase == "s" || event["bp"] == "e");
+                let end = (phase.to_owned(), place.0, place.1, number(event, "ts"));
+                flows.entry(number(event, "id")).or_default().push(end);
+            }
+            "C" => {
+                let value = event["args"]["value"].as_f64().unwrap();
+                assert!(value >= 0.0, "{event}");
+                if event["name"] == "instructions per cycle" {
+                    retired += value * 64.0;
+                }
+            }
+            "M" => assert!(event["args"]["name"].is_string()),
+            "i" => assert_eq!(event["s"], "g"),
+            other => panic!("phase {other}"),
+        }
+    }
+    assert_eq!(issues, seen.records.len());
+    assert_eq!(retired.round() as usize, seen.records.len());
+    let at_issue = |r: &Record| {
+        let issue = r.stage(StageField::Issue);
+        r.stalls.iter().filter(|s| s.to <= issue).map(|s| s.to - s.from).sum::<u64>()
+    };
+    assert_eq!(stalls, seen.records.iter().map(at_issue).sum::<u64>());
+    for (place, slices) in &mut slices {
+        slices.sort_unstable();
+        assert!(slices.windows(2).all(|pair| pair[0].1 <= pair[1].0), "slices of {place:?} overlap");
+    }
+    let memory = seen.records.iter().filter(|r| r.memory != MemoryKind::None).count();
+    assert_eq!(flows.len(), memory);
+    for ends in flows.values() {
+        let [(start, core, slot, issue), (finish, same_core, row, execute)] = ends.as_slice() else {
+            panic!("{ends:?}")
+        };
+        assert_eq!((start.as_str(), finish.as_str(), core), ("s", "f", same_core));
+        assert!(issue < execute);
+        let inside =
+            |tid: u64, at: u64| slices[&(*core, tid)].iter().any(|&(from, to)| from <= at && at < to);
+        assert!(inside(*slot, *issue) && inside(*row, *execute), "a flow begins and ends in a slice");
+    }
+}
+
+/// Each signal of a waveform: its changes, as (time, bits).
+fn waveform(path: &std::path::Path) -> BTreeMap<String, Vec<(u64, String)>> {
+    let mut wave = wellen::simple::read(path).unwrap();
+    let vars: Vec<_> = wave.hierarchy().all_vars().collect();
+    let hierarchy = wave.hierarchy();
+    let named: Vec<_> =
+        vars.iter().map(|&v| (hierarchy[v].full_name(hierarchy), hierarchy[v].signal_ref())).collect();
+    wave.load_signals(&named.iter().map(|(_, signal)| *signal).collect::<Vec<_>>());
+    let times = wave.time_table();
+    let changes = |signal| {
+        let signal = wave.get_signal(signal).unwrap();
+        let all =
+            signal.iter_changes().map(|(at, value)| (times[at as usize], value.to_bit_string().unwrap()));
+        all.collect()
+    };
+    named.into_iter().map(|(name, signal)| (name, changes(signal))).collect()
+}
+
+#[test]
+fn both_waveforms_hold_the_same_and_it_is_what_the_records_say() {
+    let seen = seen("reduction");
+    let (vcd, fst) = (waveform(&seen.folder.path().join("vcd")), waveform(&seen.folder.path().join("fst")));
+    assert_eq!(vcd.len(), 2 * (6 + 32 * 5));
+    for (name, changes) in &vcd {
+        assert_eq!(Some(changes), fst.get(name), "{name}");
+    }
+    let value_at = |name: &str, at: u64| {
+        let changes = &vcd[name];
+        let bits = &changes[changes.partition_point(|(time, _)| *time <= at) - 1].1;
+        u64::from_str_radix(bits, 2).unwrap()
+    };
+    let mut issues = 0;
+    for record in &seen.records {
+        let slot = format!("core{}.slot{}", record.core, record.slot);
+        let issue = record.stage(StageField::Issue);
+        assert_eq!(value_at(&format!("{slot}.pc"), issue), u64::from(record.pc));
+        assert_eq!(value_at(&format!("{slot}.mask"), issue), record.effective);
+        assert_eq!(value_at(&format!("{slot}.issue"), issue), 1);
+        issues += 1;
+        for stall in record.stalls.iter().filter(|s| s.to <= issue) {
+            assert_eq!(value_at(&format!("{slot}.stall"), stall.to - 1), stall.reason as u64);
+        }
+    }
+    assert!(issues > 500);
+    // In every cycle a core's stages hold as many instructions as the records say.
+    let last = seen.records.iter().map(|r| r.cycle).max().unwrap();
+    for cycle in (1..last + 2).step_by(7) {
+        let of = |signal: &str| value_at(&format!("core0.{signal}"), cycle);
+        let count = |inside: &dyn Fn(&Record) -> bool| {
+            seen.records.iter().filter(|r| r.core == 0 && inside(r)).count() as u64
+        };
+        let between = |from: u64, to: u64| from != 0 && from <= cycle && cycle < to;
+        let [fetch, decode, issue, _, execute, _] = [0, 1, 2, 3, 4, 5];
+        assert_eq!(of("fetching"), count(&|r| between(r.stages[fetch], r.stages[decode])), "cycle {cycle}");
+        assert_eq!(of("buffered"), count(&|r| between(r.stages[decode], r.stages[issue])), "cycle {cycle}");
+        assert_eq!(
+            of("collecting"),
+            count(&|r| between(r.stages[issue], r.stages[execute])),
+            "cycle {cycle}"
+        );
+        let executing = count(&|r| between(r.stages[execute], r.cycle));
+        assert_eq!(of("in_units") + of("in_lsu"), executing, "cycle {cycle}");
+        assert_eq!(of("retiring"), count(&|r| r.cycle == cycle), "cycle {cycle}");
+    }
+}
