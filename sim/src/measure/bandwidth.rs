@@ -1,21 +1,20 @@
 //! Streaming bandwidth of local memory, the L1, the L2 and memory.
 
-use super::kernel::{Kernel, waves};
+use super::bound::{Bound, SLACK, addition, by_issue, figure, least};
+use super::expected::{ISSUE_TO_ACCESS, Ways, packet_cycles};
+use super::kernel::{Kernel, Work, in_turn, waves};
 use super::plot::{Plot, Series};
-use super::{Figure, Observer, Rule, Section, Topic, expected};
-use crate::config::Config;
+use super::{Observer, Section, Topic, within_core};
+use crate::config::{Config, DramPolicy, Topology};
 use crate::gpu::KernelReport;
+use crate::observe::counted;
 
 /// Bytes that a lane moves with one instruction of the streams through device memory.
-const LANE: u32 = 16;
+pub(super) const LANE: u32 = 16;
 /// Registers r16 to r47 take what is loaded, four for each load.
-const QUADS: u32 = 8;
+pub(super) const QUADS: u32 = 8;
 /// Laps over a footprint, of which the middle half is measured.
 const LAPS: u32 = 16;
-/// Instructions of an unrolled loop over local memory or the L1.
-const UNROLLED: u32 = 64;
-/// Iterations of it.
-const ITERATIONS: u32 = 4;
 /// Waves of a core that stream, at most.
 const MOST_WAVES: u32 = 32;
 /// The same from memory: few, so that the lines under way are close together and share rows.
@@ -24,67 +23,14 @@ const MEMORY_WAVES: u32 = 4;
 const REFRESHES: u64 = 20;
 /// Memory clocks that it lasts where there is no refresh.
 const CLOCKS: u64 = 60_000;
-/// Runs of the machine.
-pub(super) const STEPS: usize = 12;
-const PERCENT: f64 = 1.0;
-
-/// What bounds a stream. The least of several counts.
-#[derive(Debug, Clone)]
-pub(super) struct Bound {
-    /// In the unit of the figure.
-    pub rate: f64,
-    /// What it is.
-    pub by: String,
-    /// True if it is no rate of a port, bank or bus but how much can be under way at a time.
-    pub in_flight: bool,
-}
-
-/// A stream needs so many times as much under way as its delay asks for, for a port or bus never to rest: what
-/// is under way is not spread evenly.
-const SLACK: f64 = 1.5;
-
-impl Bound {
-    /// The rate of a port, bank or bus.
-    pub(super) fn new(rate: f64, by: impl Into<String>) -> Bound {
-        Bound { rate, by: by.into(), in_flight: false }
-    }
-
-    /// So much under way for so many cycles each (Little's law).
-    pub(super) fn in_flight(amount: f64, cycles: f64, by: impl Into<String>) -> Bound {
-        Bound { rate: amount / cycles, by: by.into(), in_flight: true }
-    }
-}
-
-/// The figure of a stream under these bounds. It has to come within a percent of the least rate, unless not much
-/// more can be under way than that takes, or `loosely` says why it need not; then it may not pass the bounds.
-pub(super) fn figure(
-    what: String,
-    measured: f64,
-    unit: &'static str,
-    bounds: &[Bound],
-    loosely: Option<&str>,
-) -> Figure {
-    let least = |in_flight: bool| {
-        let kind = bounds.iter().filter(move |b| b.in_flight == in_flight);
-        kind.min_by(|a, b| a.rate.total_cmp(&b.rate))
-    };
-    let held = least(true).filter(|held| least(false).is_none_or(|rate| held.rate < SLACK * rate.rate));
-    let bound = bounds.iter().min_by(|a, b| a.rate.total_cmp(&b.rate));
-    let by = bound.map_or("", |b| &b.by);
-    let why = loosely.or(held.map(|held| held.by.as_str()).filter(|&held| held != by));
-    Figure {
-        what,
-        measured,
-        expected: bound.map(|b| b.rate),
-        unit,
-        rule: match held.is_some() || loosely.is_some() {
-            true => Rule::AtMost,
-            false => Rule::WithinPercent(PERCENT),
-        },
-        off: 0,
-        note: why.map_or(by.to_owned(), |why| format!("{by}; need not come near: {why}")),
-    }
-}
+/// Runs of the machine, beside those of the plot.
+const STEPS: usize = 12;
+/// Unit of all rates.
+pub(super) const UNIT: &str = "bytes a cycle";
+/// Why cores that send long packets to all slices do not keep every slice busy.
+pub(super) const IN_ORDER: &str = "the packets of a core wait in order for their slices (M8)";
+/// Why nothing more is said of streams over links.
+pub(super) const LINKS: &str = "streams share the links of the interconnect (N5)";
 
 /// A stream through device memory by whole lines: every lane 16 bytes, each wave a piece without gaps, the
 /// waves of all cores one after the other.
@@ -109,7 +55,7 @@ pub(super) enum What {
 impl What {
     const ALL: [What; 3] = [What::Read, What::Write, What::Copy];
 
-    fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             What::Read => "read",
             What::Write => "write",
@@ -136,248 +82,242 @@ impl Stream {
         Stream { cores, waves, footprint: (bytes / round).max(1) * round, laps, what, hint }
     }
 
-    fn run(&self, config: &Config, progress: &mut dyn Observer) -> Result<(f64, KernelReport), String> {
+    /// A stream of these cores through the L2: a quarter of it, so that a copy has room too.
+    fn in_l2(config: &Config, cores: u32, what: What) -> Stream {
+        let footprint =
+            (l2_bytes(config) / 4).min(u64::from(cores) << 16).min(config.device_memory_bytes / 4);
+        Stream::within(config, (cores, MOST_WAVES), footprint, LAPS, what, ".uncached")
+    }
+
+    /// Bytes that an instruction moves; of a copy, those that a load and a store move from one place to the
+    /// other, for each of the two.
+    fn amount(&self, config: &Config) -> f64 {
+        let copies = if self.what == What::Copy { 0.5 } else { 1.0 };
+        copies * f64::from(config.core.wave_width * LANE)
+    }
+
+    fn kernel(&self, config: &Config) -> Result<Kernel, String> {
         let threads = self.waves * config.core.wave_width;
         let stride = threads * self.cores * LANE;
         let steps = (self.footprint / u64::from(stride)) as u32;
         let hint = self.hint;
-        let body = |quad: u32| {
-            let data = 16 + 4 * (quad % QUADS);
-            match self.what {
-                What::Read => format!("device_load_u128{hint} r{data}, r5\niadd r5, r5, r0\n"),
-                What::Write => format!("device_store_u128{hint} r5, r{data}\niadd r5, r5, r0\n"),
-                What::Copy => format!(
-                    "device_load_u128{hint} r{data}, r5\niadd r6, r5, r3\ndevice_store_u128{hint} r6, r{data}\niadd r5, r5, r0\n"
-                ),
-            }
-        };
+        let load = |quad: u32| format!("device_load_u128{hint} r{}, r5\niadd r5, r5, r0\n", 16 + 4 * quad);
+        let store = |quad: u32| format!("device_store_u128{hint} r6, r{}\niadd r6, r6, r0\n", 16 + 4 * quad);
         let unrolled = (1..=QUADS).rev().find(|n| steps.is_multiple_of(*n)).unwrap_or(1);
-        let body: String = (0..unrolled).map(body).collect();
+        let loads = if self.what == What::Write { 0 } else { unrolled };
+        let stores = if self.what == What::Read { 0 } else { unrolled };
+        let body: String = (0..loads).map(load).chain((0..stores).map(store)).collect();
+        let first = if self.what == What::Write {
+            format!("device_store_u128{hint} r4, r16")
+        } else {
+            format!("device_load_u128{hint} r16, r4")
+        };
         // r0 the stride of all waves, r1 iterations of a lap, r2 laps, r3 from source to destination.
         let text = format!(
             "mov_sr r7, sr_workgroup_id_x\nmov_sr r8, sr_workgroup_size_x\nmov_sr r9, sr_thread_id_x\n\
-             imad r4, r7, r8, r9\nmov_imm r8, {LANE}\nimul r4, r4, r8\nmov_imm r8, 1\nmov_imm r9, 0\n\
-             loop\nmov r5, r4\nmov r7, r1\nloop\n{body}isub r7, r7, r8\nucmp_eq p1, r7, r9\nbreak p1\nendloop\n\
-             isub r2, r2, r8\nucmp_eq p1, r2, r9\nbreak p1\nendloop"
+             imad r4, r7, r8, r9\nmov_imm r8, {LANE}\nimul r4, r4, r8\n{start}\
+             loop\nmov r5, r4\niadd r6, r4, r3\nmov r7, r1\nloop\n{body}isub r7, r7, r8\nucmp_eq p1, r7, r9\n\
+             break p1\nendloop\nisub r2, r2, r8\nucmp_eq p1, r2, r9\nbreak p1\nendloop",
+            start = in_turn(config, &first, (QUADS / self.waves).max(1)),
         );
-        let arguments = [stride, steps / unrolled, self.laps, self.footprint as u32];
-        let kernel = Kernel::new(&text, self.cores, threads, &arguments)?;
-        let (rate, report) = kernel.rate(config, progress)?;
-        let copies = if self.what == What::Copy { 0.5 } else { 1.0 };
-        Ok((rate.of(copies * f64::from(config.core.wave_width * LANE)), report))
+        let apart = if self.what == What::Copy { self.footprint as u32 } else { 0 };
+        Kernel::new(&text, self.cores, threads, &[stride, steps / unrolled, self.laps, apart])
+    }
+
+    fn run(&self, config: &Config, progress: &mut dyn Observer) -> Result<(f64, KernelReport), String> {
+        let (rate, report) = self.kernel(config)?.rate(config, progress)?;
+        Ok((rate.of(self.amount(config)), report))
+    }
+
+    /// The bounds of the stream if every line takes `longer` cycles than a hit in the L2.
+    fn bounds(&self, config: &Config, longer: f64) -> Result<Vec<Bound>, String> {
+        let (core, cores) = (&config.core, f64::from(self.cores));
+        let (line, instruction) = (f64::from(core.l1.line_bytes), core.wave_width * LANE);
+        let port = port(config, self.what);
+        let mut bounds = vec![
+            Bound::new(port * cores, "interconnect.port_bytes_per_cycle at the cores"),
+            Bound::new(port * f64::from(config.l2.slices), "interconnect.port_bytes_per_cycle at the slices"),
+        ];
+        let work: Work = self.kernel(config)?.work(config);
+        bounds.extend(by_issue(config, self.cores, &work, self.amount(config)));
+        let waves = cores * f64::from(self.waves) * f64::from(instruction);
+        bounds.push(Bound::in_flight(waves, addition(config), "the waves' additions of addresses"));
+        if self.what == What::Write {
+            return Ok(bounds);
+        }
+        bounds.push(Bound::new(cores * within_core::row_bytes(config), "core.wave_width, a row a cycle"));
+        // Of the lines of an instruction, replies come through the core's port one after the other.
+        let trip = round_trip(config, self.cores) + longer;
+        let packet = packet_cycles(config, packet_bytes(config)) as f64;
+        let load = trip + packet * f64::from(instruction.div_ceil(core.l1.line_bytes) - 1);
+        let mut under_way = |amount: f64, cycles: f64, what: &str| {
+            bounds.push(Bound::in_flight(amount, cycles, format!("{what} under way")));
+        };
+        // An MSHR is free for the access of the cycle in which the reply comes, a cycle before the response.
+        under_way(cores * f64::from(core.l1.mshrs) * line, trip - 1.0, "core.l1.mshrs lines");
+        let pending = cores * f64::from(core.lsu.pending_entries) * f64::from(instruction);
+        under_way(pending, load, "core.lsu.pending_entries loads");
+        under_way(waves * f64::from(QUADS), load + ISSUE_TO_ACCESS as f64, "the registers' loads");
+        Ok(bounds)
     }
 }
 
-/// Cycles that a line of the L2 takes from access to response, alone.
-fn line_latency(config: &Config) -> f64 {
-    let line = config.core.l1.line_bytes;
-    (expected::to_slice(config)
-        + u64::from(config.l2.hit_latency_cycles)
-        + expected::packet_cycles(config, line)
-        + u64::from(config.interconnect.latency_cycles)) as f64
+fn l2_bytes(config: &Config) -> u64 {
+    u64::from(config.l2.slices) * u64::from(config.l2.slice_bytes)
 }
 
-/// Bytes of a line for each of the cycles that a port is held to move it.
+/// Bytes of payload of the streams' packets.
+fn packet_bytes(config: &Config) -> u32 {
+    config.core.l1.line_bytes.min(config.core.wave_width * LANE)
+}
+
+/// Cycles that a line of the L2 takes from access to response, alone and by the shortest way.
+fn round_trip(config: &Config, cores: u32) -> f64 {
+    let payload = packet_bytes(config);
+    let trips = (0..cores).flat_map(|core| {
+        let ways = Ways::new(config, core);
+        (0..config.l2.slices).map(move |s| ways.to_slice(config, s) + ways.from_slice(config, s, payload))
+    });
+    trips.min().unwrap_or_default() as f64
+}
+
+/// Bytes of a packet for each of the cycles that a port is held to move it.
 fn port(config: &Config, what: What) -> f64 {
-    let line = config.core.l1.line_bytes;
-    let full = expected::packet_cycles(config, line);
+    let bytes = packet_bytes(config);
+    let full = packet_cycles(config, bytes);
     let cycles = match what {
         What::Read | What::Write => full,
         // A read request and a write on the one side, the line and an acknowledgement on the other.
-        What::Copy => full + expected::packet_cycles(config, 0),
+        What::Copy => full + packet_cycles(config, 0),
     };
-    f64::from(line) / cycles as f64
+    f64::from(bytes) / cycles as f64
 }
 
-/// The bounds of streams of so many cores to the L2.
-fn l2_bounds(config: &Config, cores: u32, what: What) -> Vec<Bound> {
-    let line = f64::from(config.core.l1.line_bytes);
-    let port = port(config, what);
-    let mut bounds = vec![
-        Bound::new(port * f64::from(cores), "interconnect.port_bytes_per_cycle at the cores"),
-        Bound::new(port * f64::from(config.l2.slices), "interconnect.port_bytes_per_cycle at the slices"),
-    ];
-    if what != What::Write {
-        let instruction = f64::from(config.core.wave_width * LANE);
-        let (mshrs, pending) = (f64::from(config.core.l1.mshrs), f64::from(config.core.lsu.pending_entries));
-        let latency = line_latency(config);
-        let cores = f64::from(cores);
-        bounds.push(Bound::in_flight(cores * mshrs * line, latency, "core.l1.mshrs lines under way"));
-        bounds.push(Bound::in_flight(
-            cores * pending * instruction,
-            latency,
-            "core.lsu.pending_entries loads under way",
-        ));
-    }
-    bounds
+/// Core cycles of so many memory clocks.
+fn cycles_of(config: &Config, clocks: f64) -> f64 {
+    clocks * f64::from(config.core_clock_mhz) / f64::from(config.dram.clock_mhz)
+}
+
+/// Memory clocks from one burst of a channel to the next, in several bank groups (M26).
+fn burst_clocks(config: &Config) -> f64 {
+    let dram = &config.dram;
+    let same_group = f64::from(dram.t_ccd_l) / f64::from(dram.bank_groups);
+    f64::from(dram.burst_clocks().max(dram.t_ccd_s)).max(same_group)
 }
 
 /// Bytes a cycle of all data buses, less what refresh blocks: from the last read before it to the first one
 /// after it.
 pub(super) fn memory_peak(config: &Config) -> f64 {
     let dram = &config.dram;
-    let clocks = f64::from(config.dram.clock_mhz) / f64::from(config.core_clock_mhz);
-    let peak =
-        f64::from(dram.channels) * f64::from(dram.burst_bytes) / f64::from(dram.burst_clocks()) * clocks;
+    let burst = burst_clocks(config);
+    let peak = f64::from(dram.channels) * f64::from(dram.burst_bytes) / cycles_of(config, burst);
     if dram.t_refi == 0 {
         return peak;
     }
-    let lost =
-        f64::from(dram.t_rtp + dram.t_rp + dram.t_rfc + dram.t_rcd - dram.burst_clocks().min(dram.t_rcd));
-    peak * (1.0 - lost / f64::from(dram.t_refi))
+    let lost = f64::from(dram.t_rtp + dram.t_rp + dram.t_rfc + dram.t_rcd) - burst;
+    peak * (1.0 - lost.max(0.0) / f64::from(dram.t_refi))
 }
 
-/// The bounds of streams of all cores to memory.
-pub(super) fn memory_bounds(config: &Config, what: What) -> Vec<Bound> {
+/// Cycles that a line from memory is under way for longer than one from the L2, its row being open (M29).
+fn memory_trip(config: &Config) -> f64 {
+    let dram = &config.dram;
+    let bursts = packet_bytes(config).div_ceil(dram.burst_bytes);
+    let between = dram.t_ccd_l.max(dram.burst_clocks());
+    1.0 + cycles_of(config, f64::from(dram.t_cl + dram.burst_clocks() + (bursts - 1) * between))
+}
+
+/// The stream through memory of so many cores, about so many bytes of it.
+fn memory_of(config: &Config, cores: u32, bytes: u64, what: What) -> Stream {
+    Stream::within(config, (cores, MEMORY_WAVES), bytes, 1, what, "")
+}
+
+/// Cycles in which what is under way has to keep the data buses busy: those of a line, and of closing and opening
+/// a row meanwhile.
+fn row_trip(config: &Config) -> f64 {
+    let dram = &config.dram;
+    memory_trip(config) + cycles_of(config, f64::from(dram.t_rtp + dram.t_rp + dram.t_rcd))
+}
+
+/// Cores that stream from memory: as many as keep the data buses busy, since more would only mix more streams,
+/// whose lines share no rows.
+fn memory_cores(config: &Config) -> Result<u32, String> {
+    let one = memory_of(config, 1, l2_bytes(config), What::Read).bounds(config, row_trip(config))?;
+    Ok(((SLACK * memory_peak(config) / least(&one)).ceil() as u32).clamp(1, config.cores))
+}
+
+/// The bounds of streams through memory.
+pub(super) fn memory_bounds(config: &Config, what: What) -> Result<Vec<Bound>, String> {
     let dram = &config.dram;
     let refresh = if dram.t_refi == 0 { "" } else { ", less refresh" };
-    let mut bounds = l2_bounds(config, config.cores, what);
-    let peak = memory_peak(config);
+    let stream = memory_of(config, memory_cores(config)?, l2_bytes(config), what);
+    let trip = memory_trip(config);
+    let mut bounds = stream.bounds(config, trip)?;
     let share = if what == What::Copy { 0.5 } else { 1.0 };
-    bounds.push(Bound::new(peak * share, format!("the data buses{refresh}")));
-    // An access to memory is under way for longer than one to the L2.
-    let clocks = f64::from(dram.t_rcd + dram.t_cl + dram.burst_clocks());
-    let more = clocks * f64::from(config.core_clock_mhz) / dram.clock_mhz as f64;
-    let longer = (line_latency(config) + more) / line_latency(config);
-    for bound in bounds.iter_mut().filter(|b| b.by.ends_with("under way")) {
-        bound.rate /= longer;
-    }
-    let line = f64::from(config.core.l1.line_bytes);
-    let slices = f64::from(config.l2.slices);
+    bounds.push(Bound::new(memory_peak(config) * share, format!("the data buses{refresh}")));
     if what != What::Write {
-        let lines = slices * f64::from(config.l2.mshrs) * line;
-        bounds.push(Bound::in_flight(lines, more, "l2.mshrs lines under way"));
-        let queued = f64::from(dram.channels) * f64::from(dram.queue_entries) * line;
-        bounds.push(Bound::in_flight(queued, more, "dram.queue_entries requests under way"));
+        let lines = f64::from(config.l2.slices * config.l2.mshrs) * f64::from(config.core.l1.line_bytes);
+        bounds.push(Bound::in_flight(lines, trip, "l2.mshrs lines under way"));
     }
-    bounds
+    Ok(bounds)
 }
 
-/// A kernel that every wave of one core runs over its own piece of local memory or of the L1.
-fn unrolled(
-    config: &Config,
-    instruction: &dyn Fn(u32, u32) -> String,
-    lane: u32,
-    bytes: u32,
-) -> Result<Kernel, String> {
-    let waves = waves(config, 64);
-    let threads = waves * config.core.wave_width;
-    let body: String = (0..UNROLLED).map(|i| instruction(10 + i % 4, 16 + 4 * (i % QUADS)) + "\n").collect();
-    let piece = config.core.wave_width * lane;
-    let text = format!(
-        "mov_sr r4, sr_thread_id_x\nmov_sr r5, sr_lane_id\nisub r4, r4, r5\nmov_imm r6, {four}\nimul r4, r4, r6\n\
-         mov_imm r6, {lane}\nimul r5, r5, r6\niadd r4, r4, r5\nmov_imm r6, {mask}\nmov_imm r7, {piece}\n\
-         and r10, r4, r6\niadd r4, r4, r7\nand r11, r4, r6\niadd r4, r4, r7\nand r12, r4, r6\niadd r4, r4, r7\n\
-         and r13, r4, r6\nmov_imm r8, 1\nmov_imm r9, 0\n\
-         loop\n{body}isub r0, r0, r8\nucmp_eq p1, r0, r9\nbreak p1\nendloop",
-        four = 4 * lane,
-        mask = bytes - 1,
-    );
-    Kernel::new(&text, 1, threads, &[ITERATIONS])
-}
-
-/// Bytes a cycle of a core's registers: the rows of loads are written one a cycle (W2).
-fn row_bytes(config: &Config) -> f64 {
-    f64::from(4 * config.core.wave_width)
-}
-
-fn local(config: &Config, progress: &mut dyn Observer) -> Result<Vec<Figure>, String> {
-    const LOCAL: u32 = 16 << 10;
-    let bytes = f64::from(8 * config.core.wave_width);
-    let passes = f64::from((2 * config.core.wave_width).div_ceil(config.core.local.banks));
-    let mut figures = Vec::new();
-    for what in [What::Read, What::Write] {
-        progress.starts(&format!("local memory, {}", what.name()));
-        let instruction = |address: u32, data: u32| match what {
-            What::Write => format!("local_store_u64 r{address}, r{data}"),
-            _ => format!("local_load_u64 r{data}, r{address}"),
-        };
-        let kernel = unrolled(config, &instruction, 8, LOCAL)?.with_local_memory(LOCAL);
-        let (rate, _) = kernel.rate(config, progress)?;
-        let mut bounds = vec![Bound::new(bytes / passes, "core.local.banks, a pass a cycle")];
-        if what == What::Read {
-            bounds.push(Bound::new(row_bytes(config), "core.wave_width, a row a cycle"));
+/// Why a stream through memory need not come near its bounds, if there is a reason.
+fn memory_loosely(config: &Config, what: What) -> Result<Option<String>, String> {
+    let dram = &config.dram;
+    let reason = match what {
+        What::Write => "lines leave the L2 in the order of its sets",
+        What::Copy => "the data buses turn round between reads and writes",
+        What::Read if config.interconnect.topology != Topology::Crossbar => LINKS,
+        What::Read if dram.policy == DramPolicy::Fcfs => "fcfs opens rows one after the other",
+        What::Read => {
+            let lines = f64::from(config.core.l1.line_bytes);
+            let queued = f64::from(dram.channels * dram.queue_entries) * lines;
+            let opening = cycles_of(config, f64::from(dram.t_rtp + dram.t_rp + dram.t_rcd));
+            let stream = memory_of(config, memory_cores(config)?, l2_bytes(config), what);
+            let mut bounds = stream.bounds(config, row_trip(config))?;
+            let missed = f64::from(config.l2.slices * config.l2.mshrs) * lines;
+            bounds.push(Bound::in_flight(missed, row_trip(config), "l2.mshrs lines under way"));
+            bounds.push(Bound::in_flight(queued, opening, "dram.queue_entries requests"));
+            let short = bounds.into_iter().find(|b| b.feeds && b.rate < SLACK * memory_peak(config));
+            return Ok(short.map(|b| format!("{} while rows are opened", b.by)));
         }
-        bounds.push(issue_bound(config, bytes, what));
-        let what = format!("local memory, {}, one core", what.name());
-        figures.push(figure(what, rate.of(bytes), UNIT, &bounds, None));
-    }
-    Ok(figures)
+    };
+    Ok(Some(reason.to_owned()))
 }
 
-/// What the core's own issue of these unrolled loops allows, where it is close.
-fn issue_bound(config: &Config, bytes: f64, what: What) -> Bound {
-    // A store has two words, and its loop three instructions more.
-    let words = if what == What::Read { 1.0 } else { 2.0 };
-    let core = &config.core;
-    let fetched = f64::from(core.fetch.words) / words;
-    let issued = f64::from(core.issue.width).min(fetched) * f64::from(core.schedulers);
-    Bound::in_flight(issued * bytes * f64::from(UNROLLED), f64::from(UNROLLED + 8), "instructions issued")
+/// Runs of the machine, at most.
+pub(super) fn steps(config: &Config) -> usize {
+    STEPS + core_counts(config).len()
 }
-
-fn l1(config: &Config, progress: &mut dyn Observer) -> Result<Figure, String> {
-    progress.starts("L1, read");
-    let half = 1u32 << (config.core.l1.bytes / 2).ilog2();
-    let instruction = |address: u32, data: u32| format!("device_load_u128 r{data}, r{address}");
-    let kernel = unrolled(config, &instruction, LANE, half)?;
-    let (rate, _) = kernel.rate(config, progress)?;
-    let l1 = &config.core.l1;
-    let instruction = f64::from(config.core.wave_width * LANE);
-    let accesses = (instruction / f64::from(l1.line_bytes)).max(1.0);
-    let held = accesses + f64::from(l1.hit_latency_cycles);
-    let bounds = [
-        Bound::new(f64::from(l1.line_bytes), "core.l1.line_bytes, an access a cycle"),
-        Bound::new(row_bytes(config), "core.wave_width, a row a cycle"),
-        Bound::in_flight(
-            f64::from(config.core.lsu.pending_entries) * instruction,
-            held,
-            "core.lsu.pending_entries loads under way",
-        ),
-    ];
-    Ok(figure("L1, read, one core".to_owned(), rate.of(instruction), UNIT, &bounds, None))
-}
-
-const UNIT: &str = "bytes a cycle";
-/// Why cores that send long packets to all slices do not keep every slice busy.
-pub(super) const IN_ORDER: &str = "the packets of a core wait in order for their slices (M8)";
 
 /// Measures every stream.
 ///
 /// # Errors
 /// Why a kernel did not end.
 pub(super) fn measure(config: &Config, progress: &mut dyn Observer) -> Result<Section, String> {
-    let mut figures = local(config, progress)?;
-    figures.push(l1(config, progress)?);
-    let l2_bytes = u64::from(config.l2.slices) * u64::from(config.l2.slice_bytes);
-    for (cores, name) in [(1, "one core"), (config.cores, "all cores")] {
-        if cores == 1 && config.cores == 1 && name == "all cores" {
-            continue;
-        }
+    let mut figures = within_core::measure(config, progress)?;
+    for cores in if config.cores == 1 { vec![1] } else { vec![1, config.cores] } {
         for what in What::ALL {
-            progress.starts(&format!("L2, {}, {name}", what.name()));
-            let footprint = (l2_bytes / 4).min(u64::from(cores) << 16).min(config.device_memory_bytes / 4);
-            let stream = Stream::within(config, (cores, MOST_WAVES), footprint, LAPS, what, ".uncached");
+            let name = format!("L2, {}, {}", what.name(), counted(cores.into(), "core"));
+            progress.starts(&name);
+            let stream = Stream::in_l2(config, cores, what);
             let (rate, _) = stream.run(config, progress)?;
-            let bounds = l2_bounds(config, cores, what);
             let loosely = match what {
-                What::Read => None,
-                What::Write if cores == 1 => None,
-                What::Write => Some(IN_ORDER),
                 What::Copy => Some("reads and writes wait for one another at the ports"),
+                _ if config.interconnect.topology != Topology::Crossbar => Some(LINKS),
+                What::Write if cores > 1 => Some(IN_ORDER),
+                What::Read | What::Write => None,
             };
-            figures.push(figure(format!("L2, {}, {name}", what.name()), rate, UNIT, &bounds, loosely));
+            figures.push(figure(name, rate, UNIT, &stream.bounds(config, 0.0)?, loosely));
         }
     }
     for what in What::ALL {
-        progress.starts(&format!("memory, {}", what.name()));
-        let (rate, _) = memory_stream(config, l2_bytes, what, progress)?;
-        let bounds = memory_bounds(config, what);
-        let loosely = match what {
-            What::Read => None,
-            What::Write => Some("lines leave the L2 in the order of its sets"),
-            What::Copy => Some("the data buses turn round between reads and writes"),
-        };
-        figures.push(figure(format!("memory, {}, all cores", what.name()), rate, UNIT, &bounds, loosely));
+        let cores = memory_cores(config)?;
+        let name = format!("memory, {}, {}", what.name(), counted(cores.into(), "core"));
+        progress.starts(&name);
+        let (rate, _) = memory_stream(config, what, progress)?;
+        let bounds = memory_bounds(config, what)?;
+        figures.push(figure(name, rate, UNIT, &bounds, memory_loosely(config, what)?.as_deref()));
     }
     let plots = vec![by_cores(config, progress)?];
     Ok(Section { topic: Topic::Bandwidth, figures, plots })
@@ -386,33 +326,34 @@ pub(super) fn measure(config: &Config, progress: &mut dyn Observer) -> Result<Se
 /// Streams through memory without anything in the L2 being of use: more than it holds, in order.
 pub(super) fn memory_stream(
     config: &Config,
-    l2_bytes: u64,
     what: What,
     progress: &mut dyn Observer,
 ) -> Result<(f64, KernelReport), String> {
     let clocks = if config.dram.t_refi == 0 { CLOCKS } else { REFRESHES * u64::from(config.dram.t_refi) };
-    let cycles = clocks as f64 * f64::from(config.core_clock_mhz) / f64::from(config.dram.clock_mhz);
-    let least = memory_bounds(config, What::Read).iter().map(|b| b.rate).fold(f64::MAX, f64::min);
+    let cycles = cycles_of(config, clocks as f64);
     let parts = if what == What::Copy { 2 } else { 1 };
     // Before lines are written to memory, the L2 is full of them.
-    let wanted = ((cycles * least) as u64).max(if what == What::Read { 4 } else { 10 } * l2_bytes);
+    let fill = if what == What::Read { 4 } else { 10 } * l2_bytes(config);
+    let wanted = ((cycles * least(&memory_bounds(config, What::Read)?)) as u64).max(fill);
     let footprint = wanted.min(config.device_memory_bytes / parts);
-    let stream = Stream::within(config, (config.cores, MEMORY_WAVES), footprint, 1, what, "");
+    let stream = memory_of(config, memory_cores(config)?, footprint, what);
     let laps = wanted.div_ceil(stream.footprint) as u32;
     Stream { laps, ..stream }.run(config, progress)
 }
 
-/// Reading from the L2 with ever more cores.
-fn by_cores(config: &Config, progress: &mut dyn Observer) -> Result<Plot, String> {
-    let l2_bytes = u64::from(config.l2.slices) * u64::from(config.l2.slice_bytes);
+/// Powers of two up to the cores of the machine, and their number.
+pub(super) fn core_counts(config: &Config) -> Vec<u32> {
     let mut cores: Vec<u32> = (0..11).map(|bits| 1 << bits).filter(|&n| n < config.cores).collect();
     cores.push(config.cores);
+    cores
+}
+
+/// Reading from the L2 with ever more cores.
+fn by_cores(config: &Config, progress: &mut dyn Observer) -> Result<Plot, String> {
     let mut l2 = Vec::new();
-    for &n in &cores {
-        progress.starts(&format!("L2, read, {n} cores"));
-        let footprint = (l2_bytes / 4).min(u64::from(n) << 16).min(config.device_memory_bytes / 4);
-        let stream = Stream::within(config, (n, MOST_WAVES), footprint, LAPS, What::Read, ".uncached");
-        let (rate, _) = stream.run(config, progress)?;
+    for n in core_counts(config) {
+        progress.starts(&format!("L2, read, {}", counted(n.into(), "core")));
+        let (rate, _) = Stream::in_l2(config, n, What::Read).run(config, progress)?;
         l2.push((f64::from(n), rate));
     }
     let slices = port(config, What::Read) * f64::from(config.l2.slices);
