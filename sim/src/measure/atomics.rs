@@ -53,7 +53,7 @@ fn run(
     let bytes = if words == Words::Same { 0 } else { 4 };
     let text = format!(
         "mov_sr r4, sr_workgroup_id_x\nmov_sr r6, sr_workgroup_size_x\nmov_sr r7, sr_thread_id_x\n\
-         imad r5, r4, r6, r7\nmov_imm r6, {bytes}\nimul r5, r5, r6\n{}barrier\n{}",
+         imad r5, r4, r6, r7\nmov_imm r6, {bytes}\nimul r5, r5, r6\n{}{}",
         in_turn(config, instruction, 1),
         again_and_again(&body)
     );

@@ -1,8 +1,8 @@
 //! Streaming bandwidth of local memory, the L1, the L2 and memory.
 
-use super::bound::{Bound, SLACK, addition, by_issue, figure, least};
+use super::bound::{Bound, UNDER_WAY, addition, by_issue, figure, least};
 use super::expected::{ISSUE_TO_ACCESS, Ways, packet_cycles};
-use super::kernel::{Kernel, Work, in_turn, waves};
+use super::kernel::{CONSTANTS, Kernel, Work, in_turn, waves};
 use super::plot::{Plot, Series};
 use super::{Observer, Section, Topic, within_core};
 use crate::config::{Config, DramPolicy, Topology};
@@ -13,12 +13,12 @@ use crate::observe::counted;
 pub(super) const LANE: u32 = 16;
 /// Registers r16 to r47 take what is loaded, four for each load.
 pub(super) const QUADS: u32 = 8;
-/// Laps over a footprint, of which the middle half is measured.
-const LAPS: u32 = 16;
-/// Waves of a core that stream, at most.
-const MOST_WAVES: u32 = 32;
-/// The same from memory: few, so that the lines under way are close together and share rows.
-const MEMORY_WAVES: u32 = 4;
+/// Laps over what a wave moves in the L2.
+const LAPS: u32 = 8;
+/// Waves of a core that stream through the L2, at most.
+const MOST_WAVES: u32 = 16;
+/// Waves of a core that stream through memory: few, so that the lines under way are close together and share rows.
+const MEMORY_WAVES: [u32; 2] = [4, 8];
 /// Refreshes of a channel that a stream from memory lasts, at least.
 const REFRESHES: u64 = 20;
 /// Memory clocks that it lasts where there is no refresh.
@@ -32,17 +32,26 @@ pub(super) const IN_ORDER: &str = "the packets of a core wait in order for their
 /// Why nothing more is said of streams over links.
 pub(super) const LINKS: &str = "streams share the links of the interconnect (N5)";
 
-/// A stream through device memory by whole lines: every lane 16 bytes, each wave a piece without gaps, the
-/// waves of all cores one after the other.
+/// A stream through device memory by whole lines: every lane 16 bytes, every instruction of a wave a piece without gaps.
 struct Stream {
     cores: u32,
     waves: u32,
-    /// Bytes of the footprint, and how often it is walked.
+    /// Bytes from which the waves read, or to which they write.
     footprint: u64,
+    /// How often they walk over it.
     laps: u32,
     what: What,
-    /// `.uncached`, so that the L1 has no part in it.
-    hint: &'static str,
+    place: Place,
+}
+
+/// Where a stream goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Through the L2, with `.uncached`, so that the L1 has no part in it. Each wave goes over eight pieces of its
+    /// own, or some that it shares with others.
+    L2,
+    /// Through memory. Each wave goes from piece to piece with all others between, so that together they go in order.
+    Memory,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,28 +74,23 @@ impl What {
 }
 
 impl Stream {
-    /// A stream of at most `most` waves a core, whose footprint is about `bytes`, for a copy twice that.
-    fn within(
-        config: &Config,
-        (cores, most): (u32, u32),
-        bytes: u64,
-        laps: u32,
-        what: What,
-        hint: &'static str,
-    ) -> Stream {
+    /// Through at most a quarter of the L2, so that a copy has room too.
+    fn in_l2(config: &Config, cores: u32, what: What) -> Stream {
+        let waves = waves(config, MOST_WAVES);
+        let pieces = u64::from(config.core.wave_width * LANE * QUADS) * u64::from(waves * cores);
+        let most = pieces.min(l2_bytes(config) / 4).min(config.device_memory_bytes / 4);
+        Stream { cores, waves, footprint: 1 << most.max(1).ilog2(), laps: LAPS, what, place: Place::L2 }
+    }
+
+    /// Through about so many bytes of memory.
+    fn in_memory(config: &Config, cores: u32, most: u32, bytes: u64, what: What) -> Stream {
         let piece = u64::from(config.core.wave_width * LANE);
         // Eight steps of each wave, so that its loop is unrolled as far as there are registers.
         let fits = (bytes / piece / u64::from(cores * QUADS)).clamp(1, most.into()) as u32;
         let waves = waves(config, fits);
         let round = piece * u64::from(waves * cores * QUADS);
-        Stream { cores, waves, footprint: (bytes / round).max(1) * round, laps, what, hint }
-    }
-
-    /// A stream of these cores through the L2: a quarter of it, so that a copy has room too.
-    fn in_l2(config: &Config, cores: u32, what: What) -> Stream {
-        let footprint =
-            (l2_bytes(config) / 4).min(u64::from(cores) << 16).min(config.device_memory_bytes / 4);
-        Stream::within(config, (cores, MOST_WAVES), footprint, LAPS, what, ".uncached")
+        let footprint = (bytes / round).max(1) * round;
+        Stream { cores, waves, footprint, laps: 1, what, place: Place::Memory }
     }
 
     /// Bytes that an instruction moves; of a copy, those that a load and a store move from one place to the
@@ -97,28 +101,46 @@ impl Stream {
     }
 
     fn kernel(&self, config: &Config) -> Result<Kernel, String> {
-        let threads = self.waves * config.core.wave_width;
-        let stride = threads * self.cores * LANE;
-        let steps = (self.footprint / u64::from(stride)) as u32;
-        let hint = self.hint;
+        let width = config.core.wave_width;
+        let threads = self.waves * width;
+        let stride = match self.place {
+            Place::L2 => width * LANE,
+            Place::Memory => threads * self.cores * LANE,
+        };
+        let steps = match self.place {
+            Place::L2 => QUADS,
+            Place::Memory => (self.footprint / u64::from(stride)) as u32,
+        };
+        let hint = if self.place == Place::L2 { ".uncached" } else { "" };
         let load = |quad: u32| format!("device_load_u128{hint} r{}, r5\niadd r5, r5, r0\n", 16 + 4 * quad);
         let store = |quad: u32| format!("device_store_u128{hint} r6, r{}\niadd r6, r6, r0\n", 16 + 4 * quad);
         let unrolled = (1..=QUADS).rev().find(|n| steps.is_multiple_of(*n)).unwrap_or(1);
         let loads = if self.what == What::Write { 0 } else { unrolled };
         let stores = if self.what == What::Read { 0 } else { unrolled };
         let body: String = (0..loads).map(load).chain((0..stores).map(store)).collect();
-        let first = if self.what == What::Write {
-            format!("device_store_u128{hint} r4, r16")
-        } else {
-            format!("device_load_u128{hint} r16, r4")
+        // r4 where the wave's first piece begins, and then the lane's place.
+        let start = match self.place {
+            Place::L2 => {
+                let first = match self.what {
+                    What::Write => format!("device_store_u128{hint} r4, r16"),
+                    What::Read | What::Copy => format!("device_load_u128{hint} r16, r4"),
+                };
+                let (wave, mask) = (LANE * QUADS, self.footprint - 1);
+                let turns = in_turn(config, &first, (QUADS / self.waves).max(1));
+                format!(
+                    "mov_imm r8, {wave}\nimul r4, r4, r8\nmov_imm r8, {mask}\nand r4, r4, r8\niadd r4, r4, r5\n{turns}"
+                )
+            }
+            Place::Memory => {
+                format!("mov_imm r8, {LANE}\nimul r4, r4, r8\niadd r4, r4, r5\n{CONSTANTS}")
+            }
         };
-        // r0 the stride of all waves, r1 iterations of a lap, r2 laps, r3 from source to destination.
+        // r0 from piece to piece, r1 iterations of a lap, r2 laps, r3 from source to destination.
         let text = format!(
             "mov_sr r7, sr_workgroup_id_x\nmov_sr r8, sr_workgroup_size_x\nmov_sr r9, sr_thread_id_x\n\
-             imad r4, r7, r8, r9\nmov_imm r8, {LANE}\nimul r4, r4, r8\n{start}\
+             imad r4, r7, r8, r9\nmov_sr r5, sr_lane_id\nisub r4, r4, r5\nmov_imm r8, {LANE}\nimul r5, r5, r8\n{start}\
              loop\nmov r5, r4\niadd r6, r4, r3\nmov r7, r1\nloop\n{body}isub r7, r7, r8\nucmp_eq p1, r7, r9\n\
-             break p1\nendloop\nisub r2, r2, r8\nucmp_eq p1, r2, r9\nbreak p1\nendloop",
-            start = in_turn(config, &first, (QUADS / self.waves).max(1)),
+             break p1\nendloop\nisub r2, r2, r8\nucmp_eq p1, r2, r9\nbreak p1\nendloop"
         );
         let apart = if self.what == What::Copy { self.footprint as u32 } else { 0 };
         Kernel::new(&text, self.cores, threads, &[stride, steps / unrolled, self.laps, apart])
@@ -134,10 +156,15 @@ impl Stream {
         let (core, cores) = (&config.core, f64::from(self.cores));
         let (line, instruction) = (f64::from(core.l1.line_bytes), core.wave_width * LANE);
         let port = port(config, self.what);
-        let mut bounds = vec![
-            Bound::new(port * cores, "interconnect.port_bytes_per_cycle at the cores"),
-            Bound::new(port * f64::from(config.l2.slices), "interconnect.port_bytes_per_cycle at the slices"),
-        ];
+        let ports = [(self.cores, "cores"), (config.l2.slices, "slices")].map(|(ends, name)| {
+            let by = format!("interconnect.port_bytes_per_cycle at the {name}");
+            Bound::new(port * f64::from(ends), by)
+        });
+        // With several cores one side has to keep the other one busy.
+        let slower = if self.cores > config.l2.slices { 1 } else { 0 };
+        let feeds = self.cores > 1;
+        let side = |(i, bound)| Bound { slack: if feeds && i != slower { UNDER_WAY } else { 0.0 }, ..bound };
+        let mut bounds: Vec<Bound> = ports.into_iter().enumerate().map(side).collect();
         let work: Work = self.kernel(config)?.work(config);
         bounds.extend(by_issue(config, self.cores, &work, self.amount(config)));
         let waves = cores * f64::from(self.waves) * f64::from(instruction);
@@ -226,11 +253,6 @@ fn memory_trip(config: &Config) -> f64 {
     1.0 + cycles_of(config, f64::from(dram.t_cl + dram.burst_clocks() + (bursts - 1) * between))
 }
 
-/// The stream through memory of so many cores, about so many bytes of it.
-fn memory_of(config: &Config, cores: u32, bytes: u64, what: What) -> Stream {
-    Stream::within(config, (cores, MEMORY_WAVES), bytes, 1, what, "")
-}
-
 /// Cycles in which what is under way has to keep the data buses busy: those of a line, and of closing and opening
 /// a row meanwhile.
 fn row_trip(config: &Config) -> f64 {
@@ -241,15 +263,28 @@ fn row_trip(config: &Config) -> f64 {
 /// Cores that stream from memory: as many as keep the data buses busy, since more would only mix more streams,
 /// whose lines share no rows.
 fn memory_cores(config: &Config) -> Result<u32, String> {
-    let one = memory_of(config, 1, l2_bytes(config), What::Read).bounds(config, row_trip(config))?;
-    Ok(((SLACK * memory_peak(config) / least(&one)).ceil() as u32).clamp(1, config.cores))
+    let most = MEMORY_WAVES[0];
+    let one =
+        Stream::in_memory(config, 1, most, l2_bytes(config), What::Read).bounds(config, row_trip(config))?;
+    Ok(((UNDER_WAY * memory_peak(config) / least(&one)).ceil() as u32).clamp(1, config.cores))
+}
+
+/// The stream through memory with the most waves.
+fn memory_most(config: &Config, what: What) -> Result<Stream, String> {
+    Ok(Stream::in_memory(
+        config,
+        memory_cores(config)?,
+        MEMORY_WAVES[1],
+        config.device_memory_bytes / 2,
+        what,
+    ))
 }
 
 /// The bounds of streams through memory.
 pub(super) fn memory_bounds(config: &Config, what: What) -> Result<Vec<Bound>, String> {
     let dram = &config.dram;
     let refresh = if dram.t_refi == 0 { "" } else { ", less refresh" };
-    let stream = memory_of(config, memory_cores(config)?, l2_bytes(config), what);
+    let stream = memory_most(config, what)?;
     let trip = memory_trip(config);
     let mut bounds = stream.bounds(config, trip)?;
     let share = if what == What::Copy { 0.5 } else { 1.0 };
@@ -270,15 +305,21 @@ fn memory_loosely(config: &Config, what: What) -> Result<Option<String>, String>
         What::Read if config.interconnect.topology != Topology::Crossbar => LINKS,
         What::Read if dram.policy == DramPolicy::Fcfs => "fcfs opens rows one after the other",
         What::Read => {
+            // What is under way lies in rows that the banks can all have open.
+            let waves = memory_cores(config)? * MEMORY_WAVES[0];
+            let reach = f64::from(waves * QUADS * config.core.wave_width * LANE);
+            let rows = f64::from(dram.channels * dram.banks) * f64::from(dram.row_bytes);
+            if rows < UNDER_WAY * reach {
+                return Ok(Some("dram.banks rows are too few for what is under way".to_owned()));
+            }
             let lines = f64::from(config.core.l1.line_bytes);
             let queued = f64::from(dram.channels * dram.queue_entries) * lines;
             let opening = cycles_of(config, f64::from(dram.t_rtp + dram.t_rp + dram.t_rcd));
-            let stream = memory_of(config, memory_cores(config)?, l2_bytes(config), what);
-            let mut bounds = stream.bounds(config, row_trip(config))?;
+            let mut bounds = memory_most(config, what)?.bounds(config, row_trip(config))?;
             let missed = f64::from(config.l2.slices * config.l2.mshrs) * lines;
             bounds.push(Bound::in_flight(missed, row_trip(config), "l2.mshrs lines under way"));
             bounds.push(Bound::in_flight(queued, opening, "dram.queue_entries requests"));
-            let short = bounds.into_iter().find(|b| b.feeds && b.rate < SLACK * memory_peak(config));
+            let short = bounds.into_iter().find(|b| b.starves(memory_peak(config)));
             return Ok(short.map(|b| format!("{} while rows are opened", b.by)));
         }
     };
@@ -323,7 +364,8 @@ pub(super) fn measure(config: &Config, progress: &mut dyn Observer) -> Result<Se
     Ok(Section { topic: Topic::Bandwidth, figures, plots })
 }
 
-/// Streams through memory without anything in the L2 being of use: more than it holds, in order.
+/// Streams through memory without anything in the L2 being of use: more than it holds, in order. The rate and the
+/// report of the number of waves that is fastest.
 pub(super) fn memory_stream(
     config: &Config,
     what: What,
@@ -336,9 +378,14 @@ pub(super) fn memory_stream(
     let fill = if what == What::Read { 4 } else { 10 } * l2_bytes(config);
     let wanted = ((cycles * least(&memory_bounds(config, What::Read)?)) as u64).max(fill);
     let footprint = wanted.min(config.device_memory_bytes / parts);
-    let stream = memory_of(config, memory_cores(config)?, footprint, what);
-    let laps = wanted.div_ceil(stream.footprint) as u32;
-    Stream { laps, ..stream }.run(config, progress)
+    let cores = memory_cores(config)?;
+    let mut run = |waves| {
+        let stream = Stream::in_memory(config, cores, waves, footprint, what);
+        let laps = wanted.div_ceil(stream.footprint) as u32;
+        Stream { laps, ..stream }.run(config, progress)
+    };
+    let (few, more) = (run(MEMORY_WAVES[0])?, run(MEMORY_WAVES[1])?);
+    Ok(if more.0 > few.0 { more } else { few })
 }
 
 /// Powers of two up to the cores of the machine, and their number.

@@ -14,28 +14,30 @@ pub struct Bound {
     pub rate: f64,
     /// What it is.
     pub by: String,
-    /// True if it is no rate of a port, bank or bus but of what has to keep them busy.
-    pub feeds: bool,
+    /// 0 for the rate of a port, bank or bus; for what has to keep them busy, how many times as much it has to be
+    /// able to give for them never to rest, as it is not spread evenly.
+    pub slack: f64,
 }
 
-/// What keeps a port, bank or bus busy has to be able to do so much more than that for it never to rest, as
-/// neither what is under way nor what a core issues is spread evenly.
-pub const SLACK: f64 = 1.5;
+/// What is under way has to be so many times as much as the delay asks for.
+pub const UNDER_WAY: f64 = 1.5;
+/// A core has to be able to issue so many times as much as passes.
+const ISSUED: f64 = 2.0;
 
 impl Bound {
     /// The rate of a port, bank or bus.
     pub fn new(rate: f64, by: impl Into<String>) -> Bound {
-        Bound { rate, by: by.into(), feeds: false }
-    }
-
-    /// The rate at which something else can keep them busy.
-    pub fn feeding(rate: f64, by: impl Into<String>) -> Bound {
-        Bound { rate, by: by.into(), feeds: true }
+        Bound { rate, by: by.into(), slack: 0.0 }
     }
 
     /// So much under way for so many cycles each (Little's law).
     pub fn in_flight(amount: f64, cycles: f64, by: impl Into<String>) -> Bound {
-        Bound::feeding(amount / cycles, by)
+        Bound { rate: amount / cycles, by: by.into(), slack: UNDER_WAY }
+    }
+
+    /// True if it does not keep busy what has this rate.
+    pub fn starves(&self, rate: f64) -> bool {
+        self.rate < self.slack * rate
     }
 }
 
@@ -53,11 +55,9 @@ pub fn figure(
     bounds: &[Bound],
     loosely: Option<&str>,
 ) -> Figure {
-    let least = |feeds: bool| {
-        let kind = bounds.iter().filter(move |b| b.feeds == feeds);
-        kind.min_by(|a, b| a.rate.total_cmp(&b.rate))
-    };
-    let feed = least(true).filter(|feed| least(false).is_none_or(|rate| feed.rate < SLACK * rate.rate));
+    let rate = bounds.iter().filter(|b| b.slack == 0.0).map(|b| b.rate).fold(f64::MAX, f64::min);
+    let starving = bounds.iter().filter(|b| b.starves(rate));
+    let feed = starving.min_by(|a, b| a.rate.total_cmp(&b.rate));
     let bound = bounds.iter().min_by(|a, b| a.rate.total_cmp(&b.rate));
     let by = bound.map_or("", |b| &b.by);
     let why = loosely.or(feed.map(|feed| feed.by.as_str()).filter(|&feed| feed != by));
@@ -79,7 +79,11 @@ pub fn figure(
 pub fn by_issue(config: &Config, cores: u32, work: &Work, amount: f64) -> Vec<Bound> {
     let core = &config.core;
     let all = f64::from(cores * core.schedulers) * amount;
-    let bound = |per_cycle: u32, need: f64, by: &str| Bound::feeding(all * f64::from(per_cycle) / need, by);
+    let bound = |per_cycle: u32, need: f64, by: &str| Bound {
+        rate: all * f64::from(per_cycle) / need,
+        by: by.to_owned(),
+        slack: ISSUED,
+    };
     let registers = &core.registers;
     let mut bounds = vec![
         bound(core.issue.width, work.instructions, "core.issue.width"),

@@ -20,19 +20,22 @@ pub fn waves(config: &Config, most: u32) -> u32 {
     most.min(core.max_waves).min(core.max_workgroup_size / core.wave_width).min(share).max(1)
 }
 
-/// Text of a kernel with r8 = 1 and r9 = 0 from here on. Where waves take turns, each does `once` as often as its
-/// number, times `apart`, says, and once more: so they do not come to the ends of their loops together, and
-/// instructions that access nothing pass beside the accesses of others.
+/// Text of a kernel with r8 = 1 and r9 = 0 from here on, in which each wave does `once`, so that what it touches is in
+/// the caches. Where waves take turns, each does so as often again as its number, times `apart`, says: then they do
+/// not come to the ends of their loops together, and instructions that access nothing pass beside others' accesses.
 pub fn in_turn(config: &Config, once: &str, apart: u32) -> String {
-    let constants = "mov_imm r8, 1\nmov_imm r9, 0\n";
+    let start = format!("{CONSTANTS}{once}\nbarrier\n");
     match config.core.issue.policy {
-        IssuePolicy::Gto | IssuePolicy::Oldest => constants.to_owned(),
+        IssuePolicy::Gto | IssuePolicy::Oldest => start,
         IssuePolicy::Lrr | IssuePolicy::TwoLevel => format!(
-            "{constants}mov_sr r14, sr_wave_id\nmov_imm r15, {apart}\nimad r14, r14, r15, r8\n\
+            "{start}mov_sr r14, sr_wave_id\nmov_imm r15, {apart}\nimad r14, r14, r15, r8\n\
              loop\n{once}\nisub r14, r14, r8\nucmp_eq p1, r14, r9\nbreak p1\nendloop\n"
         ),
     }
 }
+
+/// Text that makes r8 = 1 and r9 = 0.
+pub const CONSTANTS: &str = "mov_imm r8, 1\nmov_imm r9, 0\n";
 
 /// Text of a loop, r0 times, of a body that leaves r8 = 1 and r9 = 0.
 pub fn again_and_again(body: &str) -> String {
@@ -182,8 +185,11 @@ impl Kernel {
             work.rows_read += f64::from(op.read_rows);
             work.rows_written += f64::from(op.destination_rows);
             if matches!(op.kind, Kind::Memory(_) | Kind::Compute) {
-                // A cycle of reads at least, and the one in which it leaves (O1, X1).
-                let reads = u32::from(op.read_rows).div_ceil(config.core.registers.banks).max(1);
+                // Reads until the last of a bank, or a cycle of none, and the one in which it leaves (O1, O3, X1).
+                let banks = config.core.registers.banks;
+                let rows = &op.reads[..usize::from(op.read_rows)];
+                let of_bank = |bank: u32| rows.iter().filter(|&&row| u32::from(row) % banks == bank).count();
+                let reads = (0..banks).map(of_bank).max().unwrap_or(0).max(1) as u32;
                 work.collector_cycles += f64::from(reads + 1);
             }
         }

@@ -28,7 +28,7 @@ fn unrolled(
         "mov_sr r4, sr_thread_id_x\nmov_sr r5, sr_lane_id\nisub r4, r4, r5\nmov_imm r6, {four}\nimul r4, r4, r6\n\
          mov_imm r6, {lane}\nimul r5, r5, r6\niadd r4, r4, r5\nmov_imm r6, {mask}\nmov_imm r7, {piece}\n\
          and r10, r4, r6\niadd r4, r4, r7\nand r11, r4, r6\niadd r4, r4, r7\nand r12, r4, r6\niadd r4, r4, r7\n\
-         and r13, r4, r6\n{start}barrier\n{loops}",
+         and r13, r4, r6\n{start}{loops}",
         four = 4 * lane,
         mask = bytes - 1,
         start = in_turn(config, &instruction(10, 16), 1),
