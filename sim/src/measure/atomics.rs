@@ -2,7 +2,7 @@
 //! each at its own.
 
 use super::bandwidth::{IN_ORDER, LINKS, core_counts};
-use super::bound::{Bound, by_issue, figure};
+use super::bound::{Bound, by_issue, figure, least};
 use super::kernel::{Kernel, again_and_again, in_turn, waves};
 use super::plot::{Plot, Series};
 use super::{Figure, Observer, Section, Topic, expected};
@@ -115,19 +115,23 @@ pub(super) fn measure(config: &Config, progress: &mut dyn Observer) -> Result<Se
             }
         }
     }
-    let mut points = Vec::new();
+    let (mut points, mut bound) = (Vec::new(), Vec::new());
     for n in core_counts(config) {
         progress.starts(&format!("device scope, {}", counted(n.into(), "core")));
-        let (rate, _) = run(config, "atomic_add r5, r8, .device", Words::Distinct, n, progress)?;
+        let (rate, mut bounds) = run(config, "atomic_add r5, r8, .device", Words::Distinct, n, progress)?;
+        bounds.extend(bounds_of(config, Words::Distinct, n, false));
         points.push((f64::from(n), rate));
+        bound.push((f64::from(n), least(&bounds)));
     }
-    series.push(Series { name: Words::Distinct.name().to_owned(), points });
+    series.push(Series { name: "measured".to_owned(), points });
+    series.push(Series { name: "bound".to_owned(), points: bound });
     let plot = Plot {
         name: Topic::Atomics.name(),
-        title: format!("Atomic additions of device scope on {}", config.name),
+        title: format!("Atomic additions of device scope on {}, a word a lane", config.name),
         x: "cores",
         y: UNIT,
         series,
+        names: Vec::new(),
         marks: Vec::new(),
         levels: Vec::new(),
     };

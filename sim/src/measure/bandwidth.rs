@@ -4,7 +4,7 @@ use super::bound::{Bound, UNDER_WAY, addition, by_issue, figure, least};
 use super::expected::{ISSUE_TO_ACCESS, Ways, packet_cycles};
 use super::kernel::{CONSTANTS, Kernel, Work, in_turn, waves};
 use super::plot::{Plot, Series};
-use super::{Observer, Section, Topic, within_core};
+use super::{Figure, Observer, Section, Topic, within_core};
 use crate::config::{Config, DramPolicy, Topology};
 use crate::gpu::KernelReport;
 use crate::observe::counted;
@@ -360,7 +360,7 @@ pub(super) fn measure(config: &Config, progress: &mut dyn Observer) -> Result<Se
         let bounds = memory_bounds(config, what)?;
         figures.push(figure(name, rate, UNIT, &bounds, memory_loosely(config, what)?.as_deref()));
     }
-    let plots = vec![by_cores(config, progress)?];
+    let plots = vec![levels(config, &figures), by_cores(config, progress)?];
     Ok(Section { topic: Topic::Bandwidth, figures, plots })
 }
 
@@ -395,22 +395,48 @@ pub(super) fn core_counts(config: &Config) -> Vec<u32> {
     cores
 }
 
+/// What is read from each level, beside what is expected.
+fn levels(config: &Config, figures: &[Figure]) -> Plot {
+    let reads: Vec<&Figure> = figures.iter().filter(|figure| figure.what.contains(", read,")).collect();
+    let series = |name: &str, value: &dyn Fn(&Figure) -> f64| Series {
+        name: name.to_owned(),
+        points: (1u8..).zip(&reads).map(|(x, figure)| (f64::from(x), value(figure))).collect(),
+    };
+    Plot {
+        name: Topic::Bandwidth.name(),
+        title: format!("Reading on {}", config.name),
+        x: "",
+        y: UNIT,
+        series: vec![
+            series("measured", &|figure| figure.measured),
+            series("expected", &|figure| figure.expected.unwrap_or_default()),
+        ],
+        names: reads.iter().map(|figure| figure.what.replace(" read,", "")).collect(),
+        marks: Vec::new(),
+        levels: Vec::new(),
+    }
+}
+
 /// Reading from the L2 with ever more cores.
 fn by_cores(config: &Config, progress: &mut dyn Observer) -> Result<Plot, String> {
-    let mut l2 = Vec::new();
+    let (mut points, mut bound) = (Vec::new(), Vec::new());
     for n in core_counts(config) {
         progress.starts(&format!("L2, read, {}", counted(n.into(), "core")));
-        let (rate, _) = Stream::in_l2(config, n, What::Read).run(config, progress)?;
-        l2.push((f64::from(n), rate));
+        let stream = Stream::in_l2(config, n, What::Read);
+        points.push((f64::from(n), stream.run(config, progress)?.0));
+        bound.push((f64::from(n), least(&stream.bounds(config, 0.0)?)));
     }
-    let slices = port(config, What::Read) * f64::from(config.l2.slices);
     Ok(Plot {
-        name: Topic::Bandwidth.name(),
+        name: "bandwidth-by-cores",
         title: format!("Reading from the L2 of {}", config.name),
         x: "cores",
         y: UNIT,
-        series: vec![Series { name: "L2".to_owned(), points: l2 }],
+        series: vec![
+            Series { name: "measured".to_owned(), points },
+            Series { name: "bound".to_owned(), points: bound },
+        ],
+        names: Vec::new(),
         marks: Vec::new(),
-        levels: vec![("slices".to_owned(), slices), ("memory".to_owned(), memory_peak(config))],
+        levels: Vec::new(),
     })
 }

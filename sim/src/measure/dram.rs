@@ -140,7 +140,7 @@ pub(super) fn measure(config: &Config, progress: &mut dyn Observer) -> Result<Se
         let mut machine = config.clone();
         machine.dram.policy = policy;
         let mut points = Vec::new();
-        for (x, pattern) in (0..).zip(Pattern::ALL) {
+        for (x, pattern) in (1u8..).zip(Pattern::ALL) {
             let what = format!("{}, {name}", pattern.name());
             progress.starts(&what);
             let bandwidth = |stream: &Stream, expected: Option<f64>, rule: Rule, note: &str| Figure {
@@ -194,16 +194,17 @@ pub(super) fn measure(config: &Config, progress: &mut dyn Observer) -> Result<Se
                 off: 0,
                 note: String::new(),
             });
-            points.push((f64::from(1 << x), stream.hits));
+            points.push((f64::from(x), stream.hits));
         }
         series.push(Series { name: name.to_owned(), points });
     }
     let plot = Plot {
         name: Topic::Dram.name(),
-        title: format!("Row hits on {}: lines in order, at random, rows of one bank", config.name),
-        x: "pattern",
+        title: format!("Row hits on {}", config.name),
+        x: "",
         y: "% of requests",
         series,
+        names: Pattern::ALL.iter().map(|pattern| pattern.name().to_owned()).collect(),
         marks: Vec::new(),
         levels: Vec::new(),
     };

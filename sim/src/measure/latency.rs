@@ -292,6 +292,7 @@ pub(super) fn measure_against(
             .map(|&level| Series { name: level.name().to_owned(), points: points(level) })
             .filter(|series| !series.points.is_empty())
             .collect(),
+        names: Vec::new(),
         marks: vec![("L1".to_owned(), l1(config).0 as f64), ("L2".to_owned(), l2(config).0 as f64)],
         levels: vec![("L1 hit".to_owned(), expected::l1_hit(formulas) as f64), ("L2 hit".to_owned(), l2_hit)],
     };

@@ -61,7 +61,9 @@ fn drawn(random: &mut Pcg32) -> Option<Config> {
     dram.burst_bytes = of(random, &[16, 32, 64]);
     dram.queue_entries = random.random_range(1..=32);
     dram.policy = of(random, &[DramPolicy::FrFcfs, DramPolicy::Fcfs]);
-    for timing in [&mut dram.t_rcd, &mut dram.t_rp, &mut dram.t_cl, &mut dram.t_cwl, &mut dram.t_rtp, &mut dram.t_wr] {
+    for timing in
+        [&mut dram.t_rcd, &mut dram.t_rp, &mut dram.t_cl, &mut dram.t_cwl, &mut dram.t_rtp, &mut dram.t_wr]
+    {
         *timing = random.random_range(1..=40);
     }
     dram.t_refi = of(random, &[0, 900, 4000]);
