@@ -49,6 +49,24 @@ choices! {
         Oldest = "oldest",
     }
 
+    /// What a store does in the L1.
+    pub enum WritePolicy {
+        /// Goes on to the L2, and updates the line if it is there.
+        WriteThrough = "write_through",
+        /// Stays in the line, which is allocated without a fetch, until the line leaves or a fence releases it.
+        WriteBack = "write_back",
+    }
+
+    /// Which line of a set leaves a cache.
+    pub enum Replacement {
+        /// The one that has not been used for longest.
+        Lru = "lru",
+        /// The one that a binary tree of bits points to, each away from the half that was used last.
+        Plru = "plru",
+        /// Any, from a generator with a fixed seed for each cache.
+        Random = "random",
+    }
+
     /// Which request a memory channel serves first.
     pub enum DramPolicy {
         /// Oldest first.
@@ -267,15 +285,19 @@ sections! {
     /// Local memory of a core.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct Local {
-        /// Banks of 32-bit words.
+        /// Banks.
         #[limits(power_of_two(1, 256).of("banks"))]
         pub banks: u32,
+        /// Bytes of a bank's word; a pass serves one of each bank. 8 lets lanes with 64-bit values have a pass
+        /// of all banks for half of them.
+        #[limits(power_of_two(4, 8).of("bytes"))]
+        pub bank_bytes: u32,
         /// Cycles from the last pass of an access to its result at write-back.
         #[limits(range(1, MAX_LATENCY).of("cycles"))]
         pub latency_cycles: u32,
     }
 
-    /// First-level data cache of a core: write-through, no allocation on a write.
+    /// First-level data cache of a core.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct L1 {
         /// Capacity. Its sets (bytes / line / ways) are a power of two.
@@ -290,6 +312,10 @@ sections! {
         /// Ways.
         #[limits(range(1, 1024).of("ways"))]
         pub ways: u32,
+        /// Which line leaves for a new one. `plru` needs ways that are a power of two.
+        pub replacement: Replacement,
+        /// What a store does. Atomics and uncached accesses are as their scope and hint say.
+        pub write_policy: WritePolicy,
         /// Cycles from an access to a hit's data.
         #[limits(range(1, MAX_LATENCY).of("cycles"))]
         pub hit_latency_cycles: u32,
@@ -382,6 +408,8 @@ sections! {
         /// Ways.
         #[limits(range(1, 1024).of("ways"))]
         pub ways: u32,
+        /// Which line leaves for a new one. `plru` needs ways that are a power of two.
+        pub replacement: Replacement,
         /// Cycles from a request at the slice to a hit's reply.
         #[limits(range(1, MAX_LATENCY).of("cycles"))]
         pub hit_latency_cycles: u32,

@@ -1,7 +1,7 @@
 //! What must hold between parameters, as a table: checked for every configuration, and printed beside
 //! the parameters in `config explain` and in the manual.
 
-use super::model::{Config, IssuePolicy};
+use super::model::{Config, IssuePolicy, Replacement};
 
 /// One thing that holds between parameters.
 pub struct Rule {
@@ -49,9 +49,12 @@ pub const RULES: &[Rule] = &[
         },
     ),
     rule(
-        &["core.local_memory_bytes", "core.local.banks"],
-        "all banks have the same number of 32-bit words, so local_memory_bytes must be a multiple of 4 × banks",
-        |c| multiple(c.core.local_memory_bytes, u64::from(c.core.local.banks) * 4),
+        &["core.local_memory_bytes", "core.local.banks", "core.local.bank_bytes"],
+        "all banks have the same number of words, so local_memory_bytes must be a multiple of banks × bank_bytes",
+        |c| {
+            let local = &c.core.local;
+            multiple(c.core.local_memory_bytes, u64::from(local.banks) * u64::from(local.bank_bytes))
+        },
     ),
     rule(
         &["core.fetch.buffer_entries", "core.fetch.words"],
@@ -103,6 +106,16 @@ pub const RULES: &[Rule] = &[
         &["l2.slice_bytes", "core.l1.line_bytes", "l2.ways"],
         "the number of sets of a slice, slice_bytes / (line_bytes × ways), must be a power of two",
         |c| sets_are_a_power_of_two(c.l2.slice_bytes, c.core.l1.line_bytes, c.l2.ways),
+    ),
+    rule(
+        &["core.l1.replacement", "core.l1.ways"],
+        "the bits of plru form a tree over the ways, so ways must be a power of two",
+        |c| c.core.l1.replacement != Replacement::Plru || c.core.l1.ways.is_power_of_two(),
+    ),
+    rule(
+        &["l2.replacement", "l2.ways"],
+        "the bits of plru form a tree over the ways, so ways must be a power of two",
+        |c| c.l2.replacement != Replacement::Plru || c.l2.ways.is_power_of_two(),
     ),
     rule(
         &["dram.channels", "l2.slices"],

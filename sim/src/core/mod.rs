@@ -137,6 +137,8 @@ pub struct Core {
     residents_until: Cycle,
     /// The last cycle in which something happened.
     last_activity: Cycle,
+    /// At the end of a kernel: everything that is dirty in the L1 is written back.
+    writes_back_all: bool,
     skip_idle: bool,
 }
 
@@ -226,6 +228,7 @@ impl Core {
             residents_until: start,
             wake: NEVER,
             last_activity: start,
+            writes_back_all: false,
             skip_idle: true,
         }
     }
@@ -280,7 +283,8 @@ impl Core {
         // Code goes first: without it nothing moves.
         self.progress |= self.fetch.send_miss(now, &mut self.links.port);
         self.progress |= self.ask_for_release(now);
-        self.progress |= self.l1.tick(now, &mut self.links.port);
+        let closing = self.closing();
+        self.progress |= self.l1.tick(now, &mut self.links.port, closing);
         Ok(())
     }
 
@@ -316,10 +320,11 @@ impl Core {
     fn next_message(&mut self, from: Cycle) -> Cycle {
         let starts = self.links.starts.next_arrival().unwrap_or(NEVER);
         let replies = self.links.port.next_reply().unwrap_or(NEVER);
+        let closing = self.closing();
         let port = &mut self.links.port;
         let wants_port = self.fetch.wants_port() || self.waves.releases.wants_port();
         let code = if wants_port { port.next_ready(from).unwrap_or(NEVER) } else { NEVER };
-        let l1 = self.l1.next_event(from, port);
+        let l1 = self.l1.next_event(from, port, closing);
         starts.min(replies).min(code).min(l1).max(from)
     }
 
@@ -340,9 +345,33 @@ impl Core {
         self.wake.max(from).min(self.next_message(from))
     }
 
-    /// True if nothing is resident and no store is on its way.
+    /// True if nothing is resident and no store is on its way; an L1 that writes back may have some.
     pub fn is_idle(&self) -> bool {
-        self.waves.resident == 0 && self.waves.releases.stores() == 0
+        self.waves.resident == 0 && self.waves.releases.stores() == self.l1.dirty_lines()
+    }
+
+    /// The epochs of stores that are being closed, as bits.
+    fn closing(&self) -> u8 {
+        if self.writes_back_all { 3 } else { self.waves.releases.closing() }
+    }
+
+    /// True if the L2 has every store of this core.
+    pub fn is_released(&self) -> bool {
+        self.waves.releases.stores() == 0
+    }
+
+    /// Simulates cycles `from..to` of an idle core that writes back what is dirty in its L1, as at the end of a kernel.
+    pub fn run_release<P: Probe>(&mut self, from: Cycle, to: Cycle, ops: &MicroOps, probe: &mut P) {
+        self.writes_back_all = true;
+        let mut now = self.next_message(from);
+        while now < to {
+            self.receive_reply(now, ops);
+            self.receive_accesses(now, ops, probe);
+            let closing = self.closing();
+            self.l1.tick(now, &mut self.links.port, closing);
+            self.last_activity = now;
+            now = self.next_message(now + 1);
+        }
     }
 
     /// The last cycle in which something happened.

@@ -18,7 +18,8 @@ pub type Epoch = usize;
 /// Stores on their way to the L2, and the fences that wait for them.
 #[derive(Debug, Clone, Default)]
 pub struct Releases {
-    /// Of each epoch: stores, and results of atomics that the L1 performed, that the L2 has not acknowledged.
+    /// Of each epoch, what the L2 has not acknowledged: stores and results of atomics that the L1 performed, or
+    /// with an L1 that writes back the lines that they made dirty.
     pending: [u32; 2],
     /// The epoch that stores join.
     open: Epoch,
@@ -79,6 +80,12 @@ impl Releases {
             }
         }
         free
+    }
+
+    /// The epochs that are being closed, as bits: what an L1 that writes back has to send.
+    #[inline]
+    pub fn closing(&self) -> u8 {
+        if self.round == 0 { 0 } else { 1 << (1 - self.open) }
     }
 
     /// The fence at the head of a wave is reached. True if it has to wait.
@@ -153,7 +160,7 @@ impl Releases {
         self.answered &= !(1 << slot);
     }
 
-    /// Stores that are not acknowledged.
+    /// Stores, or dirty lines, that are not acknowledged.
     #[inline]
     pub fn stores(&self) -> u32 {
         self.pending[0] + self.pending[1]

@@ -65,8 +65,8 @@ pub struct Progress {
 pub struct KernelReport {
     /// Cycles from the launch until the last workgroup was done and the last store acknowledged.
     pub cycles: Cycle,
-    /// Cycles that it took after that until everything that was dirty in the L2 was in memory, where the host and the
-    /// next kernel find it.
+    /// Cycles that it took after that until everything that was dirty in the L1s and the L2 was in memory, where the
+    /// host and the next kernel find it.
     pub release_cycles: Cycle,
     /// Counters, summed over the cores.
     pub core: CoreCounters,
@@ -142,10 +142,11 @@ impl<'a> Gpu<'a> {
         self.memory.record_atomics(P::ON);
         let mut run = Run::new(self, launch, options, &ops, occupancy);
         let end = run.run_to_end(options, &ops, probe, progress)?;
-        // The release starts when every block has surely come so far, however the cycles were visited.
+        // A release starts when every block has surely come so far, however the cycles were visited.
         let release = end + quantum;
-        run.memory.run(run.now, release);
-        let next_start = run.memory.release(release);
+        run.cores.iter_mut().for_each(|core| core.finish(end));
+        let in_l2 = run.release_l1s(release, quantum, &ops, probe);
+        let next_start = run.memory.release(in_l2);
         let mut report = KernelReport {
             cycles: end - run.start,
             release_cycles: next_start - release,
@@ -157,8 +158,7 @@ impl<'a> Gpu<'a> {
             occupancy,
             wave_slots: u64::from(config.cores) * u64::from(config.core.max_waves),
         };
-        for mut core in run.cores {
-            core.finish(end);
+        for core in run.cores {
             report.core += &core.counters;
             report.slots.iter_mut().zip(core.slots).for_each(|(sum, n)| *sum += n);
             self.caches.push(core.into_parts());
@@ -341,6 +341,26 @@ impl<'m> Run<'m> {
                 next_progress = self.now + 4096;
             }
         }
+    }
+
+    /// Writes back what is dirty in the L1s, from cycle `from` on. Returns when the L2 may start its release.
+    fn release_l1s<P: Probe>(&mut self, from: Cycle, quantum: Cycle, ops: &MicroOps, probe: &mut P) -> Cycle {
+        self.memory.run(self.now, from);
+        self.now = from;
+        if self.cores.iter().all(Core::is_released) {
+            return from;
+        }
+        while !self.cores.iter().all(Core::is_released) {
+            let (now, to) = (self.now, self.now + self.quantum);
+            for (index, core) in self.cores.iter_mut().enumerate() {
+                core.run_release(now, to, ops, probe);
+                self.ran.insert(index);
+            }
+            self.memory.run(now, to);
+            self.exchange(to);
+            self.now = to;
+        }
+        self.cores.iter().map(Core::last_activity).max().unwrap_or(from).max(from) + 1 + quantum
     }
 
     fn instructions(&self) -> u64 {

@@ -6,7 +6,7 @@ use super::bound::{Bound, by_issue, figure, least};
 use super::kernel::{Kernel, again_and_again, in_turn, waves};
 use super::plot::{Plot, Series};
 use super::{Figure, Observer, Section, Topic, expected};
-use crate::config::{Config, Topology};
+use crate::config::{Config, Topology, WritePolicy};
 use crate::observe::counted;
 
 const UNIT: &str = "additions a cycle";
@@ -80,7 +80,11 @@ fn local(config: &Config, words: Words, progress: &mut dyn Observer) -> Result<F
     let width = config.core.wave_width;
     let passes = match words {
         Words::Same => width,
-        Words::Distinct => width.div_ceil(config.core.local.banks),
+        // Lanes that share a word of a bank take a pass each.
+        Words::Distinct => {
+            let shared = config.core.local.bank_bytes / 4;
+            width.div_ceil(shared).div_ceil(config.core.local.banks) * shared.min(width)
+        }
     };
     progress.starts(&format!("local memory, {}", words.name()));
     let (rate, mut bounds) = run(config, "local_atomic_add r5, r8", words, 1, progress)?;
@@ -142,6 +146,9 @@ pub(super) fn measure(config: &Config, progress: &mut dyn Observer) -> Result<Se
 fn bounds_of(config: &Config, words: Words, cores: u32, in_core: bool) -> Vec<Bound> {
     let (packets, payload) = packets(config, words);
     let additions = f64::from(config.core.wave_width) / f64::from(packets);
+    if in_core && config.core.l1.write_policy == WritePolicy::WriteBack {
+        return vec![Bound::new(f64::from(cores) * additions, "an access of the L1 a cycle (L6)")];
+    }
     // A packet holds the core's port; there and back with its words, for those that the L2 performs.
     let held = expected::packet_cycles(config, payload) as f64;
     let mut bounds = vec![Bound::new(

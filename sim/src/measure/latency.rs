@@ -6,7 +6,7 @@ use super::kernel::{Accesses, Kernel};
 use super::plot::{Plot, Series};
 use super::{Figure, Observer, Rule, Section, Topic};
 use crate::clock::Cycle;
-use crate::config::Config;
+use crate::config::{Config, Replacement};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg32;
 
@@ -54,14 +54,16 @@ fn l2(config: &Config) -> (u64, u64) {
     (fits * u64::from(l2.slices), over * u64::from(l2.slices))
 }
 
-/// Where every load is served if lines fill the sets evenly; nothing where the levels mix.
+/// Where every load is served if lines fill the sets evenly; nothing where the levels mix, as beyond its size a cache
+/// does that does not replace the least recently used line.
 fn level(config: &Config, footprint: u64) -> Option<Level> {
     let ((l1, l1_over), (l2, l2_over)) = (l1(config), l2(config));
+    let lru = |replacement| replacement == Replacement::Lru;
     match footprint {
         f if f <= l1 => Some(Level::L1),
-        f if f < l1_over => None,
+        f if f < l1_over || !lru(config.core.l1.replacement) => None,
         f if f <= l2 => Some(Level::L2),
-        f if f < l2_over => None,
+        f if f < l2_over || !lru(config.l2.replacement) => None,
         _ => Some(Level::Memory),
     }
 }

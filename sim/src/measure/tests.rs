@@ -1,7 +1,7 @@
 //! Every figure, on several machines; and that a figure that is off is seen.
 
 use super::*;
-use crate::config::{DramPolicy, Lsu, Registers, Topology};
+use crate::config::{DramPolicy, Lsu, Registers, Replacement, Topology, WritePolicy};
 
 fn preset(name: &str) -> Config {
     crate::config::load(name).unwrap()
@@ -90,6 +90,19 @@ fn links_between_routers_are_part_of_the_way() {
     }
     holds(&networks[1], Topic::Bandwidth);
     holds(&networks[0], Topic::Atomics);
+}
+
+#[test]
+fn an_l1_that_writes_back_other_replacements_and_wide_banks_are_known() {
+    let mut config = preset("tiny.ron");
+    config.core.l1.write_policy = WritePolicy::WriteBack;
+    config.core.l1.replacement = Replacement::Plru;
+    config.l2.replacement = Replacement::Random;
+    config.core.local.bank_bytes = 8;
+    assert!(config.check().is_empty(), "{:?}", config.check());
+    for topic in Topic::ALL {
+        holds(&config, topic);
+    }
 }
 
 #[test]

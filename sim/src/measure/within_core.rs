@@ -64,7 +64,9 @@ fn local(config: &Config, size: u32, what: What, progress: &mut dyn Observer) ->
     let name = format!("local memory, {}, 1 core", what.name());
     progress.starts(&name);
     let bytes = f64::from(8 * config.core.wave_width);
-    let passes = f64::from((2 * config.core.wave_width).div_ceil(config.core.local.banks));
+    let local = &config.core.local;
+    let words = (8 * config.core.wave_width).div_ceil(local.bank_bytes);
+    let passes = f64::from(words.div_ceil(local.banks));
     let instruction = |address: u32, data: u32| match what {
         What::Write => format!("local_store_u64 r{address}, r{data}"),
         _ => format!("local_load_u64 r{data}, r{address}"),

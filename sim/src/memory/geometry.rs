@@ -72,6 +72,18 @@ impl LineGeometry {
         (u128::MAX >> (128 - self.sector_bytes)) << (sector << self.sector_shift)
     }
 
+    /// Bytes of some sectors, as a mask over the line.
+    #[inline]
+    pub fn bytes_of(self, sectors: u8) -> u128 {
+        let mut left = sectors;
+        let mut bytes = 0;
+        while left != 0 {
+            bytes |= self.sector_mask(left.trailing_zeros());
+            left &= left - 1;
+        }
+        bytes
+    }
+
     /// Sectors that a byte mask touches.
     #[inline]
     pub fn sectors_of(self, byte_mask: u128) -> u8 {

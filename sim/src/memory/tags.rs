@@ -1,6 +1,10 @@
 //! Tags and replacement of a set-associative cache.
 
 use super::geometry::LineNumber;
+use crate::config::Replacement;
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg32;
+use std::ops::Range;
 
 /// A place in a cache that can hold one line: set × ways + way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -17,23 +21,39 @@ impl Frame {
 /// Tag of an empty frame; no line number is that large.
 const EMPTY: u32 = u32::MAX;
 
-/// The tags of a cache, with least-recently-used replacement.
+/// What tells which line of a set leaves.
+#[derive(Debug, Clone)]
+enum Order {
+    /// Of each frame, the time of its last use, in uses; 0 comes before every use.
+    Lru { last_use: Vec<u64>, uses: u64 },
+    /// Of each set, a tree over its ways, in the places of as many frames: node 1 is the root, the halves of node
+    /// n are 2 n and 2 n + 1. A node is true if the upper half is the one that a line leaves next.
+    Plru { upper: Vec<bool> },
+    /// The way at which the search for the next line begins; drawn when a line is put in, so that looking at what
+    /// would leave changes nothing.
+    Random { generator: Pcg32, start: u32 },
+}
+
+/// The tags of a cache, with the order in which lines leave.
 #[derive(Debug, Clone)]
 pub struct Tags {
     sets: u32,
     ways: u32,
     tags: Vec<u32>,
-    /// Time of the last use, in uses; 0 comes before every use.
-    last_use: Vec<u64>,
-    uses: u64,
+    order: Order,
 }
 
 impl Tags {
-    /// An empty cache of `bytes`; at least one set.
-    pub fn new(bytes: u32, line_bytes: u32, ways: u32) -> Tags {
+    /// An empty cache of `bytes`; at least one set. For [`Replacement::Plru`] the ways are a power of two.
+    pub fn new(bytes: u32, line_bytes: u32, ways: u32, replacement: Replacement) -> Tags {
         let sets = (bytes / line_bytes / ways).max(1);
         let frames = (sets * ways) as usize;
-        Tags { sets, ways, tags: vec![EMPTY; frames], last_use: vec![0; frames], uses: 0 }
+        let order = match replacement {
+            Replacement::Lru => Order::Lru { last_use: vec![0; frames], uses: 0 },
+            Replacement::Plru => Order::Plru { upper: vec![false; frames] },
+            Replacement::Random => Order::Random { generator: Pcg32::seed_from_u64(0), start: 0 },
+        };
+        Tags { sets, ways, tags: vec![EMPTY; frames], order }
     }
 
     /// Frames of the cache.
@@ -43,7 +63,7 @@ impl Tags {
 
     /// The frames of the set that `index` falls into: set = index mod sets.
     #[inline]
-    fn set(&self, index: u32) -> std::ops::Range<usize> {
+    fn set(&self, index: u32) -> Range<usize> {
         let first = (index % self.sets * self.ways) as usize;
         first..first + self.ways as usize
     }
@@ -64,47 +84,111 @@ impl Tags {
         (tag != EMPTY).then_some(LineNumber(tag))
     }
 
-    /// The frame that a new line of the set takes: an empty one, else the least recently used (of equals
-    /// the lowest) that `may_leave` allows.
+    /// The frame that a new line of the set takes: the lowest that is empty, else the one that is the next to leave of
+    /// those that `may_leave` allows.
     #[inline]
     pub fn victim(&self, index: u32, may_leave: impl Fn(Frame) -> bool) -> Option<Frame> {
-        let mut victim = None;
-        let mut oldest = u64::MAX;
-        for i in self.set(index) {
-            if self.tags[i] == EMPTY {
-                return Some(Frame(i as u32));
-            }
-            if self.last_use[i] < oldest && may_leave(Frame(i as u32)) {
-                oldest = self.last_use[i];
-                victim = Some(Frame(i as u32));
-            }
+        let set = self.set(index);
+        let first = set.start;
+        if let Some(way) = self.tags[set.clone()].iter().position(|&tag| tag == EMPTY) {
+            return Some(Frame((first + way) as u32));
         }
-        victim
+        let may_leave = |i: usize| may_leave(Frame(i as u32));
+        let victim = match &self.order {
+            Order::Lru { last_use, .. } => {
+                let mut victim = None;
+                let mut oldest = u64::MAX;
+                for i in set {
+                    if last_use[i] < oldest && may_leave(i) {
+                        oldest = last_use[i];
+                        victim = Some(i);
+                    }
+                }
+                victim
+            }
+            Order::Plru { upper } => pointed_at(&upper[set.clone()], 1, set, &may_leave),
+            Order::Random { start, .. } => {
+                let start = first + *start as usize;
+                (start..set.end).chain(first..start).find(|&i| may_leave(i))
+            }
+        };
+        victim.map(|i| Frame(i as u32))
     }
 
     /// Puts a line into a frame.
     #[inline]
     pub fn install(&mut self, frame: Frame, line: LineNumber) {
         self.tags[frame.index()] = line.0;
+        if let Order::Random { generator, start } = &mut self.order {
+            *start = generator.random_range(0..self.ways);
+        }
     }
 
     /// Marks a line as used last.
     #[inline]
     pub fn touch(&mut self, frame: Frame) {
-        self.uses += 1;
-        self.last_use[frame.index()] = self.uses;
+        match &mut self.order {
+            Order::Lru { last_use, uses } => {
+                *uses += 1;
+                last_use[frame.index()] = *uses;
+            }
+            Order::Plru { .. } => self.point(frame, false),
+            Order::Random { .. } => {}
+        }
     }
 
-    /// Marks a line as first to leave.
+    /// Marks a line as first to leave; without effect if lines leave at random.
     #[inline]
     pub fn demote(&mut self, frame: Frame) {
-        self.last_use[frame.index()] = 0;
+        match &mut self.order {
+            Order::Lru { last_use, .. } => last_use[frame.index()] = 0,
+            Order::Plru { .. } => self.point(frame, true),
+            Order::Random { .. } => {}
+        }
     }
 
-    /// Empties every frame.
-    pub fn clear(&mut self) {
-        self.tags.fill(EMPTY);
+    /// Turns the nodes of the tree between the root and a frame towards it, or away from it.
+    fn point(&mut self, frame: Frame, towards: bool) {
+        let Order::Plru { upper } = &mut self.order else { return };
+        let ways = self.ways as usize;
+        let (set, way) = (frame.index() / ways, frame.index() % ways);
+        let tree = &mut upper[set * ways..][..ways];
+        let mut node = ways + way;
+        while node > 1 {
+            let in_upper = node % 2 == 1;
+            node /= 2;
+            tree[node] = in_upper == towards;
+        }
     }
+
+    /// Takes a line out of its frame.
+    #[inline]
+    pub fn remove(&mut self, frame: Frame) {
+        self.tags[frame.index()] = EMPTY;
+    }
+
+    /// Empties every frame. Returns how many held a line.
+    pub fn clear(&mut self) -> u32 {
+        let lines = self.tags.iter().filter(|&&tag| tag != EMPTY).count() as u32;
+        self.tags.fill(EMPTY);
+        lines
+    }
+}
+
+/// The frame that the part of a tree below `node` points at, of those that may leave; `frames` are those of that part.
+fn pointed_at(
+    tree: &[bool],
+    node: usize,
+    frames: Range<usize>,
+    may_leave: &impl Fn(usize) -> bool,
+) -> Option<usize> {
+    if frames.len() == 1 {
+        return may_leave(frames.start).then_some(frames.start);
+    }
+    let middle = frames.start + frames.len() / 2;
+    let lower = || pointed_at(tree, 2 * node, frames.start..middle, may_leave);
+    let upper = || pointed_at(tree, 2 * node + 1, middle..frames.end, may_leave);
+    if tree[node] { upper().or_else(lower) } else { lower().or_else(upper) }
 }
 
 #[cfg(test)]
@@ -113,12 +197,7 @@ mod tests {
 
     #[test]
     fn the_least_recently_used_line_leaves() {
-        let mut tags = Tags::new(4 * 128, 128, 4);
-        for line in 0..4 {
-            let frame = tags.victim(0, |_| true).unwrap();
-            tags.install(frame, LineNumber(line));
-            tags.touch(frame);
-        }
+        let mut tags = full(Replacement::Lru);
         tags.touch(tags.find(0, LineNumber(0)).unwrap());
         assert_eq!(tags.line(tags.victim(0, |_| true).unwrap()), Some(LineNumber(1)));
         tags.demote(tags.find(0, LineNumber(3)).unwrap());
@@ -128,9 +207,62 @@ mod tests {
         assert_eq!(tags.victim(0, |_| false), None);
     }
 
+    /// Fills a set of four ways with lines 0 to 3, in this order.
+    fn full(replacement: Replacement) -> Tags {
+        let mut tags = Tags::new(4 * 128, 128, 4, replacement);
+        for line in 0..4 {
+            let frame = tags.victim(0, |_| true).unwrap();
+            tags.install(frame, LineNumber(line));
+            tags.touch(frame);
+        }
+        tags
+    }
+
+    #[test]
+    fn the_tree_of_pseudo_lru_turns_away_from_what_was_used() {
+        let mut tags = full(Replacement::Plru);
+        let leaves = |tags: &Tags| tags.victim(0, |_| true).unwrap().0;
+        // 3 was used last: the root points at the lower half, whose node points away from 1.
+        assert_eq!(leaves(&tags), 0);
+        tags.touch(Frame(0));
+        assert_eq!(leaves(&tags), 2, "the half that 0 is not in, and there away from 3");
+        // True LRU would choose 1 after 0 and 2.
+        tags.touch(Frame(2));
+        assert_eq!(leaves(&tags), 1);
+        tags.touch(Frame(1));
+        assert_eq!(leaves(&tags), 3, "of 3 and 0, unused since, the one whose half is older");
+        tags.demote(Frame(2));
+        assert_eq!(leaves(&tags), 2);
+        assert_eq!(tags.victim(0, |f| f.0 < 2), Some(Frame(0)), "the other half, if it has to be");
+        assert_eq!(tags.victim(0, |_| false), None);
+    }
+
+    #[test]
+    fn random_lines_leave_evenly_and_the_same_way_every_time() {
+        let run = || {
+            let mut tags = full(Replacement::Random);
+            let chosen = |line| {
+                let frame = tags.victim(0, |_| true).unwrap();
+                assert_eq!(tags.victim(0, |_| true), Some(frame), "looking changes nothing");
+                tags.install(frame, LineNumber(line));
+                tags.touch(frame);
+                frame.0
+            };
+            (4..4004).map(chosen).collect::<Vec<u32>>()
+        };
+        let order = run();
+        assert_eq!(order, run());
+        for way in 0..4 {
+            let share = order.iter().filter(|&&w| w == way).count();
+            assert!((900..1100).contains(&share), "way {way}: {share} of 4000");
+        }
+        let tags = full(Replacement::Random);
+        assert_eq!(tags.victim(0, |f| f.0 == 2), Some(Frame(2)));
+    }
+
     #[test]
     fn lines_go_to_the_set_of_their_index() {
-        let mut tags = Tags::new(6 * 128, 128, 2);
+        let mut tags = Tags::new(6 * 128, 128, 2, Replacement::Lru);
         let frame = tags.victim(4, |_| true).unwrap();
         assert_eq!(frame, Frame(2));
         tags.install(frame, LineNumber(4));

@@ -3,7 +3,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg32;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use wave_sim::config::{Arbitration, Config, DramPolicy, Topology, load};
+use wave_sim::config::{Arbitration, Config, DramPolicy, Replacement, Topology, WritePolicy, load};
 use wave_sim::core::probe::Off;
 use wave_sim::gpu::{Gpu, RunOptions};
 use wave_sim::launch::{self, Job, Size};
@@ -28,9 +28,12 @@ fn drawn(random: &mut Pcg32) -> Option<Config> {
     l1.ways = random.random_range(1..=8);
     l1.bytes = l1.line_bytes * l1.ways * of(random, &[1, 2, 8, 32]);
     l1.hit_latency_cycles = random.random_range(1..=40);
+    l1.replacement = of(random, &[Replacement::Lru, Replacement::Plru, Replacement::Random]);
+    l1.write_policy = of(random, &[WritePolicy::WriteThrough, WritePolicy::WriteBack]);
     l1.mshrs = random.random_range(1..=16);
     l1.mshr_merges = random.random_range(1..=8);
     config.core.local.banks = of(random, &[1, 4, 8, 32]);
+    config.core.local.bank_bytes = of(random, &[4, 8]);
     config.core.local.latency_cycles = random.random_range(1..=30);
     config.core.lsu.queue_entries = random.random_range(1..=8);
     config.core.lsu.pending_entries = random.random_range(1..=32);
@@ -49,6 +52,7 @@ fn drawn(random: &mut Pcg32) -> Option<Config> {
     l2.ways = random.random_range(1..=8);
     l2.slice_bytes = line * l2.ways * of(random, &[1, 4, 64]);
     l2.hit_latency_cycles = random.random_range(1..=40);
+    l2.replacement = of(random, &[Replacement::Lru, Replacement::Plru, Replacement::Random]);
     l2.mshrs = random.random_range(1..=16);
     l2.mshr_merges = random.random_range(1..=8);
     l2.queue_entries = random.random_range(1..=8);

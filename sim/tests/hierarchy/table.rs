@@ -158,6 +158,24 @@ fn core() -> Vec<Sweep> {
             local(4, 8),
             &[("kernel.cycles", Up), ("core.local_passes", Up)],
         ),
+        sweep(
+            "core.local.bank_bytes",
+            &[],
+            "4",
+            "8",
+            local(8, 8),
+            &[("kernel.cycles", Down), ("core.local_passes", Down)],
+        ),
+        // Four lines of a set of two: the least recently used one is always the next.
+        sweep("core.l1.replacement", &[], "lru", "random", chain(&every(3, 1024), 6), MORE_L1_HITS),
+        sweep(
+            "core.l1.write_policy",
+            &[],
+            "write_through",
+            "write_back",
+            stores_and_loads(&[0, 0, 0, 0, 0, 0], &[]),
+            &[("kernel.cycles", Any)],
+        ),
         sweep("core.local.latency_cycles", &[], "4", "9", local(4, 8), SLOWER),
         sweep("core.lsu.queue_entries", &[], "4", "1", by_waves(4, &every(8, 1024), 16, 16, 128), SLOWER),
         sweep("core.lsu.pending_entries", &[], "4", "1", by_waves(4, &every(8, 64), 4, 4, 512), SLOWER),
@@ -254,6 +272,7 @@ fn l2() -> Vec<Sweep> {
         ),
         sweep("l2.slice_bytes", ONE, "8192", "16_384", chain(&every(160, 64), 2), MORE_L2_HITS),
         sweep("l2.ways", ONE, "4", "8", chain(&every(6, 8192), 3), MORE_L2_HITS),
+        sweep("l2.replacement", ONE, "lru", "random", chain(&every(5, 8192), 6), MORE_L2_HITS),
         sweep("l2.hit_latency_cycles", &[], "6", "11", chain(&every(8, 64), 2), SLOWER),
         sweep(
             "l2.mshrs",

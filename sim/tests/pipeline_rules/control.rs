@@ -1,7 +1,7 @@
 //! B: control, barriers, fences.
 
 use crate::machine::*;
-use wave_sim::config::{Config, DivergenceMode};
+use wave_sim::config::{Config, DivergenceMode, WritePolicy};
 
 fn branching(latency: u32) -> Config {
     let mut config = machine();
@@ -221,6 +221,37 @@ fn b6_a_release_of_system_scope_waits_for_memory() {
     config.dram.t_cwl += 3;
     assert_eq!(cost(&config, "device_store_u32 r2, r3").0, dirty + 3);
     assert!(dirty > clean + 17 + u64::from(config.dram.t_rcd));
+}
+
+#[test]
+fn b6_a_release_of_an_l1_that_writes_back_sends_its_dirty_lines() {
+    let mut config = machine();
+    config.core.l1.write_policy = WritePolicy::WriteBack;
+    let line = config.core.l1.line_bytes;
+    // The store is long over when the fence is reached; a line for each lane, or one for all.
+    let cost = |config: &Config, shift: u32, fence: &str| {
+        let body = format!(
+            "mov_sr r4, sr_lane_id\nmov_imm r6, {shift}\nshl r4, r4, r6\ndevice_store_u32 r4, r3\nidiv r6, r6, r3\n\
+             nop\niadd r6, r6, r6\na: nop\nb: {fence}\nc: nop\nhalt"
+        );
+        let t = run(config, &body);
+        (t.after("a", "b", Issue), t.report)
+    };
+    let (one, report) = cost(&config, 2, "fence_release .device");
+    assert_eq!((report.l1.write_backs, report.l1.stores), (1, 1));
+    // A packet of a sector after the other through the core's port.
+    let packet = (8 + config.core.l1.sector_bytes).div_ceil(config.interconnect.port_bytes_per_cycle);
+    let (eight, report) = cost(&config, line.trailing_zeros(), "fence_release .device");
+    assert_eq!(report.l1.write_backs, 8);
+    assert_eq!(eight, one + 7 * u64::from(packet.max(2)));
+    config.interconnect.latency_cycles += 5;
+    assert_eq!(cost(&config, 2, "fence_release .device").0, one + 10);
+    // Of workgroup scope it costs nothing; the end of the kernel writes them back.
+    let (none, report) = cost(&config, line.trailing_zeros(), "fence_release .workgroup");
+    assert_eq!((none, report.l1.write_backs), (1, 8));
+    config.core.l1.write_policy = WritePolicy::WriteThrough;
+    let (_, through) = cost(&config, line.trailing_zeros(), "fence_release .workgroup");
+    assert!(report.release_cycles > through.release_cycles && report.cycles <= through.cycles);
 }
 
 #[test]

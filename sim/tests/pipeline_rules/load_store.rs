@@ -63,6 +63,18 @@ fn l2_passes_are_the_words_of_the_fullest_bank() {
 }
 
 #[test]
+fn l2_wide_banks_serve_two_registers_a_pass() {
+    let mut wide = machine();
+    wide.core.local.bank_bytes = 8;
+    // Lanes 8 bytes apart with 8 bytes each: a bank each. Lanes 4 and 16 bytes apart: half, and twice as many.
+    assert_eq!(duration(&wide, "local_store_u64 r6, r16"), 1);
+    assert_eq!(duration(&wide, "local_store_u32 r2, r1"), 1);
+    assert_eq!(duration(&wide, "local_store_u32 r7, r1"), 2);
+    // Lanes that share a word of 8 bytes share its pass, unless they are atomics.
+    assert_eq!(duration(&wide, "local_atomic_add r2, r1"), 2);
+}
+
+#[test]
 fn l2_a_tile_is_four_accesses() {
     // Rows of four words of one tile for all lanes: a pass each, whatever the row's place.
     assert_eq!(duration(&machine(), "mma_store_c r3, r8, f0"), 4);

@@ -58,6 +58,16 @@ const EDGES: &[(&str, Changes, Changes)] = &[
     ),
     ("core.l1.bytes", &[("core.l1.bytes", "1024")], &[("core.l1.bytes", "3072")]),
     ("l2.slice_bytes", &[("l2.slice_bytes", "2048")], &[("l2.slice_bytes", "1024")]),
+    (
+        "core.l1.replacement",
+        &[("core.l1.replacement", "plru"), ("core.l1.ways", "8")],
+        &[("core.l1.replacement", "plru"), ("core.l1.ways", "12"), ("core.l1.bytes", "98304")],
+    ),
+    (
+        "l2.replacement",
+        &[("l2.replacement", "plru"), ("l2.ways", "8")],
+        &[("l2.replacement", "plru"), ("l2.ways", "12"), ("l2.slice_bytes", "196608")],
+    ),
     ("dram.channels", &[("dram.channels", "8")], &[("dram.channels", "16")]),
     ("dram.bank_groups", &[("dram.bank_groups", "16")], &[("dram.bank_groups", "32")]),
     ("dram.row_bytes", &[("dram.row_bytes", "128")], &[("dram.row_bytes", "64")]),

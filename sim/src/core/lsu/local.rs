@@ -30,6 +30,8 @@ pub struct LocalMemory {
     part: usize,
     poison: u8,
     bank_mask: u32,
+    /// log2 of the bytes of a bank's word.
+    word_shift: u32,
     banks: Vec<Bank>,
     /// Accesses so far; the banks know by it what is theirs.
     access: u64,
@@ -46,6 +48,7 @@ impl LocalMemory {
             part: part as usize,
             poison: config.core.local_poison,
             bank_mask: banks - 1,
+            word_shift: config.core.local.bank_bytes.trailing_zeros(),
             banks: vec![Bank::default(); banks as usize],
             access: 0,
             conflicts: Vec::new(),
@@ -64,7 +67,7 @@ impl LocalMemory {
 
     /// Passes over the banks that an access needs: each bank serves one word a pass. Lanes that touch
     /// one word share its pass, but for atomics, which act one after the other. Addresses are those
-    /// of the participating lanes; a word's bank is (address / 4) mod banks.
+    /// of the participating lanes; a word's bank is (address / `bank_bytes`) mod banks.
     pub fn passes(&mut self, addresses: impl Iterator<Item = u32>, memory: MemoryOp) -> u32 {
         let atomic = matches!(memory.kind, AccessKind::Atomic(_));
         self.access += 1;
@@ -76,7 +79,8 @@ impl LocalMemory {
             if last.replace(address) == Some(address) && !atomic {
                 continue;
             }
-            for word in address / 4..=(address + u32::from(memory.bytes) - 1) / 4 {
+            let last_byte = address + u32::from(memory.bytes) - 1;
+            for word in address >> self.word_shift..=last_byte >> self.word_shift {
                 let bank = &mut self.banks[(word & self.bank_mask) as usize];
                 if bank.access != self.access {
                     *bank = Bank { access: self.access, first: word, passes: 1 };

@@ -31,7 +31,7 @@ impl Owner {
     /// An atomic that the L1 performs: its store to the L2 is acknowledged separately.
     const CORE_SCOPE: u32 = 1 << 23;
     /// The instruction returns nothing and has retired when the response comes.
-    const POSTED: u32 = 1 << 30;
+    const POSTED: u32 = 1 << 25;
 
     fn new(index: u16, line: usize, instruction: &MemoryInstruction, epoch: Epoch) -> Owner {
         let posted = if instruction.returns { 0 } else { Owner::POSTED };
@@ -322,12 +322,15 @@ impl Core {
         self.progress = true;
         let owner = Owner(response.owner);
         let acknowledges = match response.kind {
-            ResponseKind::Stored => true,
-            ResponseKind::AtomicOld => owner.has(Owner::POSTED) && !owner.has(Owner::CORE_SCOPE),
-            ResponseKind::Loaded => false,
+            ResponseKind::Stored => Some(owner.epoch()),
+            ResponseKind::AtomicOld if owner.has(Owner::POSTED) && !owner.has(Owner::CORE_SCOPE) => {
+                Some(owner.epoch())
+            }
+            ResponseKind::WrittenBack => Some(response.owner as Epoch),
+            ResponseKind::AtomicOld | ResponseKind::Loaded => None,
         };
-        if acknowledges {
-            for slot in lanes_of(self.waves.releases.acknowledge(owner.epoch())) {
+        if let Some(epoch) = acknowledges {
+            for slot in lanes_of(self.waves.releases.acknowledge(epoch)) {
                 self.waves.refresh(slot, ops);
                 self.touch(slot);
             }
@@ -472,13 +475,12 @@ impl Core {
             },
         };
         let hint = instruction.memory.hint;
-        let access = Access { operation, hint, line: u64::from(line.address), owner: owner.0 };
-        if self.l1.access(now, &access).is_err() {
-            return;
-        }
+        let access =
+            Access { operation, hint, line: u64::from(line.address), owner: owner.0, epoch: epoch as u8 };
+        let Ok(on_the_way) = self.l1.access(now, &access) else { return };
         self.progress = true;
         self.counters.line_accesses += 1;
-        if owner.has(Owner::POSTED | Owner::CORE_SCOPE) {
+        if on_the_way && owner.has(Owner::POSTED | Owner::CORE_SCOPE) {
             self.waves.releases.store();
         }
         if instruction.returns {

@@ -1,7 +1,7 @@
 //! The kernels that tests become, on the real machine.
 
 use super::{SUITE, parsed, test, variant};
-use crate::config::{self, Config};
+use crate::config::{self, Config, WritePolicy};
 use crate::core::probe::{Event, Probe};
 use crate::core::uop::{Kind, MicroOp};
 use crate::gpu::{Gpu, KernelReport, RunOptions};
@@ -9,6 +9,7 @@ use crate::isa::table::AccessKind;
 use crate::litmus::lower::{Arguments, Lowered, RUN_BYTES};
 use crate::litmus::run::run;
 use crate::litmus::variant::{Scenario, variants};
+use crate::litmus::{Campaign, report};
 use crate::memory::Jitter;
 use std::collections::BTreeSet;
 
@@ -95,6 +96,17 @@ fn the_same_seed_gives_the_same_counts_and_another_one_others() {
     assert_eq!(counts(5), counts(5));
     assert_ne!(counts(5), counts(6));
     assert_eq!(counts(5).values().sum::<u64>(), 200);
+}
+
+#[test]
+fn nothing_forbidden_is_seen_where_the_l1_writes_back() {
+    let mut config = machine("tiny");
+    config.core.l1.write_policy = WritePolicy::WriteBack;
+    let campaign = Campaign { config: &config, runs: 8, seed: 7, only: &[] };
+    for name in ["MP", "MP-chain", "CoWR", "CoRW2", "CAS-fails", "ISA2", "BARRIER-release"] {
+        let report = campaign.run(test(name), &mut |_, _| {}).unwrap();
+        assert_eq!(report::complaints(&report), Vec::<String>::new());
+    }
 }
 
 #[test]

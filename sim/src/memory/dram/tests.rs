@@ -202,7 +202,8 @@ fn commands(config: &Config, seed: u64) -> Vec<Issued> {
             // Phases with many writes and phases with few.
             let stores = if (now / 1000).is_multiple_of(2) { 2 } else { 8 };
             let operation = if rng.random_range(0..stores) == 0 { store } else { load };
-            let access = Access { operation, hint: CacheHint::Uncached, line: line[core], owner: 0 };
+            let access =
+                Access { operation, hint: CacheHint::Uncached, line: line[core], owner: 0, epoch: 0 };
             let _ = l1.access(now, &access);
             true
         });
@@ -277,7 +278,8 @@ fn order_of_service(config: &Config, lines: &[u64]) -> (Vec<u64>, DramCounters) 
             }
             if core == 0 && next < lines.len() {
                 let operation = Operation::Load { sectors: 1 };
-                let access = Access { operation, hint: CacheHint::Cached, line: lines[next], owner: 0 };
+                let access =
+                    Access { operation, hint: CacheHint::Cached, line: lines[next], owner: 0, epoch: 0 };
                 next += usize::from(l1.access(now, &access).is_ok());
             }
             true

@@ -28,8 +28,10 @@ counters! {
         reservation_fail_cycles: "cycles", "Cycles from first rejection to acceptance, summed over reservation_fails.";
         requested_sectors: "sectors", "Sectors asked for.";
         installed_lines: "lines", "Lines put into the cache.";
+        write_backs: "lines", "Dirty lines written to the L2: to make room, for an access that passes the L1 by, or for a release.";
         evictions: "lines", "Lines that left to make room.";
-        invalidations: "invalidations", "Times that all lines were dropped.";
+        invalidations: "invalidations", "Times that all lines were dropped, or with write_back all that was not dirty.";
+        invalidated_lines: "lines", "Lines of which something was dropped then.";
     }
 }
 
@@ -73,8 +75,10 @@ pub struct Access<'a> {
     pub hint: CacheHint,
     /// Byte address of the line.
     pub line: u64,
-    /// Returned with the response; below 2³¹.
+    /// Returned with the response; below 2³⁰.
     pub owner: u32,
+    /// The epoch that is open for the core's stores, 0 or 1: a line that it makes dirty is returned with it.
+    pub epoch: u8,
 }
 
 /// Why an access cannot be accepted in this cycle. Nothing has changed; the same access may be tried again

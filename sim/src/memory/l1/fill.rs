@@ -1,6 +1,7 @@
 //! What replies do to the L1.
 
 use super::mshr::MshrId;
+use super::write_back::WRITE_BACK;
 use super::{L1, ResponseKind};
 use crate::clock::Cycle;
 use crate::isa::table::CacheHint;
@@ -17,25 +18,27 @@ impl L1 {
                 if self.fills.room() < self.mshrs.waiting(id) {
                     return false;
                 }
-                self.geometry.copy_sectors(self.mshrs.data_mut(id), &reply.data, reply.sectors);
+                self.mshrs.fill(id, &reply.data, reply.sectors, self.geometry);
                 let mshr = &mut self.mshrs[id];
                 mshr.outstanding &= !reply.sectors;
                 mshr.held |= reply.sectors;
                 if mshr.current {
-                    self.install(id, reply.sectors);
+                    self.install(now, id, reply.sectors);
                 }
                 self.deliver(now, id);
             }
             ReplyKind::Released => debug_assert!(false, "the core takes it"),
             ReplyKind::WriteAck | ReplyKind::AtomicOld => {
                 let Some(slot) = self.fills.push() else { return false };
-                let kind = if reply.kind == ReplyKind::WriteAck {
-                    ResponseKind::Stored
-                } else {
-                    slot.data = reply.data;
-                    ResponseKind::AtomicOld
+                let kind = match reply.kind {
+                    ReplyKind::WriteAck if reply.tag & WRITE_BACK != 0 => ResponseKind::WrittenBack,
+                    ReplyKind::WriteAck => ResponseKind::Stored,
+                    _ => {
+                        slot.data = reply.data;
+                        ResponseKind::AtomicOld
+                    }
                 };
-                slot.head(now + 1, kind, reply.tag, reply.line, reply.sectors);
+                slot.head(now + 1, kind, reply.tag & !WRITE_BACK, reply.line, reply.sectors);
             }
         }
         self.blocked = None;
@@ -43,19 +46,13 @@ impl L1 {
     }
 
     /// Puts sectors that have come into the cache.
-    fn install(&mut self, id: MshrId, sectors: u8) {
+    fn install(&mut self, now: Cycle, id: MshrId, sectors: u8) {
         let line = self.mshrs[id].line;
         let frame = match self.tags.find(line.0, line) {
             Some(frame) => frame,
             None => {
-                // Every line may leave: memory has what is in it.
-                let Some(frame) = self.tags.victim(line.0, |_| true) else { return };
-                if self.tags.line(frame).is_some() {
-                    self.counters.evictions += 1;
-                }
-                self.counters.installed_lines += 1;
-                self.tags.install(frame, line);
-                self.valid[frame.index()] = 0;
+                // A reply never waits for room: if nothing can leave, the line is not put in.
+                let Some(frame) = self.make_room(now, line) else { return };
                 if self.mshrs.all_streaming(id) {
                     self.tags.demote(frame);
                 } else {

@@ -1,5 +1,5 @@
-//! The first-level data cache of a core: sectored, set-associative, write-through, no allocation on a
-//! write.
+//! The first-level data cache of a core: sectored, set-associative; it writes through and does not allocate
+//! on a write, or it writes back.
 //!
 //! A line has at most one *current* miss, which later loads may join. An access that changes the line, or
 //! that must see what another level holds, makes a miss stale: it still delivers to the accesses that
@@ -11,9 +11,12 @@ mod access;
 mod fill;
 mod mshr;
 mod responses;
+mod write_back;
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod write_back_tests;
 
 use super::geometry::{LineGeometry, LineNumber, copy_bytes};
 use super::message::{LineData, MAX_LINE_BYTES, Request, apply_atomic};
@@ -28,6 +31,7 @@ use mshr::{Mshrs, PendingAtomic, Waiter};
 pub use responses::{Response, ResponseKind};
 use responses::{ResponseQueue, Slot};
 use std::collections::VecDeque;
+use write_back::Dirty;
 
 /// The L1 of one core.
 #[derive(Debug, Clone)]
@@ -36,6 +40,7 @@ pub struct L1 {
     hit_latency: Cycle,
     tags: Tags,
     valid: Vec<u8>,
+    dirty: Dirty,
     data: Vec<u8>,
     mshrs: Mshrs,
     /// Requests with the first cycle in which they may leave.
@@ -57,14 +62,17 @@ impl L1 {
     pub fn new(config: &Config) -> L1 {
         let geometry = LineGeometry::new(config);
         let l1 = &config.core.l1;
-        let tags = Tags::new(l1.bytes, l1.line_bytes, l1.ways);
+        let tags = Tags::new(l1.bytes, l1.line_bytes, l1.ways, l1.replacement);
         let frames = tags.frames();
-        // An atomic that misses needs a place for its read and one for its write.
-        let outgoing_capacity = (config.interconnect.queue_entries as usize).max(2);
+        let dirty = Dirty::new(l1, frames);
+        // An atomic that misses needs a place for its read, one for its write, and one to write the line back.
+        let least = if dirty.writes_back() { 3 } else { 2 };
+        let outgoing_capacity = (config.interconnect.queue_entries as usize).max(least);
         L1 {
             geometry,
             hit_latency: Cycle::from(l1.hit_latency_cycles),
             valid: vec![0; frames],
+            dirty,
             data: vec![0; frames * geometry.line_bytes()],
             tags,
             mshrs: Mshrs::new(l1.mshrs as usize, l1.mshr_merges as usize),
@@ -87,22 +95,26 @@ impl L1 {
     }
 
     /// Takes an access, at most one a cycle. A hit's response is there `hit_latency_cycles` later; a request
-    /// can leave from the next cycle on. Every access gets one response, and an atomic that the L1 performs
-    /// gets two: the old words, and `Stored` when its result has reached the L2.
+    /// can leave from the next cycle on. An access gets one response, and an atomic that the L1 performs
+    /// and writes through gets two: the old words, and `Stored` when its result has reached the L2. A store that stays
+    /// in the L1 gets none.
+    ///
+    /// True if its core's open epoch has something more to wait for because of it: `Stored`, the old words of an atomic
+    /// that the L2 performs, or `WrittenBack` for a line that was clean.
     ///
     /// # Errors
     /// The reason why it has to be tried again.
-    pub fn access(&mut self, now: Cycle, access: &Access) -> Result<(), Reject> {
-        debug_assert!(access.owner < 1 << 31, "the top bit of a tag is not the L1's");
+    pub fn access(&mut self, now: Cycle, access: &Access) -> Result<bool, Reject> {
+        debug_assert!(access.owner < write_back::WRITE_BACK, "the upper bits of a tag are not the owner's");
         let line = self.geometry.number(access.line);
         let result = match access.operation {
             Operation::Load { sectors } if access.hint == CacheHint::Uncached => {
-                self.uncached_load(now, access, line, sectors)
+                self.uncached_load(now, access, line, sectors).map(|()| false)
             }
-            Operation::Load { sectors } => self.load(now, access, line, sectors),
+            Operation::Load { sectors } => self.load(now, access, line, sectors).map(|()| false),
             Operation::Store { byte_mask, data } => self.store(now, access, line, byte_mask, data),
             Operation::Atomic { op, scope: Scope::Device | Scope::System, byte_mask, data, swap } => {
-                self.remote_atomic(now, access, line, op, byte_mask, data, swap)
+                self.remote_atomic(now, access, line, op, byte_mask, data, swap).map(|()| true)
             }
             Operation::Atomic { op, byte_mask, data, swap, .. } => {
                 let atomic = PendingAtomic { op, byte_mask, data: *data, swap };
@@ -111,7 +123,7 @@ impl L1 {
         };
         self.blocked = result.err();
         match result {
-            Ok(()) => {
+            Ok(_) => {
                 if let Some(since) = self.rejected_since.take() {
                     self.counters.reservation_fail_cycles += now - since;
                 }
@@ -199,7 +211,11 @@ impl L1 {
             None => 0,
         };
         let ask = waiter.sectors & !valid & !outstanding;
-        if self.outgoing_room() < places + usize::from(ask != 0) {
+        let places = places + usize::from(ask != 0);
+        if atomic.is_some() {
+            // Its result is written through, and must not meet older dirty bytes in the line.
+            self.clean_for(now, line, places)?;
+        } else if self.outgoing_room() < places {
             return Err(Reject::Outgoing);
         }
         match (current, ask) {
@@ -217,6 +233,12 @@ impl L1 {
         }
         if ask != 0 {
             self.mshrs[id].outstanding |= ask;
+            // Of these sectors, what is dirty now is newer than what will come.
+            if let Some(frame) = frame {
+                let start = frame.index() * self.geometry.line_bytes();
+                let line_data = &self.data[start..start + self.geometry.line_bytes()];
+                self.mshrs.keep(id, line_data, self.dirty.of(frame) & self.geometry.bytes_of(ask));
+            }
             self.send(now, Request::read(id.tag(), address, ask, waiter.hint));
         }
         self.mshrs.push(id, waiter, atomic);
@@ -235,9 +257,7 @@ impl L1 {
         if !self.mshrs.has_free() {
             return Err(Reject::Mshr);
         }
-        if self.outgoing_room() == 0 {
-            return Err(Reject::Outgoing);
-        }
+        self.clean_for(now, line, 1)?;
         self.supersede(line, sectors);
         self.drop_sectors(line, sectors);
         let Some(id) = self.mshrs.allocate(line, false) else { return Err(Reject::Mshr) };
@@ -256,11 +276,15 @@ impl L1 {
         line: LineNumber,
         byte_mask: u128,
         data: &LineData,
-    ) -> Result<(), Reject> {
+    ) -> Result<bool, Reject> {
         self.check_order(line)?;
-        if self.outgoing_room() == 0 {
-            return Err(Reject::Outgoing);
+        if self.dirty.writes_back() && access.hint != CacheHint::Uncached {
+            let was_clean = self.store_back(now, access, line, byte_mask, data).ok_or(Reject::Outgoing)?;
+            self.supersede(line, self.geometry.sectors_of(byte_mask));
+            self.counters.stores += 1;
+            return Ok(was_clean);
         }
+        self.clean_for(now, line, 1)?;
         let write = Request::write(access.owner, access.line, byte_mask, data, access.hint, self.geometry);
         self.supersede(line, write.sectors);
         if access.hint == CacheHint::Uncached {
@@ -274,7 +298,7 @@ impl L1 {
         }
         self.send(now, write);
         self.counters.stores += 1;
-        Ok(())
+        Ok(true)
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -289,9 +313,7 @@ impl L1 {
         swap: u32,
     ) -> Result<(), Reject> {
         self.check_order(line)?;
-        if self.outgoing_room() == 0 {
-            return Err(Reject::Outgoing);
-        }
+        self.clean_for(now, line, 1)?;
         let request = Request::atomic(access.owner, access.line, op, byte_mask, data, swap, self.geometry);
         self.supersede(line, request.sectors);
         self.drop_sectors(line, request.sectors);
@@ -306,13 +328,13 @@ impl L1 {
         access: &Access,
         line: LineNumber,
         atomic: &PendingAtomic,
-    ) -> Result<(), Reject> {
+    ) -> Result<bool, Reject> {
         let sectors = self.geometry.sectors_of(atomic.byte_mask);
         let frame = self.tags.find(line.0, line);
         let behind_atomic = self.mshrs.find(line).is_some_and(|id| self.mshrs[id].atomics > 0);
-        match frame {
+        let waits = match frame {
             Some(frame) if sectors & !self.valid[frame.index()] == 0 && !behind_atomic => {
-                if self.outgoing_room() == 0 {
+                if !self.dirty.writes_back() && self.outgoing_room() == 0 {
                     return Err(Reject::Outgoing);
                 }
                 let Some(slot) = self.hits.push() else { return Err(Reject::Responses) };
@@ -326,19 +348,25 @@ impl L1 {
                 copy_bytes(&mut result, line_data, mask);
                 self.tags.touch(frame);
                 self.supersede(line, sectors);
-                let hint = CacheHint::Cached;
-                let write = Request::write(access.owner, access.line, mask, &result, hint, self.geometry);
-                self.send(now, write);
                 self.counters.hits += 1;
+                if self.dirty.writes_back() {
+                    self.soil(frame, mask, access.epoch)
+                } else {
+                    let hint = CacheHint::Cached;
+                    let write = Request::write(access.owner, access.line, mask, &result, hint, self.geometry);
+                    self.send(now, write);
+                    true
+                }
             }
             _ => {
                 let hint = CacheHint::Cached;
                 let waiter = Waiter { owner: access.owner, sectors, hint, atomic: None };
                 self.wait_for_line(now, access.line, line, frame, waiter, Some(atomic))?;
+                true
             }
-        }
+        };
         self.counters.atomics += 1;
-        Ok(())
+        Ok(waits)
     }
 
     /// An access that changes a line cannot pass an atomic that waits for it.
@@ -347,6 +375,15 @@ impl L1 {
             Some(id) if self.mshrs[id].atomics > 0 => Err(Reject::Order),
             _ => Ok(()),
         }
+    }
+
+    /// Makes sure of so many places for requests, after having written the line back if it is dirty.
+    fn clean_for(&mut self, now: Cycle, line: LineNumber, places: usize) -> Result<(), Reject> {
+        if self.outgoing_room() < places + usize::from(self.is_dirty(line)) {
+            return Err(Reject::Outgoing);
+        }
+        self.write_back_line(now, line);
+        Ok(())
     }
 
     /// The line's current miss, if it carries any of these sectors, no longer brings what later loads must
@@ -383,10 +420,11 @@ impl L1 {
         self.outgoing.push_back((now + 1, request));
     }
 
-    /// Sends the oldest request if the port can take it: at most one a cycle. True if it did, and so made
-    /// room for an access.
+    /// Sends the oldest request if the port can take it, and writes back a line of the epochs that are being closed
+    /// (bits 0 and 1 of `closing`): at most one each a cycle. True if it did anything.
     #[inline]
-    pub fn tick(&mut self, now: Cycle, port: &mut MemoryPort) -> bool {
+    pub fn tick(&mut self, now: Cycle, port: &mut MemoryPort, closing: u8) -> bool {
+        let wrote_back = self.tick_write_back(now, closing);
         if let Some((from, _)) = self.outgoing.front()
             && *from <= now
             && port.ready(now)
@@ -396,7 +434,7 @@ impl L1 {
             port.push(now, request);
             return true;
         }
-        false
+        wrote_back
     }
 
     /// The response of this cycle, if there is one: the one that has been ready for longest, a reply's before
@@ -430,19 +468,21 @@ impl L1 {
         self.unblock(Reject::Responses);
     }
 
-    /// Drops all lines: what an acquire at device scope does. Misses that are outstanding deliver to the
-    /// accesses that wait for them and install nothing.
+    /// Drops everything that the L2 has too: what an acquire at device scope does. Misses that are outstanding
+    /// deliver to the accesses that wait for them and install nothing.
     pub fn invalidate(&mut self) {
-        self.tags.clear();
-        self.valid.fill(0);
+        self.counters.invalidated_lines += u64::from(self.drop_clean());
         self.mshrs.retire_all();
         self.blocked = None;
         self.counters.invalidations += 1;
     }
 
-    /// The first cycle from `now` on in which a response is there to be taken or a request can leave;
-    /// [`NEVER`] if only a reply or a credit changes anything.
-    pub fn next_event(&self, now: Cycle, port: &MemoryPort) -> Cycle {
+    /// The first cycle from `now` on in which a response is there to be taken, a request can leave or a line is written
+    /// back; [`NEVER`] if only a reply or a credit changes anything. `closing` as for [`tick`](Self::tick).
+    pub fn next_event(&self, now: Cycle, port: &MemoryPort, closing: u8) -> Cycle {
+        if closing != 0 && self.outgoing_room() > 0 && self.to_write_back(closing).is_some() {
+            return now;
+        }
         let mut next = NEVER;
         for slot in [self.fills.front(), self.hits.front()].into_iter().flatten() {
             let after_pop = if self.popped_at == Some(now) { now + 1 } else { now };

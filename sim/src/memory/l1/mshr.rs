@@ -1,7 +1,7 @@
 //! Outstanding lines of an L1, and the accesses that wait for them.
 
 use crate::isa::table::{AtomicOp, CacheHint};
-use crate::memory::geometry::LineNumber;
+use crate::memory::geometry::{LineGeometry, LineNumber, copy_bytes};
 use crate::memory::message::{LineData, MAX_LINE_BYTES};
 use std::ops::{Index, IndexMut};
 
@@ -66,6 +66,8 @@ pub(super) struct Mshrs {
     searched: Vec<u32>,
     searched_count: usize,
     data: Vec<LineData>,
+    /// Of each MSHR: bytes that are newer here than what was asked for.
+    kept: Vec<u128>,
     merges: usize,
     waiters: Vec<Waiter>,
     free: Vec<u16>,
@@ -84,6 +86,7 @@ impl Mshrs {
             searched: vec![NO_LINE; count],
             searched_count: 0,
             data: vec![[0; MAX_LINE_BYTES]; count],
+            kept: vec![0; count],
             merges,
             waiters: vec![waiter; count * merges],
             free: (0..count as u16).rev().collect(),
@@ -113,6 +116,7 @@ impl Mshrs {
     pub(super) fn allocate(&mut self, line: LineNumber, current: bool) -> Option<MshrId> {
         let i = self.free.pop()?;
         self.mshrs[usize::from(i)] = Mshr { line, outstanding: 0, held: 0, current, atomics: 0, waiting: 0 };
+        self.kept[usize::from(i)] = 0;
         if current {
             self.searched[usize::from(i)] = line.0;
             self.searched_count += 1;
@@ -208,6 +212,20 @@ impl Mshrs {
     pub(super) fn all_streaming(&self, id: MshrId) -> bool {
         let first = usize::from(id.0) * self.merges;
         self.waiters[first..first + self.waiting(id)].iter().all(|w| w.hint == CacheHint::Streaming)
+    }
+
+    /// Keeps bytes of the line that are newer than what was asked for.
+    pub(super) fn keep(&mut self, id: MshrId, line: &[u8], bytes: u128) {
+        self.kept[usize::from(id.0)] |= bytes;
+        copy_bytes(self.data_mut(id), line, bytes);
+    }
+
+    /// Takes sectors that have come, but for what was kept.
+    pub(super) fn fill(&mut self, id: MshrId, from: &LineData, sectors: u8, geometry: LineGeometry) {
+        match self.kept[usize::from(id.0)] {
+            0 => geometry.copy_sectors(self.data_mut(id), from, sectors),
+            kept => copy_bytes(self.data_mut(id), from, geometry.bytes_of(sectors) & !kept),
+        }
     }
 
     /// The bytes held.

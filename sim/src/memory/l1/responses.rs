@@ -13,6 +13,8 @@ pub enum ResponseKind {
     Stored,
     /// An atomic's old words.
     AtomicOld,
+    /// A line that was dirty has reached the L2; in place of the owner, the epoch in which it became so.
+    WrittenBack,
 }
 
 /// The answer to an access.

@@ -7,36 +7,46 @@ use crate::memory::message::{Reply, ReplyKind};
 use crate::memory::port::core_port;
 
 /// An L1, its port, and the other end of that.
-struct Bench {
-    l1: L1,
-    port: MemoryPort,
+pub(super) struct Bench {
+    pub(super) l1: L1,
+    pub(super) port: MemoryPort,
     memory: crate::memory::port::CorePort,
-    now: Cycle,
+    pub(super) now: Cycle,
+    /// The open epoch.
+    pub(super) epoch: u8,
+    /// Epochs that are being closed.
+    pub(super) closing: u8,
 }
 
 impl Bench {
-    fn new(change: impl FnOnce(&mut Config)) -> Bench {
+    pub(super) fn new(change: impl FnOnce(&mut Config)) -> Bench {
         let mut config = Config::example();
         config.interconnect.latency_cycles = 1;
         change(&mut config);
         let (port, memory) = core_port(0, &config);
-        Bench { l1: L1::new(&config), port, memory, now: 100 }
+        Bench { l1: L1::new(&config), port, memory, now: 100, epoch: 0, closing: 0 }
     }
 
-    fn access(&mut self, operation: Operation, hint: CacheHint, line: u64, owner: u32) -> Result<(), Reject> {
-        self.l1.access(self.now, &Access { operation, hint, line, owner })
+    pub(super) fn access(
+        &mut self,
+        operation: Operation,
+        hint: CacheHint,
+        line: u64,
+        owner: u32,
+    ) -> Result<(), Reject> {
+        self.l1.access(self.now, &Access { operation, hint, line, owner, epoch: self.epoch }).map(|_| ())
     }
 
-    fn load(&mut self, line: u64, sectors: u8, owner: u32) -> Result<(), Reject> {
+    pub(super) fn load(&mut self, line: u64, sectors: u8, owner: u32) -> Result<(), Reject> {
         self.access(Operation::Load { sectors }, CacheHint::Cached, line, owner)
     }
 
-    fn store(&mut self, line: u64, byte_mask: u128, value: u8, owner: u32) -> Result<(), Reject> {
+    pub(super) fn store(&mut self, line: u64, byte_mask: u128, value: u8, owner: u32) -> Result<(), Reject> {
         let data = [value; MAX_LINE_BYTES];
         self.access(Operation::Store { byte_mask, data: &data }, CacheHint::Cached, line, owner)
     }
 
-    fn add(&mut self, scope: Scope, line: u64, owner: u32) -> Result<(), Reject> {
+    pub(super) fn add(&mut self, scope: Scope, line: u64, owner: u32) -> Result<(), Reject> {
         let mut data = [0; MAX_LINE_BYTES];
         data[0] = 1;
         let operation = Operation::Atomic { op: AtomicOp::Add, scope, byte_mask: 0xF, data: &data, swap: 0 };
@@ -44,19 +54,19 @@ impl Bench {
     }
 
     /// Ends the cycle: the L1 sends, and the next cycle begins.
-    fn tick(&mut self) {
-        self.l1.tick(self.now, &mut self.port);
+    pub(super) fn tick(&mut self) {
+        self.l1.tick(self.now, &mut self.port, self.closing);
         exchange(&mut self.port.requests, &mut self.memory.requests);
         exchange(&mut self.memory.replies, &mut self.port.replies);
         self.now += 1;
     }
 
-    fn ticks(&mut self, cycles: u64) {
+    pub(super) fn ticks(&mut self, cycles: u64) {
         (0..cycles).for_each(|_| self.tick());
     }
 
     /// Requests that have arrived at the memory side.
-    fn requests(&mut self) -> Vec<Request> {
+    pub(super) fn requests(&mut self) -> Vec<Request> {
         fn pop(link: &mut LinkRx<Request>, now: Cycle) -> Option<Request> {
             link.pop(now)
         }
@@ -65,7 +75,7 @@ impl Bench {
     }
 
     /// Answers a read with the byte `value` everywhere.
-    fn answer(&mut self, request: &Request, value: u8) -> bool {
+    pub(super) fn answer(&mut self, request: &Request, value: u8) -> bool {
         let kind = if request.byte_mask == 0 { ReplyKind::Data } else { ReplyKind::WriteAck };
         self.l1.accept(
             self.now,
@@ -81,14 +91,14 @@ impl Bench {
     }
 
     /// The response of this cycle, taken: owner and first byte.
-    fn take(&mut self) -> Option<(u32, u8)> {
+    pub(super) fn take(&mut self) -> Option<(u32, u8)> {
         let response = self.l1.response(self.now).map(|response| (response.owner, response.data[0]));
         self.l1.pop_response(self.now);
         response
     }
 
     /// Makes a line present with the byte `value` everywhere.
-    fn fill(&mut self, line: u64, sectors: u8, value: u8) {
+    pub(super) fn fill(&mut self, line: u64, sectors: u8, value: u8) {
         self.load(line, sectors, 0).unwrap();
         self.ticks(3);
         let request = self.requests().remove(0);
@@ -104,15 +114,15 @@ fn a_request_leaves_in_the_cycle_after_the_access_and_a_reply_answers_in_the_cyc
     let mut bench = Bench::new(|_| {});
     bench.load(0, 1, 9).unwrap();
     bench.tick();
-    assert_eq!(bench.l1.next_event(bench.now, &bench.port), 101);
+    assert_eq!(bench.l1.next_event(bench.now, &bench.port, 0), 101);
     bench.tick();
     // Sent in 101, over a link of one cycle.
     assert_eq!((bench.now, bench.requests().len()), (102, 1));
     let request = Request::read(0, 0, 1, CacheHint::Cached);
-    assert_eq!(bench.l1.next_event(bench.now, &bench.port), NEVER);
+    assert_eq!(bench.l1.next_event(bench.now, &bench.port, 0), NEVER);
     assert!(bench.answer(&request, 7));
     assert_eq!(bench.take(), None);
-    assert_eq!(bench.l1.next_event(bench.now, &bench.port), 103);
+    assert_eq!(bench.l1.next_event(bench.now, &bench.port, 0), 103);
     bench.tick();
     assert_eq!(bench.take(), Some((9, 7)));
     assert!(bench.l1.is_idle());

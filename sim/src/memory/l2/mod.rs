@@ -7,6 +7,7 @@
 //! A frame has three kinds of bytes: those of valid sectors; in other sectors the dirty bytes, which
 //! writes have put there without a fetch; and bytes that the slice does not know.
 
+mod access;
 mod jitter;
 mod release;
 #[cfg(test)]
@@ -16,12 +17,12 @@ mod waiters;
 use super::agenda::Agenda;
 use super::geometry::{LineGeometry, LineNumber, SliceHash, copy_bytes};
 use super::image::Image;
-use super::message::{MAX_LINE_BYTES, Reply, ReplyKind, Request, RequestKind, apply_atomic};
+use super::message::{Reply, Request};
 use super::tags::{Frame, Tags};
 use crate::clock::{Cycle, NEVER};
 use crate::config::Config;
-use crate::isa::table::CacheHint;
 use crate::stats::counters;
+use access::needed_sectors;
 use jitter::Delays;
 pub use jitter::Jitter;
 use release::{Releases, Writes};
@@ -94,21 +95,6 @@ struct Fill {
     sectors: u8,
 }
 
-/// What an access at the head of the queue does.
-#[derive(Debug, Clone, Copy)]
-enum Plan {
-    /// Is performed on a frame.
-    Serve(Frame),
-    /// Waits for an outstanding line, after asking for these further sectors of it.
-    Join(MshrId, u8),
-    /// Waits for sectors of a line that is there.
-    Miss(Frame, u8),
-    /// Takes a frame for its line.
-    Replace(Frame),
-    /// Waits for the next release of the slice.
-    Release,
-}
-
 /// A packet of atomics that a slice has performed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PerformedAtomic {
@@ -177,7 +163,7 @@ impl Slice {
     pub(super) fn new(config: &Config) -> Slice {
         let geometry = LineGeometry::new(config);
         let l2 = &config.l2;
-        let tags = Tags::new(l2.slice_bytes, config.core.l1.line_bytes, l2.ways);
+        let tags = Tags::new(l2.slice_bytes, config.core.l1.line_bytes, l2.ways, l2.replacement);
         let frames = tags.frames();
         let mshrs = l2.mshrs as usize;
         let reply_capacity = (l2.hit_latency_cycles + config.interconnect.queue_entries) as usize;
@@ -370,12 +356,7 @@ impl Slice {
         mshr.outstanding &= !fill.sectors;
         if let Some(line) = self.tags.line(frame) {
             let from_memory = image.read(line);
-            let mut bytes = 0;
-            for sector in 0..self.geometry.sectors() {
-                if fill.sectors >> sector & 1 == 1 {
-                    bytes |= self.geometry.sector_mask(sector);
-                }
-            }
+            let bytes = self.geometry.bytes_of(fill.sectors);
             let place = self.place(frame);
             let line_data = &mut self.data[place];
             copy_bytes(line_data, &from_memory, bytes & !self.dirty[frame.index()]);
@@ -419,130 +400,6 @@ impl Slice {
         }
     }
 
-    /// What the request at the head of the queue can do now; `None` if it has to stay there.
-    fn plan(&self, request: &Request) -> Option<Plan> {
-        if request.kind == RequestKind::Release {
-            return Some(Plan::Release);
-        }
-        let line = self.geometry.number(request.line);
-        let index = self.hash.within_slice(line);
-        let needed = needed_sectors(request);
-        let Some(frame) = self.tags.find(index, line) else {
-            if needed != 0 && self.free_mshrs.is_empty() {
-                return None;
-            }
-            let frame = self.tags.victim(index, |frame| self.mshr_of[frame.index()] == NO_MSHR)?;
-            let transfers = usize::from(needed != 0) + usize::from(self.dirty[frame.index()] != 0);
-            return (transfers <= self.room_to_memory()).then_some(Plan::Replace(frame));
-        };
-        let missing = needed & !self.valid[frame.index()];
-        let id = self.mshr_of[frame.index()];
-        if id == NO_MSHR {
-            if missing == 0 {
-                return Some(Plan::Serve(frame));
-            }
-            let room = !self.free_mshrs.is_empty() && self.room_to_memory() >= 1;
-            return room.then_some(Plan::Miss(frame, missing));
-        }
-        let mshr = &self.mshrs[usize::from(id)];
-        if missing == 0 && request.kind == RequestKind::Read && !mshr.ordered {
-            return Some(Plan::Serve(frame));
-        }
-        let fetch = missing & !mshr.outstanding;
-        let room = self.waiters.has_room(usize::from(id)) && (fetch == 0 || self.room_to_memory() >= 1);
-        room.then_some(Plan::Join(MshrId(id), fetch))
-    }
-
-    /// Carries out what was planned for a request.
-    fn execute(&mut self, now: Cycle, request: Request, plan: Plan, image: &mut Image) {
-        let line = self.geometry.number(request.line);
-        let index = self.hash.within_slice(line);
-        match plan {
-            Plan::Release => {
-                self.counters.releases += 1;
-                self.releases.wait(request.core);
-            }
-            Plan::Serve(frame) => {
-                self.counters.hits += 1;
-                self.serve(now, &request, frame);
-            }
-            Plan::Join(id, fetch) => {
-                if fetch == 0 {
-                    self.counters.mshr_hits += 1;
-                } else {
-                    self.counters.sector_misses += 1;
-                    self.fetch(id, self.mshrs[usize::from(id.0)].frame, line, index, fetch);
-                }
-                self.mshrs[usize::from(id.0)].ordered |= request.kind != RequestKind::Read;
-                self.waiters.push(usize::from(id.0), request);
-            }
-            Plan::Miss(frame, missing) => {
-                let known = self.valid[frame.index()] != 0 || self.dirty[frame.index()] != 0;
-                *(if known { &mut self.counters.sector_misses } else { &mut self.counters.misses }) += 1;
-                self.begin_miss(request, frame, line, index, missing);
-            }
-            Plan::Replace(frame) => {
-                self.counters.misses += 1;
-                self.evict(frame, image);
-                self.tags.install(frame, line);
-                // A line that is only passing through must not look recently used.
-                self.tags.demote(frame);
-                match needed_sectors(&request) {
-                    0 => self.serve(now, &request, frame),
-                    needed => self.begin_miss(request, frame, line, index, needed),
-                }
-            }
-        }
-    }
-
-    /// Empties a frame; dirty bytes go to memory.
-    fn evict(&mut self, frame: Frame, image: &mut Image) {
-        let i = frame.index();
-        self.valid[i] = 0;
-        if self.tags.line(frame).is_some() {
-            self.counters.evictions += 1;
-            if self.dirty[i] != 0 {
-                self.counters.write_backs += 1;
-                self.write_back(frame, image);
-            }
-        }
-    }
-
-    /// Sends a line's dirty bytes to memory, for which there is room; the line stays, clean. Returns their sectors.
-    fn write_back(&mut self, frame: Frame, image: &mut Image) -> u8 {
-        let dirty = std::mem::take(&mut self.dirty[frame.index()]);
-        let Some(line) = self.tags.line(frame) else { return 0 };
-        image.write(line, &self.data[self.place(frame)], dirty);
-        let index = self.hash.within_slice(line);
-        let sectors = self.geometry.sectors_of(dirty);
-        self.to_memory.push_back(Transfer { line, index, sectors, fetch: None, epoch: self.writes.send() });
-        sectors
-    }
-
-    fn begin_miss(&mut self, request: Request, frame: Frame, line: LineNumber, index: u32, missing: u8) {
-        let Some(id) = self.free_mshrs.pop() else { return };
-        self.mshr_of[frame.index()] = id;
-        let ordered = request.kind != RequestKind::Read;
-        self.mshrs[usize::from(id)] = Mshr { frame, outstanding: 0, ordered, ready: false };
-        self.fetch(MshrId(id), frame, line, index, missing);
-        self.waiters.push(usize::from(id), request);
-    }
-
-    /// Asks memory for sectors, and for those that come in the same bursts anyway.
-    fn fetch(&mut self, id: MshrId, frame: Frame, line: LineNumber, index: u32, missing: u8) {
-        let group = (1u32 << self.sectors_per_burst) - 1;
-        let mut sectors = 0u32;
-        for first in (0..self.geometry.sectors()).step_by(self.sectors_per_burst as usize) {
-            if u32::from(missing) & group << first != 0 {
-                sectors |= group << first;
-            }
-        }
-        let mshr = &mut self.mshrs[usize::from(id.0)];
-        let sectors = sectors as u8 & !self.valid[frame.index()] & !mshr.outstanding;
-        mshr.outstanding |= sectors;
-        self.to_memory.push_back(Transfer { line, index, sectors, fetch: Some(id), epoch: 0 });
-    }
-
     /// Where the bytes of a frame are. Neighbouring sets are neighbours here, not the ways of a set: a kernel that uses
     /// a part of a large cache then touches a part of the host's pages.
     #[inline]
@@ -554,59 +411,5 @@ impl Slice {
 
     fn room_to_memory(&self) -> usize {
         self.to_memory_capacity - self.to_memory.len()
-    }
-
-    /// Performs a request on a frame that has everything it needs; the reply can go a hit latency later.
-    fn serve(&mut self, now: Cycle, request: &Request, frame: Frame) {
-        let i = frame.index();
-        let place = self.place(frame);
-        let line_data = &mut self.data[place];
-        let mut reply = Reply {
-            core: request.core,
-            tag: request.tag,
-            kind: ReplyKind::Data,
-            line: request.line,
-            sectors: request.sectors,
-            data: [0; MAX_LINE_BYTES],
-        };
-        let mut written = request.byte_mask;
-        match request.kind {
-            RequestKind::Read => {
-                self.counters.reads += 1;
-                self.geometry.copy_sectors(&mut reply.data, line_data, request.sectors);
-            }
-            RequestKind::Write => {
-                self.counters.writes += 1;
-                reply.kind = ReplyKind::WriteAck;
-                copy_bytes(line_data, &request.data, request.byte_mask);
-            }
-            RequestKind::Release => debug_assert!(false, "it touches no frame"),
-            RequestKind::Atomic(op) => {
-                self.counters.atomics += 1;
-                reply.kind = ReplyKind::AtomicOld;
-                let mask = request.byte_mask;
-                written = apply_atomic(op, mask, &request.data, request.swap, line_data, &mut reply.data);
-                if let Some(atomics) = &mut self.atomics {
-                    let (core, line) = (request.core, request.line);
-                    atomics.push(PerformedAtomic { core, line, bytes: mask, written });
-                }
-            }
-        }
-        if written != 0 {
-            self.dirty[i] |= written;
-            self.valid[i] |= self.geometry.full_sectors_of(self.dirty[i]);
-        }
-        if request.hint != CacheHint::Streaming {
-            self.tags.touch(frame);
-        }
-        self.replies.push_back((now + self.hit_latency, reply));
-    }
-}
-
-/// Sectors that have to be valid before a request can be served; a write needs none.
-fn needed_sectors(request: &Request) -> u8 {
-    match request.kind {
-        RequestKind::Write | RequestKind::Release => 0,
-        RequestKind::Read | RequestKind::Atomic(_) => request.sectors,
     }
 }

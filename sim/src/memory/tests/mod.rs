@@ -26,6 +26,11 @@ pub(super) struct Rig {
 pub(super) trait Unit {
     /// One cycle of core `core`. Returns false if the core takes no reply in this cycle.
     fn cycle(&mut self, now: Cycle, core: usize, l1: &mut L1) -> bool;
+
+    /// The epochs that the core is closing.
+    fn closing(&self, _core: usize) -> u8 {
+        0
+    }
 }
 
 impl<F: FnMut(Cycle, usize, &mut L1) -> bool> Unit for F {
@@ -59,7 +64,7 @@ impl Rig {
                 if takes && port.reply(now).is_some_and(|reply| l1.accept(now, reply)) {
                     port.pop_reply(now);
                 }
-                l1.tick(now, port);
+                l1.tick(now, port, unit.closing(core));
             }
         }
         self.system.run(self.now, until);
@@ -110,12 +115,12 @@ impl Rig {
     pub(super) fn store_word(&mut self, core: usize, address: u64, value: u32) {
         let (line, byte_mask, data) = word(address, value);
         let operation = Operation::Store { byte_mask, data: &data };
-        self.one(core, &Access { operation, hint: CacheHint::Cached, line, owner: 7 });
+        self.one(core, &Access { operation, hint: CacheHint::Cached, line, owner: 7, epoch: 0 });
     }
 }
 
 pub(super) fn load(line: u64, sectors: u8, hint: CacheHint) -> Access<'static> {
-    Access { operation: Operation::Load { sectors }, hint, line, owner: 5 }
+    Access { operation: Operation::Load { sectors }, hint, line, owner: 5, epoch: 0 }
 }
 
 /// Line, mask and data of one word, for lines of 128 bytes.

@@ -5,7 +5,7 @@
 //! between. Bytes of other cores in the same line may be stale.
 
 use super::*;
-use crate::config::Topology;
+use crate::config::{Replacement, Topology, WritePolicy};
 use crate::isa::special::Scope;
 use crate::isa::table::AtomicOp;
 use rand::{Rng, RngExt, SeedableRng};
@@ -24,6 +24,8 @@ struct Expected {
     data: LineData,
     /// An atomic performed in the L1 has another response to come.
     then_stored: bool,
+    /// Epoch whose count ends with the last response.
+    acknowledges: Option<usize>,
 }
 
 /// The access that a core tries to make until it is accepted.
@@ -47,11 +49,24 @@ struct RandomCore {
     expected: Vec<Option<Expected>>,
     outstanding: usize,
     log: Vec<(Cycle, u32, ResponseKind, u64)>,
+    /// By epoch: what the L2 has not acknowledged.
+    pending: [u32; 2],
+    open: usize,
+    /// The other epoch is being closed.
+    round: bool,
+    rounds: u32,
+}
+
+impl RandomCore {
+    fn is_finished(&self) -> bool {
+        self.left == 0 && self.attempt.is_none() && self.outstanding == 0
+    }
 }
 
 /// A unit that drives every core with random accesses and checks what comes back.
 struct Traffic {
     geometry: crate::memory::LineGeometry,
+    writes_back: bool,
     model: Vec<u8>,
     cores: Vec<RandomCore>,
 }
@@ -72,13 +87,22 @@ impl Traffic {
                 expected: Vec::new(),
                 outstanding: 0,
                 log: Vec::new(),
+                pending: [0; 2],
+                open: 0,
+                round: false,
+                rounds: 0,
             })
             .collect();
-        Traffic { geometry: crate::memory::LineGeometry::new(config), model: addresses(MEMORY), cores }
+        Traffic {
+            geometry: crate::memory::LineGeometry::new(config),
+            writes_back: config.core.l1.write_policy == WritePolicy::WriteBack,
+            model: addresses(MEMORY),
+            cores,
+        }
     }
 
     fn done(&self) -> bool {
-        self.cores.iter().all(|core| core.left == 0 && core.attempt.is_none() && core.outstanding == 0)
+        self.cores.iter().all(|core| core.is_finished() && core.pending == [0, 0])
     }
 
     fn plan(&mut self, core: usize) -> Attempt {
@@ -143,6 +167,7 @@ impl Traffic {
             mask: 0,
             data: [0; MAX_LINE_BYTES],
             then_stored: false,
+            acknowledges: None,
         };
         expected.data[..line_bytes].copy_from_slice(bytes);
         match &attempt.operation {
@@ -184,6 +209,11 @@ impl Unit for Traffic {
             && dice % 4 != 0
             && let Some(response) = l1.response(now)
         {
+            if response.kind == ResponseKind::WrittenBack {
+                me.pending[response.owner as usize] -= 1;
+                l1.pop_response(now);
+                return dice % 7 != 0;
+            }
             let slot = &mut me.expected[response.owner as usize];
             let expected = slot.take().expect("one response an access");
             assert_eq!((response.kind, response.line), (expected.kind, expected.line), "core {core}");
@@ -201,12 +231,20 @@ impl Unit for Traffic {
                 let stored = Expected { kind: ResponseKind::Stored, mask: 0, then_stored: false, ..expected };
                 *slot = Some(stored);
             } else {
+                expected.acknowledges.into_iter().for_each(|epoch| me.pending[epoch] -= 1);
                 me.outstanding -= 1;
             }
             l1.pop_response(now);
         }
         if dice == 0 {
             l1.invalidate();
+        }
+        if me.round && me.pending[1 - me.open] == 0 {
+            me.round = false;
+            me.rounds += 1;
+        } else if !me.round && dice % 50 == 1 {
+            me.open = 1 - me.open;
+            me.round = true;
         }
         if self.cores[core].attempt.is_none() && self.cores[core].left > 0 && dice % 3 != 0 {
             self.cores[core].left -= 1;
@@ -221,18 +259,47 @@ impl Unit for Traffic {
                 }
             };
             let owner = self.cores[core].expected.len() as u32;
-            let access = Access { operation, hint: attempt.hint, line: attempt.line, owner };
+            let access = Access {
+                operation,
+                hint: attempt.hint,
+                line: attempt.line,
+                owner,
+                epoch: self.cores[core].open as u8,
+            };
             let blocked = l1.is_blocked();
-            if l1.access(now, &access).is_ok() {
+            let hits = l1.counters().hits;
+            if let Ok(on_the_way) = l1.access(now, &access) {
                 assert!(!blocked, "an access is accepted only when something has changed");
-                let expected = self.perform(core, &attempt);
-                self.cores[core].expected.push(Some(expected));
-                self.cores[core].outstanding += 1;
+                let mut expected = self.perform(core, &attempt);
+                let me = &mut self.cores[core];
+                let stays = self.writes_back
+                    && match &attempt.operation {
+                        Planned::Load(_) => false,
+                        Planned::Store(..) => attempt.hint != CacheHint::Uncached,
+                        Planned::Atomic(..) => expected.then_stored && l1.counters().hits > hits,
+                    };
+                if on_the_way {
+                    me.pending[me.open] += 1;
+                    expected.acknowledges = (!stays).then_some(me.open);
+                }
+                expected.then_stored &= !stays;
+                let answered = !(stays && expected.kind == ResponseKind::Stored);
+                me.outstanding += usize::from(answered);
+                me.expected.push(answered.then_some(expected));
             } else {
                 self.cores[core].attempt = Some(attempt);
             }
         }
         dice % 7 != 0
+    }
+
+    fn closing(&self, core: usize) -> u8 {
+        let core = &self.cores[core];
+        match (core.is_finished(), core.round) {
+            (true, _) => 3,
+            (false, true) => 1 << (1 - core.open),
+            (false, false) => 0,
+        }
     }
 }
 
@@ -290,7 +357,15 @@ fn machines() -> Vec<Config> {
     let mut own = with(&whole, Topology::Edges, 1);
     own.interconnect.edges = super::topologies::two_routers(&own);
     assert!(own.check().is_empty(), "{:?}", own.check());
-    vec![base, tight, sectors, whole, ring, mesh, own]
+    let mut machines = vec![base, tight, sectors, whole, ring, mesh, own];
+    for (i, replacement) in [Replacement::Lru, Replacement::Plru, Replacement::Random].into_iter().enumerate()
+    {
+        let mut back = machines[i + 1].clone();
+        back.core.l1.write_policy = WritePolicy::WriteBack;
+        (back.core.l1.replacement, back.l2.replacement) = (replacement, replacement);
+        machines.push(back);
+    }
+    machines
 }
 
 fn run(config: &Config, seed: u64, accesses: u32, quantum: Cycle, skip: bool) -> (Rig, Traffic) {
