@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::isa::table::AtomicOp;
+use crate::isa::table::CacheHint;
+use crate::memory::message::{MAX_LINE_BYTES, ReplyKind, RequestKind};
 
 struct Bench {
     slice: Slice,
