@@ -11,6 +11,10 @@ use wave_sim::launch::{self, Job, Size};
 /// Machines that are drawn.
 const MACHINES: u64 = 20;
 
+/// Kernels that put their results in an order that atomics decide, which any order of accesses may change: their own
+/// launch file says what is right.
+const IN_ANY_ORDER: &[&str] = &["compact"];
+
 /// One of some values.
 fn of<T: Copy>(random: &mut Pcg32, values: &[T]) -> T {
     values[random.random_range(0..values.len())]
@@ -76,7 +80,7 @@ fn drawn(random: &mut Pcg32) -> Option<Config> {
     config.check().is_empty().then_some(config)
 }
 
-/// A hash of device memory after a kernel's launches.
+/// A hash of device memory after a kernel's launches, which are right by what its launch file says.
 fn run(config: &Config, job: &Job) -> u64 {
     let mut memory = job.memory.clone();
     memory.resize(config.device_memory_bytes as usize, 0);
@@ -86,8 +90,13 @@ fn run(config: &Config, job: &Job) -> u64 {
         gpu.run(step, &options, &mut Off, &mut |_| {})
             .unwrap_or_else(|e| panic!("{}: {e:?}\n{config:?}", job.name));
     }
+    let memory = gpu.into_memory();
+    let verification = job.verify(&memory);
+    assert!(verification.is_ok(), "{}: {verification}\n{config:?}", job.name);
     let mut hasher = DefaultHasher::new();
-    gpu.into_memory().hash(&mut hasher);
+    if !IN_ANY_ORDER.contains(&job.name.as_str()) {
+        memory.hash(&mut hasher);
+    }
     hasher.finish()
 }
 

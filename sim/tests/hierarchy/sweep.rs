@@ -77,5 +77,6 @@ fn every_parameter_of_the_hierarchy_is_swept() {
     assert!(wanted.len() > 50, "{wanted:?}");
     let sweeps = sweeps();
     let swept: BTreeSet<String> = sweeps.iter().map(|sweep| sweep.key.to_owned()).collect();
-    assert_eq!(swept, wanted);
+    let missing: Vec<_> = wanted.symmetric_difference(&swept).collect();
+    assert!(missing.is_empty(), "{missing:?}");
 }

@@ -29,6 +29,9 @@ pub struct Sweep {
 pub const SMALL: Values =
     &[("cores", "1"), ("device_memory_bytes", "1_048_576"), ("dram.t_refi", "0"), ("dram.policy", "fcfs")];
 
+/// The distances of a bus that may be half as fast.
+const SLOW_BUS: Values = &[("l2.slices", "1"), ("dram.t_ccd_s", "4"), ("dram.t_ccd_l", "4")];
+
 /// One slice, so that line n of memory is line n of its channel; room for all at every level above.
 const CHANNEL: Values = &[
     ("l2.slices", "1"),
@@ -323,8 +326,8 @@ fn dram() -> Vec<Sweep> {
             &[("kernel.cycles", Down), ("dram.row_hits", Up)],
         ),
         sweep("dram.clock_mhz", CHANNEL, "1750", "875", chain(&every(8, 1024), 1), SLOWER),
-        sweep("dram.bus_bits", CHANNEL, "16", "8", chain(&every(8, 1024), 1), SLOWER),
-        sweep("dram.transfers_per_clock", CHANNEL, "8", "4", chain(&every(8, 1024), 1), SLOWER),
+        sweep("dram.bus_bits", SLOW_BUS, "16", "8", chain(&every(8, 1024), 1), SLOWER),
+        sweep("dram.transfers_per_clock", SLOW_BUS, "8", "4", chain(&every(8, 1024), 1), SLOWER),
         sweep(
             "dram.burst_bytes",
             CHANNEL,
