@@ -18,6 +18,17 @@ fn counts_time(name: &str, unit: &str) -> bool {
         || !rows && waiting.iter().any(|word| name.contains(word))
 }
 
+/// What may trade places when time moves: whether a line is there already or still on its way, and in which order
+/// memory opens rows. Their sums may not.
+const TRADES: [&[&str]; 3] = [
+    &["l1.hits", "l1.mshr_hits"],
+    &["l2.hits", "l2.mshr_hits"],
+    &["dram.row_hits", "dram.row_empties", "dram.row_conflicts"],
+];
+/// What goes with them.
+const FOLLOW: [&str; 5] =
+    ["core.fetches_discarded", "dram.activates", "dram.precharges", "core.fetches", "core.icache_hits"];
+
 /// Every statistic that differs, and where it went.
 fn moved(before: &KernelReport, after: &KernelReport) -> Vec<(&'static str, &'static str, Move)> {
     let pairs = values(before).into_iter().zip(values(after));
@@ -38,14 +49,23 @@ fn objection(sweep: &Sweep) -> Option<String> {
     }
     for &(name, expected) in sweep.moves {
         let found = moved.iter().find(|(moved, _, _)| *moved == name).map(|m| m.2);
-        if found.is_none() || (expected != Move::Any && found != Some(expected)) {
+        if expected != Move::May && (found.is_none() || expected != Move::Any && found != Some(expected)) {
             wrong.push(format!("{name} should go {expected:?}: {found:?}"));
         }
     }
     let time = |name: &str| ["kernel.cycles", "kernel.release_cycles"].contains(&name);
     let time_moves = sweep.moves.iter().any(|m| time(m.0));
+    let listed = |name: &str| sweep.moves.iter().any(|m| m.0 == name);
+    let sum = |report: &KernelReport, names: &[&str]| -> u64 {
+        values(report).iter().filter(|(d, _)| names.contains(&d.name)).map(|(_, value)| value).sum()
+    };
+    let traded = |name: &str| {
+        let of = TRADES.iter().find(|names| names.contains(&name));
+        of.is_some_and(|names| names.iter().any(|n| listed(n)) || sum(&before, names) == sum(&after, names))
+            || FOLLOW.contains(&name)
+    };
     for (name, unit, way) in &moved {
-        let said = sweep.moves.iter().any(|m| m.0 == *name) || time_moves && counts_time(name, unit);
+        let said = listed(name) || time_moves && (counts_time(name, unit) || traded(name));
         if !said {
             wrong.push(format!("{name} goes {way:?}"));
         }
@@ -71,7 +91,7 @@ fn every_parameter_of_the_hierarchy_is_swept() {
             section = line.strip_prefix("### `").and_then(|rest| rest.strip_suffix('`')).unwrap_or("");
         } else if let Some((key, _)) = line.strip_prefix("| `").and_then(|rest| rest.split_once('`')) {
             let key = format!("{section}.{key}");
-            wanted.extend(SECTIONS.iter().any(|s| key.starts_with(s)).then_some(key));
+            wanted.extend((SECTIONS.iter().any(|s| key.starts_with(s)) && key != "dram.part").then_some(key));
         }
     }
     assert!(wanted.len() > 50, "{wanted:?}");

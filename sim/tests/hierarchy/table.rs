@@ -2,15 +2,17 @@
 
 use super::machine::{Values, Work};
 use super::work::{at_once, by_groups, by_waves, chain, local, stores_and_loads};
-use Move::{Any, Down, Up};
+use Move::{Any, Down, May, Up};
 
 /// Where a statistic goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Move {
     Up,
     Down,
-    /// Somewhere else; which way is none of the parameter's business.
+    /// Somewhere else; which way is not for the parameter to say.
     Any,
+    /// Anywhere, or nowhere.
+    May,
 }
 
 /// A parameter changed alone.
@@ -32,6 +34,15 @@ pub const SMALL: Values =
 /// The distances of a bus that may be half as fast.
 const SLOW_BUS: Values = &[("l2.slices", "1"), ("dram.t_ccd_s", "4"), ("dram.t_ccd_l", "4")];
 
+/// A bus that is slower than all else.
+const SLOW_CHANNEL: Values = &[
+    ("dram.transfers_per_clock", "1"),
+    ("dram.t_ccd_s", "16"),
+    ("dram.t_ccd_l", "16"),
+    ("core.l1.mshrs", "16"),
+    ("core.lsu.pending_entries", "16"),
+];
+
 /// One slice, so that line n of memory is line n of its channel; room for all at every level above.
 const CHANNEL: Values = &[
     ("l2.slices", "1"),
@@ -44,6 +55,11 @@ const CHANNEL: Values = &[
     ("dram.queue_entries", "16"),
     ("interconnect.queue_entries", "16"),
     ("interconnect.port_bytes_per_cycle", "64"),
+    ("dram.clock_mhz", "500"),
+    ("dram.t_rrd_l", "40"),
+    ("dram.t_faw", "200"),
+    ("dram.t_ccd_l", "30"),
+    ("dram.t_wtr_l", "90"),
 ];
 
 fn every(count: u32, stride: u32) -> Vec<u32> {
@@ -81,10 +97,10 @@ const MORE_L2_HITS: &[(&str, Move)] = &[
     ("dram.reads", Down),
     ("dram.read_bytes", Down),
     ("dram.requests", Down),
-    ("dram.row_hits", Any),
-    ("dram.row_conflicts", Any),
-    ("dram.activates", Any),
-    ("dram.precharges", Any),
+    ("dram.row_hits", May),
+    ("dram.row_conflicts", May),
+    ("dram.activates", May),
+    ("dram.precharges", May),
     ("dram.data_bus_busy_clocks", Down),
 ];
 
@@ -127,6 +143,14 @@ fn core() -> Vec<Sweep> {
                 ("l1.misses", Up),
                 ("l1.sector_misses", Down),
                 ("l1.installed_lines", Up),
+                ("interconnect.reply_bytes", Down), // of code
+                ("l2.sector_misses", Down),
+                ("l2.misses", Up),
+                ("l2.fetched_sectors", Down),
+                ("dram.reads", Down),
+                ("dram.read_bytes", Down),
+                ("dram.data_bus_busy_clocks", Down),
+                ("dram.requests", Up),
             ],
         ),
         sweep(
@@ -177,7 +201,18 @@ fn core() -> Vec<Sweep> {
             "write_through",
             "write_back",
             stores_and_loads(&[0, 0, 0, 0, 0, 0], &[]),
-            &[("kernel.cycles", Any)],
+            &[
+                ("kernel.cycles", Any),
+                ("kernel.release_cycles", May),
+                ("l1.store_hits", Up),
+                ("l1.write_backs", Up),
+                ("interconnect.requests", Down),
+                ("interconnect.request_bytes", Down),
+                ("interconnect.replies", Down),
+                ("interconnect.reply_bytes", Down),
+                ("l2.writes", Down),
+                ("l2.hits", Down),
+            ],
         ),
         sweep("core.local.latency_cycles", &[], "4", "9", local(4, 8), SLOWER),
         sweep("core.lsu.queue_entries", &[], "4", "1", by_waves(4, &every(8, 1024), 16, 16, 128), SLOWER),
@@ -210,11 +245,11 @@ fn interconnect() -> Vec<Sweep> {
         sweep("interconnect.port_bytes_per_cycle", &[], "16", "8", chain(&every(8, 64), 2), SLOWER),
         sweep(
             "interconnect.queue_entries",
-            &[("cores", "4"), ("l2.slices", "1")],
+            &[("core.l1.mshrs", "16"), ("core.lsu.pending_entries", "16")],
             "2",
             "8",
-            by_groups(4, 16, 512),
-            FASTER,
+            by_waves(4, &every(8, 64), 16, 16, 512),
+            &[("kernel.cycles", Any), ("l1.fails_outgoing", Down)],
         ),
         sweep(
             "interconnect.topology",
@@ -271,7 +306,7 @@ fn l2() -> Vec<Sweep> {
             "1",
             "4",
             by_groups(4, 16, 512),
-            FASTER,
+            &[("kernel.cycles", Down), ("l2.evictions", Down)],
         ),
         sweep("l2.slice_bytes", ONE, "8192", "16_384", chain(&every(160, 64), 2), MORE_L2_HITS),
         sweep("l2.ways", ONE, "4", "8", chain(&every(6, 8192), 3), MORE_L2_HITS),
@@ -293,12 +328,13 @@ fn l2() -> Vec<Sweep> {
             by_groups(2, 8, 64),
             &[("kernel.cycles", Up), ("l2.reservation_fails", Up)],
         ),
+        // Four lines of one slice, and behind them four of the other.
         sweep(
             "l2.queue_entries",
-            &[("l2.slices", "1"), ("cores", "4")],
+            &[("l2.mshrs", "1"), ("core.l1.mshrs", "16"), ("core.lsu.pending_entries", "16")],
             "1",
             "8",
-            by_groups(4, 16, 512),
+            at_once(&[0, 192, 320, 384, 64, 128, 256, 448], 4, 4),
             FASTER,
         ),
     ]
@@ -307,7 +343,7 @@ fn l2() -> Vec<Sweep> {
 fn dram() -> Vec<Sweep> {
     let sweep = |key, machine, before, after, work, moves| Sweep { key, machine, before, after, work, moves };
     vec![
-        sweep("dram.channels", &[], "1", "2", at_once(&every(8, 64), 16, 16), FASTER),
+        sweep("dram.channels", SLOW_CHANNEL, "1", "2", at_once(&every(8, 64), 16, 16), FASTER),
         sweep(
             "dram.banks",
             CHANNEL,
@@ -326,15 +362,29 @@ fn dram() -> Vec<Sweep> {
             &[("kernel.cycles", Down), ("dram.row_hits", Up)],
         ),
         sweep("dram.clock_mhz", CHANNEL, "1750", "875", chain(&every(8, 1024), 1), SLOWER),
-        sweep("dram.bus_bits", SLOW_BUS, "16", "8", chain(&every(8, 1024), 1), SLOWER),
-        sweep("dram.transfers_per_clock", SLOW_BUS, "8", "4", chain(&every(8, 1024), 1), SLOWER),
+        sweep(
+            "dram.bus_bits",
+            SLOW_BUS,
+            "16",
+            "8",
+            chain(&every(8, 1024), 1),
+            &[("kernel.cycles", Up), ("dram.data_bus_busy_clocks", Up)],
+        ),
+        sweep(
+            "dram.transfers_per_clock",
+            SLOW_BUS,
+            "8",
+            "4",
+            chain(&every(8, 1024), 1),
+            &[("kernel.cycles", Up), ("dram.data_bus_busy_clocks", Up)],
+        ),
         sweep(
             "dram.burst_bytes",
             CHANNEL,
             "32",
             "16",
             chain(&every(8, 1024), 1),
-            &[("kernel.cycles", Up), ("dram.reads", Up)],
+            &[("kernel.cycles", Up), ("dram.reads", Up), ("dram.writes", Up)],
         ),
         // By turns a line of one row of a bank and one of another.
         sweep(
@@ -351,22 +401,20 @@ fn dram() -> Vec<Sweep> {
 
 /// Each makes a distance longer that the work waits for.
 fn timings() -> Vec<Sweep> {
-    const FREE: Values =
-        &[("dram.t_rrd_l", "60"), ("dram.t_faw", "200"), ("dram.t_ccd_l", "30"), ("dram.t_wtr_l", "90")];
+    const REFRESHED: Values = &[("l2.slices", "1"), ("dram.t_refi", "600")];
     let sweep = |key, before, after, work, moves| Sweep { key, machine: CHANNEL, before, after, work, moves };
-    let other = |sweep: Sweep, machine| Sweep { machine, ..sweep };
-    _ = (FREE, &other);
     vec![
         sweep("dram.t_rcd", "24", "40", chain(&one_bank(), 1), SLOWER),
         sweep("dram.t_rp", "20", "24", chain(&one_bank(), 1), SLOWER),
         sweep("dram.t_cl", "24", "40", chain(&one_bank(), 1), SLOWER),
-        sweep("dram.t_ras", "40", "52", at_once(&one_bank(), 4, 4), SLOWER),
+        // Nothing can tell: t_rc, which is not less than t_ras and t_rp, keeps the next activate back as long.
+        sweep("dram.t_ras", "40", "52", at_once(&one_bank(), 4, 4), &[]),
         sweep("dram.t_rc", "76", "120", at_once(&one_bank(), 4, 4), SLOWER),
-        sweep("dram.t_rrd_s", "7", "9", at_once(&every(2, 64), 4, 4), SLOWER),
+        sweep("dram.t_rrd_s", "7", "40", at_once(&every(2, 64), 4, 4), SLOWER),
         sweep("dram.t_rrd_l", "9", "40", at_once(&one_group(), 4, 4), SLOWER),
-        sweep("dram.t_faw", "28", "120", at_once(&every(8, 2048), 4, 4), SLOWER),
-        sweep("dram.t_ccd_s", "2", "3", at_once(&every(8, 64), 16, 16), SLOWER),
-        sweep("dram.t_ccd_l", "3", "9", at_once(&every(8, 64), 16, 16), SLOWER),
+        sweep("dram.t_faw", "28", "200", at_once(&every(8, 2048), 4, 4), SLOWER),
+        sweep("dram.t_ccd_s", "2", "30", at_once(&every(8, 64), 16, 16), SLOWER),
+        sweep("dram.t_ccd_l", "3", "30", at_once(&every(8, 64), 16, 16), SLOWER),
         sweep(
             "dram.t_cwl",
             "6",
@@ -374,17 +422,11 @@ fn timings() -> Vec<Sweep> {
             stores_and_loads(&every(8, 64), &[]),
             &[("kernel.release_cycles", Up)],
         ),
-        sweep("dram.t_wtr_s", "9", "11", stores_and_loads(&every(160, 64), &every(160, 64)), SLOWER),
-        sweep("dram.t_wtr_l", "11", "40", stores_and_loads(&every(160, 64), &every(160, 64)), SLOWER),
+        sweep("dram.t_wtr_s", "9", "90", stores_and_loads(&every(160, 64), &every(160, 64)), SLOWER),
+        sweep("dram.t_wtr_l", "11", "90", stores_and_loads(&every(160, 64), &every(160, 64)), SLOWER),
         sweep("dram.t_rtp", "2", "60", at_once(&one_bank(), 4, 4), SLOWER),
         sweep("dram.t_wr", "24", "80", stores_and_loads(&one_bank(), &[]), &[("kernel.release_cycles", Up)]),
-        sweep(
-            "dram.t_rfc",
-            "210",
-            "400",
-            chain(&every(48, 1024), 1),
-            &[("kernel.cycles", Up), ("dram.row_hits", Any)],
-        ),
+        Sweep { machine: REFRESHED, ..sweep("dram.t_rfc", "210", "400", chain(&every(48, 1024), 1), SLOWER) },
         sweep(
             "dram.t_refi",
             "0",
