@@ -146,6 +146,10 @@ fn core() -> Vec<Sweep> {
                 ("interconnect.reply_bytes", Down), // of code
                 ("l2.sector_misses", Down),
                 ("l2.misses", Up),
+                ("l2.hits", Down),
+                ("dram.row_hits", May),
+                ("dram.row_empties", May),
+                ("dram.row_conflicts", May),
                 ("l2.fetched_sectors", Down),
                 ("dram.reads", Down),
                 ("dram.read_bytes", Down),
@@ -159,7 +163,27 @@ fn core() -> Vec<Sweep> {
             "32",
             "64",
             chain(&every(16, 32), 1),
-            &[("kernel.cycles", Down), ("l1.hits", Up), ("l1.sector_misses", Down)],
+            &[
+                ("kernel.cycles", Down),
+                ("l1.hits", Up),
+                ("l1.sector_misses", Down),
+                ("l1.requested_sectors", Down),
+                ("interconnect.requests", Down),
+                ("interconnect.request_bytes", Down),
+                ("interconnect.replies", Down),
+                ("interconnect.reply_bytes", Down),
+                ("l2.reads", Down),
+                ("l2.sector_misses", Down),
+                ("l2.fetched_sectors", Down),
+                ("dram.reads", May),
+                ("dram.read_bytes", May),
+                ("dram.writes", Up), // a whole sector of results
+                ("dram.written_bytes", Up),
+                ("dram.requests", Down),
+                ("dram.row_hits", Down),
+                ("dram.row_conflicts", May),
+                ("dram.data_bus_busy_clocks", May),
+            ],
         ),
         sweep(
             "core.l1.mshrs",
@@ -245,11 +269,15 @@ fn interconnect() -> Vec<Sweep> {
         sweep("interconnect.port_bytes_per_cycle", &[], "16", "8", chain(&every(8, 64), 2), SLOWER),
         sweep(
             "interconnect.queue_entries",
-            &[("core.l1.mshrs", "16"), ("core.lsu.pending_entries", "16")],
+            &[
+                ("core.l1.mshrs", "16"),
+                ("core.lsu.pending_entries", "16"),
+                ("interconnect.port_bytes_per_cycle", "1"),
+            ],
             "2",
             "8",
             by_waves(4, &every(8, 64), 16, 16, 512),
-            &[("kernel.cycles", Any), ("l1.fails_outgoing", Down)],
+            &[("kernel.cycles", May), ("l1.fails_outgoing", Down)],
         ),
         sweep(
             "interconnect.topology",
@@ -331,7 +359,12 @@ fn l2() -> Vec<Sweep> {
         // Four lines of one slice, and behind them four of the other.
         sweep(
             "l2.queue_entries",
-            &[("l2.mshrs", "1"), ("core.l1.mshrs", "16"), ("core.lsu.pending_entries", "16")],
+            &[
+                ("l2.mshrs", "1"),
+                ("core.l1.mshrs", "16"),
+                ("core.lsu.pending_entries", "16"),
+                ("dram.clock_mhz", "200"),
+            ],
             "1",
             "8",
             at_once(&[0, 192, 320, 384, 64, 128, 256, 448], 4, 4),
@@ -401,6 +434,14 @@ fn dram() -> Vec<Sweep> {
 
 /// Each makes a distance longer that the work waits for.
 fn timings() -> Vec<Sweep> {
+    const GROUPS: Values = &[
+        ("l2.slices", "1"),
+        ("core.l1.mshrs", "16"),
+        ("core.lsu.pending_entries", "16"),
+        ("dram.clock_mhz", "500"),
+        ("dram.t_rrd_l", "150"),
+        ("dram.t_faw", "200"),
+    ];
     const REFRESHED: Values = &[("l2.slices", "1"), ("dram.t_refi", "600")];
     let sweep = |key, before, after, work, moves| Sweep { key, machine: CHANNEL, before, after, work, moves };
     vec![
@@ -410,8 +451,8 @@ fn timings() -> Vec<Sweep> {
         // Nothing can tell: t_rc, which is not less than t_ras and t_rp, keeps the next activate back as long.
         sweep("dram.t_ras", "40", "52", at_once(&one_bank(), 4, 4), &[]),
         sweep("dram.t_rc", "76", "120", at_once(&one_bank(), 4, 4), SLOWER),
-        sweep("dram.t_rrd_s", "7", "40", at_once(&every(2, 64), 4, 4), SLOWER),
-        sweep("dram.t_rrd_l", "9", "40", at_once(&one_group(), 4, 4), SLOWER),
+        Sweep { machine: GROUPS, ..sweep("dram.t_rrd_s", "7", "150", at_once(&every(2, 64), 4, 4), SLOWER) },
+        sweep("dram.t_rrd_l", "9", "150", at_once(&one_group(), 4, 4), SLOWER),
         sweep("dram.t_faw", "28", "200", at_once(&every(8, 2048), 4, 4), SLOWER),
         sweep("dram.t_ccd_s", "2", "30", at_once(&every(8, 64), 16, 16), SLOWER),
         sweep("dram.t_ccd_l", "3", "30", at_once(&every(8, 64), 16, 16), SLOWER),
@@ -426,7 +467,16 @@ fn timings() -> Vec<Sweep> {
         sweep("dram.t_wtr_l", "11", "90", stores_and_loads(&every(160, 64), &every(160, 64)), SLOWER),
         sweep("dram.t_rtp", "2", "60", at_once(&one_bank(), 4, 4), SLOWER),
         sweep("dram.t_wr", "24", "80", stores_and_loads(&one_bank(), &[]), &[("kernel.release_cycles", Up)]),
-        Sweep { machine: REFRESHED, ..sweep("dram.t_rfc", "210", "400", chain(&every(48, 1024), 1), SLOWER) },
+        Sweep {
+            machine: REFRESHED,
+            ..sweep(
+                "dram.t_rfc",
+                "210",
+                "400",
+                chain(&every(48, 1024), 1),
+                &[("kernel.cycles", Up), ("dram.refreshes", Up)],
+            )
+        },
         sweep(
             "dram.t_refi",
             "0",
