@@ -88,7 +88,7 @@ impl Plot {
             text(&mut svg, LEFT - 6.0, y(value) + 4.0, "end", &format!("{value}"));
         }
         let every = ((to - from) / 12.0).ceil().max(1.0) as i32;
-        let powers = if bars { 0..=-1 } else { from as i32..=to as i32 };
+        let powers = (!bars).then_some(from as i32..=to as i32).into_iter().flatten();
         for (i, name) in self.names.iter().enumerate() {
             text(&mut svg, x(i as f64 + 1.0), bottom + 16.0, "middle", name);
         }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::isa::table::AtomicOp;
 use crate::isa::table::CacheHint;
-use crate::memory::message::{MAX_LINE_BYTES, ReplyKind, RequestKind};
+use crate::memory::message::MAX_LINE_BYTES;
 
 struct Bench {
     slice: Slice,
