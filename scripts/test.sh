@@ -33,3 +33,9 @@ if cargo clippy --version >/dev/null 2>&1; then step cargo clippy --workspace --
 step cargo test --workspace --quiet
 step cargo build --release --quiet
 step cargo run --release --quiet -- --config configs/gpu.ron --size small
+# The figures in the book are those of the machine as it is.
+measured="$(mktemp -d)"
+printf '\n== docs/measure\n'
+cargo run --release --quiet -- measure --config configs/gpu.ron --save "$measured" >"$measured/gpu.txt"
+diff -r docs/measure "$measured"
+rm -r "$measured"

@@ -447,7 +447,7 @@ pub struct MeasureArgs {
     /// Form of the report
     #[arg(long, value_enum, value_name = "FORM", default_value = "text")]
     pub format: Format,
-    /// Write a plot of each topic into this folder, as SVG
+    /// Write plots of each topic into this folder, as SVG
     #[arg(long, value_name = "DIR")]
     pub save: Option<PathBuf>,
 }

@@ -1,18 +1,25 @@
 //! Throughput of atomic additions: local memory, and device memory in each scope; all lanes at one word, or
 //! each at its own.
 
-use super::bandwidth::{Bound, IN_ORDER, figure};
-use super::kernel::{Kernel, waves};
+use super::bandwidth::{IN_ORDER, LINKS, core_counts};
+use super::bound::{Bound, by_issue, figure, least};
+use super::kernel::{Kernel, again_and_again, in_turn, waves};
 use super::plot::{Plot, Series};
 use super::{Figure, Observer, Section, Topic, expected};
-use crate::config::Config;
+use crate::config::{Config, Topology, WritePolicy};
+use crate::observe::counted;
 
 const UNIT: &str = "additions a cycle";
-/// Runs of the machine.
-pub(super) const STEPS: usize = 18;
+/// Runs of the machine, beside those of the plot.
+const STEPS: usize = 18;
 /// Atomics of an iteration.
-const UNROLLED: u32 = 16;
-const ITERATIONS: u32 = 8;
+const UNROLLED: u32 = 64;
+const ITERATIONS: u32 = 4;
+
+/// Runs of the machine, at most.
+pub(super) fn steps(config: &Config) -> usize {
+    STEPS + core_counts(config).len()
+}
 
 /// Where the lanes point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,26 +37,31 @@ impl Words {
     }
 }
 
+/// Runs an atomic addition of 1 at r5 by every wave of some cores: the rate, and the bounds by what the cores issue.
 fn run(
     config: &Config,
     instruction: &str,
     words: Words,
     cores: u32,
     progress: &mut dyn Observer,
-) -> Result<f64, String> {
-    let threads = waves(config, 64) * config.core.wave_width;
+) -> Result<(f64, Vec<Bound>), String> {
+    let local = instruction.starts_with("local");
+    let width = config.core.wave_width;
+    let room = if local { config.core.local_memory_bytes / (4 * width) } else { u32::MAX };
+    let waves = if words == Words::Same { waves(config, 64) } else { waves(config, room.clamp(1, 64)) };
     let body = format!("{instruction}\n").repeat(UNROLLED as usize);
     let bytes = if words == Words::Same { 0 } else { 4 };
     let text = format!(
-        "mov_sr r5, sr_workgroup_id_x\nmov_sr r6, sr_workgroup_size_x\nmov_sr r7, sr_thread_id_x\n\
-         imad r4, r5, r6, r7\nmov_imm r5, {bytes}\nimul r4, r4, r5\nmov_imm r6, 1\nmov_imm r7, 0\n\
-         {instruction}\nbarrier\nloop\n{body}isub r0, r0, r6\nucmp_eq p1, r0, r7\nbreak p1\nendloop"
+        "mov_sr r4, sr_workgroup_id_x\nmov_sr r6, sr_workgroup_size_x\nmov_sr r7, sr_thread_id_x\n\
+         imad r5, r4, r6, r7\nmov_imm r6, {bytes}\nimul r5, r5, r6\n{}{}",
+        in_turn(config, instruction, 1),
+        again_and_again(&body)
     );
-    let local = instruction.starts_with("local");
-    let kernel = Kernel::new(&text, cores, threads, &[ITERATIONS])?;
-    let kernel = if local { kernel.with_local_memory(16 << 10) } else { kernel };
+    let kernel = Kernel::new(&text, cores, waves * width, &[ITERATIONS])?;
+    let kernel = if local { kernel.with_local_memory(4 * width * waves) } else { kernel };
     let (rate, _) = kernel.rate(config, progress)?;
-    Ok(rate.of(f64::from(config.core.wave_width)))
+    let additions = f64::from(width);
+    Ok((rate.of(additions), by_issue(config, cores, &kernel.work(config), additions)))
 }
 
 /// Packets of an atomic instruction of a whole wave, and the payload of each (rule L5, M6).
@@ -68,14 +80,16 @@ fn local(config: &Config, words: Words, progress: &mut dyn Observer) -> Result<F
     let width = config.core.wave_width;
     let passes = match words {
         Words::Same => width,
-        Words::Distinct => width.div_ceil(config.core.local.banks),
+        // Lanes that share a word of a bank take a pass each.
+        Words::Distinct => {
+            let shared = config.core.local.bank_bytes / 4;
+            width.div_ceil(shared).div_ceil(config.core.local.banks) * shared.min(width)
+        }
     };
     progress.starts(&format!("local memory, {}", words.name()));
-    let rate = run(config, "local_atomic_add r4, r6", words, 1, progress)?;
-    let bounds = [Bound::new(f64::from(width) / f64::from(passes), "core.local.banks, a pass a cycle")];
-    // A pass a cycle is as fast as one scheduler's instructions come.
-    let loosely = (passes == 1 && config.core.schedulers == 1).then_some("instructions issued");
-    Ok(figure(format!("local memory, {}, one core", words.name()), rate, UNIT, &bounds, loosely))
+    let (rate, mut bounds) = run(config, "local_atomic_add r5, r8", words, 1, progress)?;
+    bounds.push(Bound::new(f64::from(width) / f64::from(passes), "core.local.banks, a pass a cycle"));
+    Ok(figure(format!("local memory, {}, 1 core", words.name()), rate, UNIT, &bounds, None))
 }
 
 /// Measures every kind.
@@ -90,46 +104,51 @@ pub(super) fn measure(config: &Config, progress: &mut dyn Observer) -> Result<Se
     }
     for (scope, in_core) in [("wave", true), ("workgroup", true), ("device", false), ("system", false)] {
         for words in [Words::Same, Words::Distinct] {
-            for (cores, name) in [(1, "one core"), (config.cores, "all cores")] {
-                if (cores == 1) != (name == "one core") {
-                    continue;
-                }
-                let what = format!("{scope} scope, {}, {name}", words.name());
+            for cores in if config.cores == 1 { vec![1] } else { vec![1, config.cores] } {
+                let what = format!("{scope} scope, {}, {}", words.name(), counted(cores.into(), "core"));
                 progress.starts(&what);
-                let rate = run(config, &format!("atomic_add r4, r6, .{scope}"), words, cores, progress)?;
-                let loosely = match (scope, words) {
-                    ("system", _) => Some("each reaches memory"),
-                    (_, Words::Distinct) if cores > 1 => Some(IN_ORDER),
+                let instruction = format!("atomic_add r5, r8, .{scope}");
+                let (rate, mut bounds) = run(config, &instruction, words, cores, progress)?;
+                bounds.extend(bounds_of(config, words, cores, in_core));
+                let loosely = match words {
+                    _ if config.interconnect.topology != Topology::Crossbar => Some(LINKS),
+                    Words::Distinct if cores > 1 => Some(IN_ORDER),
                     _ => None,
                 };
-                figures.push(figure(what, rate, UNIT, &bounds(config, words, cores, in_core), loosely));
+                figures.push(figure(what, rate, UNIT, &bounds, loosely));
             }
         }
     }
-    let mut points = Vec::new();
-    let mut cores: Vec<u32> = (0..11).map(|bits| 1 << bits).filter(|&n| n < config.cores).collect();
-    cores.push(config.cores);
-    for &n in &cores {
-        progress.starts(&format!("device scope, {n} cores"));
-        let rate = run(config, "atomic_add r4, r6, .device", Words::Distinct, n, progress)?;
+    let (mut points, mut bound) = (Vec::new(), Vec::new());
+    for n in core_counts(config) {
+        progress.starts(&format!("device scope, {}", counted(n.into(), "core")));
+        let (rate, mut bounds) = run(config, "atomic_add r5, r8, .device", Words::Distinct, n, progress)?;
+        bounds.extend(bounds_of(config, Words::Distinct, n, false));
         points.push((f64::from(n), rate));
+        bound.push((f64::from(n), least(&bounds)));
     }
-    series.push(Series { name: Words::Distinct.name().to_owned(), points });
+    series.push(Series { name: "measured".to_owned(), points });
+    series.push(Series { name: "bound".to_owned(), points: bound });
     let plot = Plot {
         name: Topic::Atomics.name(),
-        title: format!("Atomic additions of device scope on {}", config.name),
+        title: format!("Atomic additions of device scope on {}, a word a lane", config.name),
         x: "cores",
         y: UNIT,
         series,
+        names: Vec::new(),
         marks: Vec::new(),
         levels: Vec::new(),
     };
     Ok(Section { topic: Topic::Atomics, figures, plots: vec![plot] })
 }
 
-fn bounds(config: &Config, words: Words, cores: u32, in_core: bool) -> Vec<Bound> {
+/// What ports and slices allow.
+fn bounds_of(config: &Config, words: Words, cores: u32, in_core: bool) -> Vec<Bound> {
     let (packets, payload) = packets(config, words);
     let additions = f64::from(config.core.wave_width) / f64::from(packets);
+    if in_core && config.core.l1.write_policy == WritePolicy::WriteBack {
+        return vec![Bound::new(f64::from(cores) * additions, "an access of the L1 a cycle (L6)")];
+    }
     // A packet holds the core's port; there and back with its words, for those that the L2 performs.
     let held = expected::packet_cycles(config, payload) as f64;
     let mut bounds = vec![Bound::new(

@@ -1,102 +1,57 @@
 //! Streaming bandwidth of local memory, the L1, the L2 and memory.
 
-use super::kernel::{Kernel, waves};
+use super::bound::{Bound, UNDER_WAY, addition, by_issue, figure, least};
+use super::expected::{ISSUE_TO_ACCESS, Ways, packet_cycles};
+use super::kernel::{CONSTANTS, Kernel, Work, in_turn, waves};
 use super::plot::{Plot, Series};
-use super::{Figure, Observer, Rule, Section, Topic, expected};
-use crate::config::Config;
+use super::{Figure, Observer, Section, Topic, within_core};
+use crate::config::{Config, DramPolicy, Topology};
 use crate::gpu::KernelReport;
+use crate::observe::counted;
 
 /// Bytes that a lane moves with one instruction of the streams through device memory.
-const LANE: u32 = 16;
+pub(super) const LANE: u32 = 16;
 /// Registers r16 to r47 take what is loaded, four for each load.
-const QUADS: u32 = 8;
-/// Laps over a footprint, of which the middle half is measured.
-const LAPS: u32 = 16;
-/// Instructions of an unrolled loop over local memory or the L1.
-const UNROLLED: u32 = 64;
-/// Iterations of it.
-const ITERATIONS: u32 = 4;
-/// Waves of a core that stream, at most.
-const MOST_WAVES: u32 = 32;
-/// The same from memory: few, so that the lines under way are close together and share rows.
-const MEMORY_WAVES: u32 = 4;
+pub(super) const QUADS: u32 = 8;
+/// Laps over what a wave moves in the L2.
+const LAPS: u32 = 8;
+/// Waves of a core that stream through the L2, at most.
+const MOST_WAVES: u32 = 16;
+/// Waves of a core that stream through memory: few, so that the lines under way are close together and share rows.
+const MEMORY_WAVES: [u32; 2] = [4, 8];
 /// Refreshes of a channel that a stream from memory lasts, at least.
 const REFRESHES: u64 = 20;
 /// Memory clocks that it lasts where there is no refresh.
 const CLOCKS: u64 = 60_000;
-/// Runs of the machine.
-pub(super) const STEPS: usize = 12;
-const PERCENT: f64 = 1.0;
+/// Runs of the machine, beside those of the plot.
+const STEPS: usize = 12;
+/// Unit of all rates.
+pub(super) const UNIT: &str = "bytes a cycle";
+/// Why cores that send long packets to all slices do not keep every slice busy.
+pub(super) const IN_ORDER: &str = "the packets of a core wait in order for their slices (M8)";
+/// Why nothing more is said of streams over links.
+pub(super) const LINKS: &str = "streams share the links of the interconnect (N5)";
 
-/// What bounds a stream. The least of several counts.
-#[derive(Debug, Clone)]
-pub(super) struct Bound {
-    /// In the unit of the figure.
-    pub rate: f64,
-    /// What it is.
-    pub by: String,
-    /// True if it is no rate of a port, bank or bus but how much can be under way at a time.
-    pub in_flight: bool,
-}
-
-/// A stream needs so many times as much under way as its delay asks for, for a port or bus never to rest: what
-/// is under way is not spread evenly.
-const SLACK: f64 = 1.5;
-
-impl Bound {
-    /// The rate of a port, bank or bus.
-    pub(super) fn new(rate: f64, by: impl Into<String>) -> Bound {
-        Bound { rate, by: by.into(), in_flight: false }
-    }
-
-    /// So much under way for so many cycles each (Little's law).
-    pub(super) fn in_flight(amount: f64, cycles: f64, by: impl Into<String>) -> Bound {
-        Bound { rate: amount / cycles, by: by.into(), in_flight: true }
-    }
-}
-
-/// The figure of a stream under these bounds. It has to come within a percent of the least rate, unless not much
-/// more can be under way than that takes, or `loosely` says why it need not; then it may not pass the bounds.
-pub(super) fn figure(
-    what: String,
-    measured: f64,
-    unit: &'static str,
-    bounds: &[Bound],
-    loosely: Option<&str>,
-) -> Figure {
-    let least = |in_flight: bool| {
-        let kind = bounds.iter().filter(move |b| b.in_flight == in_flight);
-        kind.min_by(|a, b| a.rate.total_cmp(&b.rate))
-    };
-    let held = least(true).filter(|held| least(false).is_none_or(|rate| held.rate < SLACK * rate.rate));
-    let bound = bounds.iter().min_by(|a, b| a.rate.total_cmp(&b.rate));
-    let by = bound.map_or("", |b| &b.by);
-    let why = loosely.or(held.map(|held| held.by.as_str()).filter(|&held| held != by));
-    Figure {
-        what,
-        measured,
-        expected: bound.map(|b| b.rate),
-        unit,
-        rule: match held.is_some() || loosely.is_some() {
-            true => Rule::AtMost,
-            false => Rule::WithinPercent(PERCENT),
-        },
-        off: 0,
-        note: why.map_or(by.to_owned(), |why| format!("{by}; need not come near: {why}")),
-    }
-}
-
-/// A stream through device memory by whole lines: every lane 16 bytes, each wave a piece without gaps, the
-/// waves of all cores one after the other.
+/// A stream through device memory by whole lines: every lane 16 bytes, every instruction of a wave a piece without gaps.
 struct Stream {
     cores: u32,
     waves: u32,
-    /// Bytes of the footprint, and how often it is walked.
+    /// Bytes from which the waves read, or to which they write.
     footprint: u64,
+    /// How often they walk over it.
     laps: u32,
     what: What,
-    /// `.uncached`, so that the L1 has no part in it.
-    hint: &'static str,
+    place: Place,
+}
+
+/// Where a stream goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Through the L2, with `.uncached`, so that the L1 has no part in it. Each wave goes over eight pieces of its
+    /// own, or some that it shares with others.
+    L2,
+    /// Through memory. Each wave goes from piece to piece with all others between, so that together they go in order.
+    Memory,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,7 +64,7 @@ pub(super) enum What {
 impl What {
     const ALL: [What; 3] = [What::Read, What::Write, What::Copy];
 
-    fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             What::Read => "read",
             What::Write => "write",
@@ -119,310 +74,369 @@ impl What {
 }
 
 impl Stream {
-    /// A stream of at most `most` waves a core, whose footprint is about `bytes`, for a copy twice that.
-    fn within(
-        config: &Config,
-        (cores, most): (u32, u32),
-        bytes: u64,
-        laps: u32,
-        what: What,
-        hint: &'static str,
-    ) -> Stream {
+    /// Through at most a quarter of the L2, so that a copy has room too.
+    fn in_l2(config: &Config, cores: u32, what: What) -> Stream {
+        let waves = waves(config, MOST_WAVES);
+        let pieces = u64::from(config.core.wave_width * LANE * QUADS) * u64::from(waves * cores);
+        let most = pieces.min(l2_bytes(config) / 4).min(config.device_memory_bytes / 4);
+        Stream { cores, waves, footprint: 1 << most.max(1).ilog2(), laps: LAPS, what, place: Place::L2 }
+    }
+
+    /// Through about so many bytes of memory.
+    fn in_memory(config: &Config, cores: u32, most: u32, bytes: u64, what: What) -> Stream {
         let piece = u64::from(config.core.wave_width * LANE);
         // Eight steps of each wave, so that its loop is unrolled as far as there are registers.
         let fits = (bytes / piece / u64::from(cores * QUADS)).clamp(1, most.into()) as u32;
         let waves = waves(config, fits);
         let round = piece * u64::from(waves * cores * QUADS);
-        Stream { cores, waves, footprint: (bytes / round).max(1) * round, laps, what, hint }
+        let footprint = (bytes / round).max(1) * round;
+        Stream { cores, waves, footprint, laps: 1, what, place: Place::Memory }
+    }
+
+    /// Bytes that an instruction moves; of a copy, those that a load and a store move from one place to the
+    /// other, for each of the two.
+    fn amount(&self, config: &Config) -> f64 {
+        let copies = if self.what == What::Copy { 0.5 } else { 1.0 };
+        copies * f64::from(config.core.wave_width * LANE)
+    }
+
+    fn kernel(&self, config: &Config) -> Result<Kernel, String> {
+        let width = config.core.wave_width;
+        let threads = self.waves * width;
+        let stride = match self.place {
+            Place::L2 => width * LANE,
+            Place::Memory => threads * self.cores * LANE,
+        };
+        let steps = match self.place {
+            Place::L2 => QUADS,
+            Place::Memory => (self.footprint / u64::from(stride)) as u32,
+        };
+        let hint = if self.place == Place::L2 { ".uncached" } else { "" };
+        let load = |quad: u32| format!("device_load_u128{hint} r{}, r5\niadd r5, r5, r0\n", 16 + 4 * quad);
+        let store = |quad: u32| format!("device_store_u128{hint} r6, r{}\niadd r6, r6, r0\n", 16 + 4 * quad);
+        let unrolled = (1..=QUADS).rev().find(|n| steps.is_multiple_of(*n)).unwrap_or(1);
+        let loads = if self.what == What::Write { 0 } else { unrolled };
+        let stores = if self.what == What::Read { 0 } else { unrolled };
+        let body: String = (0..loads).map(load).chain((0..stores).map(store)).collect();
+        // r4 where the wave's first piece begins, and then the lane's place.
+        let start = match self.place {
+            Place::L2 => {
+                let first = match self.what {
+                    What::Write => format!("device_store_u128{hint} r4, r16"),
+                    What::Read | What::Copy => format!("device_load_u128{hint} r16, r4"),
+                };
+                let (wave, mask) = (LANE * QUADS, self.footprint - 1);
+                let turns = in_turn(config, &first, (QUADS / self.waves).max(1));
+                format!(
+                    "mov_imm r8, {wave}\nimul r4, r4, r8\nmov_imm r8, {mask}\nand r4, r4, r8\niadd r4, r4, r5\n{turns}"
+                )
+            }
+            Place::Memory => {
+                format!("mov_imm r8, {LANE}\nimul r4, r4, r8\niadd r4, r4, r5\n{CONSTANTS}")
+            }
+        };
+        // r0 from piece to piece, r1 iterations of a lap, r2 laps, r3 from source to destination.
+        let text = format!(
+            "mov_sr r7, sr_workgroup_id_x\nmov_sr r8, sr_workgroup_size_x\nmov_sr r9, sr_thread_id_x\n\
+             imad r4, r7, r8, r9\nmov_sr r5, sr_lane_id\nisub r4, r4, r5\nmov_imm r8, {LANE}\nimul r5, r5, r8\n{start}\
+             loop\nmov r5, r4\niadd r6, r4, r3\nmov r7, r1\nloop\n{body}isub r7, r7, r8\nucmp_eq p1, r7, r9\n\
+             break p1\nendloop\nisub r2, r2, r8\nucmp_eq p1, r2, r9\nbreak p1\nendloop"
+        );
+        let apart = if self.what == What::Copy { self.footprint as u32 } else { 0 };
+        Kernel::new(&text, self.cores, threads, &[stride, steps / unrolled, self.laps, apart])
     }
 
     fn run(&self, config: &Config, progress: &mut dyn Observer) -> Result<(f64, KernelReport), String> {
-        let threads = self.waves * config.core.wave_width;
-        let stride = threads * self.cores * LANE;
-        let steps = (self.footprint / u64::from(stride)) as u32;
-        let hint = self.hint;
-        let body = |quad: u32| {
-            let data = 16 + 4 * (quad % QUADS);
-            match self.what {
-                What::Read => format!("device_load_u128{hint} r{data}, r5\niadd r5, r5, r0\n"),
-                What::Write => format!("device_store_u128{hint} r5, r{data}\niadd r5, r5, r0\n"),
-                What::Copy => format!(
-                    "device_load_u128{hint} r{data}, r5\niadd r6, r5, r3\ndevice_store_u128{hint} r6, r{data}\niadd r5, r5, r0\n"
-                ),
-            }
+        let (rate, report) = self.kernel(config)?.rate(config, progress)?;
+        Ok((rate.of(self.amount(config)), report))
+    }
+
+    /// The bounds of the stream if every line takes `longer` cycles than a hit in the L2.
+    fn bounds(&self, config: &Config, longer: f64) -> Result<Vec<Bound>, String> {
+        let (core, cores) = (&config.core, f64::from(self.cores));
+        let (line, instruction) = (f64::from(core.l1.line_bytes), core.wave_width * LANE);
+        let port = port(config, self.what);
+        let ports = [(self.cores, "cores"), (config.l2.slices, "slices")].map(|(ends, name)| {
+            let by = format!("interconnect.port_bytes_per_cycle at the {name}");
+            Bound::new(port * f64::from(ends), by)
+        });
+        // With several cores one side has to keep the other one busy.
+        let slower = if self.cores > config.l2.slices { 1 } else { 0 };
+        let feeds = self.cores > 1;
+        let side = |(i, bound)| Bound { slack: if feeds && i != slower { UNDER_WAY } else { 0.0 }, ..bound };
+        let mut bounds: Vec<Bound> = ports.into_iter().enumerate().map(side).collect();
+        let work: Work = self.kernel(config)?.work(config);
+        bounds.extend(by_issue(config, self.cores, &work, self.amount(config)));
+        let waves = cores * f64::from(self.waves) * f64::from(instruction);
+        bounds.push(Bound::in_flight(waves, addition(config), "the waves' additions of addresses"));
+        if self.what == What::Write {
+            return Ok(bounds);
+        }
+        bounds.push(Bound::new(cores * within_core::row_bytes(config), "core.wave_width, a row a cycle"));
+        // Of the lines of an instruction, replies come through the core's port one after the other.
+        let trip = round_trip(config, self.cores) + longer;
+        let packet = packet_cycles(config, packet_bytes(config)) as f64;
+        let load = trip + packet * f64::from(instruction.div_ceil(core.l1.line_bytes) - 1);
+        let mut under_way = |amount: f64, cycles: f64, what: &str| {
+            bounds.push(Bound::in_flight(amount, cycles, format!("{what} under way")));
         };
-        let unrolled = (1..=QUADS).rev().find(|n| steps.is_multiple_of(*n)).unwrap_or(1);
-        let body: String = (0..unrolled).map(body).collect();
-        // r0 the stride of all waves, r1 iterations of a lap, r2 laps, r3 from source to destination.
-        let text = format!(
-            "mov_sr r7, sr_workgroup_id_x\nmov_sr r8, sr_workgroup_size_x\nmov_sr r9, sr_thread_id_x\n\
-             imad r4, r7, r8, r9\nmov_imm r8, {LANE}\nimul r4, r4, r8\nmov_imm r8, 1\nmov_imm r9, 0\n\
-             loop\nmov r5, r4\nmov r7, r1\nloop\n{body}isub r7, r7, r8\nucmp_eq p1, r7, r9\nbreak p1\nendloop\n\
-             isub r2, r2, r8\nucmp_eq p1, r2, r9\nbreak p1\nendloop"
-        );
-        let arguments = [stride, steps / unrolled, self.laps, self.footprint as u32];
-        let kernel = Kernel::new(&text, self.cores, threads, &arguments)?;
-        let (rate, report) = kernel.rate(config, progress)?;
-        let copies = if self.what == What::Copy { 0.5 } else { 1.0 };
-        Ok((rate.of(copies * f64::from(config.core.wave_width * LANE)), report))
+        // An MSHR is free for the access of the cycle in which the reply comes, a cycle before the response.
+        under_way(cores * f64::from(core.l1.mshrs) * line, trip - 1.0, "core.l1.mshrs lines");
+        let pending = cores * f64::from(core.lsu.pending_entries) * f64::from(instruction);
+        under_way(pending, load, "core.lsu.pending_entries loads");
+        under_way(waves * f64::from(QUADS), load + ISSUE_TO_ACCESS as f64, "the registers' loads");
+        Ok(bounds)
     }
 }
 
-/// Cycles that a line of the L2 takes from access to response, alone.
-fn line_latency(config: &Config) -> f64 {
-    let line = config.core.l1.line_bytes;
-    (expected::to_slice(config)
-        + u64::from(config.l2.hit_latency_cycles)
-        + expected::packet_cycles(config, line)
-        + u64::from(config.interconnect.latency_cycles)) as f64
+fn l2_bytes(config: &Config) -> u64 {
+    u64::from(config.l2.slices) * u64::from(config.l2.slice_bytes)
 }
 
-/// Bytes of a line for each of the cycles that a port is held to move it.
+/// Bytes of payload of the streams' packets.
+fn packet_bytes(config: &Config) -> u32 {
+    config.core.l1.line_bytes.min(config.core.wave_width * LANE)
+}
+
+/// Cycles that a line of the L2 takes from access to response, alone and by the shortest way.
+fn round_trip(config: &Config, cores: u32) -> f64 {
+    let payload = packet_bytes(config);
+    let trips = (0..cores).flat_map(|core| {
+        let ways = Ways::new(config, core);
+        (0..config.l2.slices).map(move |s| ways.to_slice(config, s) + ways.from_slice(config, s, payload))
+    });
+    trips.min().unwrap_or_default() as f64
+}
+
+/// Bytes of a packet for each of the cycles that a port is held to move it.
 fn port(config: &Config, what: What) -> f64 {
-    let line = config.core.l1.line_bytes;
-    let full = expected::packet_cycles(config, line);
+    let bytes = packet_bytes(config);
+    let full = packet_cycles(config, bytes);
     let cycles = match what {
         What::Read | What::Write => full,
         // A read request and a write on the one side, the line and an acknowledgement on the other.
-        What::Copy => full + expected::packet_cycles(config, 0),
+        What::Copy => full + packet_cycles(config, 0),
     };
-    f64::from(line) / cycles as f64
+    f64::from(bytes) / cycles as f64
 }
 
-/// The bounds of streams of so many cores to the L2.
-fn l2_bounds(config: &Config, cores: u32, what: What) -> Vec<Bound> {
-    let line = f64::from(config.core.l1.line_bytes);
-    let port = port(config, what);
-    let mut bounds = vec![
-        Bound::new(port * f64::from(cores), "interconnect.port_bytes_per_cycle at the cores"),
-        Bound::new(port * f64::from(config.l2.slices), "interconnect.port_bytes_per_cycle at the slices"),
-    ];
-    if what != What::Write {
-        let instruction = f64::from(config.core.wave_width * LANE);
-        let (mshrs, pending) = (f64::from(config.core.l1.mshrs), f64::from(config.core.lsu.pending_entries));
-        let latency = line_latency(config);
-        let cores = f64::from(cores);
-        bounds.push(Bound::in_flight(cores * mshrs * line, latency, "core.l1.mshrs lines under way"));
-        bounds.push(Bound::in_flight(
-            cores * pending * instruction,
-            latency,
-            "core.lsu.pending_entries loads under way",
-        ));
-    }
-    bounds
+/// Core cycles of so many memory clocks.
+fn cycles_of(config: &Config, clocks: f64) -> f64 {
+    clocks * f64::from(config.core_clock_mhz) / f64::from(config.dram.clock_mhz)
+}
+
+/// Memory clocks from one burst of a channel to the next, in several bank groups (M26).
+fn burst_clocks(config: &Config) -> f64 {
+    let dram = &config.dram;
+    let same_group = f64::from(dram.t_ccd_l) / f64::from(dram.bank_groups);
+    f64::from(dram.burst_clocks().max(dram.t_ccd_s)).max(same_group)
 }
 
 /// Bytes a cycle of all data buses, less what refresh blocks: from the last read before it to the first one
 /// after it.
 pub(super) fn memory_peak(config: &Config) -> f64 {
     let dram = &config.dram;
-    let clocks = f64::from(config.dram.clock_mhz) / f64::from(config.core_clock_mhz);
-    let peak =
-        f64::from(dram.channels) * f64::from(dram.burst_bytes) / f64::from(dram.burst_clocks()) * clocks;
+    let burst = burst_clocks(config);
+    let peak = f64::from(dram.channels) * f64::from(dram.burst_bytes) / cycles_of(config, burst);
     if dram.t_refi == 0 {
         return peak;
     }
-    let lost =
-        f64::from(dram.t_rtp + dram.t_rp + dram.t_rfc + dram.t_rcd - dram.burst_clocks().min(dram.t_rcd));
-    peak * (1.0 - lost / f64::from(dram.t_refi))
+    let lost = f64::from(dram.t_rtp + dram.t_rp + dram.t_rfc + dram.t_rcd) - burst;
+    peak * (1.0 - lost.max(0.0) / f64::from(dram.t_refi))
 }
 
-/// The bounds of streams of all cores to memory.
-pub(super) fn memory_bounds(config: &Config, what: What) -> Vec<Bound> {
+/// Cycles that a line from memory is under way for longer than one from the L2, its row being open (M29).
+fn memory_trip(config: &Config) -> f64 {
+    let dram = &config.dram;
+    let bursts = packet_bytes(config).div_ceil(dram.burst_bytes);
+    let between = dram.t_ccd_l.max(dram.burst_clocks());
+    1.0 + cycles_of(config, f64::from(dram.t_cl + dram.burst_clocks() + (bursts - 1) * between))
+}
+
+/// Cycles in which what is under way has to keep the data buses busy: those of a line, and of closing and opening
+/// a row meanwhile.
+fn row_trip(config: &Config) -> f64 {
+    let dram = &config.dram;
+    memory_trip(config) + cycles_of(config, f64::from(dram.t_rtp + dram.t_rp + dram.t_rcd))
+}
+
+/// Cores that stream from memory: as many as keep the data buses busy, since more would only mix more streams,
+/// whose lines share no rows.
+fn memory_cores(config: &Config) -> Result<u32, String> {
+    let most = MEMORY_WAVES[0];
+    let one =
+        Stream::in_memory(config, 1, most, l2_bytes(config), What::Read).bounds(config, row_trip(config))?;
+    Ok(((UNDER_WAY * memory_peak(config) / least(&one)).ceil() as u32).clamp(1, config.cores))
+}
+
+/// The stream through memory with the most waves.
+fn memory_most(config: &Config, what: What) -> Result<Stream, String> {
+    Ok(Stream::in_memory(
+        config,
+        memory_cores(config)?,
+        MEMORY_WAVES[1],
+        config.device_memory_bytes / 2,
+        what,
+    ))
+}
+
+/// The bounds of streams through memory.
+pub(super) fn memory_bounds(config: &Config, what: What) -> Result<Vec<Bound>, String> {
     let dram = &config.dram;
     let refresh = if dram.t_refi == 0 { "" } else { ", less refresh" };
-    let mut bounds = l2_bounds(config, config.cores, what);
-    let peak = memory_peak(config);
+    let stream = memory_most(config, what)?;
+    let trip = memory_trip(config);
+    let mut bounds = stream.bounds(config, trip)?;
     let share = if what == What::Copy { 0.5 } else { 1.0 };
-    bounds.push(Bound::new(peak * share, format!("the data buses{refresh}")));
-    // An access to memory is under way for longer than one to the L2.
-    let clocks = f64::from(dram.t_rcd + dram.t_cl + dram.burst_clocks());
-    let more = clocks * f64::from(config.core_clock_mhz) / dram.clock_mhz as f64;
-    let longer = (line_latency(config) + more) / line_latency(config);
-    for bound in bounds.iter_mut().filter(|b| b.by.ends_with("under way")) {
-        bound.rate /= longer;
-    }
-    let line = f64::from(config.core.l1.line_bytes);
-    let slices = f64::from(config.l2.slices);
+    bounds.push(Bound::new(memory_peak(config) * share, format!("the data buses{refresh}")));
     if what != What::Write {
-        let lines = slices * f64::from(config.l2.mshrs) * line;
-        bounds.push(Bound::in_flight(lines, more, "l2.mshrs lines under way"));
-        let queued = f64::from(dram.channels) * f64::from(dram.queue_entries) * line;
-        bounds.push(Bound::in_flight(queued, more, "dram.queue_entries requests under way"));
+        let lines = f64::from(config.l2.slices * config.l2.mshrs) * f64::from(config.core.l1.line_bytes);
+        bounds.push(Bound::in_flight(lines, trip, "l2.mshrs lines under way"));
     }
-    bounds
+    Ok(bounds)
 }
 
-/// A kernel that every wave of one core runs over its own piece of local memory or of the L1.
-fn unrolled(
-    config: &Config,
-    instruction: &dyn Fn(u32, u32) -> String,
-    lane: u32,
-    bytes: u32,
-) -> Result<Kernel, String> {
-    let waves = waves(config, 64);
-    let threads = waves * config.core.wave_width;
-    let body: String = (0..UNROLLED).map(|i| instruction(10 + i % 4, 16 + 4 * (i % QUADS)) + "\n").collect();
-    let piece = config.core.wave_width * lane;
-    let text = format!(
-        "mov_sr r4, sr_thread_id_x\nmov_sr r5, sr_lane_id\nisub r4, r4, r5\nmov_imm r6, {four}\nimul r4, r4, r6\n\
-         mov_imm r6, {lane}\nimul r5, r5, r6\niadd r4, r4, r5\nmov_imm r6, {mask}\nmov_imm r7, {piece}\n\
-         and r10, r4, r6\niadd r4, r4, r7\nand r11, r4, r6\niadd r4, r4, r7\nand r12, r4, r6\niadd r4, r4, r7\n\
-         and r13, r4, r6\nmov_imm r8, 1\nmov_imm r9, 0\n\
-         loop\n{body}isub r0, r0, r8\nucmp_eq p1, r0, r9\nbreak p1\nendloop",
-        four = 4 * lane,
-        mask = bytes - 1,
-    );
-    Kernel::new(&text, 1, threads, &[ITERATIONS])
-}
-
-/// Bytes a cycle of a core's registers: the rows of loads are written one a cycle (W2).
-fn row_bytes(config: &Config) -> f64 {
-    f64::from(4 * config.core.wave_width)
-}
-
-fn local(config: &Config, progress: &mut dyn Observer) -> Result<Vec<Figure>, String> {
-    const LOCAL: u32 = 16 << 10;
-    let bytes = f64::from(8 * config.core.wave_width);
-    let passes = f64::from((2 * config.core.wave_width).div_ceil(config.core.local.banks));
-    let mut figures = Vec::new();
-    for what in [What::Read, What::Write] {
-        progress.starts(&format!("local memory, {}", what.name()));
-        let instruction = |address: u32, data: u32| match what {
-            What::Write => format!("local_store_u64 r{address}, r{data}"),
-            _ => format!("local_load_u64 r{data}, r{address}"),
-        };
-        let kernel = unrolled(config, &instruction, 8, LOCAL)?.with_local_memory(LOCAL);
-        let (rate, _) = kernel.rate(config, progress)?;
-        let mut bounds = vec![Bound::new(bytes / passes, "core.local.banks, a pass a cycle")];
-        if what == What::Read {
-            bounds.push(Bound::new(row_bytes(config), "core.wave_width, a row a cycle"));
+/// Why a stream through memory need not come near its bounds, if there is a reason.
+fn memory_loosely(config: &Config, what: What) -> Result<Option<String>, String> {
+    let dram = &config.dram;
+    let reason = match what {
+        What::Write => "lines leave the L2 in the order of its sets",
+        What::Copy => "the data buses turn round between reads and writes",
+        What::Read if config.interconnect.topology != Topology::Crossbar => LINKS,
+        What::Read if dram.policy == DramPolicy::Fcfs => "fcfs opens rows one after the other",
+        What::Read => {
+            // What is under way lies in rows that the banks can all have open.
+            let waves = memory_cores(config)? * MEMORY_WAVES[0];
+            let reach = f64::from(waves * QUADS * config.core.wave_width * LANE);
+            let rows = f64::from(dram.channels * dram.banks) * f64::from(dram.row_bytes);
+            if rows < UNDER_WAY * reach {
+                return Ok(Some("dram.banks rows are too few for what is under way".to_owned()));
+            }
+            let lines = f64::from(config.core.l1.line_bytes);
+            let queued = f64::from(dram.channels * dram.queue_entries) * lines;
+            let opening = cycles_of(config, f64::from(dram.t_rtp + dram.t_rp + dram.t_rcd));
+            let mut bounds = memory_most(config, what)?.bounds(config, row_trip(config))?;
+            let missed = f64::from(config.l2.slices * config.l2.mshrs) * lines;
+            bounds.push(Bound::in_flight(missed, row_trip(config), "l2.mshrs lines under way"));
+            bounds.push(Bound::in_flight(queued, opening, "dram.queue_entries requests"));
+            let short = bounds.into_iter().find(|b| b.starves(memory_peak(config)));
+            return Ok(short.map(|b| format!("{} while rows are opened", b.by)));
         }
-        bounds.push(issue_bound(config, bytes, what));
-        let what = format!("local memory, {}, one core", what.name());
-        figures.push(figure(what, rate.of(bytes), UNIT, &bounds, None));
-    }
-    Ok(figures)
+    };
+    Ok(Some(reason.to_owned()))
 }
 
-/// What the core's own issue of these unrolled loops allows, where it is close.
-fn issue_bound(config: &Config, bytes: f64, what: What) -> Bound {
-    // A store has two words, and its loop three instructions more.
-    let words = if what == What::Read { 1.0 } else { 2.0 };
-    let core = &config.core;
-    let fetched = f64::from(core.fetch.words) / words;
-    let issued = f64::from(core.issue.width).min(fetched) * f64::from(core.schedulers);
-    Bound::in_flight(issued * bytes * f64::from(UNROLLED), f64::from(UNROLLED + 8), "instructions issued")
+/// Runs of the machine, at most.
+pub(super) fn steps(config: &Config) -> usize {
+    STEPS + core_counts(config).len()
 }
-
-fn l1(config: &Config, progress: &mut dyn Observer) -> Result<Figure, String> {
-    progress.starts("L1, read");
-    let half = 1u32 << (config.core.l1.bytes / 2).ilog2();
-    let instruction = |address: u32, data: u32| format!("device_load_u128 r{data}, r{address}");
-    let kernel = unrolled(config, &instruction, LANE, half)?;
-    let (rate, _) = kernel.rate(config, progress)?;
-    let l1 = &config.core.l1;
-    let instruction = f64::from(config.core.wave_width * LANE);
-    let accesses = (instruction / f64::from(l1.line_bytes)).max(1.0);
-    let held = accesses + f64::from(l1.hit_latency_cycles);
-    let bounds = [
-        Bound::new(f64::from(l1.line_bytes), "core.l1.line_bytes, an access a cycle"),
-        Bound::new(row_bytes(config), "core.wave_width, a row a cycle"),
-        Bound::in_flight(
-            f64::from(config.core.lsu.pending_entries) * instruction,
-            held,
-            "core.lsu.pending_entries loads under way",
-        ),
-    ];
-    Ok(figure("L1, read, one core".to_owned(), rate.of(instruction), UNIT, &bounds, None))
-}
-
-const UNIT: &str = "bytes a cycle";
-/// Why cores that send long packets to all slices do not keep every slice busy.
-pub(super) const IN_ORDER: &str = "the packets of a core wait in order for their slices (M8)";
 
 /// Measures every stream.
 ///
 /// # Errors
 /// Why a kernel did not end.
 pub(super) fn measure(config: &Config, progress: &mut dyn Observer) -> Result<Section, String> {
-    let mut figures = local(config, progress)?;
-    figures.push(l1(config, progress)?);
-    let l2_bytes = u64::from(config.l2.slices) * u64::from(config.l2.slice_bytes);
-    for (cores, name) in [(1, "one core"), (config.cores, "all cores")] {
-        if cores == 1 && config.cores == 1 && name == "all cores" {
-            continue;
-        }
+    let mut figures = within_core::measure(config, progress)?;
+    for cores in if config.cores == 1 { vec![1] } else { vec![1, config.cores] } {
         for what in What::ALL {
-            progress.starts(&format!("L2, {}, {name}", what.name()));
-            let footprint = (l2_bytes / 4).min(u64::from(cores) << 16).min(config.device_memory_bytes / 4);
-            let stream = Stream::within(config, (cores, MOST_WAVES), footprint, LAPS, what, ".uncached");
+            let name = format!("L2, {}, {}", what.name(), counted(cores.into(), "core"));
+            progress.starts(&name);
+            let stream = Stream::in_l2(config, cores, what);
             let (rate, _) = stream.run(config, progress)?;
-            let bounds = l2_bounds(config, cores, what);
             let loosely = match what {
-                What::Read => None,
-                What::Write if cores == 1 => None,
-                What::Write => Some(IN_ORDER),
                 What::Copy => Some("reads and writes wait for one another at the ports"),
+                _ if config.interconnect.topology != Topology::Crossbar => Some(LINKS),
+                What::Write if cores > 1 => Some(IN_ORDER),
+                What::Read | What::Write => None,
             };
-            figures.push(figure(format!("L2, {}, {name}", what.name()), rate, UNIT, &bounds, loosely));
+            figures.push(figure(name, rate, UNIT, &stream.bounds(config, 0.0)?, loosely));
         }
     }
     for what in What::ALL {
-        progress.starts(&format!("memory, {}", what.name()));
-        let (rate, _) = memory_stream(config, l2_bytes, what, progress)?;
-        let bounds = memory_bounds(config, what);
-        let loosely = match what {
-            What::Read => None,
-            What::Write => Some("lines leave the L2 in the order of its sets"),
-            What::Copy => Some("the data buses turn round between reads and writes"),
-        };
-        figures.push(figure(format!("memory, {}, all cores", what.name()), rate, UNIT, &bounds, loosely));
+        let cores = memory_cores(config)?;
+        let name = format!("memory, {}, {}", what.name(), counted(cores.into(), "core"));
+        progress.starts(&name);
+        let (rate, _) = memory_stream(config, what, progress)?;
+        let bounds = memory_bounds(config, what)?;
+        figures.push(figure(name, rate, UNIT, &bounds, memory_loosely(config, what)?.as_deref()));
     }
-    let plots = vec![by_cores(config, progress)?];
+    let plots = vec![levels(config, &figures), by_cores(config, progress)?];
     Ok(Section { topic: Topic::Bandwidth, figures, plots })
 }
 
-/// Streams through memory without anything in the L2 being of use: more than it holds, in order.
+/// Streams through memory without anything in the L2 being of use: more than it holds, in order. The rate and the
+/// report of the number of waves that is fastest.
 pub(super) fn memory_stream(
     config: &Config,
-    l2_bytes: u64,
     what: What,
     progress: &mut dyn Observer,
 ) -> Result<(f64, KernelReport), String> {
     let clocks = if config.dram.t_refi == 0 { CLOCKS } else { REFRESHES * u64::from(config.dram.t_refi) };
-    let cycles = clocks as f64 * f64::from(config.core_clock_mhz) / f64::from(config.dram.clock_mhz);
-    let least = memory_bounds(config, What::Read).iter().map(|b| b.rate).fold(f64::MAX, f64::min);
+    let cycles = cycles_of(config, clocks as f64);
     let parts = if what == What::Copy { 2 } else { 1 };
     // Before lines are written to memory, the L2 is full of them.
-    let wanted = ((cycles * least) as u64).max(if what == What::Read { 4 } else { 10 } * l2_bytes);
+    let fill = if what == What::Read { 4 } else { 10 } * l2_bytes(config);
+    let wanted = ((cycles * least(&memory_bounds(config, What::Read)?)) as u64).max(fill);
     let footprint = wanted.min(config.device_memory_bytes / parts);
-    let stream = Stream::within(config, (config.cores, MEMORY_WAVES), footprint, 1, what, "");
-    let laps = wanted.div_ceil(stream.footprint) as u32;
-    Stream { laps, ..stream }.run(config, progress)
+    let cores = memory_cores(config)?;
+    let mut run = |waves| {
+        let stream = Stream::in_memory(config, cores, waves, footprint, what);
+        let laps = wanted.div_ceil(stream.footprint) as u32;
+        Stream { laps, ..stream }.run(config, progress)
+    };
+    let (few, more) = (run(MEMORY_WAVES[0])?, run(MEMORY_WAVES[1])?);
+    Ok(if more.0 > few.0 { more } else { few })
+}
+
+/// Powers of two up to the cores of the machine, and their number.
+pub(super) fn core_counts(config: &Config) -> Vec<u32> {
+    let mut cores: Vec<u32> = (0..11).map(|bits| 1 << bits).filter(|&n| n < config.cores).collect();
+    cores.push(config.cores);
+    cores
+}
+
+/// What is read from each level, beside what is expected.
+fn levels(config: &Config, figures: &[Figure]) -> Plot {
+    let reads: Vec<&Figure> = figures.iter().filter(|figure| figure.what.contains(", read,")).collect();
+    let series = |name: &str, value: &dyn Fn(&Figure) -> f64| Series {
+        name: name.to_owned(),
+        points: (1u8..).zip(&reads).map(|(x, figure)| (f64::from(x), value(figure))).collect(),
+    };
+    Plot {
+        name: Topic::Bandwidth.name(),
+        title: format!("Reading on {}", config.name),
+        x: "",
+        y: UNIT,
+        series: vec![
+            series("measured", &|figure| figure.measured),
+            series("expected", &|figure| figure.expected.unwrap_or_default()),
+        ],
+        names: reads.iter().map(|figure| figure.what.replace(" read,", "")).collect(),
+        marks: Vec::new(),
+        levels: Vec::new(),
+    }
 }
 
 /// Reading from the L2 with ever more cores.
 fn by_cores(config: &Config, progress: &mut dyn Observer) -> Result<Plot, String> {
-    let l2_bytes = u64::from(config.l2.slices) * u64::from(config.l2.slice_bytes);
-    let mut cores: Vec<u32> = (0..11).map(|bits| 1 << bits).filter(|&n| n < config.cores).collect();
-    cores.push(config.cores);
-    let mut l2 = Vec::new();
-    for &n in &cores {
-        progress.starts(&format!("L2, read, {n} cores"));
-        let footprint = (l2_bytes / 4).min(u64::from(n) << 16).min(config.device_memory_bytes / 4);
-        let stream = Stream::within(config, (n, MOST_WAVES), footprint, LAPS, What::Read, ".uncached");
-        let (rate, _) = stream.run(config, progress)?;
-        l2.push((f64::from(n), rate));
+    let (mut points, mut bound) = (Vec::new(), Vec::new());
+    for n in core_counts(config) {
+        progress.starts(&format!("L2, read, {}", counted(n.into(), "core")));
+        let stream = Stream::in_l2(config, n, What::Read);
+        points.push((f64::from(n), stream.run(config, progress)?.0));
+        bound.push((f64::from(n), least(&stream.bounds(config, 0.0)?)));
     }
-    let slices = port(config, What::Read) * f64::from(config.l2.slices);
     Ok(Plot {
-        name: Topic::Bandwidth.name(),
+        name: "bandwidth-by-cores",
         title: format!("Reading from the L2 of {}", config.name),
         x: "cores",
         y: UNIT,
-        series: vec![Series { name: "L2".to_owned(), points: l2 }],
+        series: vec![
+            Series { name: "measured".to_owned(), points },
+            Series { name: "bound".to_owned(), points: bound },
+        ],
+        names: Vec::new(),
         marks: Vec::new(),
-        levels: vec![("slices".to_owned(), slices), ("memory".to_owned(), memory_peak(config))],
+        levels: Vec::new(),
     })
 }

@@ -1,6 +1,7 @@
 //! Row hits and bandwidth of memory: lines in order, at random, and rows of one bank, under both policies.
 
 use super::bandwidth::{What, memory_bounds, memory_stream};
+use super::bound::least;
 use super::channel::Channels;
 use super::kernel::{Kernel, waves};
 use super::plot::{Plot, Series};
@@ -135,12 +136,11 @@ fn one_after_the_other(config: &Config, lines: &[u64]) -> f64 {
 pub(super) fn measure(config: &Config, progress: &mut dyn Observer) -> Result<Section, String> {
     let mut figures = Vec::new();
     let mut series = Vec::new();
-    let l2_bytes = u64::from(config.l2.slices) * u64::from(config.l2.slice_bytes);
     for (policy, name) in [(DramPolicy::FrFcfs, "fr_fcfs"), (DramPolicy::Fcfs, "fcfs")] {
         let mut machine = config.clone();
         machine.dram.policy = policy;
         let mut points = Vec::new();
-        for (x, pattern) in (0..).zip(Pattern::ALL) {
+        for (x, pattern) in (1u8..).zip(Pattern::ALL) {
             let what = format!("{}, {name}", pattern.name());
             progress.starts(&what);
             let bandwidth = |stream: &Stream, expected: Option<f64>, rule: Rule, note: &str| Figure {
@@ -155,15 +155,14 @@ pub(super) fn measure(config: &Config, progress: &mut dyn Observer) -> Result<Se
             let mut rule = (Rule::Shown, None);
             let stream = match pattern {
                 Pattern::InOrder => {
-                    let (bytes_per_cycle, report) = memory_stream(&machine, l2_bytes, What::Read, progress)?;
+                    let (bytes_per_cycle, report) = memory_stream(&machine, What::Read, progress)?;
                     let dram = report.memory.dram;
                     let hits = dram.row_hits as f64 / dram.requests.max(1) as f64 * 100.0;
                     let stream = Stream { bytes_per_cycle, hits };
-                    let bounds = memory_bounds(&machine, What::Read);
-                    let least = bounds.iter().map(|b| b.rate).fold(f64::MAX, f64::min);
+                    let bounds = memory_bounds(&machine, What::Read)?;
                     figures.push(bandwidth(
                         &stream,
-                        Some(least),
+                        Some(least(&bounds)),
                         Rule::AtMost,
                         "the bound under `bandwidth`",
                     ));
@@ -195,16 +194,17 @@ pub(super) fn measure(config: &Config, progress: &mut dyn Observer) -> Result<Se
                 off: 0,
                 note: String::new(),
             });
-            points.push((f64::from(1 << x), stream.hits));
+            points.push((f64::from(x), stream.hits));
         }
         series.push(Series { name: name.to_owned(), points });
     }
     let plot = Plot {
         name: Topic::Dram.name(),
-        title: format!("Row hits on {}: lines in order, at random, rows of one bank", config.name),
-        x: "pattern",
+        title: format!("Row hits on {}", config.name),
+        x: "",
         y: "% of requests",
         series,
+        names: Pattern::ALL.iter().map(|pattern| pattern.name().to_owned()).collect(),
         marks: Vec::new(),
         levels: Vec::new(),
     };

@@ -2,7 +2,10 @@
 //! time, apart from the code of the memory hierarchy, so that one can be held against the other.
 
 use crate::clock::Cycle;
-use crate::config::Config;
+use crate::config::network::Network;
+use crate::config::routes::Routes;
+use crate::config::{Config, Topology};
+use petgraph::graph::NodeIndex;
 
 /// Cycles from the issue of a memory instruction to its first access: operand read, dispatch to the
 /// load/store unit, and its start at the head of an empty queue (rules O1, X1, L1).
@@ -19,22 +22,75 @@ pub fn l1_hit(config: &Config) -> Cycle {
     ISSUE_TO_ACCESS + Cycle::from(config.core.l1.hit_latency_cycles)
 }
 
-/// Cycles from an access that misses in the L1 until its request is at the slice (M13, M6, M1).
-pub fn to_slice(config: &Config) -> Cycle {
-    1 + (packet_cycles(config, 0) - 1) + Cycle::from(config.interconnect.latency_cycles)
+/// What the links between a core and a slice add to the way of a packet, one way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Way {
+    /// Cycles of its hops.
+    pub latency: Cycle,
+    /// Bytes a cycle at its narrowest place, the ports included.
+    pub bytes_per_cycle: u32,
 }
 
-/// Cycles from the slice's access until the response in the core, for a reply of one sector.
-pub fn from_slice(config: &Config) -> Cycle {
-    Cycle::from(config.l2.hit_latency_cycles)
-        + (packet_cycles(config, config.core.l1.sector_bytes) - 1)
-        + Cycle::from(config.interconnect.latency_cycles)
-        + 1
+impl Way {
+    /// Cycles that the bytes of a packet with so many of payload take (M6, N3).
+    pub fn packet_cycles(self, payload: u32) -> Cycle {
+        Cycle::from((8 + payload).div_ceil(self.bytes_per_cycle))
+    }
 }
 
-/// Load to use of a load of one sector that misses in the L1 and hits in the L2 (M14).
-pub fn l2_hit(config: &Config) -> Cycle {
-    ISSUE_TO_ACCESS + to_slice(config) + from_slice(config)
+/// The ways between one core and every slice.
+#[derive(Debug, Clone)]
+pub struct Ways {
+    there: Vec<Way>,
+    back: Vec<Way>,
+}
+
+impl Ways {
+    /// The ways of a core, along the routes of the interconnect (N2). A crossbar has no links.
+    pub fn new(config: &Config, core: u32) -> Ways {
+        let interconnect = &config.interconnect;
+        let ports = Way { latency: 0, bytes_per_cycle: interconnect.port_bytes_per_cycle };
+        let slices = config.l2.slices as usize;
+        if interconnect.topology == Topology::Crossbar {
+            return Ways { there: vec![ports; slices], back: vec![ports; slices] };
+        }
+        let network = Network::new(config);
+        let walk = |routes: &Routes, to: usize, from: NodeIndex| {
+            let links = routes.walk(&network, to, from).map(|channel| network.graph[channel.link]);
+            links.fold(ports, |way, link| Way {
+                latency: way.latency + Cycle::from(link.latency_cycles),
+                bytes_per_cycle: way.bytes_per_cycle.min(link.bytes_per_cycle),
+            })
+        };
+        let (requests, replies) = (Routes::of_requests(&network), Routes::of_replies(&network));
+        let home = network.cores()[core as usize];
+        Ways {
+            there: (0..slices).map(|slice| walk(&requests, slice, home)).collect(),
+            back: network.slices().iter().map(|&slice| walk(&replies, core as usize, slice)).collect(),
+        }
+    }
+
+    /// Cycles from an access that misses in the L1 until its request is at the slice (M13, M6, M1, N3).
+    pub fn to_slice(&self, config: &Config, slice: u32) -> Cycle {
+        let way = self.there[slice as usize];
+        1 + (way.packet_cycles(0) - 1) + Cycle::from(config.interconnect.latency_cycles) + way.latency
+    }
+
+    /// Cycles from the slice's access until the response in the core, for a reply with so many bytes of payload.
+    pub fn from_slice(&self, config: &Config, slice: u32, payload: u32) -> Cycle {
+        let way = self.back[slice as usize];
+        Cycle::from(config.l2.hit_latency_cycles)
+            + (way.packet_cycles(payload) - 1)
+            + Cycle::from(config.interconnect.latency_cycles)
+            + way.latency
+            + 1
+    }
+
+    /// Load to use of a load of one sector that misses in the L1 and hits in this slice (M14).
+    pub fn l2_hit(&self, config: &Config, slice: u32) -> Cycle {
+        let sector = config.core.l1.sector_bytes;
+        ISSUE_TO_ACCESS + self.to_slice(config, slice) + self.from_slice(config, slice, sector)
+    }
 }
 
 /// Slice of a line, and the line's number within it (M4).

@@ -2,10 +2,11 @@
 
 use super::Observer;
 use crate::clock::Cycle;
-use crate::config::Config;
+use crate::config::{Config, IssuePolicy};
 use crate::core::probe::{Event, Issued, Probe, Stage};
-use crate::core::uop::Kind;
+use crate::core::uop::{Kind, MicroOps};
 use crate::gpu::{Gpu, KernelReport, RunError, RunOptions};
+use crate::isa::Op;
 use crate::program::{Launch, Program, assemble};
 
 /// Registers of a lane of every kernel that streams.
@@ -17,6 +18,28 @@ pub fn waves(config: &Config, most: u32) -> u32 {
     let share =
         core.register_file_bytes / core.schedulers / (REGISTERS * core.wave_width * 4) * core.schedulers;
     most.min(core.max_waves).min(core.max_workgroup_size / core.wave_width).min(share).max(1)
+}
+
+/// Text of a kernel with r8 = 1 and r9 = 0 from here on, in which each wave does `once`, so that what it touches is in
+/// the caches. Where waves take turns, each does so as often again as its number, times `apart`, says: then they do
+/// not come to the ends of their loops together, and instructions that access nothing pass beside others' accesses.
+pub fn in_turn(config: &Config, once: &str, apart: u32) -> String {
+    let start = format!("{CONSTANTS}{once}\nbarrier\n");
+    match config.core.issue.policy {
+        IssuePolicy::Gto | IssuePolicy::Oldest => start,
+        IssuePolicy::Lrr | IssuePolicy::TwoLevel => format!(
+            "{start}mov_sr r14, sr_wave_id\nmov_imm r15, {apart}\nimad r14, r14, r15, r8\n\
+             loop\n{once}\nisub r14, r14, r8\nucmp_eq p1, r14, r9\nbreak p1\nendloop\n"
+        ),
+    }
+}
+
+/// Text that makes r8 = 1 and r9 = 0.
+pub const CONSTANTS: &str = "mov_imm r8, 1\nmov_imm r9, 0\n";
+
+/// Text of a loop, r0 times, of a body that leaves r8 = 1 and r9 = 0.
+pub fn again_and_again(body: &str) -> String {
+    format!("loop\n{body}isub r0, r0, r8\nucmp_eq p1, r0, r9\nbreak p1\nendloop")
 }
 
 /// Cycles of the middle half of a kernel's memory instructions, and how many they are.
@@ -124,6 +147,61 @@ impl Kernel {
         }
         let rate = Rate { instructions: (to - from) as u64, cycles: cycles[to] - cycles[from] };
         Ok((rate, report))
+    }
+}
+
+/// What the last loop that a kernel opens asks of a core for each of its memory instructions.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Work {
+    /// Instructions issued, itself included.
+    pub instructions: f64,
+    /// Words fetched.
+    pub words: f64,
+    /// Rows read from the register banks.
+    pub rows_read: f64,
+    /// Rows written to them.
+    pub rows_written: f64,
+    /// Cycles that collectors are held, at least.
+    pub collector_cycles: f64,
+}
+
+impl Kernel {
+    /// What the last loop that it opens asks of a core.
+    pub fn work(&self, config: &Config) -> Work {
+        let ops = MicroOps::decode(&self.program, &self.program.kernels[0], REGISTERS, config);
+        let (mut work, mut accesses, mut word, mut open) = (Work::default(), 0.0, 0, false);
+        while word < ops.end() {
+            let op = ops.get(word);
+            word += op.words;
+            if op.inst.op == Op::Loop {
+                (work, accesses, open) = (Work::default(), 0.0, true);
+                continue;
+            }
+            if !open {
+                continue;
+            }
+            open = op.inst.op != Op::EndLoop;
+            accesses += f64::from(u8::from(matches!(op.kind, Kind::Memory(_))));
+            work.instructions += 1.0;
+            work.words += f64::from(op.words);
+            work.rows_read += f64::from(op.read_rows);
+            work.rows_written += f64::from(op.destination_rows);
+            if matches!(op.kind, Kind::Memory(_) | Kind::Compute) {
+                // Reads until the last of a bank, or a cycle of none, and the one in which it leaves (O1, O3, X1).
+                let banks = config.core.registers.banks;
+                let rows = &op.reads[..usize::from(op.read_rows)];
+                let of_bank = |bank: u32| rows.iter().filter(|&&row| u32::from(row) % banks == bank).count();
+                let reads = (0..banks).map(of_bank).max().unwrap_or(0).max(1) as u32;
+                work.collector_cycles += f64::from(reads + 1);
+            }
+        }
+        Work {
+            instructions: work.instructions / accesses,
+            words: work.words / accesses,
+            rows_read: work.rows_read / accesses,
+            rows_written: work.rows_written / accesses,
+            collector_cycles: work.collector_cycles / accesses,
+        }
     }
 }
 

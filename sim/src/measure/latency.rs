@@ -1,11 +1,12 @@
 //! Load-to-use latency against footprint: a pointer chase over a random cycle of lines.
 
 use super::channel::{Channels, RowState};
+use super::expected::{self, Ways};
 use super::kernel::{Accesses, Kernel};
 use super::plot::{Plot, Series};
-use super::{Figure, Observer, Rule, Section, Topic, expected};
+use super::{Figure, Observer, Rule, Section, Topic};
 use crate::clock::Cycle;
-use crate::config::Config;
+use crate::config::{Config, Replacement};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg32;
 
@@ -53,14 +54,16 @@ fn l2(config: &Config) -> (u64, u64) {
     (fits * u64::from(l2.slices), over * u64::from(l2.slices))
 }
 
-/// Where every load is served if lines fill the sets evenly; nothing where the levels mix.
+/// Where every load is served if lines fill the sets evenly; nothing where the levels mix, as beyond its size a cache
+/// does that does not replace the least recently used line.
 fn level(config: &Config, footprint: u64) -> Option<Level> {
     let ((l1, l1_over), (l2, l2_over)) = (l1(config), l2(config));
+    let lru = |replacement| replacement == Replacement::Lru;
     match footprint {
         f if f <= l1 => Some(Level::L1),
-        f if f < l1_over => None,
+        f if f < l1_over || !lru(config.core.l1.replacement) => None,
         f if f <= l2 => Some(Level::L2),
-        f if f < l2_over => None,
+        f if f < l2_over || !lru(config.l2.replacement) => None,
         _ => Some(Level::Memory),
     }
 }
@@ -139,8 +142,14 @@ fn successors(lines: u32) -> Vec<u32> {
     next
 }
 
-/// Runs the chase over a footprint.
-fn chase(config: &Config, footprint: u64, level: Level, progress: &mut dyn Observer) -> Result<Lap, String> {
+/// Runs the chase over a footprint; `formulas` is the machine that the expected cycles are those of.
+fn chase(
+    config: &Config,
+    formulas: &Config,
+    footprint: u64,
+    level: Level,
+    progress: &mut dyn Observer,
+) -> Result<Lap, String> {
     let line = u64::from(config.core.l1.line_bytes);
     let lines = (footprint / line) as u32;
     let next = successors(lines);
@@ -149,11 +158,13 @@ fn chase(config: &Config, footprint: u64, level: Level, progress: &mut dyn Obser
         let at = i * line as usize;
         memory[at..at + 4].copy_from_slice(&(to * line as u32).to_le_bytes());
     }
-    // r0 the address, r1 the iterations left, r2 one, r3 zero.
+    // r0 the address, r1 the iterations left, r2 one, r3 zero. The counter waits for the last load, as its results
+    // would have the write port before that.
     let body = "loop\n\
                 device_load_u32 r0, r0\n\
                 device_load_u32 r0, r0\n\
                 device_load_u32 r0, r0\n\
+                or r4, r0, r3\n\
                 isub r1, r1, r2\n\
                 ucmp_eq p1, r1, r3\n\
                 break p1\n\
@@ -164,17 +175,19 @@ fn chase(config: &Config, footprint: u64, level: Level, progress: &mut dyn Obser
     if times.len() != LAPS * lines as usize {
         return Err(format!("the chase made {} loads and not {}", times.len(), LAPS * lines as usize));
     }
-    let mut channels = Channels::new(config);
+    let mut channels = Channels::new(formulas);
+    let ways = Ways::new(formulas, 0);
     let mut at = 0u32;
     let mut expected = Vec::with_capacity(times.len());
     for &(issue, _) in &times {
+        let (slice, _) = expected::slice(formulas, u64::from(at));
         expected.push(match level {
-            Level::L1 => (expected::l1_hit(config), None),
-            Level::L2 => (expected::l2_hit(config), None),
+            Level::L1 => (expected::l1_hit(formulas), None),
+            Level::L2 => (ways.l2_hit(formulas, slice), None),
             Level::Memory => {
-                let miss = issue + expected::ISSUE_TO_ACCESS + expected::to_slice(config);
-                let (fill, state) = channels.read(miss, expected::place(config, u64::from(at)));
-                (fill + expected::from_slice(config) - issue, Some(state))
+                let miss = issue + expected::ISSUE_TO_ACCESS + ways.to_slice(formulas, slice);
+                let (fill, state) = channels.read(miss, expected::place(formulas, u64::from(at)));
+                (fill + ways.from_slice(formulas, slice, formulas.core.l1.sector_bytes) - issue, Some(state))
             }
         });
         at = next[at as usize];
@@ -228,11 +241,21 @@ fn step(laps: &[Lap], level: Level, configured: u64) -> Option<Figure> {
 /// # Errors
 /// Why a kernel did not end.
 pub(super) fn measure(config: &Config, progress: &mut dyn Observer) -> Result<Section, String> {
+    measure_against(config, config, progress)
+}
+
+/// Measures a machine against what the formulas say of another one, which differs in delays only. Nothing but a
+/// test would have two.
+pub(super) fn measure_against(
+    config: &Config,
+    formulas: &Config,
+    progress: &mut dyn Observer,
+) -> Result<Section, String> {
     let mut laps = Vec::new();
     for footprint in footprints(config) {
         let Some(level) = level(config, footprint) else { continue };
         progress.starts(&format!("latency over {}", size(footprint)));
-        laps.push(chase(config, footprint, level, progress)?);
+        laps.push(chase(config, formulas, footprint, level, progress)?);
     }
     let mut figures: Vec<Figure> = laps
         .iter()
@@ -258,6 +281,9 @@ pub(super) fn measure(config: &Config, progress: &mut dyn Observer) -> Result<Se
         let of = laps.iter().filter(move |lap| lap.level == level);
         of.map(|lap| (lap.footprint as f64, lap.mean())).collect()
     };
+    let ways = Ways::new(formulas, 0);
+    let hits = (0..formulas.l2.slices).map(|slice| ways.l2_hit(formulas, slice) as f64);
+    let l2_hit = hits.sum::<f64>() / f64::from(formulas.l2.slices);
     let plot = Plot {
         name: Topic::Latency.name(),
         title: format!("Load to use on {}", config.name),
@@ -268,11 +294,9 @@ pub(super) fn measure(config: &Config, progress: &mut dyn Observer) -> Result<Se
             .map(|&level| Series { name: level.name().to_owned(), points: points(level) })
             .filter(|series| !series.points.is_empty())
             .collect(),
+        names: Vec::new(),
         marks: vec![("L1".to_owned(), l1(config).0 as f64), ("L2".to_owned(), l2(config).0 as f64)],
-        levels: vec![
-            ("L1 hit".to_owned(), expected::l1_hit(config) as f64),
-            ("L2 hit".to_owned(), expected::l2_hit(config) as f64),
-        ],
+        levels: vec![("L1 hit".to_owned(), expected::l1_hit(formulas) as f64), ("L2 hit".to_owned(), l2_hit)],
     };
     Ok(Section { topic: Topic::Latency, figures, plots: vec![plot] })
 }

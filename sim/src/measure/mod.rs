@@ -6,6 +6,7 @@
 
 mod atomics;
 mod bandwidth;
+mod bound;
 pub mod channel;
 mod dram;
 pub mod expected;
@@ -13,6 +14,7 @@ mod kernel;
 mod latency;
 pub mod plot;
 pub mod text;
+mod within_core;
 
 #[cfg(test)]
 mod tests;
@@ -54,8 +56,8 @@ impl Topic {
     pub fn steps(self, config: &Config) -> usize {
         match self {
             Topic::Latency => latency::footprints(config).len(),
-            Topic::Bandwidth => bandwidth::STEPS,
-            Topic::Atomics => atomics::STEPS,
+            Topic::Bandwidth => bandwidth::steps(config),
+            Topic::Atomics => atomics::steps(config),
             Topic::Dram => dram::STEPS,
         }
     }

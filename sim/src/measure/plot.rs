@@ -1,20 +1,23 @@
-//! Line plots as SVG, with a logarithmic x axis in powers of two: what the measurements need, and no more.
+//! Plots as SVG: lines over a logarithmic x axis in powers of two, or bars by name: what the measurements need, and no
+//! more.
 
 use std::fmt::Write;
 
-/// A plot of lines over a logarithmic x axis; y begins at 0.
+/// A plot of lines over a logarithmic x axis, or of bars; y begins at 0.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plot {
     /// Name of the file, without extension.
     pub name: &'static str,
     /// Heading.
     pub title: String,
-    /// What x is, with its unit.
+    /// What x is, with its unit; empty if the names say so.
     pub x: &'static str,
     /// What y is, with its unit.
     pub y: &'static str,
     /// The lines; x is positive.
     pub series: Vec<Series>,
+    /// Names on the x axis: then x counts them from 1, and points are bars.
+    pub names: Vec<String>,
     /// Places on the x axis with a name: the configured sizes.
     pub marks: Vec<(String, f64)>,
     /// Expected values of y with a name.
@@ -34,7 +37,7 @@ const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 400.0;
 const LEFT: f64 = 64.0;
 const RIGHT: f64 = 120.0;
-const TOP: f64 = 36.0;
+const TOP: f64 = 44.0;
 const BOTTOM: f64 = 52.0;
 /// Okabe and Ito's colours, which most eyes can tell apart.
 const COLORS: [&str; 6] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"];
@@ -44,13 +47,18 @@ impl Plot {
     pub fn svg(&self) -> String {
         let xs = || self.series.iter().flat_map(|s| &s.points).map(|p| p.0);
         let (least, most) = (xs().fold(f64::MAX, f64::min), xs().fold(1.0, f64::max));
-        let (from, to) = (least.min(most).log2().floor(), most.log2().ceil());
+        let bars = !self.names.is_empty();
+        let place = |value: f64| if bars { value } else { value.log2() };
+        let (from, to) = match bars {
+            true => (0.5, self.names.len() as f64 + 0.5),
+            false => (least.min(most).log2().floor(), most.log2().ceil()),
+        };
         let to = if to > from { to } else { from + 1.0 };
         let values = self.series.iter().flat_map(|s| &s.points).map(|p| p.1);
         let highest = values.chain(self.levels.iter().map(|l| l.1)).fold(0.0, f64::max);
         let tick = tick(highest);
         let top = (highest / tick).ceil().max(1.0) * tick;
-        let x = |value: f64| LEFT + (value.log2() - from) / (to - from) * (WIDTH - LEFT - RIGHT);
+        let x = |value: f64| LEFT + (place(value) - from) / (to - from) * (WIDTH - LEFT - RIGHT);
         let y = |value: f64| HEIGHT - BOTTOM - value / top * (HEIGHT - TOP - BOTTOM);
         let (right, bottom) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
         let mut svg = format!(
@@ -67,14 +75,24 @@ impl Plot {
         let line = |svg: &mut String, x1: f64, y1: f64, x2: f64, y2: f64, style: &str| {
             _ = writeln!(svg, "<line x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\" {style}/>");
         };
-        text(&mut svg, (LEFT + right) / 2.0, 20.0, "middle", &self.title);
+        let rect = |svg: &mut String, (x, y): (f64, f64), (width, height): (f64, f64), color: &str| {
+            _ = writeln!(
+                svg,
+                "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" fill=\"{color}\"/>"
+            );
+        };
+        text(&mut svg, (LEFT + right) / 2.0, 16.0, "middle", &self.title);
         for step in 0..=(top / tick).round() as u32 {
             let value = f64::from(step) * tick;
             line(&mut svg, LEFT, y(value), right, y(value), "stroke=\"#ddd\"");
             text(&mut svg, LEFT - 6.0, y(value) + 4.0, "end", &format!("{value}"));
         }
         let every = ((to - from) / 12.0).ceil().max(1.0) as i32;
-        for bits in (from as i32..=to as i32).step_by(every as usize) {
+        let powers = (!bars).then_some(from as i32..=to as i32).into_iter().flatten();
+        for (i, name) in self.names.iter().enumerate() {
+            text(&mut svg, x(i as f64 + 1.0), bottom + 16.0, "middle", name);
+        }
+        for bits in powers.step_by(every as usize) {
             let value = f64::from(bits).exp2();
             line(&mut svg, x(value), bottom, x(value), bottom + 4.0, "stroke=\"black\"");
             text(&mut svg, x(value), bottom + 16.0, "middle", &binary(value));
@@ -83,7 +101,7 @@ impl Plot {
         line(&mut svg, LEFT, TOP, LEFT, bottom, "stroke=\"black\"");
         text(&mut svg, (LEFT + right) / 2.0, HEIGHT - 12.0, "middle", self.x);
         text(&mut svg, LEFT, TOP - 8.0, "middle", self.y);
-        let inside = |value: f64| value >= from.exp2() && value <= to.exp2();
+        let inside = |value: f64| place(value) >= from && place(value) <= to;
         for (name, at) in self.marks.iter().filter(|m| inside(m.1)) {
             line(&mut svg, x(*at), TOP, x(*at), bottom, "stroke=\"#888\" stroke-dasharray=\"4 3\"");
             text(&mut svg, x(*at) + 3.0, TOP + 10.0, "start", name);
@@ -92,27 +110,33 @@ impl Plot {
             line(&mut svg, LEFT, y(*at), right, y(*at), "stroke=\"#888\" stroke-dasharray=\"1 3\"");
             text(&mut svg, right + 4.0, y(*at) + 4.0, "start", &format!("{name} {}", Short(*at)));
         }
+        let mut legend = LEFT + 90.0;
         for (i, series) in self.series.iter().enumerate() {
             let color = COLORS[i % COLORS.len()];
-            let points: Vec<String> =
-                series.points.iter().map(|&(px, py)| format!("{:.1},{:.1}", x(px), y(py))).collect();
-            _ = writeln!(
-                svg,
-                "<polyline points=\"{}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"1.5\"/>",
-                points.join(" ")
-            );
-            for point in &points {
-                let (px, py) = point.split_once(',').unwrap_or_default();
-                _ = writeln!(svg, "<circle cx=\"{px}\" cy=\"{py}\" r=\"2.5\" fill=\"{color}\"/>");
+            if bars {
+                let width = (right - LEFT) / (to - from) * 0.7 / self.series.len() as f64;
+                let shift = (i as f64 - self.series.len() as f64 / 2.0) * width;
+                for &(px, py) in &series.points {
+                    let (at, height) = (x(px) + shift, bottom - y(py));
+                    rect(&mut svg, (at, y(py)), (width, height), color);
+                    text(&mut svg, at + width / 2.0, y(py) - 3.0, "middle", &Short(py).to_string());
+                }
+            } else {
+                let points: Vec<String> =
+                    series.points.iter().map(|&(px, py)| format!("{:.1},{:.1}", x(px), y(py))).collect();
+                _ = writeln!(
+                    svg,
+                    "<polyline points=\"{}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"1.5\"/>",
+                    points.join(" ")
+                );
+                for point in &points {
+                    let (px, py) = point.split_once(',').unwrap_or_default();
+                    _ = writeln!(svg, "<circle cx=\"{px}\" cy=\"{py}\" r=\"2.5\" fill=\"{color}\"/>");
+                }
             }
-            let at = HEIGHT - BOTTOM - 14.0 * (self.series.len() - i) as f64 + 8.0;
-            _ = writeln!(
-                svg,
-                "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"8\" height=\"8\" fill=\"{color}\"/>",
-                right + 6.0,
-                at - 8.0
-            );
-            text(&mut svg, right + 18.0, at, "start", &series.name);
+            rect(&mut svg, (legend, TOP - 16.0), (8.0, 8.0), color);
+            text(&mut svg, legend + 12.0, TOP - 8.0, "start", &series.name);
+            legend += 30.0 + 6.5 * series.name.chars().count() as f64;
         }
         svg + "</svg>\n"
     }

@@ -92,11 +92,12 @@ fn each_rule_has_its_edge() {
     let first_keys: Vec<&str> = RULES.iter().map(|rule| rule.keys[0]).collect();
     let tested: Vec<&str> = EDGES.iter().map(|(key, _, _)| *key).collect();
     assert_eq!(tested, first_keys, "every rule has one row here, in its order");
-    for (key, right, wrong) in EDGES {
+    for ((key, right, wrong), rule) in EDGES.iter().zip(RULES) {
         assert_eq!(errors(from_text("x.ron", &stating(right))), [""; 0], "{key}");
         let found = errors(from_text("x.ron", &stating(wrong)));
         assert_eq!(found.len(), 1, "{key}: {found:#?}");
         assert!(found[0].starts_with(&format!("error: `{key}` is ")), "{}", found[0]);
+        assert!(rule.keys.iter().all(|key| found[0].contains(&format!("`{key}` is "))), "{}", found[0]);
     }
 }
 

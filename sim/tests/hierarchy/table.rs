@@ -1,0 +1,488 @@
+//! For every parameter of the hierarchy: what is changed, on which kernel, and which statistics that moves.
+
+use super::machine::{Values, Work};
+use super::work::{at_once, by_groups, by_waves, chain, local, stores_and_loads};
+use Move::{Any, Down, May, Up};
+
+/// Where a statistic goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Move {
+    Up,
+    Down,
+    /// Somewhere else; which way is not for the parameter to say.
+    Any,
+    /// Anywhere, or nowhere.
+    May,
+}
+
+/// A parameter changed alone.
+pub struct Sweep {
+    pub key: &'static str,
+    /// The machine before, beside the small one.
+    pub machine: Values<'static>,
+    pub before: &'static str,
+    pub after: &'static str,
+    pub work: Work,
+    /// What moves; nothing else may, but what only counts time where time moves.
+    pub moves: &'static [(&'static str, Move)],
+}
+
+/// Without refreshes, and with requests to memory in their order, counts do not depend on time.
+pub const SMALL: Values =
+    &[("cores", "1"), ("device_memory_bytes", "1_048_576"), ("dram.t_refi", "0"), ("dram.policy", "fcfs")];
+
+/// The distances of a bus that may be half as fast.
+const SLOW_BUS: Values = &[("l2.slices", "1"), ("dram.t_ccd_s", "4"), ("dram.t_ccd_l", "4")];
+
+/// A bus that is slower than all else.
+const SLOW_CHANNEL: Values = &[
+    ("dram.transfers_per_clock", "1"),
+    ("dram.t_ccd_s", "16"),
+    ("dram.t_ccd_l", "16"),
+    ("core.l1.mshrs", "16"),
+    ("core.lsu.pending_entries", "16"),
+];
+
+/// One slice, so that line n of memory is line n of its channel; room for all at every level above.
+const CHANNEL: Values = &[
+    ("l2.slices", "1"),
+    ("core.l1.mshrs", "16"),
+    ("core.lsu.pending_entries", "16"),
+    ("core.lsu.queue_entries", "16"),
+    ("core.registers.collectors", "8"),
+    ("l2.mshrs", "16"),
+    ("l2.queue_entries", "16"),
+    ("dram.queue_entries", "16"),
+    ("interconnect.queue_entries", "16"),
+    ("interconnect.port_bytes_per_cycle", "64"),
+    ("dram.clock_mhz", "500"),
+    ("dram.t_rrd_l", "40"),
+    ("dram.t_faw", "200"),
+    ("dram.t_ccd_l", "30"),
+    ("dram.t_wtr_l", "90"),
+];
+
+fn every(count: u32, stride: u32) -> Vec<u32> {
+    (0..count).map(|i| i * stride).collect()
+}
+
+/// Slower, and nothing else.
+const SLOWER: &[(&str, Move)] = &[("kernel.cycles", Up)];
+/// Faster, and nothing else.
+const FASTER: &[(&str, Move)] = &[("kernel.cycles", Down)];
+
+/// More is found in the L1, so less is asked of the L2.
+const MORE_L1_HITS: &[(&str, Move)] = &[
+    ("kernel.cycles", Down),
+    ("l1.hits", Up),
+    ("l1.misses", Down),
+    ("l1.evictions", Down),
+    ("l1.installed_lines", Down),
+    ("l1.requested_sectors", Down),
+    ("interconnect.requests", Down),
+    ("interconnect.request_bytes", Down),
+    ("interconnect.replies", Down),
+    ("interconnect.reply_bytes", Down),
+    ("l2.reads", Down),
+    ("l2.hits", Down),
+];
+
+/// More is found in the L2, so less is asked of memory.
+const MORE_L2_HITS: &[(&str, Move)] = &[
+    ("kernel.cycles", Down),
+    ("l2.hits", Up),
+    ("l2.misses", Down),
+    ("l2.evictions", Down),
+    ("l2.fetched_sectors", Down),
+    ("dram.reads", Down),
+    ("dram.read_bytes", Down),
+    ("dram.requests", Down),
+    ("dram.row_hits", May),
+    ("dram.row_conflicts", May),
+    ("dram.activates", May),
+    ("dram.precharges", May),
+    ("dram.data_bus_busy_clocks", Down),
+];
+
+/// The lines of one bank, each in another row: 8 rows of 1 KiB from one to the next.
+fn one_bank() -> Vec<u32> {
+    every(8, 65_536)
+}
+
+/// Lines of one bank group in different banks.
+fn one_group() -> Vec<u32> {
+    every(4, 2048)
+}
+
+/// Everything that is swept, by sections.
+pub fn sweeps() -> Vec<Sweep> {
+    let mut all = core();
+    all.extend(interconnect());
+    all.extend(l2());
+    all.extend(dram());
+    all.extend(timings());
+    all
+}
+
+fn core() -> Vec<Sweep> {
+    let sweep = |key, machine, before, after, work, moves| Sweep { key, machine, before, after, work, moves };
+    vec![
+        // 3 KiB again and again.
+        sweep("core.l1.bytes", &[], "2048", "4096", chain(&every(48, 64), 3), MORE_L1_HITS),
+        // Three lines of one set.
+        sweep("core.l1.ways", &[], "2", "4", chain(&every(3, 1024), 3), MORE_L1_HITS),
+        sweep("core.l1.hit_latency_cycles", &[], "4", "9", chain(&every(4, 64), 3), SLOWER),
+        sweep(
+            "core.l1.line_bytes",
+            &[("core.l1.sector_bytes", "32")],
+            "64",
+            "32",
+            chain(&every(16, 32), 1),
+            &[
+                ("kernel.cycles", Any),
+                ("l1.misses", Up),
+                ("l1.sector_misses", Down),
+                ("l1.installed_lines", Up),
+                ("interconnect.reply_bytes", Down), // of code
+                ("l2.sector_misses", Down),
+                ("l2.misses", Up),
+                ("l2.hits", Down),
+                ("dram.row_hits", May),
+                ("dram.row_empties", May),
+                ("dram.row_conflicts", May),
+                ("l2.fetched_sectors", Down),
+                ("dram.reads", Down),
+                ("dram.read_bytes", Down),
+                ("dram.data_bus_busy_clocks", Down),
+                ("dram.requests", Up),
+            ],
+        ),
+        sweep(
+            "core.l1.sector_bytes",
+            &[],
+            "32",
+            "64",
+            chain(&every(16, 32), 1),
+            &[
+                ("kernel.cycles", Down),
+                ("l1.hits", Up),
+                ("l1.sector_misses", Down),
+                ("l1.requested_sectors", Down),
+                ("interconnect.requests", Down),
+                ("interconnect.request_bytes", Down),
+                ("interconnect.replies", Down),
+                ("interconnect.reply_bytes", Down),
+                ("l2.reads", Down),
+                ("l2.sector_misses", Down),
+                ("l2.fetched_sectors", Down),
+                ("dram.reads", May),
+                ("dram.read_bytes", May),
+                ("dram.writes", Up), // a whole sector of results
+                ("dram.written_bytes", Up),
+                ("dram.requests", Down),
+                ("dram.row_hits", Down),
+                ("dram.row_conflicts", May),
+                ("dram.data_bus_busy_clocks", May),
+            ],
+        ),
+        sweep(
+            "core.l1.mshrs",
+            &[],
+            "4",
+            "1",
+            at_once(&every(8, 64), 4, 4),
+            &[("kernel.cycles", Up), ("l1.fails_mshr", Up)],
+        ),
+        sweep(
+            "core.l1.mshr_merges",
+            &[],
+            "2",
+            "1",
+            by_waves(2, &every(4, 64), 4, 4, 0),
+            &[("kernel.cycles", Up), ("l1.fails_merge", Up)],
+        ),
+        sweep(
+            "core.local.banks",
+            &[],
+            "8",
+            "4",
+            local(4, 8),
+            &[("kernel.cycles", Up), ("core.local_passes", Up)],
+        ),
+        sweep(
+            "core.local.bank_bytes",
+            &[],
+            "4",
+            "8",
+            local(8, 8),
+            &[("kernel.cycles", Down), ("core.local_passes", Down)],
+        ),
+        // Four lines of a set of two: the least recently used one is always the next.
+        sweep("core.l1.replacement", &[], "lru", "random", chain(&every(3, 1024), 6), MORE_L1_HITS),
+        sweep(
+            "core.l1.write_policy",
+            &[],
+            "write_through",
+            "write_back",
+            stores_and_loads(&[0, 0, 0, 0, 0, 0], &[]),
+            &[
+                ("kernel.cycles", Any),
+                ("kernel.release_cycles", May),
+                ("l1.store_hits", Up),
+                ("l1.write_backs", Up),
+                ("interconnect.requests", Down),
+                ("interconnect.request_bytes", Down),
+                ("interconnect.replies", Down),
+                ("interconnect.reply_bytes", Down),
+                ("l2.writes", Down),
+                ("l2.hits", Down),
+            ],
+        ),
+        sweep("core.local.latency_cycles", &[], "4", "9", local(4, 8), SLOWER),
+        sweep("core.lsu.queue_entries", &[], "4", "1", by_waves(4, &every(8, 1024), 16, 16, 128), SLOWER),
+        sweep("core.lsu.pending_entries", &[], "4", "1", by_waves(4, &every(8, 64), 4, 4, 512), SLOWER),
+    ]
+}
+
+fn interconnect() -> Vec<Sweep> {
+    let sweep = |key, machine, before, after, work, moves| Sweep { key, machine, before, after, work, moves };
+    const MESH: Values = &[
+        ("cores", "4"),
+        ("l2.slices", "4"),
+        ("interconnect.topology", "mesh"),
+        ("interconnect.mesh_columns", "4"),
+    ];
+    const EDGES: Values = &[("interconnect.topology", "edges"), ("l2.slices", "1")];
+    const LINK: &str = "[(from: \"core0\", to: \"slice0\", both_ways: true, latency_cycles: 2, bytes_per_cycle: 16, dateline: false)]";
+    const LONG: &str = "[(from: \"core0\", to: \"slice0\", both_ways: true, latency_cycles: 5, bytes_per_cycle: 16, dateline: false)]";
+    const NARROW: &str = "[(from: \"core0\", to: \"slice0\", both_ways: true, latency_cycles: 2, bytes_per_cycle: 8, dateline: false)]";
+    const TURNED: &str = "[(from: \"slice0\", to: \"core0\", both_ways: true, latency_cycles: 2, bytes_per_cycle: 16, dateline: false)]";
+    const DATELINE: &str = "[(from: \"core0\", to: \"slice0\", both_ways: true, latency_cycles: 2, bytes_per_cycle: 16, dateline: true)]";
+    const ONE_WAY: &str = "[(from: \"core0\", to: \"slice0\", both_ways: false, latency_cycles: 2, bytes_per_cycle: 16, dateline: false), \
+                            (from: \"slice0\", to: \"core0\", both_ways: false, latency_cycles: 2, bytes_per_cycle: 16, dateline: false)]";
+    const THROUGH: &str = "[(from: \"core0\", to: \"x\", both_ways: true, latency_cycles: 2, bytes_per_cycle: 16, dateline: false), \
+                            (from: \"x\", to: \"slice0\", both_ways: true, latency_cycles: 2, bytes_per_cycle: 16, dateline: false)]";
+    let traffic = || by_groups(4, 16, 512);
+    let work = || chain(&every(8, 64), 2);
+    vec![
+        sweep("interconnect.latency_cycles", &[], "2", "5", chain(&every(8, 64), 2), SLOWER),
+        sweep("interconnect.port_bytes_per_cycle", &[], "16", "8", chain(&every(8, 64), 2), SLOWER),
+        sweep(
+            "interconnect.queue_entries",
+            &[
+                ("core.l1.mshrs", "16"),
+                ("core.lsu.pending_entries", "16"),
+                ("interconnect.port_bytes_per_cycle", "1"),
+            ],
+            "2",
+            "8",
+            by_waves(4, &every(8, 64), 16, 16, 512),
+            &[("kernel.cycles", May), ("l1.fails_outgoing", Down)],
+        ),
+        sweep(
+            "interconnect.topology",
+            &[("interconnect.link_bytes_per_cycle", "16")],
+            "crossbar",
+            "ring",
+            chain(&every(8, 64), 2),
+            &[("kernel.cycles", Up), ("interconnect.hops", Up)],
+        ),
+        sweep(
+            "interconnect.arbitration",
+            MESH,
+            "round_robin",
+            "oldest",
+            traffic(),
+            &[("kernel.cycles", Any)],
+        ),
+        sweep("interconnect.link_latency_cycles", MESH, "2", "5", chain(&every(8, 64), 2), SLOWER),
+        sweep("interconnect.link_bytes_per_cycle", MESH, "16", "8", chain(&every(8, 64), 2), SLOWER),
+        sweep("interconnect.link_credits", MESH, "8", "1", traffic(), SLOWER),
+        sweep(
+            "interconnect.mesh_columns",
+            MESH,
+            "4",
+            "8",
+            chain(&every(8, 64), 2),
+            &[("kernel.cycles", Any), ("interconnect.hops", Any)],
+        ),
+        sweep(
+            "interconnect.edges",
+            EDGES,
+            LINK,
+            THROUGH,
+            work(),
+            &[("kernel.cycles", Up), ("interconnect.hops", Up)],
+        ),
+        sweep("interconnect.edges[].latency_cycles", EDGES, LINK, LONG, work(), SLOWER),
+        sweep("interconnect.edges[].bytes_per_cycle", EDGES, LINK, NARROW, work(), SLOWER),
+        sweep("interconnect.edges[].from", EDGES, LINK, TURNED, work(), &[]),
+        sweep("interconnect.edges[].to", EDGES, LINK, TURNED, work(), &[]),
+        sweep("interconnect.edges[].both_ways", EDGES, LINK, ONE_WAY, work(), &[]),
+        sweep("interconnect.edges[].dateline", EDGES, LINK, DATELINE, work(), &[]),
+    ]
+}
+
+fn l2() -> Vec<Sweep> {
+    let sweep = |key, machine, before, after, work, moves| Sweep { key, machine, before, after, work, moves };
+    const ONE: Values = &[("l2.slices", "1"), ("core.l1.mshrs", "16"), ("core.lsu.pending_entries", "16")];
+    vec![
+        // The reply ports of two slices.
+        sweep(
+            "l2.slices",
+            &[("interconnect.port_bytes_per_cycle", "8"), ("cores", "4")],
+            "1",
+            "4",
+            by_groups(4, 16, 512),
+            &[("kernel.cycles", Down), ("l2.evictions", Down)],
+        ),
+        sweep("l2.slice_bytes", ONE, "8192", "16_384", chain(&every(160, 64), 2), MORE_L2_HITS),
+        sweep("l2.ways", ONE, "4", "8", chain(&every(6, 8192), 3), MORE_L2_HITS),
+        sweep("l2.replacement", ONE, "lru", "random", chain(&every(5, 8192), 6), MORE_L2_HITS),
+        sweep("l2.hit_latency_cycles", &[], "6", "11", chain(&every(8, 64), 2), SLOWER),
+        sweep(
+            "l2.mshrs",
+            ONE,
+            "4",
+            "1",
+            at_once(&every(8, 64), 4, 4),
+            &[("kernel.cycles", Up), ("l2.reservation_fails", Up)],
+        ),
+        sweep(
+            "l2.mshr_merges",
+            &[("l2.slices", "1"), ("cores", "2")],
+            "2",
+            "1",
+            by_groups(2, 8, 64),
+            &[("kernel.cycles", Up), ("l2.reservation_fails", Up)],
+        ),
+        // Four lines of one slice, and behind them four of the other.
+        sweep(
+            "l2.queue_entries",
+            &[
+                ("l2.mshrs", "1"),
+                ("core.l1.mshrs", "16"),
+                ("core.lsu.pending_entries", "16"),
+                ("dram.clock_mhz", "200"),
+            ],
+            "1",
+            "8",
+            at_once(&[0, 192, 320, 384, 64, 128, 256, 448], 4, 4),
+            FASTER,
+        ),
+    ]
+}
+
+fn dram() -> Vec<Sweep> {
+    let sweep = |key, machine, before, after, work, moves| Sweep { key, machine, before, after, work, moves };
+    vec![
+        sweep("dram.channels", SLOW_CHANNEL, "1", "2", at_once(&every(8, 64), 16, 16), FASTER),
+        sweep(
+            "dram.banks",
+            CHANNEL,
+            "8",
+            "16",
+            chain(&every(8, 65_536), 1),
+            &[("kernel.cycles", Down), ("dram.row_conflicts", Down)],
+        ),
+        sweep("dram.bank_groups", CHANNEL, "1", "2", at_once(&every(8, 64), 16, 16), FASTER),
+        sweep(
+            "dram.row_bytes",
+            CHANNEL,
+            "1024",
+            "2048",
+            chain(&every(8, 1024), 1),
+            &[("kernel.cycles", Down), ("dram.row_hits", Up)],
+        ),
+        sweep("dram.clock_mhz", CHANNEL, "1750", "875", chain(&every(8, 1024), 1), SLOWER),
+        sweep(
+            "dram.bus_bits",
+            SLOW_BUS,
+            "16",
+            "8",
+            chain(&every(8, 1024), 1),
+            &[("kernel.cycles", Up), ("dram.data_bus_busy_clocks", Up)],
+        ),
+        sweep(
+            "dram.transfers_per_clock",
+            SLOW_BUS,
+            "8",
+            "4",
+            chain(&every(8, 1024), 1),
+            &[("kernel.cycles", Up), ("dram.data_bus_busy_clocks", Up)],
+        ),
+        sweep(
+            "dram.burst_bytes",
+            CHANNEL,
+            "32",
+            "16",
+            chain(&every(8, 1024), 1),
+            &[("kernel.cycles", Up), ("dram.reads", Up), ("dram.writes", Up)],
+        ),
+        // By turns a line of one row of a bank and one of another.
+        sweep(
+            "dram.policy",
+            CHANNEL,
+            "fcfs",
+            "fr_fcfs",
+            at_once(&[0, 65_536, 128, 65_536 + 128, 256, 65_536 + 256, 384, 65_536 + 384], 4, 4),
+            &[("kernel.cycles", Down), ("dram.row_hits", Up), ("dram.row_conflicts", Down)],
+        ),
+        sweep("dram.queue_entries", CHANNEL, "1", "16", at_once(&every(8, 2048), 4, 4), FASTER),
+    ]
+}
+
+/// Each makes a distance longer that the work waits for.
+fn timings() -> Vec<Sweep> {
+    const GROUPS: Values = &[
+        ("l2.slices", "1"),
+        ("core.l1.mshrs", "16"),
+        ("core.lsu.pending_entries", "16"),
+        ("dram.clock_mhz", "500"),
+        ("dram.t_rrd_l", "150"),
+        ("dram.t_faw", "200"),
+    ];
+    const REFRESHED: Values = &[("l2.slices", "1"), ("dram.t_refi", "600")];
+    let sweep = |key, before, after, work, moves| Sweep { key, machine: CHANNEL, before, after, work, moves };
+    vec![
+        sweep("dram.t_rcd", "24", "40", chain(&one_bank(), 1), SLOWER),
+        sweep("dram.t_rp", "20", "24", chain(&one_bank(), 1), SLOWER),
+        sweep("dram.t_cl", "24", "40", chain(&one_bank(), 1), SLOWER),
+        // Nothing can tell: t_rc, which is not less than t_ras and t_rp, keeps the next activate back as long.
+        sweep("dram.t_ras", "40", "52", at_once(&one_bank(), 4, 4), &[]),
+        sweep("dram.t_rc", "76", "120", at_once(&one_bank(), 4, 4), SLOWER),
+        Sweep { machine: GROUPS, ..sweep("dram.t_rrd_s", "7", "150", at_once(&every(2, 64), 4, 4), SLOWER) },
+        sweep("dram.t_rrd_l", "9", "150", at_once(&one_group(), 4, 4), SLOWER),
+        sweep("dram.t_faw", "28", "200", at_once(&every(8, 2048), 4, 4), SLOWER),
+        sweep("dram.t_ccd_s", "2", "30", at_once(&every(8, 64), 16, 16), SLOWER),
+        sweep("dram.t_ccd_l", "3", "30", at_once(&every(8, 64), 16, 16), SLOWER),
+        sweep(
+            "dram.t_cwl",
+            "6",
+            "20",
+            stores_and_loads(&every(8, 64), &[]),
+            &[("kernel.release_cycles", Up)],
+        ),
+        sweep("dram.t_wtr_s", "9", "90", stores_and_loads(&every(160, 64), &every(160, 64)), SLOWER),
+        sweep("dram.t_wtr_l", "11", "90", stores_and_loads(&every(160, 64), &every(160, 64)), SLOWER),
+        sweep("dram.t_rtp", "2", "60", at_once(&one_bank(), 4, 4), SLOWER),
+        sweep("dram.t_wr", "24", "80", stores_and_loads(&one_bank(), &[]), &[("kernel.release_cycles", Up)]),
+        Sweep {
+            machine: REFRESHED,
+            ..sweep(
+                "dram.t_rfc",
+                "210",
+                "400",
+                chain(&every(48, 1024), 1),
+                &[("kernel.cycles", Up), ("dram.refreshes", Up)],
+            )
+        },
+        sweep(
+            "dram.t_refi",
+            "0",
+            "600",
+            chain(&every(48, 1024), 1),
+            &[("kernel.cycles", Up), ("dram.refreshes", Up)],
+        ),
+    ]
+}
