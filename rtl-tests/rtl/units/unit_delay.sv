@@ -1,4 +1,4 @@
-// A shift register: out is in CYCLES clocks ago; 0 is a wire.
+// A shift register: out is in CYCLES clocks ago; 0 and less is a wire.
 module unit_delay #(
     parameter int WIDTH = 1,
     parameter int CYCLES = 1
@@ -8,7 +8,7 @@ module unit_delay #(
     input  logic [WIDTH-1:0] in,
     output logic [WIDTH-1:0] out
 );
-  if (CYCLES == 0) begin : g_wire
+  if (CYCLES <= 0) begin : g_wire
     logic unused;
     assign unused = clk ^ rst_n;
     assign out = in;

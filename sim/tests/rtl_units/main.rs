@@ -80,20 +80,42 @@ fn long_campaign_of_special_functions() {
     check(Group::Special, &operations(&[ExecClass::Sfu]), LONG, 7);
 }
 
+/// What Verilator says about a unit, and whether it accepts it, with more arguments.
+fn lint(unit: &str, arguments: &[String]) -> (bool, String) {
+    rtl::verilator_version().unwrap_or_else(|error| panic!("{error}"));
+    let mut lint = Command::new("verilator");
+    lint.args(["--lint-only", "-Wall", "--top-module", unit]).args(arguments);
+    lint.args(bench::includes().iter().map(|path| format!("-I{}", path.display())));
+    lint.args(bench::packages());
+    lint.arg(bench::rtl_directory().join(format!("rtl/units/{unit}.sv")));
+    let output = lint.output().unwrap();
+    (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+/// The least value of each timing parameter.
+const LEAST: &[(&str, &str, u32)] = &[
+    ("unit_int", "LATENCY", 2),
+    ("unit_int_mul", "LATENCY", 3),
+    ("unit_convert", "LATENCY", 3),
+    ("unit_wave", "LATENCY", 4),
+    ("unit_fp", "LATENCY_FP32", 4),
+    ("unit_fp", "LATENCY_FP16", 5),
+    ("unit_int_div", "LATENCY", 34),
+    ("unit_int_div", "PASSES", 33),
+    ("unit_fp_div", "LATENCY", 30),
+    ("unit_fp_div", "PASSES", 28),
+    ("unit_sfu", "LATENCY", 6),
+];
+
 #[test]
-fn verilator_has_no_warning() {
+fn verilator_has_no_warning_and_rejects_a_latency_below_the_stages() {
     if skipped() {
         return;
     }
-    let version = rtl::verilator_version().unwrap_or_else(|error| panic!("{error}"));
-    for top in ["int", "int_mul", "convert", "wave", "fp", "int_div", "fp_div", "sfu"] {
-        let mut lint = Command::new("verilator");
-        lint.args(["--lint-only", "-Wall", "--top-module", &format!("unit_{top}")]);
-        lint.args(bench::includes().iter().map(|path| format!("-I{}", path.display())));
-        lint.args(bench::packages());
-        lint.arg(bench::rtl_directory().join(format!("rtl/units/unit_{top}.sv")));
-        let output = lint.output().unwrap();
-        let text = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success() && text.is_empty(), "{version} on unit_{top}:\n{text}");
+    for &(unit, parameter, least) in LEAST {
+        let with = |value: u32| lint(unit, &[format!("-G{parameter}={value}")]);
+        assert_eq!(with(least), (true, String::new()), "{unit} with {parameter} = {least}");
+        let (accepted, text) = with(least - 1);
+        assert!(!accepted && text.contains("USERERROR"), "{unit} with {parameter} below {least}: {text}");
     }
 }
