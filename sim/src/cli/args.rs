@@ -299,7 +299,8 @@ pub enum CosimMode {
 }
 
 fn bounds(text: &str) -> Result<(u32, u32), String> {
-    let numbers = text.split_once(',').and_then(|(a, b)| Some((a.trim().parse().ok()?, b.trim().parse().ok()?)));
+    let numbers =
+        text.split_once(',').and_then(|(a, b)| Some((a.trim().parse().ok()?, b.trim().parse().ok()?)));
     numbers.ok_or_else(|| "two numbers with a comma, such as 2,12".to_owned())
 }
 

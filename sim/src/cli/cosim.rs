@@ -35,7 +35,10 @@ pub fn run(args: &CosimArgs, terminal: &Terminal) -> Ended {
     let config = inputs::config(&args.config, terminal)?;
     if config.cores != 1 {
         return wrong(
-            format!("`{}` has {} cores, and a co-simulation is one of a single core", args.config, config.cores),
+            format!(
+                "`{}` has {} cores, and a co-simulation is one of a single core",
+                args.config, config.cores
+            ),
             "leave `--config` out: rtl.ron is the machine of the core in SystemVerilog",
         );
     }
