@@ -15,6 +15,9 @@ pub struct Variant {
     pub fst: bool,
 }
 
+/// Wave slots of the sources as they are.
+const WAVES: u32 = 32;
+
 /// The directory of the RTL in the source tree that this crate was built from.
 pub fn directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../rtl-tests")
@@ -48,7 +51,7 @@ pub fn wave_core(rtl_tests: &Path, variant: &Variant) -> Result<Model, BuildErro
     }
     let sources = sources.into_iter().map(|f| f.canonicalize().map_err(|e| BuildError::File(f, e)));
     let mut arguments = vec!["-Wall".to_owned()];
-    arguments.extend(variant.waves.map(|n| format!("-DWAVE_MAX_WAVES={n}")));
+    arguments.extend(variant.waves.filter(|&n| n != WAVES).map(|n| format!("-DWAVE_MAX_WAVES={n}")));
     if variant.bugs {
         arguments.push("-DBUGS".to_owned());
     }

@@ -299,10 +299,8 @@ fn the_memory_side_at_its_slowest() {
             device_load_u32 r6, r2
             device_store_u32 r4, r5
             device_load_u64 r8, r4
-            atomic_add r7, r2, r2, .workgroup",
-        )
-        .replace("r7, r2, r2, .workgroup", "r7, r1, r2, .workgroup")
-        .as_str(),
+            atomic_add r7, r1, r2, .workgroup",
+        ),
         64,
     );
     case.launch.initial_registers = vec![(1, 128)];
