@@ -54,6 +54,8 @@ pub fn run(args: &CosimArgs, terminal: &Terminal) -> Ended {
             "such as `--latency 2,12`",
         );
     }
+    // What is wrong with the names shows before a build that takes minutes.
+    args.kernels.iter().try_for_each(|word| inputs::input(word).map(drop)).map_err(|e| vec![e])?;
     let executable = match &args.core {
         Some(path) => path.clone(),
         None => build(&config)?,
