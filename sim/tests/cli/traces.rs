@@ -104,11 +104,7 @@ fn two_machines_differ_where_the_stage_moved_first() {
     scratch.out("k.wave --config slower.ron --wvfi b.wvfi");
     let slower = scratch.run("trace diff a.wvfi b.wvfi");
     assert_eq!(slower.code, 1, "{}", slower.out);
-    assert!(
-        slower.out.starts_with("note: different machines, tiny ("),
-        "{}",
-        slower.out
-    );
+    assert!(slower.out.starts_with("note: different machines, tiny ("), "{}", slower.out);
     assert!(slower.out.contains("\n  decode moved first, in cycle "), "{}", slower.out);
     assert_eq!(scratch.out("trace diff a.wvfi b.wvfi --mode arch"), "the same: 14 records\n");
     scratch.write("l.wave", KERNEL.replace("iadd r4, r4", "isub r4, r4").as_bytes());
