@@ -224,6 +224,20 @@ fn b6_a_release_of_system_scope_waits_for_memory() {
 }
 
 #[test]
+fn b6_a_release_that_is_squashed_passes_nothing_on() {
+    let mut config = machine();
+    config.interconnect.latency_cycles = 20;
+    let alone = after_access(&config, "device_store_u32 r2, r3", "fence_release .device");
+    // The first fence has waited when it is squashed; the store behind it is the second one's to wait for.
+    let t = run(
+        &config,
+        "icmp_ne p1, r1, r1\ndevice_store_u32 r2, r3\n@p1 fence_release .device\na: device_store_u32 r2, r3\n\
+         b: fence_release .device\nhalt",
+    );
+    assert_eq!(t.after("a", "b", Issue), alone);
+}
+
+#[test]
 fn b6_a_release_of_an_l1_that_writes_back_sends_its_dirty_lines() {
     let mut config = machine();
     config.core.l1.write_policy = WritePolicy::WriteBack;
