@@ -344,14 +344,15 @@ impl L1 {
                 slot.data = [0; MAX_LINE_BYTES];
                 let (mask, swap) = (atomic.byte_mask, atomic.swap);
                 let mask = apply_atomic(atomic.op, mask, &atomic.data, swap, line_data, &mut slot.data);
-                let mut result = [0; MAX_LINE_BYTES];
-                copy_bytes(&mut result, line_data, mask);
                 self.tags.touch(frame);
-                self.supersede(line, sectors);
                 self.counters.hits += 1;
                 if self.dirty.writes_back() {
+                    self.supersede(line, sectors);
                     self.soil(frame, mask, access.epoch)
                 } else {
+                    let mut result = [0; MAX_LINE_BYTES];
+                    copy_bytes(&mut result, line_data, mask);
+                    self.supersede(line, sectors);
                     let hint = CacheHint::Cached;
                     let write = Request::write(access.owner, access.line, mask, &result, hint, self.geometry);
                     self.send(now, write);
@@ -375,15 +376,6 @@ impl L1 {
             Some(id) if self.mshrs[id].atomics > 0 => Err(Reject::Order),
             _ => Ok(()),
         }
-    }
-
-    /// Makes sure of so many places for requests, after having written the line back if it is dirty.
-    fn clean_for(&mut self, now: Cycle, line: LineNumber, places: usize) -> Result<(), Reject> {
-        if self.outgoing_room() < places + usize::from(self.is_dirty(line)) {
-            return Err(Reject::Outgoing);
-        }
-        self.write_back_line(now, line);
-        Ok(())
     }
 
     /// The line's current miss, if it carries any of these sectors, no longer brings what later loads must

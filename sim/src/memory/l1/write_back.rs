@@ -5,7 +5,7 @@
 //! stores that is open then (see [`crate::core::release`]), and the write that brings its bytes to the L2 belongs to
 //! that epoch, whenever and whyever it leaves. While an epoch is being closed, its lines are written back one a cycle.
 
-use super::{Access, L1, Request};
+use super::{Access, L1, Reject, Request};
 use crate::clock::Cycle;
 use crate::config::{L1 as Parameters, WritePolicy};
 use crate::isa::table::CacheHint;
@@ -78,10 +78,17 @@ impl L1 {
         self.dirty.lines
     }
 
-    /// True if the line has bytes that the L2 does not have.
-    pub(super) fn is_dirty(&self, line: LineNumber) -> bool {
-        self.dirty.writes_back()
-            && self.tags.find(line.0, line).is_some_and(|frame| self.dirty.of(frame) != 0)
+    /// Makes sure of so many places for requests, after having written the line back if it is dirty.
+    pub(super) fn clean_for(&mut self, now: Cycle, line: LineNumber, places: usize) -> Result<(), Reject> {
+        let present = if self.dirty.writes_back() { self.tags.find(line.0, line) } else { None };
+        let dirty = present.filter(|&frame| self.dirty.of(frame) != 0);
+        if self.outgoing_room() < places + usize::from(dirty.is_some()) {
+            return Err(Reject::Outgoing);
+        }
+        if let Some(frame) = dirty {
+            self.write_back(now, frame);
+        }
+        Ok(())
     }
 
     /// A frame for a line that is not there, clean and without valid sectors. The one that is next to leave, unless it
@@ -113,15 +120,6 @@ impl L1 {
         let (tag, address) = (WRITE_BACK | u32::from(epoch), self.geometry.address(line));
         self.send(now, Request::write(tag, address, bytes, &data, CacheHint::Cached, self.geometry));
         self.counters.write_backs += 1;
-    }
-
-    /// The same for a line, before an access that has to come after its stores at the L2.
-    pub(super) fn write_back_line(&mut self, now: Cycle, line: LineNumber) {
-        if self.dirty.writes_back()
-            && let Some(frame) = self.tags.find(line.0, line)
-        {
-            self.write_back(now, frame);
-        }
     }
 
     /// A store that stays here. `None` if there is no frame for its line; else whether the line was clean.
