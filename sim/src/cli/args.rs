@@ -47,6 +47,10 @@ pub struct RunArgs {
     #[arg(long, value_name = "CONFIG")]
     pub config: Option<String>,
 
+    /// What differs from it.
+    #[command(flatten)]
+    pub set: SetArgs,
+
     /// What to run: assembly, WBIN, launch files, or names from the suite [default: the whole suite]
     #[arg(value_name = "KERNEL.wave|KERNEL.wbin|LAUNCH.ron")]
     pub inputs: Vec<String>,
@@ -66,6 +70,14 @@ pub struct RunArgs {
     /// How the simulation goes.
     #[command(flatten)]
     pub machine: MachineArgs,
+}
+
+/// What differs from the configuration.
+#[derive(Debug, Args)]
+pub struct SetArgs {
+    /// A parameter in place of the configuration's, such as core.l1.mshrs=64; may be given several times
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
 }
 
 /// How a kernel file is launched. A launch file states these itself.
@@ -273,6 +285,8 @@ pub enum Command {
         #[command(subcommand)]
         command: ConfigCommand,
     },
+    /// Say what limits a kernel, what should help, and whether it does
+    Explain(ExplainArgs),
     /// Measure the memory hierarchy with kernels, beside what the configuration says
     Measure(MeasureArgs),
     /// Look at retirement traces, and compare them
@@ -303,6 +317,9 @@ pub struct CheckArgs {
     /// The machine: a file, or a preset's name
     #[arg(long, default_value = DEFAULT_CONFIG)]
     pub config: String,
+    /// What differs from it.
+    #[command(flatten)]
+    pub set: SetArgs,
     /// Which kernel of the file [default: all of them]
     #[arg(long, value_name = "NAME")]
     pub kernel: Option<String>,
@@ -320,6 +337,9 @@ pub struct CosimArgs {
     /// The machine: a file, or a preset's name
     #[arg(long, value_name = "CONFIG", default_value = "rtl.ron")]
     pub config: String,
+    /// What differs from it.
+    #[command(flatten)]
+    pub set: SetArgs,
     /// So many random programs as well
     #[arg(long, value_name = "N", default_value = "0")]
     pub random: u64,
@@ -361,6 +381,9 @@ pub struct LitmusArgs {
     /// The machine: a file, or a preset's name
     #[arg(long, value_name = "CONFIG", default_value = DEFAULT_CONFIG)]
     pub config: String,
+    /// What differs from it.
+    #[command(flatten)]
+    pub set: SetArgs,
     /// Only the variants that have all these words, such as `apart,fenced,device` or `A+B|C`
     #[arg(long, value_name = "WORDS", value_delimiter = ',')]
     pub only: Vec<String>,
@@ -383,6 +406,43 @@ pub enum LitmusFormat {
     /// For programs; docs/litmus.md describes it.
     Json,
     /// The table in docs/litmus.md.
+    Markdown,
+}
+
+/// `wave-sim explain`.
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// The machine: a file, or a preset's name [default: gpu.ron]
+    #[arg(long, value_name = "CONFIG")]
+    pub config: Option<String>,
+    /// What differs from it.
+    #[command(flatten)]
+    pub set: SetArgs,
+    /// What to explain: assembly, WBIN, launch files, or names from the suite [default: the whole suite]
+    #[arg(value_name = "KERNEL.wave|KERNEL.wbin|LAUNCH.ron")]
+    pub inputs: Vec<String>,
+    /// Only predict what a change saves; do not make it and run again
+    #[arg(long)]
+    pub no_check: bool,
+    /// Form of the report
+    #[arg(long, value_enum, value_name = "FORM", default_value = "text")]
+    pub format: TableFormat,
+    /// How a kernel file is launched.
+    #[command(flatten)]
+    pub launch: LaunchArgs,
+    /// How the simulation goes.
+    #[command(flatten)]
+    pub machine: MachineArgs,
+}
+
+/// Form of a report that the book has as a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TableFormat {
+    /// For reading.
+    Text,
+    /// For programs.
+    Json,
+    /// The table in the book.
     Markdown,
 }
 
@@ -445,6 +505,9 @@ pub struct MeasureArgs {
     /// The machine: a file, or a preset's name
     #[arg(long, value_name = "CONFIG", default_value = DEFAULT_CONFIG)]
     pub config: String,
+    /// What differs from it.
+    #[command(flatten)]
+    pub set: SetArgs,
     /// Form of the report
     #[arg(long, value_enum, value_name = "FORM", default_value = "text")]
     pub format: Format,
@@ -476,6 +539,9 @@ pub enum ConfigCommand {
         /// File or preset
         #[arg(default_value = DEFAULT_CONFIG)]
         config: String,
+        /// What differs from it.
+        #[command(flatten)]
+        set: SetArgs,
     },
     /// Say what a key means, its range, and its value in every preset
     Explain {
@@ -495,6 +561,9 @@ pub enum ConfigCommand {
         /// File or preset
         #[arg(default_value = DEFAULT_CONFIG)]
         config: String,
+        /// What differs from it.
+        #[command(flatten)]
+        set: SetArgs,
     },
     /// Print the JSON schema of configurations, for editors
     Schema,

@@ -32,7 +32,7 @@ const MAX_CYCLES: u32 = 100_000_000;
 /// Whatever is wrong with the names, the files, the configuration, or the build of the other side.
 pub fn run(args: &CosimArgs, terminal: &Terminal) -> Ended {
     let wrong = |message: String, hint: &str| Err(vec![Diagnostic::error(message).hint(hint)]);
-    let config = inputs::config(&args.config, terminal)?;
+    let config = inputs::config(&args.config, &args.set, terminal)?;
     if config.cores != 1 {
         return wrong(
             format!(

@@ -138,7 +138,7 @@ fn ending(error: &RunError, outcome: &Outcome, start: Cycle) -> (How, Cycle, Str
 }
 
 /// Why a launch did not end, in words.
-fn outcome(error: &RunError, launch: &Launch, program: &Program, options: &RunOptions) -> Outcome {
+pub fn outcome(error: &RunError, launch: &Launch, program: &Program, options: &RunOptions) -> Outcome {
     let code = &program.kernels[launch.kernel];
     let kernel = &code.name;
     let stopped = |what: String, stuck: &NoProgress| {
