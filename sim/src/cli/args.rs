@@ -1,8 +1,9 @@
 //! The command line as clap sees it.
 
 use super::dumps::Dumps;
-use super::traces::{WaveRange, wave_range};
+use super::traces::{WaveRange, trigger, wave_range};
 use super::values::{self, Dimensions, Fill, MemoryFile, RegisterValue, Save};
+use crate::trace::When;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -205,6 +206,19 @@ pub struct TraceArgs {
     /// Only these waves in trace files: workgroups by their number in the grid, and waves of them, as 3, 0-7 or 0-7:1
     #[arg(long, value_name = "GROUPS[:WAVES]", value_parser = wave_range, value_delimiter = ',')]
     pub waves: Vec<WaveRange>,
+
+    /// Only what retires around the first time that this happens: pc=0x40, fault, or stall>100 for an instruction that
+    /// waits longer
+    #[arg(long, value_name = "EVENT", value_parser = trigger)]
+    pub trigger: Option<When>,
+
+    /// Cycles before the trigger that are kept [default: 1000]
+    #[arg(long, value_name = "N", value_parser = values::integer)]
+    pub trigger_before: Option<u64>,
+
+    /// Cycles after the trigger that are kept [default: 1000]
+    #[arg(long, value_name = "N", value_parser = values::integer)]
+    pub trigger_after: Option<u64>,
 }
 
 /// What changes the machine, or bounds the run.

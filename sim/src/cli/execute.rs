@@ -93,6 +93,8 @@ pub fn execute(
         // Nobody is left to tell if the trace cannot be written.
         Watch::Issue(trace) => _ = trace.finish(),
         Watch::Races(races) => run.races = Some(races.finish()),
+        // What was refused has no trace: the files go as they came.
+        Watch::Files(..) if matches!(run.outcome, Outcome::Refused(_)) => {}
         Watch::Files(recorder, files) => files.finish(recorder, how.0, how.1, &how.2)?,
         Watch::Nobody => {}
     }

@@ -38,8 +38,6 @@ pub enum Cause {
     Barrier,
     /// Waves that may not issue.
     WaveLimit,
-    /// Schedulers without waves.
-    Empty,
 }
 
 impl Cause {
@@ -62,7 +60,6 @@ impl Cause {
             Cause::Fetch => "fetch".into(),
             Cause::Barrier => "barriers".into(),
             Cause::WaveLimit => "wave limit".into(),
-            Cause::Empty => "idle schedulers".into(),
         }
     }
 
@@ -95,7 +92,6 @@ impl Cause {
             Cause::WaveLimit => {
                 "the waves that could issue were not in the active set, or had issued already"
             }
-            Cause::Empty => "schedulers had no wave at all: before the first, after the last, or throughout",
         }
     }
 
@@ -134,9 +130,6 @@ impl Cause {
                 "give the waves of a workgroup equal work between barriers, or use smaller workgroups, of which more fit into a core"
             }
             Cause::WaveLimit => "use more waves",
-            Cause::Empty => {
-                "launch more or smaller workgroups, so that every scheduler has waves until the end; merge short launches"
-            }
         }
     }
 }

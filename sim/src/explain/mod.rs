@@ -55,6 +55,8 @@ pub struct Explanation {
     pub name: String,
     /// Cycles of all launches.
     pub cycles: u64,
+    /// Part of the cycles in which an average scheduler had no wave. Costs are those of schedulers with waves.
+    pub idle: f64,
     /// The dearest causes, the dearest first.
     pub limiters: Vec<Limiter>,
 }
@@ -72,7 +74,7 @@ pub fn explain<B: Bench>(
     let mut profile = Profile::new(config);
     let steps = bench.run(config, Some(&mut profile))?;
     let Some(report) = sum(&steps) else {
-        return Ok(Explanation { name: name.to_owned(), cycles: 0, limiters: Vec::new() });
+        return Ok(Explanation { name: name.to_owned(), cycles: 0, idle: 0.0, limiters: Vec::new() });
     };
     let observed = Observed { config, report: &report, launches: steps.len() as u64, profile: &profile };
     let account = observed.account();
@@ -92,5 +94,5 @@ pub fn explain<B: Bench>(
         });
         limiters.push(Limiter { cause: cost.cause, cycles: cost.cycles, change });
     }
-    Ok(Explanation { name: name.to_owned(), cycles: report.cycles, limiters })
+    Ok(Explanation { name: name.to_owned(), cycles: report.cycles, idle: observed.idle(), limiters })
 }

@@ -76,9 +76,7 @@ pub struct Latency {
 pub struct Account {
     /// Cycles.
     pub cycles: f64,
-    /// Cycles in which an average scheduler has no wave.
-    pub empty: f64,
-    /// Cycles by issue-slot use as a scheduler with waves sees them; without `empty` they add up to `cycles`.
+    /// Cycles by issue-slot use as a scheduler with waves sees them: without *empty* they add up to `cycles`.
     pub uses: [f64; SlotUse::COUNT],
     /// What barriers hand on: each cycle saved elsewhere saves so many.
     pub barrier_factor: f64,
@@ -104,6 +102,19 @@ impl Observed<'_> {
         self.cores() * f64::from(self.config.core.schedulers)
     }
 
+    /// Part of the scheduler cycles without a wave.
+    pub fn idle(&self) -> f64 {
+        let all: u64 = self.report.slots.iter().sum();
+        let empty = self.report.slots[SlotUse::Empty as usize];
+        (empty as f64 / all.max(1) as f64).min(0.999)
+    }
+
+    /// Cores that have waves, on average.
+    pub fn active_cores(&self) -> f64 {
+        let cycles = self.report.cycles.max(1) as f64;
+        (self.profile.totals.active as f64 / cycles).clamp(0.1, self.cores())
+    }
+
     /// Cycles of the core in a memory clock.
     pub fn core_cycles_a_clock(&self) -> f64 {
         f64::from(self.config.core_clock_mhz) / f64::from(self.config.dram.clock_mhz)
@@ -114,8 +125,7 @@ impl Observed<'_> {
         let cycles = self.report.cycles as f64;
         let slots = self.schedulers() * f64::from(self.config.core.issue.width);
         let raw = |u: SlotUse| self.report.slots[u as usize] as f64 / slots;
-        let empty = raw(SlotUse::Empty);
-        let scale = cycles / (cycles - empty).max(1.0);
+        let scale = 1.0 / (1.0 - self.idle());
         let mut uses = [0.0; SlotUse::COUNT];
         for &u in SlotUse::ALL.iter().filter(|&&u| u != SlotUse::Empty) {
             uses[u as usize] = raw(u) * scale;
@@ -126,7 +136,6 @@ impl Observed<'_> {
         let latency = self.latency(&bounds, cycles);
         Account {
             cycles,
-            empty,
             uses,
             barrier_factor: cycles / (cycles - barrier).max(cycles / 4.0),
             bounds,
@@ -146,22 +155,27 @@ impl Observed<'_> {
     fn bounds(&self) -> Vec<(Resource, f64)> {
         let (report, config) = (self.report, self.config);
         let (network, l2, dram) = (&report.memory.interconnect, &report.memory.l2, &report.memory.dram);
-        let slots = self.schedulers() * f64::from(config.core.issue.width);
+        // Of the cores and schedulers, only those that have waves can be busy.
+        let cores = self.active_cores();
+        let schedulers = self.schedulers() * (1.0 - self.idle());
+        let slots = schedulers * f64::from(config.core.issue.width);
         let issued = report.slots[SlotUse::Issued as usize] + report.slots[SlotUse::Squashed as usize];
         let slices = f64::from(config.l2.slices);
+        // A packet holds the ports at both of its ends.
+        let ports = |busy: u64| busy as f64 / cores.min(slices);
         let mut bounds = vec![
             (Resource::Issue, issued as f64 / slots),
-            (Resource::LocalBanks, report.core.local_passes as f64 / self.cores()),
-            (Resource::L1, report.core.line_accesses as f64 / self.cores()),
-            (Resource::RequestPorts, network.request_port_busy_cycles as f64 / slices),
-            (Resource::ReplyPorts, network.reply_port_busy_cycles as f64 / self.cores().min(slices)),
+            (Resource::LocalBanks, report.core.local_passes as f64 / cores),
+            (Resource::L1, report.core.line_accesses as f64 / cores),
+            (Resource::RequestPorts, ports(network.request_port_busy_cycles)),
+            (Resource::ReplyPorts, ports(network.reply_port_busy_cycles)),
             (Resource::L2, (l2.reads + l2.writes + l2.atomics) as f64 / slices),
         ];
         let executed = &self.profile.totals.executed;
         for (n, unit) in config.core.units.iter().enumerate() {
             let busy = |class: usize| executed[class] as f64 * self.hold(n, class);
             let busy: f64 = unit.classes.iter().map(|c| busy(c.class as usize)).sum();
-            bounds.push((Resource::Unit(n), busy / self.schedulers()));
+            bounds.push((Resource::Unit(n), busy / schedulers));
         }
         let d = &config.dram;
         let channels = f64::from(d.channels);
@@ -172,7 +186,8 @@ impl Observed<'_> {
             + dram.refreshes as f64 / channels * f64::from(d.t_rfc);
         // Refreshes that came while nothing was asked for cost nothing.
         let busy = clocks * self.core_cycles_a_clock();
-        bounds.push((Resource::Dram, busy.min(report.cycles as f64)));
+        bounds.push((Resource::Dram, busy));
+        bounds.iter_mut().for_each(|(_, busy)| *busy = busy.min(report.cycles as f64));
         bounds
     }
 
@@ -210,7 +225,7 @@ impl Observed<'_> {
             dram: to_memory * clocks * self.core_cycles_a_clock(),
             ..Latency::default()
         };
-        // What is left is waiting: as the L1 counts it, and the rest where the load is, by rho / (1 - rho) times the service.
+        // What is left is waiting: as the L1 counts it, and the rest where the load is, by (rho / (1 - rho))² times the service.
         let mut waiting = total - latency.l1 - latency.lines - latency.wires - latency.l2 - latency.dram;
         if waiting <= 0.0 {
             latency.shrink(total);
@@ -224,14 +239,17 @@ impl Observed<'_> {
         waiting -= latency.mshrs + latency.merges + latency.outgoing;
         let load = |resource: Resource| {
             let busy = bounds.iter().find(|(r, _)| *r == resource).map_or(0.0, |(_, busy)| *busy);
-            queue(busy / cycles)
+            // What waits in one queue is not in the others: it gathers before the busiest.
+            queue(busy / cycles).powi(2)
         };
-        let a_sector =
-            f64::from(config.core.l1.sector_bytes + 8) / f64::from(config.interconnect.port_bytes_per_cycle);
-        let burst = f64::from(d.burst_clocks().max(d.t_ccd_s)) * self.core_cycles_a_clock();
+        let network = &report.memory.interconnect;
+        let request = part(network.request_port_busy_cycles, network.requests);
+        let reply = part(network.reply_port_busy_cycles, network.replies);
+        let bursts = part(dram.reads + dram.writes, dram.requests);
+        let burst = f64::from(d.burst_clocks().max(d.t_ccd_s)) * self.core_cycles_a_clock() * bursts;
         let weights = [
             load(Resource::L1),
-            (load(Resource::RequestPorts) + load(Resource::ReplyPorts)) * a_sector.ceil() * missing,
+            (load(Resource::RequestPorts) * request + load(Resource::ReplyPorts) * reply) * missing,
             load(Resource::L2) * missing,
             load(Resource::Dram) * burst * to_memory.max(0.05),
         ];

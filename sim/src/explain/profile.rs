@@ -7,7 +7,7 @@ use crate::core::collector::Waiting;
 use crate::core::probe::{Event, Going, IssueStall, Issued, MemoryEvent, Probe, Results, Stage};
 use crate::core::uop::{Kind, MicroOp};
 use crate::core::wave::SlotMask;
-use crate::isa::{ExecClass, Scope};
+use crate::isa::{ExecClass, Scope, WORD_BYTES};
 
 /// Number of classes of instructions.
 const CLASSES: usize = ExecClass::ALL.len();
@@ -29,6 +29,8 @@ pub struct Totals {
     pub lsu_waits: [u64; CLASSES],
     /// Instructions that returned values, by class, and the cycles from their execution to retirement.
     pub latency: [(u64, u64); CLASSES],
+    /// Core cycles in which a core had waves.
+    pub active: u64,
     /// Scheduler cycles in which a wave was ready and another one issued.
     pub passed_over: u64,
 }
@@ -88,6 +90,8 @@ struct CoreState {
     slots: Vec<SlotState>,
     masks: [SlotMask; IssueStall::COUNT],
     since: Cycle,
+    /// Some wave has issued since then.
+    issued: bool,
 }
 
 /// The observer.
@@ -96,6 +100,8 @@ pub struct Profile {
     cores: Vec<CoreState>,
     /// Wave slots of each scheduler.
     schedulers: Vec<SlotMask>,
+    /// Words of the kernels that were issued.
+    code: Vec<bool>,
     /// What has been summed up.
     pub totals: Totals,
     /// Caches of twice the size beside those of the machine.
@@ -119,14 +125,19 @@ impl Profile {
     /// For runs on this machine.
     pub fn new(config: &Config) -> Profile {
         let (slots, schedulers) = (config.core.max_waves as usize, config.core.schedulers as usize);
-        let core =
-            CoreState { slots: vec![SlotState::new(); slots], masks: [0; IssueStall::COUNT], since: 0 };
+        let core = CoreState {
+            slots: vec![SlotState::new(); slots],
+            masks: [0; IssueStall::COUNT],
+            since: 0,
+            issued: false,
+        };
         let of = |scheduler: usize| {
             (0..slots).filter(|slot| slot % schedulers == scheduler).fold(0, |mask, slot| mask | 1u64 << slot)
         };
         Profile {
             cores: vec![core; config.cores as usize],
             schedulers: (0..schedulers).map(of).collect(),
+            code: Vec::new(),
             totals: Totals {
                 executed: [0; CLASSES],
                 stalls: [0; IssueStall::COUNT],
@@ -135,6 +146,7 @@ impl Profile {
                 port_waits: 0,
                 lsu_waits: [0; CLASSES],
                 latency: [(0, 0); CLASSES],
+                active: 0,
                 passed_over: 0,
             },
             shadows: Shadows::new(config),
@@ -146,9 +158,15 @@ impl Profile {
         for core in &mut self.cores {
             core.slots.fill(SlotState::new());
             core.masks = [0; IssueStall::COUNT];
-            core.since = cycle;
+            (core.since, core.issued) = (cycle, false);
         }
         self.shadows.invalidate_all();
+    }
+
+    /// Lines of so many bytes that the code took, and of twice as many.
+    pub fn code_lines(&self, bytes: u32) -> (usize, usize) {
+        let lines = |words: u32| self.code.chunks(words as usize).filter(|line| line.contains(&true)).count();
+        (lines(bytes / WORD_BYTES), lines(2 * bytes / WORD_BYTES))
     }
 
     fn slot(&mut self, event: Event) -> &mut SlotState {
@@ -183,9 +201,14 @@ impl Probe for Profile {
     }
 
     fn issued(&mut self, issued: &Issued<'_>) {
-        let Event { core, slot, sequence, cycle, .. } = issued.event;
+        let Event { core, slot, sequence, cycle, word, .. } = issued.event;
         let op = issued.op;
-        let state = &mut self.cores[core as usize].slots[slot];
+        let word = word as usize;
+        self.code.resize(self.code.len().max(word + 1), false);
+        self.code[word] = true;
+        let CoreState { slots, issued: some, .. } = &mut self.cores[core as usize];
+        *some = true;
+        let state = &mut slots[slot];
         close(state, cycle, &mut self.totals.stalls);
         let waited = std::mem::take(&mut state.hazard);
         if waited > 0 {
@@ -242,8 +265,11 @@ impl Probe for Profile {
     }
 
     fn stalls(&mut self, core: u32, cycle: Cycle, waves: &[SlotMask; IssueStall::COUNT]) {
-        let CoreState { slots, masks, since } = &mut self.cores[core as usize];
+        let CoreState { slots, masks, since, issued } = &mut self.cores[core as usize];
         let lasted = cycle.saturating_sub(*since);
+        if std::mem::take(issued) || masks.iter().any(|&waves| waves != 0) {
+            self.totals.active += lasted;
+        }
         let turn = masks[IssueStall::Turn as usize];
         if turn != 0 {
             let with_turn = self.schedulers.iter().filter(|&&slots| slots & turn != 0).count() as u64;

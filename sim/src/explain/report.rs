@@ -12,6 +12,9 @@ const WIDTH: usize = 100;
 /// A prediction counts as close if it and the measurement are within this factor.
 const FACTOR: f64 = 2.0;
 
+/// Part of the time without waves that is worth a remark.
+const MUCH_IDLE: f64 = 0.2;
+
 /// Savings below this part of the run are taken as none.
 const NOTHING: f64 = 0.005;
 
@@ -34,9 +37,17 @@ fn percent(part: f64, of: u64) -> f64 {
 
 /// One kernel in full.
 pub fn text(explanation: &Explanation, config: &Config) -> String {
-    let Explanation { name, cycles, limiters } = explanation;
+    let Explanation { name, cycles, idle, limiters } = explanation;
     let machine = crate::observe::text::machine(config);
     let mut text = format!("{name} takes {} on {machine}", counted(*cycles, "cycle"));
+    if *idle >= MUCH_IDLE {
+        _ = writeln!(
+            text,
+            "\nAn average scheduler has no wave for {:.0} % of the time: before the first, after the last, or throughout.\n\
+             More or smaller workgroups would keep more of the machine busy. What follows is about those with waves.",
+            100.0 * idle
+        );
+    }
     for (n, limiter) in limiters.iter().enumerate() {
         let cost = limiter.cycles.round();
         _ = writeln!(
@@ -217,6 +228,7 @@ fn spearman(pairs: &[(f64, f64)]) -> f64 {
 struct ExplanationJson<'a> {
     name: &'a str,
     cycles: u64,
+    idle: f64,
     limiters: Vec<LimiterJson<'a>>,
 }
 
@@ -263,6 +275,7 @@ pub fn document(explanations: &[Explanation], config: &Config) -> String {
         .map(|e| ExplanationJson {
             name: &e.name,
             cycles: e.cycles,
+            idle: (e.idle * 1000.0).round() / 1000.0,
             limiters: e.limiters.iter().map(|l| limiter_json(l, config)).collect(),
         })
         .collect();

@@ -37,8 +37,7 @@ pub fn costs(observed: &Observed<'_>, account: &Account) -> Vec<Cost> {
     let mut add = |cause: Cause, cycles: f64| costs.push(Cost { cause, cycles });
     let totals = &observed.profile.totals;
     let slots = observed.schedulers() * f64::from(observed.config.core.issue.width);
-    let scale = account.cycles / (account.cycles - account.empty).max(1.0);
-    add(Cause::IssueSlots, totals.passed_over as f64 / slots * scale);
+    add(Cause::IssueSlots, totals.passed_over as f64 / slots / (1.0 - observed.idle()));
     add(Cause::Squashed, account.of(SlotUse::Squashed));
     add(Cause::Operands, account.of(SlotUse::Operand));
     let (units, ports) = unit_shares(observed);
@@ -65,7 +64,6 @@ pub fn costs(observed: &Observed<'_>, account: &Account) -> Vec<Cost> {
     add(Cause::Fetch, account.of(SlotUse::Fetch));
     add(Cause::Barrier, account.of(SlotUse::Barrier));
     add(Cause::WaveLimit, account.of(SlotUse::WaveLimit));
-    add(Cause::Empty, account.empty);
     costs.retain(|cost| cost.cycles >= 0.5);
     costs.sort_by(|a, b| b.cycles.total_cmp(&a.cycles));
     costs
@@ -166,8 +164,8 @@ impl Rules<'_> {
         let (observed, account) = (self.observed, self.account);
         let core = &observed.config.core;
         let width = u64::from(core.issue.width);
-        let scale = account.cycles / (account.cycles - account.empty).max(1.0);
-        let passed = observed.profile.totals.passed_over as f64 / observed.schedulers() * scale;
+        let passed = observed.profile.totals.passed_over as f64 / observed.schedulers();
+        let passed = passed / (1.0 - observed.idle());
         let merged = passed / (width + 1) as f64;
         self.add("E1", Cause::IssueSlots, merged, &[Resource::Issue], &[("core.issue.width", width + 1)]);
 
@@ -243,17 +241,24 @@ impl Rules<'_> {
             + l.dram.max(1.0);
         let waited = observed.profile.totals.stalls[IssueStall::Fetch as usize].max(1) as f64;
         let missed = (observed.report.core.icache_misses as f64 * line / waited).min(1.0);
+        // Behind a redirect the first group takes its time, however wide it is.
+        let refill = f64::from(fetch.icache_latency_cycles + 1);
+        let refilled = observed.report.core.taken_redirects as f64 * refill / waited;
+        let narrow = (1.0 - missed - refilled).max(0.0);
         let fetching = account.of(SlotUse::Fetch);
         let words = u64::from(fetch.words) * 2;
         let entries = words.max(u64::from(fetch.buffer_entries) * 2);
         let settings = [("core.fetch.words", words), ("core.fetch.buffer_entries", entries)];
-        self.add("E7", Cause::Fetch, fetching * (1.0 - missed) / 2.0, &[], &settings);
+        self.add("E7", Cause::Fetch, fetching * narrow / 2.0, &[], &settings);
         if fetch.icache_latency_cycles > 1 {
             let key = ("core.fetch.icache_latency_cycles", halved(fetch.icache_latency_cycles));
             self.add("E7", Cause::Fetch, fetching * (1.0 - missed) / 2.0, &[], &[key]);
         }
+        // Lines twice as long are fewer, but not for code that fits in one.
+        let (lines, longer) = observed.profile.code_lines(fetch.icache_line_bytes);
+        let fewer = (lines - longer) as f64 / lines.max(1) as f64;
         let key = ("core.fetch.icache_line_bytes", u64::from(fetch.icache_line_bytes) * 2);
-        self.add("E7", Cause::Fetch, fetching * missed / 2.0, &[], &[key]);
+        self.add("E7", Cause::Fetch, fetching * missed * fewer, &[], &[key]);
     }
 
     /// E8: local memory.
@@ -338,7 +343,9 @@ impl Rules<'_> {
         let (slices, channels) = (u64::from(config.l2.slices) * 2, u64::from(config.dram.channels) * 2);
         let smaller = ("l2.slice_bytes", u64::from(config.l2.slice_bytes / 2));
         let slice = [Resource::L2, Resource::RequestPorts];
-        let saved = waits * (eased(l.l2_queue, &slice) + eased(l.ports, &[Resource::RequestPorts]));
+        let at_slices = observed.active_cores() > f64::from(config.l2.slices);
+        let ports = if at_slices { eased(l.ports, &[Resource::RequestPorts]) } else { 0.0 };
+        let saved = waits * (eased(l.l2_queue, &slice) + ports);
         self.add("E11", Cause::L2, saved, &slice, &[("l2.slices", slices), smaller]);
         let saved = waits * eased(l.dram_queue, &[Resource::Dram]);
         if channels <= u64::from(config.l2.slices) {
@@ -359,7 +366,7 @@ impl Rules<'_> {
         self.add("E12", Cause::Dram, saved, &[Resource::Dram], &[("l2.slice_bytes", l2_size)]);
     }
 
-    /// E13, E15, E16: how many waves there are.
+    /// E13, E15: how many waves there are.
     fn waves(&mut self) {
         let (observed, account) = (self.observed, self.account);
         let (config, occupancy) = (observed.config, observed.report.occupancy);
@@ -385,26 +392,12 @@ impl Rules<'_> {
             let key = ("core.issue.two_level_active", u64::from(core.issue.two_level_active) * 2);
             self.add("E15", Cause::WaveLimit, account.of(SlotUse::WaveLimit) / 2.0, &[], &[key]);
         }
-        let launches = observed.launches as f64;
-        let (latency, rate) = (config.dispatcher.latency_cycles, config.dispatcher.workgroups_per_cycle);
-        if latency > 1 {
-            let saved = launches * 2.0 * f64::from(latency - latency / 2);
-            let key = ("dispatcher.latency_cycles", u64::from(latency / 2));
-            self.add("E16", Cause::Empty, saved / account.barrier_factor, &[], &[key]);
-        }
-        let ramp = workgroups.min(resident) / f64::from(rate) / 2.0;
-        let key = ("dispatcher.workgroups_per_cycle", u64::from(rate) * 2);
-        let saved = launches * ramp * account.empty / account.cycles;
-        self.add("E16", Cause::Empty, saved / account.barrier_factor, &[], &[key]);
     }
 
     /// The dearest of what more waves hide.
     fn largest_wait(&self) -> Cause {
         let hidden = |cause: &Cause| {
-            !matches!(
-                cause,
-                Cause::IssueSlots | Cause::Unit(_) | Cause::Empty | Cause::Barrier | Cause::Squashed
-            )
+            !matches!(cause, Cause::IssueSlots | Cause::Unit(_) | Cause::Barrier | Cause::Squashed)
         };
         let costs = costs(self.observed, self.account);
         costs.iter().map(|cost| cost.cause).find(hidden).unwrap_or(Cause::Dram)

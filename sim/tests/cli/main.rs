@@ -5,9 +5,11 @@ mod golden;
 
 mod commands;
 mod documented;
+mod explain;
 mod litmus;
 mod run;
 mod scratch;
 mod several;
+mod standstill;
 mod traces;
 mod wrong_input;
