@@ -6,6 +6,7 @@
 
 pub mod cause;
 pub mod model;
+pub mod network;
 pub mod profile;
 pub mod report;
 pub mod rules;

@@ -2,7 +2,8 @@
 //! numbers in comments are those of the formulas in docs/explain.md.
 
 use super::cause::Cause;
-use super::model::{Account, Observed, Resource, queue};
+use super::model::{Account, Observed, Resource};
+use super::network::{Change as Less, Network};
 use crate::config::{DivergenceMode, IssuePolicy};
 use crate::core::probe::IssueStall;
 use crate::gpu::occupancy::Limiter;
@@ -311,13 +312,14 @@ impl Rules<'_> {
         }
     }
 
-    /// E10 to E12: latencies, widths and sizes from the L1 to memory.
+    /// E10 to E12: latencies, widths and sizes from the L1 to memory, by the network.
     fn hierarchy(&mut self) {
         let (observed, account) = (self.observed, self.account);
         let (config, l) = (observed.config, account.latency);
         let (_, device) = lsu_shares(observed);
-        // Where the load/store unit is full of accesses that wait, they hold up the next.
-        let waits = (account.device(observed) + account.of(SlotUse::Lsu) * device) / l.total.max(1.0);
+        let Some(network) = Network::of(observed, account, device) else { return };
+        // The network has the whole run, barriers included.
+        let cycles = account.cycles / account.barrier_factor;
         let half = |part: f64, now: u32| part * f64::from(now - now / 2) / f64::from(now);
         for (cause, part, key, now) in [
             (Cause::L1, l.l1, "core.l1.hit_latency_cycles", config.core.l1.hit_latency_cycles),
@@ -325,44 +327,46 @@ impl Rules<'_> {
             (Cause::L2, l.l2, "l2.hit_latency_cycles", config.l2.hit_latency_cycles),
         ] {
             if now > 1 {
-                self.add("E10", cause, waits * half(part, now), &[], &[(key, u64::from(now / 2))]);
+                let saved = cycles * network.saving(&[Less::Latency(half(part, now))]);
+                self.add("E10", cause, saved, &[], &[(key, u64::from(now / 2))]);
             }
         }
-        // Twice as wide: the load of a queue halves, and its service.
-        let eased = |part: f64, resources: &[Resource]| {
-            let load = resources.iter().map(|&r| account.busy(r) / account.cycles).fold(0.0, f64::max);
-            match queue(load) {
-                0.0 => 0.0,
-                before => part * (1.0 - queue(load / 2.0) / 2.0 / before),
-            }
-        };
         let ports = [Resource::RequestPorts, Resource::ReplyPorts];
         let port =
             ("interconnect.port_bytes_per_cycle", u64::from(config.interconnect.port_bytes_per_cycle) * 2);
-        self.add("E11", Cause::Interconnect, waits * eased(l.ports, &ports), &ports, &[port]);
+        let saved = cycles * network.saving(&ports.map(Less::Wider));
+        self.add("E11", Cause::Interconnect, saved, &ports, &[port]);
         let (slices, channels) = (u64::from(config.l2.slices) * 2, u64::from(config.dram.channels) * 2);
         let smaller = ("l2.slice_bytes", u64::from(config.l2.slice_bytes / 2));
-        let slice = [Resource::L2, Resource::RequestPorts];
-        let at_slices = observed.active_cores() > f64::from(config.l2.slices);
-        let ports = if at_slices { eased(l.ports, &[Resource::RequestPorts]) } else { 0.0 };
-        let saved = waits * (eased(l.l2_queue, &slice) + ports);
-        self.add("E11", Cause::L2, saved, &slice, &[("l2.slices", slices), smaller]);
-        let saved = waits * eased(l.dram_queue, &[Resource::Dram]);
+        let mut more = vec![Less::More(Resource::L2)];
+        let mut eased = vec![Resource::L2];
+        if observed.active_cores() > f64::from(config.l2.slices) {
+            more.extend(ports.map(Less::More));
+            eased.extend(ports);
+        }
+        let saved = cycles * network.saving(&more);
+        self.add("E11", Cause::L2, saved, &eased, &[("l2.slices", slices), smaller]);
         if channels <= u64::from(config.l2.slices) {
+            let saved = cycles * network.saving(&[Less::More(Resource::Dram)]);
             self.add("E11", Cause::Dram, saved, &[Resource::Dram], &[("dram.channels", channels)]);
         } else {
+            more.push(Less::More(Resource::Dram));
+            eased.push(Resource::Dram);
             let settings = [("dram.channels", channels), ("l2.slices", slices), smaller];
-            self.add("E11", Cause::Dram, saved, &[Resource::Dram, Resource::L2], &settings);
+            self.add("E11", Cause::Dram, cycles * network.saving(&more), &eased, &settings);
         }
         // A larger cache serves what the next level served.
         let shadows = &observed.profile.shadows;
-        let miss = l.wires + l.ports + l.l2 + l.l2_queue + l.dram + l.dram_queue;
-        let below = (l.dram + l.dram_queue).max(0.0);
         let (l1_size, l2_size) = (u64::from(config.core.l1.bytes) * 2, u64::from(config.l2.slice_bytes) * 2);
+        let gain = shadows.l1_gain();
         let behind = [Resource::L2, Resource::Dram, Resource::ReplyPorts, Resource::RequestPorts];
-        let saved = waits * miss * shadows.l1_gain();
+        let mut fewer = vec![Less::Latency((l.wires + l.l2 + l.dram) * gain)];
+        fewer.extend(behind.map(|resource| Less::Relieved(resource, gain)));
+        let saved = cycles * network.saving(&fewer);
         self.add("E12", Cause::L2, saved, &behind, &[("core.l1.bytes", l1_size)]);
-        let saved = waits * below * shadows.l2_gain();
+        let gain = shadows.l2_gain();
+        let fewer = [Less::Latency(l.dram * gain), Less::Relieved(Resource::Dram, gain)];
+        let saved = cycles * network.saving(&fewer);
         self.add("E12", Cause::Dram, saved, &[Resource::Dram], &[("l2.slice_bytes", l2_size)]);
     }
 

@@ -89,10 +89,10 @@ fn a_barrier_that_a_wave_never_reaches_ends_at_its_loop() {
         &text,
         &[
             "who waits for whom:",
-            "wave 0 of workgroup 0,0,0, at 0x20: barrier (line 12), waits at the barrier of workgroup 0,0,0",
+            "wave 0 of workgroup 0,0,0, at 0x28: barrier (line 12), waits at the barrier of workgroup 0,0,0",
             "the barrier of workgroup 0,0,0 which has not been reached by wave 1 of workgroup 0,0,0",
             "end: wave 1 of workgroup 0,0,0, in a loop from 0x",
-            "(lines 9 to 10),: its loop reads no memory, so nothing that others do can end it",
+            "(lines 9 to 10): its loop reads no memory, so nothing that others do can end it",
         ],
     );
     assert!(!text.contains("cycle:"), "{text}");

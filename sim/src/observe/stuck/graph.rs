@@ -255,7 +255,8 @@ impl Graph<'_> {
         edges.sort_by_key(|&(from, _, to)| (from, to));
         let mut text = String::new();
         for (from, how, to) in edges.iter().take(LISTED) {
-            _ = write!(text, "\n  {} {how} {}", self.name(*from), self.short(*to));
+            let comma = if let Node::Wave(_) = from { "," } else { "" };
+            _ = write!(text, "\n  {}{comma} {how} {}", self.name(*from), self.short(*to));
         }
         match edges.len().saturating_sub(LISTED) {
             _ if edges.is_empty() => {}
@@ -305,14 +306,14 @@ impl Graph<'_> {
                 let line = |pc: u32| Some(source?.line_of_word(pc / WORD_BYTES)?.0);
                 match (line(first), line(last)) {
                     (Some(a), Some(b)) => {
-                        format!("{short}, in a loop from 0x{first:x} to 0x{last:x} (lines {a} to {b}),")
+                        format!("{short}, in a loop from 0x{first:x} to 0x{last:x} (lines {a} to {b})")
                     }
-                    _ => format!("{short}, in a loop from 0x{first:x} to 0x{last:x},"),
+                    _ => format!("{short}, in a loop from 0x{first:x} to 0x{last:x}"),
                 }
             }
             None => {
                 let at = place(report, self.program, self.kernel);
-                format!("{short}, at 0x{:x}: {at},", report.pc)
+                format!("{short}, at 0x{:x}: {at}", report.pc)
             }
         }
     }
