@@ -202,7 +202,7 @@ fn sink(flag: &str, to: &Streamed, config: &Config) -> io::Result<Box<dyn Sink>>
     let file = || Ok::<_, io::Error>(BufWriter::with_capacity(1 << 17, to.file()?));
     Ok(match flag {
         "--kanata" => Box::new(Kanata::new(file()?)?),
-        "--perfetto" => Box::new(Perfetto::new(file()?, cores)?),
+        "--perfetto" => Box::new(Perfetto::new(file()?, config)?),
         "--vcd" => Box::new(Signals::new(Vcd::new(file()?, &tree(cores, slots))?, cores, slots)),
         "--fst" => Box::new(Signals::new(Fst::new(to.written_path(), &tree(cores, slots))?, cores, slots)),
         _ => Box::new(Writer::new(to.file()?, form_of(to.path()), &header(config))?),

@@ -9,6 +9,7 @@ use super::wave::{Slot, SlotMask};
 use crate::clock::Cycle;
 use crate::isa::Scope;
 use crate::isa::table::MemoryOp;
+pub use crate::memory::{Hop, HopKind};
 use std::ops::ControlFlow;
 
 /// A step of an instruction through the pipeline. The order is the order of the stages.
@@ -185,6 +186,15 @@ pub trait Probe {
 
     /// The L2 has performed atomics. Reported before anything that their results bring about.
     fn performed(&mut self, _: &AtomicEvent) {}
+
+    /// True if the observer wants [`Probe::hop`] of the launch that begins.
+    fn wants_hops(&self) -> bool {
+        false
+    }
+
+    /// Something happened to a request in the L2. Of each slice in the order of its work, and before what it brings about in
+    /// a core.
+    fn hop(&mut self, _: &Hop) {}
 
     /// All that happens before this cycle has been reported. The run stops if the observer says so.
     fn advanced(&mut self, _: Cycle) -> ControlFlow<()> {

@@ -149,6 +149,7 @@ impl<'a> Gpu<'a> {
         self.memory.set_skip_idle_cycles(!options.every_cycle);
         self.memory.set_jitter(options.jitter);
         self.memory.record_atomics(P::ON);
+        self.memory.record_hops(P::ON && probe.wants_hops());
         let mut run = Run::new(self, launch, options, &ops, occupancy);
         let end = match run.run_to_end(options, &ops, probe, progress) {
             Ok(end) => end,
@@ -330,6 +331,9 @@ impl<'m> Run<'m> {
                         written: atomic.written,
                     });
                 }
+            }
+            if P::ON && probe.wants_hops() {
+                self.memory.take_hops().for_each(|hop| probe.hop(&hop));
             }
             self.exchange(to);
             self.now = to;

@@ -14,7 +14,7 @@ use super::trigger::{Gate, Trigger};
 use crate::clock::Cycle;
 use crate::config::{Config, config_hash};
 use crate::core::collector::Waiting;
-use crate::core::probe::{Event, Going, IssueStall, Issued, MemoryEvent, Probe, Results, Stage};
+use crate::core::probe::{Event, Going, Hop, IssueStall, Issued, MemoryEvent, Probe, Results, Stage};
 use crate::core::wave::SlotMask;
 use crate::isa::operand::Role;
 use crate::isa::table::{AccessKind, Space};
@@ -506,6 +506,18 @@ impl Probe for Recorder<'_> {
                 *waits = Some((reason, cycle));
             }
         }
+    }
+
+    fn wants_hops(&self) -> bool {
+        self.sinks.iter().any(|(_, sink)| sink.wants_hops())
+    }
+
+    fn hop(&mut self, hop: &Hop) {
+        write(
+            &mut self.sinks,
+            &mut self.failed,
+            |sink| if sink.wants_hops() { sink.hop(hop) } else { Ok(()) },
+        );
     }
 
     fn advanced(&mut self, cycle: Cycle) -> ControlFlow<()> {

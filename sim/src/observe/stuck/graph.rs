@@ -55,9 +55,6 @@ pub fn text(stuck: &NoProgress, program: &Program, kernel: &Kernel) -> String {
     let mut graph = Graph { stuck, program, kernel, graph: DiGraph::new(), nodes: BTreeMap::new() };
     graph.build();
     let mut text = graph.edges();
-    if text.is_empty() {
-        return text;
-    }
     for cycle in graph.cycles() {
         text += "\ncycle:";
         for node in &cycle {
@@ -102,9 +99,9 @@ impl Graph<'_> {
                     }
                 }
             } else if let Some(doing) = self.spins(n) {
-                for location in doing.reads.clone() {
-                    self.spin(n, location);
-                }
+                let reads = doing.reads.clone();
+                self.node(Node::Wave(n));
+                reads.into_iter().for_each(|location| self.spin(n, location));
             } else if self.stuck.doing.is_empty() && wave.waits_for != WaitsFor::Turn {
                 self.lead(Node::Wave(n), Node::Flight(n), "waits for");
             }
