@@ -87,7 +87,7 @@ impl Core {
         let waves = &self.waves;
         let wave = &waves.waves[slot];
         let has = |mask: u64| mask >> slot & 1 != 0;
-        let head = wave.buffer.front().copied();
+        let head = wave.buffer.front();
         let waits_for = if has(waves.ended) {
             WaitsFor::Flights(wave.in_flight.into())
         } else if has(waves.at_barrier) {
