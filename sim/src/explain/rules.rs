@@ -294,7 +294,7 @@ impl Rules<'_> {
         let core = &observed.report.core;
         let instructions = (core.device_loads + core.device_stores + core.device_atomics) as f64;
         // By Little's law: device instructions on their way in a core.
-        let pending = instructions * l.total / (observed.cores() * account.cycles);
+        let pending = instructions * l.total / (observed.active_cores() * account.cycles);
         let (entries, l1) = (config.core.lsu.pending_entries, config.core.l1);
         let blocked = l.mshrs + l.merges + l.outgoing + l.lines;
         let share = |part: f64| if blocked > 0.0 { part / blocked } else { 0.0 };

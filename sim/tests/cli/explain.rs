@@ -8,7 +8,7 @@ use serde_json::Value;
 fn looped(body: &str) -> String {
     format!(
         ".kernel k\n.registers 24\n.local_memory 16384\n.workgroup_size 256, 1, 1\n    mov_sr r0, sr_thread_id_x\n    \
-         mov_imm r1, 7\n    imul r2, r0, r1\n    shl r3, r0, r1\n    mov_imm r4, 200\n    mov_imm r5, 1\n    \
+         mov_imm r1, 7\n    imul r2, r0, r1\n    shl r3, r0, r1\n    mov_imm r4, 60\n    mov_imm r5, 1\n    \
          mov_imm r6, 0\n    loop\n{body}\n    isub r4, r4, r5\n    ucmp_eq p0, r4, r6\n    break p0\n    endloop\n    \
          halt\n.end\n"
     )

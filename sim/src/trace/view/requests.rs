@@ -244,9 +244,7 @@ impl Requests {
             return;
         };
         drawn.push(('t', self.pid, tid, arrive, flow));
-        let Some(found) = self.fetches.get(&key.1).and_then(|all| all.get(fetch)).cloned() else {
-            return true;
-        };
+        let Some(found) = self.fetches.get(&key.1).and_then(|all| all.get(fetch)).cloned() else { return };
         let (from, to) = (found.from, found.to.unwrap_or(found.from));
         let row = found.drawn.unwrap_or_else(|| {
             let args = format!("\"line\":\"0x{:x}\",\"slice\":{}", key.1, found.slice);
