@@ -270,7 +270,11 @@ fn requests_flow_from_instructions_through_the_l2_to_memory() {
         assert_eq!(count("write"), l2.writes, "{kernel}");
         assert_eq!(count("atomic"), l2.atomics, "{kernel}");
         assert!(count("fetch") > 0, "{kernel}");
-        assert_eq!(shortest, u64::from(seen.config.l2.hit_latency_cycles), "{kernel}: a hit takes the hit latency");
+        assert_eq!(
+            shortest,
+            u64::from(seen.config.l2.hit_latency_cycles),
+            "{kernel}: a hit takes the hit latency"
+        );
         // A flow goes from a core to the L2, and perhaps on to memory, forward in time and from slice to slice.
         assert!(flows.len() as u64 >= l2.reads - code + l2.writes, "{kernel}: {}", flows.len());
         let mut to_memory = 0;
