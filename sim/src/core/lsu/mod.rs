@@ -19,6 +19,9 @@ use crate::program::fault::{Fault, FaultKind};
 use coalesce::LineAccess;
 use std::collections::VecDeque;
 
+/// Return entries beside those of `core.lsu.pending_entries` (rule L7).
+const RETURN_ENTRIES: u32 = 32;
+
 /// Destination rows of a load at most (u128).
 const MAX_LOAD_ROWS: usize = 4;
 
@@ -141,6 +144,8 @@ pub struct Lsu {
     /// Device loads and returning atomics with accesses outstanding.
     pending: u32,
     pending_entries: u32,
+    /// Loads and returning atomics from their start until their last row is written: return entries taken.
+    returning: u32,
     /// Local results on their way: (cycle, instruction).
     local_results: VecDeque<(Cycle, u16)>,
     /// Complete loads and the row of the first that is written next.
@@ -165,6 +170,7 @@ impl Lsu {
             head: Head::Idle,
             pending: 0,
             pending_entries: core.lsu.pending_entries,
+            returning: 0,
             local_results: VecDeque::new(),
             returns: VecDeque::new(),
             return_row: 0,
@@ -233,6 +239,7 @@ impl Lsu {
         }
         self.return_row = 0;
         let index = self.returns.pop_front()?;
+        self.returning -= 1;
         self.free.push(index);
         Some(self.instructions[usize::from(index)].retired())
     }
@@ -369,6 +376,14 @@ impl Core {
     ) -> Result<(), Box<Fault>> {
         let Some(&index) = self.lsu.queue.front() else { return Ok(()) };
         if self.lsu.head == Head::Idle {
+            let lsu = &mut self.lsu;
+            if lsu.instructions[usize::from(index)].returns {
+                if lsu.returning == lsu.pending_entries + RETURN_ENTRIES {
+                    // A row that is written brings the entry.
+                    return Ok(());
+                }
+                lsu.returning += 1;
+            }
             self.start_access(now, index, ops, probe)?;
         }
         match self.lsu.head {
