@@ -54,8 +54,6 @@ impl From<&str> for Stop {
 pub fn read(input: impl Read, bounds: Bounds, sender: &SyncSender<Report>) {
     let mut reader = Reader { input, bounds, batch: Vec::new(), in_flight: HashMap::new() };
     if let Err(Stop::Garbage(what)) = reader.run(sender) {
-        // What agreed comes before it, so that a report can show it.
-        _ = reader.flush(sender);
         // The listener may have gone away.
         _ = sender.send(Report::Garbage(what));
     }

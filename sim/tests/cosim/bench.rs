@@ -96,18 +96,23 @@ impl Case {
         arguments: &[&str],
     ) -> Result<Agreement, Disagreement> {
         let stimulus = tempfile::NamedTempFile::new().expect("a temporary file");
-        let cosim = Cosim {
+        let cosim = Cosim { mode, ..self.cosim(arguments) };
+        cosim.run(executable, stimulus.path())
+    }
+
+    /// The comparison, in every cycle, with further arguments for the other side.
+    pub fn cosim<'a>(&'a self, arguments: &'a [&'a str]) -> Cosim<'a> {
+        Cosim {
             config: &self.config,
             program: &self.program,
             launch: &self.launch,
             memory: &self.memory,
             script: &self.script,
-            mode,
+            mode: Mode::Cycle,
             max_cycles: self.max_cycles,
             patience: Duration::from_secs(30),
             arguments,
-        };
-        cosim.run(executable, stimulus.path())
+        }
     }
 
     /// Both modes agree; the agreement.

@@ -206,6 +206,13 @@ impl Bench<'_> {
         }
     }
 
+    /// The stimulus is that of the folder in which a bundle would be written.
+    fn repeats_a_bundle(&self) -> bool {
+        let folder = self.args.stimulus.as_deref().and_then(Path::parent);
+        let same = |folder: &Path| Some(folder.canonicalize().ok()? == self.args.bundle.canonicalize().ok()?);
+        folder.and_then(same).unwrap_or(false)
+    }
+
     fn script(&self) -> Script {
         rtl::script(self.args.seed, self.args.latency.unwrap_or(LATENCY))
     }
@@ -314,7 +321,7 @@ impl Bench<'_> {
             Err(difference) => {
                 terminal.out(&format!("{title}: {difference}\n"))?;
                 let exit = exit_of(difference);
-                if exit == Exit::WrongResult && !self.args.no_bundle {
+                if exit == Exit::WrongResult && !self.args.no_bundle && !self.repeats_a_bundle() {
                     let failure = bundle::Failure { title, seed: None, original: None };
                     terminal.out(&bundle::write(self, &failure, cosim, difference)?)?;
                 }
