@@ -56,7 +56,7 @@ module lsu
 );
   localparam int Q = LSU_QUEUE_ENTRIES;
   // Return entries (rule L7): loads from their start until their last row is written.
-  localparam int RETURNS = LSU_PENDING_ENTRIES + 32;
+  localparam int RETURNS = LSU_PENDING_ENTRIES + 56;
   localparam int Q_BITS = $clog2(Q);
   typedef logic [Q_BITS-1:0] place_t;
   typedef logic [Q_BITS:0] count_t;

@@ -1,5 +1,6 @@
 //! The core of `rtl-tests/` as a model to build.
 
+use crate::config::Config;
 use super::verilate::{BuildError, Model};
 use std::collections::BTreeSet;
 use std::fs;
@@ -20,6 +21,17 @@ pub struct Variant {
 
 /// Wave slots of the sources as they are.
 const WAVES: u32 = 32;
+
+/// Wave slots of the small variant, for quick runs.
+pub const SMALL_WAVES: u32 = 4;
+
+/// A machine with the wave slots of the small variant. No file can state it: it does not hold the workgroups that the
+/// instruction set asks for.
+pub fn small(mut config: Config) -> Config {
+    config.core.max_waves = SMALL_WAVES;
+    config.name += "-small";
+    config
+}
 
 /// The directory of the RTL in the source tree that this crate was built from.
 pub fn directory() -> PathBuf {

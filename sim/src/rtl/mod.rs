@@ -16,7 +16,7 @@ mod stream;
 mod traced;
 mod verilate;
 
-pub use core_model::{Variant, directory, planted_bugs, wave_core};
+pub use core_model::{SMALL_WAVES, Variant, directory, planted_bugs, small, wave_core};
 pub use cosim::{Agreement, Cosim, Disagreement, End, Mode};
 pub use lines::LineCoverage;
 pub use random::{Trial, script};

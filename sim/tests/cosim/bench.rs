@@ -19,14 +19,11 @@ pub fn config() -> Config {
     config::load(&path.to_string_lossy()).expect("configs/rtl.ron is a configuration")
 }
 
-/// Wave slots of the small variant.
-pub const SMALL_WAVES: u32 = 4;
+pub use wave_sim::rtl::SMALL_WAVES;
 
 /// The same machine with few wave slots, for quick runs.
 pub fn small_config() -> Config {
-    let mut config = config();
-    config.core.max_waves = SMALL_WAVES;
-    config
+    rtl::small(config())
 }
 
 /// The executable of a variant of the core; `None` if the user asked to go without.

@@ -1,7 +1,7 @@
 //! A program for each numbered rule of docs/pipeline.md, on both sides; and that it exercises its rule: with a parameter of the
 //! rule changed on the simulator's side alone, or with a bug planted in the RTL, the same program differs.
 
-use crate::bench::{Case, SMALL_WAVES, executable, root};
+use crate::bench::{Case, executable, root};
 use crate::directed::kernel;
 use wave_sim::config::{ClassTiming, Config, DivergenceMode, IssuePolicy, Unit};
 use wave_sim::isa::ExecClass;
@@ -535,13 +535,4 @@ fn table() -> String {
 fn the_table_of_the_book_is_current() {
     let page = std::fs::read_to_string(root().join("docs/cosim.md")).expect("the page");
     assert!(page.contains(&table()), "docs/cosim.md has to have this table:\n{}", table());
-}
-
-#[test]
-fn the_small_variant_is_the_same_machine() {
-    let (small, config) = (crate::bench::small_config(), crate::bench::config());
-    let path = root().join("rtl-tests/small.ron");
-    let read = wave_sim::config::load(&path.to_string_lossy()).expect("a configuration");
-    assert_eq!(read.core.max_waves, SMALL_WAVES);
-    assert_eq!((&read.core, &read.interconnect), (&small.core, &config.interconnect));
 }

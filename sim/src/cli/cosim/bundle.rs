@@ -155,6 +155,9 @@ impl Bundle<'_> {
         if let Some(core) = &args.core {
             _ = write!(command, " --core {}", core.display());
         }
+        if args.small {
+            command += " --small";
+        }
         if let Some(bug) = args.bug {
             _ = write!(command, " --bug {bug}");
         }

@@ -1,13 +1,14 @@
 //! `wave-sim cosim`: kernels on the simulator and on the core in SystemVerilog, compared as they run.
 
+mod args;
 mod bundle;
 mod campaign;
 mod speed;
 
-use super::args::{CosimArgs, CosimMode};
 use super::inputs::{self, Input};
 use super::terminal::{Terminal, reason};
 use super::{Ended, Exit};
+pub use args::{CosimArgs, CosimMode};
 use crate::clock::Cycle;
 use crate::config::Config;
 use crate::core::probe::Off;
@@ -33,6 +34,7 @@ const LATENCY: (u32, u32) = (2, 12);
 /// Whatever is wrong with the names, the files, the configuration, or the build of the other side.
 pub fn run(args: &CosimArgs, terminal: &Terminal) -> Ended {
     let config = inputs::config(&args.config, terminal)?;
+    let config = if args.small { rtl::small(config) } else { config };
     check(args, &config).map_err(|e| vec![e])?;
     let replay = args.stimulus.as_deref().map(|path| replay(path, &config)).transpose()?;
     let bug = args.bug.map(|n| format!("+bug={n}"));

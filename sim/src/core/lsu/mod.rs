@@ -20,7 +20,7 @@ use coalesce::LineAccess;
 use std::collections::VecDeque;
 
 /// Return entries beside those of `core.lsu.pending_entries` (rule L7).
-const RETURN_ENTRIES: u32 = 32;
+const RETURN_ENTRIES: u32 = 56;
 
 /// Destination rows of a load at most (u128).
 const MAX_LOAD_ROWS: usize = 4;
