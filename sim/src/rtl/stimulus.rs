@@ -174,3 +174,38 @@ impl Replay {
         Ok(Replay { program, launch, memory, script: Script { latencies, in_service }, max_cycles })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::load;
+    use crate::rtl::Trial;
+
+    #[test]
+    fn a_file_reads_back_as_what_was_written_and_a_damaged_one_is_refused() {
+        let config = load("rtl.ron").unwrap();
+        let Trial { tree, script } = Trial::of(&config, 5, None);
+        let mut case = tree.case();
+        case.launch.initial_registers = vec![(0, 7), (3, u32::MAX)];
+        let occupancy = Occupancy::of(&config, &case.launch).unwrap();
+        let (launch, memory, max_cycles) = (&case.launch, &case.memory, 1234);
+        let (config, program, script) = (&config, &case.program, &script);
+        let bytes =
+            Stimulus { config, program, launch, occupancy, memory, script, max_cycles, seed: 1 }.bytes();
+        let replay = Replay::read(&bytes, config).unwrap();
+        assert_eq!((&replay.program.code, &replay.launch), (&program.code, launch));
+        assert_eq!((&replay.memory, &replay.script, replay.max_cycles), (memory, script, max_cycles));
+        for length in 0..bytes.len() {
+            assert!(Replay::read(&bytes[..length], config).is_err(), "{length} bytes");
+        }
+        // A value that is wild in any of the first words is an error or another launch, never a panic.
+        for place in 0..100.min(bytes.len() / 4) {
+            let mut damaged = bytes.clone();
+            damaged[4 * place..][..4].fill(0xFF);
+            _ = Replay::read(&damaged, config);
+        }
+        let mut other = config.clone();
+        other.interconnect.latency_cycles += 1;
+        assert_eq!(Replay::read(&bytes, &other), Err("it was not written for the machine `rtl`".to_owned()));
+    }
+}

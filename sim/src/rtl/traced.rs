@@ -71,9 +71,11 @@ impl Cosim<'_> {
         let sinks = sinks.into_iter().map(|(_, sink)| sink).collect();
         let width = self.config.core.wave_width as usize;
         let mut records = Retirement::new(launched(self.program, self.launch, 0), width, window, sinks).map_err(unwritten)?;
-        let mut now = 0;
+        let (mut now, limit) = (0, Cycle::from(self.max_cycles));
         let (how, cycle, message) = loop {
             match process.next() {
+                // The simulator stops before the limit, a core behind it.
+                Ok(Report::Cycle(steps)) if steps.first().is_some_and(|s| s.cycle >= limit) => {}
                 Ok(Report::Cycle(steps)) => {
                     now = steps.first().map_or(now, |step| step.cycle);
                     records.take(&steps).map_err(unwritten)?;
@@ -83,8 +85,7 @@ impl Cosim<'_> {
                     break (How::Fault, cycle, format!("a fault of kind {kind}"));
                 }
                 Ok(Report::CycleLimit(cycle)) => {
-                    let limit = cycle.min(self.max_cycles.into());
-                    break (How::Stopped, limit, "the trace ends here".to_owned());
+                    break (How::Stopped, cycle.min(limit), "the trace ends here".to_owned());
                 }
                 Ok(Report::Garbage(what)) | Err(what) => break (How::Stopped, now, what),
             }

@@ -4,8 +4,12 @@
 
 use crate::bench::{Case, SMALL_WAVES, config, core, executable, small_config};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use wave_sim::config::Config;
+use wave_sim::rtl::coverage::Coverage;
 use wave_sim::rtl::{Agreement, Disagreement, Mode, Trial, Variant};
+use wave_sim::trace::{How, Recorder, Window};
 use wave_sim::verify::generate;
 
 /// Programs on the core of `configs/rtl.ron`, and on the small one.
@@ -15,7 +19,7 @@ fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable).ok().map_or(default, |text| text.parse().expect("a number"))
 }
 
-fn run(core: &Path, config: &Config, seed: u64) -> Result<Agreement, Disagreement> {
+fn run(core: &Path, config: &Config, seed: u64, met: &mut Coverage) -> Result<Agreement, Disagreement> {
     let Trial { tree, script } = Trial::of(config, seed, None);
     let generate::Case { program, launch, memory } = tree.case();
     let case = Case { program, launch, memory, script, config: config.clone(), max_cycles: 2_000_000 };
@@ -23,7 +27,13 @@ fn run(core: &Path, config: &Config, seed: u64) -> Result<Agreement, Disagreemen
     if seed.is_multiple_of(10) {
         case.run_on(core, Mode::Architectural)?;
     }
-    case.run_on(core, Mode::Cycle)
+    let stimulus = tempfile::NamedTempFile::new().expect("a temporary file");
+    let sinks = vec![("coverage".to_owned(), Box::new(met) as _)];
+    let mut recorder = Recorder::new(config, sinks, Window::ALL, Arc::new(AtomicBool::new(false)));
+    recorder.start(&case.program, &case.launch, 0);
+    let agreement = case.cosim(&[]).run_beside(core, stimulus.path(), &mut recorder)?;
+    recorder.finish(How::Complete, u64::MAX - 1, "").expect("nothing is written");
+    Ok(agreement)
 }
 
 #[test]
@@ -43,8 +53,9 @@ fn random_programs_agree_on_the_small_core() {
 fn programs_agree(core: &Path, config: &Config, programs: u64, flags: &str) {
     let first = number("WAVE_SIM_SEED", 0);
     let (mut cycles, mut instructions, mut faults) = (0, 0, 0);
+    let mut met = Coverage::new(config);
     for seed in first..first + programs * number("WAVE_SIM_PROGRAMS", 1) {
-        let agreement = run(core, config, seed).unwrap_or_else(|difference| {
+        let agreement = run(core, config, seed, &mut met).unwrap_or_else(|difference| {
             panic!(
                 "seed {seed}: {difference}\n`wave-sim cosim --random 1 --seed {seed}{flags}` shrinks it and leaves traces"
             )
@@ -55,4 +66,9 @@ fn programs_agree(core: &Path, config: &Config, programs: u64, flags: &str) {
     }
     println!("{cycles} cycles, {instructions} wave instructions, {faults} faults");
     assert!(instructions > 0 && faults > 0);
+    // What cannot be reached was not reached; of what can be, pair by pair, most was.
+    assert_eq!(met.contradictions(), []);
+    let (hit, of) = met.pairs_hit();
+    println!("{hit} of {of} pairs of bins, {} instructions", met.instructions());
+    assert!(hit * 100 >= of * 80, "{hit} of {of} pairs of bins");
 }

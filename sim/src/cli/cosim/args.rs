@@ -15,7 +15,7 @@ pub struct CosimArgs {
     #[arg(long, value_name = "CONFIG", default_value = "rtl.ron")]
     pub config: String,
     /// The variant of the core with 4 wave slots, for quick runs
-    #[arg(long, conflicts_with = "core")]
+    #[arg(long)]
     pub small: bool,
     /// So many random programs as well
     #[arg(long, value_name = "N", default_value = "0")]
