@@ -1,7 +1,7 @@
 //! The core of `rtl-tests/` as a model to build.
 
-use crate::config::Config;
 use super::verilate::{BuildError, Model};
+use crate::config::Config;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -66,7 +66,9 @@ impl Process {
     /// Why there is none: the process said nothing for too long, or ended without an end.
     pub fn next(&mut self) -> Result<Report, String> {
         match self.reports.recv_timeout(self.patience) {
-            Ok(Report::Garbage(what)) => Err(self.with_messages(format!("its output makes no sense: {what}"))),
+            Ok(Report::Garbage(what)) => {
+                Err(self.with_messages(format!("its output makes no sense: {what}")))
+            }
             Ok(report) => Ok(report),
             Err(RecvTimeoutError::Timeout) => {
                 let what = format!("the process has said nothing for {} s", self.patience.as_secs_f32());

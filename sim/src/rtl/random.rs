@@ -26,7 +26,8 @@ impl Trial {
     /// What a seed stands for on a machine. The memory side answers from at once to so late that every queue is full, unless
     /// `latency` gives bounds in cycles.
     pub fn of(config: &Config, seed: u64, latency: Option<(u32, u32)>) -> Trial {
-        let options = Options { fault: seed % FAULTS == FAULTS - 1, ..Options::of(config) };
+        let (fault, pairs) = (seed % FAULTS == FAULTS - 1, seed % 2 == 1);
+        let options = Options { fault, pairs, ..Options::of(config) };
         let bounds = latency.unwrap_or(match seed % 4 {
             0 => (1, 3),
             1 => (5, 40),

@@ -157,8 +157,7 @@ impl Replay {
         let name = String::new();
         let kernel = Kernel { name, registers, local_memory_bytes, workgroup_size: workgroup, code: range };
         let program = Program { code, kernels: vec![kernel], source: None };
-        let launch =
-            Launch { kernel: 0, grid, workgroup, registers, local_memory_bytes, initial_registers };
+        let launch = Launch { kernel: 0, grid, workgroup, registers, local_memory_bytes, initial_registers };
         let interconnect = &config.interconnect;
         let occupancy = Occupancy::of(config, &launch).map_err(|e| e.to_string())?;
         let expected = [

@@ -227,13 +227,7 @@ impl<R: Read> Reader<R> {
         self.batch.push(Record { cycle, stage: Stage::Issue, slot, sequence, word, fields });
     }
 
-    fn write(
-        &mut self,
-        cycle: Cycle,
-        slot: u32,
-        register: u32,
-        row: [u32; LANES],
-    ) -> Result<(), Stop> {
+    fn write(&mut self, cycle: Cycle, slot: u32, register: u32, row: [u32; LANES]) -> Result<(), Stop> {
         // The scoreboard has one writer of a register on its way at a time.
         let writer = self.in_flight.get_mut(&slot).and_then(|waiting| {
             waiting.iter_mut().find_map(|i| {
@@ -242,7 +236,9 @@ impl<R: Read> Reader<R> {
                 (place < u32::from(rows)).then_some((place as usize, i))
             })
         });
-        let Some((place, writer)) = writer else { return Err("a register was written that nobody writes".into()) };
+        let Some((place, writer)) = writer else {
+            return Err("a register was written that nobody writes".into());
+        };
         if writer.rows.iter().all(Option::is_none) {
             let (sequence, word) = (writer.sequence, writer.word);
             let (stage, fields) = (Stage::WriteBack, Vec::new());

@@ -70,7 +70,8 @@ impl Cosim<'_> {
         let unwritten = |error: std::io::Error| error.to_string();
         let sinks = sinks.into_iter().map(|(_, sink)| sink).collect();
         let width = self.config.core.wave_width as usize;
-        let mut records = Retirement::new(launched(self.program, self.launch, 0), width, window, sinks).map_err(unwritten)?;
+        let mut records = Retirement::new(launched(self.program, self.launch, 0), width, window, sinks)
+            .map_err(unwritten)?;
         let (mut now, limit) = (0, Cycle::from(self.max_cycles));
         let (how, cycle, message) = loop {
             match process.next() {

@@ -31,7 +31,7 @@ fn record(kind: u32, words: &[u32], cycle: u32) -> String {
 #[test]
 fn a_core_that_breaks_ends_with_a_report_and_never_with_a_standstill() {
     let group = record(0, &[0, 0], 1);
-    for (what, lines, message) in [
+    let cases = [
         ("ends at once", "exit 0".to_owned(), "ended without an end of its trace (exit status: 0)"),
         ("fails", "echo no licence >&2; exit 3".to_owned(), "(exit status: 3); it said:\n  no licence"),
         ("crashes", "kill -SEGV $$".to_owned(), "signal: 11"),
@@ -48,23 +48,27 @@ fn a_core_that_breaks_ends_with_a_report_and_never_with_a_standstill() {
             format!("{}; {group}", record(0, &[0, 0], 7)),
             "its cycles go back, from 7 to 1",
         ),
-        (
-            "runs away",
-            record(0, &[0, 0], 4_000_000_000),
-            "a record of cycle 4000000000, past the limit of",
-        ),
+        ("runs away", record(0, &[0, 0], 4_000_000_000), "a record of cycle 4000000000, past the limit of"),
         ("claims all of memory", record(9, &[u32::MAX], 1), "4294967295 bytes of device memory"),
         ("retires what never issued", record(5, &[3, 0, 0, 0, 0], 1), "retired that was never issued"),
-    ] {
-        let (scratch, ran) = beside(&lines, "");
-        assert_eq!(ran.code, 1, "{what}: {}{}", ran.out, ran.err);
-        assert!(ran.out.contains(message), "{what}: {}", ran.out);
-        assert_eq!(ran.err, "", "{what}");
-        // Whatever it was, the simulator's side and how to repeat it are there.
-        let page = String::from_utf8(scratch.read("cosim-failure/README.md")).unwrap();
-        assert!(page.contains("--core ./core.sh"), "{what}: {page}");
-        assert!(scratch.path("cosim-failure/simulator.wvfi").is_file(), "{what}");
-    }
+    ];
+    // They mostly wait.
+    std::thread::scope(|scope| {
+        for (what, lines, message) in &cases {
+            scope.spawn(move || breaks(what, lines, message));
+        }
+    });
+}
+
+fn breaks(what: &str, lines: &str, message: &str) {
+    let (scratch, ran) = beside(lines, "");
+    assert_eq!(ran.code, 1, "{what}: {}{}", ran.out, ran.err);
+    assert!(ran.out.contains(message), "{what}: {}", ran.out);
+    assert_eq!(ran.err, "", "{what}");
+    // Whatever it was, the simulator's side and how to repeat it are there.
+    let page = String::from_utf8(scratch.read("cosim-failure/README.md")).unwrap();
+    assert!(page.contains("--core ./core.sh"), "{what}: {page}");
+    assert!(scratch.path("cosim-failure/simulator.wvfi").is_file(), "{what}");
 }
 
 /// The first record that differs ends the comparison, with what the simulator has there; random programs are shrunk.
@@ -76,9 +80,15 @@ fn a_difference_names_the_stage_and_leaves_a_bundle_that_repeats_it() {
     executable(&scratch, "core.sh", &lines);
     let ran = scratch.run("cosim --random 3 --seed 11 --core ./core.sh --timeout 1 --jobs 2");
     assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);
-    assert!(ran.out.starts_with("random program 11: first difference in cycle 0, stage fetch"), "{}", ran.out);
+    assert!(
+        ran.out.starts_with("random program 11: first difference in cycle 0, stage fetch"),
+        "{}",
+        ran.out
+    );
     assert!(ran.out.contains("shrunk to "), "{}", ran.out);
-    for file in ["program.wave", "original.wave", "stimulus.bin", "report.txt", "other.wvfi", "simulator.kanata"] {
+    for file in
+        ["program.wave", "original.wave", "stimulus.bin", "report.txt", "other.wvfi", "simulator.kanata"]
+    {
         assert!(scratch.path("cosim-failure").join(file).is_file(), "{file}");
     }
     // The program is one that assembles, the traces are traces, and the command of the page says the same again.

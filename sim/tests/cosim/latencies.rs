@@ -48,9 +48,15 @@ fn latencies() -> Vec<Latency> {
         latency("core.branch_latency_cycles", "nop\nif p1\nnop\nendif", "nop", "issue", |c| {
             c.core.branch_latency_cycles += 1;
         }),
-        latency("core.local.latency_cycles", "nop\nlocal_load_u32 r4, r5", "local_load_u32 r4, r5", "write-back", |c| {
-            c.core.local.latency_cycles += 1;
-        }),
+        latency(
+            "core.local.latency_cycles",
+            "nop\nlocal_load_u32 r4, r5",
+            "local_load_u32 r4, r5",
+            "write-back",
+            |c| {
+                c.core.local.latency_cycles += 1;
+            },
+        ),
         latency(
             "core.l1.hit_latency_cycles",
             "device_load_u32 r4, r5\niadd r6, r4, r4\ndevice_load_u32 r7, r5",
@@ -81,7 +87,9 @@ fn latencies() -> Vec<Latency> {
             stage,
         });
     }
-    for (name, first) in [("int", CLASSES[0].1), ("div", CLASSES[5].1), ("fp32", CLASSES[6].1), ("sfu", CLASSES[8].1)] {
+    for (name, first) in
+        [("int", CLASSES[0].1), ("div", CLASSES[5].1), ("fp32", CLASSES[6].1), ("sfu", CLASSES[8].1)]
+    {
         all.push(Latency {
             parameter: format!("core.units[] {name} lanes"),
             change: Box::new(move |c| {
@@ -110,7 +118,8 @@ fn a_latency_of_one_side_alone_fails_at_the_first_instruction_that_it_concerns()
             Err(Disagreement::Differs { stage: moved, report, .. }) => {
                 let told = report.lines().find(|line| line.contains("  only the ")).unwrap_or_default();
                 if moved != stage || !told.contains(first) {
-                    wrong += &format!("{parameter}: {stage} of `{first}` expected, and not {moved}: {told}\n");
+                    wrong +=
+                        &format!("{parameter}: {stage} of `{first}` expected, and not {moved}: {told}\n");
                 }
             }
             other => wrong += &format!("{parameter}: {other:?}\n"),
@@ -134,7 +143,8 @@ fn every_latency_of_the_core_is_changed() {
     // Of the rest of the memory system a script of latencies takes the place, and the test bench's links are told their
     // latency with the launch: they are no numbers of the RTL.
     let of_memory = ["interconnect", "l2"].len();
-    let text = std::fs::read_to_string(crate::bench::root().join("configs/rtl.ron")).expect("the configuration");
+    let text =
+        std::fs::read_to_string(crate::bench::root().join("configs/rtl.ron")).expect("the configuration");
     let stated = text.matches("latency_cycles: ").count();
     let changed = names.iter().filter(|name| name.ends_with("latency_cycles")).count();
     assert_eq!(stated, changed + of_memory);

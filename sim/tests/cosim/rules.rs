@@ -23,10 +23,8 @@ struct Rule {
 }
 
 /// Rules that say nothing about the machine of `rtl.ron`, and why.
-const ELSEWHERE: &[(&str, &str)] = &[
-    ("P2", "the RTL has one scheduler"),
-    ("I7", "an account of the simulator; the RTL counts nothing"),
-];
+const ELSEWHERE: &[(&str, &str)] =
+    &[("P2", "the RTL has one scheduler"), ("I7", "an account of the simulator; the RTL counts nothing")];
 
 /// Repeats a line so often.
 fn times(n: usize, line: &str) -> String {
@@ -453,7 +451,8 @@ const RULES: &[Rule] = &[
 /// The names of the rules in the book.
 fn numbered() -> Vec<String> {
     let book = std::fs::read_to_string(root().join("docs/pipeline.md")).expect("the book");
-    let names = book.lines().filter_map(|line| line.strip_prefix("**")?.split_once(". ").map(|(name, _)| name));
+    let names =
+        book.lines().filter_map(|line| line.strip_prefix("**")?.split_once(". ").map(|(name, _)| name));
     names.map(str::to_owned).collect()
 }
 
@@ -469,7 +468,11 @@ fn every_rule_of_the_book_has_a_program() {
         assert!(rules.iter().any(|rule| rule == name), "{name} is no rule");
     }
     for rule in RULES {
-        assert!(rule.change.is_some() || !rule.bugs.is_empty(), "nothing shows that {} is exercised", rule.name);
+        assert!(
+            rule.change.is_some() || !rule.bugs.is_empty(),
+            "nothing shows that {} is exercised",
+            rule.name
+        );
     }
 }
 

@@ -31,7 +31,8 @@ impl Sink for Kept<'_> {
 fn records(case: &Case) -> Option<[Vec<Record>; 2]> {
     let core = core()?;
     let kept = [RefCell::new(Vec::new()), RefCell::new(Vec::new())];
-    let sinks = |place: usize| vec![("records".to_owned(), Box::new(Kept(&kept[place])) as Box<dyn Sink + '_>)];
+    let sinks =
+        |place: usize| vec![("records".to_owned(), Box::new(Kept(&kept[place])) as Box<dyn Sink + '_>)];
     let cosim = case.cosim(&[]);
     let stimulus = tempfile::NamedTempFile::new().expect("a temporary file");
     cosim.trace_simulator(Window::ALL, sinks(0)).expect("the simulator runs it");

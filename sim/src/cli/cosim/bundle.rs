@@ -8,8 +8,8 @@ use crate::clock::Cycle;
 use crate::diagnostic::Diagnostic;
 use crate::program::{Program, disassemble};
 use crate::rtl::{Cosim, Disagreement, Mode, Sinks, Variant, header_of_other};
-use crate::trace::recorder::header;
 use crate::trace::record::Header;
+use crate::trace::recorder::header;
 use crate::trace::view::kanata::Kanata;
 use crate::trace::{Form, Window, Writer, diff};
 use std::fmt::Write;
@@ -91,7 +91,10 @@ pub fn write(
         fs::set_permissions(&kept, fs::Permissions::from_mode(0o755)).map_err(unwritten)?;
     }
     fs::rename(&kept, path).map_err(unwritten)?;
-    Ok(format!("`{}` has the program, traces of both sides and how to repeat it\n", path.join(PAGE).display()))
+    Ok(format!(
+        "`{}` has the program, traces of both sides and how to repeat it\n",
+        path.join(PAGE).display()
+    ))
 }
 
 struct Bundle<'a> {
@@ -126,10 +129,17 @@ impl Bundle<'_> {
             self.bench.executable.display()
         );
         if let Some(seed) = self.failure.seed {
-            _ = writeln!(page, "The seed is {seed}. `program.wave` is what is left of the program of that seed.\n");
+            _ = writeln!(
+                page,
+                "The seed is {seed}. `program.wave` is what is left of the program of that seed.\n"
+            );
         }
         let folder = self.bench.args.bundle.display();
-        _ = writeln!(page, "To see it again:\n\n    {}", self.command(&format!("--stimulus {folder}/stimulus.bin")));
+        _ = writeln!(
+            page,
+            "To see it again:\n\n    {}",
+            self.command(&format!("--stimulus {folder}/stimulus.bin"))
+        );
         if let Some(seed) = self.failure.seed {
             _ = writeln!(page, "    {}", self.command(&format!("--random 1 --seed {seed}")));
         }
@@ -257,6 +267,10 @@ impl Bundle<'_> {
         };
         // The folder's name of now is not the one that it gets.
         let here = format!("{}/", self.at.display());
-        format!("{}\n\nby instruction:\n{}", self.difference.to_string().trim_end(), compared.replace(&here, ""))
+        format!(
+            "{}\n\nby instruction:\n{}",
+            self.difference.to_string().trim_end(),
+            compared.replace(&here, "")
+        )
     }
 }

@@ -156,7 +156,10 @@ impl Bin {
 
     /// Every bin of a machine that has these capabilities, excluded ones too.
     fn all(f64: bool, mma: bool) -> impl Iterator<Item = Bin> {
-        let ops = TABLE.iter().map(|info| info.op).filter(move |op| (f64 || !op.needs_f64()) && (mma || !op.needs_mma()));
+        let ops = TABLE
+            .iter()
+            .map(|info| info.op)
+            .filter(move |op| (f64 || !op.needs_f64()) && (mma || !op.needs_mma()));
         let ops = ops.map(Some).chain([None]);
         let each = |op| {
             Lanes::ALL.iter().flat_map(move |&lanes| {
@@ -303,10 +306,7 @@ impl Coverage {
             let outstanding = before.acts && before.retire > first;
             let mut meets = |hazard: Hazard, here: bool| hazards |= u8::from(here) << hazard as u8;
             meets(Hazard::Read, outstanding && before.writes.intersects(&met.reads));
-            meets(
-                Hazard::Predicate,
-                outstanding && before.predicates_written & met.predicates_read != 0,
-            );
+            meets(Hazard::Predicate, outstanding && before.predicates_written & met.predicates_read != 0);
             meets(
                 Hazard::Write,
                 outstanding
@@ -318,7 +318,8 @@ impl Coverage {
                 met.acts && before.execute > met.issue && before.reads.intersects(&met.writes),
             );
         }
-        let (hazards, waits) = (hazards.max(u8::from(hazards == 0)), met.waits.max(u16::from(met.waits == 0)));
+        let (hazards, waits) =
+            (hazards.max(u8::from(hazards == 0)), met.waits.max(u16::from(met.waits == 0)));
         for &hazard in Hazard::ALL.iter().filter(|&&hazard| hazards >> hazard as u8 & 1 != 0) {
             for &wait in Wait::ALL.iter().filter(|&&wait| waits >> wait as u16 & 1 != 0) {
                 let bin = Bin { op: met.op, lanes: met.lanes, hazard, wait, form: met.form };

@@ -24,7 +24,8 @@ struct Traits {
 
 impl Traits {
     fn of(op: Option<Op>) -> Traits {
-        let has = |test: fn(Role) -> bool| op.is_some_and(|op| op.info().operands.iter().any(|o| test(o.role)));
+        let has =
+            |test: fn(Role) -> bool| op.is_some_and(|op| op.info().operands.iter().any(|o| test(o.role)));
         Traits {
             class: op.map(|op| op.info().class),
             reads: has(|role| matches!(role, Role::Src(_))),
@@ -120,8 +121,7 @@ pub const RULES: &[Rule] = &[
     Rule {
         reason: "an outstanding write makes the instruction wait",
         excludes: |bin| {
-            bin.wait == Wait::None
-                && matches!(bin.hazard, Hazard::Read | Hazard::Predicate | Hazard::Write)
+            bin.wait == Wait::None && matches!(bin.hazard, Hazard::Read | Hazard::Predicate | Hazard::Write)
         },
     },
 ];
