@@ -151,10 +151,21 @@ impl<'a> Comparison<'a> {
     fn differ(&mut self, ours: &[Record], theirs: &[Record]) -> ControlFlow<()> {
         let first = ours.iter().chain(theirs).map(|r| r.cycle).min().unwrap_or(0);
         let only = |a: &[Record], b: &[Record]| -> Vec<Record> {
-            a.iter().filter(|r| r.cycle == first && !b.contains(r)).cloned().collect()
+            let mut others: Vec<&Record> = b.iter().collect();
+            let mut only: Vec<Record> = a.iter().filter(|r| r.cycle == first).cloned().collect();
+            // Each record of the other side stands for one of this side.
+            only.retain(|record| match others.iter().position(|other| *other == record) {
+                Some(place) => {
+                    others.swap_remove(place);
+                    false
+                }
+                None => true,
+            });
+            only.sort_by_key(|record| record.stage.turn());
+            only
         };
         let (only_ours, only_theirs) = (only(ours, theirs), only(theirs, ours));
-        let moved = only_ours.iter().chain(&only_theirs).min_by_key(|r| r.stage);
+        let moved = only_ours.iter().chain(&only_theirs).min_by_key(|r| r.stage.turn());
         let stage = moved.map_or("end", |r| r.stage.name());
         let mut report = format!("first difference in cycle {first}, stage {stage}\n");
         for (name, records) in [("simulator", &only_ours), ("other side", &only_theirs)] {

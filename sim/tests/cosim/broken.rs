@@ -26,7 +26,7 @@ fn output_that_is_tampered_with_is_reported() {
         assert_eq!(plain, Ok(()));
         for (filter, message) in [
             // Cut off within the records, and within the memory at the end.
-            ("\"$CORE\" \"$@\" | head -c 2001", "a record is cut off"),
+            ("\"$CORE\" \"$@\" | head -c 501", "a record is cut off"),
             ("\"$CORE\" \"$@\" | head -c -10", "its memory is cut off"),
             ("\"$CORE\" \"$@\" | head -c 0", "ended without an end of its trace"),
             ("\"$CORE\" \"$@\"; echo and another thing", "it goes on behind its end"),

@@ -16,6 +16,10 @@ struct Latency {
     stage: &'static str,
 }
 
+/// The instructions that every program begins with.
+const FIRST: &str = "mov_imm r2, 40";
+const SECOND: &str = "mov_imm r3, 6";
+
 /// For each class, an instruction, and another one behind it on the same unit.
 const CLASSES: &[(ExecClass, &str, &str)] = &[
     (ExecClass::Int, "iadd r4, r2, r3", "write-back"),
@@ -41,8 +45,8 @@ fn latency(
 
 fn latencies() -> Vec<Latency> {
     let mut all = vec![
-        latency("dispatcher.latency_cycles", "nop", "nop", "fetch", |c| c.dispatcher.latency_cycles += 1),
-        latency("core.fetch.icache_latency_cycles", "nop", "nop", "decode", |c| {
+        latency("dispatcher.latency_cycles", "nop", FIRST, "fetch", |c| c.dispatcher.latency_cycles += 1),
+        latency("core.fetch.icache_latency_cycles", "nop", FIRST, "decode", |c| {
             c.core.fetch.icache_latency_cycles += 1;
         }),
         latency("core.branch_latency_cycles", "nop\nif p1\nnop\nendif", "nop", "issue", |c| {
@@ -109,11 +113,15 @@ fn a_latency_of_one_side_alone_fails_at_the_first_instruction_that_it_concerns()
     let Some(core) = core() else { return };
     let mut wrong = String::new();
     for Latency { parameter, change, lines, first, stage } in latencies() {
-        let mut case = Case::of(&kernel(&format!("mov_imm r2, 40\nmov_imm r3, 6\nwait\n{lines}")), 8);
+        let mut case = Case::of(&kernel(&format!("{FIRST}\n{SECOND}\nwait\n{lines}")), 8);
         case.agrees();
         change(&mut case.config);
-        // What comes before is no concern of the latency, but for `mov_imm`, which is of class int.
-        let first = if parameter.contains(" int ") { "mov_imm r2, 40" } else { first };
+        // The first ones are of class int: another latency moves the result of the first, another interval the second.
+        let (first, stage) = match parameter.split_once(" int ") {
+            Some((_, "latency_cycles")) => (FIRST, stage),
+            Some(_) => (SECOND, "execute"),
+            None => (first, stage),
+        };
         match case.run_on(core, Mode::Cycle) {
             Err(Disagreement::Differs { stage: moved, report, .. }) => {
                 let told = report.lines().find(|line| line.contains("  only the ")).unwrap_or_default();

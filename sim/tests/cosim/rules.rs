@@ -70,7 +70,7 @@ const RULES: &[Rule] = &[
         "P1",
         "results read in the cycle after their write, a full load/store queue",
         || {
-            "mov_sr r2, sr_lane_id\niadd r3, r2, r1\niadd r4, r3, r2\niadd r5, r4, r3\nimul r6, r5, r4\n\
+            "mov_sr r2, sr_lane_id\nmov_imm r9, 32\nimul r2, r2, r9\niadd r3, r2, r1\niadd r4, r3, r2\niadd r5, r4, r3\nimul r6, r5, r4\n\
              local_store_u32 r2, r3\nlocal_store_u32 r2, r4\nlocal_store_u32 r2, r5\nlocal_store_u32 r2, r6\n\
              iadd r7, r6, r6\niadd r8, r7, r6"
                 .to_owned()
@@ -95,7 +95,7 @@ const RULES: &[Rule] = &[
              local_load_u32 r6, r8"
                 .to_owned()
         },
-        Some(("core.max_workgroups", |c| c.core.max_workgroups = 1, "fetch")),
+        Some(("core.local_poison", |c| c.core.local_poison ^= 1, "retire")),
         &[127, 160],
     )
     .threads(13)
@@ -138,7 +138,7 @@ const RULES: &[Rule] = &[
             let body = times(700, "nop");
             format!("mov_imm r3, 1\nmov_imm r4, 0\nloop\n{body}\nicmp_ge p1, r4, r3\niadd r4, r4, r3\nbreak p1\nendloop")
         },
-        Some(("core.fetch.icache_ways", |c| c.core.fetch.icache_ways = 4, "decode")),
+        Some(("core.fetch.icache_ways", |c| c.core.fetch.icache_ways = 4, "fetch")),
         &[114, 116],
     )
     .threads(16),
@@ -202,7 +202,7 @@ const RULES: &[Rule] = &[
     rule(
         "I3",
         "waves in turn",
-        || times(8, "iadd r2, r0, r1"),
+        || times(12, "nop"),
         Some(("core.issue.policy", |c| c.core.issue.policy = IssuePolicy::Gto, "issue")),
         &[102],
     )
@@ -253,7 +253,7 @@ const RULES: &[Rule] = &[
              icmp_eq p2, r3, r5\nif !p2\ncall 72\nnop\nendif\nhalt\nnop\nnop\niadd r6, r5, r4\nreturn"
                 .to_owned()
         },
-        Some(("core.branch_latency_cycles", |c| c.core.branch_latency_cycles += 1, "fetch")),
+        Some(("core.branch_latency_cycles", |c| c.core.branch_latency_cycles += 1, "issue")),
         &[],
     ),
     rule(
@@ -264,7 +264,7 @@ const RULES: &[Rule] = &[
              iadd r4, r2, r2\nelse\niadd r5, r2, r2\nendif"
                 .to_owned()
         },
-        Some(("core.divergence", |c| c.core.divergence = DivergenceMode::Jump, "fetch")),
+        Some(("core.divergence", |c| c.core.divergence = DivergenceMode::Jump, "issue")),
         &[123],
     ),
     rule(
@@ -275,7 +275,7 @@ const RULES: &[Rule] = &[
              icmp_eq p1, r2, r1\n@p1 halt\nbarrier\nlocal_load_u32 r6, r4\nbarrier\nmov_sr r7, sr_lane_id\nicmp_lt p2, r7, r3\n@p2 halt\nbarrier"
                 .to_owned()
         },
-        Some(("core.branch_latency_cycles", |c| c.core.branch_latency_cycles += 1, "fetch")),
+        Some(("core.branch_latency_cycles", |c| c.core.branch_latency_cycles += 1, "issue")),
         &[111],
     )
     .threads(64),
@@ -329,7 +329,7 @@ const RULES: &[Rule] = &[
     rule(
         "X1",
         "two classes of one unit, ready in one cycle",
-        || "imul r2, r0, r1\niadd r3, r0, r1\nimul r4, r0, r4\nicmp_eq p1, r0, r1\niadd r5, r8, r4\nimul r6, r1, r1".to_owned(),
+        || "imad r2, r4, r8, r12\nmov r3, r0\nimad r5, r4, r8, r12\nmov r6, r0\nicmp_eq p1, r4, r8\nimad r7, r4, r8, r12\nmov r3, r1\nmov r6, r1".to_owned(),
         Some((
             "a unit of its own for int_mul",
             |c| {
@@ -348,7 +348,7 @@ const RULES: &[Rule] = &[
         "X2",
         "units that are busy for an interval",
         || "fsin r2, r0\nfcos r3, r0\nfdiv r4, r0, r1\nfsqrt r5, r1\nidiv r6, r0, r1\nimod r7, r0, r1".to_owned(),
-        Some(("fp32_div passes", |c| class(c, ExecClass::Fp32Div).passes -= 1, "write-back")),
+        Some(("fp32_div passes", |c| class(c, ExecClass::Fp32Div).passes -= 1, "execute")),
         &[132],
     )
     .threads(16),
@@ -363,7 +363,7 @@ const RULES: &[Rule] = &[
     rule(
         "X4",
         "a memory instruction of each collector",
-        || "mov_sr r2, sr_lane_id\nlocal_store_u32 r2, r2\nlocal_load_u32 r3, r2\nlocal_load_u32 r4, r2\nlocal_store_u32 r2, r2".to_owned(),
+        || "mov_sr r2, sr_lane_id\nmov_imm r9, 32\nimul r2, r2, r9\nlocal_store_u32 r2, r2\nlocal_load_u32 r3, r2\nlocal_load_u32 r4, r2\nlocal_store_u32 r2, r2".to_owned(),
         Some(("core.lsu.queue_entries", |c| c.core.lsu.queue_entries = 4, "execute")),
         &[138],
     )
@@ -379,7 +379,7 @@ const RULES: &[Rule] = &[
         "W2",
         "loads that wait for a write port",
         || "mov_sr r2, sr_lane_id\nlocal_load_u64 r4, r2\niadd r6, r2, r1\niadd r7, r2, r1\nlocal_load_u32 r8, r2\nlocal_load_u64 r10, r2\niadd r9, r2, r1".to_owned(),
-        Some(("core.registers.write_ports", |c| c.core.registers.write_ports = 2, "execute")),
+        Some(("core.registers.write_ports", |c| c.core.registers.write_ports = 2, "write-back")),
         &[135],
     )
     .threads(32),
@@ -394,7 +394,7 @@ const RULES: &[Rule] = &[
         "L2",
         "conflicts, broadcasts and atomics in the banks of local memory",
         || "mov_sr r2, sr_lane_id\nmov_imm r3, 32\nimul r4, r2, r3\nlocal_load_u32 r5, r4\nlocal_load_u32 r6, r3\nlocal_atomic_add r7, r3, r2\nlocal_store_u64 r4, r4".to_owned(),
-        Some(("core.local.banks", |c| c.core.local.banks = 16, "write-back")),
+        Some(("core.local.banks", |c| c.core.local.banks = 16, "access")),
         &[141],
     ),
     rule(
@@ -422,7 +422,7 @@ const RULES: &[Rule] = &[
         "L6",
         "accesses that the L1 refuses",
         || "mov_sr r2, sr_thread_id_x\nmov_imm r3, 128\nimul r4, r2, r3\nand r4, r4, r8\niadd r4, r4, r2\nmov_imm r5, 36\nimul r5, r2, r5\ndevice_load_u32 r6, r5\ndevice_load_u32 r7, r5".to_owned(),
-        Some(("core.l1.mshrs", |c| c.core.l1.mshrs = 2, "write-back")),
+        Some(("core.l1.mshrs", |c| c.core.l1.mshrs = 2, "execute")),
         &[],
     )
     .threads(16),
@@ -433,7 +433,10 @@ const RULES: &[Rule] = &[
             let pile: String = (0..12)
                 .map(|n| format!("iadd r3, r1, r1\nlocal_load_u64 r{}, r2\n", 8 + 2 * n))
                 .collect();
-            format!("device_load_u32 r4, r2\ndevice_load_u32 r5, r2\ndevice_load_u32 r6, r2\ndevice_load_u32 r7, r2\n{pile}")
+            format!(
+                "mov_imm r3, 64\ndevice_load_u32 r4, r2\ndevice_load_u32 r5, r3\ndevice_load_u32 r6, r2\ndevice_load_u32 r7, r3\n\
+                 device_load_u32 r8, r2\ndevice_load_u32 r9, r3\n{pile}"
+            )
         },
         Some(("core.lsu.pending_entries", |c| c.core.lsu.pending_entries = 5, "write-back")),
         &[136, 170],

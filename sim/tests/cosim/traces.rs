@@ -42,8 +42,16 @@ fn records(case: &Case) -> Option<[Vec<Record>; 2]> {
     Some(sides)
 }
 
+/// Without the cycle of a fault, of which a core need not report all steps.
+fn before_the_end(records: &[Record]) -> Vec<&Record> {
+    let faulted = records.iter().any(|record| record.open);
+    let last = records.iter().map(|record| record.cycle).max().unwrap_or(0);
+    records.iter().filter(|record| !faulted || record.cycle < last).collect()
+}
+
 fn same(name: &str, case: &Case) {
     let Some([ours, theirs]) = records(case) else { return };
+    let (ours, theirs) = (before_the_end(&ours), before_the_end(&theirs));
     assert!(!ours.is_empty());
     for (a, b) in ours.iter().zip(&theirs) {
         assert_eq!(a, b, "{name}");
