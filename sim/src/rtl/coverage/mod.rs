@@ -368,3 +368,87 @@ impl Sink for Coverage {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::reach::excluded;
+    use super::*;
+    use crate::config::load;
+    use crate::program::assemble;
+    use crate::trace::record::Stall;
+
+    /// Records of one wave, a line each: instruction, cycles of decode, issue, execute and retirement, lanes, stall.
+    fn met(lines: &[(&str, [Cycle; 4], u64, Option<StallReason>)]) -> Coverage {
+        let mut coverage = Coverage::new(&load("rtl.ron").unwrap());
+        let mut records = Vec::new();
+        let mut pc = 0;
+        for (sequence, (line, [decode, issue, execute, retire], lanes, stall)) in lines.iter().enumerate() {
+            let (program, _) = assemble(&format!(".kernel k\n.registers 16\n{line}\n.end\n"), "k").unwrap();
+            let mut record = Record { sequence: sequence as u64, pc, cycle: *retire, ..Record::default() };
+            record.word_count = program.code.len() as u8;
+            record.words[..program.code.len()].copy_from_slice(&program.code);
+            (record.active, record.effective) = (0xFF, *lanes);
+            record.stages = [0, *decode, *issue, 0, *execute, 0];
+            if *lanes != 0 {
+                record.destination = DestinationKind::Registers;
+            }
+            record.stalls.extend(stall.map(|reason| Stall { reason, from: decode + 1, to: *issue }));
+            pc += u32::from(record.word_count) * WORD_BYTES;
+            records.push(record);
+        }
+        // They come as they retire.
+        records.sort_by_key(|record| record.cycle);
+        records.iter().for_each(|record| coverage.record(record).unwrap());
+        coverage
+    }
+
+    fn bin(op: Op, lanes: Lanes, hazard: Hazard, wait: Wait, form: Form) -> Bin {
+        Bin { op: Some(op), lanes, hazard, wait, form }
+    }
+
+    #[test]
+    fn hazards_are_those_of_the_order_of_issue() {
+        let waited = Some(StallReason::Scoreboard);
+        let coverage = met(&[
+            ("idiv r2, r0, r1", [1, 5, 7, 74], 0xFF, None),
+            // Another unit's result is there long before: nothing is met.
+            ("imul r3, r0, r1", [1, 6, 8, 10], 0xFF, None),
+            ("iadd r4, r2, r1", [4, 74, 76, 78], 0x0F, waited),
+            ("not r2, r4", [75, 78, 90, 92], 0xFF, waited),
+            // Overtakes the one before, which has read r4 and waits for its unit.
+            ("mov r4, r1", [75, 79, 81, 83], 0xFF, None),
+            ("iadd r2, r1, r1", [76, 92, 94, 96], 0, waited),
+        ]);
+        let full = |op, hazard, wait, form| coverage.count(&bin(op, Lanes::Full, hazard, wait, form));
+        assert_eq!(full(Op::IDiv, Hazard::None, Wait::None, Form::Two), 1);
+        assert_eq!(full(Op::IMul, Hazard::None, Wait::None, Form::Two), 1);
+        let partial = bin(Op::IAdd, Lanes::Partial, Hazard::Read, Wait::Scoreboard, Form::Two);
+        assert_eq!(coverage.count(&partial), 1);
+        assert_eq!(full(Op::Not, Hazard::Read, Wait::Scoreboard, Form::One), 1);
+        assert_eq!(full(Op::Mov, Hazard::Overtake, Wait::None, Form::One), 1);
+        let squashed = bin(Op::IAdd, Lanes::None, Hazard::Write, Wait::Scoreboard, Form::Two);
+        assert_eq!(coverage.count(&squashed), 1);
+        assert_eq!(coverage.instructions(), 6);
+        assert_eq!(coverage.contradictions(), []);
+        let text = coverage.text();
+        assert!(text.contains("opcode × hazard           6 of "), "{text}");
+        assert!(text.contains("  isub, no lane\n"), "{text}");
+    }
+
+    #[test]
+    fn what_a_rule_excludes_stays_out_and_shows_if_it_is_hit() {
+        let excluded =
+            |op, lanes, hazard, wait, form| excluded(&bin(op, lanes, hazard, wait, form)).is_some();
+        assert!(!excluded(Op::IAdd, Lanes::Full, Hazard::Read, Wait::Unit, Form::Straddling));
+        assert!(excluded(Op::IAdd, Lanes::Full, Hazard::None, Wait::None, Form::One));
+        assert!(excluded(Op::IAdd, Lanes::None, Hazard::None, Wait::Unit, Form::Two));
+        assert!(excluded(Op::Barrier, Lanes::Full, Hazard::Read, Wait::Fence, Form::One));
+        assert!(excluded(Op::LocalLoadU32, Lanes::Full, Hazard::None, Wait::Unit, Form::One));
+        assert!(excluded(Op::ICmpEq, Lanes::Full, Hazard::None, Wait::WritePort, Form::Two));
+        assert!(excluded(Op::IAdd, Lanes::Full, Hazard::Read, Wait::None, Form::Two));
+        // A machine that did this would not follow the rules, and the report would say so.
+        let coverage = met(&[("iadd r2, r1, r1", [1, 5, 7, 9], 0, Some(StallReason::Unit))]);
+        assert_eq!(coverage.contradictions().len(), 1);
+        assert!(coverage.text().contains("WRONG: "));
+    }
+}
