@@ -277,8 +277,10 @@ impl Waves {
         };
         let op = ops.get(word);
         self.buffered |= bit;
-        let memory_hazard = wave.pending_loads.intersects(&op.hazards);
-        let free = !wave.pending.intersects(&op.hazards)
+        let hazard = wave.pending.intersects(&op.hazards);
+        // What a load will write is pending as well.
+        let memory_hazard = hazard && wave.pending_loads.intersects(&op.hazards);
+        let free = !hazard
             && wave.pending_predicates & op.predicate_hazards == 0
             && wave.pending_fragments & op.fragment_hazards == 0
             && wave.reading_fragments & op.fragment_locks == 0;

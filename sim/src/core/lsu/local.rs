@@ -163,6 +163,14 @@ fn load(instruction: &mut MemoryInstruction, memory: &[u8], width: usize) {
             return instruction.outputs[..width].fill(u32::from_le_bytes(word));
         }
         let (addresses, outputs) = (&instruction.inputs[..width], &mut instruction.outputs[..width]);
+        if instruction.mask == u64::MAX >> (64 - width) {
+            for (output, &address) in outputs.iter_mut().zip(addresses) {
+                if let Some(&word) = memory[address as usize..].first_chunk() {
+                    *output = u32::from_le_bytes(word);
+                }
+            }
+            return;
+        }
         for lane in lanes_of(instruction.mask) {
             if let Some(&word) = memory[addresses[lane] as usize..].first_chunk() {
                 outputs[lane] = u32::from_le_bytes(word);
