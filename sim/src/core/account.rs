@@ -9,7 +9,13 @@ use crate::stats::{CoreCounters, SlotUse};
 
 impl Core {
     /// The charge of a slot in which a wave has issued or was squashed.
-    pub(super) fn charge_issue(&self, cycle: Cycle, scheduler: usize, slot_use: SlotUse, slot: Slot) -> Charge {
+    pub(super) fn charge_issue(
+        &self,
+        cycle: Cycle,
+        scheduler: usize,
+        slot_use: SlotUse,
+        slot: Slot,
+    ) -> Charge {
         let word = Some(self.waves.waves[slot].last_word);
         Charge { cycle, core: self.index, scheduler, slot_use, slot: Some(slot), word }
     }

@@ -5,8 +5,8 @@
 //! is kept beside it. Where the user names a window, the first waves in it are shown and nothing else.
 
 use crate::clock::Cycle;
-use crate::trace::record::{How, Launched, Record, Stall, StageField};
 use crate::trace::Sink;
+use crate::trace::record::{How, Launched, Record, StageField, Stall};
 use std::cell::RefCell;
 use std::io;
 use std::rc::Rc;

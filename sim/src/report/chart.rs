@@ -127,7 +127,9 @@ impl Chart<'_> {
                 }
             }
             match series.style {
-                Style::Area => areas.push(html! { path.area.(series.class) d={ "M0 100" (path) "V100Z" } {} }),
+                Style::Area => {
+                    areas.push(html! { path.area.(series.class) d={ "M0 100" (path) "V100Z" } {} })
+                }
                 Style::Line if path.is_empty() => {}
                 Style::Line => lines.push(html! { path.line.(series.class) d=(path) {} }),
             }

@@ -44,8 +44,7 @@ fn work(facts: &Facts<'_>) -> Loads {
         let share = ratio(slots[SlotUse::Issued as usize], slots.iter().sum());
         (share, format!("issued in {} of its slots", percent(share)))
     };
-    let requests: Vec<u64> =
-        gathered.slices.iter().map(|l2| l2.reads + l2.writes + l2.atomics).collect();
+    let requests: Vec<u64> = gathered.slices.iter().map(|l2| l2.reads + l2.writes + l2.atomics).collect();
     let bytes: Vec<u64> = gathered.channels.iter().map(|dram| dram.read_bytes + dram.written_bytes).collect();
     let beside = |all: &[u64], what: &str| {
         let most = all.iter().copied().max().unwrap_or(0);
@@ -119,7 +118,7 @@ fn whole(facts: &Facts<'_>) -> Markup {
             let left = (WIDTH - pitch * (columns - 1) as f64 - TILE.0) / 2.0;
             let place = |i: usize| (left + (i % columns) as f64 * pitch, 10.0 + (i / columns) as f64 * 64.0);
             let end = 10.0 + nodes.len().div_ceil(columns) as f64 * 64.0;
-            ((0..nodes.len()).map(place).collect(), end, links(facts, &network))
+            ((0..nodes.len()).map(place).collect(), end, html! {})
         }
         Topology::Ring => {
             let n = nodes.len().max(1) as f64;
@@ -129,7 +128,7 @@ fn whole(facts: &Facts<'_>) -> Markup {
                 let (rx, ry) = ((WIDTH - TILE.0 - 20.0) / 2.0, (height - TILE.1) / 2.0);
                 (10.0 + rx + rx * angle.cos(), 10.0 + ry + ry * angle.sin())
             };
-            ((0..nodes.len()).map(place).collect(), height + 20.0, links(facts, &network))
+            ((0..nodes.len()).map(place).collect(), height + 20.0, html! {})
         }
         Topology::Edges => {
             let of = |wanted: fn(&Station) -> bool| nodes.iter().filter(|s| wanted(s)).count();
@@ -145,7 +144,7 @@ fn whole(facts: &Facts<'_>) -> Markup {
                     routers[next - 1]
                 }
             });
-            (places.collect(), end, links(facts, &network))
+            (places.collect(), end, html! {})
         }
     };
     let (channels, height) = rows(config.dram.channels as usize, end + 26.0);
@@ -183,11 +182,6 @@ fn whole(facts: &Facts<'_>) -> Markup {
             }
         }
     }
-}
-
-/// Nothing to draw beside the wires.
-fn links(_: &Facts<'_>, _: &Network) -> Markup {
-    html! {}
 }
 
 /// The links between routers, thicker where they were held for longer.
@@ -267,7 +261,9 @@ fn core(config: &Config) -> Markup {
         })
         .collect();
     let bottom = (150.0 + 15.0 * units.len() as f64).max(300.0);
-    let kilobytes = |bytes: u32| if bytes.is_multiple_of(1024) { format!("{} KB", bytes / 1024) } else { format!("{bytes} bytes") };
+    let kilobytes = |bytes: u32| {
+        if bytes.is_multiple_of(1024) { format!("{} KB", bytes / 1024) } else { format!("{bytes} bytes") }
+    };
     html! {
         svg.core-diagram viewBox={ "0 0 " (WIDTH) " " (at(bottom + 10.0)) } role="img" aria-labelledby="core-t core-d" {
             title id="core-t" { "Block diagram of a core" }

@@ -13,8 +13,8 @@ use crate::isa::table::{AccessKind, Op, Space};
 use crate::isa::{ExecClass, WORD_BYTES};
 use crate::observe::Run;
 use crate::observe::figures::Total;
-use crate::program::structure::Structure;
 use crate::program::dis::Labels;
+use crate::program::structure::Structure;
 use crate::program::{Launch, Program, disassemble_inst};
 use crate::stats::SlotUse;
 

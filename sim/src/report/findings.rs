@@ -52,15 +52,29 @@ fn finding(facts: &Facts<'_>, slot_use: SlotUse) -> Finding {
     let share = facts.share(slot_use);
     let of_slots = percent(share);
     let title = match slot_use {
-        SlotUse::Issued => format!("{of_slots} of the issue slots issue: the machine is busy with this kernel's instructions"),
-        SlotUse::Squashed => format!("{of_slots} of the issue slots go to instructions that no lane takes part in"),
-        SlotUse::Operand => format!("{of_slots} of the issue slots wait for operands to be read from the register banks"),
+        SlotUse::Issued => format!(
+            "{of_slots} of the issue slots issue: the machine is busy with this kernel's instructions"
+        ),
+        SlotUse::Squashed => {
+            format!("{of_slots} of the issue slots go to instructions that no lane takes part in")
+        }
+        SlotUse::Operand => {
+            format!("{of_slots} of the issue slots wait for operands to be read from the register banks")
+        }
         SlotUse::Unit => format!("{of_slots} of the issue slots wait for a busy execution unit"),
-        SlotUse::Lsu => format!("{of_slots} of the issue slots wait because the load/store unit takes no more"),
-        SlotUse::Scoreboard => format!("{of_slots} of the issue slots wait for the result of an earlier calculation"),
+        SlotUse::Lsu => {
+            format!("{of_slots} of the issue slots wait because the load/store unit takes no more")
+        }
+        SlotUse::Scoreboard => {
+            format!("{of_slots} of the issue slots wait for the result of an earlier calculation")
+        }
         SlotUse::Memory => format!("{of_slots} of the issue slots wait for loads or atomics to come back"),
-        SlotUse::Fence => format!("{of_slots} of the issue slots wait at fences, waits and barriers for accesses to be performed"),
-        SlotUse::Branch => format!("{of_slots} of the issue slots wait behind branches, fences and barriers that have just issued"),
+        SlotUse::Fence => format!(
+            "{of_slots} of the issue slots wait at fences, waits and barriers for accesses to be performed"
+        ),
+        SlotUse::Branch => format!(
+            "{of_slots} of the issue slots wait behind branches, fences and barriers that have just issued"
+        ),
         SlotUse::Fetch => format!("{of_slots} of the issue slots wait for instructions to be fetched"),
         SlotUse::Barrier => format!("{of_slots} of the issue slots wait for other waves to reach a barrier"),
         SlotUse::WaveLimit => format!("{of_slots} of the issue slots find no further wave that may issue"),
@@ -97,7 +111,10 @@ fn finding(facts: &Facts<'_>, slot_use: SlotUse) -> Finding {
         .into_iter()
         .map(|(i, slots, costs)| {
             let share = percent(ratio(slots, total));
-            (i.anchor(), format!("{} ({}): {costs} {share} of all issue slots{}", i.text, i.place(), met(facts, i)))
+            (
+                i.anchor(),
+                format!("{} ({}): {costs} {share} of all issue slots{}", i.text, i.place(), met(facts, i)),
+            )
         })
         .collect();
     Finding { slot_use, share, title, text, instructions, sections }
@@ -109,7 +126,11 @@ fn met(facts: &Facts<'_>, i: &Instruction) -> String {
     let mut parts = Vec::new();
     if line.results > 0 && i.op.and_then(Op::memory).is_some() {
         let cycles = ratio(line.latency, line.results);
-        parts.push(format!("{} cycles from issue on average, {} at most", short(cycles), integer(line.longest)));
+        parts.push(format!(
+            "{} cycles from issue on average, {} at most",
+            short(cycles),
+            integer(line.longest)
+        ));
     }
     if line.line_accesses() > 0 {
         let lines = ratio(line.line_accesses(), line.issues());
@@ -213,27 +234,32 @@ fn unit(facts: &Facts<'_>) -> Vec<String> {
 fn lsu(facts: &Facts<'_>) -> Vec<String> {
     let (report, config) = (&facts.report, facts.config);
     let core = &report.core;
-    let mut text = vec![format!(
-        "The load/store unit of a core makes one L1 access or one pass over the local memory banks a cycle, in order. \
+    let mut text = vec![
+        format!(
+            "The load/store unit of a core makes one L1 access or one pass over the local memory banks a cycle, in order. \
          {}",
-        list(
-            &[
-                (core.line_accesses > 0).then(|| {
-                    let device = core.device_loads + core.device_stores + core.device_atomics;
-                    format!("Device memory instructions touch {} lines each", short(ratio(core.line_accesses, device)))
-                }),
-                (core.local_accesses > 0).then(|| {
-                    format!(
-                        "local memory instructions take {} passes each",
-                        short(ratio(core.local_passes, core.local_accesses))
-                    )
-                }),
-            ]
-            .into_iter()
-            .flatten()
-            .collect::<Vec<_>>()
-        )
-    ) + "; one is the best."];
+            list(
+                &[
+                    (core.line_accesses > 0).then(|| {
+                        let device = core.device_loads + core.device_stores + core.device_atomics;
+                        format!(
+                            "Device memory instructions touch {} lines each",
+                            short(ratio(core.line_accesses, device))
+                        )
+                    }),
+                    (core.local_accesses > 0).then(|| {
+                        format!(
+                            "local memory instructions take {} passes each",
+                            short(ratio(core.local_passes, core.local_accesses))
+                        )
+                    }),
+                ]
+                .into_iter()
+                .flatten()
+                .collect::<Vec<_>>()
+            )
+        ) + "; one is the best.",
+    ];
     let l1 = &report.l1;
     if l1.reservation_fails > 0 {
         let why = [
@@ -359,8 +385,8 @@ fn barrier(facts: &Facts<'_>) -> Vec<String> {
     vec![format!(
         "The waves of a workgroup come to the barrier at different times, and there is not enough other work: {} of {} \
          fit on a core. Smaller workgroups, of which more fit, or work that is shared out evenly wait less.",
-        super::super::observe::counted(o.workgroups.into(), "workgroup"),
-        super::super::observe::counted(o.waves_per_workgroup.into(), "wave")
+        crate::observe::counted(o.workgroups.into(), "workgroup"),
+        crate::observe::counted(o.waves_per_workgroup.into(), "wave")
     )]
 }
 

@@ -23,7 +23,7 @@ pub fn section(facts: &Facts<'_>) -> Markup {
             @let nobody: u64 = profile.nobody.iter().sum();
             h3 id={ "kernel-" (kernel) } { "Kernel " code { (name) } }
             p {
-                (crate::observe::counted(profile.launches, "launch").replace("launchs", "launches")) ". "
+                (crate::observe::counted(profile.launches, "launch")) ". "
                 (percent(ratio(nobody, facts.slots()))) " of all issue slots are no instruction’s: a scheduler had no wave, or \
                  no further one."
             }
@@ -45,7 +45,8 @@ fn slots(i: &Instruction) -> u64 {
 
 fn head(facts: &Facts<'_>) -> Markup {
     let sourced = facts.program.source.is_some();
-    let column = |name: &str, title: &str| html! { th scope="col" { button type="button" title=(title) { (name) } } };
+    let column =
+        |name: &str, title: &str| html! { th scope="col" { button type="button" title=(title) { (name) } } };
     html! {
         thead { tr {
             (column(if sourced { "line" } else { "pc" }, "Order of the code"))
@@ -80,7 +81,9 @@ fn row(facts: &Facts<'_>, i: &Instruction, most: u64) -> Markup {
     let cycles = (line.results > 0).then(|| ratio(line.latency, line.results));
     let memory = i.op.and_then(Op::memory).is_some();
     let (number, source) = match &i.source {
-        Some((number, text)) => (number.to_string(), Some(text).filter(|text| squeeze(text) != squeeze(&i.text))),
+        Some((number, text)) => {
+            (number.to_string(), Some(text).filter(|text| squeeze(text) != squeeze(&i.text)))
+        }
         None => (format!("{:04x}", i.pc), None),
     };
     let indent = "\u{2003}".repeat(i.depth as usize);

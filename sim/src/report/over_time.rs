@@ -121,7 +121,10 @@ pub fn occupancy(facts: &Facts<'_>) -> Markup {
             },
         ],
         columns: vec![
-            Column { name: "resident waves of a core".into(), values: values.iter().map(|&v| short(v)).collect() },
+            Column {
+                name: "resident waves of a core".into(),
+                values: values.iter().map(|&v| short(v)).collect(),
+            },
             Column {
                 name: "wave cycles".into(),
                 values: windows.iter().map(|w| w.counts.core.resident_wave_cycles.to_string()).collect(),

@@ -83,13 +83,20 @@ pub fn page(config: &Config, program: &Program, run: &Run, gathered: &Gathered) 
 fn verdict(facts: &Facts<'_>) -> Markup {
     let report = &facts.report;
     let (class, result) = match &facts.run.outcome {
-        Outcome::Ended(Verification::Nothing) => ("fine", "The run ended; nothing was expected of its results.".to_owned()),
-        Outcome::Ended(Verification::Passed { compared }) => {
-            ("fine", format!("The run ended, and its results are right: {} values agree.", integer(*compared)))
+        Outcome::Ended(Verification::Nothing) => {
+            ("fine", "The run ended; nothing was expected of its results.".to_owned())
         }
+        Outcome::Ended(Verification::Passed { compared }) => (
+            "fine",
+            format!("The run ended, and its results are right: {} values agree.", integer(*compared)),
+        ),
         Outcome::Ended(Verification::Failed { compared, wrong, .. }) => (
             "wrong",
-            format!("The run ended, and its results are wrong: {} of {} values.", integer(*wrong), integer(*compared)),
+            format!(
+                "The run ended, and its results are wrong: {} of {} values.",
+                integer(*wrong),
+                integer(*compared)
+            ),
         ),
         Outcome::Fault(why) => ("wrong", format!("The run did not end: a fault. {}", why.message)),
         Outcome::Stopped(why) => ("wrong", format!("The run did not end. {}", why.message)),
@@ -97,7 +104,8 @@ fn verdict(facts: &Facts<'_>) -> Markup {
         Outcome::Refused(_) => ("wrong", "The run could not be started.".to_owned()),
     };
     let lost = SlotUse::ALL.iter().filter(|u| !matches!(u, SlotUse::Issued | SlotUse::Squashed));
-    let top = lost.copied().max_by_key(|&u| report.slots[u as usize]).filter(|&u| report.slots[u as usize] > 0);
+    let top =
+        lost.copied().max_by_key(|&u| report.slots[u as usize]).filter(|&u| report.slots[u as usize] > 0);
     let broken = !matches!(facts.run.outcome, Outcome::Ended(_));
     html! {
         p.verdict.(class) { (result.lines().next().unwrap_or("")) }
@@ -120,7 +128,11 @@ fn key_figures(facts: &Facts<'_>) -> Markup {
     let figures = [
         ("cycles", integer(report.cycles), "kernel.cycles".to_owned()),
         ("wave instructions", integer(report.core.wave_instructions), "core.wave_instructions".to_owned()),
-        ("IPC", format!("{:.3}", figures::IPC.of(&total)), format!("of at most {}", short(facts.issue_peak()))),
+        (
+            "IPC",
+            format!("{:.3}", figures::IPC.of(&total)),
+            format!("of at most {}", short(facts.issue_peak())),
+        ),
         ("issue slots used", percent(facts.share(SlotUse::Issued)), "that issue".to_owned()),
         ("lanes", percent(figures::SIMD_EFFICIENCY.of(&total) / 100.0), "that take part".to_owned()),
         ("occupancy", percent(figures::OCCUPANCY.of(&total) / 100.0), "of the wave slots".to_owned()),

@@ -156,8 +156,7 @@ fn text_of(facts: &Facts<'_>, row: &Row) -> String {
 
 /// Where it was in which cycles: parts of [`PARTS`] with their first cycle and the cycle after their last.
 fn parts(row: &Row) -> Vec<(&'static str, &'static str, u64, u64)> {
-    let known: Vec<_> =
-        PARTS.iter().filter(|(stage, ..)| row.stages[*stage as usize] != 0).collect();
+    let known: Vec<_> = PARTS.iter().filter(|(stage, ..)| row.stages[*stage as usize] != 0).collect();
     let begin = |place: usize| known.get(place).map(|(stage, ..)| row.stages[*stage as usize]);
     known
         .iter()
@@ -181,7 +180,8 @@ fn bars(row: &Row, y: usize, start: u64) -> Markup {
 }
 
 fn waited(row: &Row) -> String {
-    let stall = |s: &crate::trace::record::Stall| format!("{} {}–{}", s.reason.name(), s.from, s.to.max(1) - 1);
+    let stall =
+        |s: &crate::trace::record::Stall| format!("{} {}–{}", s.reason.name(), s.from, s.to.max(1) - 1);
     row.stalls.iter().filter(|s| s.to > s.from).map(stall).collect::<Vec<_>>().join(", ")
 }
 

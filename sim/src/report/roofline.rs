@@ -47,7 +47,11 @@ pub fn section(facts: &Facts<'_>) -> Markup {
             name: "L2",
             class: "l2",
             bytes: replies.max(requests),
-            what: if replies >= requests { "bytes of replies of the L2" } else { "bytes of requests to the L2" },
+            what: if replies >= requests {
+                "bytes of replies of the L2"
+            } else {
+                "bytes of requests to the L2"
+            },
             peak: facts.l2_peak(),
         },
         Level {
@@ -112,14 +116,24 @@ pub fn section(facts: &Facts<'_>) -> Markup {
 fn draw(points: &[(&Level, f64, f64)], rate: f64, issue: f64) -> Markup {
     let logs = points.iter().map(|(_, intensity, _)| intensity.log10());
     let ridges = points.iter().map(|(level, ..)| (issue / level.peak).log10());
-    let (low, high) = logs.chain(ridges).fold((f64::MAX, f64::MIN), |(low, high), v| (low.min(v), high.max(v)));
-    let (from_x, to_x) = if points.is_empty() { (-2.0, 1.0) } else { ((low - 0.6).floor(), (high + 0.6).ceil()) };
-    let (from_y, to_y) = ((rate.log10() - 0.5).floor().min(issue.log10() - 2.0), (issue.log10() + 0.3).ceil());
+    let (low, high) =
+        logs.chain(ridges).fold((f64::MAX, f64::MIN), |(low, high), v| (low.min(v), high.max(v)));
+    let (from_x, to_x) =
+        if points.is_empty() { (-2.0, 1.0) } else { ((low - 0.6).floor(), (high + 0.6).ceil()) };
+    let (from_y, to_y) =
+        ((rate.log10() - 0.5).floor().min(issue.log10() - 2.0), (issue.log10() + 0.3).ceil());
     let x = |log: f64| LEFT + (log - from_x) / (to_x - from_x) * (RIGHT - LEFT);
     let y = |log: f64| BOTTOM - (log - from_y) / (to_y - from_y) * (BOTTOM - TOP);
     let decades = |from: f64, to: f64| (from.ceil() as i32)..=(to.floor() as i32);
-    let label = |exponent: i32| short(10f64.powi(exponent)).trim_end_matches('0').trim_end_matches('.').to_owned();
-    let label = |exponent: i32| if exponent >= 0 { short(10f64.powi(exponent)).split('.').next().unwrap_or("").to_owned() } else { label(exponent) };
+    let label =
+        |exponent: i32| short(10f64.powi(exponent)).trim_end_matches('0').trim_end_matches('.').to_owned();
+    let label = |exponent: i32| {
+        if exponent >= 0 {
+            short(10f64.powi(exponent)).split('.').next().unwrap_or("").to_owned()
+        } else {
+            label(exponent)
+        }
+    };
     let words: Vec<String> = points
         .iter()
         .map(|(level, intensity, roof)| {

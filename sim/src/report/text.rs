@@ -56,9 +56,18 @@ mod tests {
 
     #[test]
     fn numbers_are_short_and_say_what_they_are() {
-        assert_eq!(["0", "999", "1,000", "12,345,678"], [0, 999, 1000, 12_345_678].map(integer).each_ref().map(String::as_str));
-        assert_eq!(["0.0 %", "< 0.1 %", "0.1 %", "100.0 %"], [0.0, 1e-6, 0.001, 1.0].map(percent).each_ref().map(String::as_str));
-        assert_eq!(["0.00", "0.0012", "0.12", "12.3", "123"], [0.0, 0.0012, 0.123, 12.34, 123.4].map(short).each_ref().map(String::as_str));
+        assert_eq!(
+            ["0", "999", "1,000", "12,345,678"],
+            [0, 999, 1000, 12_345_678].map(integer).each_ref().map(String::as_str)
+        );
+        assert_eq!(
+            ["0.0 %", "< 0.1 %", "0.1 %", "100.0 %"],
+            [0.0, 1e-6, 0.001, 1.0].map(percent).each_ref().map(String::as_str)
+        );
+        assert_eq!(
+            ["0.00", "0.0012", "0.12", "12.3", "123"],
+            [0.0, 0.0012, 0.123, 12.34, 123.4].map(short).each_ref().map(String::as_str)
+        );
         assert_eq!(list(&["a".into(), "b".into(), "c".into()]), "a, b and c");
         assert_eq!([at(1.0), at(1.26)], ["1", "1.3"]);
     }

@@ -1,0 +1,10 @@
+//! The report of a run: its figures are the statistics', its page is sound, and a browser can use it.
+
+mod browser;
+mod chromium;
+mod figures;
+mod page;
+mod run;
+#[path = "../cli/scratch.rs"]
+mod scratch;
+mod sound;
