@@ -14,7 +14,7 @@ use std::rc::Rc;
 /// Waves that a capture follows, all of one scheduler.
 const WAVES: usize = 4;
 /// Most instructions of a capture.
-const ROWS: usize = 96;
+const ROWS: usize = 64;
 /// Instructions that are looked at for one: those that retire late leave gaps, and what is behind a gap is left out.
 const CANDIDATES: usize = 2 * ROWS;
 /// Of a capture that is kept in place of an earlier one.

@@ -10,7 +10,7 @@ use crate::core::execute::UnitTiming;
 use crate::gpu::KernelReport;
 use crate::gpu::occupancy::Occupancy;
 use crate::isa::table::{AccessKind, Op, Space};
-use crate::isa::{ExecClass, WORD_BYTES};
+use crate::isa::{ExecClass, MMA_DIM, WORD_BYTES};
 use crate::observe::Run;
 use crate::observe::figures::Total;
 use crate::program::dis::Labels;
@@ -48,6 +48,39 @@ impl Instruction {
     /// True for a device load or atomic, which L1 and L2 answer.
     pub fn is_load(&self) -> bool {
         self.op.and_then(Op::memory).is_some_and(|memory| memory.kind != AccessKind::Store)
+    }
+
+    /// What its source line says beside the instruction: a comment, or all of it if it is something else.
+    pub fn remark(&self) -> Option<&str> {
+        let (_, source) = self.source.as_ref()?;
+        let (code, comment) = source.split_at(source.find([';', '#']).unwrap_or(source.len()));
+        let squeeze =
+            |text: &str| text.chars().filter(|c| !c.is_whitespace() && *c != ',').collect::<String>();
+        let remark = if squeeze(code) == squeeze(&self.text) { comment } else { source };
+        let remark = remark.trim_start_matches([';', '#', ' ']).trim_end();
+        (!remark.is_empty()).then_some(remark)
+    }
+
+    /// Lines that its accesses of device memory, or passes over the banks that those of local memory, take if lanes that
+    /// follow one another access bytes that do.
+    pub fn least_lines(&self, config: &Config) -> Option<f64> {
+        let memory = self.op.and_then(Op::memory)?;
+        let bytes = ratio(self.line.lanes, self.line.issues()) * f64::from(memory.bytes);
+        let at_once = match memory.space {
+            Space::Device => config.core.l1.line_bytes,
+            Space::Local => config.core.local.banks * config.core.local.bank_bytes,
+        };
+        let rows = if memory.kind == AccessKind::Tile { MMA_DIM as f64 } else { 1.0 };
+        Some(rows * (bytes / f64::from(at_once)).ceil().max(1.0))
+    }
+
+    /// Lines or passes that it took each time; none if it accessed nothing.
+    pub fn lines_each(&self) -> Option<f64> {
+        match (self.line.line_accesses(), self.line.local_accesses) {
+            (0, 0) => None,
+            (0, n) => Some(ratio(self.line.local_passes, n)),
+            (n, _) => Some(ratio(n, self.line.issues())),
+        }
     }
 
     /// "line 12", or its pc where there is no source.

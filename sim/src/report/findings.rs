@@ -2,7 +2,7 @@
 //! to say about its cause.
 
 use super::facts::{Facts, Instruction};
-use super::text::{integer, list, percent, ratio, short};
+use super::text::{integer, percent, ratio, short};
 use crate::config::IssuePolicy;
 use crate::core::probe::Level;
 use crate::isa::table::{Op, Space};
@@ -11,6 +11,8 @@ use crate::stats::SlotUse;
 
 /// Uses with a smaller part of the issue slots are not spoken of.
 const WORTH_TELLING: f64 = 0.05;
+/// Nor are instructions with a smaller part of them than this.
+const WORTH_NAMING: f64 = 0.005;
 /// Findings at most.
 const FINDINGS: usize = 4;
 /// A part of the machine with more than this of its time in use has no room for more to speak of.
@@ -109,6 +111,7 @@ fn finding(facts: &Facts<'_>, slot_use: SlotUse) -> Finding {
     let total = facts.slots();
     let instructions = hot
         .into_iter()
+        .filter(|&(_, slots, _)| ratio(slots, total) >= WORTH_NAMING)
         .map(|(i, slots, costs)| {
             let share = percent(ratio(slots, total));
             (
@@ -132,16 +135,14 @@ fn met(facts: &Facts<'_>, i: &Instruction) -> String {
             integer(line.longest)
         ));
     }
-    if line.line_accesses() > 0 {
-        let lines = ratio(line.line_accesses(), line.issues());
-        parts.push(format!("{} lines an instruction", short(lines)));
+    if let Some((lines, least)) = i.lines_each().zip(i.least_lines(facts.config)) {
+        let what = if line.local_accesses > 0 { "passes over the banks" } else { "lines" };
+        let best =
+            if lines > 1.5 * least { format!(" where {} would do", short(least)) } else { String::new() };
+        parts.push(format!("{} {what} each{best}", short(lines)));
     }
     if let Some(hits) = hit_rate(line) {
         parts.push(format!("{} L1 hits", percent(hits)));
-    }
-    if line.local_accesses > 0 {
-        let passes = ratio(line.local_passes, line.local_accesses);
-        parts.push(format!("{} passes over the banks each", short(passes)));
     }
     let width = u64::from(facts.config.core.wave_width);
     let lanes = ratio(line.lanes, line.issues() * width);
@@ -217,12 +218,15 @@ fn unit(facts: &Facts<'_>) -> Vec<String> {
         .max_by(|a, b| a.share.total_cmp(&b.share));
     let mut text = Vec::new();
     if let Some(busy) = busiest {
-        text.push(format!(
-            "The busiest are the {}, {} of the time. A slower mix of instructions, more lanes a cycle in that unit, or \
-             other operations for the same result would help.",
-            busy.name,
-            percent(busy.share)
-        ));
+        let then = if busy.share >= BUSY {
+            "Fewer of their instructions, more lanes a cycle in that unit, or other operations for the same result would \
+             help."
+        } else {
+            "That is not full: a slot is charged so too in the cycle in which the oldest collector reads its last operand, \
+             and where instructions for one unit follow each other while another is free. More waves, or instructions \
+             for different units in turn, fill such slots."
+        };
+        text.push(format!("The busiest are the {}, {} of the time. {then}", busy.name, percent(busy.share)));
     }
     let conflicts = facts.report.core.write_port_conflicts;
     if conflicts > 0 {
@@ -234,32 +238,22 @@ fn unit(facts: &Facts<'_>) -> Vec<String> {
 fn lsu(facts: &Facts<'_>) -> Vec<String> {
     let (report, config) = (&facts.report, facts.config);
     let core = &report.core;
-    let mut text = vec![
-        format!(
-            "The load/store unit of a core makes one L1 access or one pass over the local memory banks a cycle, in order. \
-         {}",
-            list(
-                &[
-                    (core.line_accesses > 0).then(|| {
-                        let device = core.device_loads + core.device_stores + core.device_atomics;
-                        format!(
-                            "Device memory instructions touch {} lines each",
-                            short(ratio(core.line_accesses, device))
-                        )
-                    }),
-                    (core.local_accesses > 0).then(|| {
-                        format!(
-                            "local memory instructions take {} passes each",
-                            short(ratio(core.local_passes, core.local_accesses))
-                        )
-                    }),
-                ]
-                .into_iter()
-                .flatten()
-                .collect::<Vec<_>>()
-            )
-        ) + "; one is the best.",
-    ];
+    let mut text = vec![format!(
+        "The load/store unit of a core makes one L1 access or one pass over the local memory banks a cycle, in order. \
+         It was busy with them in {} of the cores' cycles.",
+        percent(ratio(core.line_accesses + core.local_passes, report.cycles * u64::from(config.cores)))
+    )];
+    text.extend(scattered(facts));
+    let local = facts.instructions.iter().filter(|i| i.accesses(Space::Local));
+    let conflicts =
+        local.filter(|i| i.lines_each().zip(i.least_lines(config)).is_some_and(|(n, least)| n > 1.5 * least));
+    if conflicts.count() > 0 {
+        text.push(
+            "Some local memory instructions meet bank conflicts: lanes whose addresses differ by a multiple of all banks \
+             together want the same one. Rows that are a word longer move them apart."
+                .to_owned(),
+        );
+    }
     let l1 = &report.l1;
     if l1.reservation_fails > 0 {
         let why = [
@@ -334,16 +328,7 @@ fn memory(facts: &Facts<'_>) -> Vec<String> {
             text.push(occupancy(facts));
         }
     }
-    let core = &report.core;
-    let device = core.device_loads + core.device_stores + core.device_atomics;
-    let lines = ratio(core.line_accesses, device);
-    if lines > 2.0 {
-        text.push(format!(
-            "Device memory instructions touch {} lines each on average. Neighbouring lanes that access neighbouring \
-             addresses need one.",
-            short(lines)
-        ));
-    }
+    text.extend(scattered(facts));
     let l1_mshrs = u64::from(facts.config.core.l1.mshrs * facts.config.cores);
     let windows = &facts.windows;
     let (sum, looks) = windows.iter().fold((0, 0), |(sum, looks), window| {
@@ -354,6 +339,23 @@ fn memory(facts: &Facts<'_>) -> Vec<String> {
         text.push(format!("{} of the L1s' MSHRs hold an outstanding line on average.", percent(full)));
     }
     text
+}
+
+/// How many lines device memory instructions touch, if neighbouring addresses would touch far fewer.
+fn scattered(facts: &Facts<'_>) -> Option<String> {
+    let device = facts.instructions.iter().filter(|i| i.accesses(Space::Device));
+    let (lines, least) = device.fold((0.0, 0.0), |(lines, least), i| {
+        let times = i.line.issues() as f64;
+        let each = i.lines_each().zip(i.least_lines(facts.config)).unwrap_or_default();
+        (lines + times * each.0, least + times * each.1)
+    });
+    (lines > 1.5 * least).then(|| {
+        format!(
+            "Device memory instructions touch {} times as many lines as they would if neighbouring lanes accessed \
+             neighbouring addresses.",
+            short(lines / least)
+        )
+    })
 }
 
 fn branch(facts: &Facts<'_>) -> Vec<String> {

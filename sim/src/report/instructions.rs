@@ -57,7 +57,7 @@ fn head(facts: &Facts<'_>) -> Markup {
             th scope="col" { "most for" }
             th scope="col" { "waits for" }
             (column("lanes", "Lanes that took part, of those of a wave"))
-            (column("lines", "L1 accesses each time, or passes over the banks of local memory; 1 is the best"))
+            (column("lines", "L1 accesses each time, or passes over the banks of local memory; best is what neighbouring addresses would take"))
             (column("L1 hits", "Of its cached loads and atomics, those that found everything in the L1"))
             (column("cycles", "From issue to result, on average"))
         } }
@@ -72,27 +72,18 @@ fn row(facts: &Facts<'_>, i: &Instruction, most: u64) -> Markup {
     let top = STACK.into_iter().filter(|u| !matches!(u, SlotUse::Issued | SlotUse::Squashed));
     let top = top.max_by_key(|&u| line.slots[u as usize]).filter(|&u| line.slots[u as usize] > 0);
     let lanes = (line.issues() > 0).then(|| ratio(line.lanes, line.issues() * width));
-    let lines = match (line.line_accesses(), line.local_accesses) {
-        (0, 0) => None,
-        (0, n) => Some(ratio(line.local_passes, n)),
-        (n, _) => Some(ratio(n, line.issues())),
-    };
+    let lines = i.lines_each().zip(i.least_lines(facts.config));
     let hits = hit_rate(line);
     let cycles = (line.results > 0).then(|| ratio(line.latency, line.results));
     let memory = i.op.and_then(Op::memory).is_some();
-    let (number, source) = match &i.source {
-        Some((number, text)) => {
-            (number.to_string(), Some(text).filter(|text| squeeze(text) != squeeze(&i.text)))
-        }
-        None => (format!("{:04x}", i.pc), None),
-    };
+    let number = i.source.as_ref().map_or_else(|| format!("{:04x}", i.pc), |(number, _)| number.to_string());
     let indent = "\u{2003}".repeat(i.depth as usize);
     html! {
         tr id=(i.anchor()) .hot[share >= 0.05] {
             th scope="row" data-value=(i.pc) title={ "pc 0x" (format!("{:04x}", i.pc)) } { (number) }
             td.code {
                 code { (indent) (i.text) }
-                @if let Some(source) = source { small { (indent) (source) } }
+                @if let Some(remark) = i.remark() { small { (indent) (remark) } }
             }
             td.number data-value=(line.issues()) { (integer(line.issues())) }
             td.number data-value=(all) { (percent(share)) }
@@ -104,8 +95,8 @@ fn row(facts: &Facts<'_>, i: &Instruction, most: u64) -> Markup {
             td.number data-value=(lanes.unwrap_or(-1.0)) .low[lanes.is_some_and(|l| l < 0.7)] {
                 @if let Some(lanes) = lanes { (percent(lanes)) }
             }
-            td.number data-value=(lines.unwrap_or(-1.0)) .low[lines.is_some_and(|l| l >= 2.0)] {
-                @if let Some(lines) = lines { (short(lines)) }
+            td.number data-value=(lines.map_or(-1.0, |(lines, _)| lines)) .low[lines.is_some_and(|(n, least)| n > 1.5 * least)] {
+                @if let Some((lines, least)) = lines { (short(lines)) small { "best " (short(least)) } }
             }
             td.number data-value=(hits.unwrap_or(-1.0)) { @if let Some(hits) = hits { (percent(hits)) } }
             td.number data-value=(cycles.unwrap_or(-1.0)) {
@@ -113,11 +104,6 @@ fn row(facts: &Facts<'_>, i: &Instruction, most: u64) -> Markup {
             }
         }
     }
-}
-
-/// A text without what differs between a source line and its disassembly in form only.
-fn squeeze(text: &str) -> String {
-    text.chars().filter(|c| !c.is_whitespace() && *c != ',').collect()
 }
 
 /// The instruction whose result this one waited for most, and for how many slots.

@@ -149,7 +149,7 @@ fn mshrs(facts: &Facts<'_>) -> Markup {
     let levels = [
         ("L1 MSHRs", "l1", Level::L1Mshrs, config.core.l1.mshrs * config.cores),
         ("L2 MSHRs", "l2", Level::L2Mshrs, config.l2.mshrs * config.l2.slices),
-        ("load/store queues", "lsu", Level::LsuQueue, config.core.lsu.queue_entries * config.cores),
+        ("load/store queues", "waves", Level::LsuQueue, config.core.lsu.queue_entries * config.cores),
         ("memory queues", "dram", Level::DramQueue, config.dram.queue_entries * config.dram.channels),
     ];
     Chart {

@@ -126,8 +126,8 @@ fn key_figures(facts: &Facts<'_>) -> Markup {
     let total = facts.total();
     let report = &facts.report;
     let figures = [
-        ("cycles", integer(report.cycles), "kernel.cycles".to_owned()),
-        ("wave instructions", integer(report.core.wave_instructions), "core.wave_instructions".to_owned()),
+        ("cycles", integer(report.cycles), format!("{} µs", short(facts.microseconds(report.cycles)))),
+        ("wave instructions", integer(report.core.wave_instructions), "that took effect".to_owned()),
         (
             "IPC",
             format!("{:.3}", figures::IPC.of(&total)),

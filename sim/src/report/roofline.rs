@@ -166,6 +166,11 @@ fn draw(points: &[(&Level, f64, f64)], rate: f64, issue: f64) -> Markup {
                 path.roof.(level.class) d={
                     "M" (at(x(foot))) " " (at(y(foot + level.peak.log10()))) "L" (at(x(ridge))) " " (at(y(issue.log10())))
                 } {}
+                // In the middle of the slope, on its lower side.
+                @let middle = (foot + ridge) / 2.0;
+                text x=(at(x(middle) + 12.0)) y=(at(y(middle + level.peak.log10()) + 14.0)) {
+                    (level.name) ", " (short(level.peak)) " B a cycle"
+                }
             }
             @for (i, (level, intensity, roof)) in points.iter().enumerate() {
                 @let (px, py) = (x(intensity.log10()), y(rate.log10()));

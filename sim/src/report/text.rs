@@ -35,15 +35,6 @@ pub fn ratio(a: u64, b: u64) -> f64 {
     if b == 0 { 0.0 } else { a as f64 / b as f64 }
 }
 
-/// Words as a list: `a, b and c`.
-pub fn list(words: &[String]) -> String {
-    match words {
-        [] => String::new(),
-        [one] => one.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
-    }
-}
-
 /// A coordinate of a drawing: one decimal at most.
 pub fn at(value: f64) -> String {
     let text = format!("{value:.1}");
@@ -68,7 +59,6 @@ mod tests {
             ["0.00", "0.0012", "0.12", "12.3", "123"],
             [0.0, 0.0012, 0.123, 12.34, 123.4].map(short).each_ref().map(String::as_str)
         );
-        assert_eq!(list(&["a".into(), "b".into(), "c".into()]), "a, b and c");
         assert_eq!([at(1.0), at(1.26)], ["1", "1.3"]);
     }
 }

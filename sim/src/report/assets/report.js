@@ -29,7 +29,7 @@ function moveTo(window, speaker) {
     const parts = numbers
       .map((n, i) => [n, chart.names[i + 2]])
       .filter(([n]) => !shares || n > 0)
-      .map(([n, name]) => (shares ? `${name} ${((100 * n) / sum).toFixed(1)} %` : `${name} ${n.toLocaleString("en")}`));
+      .map(([n, name]) => (shares ? `${name} ${((100 * n) / sum).toFixed(1)} %` : `${name}: ${n.toLocaleString("en")}`));
     const text = `Cycles ${from} to ${to - 1}: ${parts.join(", ")}`;
     chart.slider.setAttribute("aria-valuetext", text);
     chart.output.textContent = text;
