@@ -5,6 +5,7 @@ use super::facts::Facts;
 use super::text::{at, percent, ratio};
 use crate::config::network::{Network, Station};
 use crate::config::{Config, Topology};
+use crate::observe::counted;
 use crate::stats::SlotUse;
 use maud::{Markup, html};
 use petgraph::visit::EdgeRef;
@@ -257,10 +258,12 @@ fn core(config: &Config) -> Markup {
         .map(|unit| {
             let slowest = unit.classes.iter().map(|class| class.latency_cycles).max().unwrap_or(0);
             let fastest = unit.classes.iter().map(|class| class.latency_cycles).min().unwrap_or(0);
-            format!("{}: {} lanes a cycle, {fastest}–{slowest} cycles", unit.name, unit.lanes)
+            let cycles =
+                if fastest == slowest { slowest.to_string() } else { format!("{fastest}–{slowest}") };
+            format!("{}: {} lanes a cycle, {cycles} cycles", unit.name, unit.lanes)
         })
         .collect();
-    let bottom = (150.0 + 15.0 * units.len() as f64).max(300.0);
+    let bottom = (178.0 + 15.0 * units.len() as f64).max(270.0);
     let kilobytes = |bytes: u32| {
         if bytes.is_multiple_of(1024) { format!("{} KB", bytes / 1024) } else { format!("{bytes} bytes") }
     };
@@ -275,13 +278,13 @@ fn core(config: &Config) -> Markup {
             defs { marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto" {
                 path d="M0 0L8 4L0 8z" {}
             } }
-            (arrow("M200 60H228")) (arrow("M430 60H458")) (arrow("M660 60H688")) (arrow("M800 124V146")) (arrow("M560 124V146"))
+            (arrow("M200 60H228")) (arrow("M430 60H458")) (arrow("M660 60H688")) (arrow("M800 86V144")) (arrow("M560 86V144"))
             (arrow("M430 236H402")) (arrow("M230 236H202"))
             (block(10.0, 10.0, 190.0, "Fetch", &[
-                format!("{} words of one wave a cycle", c.fetch.words),
+                format!("{} words a cycle", c.fetch.words),
                 format!("instruction cache {}", kilobytes(c.fetch.icache_bytes)),
                 format!("{} ways, {} cycles", c.fetch.icache_ways, c.fetch.icache_latency_cycles),
-                "one a scheduler".to_owned(),
+                "for each scheduler one wave".to_owned(),
             ]))
             (block(230.0, 10.0, 200.0, "Waves", &[
                 format!("{} wave slots of {} lanes", c.max_waves, c.wave_width),
@@ -291,7 +294,7 @@ fn core(config: &Config) -> Markup {
             ]))
             (block(460.0, 10.0, 200.0, "Schedulers", &[
                 format!("{} of them, {}", c.schedulers, c.issue.policy.name()),
-                format!("{} issue slots a cycle each", c.issue.width),
+                format!("{} a cycle each", counted(c.issue.width.into(), "issue slot")),
                 format!("branch latency {} cycles", c.branch_latency_cycles),
             ]))
             (block(690.0, 10.0, 260.0, "Operands, for each scheduler", &[

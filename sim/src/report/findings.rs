@@ -82,7 +82,7 @@ fn finding(facts: &Facts<'_>, slot_use: SlotUse) -> Finding {
         SlotUse::WaveLimit => format!("{of_slots} of the issue slots find no further wave that may issue"),
         SlotUse::Empty => format!("{of_slots} of the issue slots have no wave at all"),
     };
-    let (text, sections) = match slot_use {
+    let (mut text, sections) = match slot_use {
         SlotUse::Issued => (issued(facts), vec![("busy", "How busy each part was")]),
         SlotUse::Squashed => (squashed(facts), vec![]),
         SlotUse::Operand => (operand(facts), vec![]),
@@ -97,6 +97,16 @@ fn finding(facts: &Facts<'_>, slot_use: SlotUse) -> Finding {
         SlotUse::WaveLimit => (wave_limit(facts), vec![("occupancy", "Occupancy")]),
         SlotUse::Empty => (empty(facts), vec![("occupancy", "Occupancy"), ("time", "Over time")]),
     };
+    let empty = facts.share(SlotUse::Empty);
+    if empty > 0.2 && slot_use != SlotUse::Empty {
+        text.insert(
+            0,
+            format!(
+                "That is {} of the slots of schedulers that have a wave.",
+                percent(share / (1.0 - empty))
+            ),
+        );
+    }
     let hot = match slot_use {
         SlotUse::Memory | SlotUse::Scoreboard => {
             let awaited = facts.awaited(slot_use == SlotUse::Memory);

@@ -9,7 +9,7 @@ use maud::{Markup, html};
 /// Height of a row, in the drawing and on the page.
 const ROW: usize = 22;
 /// Width of the drawing before anybody zooms, pixels.
-const WIDTH: f64 = 860.0;
+const WIDTH: f64 = 740.0;
 
 /// Times between two stages: where it begins, class of its colour, what happens.
 const PARTS: [(StageField, &str, &str); StageField::COUNT] = [
