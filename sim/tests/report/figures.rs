@@ -245,3 +245,86 @@ fn a_wait_is_charged_to_who_waits_and_names_whom_it_waits_for() {
     assert!(finding.contains("device_load_u32 r4, r3 (line 7): waiting for it costs"), "{finding}");
     assert!(finding.contains("8.00 lines an instruction"), "{finding}");
 }
+
+/// What the report works out from counters, worked out again from the configuration and the tables.
+#[test]
+fn rates_follow_from_the_counters() {
+    let machine = wave_sim::config::load("tiny.ron").unwrap();
+    let scratch = Scratch::with(&[("chase.wave", CHASE)]);
+    let reported = report_in(scratch, "chase.wave --config tiny --workgroup 64");
+    let page = &reported.page;
+    let cycles = reported.statistic("kernel.cycles") as f64;
+    let cores = f64::from(machine.cores);
+    let share = |part: &str| -> f64 {
+        let cell = page.table("table.busy").cell(part, "in use").to_owned();
+        cell.trim_start_matches("< ").trim_end_matches(" %").parse().unwrap()
+    };
+    let counters = page.table("table.counters");
+    let issued = |pc: &str| counters.cell(pc, "issued").parse::<f64>().unwrap();
+    // The unit of the division also does the addition behind it; each holds it for its passes times the groups of lanes.
+    let unit = |class: &str| {
+        let of_class = |unit: &&wave_sim::config::Unit| unit.classes.iter().any(|c| c.class.name() == class);
+        let unit = machine.core.units.iter().find(of_class).unwrap();
+        let passes = unit.classes.iter().find(|c| c.class.name() == class).unwrap().passes;
+        (unit.name.clone(), f64::from(passes * machine.core.wave_width.div_ceil(unit.lanes)))
+    };
+    let ((name, divide), (same, add)) = (unit("fp32_div"), unit("fp32"));
+    assert_eq!(name, same);
+    let held = issued("001c") * divide + issued("0024") * add;
+    let schedulers = f64::from(machine.core.schedulers);
+    let expected = 100.0 * held / (cycles * cores * schedulers);
+    assert!(expected > 1.0 && (share(&format!("{name} units")) - expected).abs() < 0.06, "{expected}");
+    let lines = reported.statistic("core.line_accesses") as f64;
+    assert!((share("L1 ports") - 100.0 * lines / (cycles * cores)).abs() < 0.06);
+    let busy = page.table("figure#bandwidth table").sum("memory clocks of the buses") as f64;
+    let clocks = cycles * f64::from(machine.dram.clock_mhz) / f64::from(machine.core_clock_mhz);
+    let channels = f64::from(machine.dram.channels);
+    assert!((share("memory channels") - 100.0 * busy / (clocks * channels)).abs() < 0.06);
+    // The roofline: bytes of the windows, and the roof that they are under.
+    let windows = page.table("figure#bandwidth table");
+    let roof = page.table("#roofline table");
+    let bytes = windows.sum("bytes read") + windows.sum("bytes written");
+    assert_eq!(roof.rows[0][1].replace(',', ""), bytes.to_string());
+    let peak = channels * f64::from(machine.dram.bus_bits * machine.dram.transfers_per_clock) / 8.0
+        * f64::from(machine.dram.clock_mhz)
+        / f64::from(machine.core_clock_mhz);
+    let instructions = reported.statistic("core.wave_instructions") as f64;
+    let slots = cores * schedulers * f64::from(machine.core.issue.width);
+    let lowest = (instructions / bytes as f64 * peak).min(slots);
+    let reached: f64 = roof.rows[0][6].trim_end_matches(" %").parse().unwrap();
+    assert!((reached - 100.0 * instructions / cycles / lowest).abs() < 0.06, "{reached}");
+}
+
+/// Gathers the report of some launches of the suite, with idle cycles skipped or every cycle visited.
+fn gathered(name: &str, every_cycle: bool) -> wave_sim::report::Gathered {
+    use wave_sim::gpu::{Gpu, RunOptions};
+    let config = wave_sim::config::load("tiny.ron").unwrap();
+    let job = wave_sim::launch::load(name, wave_sim::launch::Size::Small).unwrap();
+    let mut memory = job.memory.clone();
+    memory.resize(config.device_memory_bytes as usize, 0);
+    let mut gpu = Gpu::new(&config, &job.program, memory);
+    let mut collector = wave_sim::report::Collector::new(&config, &job.program);
+    let (_, captured) = collector.capture(false);
+    for launch in &job.steps {
+        collector.start(launch, gpu.now());
+        let options = RunOptions { every_cycle, ..RunOptions::UNBOUNDED };
+        let ended = gpu.run(launch, &options, &mut collector, &mut |_| {});
+        collector.end(ended.as_ref());
+    }
+    collector.finish(&mut gpu, &captured)
+}
+
+#[test]
+fn what_is_gathered_is_the_same_with_every_cycle_visited() {
+    for name in ["scan", "bfs"] {
+        let (skipping, visiting) = (gathered(name, false), gathered(name, true));
+        assert_eq!(skipping.profiles, visiting.profiles, "{name}");
+        assert_eq!(skipping.cores, visiting.cores, "{name}");
+        let (a, b) = (skipping.windows.windows(), visiting.windows.windows());
+        assert!((129..=257).contains(&a.len()), "{name}: {} windows", a.len());
+        // In the cycles after a launch in which the cores take notice of its end, memory may go on.
+        let whole = |w: &wave_sim::report::windows::Window| (w.from, w.to, w.counts.core, w.counts.slots, w.counts.l1);
+        assert!(a.iter().map(whole).eq(b.iter().map(whole)), "{name}");
+        assert_eq!(skipping.windows.total(), visiting.windows.total(), "{name}");
+    }
+}

@@ -138,6 +138,22 @@ fn a_run_that_does_not_end_leaves_a_report_that_says_so() {
 }
 
 #[test]
+fn a_run_that_is_interrupted_leaves_a_report_that_says_so() {
+    let scratch = Scratch::with(&[("e.wave", ENDLESS)]);
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_wave-sim"));
+    command.args(["e.wave", "--config", "tiny", "--report", "i.html"]).current_dir(scratch.path(""));
+    let child = command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(700));
+    let kill = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(kill.unwrap().success());
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(3), "{}", String::from_utf8_lossy(&ended.stderr));
+    let page = sound(&scratch.read("i.html"), "interrupted");
+    assert!(text(page.one("header")).contains("was interrupted in cycle"), "{}", text(page.one("header")));
+    assert!(page.table("figure#issue-slots table").sum("issued") > 0);
+}
+
+#[test]
 fn wrong_use_is_said_before_anything_runs() {
     let scratch = Scratch::with(&[("e.wave", ENDLESS)]);
     for (arguments, says) in [
