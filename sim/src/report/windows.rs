@@ -10,7 +10,8 @@ use crate::gpu::KernelReport;
 use crate::memory::{L1Counters, MemoryCounters};
 use crate::stats::{CoreCounters, SlotUse};
 
-/// Most windows. With so many, every second edge is forgotten and windows become twice as long.
+/// Most whole windows; where there would be more, every second edge is forgotten and windows become twice as long. What
+/// is left at the end is one more.
 pub const MAX_WINDOWS: usize = 256;
 
 /// Longest time between two looks at how full things are, cycles.
