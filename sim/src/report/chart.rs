@@ -162,6 +162,11 @@ impl Chart<'_> {
     }
 }
 
+/// What may be wider than a narrow window, in a box that scrolls and can be reached with the keyboard.
+pub fn scroll(label: &str, content: Markup) -> Markup {
+    html! { div.scroll tabindex="0" role="region" aria-label=(label) { (content) } }
+}
+
 /// A share of a whole as a bar with its number.
 pub fn bar(share: f64, class: &str) -> Markup {
     let width = at(100.0 * share.clamp(0.0, 1.0));

@@ -1,6 +1,6 @@
 //! Caches and memory over time: hit rates, MSHRs, bandwidths, rows.
 
-use super::chart::{Chart, Column, Series, Style, bar};
+use super::chart::{Chart, Column, Series, Style, bar, scroll};
 use super::facts::Facts;
 use super::text::{integer, percent, ratio, short};
 use super::windows::{Counts, Window};
@@ -92,7 +92,7 @@ fn outcomes(facts: &Facts<'_>) -> Markup {
         ),
     ];
     html! {
-        table.outcomes {
+        (scroll("Outcomes of accesses", html! { table.outcomes {
             caption { "What accesses met at each level, over the whole run" }
             thead { tr {
                 th scope="col" { "level" } th scope="col" { "outcome" } th scope="col" { "times" }
@@ -113,7 +113,7 @@ fn outcomes(facts: &Facts<'_>) -> Markup {
                     }
                 } }
             }
-        }
+        } }))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Issue slots and waves over time, and how busy each part of the machine was.
 
-use super::chart::{Chart, Column, Series, Style, bar};
+use super::chart::{Chart, Column, Series, Style, bar, scroll};
 use super::facts::Facts;
 use super::text::{integer, percent, ratio, short};
 use crate::gpu::occupancy::limits;
@@ -65,7 +65,7 @@ pub fn issue_slots(facts: &Facts<'_>) -> Markup {
 pub fn uses(facts: &Facts<'_>) -> Markup {
     let total = facts.slots();
     html! {
-        table.uses {
+        (scroll("Issue slots by use", html! { table.uses {
             caption { "Issue slots of the whole run, by use" }
             thead { tr {
                 th scope="col" { "use" } th scope="col" { "slots" } th scope="col" { "share" }
@@ -80,7 +80,7 @@ pub fn uses(facts: &Facts<'_>) -> Markup {
                     td { (slot_use.declared().doc) }
                 } }
             } }
-        }
+        } }))
     }
 }
 
@@ -159,9 +159,9 @@ fn limits_of(facts: &Facts<'_>, launch: &crate::program::Launch) -> Markup {
     let most = limits.iter().map(|&(_, n)| n).filter(|&n| n != u32::MAX).max().unwrap_or(1).max(1);
     let o = &facts.report.occupancy;
     html! {
-        table.limits {
+        (scroll("Workgroups by resource", html! { table.limits {
             caption { "Workgroups that fit on a core, by each resource alone" }
-            thead { tr { th scope="col" { "resource" } th scope="col" { "workgroups" } th scope="col" { "" } } }
+            thead { tr { th scope="col" { "resource" } th scope="col" { "workgroups" } th scope="col" { "beside the most" } } }
             tbody { @for (limiter, workgroups) in limits {
                 tr {
                     th scope="row" { (limiter) @if limiter == o.limiter { " (the limit)" } }
@@ -169,7 +169,7 @@ fn limits_of(facts: &Facts<'_>, launch: &crate::program::Launch) -> Markup {
                     @else { td.number { (workgroups) } td { (bar(f64::from(workgroups) / f64::from(most), "room")) } }
                 }
             } }
-        }
+        } }))
     }
 }
 
@@ -178,7 +178,7 @@ pub fn busy(facts: &Facts<'_>) -> Markup {
     html! {
         p { "A part that is in use nearly all the time has no room for more: it is what the kernel runs against. If none \
              is, the kernel waits for something else, and the issue slots say what." }
-        table.busy {
+        (scroll("Parts of the machine", html! { table.busy {
             caption { "Part of the time in which each part of the machine was in use, over all cores, slices and channels" }
             thead { tr { th scope="col" { "part" } th scope="col" { "in use" } th scope="col" { "what was counted" } } }
             tbody { @for busy in facts.busy() {
@@ -188,6 +188,6 @@ pub fn busy(facts: &Facts<'_>) -> Markup {
                     td { (busy.how) }
                 }
             } }
-        }
+        } }))
     }
 }

@@ -4,6 +4,7 @@
 //! 2019): a level of memory that moves B bytes a cycle lets a kernel with I wave instructions for each byte of its
 //! traffic there run no faster than I · B wave instructions a cycle, and the schedulers issue no more than their slots.
 
+use super::chart::scroll;
 use super::facts::Facts;
 use super::text::{at, integer, percent, short};
 use maud::{Markup, html};
@@ -89,8 +90,8 @@ pub fn section(facts: &Facts<'_>) -> Markup {
                 @if rate / roof < 0.5 { "Well below every roof, it is held up by waiting and not by a bandwidth." }
             }
         }
-        div.scroll tabindex="0" role="region" aria-label="Roofline" { (draw(&points, rate, issue)) }
-        table {
+        (scroll("Roofline", draw(&points, rate, issue)))
+        (scroll("The roofline in numbers", html! {        table {
             caption { "The roofline in numbers" }
             thead { tr {
                 th scope="col" { "level" } th scope="col" { "bytes" } th scope="col" { "bytes a cycle" }
@@ -108,7 +109,7 @@ pub fn section(facts: &Facts<'_>) -> Markup {
                     td.number { (percent(rate / roof)) }
                 }
             } }
-        }
+        } }))
     }
 }
 

@@ -142,7 +142,8 @@ fn a_run_that_is_interrupted_leaves_a_report_that_says_so() {
     let scratch = Scratch::with(&[("e.wave", ENDLESS)]);
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_wave-sim"));
     command.args(["e.wave", "--config", "tiny", "--report", "i.html"]).current_dir(scratch.path(""));
-    let child = command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let child =
+        command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::piped()).spawn().unwrap();
     std::thread::sleep(std::time::Duration::from_millis(700));
     let kill = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     assert!(kill.unwrap().success());
