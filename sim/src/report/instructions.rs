@@ -28,7 +28,7 @@ pub fn section(facts: &Facts<'_>) -> Markup {
                  no further one."
             }
             div.scroll tabindex="0" role="region" aria-label={ "Profile of " (name) } {
-                table.profile data-sortable {
+                table.profile data-sortable="" {
                     caption { "Instructions of " (name) ", with the issue slots charged to each" }
                     (head(facts))
                     tbody { @for i in &rows { (row(facts, i, most)) } }
