@@ -5,6 +5,7 @@ mod chromium;
 mod figures;
 mod page;
 mod run;
+#[allow(dead_code)] // the rest of it is used there
 #[path = "../cli/scratch.rs"]
 mod scratch;
 mod sound;

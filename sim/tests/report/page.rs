@@ -21,10 +21,11 @@ fn without(text: &str, from: &str, to: &str) -> String {
 
 /// Elements of this name end where they begin.
 fn closed(text: &str, name: &str) -> String {
-    let mut parts = text.split(&format!("<{name} "));
+    let opening = format!("<{name} ");
+    let mut parts = text.split(&opening);
     let mut closed = parts.next().unwrap().to_owned();
     for part in parts {
-        closed += &format!("<{name} {}", part.replacen('>', "/>", 1));
+        closed = closed + &opening + &part.replacen('>', "/>", 1);
     }
     closed
 }
@@ -88,7 +89,9 @@ fn is_chosen(node: Node<'_, '_>, words: &[&str]) -> bool {
         && match before {
             [] => true,
             [outer @ .., ">"] => parent.is_some_and(|parent| is_chosen(parent, outer)),
-            outer => node.ancestors().skip(1).any(|ancestor| ancestor.is_element() && is_chosen(ancestor, outer)),
+            outer => {
+                node.ancestors().skip(1).any(|ancestor| ancestor.is_element() && is_chosen(ancestor, outer))
+            }
         }
 }
 
