@@ -37,7 +37,7 @@ impl Core {
         let those = match slot_use {
             SlotUse::Operand | SlotUse::Unit | SlotUse::Lsu => {
                 let oldest = sched.collectors.first();
-                return Charge { slot: oldest.map(|c| c.slot), word: oldest.map(|c| c.word), ..charge };
+                return Charge { slot: oldest.map(|c| c.slot()), word: oldest.map(|c| c.word), ..charge };
             }
             SlotUse::Scoreboard => hazard & !waves.memory_hazard,
             SlotUse::Memory => hazard,
@@ -50,7 +50,7 @@ impl Core {
         if those == 0 {
             return charge;
         }
-        let slot = self.oldest(those);
+        let slot = waves.oldest(those);
         let held_up = matches!(slot_use, SlotUse::Branch | SlotUse::Barrier);
         let word = held_up.then_some(waves.waves[slot].last_word);
         Charge { slot: Some(slot), word, ..charge }
