@@ -196,6 +196,10 @@ pub struct TraceArgs {
     #[arg(long, value_name = "FILE")]
     pub fst: Option<PathBuf>,
 
+    /// Write a report on where the time went, as an HTML page that needs nothing beside itself
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+
     /// Leave out of trace files what retires before this cycle
     #[arg(long, value_name = "N", value_parser = values::integer)]
     pub from_cycle: Option<u64>,
