@@ -19,6 +19,7 @@ pub mod memory;
 pub mod observe;
 pub mod program;
 pub mod races;
+pub mod report;
 pub mod ron_text;
 pub mod rtl;
 pub mod stats;

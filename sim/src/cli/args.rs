@@ -1,5 +1,6 @@
 //! The command line as clap sees it.
 
+use super::cosim::CosimArgs;
 use super::dumps::Dumps;
 use super::traces::{WaveRange, trigger, wave_range};
 use super::values::{self, Dimensions, Fill, MemoryFile, RegisterValue, Save};
@@ -195,6 +196,10 @@ pub struct TraceArgs {
     #[arg(long, value_name = "FILE")]
     pub fst: Option<PathBuf>,
 
+    /// Write a report on where the time went, as an HTML page that needs nothing beside itself
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+
     /// Leave out of trace files what retires before this cycle
     #[arg(long, value_name = "N", value_parser = values::integer)]
     pub from_cycle: Option<u64>,
@@ -340,50 +345,6 @@ pub struct CheckArgs {
     /// Print the control-flow graph instead, in the language of Graphviz
     #[arg(long)]
     pub dot: bool,
-}
-
-/// `wave-sim cosim`.
-#[derive(Debug, Args)]
-pub struct CosimArgs {
-    /// Names from the suite, or launch files
-    #[arg(value_name = "NAME|LAUNCH.ron")]
-    pub kernels: Vec<String>,
-    /// The machine: a file, or a preset's name
-    #[arg(long, value_name = "CONFIG", default_value = "rtl.ron")]
-    pub config: String,
-    /// What differs from it.
-    #[command(flatten)]
-    pub set: SetArgs,
-    /// So many random programs as well
-    #[arg(long, value_name = "N", default_value = "0")]
-    pub random: u64,
-    /// Where all that is random comes from; the first random program
-    #[arg(long, value_name = "S", default_value = "1", value_parser = values::integer)]
-    pub seed: u64,
-    /// What has to agree
-    #[arg(long, value_enum, value_name = "MODE", default_value = "cycle")]
-    pub mode: CosimMode,
-    /// Bounds of the latencies of the memory side, cycles
-    #[arg(long, value_name = "FROM,TO", default_value = "2,12", value_parser = bounds)]
-    pub latency: (u32, u32),
-    /// Another core: an executable as rtl-tests/README.md describes it [default: the repository's, built on first use]
-    #[arg(long, value_name = "EXECUTABLE")]
-    pub core: Option<PathBuf>,
-}
-
-/// What a co-simulation compares.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum CosimMode {
-    /// Every step of every instruction, in its cycle.
-    Cycle,
-    /// What instructions do, whenever they do it.
-    Architectural,
-}
-
-fn bounds(text: &str) -> Result<(u32, u32), String> {
-    let numbers =
-        text.split_once(',').and_then(|(a, b)| Some((a.trim().parse().ok()?, b.trim().parse().ok()?)));
-    numbers.ok_or_else(|| "two numbers with a comma, such as 2,12".to_owned())
 }
 
 /// `wave-sim litmus`.

@@ -11,11 +11,13 @@ use crate::trace::view::perfetto::Perfetto;
 use crate::trace::view::signals::{Signals, tree};
 use crate::trace::view::waves::{Fst, Vcd};
 use crate::trace::{Form, How, Recorder, Sink, Trigger, When, Window, Writer};
-use std::io::{self, BufWriter};
+use std::io::{self, BufWriter, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
+
+const REPORT: &str = "--report";
 
 /// Exit code of a process that Ctrl-C ended at once.
 const INTERRUPTED: i32 = 130;
@@ -80,6 +82,7 @@ impl TraceArgs {
             ("--perfetto", &self.perfetto),
             ("--vcd", &self.vcd),
             ("--fst", &self.fst),
+            (REPORT, &self.report),
         ];
         files.into_iter().filter_map(|(flag, path)| Some((flag, path.as_ref()?)))
     }
@@ -87,6 +90,11 @@ impl TraceArgs {
     /// The first flag that asks for a file.
     pub fn flag(&self) -> Option<&'static str> {
         self.files().next().map(|(flag, _)| flag)
+    }
+
+    /// True if the user has named a window.
+    pub fn is_windowed(&self) -> bool {
+        self.window() != Window::ALL
     }
 
     fn window(&self) -> Window {
@@ -167,34 +175,44 @@ fn interrupt() -> Arc<AtomicBool> {
 /// The files of one run.
 pub struct TraceFiles {
     files: Vec<(&'static str, Streamed)>,
+    /// The report, which is written last.
+    report: Option<Streamed>,
     window: Window,
     trigger: Option<Trigger>,
 }
 
-/// Opens the files that the flags ask for, and a recorder that writes to them; nothing if they ask for none.
+/// Opens the files that the flags ask for, and a recorder that writes to them; nothing if they ask for none. What the
+/// report shows of the trace goes to `capture`.
 ///
 /// # Errors
 /// If a file cannot be written to.
 pub fn open(
     args: &TraceArgs,
     config: &Config,
+    capture: Option<Box<dyn Sink>>,
 ) -> Result<Option<(Recorder<'static>, TraceFiles)>, Vec<Diagnostic>> {
     let mut files = Vec::new();
+    let mut report = None;
     let mut sinks: Vec<(String, Box<dyn Sink>)> = Vec::new();
     for (flag, path) in args.files() {
         let streamed = Streamed::create(path, flag)?;
+        if flag == REPORT {
+            report = Some(streamed);
+            continue;
+        }
         let sink = sink(flag, &streamed, config);
         let sink = sink.map_err(|error| vec![files::unwritable(path, &error, flag)])?;
         sinks.push((flag.to_owned(), sink));
         files.push((flag, streamed));
     }
-    if files.is_empty() {
+    sinks.extend(capture.map(|sink| (REPORT.to_owned(), sink)));
+    if sinks.is_empty() {
         return Ok(None);
     }
     let window = args.window();
     let trigger = args.trigger();
     let recorder = Recorder::new(config, sinks, window.clone(), interrupt()).with_trigger(trigger);
-    Ok(Some((recorder, TraceFiles { files, window, trigger })))
+    Ok(Some((recorder, TraceFiles { files, report, window, trigger })))
 }
 
 fn sink(flag: &str, to: &Streamed, config: &Config) -> io::Result<Box<dyn Sink>> {
@@ -210,7 +228,7 @@ fn sink(flag: &str, to: &Streamed, config: &Config) -> io::Result<Box<dyn Sink>>
 }
 
 impl TraceFiles {
-    /// Completes the files and gives them their names.
+    /// Completes the files and gives them their names. What is left to write is the report, if there is one.
     ///
     /// # Errors
     /// If a file cannot be written, or the window has nothing of the run.
@@ -220,7 +238,7 @@ impl TraceFiles {
         how: How,
         cycle: u64,
         message: &str,
-    ) -> Result<(), Vec<Diagnostic>> {
+    ) -> Result<Option<Streamed>, Vec<Diagnostic>> {
         let recorded = match recorder.finish(how, cycle, message) {
             Ok(recorded) => recorded,
             Err((flag, error)) => {
@@ -255,6 +273,16 @@ impl TraceFiles {
         for (flag, file) in self.files {
             file.persist(flag)?;
         }
-        Ok(())
+        Ok(self.report)
     }
+}
+
+/// Writes the report, and gives it its name.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_report(file: Streamed, page: &str) -> Result<(), Vec<Diagnostic>> {
+    let written = file.file().and_then(|mut to| to.write_all(page.as_bytes()));
+    written.map_err(|error| vec![files::unwritable(file.path(), &error, REPORT)])?;
+    file.persist(REPORT)
 }

@@ -19,7 +19,7 @@ mod show;
 mod source;
 mod values;
 
-pub use docs::{diff, explain, list};
+pub use docs::{diff, explain, list, meaning, nearest_preset};
 pub use dot::dot;
 pub use load::{from_text, load, load_with_settings, load_with_warnings};
 pub use manual::manual;
@@ -28,7 +28,7 @@ pub use presets::{PARTS, PRESETS, Preset};
 pub use schema::schema;
 pub(crate) use show::wrap;
 pub use show::{resolved, show};
-pub use values::config_hash;
+pub use values::{Leaf, config_hash, leaves};
 
 #[cfg(test)]
 mod tests;

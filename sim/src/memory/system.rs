@@ -256,6 +256,13 @@ impl MemorySystem {
         self.channels.iter().map(Channel::counters)
     }
 
+    /// MSHRs of the slices in use, and requests in the queues of the channels.
+    pub fn levels(&self) -> (u64, u64) {
+        let mshrs: usize = self.slices.iter().map(Slice::mshrs_in_use).sum();
+        let queued: usize = self.channels.iter().map(Channel::queued).sum();
+        (mshrs as u64, queued as u64)
+    }
+
     /// Simulates every block in every cycle, for comparison: the results are the same.
     pub fn set_skip_idle_cycles(&mut self, skip: bool) {
         self.skip_idle_cycles = skip;

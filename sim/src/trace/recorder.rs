@@ -128,6 +128,24 @@ pub fn header(config: &Config) -> Header {
     }
 }
 
+/// A launch that begins in cycle `start`, as traces have it.
+pub fn launched(program: &Program, launch: &Launch, start: Cycle) -> Launched {
+    let kernel = &program.kernels[launch.kernel];
+    let code = program.code[kernel.code.start as usize..kernel.code.end as usize].to_vec();
+    Launched {
+        kernel: kernel.name.clone(),
+        kernel_hash: kernel_hash(&code),
+        grid: launch.grid,
+        workgroup: launch.workgroup,
+        registers: launch.registers,
+        local_memory: launch.local_memory_bytes,
+        start,
+        base: kernel.code.start * WORD_BYTES,
+        arguments: launch.initial_registers.clone(),
+        code,
+    }
+}
+
 impl<'s> Recorder<'s> {
     /// A recorder for this machine. `sinks` have a name each for messages; once `interrupt` is true the run stops.
     pub fn new(
@@ -177,20 +195,7 @@ impl<'s> Recorder<'s> {
     /// A launch begins in cycle `start`.
     pub fn start(&mut self, program: &Program, launch: &Launch, start: Cycle) {
         self.gate.iter_mut().for_each(Gate::forget);
-        let kernel = &program.kernels[launch.kernel];
-        let code = program.code[kernel.code.start as usize..kernel.code.end as usize].to_vec();
-        self.launch = Launched {
-            kernel: kernel.name.clone(),
-            kernel_hash: kernel_hash(&code),
-            grid: launch.grid,
-            workgroup: launch.workgroup,
-            registers: launch.registers,
-            local_memory: launch.local_memory_bytes,
-            start,
-            base: kernel.code.start * WORD_BYTES,
-            arguments: launch.initial_registers.clone(),
-            code,
-        };
+        self.launch = launched(program, launch, start);
         let launched = &self.launch;
         write(&mut self.sinks, &mut self.failed, |sink| sink.launch(launched));
     }

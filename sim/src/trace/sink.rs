@@ -54,6 +54,28 @@ pub trait Sink {
     fn end(&mut self, how: How, cycle: Cycle, message: &str) -> io::Result<()>;
 }
 
+impl<S: Sink + ?Sized> Sink for &mut S {
+    fn launch(&mut self, launch: &Launched) -> io::Result<()> {
+        (**self).launch(launch)
+    }
+
+    fn record(&mut self, record: &Record) -> io::Result<()> {
+        (**self).record(record)
+    }
+
+    fn is_in_order_of_time(&self) -> bool {
+        (**self).is_in_order_of_time()
+    }
+
+    fn advanced(&mut self, oldest: Cycle) -> io::Result<()> {
+        (**self).advanced(oldest)
+    }
+
+    fn end(&mut self, how: How, cycle: Cycle, message: &str) -> io::Result<()> {
+        (**self).end(how, cycle, message)
+    }
+}
+
 /// Which records are kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Window {

@@ -4,6 +4,7 @@
 mod golden;
 
 mod commands;
+mod cosim;
 mod documented;
 mod explain;
 mod litmus;

@@ -301,6 +301,11 @@ impl Slice {
     }
 
     /// True if nothing is queued, outstanding or about to be sent.
+    /// MSHRs that hold an outstanding line.
+    pub(super) fn mshrs_in_use(&self) -> usize {
+        self.mshrs.len() - self.free_mshrs.len()
+    }
+
     pub(super) fn is_idle(&self) -> bool {
         self.input.is_empty()
             && self.jitter.as_ref().is_none_or(|jitter| jitter.len() == 0)
