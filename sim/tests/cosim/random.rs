@@ -44,6 +44,7 @@ fn random_programs_agree_in_every_cycle() {
 }
 
 #[test]
+#[ignore = "builds another executable, which takes minutes: --ignored"]
 fn random_programs_agree_on_the_small_core() {
     if let Some(core) = executable(&Variant { waves: Some(SMALL_WAVES), ..Variant::default() }) {
         programs_agree(&core, &small_config(), PROGRAMS[1], " --small");

@@ -188,7 +188,7 @@ fn l7_complete_loads_are_bounded_by_return_entries() {
         let body: String =
             (4..16).map(|n| format!("local_load_u64 r{}, r0\niadd r2, r1, r1\n", 2 * n)).collect();
         let t = bench(&config).waves(32).run(&format!("{body}halt"));
-        let is_load = |e: &&Event| e.word % 3 == 0 && e.word < 36;
+        let is_load = |e: &&Event| e.word.is_multiple_of(3) && e.word < 36;
         let at = |cycle: u64, stage| {
             t.events.iter().filter(is_load).filter(|e| e.cycle == cycle && e.stage == stage).count()
         };

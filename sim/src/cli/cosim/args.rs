@@ -1,5 +1,6 @@
 //! The flags of `wave-sim cosim`.
 
+use super::super::args::SetArgs;
 use super::super::values;
 use clap::{Args, ValueEnum};
 use std::num::{NonZeroU32, NonZeroUsize};
@@ -14,6 +15,9 @@ pub struct CosimArgs {
     /// The machine: a file, or a preset's name
     #[arg(long, value_name = "CONFIG", default_value = "rtl.ron")]
     pub config: String,
+    /// What differs from it.
+    #[command(flatten)]
+    pub set: SetArgs,
     /// The variant of the core with 4 wave slots, for quick runs
     #[arg(long)]
     pub small: bool,

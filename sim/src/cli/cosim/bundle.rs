@@ -162,6 +162,9 @@ impl Bundle<'_> {
     fn command(&self, what: &str) -> String {
         let args = self.bench.args;
         let mut command = format!("wave-sim cosim {what} --config {}", args.config);
+        for setting in &args.set.set {
+            _ = write!(command, " --set '{setting}'");
+        }
         if let Some(core) = &args.core {
             _ = write!(command, " --core {}", core.display());
         }

@@ -33,7 +33,7 @@ const LATENCY: (u32, u32) = (2, 12);
 /// # Errors
 /// Whatever is wrong with the names, the files, the configuration, or the build of the other side.
 pub fn run(args: &CosimArgs, terminal: &Terminal) -> Ended {
-    let config = inputs::config(&args.config, terminal)?;
+    let config = inputs::config(&args.config, &args.set, terminal)?;
     let config = if args.small { rtl::small(config) } else { config };
     check(args, &config).map_err(|e| vec![e])?;
     let replay = args.stimulus.as_deref().map(|path| replay(path, &config)).transpose()?;

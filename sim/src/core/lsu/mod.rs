@@ -85,6 +85,11 @@ impl Lsu {
         }
     }
 
+    /// Instructions in the queue.
+    pub fn queued(&self) -> usize {
+        self.queue.len()
+    }
+
     /// True if the queue takes one more instruction.
     pub fn has_room(&self) -> bool {
         self.queue.len() < self.queue_entries
@@ -307,6 +312,9 @@ impl Core {
             lsu.head = Head::Local(now + Cycle::from(passes) - 1);
             self.counters.local_accesses += 1;
             self.counters.local_passes += u64::from(passes);
+            if P::ACCOUNT {
+                probe.local_access(instruction.word, passes);
+            }
             return Ok(());
         }
         match memory.kind {
@@ -361,7 +369,12 @@ impl Core {
         let hint = instruction.memory.hint;
         let access =
             Access { operation, hint, line: u64::from(line.address), owner: owner.0, epoch: epoch as u8 };
-        let Ok(on_the_way) = self.l1.access(now, &access) else { return };
+        let before = P::ACCOUNT.then(|| *self.l1.counters());
+        let result = self.l1.access(now, &access);
+        if let Some(before) = before {
+            probe.line_access(instruction.word, &self.l1.counters().since(&before));
+        }
+        let Ok(on_the_way) = result else { return };
         self.progress = true;
         self.counters.line_accesses += 1;
         if on_the_way && owner.has(Owner::POSTED | Owner::CORE_SCOPE) {

@@ -54,8 +54,7 @@ impl Coverage {
 
     /// Of the pairs of all dimensions: how many are hit, how many can be.
     pub fn pairs_hit(&self) -> (usize, usize) {
-        let all = (0..5).flat_map(|a| (a + 1..5).map(move |b| (a, b)));
-        all.fold((0, 0), |(hit, of), (a, b)| {
+        pairs_of_dimensions().fold((0, 0), |(hit, of), (a, b)| {
             let (more, pairs) = tally(&self.pairs(a, b));
             (hit + more, of + pairs)
         })
@@ -65,20 +64,18 @@ impl Coverage {
     pub fn text(&self) -> String {
         let mut text = format!("coverage of {} instructions\n\n", self.instructions);
         let mut missed = String::new();
-        for a in 0..5 {
-            for b in a + 1..5 {
-                let pairs = self.pairs(a, b);
-                let (hit, of) = tally(&pairs);
-                let title = format!("{} × {}", DIMENSIONS[a], DIMENSIONS[b]);
-                _ = writeln!(text, "{title:<20} {hit:>6} of {of:>6}  {}", percent(hit, of));
-                let missing = pairs.iter().filter(|(_, standing)| **standing == Standing::Missed);
-                for (&(x, y), _) in missing.clone().take(LISTED) {
-                    _ = writeln!(missed, "  {}, {}", name(a, x), name(b, y));
-                }
-                let more = missing.count().saturating_sub(LISTED);
-                if more > 0 {
-                    _ = writeln!(missed, "  {title}: {more} more");
-                }
+        for (a, b) in pairs_of_dimensions() {
+            let pairs = self.pairs(a, b);
+            let (hit, of) = tally(&pairs);
+            let title = format!("{} × {}", DIMENSIONS[a], DIMENSIONS[b]);
+            _ = writeln!(text, "{title:<20} {hit:>6} of {of:>6}  {}", percent(hit, of));
+            let missing = pairs.iter().filter(|(_, standing)| **standing == Standing::Missed);
+            for (&(x, y), _) in missing.clone().take(LISTED) {
+                _ = writeln!(missed, "  {}, {}", name(a, x), name(b, y));
+            }
+            let more = missing.count().saturating_sub(LISTED);
+            if more > 0 {
+                _ = writeln!(missed, "  {title}: {more} more");
             }
         }
         let mut reasons = [0usize; RULES.len()];
@@ -151,4 +148,10 @@ fn tally(pairs: &BTreeMap<(usize, usize), Standing>) -> (usize, usize) {
 
 fn percent(hit: usize, of: usize) -> String {
     format!("{:.1} %", 100.0 * hit as f64 / of.max(1) as f64)
+}
+
+/// Every two of the dimensions.
+fn pairs_of_dimensions() -> impl Iterator<Item = (usize, usize)> {
+    let count = DIMENSIONS.len();
+    (0..count).flat_map(move |a| (a + 1..count).map(move |b| (a, b)))
 }
