@@ -328,26 +328,21 @@ const RULES: &[Rule] = &[
     ),
     rule(
         "X1",
-        "two classes of one unit, ready in one cycle",
-        || {
-            "imad r2, r4, r8, r12\nnot r3, r0\nnot r5, r1\nimad r6, r4, r8, r12\nnot r7, r0\nnot r9, r1\nnot r10, r0\n\
-             imad r11, r4, r8, r12\nnot r13, r0"
-                .to_owned()
-        },
+        "an instruction that waits for its unit, which another class keeps",
+        || "idiv r2, r0, r1\nfdiv r3, r0, r1\niadd r4, r0, r1".to_owned(),
         Some((
-            "a unit of its own for int_mul",
+            "a unit of its own for fp32_div",
             |c| {
-                let unit = unit(c, ExecClass::IntMul);
-                let place = unit.classes.iter().position(|c| c.class == ExecClass::IntMul).expect("the class");
-                let classes = vec![unit.classes.remove(place)];
+                let unit = unit(c, ExecClass::Fp32Div);
+                let place = unit.classes.iter().position(|c| c.class == ExecClass::Fp32Div);
+                let classes = vec![unit.classes.remove(place.expect("the class"))];
                 let lanes = unit.lanes;
-                c.core.units.push(Unit { name: "mul".to_owned(), lanes, classes });
+                c.core.units.push(Unit { name: "fdiv".to_owned(), lanes, classes });
             },
             "execute",
         )),
         &[],
-    )
-    .threads(64),
+    ),
     rule(
         "X2",
         "units that are busy for an interval",
@@ -441,7 +436,7 @@ const RULES: &[Rule] = &[
                 (0..8).map(|n| format!("device_load_u32 r{}, r{}\n", 8 + n, 26 + n % 4)).collect();
             format!("{lines}{loads}{pile}")
         },
-        Some(("core.lsu.pending_entries", |c| c.core.lsu.pending_entries = 5, "write-back")),
+        Some(("core.lsu.pending_entries", |c| c.core.lsu.pending_entries = 5, "access")),
         &[136, 170],
     )
     .threads(256),
