@@ -9,6 +9,7 @@ pub mod clock;
 pub mod config;
 pub mod core;
 pub mod diagnostic;
+pub mod explain;
 pub mod gpu;
 pub mod isa;
 pub mod launch;

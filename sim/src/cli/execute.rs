@@ -111,6 +111,8 @@ pub fn execute(
         // Nobody is left to tell if the trace cannot be written.
         Watch::Issue(trace) => _ = trace.finish(),
         Watch::Races(races) => run.races = Some(races.finish()),
+        // What was refused has no trace: the files go as they came.
+        Watch::Files(..) | Watch::Report(..) if matches!(run.outcome, Outcome::Refused(_)) => {}
         Watch::Files(recorder, files) => _ = files.finish(recorder, how.0, how.1, &how.2)?,
         Watch::Report(both, files, captured) => {
             let (collector, recorder) = *both;
@@ -167,7 +169,7 @@ fn ending(error: &RunError, outcome: &Outcome, start: Cycle) -> (How, Cycle, Str
 }
 
 /// Why a launch did not end, in words.
-fn outcome(error: &RunError, launch: &Launch, program: &Program, options: &RunOptions) -> Outcome {
+pub fn outcome(error: &RunError, launch: &Launch, program: &Program, options: &RunOptions) -> Outcome {
     let code = &program.kernels[launch.kernel];
     let kernel = &code.name;
     let stopped = |what: String, stuck: &NoProgress| {

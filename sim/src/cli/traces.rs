@@ -4,12 +4,13 @@ use super::args::TraceArgs;
 use super::files::{self, Streamed};
 use crate::config::Config;
 use crate::diagnostic::Diagnostic;
+use crate::isa::WORD_BYTES;
 use crate::trace::recorder::header;
 use crate::trace::view::kanata::Kanata;
 use crate::trace::view::perfetto::Perfetto;
 use crate::trace::view::signals::{Signals, tree};
 use crate::trace::view::waves::{Fst, Vcd};
-use crate::trace::{Form, How, Recorder, Sink, Window, Writer};
+use crate::trace::{Form, How, Recorder, Sink, Trigger, When, Window, Writer};
 use std::io::{self, BufWriter, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -40,6 +41,30 @@ pub fn wave_range(text: &str) -> Result<WaveRange, String> {
     match text.split_once(':') {
         Some((workgroups, waves)) => Ok((range(workgroups)?, range(waves)?)),
         None => Ok((range(text)?, 0..u64::MAX)),
+    }
+}
+
+/// Cycles around a trigger that are kept where no flag says.
+const AROUND: u64 = 1000;
+
+/// Reads `pc=P`, `fault` or `stall>N`.
+///
+/// # Errors
+/// A sentence on what is wrong with it.
+pub fn trigger(text: &str) -> Result<When, String> {
+    if text == "fault" {
+        return Ok(When::Fault);
+    }
+    if let Some(pc) = text.strip_prefix("pc=") {
+        let pc = super::values::integer32(pc)?;
+        if !pc.is_multiple_of(WORD_BYTES) {
+            return Err(format!("no instruction begins at pc {pc}: words have {WORD_BYTES} bytes"));
+        }
+        return Ok(When::Pc(pc));
+    }
+    match text.strip_prefix("stall>") {
+        Some(cycles) => super::values::integer(cycles).map(When::Stall),
+        None => Err("it is pc=P, fault or stall>N, such as pc=0x40 or 'stall>100'".to_owned()),
     }
 }
 
@@ -79,6 +104,14 @@ impl TraceArgs {
         }
     }
 
+    fn trigger(&self) -> Option<Trigger> {
+        self.trigger.map(|when| Trigger {
+            when,
+            before: self.trigger_before.unwrap_or(AROUND),
+            after: self.trigger_after.unwrap_or(AROUND),
+        })
+    }
+
     /// What is wrong with the flags, whatever is run.
     pub fn check(&self) -> Vec<Diagnostic> {
         let mut wrong = Vec::new();
@@ -86,12 +119,26 @@ impl TraceArgs {
             ("--from-cycle", self.from_cycle.is_some()),
             ("--to-cycle", self.to_cycle.is_some()),
             ("--waves", !self.waves.is_empty()),
+            ("--trigger", self.trigger.is_some()),
         ];
         if self.flag().is_none()
             && let Some((flag, _)) = window.iter().find(|(_, given)| *given)
         {
             let message = format!("{flag} is the window of a trace file, and none is written");
             wrong.push(Diagnostic::error(message).hint("--wvfi FILE writes one"));
+        }
+        let around = [
+            ("--trigger-before", self.trigger_before.is_some()),
+            ("--trigger-after", self.trigger_after.is_some()),
+        ];
+        if self.trigger.is_none()
+            && let Some((flag, _)) = around.iter().find(|(_, given)| *given)
+        {
+            let message = format!("{flag} counts cycles around a trigger, and there is none");
+            wrong.push(
+                Diagnostic::error(message)
+                    .hint("--trigger pc=0x40, --trigger fault or --trigger 'stall>100'"),
+            );
         }
         let Range { start, end } = self.window().cycles;
         if start >= end {
@@ -131,6 +178,7 @@ pub struct TraceFiles {
     /// The report, which is written last.
     report: Option<Streamed>,
     window: Window,
+    trigger: Option<Trigger>,
 }
 
 /// Opens the files that the flags ask for, and a recorder that writes to them; nothing if they ask for none. What the
@@ -162,8 +210,9 @@ pub fn open(
         return Ok(None);
     }
     let window = args.window();
-    let recorder = Recorder::new(config, sinks, window.clone(), interrupt());
-    Ok(Some((recorder, TraceFiles { files, report, window })))
+    let trigger = args.trigger();
+    let recorder = Recorder::new(config, sinks, window.clone(), interrupt()).with_trigger(trigger);
+    Ok(Some((recorder, TraceFiles { files, report, window, trigger })))
 }
 
 fn sink(flag: &str, to: &Streamed, config: &Config) -> io::Result<Box<dyn Sink>> {
@@ -171,7 +220,7 @@ fn sink(flag: &str, to: &Streamed, config: &Config) -> io::Result<Box<dyn Sink>>
     let file = || Ok::<_, io::Error>(BufWriter::with_capacity(1 << 17, to.file()?));
     Ok(match flag {
         "--kanata" => Box::new(Kanata::new(file()?)?),
-        "--perfetto" => Box::new(Perfetto::new(file()?, cores)?),
+        "--perfetto" => Box::new(Perfetto::new(file()?, config)?),
         "--vcd" => Box::new(Signals::new(Vcd::new(file()?, &tree(cores, slots))?, cores, slots)),
         "--fst" => Box::new(Signals::new(Fst::new(to.written_path(), &tree(cores, slots))?, cores, slots)),
         _ => Box::new(Writer::new(to.file()?, form_of(to.path()), &header(config))?),
@@ -190,15 +239,24 @@ impl TraceFiles {
         cycle: u64,
         message: &str,
     ) -> Result<Option<Streamed>, Vec<Diagnostic>> {
-        let records = match recorder.finish(how, cycle, message) {
-            Ok(records) => records,
+        let recorded = match recorder.finish(how, cycle, message) {
+            Ok(recorded) => recorded,
             Err((flag, error)) => {
                 let file = self.files.iter().find(|(name, _)| *name == flag);
                 let path = file.map_or(Path::new(""), |(_, streamed)| streamed.path());
                 return Err(vec![files::unwritable(path, &error, &flag)]);
             }
         };
-        if records == 0 && self.window != Window::ALL {
+        if let (Some(Trigger { when, .. }), None) = (self.trigger, recorded.triggered) {
+            let message = format!("--trigger: {when} has not happened, and the run ended in cycle {cycle}");
+            let hint = match when {
+                When::Pc(_) => "no trace was written; `wave-sim dis` prints the pc of each instruction",
+                When::Fault => "no trace was written; without --trigger there is one of the whole run",
+                When::Stall(_) => "no trace was written; `wave-sim trace stats` says where instructions wait",
+            };
+            return Err(vec![Diagnostic::error(message).hint(hint)]);
+        }
+        if recorded.records == 0 && self.window != Window::ALL {
             let Range { start, end } = self.window.cycles;
             let message = match self.window.waves.is_empty() {
                 true if start > cycle => {

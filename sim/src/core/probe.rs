@@ -9,6 +9,7 @@ use super::wave::{Slot, SlotMask};
 use crate::clock::{Cycle, NEVER};
 use crate::isa::Scope;
 use crate::isa::table::MemoryOp;
+pub use crate::memory::{Hop, HopKind};
 use crate::memory::{L1Counters, MemoryCounters};
 use crate::stats::{CoreCounters, SlotUse};
 use std::ops::ControlFlow;
@@ -240,6 +241,15 @@ pub trait Probe {
 
     /// The L2 has performed atomics. Reported before anything that their results bring about.
     fn performed(&mut self, _: &AtomicEvent) {}
+
+    /// True if the observer wants [`Probe::hop`] of the launch that begins.
+    fn wants_hops(&self) -> bool {
+        false
+    }
+
+    /// Something happened to a request in the L2. Of each slice in the order of its work, and before what it brings about in
+    /// a core.
+    fn hop(&mut self, _: &Hop) {}
 
     /// True if the observer wants [`Probe::charges`], [`Probe::line_access`] and [`Probe::local_access`].
     const ACCOUNT: bool = false;

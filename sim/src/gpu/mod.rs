@@ -2,6 +2,7 @@
 
 pub mod dispatcher;
 pub mod occupancy;
+pub mod spin;
 
 use crate::clock::{Cycle, NEVER, link};
 use crate::config::Config;
@@ -15,6 +16,7 @@ use crate::program::{Fault, Launch, Program};
 use crate::stats::{CoreCounters, SlotUse};
 use dispatcher::{CoreLinks, Dispatcher};
 use occupancy::{LaunchError, Occupancy};
+use spin::{Doing, Spin};
 
 /// A machine with its device memory; kernels are launched on it one after the other.
 #[derive(Debug)]
@@ -94,7 +96,12 @@ pub struct NoProgress {
     pub workgroups: (u64, u64),
     /// Every wave that has not ended.
     pub waves: Vec<WaveReport>,
+    /// What waves went on to do when the run was stopped at a bound; nothing if nothing moves.
+    pub doing: Vec<Doing>,
 }
+
+/// Cycles after a bound in which waves are watched, for the report: some round trips to memory.
+const WATCHED: Cycle = 4000;
 
 /// Why a kernel did not finish.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -141,13 +148,17 @@ impl<'a> Gpu<'a> {
         self.memory.set_skip_idle_cycles(!options.every_cycle);
         self.memory.set_jitter(options.jitter);
         self.memory.record_atomics(P::ON);
+        self.memory.record_hops(P::ON && probe.wants_hops());
         let mut run = Run::new(self, launch, options, &ops, occupancy);
         let before = run.before;
         let ended = run.run_to_end(options, &ops, probe, progress);
         if P::ON && !matches!(ended, Err(RunError::Fault(_))) {
             probe.sample(&run.sample());
         }
-        let end = ended?;
+        let end = match ended {
+            Ok(end) => end,
+            Err(error) => return Err(run.watch(error, options, &ops)),
+        };
         // A release starts when every block has surely come so far, however the cycles were visited.
         let release = end + quantum;
         run.cores.iter_mut().for_each(|core| core.finish(end));
@@ -332,6 +343,9 @@ impl<'m> Run<'m> {
                     });
                 }
             }
+            if P::ON && probe.wants_hops() {
+                self.memory.take_hops().for_each(|hop| probe.hop(&hop));
+            }
             self.exchange(to);
             self.now = to;
             if P::ON && probe.advanced(to).is_break() {
@@ -444,6 +458,23 @@ impl<'m> Run<'m> {
             cycle: cycle - self.start,
             workgroups: (self.dispatcher.finished(), self.dispatcher.total()),
             waves: self.cores.iter().flat_map(|core| core.wave_reports(ops)).collect(),
+            doing: Vec::new(),
         })
+    }
+
+    /// Lets a run that came to a bound go on for some cycles, to see what its waves do.
+    fn watch(&mut self, mut error: RunError, options: &RunOptions, ops: &MicroOps) -> RunError {
+        if let RunError::CycleLimit(stuck)
+        | RunError::InstructionLimit(stuck)
+        | RunError::Interrupted(stuck) = &mut error
+        {
+            let cycles = self.now - self.start + WATCHED;
+            let bounds = RunOptions { max_cycles: Some(cycles), max_instructions: None, ..*options };
+            let mut spin = Spin::default();
+            // However these cycles end, the run is over.
+            _ = self.run_to_end(&bounds, ops, &mut spin, &mut |_| {});
+            stuck.doing = spin.waves();
+        }
+        error
     }
 }

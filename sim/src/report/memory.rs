@@ -59,7 +59,9 @@ pub fn section(facts: &Facts<'_>) -> Markup {
 fn outcomes(facts: &Facts<'_>) -> Markup {
     let (l1, memory) = (&facts.report.l1, &facts.report.memory);
     let (l2, dram) = (&memory.l2, &memory.dram);
-    let levels: [(&str, &str, [(&str, &str, u64); 4]); 3] = [
+    // Outcome, colour, count.
+    type Part = (&'static str, &'static str, u64);
+    let levels: [(&str, &str, [Part; 4]); 3] = [
         (
             "L1",
             "loads and atomics that it looked up",

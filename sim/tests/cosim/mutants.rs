@@ -79,7 +79,7 @@ fn every_planted_bug_is_found() {
             Some((name, Disagreement::Broken(what))) => {
                 println!("{number}: {name}, {}", what.lines().next().unwrap_or_default());
             }
-            Some((name, Disagreement::Refused(what))) => panic!("{number}, {name}: {what}"),
+            Some((name, why)) => panic!("{number}, {name}: {why}"),
             None => survivors.push(number),
         }
     }

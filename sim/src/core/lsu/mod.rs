@@ -22,6 +22,9 @@ pub use instruction::{MemoryInstruction, Retired, lanes_of};
 use pattern::Pattern;
 use std::collections::VecDeque;
 
+/// Return entries beside those of `core.lsu.pending_entries` (rule L7).
+const RETURN_ENTRIES: u32 = 56;
+
 /// What the head of the queue is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Head {
@@ -44,6 +47,8 @@ pub struct Lsu {
     /// Device loads and returning atomics with accesses outstanding.
     pending: u32,
     pending_entries: u32,
+    /// Loads and returning atomics from their start until their last row is written: return entries taken.
+    returning: u32,
     /// Local results on their way: (cycle, instruction).
     local_results: VecDeque<(Cycle, u16)>,
     /// Complete loads and the row of the first that is written next.
@@ -68,6 +73,7 @@ impl Lsu {
             head: Head::Idle,
             pending: 0,
             pending_entries: core.lsu.pending_entries,
+            returning: 0,
             local_results: VecDeque::new(),
             returns: VecDeque::new(),
             return_row: 0,
@@ -141,6 +147,7 @@ impl Lsu {
         }
         self.return_row = 0;
         let index = self.returns.pop_front()?;
+        self.returning -= 1;
         self.free.push(index);
         Some(self.instructions[usize::from(index)].retired())
     }
@@ -218,6 +225,14 @@ impl Core {
     ) -> Result<(), Box<Fault>> {
         let Some(&index) = self.lsu.queue.front() else { return Ok(()) };
         if self.lsu.head == Head::Idle {
+            let lsu = &mut self.lsu;
+            if lsu.instructions[usize::from(index)].returns {
+                if lsu.returning == lsu.pending_entries + RETURN_ENTRIES {
+                    // A row that is written brings the entry.
+                    return Ok(());
+                }
+                lsu.returning += 1;
+            }
             self.start_access(now, index, ops, probe)?;
         }
         match self.lsu.head {
