@@ -5,3 +5,4 @@ mod directed;
 mod machine;
 mod mutants;
 mod random;
+mod suite;

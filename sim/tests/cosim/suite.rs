@@ -1,0 +1,45 @@
+//! The programs that look for bugs in the core of 4 wave slots, the short ones first.
+
+use crate::bench::{Case, script, small_config};
+use crate::directed::{FAULTS, KERNELS, kernel};
+use std::path::Path;
+use wave_sim::rtl::Mode;
+use wave_sim::verify::generate::{self, Options, grow};
+
+/// Cycles that a run may take with a bug beyond twice those without.
+const SLACK: u64 = 2000;
+
+/// The directed kernels, those that fault, and so many random programs, by name and in the order of their cycles. Each is
+/// given up after twice the cycles that it takes on `core`, which has no bug.
+pub fn suite(core: &Path, seeds: u64) -> Vec<(String, Case)> {
+    let config = small_config();
+    let mut cases = Vec::new();
+    for (name, lines) in KERNELS {
+        let text = kernel(lines);
+        for (form, threads, grid) in
+            [("", 29, [1, 1, 1]), (", 12 workgroups", 8, [3, 2, 2]), (", all slots", 32, [2, 1, 1])]
+        {
+            let case = Case { config: config.clone(), ..Case::of(&text, threads) };
+            cases.push((format!("{name}{form}"), case.grid(grid)));
+        }
+    }
+    for (name, lines) in FAULTS {
+        let case = Case { config: config.clone(), ..Case::of(&kernel(lines), 29) };
+        cases.push(((*name).to_owned(), case));
+    }
+    for seed in 0..seeds {
+        let options = Options { fault: seed % 5 == 4, ..Options::of(&config) };
+        let generate::Case { program, launch, memory } = grow(seed, &options).case();
+        let script = if seed % 2 == 0 { script(seed as u32, 1, 6) } else { script(seed as u32, 2, 150) };
+        let case = Case { program, launch, memory, script, config: config.clone(), max_cycles: 2_000_000 };
+        cases.push((format!("random program {seed}"), case));
+    }
+    for (name, case) in &mut cases {
+        match case.run_on(core, Mode::Cycle) {
+            Ok(agreement) => case.max_cycles = (2 * agreement.cycles + SLACK) as u32,
+            Err(difference) => panic!("{name}, without a bug: {difference}"),
+        }
+    }
+    cases.sort_by_key(|(_, case)| case.max_cycles);
+    cases
+}
