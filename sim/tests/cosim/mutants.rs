@@ -4,6 +4,7 @@
 //! found by the tests of the units.
 
 use crate::bench::{SMALL_WAVES, executable, root};
+use crate::campaign::{Mutants, Verdict};
 use crate::suite::suite;
 use wave_sim::rtl::{self, Disagreement, Mode, Variant};
 
@@ -121,4 +122,35 @@ fn every_planted_bug_is_found() {
     assert!(survivors.is_empty(), "bugs that nothing found: {survivors:?}");
     let readme = std::fs::read_to_string(root().join("rtl-tests/README.md")).expect("the README");
     assert!(readme.contains(&table), "rtl-tests/README.md has another table than this:\n{table}");
+}
+
+/// Random programs that are tried on each mutant.
+const CAMPAIGN_SEEDS: u64 = 20;
+
+#[test]
+#[ignore = "run by scripts/rtl_mutants.py, which makes the mutants"]
+fn campaign() {
+    let mutants = Mutants::made();
+    let variant = Variant { waves: Some(SMALL_WAVES), ..Variant::default() };
+    let model = mutants.model(rtl::wave_core(&rtl::directory(), &variant).expect("the sources"));
+    let core = rtl::build(&model, &root().join("target/rtl")).unwrap_or_else(|error| panic!("{error}"));
+    let cases = suite(&core, CAMPAIGN_SEEDS);
+    mutants.run(|number| {
+        let argument = format!("+mutant={number}");
+        for (name, case) in &cases {
+            let run = |mode| case.run_with(&core, mode, &[&argument]);
+            if run(Mode::Cycle).is_ok() {
+                continue;
+            }
+            // What is seen only in the cycles is no matter of results.
+            let how = match run(Mode::Architectural) {
+                Ok(_) => "cycle",
+                Err(Disagreement::Broken(_)) => "crash",
+                Err(difference) if difference.to_string().contains("it gives up in cycle") => "time-out",
+                Err(_) => "architectural",
+            };
+            return Verdict::Killed(how, name.clone());
+        }
+        Verdict::Survived
+    });
 }
