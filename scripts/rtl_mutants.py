@@ -31,11 +31,11 @@ PACKAGES = [RTL / "wave_isa_pkg.sv", RTL / "wave_core_pkg.sv", RTL / "l1_pkg.sv"
 OUT = ROOT / "target" / "mutants"
 # Modules of an executable; few enough that it builds in minutes and runs fast.
 GROUPS = {
-    "front": ["workgroup", "fetch", "decode", "decoder", "memory_port", "dispatcher", "releases"],
-    "issue": ["wave", "issue", "divergence", "special_registers"],
-    "operands": ["collector", "register_file", "execute", "writeback"],
+    "control": ["workgroup", "fetch", "decode", "decoder", "wave", "issue", "divergence", "special_registers", "releases",
+                "memory_port", "dispatcher"],
+    "data": ["collector", "register_file", "execute", "writeback", "l1", "l1_replacement", "l1_requests",
+             "l1_responses", "l1_waiters"],
     "memory": ["lsu", "coalesce", "local_memory"],
-    "cache": ["l1", "l1_replacement", "l1_requests", "l1_responses", "l1_waiters"],
     "integer": ["unit_int", "int_lane", "unit_int_mul", "int_mul_lane", "unit_convert", "convert_lane", "unit_wave"],
     "floating": ["unit_fp", "fp_lane", "fp_fma", "fp_simple"],
     "division": ["unit_int_div", "int_div_lane", "unit_fp_div", "fp_sqrt_lane", "fp_div_lane"],
@@ -176,9 +176,10 @@ def netlist(yosys, module, group, count, first, seed, directory):
     script = directory / "mutate.ys"
     run(f"mutate -list {2 * count} -seed {seed} -o {script} {module}/c:* {module}/t:$meminit* %d")
     def is_logic(line):
-        """A mutated clock is no fault of logic, and memories have no resets."""
+        """A mutated clock is no fault of logic; memories have only an address, data, and what enables a write."""
         cell, port = re.search(r" -cell (\S+) -port (\S+) ", line).groups()
-        return "CLK" not in port and not ("RST" in port and kinds[cell].startswith("$mem"))
+        of_memory = {"$memrd_v2": ["ADDR", "DATA"], "$memwr_v2": ["ADDR", "DATA", "EN"]}
+        return "CLK" not in port and port in of_memory.get(kinds[cell], [port])
 
     candidates = [line for line in script.read_text().splitlines() if is_logic(line)]
     chosen = sorted(random.Random(seed).sample(candidates, min(count, len(candidates))))
@@ -260,7 +261,7 @@ def run(groups):
             sys.exit(f"there are no mutants of {group} yet: scripts/rtl_mutants.py make {group}")
         binary = binaries["rtl_units" if is_unit(group) else "cosim"]
         environment = os.environ | {"WAVE_SIM_MUTANTS": str(OUT / group)}
-        command = [binary, "campaign", "--ignored", "--nocapture"]
+        command = [binary, "mutants::campaign", "--exact", "--ignored", "--nocapture"]
         # Cargo runs tests in the directory of their package.
         with open(OUT / group / "log", "w") as log:
             failed = subprocess.run(command, cwd=ROOT / "sim", env=environment, stdout=log, stderr=log).returncode

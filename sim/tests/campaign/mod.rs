@@ -54,7 +54,8 @@ impl Mutants {
         model.sources.retain(|path| !is_netlist(path));
         model.sources.push(self.directory.join("netlist.sv"));
         model.arguments.retain(|argument| argument != "-Wall");
-        model.arguments.extend(["-Wno-fatal", "-Wno-lint", "--unroll-count", "8192"].map(str::to_owned));
+        let more = ["-Wno-fatal", "-Wno-lint", "--unroll-count", "8192", "-MAKEFLAGS", "OPT_FAST=-O1"];
+        model.arguments.extend(more.map(str::to_owned));
         model
     }
 

@@ -28,6 +28,10 @@ pub const KERNELS: &[(&str, &str)] = &[
     ("guards that leave no lane", GUARDS_THAT_LEAVE_NO_LANE),
     ("waves that end before their results", WAVES_THAT_END_BEFORE_THEIR_RESULTS),
     ("registers written in part", REGISTERS_WRITTEN_IN_PART),
+    ("local memory that nobody wrote", LOCAL_MEMORY_THAT_NOBODY_WROTE),
+    ("lines of one set of the L1", LINES_OF_ONE_SET_OF_THE_L1),
+    ("accesses behind an atomic of the L1", ACCESSES_BEHIND_AN_ATOMIC_OF_THE_L1),
+    ("loops that end at either half of a group", LOOPS_THAT_END_AT_EITHER_HALF_OF_A_GROUP),
 ];
 
 /// Kernels that fault.
@@ -311,6 +315,146 @@ const REGISTERS_WRITTEN_IN_PART: &str = "
     endif
     iadd r12, r10, r11";
 
+const LOCAL_MEMORY_THAT_NOBODY_WROTE: &str = "
+    mov_sr r2, sr_lane_id
+    mov_imm r3, 12
+    imul r4, r2, r3
+    local_load_u64 r6, r4
+    local_store_u32 r4, r0
+    local_load_u64 r8, r4
+    mov_imm r5, 1940
+    iadd r5, r5, r4
+    local_atomic_or r10, r5, r1
+    local_load_u16 r11, r5";
+
+// Two ways: sets repeat every 1024 bytes. Each line asked for again says which one had to go.
+const LINES_OF_ONE_SET_OF_THE_L1: &str = "
+    mov_imm r2, 64
+    mov_imm r3, 1088
+    mov_imm r4, 2112
+    mov_imm r5, 3136
+    device_load_u32 r6, r2
+    device_load_u32 r7, r3
+    wait
+    device_load_u32 r8, r2
+    wait
+    device_load_u32 r9, r4
+    wait
+    device_load_u32 r10, r2
+    device_load_u32 r11, r3
+    wait
+    device_load_u32.streaming r12, r5
+    wait
+    device_load_u32 r13, r4
+    wait
+    device_load_u32 r14, r2
+    device_load_u32 r15, r5
+    wait
+    device_store_u32 r2, r0
+    device_load_u32.streaming r16, r3
+    wait
+    device_load_u32 r17, r2
+    device_load_u32.uncached r18, r4
+    device_load_u32.streaming r19, r5
+    wait
+    atomic_add r20, r5, r1, .workgroup
+    device_load_u32 r21, r4
+    wait
+    device_load_u32 r22, r5
+    atomic_add r23, r5, r1, .device
+    device_load_u32 r24, r5
+    fence_acquire .device
+    device_load_u32.streaming r25, r2
+    device_load_u32.streaming r26, r3
+    wait
+    device_load_u32.streaming r27, r4
+    wait
+    device_load_u32 r28, r3
+    device_load_u32 r29, r2";
+
+const ACCESSES_BEHIND_AN_ATOMIC_OF_THE_L1: &str = "
+    mov_imm r2, 128
+    mov_imm r3, 160
+    mov_imm r4, 192
+    mov_imm r5, 224
+    atomic_add r6, r2, r1, .workgroup
+    device_load_u32 r7, r2
+    atomic_add r8, r3, r1, .workgroup
+    device_store_u32 r3, r0
+    atomic_max r9, r4, r1, .workgroup
+    atomic_add r10, r4, r1, .device
+    atomic_cas r11, r5, r1, r0, .workgroup
+    device_load_u32.uncached r12, r5
+    mov_imm r2, 256
+    mov_imm r3, 288
+    mov_imm r4, 320
+    mov_imm r5, 352
+    atomic_add r13, r2, r1, .wave
+    fence_acquire .device
+    device_load_u32 r14, r2
+    device_load_u32 r15, r3
+    atomic_xor r16, r3, r1, .workgroup
+    atomic_and r17, r3, r0, .workgroup
+    device_load_u32 r18, r3
+    device_load_u32 r19, r4
+    device_store_u32 r4, r1
+    device_load_u32 r20, r4
+    device_load_u32.uncached r21, r5
+    device_load_u32 r22, r5
+    device_store_u32.uncached r5, r1
+    device_load_u32 r23, r5";
+
+const LOOPS_THAT_END_AT_EITHER_HALF_OF_A_GROUP: &str = "
+    mov_imm r2, 3
+    mov_imm r3, 1
+    mov r4, r2
+    loop
+      isub r4, r4, r3
+      icmp_lt p1, r4, r3
+      break p1
+    endloop
+    iadd r5, r4, r2
+    mov r4, r2
+    loop
+      isub r4, r4, r3
+      icmp_lt p1, r4, r3
+      break p1
+      nop
+    endloop
+    iadd r6, r4, r2
+    mov r4, r2
+    loop
+      isub r4, r4, r3
+      icmp_lt p1, r4, r3
+      break p1
+    endloop
+    mov_imm r7, 5
+    iadd r8, r7, r6";
+
+/// Code longer than the instruction cache, whose parts take turns: which line had to go shows when its part comes again.
+pub fn calls_across_the_instruction_cache() -> String {
+    let far = "nop\n".repeat(253);
+    kernel(&format!(
+        "mov_imm r2, 2
+        mov_imm r3, 1
+        loop
+          call first
+          call second
+          call first
+          call third
+          call first
+          call second
+          isub r2, r2, r3
+          icmp_lt p1, r2, r3
+          break p1
+        endloop
+        halt
+        first:\niadd r4, r4, r3\nreturn\n{far}
+        second:\niadd r5, r5, r3\nreturn\n{far}
+        third:\niadd r6, r6, r3\nreturn"
+    ))
+}
+
 #[test]
 fn straight_integer_code() {
     agrees(STRAIGHT_INTEGER_CODE);
@@ -359,6 +503,31 @@ fn waves_that_end_before_their_results() {
 #[test]
 fn registers_written_in_part() {
     agrees(REGISTERS_WRITTEN_IN_PART);
+}
+
+#[test]
+fn local_memory_that_nobody_wrote() {
+    agrees(LOCAL_MEMORY_THAT_NOBODY_WROTE);
+}
+
+#[test]
+fn lines_of_one_set_of_the_l1() {
+    agrees(LINES_OF_ONE_SET_OF_THE_L1);
+}
+
+#[test]
+fn accesses_behind_an_atomic_of_the_l1() {
+    agrees(ACCESSES_BEHIND_AN_ATOMIC_OF_THE_L1);
+}
+
+#[test]
+fn loops_that_end_at_either_half_of_a_group() {
+    agrees(LOOPS_THAT_END_AT_EITHER_HALF_OF_A_GROUP);
+}
+
+#[test]
+fn calls_that_fill_the_instruction_cache() {
+    Case::of(&calls_across_the_instruction_cache(), 29).agrees();
 }
 
 #[test]

@@ -125,7 +125,7 @@ fn every_planted_bug_is_found() {
 }
 
 /// Random programs that are tried on each mutant.
-const CAMPAIGN_SEEDS: u64 = 20;
+const CAMPAIGN_SEEDS: u64 = 10;
 
 #[test]
 #[ignore = "run by scripts/rtl_mutants.py, which makes the mutants"]

@@ -1,7 +1,7 @@
 //! The programs that look for bugs in the core of 4 wave slots, the short ones first.
 
 use crate::bench::{Case, script, small_config};
-use crate::directed::{FAULTS, KERNELS, kernel};
+use crate::directed::{FAULTS, KERNELS, calls_across_the_instruction_cache, kernel};
 use std::path::Path;
 use wave_sim::rtl::Mode;
 use wave_sim::verify::generate::{self, Options, grow};
@@ -24,6 +24,8 @@ pub fn suite(core: &Path, seeds: u64) -> Vec<(String, Case)> {
             cases.push((format!("{name}{form}"), case.grid(grid)));
         }
     }
+    let case = Case { config: config.clone(), ..Case::of(&calls_across_the_instruction_cache(), 29) };
+    cases.push(("calls across the instruction cache".to_owned(), case));
     for (name, lines) in FAULTS {
         let case = Case { config: config.clone(), ..Case::of(&kernel(lines), 29) };
         cases.push(((*name).to_owned(), case));
