@@ -23,11 +23,8 @@ import shutil
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-RTL = ROOT / "rtl-tests" / "rtl"
-UNITS = RTL / "units"
-PACKAGES = [RTL / "wave_isa_pkg.sv", RTL / "wave_core_pkg.sv", RTL / "l1_pkg.sv", UNITS / "wave_fp_pkg.sv",
-            UNITS / "sfu_rom_pkg.sv"]
+from rtl_sources import PARAMETERS, ROOT, RTL, UNITS, children, pyosys, slang_options, source
+
 OUT = ROOT / "target" / "mutants"
 # Modules of an executable; few enough that it builds in minutes and runs fast.
 GROUPS = {
@@ -41,14 +38,7 @@ GROUPS = {
     "division": ["unit_int_div", "int_div_lane", "unit_fp_div", "fp_sqrt_lane", "fp_div_lane"],
     "special": ["unit_sfu", "sfu_lane"],
 }
-# Parameters that the core sets to other values than the module's own.
-PARAMETERS = {"issue": {"PRED_PORTS": 11}, "wave": {"RETIRE_PORTS": 13}}
 SELECT_BITS = 12
-
-
-def source(module):
-    """The file of a module."""
-    return next(f for f in (RTL / f"{module}.sv", UNITS / f"{module}.sv") if f.exists())
 
 
 def is_unit(group):
@@ -141,13 +131,6 @@ endmodule
 """
 
 
-def children(module):
-    """Modules of ours that it instantiates; shift registers are small and become part of it."""
-    text = source(module).read_text()
-    names = {f.stem for d in (RTL, UNITS) for f in d.glob("*.sv")} - {"unit_delay", module}
-    return sorted(n for n in names if re.search(rf"^\s+{n}\s+(#\(|\w+\s*\()", text, re.M))
-
-
 def netlist(yosys, module, group, count, first, seed, directory):
     """Writes the netlist of a module with `count` mutants numbered from `first`; gives its mutants and port widths.
 
@@ -158,11 +141,8 @@ def netlist(yosys, module, group, count, first, seed, directory):
         yosys.run_pass(command, design)
 
     black = children(module)
-    parameters = [f"-G {k}={v}" for k, v in PARAMETERS.get(module, {}).items()]
-    run(" ".join(map(str, [
-        "read_slang", "-DWAVE_MAX_WAVES=4", "--ignore-assertions", *[f"--blackboxed-module {c}" for c in black],
-        *parameters, "-I", RTL, "-I", UNITS, "-y", RTL, "-y", UNITS, "-Y", ".sv", "--top", module, *PACKAGES,
-        source(module)])))
+    boxes = [f"--blackboxed-module {c}" for c in black]
+    run(" ".join(map(str, ["read_slang", "-DWAVE_MAX_WAVES=4", "--ignore-assertions", *boxes, *slang_options(module)])))
     run(f"hierarchy -top {module}")
     run("opt -full")
     run("opt_clean -purge")
@@ -211,11 +191,7 @@ def netlist(yosys, module, group, count, first, seed, directory):
 
 def make(group, count, seed):
     """The netlists of a group, its wrappers and its list of mutants."""
-    try:
-        from pyosys import libyosys as yosys
-    except ImportError:
-        sys.exit("pyosys is missing: python3 -m venv /tmp/rtl && /tmp/rtl/bin/pip install pyosys pyslang, "
-                 "then start this script with /tmp/rtl/bin/python")
+    yosys = pyosys()
     directory = OUT / group
     directory.mkdir(parents=True, exist_ok=True)
     modules = GROUPS[group]

@@ -45,7 +45,7 @@ module coalesce
     if (valid)
       for (int l = 0; l < LANES; l++)
         for (int p = 0; p < 2; p++) begin
-          part_line = {address[l][31:LINE_SHIFT], {LINE_SHIFT{1'b0}}} + 32'(p * L1_LINE_BYTES);
+          part_line = {address[l][31:LINE_SHIFT], {LINE_SHIFT{1'b0}}} + unsigned'(p * L1_LINE_BYTES);
           if (left[l][p] && (!found || part_line == line)
               // One operation a word, and a compare-and-swap alone.
               && !(memory.atomic && found

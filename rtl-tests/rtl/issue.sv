@@ -104,7 +104,7 @@ module issue
   assign lanes = guard & active;
   assign effective = lanes != 0;
 
-  assign next = uop.pc + (uop.two_words ? PC_BITS'(2) : PC_BITS'(1));
+  assign next = uop.pc + (uop.two_words ? pc_t'(2) : pc_t'(1));
   assign call_target = PC_BITS'((uop.word1 >> 2) - launch.base_word);
   assign step = valid && uop.kind == KIND_CONTROL;
   assign end_code = valid && uop.kind == KIND_END;
@@ -139,7 +139,7 @@ module issue
   always_ff @(posedge clk) begin
     shadow_q <= shadow_after & ~started;
     for (int w = 0; w < MAX_WAVES; w++) begin
-      if (shadow_starts[w]) shadow_left_q[w] <= SHADOW_BITS'(BRANCH_LATENCY_CYCLES - 1) ^ SHADOW_BITS'(`BUG(101));
+      if (shadow_starts[w]) shadow_left_q[w] <= SHADOW_BITS'(BRANCH_LATENCY_CYCLES - 1 - int'(`BUG(101)));
       else shadow_left_q[w] <= shadow_left_q[w] - 1'b1;
     end
     if (valid) begin

@@ -286,7 +286,7 @@ module l1
       end
       mshr_current_q <= '0;
       for (int i = 0; i < MSHRS; i++)
-        mshr_found_q[i] <= (found[i] && atomics[i] != 0) || (waits && waits_at == MSHR_BITS'(i) && access.atomic);
+        mshr_found_q[i] <= (found[i] && atomics[i] != 0) || (waits && int'(waits_at) == i && access.atomic);
     end
     if (!rst_n) begin
       mshr_used_q <= '0;

@@ -48,18 +48,18 @@ module l1_replacement
   end
 
   // The order of use after a use of way w, or after it became the first to leave.
-  function automatic order_t used_last(input order_t older, input way_t w);
+  function automatic order_t used_last(input order_t from, input way_t w);
     order_t o;
-    o = older;
+    o = from;
     o[w] = '0;
     for (int i = 0; i < WAYS; i++) if (way_t'(i) != w) o[i][w] = 1'b1;
     return o;
   endfunction
-  function automatic order_t used_never(input order_t older, input ways_t unused, input way_t w);
+  function automatic order_t used_never(input order_t from, input ways_t never, input way_t w);
     order_t o;
-    o = older;
+    o = from;
     for (int i = 0; i < WAYS; i++) begin
-      o[w][i] = !unused[i] && way_t'(i) != w;
+      o[w][i] = !never[i] && way_t'(i) != w;
       o[i][w] = 1'b0;
     end
     return o;

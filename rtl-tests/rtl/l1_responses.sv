@@ -61,7 +61,7 @@ module l1_responses
     if (takes_fill) fill_first_q <= fill_at(1);
     if (answers) begin
       hit_q[hit_at(int'(hit_count_q))] <= answer;
-      hit_ready_q[hit_at(int'(hit_count_q))] <= now_q + L1_HIT_LATENCY_CYCLES - 32'(`BUG(152));
+      hit_ready_q[hit_at(int'(hit_count_q))] <= now_q + unsigned'(L1_HIT_LATENCY_CYCLES - int'(`BUG(152)));
     end
     hit_count_q <= (HIT_BITS + 1)'(int'(hit_count_q) + int'(answers) - int'(takes_hit));
     if (takes_hit) hit_first_q <= hit_at(1);

@@ -31,7 +31,7 @@ module local_memory
   typedef logic [LANES-1:0][PARTS-1:0] parts_t;
 
   bank_row_t part_rows, base;
-  assign part_rows = bank_row_t'((launch.local_bytes + 32'(PART_ALIGN - 1)) / 32'(PART_ALIGN));
+  assign part_rows = bank_row_t'((launch.local_bytes + unsigned'(PART_ALIGN - 1)) / unsigned'(PART_ALIGN));
   assign base = `BUG(142) ? '0 : bank_row_t'(group) * part_rows;
 
   // What is left to serve.
@@ -45,7 +45,7 @@ module local_memory
     if (valid)
       for (int l = 0; l < LANES; l++)
         for (int k = 0; k < PARTS; k++)
-          all_parts[l][k] = mask[l] && (address[l] >> 2) + 32'(k) <= (address[l] + bytes - 32'd1) >> 2;
+          all_parts[l][k] = mask[l] && (address[l] >> 2) + unsigned'(k) <= (address[l] + bytes - 32'd1) >> 2;
   end
   assign left = first ? all_parts : left_q;
 
@@ -64,7 +64,7 @@ module local_memory
       for (int l = 0; l < LANES; l++)
         for (int k = 0; k < PARTS; k++)
           if (left[l][k]) begin
-            here = (address[l] >> 2) + 32'(k);
+            here = (address[l] >> 2) + unsigned'(k);
             bank = bank_t'(here);
             if (!serves[bank]) begin
               serves[bank] = 1'b1;
@@ -96,7 +96,7 @@ module local_memory
       swap = '0;
       for (int l = 0; l < LANES; l++)
         for (int k = 0; k < PARTS; k++)
-          if (served[l][k] && bank_t'((address[l] >> 2) + 32'(k)) == bank_t'(b)) begin
+          if (served[l][k] && bank_t'((address[l] >> 2) + unsigned'(k)) == bank_t'(b)) begin
             operand = data[0][l];
             swap = data[1][l];
             for (int i = 0; i < 4; i++)
@@ -114,7 +114,7 @@ module local_memory
     got_bytes = '0;
     for (int l = 0; l < LANES; l++) begin
       for (int k = 0; k < PARTS; k++) begin
-        got[k] = old_word[bank_t'((address[l] >> 2) + 32'(k))];
+        got[k] = old_word[bank_t'((address[l] >> 2) + unsigned'(k))];
         got_bytes[k] = served[l][k] ? touched[l][k] : '0;
       end
       got = got >> {address[l][1:0], 3'd0};

@@ -86,7 +86,7 @@ module lsu
   logic   for_entry, completes;
   assign answered = response.owner.entry;
   always_comb begin
-    unique case (response.kind)
+    case (response.kind)
       RESPONSE_STORED: acknowledge = response_valid;
       RESPONSE_ATOMIC_OLD: acknowledge = response_valid && response.owner.posted && !response.owner.core_scope;
       default: acknowledge = 1'b0;
@@ -208,12 +208,13 @@ module lsu
 
   // L1.
   logic [LANES-1:0][1:0] left_q, left, served, all_parts;
-  logic [LINE_SHIFT:0] line_end;
+  logic [LINE_SHIFT:0] line_end, one;
+  assign one = 1;
   always_comb begin
     line_end = '0;
     for (int l = 0; l < LANES; l++) begin
       line_end = (LINE_SHIFT+1)'(address[l][LINE_SHIFT-1:0])
-          + ((LINE_SHIFT+1)'(1) << head.memory.log_bytes) - (LINE_SHIFT+1)'(1);
+          + (one << head.memory.log_bytes) - one;
       all_parts[l][0] = mask[l];
       all_parts[l][1] = mask[l] && line_end[LINE_SHIFT] && !`BUG(137);
     end
