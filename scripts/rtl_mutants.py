@@ -26,13 +26,11 @@ import sys
 from rtl_sources import PARAMETERS, ROOT, RTL, UNITS, children, pyosys, slang_options, source
 
 OUT = ROOT / "target" / "mutants"
-# Modules of an executable; few enough that it builds in minutes and runs fast.
+# Modules of an executable.
 GROUPS = {
-    "control": ["workgroup", "fetch", "decode", "decoder", "wave", "issue", "divergence", "special_registers", "releases",
-                "memory_port", "dispatcher"],
-    "data": ["collector", "register_file", "execute", "writeback", "l1", "l1_replacement", "l1_requests",
-             "l1_responses", "l1_waiters"],
-    "memory": ["lsu", "coalesce", "local_memory"],
+    "core": ["workgroup", "fetch", "decode", "decoder", "wave", "issue", "divergence", "special_registers", "releases",
+             "memory_port", "dispatcher", "collector", "register_file", "execute", "writeback", "lsu", "coalesce",
+             "local_memory", "l1", "l1_replacement", "l1_requests", "l1_responses", "l1_waiters"],
     "integer": ["unit_int", "int_lane", "unit_int_mul", "int_mul_lane", "unit_convert", "convert_lane", "unit_wave"],
     "floating": ["unit_fp", "fp_lane", "fp_fma", "fp_simple"],
     "division": ["unit_int_div", "int_div_lane", "unit_fp_div", "fp_sqrt_lane", "fp_div_lane"],
@@ -184,6 +182,7 @@ def netlist(yosys, module, group, count, first, seed, directory):
     run("bmuxmap")
     run("demuxmap")
     run("bwmuxmap")
+    run("setundef -zero")
     run("opt_clean")
     run(f"write_verilog -noattr {directory / module}.v")
     return mutants, widths
