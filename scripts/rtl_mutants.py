@@ -143,6 +143,7 @@ def netlist(yosys, module, group, count, first, seed, directory):
     run(" ".join(map(str, ["read_slang", "-DWAVE_MAX_WAVES=4", "--ignore-assertions", *boxes, *slang_options(module)])))
     run(f"hierarchy -top {module}")
     run("opt -full")
+    run("wreduce")
     run("opt_clean -purge")
     net = next(m for m in design.modules_.values() if m.name.str() == f"\\{module}")
     widths = {c: {} for c in [module, *black]}
@@ -165,7 +166,8 @@ def netlist(yosys, module, group, count, first, seed, directory):
     for number, line in enumerate(chosen, first):
         field = dict(re.findall(r"-(\w+) (\S+)", line))
         where = ", ".join(re.findall(r"-src (\S+)", line))
-        mutants.append((number, module, field["mode"], kinds[field["cell"]], field["port"], field["portbit"],
+        mode = field["mode"] + (f" with bit {field['ctrlbit']}" if "ctrlbit" in field else "")
+        mutants.append((number, module, mode, kinds[field["cell"]], field["port"], field["portbit"],
                         re.sub(r"\S*/rtl/", "", where)))
         run(line.replace("mutate ", f"mutate -ctrl mutant {SELECT_BITS} {number} ", 1))
     select = next((w for w in net.wires_.values() if w.name.str() == "\\mutant"), None)

@@ -110,7 +110,7 @@ fn every_planted_bug_is_found() {
         let (name, cycle, stage) = match found {
             Some((name, Disagreement::Differs { cycle, stage, .. })) => (name, cycle.to_string(), stage),
             Some((name, Disagreement::Broken(_))) => (name, String::new(), "no sense in its records"),
-            Some((name, Disagreement::Refused(what))) => panic!("{number}, {name}: {what}"),
+            Some((name, why)) => panic!("{number}, {name}: {why}"),
             None => {
                 survivors.push(number);
                 continue;

@@ -160,6 +160,10 @@ fn requests(op: Op, random: usize, seed: u64) -> impl Iterator<Item = Request> +
                 let high = if matches!(kind(op), Kind::Half | Kind::Bfloat) { 16 } else { 0 };
                 [0, 1, 2, 3]
                     .map(|place| if place < fields.len() { pick(place) | pick(place) << high } else { 0 })
+            } else if op.info().class == ExecClass::Sfu && rng.random_range(0..8) == 0 {
+                // Next to a multiple of pi/2 most of the argument cancels.
+                let quadrants = f64::from(rng.random_range(1..700u32));
+                [(quadrants * std::f64::consts::FRAC_PI_2) as f32; 4].map(f32::to_bits)
             } else {
                 random_tuple(kind(op), &mut rng)
             };
