@@ -120,7 +120,11 @@ pub(super) fn select(mask: u64, rows: &[&[u32]], out: &mut [u32]) {
 /// have W lanes.
 #[inline]
 pub fn merge(host: HostVectors, mask: u64, from: &[u32], into: &mut [u32]) {
-    host.dispatch(Merge { mask, from, into });
+    if mask == u64::MAX >> (64 - into.len()) {
+        into.copy_from_slice(from);
+    } else {
+        host.dispatch(Merge { mask, from, into });
+    }
 }
 
 struct Merge<'a> {

@@ -3,6 +3,8 @@
 use super::declare::{Kind, Parameter, Section, Tree};
 use super::model::Config;
 use crate::ron_text::join;
+use fnv::FnvHasher;
+use std::hash::Hasher;
 
 /// One parameter that has a value of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,13 +72,11 @@ pub fn literal(value: &Tree) -> String {
 ///
 /// FNV-1a (Fowler, Noll, Vo) of 64 bits over `path=value` lines.
 pub fn config_hash(config: &Config) -> String {
-    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    let mut hasher = FnvHasher::default();
     for leaf in leaves(config).iter().filter(|leaf| !is_prose(leaf)) {
-        for byte in format!("{}={}\n", leaf.path, leaf.value).bytes() {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
+        hasher.write(format!("{}={}\n", leaf.path, leaf.value).as_bytes());
     }
-    format!("{hash:016x}")
+    format!("{:016x}", hasher.finish())
 }
 
 /// True for what does not change the machine.

@@ -23,92 +23,122 @@ pub enum Waiting {
     Lsu,
 }
 
+/// How many rows of an instruction are still to be read from each bank.
+///
+/// In unary: bit b of layer k is set if there are more than k rows in bank b. Nearly always the first layer is the
+/// only one, and one operation on bits reads all that a cycle can.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct BankRows {
+    layers: [u32; MAX_SOURCE_ROWS],
+    /// Layers that are not empty.
+    depth: u8,
+    /// Rows in all layers.
+    rows: u8,
+}
+
+impl BankRows {
+    /// The rows of some registers, at most [`MAX_SOURCE_ROWS`]: register r lies in bank r mod `banks`.
+    pub fn of(registers: &[u8], banks: u32) -> BankRows {
+        let mut rows = BankRows { rows: registers.len() as u8, ..BankRows::default() };
+        for &register in registers {
+            let bit = 1 << (u32::from(register) & (banks - 1));
+            let free = rows.layers.iter().position(|layer| layer & bit == 0).expect("a layer for each row");
+            rows.layers[free] |= bit;
+            rows.depth = rows.depth.max(free as u8 + 1);
+        }
+        rows
+    }
+
+    /// The same rows `offset` banks further, of `banks`, a power of two.
+    #[inline]
+    fn rotated(mut self, offset: u32, banks: u32) -> BankRows {
+        let all = u32::MAX >> (32 - banks);
+        let offset = offset & (banks - 1);
+        for layer in &mut self.layers[..usize::from(self.depth)] {
+            *layer = (*layer << offset | *layer >> (banks - offset & 31)) & all;
+        }
+        self
+    }
+
+    /// Takes one row from each bank that is not in `used`, which becomes used. Returns how many rows are left.
+    #[inline]
+    fn read(&mut self, used: &mut u32) -> u8 {
+        let readable = self.layers[0] & !*used;
+        *used |= readable;
+        if readable == self.layers[0] && self.depth <= 1 {
+            // Nearly always.
+            self.rows = 0;
+            return 0;
+        }
+        self.rows -= readable.count_ones() as u8;
+        for k in 0..usize::from(self.depth) {
+            let next = self.layers.get(k + 1).copied().unwrap_or(0);
+            self.layers[k] = self.layers[k] & !readable | next & readable;
+        }
+        while self.depth > 0 && self.layers[usize::from(self.depth) - 1] == 0 {
+            self.depth -= 1;
+        }
+        self.rows
+    }
+}
+
 /// One operand collector in use.
 #[derive(Debug, Clone, Copy)]
 pub struct Collector {
-    /// Wave slot.
-    pub slot: Slot,
-    /// Sequence number of the instruction in its wave.
+    /// Position of the instruction in its wave's issue order.
     pub sequence: u64,
-    /// Word of the kernel.
-    pub word: u32,
     /// Effective lanes.
     pub mask: u64,
     /// Lanes in which the predicate operand is true.
     pub condition: u64,
-    /// The wave's slot within its scheduler.
-    pub swizzle: u8,
-    /// Banks of the rows still to be read; the first `rows` entries.
-    banks: [u8; MAX_SOURCE_ROWS],
-    rows: u8,
-    /// The same as bits, if no two are in one bank.
-    distinct_banks: Option<u32>,
     /// What it waits for.
     pub waiting: Waiting,
+    /// Word of the kernel.
+    pub word: u32,
+    rows: BankRows,
+    /// Wave slot.
+    pub slot: u8,
+    /// The wave's slot within its scheduler.
+    pub swizzle: u8,
     /// Where its operands are kept, if it had to wait with them.
     kept: Option<u8>,
 }
 
 impl Collector {
-    /// A collector for an instruction that issues now. `swizzle` is the wave's slot within its scheduler:
-    /// register r of the wave lies in bank (r + swizzle) mod banks.
-    pub fn new(
-        op: &MicroOp,
-        slot: Slot,
-        sequence: u64,
-        word: u32,
-        swizzle: u8,
-        bank_mask: usize,
-    ) -> Collector {
-        let banks =
-            op.reads.map(|register| ((usize::from(register) + usize::from(swizzle)) & bank_mask) as u8);
-        let used = banks[..usize::from(op.read_rows)].iter().fold(0u32, |used, bank| used | 1 << bank);
+    /// A collector for an instruction that issues now, on a register file with `banks` banks. `swizzle` is the wave's
+    /// slot within its scheduler: register r of the wave lies in bank (r + swizzle) mod banks.
+    #[inline]
+    pub fn new(op: &MicroOp, slot: Slot, sequence: u64, word: u32, swizzle: u8, banks: u32) -> Collector {
         Collector {
-            distinct_banks: (used.count_ones() == u32::from(op.read_rows)).then_some(used),
-            slot,
             sequence,
-            word,
             mask: 0,
             condition: 0,
-            swizzle,
-            banks,
-            rows: op.read_rows,
             waiting: Waiting::Banks,
+            word,
+            rows: op.read_banks.rotated(u32::from(swizzle), banks),
+            slot: slot as u8,
+            swizzle,
             kept: None,
         }
+    }
+
+    /// The wave slot, as an index.
+    #[inline]
+    pub fn slot(&self) -> Slot {
+        usize::from(self.slot)
     }
 
     /// True if every operand is read.
     #[inline]
     pub fn complete(&self) -> bool {
-        self.rows == 0
+        self.rows.rows == 0
     }
 
     /// Reads what rows it can from the banks that no older collector uses in this cycle. Returns the
     /// number of rows that have to wait.
     #[inline]
     pub fn read(&mut self, banks_used: &mut u32) -> u8 {
-        if let Some(banks) = self.distinct_banks
-            && banks & *banks_used == 0
-        {
-            // Nearly always.
-            *banks_used |= banks;
-            self.rows = 0;
-            return 0;
-        }
-        self.distinct_banks = None;
-        let mut left = 0;
-        for i in 0..usize::from(self.rows) {
-            let bank = self.banks[i];
-            if *banks_used >> bank & 1 == 0 {
-                *banks_used |= 1 << bank;
-            } else {
-                self.banks[usize::from(left)] = bank;
-                left += 1;
-            }
-        }
-        self.rows = left;
-        left
+        self.rows.read(banks_used)
     }
 }
 
@@ -141,9 +171,9 @@ impl OperandStore {
         let place = self.free.pop().expect("there is a place for each collector");
         collector.kept = Some(place);
         let kept = &mut self.rows[usize::from(place) * MAX_SOURCE_ROWS * self.width..];
-        let sources = &op.sources[..usize::from(op.source_rows)];
-        for (row, &register) in kept.chunks_exact_mut(self.width).zip(sources) {
-            row.copy_from_slice(&registers[(base + usize::from(register)) * self.width..][..self.width]);
+        for (i, &register) in op.sources[..usize::from(op.source_rows)].iter().enumerate() {
+            let row = &registers[(base + usize::from(register)) * self.width..][..self.width];
+            kept[i * self.width..][..self.width].copy_from_slice(row);
         }
     }
 
@@ -158,14 +188,20 @@ impl OperandStore {
         base: usize,
     ) -> OperandRows<'a> {
         let mut rows: OperandRows = [&[]; MAX_SOURCE_ROWS];
-        let sources = &op.sources[..usize::from(op.source_rows)];
-        for (i, (row, &register)) in rows.iter_mut().zip(sources).enumerate() {
-            *row = match collector.kept {
-                None => &registers[(base + usize::from(register)) * self.width..][..self.width],
-                Some(place) => {
-                    &self.rows[(usize::from(place) * MAX_SOURCE_ROWS + i) * self.width..][..self.width]
+        let used = usize::from(op.source_rows);
+        match collector.kept {
+            None => {
+                let wave = &registers[base * self.width..];
+                for (row, &register) in rows.iter_mut().zip(&op.sources).take(used) {
+                    *row = &wave[usize::from(register) * self.width..][..self.width];
                 }
-            };
+            }
+            Some(place) => {
+                let kept = &self.rows[usize::from(place) * MAX_SOURCE_ROWS * self.width..];
+                for (i, row) in rows.iter_mut().enumerate().take(used) {
+                    *row = &kept[i * self.width..][..self.width];
+                }
+            }
         }
         rows
     }

@@ -102,21 +102,21 @@ impl Core {
     ) {
         let mut next = NEVER;
         let mut i = 0;
-        while let Some(&collector) = self.schedulers[scheduler].collectors.get(i) {
-            let lsu_open = !*lsu_taken && self.lsu.has_room();
+        while let Some(collector) = self.schedulers[scheduler].collectors.get(i) {
+            if collector.waiting == Waiting::Banks {
+                i += 1;
+                continue;
+            }
+            let collector = *collector;
             let op = ops.get(collector.word);
             let waiting = match collector.waiting {
-                Waiting::Banks => {
-                    i += 1;
-                    continue;
-                }
                 Waiting::Unit(free) if free > now => Some(collector.waiting),
                 _ => match op.kind {
-                    Kind::Memory(_) if !lsu_open => Some(Waiting::Lsu),
+                    Kind::Memory(_) if *lsu_taken || !self.lsu.has_room() => Some(Waiting::Lsu),
                     Kind::Memory(memory) => {
                         *lsu_taken = true;
                         self.lsu_turn = if scheduler + 1 < self.schedulers.len() { scheduler + 1 } else { 0 };
-                        let base = self.slot_rows(collector.slot);
+                        let base = self.slot_rows(collector.slot());
                         let operands = &self.schedulers[scheduler].operands;
                         let rows = operands.rows(&collector, op, &self.registers, base);
                         self.lsu.accept(&collector, op, memory, &rows);
@@ -136,7 +136,7 @@ impl Core {
                 });
                 if reason != collector.waiting {
                     self.stale |= 1 << scheduler;
-                    let base = self.slot_rows(collector.slot);
+                    let base = self.slot_rows(collector.slot());
                     let Scheduler { collectors, operands, .. } = &mut self.schedulers[scheduler];
                     collectors[i].waiting = reason;
                     operands.keep(&mut collectors[i], op, &self.registers, base);
@@ -150,7 +150,7 @@ impl Core {
             let sched = &mut self.schedulers[scheduler];
             sched.operands.release(&sched.collectors.remove(i));
             if op.fragment_reads != 0 {
-                self.finish_fragment_reads(scheduler, collector.slot, ops);
+                self.finish_fragment_reads(scheduler, collector.slot(), ops);
             }
             if P::ON {
                 probe.step(collector.event(now, self.index, Stage::Execute));
@@ -162,7 +162,7 @@ impl Core {
     /// A matrix multiplication has left its collector: only what others of its wave are still to read stays
     /// closed to writers.
     fn finish_fragment_reads(&mut self, scheduler: usize, slot: usize, ops: &MicroOps) {
-        let left = self.schedulers[scheduler].collectors.iter().filter(|c| c.slot == slot);
+        let left = self.schedulers[scheduler].collectors.iter().filter(|c| c.slot() == slot);
         self.waves.waves[slot].reading_fragments =
             left.fold(0, |reads, c| reads | ops.get(c.word).fragment_reads);
         self.waves.refresh(slot, ops);
@@ -187,9 +187,8 @@ impl Core {
         if sched.unit_free_at[timing.unit] > now {
             return Some(Waiting::Unit(sched.unit_free_at[timing.unit]));
         }
-        let bank = |row: u8| {
-            ((usize::from(op.destination + row) + usize::from(collector.swizzle)) & self.bank_mask) as u32
-        };
+        let bank =
+            |row: u8| (u32::from(op.destination + row) + u32::from(collector.swizzle)) & (self.banks - 1);
         let result = now + timing.result;
         let rows = op.destination_rows;
         if !(0..rows).all(|row| sched.write_ports.free(result + Cycle::from(row), bank(row))) {
@@ -201,16 +200,16 @@ impl Core {
         }
         sched.unit_free_at[timing.unit] = now + timing.interval;
         self.compute(scheduler, collector, op);
-        let &Collector { slot, sequence, word, .. } = collector;
+        let &Collector { sequence, word, .. } = collector;
         let last_row = result + Cycle::from(rows.max(1) - 1);
-        self.completions.schedule(last_row, Retired { slot, sequence, word });
+        self.completions.schedule(last_row, Retired { slot: collector.slot(), sequence, word });
         None
     }
 
     /// Works out the result of an instruction that enters its unit now, and puts it where it belongs: see
     /// [`Completions`](super::writeback::Completions) for why that is not too early.
     fn compute(&mut self, scheduler: usize, collector: &Collector, op: &MicroOp) {
-        let (width, slot) = (self.width, collector.slot);
+        let (width, slot) = (self.width, collector.slot());
         let base = self.slot_rows(slot);
         if op.inst.op == Op::MovSr {
             self.special_row(slot, op.inst.rs1);
@@ -249,11 +248,11 @@ impl Core {
     /// Puts the result into the destination registers of the lanes that take part.
     #[inline]
     fn put_rows(&mut self, collector: &Collector, op: &MicroOp) {
-        let first = (self.slot_rows(collector.slot) + usize::from(op.destination)) * self.width;
-        let words = usize::from(op.destination_rows) * self.width;
-        let rows = self.registers[first..][..words].chunks_exact_mut(self.width);
-        for (row, values) in rows.zip(self.result.chunks_exact(self.width)) {
-            alu::merge(self.host, collector.mask, values, row);
+        let first = self.slot_rows(collector.slot()) + usize::from(op.destination);
+        for row in 0..usize::from(op.destination_rows) {
+            let values = &self.result[row * self.width..][..self.width];
+            let register = &mut self.registers[(first + row) * self.width..][..self.width];
+            alu::merge(self.host, collector.mask, values, register);
         }
     }
 
@@ -285,7 +284,7 @@ impl Core {
         let op = ops.get(access.word);
         let register = op.destination + row;
         let wave = &self.waves.waves[slot];
-        let bank = ((usize::from(register) + usize::from(wave.swizzle)) & self.bank_mask) as u32;
+        let bank = (u32::from(register) + u32::from(wave.swizzle)) & (self.banks - 1);
         let ports: &WritePorts = &self.schedulers[usize::from(wave.scheduler)].write_ports;
         self.progress = true;
         if !ports.free(now, bank) {
@@ -373,6 +372,6 @@ impl Core {
 
 impl Collector {
     fn event(&self, cycle: Cycle, core: u32, stage: Stage) -> Event {
-        Event { cycle, core, slot: self.slot, sequence: self.sequence, word: self.word, stage }
+        Event { cycle, core, slot: self.slot(), sequence: self.sequence, word: self.word, stage }
     }
 }

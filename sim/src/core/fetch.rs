@@ -42,8 +42,10 @@ pub struct Fetch {
     /// Line number + 1 of each way, 0 where empty; ways of a set are adjacent, most recent first.
     tags: Vec<u32>,
     ways: usize,
+    /// A power of two.
     sets: usize,
-    line_words: u32,
+    /// log2 of the words of a line.
+    line_shift: u32,
     latency: Cycle,
     misses: Vec<Miss>,
     max_misses: usize,
@@ -67,7 +69,7 @@ impl Fetch {
             tags: vec![0; lines],
             ways,
             sets: lines / ways,
-            line_words: fetch.icache_line_bytes / WORD_BYTES,
+            line_shift: (fetch.icache_line_bytes / WORD_BYTES).trailing_zeros(),
             latency: Cycle::from(fetch.icache_latency_cycles),
             misses: Vec::with_capacity(fetch.icache_mshrs as usize),
             max_misses: fetch.icache_mshrs as usize,
@@ -81,7 +83,7 @@ impl Fetch {
 
     /// Looks a line up and makes it the most recent of its set.
     fn lookup(&mut self, line: u32) -> bool {
-        let set = line as usize % self.sets * self.ways;
+        let set = (line as usize & (self.sets - 1)) * self.ways;
         let ways = &mut self.tags[set..][..self.ways];
         match ways.iter().position(|&tag| tag == line + 1) {
             Some(way) => {
@@ -94,7 +96,7 @@ impl Fetch {
 
     /// Puts a line in the place of the least recent of its set.
     fn fill(&mut self, line: u32) {
-        let set = line as usize % self.sets * self.ways;
+        let set = (line as usize & (self.sets - 1)) * self.ways;
         let ways = &mut self.tags[set..][..self.ways];
         ways.rotate_right(1);
         ways[0] = line + 1;
@@ -127,7 +129,7 @@ impl Fetch {
             return false;
         }
         miss.sent = true;
-        let address = CODE_SPACE + u64::from(miss.line) * u64::from(self.line_words * WORD_BYTES);
+        let address = CODE_SPACE + (u64::from(miss.line) << self.line_shift) * u64::from(WORD_BYTES);
         let line = address & !(self.l1_line_bytes - 1);
         port.push(now, Request::read(ICACHE_TAG | miss.line, line, self.l1_sectors, CacheHint::Cached));
         true
@@ -160,16 +162,23 @@ impl Core {
             let bit: SlotMask = 1 << group.slot;
             self.waves.fetching &= !bit;
             let wave = &mut self.waves.waves[group.slot];
-            let before = wave.buffer.len();
+            let was_empty = wave.buffer.is_empty();
+            let mut push = |word| {
+                wave.buffer.push(word);
+                if P::ON {
+                    let (core, slot) = (self.index, group.slot);
+                    probe.step(Event { cycle: now, core, slot, sequence: 0, word, stage: Stage::Decode });
+                }
+            };
             if group.words == 0 {
                 // The end of the kernel takes the place of an instruction.
-                wave.buffer.push_back(group.first);
+                push(group.first);
                 self.waves.fetched_end |= bit;
             }
             let end = group.first + group.words;
             let mut word = group.first;
             if wave.straddling {
-                wave.buffer.push_back(word - 1);
+                push(word - 1);
                 wave.straddling = false;
                 word += 1;
             }
@@ -179,23 +188,11 @@ impl Core {
                     wave.straddling = true;
                     break;
                 }
-                wave.buffer.push_back(word);
+                push(word);
                 word = next;
             }
-            if P::ON {
-                for &word in wave.buffer.iter().skip(before) {
-                    probe.step(Event {
-                        cycle: now,
-                        core: self.index,
-                        slot: group.slot,
-                        sequence: 0,
-                        word,
-                        stage: Stage::Decode,
-                    });
-                }
-            }
             self.waves.refresh_room(group.slot);
-            if before == 0 {
+            if was_empty {
                 self.waves.refresh(group.slot, ops);
                 self.touch(group.slot);
             }
@@ -233,8 +230,8 @@ impl Core {
         let first = self.waves.waves[slot].fetch_word;
         // Groups and lines are aligned in the code section, not in the kernel.
         let address = ops.base + first;
-        let words = (fetch.group_words - address % fetch.group_words).min(ops.end() - first);
-        let line = address / fetch.line_words;
+        let words = (fetch.group_words - (address & (fetch.group_words - 1))).min(ops.end() - first);
+        let line = address >> fetch.line_shift;
         if words > 0 && !fetch.lookup(line) {
             let miss = match fetch.misses.iter().position(|m| m.line == line) {
                 Some(i) => i,

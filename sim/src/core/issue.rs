@@ -28,7 +28,7 @@ fn guard_lanes(wave: &Wave, op: &MicroOp) -> u64 {
 /// Lanes in which the predicate operand, negated where the instruction says so, is true.
 #[inline]
 fn condition_lanes(wave: &Wave, op: &MicroOp) -> u64 {
-    match op.inst.predicate_source() {
+    match op.predicate_source {
         None => !0,
         Some((predicate, negated)) => {
             let lanes = wave.predicates[usize::from(predicate)];
@@ -134,21 +134,8 @@ impl Core {
         match self.policy {
             IssuePolicy::Lrr | IssuePolicy::TwoLevel => next_in_turn(ready, last),
             IssuePolicy::Gto if ready >> last & 1 != 0 => last,
-            IssuePolicy::Gto | IssuePolicy::Oldest => self.oldest(ready),
+            IssuePolicy::Gto | IssuePolicy::Oldest => self.waves.oldest(ready),
         }
-    }
-
-    fn oldest(&self, slots: SlotMask) -> Slot {
-        let mut best = slots.trailing_zeros() as Slot;
-        let mut rest = slots & (slots - 1);
-        while rest != 0 {
-            let slot = rest.trailing_zeros() as Slot;
-            if self.waves.waves[slot].age < self.waves.waves[best].age {
-                best = slot;
-            }
-            rest &= rest - 1;
-        }
-        best
     }
 
     /// `two_level`: a wave that waits for memory or at a barrier leaves the active set; the oldest waves
@@ -160,7 +147,7 @@ impl Core {
         let mut active = self.schedulers[scheduler].active_set & here & !long_wait;
         let mut candidates = here & !long_wait & !active;
         while active.count_ones() < self.two_level_active && candidates != 0 {
-            let slot = self.oldest(candidates);
+            let slot = self.waves.oldest(candidates);
             active |= 1 << slot;
             candidates &= !(1 << slot);
         }
@@ -248,8 +235,9 @@ impl Core {
         probe: &mut P,
     ) -> Result<bool, Box<Fault>> {
         let wave = &mut self.waves.waves[slot];
-        let word = wave.buffer.pop_front().expect("a ready wave has a decoded instruction");
+        let word = wave.buffer.front().expect("a ready wave has a decoded instruction");
         let op = ops.get(word);
+        wave.buffer.pop(word + op.words);
         let sequence = wave.issued;
         wave.issued += 1;
         wave.last_word = word;
@@ -288,7 +276,7 @@ impl Core {
         }
         if effective {
             self.counters.wave_instructions += 1;
-            self.counters.lane_instructions += u64::from(lanes.count_ones());
+            self.counters.lane_instructions += self.count_lanes(lanes);
         } else {
             self.counters.squashed_instructions += 1;
         }
@@ -331,6 +319,12 @@ impl Core {
         Ok(effective)
     }
 
+    /// How many lanes a mask has: nearly always all of them.
+    #[inline]
+    fn count_lanes(&self, lanes: u64) -> u64 {
+        if lanes == u64::MAX >> (64 - self.width) { self.width as u64 } else { u64::from(lanes.count_ones()) }
+    }
+
     /// Gives the instruction to a collector and marks what it will write.
     fn collect(&mut self, scheduler: usize, slot: Slot, sequence: u64, word: u32, lanes: u64, op: &MicroOp) {
         let wave = &mut self.waves.waves[slot];
@@ -345,7 +339,7 @@ impl Core {
             wave.loads += u32::from(op.destination_rows > 0);
         }
         let condition = condition_lanes(wave, op);
-        let mut collector = Collector::new(op, slot, sequence, word, wave.swizzle, self.bank_mask);
+        let mut collector = Collector::new(op, slot, sequence, word, wave.swizzle, self.banks);
         (collector.mask, collector.condition) = (lanes, condition);
         let sched = &mut self.schedulers[scheduler];
         sched.collectors.push(collector);

@@ -83,7 +83,8 @@ pub struct Core {
     two_level_active: u32,
     branch_latency: Cycle,
     collectors_per_scheduler: usize,
-    bank_mask: usize,
+    /// Register banks of a scheduler.
+    banks: u32,
     units: [UnitTiming; ExecClass::ALL.len()],
     host: HostVectors,
     line_bytes: u64,
@@ -92,7 +93,6 @@ pub struct Core {
 
     waves: Waves,
     workgroups: Vec<Workgroup>,
-    next_age: u64,
     schedulers: Vec<Scheduler>,
     /// Of each scheduler: the first cycle in which an instruction could leave its collector.
     dispatch_at: Vec<Cycle>,
@@ -183,7 +183,7 @@ impl Core {
             two_level_active: c.issue.two_level_active,
             branch_latency: Cycle::from(c.branch_latency_cycles),
             collectors_per_scheduler: c.registers.collectors as usize,
-            bank_mask: c.registers.banks as usize - 1,
+            banks: c.registers.banks,
             units,
             host: HostVectors::new(),
             line_bytes: u64::from(c.l1.line_bytes),
@@ -191,7 +191,6 @@ impl Core {
             usable_slots: u64::MAX >> (64 - usable.min(slots)),
             waves: Waves::new(config),
             workgroups: vec![Workgroup::default(); launch.max_workgroups],
-            next_age: 0,
             schedulers: (0..schedulers)
                 .map(|s| Scheduler {
                     slots: slots_of(s),

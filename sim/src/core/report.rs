@@ -33,7 +33,7 @@ impl Core {
         let waves = &self.waves;
         let wave = &waves.waves[slot];
         let has = |mask: u64| mask >> slot & 1 != 0;
-        let head = wave.buffer.front().copied();
+        let head = wave.buffer.front();
         let waits_for = if has(waves.ended) {
             format!("its {} instructions in flight; its lanes have halted", wave.in_flight)
         } else if has(waves.at_barrier) {

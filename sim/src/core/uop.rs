@@ -1,5 +1,6 @@
 //! Micro-operations: every word of a kernel decoded once, with what the pipeline asks of it.
 
+use super::collector::BankRows;
 use crate::config::{Config, DivergenceMode};
 use crate::isa::operand::Role;
 use crate::isa::table::MemoryOp;
@@ -51,6 +52,7 @@ impl RegisterSet {
 
 /// How the issue stage treats a micro-operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)] // asked for several times an instruction: not folded into what `Illegal` carries
 pub enum Kind {
     /// Through collectors to an execution unit.
     Compute,
@@ -96,6 +98,10 @@ pub struct MicroOp {
     pub reads: [u8; MAX_SOURCE_ROWS],
     /// How many of `reads` are used.
     pub read_rows: u8,
+    /// The banks of `reads` for a wave whose registers are not offset over the banks.
+    pub read_banks: BankRows,
+    /// The predicate operand (not the guard), and whether it is negated.
+    pub predicate_source: Option<(u8, bool)>,
     /// First register written.
     pub destination: u8,
     /// Rows written.
@@ -205,6 +211,8 @@ impl MicroOp {
             source_rows: 0,
             reads: [0; MAX_SOURCE_ROWS],
             read_rows: 0,
+            read_banks: BankRows::default(),
+            predicate_source: None,
             destination: 0,
             destination_rows: 0,
             writes: RegisterSet::default(),
@@ -234,6 +242,8 @@ impl MicroOp {
                 op.source_rows += 1;
             }
         }
+        let reads = &op.reads[..usize::from(op.read_rows)];
+        op.read_banks = BankRows::of(reads, config.core.registers.banks);
         if let Some((first, rows)) = inst.destination(width) {
             (op.destination, op.destination_rows) = (first, rows);
             op.writes.insert_rows(first, rows);
@@ -246,7 +256,8 @@ impl MicroOp {
         if inst.guard.is_some() {
             op.predicate_hazards |= 1 << inst.guard.predicate;
         }
-        if let Some((predicate, _)) = inst.predicate_source() {
+        op.predicate_source = inst.predicate_source();
+        if let Some((predicate, _)) = op.predicate_source {
             op.predicate_hazards |= 1 << predicate;
         }
         for operand in inst.op.info().operands {

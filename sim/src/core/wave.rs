@@ -5,10 +5,58 @@ use super::release::Releases;
 use super::uop::{Kind, MicroOp, MicroOps, RegisterSet};
 use crate::config::Config;
 use crate::isa::{PREDICATES, Scope};
-use std::collections::VecDeque;
 
 /// A wave slot of a core, 0 to 63.
 pub type Slot = usize;
+
+/// The decoded instructions of a wave. They follow one another in the kernel, so the first and their number say all.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct InstructionBuffer {
+    first: u32,
+    entries: u32,
+}
+
+impl InstructionBuffer {
+    /// Adds the instruction behind the last, as a word of the kernel.
+    #[inline]
+    pub fn push(&mut self, word: u32) {
+        if self.entries == 0 {
+            self.first = word;
+        }
+        self.entries += 1;
+    }
+
+    /// The word of the oldest instruction.
+    #[inline]
+    pub fn front(&self) -> Option<u32> {
+        (self.entries > 0).then_some(self.first)
+    }
+
+    /// Takes the oldest instruction; the one behind it starts at the word `next`.
+    #[inline]
+    pub fn pop(&mut self, next: u32) {
+        debug_assert!(self.entries > 0, "pop of an empty instruction buffer");
+        self.entries -= 1;
+        self.first = next;
+    }
+
+    /// How many there are.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.entries as usize
+    }
+
+    /// True if there is none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.entries == 0
+    }
+
+    /// Drops all.
+    pub fn clear(&mut self) {
+        self.entries = 0;
+    }
+}
 
 /// One wave slot.
 #[derive(Debug, Clone)]
@@ -17,8 +65,8 @@ pub struct Wave {
     pub control: Divergence,
     /// Lanes in which each predicate is true.
     pub predicates: [u64; PREDICATES],
-    /// Decoded instructions in order, as words of the kernel.
-    pub buffer: VecDeque<u32>,
+    /// Decoded instructions.
+    pub buffer: InstructionBuffer,
     /// Next word to fetch.
     pub fetch_word: u32,
     /// The last fetched word is the first of a two-word instruction whose second is still to come.
@@ -42,8 +90,6 @@ pub struct Wave {
     pub in_flight: u32,
     /// Instructions issued, the sequence number of the next.
     pub issued: u64,
-    /// Order of arrival at the core.
-    pub age: u64,
     /// Workgroup slot.
     pub workgroup: usize,
     /// Wave of the workgroup.
@@ -64,6 +110,8 @@ pub type SlotMask = u64;
 pub struct Waves {
     /// Per slot.
     pub waves: Vec<Wave>,
+    /// Of each slot: the slots whose waves came before its own.
+    older: Vec<SlotMask>,
     /// Slots that hold a wave.
     pub resident: SlotMask,
     /// The instruction buffer is not empty.
@@ -103,7 +151,7 @@ impl Waves {
         let wave = Wave {
             control: Divergence::new(core.divergence_depth as usize, core.call_depth as usize),
             predicates: [0; PREDICATES],
-            buffer: VecDeque::with_capacity(core.fetch.buffer_entries as usize),
+            buffer: InstructionBuffer::default(),
             fetch_word: 0,
             straddling: false,
             pending: RegisterSet::default(),
@@ -115,7 +163,6 @@ impl Waves {
             loads: 0,
             in_flight: 0,
             issued: 0,
-            age: 0,
             workgroup: 0,
             wave_id: 0,
             scheduler: 0,
@@ -124,16 +171,16 @@ impl Waves {
         };
         let slots = core.max_waves as usize;
         Waves {
-            // A clone of a VecDeque or Vec has no spare capacity; each slot makes its own.
+            // A clone of a Vec has no spare capacity; each slot makes its own.
             waves: (0..slots)
                 .map(|slot| Wave {
                     scheduler: (slot % core.schedulers as usize) as u8,
                     swizzle: (slot / core.schedulers as usize) as u8,
                     control: Divergence::new(core.divergence_depth as usize, core.call_depth as usize),
-                    buffer: VecDeque::with_capacity(core.fetch.buffer_entries as usize),
                     ..wave.clone()
                 })
                 .collect(),
+            older: vec![0; slots],
             resident: 0,
             buffered: 0,
             hazard_free: 0,
@@ -154,7 +201,7 @@ impl Waves {
     }
 
     /// Starts a wave in a free slot at the kernel's first word.
-    pub fn start(&mut self, slot: Slot, lanes: u64, workgroup: usize, wave_id: u32, age: u64) {
+    pub fn start(&mut self, slot: Slot, lanes: u64, workgroup: usize, wave_id: u32) {
         let wave = &mut self.waves[slot];
         wave.control.start(lanes);
         wave.predicates = [0; PREDICATES];
@@ -162,12 +209,13 @@ impl Waves {
         wave.fetch_word = 0;
         wave.straddling = false;
         wave.issued = 0;
-        wave.age = age;
         wave.workgroup = workgroup;
         wave.wave_id = wave_id;
         wave.last_word = 0;
         debug_assert!(wave.in_flight == 0 && wave.accesses == 0 && wave.pending_predicates == 0);
         let bit = 1 << slot;
+        self.older.iter_mut().for_each(|older| *older &= !bit);
+        self.older[slot] = self.resident;
         self.resident |= bit;
         self.has_room |= bit;
         for mask in [
@@ -180,6 +228,19 @@ impl Waves {
             &mut self.ended,
         ] {
             *mask &= !bit;
+        }
+    }
+
+    /// The slot of some, at least one, whose wave came first.
+    #[inline]
+    pub fn oldest(&self, slots: SlotMask) -> Slot {
+        let mut oldest = slots.trailing_zeros() as Slot;
+        loop {
+            let older = slots & self.older[oldest];
+            if older == 0 {
+                return oldest;
+            }
+            oldest = older.trailing_zeros() as Slot;
         }
     }
 
@@ -196,13 +257,13 @@ impl Waves {
     #[inline]
     pub fn refresh_room(&mut self, slot: Slot) {
         let room = self.buffer_entries - self.waves[slot].buffer.len() >= self.fetch_words;
-        set(&mut self.has_room, 1 << slot, room);
+        set(&mut self.has_room, slot, room);
     }
 
     /// The micro-operation at the head of the wave's buffer.
     #[inline]
     pub fn head<'a>(&self, slot: Slot, ops: &'a MicroOps) -> Option<&'a MicroOp> {
-        self.waves[slot].buffer.front().map(|&word| ops.get(word))
+        self.waves[slot].buffer.front().map(|word| ops.get(word))
     }
 
     /// Works out anew what the wave's next instruction waits for. To be called whenever its buffer head,
@@ -210,14 +271,16 @@ impl Waves {
     pub fn refresh(&mut self, slot: Slot, ops: &MicroOps) {
         let bit: SlotMask = 1 << slot;
         let wave = &self.waves[slot];
-        let Some(&word) = wave.buffer.front() else {
+        let Some(word) = wave.buffer.front() else {
             self.buffered &= !bit;
             return;
         };
         let op = ops.get(word);
         self.buffered |= bit;
-        let memory_hazard = wave.pending_loads.intersects(&op.hazards);
-        let free = !wave.pending.intersects(&op.hazards)
+        let hazard = wave.pending.intersects(&op.hazards);
+        // What a load will write is pending as well.
+        let memory_hazard = hazard && wave.pending_loads.intersects(&op.hazards);
+        let free = !hazard
             && wave.pending_predicates & op.predicate_hazards == 0
             && wave.pending_fragments & op.fragment_hazards == 0
             && wave.reading_fragments & op.fragment_locks == 0;
@@ -238,10 +301,10 @@ impl Waves {
             Kind::Fence { .. } => wave.accesses > 0,
             _ => false,
         };
-        set(&mut self.memory_hazard, bit, memory_hazard);
-        set(&mut self.hazard_free, bit, free);
-        set(&mut self.draining, bit, drains);
-        set(&mut self.needs_collector, bit, op.needs_collector());
+        set(&mut self.memory_hazard, slot, memory_hazard);
+        set(&mut self.hazard_free, slot, free);
+        set(&mut self.draining, slot, drains);
+        set(&mut self.needs_collector, slot, op.needs_collector());
     }
 
     /// True if the wave's next instruction waits for earlier ones, so that one that retires may matter.
@@ -261,6 +324,6 @@ impl Waves {
 }
 
 #[inline]
-fn set(mask: &mut SlotMask, bit: SlotMask, on: bool) {
-    *mask = if on { *mask | bit } else { *mask & !bit };
+fn set(mask: &mut SlotMask, slot: Slot, on: bool) {
+    *mask = *mask & !(1 << slot) | SlotMask::from(on) << slot;
 }

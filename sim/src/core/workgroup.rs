@@ -59,8 +59,7 @@ impl Core {
             slots |= 1 << slot;
             let first = wave_id * self.width as u32;
             let lanes = (self.shape.threads - first).min(self.width as u32);
-            self.waves.start(slot, u64::MAX >> (64 - lanes), index, wave_id, self.next_age);
-            self.next_age += 1;
+            self.waves.start(slot, u64::MAX >> (64 - lanes), index, wave_id);
             self.touch(slot);
             let rows = self.rows_per_wave * self.width;
             let registers = &mut self.registers[slot * rows..][..rows];

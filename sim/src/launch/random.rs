@@ -1,8 +1,10 @@
 //! Random contents. Everything comes from PCG-XSH-RR 64/32, whose values are the same everywhere, through
 //! arithmetic that is stated here, so that a seed means the same data on every machine and in every version.
 
+use fnv::FnvHasher;
 use rand::Rng;
 use rand_pcg::Pcg32;
+use std::hash::Hasher;
 
 /// A generator for one use: the seed of the launch file, and a stream from the name of what it fills, so that
 /// contents do not depend on the order of buffers.
@@ -14,11 +16,9 @@ pub struct Random {
 impl Random {
     /// The generator for what has this name.
     pub fn new(seed: u64, name: &str) -> Random {
-        // FNV-1a, 64 bits.
-        let stream = name
-            .bytes()
-            .fold(0xCBF2_9CE4_8422_2325, |h: u64, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01B3));
-        Random { pcg: Pcg32::new(seed, stream) }
+        let mut stream = FnvHasher::default();
+        stream.write(name.as_bytes());
+        Random { pcg: Pcg32::new(seed, stream.finish()) }
     }
 
     /// Uniform in 0 .. bound: the high half of a 64-bit product. A bias of at most bound / 2^32 is accepted.

@@ -7,7 +7,9 @@ use super::variant::{Scenario, Variant, variants};
 use crate::config::{Config, WritePolicy};
 use crate::diagnostic::Diagnostic;
 use crate::isa::special::Scope;
+use fnv::FnvHasher;
 use std::collections::{BTreeSet, HashMap};
+use std::hash::Hasher;
 
 /// How tests are run.
 #[derive(Debug, Clone, Copy)]
@@ -126,7 +128,9 @@ impl Campaign<'_> {
 
 /// FNV-1a, 64 bits: the same everywhere.
 fn fingerprint(text: &str) -> u64 {
-    text.bytes().fold(0xCBF2_9CE4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01B3))
+    let mut hasher = FnvHasher::default();
+    hasher.write(text.as_bytes());
+    hasher.finish()
 }
 
 /// The checker with its memory of scenarios that are the same to the axioms.

@@ -2,6 +2,8 @@
 
 use crate::clock::Cycle;
 use crate::isa::WORD_BYTES;
+use fnv::FnvHasher;
+use std::hash::Hasher;
 
 /// Declares an enum with a code for the binary form and a name for the text form.
 macro_rules! coded {
@@ -226,10 +228,9 @@ impl Launched {
 
 /// FNV-1a (Fowler, Noll, Vo) of 64 bits over the bytes of code words, little-endian.
 pub fn kernel_hash(code: &[u32]) -> u64 {
-    let bytes = code.iter().flat_map(|word| word.to_le_bytes());
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
+    let mut hasher = FnvHasher::default();
+    code.iter().for_each(|word| hasher.write(&word.to_le_bytes()));
+    hasher.finish()
 }
 
 /// A time for which an instruction waited.

@@ -1,6 +1,7 @@
 //! The coalescer: a wave's lane addresses become accesses to lines.
 
 use super::lanes_of;
+use super::pattern::{words_from, words_to};
 use crate::isa::table::{AccessKind, AtomicOp, MemoryOp};
 use crate::memory::message::MAX_LINE_BYTES;
 use std::ops::Range;
@@ -62,6 +63,31 @@ pub fn lines_of(
             }
             from = to + 1;
         }
+    }
+}
+
+/// [`lines_of`] a load or store of consecutive aligned words, one a lane, lane 0's at `first`.
+pub fn lines_of_row(
+    first: u32,
+    lanes: usize,
+    line_bytes: u32,
+    sector_bytes: u32,
+    lines: &mut Vec<LineAccess>,
+) {
+    lines.clear();
+    let (line_mask, sector_shift) = (line_bytes - 1, sector_bytes.trailing_zeros());
+    let mut lane = 0;
+    while lane < lanes {
+        let start = first + 4 * lane as u32;
+        let inside = start & line_mask;
+        let here = (((line_bytes - inside) / 4) as usize).min(lanes - lane);
+        let sectors = sectors_between(inside, inside + 4 * here as u32 - 1, sector_shift);
+        lines.push(LineAccess {
+            address: start & !line_mask,
+            lanes: u64::MAX >> (64 - here) << lane,
+            sectors,
+        });
+        lane += here;
     }
 }
 
@@ -139,6 +165,30 @@ pub fn payload(
         }
     }
     payload
+}
+
+/// The lanes of an access to consecutive words, lane 0's at `first`, and where in the line the first of them is.
+fn run_in(first: u32, line: &LineAccess) -> (Range<usize>, usize) {
+    let start = line.lanes.trailing_zeros();
+    let count = (!(line.lanes >> start)).trailing_zeros();
+    let offset = first + 4 * start - line.address;
+    (start as usize..(start + count) as usize, offset as usize)
+}
+
+/// [`payload`] of a store of consecutive words, one a lane, lane 0's at `first`.
+pub fn payload_of_row(first: u32, line: &LineAccess, values: &[u32]) -> Payload {
+    let (lanes, offset) = run_in(first, line);
+    let bytes = 4 * lanes.len();
+    let mut payload =
+        Payload { byte_mask: u128::MAX >> (128 - bytes) << offset, data: [0; MAX_LINE_BYTES], swap: 0 };
+    words_to(&values[lanes], &mut payload.data[offset..][..bytes]);
+    payload
+}
+
+/// [`take_line`] of a load of consecutive words, one a lane, lane 0's at `first`.
+pub fn take_row(first: u32, line: &LineAccess, data: &[u8], output: &mut [u32]) {
+    let (lanes, offset) = run_in(first, line);
+    words_from(&data[offset..], &mut output[lanes]);
 }
 
 /// Gives the lanes of one access their bytes of the line: `outputs` are rows of `width` lanes, of which
@@ -259,6 +309,32 @@ mod tests {
         assert_eq!(found.iter().map(|l| l.lanes).collect::<Vec<_>>(), [0b0011, 0b0100, 0b1000]);
         let found = lines(Op::AtomicCas, 0b11, &[0x100, 0x104]);
         assert_eq!(found.iter().map(|l| l.lanes).collect::<Vec<_>>(), [0b01, 0b10]);
+    }
+
+    #[test]
+    fn a_row_of_words_is_treated_as_its_lanes_are() {
+        let (load, store) = (Op::DeviceLoadU32.memory().unwrap(), Op::DeviceStoreU32.memory().unwrap());
+        for (first, line_bytes) in [(0x1000, 128), (0x1014, 128), (0x107C, 128), (0x1044, 32), (0x1FFC, 64)] {
+            let addresses: Vec<u32> = (0..32).map(|lane| first + 4 * lane).collect();
+            let (mut lane_by_lane, mut as_row) = (Vec::new(), Vec::new());
+            lines_of(load, 0xFFFF_FFFF, &addresses, line_bytes, 16, &mut lane_by_lane);
+            lines_of_row(first, 32, line_bytes, 16, &mut as_row);
+            assert_eq!(as_row, lane_by_lane);
+            let inputs: Vec<u32> =
+                addresses.iter().copied().chain((0..32).map(|v| v * 0x0101_0203)).collect();
+            let data: [u8; MAX_LINE_BYTES] = std::array::from_fn(|i| i as u8 ^ 0x5A);
+            let (mut some, mut other) = ([0; 32], [0; 32]);
+            for line in &as_row {
+                let (a, b) = (
+                    payload(store, line, line_bytes, &inputs, 32),
+                    payload_of_row(first, line, &inputs[32..]),
+                );
+                assert_eq!((a.byte_mask, a.data), (b.byte_mask, b.data));
+                take_line(load, line, line_bytes, &data, &inputs, &mut some, 32);
+                take_row(first, line, &data, &mut other);
+            }
+            assert_eq!(some, other);
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Local memory of a core: data of its resident workgroups, banks and conflict passes.
 
 use super::coalesce::{lane_bytes, set_lane_bytes};
+use super::pattern::{Pattern, words_from, words_to};
 use super::{MemoryInstruction, lanes_of};
 use crate::alu::FRAGMENT_ROWS;
 use crate::clock::Cycle;
@@ -10,6 +11,7 @@ use crate::core::probe::Probe;
 use crate::core::uop::MicroOps;
 use crate::isa::table::{AccessKind, MemoryOp};
 use crate::isa::{MMA_DIM, MMA_FRAGMENTS, Op};
+use std::ops::RangeInclusive;
 
 /// What an access wants of a bank.
 #[derive(Debug, Clone, Copy, Default)]
@@ -96,6 +98,12 @@ impl LocalMemory {
         }
         longest
     }
+
+    /// [`passes`](Self::passes) of an access that touches every byte of a span: its words go round the banks.
+    pub fn passes_of_span(&self, span: RangeInclusive<u64>) -> u32 {
+        let words = (span.end() >> self.word_shift) - (span.start() >> self.word_shift) + 1;
+        (words as u32).div_ceil(self.bank_mask + 1)
+    }
 }
 
 impl Core {
@@ -145,8 +153,24 @@ impl Core {
 
 fn load(instruction: &mut MemoryInstruction, memory: &[u8], width: usize) {
     let bytes = usize::from(instruction.memory.bytes);
+    if let Pattern::Consecutive { first } = instruction.pattern {
+        return words_from(&memory[first as usize..], &mut instruction.outputs[..width]);
+    }
     if bytes == 4 {
+        if let Pattern::Uniform { address } = instruction.pattern
+            && let Some(&word) = memory[address as usize..].first_chunk()
+        {
+            return instruction.outputs[..width].fill(u32::from_le_bytes(word));
+        }
         let (addresses, outputs) = (&instruction.inputs[..width], &mut instruction.outputs[..width]);
+        if instruction.mask == u64::MAX >> (64 - width) {
+            for (output, &address) in outputs.iter_mut().zip(addresses) {
+                if let Some(&word) = memory[address as usize..].first_chunk() {
+                    *output = u32::from_le_bytes(word);
+                }
+            }
+            return;
+        }
         for lane in lanes_of(instruction.mask) {
             if let Some(&word) = memory[addresses[lane] as usize..].first_chunk() {
                 outputs[lane] = u32::from_le_bytes(word);
@@ -165,6 +189,9 @@ fn load(instruction: &mut MemoryInstruction, memory: &[u8], width: usize) {
 fn store(instruction: &MemoryInstruction, memory: &mut [u8], width: usize) {
     let bytes = usize::from(instruction.memory.bytes);
     let (addresses, values) = instruction.inputs.split_at(width);
+    if let Pattern::Consecutive { first } = instruction.pattern {
+        return words_to(&values[..width], &mut memory[first as usize..]);
+    }
     for lane in lanes_of(instruction.mask) {
         let target = &mut memory[addresses[lane] as usize..][..bytes];
         target.copy_from_slice(&lane_bytes(values, lane, width)[..bytes]);

@@ -2,122 +2,25 @@
 //! and L1 accesses in order, results in the order in which they are complete.
 
 pub mod coalesce;
+mod instruction;
 pub mod local;
+mod pattern;
 
 use super::Core;
 use super::collector::{Collector, OperandRows};
 use super::probe::{MemoryEvent, Probe};
 use super::release::Epoch;
 use super::uop::{MAX_SOURCE_ROWS, MicroOp, MicroOps};
-use super::wave::Slot;
 use crate::clock::{Cycle, NEVER};
 use crate::config::Config;
 use crate::isa::table::{AccessKind, AtomicOp, MemoryOp, Space};
-use crate::isa::{MMA_DIM, Op, Scope};
+use crate::isa::{Op, Scope};
 use crate::memory::{Access, Operation, ResponseKind};
-use crate::program::fault::{Fault, FaultKind};
-use coalesce::LineAccess;
+use crate::program::fault::Fault;
+use instruction::{MAX_LOAD_ROWS, Owner};
+pub use instruction::{MemoryInstruction, Retired, lanes_of};
+use pattern::Pattern;
 use std::collections::VecDeque;
-
-/// Destination rows of a load at most (u128).
-const MAX_LOAD_ROWS: usize = 4;
-
-/// Whom an L1 response is for, packed into the access's owner: instruction in bits 0 to 15, its line in
-/// 16 to 22, epoch of a store in 24.
-#[derive(Debug, Clone, Copy)]
-struct Owner(u32);
-
-impl Owner {
-    /// An atomic that the L1 performs: its store to the L2 is acknowledged separately.
-    const CORE_SCOPE: u32 = 1 << 23;
-    /// The instruction returns nothing and has retired when the response comes.
-    const POSTED: u32 = 1 << 25;
-
-    fn new(index: u16, line: usize, instruction: &MemoryInstruction, epoch: Epoch) -> Owner {
-        let posted = if instruction.returns { 0 } else { Owner::POSTED };
-        let core_scope = if instruction.performed_by_l1() { Owner::CORE_SCOPE } else { 0 };
-        Owner(u32::from(index) | (line as u32) << 16 | (epoch as u32) << 24 | posted | core_scope)
-    }
-
-    fn has(self, flag: u32) -> bool {
-        self.0 & flag != 0
-    }
-
-    fn instruction(self) -> usize {
-        (self.0 & 0xFFFF) as usize
-    }
-
-    fn line(self) -> usize {
-        (self.0 >> 16 & 0x7F) as usize
-    }
-
-    fn epoch(self) -> Epoch {
-        (self.0 >> 24 & 1) as Epoch
-    }
-}
-
-/// An instruction that has become visible.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Retired {
-    /// Wave slot.
-    pub slot: Slot,
-    /// Position in the wave's issue order.
-    pub sequence: u64,
-    /// Word of the kernel.
-    pub word: u32,
-}
-
-/// One wave memory instruction, from its collector until it is performed and its result is written.
-#[derive(Debug, Clone)]
-pub struct MemoryInstruction {
-    /// Wave slot.
-    pub slot: Slot,
-    sequence: u64,
-    /// Word of the kernel.
-    pub word: u32,
-    /// Effective lanes.
-    pub mask: u64,
-    memory: MemoryOp,
-    scope: Scope,
-    returns: bool,
-    fragment: u8,
-    /// Source rows: the address row first.
-    inputs: Vec<u32>,
-    outputs: Vec<u32>,
-    lines: Vec<LineAccess>,
-    next_line: usize,
-    outstanding: u32,
-}
-
-impl MemoryInstruction {
-    /// A row of the result.
-    pub fn output_row(&self, row: u8, width: usize) -> &[u32] {
-        &self.outputs[usize::from(row) * width..][..width]
-    }
-
-    /// How often a lane accesses memory: a tile is accessed row by row, anything else is one row.
-    fn rows(&self) -> u32 {
-        if self.memory.kind == AccessKind::Tile { MMA_DIM as u32 } else { 1 }
-    }
-
-    /// The addresses of a row, of the participating lanes with the lowest first.
-    fn row_addresses(&self, row: u32, width: usize) -> impl Iterator<Item = u32> {
-        let (bases, strides) = self.inputs.split_at(width);
-        lanes_of(self.mask).map(move |lane| match row {
-            0 => bases[lane],
-            row => bases[lane].wrapping_add(row.wrapping_mul(strides[lane])),
-        })
-    }
-
-    fn performed_by_l1(&self) -> bool {
-        matches!(self.memory.kind, AccessKind::Atomic(_)) && self.scope <= Scope::Workgroup
-    }
-
-    /// Which instruction it is.
-    pub fn retired(&self) -> Retired {
-        Retired { slot: self.slot, sequence: self.sequence, word: self.word }
-    }
-}
 
 /// What the head of the queue is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -196,6 +99,7 @@ impl Lsu {
                 fragment: 0,
                 inputs: vec![0; MAX_SOURCE_ROWS * width],
                 outputs: vec![0; MAX_LOAD_ROWS * width],
+                pattern: Pattern::Scattered,
                 lines: Vec::with_capacity(2 * width),
                 next_line: 0,
                 outstanding: 0,
@@ -203,7 +107,7 @@ impl Lsu {
             (self.instructions.len() - 1) as u16
         });
         let instruction = &mut self.instructions[usize::from(index)];
-        instruction.slot = collector.slot;
+        instruction.slot = collector.slot();
         instruction.sequence = collector.sequence;
         instruction.word = collector.word;
         instruction.mask = collector.mask;
@@ -212,11 +116,10 @@ impl Lsu {
         instruction.returns = op.destination_rows > 0;
         // The fragment of a tile is in the field that holds no register: rs2 of a store, rd of a load.
         instruction.fragment = if op.inst.op == Op::MmaStoreC { op.inst.rs2 } else { op.inst.rd };
-        for (kept, row) in
-            instruction.inputs.chunks_exact_mut(width).zip(&rows[..usize::from(op.source_rows)])
-        {
-            kept.copy_from_slice(row);
+        for (i, row) in rows[..usize::from(op.source_rows)].iter().enumerate() {
+            instruction.inputs[i * width..][..width].copy_from_slice(row);
         }
+        instruction.pattern = Pattern::of(memory, collector.mask, rows[0]);
         self.queue.push_back(index);
     }
 
@@ -250,55 +153,6 @@ impl Lsu {
         let returns = if self.returns.is_empty() { NEVER } else { now + 1 };
         local.min(head).min(returns)
     }
-
-    /// The bounds and alignment check of an instruction. The lanes at fault and the fault of the lowest.
-    fn check(&self, instruction: &MemoryInstruction, local_bytes: u32) -> Result<(), (u64, FaultKind)> {
-        let memory = instruction.memory;
-        let size = match memory.space {
-            Space::Local => u64::from(local_bytes),
-            Space::Device => self.device_bytes,
-        };
-        let bytes = u32::from(memory.bytes);
-        let atomic = matches!(memory.kind, AccessKind::Atomic(_));
-        let misaligned = |address: u32| atomic && !address.is_multiple_of(4);
-        let outside = |address: u32| u64::from(address) + u64::from(bytes) > size;
-        let rows = 0..instruction.rows();
-        let well = |address| !misaligned(address) && !outside(address);
-        // Nearly always all is well; who is at fault is found out only if not.
-        if rows.clone().all(|row| instruction.row_addresses(row, self.width).all(well)) {
-            return Ok(());
-        }
-        let mut first = None;
-        let mut faulty = 0;
-        for (place, lane) in lanes_of(instruction.mask).enumerate() {
-            for row in rows.clone() {
-                let Some(address) = instruction.row_addresses(row, self.width).nth(place) else { continue };
-                let kind = if misaligned(address) {
-                    FaultKind::MisalignedAtomic { space: memory.space, address }
-                } else if outside(address) {
-                    FaultKind::OutOfBounds { space: memory.space, address, bytes, size }
-                } else {
-                    continue;
-                };
-                first.get_or_insert(kind);
-                faulty |= 1 << lane;
-            }
-        }
-        first.map_or(Ok(()), |kind| Err((faulty, kind)))
-    }
-}
-
-/// The lanes of a mask, lowest first.
-pub fn lanes_of(mask: u64) -> impl Iterator<Item = usize> {
-    let mut rest = mask;
-    std::iter::from_fn(move || {
-        if rest == 0 {
-            return None;
-        }
-        let lane = rest.trailing_zeros() as usize;
-        rest &= rest - 1;
-        Some(lane)
-    })
 }
 
 impl Core {
@@ -337,17 +191,7 @@ impl Core {
             }
         } else if !owner.has(Owner::POSTED) {
             let instruction = &mut self.lsu.instructions[owner.instruction()];
-            let MemoryInstruction { memory, lines, inputs, outputs, .. } = instruction;
-            let line = &lines[owner.line()];
-            coalesce::take_line(
-                *memory,
-                line,
-                self.lsu.line_bytes,
-                response.data,
-                inputs,
-                outputs,
-                self.width,
-            );
+            instruction.take_line(owner.line(), self.lsu.line_bytes, response.data, self.width);
             instruction.outstanding -= 1;
             if instruction.outstanding == 0 && instruction.next_line == instruction.lines.len() {
                 self.lsu.pending -= 1;
@@ -402,7 +246,11 @@ impl Core {
         self.progress = true;
         let lsu = &mut self.lsu;
         let instruction = &lsu.instructions[usize::from(index)];
-        if let Err((lanes, kind)) = lsu.check(instruction, self.shape.launch.local_memory_bytes) {
+        let size = match instruction.memory.space {
+            Space::Local => u64::from(self.shape.launch.local_memory_bytes),
+            Space::Device => lsu.device_bytes,
+        };
+        if let Err((lanes, kind)) = instruction.check(size, self.width) {
             let (slot, word) = (instruction.slot, instruction.word);
             return Err(self.fault(now, slot, word, lanes, ops, kind));
         }
@@ -435,10 +283,12 @@ impl Core {
             });
         }
         if memory.space == Space::Local {
-            let mut passes = 0;
-            for row in 0..instruction.rows() {
-                passes += self.local.passes(instruction.row_addresses(row, self.width), memory);
-            }
+            let passes = match instruction.pattern.span(memory, self.width) {
+                Some(span) => self.local.passes_of_span(span),
+                None => (0..instruction.rows())
+                    .map(|row| self.local.passes(instruction.row_addresses(row, self.width), memory))
+                    .sum(),
+            };
             lsu.head = Head::Local(now + Cycle::from(passes) - 1);
             self.counters.local_accesses += 1;
             self.counters.local_passes += u64::from(passes);
@@ -451,8 +301,19 @@ impl Core {
         }
         let (line_bytes, sector_bytes) = (lsu.line_bytes, lsu.sector_bytes);
         let instruction = &mut lsu.instructions[usize::from(index)];
-        let MemoryInstruction { inputs, lines, mask, .. } = instruction;
-        coalesce::lines_of(memory, *mask, &inputs[..self.width], line_bytes, sector_bytes, lines);
+        let MemoryInstruction { inputs, lines, mask, pattern, .. } = instruction;
+        match *pattern {
+            Pattern::Consecutive { first } => {
+                coalesce::lines_of_row(first, self.width, line_bytes, sector_bytes, lines);
+            }
+            Pattern::Uniform { .. } => {
+                coalesce::lines_of(memory, 1, &inputs[..1], line_bytes, sector_bytes, lines);
+                lines.iter_mut().for_each(|line| line.lanes = *mask);
+            }
+            Pattern::Scattered => {
+                coalesce::lines_of(memory, *mask, &inputs[..self.width], line_bytes, sector_bytes, lines)
+            }
+        }
         instruction.next_line = 0;
         instruction.outstanding = 0;
         lsu.head = Head::Device;
@@ -470,8 +331,7 @@ impl Core {
         let line = instruction.lines[instruction.next_line];
         let epoch = self.waves.releases.open();
         let owner = Owner::new(index, instruction.next_line, instruction, epoch);
-        let payload =
-            coalesce::payload(instruction.memory, &line, lsu.line_bytes, &instruction.inputs, self.width);
+        let payload = instruction.payload(&line, lsu.line_bytes, self.width);
         let operation = match instruction.memory.kind {
             AccessKind::Load | AccessKind::Tile => Operation::Load { sectors: line.sectors },
             AccessKind::Store => Operation::Store { byte_mask: payload.byte_mask, data: &payload.data },

@@ -1,0 +1,193 @@
+//! One wave memory instruction: what the load/store unit knows of it, and the check of its addresses.
+
+use super::coalesce::{self, LineAccess, Payload};
+use super::pattern::Pattern;
+use crate::core::release::Epoch;
+use crate::core::wave::Slot;
+use crate::isa::table::{AccessKind, MemoryOp};
+use crate::isa::{MMA_DIM, Scope};
+use crate::program::fault::FaultKind;
+
+/// Destination rows of a load at most (u128).
+pub(super) const MAX_LOAD_ROWS: usize = 4;
+
+/// Whom an L1 response is for, packed into the access's owner: instruction in bits 0 to 15, its line in
+/// 16 to 22, epoch of a store in 24.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Owner(pub(super) u32);
+
+impl Owner {
+    /// An atomic that the L1 performs: its store to the L2 is acknowledged separately.
+    pub(super) const CORE_SCOPE: u32 = 1 << 23;
+    /// The instruction returns nothing and has retired when the response comes.
+    pub(super) const POSTED: u32 = 1 << 25;
+
+    pub(super) fn new(index: u16, line: usize, instruction: &MemoryInstruction, epoch: Epoch) -> Owner {
+        let posted = if instruction.returns { 0 } else { Owner::POSTED };
+        let core_scope = if instruction.performed_by_l1() { Owner::CORE_SCOPE } else { 0 };
+        Owner(u32::from(index) | (line as u32) << 16 | (epoch as u32) << 24 | posted | core_scope)
+    }
+
+    pub(super) fn has(self, flag: u32) -> bool {
+        self.0 & flag != 0
+    }
+
+    pub(super) fn instruction(self) -> usize {
+        (self.0 & 0xFFFF) as usize
+    }
+
+    pub(super) fn line(self) -> usize {
+        (self.0 >> 16 & 0x7F) as usize
+    }
+
+    pub(super) fn epoch(self) -> Epoch {
+        (self.0 >> 24 & 1) as Epoch
+    }
+}
+
+/// An instruction that has become visible.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Retired {
+    /// Wave slot.
+    pub slot: Slot,
+    /// Position in the wave's issue order.
+    pub sequence: u64,
+    /// Word of the kernel.
+    pub word: u32,
+}
+
+/// One wave memory instruction, from its collector until it is performed and its result is written.
+#[derive(Debug, Clone)]
+pub struct MemoryInstruction {
+    /// Wave slot.
+    pub slot: Slot,
+    pub(super) sequence: u64,
+    /// Word of the kernel.
+    pub word: u32,
+    /// Effective lanes.
+    pub mask: u64,
+    pub(super) memory: MemoryOp,
+    pub(super) scope: Scope,
+    pub(super) returns: bool,
+    pub(super) fragment: u8,
+    /// Source rows: the address row first.
+    pub(super) inputs: Vec<u32>,
+    pub(super) outputs: Vec<u32>,
+    /// How its addresses lie, once it is the head of the queue.
+    pub(super) pattern: Pattern,
+    pub(super) lines: Vec<LineAccess>,
+    pub(super) next_line: usize,
+    pub(super) outstanding: u32,
+}
+
+impl MemoryInstruction {
+    /// A row of the result.
+    pub fn output_row(&self, row: u8, width: usize) -> &[u32] {
+        &self.outputs[usize::from(row) * width..][..width]
+    }
+
+    /// How often a lane accesses memory: a tile is accessed row by row, anything else is one row.
+    pub(super) fn rows(&self) -> u32 {
+        if self.memory.kind == AccessKind::Tile { MMA_DIM as u32 } else { 1 }
+    }
+
+    /// The addresses of a row, of the participating lanes with the lowest first.
+    pub(super) fn row_addresses(&self, row: u32, width: usize) -> impl Iterator<Item = u32> {
+        let (bases, strides) = self.inputs.split_at(width);
+        lanes_of(self.mask).map(move |lane| match row {
+            0 => bases[lane],
+            row => bases[lane].wrapping_add(row.wrapping_mul(strides[lane])),
+        })
+    }
+
+    pub(super) fn performed_by_l1(&self) -> bool {
+        matches!(self.memory.kind, AccessKind::Atomic(_)) && self.scope <= Scope::Workgroup
+    }
+
+    /// Which instruction it is.
+    pub fn retired(&self) -> Retired {
+        Retired { slot: self.slot, sequence: self.sequence, word: self.word }
+    }
+
+    /// What it sends along with the access to a line.
+    pub(super) fn payload(&self, line: &LineAccess, line_bytes: u32, width: usize) -> Payload {
+        match self.pattern {
+            Pattern::Consecutive { first } if self.memory.kind == AccessKind::Store => {
+                let values = &self.inputs[width..2 * width];
+                coalesce::payload_of_row(first, line, values)
+            }
+            _ => coalesce::payload(self.memory, line, line_bytes, &self.inputs, width),
+        }
+    }
+
+    /// Gives its lanes their bytes of one of its lines.
+    pub(super) fn take_line(&mut self, line: usize, line_bytes: u32, data: &[u8], width: usize) {
+        let line = &self.lines[line];
+        match self.pattern {
+            Pattern::Consecutive { first } => {
+                coalesce::take_row(first, line, data, &mut self.outputs[..width]);
+            }
+            _ => {
+                let (inputs, outputs) = (&self.inputs, &mut self.outputs);
+                coalesce::take_line(self.memory, line, line_bytes, data, inputs, outputs, width);
+            }
+        }
+    }
+
+    /// The bounds and alignment check of an self. The lanes at fault and the fault of the lowest.
+    /// The memory that it accesses has `size` bytes.
+    pub(super) fn check(&self, size: u64, width: usize) -> Result<(), (u64, FaultKind)> {
+        let memory = self.memory;
+        if let Some(span) = self.pattern.span(memory, width)
+            && *span.end() < size
+        {
+            return Ok(());
+        }
+        let bytes = u32::from(memory.bytes);
+        let atomic = matches!(memory.kind, AccessKind::Atomic(_));
+        let misaligned = |address: u32| atomic && !address.is_multiple_of(4);
+        let outside = |address: u32| u64::from(address) + u64::from(bytes) > size;
+        let rows = 0..self.rows();
+        let well = |address| !misaligned(address) && !outside(address);
+        // Nearly always all is well; who is at fault is found out only if not.
+        if !atomic && self.rows() == 1 && self.mask == u64::MAX >> (64 - width) {
+            let last = self.inputs[..width].iter().fold(0, |last, &address| last.max(address));
+            if !outside(last) {
+                return Ok(());
+            }
+        }
+        if rows.clone().all(|row| self.row_addresses(row, width).all(well)) {
+            return Ok(());
+        }
+        let mut first = None;
+        let mut faulty = 0;
+        for (place, lane) in lanes_of(self.mask).enumerate() {
+            for row in rows.clone() {
+                let Some(address) = self.row_addresses(row, width).nth(place) else { continue };
+                let kind = if misaligned(address) {
+                    FaultKind::MisalignedAtomic { space: memory.space, address }
+                } else if outside(address) {
+                    FaultKind::OutOfBounds { space: memory.space, address, bytes, size }
+                } else {
+                    continue;
+                };
+                first.get_or_insert(kind);
+                faulty |= 1 << lane;
+            }
+        }
+        first.map_or(Ok(()), |kind| Err((faulty, kind)))
+    }
+}
+
+/// The lanes of a mask, lowest first.
+pub fn lanes_of(mask: u64) -> impl Iterator<Item = usize> {
+    let mut rest = mask;
+    std::iter::from_fn(move || {
+        if rest == 0 {
+            return None;
+        }
+        let lane = rest.trailing_zeros() as usize;
+        rest &= rest - 1;
+        Some(lane)
+    })
+}
