@@ -347,6 +347,7 @@ const LINES_OF_ONE_SET_OF_THE_L1: &str = "
     wait
     device_load_u32 r13, r4
     wait
+    device_load_u32 r14, r3
     device_load_u32 r14, r2
     device_load_u32 r15, r5
     wait
@@ -372,11 +373,17 @@ const LINES_OF_ONE_SET_OF_THE_L1: &str = "
     device_load_u32 r28, r3
     device_load_u32 r29, r2";
 
+// Each packet of an atomic is a whole line, one word a lane, so that what follows finds it waiting.
 const ACCESSES_BEHIND_AN_ATOMIC_OF_THE_L1: &str = "
-    mov_imm r2, 128
-    mov_imm r3, 160
-    mov_imm r4, 192
-    mov_imm r5, 224
+    mov_sr r28, sr_lane_id
+    iadd r28, r28, r28
+    iadd r28, r28, r28
+    mov_imm r29, 32
+    mov_imm r30, 128
+    iadd r2, r28, r30
+    iadd r3, r2, r29
+    iadd r4, r3, r29
+    iadd r5, r4, r29
     atomic_add r6, r2, r1, .workgroup
     device_load_u32 r7, r2
     atomic_add r8, r3, r1, .workgroup
@@ -385,10 +392,10 @@ const ACCESSES_BEHIND_AN_ATOMIC_OF_THE_L1: &str = "
     atomic_add r10, r4, r1, .device
     atomic_cas r11, r5, r1, r0, .workgroup
     device_load_u32.uncached r12, r5
-    mov_imm r2, 256
-    mov_imm r3, 288
-    mov_imm r4, 320
-    mov_imm r5, 352
+    iadd r2, r2, r30
+    iadd r3, r3, r30
+    iadd r4, r4, r30
+    iadd r5, r5, r30
     atomic_add r13, r2, r1, .wave
     fence_acquire .device
     device_load_u32 r14, r2
