@@ -13,6 +13,11 @@ command -v cmake >/dev/null || need+=(cmake)
 command -v make >/dev/null || need+=(make)
 # The core in SystemVerilog runs as a Verilated executable; WAVE_SIM_SKIP_RTL=1 goes without.
 if [ "${WAVE_SIM_SKIP_RTL:-}" != 1 ]; then command -v verilator >/dev/null || need+=(verilator zlib1g-dev); fi
+# Reports are tried in a browser; WAVE_SIM_SKIP_BROWSER=1 goes without.
+if [ "${WAVE_SIM_SKIP_BROWSER:-}" != 1 ]; then
+    command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null ||
+        need+=(chromium fonts-dejavu-core)
+fi
 if [ ${#need[@]} -gt 0 ]; then
     as_root=()
     [ "$(id -u)" = 0 ] || as_root=(sudo -n)

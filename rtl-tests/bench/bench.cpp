@@ -15,6 +15,9 @@
 #if VM_TRACE_FST
 #include "verilated_fst_c.h"
 #endif
+#if VM_COVERAGE
+#include "verilated_cov.h"
+#endif
 
 namespace {
 
@@ -50,7 +53,10 @@ void flush() {
   std::fflush(stdout);
 }
 uint32_t now = 0;
+bool quiet = false;              // of the records, only the end
+constexpr uint32_t kEnds = 8;    // the first kind that ends a run
 void emit(uint32_t kind, uint32_t slot, std::initializer_list<uint32_t> fields) {
+  if (quiet && kind < kEnds) return;
   output.push_back(kind | slot << 8 | static_cast<uint32_t>(fields.size()) << 16);
   output.push_back(now);
   output.insert(output.end(), fields);
@@ -173,6 +179,7 @@ void bench_row(int place, int w0, int w1, int w2, int w3, int w4, int w5, int w6
   std::memcpy(rows[place], row, sizeof row);
 }
 void bench_access(int slot, int seq) {
+  if (quiet) return;
   output.push_back(6 | uint32_t(slot) << 8 | 41u << 16);
   output.push_back(now);
   output.push_back(uint32_t(seq));
@@ -182,6 +189,7 @@ void bench_retire(int slot, int seq, int pc, int is_pred, int index, int value) 
   emit(5, slot, {uint32_t(seq), uint32_t(pc), uint32_t(is_pred), uint32_t(index), uint32_t(value)});
 }
 void bench_write(int slot, int reg) {
+  if (quiet) return;
   output.push_back(7 | uint32_t(slot) << 8 | 9u << 16);
   output.push_back(now);
   output.push_back(uint32_t(reg));
@@ -214,7 +222,7 @@ void bench_over() { over = true; }
 
 int main(int argc, char** argv) {
   Verilated::commandArgs(argc, argv);
-  if (argc < 2) fail("usage: wave_bench STIMULUS [+fst+FILE+FROM+TO]");
+  if (argc < 2) fail("usage: wave_bench STIMULUS [+quiet] [+fst+FROM+TO+FILE] [+coverage+FILE]");
   Stimulus s(argv[1]);
   if (s.next() != kMagic || s.next() != 1) fail("not a stimulus file of version 1");
   auto top = std::make_unique<Vwave_bench>();
@@ -256,19 +264,36 @@ int main(int argc, char** argv) {
   bytes(code);
   bytes(memory);
 
+  std::string coverage_path;
 #if VM_TRACE_FST
   VerilatedFstC fst;
   uint32_t fst_from = 0, fst_to = 0;
+#endif
   for (int i = 2; i < argc; i++) {
-    char path[512];
-    if (std::sscanf(argv[i], "+fst+%511[^+]+%u+%u", path, &fst_from, &fst_to) == 3) {
+    const std::string argument = argv[i];
+    if (argument == "+quiet") quiet = true;
+    if (argument.rfind("+coverage+", 0) == 0) coverage_path = argument.substr(std::strlen("+coverage+"));
+#if VM_TRACE_FST
+    int path = 0;
+    if (std::sscanf(argv[i], "+fst+%u+%u+%n", &fst_from, &fst_to, &path) == 2 && path > 0) {
       Verilated::traceEverOn(true);
       top->trace(&fst, 99);
-      fst.open(path);
+      fst.open(argv[i] + path);
     }
-  }
 #endif
+  }
 
+  // What is left to do when the run is over.
+  auto finish = [&](int code) {
+    flush();
+#if VM_TRACE_FST
+    if (fst.isOpen()) fst.close();
+#endif
+#if VM_COVERAGE
+    if (!coverage_path.empty()) Verilated::threadContextp()->coveragep()->write(coverage_path.c_str());
+#endif
+    return code;
+  };
   top->rst_n = 0;
   for (int i = 0; i < 4; i++) {
     top->clk = 0;
@@ -308,8 +333,7 @@ int main(int argc, char** argv) {
     if (over || faulted) break;
     if (now >= max_cycles) {
       emit(10, 0, {});
-      flush();
-      return 4;
+      return finish(4);
     }
     if (output.size() > 8192) flush();
   }
@@ -321,9 +345,5 @@ int main(int argc, char** argv) {
     flush();
     std::fwrite(memory.data(), 1, memory.size(), stdout);
   }
-  flush();
-#if VM_TRACE_FST
-  if (fst.isOpen()) fst.close();
-#endif
-  return 0;
+  return finish(0);
 }

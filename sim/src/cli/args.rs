@@ -1,8 +1,10 @@
 //! The command line as clap sees it.
 
+use super::cosim::CosimArgs;
 use super::dumps::Dumps;
-use super::traces::{WaveRange, wave_range};
+use super::traces::{WaveRange, trigger, wave_range};
 use super::values::{self, Dimensions, Fill, MemoryFile, RegisterValue, Save};
+use crate::trace::When;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -47,6 +49,10 @@ pub struct RunArgs {
     #[arg(long, value_name = "CONFIG")]
     pub config: Option<String>,
 
+    /// What differs from it.
+    #[command(flatten)]
+    pub set: SetArgs,
+
     /// What to run: assembly, WBIN, launch files, or names from the suite [default: the whole suite]
     #[arg(value_name = "KERNEL.wave|KERNEL.wbin|LAUNCH.ron")]
     pub inputs: Vec<String>,
@@ -66,6 +72,14 @@ pub struct RunArgs {
     /// How the simulation goes.
     #[command(flatten)]
     pub machine: MachineArgs,
+}
+
+/// What differs from the configuration.
+#[derive(Debug, Args)]
+pub struct SetArgs {
+    /// A parameter in place of the configuration's, such as core.l1.mshrs=64; may be given several times
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
 }
 
 /// How a kernel file is launched. A launch file states these itself.
@@ -182,6 +196,10 @@ pub struct TraceArgs {
     #[arg(long, value_name = "FILE")]
     pub fst: Option<PathBuf>,
 
+    /// Write a report on where the time went, as an HTML page that needs nothing beside itself
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+
     /// Leave out of trace files what retires before this cycle
     #[arg(long, value_name = "N", value_parser = values::integer)]
     pub from_cycle: Option<u64>,
@@ -193,6 +211,19 @@ pub struct TraceArgs {
     /// Only these waves in trace files: workgroups by their number in the grid, and waves of them, as 3, 0-7 or 0-7:1
     #[arg(long, value_name = "GROUPS[:WAVES]", value_parser = wave_range, value_delimiter = ',')]
     pub waves: Vec<WaveRange>,
+
+    /// Only what retires around the first time that this happens: pc=0x40, fault, or stall>100 for an instruction that
+    /// waits longer
+    #[arg(long, value_name = "EVENT", value_parser = trigger)]
+    pub trigger: Option<When>,
+
+    /// Cycles before the trigger that are kept [default: 1000]
+    #[arg(long, value_name = "N", value_parser = values::integer)]
+    pub trigger_before: Option<u64>,
+
+    /// Cycles after the trigger that are kept [default: 1000]
+    #[arg(long, value_name = "N", value_parser = values::integer)]
+    pub trigger_after: Option<u64>,
 }
 
 /// What changes the machine, or bounds the run.
@@ -273,6 +304,8 @@ pub enum Command {
         #[command(subcommand)]
         command: ConfigCommand,
     },
+    /// Say what limits a kernel, what should help, and whether it does
+    Explain(ExplainArgs),
     /// Measure the memory hierarchy with kernels, beside what the configuration says
     Measure(MeasureArgs),
     /// Look at retirement traces, and compare them
@@ -303,53 +336,15 @@ pub struct CheckArgs {
     /// The machine: a file, or a preset's name
     #[arg(long, default_value = DEFAULT_CONFIG)]
     pub config: String,
+    /// What differs from it.
+    #[command(flatten)]
+    pub set: SetArgs,
     /// Which kernel of the file [default: all of them]
     #[arg(long, value_name = "NAME")]
     pub kernel: Option<String>,
     /// Print the control-flow graph instead, in the language of Graphviz
     #[arg(long)]
     pub dot: bool,
-}
-
-/// `wave-sim cosim`.
-#[derive(Debug, Args)]
-pub struct CosimArgs {
-    /// Names from the suite, or launch files
-    #[arg(value_name = "NAME|LAUNCH.ron")]
-    pub kernels: Vec<String>,
-    /// The machine: a file, or a preset's name
-    #[arg(long, value_name = "CONFIG", default_value = "rtl.ron")]
-    pub config: String,
-    /// So many random programs as well
-    #[arg(long, value_name = "N", default_value = "0")]
-    pub random: u64,
-    /// Where all that is random comes from; the first random program
-    #[arg(long, value_name = "S", default_value = "1", value_parser = values::integer)]
-    pub seed: u64,
-    /// What has to agree
-    #[arg(long, value_enum, value_name = "MODE", default_value = "cycle")]
-    pub mode: CosimMode,
-    /// Bounds of the latencies of the memory side, cycles
-    #[arg(long, value_name = "FROM,TO", default_value = "2,12", value_parser = bounds)]
-    pub latency: (u32, u32),
-    /// Another core: an executable as rtl-tests/README.md describes it [default: the repository's, built on first use]
-    #[arg(long, value_name = "EXECUTABLE")]
-    pub core: Option<PathBuf>,
-}
-
-/// What a co-simulation compares.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum CosimMode {
-    /// Every step of every instruction, in its cycle.
-    Cycle,
-    /// What instructions do, whenever they do it.
-    Architectural,
-}
-
-fn bounds(text: &str) -> Result<(u32, u32), String> {
-    let numbers =
-        text.split_once(',').and_then(|(a, b)| Some((a.trim().parse().ok()?, b.trim().parse().ok()?)));
-    numbers.ok_or_else(|| "two numbers with a comma, such as 2,12".to_owned())
 }
 
 /// `wave-sim litmus`.
@@ -361,6 +356,9 @@ pub struct LitmusArgs {
     /// The machine: a file, or a preset's name
     #[arg(long, value_name = "CONFIG", default_value = DEFAULT_CONFIG)]
     pub config: String,
+    /// What differs from it.
+    #[command(flatten)]
+    pub set: SetArgs,
     /// Only the variants that have all these words, such as `apart,fenced,device` or `A+B|C`
     #[arg(long, value_name = "WORDS", value_delimiter = ',')]
     pub only: Vec<String>,
@@ -383,6 +381,43 @@ pub enum LitmusFormat {
     /// For programs; docs/litmus.md describes it.
     Json,
     /// The table in docs/litmus.md.
+    Markdown,
+}
+
+/// `wave-sim explain`.
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// The machine: a file, or a preset's name [default: gpu.ron]
+    #[arg(long, value_name = "CONFIG")]
+    pub config: Option<String>,
+    /// What differs from it.
+    #[command(flatten)]
+    pub set: SetArgs,
+    /// What to explain: assembly, WBIN, launch files, or names from the suite [default: the whole suite]
+    #[arg(value_name = "KERNEL.wave|KERNEL.wbin|LAUNCH.ron")]
+    pub inputs: Vec<String>,
+    /// Only predict what a change saves; do not make it and run again
+    #[arg(long)]
+    pub no_check: bool,
+    /// Form of the report
+    #[arg(long, value_enum, value_name = "FORM", default_value = "text")]
+    pub format: TableFormat,
+    /// How a kernel file is launched.
+    #[command(flatten)]
+    pub launch: LaunchArgs,
+    /// How the simulation goes.
+    #[command(flatten)]
+    pub machine: MachineArgs,
+}
+
+/// Form of a report that the book has as a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TableFormat {
+    /// For reading.
+    Text,
+    /// For programs.
+    Json,
+    /// The table in the book.
     Markdown,
 }
 
@@ -445,6 +480,9 @@ pub struct MeasureArgs {
     /// The machine: a file, or a preset's name
     #[arg(long, value_name = "CONFIG", default_value = DEFAULT_CONFIG)]
     pub config: String,
+    /// What differs from it.
+    #[command(flatten)]
+    pub set: SetArgs,
     /// Form of the report
     #[arg(long, value_enum, value_name = "FORM", default_value = "text")]
     pub format: Format,
@@ -476,6 +514,9 @@ pub enum ConfigCommand {
         /// File or preset
         #[arg(default_value = DEFAULT_CONFIG)]
         config: String,
+        /// What differs from it.
+        #[command(flatten)]
+        set: SetArgs,
     },
     /// Say what a key means, its range, and its value in every preset
     Explain {
@@ -495,6 +536,9 @@ pub enum ConfigCommand {
         /// File or preset
         #[arg(default_value = DEFAULT_CONFIG)]
         config: String,
+        /// What differs from it.
+        #[command(flatten)]
+        set: SetArgs,
     },
     /// Print the JSON schema of configurations, for editors
     Schema,

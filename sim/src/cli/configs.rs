@@ -1,6 +1,6 @@
 //! `wave-sim config …`.
 
-use super::args::ConfigCommand;
+use super::args::{ConfigCommand, SetArgs};
 use super::terminal::Terminal;
 use super::{Ended, inputs};
 use crate::config;
@@ -12,19 +12,19 @@ use crate::config;
 pub fn run(command: &ConfigCommand, terminal: &Terminal) -> Ended {
     match command {
         ConfigCommand::List => terminal.out(&config::list()),
-        ConfigCommand::Show { config } => {
-            let config = inputs::config(config, terminal)?;
+        ConfigCommand::Show { config, set } => {
+            let config = inputs::config(config, set, terminal)?;
             terminal.out(&config::resolved(&config))
         }
         ConfigCommand::Explain { key } => terminal.out(&config::explain(key).map_err(|error| vec![error])?),
         ConfigCommand::Diff { a, b } => {
             for name in [a, b] {
-                inputs::config(name, terminal)?;
+                inputs::config(name, &SetArgs { set: Vec::new() }, terminal)?;
             }
             terminal.out(&config::diff(a, b)?)
         }
-        ConfigCommand::Dot { config } => {
-            let config = inputs::config(config, terminal)?;
+        ConfigCommand::Dot { config, set } => {
+            let config = inputs::config(config, set, terminal)?;
             terminal.out(&config::dot(&config))
         }
         ConfigCommand::Schema => terminal.out(&config::schema()),

@@ -15,8 +15,12 @@ use crate::observe::trace::IssueTrace;
 use crate::observe::{Outcome, Run, Step, stuck};
 use crate::program::{Launch, Program};
 use crate::races::RaceCheck;
+use crate::report::capture::Captured;
+use crate::report::{Collector, page::page};
 use crate::trace::{How, Recorder};
+use std::cell::RefCell;
 use std::io::{BufWriter, Stderr};
+use std::rc::Rc;
 
 /// Who watches the run, if anybody does.
 enum Watch<'a> {
@@ -24,6 +28,7 @@ enum Watch<'a> {
     Issue(IssueTrace<BufWriter<Stderr>>),
     Races(RaceCheck<'a>),
     Files(Recorder<'static>, TraceFiles),
+    Report(Box<(Collector<'a>, Recorder<'static>)>, TraceFiles, Rc<RefCell<Captured>>),
 }
 
 /// Runs every launch; gives what became of them and device memory.
@@ -47,8 +52,14 @@ pub fn execute(
         jitter: None,
     };
     let width = config.core.wave_width;
-    let mut watch = match traces::open(&args.traces, config)? {
-        Some((recorder, files)) => Watch::Files(recorder, files),
+    let collector = args.traces.report.is_some().then(|| Collector::new(config, &work.program));
+    let capture = collector.as_ref().map(|collector| collector.capture(args.traces.is_windowed()));
+    let (sink, captured) = capture.unzip();
+    let mut watch = match traces::open(&args.traces, config, sink)? {
+        Some((recorder, files)) => match collector.zip(captured) {
+            Some((collector, captured)) => Watch::Report(Box::new((collector, recorder)), files, captured),
+            None => Watch::Files(recorder, files),
+        },
         None if args.output.trace => Watch::Issue(IssueTrace::new(BufWriter::new(std::io::stderr()), width)),
         None if args.output.check_races => Watch::Races(RaceCheck::new(&work.program, width)),
         None => Watch::Nobody,
@@ -67,11 +78,17 @@ pub fn execute(
             }
             Watch::Races(races) => races.start(launch),
             Watch::Files(recorder, _) => recorder.start(&work.program, launch, start),
+            Watch::Report(both, ..) => {
+                both.0.start(launch, start);
+                both.1.start(&work.program, launch, start);
+            }
             Watch::Nobody => {}
         }
         let ended = step(&mut gpu, launch, &options, &mut watch, progress);
-        if let Watch::Races(races) = &mut watch {
-            races.end(launch);
+        match &mut watch {
+            Watch::Races(races) => races.end(launch),
+            Watch::Report(both, ..) => both.0.end(ended.as_ref()),
+            _ => {}
         }
         match ended {
             Ok(report) => {
@@ -89,17 +106,30 @@ pub fn execute(
             }
         }
     }
+    let mut report = None;
     match watch {
         // Nobody is left to tell if the trace cannot be written.
         Watch::Issue(trace) => _ = trace.finish(),
         Watch::Races(races) => run.races = Some(races.finish()),
-        Watch::Files(recorder, files) => files.finish(recorder, how.0, how.1, &how.2)?,
+        // What was refused has no trace: the files go as they came.
+        Watch::Files(..) | Watch::Report(..) if matches!(run.outcome, Outcome::Refused(_)) => {}
+        Watch::Files(recorder, files) => _ = files.finish(recorder, how.0, how.1, &how.2)?,
+        Watch::Report(both, files, captured) => {
+            let (collector, recorder) = *both;
+            let file = files.finish(recorder, how.0, how.1, &how.2)?;
+            report = file.map(|file| (file, collector.finish(&mut gpu, &captured)));
+        }
         Watch::Nobody => {}
     }
     let memory = gpu.into_memory();
     if matches!(run.outcome, Outcome::Ended(_)) {
         let verify = |job: &Job| job.verify(&memory);
         run.outcome = Outcome::Ended(work.expected.as_ref().map_or(Verification::Nothing, verify));
+    }
+    if let Some((file, gathered)) = report
+        && !matches!(run.outcome, Outcome::Refused(_))
+    {
+        traces::write_report(file, &page(config, &work.program, &run, &gathered))?;
     }
     Ok((run, memory))
 }
@@ -116,6 +146,7 @@ fn step(
         Watch::Issue(trace) => gpu.run(launch, options, trace, &mut show),
         Watch::Races(races) => gpu.run(launch, options, races, &mut show),
         Watch::Files(recorder, _) => gpu.run(launch, options, recorder, &mut show),
+        Watch::Report(both, ..) => gpu.run(launch, options, both.as_mut(), &mut show),
         Watch::Nobody => gpu.run(launch, options, &mut Off, &mut show),
     }
 }
@@ -138,7 +169,7 @@ fn ending(error: &RunError, outcome: &Outcome, start: Cycle) -> (How, Cycle, Str
 }
 
 /// Why a launch did not end, in words.
-fn outcome(error: &RunError, launch: &Launch, program: &Program, options: &RunOptions) -> Outcome {
+pub fn outcome(error: &RunError, launch: &Launch, program: &Program, options: &RunOptions) -> Outcome {
     let code = &program.kernels[launch.kernel];
     let kernel = &code.name;
     let stopped = |what: String, stuck: &NoProgress| {

@@ -1,7 +1,7 @@
 //! What the words of a command line stand for: kernel files, launch files, names of the suite,
 //! configurations; and what to say of one in the wrong place.
 
-use super::args::Cli;
+use super::args::{Cli, SetArgs};
 use super::files::folder;
 use super::terminal::{Terminal, reason};
 use crate::config::{self, Config, PRESETS};
@@ -104,17 +104,17 @@ fn neighbour(path: &Path, fits: impl Fn(&str) -> bool) -> Option<String> {
     near.first().map(|name| path.with_file_name(name).display().to_string())
 }
 
-/// Loads a configuration, and prints its warnings.
+/// Loads a configuration with what differs from it, and prints its warnings.
 ///
 /// # Errors
 /// Everything that is wrong with it; and if it is not a configuration at all, what it is.
-pub fn config(name: &str, terminal: &Terminal) -> Result<Config, Vec<Diagnostic>> {
+pub fn config(name: &str, set: &SetArgs, terminal: &Terminal) -> Result<Config, Vec<Diagnostic>> {
     if let Some(what) = not_a_config(Path::new(name)) {
         let message = format!("`{name}` is {what}, not a configuration");
         let hint = format!("give it without `--config`: wave-sim {name}");
         return Err(vec![Diagnostic::error(message).hint(hint)]);
     }
-    let (config, warnings) = config::load_with_warnings(name)?;
+    let (config, warnings) = config::load_with_settings(name, &set.set)?;
     terminal.diagnostics(&warnings);
     Ok(config)
 }

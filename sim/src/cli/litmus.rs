@@ -22,7 +22,7 @@ pub fn run(args: &LitmusArgs, terminal: &Terminal) -> Ended {
         let message = format!("--only: no variant of these tests has all of `{}`", args.only.join(","));
         return Err(vec![Diagnostic::error(message).hint(format!("the words are {}", WORDS.join(", ")))]);
     }
-    let config = inputs::config(&args.config, terminal)?;
+    let config = inputs::config(&args.config, &args.set, terminal)?;
     let campaign = Campaign { config: &config, runs: args.runs, seed: args.seed, only: &args.only };
     let is_text = args.format == LitmusFormat::Text;
     let details = !args.tests.is_empty();

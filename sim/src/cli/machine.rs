@@ -1,6 +1,6 @@
 //! The machine of a run: a configuration, with what flags put in its place.
 
-use super::args::{DEFAULT_CONFIG, RunArgs};
+use super::args::{DEFAULT_CONFIG, MachineArgs, SetArgs};
 use super::inputs;
 use super::terminal::Terminal;
 use crate::config::Config;
@@ -11,15 +11,20 @@ use crate::program::check::CheckOptions;
 ///
 /// # Errors
 /// Everything that is wrong with the configuration, or with a flag's value in it.
-pub fn machine(args: &RunArgs, terminal: &Terminal) -> Result<Config, Vec<Diagnostic>> {
-    let mut config = inputs::config(args.config.as_deref().unwrap_or(DEFAULT_CONFIG), terminal)?;
+pub fn machine(
+    name: Option<&str>,
+    set: &SetArgs,
+    args: &MachineArgs,
+    terminal: &Terminal,
+) -> Result<Config, Vec<Diagnostic>> {
+    let mut config = inputs::config(name.unwrap_or(DEFAULT_CONFIG), set, terminal)?;
     let mut flags = Vec::new();
     let known = config.check();
-    if let Some(width) = args.machine.wave_width {
+    if let Some(width) = args.wave_width {
         config.core.wave_width = width;
         flags.push(format!("--wave-width {width}"));
     }
-    if let Some(bytes) = args.machine.device_memory {
+    if let Some(bytes) = args.device_memory {
         config.device_memory_bytes = bytes;
         flags.push(format!("--device-memory {bytes}"));
     }

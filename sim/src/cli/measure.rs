@@ -28,7 +28,7 @@ impl MeasureTopic {
 /// Whatever is wrong with the configuration or the folder for plots, or a kernel that the machine cannot
 /// run.
 pub fn run(args: &MeasureArgs, terminal: &Terminal) -> Ended {
-    let config = inputs::config(&args.config, terminal)?;
+    let config = inputs::config(&args.config, &args.set, terminal)?;
     if let Some(folder) = args.save.as_deref().filter(|folder| !folder.is_dir()) {
         let message = format!("--save: there is no folder `{}`", folder.display());
         return Err(vec![Diagnostic::error(message)]);

@@ -8,6 +8,7 @@ mod configs;
 mod cosim;
 mod dumps;
 mod execute;
+mod explain;
 mod files;
 mod inputs;
 mod litmus;
@@ -90,7 +91,7 @@ const NOTHING_TO_DO: &str = "\
 wave-sim simulates GPUs that run the WAVE v0.4 instruction set, cycle by cycle.
 
 Usage: wave-sim [--config CONFIG] [KERNEL.wave|KERNEL.wbin|LAUNCH.ron]... [flags]
-       wave-sim asm|dis|check|litmus|cosim|measure|trace|config|stats|completions ...
+       wave-sim asm|dis|check|litmus|cosim|explain|measure|trace|config|stats|completions ...
 
 Nothing was asked for. `wave-sim --config gpu.ron` is a good start, `wave-sim --help` has everything.
 ";
@@ -104,6 +105,7 @@ fn other(command: &Command, terminal: &Terminal) -> Ended {
         Command::Litmus(args) => litmus::run(args, terminal),
         Command::Cosim(args) => cosim::run(args, terminal),
         Command::Config { command } => configs::run(command, terminal),
+        Command::Explain(args) => explain::run(args, terminal),
         Command::Measure(args) => measure::run(args, terminal),
         Command::Trace { command } => trace::run(command, terminal),
         Command::Stats { format: Format::Text } => terminal.out(&statistics::listing()),

@@ -46,7 +46,7 @@ pub fn disassemble(input: &Path, output: Option<&Path>, terminal: &Terminal) -> 
 /// # Errors
 /// Whatever keeps a file or the configuration from being loaded.
 pub fn check(args: &CheckArgs, terminal: &Terminal) -> Ended {
-    let config = inputs::config(&args.config, terminal)?;
+    let config = inputs::config(&args.config, &args.set, terminal)?;
     let options = check_options(&config);
     let mut exit = Exit::Success;
     let mut text = String::new();

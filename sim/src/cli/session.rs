@@ -1,6 +1,6 @@
 //! Running kernels, launch files or the suite, and what is printed of them.
 
-use super::args::{Format, RunArgs};
+use super::args::{Format, LaunchArgs, RunArgs};
 use super::execute::execute;
 use super::inputs::{self, Input};
 use super::machine::machine;
@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 /// Whatever is wrong with the input; where several things run, each is reported by itself.
 pub fn run(args: &RunArgs, terminal: &Terminal) -> Ended {
     let inputs = inputs(args)?;
-    let config = machine(args, terminal)?;
+    let config = machine(args.config.as_deref(), &args.set, &args.machine, terminal)?;
     check_outputs(args, config.device_memory_bytes)?;
     match inputs.as_slice() {
         [input] => one(input, args, &config, terminal),
@@ -32,7 +32,7 @@ pub fn run(args: &RunArgs, terminal: &Terminal) -> Ended {
 
 /// Runs one input: a full report, dumps and saves.
 fn one(input: &Input, args: &RunArgs, config: &Config, terminal: &Terminal) -> Ended {
-    let work = work::work(input, args, config)?;
+    let work = work::work(input, &args.launch, &args.machine, config)?;
     if let Some(lack) = work.lack(config) {
         return Err(vec![Diagnostic::error(format!("`{}` cannot run: {lack}", work.name))]);
     }
@@ -83,7 +83,7 @@ fn several(inputs: &[Input], args: &RunArgs, config: &Config, terminal: &Termina
     }
     for (input, name) in inputs.iter().zip(names) {
         progress.start_run(&name);
-        let run = match work::work(input, args, config) {
+        let run = match work::work(input, &args.launch, &args.machine, config) {
             Err(wrong) => Run { name, steps: Vec::new(), outcome: Outcome::Refused(wrong), races: None },
             Ok(work) if work.lack(config).is_some() => {
                 let lack = work.lack(config).unwrap_or_default();
@@ -149,20 +149,8 @@ fn inputs(args: &RunArgs) -> Result<Vec<Input>, Vec<Diagnostic>> {
 /// Flags that would have no effect, or none that could be told apart.
 fn misplaced_flags(args: &RunArgs, inputs: &[Input]) -> Vec<Diagnostic> {
     let mut wrong = Vec::new();
-    let launch_files = inputs.iter().find(|i| matches!(i, Input::Launch(_)));
     let kernels = inputs.iter().find(|i| matches!(i, Input::Kernel(_)));
-    let given = args.launch.given();
-    if let (Some(launch), [flag, ..]) = (launch_files, given.as_slice()) {
-        let message = match args.inputs.is_empty() {
-            true => format!("{flag} is for a kernel file, and none is named"),
-            false => format!("{flag} is for a kernel file, and `{}` states its own", launch.name()),
-        };
-        let hint = match args.inputs.is_empty() {
-            true => "name a .wave or .wbin file",
-            false => "name its .wave or .wbin file instead, or change the launch file",
-        };
-        wrong.push(Diagnostic::error(message).hint(hint));
-    }
+    wrong.extend(launch_flags(&args.launch, inputs, args.inputs.is_empty()));
     let watching = [
         args.output.trace.then_some("--trace"),
         args.output.check_races.then_some("--check-races"),
@@ -188,6 +176,21 @@ fn misplaced_flags(args: &RunArgs, inputs: &[Input]) -> Vec<Diagnostic> {
         }
     }
     wrong
+}
+
+/// What is wrong with flags of a kernel file where a launch file runs, or the `suite`.
+pub fn launch_flags(args: &LaunchArgs, inputs: &[Input], suite: bool) -> Option<Diagnostic> {
+    let launch = inputs.iter().find(|i| matches!(i, Input::Launch(_)))?;
+    let flag = *args.given().first()?;
+    let message = match suite {
+        true => format!("{flag} is for a kernel file, and none is named"),
+        false => format!("{flag} is for a kernel file, and `{}` states its own", launch.name()),
+    };
+    let hint = match suite {
+        true => "name a .wave or .wbin file",
+        false => "name its .wave or .wbin file instead, or change the launch file",
+    };
+    Some(Diagnostic::error(message).hint(hint))
 }
 
 /// Dumps and saves that could not work are refused before the run, not after it.

@@ -170,6 +170,21 @@ fn convert(input: &Path, output: &Path) -> Ended {
 }
 
 fn compare(a: &Path, b: &Path, mode: Mode, terminal: &Terminal) -> Ended {
+    let (exit, text) = comparison(a, b, mode, CONTEXT)?;
+    terminal.out(&text)?;
+    Ok(exit)
+}
+
+/// Where two traces part, in words, with so many instructions of the wave before it.
+///
+/// # Errors
+/// If one cannot be read, or they do not fit each other.
+pub fn comparison(
+    a: &Path,
+    b: &Path,
+    mode: Mode,
+    instructions: u64,
+) -> Result<(Exit, String), Vec<Diagnostic>> {
     let (first, second) = (Reader::open(a).map_err(|e| wrong(&e))?, Reader::open(b).map_err(|e| wrong(&e))?);
     let (x, y) = (first.header(), second.header());
     let width = x.wave_width as usize;
@@ -197,13 +212,12 @@ fn compare(a: &Path, b: &Path, mode: Mode, terminal: &Terminal) -> Ended {
             text += &told(&divergence, a, b);
             for (name, path) in [("A", a), ("B", b)] {
                 text += &format!("{name} {}\n", path.display());
-                text += &context(path, &divergence, width)?;
+                text += &context(path, &divergence, width, instructions)?;
             }
             Exit::WrongResult
         }
     };
-    terminal.out(&text)?;
-    Ok(exit)
+    Ok((exit, text))
 }
 
 /// The difference in words, with a line for each field.
@@ -246,7 +260,12 @@ fn told(divergence: &Divergence, a: &Path, b: &Path) -> String {
 }
 
 /// The last instructions of the wave in one file, up to the one that differs, which is marked.
-fn context(path: &Path, divergence: &Divergence, width: usize) -> Result<String, Vec<Diagnostic>> {
+fn context(
+    path: &Path,
+    divergence: &Divergence,
+    width: usize,
+    instructions: u64,
+) -> Result<String, Vec<Diagnostic>> {
     let wanted = divergence.either();
     let (mut launches, mut found) = (0, Vec::new());
     let mut reader = Reader::open(path).map_err(|e| wrong(&e))?;
@@ -259,7 +278,7 @@ fn context(path: &Path, divergence: &Divergence, width: usize) -> Result<String,
                 if launches == divergence.launch
                     && (record.workgroup, record.wave) == (wanted.workgroup, wanted.wave)
                     && record.sequence <= wanted.sequence
-                    && record.sequence + CONTEXT > wanted.sequence =>
+                    && record.sequence + instructions > wanted.sequence =>
             {
                 found.push((record.sequence, line(&record, width)));
             }

@@ -4,17 +4,20 @@ use super::args::TraceArgs;
 use super::files::{self, Streamed};
 use crate::config::Config;
 use crate::diagnostic::Diagnostic;
+use crate::isa::WORD_BYTES;
 use crate::trace::recorder::header;
 use crate::trace::view::kanata::Kanata;
 use crate::trace::view::perfetto::Perfetto;
 use crate::trace::view::signals::{Signals, tree};
 use crate::trace::view::waves::{Fst, Vcd};
-use crate::trace::{Form, How, Recorder, Sink, Window, Writer};
-use std::io::{self, BufWriter};
+use crate::trace::{Form, How, Recorder, Sink, Trigger, When, Window, Writer};
+use std::io::{self, BufWriter, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
+
+const REPORT: &str = "--report";
 
 /// Exit code of a process that Ctrl-C ended at once.
 const INTERRUPTED: i32 = 130;
@@ -41,6 +44,30 @@ pub fn wave_range(text: &str) -> Result<WaveRange, String> {
     }
 }
 
+/// Cycles around a trigger that are kept where no flag says.
+const AROUND: u64 = 1000;
+
+/// Reads `pc=P`, `fault` or `stall>N`.
+///
+/// # Errors
+/// A sentence on what is wrong with it.
+pub fn trigger(text: &str) -> Result<When, String> {
+    if text == "fault" {
+        return Ok(When::Fault);
+    }
+    if let Some(pc) = text.strip_prefix("pc=") {
+        let pc = super::values::integer32(pc)?;
+        if !pc.is_multiple_of(WORD_BYTES) {
+            return Err(format!("no instruction begins at pc {pc}: words have {WORD_BYTES} bytes"));
+        }
+        return Ok(When::Pc(pc));
+    }
+    match text.strip_prefix("stall>") {
+        Some(cycles) => super::values::integer(cycles).map(When::Stall),
+        None => Err("it is pc=P, fault or stall>N, such as pc=0x40 or 'stall>100'".to_owned()),
+    }
+}
+
 /// The form of a trace with this name: text if it ends in `.txt`.
 pub fn form_of(path: &Path) -> Form {
     if path.extension().is_some_and(|e| e == "txt") { Form::Text } else { Form::Binary }
@@ -55,6 +82,7 @@ impl TraceArgs {
             ("--perfetto", &self.perfetto),
             ("--vcd", &self.vcd),
             ("--fst", &self.fst),
+            (REPORT, &self.report),
         ];
         files.into_iter().filter_map(|(flag, path)| Some((flag, path.as_ref()?)))
     }
@@ -64,11 +92,24 @@ impl TraceArgs {
         self.files().next().map(|(flag, _)| flag)
     }
 
+    /// True if the user has named a window.
+    pub fn is_windowed(&self) -> bool {
+        self.window() != Window::ALL
+    }
+
     fn window(&self) -> Window {
         Window {
             cycles: self.from_cycle.unwrap_or(0)..self.to_cycle.unwrap_or(u64::MAX),
             waves: self.waves.clone(),
         }
+    }
+
+    fn trigger(&self) -> Option<Trigger> {
+        self.trigger.map(|when| Trigger {
+            when,
+            before: self.trigger_before.unwrap_or(AROUND),
+            after: self.trigger_after.unwrap_or(AROUND),
+        })
     }
 
     /// What is wrong with the flags, whatever is run.
@@ -78,12 +119,26 @@ impl TraceArgs {
             ("--from-cycle", self.from_cycle.is_some()),
             ("--to-cycle", self.to_cycle.is_some()),
             ("--waves", !self.waves.is_empty()),
+            ("--trigger", self.trigger.is_some()),
         ];
         if self.flag().is_none()
             && let Some((flag, _)) = window.iter().find(|(_, given)| *given)
         {
             let message = format!("{flag} is the window of a trace file, and none is written");
             wrong.push(Diagnostic::error(message).hint("--wvfi FILE writes one"));
+        }
+        let around = [
+            ("--trigger-before", self.trigger_before.is_some()),
+            ("--trigger-after", self.trigger_after.is_some()),
+        ];
+        if self.trigger.is_none()
+            && let Some((flag, _)) = around.iter().find(|(_, given)| *given)
+        {
+            let message = format!("{flag} counts cycles around a trigger, and there is none");
+            wrong.push(
+                Diagnostic::error(message)
+                    .hint("--trigger pc=0x40, --trigger fault or --trigger 'stall>100'"),
+            );
         }
         let Range { start, end } = self.window().cycles;
         if start >= end {
@@ -120,32 +175,44 @@ fn interrupt() -> Arc<AtomicBool> {
 /// The files of one run.
 pub struct TraceFiles {
     files: Vec<(&'static str, Streamed)>,
+    /// The report, which is written last.
+    report: Option<Streamed>,
     window: Window,
+    trigger: Option<Trigger>,
 }
 
-/// Opens the files that the flags ask for, and a recorder that writes to them; nothing if they ask for none.
+/// Opens the files that the flags ask for, and a recorder that writes to them; nothing if they ask for none. What the
+/// report shows of the trace goes to `capture`.
 ///
 /// # Errors
 /// If a file cannot be written to.
 pub fn open(
     args: &TraceArgs,
     config: &Config,
+    capture: Option<Box<dyn Sink>>,
 ) -> Result<Option<(Recorder<'static>, TraceFiles)>, Vec<Diagnostic>> {
     let mut files = Vec::new();
+    let mut report = None;
     let mut sinks: Vec<(String, Box<dyn Sink>)> = Vec::new();
     for (flag, path) in args.files() {
         let streamed = Streamed::create(path, flag)?;
+        if flag == REPORT {
+            report = Some(streamed);
+            continue;
+        }
         let sink = sink(flag, &streamed, config);
         let sink = sink.map_err(|error| vec![files::unwritable(path, &error, flag)])?;
         sinks.push((flag.to_owned(), sink));
         files.push((flag, streamed));
     }
-    if files.is_empty() {
+    sinks.extend(capture.map(|sink| (REPORT.to_owned(), sink)));
+    if sinks.is_empty() {
         return Ok(None);
     }
     let window = args.window();
-    let recorder = Recorder::new(config, sinks, window.clone(), interrupt());
-    Ok(Some((recorder, TraceFiles { files, window })))
+    let trigger = args.trigger();
+    let recorder = Recorder::new(config, sinks, window.clone(), interrupt()).with_trigger(trigger);
+    Ok(Some((recorder, TraceFiles { files, report, window, trigger })))
 }
 
 fn sink(flag: &str, to: &Streamed, config: &Config) -> io::Result<Box<dyn Sink>> {
@@ -153,7 +220,7 @@ fn sink(flag: &str, to: &Streamed, config: &Config) -> io::Result<Box<dyn Sink>>
     let file = || Ok::<_, io::Error>(BufWriter::with_capacity(1 << 17, to.file()?));
     Ok(match flag {
         "--kanata" => Box::new(Kanata::new(file()?)?),
-        "--perfetto" => Box::new(Perfetto::new(file()?, cores)?),
+        "--perfetto" => Box::new(Perfetto::new(file()?, config)?),
         "--vcd" => Box::new(Signals::new(Vcd::new(file()?, &tree(cores, slots))?, cores, slots)),
         "--fst" => Box::new(Signals::new(Fst::new(to.written_path(), &tree(cores, slots))?, cores, slots)),
         _ => Box::new(Writer::new(to.file()?, form_of(to.path()), &header(config))?),
@@ -161,7 +228,7 @@ fn sink(flag: &str, to: &Streamed, config: &Config) -> io::Result<Box<dyn Sink>>
 }
 
 impl TraceFiles {
-    /// Completes the files and gives them their names.
+    /// Completes the files and gives them their names. What is left to write is the report, if there is one.
     ///
     /// # Errors
     /// If a file cannot be written, or the window has nothing of the run.
@@ -171,16 +238,25 @@ impl TraceFiles {
         how: How,
         cycle: u64,
         message: &str,
-    ) -> Result<(), Vec<Diagnostic>> {
-        let records = match recorder.finish(how, cycle, message) {
-            Ok(records) => records,
+    ) -> Result<Option<Streamed>, Vec<Diagnostic>> {
+        let recorded = match recorder.finish(how, cycle, message) {
+            Ok(recorded) => recorded,
             Err((flag, error)) => {
                 let file = self.files.iter().find(|(name, _)| *name == flag);
                 let path = file.map_or(Path::new(""), |(_, streamed)| streamed.path());
                 return Err(vec![files::unwritable(path, &error, &flag)]);
             }
         };
-        if records == 0 && self.window != Window::ALL {
+        if let (Some(Trigger { when, .. }), None) = (self.trigger, recorded.triggered) {
+            let message = format!("--trigger: {when} has not happened, and the run ended in cycle {cycle}");
+            let hint = match when {
+                When::Pc(_) => "no trace was written; `wave-sim dis` prints the pc of each instruction",
+                When::Fault => "no trace was written; without --trigger there is one of the whole run",
+                When::Stall(_) => "no trace was written; `wave-sim trace stats` says where instructions wait",
+            };
+            return Err(vec![Diagnostic::error(message).hint(hint)]);
+        }
+        if recorded.records == 0 && self.window != Window::ALL {
             let Range { start, end } = self.window.cycles;
             let message = match self.window.waves.is_empty() {
                 true if start > cycle => {
@@ -197,6 +273,16 @@ impl TraceFiles {
         for (flag, file) in self.files {
             file.persist(flag)?;
         }
-        Ok(())
+        Ok(self.report)
     }
+}
+
+/// Writes the report, and gives it its name.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_report(file: Streamed, page: &str) -> Result<(), Vec<Diagnostic>> {
+    let written = file.file().and_then(|mut to| to.write_all(page.as_bytes()));
+    written.map_err(|error| vec![files::unwritable(file.path(), &error, REPORT)])?;
+    file.persist(REPORT)
 }

@@ -1,6 +1,6 @@
 //! From an input and flags to what the machine needs: a program, device memory, launches.
 
-use super::args::{DataSize, LaunchArgs, RunArgs};
+use super::args::{DataSize, LaunchArgs, MachineArgs};
 use super::inputs::{self, Input};
 use super::machine::check_options;
 use super::values::RegisterValue;
@@ -45,8 +45,22 @@ impl Work {
 ///
 /// # Errors
 /// Everything that is wrong with the file, or flags that do not fit it or the machine.
-pub fn work(input: &Input, args: &RunArgs, config: &Config) -> Result<Work, Vec<Diagnostic>> {
-    let mut work = load(input, args, config)?;
+pub fn work(
+    input: &Input,
+    launch: &LaunchArgs,
+    machine: &MachineArgs,
+    config: &Config,
+) -> Result<Work, Vec<Diagnostic>> {
+    let mut work = match input {
+        Input::Kernel(path) => kernel_file(path, launch, config),
+        Input::Launch(name) => {
+            let size = match machine.size {
+                DataSize::Full => Size::Full,
+                DataSize::Small => Size::Small,
+            };
+            launch_file(name, size, machine.seed, config)
+        }
+    }?;
     if !input.is_of_the_suite() {
         let findings = findings(&work, config);
         work.warnings.extend(findings);
@@ -69,19 +83,6 @@ fn findings(work: &Work, config: &Config) -> Vec<Diagnostic> {
         found.extend(errors.map(|d| Diagnostic { severity: Severity::Warning, ..d }));
     }
     found
-}
-
-fn load(input: &Input, args: &RunArgs, config: &Config) -> Result<Work, Vec<Diagnostic>> {
-    match input {
-        Input::Kernel(path) => kernel_file(path, &args.launch, config),
-        Input::Launch(name) => {
-            let size = match args.machine.size {
-                DataSize::Full => Size::Full,
-                DataSize::Small => Size::Small,
-            };
-            launch_file(name, size, args.machine.seed, config)
-        }
-    }
 }
 
 fn launch_file(name: &str, size: Size, seed: Option<u64>, config: &Config) -> Result<Work, Vec<Diagnostic>> {

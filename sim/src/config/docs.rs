@@ -228,18 +228,7 @@ fn paragraph(words: &str, indent: usize, text: &mut String) {
 /// As [`load`], for either of them.
 pub fn diff(a: &str, b: &str) -> Result<String, Vec<Diagnostic>> {
     let (first, second) = (load(a)?, load(b)?);
-    let values = |config: &Config| leaves(config).into_iter().filter(|l| !is_prose(l)).collect::<Vec<_>>();
-    let (left, right) = (values(&first), values(&second));
-    let value = |leaves: &[Leaf], path: &str| {
-        leaves.iter().find(|leaf| leaf.path == path).map_or("-".to_owned(), |leaf| leaf.value.clone())
-    };
-    let only_right = right.iter().filter(|leaf| left.iter().all(|other| other.path != leaf.path));
-    let rows: Vec<[String; 3]> = left
-        .iter()
-        .chain(only_right)
-        .map(|leaf| [leaf.path.clone(), value(&left, &leaf.path), value(&right, &leaf.path)])
-        .filter(|[_, left, right]| left != right)
-        .collect();
+    let rows = differences(&first, &second);
     if rows.is_empty() {
         return Ok(format!("{a} and {b} describe the same machine, hash {}\n", config_hash(&first)));
     }
@@ -253,4 +242,33 @@ pub fn diff(a: &str, b: &str) -> Result<String, Vec<Diagnostic>> {
         let _ = writeln!(text, "{key:keys$}  {left:>lefts$}  {right}");
     }
     Ok(text)
+}
+
+/// The parameters in which two machines differ: path, value in the one, value in the other; "-" where there is none.
+fn differences(first: &Config, second: &Config) -> Vec<[String; 3]> {
+    let values = |config: &Config| leaves(config).into_iter().filter(|l| !is_prose(l)).collect::<Vec<_>>();
+    let (left, right) = (values(first), values(second));
+    let value = |leaves: &[Leaf], path: &str| {
+        leaves.iter().find(|leaf| leaf.path == path).map_or("-".to_owned(), |leaf| leaf.value.clone())
+    };
+    let only_right = right.iter().filter(|leaf| left.iter().all(|other| other.path != leaf.path));
+    left.iter()
+        .chain(only_right)
+        .map(|leaf| [leaf.path.clone(), value(&left, &leaf.path), value(&right, &leaf.path)])
+        .filter(|[_, left, right]| left != right)
+        .collect()
+}
+
+/// The preset from which a machine differs in the fewest parameters, the one of its name before others, with the
+/// differences: path, value in the preset, value here.
+pub fn nearest_preset(config: &Config) -> (&'static str, Vec<[String; 3]>) {
+    let from = |preset: &'static Preset| (preset, differences(&preset_config(preset), config));
+    let nearest =
+        PRESETS.iter().map(from).min_by_key(|(preset, rows)| (rows.len(), preset.name() != config.name));
+    nearest.map_or(("", Vec::new()), |(preset, rows)| (preset.file, rows))
+}
+
+/// What the parameter with this key, as in [`Leaf::key`], means.
+pub fn meaning(key: &str) -> &'static str {
+    declared().iter().find(|row| row.key == key).map_or("", |row| row.field.doc.trim())
 }

@@ -111,7 +111,7 @@ fn container(source: &Source, entry: &Entry, kind: Kind, wrong: &mut Vec<Diagnos
 }
 
 /// Checks the value of a parameter. Always `None`: nothing stands inside it.
-fn leaf(
+pub fn leaf(
     source: &Source,
     entry: &Entry,
     kind: &Kind,
@@ -162,7 +162,7 @@ fn leaf(
 }
 
 /// What may stand at a parameter, for messages.
-fn expectation(kind: &Kind, field: Option<&Field>) -> String {
+pub fn expectation(kind: &Kind, field: Option<&Field>) -> String {
     match (kind, field.and_then(|f| f.limits)) {
         (Kind::Integer, Some(limits)) => limits.to_string(),
         (Kind::Integer, None) => "an integer".into(),
@@ -175,7 +175,7 @@ fn expectation(kind: &Kind, field: Option<&Field>) -> String {
 }
 
 /// An integer as RON writes them.
-fn integer(text: &str) -> Option<i128> {
+pub fn integer(text: &str) -> Option<i128> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(digits) => (true, digits),
         None => (false, text.strip_prefix('+').unwrap_or(text)),
@@ -226,7 +226,7 @@ fn unknown_key(path: &str, key: &str, section: &Section) -> Diagnostic {
 }
 
 /// Paths of the sections that have this key.
-fn homes(section: &Section, path: &str, key: &str) -> Vec<String> {
+pub fn homes(section: &Section, path: &str, key: &str) -> Vec<String> {
     let mut found = Vec::new();
     for field in section.fields {
         if field.key == key {

@@ -8,6 +8,8 @@ use super::declare::Parameter;
 use super::errors;
 use super::model::{Config, raw};
 use super::presets::default_preset;
+use super::settings;
+use super::show::ron;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::ron_text::{Entry, Located, Shape, Source, locate, parse};
 
@@ -25,8 +27,19 @@ pub fn load(name_or_path: &str) -> Result<Config, Vec<Diagnostic>> {
 /// # Errors
 /// As [`load`].
 pub fn load_with_warnings(name_or_path: &str) -> Result<(Config, Vec<Diagnostic>), Vec<Diagnostic>> {
+    load_with_settings(name_or_path, &[])
+}
+
+/// The same, with parameters that a command line states in place of the file's: `core.l1.mshrs=64`.
+///
+/// # Errors
+/// As [`load`], and whatever is wrong with a setting.
+pub fn load_with_settings(
+    name_or_path: &str,
+    settings: &[String],
+) -> Result<(Config, Vec<Diagnostic>), Vec<Diagnostic>> {
     let source = Source::find(name_or_path).map_err(|e| vec![e])?;
-    from_source(source)
+    from_source(source, settings)
 }
 
 /// The configuration of a text; `file` names it in messages, and its base can only be a preset.
@@ -34,7 +47,7 @@ pub fn load_with_warnings(name_or_path: &str) -> Result<(Config, Vec<Diagnostic>
 /// # Errors
 /// As [`load`].
 pub fn from_text(file: &str, text: &str) -> Result<(Config, Vec<Diagnostic>), Vec<Diagnostic>> {
-    from_source(Source { file: file.to_owned(), text: text.to_owned(), path: None })
+    from_source(Source { file: file.to_owned(), text: text.to_owned(), path: None }, &[])
 }
 
 impl Config {
@@ -44,31 +57,80 @@ impl Config {
     /// Never: a test loads every preset.
     pub fn example() -> Config {
         let (config, _) =
-            from_source(Source::of_preset(default_preset())).expect("the default preset is valid");
+            from_source(Source::of_preset(default_preset()), &[]).expect("the default preset is valid");
         config
     }
 }
 
-fn from_source(source: Source) -> Result<(Config, Vec<Diagnostic>), Vec<Diagnostic>> {
-    let (layers, raws) = stack(source)?;
+fn from_source(source: Source, words: &[String]) -> Result<(Config, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let (mut layers, raws) = stack(source)?;
     let name = raws[0].name.clone().unwrap_or_else(|| layers[0].source.stem());
     let description = raws[0].description.clone().unwrap_or_default();
-
-    let mut missing = Vec::new();
-    let merged = raws.into_iter().reduce(Config::merge).unwrap_or_default();
-    let Some(config) = Config::resolve(merged, "", &mut missing) else {
-        let lacking = |path: String| match path.rsplit_once('.') {
-            Some((item, key)) => Problem::error(item, format!("`{item}` lacks its `{key}`")),
-            None => Problem::error("", format!("the configuration lacks `{path}`")),
-        };
-        return Err(missing.into_iter().map(|path| diagnostic(lacking(path), &layers)).collect());
-    };
-    let config = Config { name, description, ..config };
+    let mut merged = raws.into_iter().reduce(Config::merge).unwrap_or_default();
+    merged.name = Some(name);
+    merged.description = Some(description);
+    let config = set(merged, words, &mut layers)?;
     let mut found: Vec<Diagnostic> = problems(&config).into_iter().map(|p| diagnostic(p, &layers)).collect();
     // Errors first, each kind in the order of the user's file, and what is wrong in its bases behind.
     let line = |d: &Diagnostic| d.place.as_ref().map(|p| (p.file != layers[0].source.file, p.line, p.column));
     found.sort_by_key(|d| (std::cmp::Reverse(d.severity), line(d)));
     if found.iter().any(|d| d.severity == Severity::Error) { Err(found) } else { Ok((config, found)) }
+}
+
+/// The configuration of the files with what the command line states put in its place; each setting becomes a
+/// layer above them.
+fn set(merged: raw::Config, words: &[String], layers: &mut Vec<Layer>) -> Result<Config, Vec<Diagnostic>> {
+    let (parts, others): (Vec<_>, Vec<_>) =
+        settings::read(words)?.into_iter().partition(|setting| setting.part().is_some());
+    if let [_, second, ..] = parts.as_slice() {
+        let place = second.source.place(0..second.source.text.len());
+        return Err(vec![Diagnostic::error("`dram.part` is set twice").at(place)]);
+    }
+    let mut merged = merged;
+    for setting in parts {
+        let Some((name, located)) = setting.part() else { continue };
+        let (layer, raw) = read_part(&setting.source, &located, &name)?;
+        merged = Config::merge(raw, merged);
+        layers.insert(0, layer);
+    }
+    let config = complete(merged, layers)?;
+    if others.is_empty() {
+        return Ok(config);
+    }
+    let mut tree = config.tree();
+    let mut wrong = Vec::new();
+    let mut stated: Vec<Layer> = Vec::new();
+    for setting in others {
+        match setting.apply(&mut tree) {
+            Err(error) => wrong.push(error),
+            Ok(located) => {
+                let entry = &located.entries[0];
+                if stated.iter().any(|layer| layer.located.find(&entry.path).is_some()) {
+                    let message = format!("`{}` is set twice", entry.path);
+                    wrong.push(Diagnostic::error(message).at(setting.source.place(mark(entry))));
+                }
+                stated.push(Layer { source: setting.source, located });
+            }
+        }
+    }
+    if !wrong.is_empty() {
+        return Err(wrong);
+    }
+    layers.splice(0..0, stated);
+    // What the tree holds has been checked against the declaration, so it reads.
+    let raw = parse(&ron(&tree)).map_err(|error| vec![Diagnostic::error(error.to_string())])?;
+    complete(raw, layers)
+}
+
+/// The configuration that everything together states.
+fn complete(merged: raw::Config, layers: &[Layer]) -> Result<Config, Vec<Diagnostic>> {
+    let mut missing = Vec::new();
+    let lacking = |path: String| match path.rsplit_once('.') {
+        Some((item, key)) => Problem::error(item, format!("`{item}` lacks its `{key}`")),
+        None => Problem::error("", format!("the configuration lacks `{path}`")),
+    };
+    Config::resolve(merged, "", &mut missing)
+        .ok_or_else(|| missing.into_iter().map(|path| diagnostic(lacking(path), layers)).collect())
 }
 
 /// One text of the chain of bases.
@@ -165,9 +227,16 @@ fn diagnostic(problem: Problem, layers: &[Layer]) -> Diagnostic {
         let other = &layers[layer].source;
         let keys: Vec<String> = others
             .iter()
-            .map(|(_, path, entry)| format!("`{path}` (line {})", other.place(mark(entry)).line))
+            .map(|(_, path, entry)| match other.file.as_str() {
+                settings::FILE => format!("`{path}`"),
+                _ => format!("`{path}` (line {})", other.place(mark(entry)).line),
+            })
             .collect();
-        let from = if layer == at { "in this file".into() } else { format!("from the base, {}", other.file) };
+        let from = match other.file.as_str() {
+            _ if layer == at => "in this file".into(),
+            settings::FILE => "also set".into(),
+            file => format!("from the base, {file}"),
+        };
         notes.push(format!("{from}: {}", keys.join(", ")));
     }
     diagnostic.hint = (!notes.is_empty()).then(|| notes.join("; "));

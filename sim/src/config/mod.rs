@@ -14,20 +14,21 @@ mod presets;
 pub mod routes;
 mod rules;
 mod schema;
+mod settings;
 mod show;
 mod source;
 mod values;
 
-pub use docs::{diff, explain, list};
+pub use docs::{diff, explain, list, meaning, nearest_preset};
 pub use dot::dot;
-pub use load::{from_text, load, load_with_warnings};
+pub use load::{from_text, load, load_with_settings, load_with_warnings};
 pub use manual::manual;
 pub use model::*;
 pub use presets::{PARTS, PRESETS, Preset};
 pub use schema::schema;
 pub(crate) use show::wrap;
 pub use show::{resolved, show};
-pub use values::config_hash;
+pub use values::{Leaf, config_hash, leaves};
 
 #[cfg(test)]
 mod tests;

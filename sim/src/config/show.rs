@@ -21,8 +21,17 @@ pub fn show(name_or_path: &str) -> Result<String, Vec<Diagnostic>> {
 
 /// The same for a configuration at hand.
 pub fn resolved(config: &Config) -> String {
-    let mut text = format!("// Every parameter of this machine; its hash is {}.\n(\n", config_hash(config));
-    fields(Config::SECTION, &config.tree(), 1, &mut text);
+    format!(
+        "// Every parameter of this machine; its hash is {}.\n{}",
+        config_hash(config),
+        ron(&config.tree())
+    )
+}
+
+/// The values of a whole configuration as a text that loads.
+pub fn ron(tree: &Tree) -> String {
+    let mut text = "(\n".to_owned();
+    fields(Config::SECTION, tree, 1, &mut text);
     text.push_str(")\n");
     text
 }

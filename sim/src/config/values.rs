@@ -42,7 +42,7 @@ fn section(declared: &Section, tree: &Tree, key: &str, path: &str, leaves: &mut 
 }
 
 /// Name of a list's item: its first value, which tells it from the others.
-fn item_name(item: &Tree) -> String {
+pub fn item_name(item: &Tree) -> String {
     match item {
         Tree::Section(values) => match values.first() {
             Some(Tree::Text(text)) => text.clone(),
@@ -50,6 +50,24 @@ fn item_name(item: &Tree) -> String {
             None => String::new(),
         },
         value => literal(value),
+    }
+}
+
+/// The path of every parameter, as declared.
+pub fn leaf_keys() -> Vec<String> {
+    let mut keys = Vec::new();
+    declared(Config::SECTION, "", &mut keys);
+    keys
+}
+
+fn declared(section: &Section, path: &str, keys: &mut Vec<String>) {
+    for field in section.fields {
+        let path = join(path, field.key);
+        match field.kind {
+            Kind::Section(inner) => declared(inner, &path, keys),
+            Kind::List(inner) => declared(inner, &format!("{path}[]"), keys),
+            _ => keys.push(path),
+        }
     }
 }
 

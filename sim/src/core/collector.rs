@@ -55,7 +55,7 @@ impl BankRows {
         let all = u32::MAX >> (32 - banks);
         let offset = offset & (banks - 1);
         for layer in &mut self.layers[..usize::from(self.depth)] {
-            *layer = (*layer << offset | *layer >> (banks - offset & 31)) & all;
+            *layer = (*layer << offset | *layer >> ((banks - offset) & 31)) & all;
         }
         self
     }

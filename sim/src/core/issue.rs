@@ -74,6 +74,9 @@ impl Core {
                     let reason = self.why_not(scheduler, issued);
                     self.schedulers[scheduler].waits_for = reason;
                     self.slots[reason as usize] += 1;
+                    if P::ACCOUNT {
+                        probe.charges(&self.charge(now, scheduler, reason, issued));
+                    }
                     continue;
                 }
                 let slot = self.pick(scheduler, ready);
@@ -84,6 +87,9 @@ impl Core {
                 let effective = self.issue_wave(now, scheduler, slot, ops, probe)?;
                 let slot_use = if effective { SlotUse::Issued } else { SlotUse::Squashed };
                 self.slots[slot_use as usize] += 1;
+                if P::ACCOUNT {
+                    probe.charges(&self.charge_issue(now, scheduler, slot_use, slot));
+                }
             }
             if P::STALLS {
                 all_issued |= issued;

@@ -6,9 +6,12 @@
 use super::collector::Waiting;
 use super::uop::MicroOp;
 use super::wave::{Slot, SlotMask};
-use crate::clock::Cycle;
+use crate::clock::{Cycle, NEVER};
 use crate::isa::Scope;
 use crate::isa::table::MemoryOp;
+pub use crate::memory::{Hop, HopKind};
+use crate::memory::{L1Counters, MemoryCounters};
+use crate::stats::{CoreCounters, SlotUse};
 use std::ops::ControlFlow;
 
 /// A step of an instruction through the pipeline. The order is the order of the stages.
@@ -153,6 +156,59 @@ pub struct AtomicEvent {
     pub written: u128,
 }
 
+/// An issue slot and what it is charged to (docs/pipeline.md, I7).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Charge {
+    /// When.
+    pub cycle: Cycle,
+    /// Core.
+    pub core: u32,
+    /// Scheduler of the core.
+    pub scheduler: usize,
+    /// What for.
+    pub slot_use: SlotUse,
+    /// The wave that issues or, of those that have the reason, the oldest; none where no wave is to blame.
+    pub slot: Option<Slot>,
+    /// Word of the kernel of the instruction that issues, that waits in the oldest collector, or that its wave
+    /// is held up behind (*branch*, *barrier*). Else it is the wave's next one.
+    pub word: Option<u32>,
+}
+
+/// What the machine has done in a launch so far, and what it holds: for observers that look now and then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sample {
+    /// Everything that happens before this cycle is in it.
+    pub cycle: Cycle,
+    /// The cores, added up.
+    pub core: CoreCounters,
+    /// Issue slots by use, all charged up to the cycle.
+    pub slots: [u64; SlotUse::COUNT],
+    /// The L1s, added up.
+    pub l1: L1Counters,
+    /// The memory side.
+    pub memory: MemoryCounters,
+    /// How full it is: entries in use, over the whole machine, indexed by [`Level`].
+    pub levels: [u64; Level::COUNT],
+}
+
+/// Something that fills up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    /// MSHRs of the L1s.
+    L1Mshrs,
+    /// MSHRs of the L2 slices.
+    L2Mshrs,
+    /// Queues of the load/store units, wave instructions.
+    LsuQueue,
+    /// Queues of the memory channels, requests.
+    DramQueue,
+}
+
+impl Level {
+    /// Number of levels.
+    pub const COUNT: usize = 4;
+}
+
 /// An observer of the pipeline.
 pub trait Probe {
     /// False if the observer wants nothing: the calls are compiled out.
@@ -186,6 +242,35 @@ pub trait Probe {
     /// The L2 has performed atomics. Reported before anything that their results bring about.
     fn performed(&mut self, _: &AtomicEvent) {}
 
+    /// True if the observer wants [`Probe::hop`] of the launch that begins.
+    fn wants_hops(&self) -> bool {
+        false
+    }
+
+    /// Something happened to a request in the L2. Of each slice in the order of its work, and before what it brings about in
+    /// a core.
+    fn hop(&mut self, _: &Hop) {}
+
+    /// True if the observer wants [`Probe::charges`], [`Probe::line_access`] and [`Probe::local_access`].
+    const ACCOUNT: bool = false;
+
+    /// An issue slot is charged. All slots of cycles without a report are charged like the scheduler's last.
+    fn charges(&mut self, _: &Charge) {}
+
+    /// The instruction at a word has tried an access of the L1; what that has counted there.
+    fn line_access(&mut self, _word: u32, _: &L1Counters) {}
+
+    /// The instruction at a word takes so many passes over the banks of local memory.
+    fn local_access(&mut self, _word: u32, _passes: u32) {}
+
+    /// The cycle in which the observer wants the next [`Probe::sample`]; asked again after each.
+    fn sample_at(&self) -> Cycle {
+        NEVER
+    }
+
+    /// A sample, in the cycle asked for, and once more where a launch ends without a fault.
+    fn sample(&mut self, _: &Sample) {}
+
     /// All that happens before this cycle has been reported. The run stops if the observer says so.
     fn advanced(&mut self, _: Cycle) -> ControlFlow<()> {
         ControlFlow::Continue(())
@@ -200,4 +285,80 @@ impl Probe for Off {
     const ON: bool = false;
     fn step(&mut self, _: Event) {}
     fn issued(&mut self, _: &Issued<'_>) {}
+}
+
+/// Two observers of one run.
+impl<A: Probe, B: Probe> Probe for (A, B) {
+    const ON: bool = A::ON || B::ON;
+    const STALLS: bool = A::STALLS || B::STALLS;
+    const ACCOUNT: bool = A::ACCOUNT || B::ACCOUNT;
+
+    fn step(&mut self, event: Event) {
+        self.0.step(event);
+        self.1.step(event);
+    }
+
+    fn issued(&mut self, issued: &Issued<'_>) {
+        self.0.issued(issued);
+        self.1.issued(issued);
+    }
+
+    fn goes_on(&mut self, going: &Going) {
+        self.0.goes_on(going);
+        self.1.goes_on(going);
+    }
+
+    fn results(&mut self, results: &Results<'_>) {
+        self.0.results(results);
+        self.1.results(results);
+    }
+
+    fn stalls(&mut self, core: u32, cycle: Cycle, waves: &[SlotMask; IssueStall::COUNT]) {
+        self.0.stalls(core, cycle, waves);
+        self.1.stalls(core, cycle, waves);
+    }
+
+    fn waits(&mut self, event: Event, why: Waiting) {
+        self.0.waits(event, why);
+        self.1.waits(event, why);
+    }
+
+    fn accesses(&mut self, event: &MemoryEvent<'_>) {
+        self.0.accesses(event);
+        self.1.accesses(event);
+    }
+
+    fn performed(&mut self, event: &AtomicEvent) {
+        self.0.performed(event);
+        self.1.performed(event);
+    }
+
+    fn charges(&mut self, charge: &Charge) {
+        self.0.charges(charge);
+        self.1.charges(charge);
+    }
+
+    fn line_access(&mut self, word: u32, counted: &L1Counters) {
+        self.0.line_access(word, counted);
+        self.1.line_access(word, counted);
+    }
+
+    fn local_access(&mut self, word: u32, passes: u32) {
+        self.0.local_access(word, passes);
+        self.1.local_access(word, passes);
+    }
+
+    fn sample_at(&self) -> Cycle {
+        self.0.sample_at().min(self.1.sample_at())
+    }
+
+    fn sample(&mut self, sample: &Sample) {
+        self.0.sample(sample);
+        self.1.sample(sample);
+    }
+
+    fn advanced(&mut self, cycle: Cycle) -> ControlFlow<()> {
+        let (a, b) = (self.0.advanced(cycle), self.1.advanced(cycle));
+        if a.is_break() { a } else { b }
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::Core;
 use super::uop::{Kind, MicroOps};
+use std::fmt;
 
 /// One wave that has not ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,8 +19,61 @@ pub struct WaveReport {
     pub active: u64,
     /// Byte offset in the code section of the instruction that it waits with.
     pub pc: u32,
-    /// What it waits for, in words.
-    pub waits_for: String,
+    /// What it waits for.
+    pub waits_for: WaitsFor,
+}
+
+/// What a wave waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WaitsFor {
+    /// So many instructions in flight; its lanes have halted.
+    Flights(u64),
+    /// A barrier that these waves of its workgroup have not reached.
+    Barrier(Vec<u32>),
+    /// Its operands.
+    Operands,
+    /// Its next instruction.
+    Fetch,
+    /// So many accesses of its own, and acknowledgements of its core's stores.
+    Accesses {
+        /// Of its own.
+        own: u64,
+        /// Stores of the core.
+        stores: u64,
+    },
+    /// A register or predicate.
+    Result {
+        /// A load or atomic will write it.
+        memory: bool,
+    },
+    /// Its turn to issue.
+    Turn,
+}
+
+impl fmt::Display for WaitsFor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            WaitsFor::Flights(count) => {
+                write!(f, "its {count} instructions in flight; its lanes have halted")
+            }
+            WaitsFor::Barrier(missing) => {
+                let missing: Vec<String> = missing.iter().map(u32::to_string).collect();
+                write!(f, "a barrier that wave {} of its workgroup has not reached", missing.join(", "))
+            }
+            WaitsFor::Operands => f.write_str("its operands"),
+            WaitsFor::Fetch => f.write_str("its next instruction to be fetched"),
+            WaitsFor::Accesses { own, stores } => {
+                write!(f, "{own} accesses of its own and {stores} acknowledgements of its core's stores")
+            }
+            WaitsFor::Result { memory: true } => {
+                f.write_str("a register or predicate that a load or atomic has not written")
+            }
+            WaitsFor::Result { memory: false } => {
+                f.write_str("a register or predicate that an execution unit has not written")
+            }
+            WaitsFor::Turn => f.write_str("its turn to issue"),
+        }
+    }
 }
 
 impl Core {
@@ -35,29 +89,22 @@ impl Core {
         let has = |mask: u64| mask >> slot & 1 != 0;
         let head = wave.buffer.front();
         let waits_for = if has(waves.ended) {
-            format!("its {} instructions in flight; its lanes have halted", wave.in_flight)
+            WaitsFor::Flights(wave.in_flight.into())
         } else if has(waves.at_barrier) {
             let live = self.workgroups[wave.workgroup].slots & !waves.ended;
-            let missing: Vec<String> = (0..64)
-                .filter(|&s| (live & !waves.at_barrier) >> s & 1 != 0)
-                .map(|s: usize| waves.waves[s].wave_id.to_string())
-                .collect();
-            format!("a barrier that wave {} of its workgroup has not reached", missing.join(", "))
+            let missing = (0..64).filter(|&s| (live & !waves.at_barrier) >> s & 1 != 0);
+            WaitsFor::Barrier(missing.map(|s: usize| waves.waves[s].wave_id).collect())
         } else if has(waves.collecting) {
-            "its operands".to_owned()
+            WaitsFor::Operands
         } else if head.is_none() {
-            "its next instruction to be fetched".to_owned()
+            WaitsFor::Fetch
         } else if has(waves.draining) {
-            let stores = waves.releases.stores();
-            format!(
-                "{} accesses of its own and {stores} acknowledgements of its core's stores",
-                wave.accesses
-            )
+            let stores = waves.releases.stores().into();
+            WaitsFor::Accesses { own: wave.accesses.into(), stores }
         } else if !has(waves.hazard_free) {
-            let what = if has(waves.memory_hazard) { "a load or atomic" } else { "an execution unit" };
-            format!("a register or predicate that {what} has not written")
+            WaitsFor::Result { memory: has(waves.memory_hazard) }
         } else {
-            "its turn to issue".to_owned()
+            WaitsFor::Turn
         };
         // A wave at a barrier waits with the barrier, which has left the buffer.
         let word = if has(waves.at_barrier) { wave.last_word } else { head.unwrap_or(wave.fetch_word) };

@@ -2,10 +2,11 @@
 
 pub mod dispatcher;
 pub mod occupancy;
+pub mod spin;
 
 use crate::clock::{Cycle, NEVER, link};
 use crate::config::Config;
-use crate::core::probe::{AtomicEvent, Probe};
+use crate::core::probe::{AtomicEvent, Level, Probe, Sample};
 use crate::core::report::WaveReport;
 use crate::core::uop::MicroOps;
 use crate::core::workgroup::Shape;
@@ -15,6 +16,7 @@ use crate::program::{Fault, Launch, Program};
 use crate::stats::{CoreCounters, SlotUse};
 use dispatcher::{CoreLinks, Dispatcher};
 use occupancy::{LaunchError, Occupancy};
+use spin::{Doing, Spin};
 
 /// A machine with its device memory; kernels are launched on it one after the other.
 #[derive(Debug)]
@@ -94,7 +96,12 @@ pub struct NoProgress {
     pub workgroups: (u64, u64),
     /// Every wave that has not ended.
     pub waves: Vec<WaveReport>,
+    /// What waves went on to do when the run was stopped at a bound; nothing if nothing moves.
+    pub doing: Vec<Doing>,
 }
+
+/// Cycles after a bound in which waves are watched, for the report: some round trips to memory.
+const WATCHED: Cycle = 4000;
 
 /// Why a kernel did not finish.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -137,13 +144,21 @@ impl<'a> Gpu<'a> {
         let ops = MicroOps::decode(self.program, kernel, launch.registers, self.config);
         let config = self.config;
         let quantum = self.quantum();
-        let before = (self.memory.counters(), self.l1_counters());
         let links_before = self.memory.links();
         self.memory.set_skip_idle_cycles(!options.every_cycle);
         self.memory.set_jitter(options.jitter);
         self.memory.record_atomics(P::ON);
+        self.memory.record_hops(P::ON && probe.wants_hops());
         let mut run = Run::new(self, launch, options, &ops, occupancy);
-        let end = run.run_to_end(options, &ops, probe, progress)?;
+        let before = run.before;
+        let ended = run.run_to_end(options, &ops, probe, progress);
+        if P::ON && !matches!(ended, Err(RunError::Fault(_))) {
+            probe.sample(&run.sample());
+        }
+        let end = match ended {
+            Ok(end) => end,
+            Err(error) => return Err(run.watch(error, options, &ops)),
+        };
         // A release starts when every block has surely come so far, however the cycles were visited.
         let release = end + quantum;
         run.cores.iter_mut().for_each(|core| core.finish(end));
@@ -215,6 +230,8 @@ struct Run<'m> {
     memory: &'m mut MemorySystem,
     /// Of each core: the first cycle in which it has something to do, as far as it knows.
     wakes: Vec<Cycle>,
+    /// What memory side and L1s had counted before.
+    before: (MemoryCounters, L1Counters),
     /// Cores that ran in this quantum, or that there is a message for.
     ran: BitSet,
     start: Cycle,
@@ -233,6 +250,7 @@ impl<'m> Run<'m> {
     ) -> Run<'m> {
         let config = gpu.config;
         let start = gpu.now;
+        let before = (gpu.memory.counters(), gpu.l1_counters());
         let core_launch = CoreLaunch {
             kernel: launch.kernel,
             shape: Shape {
@@ -268,6 +286,7 @@ impl<'m> Run<'m> {
         let cores: Vec<Core> = cores.collect();
         Run {
             wakes: vec![start; cores.len()],
+            before,
             ran: BitSet::new(cores.len()),
             cores,
             dispatcher: Dispatcher::new(config, launch.grid, occupancy.workgroups, core_links, start),
@@ -291,7 +310,10 @@ impl<'m> Run<'m> {
         let mut next_progress = self.start;
         loop {
             let now = self.now;
-            let to = (now + self.quantum).min(last);
+            if P::ON && probe.sample_at() == now {
+                probe.sample(&self.sample());
+            }
+            let to = (now + self.quantum).min(last).min(if P::ON { probe.sample_at() } else { NEVER });
             let mut fault: Option<Box<Fault>> = None;
             for (index, core) in self.cores.iter_mut().enumerate() {
                 if self.wakes[index] >= to && !options.every_cycle {
@@ -321,6 +343,9 @@ impl<'m> Run<'m> {
                     });
                 }
             }
+            if P::ON && probe.wants_hops() {
+                self.memory.take_hops().for_each(|hop| probe.hop(&hop));
+            }
             self.exchange(to);
             self.now = to;
             if P::ON && probe.advanced(to).is_break() {
@@ -341,6 +366,9 @@ impl<'m> Run<'m> {
                 return Err(RunError::NoProgress(self.no_progress(to, ops)));
             }
             self.now = if options.every_cycle { to } else { next };
+            if P::ON {
+                self.now = self.now.min(probe.sample_at());
+            }
             if self.now >= next_progress {
                 progress(Progress {
                     cycles: self.now - self.start,
@@ -371,6 +399,31 @@ impl<'m> Run<'m> {
             self.now = to;
         }
         self.cores.iter().map(Core::last_activity).max().unwrap_or(from).max(from) + 1 + quantum
+    }
+
+    /// What the launch has done in the cycles before this one.
+    fn sample(&mut self) -> Sample {
+        let before = self.before;
+        self.memory.run(self.now, self.now);
+        let mut sample = Sample {
+            cycle: self.now,
+            core: CoreCounters::default(),
+            slots: [0; SlotUse::COUNT],
+            l1: L1Counters::default(),
+            memory: self.memory.counters().since(&before.0),
+            levels: [0; Level::COUNT],
+        };
+        let levels = &mut sample.levels;
+        (levels[Level::L2Mshrs as usize], levels[Level::DramQueue as usize]) = self.memory.levels();
+        for core in &self.cores {
+            let (counters, slots, l1) = core.account(self.now);
+            sample.core += &counters;
+            sample.slots.iter_mut().zip(slots).for_each(|(sum, n)| *sum += n);
+            sample.l1 += l1;
+            core.add_levels(&mut sample.levels);
+        }
+        sample.l1 = sample.l1.since(&before.1);
+        sample
     }
 
     fn instructions(&self) -> u64 {
@@ -405,6 +458,23 @@ impl<'m> Run<'m> {
             cycle: cycle - self.start,
             workgroups: (self.dispatcher.finished(), self.dispatcher.total()),
             waves: self.cores.iter().flat_map(|core| core.wave_reports(ops)).collect(),
+            doing: Vec::new(),
         })
+    }
+
+    /// Lets a run that came to a bound go on for some cycles, to see what its waves do.
+    fn watch(&mut self, mut error: RunError, options: &RunOptions, ops: &MicroOps) -> RunError {
+        if let RunError::CycleLimit(stuck)
+        | RunError::InstructionLimit(stuck)
+        | RunError::Interrupted(stuck) = &mut error
+        {
+            let cycles = self.now - self.start + WATCHED;
+            let bounds = RunOptions { max_cycles: Some(cycles), max_instructions: None, ..*options };
+            let mut spin = Spin::default();
+            // However these cycles end, the run is over.
+            _ = self.run_to_end(&bounds, ops, &mut spin, &mut |_| {});
+            stuck.doing = spin.waves();
+        }
+        error
     }
 }

@@ -52,6 +52,23 @@ pub struct LaunchError {
     pub hint: String,
 }
 
+/// Workgroups of a launch that fit on a core by each resource alone; `u32::MAX` where it needs none of it. The launch
+/// has threads and registers.
+pub fn limits(config: &Config, launch: &Launch) -> [(Limiter, u32); 4] {
+    let core = &config.core;
+    let waves = launch.waves_per_workgroup(core.wave_width) as u32;
+    let row_bytes = core.wave_width * 4;
+    let register_waves =
+        core.register_file_bytes / core.schedulers / (launch.registers * row_bytes) * core.schedulers;
+    let local = core.local_memory_bytes.checked_div(launch.local_memory_bytes);
+    [
+        (Limiter::Workgroups, core.max_workgroups),
+        (Limiter::Waves, core.max_waves / waves),
+        (Limiter::Registers, register_waves / waves),
+        (Limiter::LocalMemory, local.unwrap_or(u32::MAX)),
+    ]
+}
+
 impl Occupancy {
     /// Works out the occupancy of a launch: resident waves are at most
     /// floor(register file / (R × W × 4)) for each scheduler's share of the register file (isa section 8),
@@ -119,12 +136,7 @@ impl Occupancy {
             );
         }
         let slots_per_scheduler = by_registers.min(core.max_waves / core.schedulers);
-        let limits = [
-            (Limiter::Workgroups, core.max_workgroups),
-            (Limiter::Waves, core.max_waves / waves),
-            (Limiter::Registers, register_waves / waves),
-            (Limiter::LocalMemory, local_size.checked_div(local).unwrap_or(u32::MAX)),
-        ];
+        let limits = limits(config, launch);
         // The first of equal limits is named.
         let (limiter, workgroups) =
             limits.into_iter().reduce(|a, b| if b.1 < a.1 { b } else { a }).unwrap_or(limits[0]);

@@ -5,6 +5,7 @@ use super::crossbar::InterconnectCounters;
 use super::dram::{Channel, DramCounters, Issued};
 use super::fabric::LinkCounters;
 use super::geometry::LineGeometry;
+use super::hops::Hop;
 use super::image::Image;
 use super::l2::{Jitter, L2Counters, PerformedAtomic, Slice};
 use super::network::{ReplyNetwork, RequestNetwork, Surroundings};
@@ -255,6 +256,13 @@ impl MemorySystem {
         self.channels.iter().map(Channel::counters)
     }
 
+    /// MSHRs of the slices in use, and requests in the queues of the channels.
+    pub fn levels(&self) -> (u64, u64) {
+        let mshrs: usize = self.slices.iter().map(Slice::mshrs_in_use).sum();
+        let queued: usize = self.channels.iter().map(Channel::queued).sum();
+        (mshrs as u64, queued as u64)
+    }
+
     /// Simulates every block in every cycle, for comparison: the results are the same.
     pub fn set_skip_idle_cycles(&mut self, skip: bool) {
         self.skip_idle_cycles = skip;
@@ -273,6 +281,16 @@ impl MemorySystem {
     /// The atomics that the L2 has performed since the last call, those to a line in their order.
     pub fn take_atomics(&mut self) -> impl Iterator<Item = PerformedAtomic> {
         self.slices.iter_mut().flat_map(Slice::take_atomics)
+    }
+
+    /// Keeps what happens to requests in the L2 from now on, or no more.
+    pub fn record_hops(&mut self, record: bool) {
+        self.slices.iter_mut().for_each(|slice| slice.record_hops(record));
+    }
+
+    /// What happened to requests since the last call, slice by slice, each in the order of its work.
+    pub fn take_hops(&mut self) -> impl Iterator<Item = Hop> {
+        self.slices.iter_mut().enumerate().flat_map(|(s, slice)| slice.take_hops(s))
     }
 
     /// Keeps every command of every memory channel from now on.

@@ -123,6 +123,20 @@ pub fn measurements<T: Serialize>(sections: &[T], config: &Config) -> String {
     pretty(&Measurements { schema: SCHEMA, wave_sim, config: machine(config), measurements: sections })
 }
 
+/// The document of `wave-sim explain`: explanations, and how good the predictions in them are.
+pub fn explanations<T: Serialize, Q: Serialize>(all: &[T], quality: &Q, config: &Config) -> String {
+    #[derive(Serialize)]
+    struct Explanations<'a, T, Q> {
+        schema: u32,
+        wave_sim: &'static str,
+        config: Machine<'a>,
+        explanations: &'a [T],
+        quality: &'a Q,
+    }
+    let wave_sim = env!("CARGO_PKG_VERSION");
+    pretty(&Explanations { schema: SCHEMA, wave_sim, config: machine(config), explanations: all, quality })
+}
+
 fn machine(config: &Config) -> Machine<'_> {
     Machine {
         name: &config.name,

@@ -81,5 +81,9 @@ pub struct Session<'a> {
 
 /// A number of things, in words: `1 wave`, `2 waves`.
 pub fn counted(n: u64, thing: &str) -> String {
-    if n == 1 { format!("1 {thing}") } else { format!("{n} {thing}s") }
+    match n {
+        1 => format!("1 {thing}"),
+        _ if thing.ends_with("ch") => format!("{n} {thing}es"),
+        _ => format!("{n} {thing}s"),
+    }
 }

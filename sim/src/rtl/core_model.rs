@@ -1,6 +1,8 @@
 //! The core of `rtl-tests/` as a model to build.
 
 use super::verilate::{BuildError, Model};
+use crate::config::Config;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -13,10 +15,23 @@ pub struct Variant {
     pub bugs: bool,
     /// With waveforms.
     pub fst: bool,
+    /// With line coverage.
+    pub lines: bool,
 }
 
 /// Wave slots of the sources as they are.
 const WAVES: u32 = 32;
+
+/// Wave slots of the small variant, for quick runs.
+pub const SMALL_WAVES: u32 = 4;
+
+/// A machine with the wave slots of the small variant. No file can state it: it does not hold the workgroups that the
+/// instruction set asks for.
+pub fn small(mut config: Config) -> Config {
+    config.core.max_waves = SMALL_WAVES;
+    config.name += "-small";
+    config
+}
 
 /// The directory of the RTL in the source tree that this crate was built from.
 pub fn directory() -> PathBuf {
@@ -59,6 +74,9 @@ pub fn wave_core(rtl_tests: &Path, variant: &Variant) -> Result<Model, BuildErro
     if variant.fst {
         arguments.push("--trace-fst".to_owned());
     }
+    if variant.lines {
+        arguments.push("--coverage-line".to_owned());
+    }
     Ok(Model {
         name: "wave_bench".to_owned(),
         top: "wave_bench".to_owned(),
@@ -66,4 +84,17 @@ pub fn wave_core(rtl_tests: &Path, variant: &Variant) -> Result<Model, BuildErro
         includes: vec![rtl],
         arguments,
     })
+}
+
+/// The numbers of the bugs that are planted in the core's sources, as `BUG(n)`; none where there are no sources.
+pub fn planted_bugs(rtl_tests: &Path) -> BTreeSet<u32> {
+    let files = ["rtl", "rtl/units"].map(|folder| fs::read_dir(rtl_tests.join(folder)));
+    let files = files.into_iter().flatten().flatten().flatten().map(|entry| entry.path());
+    let mut numbers = BTreeSet::new();
+    for file in files.filter(|file| file.extension().is_some_and(|e| e == "sv")) {
+        let text = fs::read_to_string(file).unwrap_or_default();
+        let places = text.split("`BUG(").skip(1);
+        numbers.extend(places.filter_map(|rest| rest.split(')').next()?.parse::<u32>().ok()));
+    }
+    numbers
 }

@@ -4,18 +4,19 @@
 //! instruction has to come in the same cycle with the same contents; in [`Mode::Architectural`] what each instruction of
 //! each wave does has to agree, whenever it does it. Both have to end together, with the same memory.
 
+use super::both::Both;
+use super::comparison::{Comparison, fault_number};
 use super::observer::Observer;
-use super::step::{ISSUE_FIELDS, Record, Stage};
+use super::process::Process;
 use super::stimulus::Stimulus;
-use super::stream::{Report, Stream};
+use super::stream::{Bounds, Report};
 use crate::clock::Cycle;
 use crate::config::Config;
+use crate::core::probe::{Off, Probe};
 use crate::gpu::occupancy::Occupancy;
 use crate::gpu::{Gpu, RunError, RunOptions};
 use crate::memory::Script;
-use crate::program::{Fault, FaultKind, Launch, Program};
-use std::collections::{HashMap, VecDeque};
-use std::fmt::Write;
+use crate::program::{Fault, Launch, Program};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Duration;
@@ -81,6 +82,8 @@ pub enum Disagreement {
     Broken(String),
     /// The simulator cannot run the launch.
     Refused(String),
+    /// Both gave up after so many cycles.
+    Limit(u32),
 }
 
 impl std::fmt::Display for Disagreement {
@@ -88,317 +91,8 @@ impl std::fmt::Display for Disagreement {
         match self {
             Disagreement::Differs { report, .. } => f.write_str(report),
             Disagreement::Broken(what) | Disagreement::Refused(what) => f.write_str(what),
+            Disagreement::Limit(cycles) => write!(f, "neither side has ended after {cycles} cycles"),
         }
-    }
-}
-
-/// Records before a difference that a report shows.
-const HISTORY: usize = 12;
-/// Cycles in which a report looks for a record that is missing.
-const LOOK_AHEAD: usize = 200;
-
-/// What an instruction does, by its wave and its place there: for [`Mode::Architectural`].
-type Key = ([u32; 3], u32, u64);
-
-/// Instructions of one side that are not complete, and the issues of each wave.
-#[derive(Debug, Default)]
-struct Assembly {
-    open: HashMap<(u32, u32), (Key, Vec<u32>)>,
-    issued: HashMap<([u32; 3], u32), u64>,
-}
-
-impl Assembly {
-    /// Takes a record; gives what is complete with it.
-    fn add(&mut self, record: &Record) -> Option<(Key, Vec<u32>)> {
-        let place = (record.slot, record.sequence);
-        match record.stage {
-            Stage::Issue => {
-                let fields = &record.fields;
-                let wave = ([fields[7], fields[8], fields[9]], fields[6]);
-                let count = self.issued.entry(wave).or_default();
-                let key = (wave.0, wave.1, *count);
-                *count += 1;
-                let mut what = vec![record.word];
-                what.extend(fields);
-                if fields[0] != 0 {
-                    return Some((key, what));
-                }
-                self.open.insert(place, (key, what));
-                None
-            }
-            Stage::Access => {
-                if let Some((_, what)) = self.open.get_mut(&place) {
-                    what.extend(&record.fields);
-                }
-                None
-            }
-            Stage::Retire => {
-                let (key, mut what) = self.open.remove(&place)?;
-                what.extend(&record.fields);
-                Some((key, what))
-            }
-            _ => None,
-        }
-    }
-}
-
-struct Comparison<'a> {
-    stream: Stream,
-    mode: Mode,
-    program: &'a Program,
-    base: u32,
-    history: VecDeque<Record>,
-    agreement: Agreement,
-    ours: Assembly,
-    theirs: Assembly,
-    /// Instructions that one side has completed: what they did, and whether the simulator was it.
-    single: HashMap<Key, (Vec<u32>, bool)>,
-    /// Why it was over before its end.
-    end: Option<Disagreement>,
-    /// The other side has ended.
-    over: Option<Report>,
-}
-
-impl Comparison<'_> {
-    fn line(&self, record: &Record) -> String {
-        record.describe(self.program, self.base)
-    }
-
-    /// Takes the simulator's records of one cycle.
-    fn take(&mut self, ours: Vec<Record>) -> ControlFlow<()> {
-        self.agreement.records += ours.len() as u64;
-        self.agreement.instructions += ours.iter().filter(|r| r.stage == Stage::Issue).count() as u64;
-        match self.mode {
-            Mode::Cycle => self.take_cycle(ours),
-            Mode::Architectural => self.take_architectural(&ours),
-        }
-    }
-
-    fn take_cycle(&mut self, ours: Vec<Record>) -> ControlFlow<()> {
-        let theirs = match self.stream.next() {
-            Ok(Report::Cycle(theirs)) => theirs,
-            Ok(report) => {
-                self.over = Some(report);
-                Vec::new()
-            }
-            Err(what) => return self.broken(&what),
-        };
-        if ours == theirs {
-            self.history.extend(ours);
-            let surplus = self.history.len().saturating_sub(HISTORY);
-            self.history.drain(..surplus);
-            return ControlFlow::Continue(());
-        }
-        self.differ(&ours, &theirs)
-    }
-
-    fn broken(&mut self, what: &str) -> ControlFlow<()> {
-        let mut report = format!("the other side: {what}\nits last records that agreed:\n");
-        for record in &self.history {
-            _ = writeln!(report, "  {}", self.line(record));
-        }
-        self.end = Some(Disagreement::Broken(report));
-        ControlFlow::Break(())
-    }
-
-    /// Reports the first difference of two cycles.
-    fn differ(&mut self, ours: &[Record], theirs: &[Record]) -> ControlFlow<()> {
-        let first = ours.iter().chain(theirs).map(|r| r.cycle).min().unwrap_or(0);
-        let only = |a: &[Record], b: &[Record]| -> Vec<Record> {
-            a.iter().filter(|r| r.cycle == first && !b.contains(r)).cloned().collect()
-        };
-        let (only_ours, only_theirs) = (only(ours, theirs), only(theirs, ours));
-        let moved = only_ours.iter().chain(&only_theirs).min_by_key(|r| r.stage);
-        let stage = moved.map_or("end", |r| r.stage.name());
-        let mut report = format!("first difference in cycle {first}, stage {stage}\n");
-        for (name, records) in [("simulator", &only_ours), ("other side", &only_theirs)] {
-            for record in records {
-                _ = writeln!(report, "  only the {name}: {}", self.line(record));
-            }
-        }
-        self.look_ahead(&only_ours, theirs, &mut report);
-        if let Some(over) = &self.over {
-            _ = writeln!(report, "  the other side has ended: {}", describe_end(over));
-        }
-        report.push_str("before it, on both sides:\n");
-        for record in &self.history {
-            _ = writeln!(report, "  {}", self.line(record));
-        }
-        self.end = Some(Disagreement::Differs { cycle: first, stage, report });
-        ControlFlow::Break(())
-    }
-
-    /// Where the other side has what only the simulator has, if it comes soon.
-    fn look_ahead(&mut self, missing: &[Record], theirs: &[Record], report: &mut String) {
-        let mut later = theirs.to_vec();
-        for _ in 0..LOOK_AHEAD {
-            match self.stream.next() {
-                Ok(Report::Cycle(batch)) => later.extend(batch),
-                _ => break,
-            }
-        }
-        for record in missing {
-            let same = |r: &&Record| {
-                (r.stage, r.slot, r.sequence, r.word)
-                    == (record.stage, record.slot, record.sequence, record.word)
-            };
-            _ = match later.iter().find(same) {
-                Some(found) => writeln!(report, "  the other side has it so:  {}", self.line(found)),
-                None => writeln!(report, "  the other side has no {} of it soon", record.stage.name()),
-            };
-        }
-    }
-
-    fn take_architectural(&mut self, ours: &[Record]) -> ControlFlow<()> {
-        for record in ours {
-            if let Some(done) = self.ours.add(record) {
-                self.pair(record.cycle, done, true)?;
-            }
-            self.history.push_back(record.clone());
-        }
-        let surplus = self.history.len().saturating_sub(HISTORY);
-        self.history.drain(..surplus);
-        // About as much of the other side, so that neither has to be kept.
-        if self.over.is_none() { self.take_theirs() } else { ControlFlow::Continue(()) }
-    }
-
-    fn take_theirs(&mut self) -> ControlFlow<()> {
-        match self.stream.next() {
-            Ok(Report::Cycle(theirs)) => {
-                for record in &theirs {
-                    if let Some(done) = self.theirs.add(record) {
-                        self.pair(record.cycle, done, false)?;
-                    }
-                }
-                ControlFlow::Continue(())
-            }
-            Ok(report) => {
-                self.over = Some(report);
-                ControlFlow::Continue(())
-            }
-            Err(what) => self.broken(&what),
-        }
-    }
-
-    /// One side has completed an instruction.
-    fn pair(&mut self, cycle: Cycle, (key, what): (Key, Vec<u32>), ours: bool) -> ControlFlow<()> {
-        let Some((other, other_is_ours)) = self.single.remove(&key) else {
-            self.single.insert(key, (what, ours));
-            return ControlFlow::Continue(());
-        };
-        if other == what && other_is_ours != ours {
-            return ControlFlow::Continue(());
-        }
-        let (mine, its) = if ours { (what, other) } else { (other, what) };
-        let place = mine.iter().zip(&its).take_while(|(a, b)| a == b).count();
-        let stage = if place <= ISSUE_FIELDS { Stage::Issue.name() } else { Stage::Retire.name() };
-        let (group, wave, sequence) = key;
-        let hex = |words: &[u32]| words.iter().map(|w| format!("{w:x}")).collect::<Vec<_>>().join(" ");
-        let mut report = format!(
-            "instruction {sequence} of wave {wave} of workgroup {group:?} differs, at {stage}\n  \
-             simulator:  {}\n  other side: {}\n",
-            hex(&mine),
-            hex(&its)
-        );
-        if let Some(&word) = mine.first() {
-            let fields = mine.get(1..=ISSUE_FIELDS).unwrap_or_default().to_vec();
-            let record =
-                Record { cycle, stage: Stage::Issue, slot: 0, sequence: sequence as u32, word, fields };
-            _ = writeln!(report, "  {}", self.line(&record));
-        }
-        self.end = Some(Disagreement::Differs { cycle, stage, report });
-        ControlFlow::Break(())
-    }
-
-    /// The simulator has ended as `ours` says: so has the other side to.
-    fn finish(&mut self, ours: Report) -> Result<(), Disagreement> {
-        if self.mode == Mode::Architectural {
-            while self.over.is_none() && self.end.is_none() {
-                if self.take_theirs().is_break() {
-                    break;
-                }
-            }
-            if let Some(end) = self.end.take() {
-                return Err(end);
-            }
-        }
-        let theirs = match self.over.take() {
-            Some(report) => report,
-            None => self.stream.next().map_err(Disagreement::Broken)?,
-        };
-        let differs = |cycle: Cycle, report: String| Disagreement::Differs { cycle, stage: "end", report };
-        if self.mode == Mode::Architectural
-            && matches!((&ours, &theirs), (Report::Over(..), Report::Over(..)))
-            && let Some((key, (_, by_simulator))) = self.single.iter().next()
-        {
-            let who = if *by_simulator { "the simulator" } else { "the other side" };
-            return Err(differs(0, format!("only {who} has instruction {key:?} (workgroup, wave, number)")));
-        }
-        match (&ours, &theirs) {
-            (Report::Over(cycle, memory), Report::Over(its_cycle, its_memory)) => {
-                if self.mode == Mode::Cycle && cycle != its_cycle {
-                    return Err(differs(
-                        *cycle.min(its_cycle),
-                        format!("the simulator ends in cycle {cycle}, the other side in {its_cycle}"),
-                    ));
-                }
-                let place = memory.iter().zip(its_memory).position(|(a, b)| a != b);
-                match place {
-                    None if memory.len() == its_memory.len() => Ok(()),
-                    _ => {
-                        let at = place.unwrap_or(0);
-                        Err(differs(*cycle, format!("device memory differs from byte 0x{at:x} on")))
-                    }
-                }
-            }
-            (Report::Fault(cycle, kind, _, word), Report::Fault(its_cycle, its_kind, _, its_word)) => {
-                let same = (kind, word) == (its_kind, its_word)
-                    && (cycle == its_cycle || self.mode == Mode::Architectural);
-                if same {
-                    return Ok(());
-                }
-                let (mine, its) = (describe_end(&ours), describe_end(&theirs));
-                Err(differs(*cycle.min(its_cycle), format!("simulator: {mine}; other side: {its}")))
-            }
-            (_, Report::Garbage(what)) => Err(Disagreement::Broken(what.clone())),
-            (_, Report::Cycle(records)) => {
-                let mut report = "the simulator has ended; the other side goes on:\n".to_owned();
-                for record in records {
-                    _ = writeln!(report, "  {}", self.line(record));
-                }
-                Err(differs(records.first().map_or(0, |r| r.cycle), report))
-            }
-            _ => {
-                let (mine, its) = (describe_end(&ours), describe_end(&theirs));
-                Err(differs(0, format!("simulator: {mine}; other side: {its}")))
-            }
-        }
-    }
-}
-
-/// The number of a fault in the RTL's `fault_e`.
-fn fault_number(kind: &FaultKind) -> u32 {
-    match kind {
-        FaultKind::IllegalInstruction(_) => 0,
-        FaultKind::DivergenceUnderflow => 1,
-        FaultKind::DivergenceOverflow { .. } => 2,
-        FaultKind::CallOverflow { .. } => 3,
-        FaultKind::ReturnDepth => 4,
-        FaultKind::BarrierInDivergence => 5,
-        FaultKind::OutOfBounds { .. } => 6,
-        FaultKind::MisalignedAtomic { .. } => 7,
-    }
-}
-
-fn describe_end(report: &Report) -> String {
-    match report {
-        Report::Over(cycle, _) => format!("it ends in cycle {cycle}"),
-        Report::Fault(cycle, kind, slot, word) => {
-            format!("a fault of kind {kind} in cycle {cycle}, slot {slot}, word {word}")
-        }
-        Report::CycleLimit(cycle) => format!("it gives up in cycle {cycle}"),
-        Report::Garbage(what) => what.clone(),
-        Report::Cycle(_) => "it goes on".to_owned(),
     }
 }
 
@@ -408,74 +102,97 @@ impl Cosim<'_> {
     /// # Errors
     /// See [`Disagreement`].
     pub fn run(&self, executable: &Path, stimulus: &Path) -> Result<Agreement, Disagreement> {
-        let refused = |what: String| Disagreement::Refused(what);
-        let occupancy = Occupancy::of(self.config, self.launch).map_err(|e| refused(e.to_string()))?;
-        let file = Stimulus {
-            config: self.config,
-            program: self.program,
-            launch: self.launch,
-            occupancy,
-            memory: self.memory,
-            script: self.script,
-            max_cycles: self.max_cycles,
-            seed: 1,
-        };
-        std::fs::write(stimulus, file.bytes())
-            .map_err(|e| refused(format!("{}: {e}", stimulus.display())))?;
-        let argument = stimulus.to_string_lossy().into_owned();
-        let arguments = [&[argument.as_str()], self.arguments].concat();
-        let stream = Stream::start(executable, &arguments, self.patience)
-            .map_err(|e| Disagreement::Broken(format!("{}: {e}", executable.display())))?;
+        self.run_beside(executable, stimulus, &mut Off)
+    }
+
+    /// The same, with another observer of the simulator.
+    ///
+    /// # Errors
+    /// See [`Disagreement`].
+    pub fn run_beside<P: Probe>(
+        &self,
+        executable: &Path,
+        stimulus: &Path,
+        beside: &mut P,
+    ) -> Result<Agreement, Disagreement> {
+        let process = self.start(executable, stimulus)?;
         let base = self.program.kernels[self.launch.kernel].code.start;
-        let mut comparison = Comparison {
-            stream,
-            mode: self.mode,
-            program: self.program,
-            base,
-            history: VecDeque::new(),
-            agreement: Agreement::default(),
-            ours: Assembly::default(),
-            theirs: Assembly::default(),
-            single: HashMap::new(),
-            end: None,
-            over: None,
-        };
-        let mut gpu = Gpu::new(self.config, self.program, self.memory.to_vec());
-        gpu.memory_system().play(self.script.clone(), self.config);
+        let mut comparison = Comparison::new(process, self.mode, self.program, base);
         let width = self.config.core.wave_width as usize;
         let mut observer = Observer::new(self.program, base, width, |batch| comparison.take(batch));
-        let options = RunOptions { max_cycles: Some(Cycle::from(self.max_cycles)), ..RunOptions::UNBOUNDED };
-        let ran = gpu.run(self.launch, &options, &mut observer, &mut |_| {});
-        let (end, left) = match ran {
-            Ok(report) => {
-                let left = observer.complete(Cycle::MAX);
-                (Report::Over(report.cycles - 1, gpu.memory().to_vec()), left)
-            }
-            Err(RunError::Fault(fault)) => {
-                let Fault { kind, pc, cycle, .. } = *fault;
-                let cycle = cycle.unwrap_or(0);
+        let (end, left) = match self.simulate(&mut Both(&mut observer, beside))? {
+            End::Over(cycle, memory) => (Report::Over(cycle, memory), observer.complete(Cycle::MAX)),
+            End::Fault(fault) => {
+                let cycle = fault.cycle.unwrap_or(0);
                 let left = observer.complete(cycle);
-                (Report::Fault(cycle, fault_number(&kind), 0, pc / 4 - base), left)
+                (Report::Fault(cycle, fault_number(&fault.kind), 0, fault.pc / 4 - base), left)
             }
-            Err(RunError::CycleLimit(_)) => {
-                (Report::CycleLimit(Cycle::from(self.max_cycles)), ControlFlow::Continue(()))
-            }
-            Err(RunError::NoProgress(_)) => return Err(refused("the kernel stands still".to_owned())),
-            Err(RunError::Launch(error)) => return Err(refused(error.to_string())),
-            Err(RunError::Interrupted(_) | RunError::InstructionLimit(_)) => {
-                (Report::CycleLimit(0), ControlFlow::Break(()))
-            }
+            End::Stopped(cycle) => (Report::CycleLimit(cycle), ControlFlow::Continue(())),
         };
-        if left.is_break()
-            && let Some(end) = comparison.end.take()
-        {
+        if let Some(end) = comparison.end.take() {
             return Err(end);
         }
+        debug_assert!(left.is_continue(), "a comparison that stops says why");
         comparison.agreement.fault = matches!(end, Report::Fault(..));
-        if let Report::Over(cycle, _) = end {
+        if let Report::Over(cycle, _) | Report::Fault(cycle, ..) = end {
             comparison.agreement.cycles = cycle + 1;
         }
         comparison.finish(end)?;
         Ok(comparison.agreement)
     }
+
+    /// Starts the other side.
+    pub(super) fn start(&self, executable: &Path, stimulus: &Path) -> Result<Process, Disagreement> {
+        let refused = Disagreement::Refused;
+        let bytes = self.stimulus().map_err(refused)?;
+        std::fs::write(stimulus, bytes).map_err(|e| refused(format!("{}: {e}", stimulus.display())))?;
+        let argument = stimulus.to_string_lossy().into_owned();
+        let arguments = [&[argument.as_str()], self.arguments].concat();
+        // A core may say in which cycle it gives up.
+        let bounds = Bounds { memory: self.memory.len(), cycles: Cycle::from(self.max_cycles) + 1 };
+        Process::start(executable, &arguments, self.patience, bounds)
+            .map_err(|e| Disagreement::Broken(format!("{}: {e}", executable.display())))
+    }
+
+    /// The bytes of the stimulus file.
+    ///
+    /// # Errors
+    /// Why the launch does not fit on the machine.
+    pub fn stimulus(&self) -> Result<Vec<u8>, String> {
+        let occupancy = Occupancy::of(self.config, self.launch).map_err(|e| e.to_string())?;
+        let &Cosim { config, program, launch, memory, script, max_cycles, .. } = self;
+        Ok(Stimulus { config, program, launch, occupancy, memory, script, max_cycles, seed: 1 }.bytes())
+    }
+
+    /// Runs the simulator alone, on the scripted memory side.
+    ///
+    /// # Errors
+    /// [`Disagreement::Refused`], if it cannot run the launch.
+    pub fn simulate<P: Probe>(&self, probe: &mut P) -> Result<End, Disagreement> {
+        let refused = |what: String| Err(Disagreement::Refused(what));
+        let mut gpu = Gpu::new(self.config, self.program, self.memory.to_vec());
+        gpu.memory_system().play(self.script.clone(), self.config);
+        let limit = Cycle::from(self.max_cycles);
+        let options = RunOptions { max_cycles: Some(limit), ..RunOptions::UNBOUNDED };
+        match gpu.run(self.launch, &options, probe, &mut |_| {}) {
+            Ok(report) => Ok(End::Over(report.cycles - 1, gpu.into_memory())),
+            Err(RunError::Fault(fault)) => Ok(End::Fault(fault)),
+            Err(RunError::CycleLimit(_) | RunError::Interrupted(_) | RunError::InstructionLimit(_)) => {
+                Ok(End::Stopped(limit))
+            }
+            Err(RunError::NoProgress(_)) => refused("the kernel stands still".to_owned()),
+            Err(RunError::Launch(error)) => refused(error.to_string()),
+        }
+    }
+}
+
+/// How the simulator's side ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum End {
+    /// The grid is done: the last cycle, and device memory.
+    Over(Cycle, Vec<u8>),
+    /// The kernel faulted.
+    Fault(Box<Fault>),
+    /// The observer stopped it, or it came to the limit of cycles.
+    Stopped(Cycle),
 }

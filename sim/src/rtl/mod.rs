@@ -1,15 +1,27 @@
 //! The SystemVerilog of `rtl-tests/` as executables, and their comparison with the simulator.
 
+mod both;
+mod comparison;
 mod core_model;
 mod cosim;
+pub mod coverage;
+mod lines;
 mod observer;
+mod process;
+mod random;
+mod retirement;
 mod step;
 mod stimulus;
 mod stream;
+mod traced;
 mod verilate;
 
-pub use core_model::{Variant, directory, wave_core};
-pub use cosim::{Agreement, Cosim, Disagreement, Mode};
+pub use core_model::{SMALL_WAVES, Variant, directory, planted_bugs, small, wave_core};
+pub use cosim::{Agreement, Cosim, Disagreement, End, Mode};
+pub use lines::LineCoverage;
+pub use random::{Trial, script};
+pub use retirement::Retirement;
 pub use step::{Record, Stage};
-pub use stimulus::Stimulus;
+pub use stimulus::{Replay, Stimulus};
+pub use traced::{Sinks, header_of_other};
 pub use verilate::{BuildError, INSTALL, Model, SKIP_VARIABLE, build, skipped, verilator_version};

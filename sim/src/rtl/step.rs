@@ -31,6 +31,21 @@ pub enum Stage {
 }
 
 impl Stage {
+    /// Its place in the order in which the stages of a cycle work (rule P1): consumers first. Of two that differ in one
+    /// cycle the later one may follow from the earlier.
+    pub fn turn(self) -> usize {
+        match self {
+            Stage::WriteBack => 0,
+            Stage::Retire => 1,
+            Stage::Access => 2,
+            Stage::Execute => 3,
+            Stage::Operands => 4,
+            Stage::Issue => 5,
+            Stage::Decode => 6,
+            Stage::Fetch => 7,
+        }
+    }
+
     /// Its name in reports.
     pub fn name(self) -> &'static str {
         match self {

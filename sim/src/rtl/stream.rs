@@ -1,16 +1,11 @@
-//! The other side of a comparison: a process that runs a core from a stimulus file, and the records that it writes to its
-//! standard output.
+//! The records that another core writes, read from its output: put together by cycle, and checked for sense.
 
 use super::step::{ISSUE_FIELDS, Record, Stage, masked, sent_rows};
 use crate::clock::Cycle;
 use crate::isa::Inst;
 use std::collections::HashMap;
-use std::io::{BufReader, Read};
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::thread::JoinHandle;
-use std::time::Duration;
+use std::io::Read;
+use std::sync::mpsc::SyncSender;
 
 /// What the process reports of one cycle, or how it ended.
 #[derive(Debug)]
@@ -29,75 +24,40 @@ pub enum Report {
 
 /// Lanes of a row in the stream.
 const LANES: usize = 8;
+/// Records of one cycle, at most: a core has far fewer stages and slots than that.
+const RECORDS_OF_A_CYCLE: usize = 4096;
 
-/// A running process.
-pub struct Stream {
-    child: Child,
-    reports: Receiver<Report>,
-    reader: Option<JoinHandle<()>>,
-    patience: Duration,
+/// What of a stream makes sense in a run.
+#[derive(Debug, Clone, Copy)]
+pub struct Bounds {
+    /// Bytes of device memory.
+    pub memory: usize,
+    /// No record has a cycle past this one.
+    pub cycles: Cycle,
 }
 
-impl Stream {
-    /// Starts `executable` on a stimulus file. It has to say something at least every `patience`.
-    ///
-    /// # Errors
-    /// It does not start.
-    pub fn start(executable: &Path, arguments: &[&str], patience: Duration) -> std::io::Result<Stream> {
-        let mut child =
-            Command::new(executable).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
-        let output = child.stdout.take().ok_or_else(|| std::io::Error::other("no standard output"))?;
-        let (sender, reports) = sync_channel(256);
-        let reader = std::thread::spawn(move || {
-            let mut reader = Reader::new(BufReader::with_capacity(1 << 16, output));
-            if let Err(what) = reader.run(&sender)
-                && what != CLOSED
-            {
-                // The other end has gone away if this fails, and wants nothing more.
-                _ = sender.send(Report::Garbage(what.to_owned()));
-            }
-        });
-        Ok(Stream { child, reports, reader: Some(reader), patience })
-    }
+/// Why a reader stops.
+enum Stop {
+    /// The listener has gone away.
+    Closed,
+    /// The output makes no sense.
+    Garbage(String),
+}
 
-    /// The next report.
-    ///
-    /// # Errors
-    /// Why there is none: the process said nothing for too long, or ended without an end.
-    pub fn next(&mut self) -> Result<Report, String> {
-        match self.reports.recv_timeout(self.patience) {
-            Ok(report) => Ok(report),
-            Err(RecvTimeoutError::Timeout) => {
-                Err(format!("the process has said nothing for {} s", self.patience.as_secs_f32()))
-            }
-            Err(RecvTimeoutError::Disconnected) => {
-                let status = self.child.wait().map_or_else(|e| e.to_string(), |s| s.to_string());
-                let mut said = String::new();
-                if let Some(errors) = &mut self.child.stderr {
-                    _ = errors.read_to_string(&mut said);
-                }
-                Err(format!("the process ended without an end of its trace ({status}) {}", said.trim()))
-            }
-        }
+impl From<&str> for Stop {
+    fn from(what: &str) -> Stop {
+        Stop::Garbage(what.to_owned())
     }
 }
 
-impl Drop for Stream {
-    fn drop(&mut self) {
-        // It may have ended already.
-        _ = self.child.kill();
-        _ = self.child.wait();
-        // The reader may wait for room in the channel.
-        while self.reports.try_recv().is_ok() {}
-        drop(std::mem::replace(&mut self.reports, sync_channel(1).1));
-        if let Some(reader) = self.reader.take() {
-            _ = reader.join();
-        }
+/// Reads all records of `input` and sends them, a cycle at a time; last what makes no sense, if anything does.
+pub fn read(input: impl Read, bounds: Bounds, sender: &SyncSender<Report>) {
+    let mut reader = Reader { input, bounds, batch: Vec::new(), in_flight: HashMap::new() };
+    if let Err(Stop::Garbage(what)) = reader.run(sender) {
+        // The listener may have gone away.
+        _ = sender.send(Report::Garbage(what));
     }
 }
-
-/// The listener has gone away.
-const CLOSED: &str = "";
 
 /// An instruction of a wave that went to a collector and has not retired.
 struct InFlight {
@@ -114,44 +74,67 @@ struct InFlight {
 
 struct Reader<R> {
     input: R,
+    bounds: Bounds,
     batch: Vec<Record>,
     /// By slot.
     in_flight: HashMap<u32, Vec<InFlight>>,
 }
 
 impl<R: Read> Reader<R> {
-    fn new(input: R) -> Reader<R> {
-        Reader { input, batch: Vec::new(), in_flight: HashMap::new() }
-    }
-
-    fn words(&mut self, count: usize) -> Result<Option<Vec<u32>>, &'static str> {
+    /// The next words; `None` at the end of the output, which may only lie before the first of them.
+    fn words(&mut self, count: usize) -> Result<Option<Vec<u32>>, Stop> {
         let mut bytes = vec![0; 4 * count];
-        match self.input.read_exact(&mut bytes) {
-            Ok(()) => {}
-            Err(e) if e.kind() == std::io::ErrorKind::UnexpectedEof => return Ok(None),
-            Err(_) => return Err("its output cannot be read"),
+        let mut filled = 0;
+        while filled < bytes.len() {
+            match self.input.read(&mut bytes[filled..]) {
+                Ok(0) if filled == 0 => return Ok(None),
+                Ok(0) => return Err("a record is cut off".into()),
+                Ok(more) => filled += more,
+                Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(_) => return Err("its output cannot be read".into()),
+            }
         }
         let (words, _) = bytes.as_chunks();
         Ok(Some(words.iter().map(|&word| u32::from_le_bytes(word)).collect()))
     }
 
-    fn flush(&mut self, sender: &SyncSender<Report>) -> Result<(), &'static str> {
+    /// Nothing comes behind the end.
+    fn ended(&mut self) -> Result<(), Stop> {
+        match self.words(1)? {
+            None => Ok(()),
+            Some(_) => Err("it goes on behind its end".into()),
+        }
+    }
+
+    fn flush(&mut self, sender: &SyncSender<Report>) -> Result<(), Stop> {
         if self.batch.is_empty() {
             return Ok(());
         }
         self.batch.sort_unstable();
-        sender.send(Report::Cycle(std::mem::take(&mut self.batch))).map_err(|_| CLOSED)
+        sender.send(Report::Cycle(std::mem::take(&mut self.batch))).map_err(|_| Stop::Closed)
     }
 
-    fn run(&mut self, sender: &SyncSender<Report>) -> Result<(), &'static str> {
+    fn run(&mut self, sender: &SyncSender<Report>) -> Result<(), Stop> {
         while let Some(head) = self.words(2)? {
             let (kind, slot, count) = (head[0] & 0xFF, head[0] >> 8 & 0xFF, (head[0] >> 16) as usize);
             let cycle = Cycle::from(head[1]);
-            let Some(fields) = self.words(count)? else { return Err("a record is cut off") };
+            let cut = || Stop::from("a record is cut off");
+            let fields = if count == 0 { Vec::new() } else { self.words(count)?.ok_or_else(cut)? };
+            if cycle > self.bounds.cycles {
+                let limit = self.bounds.cycles;
+                return Err(Stop::Garbage(format!("a record of cycle {cycle}, past the limit of {limit}")));
+            }
             match self.batch.first() {
-                Some(first) if first.cycle > cycle => return Err("its cycles go back"),
+                Some(first) if first.cycle > cycle => {
+                    let before = first.cycle;
+                    return Err(Stop::Garbage(format!("its cycles go back, from {before} to {cycle}")));
+                }
                 Some(first) if first.cycle < cycle => self.flush(sender)?,
                 _ => {}
+            }
+            if self.batch.len() == RECORDS_OF_A_CYCLE {
+                let what = format!("more than {RECORDS_OF_A_CYCLE} records in cycle {cycle}");
+                return Err(Stop::Garbage(what));
             }
             match (kind, fields.as_slice()) {
                 (0 | 1 | 3 | 4, &[sequence, word]) => {
@@ -171,14 +154,7 @@ impl<R: Read> Reader<R> {
                     self.retire(cycle, slot, sequence, word, value)?;
                 }
                 (6, &[sequence, ref rows @ ..]) if rows.len() == 5 * LANES => {
-                    let Some(access) =
-                        self.in_flight.get(&slot).and_then(|f| f.iter().find(|i| i.sequence == sequence))
-                    else {
-                        return Err("an access of an instruction that was never issued");
-                    };
-                    let fields = masked(&rows[..(1 + access.sent) * LANES], LANES, access.lanes).collect();
-                    let word = access.word;
-                    self.batch.push(Record { cycle, stage: Stage::Access, slot, sequence, word, fields });
+                    self.access(cycle, slot, sequence, rows)?;
                 }
                 (7, &[register, ref row @ ..]) if row.len() == LANES => {
                     let row = std::array::from_fn(|lane| row[lane]);
@@ -187,21 +163,45 @@ impl<R: Read> Reader<R> {
                 (8, &[kind, word]) => {
                     // The records of the cycle are not complete on the other side.
                     self.batch.clear();
-                    return sender.send(Report::Fault(cycle, kind, slot, word)).map_err(|_| CLOSED);
+                    let fault = Report::Fault(cycle, kind, slot, word);
+                    sender.send(fault).map_err(|_| Stop::Closed)?;
+                    return self.ended();
                 }
-                (9, &[bytes]) => {
+                (9, &[bytes]) if bytes as usize == self.bounds.memory => {
                     self.flush(sender)?;
                     let mut memory = vec![0; bytes as usize];
                     self.input.read_exact(&mut memory).map_err(|_| "its memory is cut off")?;
-                    return sender.send(Report::Over(cycle, memory)).map_err(|_| CLOSED);
+                    sender.send(Report::Over(cycle, memory)).map_err(|_| Stop::Closed)?;
+                    return self.ended();
+                }
+                (9, &[bytes]) => {
+                    let expected = self.bounds.memory;
+                    let what = format!("{bytes} bytes of device memory at its end, and not {expected}");
+                    return Err(Stop::Garbage(what));
                 }
                 (10, []) => {
                     self.flush(sender)?;
-                    return sender.send(Report::CycleLimit(cycle)).map_err(|_| CLOSED);
+                    sender.send(Report::CycleLimit(cycle)).map_err(|_| Stop::Closed)?;
+                    return self.ended();
                 }
-                _ => return Err("a record of no known kind"),
+                _ => {
+                    let what = format!("a record of kind {kind} with {count} words in cycle {cycle}");
+                    return Err(Stop::Garbage(what));
+                }
             }
         }
+        Ok(())
+    }
+
+    /// What an instruction sends, when its turn comes in the load/store unit.
+    fn access(&mut self, cycle: Cycle, slot: u32, sequence: u32, rows: &[u32]) -> Result<(), Stop> {
+        let waiting = self.in_flight.get(&slot).and_then(|f| f.iter().find(|i| i.sequence == sequence));
+        let Some(access) = waiting else {
+            return Err("an access of an instruction that was never issued".into());
+        };
+        let fields = masked(&rows[..(1 + access.sent) * LANES], LANES, access.lanes).collect();
+        let word = access.word;
+        self.batch.push(Record { cycle, stage: Stage::Access, slot, sequence, word, fields });
         Ok(())
     }
 
@@ -227,13 +227,7 @@ impl<R: Read> Reader<R> {
         self.batch.push(Record { cycle, stage: Stage::Issue, slot, sequence, word, fields });
     }
 
-    fn write(
-        &mut self,
-        cycle: Cycle,
-        slot: u32,
-        register: u32,
-        row: [u32; LANES],
-    ) -> Result<(), &'static str> {
+    fn write(&mut self, cycle: Cycle, slot: u32, register: u32, row: [u32; LANES]) -> Result<(), Stop> {
         // The scoreboard has one writer of a register on its way at a time.
         let writer = self.in_flight.get_mut(&slot).and_then(|waiting| {
             waiting.iter_mut().find_map(|i| {
@@ -242,7 +236,9 @@ impl<R: Read> Reader<R> {
                 (place < u32::from(rows)).then_some((place as usize, i))
             })
         });
-        let Some((place, writer)) = writer else { return Err("a register was written that nobody writes") };
+        let Some((place, writer)) = writer else {
+            return Err("a register was written that nobody writes".into());
+        };
         if writer.rows.iter().all(Option::is_none) {
             let (sequence, word) = (writer.sequence, writer.word);
             let (stage, fields) = (Stage::WriteBack, Vec::new());
@@ -259,17 +255,17 @@ impl<R: Read> Reader<R> {
         sequence: u32,
         word: u32,
         predicate: Option<(u32, u32)>,
-    ) -> Result<(), &'static str> {
+    ) -> Result<(), Stop> {
         let waiting = self.in_flight.entry(slot).or_default();
         let Some(place) = waiting.iter().position(|i| i.sequence == sequence) else {
-            return Err("an instruction retired that was never issued");
+            return Err("an instruction retired that was never issued".into());
         };
         let retired = waiting.remove(place);
         let mut fields = Vec::new();
         if let Some((_, rows)) = retired.destination {
             for row in &retired.rows[..usize::from(rows)] {
                 let Some(row) = row else {
-                    return Err("an instruction retired before its result was written");
+                    return Err("an instruction retired before its result was written".into());
                 };
                 fields.extend(masked(row, LANES, retired.lanes));
             }
@@ -279,7 +275,7 @@ impl<R: Read> Reader<R> {
                 Some((index, lanes)) if index == u32::from(expected) => {
                     fields.push(lanes & retired.lanes as u32);
                 }
-                _ => return Err("an instruction retired without the predicate that it writes"),
+                _ => return Err("an instruction retired without the predicate that it writes".into()),
             }
         }
         self.batch.push(Record { cycle, stage: Stage::Retire, slot, sequence, word, fields });

@@ -2,7 +2,7 @@
 //!
 //! `traces/format.md` is the definition. [`record`] is what a file holds, [`binary`] and [`text`] are its two forms,
 //! [`reader`] and [`writer`] stream them, [`recorder`] makes records from the events of a run
-//! and hands them to a [`sink`],
+//! and hands them to a [`sink`], through a [`trigger`] if there is one,
 //! [`diff`](mod@diff) compares two traces, [`summary`] counts one,
 //! [`view`] writes the files of pipeline viewers.
 
@@ -15,6 +15,7 @@ pub mod rows;
 pub mod sink;
 pub mod summary;
 pub mod text;
+pub mod trigger;
 pub mod view;
 pub mod writer;
 
@@ -22,6 +23,7 @@ pub use reader::{Item, Reader, TraceError};
 pub use record::{End, Header, How, Launched, Record};
 pub use recorder::Recorder;
 pub use sink::{Sink, Window};
+pub use trigger::{Trigger, When};
 pub use writer::{Form, Writer};
 
 /// The version of the format that this program writes and reads.

@@ -10,10 +10,11 @@ use super::record::{
 };
 use super::rows::{lanes, push_masked};
 use super::sink::{Sink, Window, write};
+use super::trigger::{Gate, Trigger};
 use crate::clock::Cycle;
 use crate::config::{Config, config_hash};
 use crate::core::collector::Waiting;
-use crate::core::probe::{Event, Going, IssueStall, Issued, MemoryEvent, Probe, Results, Stage};
+use crate::core::probe::{Event, Going, Hop, IssueStall, Issued, MemoryEvent, Probe, Results, Stage};
 use crate::core::wave::SlotMask;
 use crate::isa::operand::Role;
 use crate::isa::table::{AccessKind, Space};
@@ -90,6 +91,8 @@ struct CoreState {
 pub struct Recorder<'s> {
     sinks: Vec<(String, Box<dyn Sink + 's>)>,
     window: Window,
+    /// Holds records back until a trigger fires.
+    gate: Option<Gate>,
     interrupt: Arc<AtomicBool>,
     width: usize,
     launch: Launched,
@@ -105,6 +108,15 @@ pub struct Recorder<'s> {
     failed: Option<(String, io::Error)>,
 }
 
+/// How much a recorder has handed on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Recorded {
+    /// Records.
+    pub records: u64,
+    /// The cycle in which the trigger has fired, if there was one and it has.
+    pub triggered: Option<Cycle>,
+}
+
 /// The header of what a machine writes.
 pub fn header(config: &Config) -> Header {
     Header {
@@ -113,6 +125,24 @@ pub fn header(config: &Config) -> Header {
         config_hash: u64::from_str_radix(&config_hash(config), 16).unwrap_or_default(),
         producer: "wave-sim".to_owned(),
         reports: Reports::ALL,
+    }
+}
+
+/// A launch that begins in cycle `start`, as traces have it.
+pub fn launched(program: &Program, launch: &Launch, start: Cycle) -> Launched {
+    let kernel = &program.kernels[launch.kernel];
+    let code = program.code[kernel.code.start as usize..kernel.code.end as usize].to_vec();
+    Launched {
+        kernel: kernel.name.clone(),
+        kernel_hash: kernel_hash(&code),
+        grid: launch.grid,
+        workgroup: launch.workgroup,
+        registers: launch.registers,
+        local_memory: launch.local_memory_bytes,
+        start,
+        base: kernel.code.start * WORD_BYTES,
+        arguments: launch.initial_registers.clone(),
+        code,
     }
 }
 
@@ -132,6 +162,7 @@ impl<'s> Recorder<'s> {
         Recorder {
             sinks,
             window,
+            gate: None,
             interrupt,
             width: config.core.wave_width as usize,
             launch: Launched {
@@ -155,31 +186,28 @@ impl<'s> Recorder<'s> {
         }
     }
 
+    /// The same, which keeps only what happens around a trigger.
+    pub fn with_trigger(mut self, trigger: Option<Trigger>) -> Recorder<'s> {
+        self.gate = trigger.map(Gate::new);
+        self
+    }
+
     /// A launch begins in cycle `start`.
     pub fn start(&mut self, program: &Program, launch: &Launch, start: Cycle) {
-        let kernel = &program.kernels[launch.kernel];
-        let code = program.code[kernel.code.start as usize..kernel.code.end as usize].to_vec();
-        self.launch = Launched {
-            kernel: kernel.name.clone(),
-            kernel_hash: kernel_hash(&code),
-            grid: launch.grid,
-            workgroup: launch.workgroup,
-            registers: launch.registers,
-            local_memory: launch.local_memory_bytes,
-            start,
-            base: kernel.code.start * WORD_BYTES,
-            arguments: launch.initial_registers.clone(),
-            code,
-        };
+        self.gate.iter_mut().for_each(Gate::forget);
+        self.launch = launched(program, launch, start);
         let launched = &self.launch;
         write(&mut self.sinks, &mut self.failed, |sink| sink.launch(launched));
     }
 
-    /// The run has ended in this cycle. Gives the number of records.
+    /// The run has ended in this cycle. Gives how much was recorded.
     ///
     /// # Errors
     /// The sink that could not be written to, by name, and why.
-    pub fn finish(mut self, how: How, cycle: Cycle, message: &str) -> Result<u64, (String, io::Error)> {
+    pub fn finish(mut self, how: How, cycle: Cycle, message: &str) -> Result<Recorded, (String, io::Error)> {
+        if let (How::Fault, Some(gate)) = (how, &mut self.gate) {
+            gate.fault(cycle);
+        }
         self.flush(cycle + 1);
         let late = self.retired.drain(..).map(|record| (record, None));
         let flights = self.cores.iter_mut().flat_map(|core| &mut core.slots);
@@ -189,8 +217,15 @@ impl<'s> Recorder<'s> {
         let open: Vec<_> = begun.map(|(record, waits)| still_open(record, waits, cycle)).collect();
         self.retired.extend(open);
         self.flush(Cycle::MAX);
+        if let Some(gate) = &mut self.gate {
+            gate.drain(|record| {
+                self.kept += 1;
+                write(&mut self.sinks, &mut self.failed, |sink| sink.record(record));
+            });
+        }
         write(&mut self.sinks, &mut self.failed, |sink| sink.end(how, cycle, message));
-        self.failed.map_or(Ok(self.kept), Err)
+        let triggered = self.gate.as_ref().and_then(Gate::fired);
+        self.failed.map_or(Ok(Recorded { records: self.kept, triggered }), Err)
     }
 
     /// Hands on what retires before `to`, in order.
@@ -199,6 +234,14 @@ impl<'s> Recorder<'s> {
         let ready = self.retired.partition_point(|record| record.cycle < to);
         for mut record in self.retired.drain(..ready) {
             if self.window.has(self.launch.grid, &record) {
+                if let Some(gate) = &mut self.gate {
+                    let (sinks, failed, kept) = (&mut self.sinks, &mut self.failed, &mut self.kept);
+                    gate.pass(record, &mut self.free, |record| {
+                        *kept += 1;
+                        write(sinks, failed, |sink| sink.record(record));
+                    });
+                    continue;
+                }
                 self.kept += 1;
                 write(&mut self.sinks, &mut self.failed, |sink| sink.record(&record));
             }
@@ -470,11 +513,26 @@ impl Probe for Recorder<'_> {
         }
     }
 
+    fn wants_hops(&self) -> bool {
+        self.sinks.iter().any(|(_, sink)| sink.wants_hops())
+    }
+
+    fn hop(&mut self, hop: &Hop) {
+        write(
+            &mut self.sinks,
+            &mut self.failed,
+            |sink| if sink.wants_hops() { sink.hop(hop) } else { Ok(()) },
+        );
+    }
+
     fn advanced(&mut self, cycle: Cycle) -> ControlFlow<()> {
         if !self.retired.is_empty() {
             self.flush(cycle);
             self.flushes += 1;
-            if self.flushes.is_multiple_of(FLUSHES)
+            // While a trigger holds records back, sinks have nothing that they could write.
+            let held = self.gate.as_ref().is_some_and(|gate| gate.fired().is_none());
+            if !held
+                && self.flushes.is_multiple_of(FLUSHES)
                 && self.sinks.iter().any(|(_, sink)| sink.is_in_order_of_time())
             {
                 let slots = self.cores.iter().flat_map(|core| &core.slots).map(SlotState::oldest);

@@ -2,6 +2,7 @@
 
 use super::record::{How, Launched, Record};
 use crate::clock::Cycle;
+use crate::core::probe::Hop;
 use std::io;
 use std::ops::Range;
 
@@ -18,6 +19,20 @@ pub trait Sink {
     /// # Errors
     /// If the file cannot be written to.
     fn record(&mut self, record: &Record) -> io::Result<()>;
+
+    /// True if it wants [`Sink::hop`].
+    fn wants_hops(&self) -> bool {
+        false
+    }
+
+    /// Something happened to a request in the L2. The records of instructions on whose account it did come later, or, of stores,
+    /// may have come before.
+    ///
+    /// # Errors
+    /// If the file cannot be written to.
+    fn hop(&mut self, _: &Hop) -> io::Result<()> {
+        Ok(())
+    }
 
     /// True if it wants [`Sink::advanced`], because it writes what happens in the order of time.
     fn is_in_order_of_time(&self) -> bool {
@@ -37,6 +52,28 @@ pub trait Sink {
     /// # Errors
     /// If the file cannot be written to.
     fn end(&mut self, how: How, cycle: Cycle, message: &str) -> io::Result<()>;
+}
+
+impl<S: Sink + ?Sized> Sink for &mut S {
+    fn launch(&mut self, launch: &Launched) -> io::Result<()> {
+        (**self).launch(launch)
+    }
+
+    fn record(&mut self, record: &Record) -> io::Result<()> {
+        (**self).record(record)
+    }
+
+    fn is_in_order_of_time(&self) -> bool {
+        (**self).is_in_order_of_time()
+    }
+
+    fn advanced(&mut self, oldest: Cycle) -> io::Result<()> {
+        (**self).advanced(oldest)
+    }
+
+    fn end(&mut self, how: How, cycle: Cycle, message: &str) -> io::Result<()> {
+        (**self).end(how, cycle, message)
+    }
 }
 
 /// Which records are kept.

@@ -8,7 +8,8 @@ use super::golden;
 use super::scratch::{Scratch, without_host};
 
 /// Pages with examples, and how many commands each has at least.
-const PAGES: [(&str, usize); 2] = [("docs/command-line.md", 10), ("docs/traces.md", 5)];
+const PAGES: [(&str, usize); 3] =
+    [("docs/command-line.md", 10), ("docs/traces.md", 5), ("docs/explain.md", 1)];
 
 /// Lines of output that the page shows at most; the rest is left out.
 const SHOWN: usize = 48;

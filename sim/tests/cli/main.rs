@@ -4,10 +4,13 @@
 mod golden;
 
 mod commands;
+mod cosim;
 mod documented;
+mod explain;
 mod litmus;
 mod run;
 mod scratch;
 mod several;
+mod standstill;
 mod traces;
 mod wrong_input;

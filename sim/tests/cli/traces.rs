@@ -160,6 +160,18 @@ fn what_is_wrong_with_a_trace_is_one_error() {
         ("k.wave --config tiny --wvfi x --trace", "--trace and --wvfi both watch the run"),
         ("--config tiny --wvfi x", "--wvfi is for one kernel"),
         ("k.wave --config tiny --wvfi x --waves 3-1", "3-1 ends before it begins"),
+        (
+            "k.wave --config tiny --trigger fault",
+            "--trigger is the window of a trace file, and none is written",
+        ),
+        ("k.wave --config tiny --wvfi x --trigger pc=0x2", "no instruction begins at pc 2"),
+        ("k.wave --config tiny --wvfi x --trigger never", "it is pc=P, fault or stall>N"),
+        ("k.wave --config tiny --wvfi x --trigger stall>", "invalid value"),
+        ("k.wave --config tiny --wvfi x --trigger-after 3", "--trigger-after counts cycles around a trigger"),
+        ("k.wave --config tiny --wvfi x --trigger pc=0x400", "--trigger: pc=0x0400 has not happened"),
+        ("k.wave --config tiny --wvfi x --trigger fault", "--trigger: fault has not happened"),
+        ("k.wave --config tiny --wvfi x --trigger stall>100000", "--trigger: stall>100000 has not happened"),
+        ("k.wave --config tiny --wvfi x --kanata x.txt --workgroup 512", "cannot run on this machine"),
     ] {
         let ran = scratch.run(command);
         assert_eq!(ran.code, 2, "{command}: {}{}", ran.out, ran.err);
@@ -183,6 +195,100 @@ fn a_fault_ends_its_trace_with_what_was_in_flight() {
     assert!(end.starts_with("end fault cycle=") && end.contains("message=\""), "{end}");
     scratch.out("trace convert f.txt f.wvfi");
     scratch.out("trace diff f.txt f.wvfi");
+}
+
+/// Records of a run without a trigger, and the part of them that one with it keeps.
+fn around(
+    scratch: &Scratch,
+    run: &str,
+    fires: impl Fn(&str) -> bool,
+    before: u64,
+    after: u64,
+) -> Vec<String> {
+    scratch.run(&format!("{run} --wvfi whole.txt"));
+    let whole = String::from_utf8(scratch.read("whole.txt")).unwrap();
+    let all = records(&whole);
+    let fired = cycle_of(all.iter().find(|line| fires(line)).expect("it fires"));
+    let wanted = |line: &&str| (fired.saturating_sub(before)..=fired + after).contains(&cycle_of(line));
+    let part: Vec<String> = all.iter().copied().filter(wanted).map(str::to_owned).collect();
+    assert!(part.len() < all.len(), "the window leaves something out");
+    part
+}
+
+#[test]
+fn a_trigger_opens_the_window_of_every_file() {
+    let scratch = scratch();
+    let run = "k.wave --config tiny --grid 6";
+    let is_shift = |line: &str| line.contains(" pc=0xc ");
+    let kept = around(&scratch, run, is_shift, 3, 40);
+    let flags = "--trigger pc=0xc --trigger-before 3 --trigger-after 40";
+    scratch.out(&format!(
+        "{run} {flags} --wvfi t.txt --kanata t.kanata --perfetto t.json --vcd t.vcd --fst t.fst"
+    ));
+    let text = String::from_utf8(scratch.read("t.txt")).unwrap();
+    assert_eq!(records(&text), kept);
+    // The other files have as many instructions, each read by its own rules.
+    let kanata = String::from_utf8(scratch.read("t.kanata")).unwrap();
+    assert_eq!(kanata.lines().filter(|line| line.starts_with("I\t")).count(), kept.len());
+    let json: serde_json::Value = serde_json::from_slice(&scratch.read("t.json")).unwrap();
+    let issues = json["traceEvents"].as_array().unwrap().iter().filter(|event| event["cat"] == "issue");
+    assert_eq!(issues.count(), kept.len());
+    for file in ["t.vcd", "t.fst"] {
+        assert_eq!(retired(&scratch.path(file)), kept.len() as u64, "{file}");
+    }
+}
+
+/// Instructions that a waveform shows as they retire.
+fn retired(path: &std::path::Path) -> u64 {
+    let mut wave = wellen::simple::read(path).unwrap();
+    let hierarchy = wave.hierarchy();
+    let named = |v: &wellen::VarRef| hierarchy[*v].full_name(hierarchy).ends_with(".retiring");
+    let signals: Vec<_> = hierarchy.all_vars().filter(named).map(|v| hierarchy[v].signal_ref()).collect();
+    wave.load_signals(&signals);
+    let times = wave.time_table();
+    let mut sum = 0;
+    for signal in signals {
+        let changes: Vec<(u64, u64)> = wave
+            .get_signal(signal)
+            .unwrap()
+            .iter_changes()
+            .map(|(at, value)| {
+                (times[at as usize], u64::from_str_radix(&value.to_bit_string().unwrap(), 2).unwrap())
+            })
+            .collect();
+        sum += changes.windows(2).map(|pair| pair[0].1 * (pair[1].0 - pair[0].0)).sum::<u64>();
+    }
+    sum
+}
+
+#[test]
+fn a_trigger_fires_at_a_long_stall_and_at_a_fault() {
+    let scratch = scratch();
+    let run = "k.wave --config tiny --grid 2";
+    let longest = |line: &str| {
+        let stalls = line.split(" stalls=").nth(1).unwrap_or("").split(' ').next().unwrap_or("");
+        let one = |stall: &str| {
+            let (_, cycles) = stall.split_once(':')?;
+            let (from, to) = cycles.split_once('-')?;
+            Some(to.parse::<u64>().ok()? - from.parse::<u64>().ok()?)
+        };
+        stalls.split(',').filter_map(one).max().unwrap_or(0)
+    };
+    let kept = around(&scratch, run, |line| longest(line) > 20, 5, 5);
+    scratch.out(&format!("{run} --trigger stall>20 --trigger-before 5 --trigger-after 5 --wvfi s.txt"));
+    assert_eq!(records(&String::from_utf8(scratch.read("s.txt")).unwrap()), kept);
+
+    let faulty = "f.wave --config tiny";
+    assert_eq!(scratch.run(&format!("{faulty} --wvfi whole.txt")).code, 3);
+    let whole = String::from_utf8(scratch.read("whole.txt")).unwrap();
+    let end = whole.lines().last().unwrap();
+    let fault: u64 = end.split("cycle=").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
+    let ran = scratch.run(&format!("{faulty} --trigger fault --trigger-before 1 --wvfi f.txt"));
+    assert_eq!(ran.code, 3);
+    let text = String::from_utf8(scratch.read("f.txt")).unwrap();
+    let kept: Vec<&str> = records(&whole).into_iter().filter(|line| cycle_of(line) + 1 >= fault).collect();
+    assert!(!kept.is_empty() && kept.len() < records(&whole).len());
+    assert_eq!(records(&text), kept);
 }
 
 #[test]

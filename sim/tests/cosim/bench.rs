@@ -19,14 +19,11 @@ pub fn config() -> Config {
     config::load(&path.to_string_lossy()).expect("configs/rtl.ron is a configuration")
 }
 
-/// Wave slots of the small variant.
-pub const SMALL_WAVES: u32 = 4;
+pub use wave_sim::rtl::SMALL_WAVES;
 
 /// The same machine with few wave slots, for quick runs.
 pub fn small_config() -> Config {
-    let mut config = config();
-    config.core.max_waves = SMALL_WAVES;
-    config
+    rtl::small(config())
 }
 
 /// The executable of a variant of the core; `None` if the user asked to go without.
@@ -96,18 +93,23 @@ impl Case {
         arguments: &[&str],
     ) -> Result<Agreement, Disagreement> {
         let stimulus = tempfile::NamedTempFile::new().expect("a temporary file");
-        let cosim = Cosim {
+        let cosim = Cosim { mode, ..self.cosim(arguments) };
+        cosim.run(executable, stimulus.path())
+    }
+
+    /// The comparison, in every cycle, with further arguments for the other side.
+    pub fn cosim<'a>(&'a self, arguments: &'a [&'a str]) -> Cosim<'a> {
+        Cosim {
             config: &self.config,
             program: &self.program,
             launch: &self.launch,
             memory: &self.memory,
             script: &self.script,
-            mode,
+            mode: Mode::Cycle,
             max_cycles: self.max_cycles,
             patience: Duration::from_secs(30),
             arguments,
-        };
-        cosim.run(executable, stimulus.path())
+        }
     }
 
     /// Both modes agree; the agreement.

@@ -1,11 +1,15 @@
 //! The core in SystemVerilog beside the simulator, in the same cycle at every stage.
 
 mod bench;
+mod broken;
 #[path = "../campaign/mod.rs"]
 mod campaign;
 mod directed;
 mod foreign;
+mod latencies;
 mod machine;
 mod mutants;
 mod random;
+mod rules;
 mod suite;
+mod traces;

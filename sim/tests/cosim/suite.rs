@@ -1,7 +1,8 @@
 //! The programs that look for bugs in the core of 4 wave slots, the short ones first.
 
-use crate::bench::{Case, script, small_config};
+use crate::bench::{Case, SMALL_WAVES, script, small_config};
 use crate::directed::{FAULTS, KERNELS, calls_across_the_instruction_cache, kernel};
+use crate::rules;
 use std::path::Path;
 use wave_sim::rtl::Mode;
 use wave_sim::verify::generate::{self, Options, grow};
@@ -10,7 +11,7 @@ use wave_sim::verify::generate::{self, Options, grow};
 const SLACK: u64 = 2000;
 const UP_TO_A_FAULT: u64 = 40_000;
 
-/// The directed kernels, those that fault, and so many random programs, by name and in the order of their records. Each is
+/// The directed kernels, those that fault, the programs of the rules, and so many random ones, by name and in the order of their records. Each is
 /// given up after twice the cycles that it takes on `core`, which has no bug.
 pub fn suite(core: &Path, seeds: u64) -> Vec<(String, Case)> {
     let config = small_config();
@@ -29,6 +30,9 @@ pub fn suite(core: &Path, seeds: u64) -> Vec<(String, Case)> {
     for (name, lines) in FAULTS {
         let case = Case { config: config.clone(), ..Case::of(&kernel(lines), 29) };
         cases.push(((*name).to_owned(), case));
+    }
+    for (name, case) in rules::cases(SMALL_WAVES * config.core.wave_width) {
+        cases.push((name, Case { config: config.clone(), ..case }));
     }
     for seed in 0..seeds {
         let options = Options { fault: seed % 5 == 4, ..Options::of(&config) };

@@ -2,6 +2,7 @@
 
 use crate::machine::*;
 use wave_sim::config::Config;
+use wave_sim::core::probe::Event;
 
 /// Runs a kernel with r1 = lane id, r2 = lane id * 4, r3 = 0, r4 = lane id * 32, r5 = lane id * 128,
 /// r6 = lane id * 8, r7 = lane id * 16.
@@ -172,6 +173,39 @@ fn l7_a_load_needs_a_pending_entry_until_its_last_response() {
                 lanes(&config, &format!("{load} r9, r2\nwait\na: {load} r9, r2\nb: device_store_u32 r5, r1"));
             assert!(t.at("b", Retire) < t.at("a", Retire) || latency < 10);
         }
+    }
+}
+
+/// Loads of two rows and results of units by turns on one write port: complete loads pile up.
+#[test]
+fn l7_complete_loads_are_bounded_by_return_entries() {
+    for pending in [1, 3] {
+        let mut config = machine();
+        config.core.max_waves = 32;
+        config.core.register_file_bytes = 32 * 32 * WIDTH * 4;
+        config.core.registers.write_ports = 1;
+        config.core.lsu.pending_entries = pending;
+        let body: String =
+            (4..16).map(|n| format!("local_load_u64 r{}, r0\niadd r2, r1, r1\n", 2 * n)).collect();
+        let t = bench(&config).waves(32).run(&format!("{body}halt"));
+        let is_load = |e: &&Event| e.word.is_multiple_of(3) && e.word < 36;
+        let at = |cycle: u64, stage| {
+            t.events.iter().filter(is_load).filter(|e| e.cycle == cycle && e.stage == stage).count()
+        };
+        let most = (pending + 56 + config.core.lsu.queue_entries) as usize;
+        let (mut inside, mut full) = (0, 0);
+        for cycle in t.events[0].cycle..=t.events[t.events.len() - 1].cycle {
+            let (left, entered) = (at(cycle, Retire), at(cycle, Execute));
+            // An entry that is given back is taken in the same cycle: the head starts and makes room in the queue.
+            if inside == most && left > 0 && full < 32 {
+                assert_eq!(entered, left, "cycle {cycle}");
+                full += 1;
+            }
+            inside += entered;
+            inside -= left;
+            assert!(inside <= most, "{inside} loads in cycle {cycle}");
+        }
+        assert_eq!(full, 32, "{pending} pending entries");
     }
 }
 

@@ -7,8 +7,8 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::sync::Arc;
 use tempfile::TempDir;
-use wave_sim::config;
-use wave_sim::gpu::{Gpu, RunOptions};
+use wave_sim::config::{self, Config};
+use wave_sim::gpu::{Gpu, KernelReport, RunOptions};
 use wave_sim::launch::{self, Size};
 use wave_sim::trace::record::{MemoryKind, StageField};
 use wave_sim::trace::recorder::header;
@@ -22,6 +22,9 @@ use wave_sim::trace::{Form, How, Record, Recorder, Sink, Window, Writer};
 struct Seen {
     records: Vec<Record>,
     folder: TempDir,
+    report: KernelReport,
+    config: Config,
+    code_words: u32,
 }
 
 fn seen(name: &str) -> Seen {
@@ -38,7 +41,7 @@ fn seen(name: &str) -> Seen {
     let sinks: Vec<(String, Box<dyn Sink>)> = vec![
         ("a".into(), Box::new(Writer::new(&mut bytes, Form::Binary, &header(&config)).unwrap())),
         ("b".into(), Box::new(Kanata::new(file("k")).unwrap())),
-        ("c".into(), Box::new(Perfetto::new(file("p"), cores).unwrap())),
+        ("c".into(), Box::new(Perfetto::new(file("p"), &config).unwrap())),
         ("d".into(), Box::new(Signals::new(Vcd::new(file("vcd"), &signals).unwrap(), cores, slots))),
         (
             "e".into(),
@@ -50,7 +53,8 @@ fn seen(name: &str) -> Seen {
     recorder.start(&job.program, &job.steps[0], 0);
     let report = gpu.run(&job.steps[0], &RunOptions::UNBOUNDED, &mut recorder, &mut |_| {}).unwrap();
     recorder.finish(How::Complete, report.cycles, "").unwrap();
-    Seen { records: read(&bytes).1.remove(0).1, folder }
+    let code_words = job.program.code.len() as u32;
+    Seen { records: read(&bytes).1.remove(0).1, folder, report, config, code_words }
 }
 
 /// An instruction of a Kanata log: (lane, stage, cycle) of each start, what it needs, cycle and kind of its end.
@@ -178,6 +182,8 @@ fn a_perfetto_trace_has_the_structure_of_trace_events() {
                 issues += usize::from(event["cat"] == "issue");
                 stalls += if event["cat"] == "stall" { long } else { 0 };
             }
+            // Requests have a test of their own.
+            "s" | "t" | "f" if event["cat"] == "request" => {}
             phase @ ("s" | "f") => {
                 assert!(phase == "s" || event["bp"] == "e");
                 let end = (phase.to_owned(), place.0, place.1, number(event, "ts"));
@@ -217,6 +223,81 @@ fn a_perfetto_trace_has_the_structure_of_trace_events() {
         let inside =
             |tid: u64, at: u64| slices[&(*core, tid)].iter().any(|&(from, to)| from <= at && at < to);
         assert!(inside(*slot, *issue) && inside(*row, *execute), "a flow begins and ends in a slice");
+    }
+}
+
+/// Every request of the run is drawn, where it belongs, and a flow leads to it from its instruction.
+#[test]
+fn requests_flow_from_instructions_through_the_l2_to_memory() {
+    for kernel in ["reduction", "histogram", "transpose_naive"] {
+        let seen = seen(kernel);
+        let text = std::fs::read_to_string(seen.folder.path().join("p")).unwrap();
+        let trace: Value = serde_json::from_str(&text).unwrap();
+        let events = trace["traceEvents"].as_array().unwrap();
+        let number = |event: &Value, key: &str| event[key].as_u64().unwrap();
+        let cores = u64::from(seen.config.cores);
+        let mut slices: BTreeMap<(u64, u64), Vec<(u64, u64)>> = BTreeMap::new();
+        let mut shortest = u64::MAX;
+        let (mut drawn, mut flows) = (BTreeMap::<&str, u64>::new(), BTreeMap::<u64, Vec<&Value>>::new());
+        for event in events {
+            let place = (number(event, "pid"), number(event, "tid"));
+            match event["ph"].as_str().unwrap() {
+                "X" => {
+                    let (at, long) = (number(event, "ts"), number(event, "dur"));
+                    slices.entry(place).or_default().push((at, at + long));
+                    if place.0 == cores {
+                        shortest = shortest.min(long);
+                    }
+                    if place.0 >= cores {
+                        *drawn.entry(event["name"].as_str().unwrap()).or_default() += 1;
+                    }
+                }
+                "s" | "t" | "f" if event["cat"] == "request" => {
+                    flows.entry(number(event, "id")).or_default().push(event);
+                }
+                _ => {}
+            }
+        }
+        for (place, slices) in &mut slices {
+            slices.sort_unstable();
+            assert!(slices.windows(2).all(|pair| pair[0].1 <= pair[1].0), "slices of {place:?} overlap");
+        }
+        // As many as the L2 has counted, but for the lines of the code, which each core has asked for once.
+        let (l2, l1) = (&seen.report.memory.l2, seen.config.core.fetch.icache_line_bytes);
+        let code = u64::from((seen.code_words * 4).div_ceil(l1)) * cores;
+        let count = |name: &str| drawn.get(name).copied().unwrap_or(0);
+        assert_eq!(count("read") + code, l2.reads, "{kernel}: {drawn:?}");
+        assert_eq!(count("write"), l2.writes, "{kernel}");
+        assert_eq!(count("atomic"), l2.atomics, "{kernel}");
+        assert!(count("fetch") > 0, "{kernel}");
+        assert_eq!(
+            shortest,
+            u64::from(seen.config.l2.hit_latency_cycles),
+            "{kernel}: a hit takes the hit latency"
+        );
+        // A flow goes from a core to the L2, and perhaps on to memory, forward in time and from slice to slice.
+        assert!(flows.len() as u64 >= l2.reads - code + l2.writes, "{kernel}: {}", flows.len());
+        let mut to_memory = 0;
+        for (id, steps) in &flows {
+            let phases: String = steps.iter().map(|s| s["ph"].as_str().unwrap()).collect();
+            let pids: Vec<u64> = steps.iter().map(|s| number(s, "pid")).collect();
+            match phases.as_str() {
+                "sf" => assert!(pids[0] < cores && pids[1] == cores, "{id}: {pids:?}"),
+                "stf" => {
+                    assert!(pids[0] < cores && pids[1..] == [cores, cores + 1], "{id}: {pids:?}");
+                    to_memory += 1;
+                }
+                other => panic!("{other}"),
+            }
+            let times: Vec<u64> = steps.iter().map(|s| number(s, "ts")).collect();
+            assert!(times.is_sorted(), "{id}: {times:?}");
+            for step in steps {
+                let at = number(step, "ts");
+                let there = &slices[&(number(step, "pid"), number(step, "tid"))];
+                assert!(there.iter().any(|&(from, to)| from <= at && at < to), "{step} is in no slice");
+            }
+        }
+        assert!(to_memory > 0, "{kernel}");
     }
 }
 

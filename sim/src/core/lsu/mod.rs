@@ -22,6 +22,9 @@ pub use instruction::{MemoryInstruction, Retired, lanes_of};
 use pattern::Pattern;
 use std::collections::VecDeque;
 
+/// Return entries beside those of `core.lsu.pending_entries` (rule L7).
+const RETURN_ENTRIES: u32 = 56;
+
 /// What the head of the queue is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Head {
@@ -44,6 +47,8 @@ pub struct Lsu {
     /// Device loads and returning atomics with accesses outstanding.
     pending: u32,
     pending_entries: u32,
+    /// Loads and returning atomics from their start until their last row is written: return entries taken.
+    returning: u32,
     /// Local results on their way: (cycle, instruction).
     local_results: VecDeque<(Cycle, u16)>,
     /// Complete loads and the row of the first that is written next.
@@ -68,6 +73,7 @@ impl Lsu {
             head: Head::Idle,
             pending: 0,
             pending_entries: core.lsu.pending_entries,
+            returning: 0,
             local_results: VecDeque::new(),
             returns: VecDeque::new(),
             return_row: 0,
@@ -77,6 +83,11 @@ impl Lsu {
             device_bytes,
             width: core.wave_width as usize,
         }
+    }
+
+    /// Instructions in the queue.
+    pub fn queued(&self) -> usize {
+        self.queue.len()
     }
 
     /// True if the queue takes one more instruction.
@@ -136,6 +147,7 @@ impl Lsu {
         }
         self.return_row = 0;
         let index = self.returns.pop_front()?;
+        self.returning -= 1;
         self.free.push(index);
         Some(self.instructions[usize::from(index)].retired())
     }
@@ -213,6 +225,14 @@ impl Core {
     ) -> Result<(), Box<Fault>> {
         let Some(&index) = self.lsu.queue.front() else { return Ok(()) };
         if self.lsu.head == Head::Idle {
+            let lsu = &mut self.lsu;
+            if lsu.instructions[usize::from(index)].returns {
+                if lsu.returning == lsu.pending_entries + RETURN_ENTRIES {
+                    // A row that is written brings the entry.
+                    return Ok(());
+                }
+                lsu.returning += 1;
+            }
             self.start_access(now, index, ops, probe)?;
         }
         match self.lsu.head {
@@ -292,6 +312,9 @@ impl Core {
             lsu.head = Head::Local(now + Cycle::from(passes) - 1);
             self.counters.local_accesses += 1;
             self.counters.local_passes += u64::from(passes);
+            if P::ACCOUNT {
+                probe.local_access(instruction.word, passes);
+            }
             return Ok(());
         }
         match memory.kind {
@@ -346,7 +369,12 @@ impl Core {
         let hint = instruction.memory.hint;
         let access =
             Access { operation, hint, line: u64::from(line.address), owner: owner.0, epoch: epoch as u8 };
-        let Ok(on_the_way) = self.l1.access(now, &access) else { return };
+        let before = P::ACCOUNT.then(|| *self.l1.counters());
+        let result = self.l1.access(now, &access);
+        if let Some(before) = before {
+            probe.line_access(instruction.word, &self.l1.counters().since(&before));
+        }
+        let Ok(on_the_way) = result else { return };
         self.progress = true;
         self.counters.line_accesses += 1;
         if on_the_way && owner.has(Owner::POSTED | Owner::CORE_SCOPE) {

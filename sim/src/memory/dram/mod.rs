@@ -114,6 +114,11 @@ impl Channel {
         self.commands.as_deref().unwrap_or(&[])
     }
 
+    /// Requests in the queue.
+    pub(super) fn queued(&self) -> usize {
+        self.queue.len()
+    }
+
     pub(super) fn is_idle(&self) -> bool {
         self.queue.is_empty()
     }

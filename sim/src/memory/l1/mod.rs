@@ -94,6 +94,11 @@ impl L1 {
         &self.counters
     }
 
+    /// MSHRs that hold an outstanding line.
+    pub fn mshrs_in_use(&self) -> usize {
+        self.mshrs.in_use()
+    }
+
     /// Takes an access, at most one a cycle. A hit's response is there `hit_latency_cycles` later; a request
     /// can leave from the next cycle on. An access gets one response, and an atomic that the L1 performs
     /// and writes through gets two: the old words, and `Stored` when its result has reached the L2. A store that stays

@@ -109,7 +109,11 @@ impl Mshrs {
     }
 
     pub(super) fn is_idle(&self) -> bool {
-        self.free.len() == self.mshrs.len()
+        self.in_use() == 0
+    }
+
+    pub(super) fn in_use(&self) -> usize {
+        self.mshrs.len() - self.free.len()
     }
 
     /// A free MSHR for a line. With `current` false no access will join it.

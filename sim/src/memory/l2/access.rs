@@ -4,6 +4,7 @@ use super::{Frame, Mshr, MshrId, NO_MSHR, PerformedAtomic, Slice, Transfer};
 use crate::clock::Cycle;
 use crate::isa::table::CacheHint;
 use crate::memory::geometry::{LineNumber, copy_bytes};
+use crate::memory::hops::HopKind;
 use crate::memory::image::Image;
 use crate::memory::message::{MAX_LINE_BYTES, Reply, ReplyKind, Request, RequestKind, apply_atomic};
 
@@ -61,6 +62,9 @@ impl Slice {
     pub(super) fn execute(&mut self, now: Cycle, request: Request, plan: Plan, image: &mut Image) {
         let line = self.geometry.number(request.line);
         let index = self.hash.within_slice(line);
+        let sent = self.to_memory.len();
+        let address = request.line;
+        self.hop(now, address, HopKind::Arrive(request.core, request.kind));
         match plan {
             Plan::Release => {
                 self.counters.releases += 1;
@@ -96,6 +100,12 @@ impl Slice {
                     needed => self.begin_miss(request, frame, line, index, needed),
                 }
             }
+        }
+        if self.hops.is_some()
+            && self.to_memory.len() > sent
+            && self.to_memory.back().is_some_and(|transfer| transfer.fetch.is_some())
+        {
+            self.hop(now, address, HopKind::Fetch);
         }
     }
 
@@ -190,6 +200,7 @@ impl Slice {
         if request.hint != CacheHint::Streaming {
             self.tags.touch(frame);
         }
+        self.hop(now + self.hit_latency, request.line, HopKind::Reply(request.core, request.kind));
         self.replies.push_back((now + self.hit_latency, reply));
     }
 }

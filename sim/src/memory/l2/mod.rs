@@ -16,6 +16,7 @@ mod waiters;
 
 use super::agenda::Agenda;
 use super::geometry::{LineGeometry, LineNumber, SliceHash, copy_bytes};
+use super::hops::{Hop, HopKind};
 use super::image::Image;
 use super::message::{Reply, Request};
 use super::tags::{Frame, Tags};
@@ -145,6 +146,8 @@ pub(super) struct Slice {
     releases: Releases,
     /// Atomics performed and not reported, if someone wants to know.
     atomics: Option<Vec<PerformedAtomic>>,
+    /// What happened to requests and is not reported, if someone wants to know.
+    hops: Option<Vec<Hop>>,
     counters: L2Counters,
 }
 
@@ -200,6 +203,7 @@ impl Slice {
             releases: Releases::default(),
             jitter: None,
             atomics: None,
+            hops: None,
             counters: L2Counters::default(),
         }
     }
@@ -216,6 +220,23 @@ impl Slice {
     /// The atomics performed since the last call, in their order; empty if they are not kept.
     pub(super) fn take_atomics(&mut self) -> impl Iterator<Item = PerformedAtomic> {
         self.atomics.iter_mut().flat_map(|atomics| atomics.drain(..))
+    }
+
+    /// Keeps what happens to requests from now on, or no more.
+    pub(super) fn record_hops(&mut self, record: bool) {
+        self.hops = record.then(Vec::new);
+    }
+
+    /// What happened to requests since the last call; empty if it is not kept. `me` is the slice's number.
+    pub(super) fn take_hops(&mut self, me: usize) -> impl Iterator<Item = Hop> {
+        let hops = self.hops.iter_mut().flat_map(|hops| hops.drain(..));
+        hops.map(move |hop| Hop { slice: me as u16, ..hop })
+    }
+
+    fn hop(&mut self, cycle: Cycle, line: u64, what: HopKind) {
+        if let Some(hops) = &mut self.hops {
+            hops.push(Hop { cycle, slice: 0, line, what });
+        }
     }
 
     /// Delays requests at random from now on, or no more; between launches.
@@ -280,6 +301,11 @@ impl Slice {
     }
 
     /// True if nothing is queued, outstanding or about to be sent.
+    /// MSHRs that hold an outstanding line.
+    pub(super) fn mshrs_in_use(&self) -> usize {
+        self.mshrs.len() - self.free_mshrs.len()
+    }
+
     pub(super) fn is_idle(&self) -> bool {
         self.input.is_empty()
             && self.jitter.as_ref().is_none_or(|jitter| jitter.len() == 0)
@@ -295,6 +321,12 @@ impl Slice {
             && fill.at <= now
         {
             self.fills.pop_front();
+            if self.hops.is_some() {
+                let frame = self.mshrs[usize::from(fill.mshr.0)].frame;
+                if let Some(line) = self.tags.line(frame) {
+                    self.hop(now, self.geometry.address(line), HopKind::Fill);
+                }
+            }
             self.fill(fill, image);
         }
         if let Some(jitter) = &mut self.jitter {

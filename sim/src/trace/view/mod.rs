@@ -2,6 +2,7 @@
 
 pub mod kanata;
 pub mod perfetto;
+mod requests;
 pub mod signals;
 pub mod timeline;
 pub mod waves;

@@ -1,10 +1,14 @@
 //! Traces for Perfetto and Chrome's tracing page, as JSON trace events; a cycle is shown as a microsecond.
 //!
 //! A core is a process. Each wave slot is a thread with its issues and stalls; beside these, memory instructions lie on
-//! threads of their own, with a flow from the issue. Counters have the instructions a cycle, the waves, and the bytes
+//! threads of their own, with a flow from the issue, and further flows to their requests in the L2 and in memory, which are
+//! processes too, a slice or channel a group of threads. Counters have the instructions a cycle, the waves, and the bytes
 //! of device memory that instructions ask for.
 
+use super::requests::{Drawn, Requests};
 use crate::clock::Cycle;
+use crate::config::Config;
+use crate::core::probe::Hop;
 use crate::trace::Sink;
 use crate::trace::record::{How, Launched, MemoryKind, Record, StageField};
 use crate::trace::text::instruction;
@@ -35,17 +39,19 @@ pub struct Perfetto<W> {
     named: BTreeSet<(u32, u32)>,
     bucket: Cycle,
     flows: u64,
+    requests: Requests,
 }
 
 impl<W: Write> Perfetto<W> {
-    /// Begins a trace of a machine with so many cores.
+    /// Begins a trace of this machine.
     ///
     /// # Errors
     /// If it cannot be written to.
-    pub fn new(mut out: W, cores: u32) -> io::Result<Perfetto<W>> {
+    pub fn new(mut out: W, config: &Config) -> io::Result<Perfetto<W>> {
         write!(out, "{{\"displayTimeUnit\":\"ns\",\"traceEvents\":[")?;
-        let cores = (0..cores).map(|_| Core::default()).collect();
-        Ok(Perfetto { out, first: true, cores, named: BTreeSet::new(), bucket: 0, flows: 0 })
+        let cores = (0..config.cores).map(|_| Core::default()).collect();
+        let requests = Requests::new(config.cores, config.dram.channels, config.core.l1.line_bytes);
+        Ok(Perfetto { out, first: true, cores, named: BTreeSet::new(), bucket: 0, flows: 0, requests })
     }
 
     /// Writes an event: its phase, where it is, when, and what else it has.
@@ -121,7 +127,13 @@ impl<W: Write> Perfetto<W> {
         let flow = format!(",\"cat\":\"memory\",\"name\":\"access\",\"id\":{}", self.flows);
         self.flows += 1;
         self.event('s', record.core, record.slot, record.stage(StageField::Issue), &flow)?;
-        self.event('f', record.core, tid, from, &format!("{flow},\"bp\":\"e\""))
+        self.event('f', record.core, tid, from, &format!("{flow},\"bp\":\"e\""))?;
+        let drawn = self.requests.record(record, tid);
+        self.draw(&drawn)
+    }
+
+    fn draw(&mut self, drawn: &[Drawn]) -> io::Result<()> {
+        drawn.iter().try_for_each(|(phase, pid, tid, at, rest)| self.event(*phase, *pid, *tid, *at, rest))
     }
 }
 
@@ -162,6 +174,15 @@ impl<W: Write> Sink for Perfetto<W> {
             core.bytes += u64::from(record.effective.count_ones()) * u64::from(record.bytes);
         }
         Ok(())
+    }
+
+    fn wants_hops(&self) -> bool {
+        true
+    }
+
+    fn hop(&mut self, hop: &Hop) -> io::Result<()> {
+        let drawn = self.requests.hop(hop);
+        self.draw(&drawn)
     }
 
     fn end(&mut self, _: How, cycle: Cycle, _: &str) -> io::Result<()> {

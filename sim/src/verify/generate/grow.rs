@@ -124,12 +124,12 @@ pub(super) enum Focus {
 
 /// Where a node stands, which decides what it may be.
 #[derive(Clone, Copy)]
-struct Place {
-    function: usize,
+pub(super) struct Place {
+    pub function: usize,
     /// All live lanes of the workgroup come by, equally often.
-    uniform: bool,
+    pub uniform: bool,
     /// `break` and `continue` may stand here.
-    breakable: bool,
+    pub breakable: bool,
     depth: u32,
     loops: u8,
 }
@@ -174,8 +174,7 @@ impl Grower {
             let place = Place { function, uniform: function == 0, breakable: false, depth: 0, loops: 0 };
             let mut body = if function == 0 { self.start() } else { Vec::new() };
             while self.budget > 0 {
-                let node = self.node(place);
-                body.push(node);
+                self.nodes(place, &mut body);
             }
             self.tree.functions[function] = body;
         }
@@ -231,7 +230,21 @@ impl Grower {
 
     fn block(&mut self, place: Place) -> Vec<Node> {
         let length = self.rng.random_range(1..=7);
-        (0..length).map(|_| self.node(place)).collect()
+        let mut block = Vec::new();
+        (0..length).for_each(|_| self.nodes(place, &mut block));
+        block
+    }
+
+    /// Appends a node, or the nodes of a pair.
+    fn nodes(&mut self, place: Place, to: &mut Vec<Node>) {
+        if self.options.pairs && self.one_in(3) {
+            self.budget -= 1;
+            let pair = self.pair(place);
+            to.extend(pair);
+        } else {
+            let node = self.node(place);
+            to.push(node);
+        }
     }
 
     fn node(&mut self, place: Place) -> Node {
@@ -311,7 +324,7 @@ impl Grower {
         Node::Loop { trips, counter, predicate: self.below(4) as u8, body: self.block(inside) }
     }
 
-    fn leave(&mut self) -> Inst {
+    pub fn leave(&mut self) -> Inst {
         let op = self.choose(&[Op::Break, Op::Continue]);
         let guard = if self.one_in(3) { self.guard() } else { Guard::NONE };
         Inst { guard, rs1: self.below(8) as u8, ..Inst::new(op) }
@@ -334,7 +347,7 @@ impl Grower {
         Inst { rd: self.below(4) as u8, rs1: register, rs2: register, ..Inst::new(op) }
     }
 
-    fn synchronisation(&mut self) -> Inst {
+    pub fn synchronisation(&mut self) -> Inst {
         let ops = [Op::FenceAcquire, Op::FenceRelease, Op::FenceAcqRel, Op::FenceAcqRel, Op::Wait, Op::Nop];
         let op = self.choose(&ops);
         let uses_scope = op.info().operand_in(Field::Scope).is_some();
@@ -442,7 +455,7 @@ impl Grower {
         self.rng.random_range(run.start..=run.end - rows) as u8
     }
 
-    fn register_in_bank(&mut self, rows: u8, other: u8) -> u8 {
+    pub fn register_in_bank(&mut self, rows: u8, other: u8) -> u8 {
         let draws: Vec<u8> = (0..8).map(|_| self.register(rows)).collect();
         draws.iter().copied().find(|r| r % 4 == other % 4).unwrap_or(draws[0])
     }

@@ -13,12 +13,14 @@
 //! [`grow`] leans towards what breaks pipelines: results used one to three instructions later, one and
 //! two words in turn, guards that no lane or every lane passes, operands in one bank, overlapping register
 //! pairs, special floats, misaligned addresses. The registers end in a checksum in device memory, and
-//! conditions depend on them throughout, so that a wrong value changes the path.
+//! conditions depend on them throughout, so that a wrong value changes the path. With [`Options::pairs`] it also puts any
+//! instruction right behind a barrier, a shadow, an outstanding write, a conflict in the banks.
 
 mod access;
 mod grow;
 mod layout;
 mod lower;
+mod pairs;
 mod shrink;
 mod values;
 
@@ -58,6 +60,8 @@ pub struct Options {
     pub nodes: u32,
     /// Put one instruction somewhere that faults when it is reached.
     pub fault: bool,
+    /// One node in three is a pair: any instruction behind what it may have to wait for.
+    pub pairs: bool,
 }
 
 impl Default for Options {
@@ -73,6 +77,7 @@ impl Default for Options {
             wave_width: 64,
             nodes: 60,
             fault: false,
+            pairs: false,
         }
     }
 }

@@ -188,7 +188,10 @@ fn operands(best: &mut Tree, fails: &mut dyn FnMut(&Case) -> bool) {
 
 fn simpler_insts(inst: Inst, register: u8) -> impl Iterator<Item = Inst> {
     let mut simpler = vec![Inst { guard: Guard::NONE, ..inst }];
-    for operand in inst.op.info().operands {
+    // The address of an access stays what it is.
+    let operands =
+        inst.op.info().operands.iter().filter(|o| inst.op.memory().is_none() || o.field != Field::Rs1);
+    for operand in operands {
         match operand.role {
             // A halt or a break keeps its predicate: all lanes would be another program.
             Role::Src(1) | Role::Dst(1) => {

@@ -1,4 +1,6 @@
-//! The report of a run that stands still or came to a bound: where each wave is, and what it waits for.
+//! The report of a run that stands still or came to a bound: where each wave is, what it waits for, and who holds that.
+
+mod graph;
 
 use super::counted;
 use crate::core::report::WaveReport;
@@ -11,7 +13,7 @@ use comfy_table::{Table, presets};
 /// Waves that are listed; the others are counted.
 const LISTED: usize = 20;
 
-/// How many workgroups are done, and a row for each wave: where it is and what it waits for.
+/// How many workgroups are done, a row for each wave with where it is and what it waits for, and the wait-for graph.
 pub fn waves(stuck: &NoProgress, program: &Program, kernel: &Kernel) -> String {
     let (done, total) = stuck.workgroups;
     let count = stuck.waves.len();
@@ -33,7 +35,7 @@ pub fn waves(stuck: &NoProgress, program: &Program, kernel: &Kernel) -> String {
             format!("0x{:x}", wave.active),
             format!("0x{:x}", wave.pc),
             place(wave, program, kernel),
-            wave.waits_for.clone(),
+            wave.waits_for.to_string(),
         ]);
     }
     for line in table.lines() {
@@ -43,7 +45,7 @@ pub fn waves(stuck: &NoProgress, program: &Program, kernel: &Kernel) -> String {
     if count > LISTED {
         text += &format!("\n … and {} more", count - LISTED);
     }
-    text
+    text + &graph::text(stuck, program, kernel)
 }
 
 /// The instruction, with its source line where there is one.

@@ -1,0 +1,342 @@
+//! `wave-sim cosim`: kernels on the simulator and on the core in SystemVerilog, compared as they run.
+
+mod args;
+mod bundle;
+mod campaign;
+mod speed;
+
+use super::inputs::{self, Input};
+use super::terminal::{Terminal, reason};
+use super::{Ended, Exit};
+use crate::clock::Cycle;
+use crate::config::Config;
+use crate::core::probe::Off;
+use crate::diagnostic::Diagnostic;
+use crate::gpu::{Gpu, RunOptions};
+use crate::launch::{self, Job, Size};
+use crate::memory::Script;
+use crate::program::{Launch, Program};
+use crate::rtl::coverage::Coverage;
+use crate::rtl::{self, Agreement, Cosim, Disagreement, LineCoverage, Mode, Replay, Variant};
+use crate::trace::{How, Recorder, Window};
+pub use args::{CosimArgs, CosimMode};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// Bounds of the latencies of the memory side beside a kernel that was named.
+const LATENCY: (u32, u32) = (2, 12);
+
+/// Runs what the arguments name on both sides, and reports on each.
+///
+/// # Errors
+/// Whatever is wrong with the names, the files, the configuration, or the build of the other side.
+pub fn run(args: &CosimArgs, terminal: &Terminal) -> Ended {
+    let config = inputs::config(&args.config, &args.set, terminal)?;
+    let config = if args.small { rtl::small(config) } else { config };
+    check(args, &config).map_err(|e| vec![e])?;
+    let replay = args.stimulus.as_deref().map(|path| replay(path, &config)).transpose()?;
+    let bug = args.bug.map(|n| format!("+bug={n}"));
+    let executable = match &args.core {
+        Some(path) => path.clone(),
+        None => build(args, &config)?,
+    };
+    let bench = Bench {
+        args,
+        config: &config,
+        executable: &executable,
+        arguments: bug.as_deref().into_iter().collect(),
+    };
+    if args.speed {
+        return speed::run(&bench, terminal);
+    }
+    let mut seen = Seen::new(args, &config);
+    let mut exit = Exit::Success;
+    for word in &args.kernels {
+        exit = exit.max(bench.kernel(word, &mut seen, terminal)?);
+    }
+    if let (Some(replay), Some(path)) = (&replay, &args.stimulus) {
+        let Replay { program, launch, memory, script, max_cycles } = replay;
+        let cosim = Cosim { max_cycles: *max_cycles, ..bench.cosim(program, launch, memory, script) };
+        let ended = bench.compare(&cosim, &mut seen)?;
+        exit = exit.max(bench.report(&path.display().to_string(), &cosim, &ended, terminal)?);
+    }
+    if args.random > 0 {
+        exit = exit.max(campaign::run(&bench, &mut seen, terminal)?);
+    }
+    if let Some(coverage) = &seen.coverage {
+        terminal.out(&coverage.text())?;
+    }
+    if let Some(lines) = &seen.lines {
+        terminal.out(&lines.text())?;
+    }
+    Ok(exit)
+}
+
+/// What can be wrong before anything is built, which takes minutes.
+fn check(args: &CosimArgs, config: &Config) -> Result<(), Diagnostic> {
+    if config.cores != 1 {
+        let message = format!(
+            "`{}` has {} cores, and a co-simulation is one of a single core",
+            args.config, config.cores
+        );
+        let hint = "leave `--config` out: rtl.ron is the machine of the core in SystemVerilog";
+        return Err(Diagnostic::error(message).hint(hint));
+    }
+    if args.kernels.is_empty() && args.random == 0 && args.stimulus.is_none() && !args.speed {
+        let hint = "name kernels of the suite or launch files, or give `--random N`";
+        return Err(Diagnostic::error("there is nothing to run").hint(hint));
+    }
+    if let Some((from, to)) = args.latency.filter(|(from, to)| *from == 0 || from > to) {
+        let message = format!("--latency {from},{to}: the bounds are 1 or more and in order");
+        return Err(Diagnostic::error(message).hint("such as `--latency 2,12`"));
+    }
+    if let Some(bug) = args.bug {
+        let bugs = rtl::planted_bugs(&rtl::directory());
+        if !bugs.contains(&bug) {
+            let (first, last) = (bugs.first().unwrap_or(&0), bugs.last().unwrap_or(&0));
+            let hint = format!("they are `BUG(n)` in rtl-tests/rtl, from {first} to {last}");
+            return Err(Diagnostic::error(format!("--bug {bug}: there is no such bug")).hint(hint));
+        }
+    }
+    if let Some(core) = args.core.as_deref().filter(|core| !core.is_file()) {
+        let message = format!("--core: there is no file `{}`", core.display());
+        return Err(Diagnostic::error(message).hint("rtl-tests/README.md says what it has to do"));
+    }
+    if !args.no_bundle {
+        bundle::check(&args.bundle)?;
+    }
+    args.kernels.iter().try_for_each(|word| inputs::input(word).map(drop))
+}
+
+fn replay(path: &Path, config: &Config) -> Result<Replay, Vec<Diagnostic>> {
+    let wrong = |what: String| {
+        let message = format!("--stimulus: cannot use `{}`: {what}", path.display());
+        vec![Diagnostic::error(message).hint("`wave-sim cosim` writes one into each failure bundle")]
+    };
+    let bytes = std::fs::read(path).map_err(|e| wrong(reason(&e)))?;
+    Replay::read(&bytes, config).map_err(wrong)
+}
+
+/// The core of the source tree for a machine that differs from `rtl.ron` in its wave slots at most.
+fn build(args: &CosimArgs, config: &Config) -> Result<PathBuf, Vec<Diagnostic>> {
+    let variant = Variant {
+        waves: Some(config.core.max_waves),
+        bugs: args.bug.is_some(),
+        lines: args.line_coverage,
+        ..Variant::default()
+    };
+    executable(args, &variant)
+}
+
+fn executable(args: &CosimArgs, variant: &Variant) -> Result<PathBuf, Vec<Diagnostic>> {
+    let directory = rtl::directory();
+    let target = args.build_dir.clone().unwrap_or_else(|| directory.join("../target/rtl"));
+    let built = rtl::wave_core(&directory, variant).and_then(|model| rtl::build(&model, &target));
+    built.map_err(|error| {
+        let hint = "or give `--core EXECUTABLE`, which rtl-tests/README.md describes";
+        vec![Diagnostic::error(error.to_string()).hint(hint)]
+    })
+}
+
+fn no_temporary(error: &std::io::Error) -> Vec<Diagnostic> {
+    let message = format!("no temporary file: {}", reason(error));
+    vec![Diagnostic::error(message).hint("set TMPDIR to a directory with room")]
+}
+
+/// What comparisons count beside what differs.
+struct Seen {
+    coverage: Option<Coverage>,
+    lines: Option<LineCoverage>,
+}
+
+impl Seen {
+    fn new(args: &CosimArgs, config: &Config) -> Seen {
+        Seen {
+            coverage: args.coverage.then(|| Coverage::new(config)),
+            lines: args.line_coverage.then(LineCoverage::default),
+        }
+    }
+
+    fn add(&mut self, other: &Seen) {
+        if let (Some(mine), Some(its)) = (&mut self.coverage, &other.coverage) {
+            mine.add(its);
+        }
+        if let (Some(mine), Some(its)) = (&mut self.lines, &other.lines) {
+            mine.add(its);
+        }
+    }
+}
+
+struct Bench<'a> {
+    args: &'a CosimArgs,
+    config: &'a Config,
+    executable: &'a Path,
+    /// What the executable is told on its command line.
+    arguments: Vec<&'a str>,
+}
+
+/// A launch of a job, by itself, on the memory that those before left.
+struct Step<'a> {
+    title: String,
+    launch: &'a Launch,
+    memory: Vec<u8>,
+}
+
+impl Bench<'_> {
+    fn cosim<'b>(
+        &'b self,
+        program: &'b Program,
+        launch: &'b Launch,
+        memory: &'b [u8],
+        script: &'b Script,
+    ) -> Cosim<'b> {
+        Cosim {
+            config: self.config,
+            program,
+            launch,
+            memory,
+            script,
+            mode: match self.args.mode {
+                CosimMode::Cycle => Mode::Cycle,
+                CosimMode::Architectural => Mode::Architectural,
+            },
+            max_cycles: self.args.max_cycles,
+            patience: Duration::from_secs(self.args.timeout.get().into()),
+            arguments: &self.arguments,
+        }
+    }
+
+    /// The stimulus is that of the folder in which a bundle would be written.
+    fn repeats_a_bundle(&self) -> bool {
+        let folder = self.args.stimulus.as_deref().and_then(Path::parent);
+        let same = |folder: &Path| Some(folder.canonicalize().ok()? == self.args.bundle.canonicalize().ok()?);
+        folder.and_then(same).unwrap_or(false)
+    }
+
+    fn script(&self) -> Script {
+        rtl::script(self.args.seed, self.args.latency.unwrap_or(LATENCY))
+    }
+
+    /// The job of a kernel of the suite or a launch file.
+    fn job(&self, word: &str) -> Result<(String, Job), Vec<Diagnostic>> {
+        let Input::Launch(name) = inputs::input(word).map_err(|e| vec![e])? else {
+            let hint = "write a launch file for it, which docs/kernels.md describes";
+            return Err(vec![Diagnostic::error(format!("`{word}` says nothing of its launch")).hint(hint)]);
+        };
+        let job = launch::load(&name, Size::Small)?;
+        Ok((name, job))
+    }
+
+    /// Visits each launch of a job.
+    fn steps(
+        &self,
+        name: &str,
+        job: &Job,
+        mut visit: impl FnMut(Step<'_>) -> Result<(), Vec<Diagnostic>>,
+    ) -> Result<(), Vec<Diagnostic>> {
+        let mut memory = job.memory.clone();
+        for (number, launch) in job.steps.iter().enumerate() {
+            let title = match job.steps.len() {
+                1 => name.to_owned(),
+                _ => format!("{name}, launch {number}"),
+            };
+            visit(Step { title, launch, memory: memory.clone() })?;
+            let mut gpu = Gpu::new(self.config, &job.program, memory);
+            // What is wrong with it has been reported.
+            if gpu.run(launch, &RunOptions::UNBOUNDED, &mut Off, &mut |_| {}).is_err() {
+                break;
+            }
+            memory = gpu.into_memory();
+        }
+        Ok(())
+    }
+
+    fn kernel(&self, word: &str, seen: &mut Seen, terminal: &Terminal) -> Ended {
+        let (name, job) = self.job(word)?;
+        let missing = job.missing(&self.config.capabilities);
+        if !missing.is_empty() {
+            return terminal.out(&format!("{name}: left out, it needs {}\n", missing.join(", ")));
+        }
+        let script = self.script();
+        let mut exit = Exit::Success;
+        self.steps(&name, &job, |step| {
+            let cosim = self.cosim(&job.program, step.launch, &step.memory, &script);
+            let ended = self.compare(&cosim, seen)?;
+            exit = exit.max(self.report(&step.title, &cosim, &ended, terminal)?);
+            Ok(())
+        })?;
+        Ok(exit)
+    }
+
+    /// Compares a launch, and counts what is to be counted.
+    fn compare(
+        &self,
+        cosim: &Cosim<'_>,
+        seen: &mut Seen,
+    ) -> Result<Result<Agreement, Disagreement>, Vec<Diagnostic>> {
+        let stimulus = tempfile::NamedTempFile::new().map_err(|e| no_temporary(&e))?;
+        let data = tempfile::NamedTempFile::new().map_err(|e| no_temporary(&e))?;
+        let argument = format!("+coverage+{}", data.path().display());
+        let mut arguments = cosim.arguments.to_vec();
+        if seen.lines.is_some() {
+            arguments.push(&argument);
+        }
+        let cosim = Cosim { arguments: &arguments, ..cosim.clone() };
+        let ended = match &mut seen.coverage {
+            None => cosim.run(self.executable, stimulus.path()),
+            Some(coverage) => {
+                let sinks = vec![("coverage".to_owned(), Box::new(&mut *coverage) as _)];
+                let never = Arc::new(AtomicBool::new(false));
+                let mut recorder = Recorder::new(self.config, sinks, Window::ALL, never);
+                recorder.start(cosim.program, cosim.launch, 0);
+                let ended = cosim.run_beside(self.executable, stimulus.path(), &mut recorder);
+                // What has not retired is not counted.
+                _ = recorder.finish(How::Stopped, Cycle::MAX - 1, "");
+                ended
+            }
+        };
+        if let (Some(lines), Ok(_)) = (&mut seen.lines, &ended) {
+            let read = std::fs::read_to_string(data.path()).map_err(|e| no_temporary(&e))?;
+            lines.read(&read);
+        }
+        Ok(ended)
+    }
+
+    /// Reports on a launch, and writes a bundle of what differs.
+    fn report(
+        &self,
+        title: &str,
+        cosim: &Cosim<'_>,
+        ended: &Result<Agreement, Disagreement>,
+        terminal: &Terminal,
+    ) -> Ended {
+        match ended {
+            Ok(agreement) => {
+                let Agreement { cycles, instructions, records, fault } = agreement;
+                let end = if *fault { ", up to the fault in both" } else { "" };
+                terminal.out(&format!(
+                    "{title}: agrees{end}; {cycles} cycles, {instructions} wave instructions, {records} records\n"
+                ))
+            }
+            Err(difference) => {
+                terminal.out(&format!("{title}: {difference}\n"))?;
+                let exit = exit_of(difference);
+                if exit == Exit::WrongResult && !self.args.no_bundle && !self.repeats_a_bundle() {
+                    let failure = bundle::Failure { title, seed: None, original: None };
+                    terminal.out(&bundle::write(self, &failure, cosim, difference)?)?;
+                }
+                Ok(exit)
+            }
+        }
+    }
+}
+
+fn exit_of(difference: &Disagreement) -> Exit {
+    match difference {
+        Disagreement::Differs { .. } | Disagreement::Broken(_) => Exit::WrongResult,
+        Disagreement::Refused(_) => Exit::WrongInput,
+        Disagreement::Limit(_) => Exit::Fault,
+    }
+}

@@ -1,0 +1,151 @@
+//! `wave-sim explain`: what limits a kernel, and whether the change that should help does.
+
+use super::args::{DEFAULT_CONFIG, ExplainArgs, SetArgs, TableFormat};
+use super::execute::outcome;
+use super::inputs::{self, Input};
+use super::machine::machine;
+use super::progress::Progress;
+use super::session::launch_flags;
+use super::terminal::Terminal;
+use super::{Ended, Exit, work};
+use crate::config::Config;
+use crate::core::probe::Off;
+use crate::diagnostic::Diagnostic;
+use crate::explain::profile::Profile;
+use crate::explain::{Bench, Explanation, explain, report};
+use crate::gpu::{Gpu, RunOptions};
+use crate::launch;
+use crate::observe::{Outcome, Step};
+
+/// Explains kernels, the suite if none is named.
+///
+/// # Errors
+/// Whatever is wrong with the input, or with a kernel that cannot run.
+pub fn run(args: &ExplainArgs, terminal: &Terminal) -> Ended {
+    let inputs = inputs(args)?;
+    let config = machine(args.config.as_deref(), &args.set, &args.machine, terminal)?;
+    let mut exit = Exit::Success;
+    let mut explanations: Vec<Explanation> = Vec::new();
+    let mut progress = Progress::new(inputs.len(), true);
+    let single = inputs.len() == 1;
+    for input in &inputs {
+        let name = input.name();
+        progress.start_run(&name);
+        let mut runs = Runs { input, args, terminal, config: &config, progress: &mut progress };
+        match runs.explain(&name) {
+            Ok(explanation) => explanations.extend(explanation),
+            Err(Stop(outcome)) => match *outcome {
+                Outcome::Refused(wrong) if single => return Err(wrong),
+                Outcome::Refused(wrong) => {
+                    progress.aside(|| terminal.diagnostics(&wrong));
+                    exit = exit.max(Exit::WrongInput);
+                }
+                Outcome::Fault(why) | Outcome::Stopped(why) => {
+                    progress.aside(|| terminal.diagnostics(&[why]));
+                    exit = exit.max(Exit::Fault);
+                }
+                Outcome::Ended(_) | Outcome::Skipped(_) => {}
+            },
+        }
+        progress.end_run();
+    }
+    progress.finish();
+    let text = match (args.format, explanations.as_slice()) {
+        (TableFormat::Text, [one]) if single => report::text(one, &config),
+        (TableFormat::Text, []) if single => String::new(),
+        (TableFormat::Text, all) => report::table(all, &config),
+        (TableFormat::Json, all) => report::document(all, &config),
+        (TableFormat::Markdown, all) => report::markdown(all, &config),
+    };
+    terminal.out(&text)?;
+    Ok(exit)
+}
+
+fn inputs(args: &ExplainArgs) -> Result<Vec<Input>, Vec<Diagnostic>> {
+    let mut wrong = Vec::new();
+    let mut inputs: Vec<Input> =
+        args.inputs.iter().filter_map(|word| inputs::input(word).map_err(|e| wrong.push(e)).ok()).collect();
+    if args.inputs.is_empty() {
+        inputs.extend(launch::suite().map(|name| Input::Launch(name.to_owned())));
+    }
+    wrong.extend(launch_flags(&args.launch, &inputs, args.inputs.is_empty()));
+    if wrong.is_empty() { Ok(inputs) } else { Err(wrong) }
+}
+
+/// What became of a run that did not end.
+struct Stop(Box<Outcome>);
+
+/// The runs of one kernel.
+struct Runs<'a> {
+    input: &'a Input,
+    args: &'a ExplainArgs,
+    terminal: &'a Terminal,
+    config: &'a Config,
+    progress: &'a mut Progress,
+}
+
+impl Runs<'_> {
+    /// Explains it; nothing if the suite has it and the machine cannot run it.
+    fn explain(&mut self, name: &str) -> Result<Option<Explanation>, Stop> {
+        let refused = |wrong| Stop(Box::new(Outcome::Refused(wrong)));
+        let work =
+            work::work(self.input, &self.args.launch, &self.args.machine, self.config).map_err(refused)?;
+        if let Some(lack) = work.lack(self.config) {
+            if self.args.inputs.is_empty() {
+                return Ok(None);
+            }
+            return Err(refused(vec![Diagnostic::error(format!("`{name}` cannot run: {lack}"))]));
+        }
+        self.progress.aside(|| self.terminal.diagnostics(&work.warnings));
+        let config = self.config;
+        explain(name, config, !self.args.no_check, self).map(Some)
+    }
+}
+
+impl Bench for Runs<'_> {
+    type Error = Stop;
+
+    fn config(&mut self, settings: &[String]) -> Option<Config> {
+        let key = |setting: &str| setting.split('=').next().unwrap_or_default().trim().to_owned();
+        let changed: Vec<String> = settings.iter().map(|s| key(s)).collect();
+        // What the change states goes before what the user did.
+        let kept = self.args.set.set.iter().filter(|s| !changed.contains(&key(s)));
+        let set = SetArgs { set: kept.chain(settings).cloned().collect() };
+        let name = self.args.config.as_deref().unwrap_or(DEFAULT_CONFIG);
+        let quiet = Terminal::quiet();
+        machine(Some(name), &set, &self.args.machine, &quiet).ok()
+    }
+
+    fn run(&mut self, config: &Config, mut profile: Option<&mut Profile>) -> Result<Vec<Step>, Stop> {
+        let work = work::work(self.input, &self.args.launch, &self.args.machine, config)
+            .map_err(|wrong| Stop(Box::new(Outcome::Refused(wrong))))?;
+        let bound = |n: Option<u64>| n.filter(|&n| n > 0);
+        let options = RunOptions {
+            max_cycles: bound(self.args.machine.max_cycles),
+            max_instructions: bound(self.args.machine.max_instructions),
+            ..RunOptions::UNBOUNDED
+        };
+        let mut gpu = Gpu::new(config, &work.program, work.memory);
+        let mut steps = Vec::new();
+        for launch in &work.steps {
+            self.progress.start_launch();
+            let mut show = |now| self.progress.show(now);
+            let ended = match &mut profile {
+                Some(profile) => {
+                    profile.start(gpu.now());
+                    gpu.run(launch, &options, *profile, &mut show)
+                }
+                None => gpu.run(launch, &options, &mut Off, &mut show),
+            };
+            match ended {
+                Ok(report) => steps.push(Step {
+                    kernel: work.program.kernels[launch.kernel].name.clone(),
+                    launch: launch.clone(),
+                    report,
+                }),
+                Err(error) => return Err(Stop(Box::new(outcome(&error, launch, &work.program, &options)))),
+            }
+        }
+        Ok(steps)
+    }
+}

@@ -1,0 +1,77 @@
+//! The account of issue slots for observers: whose instruction a slot is charged to, and samples between two reports.
+
+use super::Core;
+use super::probe::{Charge, Level};
+use super::wave::{Slot, SlotMask};
+use crate::clock::Cycle;
+use crate::memory::L1Counters;
+use crate::stats::{CoreCounters, SlotUse};
+
+impl Core {
+    /// The charge of a slot in which a wave has issued or was squashed.
+    pub(super) fn charge_issue(
+        &self,
+        cycle: Cycle,
+        scheduler: usize,
+        slot_use: SlotUse,
+        slot: Slot,
+    ) -> Charge {
+        let word = Some(self.waves.waves[slot].last_word);
+        Charge { cycle, core: self.index, scheduler, slot_use, slot: Some(slot), word }
+    }
+
+    /// The charge of a slot in which nothing issues, and whose wave and instruction it is for: of the waves that have
+    /// the reason, the oldest. `issued` are the waves that have issued in this cycle.
+    pub(super) fn charge(
+        &self,
+        cycle: Cycle,
+        scheduler: usize,
+        slot_use: SlotUse,
+        issued: SlotMask,
+    ) -> Charge {
+        let (waves, sched) = (&self.waves, &self.schedulers[scheduler]);
+        let charge = Charge { cycle, core: self.index, scheduler, slot_use, slot: None, word: None };
+        let here = sched.slots & waves.resident & !waves.ended & !issued;
+        let next = here & !waves.at_barrier & !waves.shadow;
+        let hazard = next & waves.buffered & !waves.hazard_free;
+        let those = match slot_use {
+            SlotUse::Operand | SlotUse::Unit | SlotUse::Lsu => {
+                let oldest = sched.collectors.first();
+                return Charge { slot: oldest.map(|c| c.slot()), word: oldest.map(|c| c.word), ..charge };
+            }
+            SlotUse::Scoreboard => hazard & !waves.memory_hazard,
+            SlotUse::Memory => hazard,
+            SlotUse::Fence => next & waves.buffered & waves.draining,
+            SlotUse::Branch => here & waves.shadow,
+            SlotUse::Fetch => next & !waves.buffered,
+            SlotUse::Barrier => here & waves.at_barrier,
+            SlotUse::Issued | SlotUse::Squashed | SlotUse::WaveLimit | SlotUse::Empty => 0,
+        };
+        if those == 0 {
+            return charge;
+        }
+        let slot = waves.oldest(those);
+        let held_up = matches!(slot_use, SlotUse::Branch | SlotUse::Barrier);
+        let word = held_up.then_some(waves.waves[slot].last_word);
+        Charge { slot: Some(slot), word, ..charge }
+    }
+
+    /// What the core has counted before `cycle`, to which it has run: its counters, its issue slots, its L1's counters.
+    pub fn account(&self, cycle: Cycle) -> (CoreCounters, [u64; SlotUse::COUNT], &L1Counters) {
+        let (mut counters, mut slots) = (self.counters, self.slots);
+        counters.cycles = cycle - self.start;
+        let waves = u64::from(self.waves.resident.count_ones());
+        counters.resident_wave_cycles += cycle.saturating_sub(self.residents_until) * waves;
+        for scheduler in &self.schedulers {
+            let cycles = cycle - scheduler.charged_until;
+            slots[scheduler.waits_for as usize] += cycles * self.issue_width as u64;
+        }
+        (counters, slots, self.l1.counters())
+    }
+
+    /// How full the core's queues and tables are, added to `levels`.
+    pub fn add_levels(&self, levels: &mut [u64; Level::COUNT]) {
+        levels[Level::L1Mshrs as usize] += self.l1.mshrs_in_use() as u64;
+        levels[Level::LsuQueue as usize] += self.lsu.queued() as u64;
+    }
+}

@@ -1,0 +1,135 @@
+//! What can limit a kernel, in words: what it is called, what it means, and what the kernel's author can do.
+
+use crate::config::Config;
+use crate::isa::ExecClass;
+
+/// Something that costs cycles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// Too few issue slots.
+    IssueSlots,
+    /// Instructions without effect.
+    Squashed,
+    /// Operand read.
+    Operands,
+    /// A busy unit, by its place in the configuration.
+    Unit(usize),
+    /// Write ports of the registers.
+    WritePorts,
+    /// Results of a class of instructions.
+    Results(ExecClass),
+    /// Values from local memory, and its banks.
+    Local,
+    /// The load/store unit takes no more device accesses.
+    LoadStore,
+    /// Hits in the L1.
+    L1,
+    /// The network.
+    Interconnect,
+    /// Hits in the L2.
+    L2,
+    /// Memory channels and devices.
+    Dram,
+    /// Shadows of control instructions.
+    Branch,
+    /// Empty instruction buffers.
+    Fetch,
+    /// Waves that wait for others of their workgroup.
+    Barrier,
+    /// Waves that may not issue.
+    WaveLimit,
+}
+
+impl Cause {
+    /// Its name.
+    pub fn name(self, config: &Config) -> String {
+        match self {
+            Cause::IssueSlots => "issue slots".into(),
+            Cause::Squashed => "squashed instructions".into(),
+            Cause::Operands => "operand read".into(),
+            Cause::Unit(unit) => format!("unit {}", config.core.units[unit].name),
+            Cause::WritePorts => "register write ports".into(),
+            Cause::Results(class) => format!("latency of {}", class.name()),
+            Cause::Local => "local memory".into(),
+            Cause::LoadStore => "load/store unit".into(),
+            Cause::L1 => "L1".into(),
+            Cause::Interconnect => "interconnect".into(),
+            Cause::L2 => "L2".into(),
+            Cause::Dram => "DRAM".into(),
+            Cause::Branch => "branch shadow".into(),
+            Cause::Fetch => "fetch".into(),
+            Cause::Barrier => "barriers".into(),
+            Cause::WaveLimit => "wave limit".into(),
+        }
+    }
+
+    /// What it means, for somebody who has not met it.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Cause::IssueSlots => "waves were ready, and another one had the issue slot",
+            Cause::Squashed => {
+                "instructions went through the pipeline with no lane active, because of divergence"
+            }
+            Cause::Operands => "instructions waited for register banks, or for a free operand collector",
+            Cause::Unit(_) => {
+                "instructions had their operands and waited for this execution unit, which was busy"
+            }
+            Cause::WritePorts => "results waited for a port into the register file",
+            Cause::Results(_) => {
+                "the next instruction needed the result of one of this class, and no other wave could issue"
+            }
+            Cause::Local => "waves waited for values from local memory, or for its banks",
+            Cause::LoadStore => {
+                "device accesses waited because earlier ones were still in the load/store unit"
+            }
+            Cause::L1 => "waves waited for loads as they passed through the first-level cache",
+            Cause::Interconnect => "waves waited while requests and replies travelled between core and L2",
+            Cause::L2 => "waves waited for the second-level cache",
+            Cause::Dram => "waves waited for device memory itself",
+            Cause::Branch => "waves could not issue behind a control instruction",
+            Cause::Fetch => "waves had no decoded instruction",
+            Cause::Barrier => "waves waited at a barrier for others of their workgroup",
+            Cause::WaveLimit => {
+                "the waves that could issue were not in the active set, or had issued already"
+            }
+        }
+    }
+
+    /// What the author of the kernel can do.
+    pub fn advice(self) -> &'static str {
+        match self {
+            Cause::IssueSlots => {
+                "do the same with fewer instructions: wider loads, fused multiply-adds, addresses outside the loop"
+            }
+            Cause::Squashed => {
+                "let the lanes of a wave take the same way: sort or group the work, or replace short branches by select"
+            }
+            Cause::Operands => "use registers that lie in different banks in one instruction",
+            Cause::Unit(_) => {
+                "use fewer or cheaper instructions of this kind, or spread the work over other units"
+            }
+            Cause::WritePorts => "interleave instructions of different latencies less tightly",
+            Cause::Results(_) => {
+                "put independent instructions between this one and the next that uses its result: unroll, or use several accumulators"
+            }
+            Cause::Local => {
+                "load earlier than the value is needed; pad rows so that the lanes of a wave hit different banks"
+            }
+            Cause::LoadStore => {
+                "let neighbouring lanes access neighbouring addresses, so that one access serves many lanes"
+            }
+            Cause::L1 => "keep values that are used again in registers or local memory; load earlier",
+            Cause::Interconnect => {
+                "move fewer bytes: coalesced accesses, data kept in local memory and used again"
+            }
+            Cause::L2 => "work on tiles that fit into the L1 or local memory",
+            Cause::Dram => "load less, and each byte once: tiles in local memory, smaller types, whole lines",
+            Cause::Branch => "unroll loops; replace short branches by predicated instructions or select",
+            Cause::Fetch => "make the loop body small enough for the instruction cache, and branch less",
+            Cause::Barrier => {
+                "give the waves of a workgroup equal work between barriers, or use smaller workgroups, of which more fit into a core"
+            }
+            Cause::WaveLimit => "use more waves",
+        }
+    }
+}

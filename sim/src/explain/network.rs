@@ -1,0 +1,174 @@
+//! The memory hierarchy as a closed queueing network: waves go round between computing and the stations that their
+//! accesses pass, and where one is faster, accesses gather before the next.
+//!
+//! Solved by approximate mean value analysis (Y. Bard, 1979; P. Schweitzer, 1979): an arriving access finds (n − 1) / n of
+//! the mean queue.
+
+use super::model::{Account, Observed, Resource};
+use crate::stats::SlotUse;
+
+/// Something that serves one access after the other.
+#[derive(Debug, Clone, Copy)]
+struct Station {
+    resource: Resource,
+    /// Cycles for one instruction.
+    service: f64,
+    /// How many there are, of which an access takes one.
+    servers: f64,
+}
+
+/// The network of a run; one that goes round is a device instruction of some wave.
+#[derive(Debug, Clone)]
+pub struct Network {
+    /// Instructions that go round.
+    population: f64,
+    /// Cycles in which an instruction is at no station: latencies, and its wave's other work.
+    think: f64,
+    stations: Vec<Station>,
+}
+
+/// A change of the network.
+#[derive(Debug, Clone, Copy)]
+pub enum Change {
+    /// So many cycles less of latency.
+    Latency(f64),
+    /// The service takes half as long.
+    Wider(Resource),
+    /// Twice the servers.
+    More(Resource),
+    /// This part of what comes does not come any more.
+    Relieved(Resource, f64),
+}
+
+/// Rounds of the iteration, which comes closer by a constant factor in each.
+const ROUNDS: usize = 400;
+
+/// Least part of the time that is taken as waiting for memory.
+const LEAST: f64 = 0.02;
+
+impl Network {
+    /// The network of an observed run; none without device accesses that return something.
+    pub fn of(observed: &Observed<'_>, account: &Account, lsu: f64) -> Option<Network> {
+        let core = &observed.report.core;
+        let instructions = (core.device_loads + core.device_stores + core.device_atomics) as f64;
+        let latency = account.latency;
+        if instructions == 0.0 || latency.total == 0.0 {
+            return None;
+        }
+        let config = observed.config;
+        let (cores, slices) = (observed.active_cores(), f64::from(config.l2.slices));
+        let stations: Vec<Station> = [
+            (Resource::L1, cores),
+            (Resource::RequestPorts, cores.min(slices)),
+            (Resource::L2, slices),
+            (Resource::Dram, f64::from(config.dram.channels)),
+            (Resource::ReplyPorts, cores.min(slices)),
+        ]
+        .map(|(resource, servers)| Station {
+            resource,
+            service: account.busy(resource) * servers / instructions,
+            servers,
+        })
+        .into();
+        let waits = account.device(observed) + account.of(SlotUse::Lsu) * lsu;
+        let waiting = (waits * account.barrier_factor / account.cycles).clamp(LEAST, 1.0);
+        // By Little's law, and a wave that waits for part of the time is elsewhere for the rest.
+        let round = latency.total / waiting;
+        let unloaded = latency.l1 + latency.wires + latency.l2 + latency.dram;
+        Some(Network {
+            population: (instructions / account.cycles * round).max(1.0),
+            think: round - latency.total + unloaded,
+            stations,
+        })
+    }
+
+    /// Instructions a cycle.
+    fn throughput(&self) -> f64 {
+        let others = (self.population - 1.0) / self.population;
+        let mut queues = vec![self.population / self.stations.len() as f64; self.stations.len()];
+        let mut throughput = 0.0;
+        for _ in 0..ROUNDS {
+            let times: Vec<f64> = self
+                .stations
+                .iter()
+                .zip(&queues)
+                .map(|(s, queue)| s.service * (1.0 + others * queue / s.servers))
+                .collect();
+            throughput = self.population / (self.think + times.iter().sum::<f64>()).max(1e-9);
+            queues.iter_mut().zip(times).for_each(|(queue, time)| *queue = throughput * time);
+        }
+        throughput
+    }
+
+    /// Part of the run's cycles that goes with these changes.
+    pub fn saving(&self, changes: &[Change]) -> f64 {
+        let mut changed = self.clone();
+        for &change in changes {
+            let mut at = |resource: Resource, act: &dyn Fn(&mut Station)| {
+                changed.stations.iter_mut().filter(|s| s.resource == resource).for_each(act);
+            };
+            match change {
+                Change::Wider(resource) => at(resource, &|s| s.service /= 2.0),
+                Change::More(resource) => at(resource, &|s| s.servers *= 2.0),
+                Change::Relieved(resource, part) => at(resource, &|s| s.service *= 1.0 - part),
+                Change::Latency(cycles) => changed.think = (changed.think - cycles).max(0.0),
+            }
+        }
+        (1.0 - self.throughput() / changed.throughput()).max(0.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn network(population: f64, think: f64, services: &[f64]) -> Network {
+        let resources = [Resource::L1, Resource::L2, Resource::Dram];
+        let stations = services
+            .iter()
+            .zip(resources)
+            .map(|(&service, resource)| Station { resource, service, servers: 1.0 })
+            .collect();
+        Network { population, think, stations }
+    }
+
+    #[test]
+    fn one_alone_takes_the_sum_and_many_the_slowest() {
+        let alone = network(1.0, 10.0, &[2.0, 3.0, 5.0]);
+        assert!((alone.throughput() - 1.0 / 20.0).abs() < 1e-9);
+        let many = network(500.0, 10.0, &[2.0, 3.0, 5.0]);
+        assert!((many.throughput() - 1.0 / 5.0).abs() < 1e-3, "{}", many.throughput());
+    }
+
+    #[test]
+    fn the_approximation_is_near_exact_mean_value_analysis() {
+        // The exact recursion for single-server stations (Reiser and Lavenberg, 1980).
+        let exact = |population: usize, think: f64, services: &[f64]| {
+            let mut queues = vec![0.0; services.len()];
+            let mut throughput = 0.0;
+            for n in 1..=population {
+                let times: Vec<f64> = services.iter().zip(&queues).map(|(s, q)| s * (1.0 + q)).collect();
+                throughput = n as f64 / (think + times.iter().sum::<f64>());
+                queues = times.iter().map(|t| throughput * t).collect();
+            }
+            throughput
+        };
+        for population in [1, 2, 5, 20, 100] {
+            for think in [0.0, 7.0, 300.0] {
+                let services = [2.0, 3.5, 4.0];
+                let near = network(population as f64, think, &services).throughput();
+                let exact = exact(population, think, &services);
+                assert!((near / exact - 1.0).abs() < 0.08, "{population} {think}: {near} for {exact}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_the_bottleneck_helps_little() {
+        let network = network(100.0, 10.0, &[1.0, 4.0, 8.0]);
+        assert!(network.saving(&[Change::Wider(Resource::L2)]) < 0.01);
+        assert!(network.saving(&[Change::Latency(10.0)]) < 0.01);
+        let half = network.saving(&[Change::More(Resource::Dram)]);
+        assert!((half - 0.5).abs() < 0.1, "{half}");
+    }
+}

@@ -1,0 +1,413 @@
+//! From the account to causes with their cost, and to changes of the configuration with what each should save. The
+//! numbers in comments are those of the formulas in docs/explain.md.
+
+use super::cause::Cause;
+use super::model::{Account, Observed, Resource};
+use super::network::{Change as Less, Network};
+use crate::config::{DivergenceMode, IssuePolicy};
+use crate::core::probe::IssueStall;
+use crate::gpu::occupancy::Limiter;
+use crate::isa::ExecClass;
+use crate::stats::SlotUse;
+
+/// A cause and what it costs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Cost {
+    /// What.
+    pub cause: Cause,
+    /// Cycles.
+    pub cycles: f64,
+}
+
+/// A change of the configuration.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Change {
+    /// What it is against.
+    pub cause: Cause,
+    /// `key=value`, each.
+    pub settings: Vec<String>,
+    /// Cycles that it should save.
+    pub predicted: f64,
+    /// The formula that says so, by its name in docs/explain.md.
+    pub formula: &'static str,
+}
+
+/// What costs cycles, the dearest first.
+pub fn costs(observed: &Observed<'_>, account: &Account) -> Vec<Cost> {
+    let mut costs = Vec::new();
+    let mut add = |cause: Cause, cycles: f64| costs.push(Cost { cause, cycles });
+    let totals = &observed.profile.totals;
+    let slots = observed.schedulers() * f64::from(observed.config.core.issue.width);
+    add(Cause::IssueSlots, totals.passed_over as f64 / slots / (1.0 - observed.idle()));
+    add(Cause::Squashed, account.of(SlotUse::Squashed));
+    add(Cause::Operands, account.of(SlotUse::Operand));
+    let (units, ports) = unit_shares(observed);
+    for (unit, share) in units.iter().enumerate() {
+        add(Cause::Unit(unit), account.of(SlotUse::Unit) * share);
+    }
+    add(Cause::WritePorts, account.of(SlotUse::Unit) * ports);
+    for &class in ExecClass::ALL.iter().filter(|&&class| !is_memory(class)) {
+        add(Cause::Results(class), account.of(SlotUse::Scoreboard) * result_share(observed, class));
+    }
+    let (local, device) = lsu_shares(observed);
+    add(Cause::Local, account.local(observed) + account.of(SlotUse::Lsu) * local);
+    let l = account.latency;
+    let waits = account.device(observed) / l.total.max(1.0);
+    add(
+        Cause::LoadStore,
+        account.of(SlotUse::Lsu) * device + waits * (l.lines + l.mshrs + l.merges + l.outgoing),
+    );
+    add(Cause::L1, waits * l.l1);
+    add(Cause::Interconnect, waits * (l.wires + l.ports));
+    add(Cause::L2, waits * (l.l2 + l.l2_queue));
+    add(Cause::Dram, waits * (l.dram + l.dram_queue));
+    add(Cause::Branch, account.of(SlotUse::Branch));
+    add(Cause::Fetch, account.of(SlotUse::Fetch));
+    add(Cause::Barrier, account.of(SlotUse::Barrier));
+    add(Cause::WaveLimit, account.of(SlotUse::WaveLimit));
+    costs.retain(|cost| cost.cycles >= 0.5);
+    costs.sort_by(|a, b| b.cycles.total_cmp(&a.cycles));
+    costs
+}
+
+fn is_memory(class: ExecClass) -> bool {
+    matches!(class, ExecClass::LocalMemory | ExecClass::DeviceMemory)
+}
+
+/// Of the slots charged to *unit*: the part of each unit, and of the write ports.
+fn unit_shares(observed: &Observed<'_>) -> (Vec<f64>, f64) {
+    let totals = &observed.profile.totals;
+    let units = &observed.config.core.units;
+    let waits: Vec<u64> =
+        units.iter().map(|u| u.classes.iter().map(|c| totals.unit_waits[c.class as usize]).sum()).collect();
+    let all = (waits.iter().sum::<u64>() + totals.port_waits) as f64;
+    if all > 0.0 {
+        return (waits.iter().map(|&n| n as f64 / all).collect(), totals.port_waits as f64 / all);
+    }
+    // Nothing was seen to wait: the cycle of the last operand read is charged to the unit.
+    let executed: Vec<u64> =
+        units.iter().map(|u| u.classes.iter().map(|c| totals.executed[c.class as usize]).sum()).collect();
+    let all = executed.iter().sum::<u64>().max(1) as f64;
+    (executed.iter().map(|&n| n as f64 / all).collect(), 0.0)
+}
+
+/// Of the slots charged to *scoreboard*: the part of a class.
+fn result_share(observed: &Observed<'_>, class: ExecClass) -> f64 {
+    let hazards = &observed.profile.totals.hazards;
+    let all: u64 = ExecClass::ALL.iter().filter(|&&c| !is_memory(c)).map(|&c| hazards[c as usize]).sum();
+    hazards[class as usize] as f64 / all.max(1) as f64
+}
+
+/// Of the slots charged to *lsu*: the parts of accesses to local and to device memory.
+fn lsu_shares(observed: &Observed<'_>) -> (f64, f64) {
+    let waits = &observed.profile.totals.lsu_waits;
+    let (local, device) = (waits[ExecClass::LocalMemory as usize], waits[ExecClass::DeviceMemory as usize]);
+    let all = (local + device) as f64;
+    if all > 0.0 {
+        return (local as f64 / all, device as f64 / all);
+    }
+    let core = &observed.report.core;
+    let devices = core.device_loads + core.device_stores + core.device_atomics;
+    let all = (core.local_accesses + devices).max(1) as f64;
+    (core.local_accesses as f64 / all, devices as f64 / all)
+}
+
+/// Makes changes, and bounds what they save.
+struct Rules<'a> {
+    observed: &'a Observed<'a>,
+    account: &'a Account,
+    changes: Vec<Change>,
+}
+
+/// Every change that there is a formula for.
+pub fn changes(observed: &Observed<'_>, account: &Account) -> Vec<Change> {
+    let mut rules = Rules { observed, account, changes: Vec::new() };
+    rules.issue();
+    rules.units();
+    rules.front();
+    rules.local();
+    rules.load_store();
+    rules.hierarchy();
+    rules.waves();
+    rules.changes
+}
+
+impl Rules<'_> {
+    /// Notes a change that saves `cycles` of what a scheduler waits, and eases these resources.
+    fn add(
+        &mut self,
+        formula: &'static str,
+        cause: Cause,
+        cycles: f64,
+        eased: &[Resource],
+        settings: &[(&str, u64)],
+    ) {
+        let settings = settings.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        self.add_stated(formula, cause, cycles, eased, settings);
+    }
+
+    fn add_stated(
+        &mut self,
+        formula: &'static str,
+        cause: Cause,
+        cycles: f64,
+        eased: &[Resource],
+        settings: Vec<String>,
+    ) {
+        let predicted = (cycles * self.account.barrier_factor).min(self.account.most(eased));
+        if predicted >= 0.5 {
+            self.changes.push(Change { cause, settings, predicted, formula });
+        }
+    }
+
+    /// E1, E2, E14: issue slots, operand read, divergence.
+    fn issue(&mut self) {
+        let (observed, account) = (self.observed, self.account);
+        let core = &observed.config.core;
+        let width = u64::from(core.issue.width);
+        let passed = observed.profile.totals.passed_over as f64 / observed.schedulers();
+        let passed = passed / (1.0 - observed.idle());
+        let merged = passed / (width + 1) as f64;
+        self.add("E1", Cause::IssueSlots, merged, &[Resource::Issue], &[("core.issue.width", width + 1)]);
+
+        let reasons = [IssueStall::Operand, IssueStall::Collector];
+        let operand = account.of(SlotUse::Operand);
+        let banks = operand * account.share(observed, IssueStall::Operand, &reasons);
+        let key = ("core.registers.banks", u64::from(core.registers.banks) * 2);
+        self.add("E2", Cause::Operands, banks / 2.0, &[], &[key]);
+        let collectors = operand * account.share(observed, IssueStall::Collector, &reasons);
+        let key = ("core.registers.collectors", u64::from(core.registers.collectors) * 2);
+        self.add("E2", Cause::Operands, collectors / 2.0, &[], &[key]);
+
+        if core.divergence == DivergenceMode::Walk {
+            let squashed = account.of(SlotUse::Squashed) / 2.0;
+            let settings = vec!["core.divergence=jump".to_owned()];
+            self.add_stated("E14", Cause::Squashed, squashed, &[Resource::Issue], settings);
+        }
+    }
+
+    /// E3 to E5: execution units.
+    fn units(&mut self) {
+        let (observed, account) = (self.observed, self.account);
+        let core = &observed.config.core;
+        let (shares, ports) = unit_shares(observed);
+        for (n, unit) in core.units.iter().enumerate() {
+            let waits = account.of(SlotUse::Unit) * shares[n];
+            let eased = [Resource::Unit(n)];
+            let totals = &observed.profile.totals;
+            let busiest = unit.classes.iter().max_by(|a, b| {
+                let busy = |class: ExecClass| {
+                    totals.executed[class as usize] as f64 * observed.hold(n, class as usize)
+                };
+                busy(a.class).total_cmp(&busy(b.class))
+            });
+            let Some(busiest) = busiest else { continue };
+            if unit.lanes < core.wave_width {
+                let key = format!("core.units[{}].lanes", unit.name);
+                self.add("E3", Cause::Unit(n), waits / 2.0, &eased, &[(&key, u64::from(unit.lanes) * 2)]);
+            } else if busiest.passes > 1 {
+                let key = class_key(&unit.name, busiest.class, "passes");
+                let passes = u64::from(busiest.passes.div_ceil(2));
+                self.add("E3", Cause::Unit(n), waits / 2.0, &eased, &[(&key, passes)]);
+            }
+            for timing in unit.classes.iter().filter(|t| t.latency_cycles > 1) {
+                let (now, then) = (f64::from(timing.latency_cycles), f64::from(timing.latency_cycles / 2));
+                // From issue to issue of what needs the result: I, O, X, and the latency; one of them is its own slot.
+                let distance = observed.hold(n, timing.class as usize) + now;
+                let waits = account.of(SlotUse::Scoreboard) * result_share(observed, timing.class);
+                let key = class_key(&unit.name, timing.class, "latency_cycles");
+                let saved = waits * (now - then) / distance;
+                let settings = [(key.as_str(), then as u64)];
+                self.add("E5", Cause::Results(timing.class), saved, &[], &settings);
+            }
+        }
+        let waits = account.of(SlotUse::Unit) * ports;
+        let key = ("core.registers.write_ports", u64::from(core.registers.write_ports) * 2);
+        self.add("E4", Cause::WritePorts, waits / 2.0, &[], &[key]);
+    }
+
+    /// E6, E7: control and fetch.
+    fn front(&mut self) {
+        let (observed, account) = (self.observed, self.account);
+        let (core, fetch) = (&observed.config.core, observed.config.core.fetch);
+        let halved = |n: u32| u64::from(n / 2);
+        let latency = core.branch_latency_cycles;
+        if latency > 1 {
+            let saved = account.of(SlotUse::Branch) * f64::from(latency - latency / 2) / f64::from(latency);
+            self.add("E6", Cause::Branch, saved, &[], &[("core.branch_latency_cycles", halved(latency))]);
+        }
+        let l = account.latency;
+        let line = l.wires.max(2.0 * f64::from(observed.config.interconnect.latency_cycles))
+            + f64::from(observed.config.l2.hit_latency_cycles)
+            + l.dram.max(1.0);
+        let waited = observed.profile.totals.stalls[IssueStall::Fetch as usize].max(1) as f64;
+        let missed = (observed.report.core.icache_misses as f64 * line / waited).min(1.0);
+        // Behind a redirect the first group takes its time, however wide it is.
+        let refill = f64::from(fetch.icache_latency_cycles + 1);
+        let refilled = observed.report.core.taken_redirects as f64 * refill / waited;
+        let narrow = (1.0 - missed - refilled).max(0.0);
+        let fetching = account.of(SlotUse::Fetch);
+        let words = u64::from(fetch.words) * 2;
+        let entries = words.max(u64::from(fetch.buffer_entries) * 2);
+        let settings = [("core.fetch.words", words), ("core.fetch.buffer_entries", entries)];
+        self.add("E7", Cause::Fetch, fetching * narrow / 2.0, &[], &settings);
+        if fetch.icache_latency_cycles > 1 {
+            let key = ("core.fetch.icache_latency_cycles", halved(fetch.icache_latency_cycles));
+            self.add("E7", Cause::Fetch, fetching * (1.0 - missed) / 2.0, &[], &[key]);
+        }
+        // Lines twice as long are fewer, but not for code that fits in one.
+        let (lines, longer) = observed.profile.code_lines(fetch.icache_line_bytes);
+        let fewer = (lines - longer) as f64 / lines.max(1) as f64;
+        let key = ("core.fetch.icache_line_bytes", u64::from(fetch.icache_line_bytes) * 2);
+        self.add("E7", Cause::Fetch, fetching * missed * fewer, &[], &[key]);
+    }
+
+    /// E8: local memory.
+    fn local(&mut self) {
+        let (observed, account) = (self.observed, self.account);
+        let (local, core) = (observed.config.core.local, &observed.report.core);
+        let waits = account.local(observed);
+        let total = account.local_latency.max(1.0);
+        let halved = local.latency_cycles / 2;
+        if halved > 0 {
+            let saved = waits * f64::from(local.latency_cycles - halved) / total;
+            let key = ("core.local.latency_cycles", u64::from(halved));
+            self.add("E8", Cause::Local, saved, &[], &[key]);
+        }
+        // Passes beyond the first are conflicts; twice the banks take half of them away.
+        let conflicts = core.local_passes.saturating_sub(core.local_accesses) as f64;
+        let share = conflicts / core.local_passes.max(1) as f64;
+        let (lsu, _) = lsu_shares(observed);
+        let per_access = core.local_passes as f64 / core.local_accesses.max(1) as f64;
+        let saved = (account.of(SlotUse::Lsu) * lsu + waits * (per_access / total).min(1.0)) * share / 2.0;
+        let key = ("core.local.banks", u64::from(local.banks) * 2);
+        self.add("E8", Cause::Local, saved, &[Resource::LocalBanks], &[key]);
+    }
+
+    /// E9: what keeps the load/store unit full.
+    fn load_store(&mut self) {
+        let (observed, account) = (self.observed, self.account);
+        let (config, l) = (observed.config, account.latency);
+        let (_, device) = lsu_shares(observed);
+        let full = account.of(SlotUse::Lsu) * device;
+        let waits = account.device(observed) / l.total.max(1.0);
+        let core = &observed.report.core;
+        let instructions = (core.device_loads + core.device_stores + core.device_atomics) as f64;
+        // By Little's law: device instructions on their way in a core.
+        let pending = instructions * l.total / (observed.active_cores() * account.cycles);
+        let (entries, l1) = (config.core.lsu.pending_entries, config.core.l1);
+        let blocked = l.mshrs + l.merges + l.outgoing + l.lines;
+        let share = |part: f64| if blocked > 0.0 { part / blocked } else { 0.0 };
+        let is_full = (pending / f64::from(entries)).min(1.0);
+        let entries = u64::from(entries) * 2;
+        self.add("E9", Cause::LoadStore, full * is_full / 2.0, &[], &[("core.lsu.pending_entries", entries)]);
+        let rest = full * (1.0 - is_full);
+        for (part, key, now) in [
+            (l.mshrs, "core.l1.mshrs", l1.mshrs),
+            (l.merges, "core.l1.mshr_merges", l1.mshr_merges),
+            (l.outgoing, "interconnect.queue_entries", config.interconnect.queue_entries),
+        ] {
+            let saved = (rest * share(part) + waits * part) / 2.0;
+            self.add("E9", Cause::LoadStore, saved, &[], &[(key, u64::from(now) * 2)]);
+        }
+    }
+
+    /// E10 to E12: latencies, widths and sizes from the L1 to memory, by the network.
+    fn hierarchy(&mut self) {
+        let (observed, account) = (self.observed, self.account);
+        let (config, l) = (observed.config, account.latency);
+        let (_, device) = lsu_shares(observed);
+        let Some(network) = Network::of(observed, account, device) else { return };
+        // The network has the whole run, barriers included.
+        let cycles = account.cycles / account.barrier_factor;
+        let half = |part: f64, now: u32| part * f64::from(now - now / 2) / f64::from(now);
+        for (cause, part, key, now) in [
+            (Cause::L1, l.l1, "core.l1.hit_latency_cycles", config.core.l1.hit_latency_cycles),
+            (Cause::Interconnect, l.wires, "interconnect.latency_cycles", config.interconnect.latency_cycles),
+            (Cause::L2, l.l2, "l2.hit_latency_cycles", config.l2.hit_latency_cycles),
+        ] {
+            if now > 1 {
+                let saved = cycles * network.saving(&[Less::Latency(half(part, now))]);
+                self.add("E10", cause, saved, &[], &[(key, u64::from(now / 2))]);
+            }
+        }
+        let ports = [Resource::RequestPorts, Resource::ReplyPorts];
+        let port =
+            ("interconnect.port_bytes_per_cycle", u64::from(config.interconnect.port_bytes_per_cycle) * 2);
+        let saved = cycles * network.saving(&ports.map(Less::Wider));
+        self.add("E11", Cause::Interconnect, saved, &ports, &[port]);
+        let (slices, channels) = (u64::from(config.l2.slices) * 2, u64::from(config.dram.channels) * 2);
+        let smaller = ("l2.slice_bytes", u64::from(config.l2.slice_bytes / 2));
+        let mut more = vec![Less::More(Resource::L2)];
+        let mut eased = vec![Resource::L2];
+        if observed.active_cores() > f64::from(config.l2.slices) {
+            more.extend(ports.map(Less::More));
+            eased.extend(ports);
+        }
+        let saved = cycles * network.saving(&more);
+        self.add("E11", Cause::L2, saved, &eased, &[("l2.slices", slices), smaller]);
+        if channels <= u64::from(config.l2.slices) {
+            let saved = cycles * network.saving(&[Less::More(Resource::Dram)]);
+            self.add("E11", Cause::Dram, saved, &[Resource::Dram], &[("dram.channels", channels)]);
+        } else {
+            more.push(Less::More(Resource::Dram));
+            eased.push(Resource::Dram);
+            let settings = [("dram.channels", channels), ("l2.slices", slices), smaller];
+            self.add("E11", Cause::Dram, cycles * network.saving(&more), &eased, &settings);
+        }
+        // A larger cache serves what the next level served.
+        let shadows = &observed.profile.shadows;
+        let (l1_size, l2_size) = (u64::from(config.core.l1.bytes) * 2, u64::from(config.l2.slice_bytes) * 2);
+        let gain = shadows.l1_gain();
+        let behind = [Resource::L2, Resource::Dram, Resource::ReplyPorts, Resource::RequestPorts];
+        let mut fewer = vec![Less::Latency((l.wires + l.l2 + l.dram) * gain)];
+        fewer.extend(behind.map(|resource| Less::Relieved(resource, gain)));
+        let saved = cycles * network.saving(&fewer);
+        self.add("E12", Cause::L2, saved, &behind, &[("core.l1.bytes", l1_size)]);
+        let gain = shadows.l2_gain();
+        let fewer = [Less::Latency(l.dram * gain), Less::Relieved(Resource::Dram, gain)];
+        let saved = cycles * network.saving(&fewer);
+        self.add("E12", Cause::Dram, saved, &[Resource::Dram], &[("l2.slice_bytes", l2_size)]);
+    }
+
+    /// E13, E15: how many waves there are.
+    fn waves(&mut self) {
+        let (observed, account) = (self.observed, self.account);
+        let (config, occupancy) = (observed.config, observed.report.occupancy);
+        let core = &config.core;
+        let workgroups = observed.report.core.workgroups as f64 / observed.launches.max(1) as f64;
+        let resident = f64::from(occupancy.workgroups) * observed.cores();
+        if workgroups > resident {
+            let (key, now) = match occupancy.limiter {
+                Limiter::Workgroups => ("core.max_workgroups", core.max_workgroups),
+                Limiter::Waves => ("core.max_waves", core.max_waves),
+                Limiter::Registers => ("core.register_file_bytes", core.register_file_bytes),
+                Limiter::LocalMemory => ("core.local_memory_bytes", core.local_memory_bytes),
+            };
+            let hidden =
+                [SlotUse::Memory, SlotUse::Scoreboard, SlotUse::Branch, SlotUse::Fetch, SlotUse::Fence];
+            let waits: f64 = hidden.iter().map(|&u| account.of(u)).sum();
+            // Twice the waves, but no more than the grid has.
+            let more = (workgroups / resident).min(2.0);
+            let cause = self.largest_wait();
+            self.add("E13", cause, waits * (1.0 - 1.0 / more), &[], &[(key, u64::from(now) * 2)]);
+        }
+        if core.issue.policy == IssuePolicy::TwoLevel {
+            let key = ("core.issue.two_level_active", u64::from(core.issue.two_level_active) * 2);
+            self.add("E15", Cause::WaveLimit, account.of(SlotUse::WaveLimit) / 2.0, &[], &[key]);
+        }
+    }
+
+    /// The dearest of what more waves hide.
+    fn largest_wait(&self) -> Cause {
+        let hidden = |cause: &Cause| {
+            !matches!(cause, Cause::IssueSlots | Cause::Unit(_) | Cause::Barrier | Cause::Squashed)
+        };
+        let costs = costs(self.observed, self.account);
+        costs.iter().map(|cost| cost.cause).find(hidden).unwrap_or(Cause::Dram)
+    }
+}
+
+fn class_key(unit: &str, class: ExecClass, key: &str) -> String {
+    format!("core.units[{unit}].classes[{}].{key}", class.name())
+}

@@ -1,0 +1,174 @@
+//! Pictures of what happened over time, each with the table that it was drawn from.
+//!
+//! A chart is stretched to the width that it finds, so its labels are text of the page beside the drawing: they keep
+//! their size on a telephone, and a reader finds them.
+
+use super::text::{at, integer};
+use super::windows::Window;
+use maud::{Markup, html};
+
+/// Units of a drawing: 1000 by 100, whatever its size on the page.
+const WIDTH: f64 = 1000.0;
+const HEIGHT: f64 = 100.0;
+
+/// How a series is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Style {
+    /// An area on top of those before it.
+    Area,
+    /// A line.
+    Line,
+}
+
+/// Something that is drawn over time.
+pub struct Series {
+    /// What it is, for the legend.
+    pub name: &'static str,
+    /// Class of its colour in the style sheet.
+    pub class: &'static str,
+    /// How.
+    pub style: Style,
+    /// A value a window; none where there is nothing to tell.
+    pub values: Vec<Option<f64>>,
+}
+
+/// A column of the table beside a chart.
+pub struct Column {
+    /// Its heading.
+    pub name: String,
+    /// A value a window.
+    pub values: Vec<String>,
+}
+
+/// A picture over time.
+pub struct Chart<'a> {
+    /// Its name in links.
+    pub id: &'static str,
+    /// What it shows.
+    pub title: &'static str,
+    /// What to see in it, one or two sentences.
+    pub caption: String,
+    /// The windows.
+    pub windows: &'a [Window],
+    /// Value at the top edge.
+    pub top: f64,
+    /// Labels of the vertical axis, from bottom to top, at equal distances.
+    pub labels: Vec<String>,
+    /// What is drawn.
+    pub series: Vec<Series>,
+    /// The numbers behind it.
+    pub columns: Vec<Column>,
+    /// Tall or low.
+    pub tall: bool,
+    /// Launches begin here.
+    pub marks: &'a [u64],
+}
+
+impl Chart<'_> {
+    /// The figure: legend, picture, a slider that moves the cursor of all charts, and the table.
+    pub fn draw(&self) -> Markup {
+        let last = self.windows.last().map_or(1, |window| window.to).max(1);
+        let ticks: Vec<u64> = (0..=4).map(|i| last * i / 4).collect();
+        let heading = format!("{}-h", self.id);
+        html! {
+            figure.chart id=(self.id) aria-labelledby=(heading) {
+                figcaption { h3 id=(heading) { (self.title) } p { (self.caption) } }
+                ul.legend aria-label="Legend" {
+                    @for series in &self.series {
+                        li { span.swatch.(series.class) .thin[series.style == Style::Line] {} (series.name) }
+                    }
+                }
+                div.plot.tall[self.tall] {
+                    div.y aria-hidden="true" { @for label in self.labels.iter().rev() { span { (label) } } }
+                    svg viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } preserveAspectRatio="none" role="img"
+                        aria-labelledby={ (self.id) "-t " (self.id) "-d" } {
+                        title id={ (self.id) "-t" } { (self.title) }
+                        desc id={ (self.id) "-d" } { (self.caption) " The table below has the numbers." }
+                        @for i in 1..4 { path.grid d={ "M0 " (25 * i) "H1000" } {} }
+                        (self.paths(last))
+                        @for &mark in self.marks.iter().filter(|&&mark| mark > 0) {
+                            path.mark d={ "M" (at(mark as f64 / last as f64 * WIDTH)) " 0V100" } {}
+                        }
+                        path.cursor d="M0 0V100" {}
+                    }
+                    div.x aria-hidden="true" { @for tick in ticks { span { (integer(tick)) } } }
+                }
+                div.scrub {
+                    input type="range" min="0" max=(self.windows.len().saturating_sub(1)) value="0"
+                        aria-label={ "Time in " (self.title) ": window of cycles" };
+                    output {}
+                }
+                (self.table())
+            }
+        }
+    }
+
+    fn paths(&self, last: u64) -> Markup {
+        let x = |cycle: u64| at(cycle as f64 / last as f64 * WIDTH);
+        let y = |value: f64| at(HEIGHT - (value / self.top.max(1e-12)).min(1.0) * HEIGHT);
+        let mut base = vec![0.0; self.windows.len()];
+        let mut areas = Vec::new();
+        let mut lines = Vec::new();
+        for series in &self.series {
+            let mut path = String::new();
+            let mut drawing = false;
+            for ((window, value), base) in self.windows.iter().zip(&series.values).zip(&mut base) {
+                match (series.style, value) {
+                    (Style::Area, value) => {
+                        *base += value.unwrap_or(0.0);
+                        path += &format!("V{}H{}", y(*base), x(window.to));
+                    }
+                    (Style::Line, Some(value)) => {
+                        let to = if drawing { "V" } else { &format!("M{} ", x(window.from)) };
+                        path += &format!("{to}{}H{}", y(*value), x(window.to));
+                        drawing = true;
+                    }
+                    (Style::Line, None) => drawing = false,
+                }
+            }
+            match series.style {
+                Style::Area => {
+                    areas.push(html! { path.area.(series.class) d={ "M0 100" (path) "V100Z" } {} })
+                }
+                Style::Line if path.is_empty() => {}
+                Style::Line => lines.push(html! { path.line.(series.class) d=(path) {} }),
+            }
+        }
+        // Each area reaches to the bottom, and those below are painted over it.
+        html! { @for area in areas.iter().rev() { (area) } @for line in &lines { (line) } }
+    }
+
+    fn table(&self) -> Markup {
+        html! {
+            details.data {
+                summary { "Numbers of this chart" }
+                div.scroll tabindex="0" role="region" aria-label={ "Numbers: " (self.title) } {
+                    table {
+                        caption { (self.title) ", by window of cycles" }
+                        thead { tr {
+                            th scope="col" { "from" } th scope="col" { "to" }
+                            @for column in &self.columns { th scope="col" { (column.name) } }
+                        } }
+                        tbody { @for (i, window) in self.windows.iter().enumerate() {
+                            tr {
+                                th scope="row" { (window.from) } td { (window.to) }
+                                @for column in &self.columns { td { (column.values[i]) } }
+                            }
+                        } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What may be wider than a narrow window, in a box that scrolls and can be reached with the keyboard.
+pub fn scroll(label: &str, content: Markup) -> Markup {
+    html! { div.scroll tabindex="0" role="region" aria-label=(label) { (content) } }
+}
+
+/// A share of a whole as a bar with its number.
+pub fn bar(share: f64, class: &str) -> Markup {
+    let width = at(100.0 * share.clamp(0.0, 1.0));
+    html! { span.bar aria-hidden="true" { span.(class) style={ "width:" (width) "%" } {} } }
+}

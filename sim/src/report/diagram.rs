@@ -1,0 +1,330 @@
+//! The machine as a drawing: cores, interconnect, L2 slices and memory channels with what each did, and one core from
+//! the inside.
+
+use super::facts::Facts;
+use super::text::{at, percent, ratio};
+use crate::config::network::{Network, Station};
+use crate::config::{Config, Topology};
+use crate::observe::counted;
+use crate::stats::SlotUse;
+use maud::{Markup, html};
+use petgraph::visit::EdgeRef;
+use std::collections::BTreeSet;
+
+const WIDTH: f64 = 960.0;
+/// A tile and the distance from its neighbour.
+const TILE: (f64, f64) = (50.0, 34.0);
+const GAP: f64 = 8.0;
+
+/// The section.
+pub fn section(facts: &Facts<'_>) -> Markup {
+    html! {
+        h3 id="machine-whole" { "The whole machine" }
+        p {
+            "The bar in a core says in what part of its issue slots it issued; in a slice, its requests beside those of the \
+             busiest; in a memory channel, its bytes beside the busiest’s. Bars that differ much mean that the work is not \
+             spread evenly."
+        }
+        div.scroll tabindex="0" role="region" aria-label="Block diagram of the machine" { (whole(facts)) }
+        (loads(facts))
+        h3 id="machine-core" { "One core" }
+        div.scroll tabindex="0" role="region" aria-label="Block diagram of a core" { (core(facts.config)) }
+    }
+}
+
+/// Of each core, slice and channel: name, part of the most that it could be, and what that says.
+struct Loads {
+    cores: Vec<(f64, String)>,
+    slices: Vec<(f64, String)>,
+    channels: Vec<(f64, String)>,
+}
+
+fn work(facts: &Facts<'_>) -> Loads {
+    let gathered = facts.gathered;
+    let core = |slots: &super::profile::Slots| {
+        let share = ratio(slots[SlotUse::Issued as usize], slots.iter().sum());
+        (share, format!("issued in {} of its slots", percent(share)))
+    };
+    let requests: Vec<u64> = gathered.slices.iter().map(|l2| l2.reads + l2.writes + l2.atomics).collect();
+    let bytes: Vec<u64> = gathered.channels.iter().map(|dram| dram.read_bytes + dram.written_bytes).collect();
+    let beside = |all: &[u64], what: &str| {
+        let most = all.iter().copied().max().unwrap_or(0);
+        all.iter().map(|&n| (ratio(n, most), format!("{} {what}", super::text::integer(n)))).collect()
+    };
+    Loads {
+        cores: gathered.cores.iter().map(core).collect(),
+        slices: beside(&requests, "requests"),
+        channels: beside(&bytes, "bytes"),
+    }
+}
+
+/// A tile with its name and its bar.
+fn tile(x: f64, y: f64, name: &str, class: &str, (share, says): &(f64, String)) -> Markup {
+    let (width, height) = TILE;
+    html! {
+        g.tile.(class) {
+            title { (name) ": " (says) }
+            rect x=(at(x)) y=(at(y)) width=(width) height=(height) rx="4" {}
+            text x=(at(x + width / 2.0)) y=(at(y + 16.0)) text-anchor="middle" { (name) }
+            rect.meter x=(at(x + 5.0)) y=(at(y + height - 11.0)) width=(width - 10.0) height="5" {}
+            rect.value x=(at(x + 5.0)) y=(at(y + height - 11.0)) width=(at((width - 10.0) * share.clamp(0.0, 1.0))) height="5" {}
+        }
+    }
+}
+
+/// Places in rows that fill the width, from `top` on; and where they end.
+fn rows(count: usize, top: f64) -> (Vec<(f64, f64)>, f64) {
+    let per_row = (((WIDTH - GAP) / (TILE.0 + GAP)) as usize).min(count.max(1));
+    let left = (WIDTH - per_row as f64 * (TILE.0 + GAP) + GAP) / 2.0;
+    let place = |i: usize| {
+        (left + (i % per_row) as f64 * (TILE.0 + GAP), top + (i / per_row) as f64 * (TILE.1 + GAP))
+    };
+    let end = top + count.div_ceil(per_row) as f64 * (TILE.1 + GAP);
+    ((0..count).map(place).collect(), end)
+}
+
+fn centre((x, y): (f64, f64)) -> (f64, f64) {
+    (x + TILE.0 / 2.0, y + TILE.1 / 2.0)
+}
+
+fn whole(facts: &Facts<'_>) -> Markup {
+    let config = facts.config;
+    let loads = work(facts);
+    let network = Network::new(config);
+    let nodes: Vec<&Station> = network.graph.node_weights().collect();
+    let net = &config.interconnect;
+    let (places, end, fabric) = match net.topology {
+        Topology::Crossbar => {
+            let (cores, below) = rows(config.cores as usize, 10.0);
+            let bar = below + 10.0;
+            let (slices, end) = rows(config.l2.slices as usize, bar + 54.0);
+            let places = nodes.iter().map(|station| match station {
+                Station::Core(i) => cores[*i as usize],
+                Station::Slice(i) => slices[*i as usize],
+                Station::Router(_) => (WIDTH / 2.0, bar),
+            });
+            let label = format!(
+                "crossbar: ports of {} B a cycle, {} cycles",
+                net.port_bytes_per_cycle, net.latency_cycles
+            );
+            let fabric = html! {
+                rect.fabric x="10" y=(bar) width=(WIDTH - 20.0) height="34" rx="4" {}
+                text x=(WIDTH / 2.0) y=(bar + 22.0) text-anchor="middle" { (label) }
+            };
+            (places.collect::<Vec<_>>(), end, fabric)
+        }
+        Topology::Mesh => {
+            let columns = net.mesh_columns.max(1) as usize;
+            let pitch = ((WIDTH - TILE.0) / columns.max(2) as f64).min(110.0);
+            let left = (WIDTH - pitch * (columns - 1) as f64 - TILE.0) / 2.0;
+            let place = |i: usize| (left + (i % columns) as f64 * pitch, 10.0 + (i / columns) as f64 * 64.0);
+            let end = 10.0 + nodes.len().div_ceil(columns) as f64 * 64.0;
+            ((0..nodes.len()).map(place).collect(), end, html! {})
+        }
+        Topology::Ring => {
+            let n = nodes.len().max(1) as f64;
+            let height = (n * 20.0).clamp(180.0, 620.0);
+            let place = |i: usize| {
+                let angle = std::f64::consts::TAU * i as f64 / n - std::f64::consts::FRAC_PI_2;
+                let (rx, ry) = ((WIDTH - TILE.0 - 20.0) / 2.0, (height - TILE.1) / 2.0);
+                (10.0 + rx + rx * angle.cos(), 10.0 + ry + ry * angle.sin())
+            };
+            ((0..nodes.len()).map(place).collect(), height + 20.0, html! {})
+        }
+        Topology::Edges => {
+            let of = |wanted: fn(&Station) -> bool| nodes.iter().filter(|s| wanted(s)).count();
+            let (cores, below) = rows(of(|s| matches!(s, Station::Core(_))), 10.0);
+            let (routers, lower) = rows(of(|s| matches!(s, Station::Router(_))), below + 30.0);
+            let (slices, end) = rows(of(|s| matches!(s, Station::Slice(_))), lower + 30.0);
+            let mut next = 0;
+            let places = nodes.iter().map(|station| match station {
+                Station::Core(i) => cores[*i as usize],
+                Station::Slice(i) => slices[*i as usize],
+                Station::Router(_) => {
+                    next += 1;
+                    routers[next - 1]
+                }
+            });
+            (places.collect(), end, html! {})
+        }
+    };
+    let (channels, height) = rows(config.dram.channels as usize, end + 26.0);
+    let slices = nodes.iter().zip(&places).filter_map(|(station, &place)| match station {
+        Station::Slice(i) => Some((*i, place)),
+        _ => None,
+    });
+    let drawn = net.topology == Topology::Crossbar || net.topology == Topology::Edges;
+    html! {
+        svg.machine viewBox={ "0 0 " (WIDTH) " " (at(height + 4.0)) } role="img" aria-labelledby="machine-t machine-d" {
+            title id="machine-t" { "Block diagram of " (config.name) }
+            desc id="machine-d" {
+                (config.cores) " cores, " (net.topology.name()) ", " (config.l2.slices) " L2 slices of "
+                (config.l2.slice_bytes) " bytes, " (config.dram.channels) " memory channels. The table below has what each did."
+            }
+            @if net.topology != Topology::Crossbar { g.wires { (wires(&network, &places, facts)) } }
+            @if drawn { g.wires { @for (slice, place) in slices {
+                @let channel = channels[slice as usize % channels.len().max(1)];
+                @let ((x, y), (cx, cy)) = (centre(place), centre(channel));
+                path.dotted d={ "M" (at(x)) " " (at(y)) "L" (at(cx)) " " (at(cy)) } {}
+            } } }
+            @if net.topology == Topology::Crossbar { (fabric) }
+            @for (station, &(x, y)) in nodes.iter().zip(&places) { @match station {
+                Station::Core(i) => (tile(x, y, &format!("core {i}"), "core", &loads.cores[*i as usize])),
+                Station::Slice(i) => (tile(x, y, &format!("L2 {i}"), "slice", &loads.slices[*i as usize])),
+                Station::Router(name) => @if net.topology != Topology::Crossbar {
+                    g.tile.router {
+                        rect x=(at(x)) y=(at(y)) width=(TILE.0) height=(TILE.1) rx="16" {}
+                        text x=(at(x + TILE.0 / 2.0)) y=(at(y + 21.0)) text-anchor="middle" { (name) }
+                    }
+                },
+            } }
+            @for (i, &(x, y)) in channels.iter().enumerate() {
+                (tile(x, y, &format!("DRAM {i}"), "channel", &loads.channels[i]))
+            }
+        }
+    }
+}
+
+/// The links between routers, thicker where they were held for longer.
+fn wires(network: &Network, places: &[(f64, f64)], facts: &Facts<'_>) -> Markup {
+    let graph = &network.graph;
+    let count = graph.edge_count();
+    let cycles = facts.report.cycles;
+    let busy = |i: usize| facts.report.links.get(i).map_or(0, |link| link.busy_cycles);
+    let mut drawn = BTreeSet::new();
+    html! {
+        @for edge in graph.edge_references() {
+            @let (a, b) = (edge.source().index(), edge.target().index());
+            @if drawn.insert((a.min(b), a.max(b))) {
+                @let both = graph.edge_indices().filter(|&e| {
+                    graph.edge_endpoints(e).is_some_and(|(s, t)| (s.index().min(t.index()), s.index().max(t.index())) == (a.min(b), a.max(b)))
+                });
+                @let most = both.flat_map(|e| [busy(e.index()), busy(e.index() + count)]).max().unwrap_or(0);
+                @let share = ratio(most, cycles);
+                @let ((x, y), (tx, ty)) = (centre(places[a]), centre(places[b]));
+                path.wire d={ "M" (at(x)) " " (at(y)) "L" (at(tx)) " " (at(ty)) } style={ "stroke-width:" (at(1.5 + 9.0 * share)) } {
+                    title { (network.link_name(edge.id())) ": the busier way in use " (percent(share)) " of the time" }
+                }
+            }
+        }
+    }
+}
+
+/// What the drawing shows, as a table.
+fn loads(facts: &Facts<'_>) -> Markup {
+    let loads = work(facts);
+    html! {
+        details.data {
+            summary { "Numbers of this drawing" }
+            div.scroll tabindex="0" role="region" aria-label="What each core, slice and channel did" {
+                table {
+                    caption { "What each core, slice and channel did" }
+                    thead { tr { th scope="col" { "part" } th scope="col" { "what it did" } } }
+                    tbody {
+                        @for (name, parts) in [("core", &loads.cores), ("L2 slice", &loads.slices), ("memory channel", &loads.channels)] {
+                            @for (i, (_, says)) in parts.iter().enumerate() { tr { th scope="row" { (name) " " (i) } td { (says) } } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A box of the core's drawing.
+fn block(x: f64, y: f64, width: f64, title: &str, lines: &[String]) -> Markup {
+    let height = 26.0 + 15.0 * lines.len() as f64;
+    html! {
+        g.block {
+            rect x=(at(x)) y=(at(y)) width=(at(width)) height=(at(height)) rx="5" {}
+            text.title x=(at(x + 10.0)) y=(at(y + 18.0)) { (title) }
+            @for (i, line) in lines.iter().enumerate() {
+                text x=(at(x + 10.0)) y=(at(y + 34.0 + 15.0 * i as f64)) { (line) }
+            }
+        }
+    }
+}
+
+fn arrow(path: &str) -> Markup {
+    html! { path.arrow d=(path) marker-end="url(#tip)" {} }
+}
+
+/// One core from the inside, each block with its parameters.
+fn core(config: &Config) -> Markup {
+    let c = &config.core;
+    let units: Vec<String> = c
+        .units
+        .iter()
+        .map(|unit| {
+            let slowest = unit.classes.iter().map(|class| class.latency_cycles).max().unwrap_or(0);
+            let fastest = unit.classes.iter().map(|class| class.latency_cycles).min().unwrap_or(0);
+            let cycles =
+                if fastest == slowest { slowest.to_string() } else { format!("{fastest}–{slowest}") };
+            format!("{}: {} lanes a cycle, {cycles} cycles", unit.name, unit.lanes)
+        })
+        .collect();
+    let bottom = (178.0 + 15.0 * units.len() as f64).max(270.0);
+    let kilobytes = |bytes: u32| {
+        if bytes.is_multiple_of(1024) { format!("{} KB", bytes / 1024) } else { format!("{bytes} bytes") }
+    };
+    html! {
+        svg.core-diagram viewBox={ "0 0 " (WIDTH) " " (at(bottom + 10.0)) } role="img" aria-labelledby="core-t core-d" {
+            title id="core-t" { "Block diagram of a core" }
+            desc id="core-d" {
+                "Fetch and instruction cache feed the instruction buffers of the waves; schedulers issue to operand \
+                 collectors; those send to the execution units or to the load/store unit, which accesses local memory and \
+                 the L1; the L1 has the port to the L2. The parameters are in the table of the configuration."
+            }
+            defs { marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto" {
+                path d="M0 0L8 4L0 8z" {}
+            } }
+            (arrow("M200 60H228")) (arrow("M430 60H458")) (arrow("M660 60H688")) (arrow("M800 86V144")) (arrow("M560 86V144"))
+            (arrow("M430 236H402")) (arrow("M230 236H202"))
+            (block(10.0, 10.0, 190.0, "Fetch", &[
+                format!("{} words a cycle", c.fetch.words),
+                format!("instruction cache {}", kilobytes(c.fetch.icache_bytes)),
+                format!("{} ways, {} cycles", c.fetch.icache_ways, c.fetch.icache_latency_cycles),
+                "for each scheduler one wave".to_owned(),
+            ]))
+            (block(230.0, 10.0, 200.0, "Waves", &[
+                format!("{} wave slots of {} lanes", c.max_waves, c.wave_width),
+                format!("{} workgroups at most", c.max_workgroups),
+                format!("buffers of {} instructions", c.fetch.buffer_entries),
+                format!("divergence: {}", c.divergence.name()),
+            ]))
+            (block(460.0, 10.0, 200.0, "Schedulers", &[
+                format!("{} of them, {}", c.schedulers, c.issue.policy.name()),
+                format!("{} a cycle each", counted(c.issue.width.into(), "issue slot")),
+                format!("branch latency {} cycles", c.branch_latency_cycles),
+            ]))
+            (block(690.0, 10.0, 260.0, "Operands, for each scheduler", &[
+                format!("{} collectors, {} banks", c.registers.collectors, c.registers.banks),
+                format!("{} write ports", c.registers.write_ports),
+                format!("register file {} in all", kilobytes(c.register_file_bytes)),
+            ]))
+            (block(690.0, 148.0, 260.0, "Units, for each scheduler", &units))
+            (block(432.0, 148.0, 240.0, "Load/store unit", &[
+                format!("queue of {} instructions", c.lsu.queue_entries),
+                format!("{} loads outstanding", c.lsu.pending_entries),
+                "one line or bank pass a cycle".to_owned(),
+                String::new(),
+                format!("Local memory {}", kilobytes(c.local_memory_bytes)),
+                format!("{} banks of {} bytes, {} cycles", c.local.banks, c.local.bank_bytes, c.local.latency_cycles),
+            ]))
+            (block(232.0, 148.0, 170.0, "L1", &[
+                format!("{}, {} ways", kilobytes(c.l1.bytes), c.l1.ways),
+                format!("lines of {} bytes", c.l1.line_bytes),
+                format!("sectors of {} bytes", c.l1.sector_bytes),
+                format!("{} MSHRs, {} each", c.l1.mshrs, c.l1.mshr_merges),
+                format!("{}, {}", c.l1.write_policy.name(), c.l1.replacement.name()),
+                format!("hit {} cycles", c.l1.hit_latency_cycles),
+            ]))
+            (block(10.0, 148.0, 190.0, "To the L2", &[
+                format!("port {} bytes a cycle", config.interconnect.port_bytes_per_cycle),
+                format!("link {} cycles", config.interconnect.latency_cycles),
+                format!("{} slices of {}", config.l2.slices, kilobytes(config.l2.slice_bytes)),
+                format!("hit {} cycles", config.l2.hit_latency_cycles),
+            ]))
+        }
+    }
+}

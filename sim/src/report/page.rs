@@ -1,0 +1,206 @@
+//! The page: its head, its sections, and the style and script that are part of it.
+
+use super::facts::Facts;
+use super::findings::{Finding, findings};
+use super::text::{integer, percent, short};
+use super::{Gathered, diagram, instructions, memory, over_time, pipeline, roofline, settings};
+use crate::config::{Config, config_hash};
+use crate::launch::Verification;
+use crate::observe::figures;
+use crate::observe::{Outcome, Run, statistics};
+use crate::program::Program;
+use crate::stats::SlotUse;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+const STYLE: &str = include_str!("assets/report.css");
+const SCRIPT: &str = include_str!("assets/report.js");
+
+/// Nothing is fetched, from anywhere.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
+
+/// Launches that are listed one by one.
+const LISTED: usize = 20;
+
+/// The report of a run as an HTML file.
+pub fn page(config: &Config, program: &Program, run: &Run, gathered: &Gathered) -> String {
+    let facts = Facts::new(config, program, run, gathered);
+    let found = findings(&facts);
+    let sections: [(&str, &str, Markup); 11] = [
+        ("limits", "What limits it", limits(&found)),
+        ("time", "Over time", html! { (over_time::issue_slots(&facts)) (over_time::uses(&facts)) }),
+        ("instructions", "Instructions", instructions::section(&facts)),
+        ("busy", "How busy each part was", over_time::busy(&facts)),
+        ("roofline", "Roofline", roofline::section(&facts)),
+        ("memory", "Caches and memory", memory::section(&facts)),
+        ("occupancy", "Occupancy", over_time::occupancy(&facts)),
+        ("pipeline", "Pipeline", pipeline::section(&facts)),
+        ("machine", "The machine", diagram::section(&facts)),
+        ("configuration", "Configuration", settings::section(&facts)),
+        ("statistics", "Statistics", statistics_section(&facts)),
+    ];
+    let title = format!("{} on {}", run.name, config.name);
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                title { (title) ": wave-sim report" }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                a.skip href="#main" { "Skip to the report" }
+                header {
+                    p.kind { "wave-sim report" }
+                    h1 { (title) }
+                    (verdict(&facts))
+                    (key_figures(&facts))
+                }
+                nav aria-label="Sections" { ul {
+                    @for (id, title, _) in &sections { li { a href={ "#" (id) } { (title) } } }
+                } }
+                main id="main" tabindex="-1" {
+                    @for (id, title, content) in &sections {
+                        section id=(id) aria-labelledby={ (id) "-h" } { h2 id={ (id) "-h" } { (title) } (content) }
+                    }
+                }
+                footer {
+                    p {
+                        "Written by wave-sim " (env!("CARGO_PKG_VERSION")) " for " code { (config.name) } ", configuration "
+                        code { (config_hash(config)) } ". The same run gives the same file."
+                    }
+                }
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    }
+    .into_string()
+}
+
+/// How it ended, how long it took, and where the time went, in words.
+fn verdict(facts: &Facts<'_>) -> Markup {
+    let report = &facts.report;
+    let (class, result) = match &facts.run.outcome {
+        Outcome::Ended(Verification::Nothing) => {
+            ("fine", "The run ended; nothing was expected of its results.".to_owned())
+        }
+        Outcome::Ended(Verification::Passed { compared }) => (
+            "fine",
+            format!("The run ended, and its results are right: {} values agree.", integer(*compared)),
+        ),
+        Outcome::Ended(Verification::Failed { compared, wrong, .. }) => (
+            "wrong",
+            format!(
+                "The run ended, and its results are wrong: {} of {} values.",
+                integer(*wrong),
+                integer(*compared)
+            ),
+        ),
+        Outcome::Fault(why) => ("wrong", format!("The run did not end: a fault. {}", why.message)),
+        Outcome::Stopped(why) => ("wrong", format!("The run did not end. {}", why.message)),
+        Outcome::Skipped(why) => ("wrong", why.clone()),
+        Outcome::Refused(_) => ("wrong", "The run could not be started.".to_owned()),
+    };
+    let lost = SlotUse::ALL.iter().filter(|u| !matches!(u, SlotUse::Issued | SlotUse::Squashed));
+    let top =
+        lost.copied().max_by_key(|&u| report.slots[u as usize]).filter(|&u| report.slots[u as usize] > 0);
+    let broken = !matches!(facts.run.outcome, Outcome::Ended(_));
+    html! {
+        p.verdict.(class) { (result.lines().next().unwrap_or("")) }
+        @if result.lines().nth(1).is_some() { pre tabindex="0" { (result.lines().skip(1).collect::<Vec<_>>().join("\n")) } }
+        p {
+            @if broken { "Up to where this report goes, it" } @else { "It" }
+            " took " strong { (integer(report.cycles)) " cycles" } " (" (short(facts.microseconds(report.cycles))) " µs at "
+            (integer(facts.config.core_clock_mhz.into())) " MHz)"
+            @if facts.gathered.launches > 1 { " in " (integer(facts.gathered.launches)) " launches" }
+            ". In " strong { (percent(facts.share(SlotUse::Issued))) } " of the issue slots an instruction issued"
+            @if let Some(top) = top { "; most of the others went to " strong { (top.name()) } " (" (percent(facts.share(top))) ")" }
+            "."
+        }
+    }
+}
+
+fn key_figures(facts: &Facts<'_>) -> Markup {
+    let total = facts.total();
+    let report = &facts.report;
+    let figures = [
+        ("cycles", integer(report.cycles), format!("{} µs", short(facts.microseconds(report.cycles)))),
+        ("wave instructions", integer(report.core.wave_instructions), "that took effect".to_owned()),
+        (
+            "IPC",
+            format!("{:.3}", figures::IPC.of(&total)),
+            format!("of at most {}", short(facts.issue_peak())),
+        ),
+        ("issue slots used", percent(facts.share(SlotUse::Issued)), "that issue".to_owned()),
+        ("lanes", percent(figures::SIMD_EFFICIENCY.of(&total) / 100.0), "that take part".to_owned()),
+        ("occupancy", percent(figures::OCCUPANCY.of(&total) / 100.0), "of the wave slots".to_owned()),
+        ("DRAM", percent(facts.dram_busy()), "of the time in use".to_owned()),
+    ];
+    html! { dl.figures { @for (name, value, note) in figures { div { dt { (name) } dd { (value) small { (note) } } } } } }
+}
+
+fn limits(found: &[Finding]) -> Markup {
+    html! {
+        @if found.is_empty() { p { "No use of the issue slots stands out." } }
+        ol.findings { @for finding in found { li.(finding.slot_use.name()) {
+            h3 { (finding.title) }
+            @for text in &finding.text { p { (text) } }
+            @if !finding.instructions.is_empty() {
+                ul { @for (anchor, text) in &finding.instructions { li { a href={ "#" (anchor) } { (text) } } } }
+            }
+            @if !finding.sections.is_empty() {
+                p.look { "See "
+                    @for (i, (id, title)) in finding.sections.iter().enumerate() {
+                        @if i > 0 { ", " } a href={ "#" (id) } { (title) }
+                    }
+                }
+            }
+        } } }
+    }
+}
+
+/// What was launched, and every statistic.
+fn statistics_section(facts: &Facts<'_>) -> Markup {
+    let steps = &facts.run.steps;
+    let total = facts.total();
+    html! {
+        @if !steps.is_empty() { div.scroll tabindex="0" role="region" aria-label="Launches" { table.launches {
+            caption { "Launches, one after the other" }
+            thead { tr {
+                @for name in ["kernel", "grid", "workgroup", "registers", "local memory", "cycles", "release"] { th scope="col" { (name) } }
+            } }
+            tbody {
+                @for step in steps.iter().take(LISTED) { tr {
+                    @let [gx, gy, gz] = step.launch.grid;
+                    @let [wx, wy, wz] = step.launch.workgroup;
+                    th scope="row" { code { (step.kernel) } }
+                    td { (gx) ", " (gy) ", " (gz) } td { (wx) ", " (wy) ", " (wz) }
+                    td.number { (step.launch.registers) } td.number { (integer(step.launch.local_memory_bytes.into())) }
+                    td.number { (integer(step.report.cycles)) } td.number { (integer(step.report.release_cycles)) }
+                } }
+                @if steps.len() > LISTED { tr { td colspan="7" { "… and " (steps.len() - LISTED) " more" } } }
+            }
+        } } }
+        details.data {
+            summary { "Every statistic" }
+            div.scroll tabindex="0" role="region" aria-label="Every statistic" { table.statistics {
+                caption { "Every statistic, over all launches, as --stats prints them" }
+                thead { tr {
+                    @for name in ["name", "value", "unit", "meaning"] { th scope="col" { (name) } }
+                } }
+                tbody {
+                    @for figure in &figures::FIGURES { tr {
+                        th scope="row" { code { (figure.declared.name) } }
+                        td.number { (format!("{:.*}", figure.digits, figure.of(&total))) }
+                        td { (figure.declared.unit) } td { (figure.declared.doc) }
+                    } }
+                    @for (declared, value) in statistics::values(&facts.report) { tr {
+                        th scope="row" { code { (declared.name) } } td.number { (value) } td { (declared.unit) } td { (declared.doc) }
+                    } }
+                }
+            } }
+        }
+    }
+}

@@ -1,0 +1,308 @@
+//! What each instruction cost: issue slots, what it waited for, what its accesses met.
+//!
+//! Every issue slot of a run is charged to one use, as in the statistics, and beside that to one instruction, or to
+//! none where no wave is to blame. So the columns of the profile add up to the statistics.
+
+use crate::clock::Cycle;
+use crate::config::Config;
+use crate::core::probe::{Charge, Event, Going, Issued, Results, Stage};
+use crate::core::uop::{Kind, MicroOps, RegisterSet};
+use crate::core::wave::Slot;
+use crate::memory::L1Counters;
+use crate::program::{Launch, Program};
+use crate::stats::SlotUse;
+use std::collections::BTreeMap;
+
+/// Issue slots by use.
+pub type Slots = [u64; SlotUse::COUNT];
+
+/// What was counted of the instruction at one word of a kernel.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Line {
+    /// Issue slots charged to it.
+    pub slots: Slots,
+    /// Lanes that took part, summed over the times it issued.
+    pub lanes: u64,
+    /// Results that came, and for how long they took from issue on: sum and most, cycles.
+    pub results: u64,
+    /// Sum of those times.
+    pub latency: u64,
+    /// The longest of them.
+    pub longest: u64,
+    /// Cycles from issue to the last operand row, summed; 1 each without bank conflicts.
+    pub operand_cycles: u64,
+    /// Times that operands were read.
+    pub operand_reads: u64,
+    /// What its accesses have counted in the L1s.
+    pub l1: L1Counters,
+    /// Local memory instructions.
+    pub local_accesses: u64,
+    /// Passes over the banks of local memory.
+    pub local_passes: u64,
+}
+
+impl Line {
+    /// Times that it issued and took effect.
+    pub fn issues(&self) -> u64 {
+        self.slots[SlotUse::Issued as usize]
+    }
+
+    /// Issue slots in which nothing issued because of it.
+    pub fn lost(&self) -> u64 {
+        let used = self.issues() + self.slots[SlotUse::Squashed as usize];
+        self.slots.iter().sum::<u64>() - used
+    }
+
+    /// Accesses of lines that the L1s have accepted.
+    pub fn line_accesses(&self) -> u64 {
+        self.l1.loads + self.l1.stores + self.l1.atomics + self.l1.remote_atomics
+    }
+}
+
+/// What was counted of one kernel, over all its launches.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Profile {
+    /// Launches.
+    pub launches: u64,
+    /// By word of the kernel; the last is the end of the code.
+    pub lines: Vec<Line>,
+    /// Issue slots that no instruction is to blame for.
+    pub nobody: Slots,
+    /// Issue slots in which an instruction waited for the result of another: the words of the two.
+    pub waits: BTreeMap<(u32, u32), u64>,
+}
+
+/// An instruction on its way whose result others may wait for.
+#[derive(Debug, Clone)]
+struct Flight {
+    sequence: u64,
+    word: u32,
+    issue: Cycle,
+    memory: bool,
+    writes: RegisterSet,
+    predicates: u8,
+    fragments: u32,
+}
+
+/// What is known of the wave in a slot.
+#[derive(Debug, Clone, Default)]
+struct Wave {
+    /// Word of its next instruction.
+    next: u32,
+    flights: Vec<Flight>,
+}
+
+/// What the slots of a scheduler are charged to until something changes.
+#[derive(Debug, Clone, Copy)]
+struct Idle {
+    until: Cycle,
+    slot_use: SlotUse,
+    word: Option<u32>,
+    waits_for: Option<u32>,
+}
+
+/// Makes the profiles of a run from its events.
+#[derive(Debug)]
+pub struct Profiler {
+    profiles: Vec<Profile>,
+    kernel: usize,
+    ops: Option<MicroOps>,
+    issue_width: u64,
+    waves_per_core: usize,
+    schedulers: usize,
+    waves: Vec<Wave>,
+    idle: Vec<Idle>,
+    /// Issue slots by use, of each core.
+    cores: Vec<Slots>,
+}
+
+impl Profiler {
+    /// A profiler of the kernels of a program.
+    pub fn new(config: &Config, program: &Program) -> Profiler {
+        let core = &config.core;
+        let profile = |kernel: &crate::program::Kernel| Profile {
+            lines: vec![Line::default(); kernel.code.len() + 1],
+            ..Profile::default()
+        };
+        Profiler {
+            profiles: program.kernels.iter().map(profile).collect(),
+            kernel: 0,
+            ops: None,
+            issue_width: core.issue.width.into(),
+            waves_per_core: core.max_waves as usize,
+            schedulers: core.schedulers as usize,
+            waves: Vec::new(),
+            idle: Vec::new(),
+            cores: vec![[0; SlotUse::COUNT]; config.cores as usize],
+        }
+    }
+
+    /// A launch begins in cycle `start`.
+    pub fn start(&mut self, config: &Config, program: &Program, launch: &Launch, start: Cycle) {
+        self.kernel = launch.kernel;
+        self.profiles[self.kernel].launches += 1;
+        let kernel = &program.kernels[launch.kernel];
+        self.ops = Some(MicroOps::decode(program, kernel, launch.registers, config));
+        self.waves = vec![Wave::default(); self.cores.len() * self.waves_per_core];
+        let idle = Idle { until: start, slot_use: SlotUse::Empty, word: None, waits_for: None };
+        self.idle = vec![idle; self.cores.len() * self.schedulers];
+    }
+
+    /// Charges the cycles until `end`, where the launch ended or was broken off. A scheduler that looked for work after
+    /// the end found none.
+    pub fn finish(&mut self, end: Cycle) {
+        for place in 0..self.idle.len() {
+            let Idle { until, slot_use, word, waits_for } = self.idle[place];
+            if until > end {
+                let over = (until - end) * self.issue_width;
+                self.profiles[self.kernel].nobody[SlotUse::Empty as usize] -= over;
+                self.cores[place / self.schedulers][SlotUse::Empty as usize] -= over;
+            } else {
+                self.charge(place, slot_use, word, waits_for, (end - until) * self.issue_width);
+            }
+        }
+        self.idle.clear();
+    }
+
+    /// Issue slots by use, over all instructions and kernels.
+    pub fn charged(&self) -> Slots {
+        let mut sum = [0; SlotUse::COUNT];
+        for profile in &self.profiles {
+            for slots in profile.lines.iter().map(|line| &line.slots).chain([&profile.nobody]) {
+                sum.iter_mut().zip(slots).for_each(|(sum, n)| *sum += n);
+            }
+        }
+        sum
+    }
+
+    /// What was gathered: the profile of each kernel, and the issue slots of each core.
+    pub fn into_parts(self) -> (Vec<Profile>, Vec<Slots>) {
+        (self.profiles, self.cores)
+    }
+
+    fn charge(
+        &mut self,
+        place: usize,
+        slot_use: SlotUse,
+        word: Option<u32>,
+        waits_for: Option<u32>,
+        slots: u64,
+    ) {
+        if slots == 0 {
+            return;
+        }
+        self.cores[place / self.schedulers][slot_use as usize] += slots;
+        let profile = &mut self.profiles[self.kernel];
+        match word {
+            Some(word) => profile.lines[word as usize].slots[slot_use as usize] += slots,
+            None => profile.nobody[slot_use as usize] += slots,
+        }
+        if let (Some(word), Some(producer)) = (word, waits_for) {
+            *profile.waits.entry((word, producer)).or_default() += slots;
+        }
+    }
+
+    fn wave(&mut self, core: u32, slot: Slot) -> &mut Wave {
+        &mut self.waves[core as usize * self.waves_per_core + slot]
+    }
+
+    fn line(&mut self, word: u32) -> &mut Line {
+        &mut self.profiles[self.kernel].lines[word as usize]
+    }
+
+    /// A slot is charged; see [`Charge`].
+    pub fn charges(&mut self, charge: &Charge) {
+        let place = charge.core as usize * self.schedulers + charge.scheduler;
+        let Idle { until, slot_use, word, waits_for } = self.idle[place];
+        if until < charge.cycle {
+            self.charge(place, slot_use, word, waits_for, (charge.cycle - until) * self.issue_width);
+        }
+        let slot_use = charge.slot_use;
+        let word = charge.word.or_else(|| charge.slot.map(|slot| self.wave(charge.core, slot).next));
+        let waits_for = match (slot_use, charge.slot, word) {
+            (SlotUse::Scoreboard | SlotUse::Memory, Some(slot), Some(word)) => {
+                self.producer(charge.core, slot, word, slot_use == SlotUse::Memory)
+            }
+            _ => None,
+        };
+        self.charge(place, slot_use, word, waits_for, 1);
+        self.idle[place] = Idle { until: charge.cycle + 1, slot_use, word, waits_for };
+    }
+
+    /// The oldest instruction on its way that the one at `word` has to wait for.
+    fn producer(&self, core: u32, slot: Slot, word: u32, memory: bool) -> Option<u32> {
+        let op = self.ops.as_ref()?.get(word);
+        let flights = &self.waves[core as usize * self.waves_per_core + slot].flights;
+        let awaited = |flight: &&Flight| {
+            flight.memory == memory
+                && (flight.writes.intersects(&op.hazards)
+                    || flight.predicates & op.predicate_hazards != 0
+                    || flight.fragments & op.fragment_hazards != 0)
+        };
+        flights.iter().find(awaited).map(|flight| flight.word)
+    }
+
+    /// An instruction has issued.
+    pub fn issued(&mut self, issued: &Issued<'_>) {
+        let &Issued { event, op, mask, .. } = issued;
+        if op.kind == Kind::End {
+            return;
+        }
+        self.line(event.word).lanes += u64::from(mask.count_ones());
+        if mask != 0 && op.needs_collector() {
+            self.wave(event.core, event.slot).flights.push(Flight {
+                sequence: event.sequence,
+                word: event.word,
+                issue: event.cycle,
+                memory: matches!(op.kind, Kind::Memory(_)),
+                writes: op.writes,
+                predicates: op.predicate_write,
+                fragments: op.fragment_locks,
+            });
+        }
+    }
+
+    /// A wave goes on behind an instruction.
+    pub fn goes_on(&mut self, going: &Going) {
+        let wave = self.wave(going.event.core, going.event.slot);
+        // The next wave of the slot begins with the kernel's first word.
+        wave.next = going.next.unwrap_or(0);
+    }
+
+    /// A step of an instruction.
+    pub fn step(&mut self, event: Event) {
+        if event.stage != Stage::Operands {
+            return;
+        }
+        let flights = &self.wave(event.core, event.slot).flights;
+        let flight = flights.iter().find(|flight| flight.sequence == event.sequence);
+        let Some(issue) = flight.map(|flight| flight.issue) else { return };
+        let line = self.line(event.word);
+        line.operand_reads += 1;
+        line.operand_cycles += event.cycle - issue;
+    }
+
+    /// An instruction has retired.
+    pub fn results(&mut self, results: &Results<'_>) {
+        let event = results.event;
+        let flights = &mut self.wave(event.core, event.slot).flights;
+        let Some(place) = flights.iter().position(|flight| flight.sequence == event.sequence) else { return };
+        let took = event.cycle - flights.remove(place).issue;
+        let line = self.line(event.word);
+        line.results += 1;
+        line.latency += took;
+        line.longest = line.longest.max(took);
+    }
+
+    /// An access of the L1 was tried.
+    pub fn line_access(&mut self, word: u32, counted: &L1Counters) {
+        self.line(word).l1 += counted;
+    }
+
+    /// Local memory is accessed.
+    pub fn local_access(&mut self, word: u32, passes: u32) {
+        let line = self.line(word);
+        line.local_accesses += 1;
+        line.local_passes += u64::from(passes);
+    }
+}

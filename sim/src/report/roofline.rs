@@ -1,0 +1,188 @@
+//! The roofline: how far the kernel is from what the machine can issue and move.
+//!
+//! The roofline of wave instructions, after N. Ding and S. Williams, "An Instruction Roofline Model for GPUs" (PMBS
+//! 2019): a level of memory that moves B bytes a cycle lets a kernel with I wave instructions for each byte of its
+//! traffic there run no faster than I · B wave instructions a cycle, and the schedulers issue no more than their slots.
+
+use super::chart::scroll;
+use super::facts::Facts;
+use super::text::{at, integer, percent, short};
+use maud::{Markup, html};
+
+/// The drawing, in its own units.
+const WIDTH: f64 = 720.0;
+const HEIGHT: f64 = 420.0;
+const LEFT: f64 = 64.0;
+const RIGHT: f64 = 700.0;
+const TOP: f64 = 16.0;
+const BOTTOM: f64 = 372.0;
+
+/// A level of memory.
+struct Level {
+    name: &'static str,
+    class: &'static str,
+    /// Bytes that the kernel moved.
+    bytes: u64,
+    /// What they are.
+    what: &'static str,
+    /// Bytes a cycle that it moves at most.
+    peak: f64,
+}
+
+/// The section.
+pub fn section(facts: &Facts<'_>) -> Markup {
+    let report = &facts.report;
+    let net = &report.memory.interconnect;
+    let released = &facts.gathered.windows.released().memory.dram;
+    let dram = &report.memory.dram;
+    let (replies, requests) = (net.reply_bytes, net.request_bytes);
+    let levels = [
+        Level {
+            name: "DRAM",
+            class: "dram",
+            bytes: dram.read_bytes + dram.written_bytes - released.read_bytes - released.written_bytes,
+            what: "bytes that the memory channels moved during the kernels",
+            peak: facts.dram_peak(),
+        },
+        Level {
+            name: "L2",
+            class: "l2",
+            bytes: replies.max(requests),
+            what: if replies >= requests {
+                "bytes of replies of the L2"
+            } else {
+                "bytes of requests to the L2"
+            },
+            peak: facts.l2_peak(),
+        },
+        Level {
+            name: "L1",
+            class: "l1",
+            bytes: report.core.line_accesses * u64::from(facts.config.core.l1.line_bytes),
+            what: "lines accessed in the L1s, in bytes",
+            peak: facts.l1_peak(),
+        },
+    ];
+    let instructions = report.core.wave_instructions;
+    if instructions == 0 || report.cycles == 0 {
+        return html! { p { "Nothing was issued, so there is nothing to draw." } };
+    }
+    let rate = instructions as f64 / report.cycles as f64;
+    let issue = facts.issue_peak();
+    let points: Vec<(&Level, f64, f64)> = levels
+        .iter()
+        .filter(|level| level.bytes > 0)
+        .map(|level| {
+            let intensity = instructions as f64 / level.bytes as f64;
+            (level, intensity, (intensity * level.peak).min(issue))
+        })
+        .collect();
+    let nearest = points.iter().min_by(|a, b| a.2.total_cmp(&b.2));
+    html! {
+        p {
+            "The kernel issued " strong { (short(rate)) } " wave instructions a cycle; the schedulers can issue "
+            (short(issue)) "."
+            @if let Some((level, _, roof)) = nearest {
+                " The lowest roof over it is "
+                @if *roof < issue { "that of the " strong { (level.name) } " at " (short(*roof)) }
+                @else { "that of the issue slots" }
+                ": the kernel reaches " strong { (percent(rate / roof)) } " of it. "
+                @if rate / roof < 0.5 { "Well below every roof, it is held up by waiting and not by a bandwidth." }
+            }
+        }
+        (scroll("Roofline", draw(&points, rate, issue)))
+        (scroll("The roofline in numbers", html! {        table {
+            caption { "The roofline in numbers" }
+            thead { tr {
+                th scope="col" { "level" } th scope="col" { "bytes" } th scope="col" { "bytes a cycle" }
+                th scope="col" { "of at most" } th scope="col" { "wave instructions a byte" }
+                th scope="col" { "roof, wave instructions a cycle" } th scope="col" { "reached" }
+            } }
+            tbody { @for (level, intensity, roof) in &points {
+                tr {
+                    th scope="row" { span.swatch.(level.class) {} (level.name) small { (level.what) } }
+                    td.number { (integer(level.bytes)) }
+                    td.number { (short(level.bytes as f64 / report.cycles as f64)) }
+                    td.number { (short(level.peak)) }
+                    td.number { (short(*intensity)) }
+                    td.number { (short(*roof)) }
+                    td.number { (percent(rate / roof)) }
+                }
+            } }
+        } }))
+    }
+}
+
+/// Both axes are logarithms to the base of 10.
+fn draw(points: &[(&Level, f64, f64)], rate: f64, issue: f64) -> Markup {
+    let logs = points.iter().map(|(_, intensity, _)| intensity.log10());
+    let ridges = points.iter().map(|(level, ..)| (issue / level.peak).log10());
+    let (low, high) =
+        logs.chain(ridges).fold((f64::MAX, f64::MIN), |(low, high), v| (low.min(v), high.max(v)));
+    let (from_x, to_x) =
+        if points.is_empty() { (-2.0, 1.0) } else { ((low - 0.6).floor(), (high + 0.6).ceil()) };
+    let (from_y, to_y) =
+        ((rate.log10() - 0.5).floor().min(issue.log10() - 2.0), (issue.log10() + 0.3).ceil());
+    let x = |log: f64| LEFT + (log - from_x) / (to_x - from_x) * (RIGHT - LEFT);
+    let y = |log: f64| BOTTOM - (log - from_y) / (to_y - from_y) * (BOTTOM - TOP);
+    let decades = |from: f64, to: f64| (from.ceil() as i32)..=(to.floor() as i32);
+    let label =
+        |exponent: i32| short(10f64.powi(exponent)).trim_end_matches('0').trim_end_matches('.').to_owned();
+    let label = |exponent: i32| {
+        if exponent >= 0 {
+            short(10f64.powi(exponent)).split('.').next().unwrap_or("").to_owned()
+        } else {
+            label(exponent)
+        }
+    };
+    let words: Vec<String> = points
+        .iter()
+        .map(|(level, intensity, roof)| {
+            format!("{}: {} wave instructions a byte, roof {}", level.name, short(*intensity), short(*roof))
+        })
+        .collect();
+    html! {
+        svg.roofline viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } role="img" aria-labelledby="roofline-t roofline-d" {
+            title id="roofline-t" { "Roofline" }
+            desc id="roofline-d" {
+                "Wave instructions a cycle over wave instructions a byte, both axes logarithmic. Issue slots: at most "
+                (short(issue)) ". The kernel: " (short(rate)) ". " (words.join("; ")) ". The table below has the numbers."
+            }
+            @for e in decades(from_x, to_x) {
+                path.grid d={ "M" (at(x(f64::from(e)))) " " (TOP) "V" (BOTTOM) } {}
+                text x=(at(x(f64::from(e)))) y=(BOTTOM + 18.0) text-anchor="middle" { (label(e)) }
+            }
+            @for e in decades(from_y, to_y) {
+                path.grid d={ "M" (LEFT) " " (at(y(f64::from(e)))) "H" (RIGHT) } {}
+                text x=(LEFT - 8.0) y=(at(y(f64::from(e)) + 4.0)) text-anchor="end" { (label(e)) }
+            }
+            text x=((LEFT + RIGHT) / 2.0) y=(HEIGHT - 8.0) text-anchor="middle" { "wave instructions a byte" }
+            text x="14" y=((TOP + BOTTOM) / 2.0) text-anchor="middle"
+                transform={ "rotate(-90 14 " ((TOP + BOTTOM) / 2.0) ")" } { "wave instructions a cycle" }
+            path.roof d={ "M" (LEFT) " " (at(y(issue.log10()))) "H" (RIGHT) } {}
+            text x=(RIGHT - 4.0) y=(at(y(issue.log10()) - 6.0)) text-anchor="end" { "issue slots, " (short(issue)) }
+            @for (level, ..) in points {
+                @let ridge = (issue / level.peak).log10();
+                @let foot = (from_y - level.peak.log10()).max(from_x);
+                path.roof.(level.class) d={
+                    "M" (at(x(foot))) " " (at(y(foot + level.peak.log10()))) "L" (at(x(ridge))) " " (at(y(issue.log10())))
+                } {}
+                // In the middle of the slope, on its lower side.
+                @let middle = (foot + ridge) / 2.0;
+                text x=(at(x(middle) + 12.0)) y=(at(y(middle + level.peak.log10()) + 14.0)) {
+                    (level.name) ", " (short(level.peak)) " B a cycle"
+                }
+            }
+            @for (i, (level, intensity, roof)) in points.iter().enumerate() {
+                @let (px, py) = (x(intensity.log10()), y(rate.log10()));
+                path.reach d={ "M" (at(px)) " " (at(py)) "V" (at(y(roof.log10()))) } {}
+                @match i {
+                    0 => circle.(level.class) cx=(at(px)) cy=(at(py)) r="7" {},
+                    1 => rect.(level.class) x=(at(px - 6.0)) y=(at(py - 6.0)) width="12" height="12" {},
+                    _ => path.(level.class) d={ "M" (at(px)) " " (at(py - 8.0)) "l8 14h-16z" } {},
+                }
+                text x=(at(px + 10.0)) y=(at(py + 18.0 + 15.0 * i as f64)) { (level.name) }
+            }
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! What a run did over time, in windows of equal length whose number is bounded.
+//!
+//! The axis is `kernel.cycles`: the cycles of the launches one behind the other, without the releases between them, so
+//! that it ends where the statistics say. Samples are kept as sums since the start of the run; two windows become one
+//! by forgetting the sample between them, and no figure is ever added up twice.
+
+use crate::clock::Cycle;
+use crate::core::probe::{Level, Sample};
+use crate::gpu::KernelReport;
+use crate::memory::{L1Counters, MemoryCounters};
+use crate::stats::{CoreCounters, SlotUse};
+
+/// Most whole windows; where there would be more, every second edge is forgotten and windows become twice as long. What
+/// is left at the end is one more.
+pub const MAX_WINDOWS: usize = 256;
+
+/// Longest time between two looks at how full things are, cycles.
+const LOOK_EVERY: Cycle = 64;
+
+/// What is counted, since the start of a run or in a part of it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// The cores.
+    pub core: CoreCounters,
+    /// Issue slots by use.
+    pub slots: [u64; SlotUse::COUNT],
+    /// The L1s.
+    pub l1: L1Counters,
+    /// The memory side.
+    pub memory: MemoryCounters,
+    /// Entries in use, summed over the looks at them.
+    pub levels: [u64; Level::COUNT],
+    /// Looks at them.
+    pub looks: u64,
+}
+
+impl Counts {
+    /// What was counted since `before`.
+    fn since(&self, before: &Counts) -> Counts {
+        Counts {
+            core: self.core.since(&before.core),
+            slots: std::array::from_fn(|i| self.slots[i] - before.slots[i]),
+            l1: self.l1.since(&before.l1),
+            memory: self.memory.since(&before.memory),
+            levels: std::array::from_fn(|i| self.levels[i] - before.levels[i]),
+            looks: self.looks - before.looks,
+        }
+    }
+
+    fn plus(mut self, other: &Counts) -> Counts {
+        self.core += &other.core;
+        self.slots.iter_mut().zip(other.slots).for_each(|(sum, n)| *sum += n);
+        self.l1 += &other.l1;
+        self.memory += &other.memory;
+        self.levels.iter_mut().zip(other.levels).for_each(|(sum, n)| *sum += n);
+        self.looks += other.looks;
+        self
+    }
+
+    /// Entries of something that are in use, on average.
+    pub fn level(&self, level: Level) -> f64 {
+        self.levels[level as usize] as f64 / self.looks.max(1) as f64
+    }
+}
+
+/// A part of the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Window {
+    /// Its first cycle.
+    pub from: Cycle,
+    /// The cycle after its last.
+    pub to: Cycle,
+    /// What was counted in it.
+    pub counts: Counts,
+}
+
+/// Gathers the windows of a run.
+#[derive(Debug)]
+pub struct Windows {
+    /// Cycles of a window.
+    interval: Cycle,
+    /// Where windows end, with what was counted until then; the first edge is at 0.
+    edges: Vec<(Cycle, Counts)>,
+    /// The launches that are over: cycles and counts, without the releases at their ends.
+    cycles: Cycle,
+    before: Counts,
+    /// What the releases at the ends of launches did.
+    released: Counts,
+    /// The cycle of the machine in which the launch began.
+    start: Cycle,
+    /// The launch so far.
+    last: Counts,
+    last_at: Cycle,
+}
+
+impl Default for Windows {
+    fn default() -> Windows {
+        Windows {
+            interval: 1,
+            edges: vec![(0, Counts::default())],
+            cycles: 0,
+            before: Counts::default(),
+            released: Counts::default(),
+            start: 0,
+            last: Counts::default(),
+            last_at: 0,
+        }
+    }
+}
+
+impl Windows {
+    /// A launch begins in this cycle of the machine.
+    pub fn start(&mut self, start: Cycle) {
+        self.start = start;
+        self.last = Counts::default();
+        self.last_at = start;
+    }
+
+    /// The cycle of the machine in which the next sample is due.
+    pub fn sample_at(&self) -> Cycle {
+        let step = self.interval.min(LOOK_EVERY);
+        let now = self.cycles + (self.last_at - self.start);
+        self.start + (now / step + 1) * step - self.cycles
+    }
+
+    /// Takes a sample of the launch that is on its way.
+    pub fn sample(&mut self, sample: &Sample) {
+        let &Sample { cycle, core, slots, l1, memory, levels } = sample;
+        let sums = std::array::from_fn(|i| self.last.levels[i] + levels[i]);
+        self.last = Counts { core, slots, l1, memory, levels: sums, looks: self.last.looks + 1 };
+        self.last_at = cycle;
+        self.edge(self.cycles + (cycle - self.start));
+    }
+
+    /// Remembers what was counted until now, if a window ends here.
+    fn edge(&mut self, now: Cycle) {
+        if !now.is_multiple_of(self.interval) {
+            return;
+        }
+        self.edges.push((now, self.before.plus(&self.last)));
+        if self.edges.len() > MAX_WINDOWS + 1 {
+            self.interval *= 2;
+            let interval = self.interval;
+            self.edges.retain(|(at, _)| at.is_multiple_of(interval));
+        }
+    }
+
+    /// The launch has ended. The last sample was taken when it had, and has perhaps some cycles more.
+    pub fn end(&mut self, report: &KernelReport) {
+        // A release follows the last sample, and only caches and memory have part in it.
+        self.released.l1 += &report.l1.since(&self.last.l1);
+        self.released.memory += &report.memory.since(&self.last.memory);
+        (self.last.core, self.last.slots) = (report.core, report.slots);
+        self.finish(self.cycles + report.cycles);
+    }
+
+    /// The launch did not end: what the last sample has is what there is.
+    pub fn abandon(&mut self) {
+        self.finish(self.cycles + (self.last_at - self.start));
+    }
+
+    fn finish(&mut self, end: Cycle) {
+        // The sample that saw the end may have been an edge.
+        while self.edges.len() > 1 && self.edges.last().is_some_and(|&(at, _)| at >= end) {
+            self.edges.pop();
+        }
+        if end > 0 {
+            self.edge(end);
+        }
+        self.before = self.before.plus(&self.last);
+        self.last = Counts::default();
+        self.cycles = end;
+    }
+
+    /// Cycles of all launches.
+    pub fn cycles(&self) -> Cycle {
+        self.cycles
+    }
+
+    /// Everything counted in the launches, releases included, as the statistics have it.
+    pub fn total(&self) -> Counts {
+        self.before.plus(&self.released)
+    }
+
+    /// What the releases at the ends of launches did.
+    pub fn released(&self) -> &Counts {
+        &self.released
+    }
+
+    /// The windows, in order, the last perhaps shorter than the others.
+    pub fn windows(&self) -> Vec<Window> {
+        let mut edges = self.edges.clone();
+        if edges.last().is_some_and(|&(at, _)| at < self.cycles) {
+            edges.push((self.cycles, self.before));
+        }
+        let window = |pair: &[(Cycle, Counts)]| {
+            let [(from, before), (to, after)] = [pair[0], pair[1]];
+            Window { from, to, counts: after.since(&before) }
+        };
+        edges.windows(2).map(window).collect()
+    }
+}

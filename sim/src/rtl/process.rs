@@ -1,0 +1,132 @@
+//! The other side of a comparison: a process that runs a core from a stimulus file. Whatever it does, nobody waits for it
+//! for longer than was agreed.
+
+use super::stream::{Bounds, Report, read};
+use std::io::Read;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Reports that may wait for the comparison.
+const QUEUE: usize = 256;
+/// Bytes of its messages that are kept: the last ones.
+const MESSAGES: usize = 4096;
+/// How long a process may take to end once its output has.
+const ENDING: Duration = Duration::from_secs(5);
+
+/// A running process. It is killed when this is dropped.
+pub struct Process {
+    child: Child,
+    reports: Receiver<Report>,
+    messages: Arc<Mutex<Vec<u8>>>,
+    patience: Duration,
+}
+
+impl Process {
+    /// Starts `executable`. It has to come to the end of a cycle at least every `patience`.
+    ///
+    /// # Errors
+    /// It does not start.
+    pub fn start(
+        executable: &Path,
+        arguments: &[&str],
+        patience: Duration,
+        bounds: Bounds,
+    ) -> std::io::Result<Process> {
+        let mut command = Command::new(executable);
+        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn()?;
+        let missing = || std::io::Error::other("no standard output");
+        let output = child.stdout.take().ok_or_else(missing)?;
+        let mut errors = child.stderr.take().ok_or_else(missing)?;
+        let (sender, reports) = sync_channel(QUEUE);
+        // Nobody joins these threads: a child of the process may hold its output open for ever.
+        std::thread::spawn(move || {
+            read(std::io::BufReader::with_capacity(1 << 16, output), bounds, &sender);
+        });
+        let messages = Arc::new(Mutex::new(Vec::new()));
+        let kept = messages.clone();
+        std::thread::spawn(move || {
+            let mut buffer = [0; 1024];
+            while let Ok(more @ 1..) = errors.read(&mut buffer) {
+                let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+                kept.extend(&buffer[..more]);
+                let surplus = kept.len().saturating_sub(MESSAGES);
+                kept.drain(..surplus);
+            }
+        });
+        Ok(Process { child, reports, messages, patience })
+    }
+
+    /// The next report.
+    ///
+    /// # Errors
+    /// Why there is none: the process said nothing for too long, or ended without an end.
+    pub fn next(&mut self) -> Result<Report, String> {
+        match self.reports.recv_timeout(self.patience) {
+            Ok(Report::Garbage(what)) => {
+                Err(self.with_messages(format!("its output makes no sense: {what}")))
+            }
+            Ok(report) => Ok(report),
+            Err(RecvTimeoutError::Timeout) => {
+                let what = format!("the process has said nothing for {} s", self.patience.as_secs_f32());
+                Err(self.with_messages(what))
+            }
+            Err(RecvTimeoutError::Disconnected) => {
+                let how = self.ending();
+                Err(self.with_messages(format!("the process ended without an end of its trace ({how})")))
+            }
+        }
+    }
+
+    /// Waits for the process to end after its last report.
+    ///
+    /// # Errors
+    /// It says more, or does not end.
+    pub fn finish(&mut self) -> Result<(), String> {
+        match self.reports.recv_timeout(self.patience) {
+            Ok(Report::Garbage(what)) => Err(what),
+            Ok(_) => Err("it goes on behind its end".to_owned()),
+            Err(RecvTimeoutError::Timeout) => {
+                Err(format!("it is still there {} s after its end", self.patience.as_secs_f32()))
+            }
+            Err(RecvTimeoutError::Disconnected) => Ok(()),
+        }
+    }
+
+    /// How it ended; it is killed if it does not.
+    fn ending(&mut self) -> String {
+        let since = Instant::now();
+        loop {
+            match self.child.try_wait() {
+                Ok(Some(status)) => return status.to_string(),
+                Ok(None) if since.elapsed() < ENDING.min(self.patience) => {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                Ok(None) => return "it has closed its output and goes on".to_owned(),
+                Err(error) => return error.to_string(),
+            }
+        }
+    }
+
+    fn with_messages(&self, what: String) -> String {
+        // What it said last may still be on its way.
+        std::thread::sleep(Duration::from_millis(20));
+        let messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
+        let said = String::from_utf8_lossy(&messages);
+        match said.trim() {
+            "" => what,
+            said => format!("{what}; it said:\n  {}", said.replace('\n', "\n  ")),
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It may have ended already.
+        _ = self.child.kill();
+        _ = self.child.wait();
+    }
+}

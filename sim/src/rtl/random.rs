@@ -1,0 +1,46 @@
+//! Random programs for comparisons: what a seed stands for, the same in the command and in the tests.
+
+use crate::config::Config;
+use crate::memory::Script;
+use crate::verify::generate::{Options, Tree, grow};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+/// Answers of the memory side in a script.
+const LATENCIES: usize = 251;
+/// Requests that a scripted memory side works on at a time.
+const IN_SERVICE: usize = 8;
+/// One program in so many has an instruction that faults.
+const FAULTS: u64 = 5;
+
+/// A random program and what it runs beside.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trial {
+    /// The program, which can be shrunk.
+    pub tree: Tree,
+    /// The memory side.
+    pub script: Script,
+}
+
+impl Trial {
+    /// What a seed stands for on a machine. The memory side answers from at once to so late that every queue is full, unless
+    /// `latency` gives bounds in cycles.
+    pub fn of(config: &Config, seed: u64, latency: Option<(u32, u32)>) -> Trial {
+        let (fault, pairs) = (seed % FAULTS == FAULTS - 1, seed % 2 == 1);
+        let options = Options { fault, pairs, ..Options::of(config) };
+        let bounds = latency.unwrap_or(match seed % 4 {
+            0 => (1, 3),
+            1 => (5, 40),
+            2 => (1, 200),
+            _ => (2, 12),
+        });
+        Trial { tree: grow(seed, &options), script: script(seed, bounds) }
+    }
+}
+
+/// A memory side whose latencies lie between two bounds, in cycles.
+pub fn script(seed: u64, (from, to): (u32, u32)) -> Script {
+    let mut rng = Pcg64Mcg::seed_from_u64(seed);
+    let latencies = (0..LATENCIES).map(|_| rng.random_range(from..=to)).collect();
+    Script { latencies, in_service: IN_SERVICE }
+}

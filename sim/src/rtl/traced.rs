@@ -1,0 +1,107 @@
+//! Retirement traces of a comparison, one of each side, for what differed to be looked at.
+
+use super::cosim::{Cosim, Disagreement, End};
+use super::retirement::Retirement;
+use super::stream::Report;
+use crate::clock::Cycle;
+use crate::config::Config;
+use crate::trace::record::{Header, How, Reports};
+use crate::trace::recorder::{Recorder, header, launched};
+use crate::trace::{Sink, Window};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// The header of another core's trace: it reports every stage, and no stalls.
+pub fn header_of_other(config: &Config, producer: &str) -> Header {
+    let reports = Reports { stalls: false, ..Reports::ALL };
+    Header { producer: producer.to_owned(), reports, ..header(config) }
+}
+
+/// The files that a side's records go to, each with its name for messages.
+pub type Sinks<'s> = Vec<(String, Box<dyn Sink + 's>)>;
+
+impl Cosim<'_> {
+    /// Runs the simulator and writes its records of a window. Gives the cycle in which it ended.
+    ///
+    /// # Errors
+    /// Why it cannot run, or what cannot be written.
+    pub fn trace_simulator(&self, window: Window, sinks: Sinks<'_>) -> Result<Cycle, String> {
+        let mut recorder = Recorder::new(self.config, sinks, window, Arc::new(AtomicBool::new(false)));
+        recorder.start(self.program, self.launch, 0);
+        let end = self.simulate(&mut recorder).map_err(|why| why.to_string())?;
+        let (how, cycle, message) = match end {
+            End::Over(cycle, _) => (How::Complete, cycle, String::new()),
+            End::Fault(fault) => (How::Fault, fault.cycle.unwrap_or(0), fault.kind.to_string()),
+            End::Stopped(cycle) => (How::Stopped, cycle, "the trace ends here".to_owned()),
+        };
+        let written = recorder.finish(how, cycle, &message);
+        written.map(|_| cycle).map_err(|(name, error)| format!("{name}: {error}"))
+    }
+
+    /// Runs another core to its end and reads nothing of what it does on the way. Gives the last cycle.
+    ///
+    /// # Errors
+    /// It does not come to its end.
+    pub fn run_other(&self, executable: &Path, stimulus: &Path) -> Result<Cycle, String> {
+        let mut process = self.start(executable, stimulus).map_err(|why| why.to_string())?;
+        loop {
+            match process.next()? {
+                Report::Cycle(_) => {}
+                Report::Over(cycle, _) => return Ok(cycle),
+                other => return Err(format!("the other side does not come to its end: {other:?}")),
+            }
+        }
+    }
+
+    /// Runs another core on a stimulus file that is written to `stimulus`, and writes its records of a window. Gives the
+    /// cycle that it came to. That it breaks off is no error: the end of the trace says why.
+    ///
+    /// # Errors
+    /// It does not start, or something cannot be written.
+    pub fn trace_other(
+        &self,
+        executable: &Path,
+        stimulus: &Path,
+        window: Window,
+        sinks: Sinks<'_>,
+    ) -> Result<Cycle, String> {
+        let mut process = self.start(executable, stimulus).map_err(|why| why.to_string())?;
+        let unwritten = |error: std::io::Error| error.to_string();
+        let sinks = sinks.into_iter().map(|(_, sink)| sink).collect();
+        let width = self.config.core.wave_width as usize;
+        let mut records = Retirement::new(launched(self.program, self.launch, 0), width, window, sinks)
+            .map_err(unwritten)?;
+        let (mut now, limit) = (0, Cycle::from(self.max_cycles));
+        let (how, cycle, message) = loop {
+            match process.next() {
+                // The simulator stops before the limit, a core behind it.
+                Ok(Report::Cycle(steps)) if steps.first().is_some_and(|s| s.cycle >= limit) => {}
+                Ok(Report::Cycle(steps)) => {
+                    now = steps.first().map_or(now, |step| step.cycle);
+                    records.take(&steps).map_err(unwritten)?;
+                }
+                Ok(Report::Over(cycle, _)) => break (How::Complete, cycle, String::new()),
+                Ok(Report::Fault(cycle, kind, ..)) => {
+                    break (How::Fault, cycle, format!("a fault of kind {kind}"));
+                }
+                Ok(Report::CycleLimit(cycle)) => {
+                    break (How::Stopped, cycle.min(limit), "the trace ends here".to_owned());
+                }
+                Ok(Report::Garbage(what)) | Err(what) => break (How::Stopped, now, what),
+            }
+        };
+        records.finish(how, cycle, &message).map_err(unwritten)?;
+        Ok(cycle)
+    }
+}
+
+impl Disagreement {
+    /// The cycle of the first difference, if there is one.
+    pub fn cycle(&self) -> Option<Cycle> {
+        match self {
+            Disagreement::Differs { cycle, .. } => Some(*cycle),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Triggers: a window of the trace that opens when something happens, some cycles back, and closes some cycles after.
+
+use super::record::Record;
+use crate::clock::Cycle;
+use std::collections::VecDeque;
+use std::fmt;
+
+/// What opens the window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum When {
+    /// An instruction at this byte of the code section retires.
+    Pc(u32),
+    /// The run ends with a fault.
+    Fault,
+    /// An instruction retires that has waited for one reason for more cycles than this.
+    Stall(Cycle),
+}
+
+impl fmt::Display for When {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            When::Pc(pc) => write!(f, "pc=0x{pc:04x}"),
+            When::Fault => f.write_str("fault"),
+            When::Stall(cycles) => write!(f, "stall>{cycles}"),
+        }
+    }
+}
+
+/// A trigger and how much is kept around it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Trigger {
+    /// What fires it.
+    pub when: When,
+    /// Records are kept that retire at most so many cycles before.
+    pub before: Cycle,
+    /// And so many cycles after.
+    pub after: Cycle,
+}
+
+/// Holds records back until the trigger fires, which it does once.
+#[derive(Debug)]
+pub struct Gate {
+    trigger: Trigger,
+    /// Those of the last `before` cycles, in order, while it has not fired.
+    #[allow(clippy::vec_box)]
+    kept: VecDeque<Box<Record>>,
+    fired: Option<Cycle>,
+}
+
+impl Gate {
+    /// A trigger that has not fired.
+    pub fn new(trigger: Trigger) -> Gate {
+        Gate { trigger, kept: VecDeque::new(), fired: None }
+    }
+
+    /// The cycle in which it has fired.
+    pub fn fired(&self) -> Option<Cycle> {
+        self.fired
+    }
+
+    /// Another launch begins, with code of its own: what was held back of the last one goes.
+    pub fn forget(&mut self) {
+        self.kept.clear();
+    }
+
+    /// The run ends with a fault in this cycle.
+    pub fn fault(&mut self, cycle: Cycle) {
+        if self.trigger.when == When::Fault {
+            self.fired.get_or_insert(cycle);
+        }
+    }
+
+    /// Takes the next record in order; gives what can go on: nothing, or all that was held back and the record. What
+    /// will never be wanted goes to `free`.
+    pub fn pass(&mut self, record: Box<Record>, free: &mut Vec<Box<Record>>, mut write: impl FnMut(&Record)) {
+        let mut discard = |mut record: Box<Record>| {
+            record.clear();
+            free.push(record);
+        };
+        let cycle = record.cycle;
+        if self.fired.is_none() && self.fires(&record) {
+            self.fired = Some(cycle);
+        }
+        let earliest = self.fired.unwrap_or(cycle).saturating_sub(self.trigger.before);
+        while self.kept.front().is_some_and(|old| old.cycle < earliest) {
+            self.kept.pop_front().map(&mut discard);
+        }
+        let Some(fired) = self.fired else {
+            self.kept.push_back(record);
+            return;
+        };
+        for old in self.kept.drain(..) {
+            write(&old);
+            discard(old);
+        }
+        if (earliest..=fired.saturating_add(self.trigger.after)).contains(&cycle) {
+            write(&record);
+        }
+        discard(record);
+    }
+
+    /// Writes what was held back for a trigger that has fired without a record of its own.
+    pub fn drain(&mut self, mut write: impl FnMut(&Record)) {
+        let Some(fired) = self.fired else { return };
+        let earliest = fired.saturating_sub(self.trigger.before);
+        self.kept.drain(..).filter(|old| old.cycle >= earliest).for_each(|old| write(&old));
+    }
+
+    fn fires(&self, record: &Record) -> bool {
+        match self.trigger.when {
+            When::Pc(pc) => record.pc == pc,
+            When::Stall(cycles) => record.stalls.iter().any(|stall| stall.to - stall.from > cycles),
+            When::Fault => false,
+        }
+    }
+}

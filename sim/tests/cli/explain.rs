@@ -1,0 +1,126 @@
+//! `wave-sim explain` on kernels whose limit is known because they were made for it, and on the suite.
+
+use super::golden;
+use super::scratch::Scratch;
+use serde_json::Value;
+
+/// A kernel of one loop around `body`, for workgroups of 256 threads: the fewest waves that keep a core of gpu.ron busy.
+fn looped(body: &str) -> String {
+    format!(
+        ".kernel k\n.registers 24\n.local_memory 16384\n.workgroup_size 256, 1, 1\n    mov_sr r0, sr_thread_id_x\n    \
+         mov_imm r1, 7\n    imul r2, r0, r1\n    shl r3, r0, r1\n    mov_imm r4, 60\n    mov_imm r5, 1\n    \
+         mov_imm r6, 0\n    loop\n{body}\n    isub r4, r4, r5\n    ucmp_eq p0, r4, r6\n    break p0\n    endloop\n    \
+         halt\n.end\n"
+    )
+}
+
+/// Each instruction needs the result of the one before.
+const CHAIN: &str = "    fdiv r8, r8, r1\n    fdiv r8, r8, r1\n    fdiv r8, r8, r1\n    fdiv r8, r8, r1";
+
+/// 64 special functions a wave in a row, which do not need one another: the unit takes a wave in four cycles.
+const UNIT: &str = "    fexp2 r8, r0\n    fexp2 r9, r0\n    fexp2 r10, r0\n    fexp2 r11, r0\n    fexp2 r12, r0\n    \
+                    fexp2 r13, r0\n    fexp2 r14, r0\n    fexp2 r15, r0";
+
+/// All lanes of a wave hit one bank: 128 bytes apart.
+const BANKS: &str = "    local_load_u32 r8, r3\n    local_load_u32 r9, r3\n    local_load_u32 r10, r3\n    \
+                     local_load_u32 r11, r3";
+
+fn scratch() -> Scratch {
+    Scratch::with(&[
+        ("chain.wave", &looped(CHAIN)),
+        ("unit.wave", &looped(UNIT)),
+        (
+            "banks.wave",
+            &looped(BANKS)
+                .replace("shl r3, r0, r1", "mov_imm r7, 127\n    and r3, r0, r7\n    shl r3, r3, r1"),
+        ),
+    ])
+}
+
+fn explained(scratch: &Scratch, command: &str) -> Value {
+    serde_json::from_str(&scratch.out(&format!("{command} --format json"))).unwrap()
+}
+
+fn cycles(scratch: &Scratch, command: &str) -> i64 {
+    let out = scratch.out(command);
+    let perf = out.lines().last().unwrap();
+    perf.split("cycles=").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap()
+}
+
+#[test]
+fn a_limit_that_was_built_in_is_found_and_its_change_saves_what_is_said() {
+    let scratch = scratch();
+    for (kernel, cause, key) in [
+        ("chain", "latency of fp32_div", "core.units[fp32].classes[fp32_div].latency_cycles"),
+        ("unit", "unit sfu", "core.units[sfu].lanes"),
+        ("banks", "local memory", "core.local.banks"),
+    ] {
+        let run = format!("{kernel}.wave --grid 16");
+        let document = explained(&scratch, &format!("explain {run}"));
+        let explanation = &document["explanations"][0];
+        let first = &explanation["limiters"][0];
+        assert_eq!(first["name"], cause, "{document:#}");
+        let change = &first["change"];
+        let setting = change["set"][0].as_str().unwrap();
+        assert!(setting.starts_with(&format!("{key}=")), "{setting}");
+        // The measurement is what a user gets who pastes the flag.
+        let before = cycles(&scratch, &run);
+        assert_eq!(explanation["cycles"], before);
+        let saved = before - cycles(&scratch, &format!("{run} --set {setting}"));
+        assert_eq!(change["measured_cycles"], saved, "{kernel}");
+        let (saved, predicted) = (saved as f64, change["predicted_cycles"].as_f64().unwrap());
+        assert!(saved > 0.1 * before as f64, "{kernel}: {saved} of {before}");
+        assert!(predicted / saved < 2.0 && saved / predicted < 2.0, "{kernel}: {predicted} and {saved}");
+    }
+}
+
+#[test]
+fn without_the_check_nothing_is_measured_and_all_else_is_the_same() {
+    let scratch = scratch();
+    let mut checked = explained(&scratch, "explain chain.wave --grid 16");
+    let quick = explained(&scratch, "explain chain.wave --grid 16 --no-check");
+    for limiter in checked["explanations"][0]["limiters"].as_array_mut().unwrap() {
+        if let Some(change) = limiter["change"].as_object_mut() {
+            assert!(change.remove("measured_cycles").is_some());
+        }
+    }
+    assert_eq!(checked["explanations"], quick["explanations"]);
+    assert_eq!(quick["quality"]["tried"], 0);
+    let text = scratch.out("explain chain.wave --grid 16 --no-check");
+    assert!(text.contains("1. latency of fp32_div: ") && !text.contains("when it was tried"), "{text}");
+    assert!(text.contains("--set 'core.units[fp32].classes[fp32_div].latency_cycles=8'"), "{text}");
+}
+
+#[test]
+fn what_the_user_has_set_is_where_changes_start() {
+    let scratch = scratch();
+    let document =
+        explained(&scratch, "explain unit.wave --grid 16 --no-check --set core.units[sfu].lanes=2");
+    assert_eq!(document["explanations"][0]["limiters"][0]["change"]["set"][0], "core.units[sfu].lanes=4");
+    for (command, code, message) in [
+        ("explain nothing.wave", 2, "there is no file `nothing.wave`"),
+        ("explain sgemm --grid 4", 2, "--grid is for a kernel file"),
+        ("explain chain.wave --workgroup 4096", 2, "cannot run on this machine"),
+        ("explain chain.wave --max-cycles 100", 3, "has not ended after 100 cycles"),
+        ("explain chain.wave --set core.l1.mshr=3", 2, "did you mean `core.l1.mshrs`?"),
+    ] {
+        let ran = scratch.run(command);
+        assert_eq!(ran.code, code, "{command}: {}{}", ran.out, ran.err);
+        assert!(ran.err.contains(message) && ran.out.is_empty(), "{command}: {}{}", ran.out, ran.err);
+    }
+}
+
+/// The part of the page that the command writes.
+const MARKS: (&str, &str) = ("<!-- the table -->\n", "<!-- its end -->\n");
+
+#[test]
+fn the_page_has_the_table_of_the_suite() {
+    let path = "docs/explain.md";
+    let page = std::fs::read_to_string(golden::root().join(path)).unwrap();
+    let (before, rest) = page.split_once(MARKS.0).expect("where the table begins");
+    let (_, after) = rest.split_once(MARKS.1).expect("where it ends");
+    let table = Scratch::new().out("explain --size small --format markdown");
+    let rows = table.lines().filter(|line| line.starts_with("| ")).count();
+    assert!(rows > 60, "{table}");
+    golden::check(path, &format!("{before}{}{table}{}{after}", MARKS.0, MARKS.1));
+}

@@ -1,0 +1,164 @@
+//! A browser without a window, spoken to in the DevTools protocol over two pipes.
+//!
+//! Chromium with `--remote-debugging-pipe` reads commands from file descriptor 3 and writes answers and events to 4, each a
+//! JSON object with a zero byte behind it. Two named pipes and a shell that opens them as such are all that it takes.
+
+use serde_json::{Value, json};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use tempfile::TempDir;
+
+/// Set it to 1 to go without the browser's tests.
+const SKIP: &str = "WAVE_SIM_SKIP_BROWSER";
+
+/// A browser with one page.
+pub struct Browser {
+    child: Child,
+    to: File,
+    from: BufReader<File>,
+    session: String,
+    next: u64,
+    /// Events that have come, in order.
+    pub events: Vec<Value>,
+    _folder: TempDir,
+}
+
+impl Browser {
+    /// Starts it, or says with `None` that its tests are to be left out.
+    ///
+    /// # Panics
+    /// If there is none, and nobody said to go without.
+    pub fn start() -> Option<Browser> {
+        if std::env::var(SKIP).is_ok_and(|value| value == "1") {
+            eprintln!("{SKIP}=1: the report is not tried in a browser");
+            return None;
+        }
+        let folder = TempDir::new().unwrap();
+        let pipe = |name: &str| {
+            let path = folder.path().join(name);
+            assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+            path
+        };
+        let (commands, answers) = (pipe("commands"), pipe("answers"));
+        let program = ["chromium", "chromium-browser", "google-chrome"]
+            .into_iter()
+            .find(|name| Command::new(name).arg("--version").output().is_ok_and(|out| out.status.success()))
+            .unwrap_or_else(|| {
+                panic!("no chromium; on Debian: sudo apt-get install -y chromium; or {SKIP}=1 to go without")
+            });
+        let script = "exec \"$1\" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run \
+                      --hide-scrollbars --user-data-dir=\"$2\" --remote-debugging-pipe 3<\"$3\" 4>\"$4\"";
+        let mut child = Command::new("sh");
+        child.args(["-c", script, "sh", program]);
+        child.arg(folder.path().join("profile")).arg(&commands).arg(&answers);
+        let child = child.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        // Each waits for the other end, in the order in which the shell opens them.
+        let to = File::options().write(true).open(&commands).unwrap();
+        let from = BufReader::new(File::open(&answers).unwrap());
+        let mut browser =
+            Browser { child, to, from, session: String::new(), next: 0, events: Vec::new(), _folder: folder };
+        let target = browser.call("Target.createTarget", json!({"url": "about:blank"}));
+        let attach = json!({"targetId": target["targetId"], "flatten": true});
+        browser.session =
+            browser.call("Target.attachToTarget", attach)["sessionId"].as_str().unwrap().to_owned();
+        for domain in ["Page", "Runtime", "Log", "Network", "Accessibility"] {
+            browser.call(&format!("{domain}.enable"), json!({}));
+        }
+        Some(browser)
+    }
+
+    fn read(&mut self) -> Value {
+        let mut bytes = Vec::new();
+        self.from.read_until(0, &mut bytes).unwrap();
+        assert_eq!(bytes.pop(), Some(0), "the browser has gone");
+        serde_json::from_slice(&bytes).unwrap()
+    }
+
+    /// A command of the protocol, and its result.
+    pub fn call(&mut self, method: &str, parameters: Value) -> Value {
+        self.next += 1;
+        let mut message = json!({"id": self.next, "method": method, "params": parameters});
+        if !self.session.is_empty() {
+            message["sessionId"] = json!(self.session);
+        }
+        self.to.write_all(format!("{message}\0").as_bytes()).unwrap();
+        loop {
+            let answer = self.read();
+            if answer["id"] == self.next {
+                assert!(answer["error"].is_null(), "{method}: {}", answer["error"]);
+                return answer["result"].clone();
+            }
+            self.events.push(answer);
+        }
+    }
+
+    /// Opens a file in a window of this size, in a colour scheme.
+    pub fn open(&mut self, file: &Path, (width, height): (u32, u32), scheme: &str) {
+        let size = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
+        self.call("Emulation.setDeviceMetricsOverride", size);
+        let features = json!([{"name": "prefers-color-scheme", "value": scheme}]);
+        self.call("Emulation.setEmulatedMedia", json!({"features": features}));
+        self.call("Page.navigate", json!({"url": format!("file://{}", file.display())}));
+        while self.events.iter().all(|event| event["method"] != "Page.loadEventFired") {
+            let event = self.read();
+            self.events.push(event);
+        }
+        self.events.retain(|event| event["method"] != "Page.loadEventFired");
+    }
+
+    /// The value of an expression in the page.
+    pub fn value(&mut self, expression: &str) -> Value {
+        let result = self.call("Runtime.evaluate", json!({"expression": expression, "returnByValue": true}));
+        assert!(result["exceptionDetails"].is_null(), "{expression}: {result}");
+        result["result"]["value"].clone()
+    }
+
+    /// A key is pressed and let go.
+    pub fn press(&mut self, key: &str) {
+        let code = match key {
+            "Tab" => 9,
+            "Enter" => 13,
+            "End" => 35,
+            "Home" => 36,
+            "ArrowLeft" => 37,
+            "ArrowUp" => 38,
+            "ArrowRight" => 39,
+            "ArrowDown" => 40,
+            _ => panic!("{key}"),
+        };
+        let mut event = json!({"type": "keyDown", "key": key, "code": key, "windowsVirtualKeyCode": code});
+        if key == "Enter" {
+            event["text"] = json!("\r");
+        }
+        self.call("Input.dispatchKeyEvent", event.clone());
+        event["type"] = json!("keyUp");
+        self.call("Input.dispatchKeyEvent", event);
+    }
+
+    /// What went wrong in the page: errors and warnings of its scripts, and everything that it asked for beside itself.
+    pub fn complaints(&self) -> Vec<String> {
+        let complaint = |event: &Value| {
+            let parameters = &event["params"];
+            match event["method"].as_str()? {
+                "Runtime.exceptionThrown" | "Log.entryAdded" | "Runtime.consoleAPICalled" => {
+                    Some(event.to_string())
+                }
+                "Network.requestWillBeSent" => {
+                    let url = parameters["request"]["url"].as_str()?;
+                    (!url.starts_with("file:///")).then(|| url.to_owned())
+                }
+                _ => None,
+            }
+        };
+        self.events.iter().filter_map(complaint).collect()
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        _ = self.child.kill();
+        _ = self.child.wait();
+    }
+}
