@@ -449,6 +449,12 @@ const RULES: &[Rule] = &[
     ),
 ];
 
+/// The programs whose workgroups have at most so many threads.
+pub fn cases(threads: u32) -> impl Iterator<Item = (String, Case)> {
+    let fit = RULES.iter().filter(move |rule| rule.threads <= threads);
+    fit.map(|rule| (format!("rule {}", rule.name), rule.case()))
+}
+
 /// The names of the rules in the book.
 fn numbered() -> Vec<String> {
     let book = std::fs::read_to_string(root().join("docs/pipeline.md")).expect("the book");
