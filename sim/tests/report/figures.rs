@@ -189,6 +189,9 @@ fn the_profile_agrees_with_the_retirement_trace() {
         let trace = String::from_utf8(scratch.read("t.txt")).unwrap();
         let expected = traced(&trace);
         let reported = report_in(scratch, arguments);
+        if reported.json["runs"][0]["launches"].as_array().unwrap().len() == 1 {
+            windows_agree_with(&trace, &reported);
+        }
         let mut rows = 0;
         for table in profiles(&reported) {
             for row in table.rows.iter().filter(|row| row[0] != "–" && row[1] != "end of the code") {
@@ -207,6 +210,23 @@ fn the_profile_agrees_with_the_retirement_trace() {
             }
         }
         assert!(rows > 30, "{arguments}: {rows}");
+    }
+}
+
+/// Instructions that issue in each window of a run of one launch. Sums alone would not tell one window from the next.
+fn windows_agree_with(trace: &str, reported: &Reported) {
+    let slots = reported.page.table("figure#issue-slots table");
+    let records = trace.lines().filter(|line| line.starts_with('@'));
+    let issues: Vec<u64> = records
+        .map(|line| {
+            line.split_whitespace().find_map(|word| word.strip_prefix("issue=")).unwrap().parse().unwrap()
+        })
+        .collect();
+    let (issued, squashed) = (slots.numbers("issued"), slots.numbers("squashed"));
+    let windows = slots.numbers("from").into_iter().zip(slots.numbers("to"));
+    for (place, (from, to)) in windows.enumerate() {
+        let here = issues.iter().filter(|issue| (from..to).contains(issue)).count() as u64;
+        assert_eq!(issued[place] + squashed[place], here, "cycles {from} to {to}");
     }
 }
 
@@ -241,6 +261,14 @@ fn a_wait_is_charged_to_who_waits_and_names_whom_it_waits_for() {
     let fetched: u64 = table.cell("0020", "fetch").parse().unwrap();
     assert!(waited > 20 && latency - waited - fetched <= 2, "{waited} and {fetched} of {latency}");
     assert_eq!(table.sum("memory"), waited, "nobody else waits for memory");
+    // From its arrival to its end there is one wave, in every window.
+    let waves = reported.page.table("figure#waves table");
+    let cycles: Vec<u64> =
+        waves.numbers("to").iter().zip(waves.numbers("from")).map(|(to, from)| to - from).collect();
+    let resident = waves.numbers("wave cycles");
+    let first = resident.iter().position(|&n| n > 0).unwrap();
+    let last = resident.iter().rposition(|&n| n > 0).unwrap();
+    assert!(last > first + 20 && resident[first + 1..last] == cycles[first + 1..last], "{resident:?}");
     let profile = reported.page.table("table.profile");
     assert_eq!(profile.cell("9", "waits for"), "line 7");
     assert_eq!(profile.cell("11", "waits for"), "line 10", "the addition waits for the division");
