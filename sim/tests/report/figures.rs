@@ -321,6 +321,8 @@ fn rates_follow_from_the_counters() {
     let peak = channels * f64::from(machine.dram.bus_bits * machine.dram.transfers_per_clock) / 8.0
         * f64::from(machine.dram.clock_mhz)
         / f64::from(machine.core_clock_mhz);
+    let shown: f64 = roof.rows[0][3].parse().unwrap();
+    assert!((shown - peak).abs() < 0.06, "{shown}, {peak}");
     let instructions = reported.statistic("core.wave_instructions") as f64;
     let slots = cores * schedulers * f64::from(machine.core.issue.width);
     let lowest = (instructions / bytes as f64 * peak).min(slots);
