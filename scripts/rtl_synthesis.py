@@ -1,91 +1,130 @@
 #!/usr/bin/env python3
-"""Gate count and depth of RTL modules, and lint by a second front end.
+"""Gate count and depth of the RTL, and lint by a second front end.
 
     python3 -m venv /tmp/rtl && /tmp/rtl/bin/pip install pyosys pyslang
-    /tmp/rtl/bin/python scripts/rtl_synthesis.py            # the lanes of the execution units
-    /tmp/rtl/bin/python scripts/rtl_synthesis.py fp_fma     # modules by name
+    /tmp/rtl/bin/python scripts/rtl_synthesis.py                 # every module and the whole machine
+    /tmp/rtl/bin/python scripts/rtl_synthesis.py fp_fma lsu      # modules by name
+    /tmp/rtl/bin/python scripts/rtl_synthesis.py --waves 4       # of the small core
 
-Each module is read with yosys-slang, checked (`check -assert`, no latches), flattened and mapped by abc to two-input
-gates and multiplexers. A row gives those gates, flip-flops, and the longest path between registers or ports in
-gates. slang reports warnings about the same files first; any of them ends the run with status 1.
+slang reports warnings about the machine first; any of them ends the run with status 1. Then each module is read with
+yosys-slang by itself, the modules in it as black boxes, is checked (`check -assert`, no latches) and mapped by abc to
+two-input gates and multiplexers. A row gives those gates, flip-flops, bits of memory, which stay memories, and the
+longest path between registers, ports, memories and black boxes in gates. The last row adds them up, each module as often
+as it is in the machine. A module is left alone after --minutes.
 """
 
+import argparse
+import collections
 import pathlib
 import re
 import subprocess
 import sys
 import tempfile
 
-RTL = pathlib.Path(__file__).resolve().parent.parent / "rtl-tests" / "rtl"
-UNITS = RTL / "units"
-PACKAGES = [RTL / "wave_isa_pkg.sv", UNITS / "wave_fp_pkg.sv", UNITS / "sfu_rom_pkg.sv"]
-# A unit is its lanes and a few registers; whole units take abc long.
-MODULES = [
-    "int_lane", "int_mul_lane", "convert_lane", "unit_wave", "int_div_lane", "fp_simple", "fp_fma", "fp_lane",
-    "fp_sqrt_lane", "fp_div_lane", "sfu_lane",
-]
+from rtl_sources import children, pyosys, slang_options
+
+TOP = "wave_top"
 
 
-def options(top):
-    """Arguments that yosys-slang and slang both take."""
-    files = PACKAGES + [UNITS / f"{top}.sv"]
-    return ["-I", RTL, "-I", UNITS, "-y", UNITS, "-Y", ".sv", "--top", top, *files]
-
-
-def lint(top):
+def lint(top, waves):
     """True if slang has nothing to say about the module; it prints what it has."""
-    import pyslang
+    try:
+        import pyslang
+    except ImportError:
+        sys.exit("pyslang is missing: python3 -m venv /tmp/rtl && /tmp/rtl/bin/pip install pyosys pyslang, "
+                 "then start this script with /tmp/rtl/bin/python")
     driver = pyslang.driver.Driver()
     driver.addStandardArgs()
-    warnings = ["-Wextra", "-Wsign-compare", "-Warith-op-mismatch", "-Wbitwise-op-mismatch", "-Werror"]
-    driver.parseCommandLine(" ".join(map(str, ["slang", *warnings, *options(top)])))
+    warnings = ["--error-limit=0", "-Wextra", "-Wsign-compare", "-Warith-op-mismatch", "-Wbitwise-op-mismatch", "-Werror"]
+    arguments = ["slang", *warnings, f"-DWAVE_MAX_WAVES={waves}", *slang_options(top)]
+    driver.parseCommandLine(" ".join(map(str, arguments)))
     return driver.processOptions() and driver.parseAllSources() and driver.runFullCompilation(True)
 
 
-def synthesize(top):
-    """(gates, flip-flops, longest path in gates) of the flattened module."""
-    from pyosys import libyosys as yosys
+def synthesize(top, waves):
+    """Prints gates, flip-flops, bits of memory, longest path in gates; then each black box and how often it is there."""
+    yosys = pyosys()
     design = yosys.Design()
+    black = children(top)
+
+    def run(command):
+        yosys.run_pass(command if command.startswith("tee") else f"tee -q {command}", design)
+
     with tempfile.TemporaryDirectory() as directory:
         log = pathlib.Path(directory) / "log"
+        boxes = [f"--blackboxed-module {child}" for child in black]
+        read = ["read_slang", "--ignore-assertions", f"-DWAVE_MAX_WAVES={waves}", *boxes, *slang_options(top)]
         for command in [
-            "read_slang " + " ".join(map(str, options(top))),
+            " ".join(map(str, read)),
             f"hierarchy -check -top {top}",
-            "proc",
             "check -assert",
-            "flatten",
-            "opt -full",
-            f"synth -top {top}",
-            "abc -g AND,NAND,OR,NOR,XOR,XNOR,MUX",
+            "select -assert-none t:$dlatch t:$_DLATCH* t:$dlatchsr %u",
+            "opt -fast", "wreduce", "peepopt", "opt_clean", "alumacc", "opt -fast",
+            # Memories stay, but tables are logic.
+            "memory -nomap", "opt_clean", "memory_map -rom-only",
+            "opt -fast -mux_undef -undriven -fine", "techmap", "opt -fast",
+            "abc -fast -g AND,NAND,OR,NOR,XOR,XNOR,MUX",
             "opt_clean -purge",
             "check -assert",
             "select -assert-none t:$dlatch t:$_DLATCH* t:$dlatchsr %u",
-            f"tee -q -o {log} stat",
         ]:
-            yosys.run_pass(f"tee -q {command}" if not command.startswith("tee") else command, design)
-        text = log.read_text()
-        yosys.run_pass(f"tee -q -o {log} ltp -noff", design)
-        depth = int(re.search(r"length=(\d+)", log.read_text()).group(1))
-    cells = {kind: int(count) for count, kind in re.findall(r"^\s*(\d+)\s+(\$_\w+_)$", text, re.M)}
-    flops = sum(count for kind, count in cells.items() if "DFF" in kind)
-    return sum(cells.values()) - flops, flops, depth
+            run(command)
+        run(f"tee -q -o {log} ltp -noff")
+        path = re.search(r"length=(\d+)", log.read_text())
+    module = next(m for m in design.modules_.values() if m.name.str() == f"\\{top}")
+    kinds = collections.Counter(cell.type.str().removeprefix("\\") for cell in module.cells_.values())
+    bits = sum(c.getParam(yosys.IdString("\\SIZE")).as_int() * c.getParam(yosys.IdString("\\WIDTH")).as_int()
+               for c in module.cells_.values() if c.type.str() == "$mem_v2")
+    flops = sum(count for kind, count in kinds.items() if "DFF" in kind)
+    gates = sum(count for kind, count in kinds.items() if re.fullmatch(r"\$_\w+_", kind)) - flops
+    print("figures", gates, flops, bits, path.group(1) if path else 0,
+          *[f"{child}={kinds[child]}" for child in black])
 
 
 def main():
-    if len(sys.argv) == 3 and sys.argv[1] == "--one":
-        print(*synthesize(sys.argv[2]))
-        return
-    modules = sys.argv[1:] or MODULES
-    if not all([lint(top) for top in modules]):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("modules", nargs="*")
+    parser.add_argument("--waves", type=int, default=32, help="wave slots of the core")
+    parser.add_argument("--minutes", type=float, default=30, help="longest time for a module")
+    parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.one:
+        return synthesize(arguments.modules[0], arguments.waves)
+    if not all([lint(top, arguments.waves) for top in arguments.modules or [TOP]]):
         sys.exit(1)
-    print(f"{'module':14}{'gates':>9}{'flops':>8}{'depth':>7}")
+    # Those that contain others come after them.
+    modules, figures = arguments.modules or [], {}
+    if not modules:
+        def visit(module):
+            for child in children(module):
+                visit(child)
+            if module not in modules:
+                modules.append(module)
+        visit(TOP)
+    print("| module | gates | flip-flops | bits of memory | depth |\n|---|---|---|---|---|")
+    missing = []
     for top in modules:
         # A process each: yosys ends the whole process when a check fails.
-        run = subprocess.run([sys.executable, __file__, "--one", top], capture_output=True, text=True)
-        if run.returncode:
-            sys.exit(f"{top}: {run.stdout}{run.stderr}")
-        gates, flops, depth = run.stdout.split()[-3:]
-        print(f"{top:14}{gates:>9}{flops:>8}{depth:>7}", flush=True)
+        try:
+            command = [sys.executable, __file__, "--one", "--waves", str(arguments.waves), top]
+            run = subprocess.run(command, capture_output=True, text=True, timeout=60 * arguments.minutes)
+        except subprocess.TimeoutExpired:
+            missing.append(top)
+            continue
+        found = re.search(r"^figures (\d+) (\d+) (\d+) (\d+)(.*)", run.stdout, re.M)
+        if run.returncode or not found:
+            sys.exit(f"{top}: {run.stdout[-2000:]}{run.stderr[-2000:]}")
+        inside = {child: int(count) for child, count in (word.split("=") for word in found.group(5).split())}
+        figures[top] = ([int(n) for n in found.groups()[:4]], inside)
+        print(f"| `{top}` | " + " | ".join(f"{n:,}" for n in figures[top][0]) + " |", flush=True)
+    if TOP in modules and not missing:
+        def total(module):
+            own, inside = figures[module]
+            parts = [(own, 1)] + [(total(child), count) for child, count in inside.items()]
+            return [sum(p[i] * n for p, n in parts) for i in range(3)] + [max(p[3] for p, _ in parts)]
+        print("| the machine | " + " | ".join(f"{n:,}" for n in total(TOP)) + " |")
+    if missing:
+        sys.exit(f"not within {arguments.minutes} minutes: {', '.join(missing)}")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,8 @@
 //   response  number of the request | clocks from valid to out_valid | predicates | row[8]
 //
 // An operation enters in the first clock in which every operation before it has entered and the last one of its class
-// is at least `interval` clocks ago. The clock runs until all have left; one that never does ends the run with status 1.
+// is at least `interval` clocks ago. After each 1024 of them, and at the end, nothing enters until all have left and for
+// a while longer: idle units have no results. One that never leaves, or that nothing asked for, ends the run with status 1.
 #include "Vunits_bench.h"
 #include "verilated.h"
 #include <cstdint>
@@ -17,6 +18,7 @@
 
 static constexpr int LANES = 8, OPERANDS = 4, CLASSES = 16, PORTS = 9;
 static constexpr uint64_t HANG = 1000;  // clocks without a result
+static constexpr uint32_t BATCH = 1024, IDLE = 100;
 
 struct Request {
     uint32_t op, exec_class, interval, mask, select, imm, operands[OPERANDS][LANES];
@@ -51,8 +53,8 @@ int main(int argc, char** argv) {
     bool used[CLASSES] = {};
     std::vector<Request> requests(1024);
     size_t have = 0, next = 0, in_flight = 0;
-    uint32_t number = 0;
-    bool more = true;
+    uint32_t number = 0, quiet = 0;  // clocks with nothing in flight
+    bool more = true, pausing = false;
     std::vector<Response> responses;
     while (true) {
         if (next == have && more) {
@@ -60,9 +62,11 @@ int main(int argc, char** argv) {
             next = 0;
             more = have != 0;
         }
-        if (next == have && in_flight == 0) break;
+        quiet = in_flight == 0 ? quiet + 1 : 0;
+        if (quiet > IDLE) pausing = false;
+        if (next == have && quiet > IDLE) break;
         top->valid = 0;
-        if (next < have) {
+        if (next < have && !pausing) {
             const Request& r = requests[next];
             const uint32_t c = r.exec_class;
             if (c >= CLASSES || PORT[c] < 0) return fprintf(stderr, "no unit for class %u\n", c), 1;
@@ -82,6 +86,7 @@ int main(int argc, char** argv) {
                 pending[PORT[c]].push_back({number++, now});
                 in_flight++;
                 next++;
+                pausing = number % BATCH == 0;
             }
         }
         half(0);

@@ -55,7 +55,7 @@ module decode
         if (group_words == 2) begin
           word0[1] = group_word[1];
           pc[1] = group_first + 1'b1;
-          truncated[1] = group_first + PC_BITS'(2) == launch.end_word;
+          truncated[1] = group_first + pc_t'(2) == launch.end_word;
           push_valid[1] = !two_words(group_word[1]) || truncated[1];
           next_straddling = !push_valid[1];
         end
@@ -71,7 +71,7 @@ module decode
           if (group_words == 2) begin
             word0[1] = group_word[1];
             pc[1] = group_first + 1'b1;
-            truncated[1] = group_first + PC_BITS'(2) == launch.end_word;
+            truncated[1] = group_first + pc_t'(2) == launch.end_word;
             push_valid[1] = !two_words(group_word[1]) || truncated[1];
             next_straddling = !push_valid[1];
           end

@@ -37,8 +37,8 @@ module decoder
     illegal = info.op == OP_ILLEGAL || word0[3] || (info.two_words && truncated);
     if (info.two_words && !info.has_imm && word1[7:2] != 0) illegal = 1'b1;
     if (guarded && info.no_guard) illegal = 1'b1;
-    if (info.dst_pred && rd >= 8'(PREDICATES)) illegal = 1'b1;
-    if (info.src_pred && (info.src_pred_neg ? rs1 >= 8'(2 * PREDICATES) : rs1 >= 8'(PREDICATES))) illegal = 1'b1;
+    if (info.dst_pred && int'(rd) >= PREDICATES) illegal = 1'b1;
+    if (info.src_pred && int'(rs1) >= (info.src_pred_neg ? 2 * PREDICATES : PREDICATES)) illegal = 1'b1;
     if (info.src_special && rs1 >= SPECIAL_REGISTERS) illegal = 1'b1;
     if (info.needs_f64 || info.needs_mma) illegal = 1'b1;
     if (info.op == OP_CALL && (word1[1:0] != 0 || word1 >> 2 < launch.base_word || target >= 32'(launch.end_word)))
@@ -58,7 +58,7 @@ module decoder
     memory.device = info.exec_class == CLASS_DEVICE_MEMORY;
     memory.atomic_op = word0[7:4];
     memory.log_bytes = 3'd2;
-    unique case (word0[31:24])
+    case (word0[31:24])
       8'h30, 8'h31: begin
         memory.load = !word0[24];
         memory.store = word0[24];
@@ -76,7 +76,7 @@ module decoder
   end
 
   always_comb begin
-    unique case (info.op)
+    case (info.op)
       OP_BARRIER: kind = KIND_BARRIER;
       OP_FENCE_ACQUIRE, OP_FENCE_RELEASE, OP_FENCE_ACQ_REL: kind = KIND_FENCE;
       OP_WAIT: kind = KIND_WAIT;
@@ -120,8 +120,8 @@ module decoder
       uop.source[0] = REG_BITS'(rs1);
       uop.uses[0] = info.a_rows != 0;
       for (int i = 1; i < SOURCES; i++) begin
-        if (3'(i) <= info.b_rows) begin
-          uop.source[i] = REG_BITS'(rs2) + REG_BITS'(i - 1);
+        if (i <= int'(info.b_rows)) begin
+          uop.source[i] = reg_t'(rs2) + reg_t'(i - 1);
           uop.uses[i] = 1'b1;
         end
       end

@@ -83,7 +83,7 @@ module divergence
     skips = 1'b0;
     skipped_d = skipped;
     if (active == 0) begin
-      unique case (op)
+      case (op)
         OP_IF, OP_LOOP: begin
           skips = 1'b1;
           skipped_d = skipped + 1'b1;
@@ -114,7 +114,7 @@ module divergence
     taken = '0;
     halting = '0;
     if (step && !skips) begin
-      unique case (op)
+      case (op)
         OP_IF, OP_LOOP: begin
           fault = depth == depth_t'(DIVERGENCE_DEPTH);
           fault_kind = FAULT_OVERFLOW;

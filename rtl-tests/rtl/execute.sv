@@ -38,7 +38,7 @@ module execute
   typedef logic [1:0] unit_t;
 
   function automatic unit_t unit_of(input class_e c);
-    unique case (c)
+    case (c)
       CLASS_INT_DIV, CLASS_FP32_DIV: return 2'd1;
       CLASS_FP32, CLASS_FP16: return 2'd2;
       CLASS_SFU: return 2'd3;
@@ -46,7 +46,7 @@ module execute
     endcase
   endfunction
   function automatic ptr_t latency_of(input class_e c);
-    unique case (c)
+    case (c)
       CLASS_INT_MUL: return ptr_t'(INT_MUL_RESULT);
       CLASS_CONVERT: return ptr_t'(CONVERT_RESULT);
       CLASS_WAVE: return ptr_t'(WAVE_RESULT);
@@ -59,7 +59,7 @@ module execute
     endcase
   endfunction
   function automatic ptr_t interval_of_class(input class_e c);
-    unique case (c)
+    case (c)
       CLASS_INT_MUL: return ptr_t'(interval_of(INT_MUL_PASSES, UNIT_INT_LANES));
       CLASS_CONVERT: return ptr_t'(interval_of(CONVERT_PASSES, UNIT_INT_LANES));
       CLASS_WAVE: return ptr_t'(interval_of(WAVE_PASSES, UNIT_INT_LANES));
@@ -193,8 +193,8 @@ module execute
     for (int c = 0; c < CLASSES; c++) wheel_valid_q[c][now_q] <= 1'b0;
     for (int k = 0; k < N; k++)
       if (starts[k]) begin
-        wheel_valid_q[uop[k].exec_class][ptr_t'(now_q + latency_of(uop[k].exec_class))] <= 1'b1;
-        wheel_q[uop[k].exec_class][ptr_t'(now_q + latency_of(uop[k].exec_class))] <= '{
+        wheel_valid_q[uop[k].exec_class][now_q + latency_of(uop[k].exec_class)] <= 1'b1;
+        wheel_q[uop[k].exec_class][now_q + latency_of(uop[k].exec_class)] <= '{
             valid: 1'b1, slot: slot[k], seq: seq[k], pc: uop[k].pc, mask: mask[k], rd: uop[k].rd,
             rows: uop[k].dst_rows, pred: uop[k].dst_pred};
       end

@@ -139,7 +139,7 @@ module fetch
     if (redirect && slot == drop_slot) first = redirect_target;
     address = launch.base_word + 32'(first);
     left = launch.end_word - first;
-    words = 2'(FETCH_WORDS) - 2'(address[GROUP_SHIFT-1:0]);
+    words = 2'(FETCH_WORDS - int'(address[GROUP_SHIFT-1:0]));
     if (left < PC_BITS'(words) && !`BUG(115)) words = 2'(left);
     line = 31'(address >> LINE_WORD_BITS);
     set = SET_BITS'(line);
@@ -191,7 +191,7 @@ module fetch
     request.slot = slot;
     request.first = first;
     request.words = words;
-    for (int i = 0; i < FETCH_WORDS; i++) request.word[i] = line_words[LINE_WORD_BITS'(address + 32'(i))];
+    for (int i = 0; i < FETCH_WORDS; i++) request.word[i] = line_words[LINE_WORD_BITS'(address + unsigned'(i))];
   end
 
   // The oldest miss that is not sent.

@@ -38,7 +38,6 @@ module issue
     output lanes_t  guard,
     output lanes_t  condition,
     output lanes_t  lanes,             // effective
-    output logic    effective,
     output logic    collect,
     // Control.
     output logic    step,
@@ -65,6 +64,7 @@ module issue
 );
   localparam int SHADOW_BITS = $clog2(BRANCH_LATENCY_CYCLES + 1);
   lanes_t preds_q[MAX_WAVES][PREDICATES];
+  logic   effective;
   slots_t shadow_q;
   logic [SHADOW_BITS-1:0] shadow_left_q[MAX_WAVES];
   slot_t  last_q;
@@ -102,16 +102,9 @@ module issue
     condition = uop.has_ps ? condition ^ {LANES{uop.ps_neg}} : '1;
   end
   assign lanes = guard & active;
+  assign effective = lanes != 0;
 
-  always_comb begin
-    unique case (uop.kind)
-      KIND_CONTROL: effective = `BUG(105) ? lanes != 0 : active != 0;
-      KIND_END: effective = 1'b1;
-      default: effective = lanes != 0;
-    endcase
-  end
-
-  assign next = uop.pc + (uop.two_words ? PC_BITS'(2) : PC_BITS'(1));
+  assign next = uop.pc + (uop.two_words ? pc_t'(2) : pc_t'(1));
   assign call_target = PC_BITS'((uop.word1 >> 2) - launch.base_word);
   assign step = valid && uop.kind == KIND_CONTROL;
   assign end_code = valid && uop.kind == KIND_END;
@@ -137,7 +130,8 @@ module issue
   slots_t shadow_starts;
   always_comb begin
     shadow_starts = passes;
-    if ((step && !control_ended) || (valid && effective && uop.kind inside {KIND_FENCE, KIND_WAIT} && !`BUG(106)))
+    if ((step && !control_ended && !(`BUG(105) && !effective && active != 0))
+        || (valid && effective && uop.kind inside {KIND_FENCE, KIND_WAIT} && !`BUG(106)))
       shadow_starts[slot] = 1'b1;
   end
   assign shadow_after = shadow | shadow_starts;
@@ -145,7 +139,7 @@ module issue
   always_ff @(posedge clk) begin
     shadow_q <= shadow_after & ~started;
     for (int w = 0; w < MAX_WAVES; w++) begin
-      if (shadow_starts[w]) shadow_left_q[w] <= SHADOW_BITS'(BRANCH_LATENCY_CYCLES - 1) ^ SHADOW_BITS'(`BUG(101));
+      if (shadow_starts[w]) shadow_left_q[w] <= SHADOW_BITS'(BRANCH_LATENCY_CYCLES - 1 - int'(`BUG(101)));
       else shadow_left_q[w] <= shadow_left_q[w] - 1'b1;
     end
     if (valid) begin

@@ -30,23 +30,22 @@ module local_memory
   typedef logic [ROW_BITS-1:0] bank_row_t;
   typedef logic [LANES-1:0][PARTS-1:0] parts_t;
 
-  logic [31:0] words_q[LOCAL_BANKS][ROWS];
-  logic [ROWS-1:0] written_q[LOCAL_BANKS];
-
   bank_row_t part_rows, base;
-  assign part_rows = bank_row_t'((launch.local_bytes + 32'(PART_ALIGN - 1)) / 32'(PART_ALIGN));
+  assign part_rows = bank_row_t'((launch.local_bytes + unsigned'(PART_ALIGN - 1)) / unsigned'(PART_ALIGN));
   assign base = `BUG(142) ? '0 : bank_row_t'(group) * part_rows;
 
   // What is left to serve.
   parts_t all_parts, left_q, left, served;
   logic [31:0] bytes;
+  logic [PARTS-1:0][3:0] all_bytes;
   assign bytes = 32'd1 << memory.log_bytes;
+  assign all_bytes = ((4*PARTS)'(1) << bytes) - (4*PARTS)'(1);
   always_comb begin
     all_parts = '0;
     if (valid)
       for (int l = 0; l < LANES; l++)
         for (int k = 0; k < PARTS; k++)
-          all_parts[l][k] = mask[l] && (address[l] >> 2) + 32'(k) <= (address[l] + bytes - 32'd1) >> 2;
+          all_parts[l][k] = mask[l] && (address[l] >> 2) + unsigned'(k) <= (address[l] + bytes - 32'd1) >> 2;
   end
   assign left = first ? all_parts : left_q;
 
@@ -65,7 +64,7 @@ module local_memory
       for (int l = 0; l < LANES; l++)
         for (int k = 0; k < PARTS; k++)
           if (left[l][k]) begin
-            here = (address[l] >> 2) + 32'(k);
+            here = (address[l] >> 2) + unsigned'(k);
             bank = bank_t'(here);
             if (!serves[bank]) begin
               serves[bank] = 1'b1;
@@ -76,45 +75,54 @@ module local_memory
   end
   assign last = valid && (left & ~served) == 0;
 
-  // Each bank reads its word and writes it back.
+  // Where each lane's bytes lie in the words that it can touch.
+  logic [LANES-1:0][PARTS-1:0][3:0] touched;
+  logic [LANES-1:0][PARTS-1:0][31:0] placed;
+  always_comb
+    for (int l = 0; l < LANES; l++) begin
+      touched[l] = all_bytes << address[l][1:0];
+      placed[l] = {32'd0, data[1][l], data[0][l]} << {address[l][1:0], 3'd0};
+    end
+
+  // Each bank reads its word and writes it back, with the bytes of the lanes, or of one lane's atomic.
   logic [31:0] old_word[LOCAL_BANKS], new_word[LOCAL_BANKS];
-  bank_row_t row[LOCAL_BANKS];
+  logic [31:0] operand, swap;
   always_comb begin
+    operand = '0;
+    swap = '0;
     for (int b = 0; b < LOCAL_BANKS; b++) begin
-      row[b] = base + bank_row_t'(word[b] >> BANK_INDEX_BITS);
-      old_word[b] = serves[b] && written_q[b][row[b]] ? words_q[b][row[b]] : {4{LOCAL_POISON}};
+      new_word[b] = old_word[b];
+      operand = '0;
+      swap = '0;
+      for (int l = 0; l < LANES; l++)
+        for (int k = 0; k < PARTS; k++)
+          if (served[l][k] && bank_t'((address[l] >> 2) + unsigned'(k)) == bank_t'(b)) begin
+            operand = data[0][l];
+            swap = data[1][l];
+            for (int i = 0; i < 4; i++)
+              if (memory.store && touched[l][k][i]) new_word[b][8*i+:8] = placed[l][k][8*i+:8];
+          end
+      if (memory.atomic) new_word[b] = atomic_result(memory.atomic_op, old_word[b], operand, swap);
     end
   end
 
-  bank_t part_bank;
-  logic [31:0] offset;
-  logic [63:0] value;
+  // What each lane gets of it.
+  logic [PARTS-1:0][31:0] got;
+  logic [PARTS-1:0][3:0] got_bytes;
   always_comb begin
-    part_bank = '0;
-    offset = '0;
-    value = '0;
-    read_bytes = '0;
-    read_row[0] = '0;
-    read_row[1] = '0;
-    for (int b = 0; b < LOCAL_BANKS; b++) new_word[b] = old_word[b];
-    if (valid)
-      for (int l = 0; l < LANES; l++) begin
-        value = {data[1][l], data[0][l]};
-        for (int k = 0; k < PARTS; k++)
-          if (served[l][k]) begin
-            part_bank = bank_t'((address[l] >> 2) + 32'(k));
-            if (memory.atomic)
-              new_word[part_bank] = atomic_result(memory.atomic_op, old_word[part_bank], data[0][l], data[1][l]);
-            for (int i = 0; i < 4; i++) begin
-              offset = {word[part_bank][29:0], 2'(i)} - address[l];
-              if (offset < bytes) begin
-                if (memory.store) new_word[part_bank][8*i+:8] = value[8*offset[2:0]+:8];
-                read_bytes[l][offset[2:0]] = 1'b1;
-                read_row[offset[2]][l][8*offset[1:0]+:8] = old_word[part_bank][8*i+:8];
-              end
-            end
-          end
+    got = '0;
+    got_bytes = '0;
+    for (int l = 0; l < LANES; l++) begin
+      for (int k = 0; k < PARTS; k++) begin
+        got[k] = old_word[bank_t'((address[l] >> 2) + unsigned'(k))];
+        got_bytes[k] = served[l][k] ? touched[l][k] : '0;
       end
+      got = got >> {address[l][1:0], 3'd0};
+      got_bytes = got_bytes >> address[l][1:0];
+      read_row[0][l] = got[0];
+      read_row[1][l] = got[1];
+      read_bytes[l] = got_bytes[1:0];
+    end
   end
 
   logic writes;
@@ -128,11 +136,16 @@ module local_memory
             && bank_row_t'(r) < (bank_row_t'(start_group) + 1'b1) * part_rows;
   end
   for (genvar b = 0; b < LOCAL_BANKS; b++) begin : gen_bank
+    logic [31:0] words_q[ROWS];
+    logic [ROWS-1:0] written_q;
+    bank_row_t row;
+    assign row = base + bank_row_t'(word[b] >> BANK_INDEX_BITS);
+    assign old_word[b] = serves[b] && written_q[row] ? words_q[row] : {4{LOCAL_POISON}};
     always_ff @(posedge clk) begin
-      if (start && !`BUG(143)) written_q[b] <= written_q[b] & ~fresh;
+      if (start && !`BUG(143)) written_q <= written_q & ~fresh;
       if (writes && serves[b]) begin
-        words_q[b][row[b]] <= new_word[b];
-        written_q[b][row[b]] <= 1'b1;
+        words_q[row] <= new_word[b];
+        written_q[row] <= 1'b1;
       end
     end
   end

@@ -88,7 +88,7 @@ module lsu
   logic   for_entry, completes;
   assign answered = response.owner.entry;
   always_comb begin
-    unique case (response.kind)
+    case (response.kind)
       RESPONSE_STORED: acknowledge = response_valid;
       RESPONSE_ATOMIC_OLD: acknowledge = response_valid && response.owner.posted && !response.owner.core_scope;
       default: acknowledge = 1'b0;
@@ -98,21 +98,31 @@ module lsu
   assign for_entry = response_valid && !acknowledge && !response.owner.posted;
   assign completes = for_entry && outstanding_q[answered] == 1 && all_sent_q[answered];
 
-  // The lanes' bytes of the line.
+  // The lanes' bytes of the line, which is the first of a lane's or the next.
   row_t merged[4];
-  logic [31:0] at;
+  logic in_first;
+  logic [LINE_SHIFT-1:0] offset;
+  logic [15:0] all_bytes;
+  logic [2*L1_LINE_BYTES-1:0] here;
+  logic [2*LINE_BITS-1:0] bytes;
   always_comb begin
-    at = '0;
+    all_bytes = 16'((17'd1 << (5'd1 << entry_uop_q[answered].memory.log_bytes)) - 17'd1);
+    in_first = 1'b0;
+    offset = '0;
+    here = '0;
+    bytes = '0;
     for (int r = 0; r < 4; r++) merged[r] = entry_rows_q[answered][r];
-    if (for_entry)
-      for (int l = 0; l < LANES; l++)
-        if (response.owner.lanes[l])
-          for (int i = 0; i < 16; i++) begin
-            at = entry_address_q[answered][l] + 32'(i);
-            if (i < (1 << entry_uop_q[answered].memory.log_bytes)
-                && at[31:LINE_SHIFT] == response.line[31:LINE_SHIFT])
-              merged[i/4][l][8*(i%4)+:8] = response.data[8*at[LINE_SHIFT-1:0]+:8];
-          end
+    for (int l = 0; l < LANES; l++) begin
+      offset = entry_address_q[answered][l][LINE_SHIFT-1:0];
+      in_first = entry_address_q[answered][l][31:LINE_SHIFT] == response.line[31:LINE_SHIFT];
+      here = in_first ? {{L1_LINE_BYTES{1'b0}}, {L1_LINE_BYTES{1'b1}}} : {{L1_LINE_BYTES{1'b1}}, {L1_LINE_BYTES{1'b0}}};
+      bytes = in_first ? {{LINE_BITS{1'b0}}, response.data} : {response.data, {LINE_BITS{1'b0}}};
+      here = here >> offset;
+      bytes = bytes >> {offset, 3'd0};
+      for (int i = 0; i < 16; i++)
+        if (for_entry && response.owner.lanes[l] && all_bytes[i] && here[i])
+          merged[i/4][l][8*(i%4)+:8] = bytes[8*i+:8];
+    end
   end
 
   // Local results on their way, the next in place 0.
@@ -204,12 +214,13 @@ module lsu
 
   // L1.
   logic [LANES-1:0][1:0] left_q, left, served, all_parts;
-  logic [LINE_SHIFT:0] line_end;
+  logic [LINE_SHIFT:0] line_end, one;
+  assign one = 1;
   always_comb begin
     line_end = '0;
     for (int l = 0; l < LANES; l++) begin
       line_end = (LINE_SHIFT+1)'(address[l][LINE_SHIFT-1:0])
-          + ((LINE_SHIFT+1)'(1) << head.memory.log_bytes) - (LINE_SHIFT+1)'(1);
+          + (one << head.memory.log_bytes) - one;
       all_parts[l][0] = mask[l];
       all_parts[l][1] = mask[l] && line_end[LINE_SHIFT] && !`BUG(137);
     end

@@ -36,7 +36,7 @@ module register_file
     assign read_row[b] = written_q[read_slot[b]][read_register[b]]
         ? rows_q[{read_slot[b], read_register[b][REG_BITS-1:BANK_BITS]}] : {LANES{value}};
     always_ff @(posedge clk)
-      if (write && bank_of(write_register, write_slot) == BANK_BITS'(b))
+      if (write && int'(bank_of(write_register, write_slot)) == b)
         for (int l = 0; l < LANES; l++)
           if (write_mask[l]) rows_q[{write_slot, write_register[REG_BITS-1:BANK_BITS]}][l] <= write_row[l];
           else if (fresh_write && !`BUG(161)) rows_q[{write_slot, write_register[REG_BITS-1:BANK_BITS]}][l] <= fresh;

@@ -18,7 +18,7 @@ module special_registers
 
   logic [31:0] uniform_value;
   always_comb begin
-    unique case (code)
+    case (code)
       SR_WAVE_ID: uniform_value = 32'(wave_id);
       SR_WORKGROUP_ID_X: uniform_value = group_id[0];
       SR_WORKGROUP_ID_Y: uniform_value = group_id[1];
@@ -29,7 +29,7 @@ module special_registers
       SR_GRID_SIZE_X: uniform_value = launch.grid_size[0];
       SR_GRID_SIZE_Y: uniform_value = launch.grid_size[1];
       SR_GRID_SIZE_Z: uniform_value = launch.grid_size[2];
-      SR_WAVE_WIDTH: uniform_value = 32'(LANES);
+      SR_WAVE_WIDTH: uniform_value = unsigned'(LANES);
       SR_NUM_WAVES: uniform_value = launch.waves;
       // No matrix instructions: mma_supported, m, n and k are 0.
       default: uniform_value = '0;
@@ -42,16 +42,16 @@ module special_registers
     row = {LANES{uniform_value}};
     if (valid && code inside {SR_THREAD_ID_X, SR_THREAD_ID_Y, SR_THREAD_ID_Z, SR_LANE_ID}) begin
       for (int l = 0; l < LANES; l++) begin
-        thread = small_t'(32'(wave_id) * LANES + l);
+        thread = small_t'(int'(wave_id) * LANES + l);
         x = thread % size_x;
         line = thread / size_x;
         y = line % size_y;
         z = line / size_y;
-        unique case (code)
+        case (code)
           SR_THREAD_ID_X: row[l] = 32'(x);
           SR_THREAD_ID_Y: row[l] = 32'(y);
           SR_THREAD_ID_Z: row[l] = 32'(z);
-          default: row[l] = 32'(l);
+          default: row[l] = unsigned'(l);
         endcase
       end
     end

@@ -72,7 +72,7 @@ module wave
   function automatic logic [MAX_REGISTERS-1:0] rows_of(input reg_t first, input logic [2:0] rows);
     logic [MAX_REGISTERS-1:0] set;
     set = '0;
-    for (int i = 0; i < 4; i++) if (3'(i) < rows) set[first + REG_BITS'(i)] = 1'b1;
+    for (int i = 0; i < 4; i++) if (i < int'(rows)) set[first + reg_t'(i)] = 1'b1;
     return set;
   endfunction
 

@@ -32,7 +32,7 @@ module wave_core
   logic barrier, end_wave, empty;
 
   // Issue.
-  logic   issue_valid, effective, collect, step, jump, control_ended, control_fault, end_code, redirect;
+  logic   issue_valid, collect, step, jump, control_ended, control_fault, end_code, redirect;
   logic   fence, invalidate, issue_fault;
   slot_t  slot;
   uop_t   uop;
@@ -185,7 +185,7 @@ module wave_core
       .clk, .rst_n, .launch, .started, .resident, .ended, .at_barrier, .buffered, .hazard_free, .needs_collector,
       .drains, .is_release, .release_passes, .collecting, .collector_free, .pred_write, .pred_slot, .pred_index,
       .pred_mask, .pred_value(result_pred), .valid(issue_valid), .slot, .uop, .active, .live, .guard, .condition,
-      .lanes, .effective, .collect, .step, .call_target, .next(next_pc), .jump, .control_ended, .control_fault,
+      .lanes, .collect, .step, .call_target, .next(next_pc), .jump, .control_ended, .control_fault,
       .control_fault_kind, .end_code, .end_wave, .redirect, .barrier, .passes, .fence, .invalidate, .shadow,
       .shadow_ends, .shadow_after, .fault(issue_fault), .fault_kind(issue_fault_kind), .seq);
   divergence u_divergence (
@@ -238,7 +238,7 @@ module wave_core
     trace.issue_word1 = uop.word1;
     trace.issue_words = uop.kind == KIND_END ? 2'd0 : uop.two_words ? 2'd2 : 2'd1;
     trace.issue_active = active;
-    trace.issue_lanes = effective ? lanes : '0;
+    trace.issue_lanes = lanes;
     trace.issue_wave = 32'(wave_id[slot]);
     trace.issue_group = group_id[group_of[slot]];
     trace.issue_next = jump ? jump_target : next_pc;

@@ -312,7 +312,7 @@ package wave_core_pkg;
   // The new value of a word.
   function automatic logic [31:0] atomic_result(
       input logic [3:0] op, input logic [31:0] memory, input logic [31:0] operand, input logic [31:0] swap);
-    unique case (op)
+    case (op)
       4'd0: return memory + operand;
       4'd1: return memory - operand;
       4'd2: return memory < operand ? memory : operand;

@@ -53,8 +53,8 @@ module workgroup
       if (start_valid && !resident_q[w] && waves_left != 0) begin
         started[w] = 1'b1;
         start_wave[w] = SLOT_BITS'(next_wave);
-        for (int l = 0; l < LANES; l++) started_lanes[w][l] = 32'(l) < lanes_left || `BUG(127);
-        lanes_left = lanes_left - 32'(LANES);
+        for (int l = 0; l < LANES; l++) started_lanes[w][l] = unsigned'(l) < lanes_left || `BUG(127);
+        lanes_left = lanes_left - unsigned'(LANES);
         next_wave = next_wave + 1;
         waves_left = waves_left - 1;
       end

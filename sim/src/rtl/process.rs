@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 
 /// Reports that may wait for the comparison.
 const QUEUE: usize = 256;
+/// Patience is counted in steps of this: time for which this process is stopped itself is none of it.
+const STEP: Duration = Duration::from_millis(50);
 /// Bytes of its messages that are kept: the last ones.
 const MESSAGES: usize = 4096;
 /// How long a process may take to end once its output has.
@@ -60,12 +62,23 @@ impl Process {
         Ok(Process { child, reports, messages, patience })
     }
 
+    fn receive(&self) -> Result<Report, RecvTimeoutError> {
+        let mut left = self.patience;
+        loop {
+            let step = left.min(STEP);
+            match self.reports.recv_timeout(step) {
+                Err(RecvTimeoutError::Timeout) if left > step => left -= step,
+                other => return other,
+            }
+        }
+    }
+
     /// The next report.
     ///
     /// # Errors
     /// Why there is none: the process said nothing for too long, or ended without an end.
     pub fn next(&mut self) -> Result<Report, String> {
-        match self.reports.recv_timeout(self.patience) {
+        match self.receive() {
             Ok(Report::Garbage(what)) => {
                 Err(self.with_messages(format!("its output makes no sense: {what}")))
             }
@@ -86,7 +99,7 @@ impl Process {
     /// # Errors
     /// It says more, or does not end.
     pub fn finish(&mut self) -> Result<(), String> {
-        match self.reports.recv_timeout(self.patience) {
+        match self.receive() {
             Ok(Report::Garbage(what)) => Err(what),
             Ok(_) => Err("it goes on behind its end".to_owned()),
             Err(RecvTimeoutError::Timeout) => {

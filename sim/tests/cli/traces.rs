@@ -261,19 +261,56 @@ fn retired(path: &std::path::Path) -> u64 {
     sum
 }
 
+/// Cycles of the longest stall of a record.
+fn longest(line: &str) -> u64 {
+    let stalls = line.split(" stalls=").nth(1).unwrap_or("").split(' ').next().unwrap_or("");
+    let one = |stall: &str| {
+        let (_, cycles) = stall.split_once(':')?;
+        let (from, to) = cycles.split_once('-')?;
+        Some(to.parse::<u64>().ok()? - from.parse::<u64>().ok()?)
+    };
+    stalls.split(',').filter_map(one).max().unwrap_or(0)
+}
+
+/// The window opens late in a long run, when viewers' files would long have been under way.
+#[test]
+fn a_late_trigger_leaves_logs_in_the_order_of_time() {
+    let scratch = scratch();
+    let run = "reduction --config tiny --size small";
+    scratch.out(&format!("{run} --wvfi whole.txt"));
+    let whole = String::from_utf8(scratch.read("whole.txt")).unwrap();
+    let all = records(&whole);
+    let most = all.iter().map(|line| longest(line)).max().unwrap();
+    let ran = scratch.run(&format!("{run} --trigger stall>{most} --wvfi t.txt"));
+    assert!(ran.code == 2 && ran.err.contains("has not happened"), "none is longer: {}", ran.err);
+    let kept = around(&scratch, run, |line| longest(line) >= most, 300, 300);
+    assert!(cycle_of(&kept[0]) > 1000, "it fires late: {}", kept[0]);
+    let least = most - 1;
+    let flags = format!("--trigger stall>{least} --trigger-before 300 --trigger-after 300");
+    scratch.out(&format!("{run} {flags} --wvfi t.txt --kanata t.kanata --fst t.fst"));
+    assert_eq!(records(&String::from_utf8(scratch.read("t.txt")).unwrap()), kept);
+    let issue =
+        |line: &String| line.split(" issue=").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
+    let mut expected: Vec<u64> = kept.iter().map(issue).collect();
+    expected.sort_unstable();
+    let (mut cycle, mut issues) = (0, Vec::new());
+    for line in String::from_utf8(scratch.read("t.kanata")).unwrap().lines() {
+        let words: Vec<&str> = line.split('\t').collect();
+        match words.as_slice() {
+            ["C=", at] => cycle = at.parse::<u64>().unwrap(),
+            ["C", cycles] => cycle += cycles.parse::<u64>().unwrap(),
+            ["S", _, "0", "I"] => issues.push(cycle),
+            _ => {}
+        }
+    }
+    assert_eq!(issues, expected);
+    assert_eq!(retired(&scratch.path("t.fst")), kept.len() as u64);
+}
+
 #[test]
 fn a_trigger_fires_at_a_long_stall_and_at_a_fault() {
     let scratch = scratch();
     let run = "k.wave --config tiny --grid 2";
-    let longest = |line: &str| {
-        let stalls = line.split(" stalls=").nth(1).unwrap_or("").split(' ').next().unwrap_or("");
-        let one = |stall: &str| {
-            let (_, cycles) = stall.split_once(':')?;
-            let (from, to) = cycles.split_once('-')?;
-            Some(to.parse::<u64>().ok()? - from.parse::<u64>().ok()?)
-        };
-        stalls.split(',').filter_map(one).max().unwrap_or(0)
-    };
     let kept = around(&scratch, run, |line| longest(line) > 20, 5, 5);
     scratch.out(&format!("{run} --trigger stall>20 --trigger-before 5 --trigger-after 5 --wvfi s.txt"));
     assert_eq!(records(&String::from_utf8(scratch.read("s.txt")).unwrap()), kept);

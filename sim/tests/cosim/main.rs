@@ -2,10 +2,14 @@
 
 mod bench;
 mod broken;
+#[path = "../campaign/mod.rs"]
+mod campaign;
 mod directed;
+mod foreign;
 mod latencies;
 mod machine;
 mod mutants;
 mod random;
 mod rules;
+mod suite;
 mod traces;

@@ -1,88 +1,157 @@
-//! Bugs planted in the RTL (`BUG(n)` in its sources) are all found, each by the programs that find it here.
+//! Bugs planted in the RTL (`BUG(n)` in its sources) are all found, each by the program that rtl-tests/README.md names.
 //!
 //! One executable holds them all, of the small core; `+bug=n` chooses one. Numbers from 101 on are the core's; the execution units' own are
 //! found by the tests of the units.
 
-use crate::bench::{Case, SMALL_WAVES, executable, script, small_config};
-use crate::directed::KERNELS;
-use std::collections::BTreeSet;
+use crate::bench::{SMALL_WAVES, executable, root};
+use crate::campaign::{Mutants, Verdict};
+use crate::suite::suite;
 use wave_sim::rtl::{self, Disagreement, Mode, Variant};
-use wave_sim::verify::generate::{self, Options, grow};
+
+/// Number of each bug in the sources, and what it does.
+const BUGS: &[(u32, &str)] = &[
+    (101, "a shadow is a cycle short"),
+    (102, "the wave that issued last comes first again"),
+    (103, "a negated guard is not negated"),
+    (104, "issue does not see the predicate that is written in its cycle"),
+    (105, "a control instruction whose guard leaves no lane has no shadow"),
+    (106, "fence and wait have no shadow"),
+    (107, "an acquire leaves the L1 as it is"),
+    (108, "a wave that is ready alone issues without a free collector"),
+    (109, "a destination is no hazard"),
+    (110, "a guard is no hazard"),
+    (111, "a barrier does not wait for the wave's accesses"),
+    (112, "fetch wants room for one more instruction"),
+    (113, "wait does not know of loads"),
+    (114, "a line of code replaces the way that was used last"),
+    (115, "the last group goes beyond the end of the code"),
+    (116, "a request does not see the line that arrives in its cycle"),
+    (117, "fetch takes its turn from slot 0 on"),
+    (118, "a redirect keeps the first half of an instruction"),
+    (119, "else forgets the lanes that finished the first side"),
+    (120, "endif without else forgets the lanes of the other side"),
+    (121, "continue leaves the loop"),
+    (122, "lanes that continued once come back in each iteration"),
+    (123, "the end of a construct that is walked over does not count"),
+    (124, "the end of a loop forgets the loop around it"),
+    (125, "return from another nesting depth is no fault"),
+    (126, "a barrier waits for waves that have ended, while something of them is in flight"),
+    (127, "surplus lanes of the last wave are active"),
+    (128, "a slot is given away while something is in flight"),
+    (129, "a bank reads two rows a cycle"),
+    (130, "a register named twice is read twice"),
+    (131, "a wave issues while it still reads operands"),
+    (132, "special functions hold their unit a cycle less"),
+    (133, "a write port is taken twice"),
+    (134, "only the oldest collector may go to the load/store unit"),
+    (135, "a load writes beside the result that has the port"),
+    (136, "one pending entry less"),
+    (137, "the part of an access beyond its line is forgotten"),
+    (138, "the place of a finished access is free a cycle late"),
+    (139, "local memory answers a cycle early"),
+    (140, "a misaligned atomic is no fault"),
+    (141, "lanes on one word of local memory take a pass each"),
+    (142, "workgroups share one part of local memory"),
+    (143, "local memory keeps what the last workgroup left"),
+    (144, "an atomic packet holds several lanes of one word"),
+    (145, "compare-and-swap stores what it compares with"),
+    (146, "a store does not outdate the line that is on its way"),
+    (147, "a hit is no use of its line"),
+    (148, "a streamed line is the last to go"),
+    (149, "an atomic of the L2 leaves the L1's copy"),
+    (150, "of two responses that are ready, a hit's comes first"),
+    (151, "an access passes the atomics on its line"),
+    (152, "an L1 hit answers a cycle early"),
+    (153, "a compare-and-swap that fails is written through"),
+    (154, "one access less joins a miss"),
+    (155, "a round of releases ends with its first acknowledgement"),
+    (156, "what a fence was granted outlives it"),
+    (157, "a long packet holds the port for one cycle"),
+    (158, "the L1 comes before code at the port"),
+    (159, "the dispatcher sees a workgroup's end a cycle late"),
+    (160, "registers of an ended wave live on in the next one"),
+    (161, "lanes that a first write leaves out keep what the slot had"),
+    (170, "one return entry less"),
+];
 
 /// Random programs that are tried at most.
 const SEEDS: u64 = 60;
 
-/// The numbers of the core's bugs, as the sources have them.
-fn numbers() -> BTreeSet<u32> {
-    let directory = rtl::directory().join("rtl");
-    let mut found = BTreeSet::new();
-    for entry in std::fs::read_dir(directory).expect("the sources") {
+#[test]
+fn the_list_has_every_bug_of_the_sources() {
+    let mut planted = Vec::new();
+    for entry in std::fs::read_dir(rtl::directory().join("rtl")).expect("the sources") {
         let path = entry.expect("a file").path();
         if path.extension().is_some_and(|e| e == "sv") {
             let text = std::fs::read_to_string(&path).expect("a text");
-            let numbers =
-                text.split("`BUG(").skip(1).filter_map(|rest| rest.split(')').next()?.parse::<u32>().ok());
-            found.extend(numbers);
+            let numbers = text.split("`BUG(").skip(1).filter_map(|rest| rest.split(')').next());
+            planted.extend(numbers.map(|number| number.parse::<u32>().expect("a number")));
         }
     }
-    found
-}
-
-fn cases() -> Vec<(String, Case)> {
-    let mut cases = Vec::new();
-    for (name, text) in KERNELS {
-        let text = crate::directed::kernel(text);
-        for (form, threads, grid) in
-            [("", 29, [1, 1, 1]), (", 12 workgroups", 8, [3, 2, 2]), (", all slots", 32, [2, 1, 1])]
-        {
-            let case = Case { config: small_config(), ..Case::of(&text, threads) };
-            cases.push((format!("{name}{form}"), case.grid(grid)));
-        }
-    }
-    let config = small_config();
-    for seed in 0..SEEDS {
-        let options = Options { fault: seed % 5 == 4, ..Options::of(&config) };
-        let generate::Case { program, launch, memory } = grow(seed, &options).case();
-        let script = if seed % 2 == 0 { script(seed as u32, 1, 6) } else { script(seed as u32, 2, 150) };
-        let case = Case { program, launch, memory, script, config: config.clone(), max_cycles: 2_000_000 };
-        cases.push((format!("random program {seed}"), case));
-    }
-    cases
+    planted.sort_unstable();
+    planted.dedup();
+    let listed: Vec<u32> = BUGS.iter().map(|&(number, _)| number).collect();
+    assert_eq!(planted, listed);
 }
 
 #[test]
-#[ignore = "builds another executable, which takes minutes, and four of the bugs are not found yet: --ignored"]
+#[ignore = "builds another executable, which takes minutes: --ignored"]
 fn every_planted_bug_is_found() {
-    let Some(core) = executable(&Variant { bugs: true, waves: Some(SMALL_WAVES), ..Variant::default() })
-    else {
-        return;
-    };
-    let mut cases = cases();
-    // Without a bug all is well, and that bounds what a run may take with one.
-    for (name, case) in &mut cases {
-        match case.run_on(&core, Mode::Cycle) {
-            Ok(agreement) => case.max_cycles = 2 * agreement.cycles.max(20_000) as u32,
-            Err(difference) => panic!("{name}: {difference}"),
-        }
-    }
+    let variant = Variant { bugs: true, waves: Some(SMALL_WAVES), ..Variant::default() };
+    let Some(core) = executable(&variant) else { return };
+    let cases = suite(&core, SEEDS);
+    let mut table = "| bug | what it does | found by | cycle | at |\n|---|---|---|---|---|\n".to_owned();
     let mut survivors = Vec::new();
-    for number in numbers() {
+    for &(number, what) in BUGS {
         let argument = format!("+bug={number}");
         let found = cases.iter().find_map(|(name, case)| {
             let difference = case.run_with(&core, Mode::Cycle, &[&argument]).err()?;
             Some((name, difference))
         });
-        match found {
-            Some((name, Disagreement::Differs { cycle, stage, .. })) => {
-                println!("{number}: {name}, cycle {cycle}, {stage}");
-            }
-            Some((name, Disagreement::Broken(what))) => {
-                println!("{number}: {name}, {}", what.lines().next().unwrap_or_default());
-            }
+        let (name, cycle, stage) = match found {
+            Some((name, Disagreement::Differs { cycle, stage, .. })) => (name, cycle.to_string(), stage),
+            Some((name, Disagreement::Broken(_))) => (name, String::new(), "no sense in its records"),
             Some((name, why)) => panic!("{number}, {name}: {why}"),
-            None => survivors.push(number),
-        }
+            None => {
+                survivors.push(number);
+                continue;
+            }
+        };
+        table += &format!("| {number} | {what} | {name} | {cycle} | {stage} |\n");
     }
+    println!("{table}");
     assert!(survivors.is_empty(), "bugs that nothing found: {survivors:?}");
-    assert!(numbers().len() >= 30);
+    let readme = std::fs::read_to_string(root().join("rtl-tests/README.md")).expect("the README");
+    assert!(readme.contains(&table), "rtl-tests/README.md has another table than this:\n{table}");
+}
+
+/// Random programs that are tried on each mutant.
+const CAMPAIGN_SEEDS: u64 = 10;
+
+#[test]
+#[ignore = "run by scripts/rtl_mutants.py, which makes the mutants"]
+fn campaign() {
+    let mutants = Mutants::made();
+    let variant = Variant { waves: Some(SMALL_WAVES), ..Variant::default() };
+    let model = mutants.model(rtl::wave_core(&rtl::directory(), &variant).expect("the sources"));
+    let core = rtl::build(&model, &root().join("target/rtl")).unwrap_or_else(|error| panic!("{error}"));
+    let cases = suite(&core, CAMPAIGN_SEEDS);
+    mutants.run(|number| {
+        let argument = format!("+mutant={number}");
+        for (name, case) in &cases {
+            let run = |mode| case.run_with(&core, mode, &[&argument]);
+            if run(Mode::Cycle).is_ok() {
+                continue;
+            }
+            // What is seen only in the cycles is no matter of results.
+            let how = match run(Mode::Architectural) {
+                Ok(_) => "cycle",
+                Err(Disagreement::Broken(_)) => "crash",
+                Err(difference) if difference.to_string().contains("it gives up in cycle") => "time-out",
+                Err(_) => "architectural",
+            };
+            return Verdict::Killed(how, name.clone());
+        }
+        Verdict::Survived
+    });
 }

@@ -8,19 +8,30 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use wave_sim::config::Config;
 use wave_sim::rtl::coverage::Coverage;
-use wave_sim::rtl::{Agreement, Disagreement, Mode, Trial, Variant};
+use wave_sim::rtl::{self, Agreement, Disagreement, Mode, Trial, Variant};
 use wave_sim::trace::{How, Recorder, Window};
-use wave_sim::verify::generate;
+use wave_sim::verify::generate::{self, Options, grow};
 
-/// Programs on the core of `configs/rtl.ron`, and on the small one.
-const PROGRAMS: [u64; 2] = [40, 160];
+/// Programs on the core of `configs/rtl.ron`, of the usual size, and short ones; and on the small core.
+const PROGRAMS: u64 = 40;
+const SHORT: u64 = 160;
+const ON_THE_SMALL_CORE: u64 = 160;
 
 fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable).ok().map_or(default, |text| text.parse().expect("a number"))
 }
 
 fn run(core: &Path, config: &Config, seed: u64, met: &mut Coverage) -> Result<Agreement, Disagreement> {
-    let Trial { tree, script } = Trial::of(config, seed, None);
+    trial(core, config, seed, Trial::of(config, seed, None), met)
+}
+
+fn trial(
+    core: &Path,
+    config: &Config,
+    seed: u64,
+    Trial { tree, script }: Trial,
+    met: &mut Coverage,
+) -> Result<Agreement, Disagreement> {
     let generate::Case { program, launch, memory } = tree.case();
     let case = Case { program, launch, memory, script, config: config.clone(), max_cycles: 2_000_000 };
     // Some in both modes: what agrees in each cycle agrees.
@@ -39,15 +50,34 @@ fn run(core: &Path, config: &Config, seed: u64, met: &mut Coverage) -> Result<Ag
 #[test]
 fn random_programs_agree_in_every_cycle() {
     if let Some(core) = core() {
-        programs_agree(core, &config(), PROGRAMS[0], "");
+        programs_agree(core, &config(), PROGRAMS, "");
     }
+}
+
+/// Many short programs say more in a second than few long ones.
+#[test]
+fn short_random_programs_agree_in_every_cycle() {
+    let Some(core) = core() else { return };
+    let config = config();
+    let first = number("WAVE_SIM_SEED", 0);
+    let mut met = Coverage::new(&config);
+    for seed in first..first + SHORT * number("WAVE_SIM_PROGRAMS", 1) {
+        let options = Options { nodes: 10, pairs: true, max_threads: 24, ..Options::of(&config) };
+        let short = Trial { tree: grow(seed, &options), script: rtl::script(seed, (1, 8)) };
+        if let Err(difference) = trial(core, &config, seed, short, &mut met) {
+            panic!("seed {seed}: {difference}");
+        }
+    }
+    let (hit, of) = met.pairs_hit();
+    println!("{hit} of {of} pairs of bins, {} instructions", met.instructions());
+    assert_eq!(met.contradictions(), []);
 }
 
 #[test]
 #[ignore = "builds another executable, which takes minutes: --ignored"]
 fn random_programs_agree_on_the_small_core() {
     if let Some(core) = executable(&Variant { waves: Some(SMALL_WAVES), ..Variant::default() }) {
-        programs_agree(&core, &small_config(), PROGRAMS[1], " --small");
+        programs_agree(&core, &small_config(), ON_THE_SMALL_CORE, " --small");
     }
 }
 

@@ -121,7 +121,7 @@ const RULES: &[Rule] = &[
         "F2",
         "groups cut off by the end of the code",
         || times(5, "nop"),
-        Some(("core.fetch.words", |c| c.core.fetch.words = 4, "fetch")),
+        Some(("core.fetch.words", |c| c.core.fetch.words = 4, "decode")),
         &[115],
     ),
     rule(
@@ -241,7 +241,7 @@ const RULES: &[Rule] = &[
              icmp_ge p1, r4, r3\nbreak p1\nendloop\nwait"
                 .to_owned()
         },
-        Some(("core.branch_latency_cycles", |c| c.core.branch_latency_cycles += 1, "fetch")),
+        Some(("core.branch_latency_cycles", |c| c.core.branch_latency_cycles += 1, "issue")),
         &[101],
     )
     .threads(16),
@@ -288,7 +288,7 @@ const RULES: &[Rule] = &[
              device_load_u32 r7, r3"
                 .to_owned()
         },
-        Some(("core.branch_latency_cycles", |c| c.core.branch_latency_cycles += 1, "fetch")),
+        Some(("core.branch_latency_cycles", |c| c.core.branch_latency_cycles += 1, "issue")),
         &[106, 107],
     )
     .threads(16),
@@ -328,22 +328,21 @@ const RULES: &[Rule] = &[
     ),
     rule(
         "X1",
-        "two classes of one unit, ready in one cycle",
-        || "imad r2, r4, r8, r12\nmov r3, r0\nimad r5, r4, r8, r12\nmov r6, r0\nicmp_eq p1, r4, r8\nimad r7, r4, r8, r12\nmov r3, r1\nmov r6, r1".to_owned(),
+        "an instruction that waits for its unit, which another class keeps",
+        || "idiv r2, r0, r1\nfdiv r3, r0, r1\niadd r4, r0, r1".to_owned(),
         Some((
-            "a unit of its own for int_mul",
+            "a unit of its own for fp32_div",
             |c| {
-                let unit = unit(c, ExecClass::IntMul);
-                let place = unit.classes.iter().position(|c| c.class == ExecClass::IntMul).expect("the class");
-                let classes = vec![unit.classes.remove(place)];
+                let unit = unit(c, ExecClass::Fp32Div);
+                let place = unit.classes.iter().position(|c| c.class == ExecClass::Fp32Div);
+                let classes = vec![unit.classes.remove(place.expect("the class"))];
                 let lanes = unit.lanes;
-                c.core.units.push(Unit { name: "mul".to_owned(), lanes, classes });
+                c.core.units.push(Unit { name: "fdiv".to_owned(), lanes, classes });
             },
             "execute",
         )),
         &[],
-    )
-    .threads(32),
+    ),
     rule(
         "X2",
         "units that are busy for an interval",
@@ -430,18 +429,17 @@ const RULES: &[Rule] = &[
         "L7",
         "more loads than pending entries; more complete loads than return entries",
         || {
-            let pile: String = (0..12)
-                .map(|n| format!("iadd r3, r1, r1\nlocal_load_u64 r{}, r2\n", 8 + 2 * n))
-                .collect();
-            format!(
-                "mov_imm r3, 64\ndevice_load_u32 r4, r2\ndevice_load_u32 r5, r3\ndevice_load_u32 r6, r2\ndevice_load_u32 r7, r3\n\
-                 device_load_u32 r8, r2\ndevice_load_u32 r9, r3\n{pile}"
-            )
+            let pile: String =
+                (4..13).map(|n| format!("iadd r3, r1, r1\nlocal_load_u64 r{}, r2\n", 2 * n)).collect();
+            let lines: String = (0..4).map(|n| format!("mov_imm r{}, {}\n", 26 + n, 64 * n)).collect();
+            let loads: String =
+                (0..8).map(|n| format!("device_load_u32 r{}, r{}\n", 8 + n, 26 + n % 4)).collect();
+            format!("{lines}{loads}{pile}")
         },
-        Some(("core.lsu.pending_entries", |c| c.core.lsu.pending_entries = 5, "write-back")),
+        Some(("core.lsu.pending_entries", |c| c.core.lsu.pending_entries = 5, "access")),
         &[136, 170],
     )
-    .threads(32),
+    .threads(256),
     rule(
         "L8",
         "hits, misses and stores of the L1",
@@ -450,6 +448,12 @@ const RULES: &[Rule] = &[
         &[152],
     ),
 ];
+
+/// The programs whose workgroups have at most so many threads.
+pub fn cases(threads: u32) -> impl Iterator<Item = (String, Case)> {
+    let fit = RULES.iter().filter(move |rule| rule.threads <= threads);
+    fit.map(|rule| (format!("rule {}", rule.name), rule.case()))
+}
 
 /// The names of the rules in the book.
 fn numbered() -> Vec<String> {

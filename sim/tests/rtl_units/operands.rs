@@ -160,6 +160,10 @@ fn requests(op: Op, random: usize, seed: u64) -> impl Iterator<Item = Request> +
                 let high = if matches!(kind(op), Kind::Half | Kind::Bfloat) { 16 } else { 0 };
                 [0, 1, 2, 3]
                     .map(|place| if place < fields.len() { pick(place) | pick(place) << high } else { 0 })
+            } else if op.info().class == ExecClass::Sfu && rng.random_range(0..8) == 0 {
+                // Next to a multiple of pi/2 most of the argument cancels.
+                let quadrants = f64::from(rng.random_range(1..700u32));
+                [(quadrants * std::f64::consts::FRAC_PI_2) as f32; 4].map(f32::to_bits)
             } else {
                 random_tuple(kind(op), &mut rng)
             };
@@ -241,12 +245,35 @@ fn random_integer(rng: &mut Pcg64Mcg) -> u32 {
 }
 
 /// Floating-point numbers whose sums and products meet: exponents of the second near the first, of the third near the
-/// product, and fractions with runs of equal bits, next to which ties lie. One tuple in four is any bits.
+/// product, and fractions with runs of equal bits, next to which ties lie. One tuple in four is any bits; some are single bits, or exact ties.
 fn random_floats(rng: &mut Pcg64Mcg, exponent_bits: u32, fraction_bits: u32) -> [u32; 4] {
     let (top, bias) = ((1i64 << exponent_bits) - 1, (1i64 << (exponent_bits - 1)) - 1);
     let all = (1u64 << (1 + exponent_bits + fraction_bits)) - 1;
-    if rng.random_range(0..4) == 0 {
-        return [(); 4].map(|()| (rng.next_u64() & all) as u32);
+    let signed = |rng: &mut Pcg64Mcg, magnitude: u32| {
+        magnitude | u32::from(rng.random::<bool>()) << (exponent_bits + fraction_bits)
+    };
+    match rng.random_range(0..16) {
+        0..=3 => return [(); 4].map(|()| (rng.next_u64() & all) as u32),
+        // One bit or none.
+        4 => {
+            let bits = exponent_bits + fraction_bits;
+            return [(); 4].map(|()| {
+                let bit = u32::from(rng.random::<bool>()) << rng.random_range(0..bits);
+                signed(rng, bit)
+            });
+        }
+        // A product half way between two numbers, and an addend far below it.
+        5 => {
+            let mut factor = |bits: u32| {
+                let odd = rng.random_range(0..1u32 << (bits - 2)) | 1;
+                (bias as u32) << fraction_bits | odd << (fraction_bits - bits)
+            };
+            let half = fraction_bits.div_ceil(2);
+            let [a, b] = [factor(half), factor(fraction_bits + 1 - half)];
+            let tiny = rng.random_range(0..(bias as u32 / 2) << fraction_bits);
+            return [signed(rng, a), signed(rng, b), signed(rng, tiny), 0];
+        }
+        _ => {}
     }
     let reach = i64::from(fraction_bits) + 4;
     let a = rng.random_range(0..=top);

@@ -1,0 +1,310 @@
+#!/usr/bin/env python3
+"""Mutation campaign of the RTL: does the co-simulation find small faults that nobody chose?
+
+    python3 -m venv /tmp/rtl && /tmp/rtl/bin/pip install pyosys pyslang
+    /tmp/rtl/bin/python scripts/rtl_mutants.py                 # makes the mutants, runs them, prints the table
+    /tmp/rtl/bin/python scripts/rtl_mutants.py make GROUP...   # netlists only
+    /tmp/rtl/bin/python scripts/rtl_mutants.py run GROUP...    # builds and runs what is made
+    /tmp/rtl/bin/python scripts/rtl_mutants.py table           # counts what has been run
+
+Each module of a group is read with yosys-slang and becomes a netlist; `mutate` picks faults in it (a bit of a cell's
+port is inverted, constant, or another bit's value) and adds them all, of which `+mutant=n` chooses one when the
+program starts. The rest of the core is the original SystemVerilog, so one executable a group holds all its mutants.
+`cargo test --test cosim` (core) and `--test rtl_units` (execution units) then run their programs and operands against
+each mutant. Everything goes to target/mutants/GROUP: netlist.v, mutants.tsv, results.tsv.
+"""
+
+import argparse
+import os
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+import sys
+
+from rtl_sources import PARAMETERS, ROOT, RTL, UNITS, children, pyosys, slang_options, source
+
+OUT = ROOT / "target" / "mutants"
+# Modules of an executable.
+GROUPS = {
+    "core": ["workgroup", "fetch", "decode", "decoder", "wave", "issue", "divergence", "special_registers", "releases",
+             "memory_port", "dispatcher", "collector", "register_file", "execute", "writeback", "lsu", "coalesce",
+             "local_memory", "l1", "l1_replacement", "l1_requests", "l1_responses", "l1_waiters"],
+    "integer": ["unit_int", "int_lane", "unit_int_mul", "int_mul_lane", "unit_convert", "convert_lane", "unit_wave"],
+    "floating": ["unit_fp", "fp_lane", "fp_fma", "fp_simple"],
+    "division": ["unit_int_div", "int_div_lane", "unit_fp_div", "fp_sqrt_lane", "fp_div_lane"],
+    "special": ["unit_sfu", "sfu_lane"],
+}
+SELECT_BITS = 12
+
+
+def is_unit(group):
+    return source(GROUPS[group][0]).parent == UNITS
+
+
+class Header:
+    """Name, imports, parameters and ports of a module, from its text."""
+
+    PORT = re.compile(r"^\s*(input|output)\s+(.*?)\s*\b(\w+)((?:\[[^\]]+\])*)\s*,?\s*$")
+
+    def __init__(self, module):
+        text = source(module).read_text()
+        self.text = re.search(rf"^module {module}\b.*?^\);", text, re.M | re.S).group(0)
+        self.ports = []  # (direction, type, name, unpacked dimensions)
+        for line in self.text.splitlines():
+            if port := self.PORT.match(line.split("//")[0]):
+                direction, kind, name, dimensions = port.groups()
+                self.ports.append((direction, kind, name, re.findall(r"\[([^\]]+)\]", dimensions)))
+        self.imports = re.findall(r"^\s*import [^;]+;", self.text, re.M)
+        self.parameters = re.findall(r"^\s*parameter (.*?),?\s*(?://.*)?$", self.text, re.M)
+
+
+def flat_index(dimensions, name, index):
+    """Part of the vector `name` that holds an element of an unpacked array: element 0 is leftmost."""
+    place = "0"
+    for size, i in zip(dimensions, index):
+        place = f"({place}) * ({size}) + ({size}) - 1 - {i}"
+    whole = " * ".join(f"({size})" for size in dimensions)
+    width = f"($bits({name}) / ({whole}))"
+    return f"{name}[({place}) * {width} +: {width}]"
+
+
+def array_copy(direction, name, dimensions, flat, inward):
+    """Connects the unpacked array `name` with the vector `flat`; `inward` if the array drives it."""
+    index = [f"i{k}" for k in range(len(dimensions))]
+    loops = "".join(f"for (genvar {i} = 0; {i} < {size}; {i}++) " for i, size in zip(index, dimensions))
+    element = name + "".join(f"[{i}]" for i in index)
+    part = flat_index(dimensions, flat, index)
+    left, right = (part, element) if inward else (element, part)
+    return f"  {loops}begin : gen_{name}\n    assign {left} = {right};\n  end\n"
+
+
+def outer_wrapper(module, widths):
+    """The module, with its own ports, around its netlist, whose ports are vectors."""
+    header = Header(module)
+    body, connections = "", []
+    for direction, _, name, dimensions in header.ports:
+        if dimensions:
+            body += f"  logic [{widths[name] - 1}:0] flat_{name};\n"
+            body += array_copy(direction, name, dimensions, f"flat_{name}", direction == "input")
+            connections.append(f".{name}(flat_{name})")
+        else:
+            connections.append(f".{name}")
+    return f"{header.text}\n{body}  {module}__net u_net ({', '.join(connections)});\nendmodule\n"
+
+
+def inner_wrapper(module, widths):
+    """A module with vectors for ports around the original one, for a netlist that instantiates it."""
+    header = Header(module)
+    ports, body, connections = [], "", []
+    for parameter in header.parameters:
+        name = re.match(r"int (\w+)", parameter).group(1)
+        value = PARAMETERS.get(module, {}).get(name)
+        body += f"  localparam int {name} = {value};\n" if value else f"  localparam {parameter};\n"
+    for direction, kind, name, dimensions in header.ports:
+        ports.append(f"{direction} logic [{widths[name] - 1}:0] {name}")
+        if dimensions:
+            shape = "".join(f"[{size}]" for size in dimensions)
+            body += f"  {kind} array_{name}{shape};\n"
+            body += array_copy(direction, f"array_{name}", dimensions, name, direction == "output")
+            connections.append(f".{name}(array_{name})")
+        elif direction == "input" and kind.split()[0] != "logic":
+            # An enumeration takes no vector without a cast.
+            body += f"  {kind} typed_{name};\n  assign typed_{name} = {kind}'({name});\n"
+            connections.append(f".{name}(typed_{name})")
+        else:
+            connections.append(f".{name}")
+    overrides = PARAMETERS.get(module, {})
+    own = f" #({', '.join(f'.{k}({v})' for k, v in overrides.items())})" if overrides else ""
+    imports = "".join(line + "\n" for line in header.imports)
+    return (f"module {module}__flat\n{imports}({', '.join(ports)});\n{body}"
+            f"  {module}{own} u ({', '.join(connections)});\nendmodule\n")
+
+
+SELECT = """// Which mutant runs: +mutant=n, 0 or nothing for none.
+module mutant_select (output logic [11:0] number);
+  initial if (!$value$plusargs("mutant=%d", number)) number = '0;
+endmodule
+"""
+
+
+def netlist(yosys, module, group, count, first, seed, directory):
+    """Writes the netlist of a module with `count` mutants numbered from `first`; gives its mutants and port widths.
+
+    A mutant is (number, module, mode, cell type, port, bit, source)."""
+    design = yosys.Design()
+
+    def run(command):
+        yosys.run_pass(command, design)
+
+    black = children(module)
+    boxes = [f"--blackboxed-module {c}" for c in black]
+    run(" ".join(map(str, ["read_slang", "-DWAVE_MAX_WAVES=4", "--ignore-assertions", *boxes, *slang_options(module)])))
+    run(f"hierarchy -top {module}")
+    run("opt -full")
+    run("wreduce")
+    run("opt_clean -purge")
+    net = next(m for m in design.modules_.values() if m.name.str() == f"\\{module}")
+    widths = {c: {} for c in [module, *black]}
+    for m in design.modules_.values():
+        name = m.name.str()[1:]
+        if name in widths:
+            widths[name] = {w.name.str()[1:]: w.width for w in m.wires_.values() if w.port_id}
+    kinds = {c.name.str().removeprefix("\\"): c.type.str().removeprefix("\\") for c in net.cells_.values()}
+    script = directory / "mutate.ys"
+    run(f"mutate -list {2 * count} -seed {seed} -o {script} {module}/c:* {module}/t:$meminit* %d")
+    def is_logic(line):
+        """A mutated clock is no fault of logic; memories have only an address, data, and what enables a write."""
+        cell, port = re.search(r" -cell (\S+) -port (\S+) ", line).groups()
+        of_memory = {"$memrd_v2": ["ADDR", "DATA"], "$memwr_v2": ["ADDR", "DATA", "EN"]}
+        return "CLK" not in port and port in of_memory.get(kinds[cell], [port])
+
+    candidates = [line for line in script.read_text().splitlines() if is_logic(line)]
+    chosen = sorted(random.Random(seed).sample(candidates, min(count, len(candidates))))
+    mutants = []
+    for number, line in enumerate(chosen, first):
+        field = dict(re.findall(r"-(\w+) (\S+)", line))
+        where = ", ".join(re.findall(r"-src (\S+)", line))
+        mode = field["mode"] + (f" with bit {field['ctrlbit']}" if "ctrlbit" in field else "")
+        mutants.append((number, module, mode, kinds[field["cell"]], field["port"], field["portbit"],
+                        re.sub(r"\S*/rtl/", "", where)))
+        run(line.replace("mutate ", f"mutate -ctrl mutant {SELECT_BITS} {number} ", 1))
+    select = next((w for w in net.wires_.values() if w.name.str() == "\\mutant"), None)
+    if select:
+        select.port_input = False
+        net.fixup_ports()
+        cell = net.addCell(yosys.IdString("\\u_mutant"), yosys.IdString("\\mutant_select"))
+        cell.setPort(yosys.IdString("\\number"), yosys.SigSpec(select))
+    for c in list(net.cells_.values()):
+        name = c.type.str()[1:]
+        if name in black:
+            c.type = yosys.IdString(f"\\{name}__net" if name in GROUPS[group] else f"\\{name}__flat")
+    run(f"rename {module} {module}__net")
+    run("bmuxmap")
+    run("demuxmap")
+    run("bwmuxmap")
+    run("setundef -zero")
+    run("opt_clean")
+    run(f"write_verilog -noattr {directory / module}.v")
+    return mutants, widths
+
+
+def make(group, count, seed):
+    """The netlists of a group, its wrappers and its list of mutants."""
+    yosys = pyosys()
+    directory = OUT / group
+    directory.mkdir(parents=True, exist_ok=True)
+    modules = GROUPS[group]
+    size = {m: len(source(m).read_text().splitlines()) for g in GROUPS.values() for m in g}
+    share = count / sum(size.values())
+    mutants, widths, text = [], {}, SELECT
+    for module in modules:
+        found, ports = netlist(yosys, module, group, max(8, round(size[module] * share)), len(mutants) + 1, seed,
+                               directory)
+        mutants += found
+        widths |= ports
+        text += (directory / f"{module}.v").read_text()
+        (directory / f"{module}.v").unlink()
+    inner = sorted({c for m in modules for c in children(m)} - set(modules))
+    # The netlists take the place of their sources; the others are as they are.
+    text += "".join(outer_wrapper(m, widths[m]) for m in modules)
+    text += "".join(inner_wrapper(m, widths[m]) for m in inner)
+    assert len(mutants) < 1 << SELECT_BITS
+    (directory / "results.tsv").unlink(missing_ok=True)
+    (directory / "netlist.sv").write_text(text)
+    (directory / "modules.txt").write_text("".join(m + "\n" for m in modules))
+    rows = ["\t".join(map(str, m)) + "\n" for m in mutants]
+    (directory / "mutants.tsv").write_text("number\tmodule\tmode\tcell\tport\tbit\tsource\n" + "".join(rows))
+
+
+def test_binaries():
+    """The two test programs, built and copied, so that later builds do not change a campaign that runs."""
+    build = subprocess.run(["cargo", "test", "-p", "wave-sim", "--no-run", "--test", "cosim", "--test", "rtl_units"],
+                           cwd=ROOT, stderr=subprocess.PIPE, text=True)
+    if build.returncode:
+        sys.exit(build.stderr)
+    binaries = {}
+    for name, path in re.findall(r"tests/(\w+)/main\.rs \((.*?)\)", build.stderr):
+        binaries[name] = OUT / name
+        shutil.copy2(ROOT / path, binaries[name])
+    return binaries
+
+
+def run(groups):
+    binaries = test_binaries()
+    for group in groups:
+        if not (OUT / group / "mutants.tsv").exists():
+            sys.exit(f"there are no mutants of {group} yet: scripts/rtl_mutants.py make {group}")
+        binary = binaries["rtl_units" if is_unit(group) else "cosim"]
+        environment = os.environ | {"WAVE_SIM_MUTANTS": str(OUT / group)}
+        command = [binary, "mutants::campaign", "--exact", "--ignored", "--nocapture"]
+        # Cargo runs tests in the directory of their package.
+        with open(OUT / group / "log", "w") as log:
+            failed = subprocess.run(command, cwd=ROOT / "sim", env=environment, stdout=log, stderr=log).returncode
+        if failed:
+            sys.exit(f"{group}: see {OUT / group / 'log'}")
+        print(f"{group}: done", flush=True)
+
+
+def rows(path):
+    return [line.split("\t") for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def table():
+    """Markdown: what became of the mutants of each module; then the survivors go to survivors.tsv."""
+    ways = ["architectural", "cycle", "time-out", "crash", "survived"]
+    print("| module | mutants | " + " | ".join(ways) + " |\n|---|" + "---|" * (len(ways) + 1))
+    total = dict.fromkeys(ways, 0)
+    survivors = ["group\tnumber\tmodule\tmode\tcell\tport\tbit\tsource"]
+    for group, modules in GROUPS.items():
+        mutants = {row[0]: row for row in rows(OUT / group / "mutants.tsv")[1:]}
+        results = {row[0]: row[1] for row in rows(OUT / group / "results.tsv")}
+        for module in modules:
+            of_module = [results[n] for n, row in mutants.items() if row[1] == module and n in results]
+            counts = [of_module.count(way) for way in ways]
+            print(f"| `{module}` | {len(of_module)} | " + " | ".join(map(str, counts)) + " |")
+            for way, count in zip(ways, counts):
+                total[way] += count
+        survivors += ["\t".join([group, *mutants[n]]) for n, way in results.items() if way == "survived"]
+    print(f"| all | {sum(total.values())} | " + " | ".join(str(total[way]) for way in ways) + " |")
+    (OUT / "survivors.tsv").write_text("".join(line + "\n" for line in survivors))
+
+
+def make_apart(group, arguments):
+    """`make` in a process of its own: yosys ends the whole process when it fails, and has much to say."""
+    (OUT / group).mkdir(parents=True, exist_ok=True)
+    log = OUT / group / "yosys.log"
+    options = ["--count", str(arguments.count), "--seed", str(arguments.seed)]
+    with open(log, "w") as output:
+        failed = subprocess.run([sys.executable, __file__, "netlists", group, *options], stdout=output,
+                                stderr=output).returncode
+    if failed:
+        sys.exit(f"{group}: {log.read_text().splitlines()[-1][:500]}\n(see {log})")
+    print(f"{group}: {len(rows(OUT / group / 'mutants.tsv')) - 1} mutants of {', '.join(GROUPS[group])}", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("step", nargs="?", choices=["all", "make", "run", "table", "netlists"], default="all")
+    parser.add_argument("group", nargs="*", help=f"of {', '.join(GROUPS)}; all of them if none is named")
+    parser.add_argument("--count", type=int, default=1500, help="mutants of all groups together, about")
+    parser.add_argument("--seed", type=int, default=1, help="chooses the mutants")
+    arguments = parser.parse_args()
+    groups = arguments.group or list(GROUPS)
+    if unknown := [g for g in groups if g not in GROUPS]:
+        parser.error(f"there is no group {unknown[0]}; the groups are {', '.join(GROUPS)}")
+    if arguments.step in ("all", "make"):
+        for group in groups:
+            make_apart(group, arguments)
+    if arguments.step == "netlists":
+        make(groups[0], arguments.count, arguments.seed)
+        return
+    if arguments.step in ("all", "run"):
+        run(groups)
+    if arguments.step != "make":
+        table()
+
+
+if __name__ == "__main__":
+    main()

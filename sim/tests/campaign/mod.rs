@@ -1,0 +1,91 @@
+//! Mutants of the RTL that `scripts/rtl_mutants.py` made: what they are, and a run of all of them.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use wave_sim::rtl::Model;
+
+/// Names the directory of a group of mutants.
+pub const VARIABLE: &str = "WAVE_SIM_MUTANTS";
+
+/// What became of a mutant.
+pub enum Verdict {
+    /// How it was found (`architectural`, `cycle`, `time-out`, `crash`), and by what.
+    Killed(&'static str, String),
+    Survived,
+}
+
+/// A group of mutants in one executable, of which `+mutant=n` chooses one.
+pub struct Mutants {
+    directory: PathBuf,
+    /// Modules that are netlists.
+    modules: Vec<String>,
+    numbers: Vec<u32>,
+}
+
+impl Mutants {
+    /// The group of the directory that [`VARIABLE`] names.
+    pub fn made() -> Mutants {
+        let directory = std::env::var_os(VARIABLE).map(PathBuf::from);
+        let directory =
+            directory.unwrap_or_else(|| panic!("{VARIABLE} is not set: run scripts/rtl_mutants.py"));
+        let read = |file: &str| {
+            let path = directory.join(file);
+            fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+        };
+        let modules = read("modules.txt").lines().map(str::to_owned).collect();
+        let rows = read("mutants.tsv");
+        let numbers = rows.lines().skip(1).filter_map(|row| row.split('\t').next()?.parse().ok()).collect();
+        Mutants { directory, modules, numbers }
+    }
+
+    /// The group's name.
+    pub fn name(&self) -> String {
+        self.directory.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    /// The model with the netlists in the place of their sources.
+    pub fn model(&self, mut model: Model) -> Model {
+        model.name = format!("mutants-{}", self.name());
+        let is_netlist = |path: &Path| self.modules.iter().any(|m| path.file_stem() == Some(m.as_ref()));
+        model.sources.retain(|path| !is_netlist(path));
+        model.sources.push(self.directory.join("netlist.sv"));
+        model.arguments.retain(|argument| argument != "-Wall");
+        let more = ["-Wno-fatal", "-Wno-lint", "--unroll-count", "8192", "-MAKEFLAGS", "OPT_FAST=-O1"];
+        model.arguments.extend(more.map(str::to_owned));
+        model
+    }
+
+    /// Judges every mutant that `results.tsv` does not have yet, as many at a time as there are processors, and adds
+    /// them to it.
+    pub fn run(&self, judge: impl Fn(u32) -> Verdict + Sync) {
+        let path = self.directory.join("results.tsv");
+        let old = fs::read_to_string(&path).unwrap_or_default();
+        let known = |number: u32| old.lines().any(|row| row.split('\t').next() == Some(&number.to_string()));
+        let left: Vec<u32> = self.numbers.iter().copied().filter(|&n| !known(n)).collect();
+        let results = fs::OpenOptions::new().create(true).append(true).open(&path);
+        let results = Mutex::new(results.unwrap_or_else(|error| panic!("{}: {error}", path.display())));
+        let next = AtomicUsize::new(0);
+        let work = || {
+            while let Some(&number) = left.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let mut row = number.to_string();
+                _ = match judge(number) {
+                    Verdict::Killed(how, by) => writeln!(row, "\t{how}\t{by}"),
+                    Verdict::Survived => writeln!(row, "\tsurvived\t"),
+                };
+                print!("{row}");
+                let mut file = results.lock().expect("no thread has failed");
+                file.write_all(row.as_bytes()).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            }
+        };
+        let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
+        std::thread::scope(|scope| {
+            for _ in 0..threads {
+                scope.spawn(work);
+            }
+        });
+    }
+}
