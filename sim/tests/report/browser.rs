@@ -90,7 +90,7 @@ fn base64(text: &str) -> Vec<u8> {
 fn pictures() {
     let Some(folder) = pictures_folder() else { return };
     let Some(mut browser) = Browser::start() else { return };
-    let reported = report("spmv --size small --config tiny");
+    let reported = report("sgemm --config gpu");
     browser.open(&reported.scratch.path("r.html"), (1100, 900), "light");
     save(&mut browser, &folder.join("report-light.png"), "body", 1500.0);
     browser.open(&reported.scratch.path("r.html"), (1100, 900), "dark");
