@@ -4,6 +4,12 @@ use super::page::Table;
 use super::run::{Reported, report, report_in};
 use super::scratch::Scratch;
 use std::collections::BTreeMap;
+use wave_sim::gpu::{Gpu, RunOptions};
+use wave_sim::isa::Inst;
+use wave_sim::launch::Job;
+use wave_sim::program::{Launch, Program};
+use wave_sim::report::{Collector, Gathered};
+use wave_sim::stats::SlotUse;
 
 const USES: [&str; 13] = [
     "issued",
@@ -99,6 +105,24 @@ fn profile_agrees(reported: &Reported, of: &str) {
         ("local passes", "core.local_passes"),
     ] {
         assert_eq!(sum(column), reported.statistic(name), "{of}: {column}");
+    }
+    for table in &tables {
+        for row in &table.rows {
+            let number = |head: &str| table.of(row, head).parse::<u64>().unwrap();
+            let name = row[1]
+                .trim_start_matches("@!")
+                .trim_start_matches("@p")
+                .trim_start_matches(['0', '1', '2', '3', ' ', 'p']);
+            let holds_up = [
+                "if", "else", "endif", "loop", "endloop", "break", "continue", "call", "return", "halt",
+                "wait", "barrier",
+            ];
+            let holds_up = holds_up.contains(&name.split(' ').next().unwrap()) || name.starts_with("fence");
+            assert!(holds_up || number("branch") == 0, "{of}: in the shadow of {row:?}");
+            assert!(name == "barrier" || number("barrier") == 0, "{of}: at {row:?}");
+            let somebody = USES.iter().filter(|&&slot_use| !["wave_limit", "empty"].contains(&slot_use));
+            assert!(row[0] != "–" || somebody.clone().all(|slot_use| number(slot_use) == 0), "{of}: {row:?}");
+        }
     }
     // The end of the code issues too, and is no wave instruction.
     let ends: u64 = tables
@@ -321,6 +345,8 @@ fn rates_follow_from_the_counters() {
     let peak = channels * f64::from(machine.dram.bus_bits * machine.dram.transfers_per_clock) / 8.0
         * f64::from(machine.dram.clock_mhz)
         / f64::from(machine.core_clock_mhz);
+    let shown: f64 = roof.rows[0][3].parse().unwrap();
+    assert!((shown - peak).abs() < 0.06, "{shown}, {peak}");
     let instructions = reported.statistic("core.wave_instructions") as f64;
     let slots = cores * schedulers * f64::from(machine.core.issue.width);
     let lowest = (instructions / bytes as f64 * peak).min(slots);
@@ -328,17 +354,15 @@ fn rates_follow_from_the_counters() {
     assert!((reached - 100.0 * instructions / cycles / lowest).abs() < 0.06, "{reached}");
 }
 
-/// Gathers the report of some launches of the suite, with idle cycles skipped or every cycle visited.
-fn gathered(name: &str, every_cycle: bool) -> wave_sim::report::Gathered {
-    use wave_sim::gpu::{Gpu, RunOptions};
+/// Gathers the report of some launches, with idle cycles skipped or every cycle visited.
+fn gather(program: &Program, steps: &[Launch], memory: &[u8], every_cycle: bool) -> Gathered {
     let config = wave_sim::config::load("tiny.ron").unwrap();
-    let job = wave_sim::launch::load(name, wave_sim::launch::Size::Small).unwrap();
-    let mut memory = job.memory.clone();
+    let mut memory = memory.to_vec();
     memory.resize(config.device_memory_bytes as usize, 0);
-    let mut gpu = Gpu::new(&config, &job.program, memory);
-    let mut collector = wave_sim::report::Collector::new(&config, &job.program);
+    let mut gpu = Gpu::new(&config, program, memory);
+    let mut collector = Collector::new(&config, program);
     let (_, captured) = collector.capture(false);
-    for launch in &job.steps {
+    for launch in steps {
         collector.start(launch, gpu.now());
         let options = RunOptions { every_cycle, ..RunOptions::UNBOUNDED };
         let ended = gpu.run(launch, &options, &mut collector, &mut |_| {});
@@ -347,10 +371,69 @@ fn gathered(name: &str, every_cycle: bool) -> wave_sim::report::Gathered {
     collector.finish(&mut gpu, &captured)
 }
 
+fn of_the_suite(name: &str) -> Job {
+    wave_sim::launch::load(name, wave_sim::launch::Size::Small).unwrap()
+}
+
+/// An addition needs what a division and a load that began after it bring.
+const BOTH: &str = "\
+.kernel both
+.registers 16
+.workgroup_size 8, 1, 1
+    fdiv r9, r1, r1
+    device_load_u32 r4, r3
+    iadd r6, r9, r4
+    halt
+.end
+";
+
+/// Who waits for memory waits for an instruction that accesses it, and who waits for a unit for one that does not.
+#[test]
+fn every_wait_for_a_result_names_whose() {
+    let launch = |kernel: usize, program: &Program| Launch {
+        kernel,
+        grid: [1; 3],
+        workgroup: program.kernels[kernel].workgroup_size,
+        registers: 16,
+        local_memory_bytes: 0,
+        initial_registers: Vec::new(),
+    };
+    let both = wave_sim::program::assemble(BOTH, "both.wave").unwrap().0;
+    let mut runs = vec![("both", both.clone(), vec![launch(0, &both)], Vec::new())];
+    for name in ["spmv", "hgemm", "compact"] {
+        let Job { program, steps, memory, .. } = of_the_suite(name);
+        runs.push((name, program, steps, memory));
+    }
+    for (name, program, steps, memory) in runs {
+        let gathered = gather(&program, &steps, &memory, false);
+        for (profile, kernel) in gathered.profiles.iter().zip(&program.kernels) {
+            let accesses = |word: u32| {
+                let inst = Inst::decode(&program.code[(kernel.code.start + word) as usize..]);
+                inst.unwrap().op.memory().is_some()
+            };
+            let waits = |memory: bool| -> u64 {
+                profile
+                    .waits
+                    .iter()
+                    .filter(|((_, whose), _)| accesses(*whose) == memory)
+                    .map(|(_, n)| n)
+                    .sum()
+            };
+            let charged = |slot_use: SlotUse| -> u64 {
+                profile.lines.iter().map(|line| line.slots[slot_use as usize]).sum()
+            };
+            assert!(charged(SlotUse::Memory) > 0, "{name}");
+            assert_eq!(waits(true), charged(SlotUse::Memory), "{name}");
+            assert_eq!(waits(false), charged(SlotUse::Scoreboard), "{name}");
+        }
+    }
+}
+
 #[test]
 fn what_is_gathered_is_the_same_with_every_cycle_visited() {
     for name in ["scan", "bfs"] {
-        let (skipping, visiting) = (gathered(name, false), gathered(name, true));
+        let Job { program, steps, memory, .. } = of_the_suite(name);
+        let [skipping, visiting] = [false, true].map(|every| gather(&program, &steps, &memory, every));
         assert_eq!(skipping.profiles, visiting.profiles, "{name}");
         assert_eq!(skipping.cores, visiting.cores, "{name}");
         let (a, b) = (skipping.windows.windows(), visiting.windows.windows());

@@ -142,6 +142,11 @@ impl Table {
         self.numbers(head).iter().sum()
     }
 
+    /// The cell of a row under a heading.
+    pub fn of<'r>(&self, row: &'r [String], head: &str) -> &'r str {
+        &row[self.place(head)]
+    }
+
     /// The cell of a row that begins with `first`.
     pub fn cell(&self, first: &str, head: &str) -> &str {
         let row = self.rows.iter().find(|row| row[0] == first).unwrap_or_else(|| panic!("{first}"));
