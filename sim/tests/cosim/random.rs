@@ -101,5 +101,5 @@ fn programs_agree(core: &Path, config: &Config, programs: u64, flags: &str) {
     assert_eq!(met.contradictions(), []);
     let (hit, of) = met.pairs_hit();
     println!("{hit} of {of} pairs of bins, {} instructions", met.instructions());
-    assert!(hit * 100 >= of * 80, "{hit} of {of} pairs of bins");
+    assert!(hit * 100 >= of * 75, "{hit} of {of} pairs of bins");
 }
