@@ -333,6 +333,15 @@ impl<A: Probe, B: Probe> Probe for (A, B) {
         self.1.performed(event);
     }
 
+    fn wants_hops(&self) -> bool {
+        self.0.wants_hops() || self.1.wants_hops()
+    }
+
+    fn hop(&mut self, hop: &Hop) {
+        self.0.hop(hop);
+        self.1.hop(hop);
+    }
+
     fn charges(&mut self, charge: &Charge) {
         self.0.charges(charge);
         self.1.charges(charge);

@@ -238,6 +238,16 @@ fn a_trigger_opens_the_window_of_every_file() {
     }
 }
 
+#[test]
+fn a_report_beside_it_leaves_the_trace_for_perfetto_as_it_is() {
+    let scratch = scratch();
+    scratch.out(&format!("{RUN} --perfetto alone.json"));
+    scratch.out(&format!("{RUN} --perfetto beside.json --report r.html"));
+    let alone = scratch.read("alone.json");
+    assert!(String::from_utf8_lossy(&alone).contains("\"cat\":\"request\""));
+    assert!(alone == scratch.read("beside.json"));
+}
+
 /// Instructions that a waveform shows as they retire.
 fn retired(path: &std::path::Path) -> u64 {
     let mut wave = wellen::simple::read(path).unwrap();

@@ -27,7 +27,7 @@ fn a_core_of_another_kind_does_what_the_simulator_does() {
     let Some(core) = tiny_core() else { return };
     let wave_sim = |mode: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_wave-sim"));
-        command.args(["cosim", "transpose_naive", "--mode", mode, "--core"]).arg(&core);
+        command.args(["cosim", "transpose_naive", "--no-bundle", "--mode", mode, "--core"]).arg(&core);
         command.output().expect("the program runs")
     };
     let architectural = wave_sim("architectural");

@@ -97,7 +97,7 @@ fn programs_agree(core: &Path, config: &Config, programs: u64, flags: &str) {
     }
     println!("{cycles} cycles, {instructions} wave instructions, {faults} faults");
     assert!(instructions > 0 && faults > 0);
-    // What cannot be reached was not reached; of what can be, pair by pair, most was.
+    // What cannot be reached was not reached; of what can be, pair by pair, most was (79 % by these seeds).
     assert_eq!(met.contradictions(), []);
     let (hit, of) = met.pairs_hit();
     println!("{hit} of {of} pairs of bins, {} instructions", met.instructions());
