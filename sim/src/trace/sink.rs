@@ -71,6 +71,14 @@ impl<S: Sink + ?Sized> Sink for &mut S {
         (**self).advanced(oldest)
     }
 
+    fn wants_hops(&self) -> bool {
+        (**self).wants_hops()
+    }
+
+    fn hop(&mut self, hop: &Hop) -> io::Result<()> {
+        (**self).hop(hop)
+    }
+
     fn end(&mut self, how: How, cycle: Cycle, message: &str) -> io::Result<()> {
         (**self).end(how, cycle, message)
     }
