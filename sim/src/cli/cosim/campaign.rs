@@ -20,8 +20,6 @@ const LISTED: u64 = 20;
 const SHRINKING: Duration = Duration::from_secs(120);
 /// While it is shrunk, how long the other side may say nothing.
 const SHRINKING_PATIENCE: Duration = Duration::from_secs(5);
-/// While it is shrunk, a candidate may take so many cycles more than twice those of the program.
-const SHRINKING_CYCLES: u32 = 20_000;
 
 type Outcome = Result<Result<Agreement, Disagreement>, Vec<Diagnostic>>;
 
@@ -142,12 +140,9 @@ fn differs(bench: &Bench<'_>, seed: u64, difference: &Disagreement, terminal: &T
     let trial = Trial::of(bench.config, seed, bench.args.latency);
     let original = trial.tree.case();
     let since = Instant::now();
-    let limit = difference.cycle().map_or(u32::MAX, |cycle| cycle.min(u32::MAX.into()) as u32);
-    let limit = limit.saturating_mul(2).saturating_add(SHRINKING_CYCLES).min(bench.args.max_cycles);
     let run = |case: &Case| {
         let cosim = bench.cosim(&case.program, &case.launch, &case.memory, &trial.script);
-        let patience = cosim.patience.min(SHRINKING_PATIENCE);
-        let cosim = Cosim { max_cycles: limit, patience, ..cosim };
+        let cosim = Cosim { patience: cosim.patience.min(SHRINKING_PATIENCE), ..cosim };
         bench.compare(&cosim, &mut Seen { coverage: None, lines: None })
     };
     let small = shrink(&trial.tree, &mut |case| {
@@ -156,7 +151,7 @@ fn differs(bench: &Bench<'_>, seed: u64, difference: &Disagreement, terminal: &T
     });
     let case = small.case();
     let Ok(Err(again)) = run(&case) else {
-        return terminal.out("it does not differ again: the other side is not deterministic\n").map(|_| exit);
+        return terminal.out("it does not differ again: the other side is not the same in every run, or is too slow for its patience\n").map(|_| exit);
     };
     terminal.out(&format!(
         "shrunk to {} words, grid {:?}, workgroup {:?}:\n{}{again}\n",
@@ -167,7 +162,7 @@ fn differs(bench: &Bench<'_>, seed: u64, difference: &Disagreement, terminal: &T
     ))?;
     if !bench.args.no_bundle {
         let cosim = bench.cosim(&case.program, &case.launch, &case.memory, &trial.script);
-        let cosim = Cosim { max_cycles: limit, ..cosim };
+        let cosim = bench.bounded(&cosim);
         let title = format!("random program {seed}");
         let failure = bundle::Failure { title: &title, seed: Some(seed), original: Some(&original.program) };
         terminal.out(&bundle::write(bench, &failure, &cosim, &again)?)?;

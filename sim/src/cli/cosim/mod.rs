@@ -17,7 +17,7 @@ use crate::launch::{self, Job, Size};
 use crate::memory::Script;
 use crate::program::{Launch, Program};
 use crate::rtl::coverage::Coverage;
-use crate::rtl::{self, Agreement, Cosim, Disagreement, LineCoverage, Mode, Replay, Variant};
+use crate::rtl::{self, Agreement, Cosim, Disagreement, End, LineCoverage, Mode, Replay, Variant};
 use crate::trace::{How, Recorder, Window};
 pub use args::{CosimArgs, CosimMode};
 use std::path::{Path, PathBuf};
@@ -25,6 +25,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+/// Where no limit is given, the simulator gives up after so many cycles of a launch.
+const MAX_CYCLES: u32 = 100_000_000;
+/// The other side may take so many more than twice those of the simulator.
+const MORE_CYCLES: u32 = 20_000;
 /// Bounds of the latencies of the memory side beside a kernel that was named.
 const LATENCY: (u32, u32) = (2, 12);
 
@@ -202,7 +206,7 @@ impl Bench<'_> {
                 CosimMode::Cycle => Mode::Cycle,
                 CosimMode::Architectural => Mode::Architectural,
             },
-            max_cycles: self.args.max_cycles,
+            max_cycles: self.args.max_cycles.unwrap_or(MAX_CYCLES),
             patience: Duration::from_secs(self.args.timeout.get().into()),
             arguments: &self.arguments,
         }
@@ -270,12 +274,27 @@ impl Bench<'_> {
         Ok(exit)
     }
 
+    /// A core that stands still says nothing, and would be waited for: it gives up soon after the simulator has ended,
+    /// unless the limit is one that was given.
+    fn bounded<'b>(&self, cosim: &Cosim<'b>) -> Cosim<'b> {
+        let max_cycles = match cosim.max_cycles {
+            MAX_CYCLES => match cosim.simulate(&mut Off) {
+                Ok(End::Over(cycle, _)) => soon_after(cycle),
+                Ok(End::Fault(fault)) => soon_after(fault.cycle.unwrap_or(0)),
+                _ => MAX_CYCLES,
+            },
+            given => given,
+        };
+        Cosim { max_cycles, ..cosim.clone() }
+    }
+
     /// Compares a launch, and counts what is to be counted.
     fn compare(
         &self,
         cosim: &Cosim<'_>,
         seen: &mut Seen,
     ) -> Result<Result<Agreement, Disagreement>, Vec<Diagnostic>> {
+        let cosim = &self.bounded(cosim);
         let stimulus = tempfile::NamedTempFile::new().map_err(|e| no_temporary(&e))?;
         let data = tempfile::NamedTempFile::new().map_err(|e| no_temporary(&e))?;
         let argument = format!("+coverage+{}", data.path().display());
@@ -324,6 +343,7 @@ impl Bench<'_> {
                 terminal.out(&format!("{title}: {difference}\n"))?;
                 let exit = exit_of(difference);
                 if exit == Exit::WrongResult && !self.args.no_bundle && !self.repeats_a_bundle() {
+                    let cosim = &self.bounded(cosim);
                     let failure = bundle::Failure { title, seed: None, original: None };
                     terminal.out(&bundle::write(self, &failure, cosim, difference)?)?;
                 }
@@ -331,6 +351,10 @@ impl Bench<'_> {
             }
         }
     }
+}
+
+fn soon_after(cycle: Cycle) -> u32 {
+    u32::try_from(2 * cycle).unwrap_or(MAX_CYCLES).saturating_add(MORE_CYCLES).min(MAX_CYCLES)
 }
 
 fn exit_of(difference: &Disagreement) -> Exit {
