@@ -25,8 +25,8 @@ pub trait Sink {
         false
     }
 
-    /// Something happened to a request in the L2. The records of instructions on whose account it did come later, or, of stores,
-    /// may have come before.
+    /// Something happened to a request in the L2. These come in the order of time with the records that retire, and before
+    /// those of their cycle; the records of instructions on whose account it did come later or, of stores, may have come before.
     ///
     /// # Errors
     /// If the file cannot be written to.

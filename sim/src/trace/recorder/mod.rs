@@ -4,6 +4,8 @@
 //! some cycles each; what has retired is kept until all of them have come so far, and then goes to the sinks in the
 //! order of [`Record::order`]. So a trace is the same however the cycles were visited.
 
+mod slot;
+
 use super::record::{
     DestinationKind, Header, How, Launched, MemoryKind, Record, Reports, StageField, Stall, StallReason,
     kernel_hash,
@@ -16,11 +18,10 @@ use crate::config::{Config, config_hash};
 use crate::core::collector::Waiting;
 use crate::core::probe::{Event, Going, Hop, IssueStall, Issued, MemoryEvent, Probe, Results, Stage};
 use crate::core::wave::SlotMask;
-use crate::isa::operand::Role;
+use crate::isa::WORD_BYTES;
 use crate::isa::table::{AccessKind, Space};
-use crate::isa::{Op, WORD_BYTES};
 use crate::program::{Launch, Program};
-use std::collections::VecDeque;
+use slot::{SlotState, began, destination, still_open};
 use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -28,56 +29,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How often sinks that write in the order of time hear how far they may go: after so many flushes.
 const FLUSHES: u64 = 32;
-
-/// An instruction in flight, and for what and since when it waits in its collector.
-type Flight = (Box<Record>, Option<(StallReason, Cycle)>);
-
-/// A wave slot of a core.
-#[derive(Debug)]
-struct SlotState {
-    /// The last two requests: first word, cycle.
-    requests: [(u32, Cycle); 2],
-    /// Decoded instructions: word, cycles of request and decode.
-    decoded: VecDeque<(u32, Cycle, Cycle)>,
-    /// What keeps the next instruction from issuing, and since when.
-    stalled: Option<(StallReason, Cycle)>,
-    /// Times for which it has waited so far.
-    stalls: Vec<Stall>,
-    /// Issued and not yet retired.
-    flight: Vec<Flight>,
-}
-
-impl SlotState {
-    fn new() -> SlotState {
-        SlotState {
-            requests: [(0, Cycle::MAX); 2],
-            decoded: VecDeque::new(),
-            stalled: None,
-            stalls: Vec::new(),
-            flight: Vec::new(),
-        }
-    }
-
-    /// The earliest cycle that a record still to come has.
-    fn oldest(&self) -> Cycle {
-        let [(_, a), (_, b)] = self.requests;
-        let decoded = self.decoded.front().map(|&(_, fetch, _)| fetch);
-        let stall = self.stalls.first().map(|stall| stall.from).or(self.stalled.map(|(_, from)| from));
-        let flight = self.flight.iter().map(|(record, _)| began(record)).min();
-        [decoded, stall, flight].into_iter().flatten().fold(a.min(b), Cycle::min)
-    }
-
-    fn in_flight(&mut self, sequence: u64) -> Option<&mut Flight> {
-        self.flight.iter_mut().rev().find(|(record, _)| record.sequence == sequence)
-    }
-}
-
-/// The first cycle that a record has.
-fn began(record: &Record) -> Cycle {
-    let stages = record.stages.iter().copied().filter(|&at| at != 0);
-    let stall = record.stalls.first().map(|stall| stall.from);
-    stages.chain(stall).fold(Cycle::MAX, Cycle::min)
-}
 
 /// One core.
 #[derive(Debug, Default)]
@@ -102,6 +53,8 @@ pub struct Recorder<'s> {
     retired: Vec<Box<Record>>,
     #[allow(clippy::vec_box)]
     free: Vec<Box<Record>>,
+    /// Hops of requests, not yet in the order of time.
+    hops: Vec<Hop>,
     kept: u64,
     flushes: u64,
     /// The sink that could not be written to.
@@ -180,6 +133,7 @@ impl<'s> Recorder<'s> {
             cores: (0..config.cores).map(|_| core()).collect(),
             retired: Vec::new(),
             free: Vec::new(),
+            hops: Vec::new(),
             kept: 0,
             flushes: 0,
             failed: None,
@@ -228,11 +182,18 @@ impl<'s> Recorder<'s> {
         self.failed.map_or(Ok(Recorded { records: self.kept, triggered }), Err)
     }
 
-    /// Hands on what retires before `to`, in order.
+    /// Hands on what retires and what happens to requests before `to`, in order.
     fn flush(&mut self, to: Cycle) {
         self.retired.sort_unstable_by_key(|record| record.order());
         let ready = self.retired.partition_point(|record| record.cycle < to);
+        // Stable: those of a slice in a cycle stay in the order of its work.
+        self.hops.sort_by_key(|hop| (hop.cycle, hop.slice));
+        let hops_ready = self.hops.partition_point(|hop| hop.cycle < to);
+        let mut hops = self.hops.drain(..hops_ready).peekable();
         for mut record in self.retired.drain(..ready) {
+            while let Some(hop) = hops.next_if(|hop| hop.cycle <= record.cycle) {
+                write(&mut self.sinks, &mut self.failed, |sink| sink.hop(&hop));
+            }
             if self.window.has(self.launch.grid, &record) {
                 if let Some(gate) = &mut self.gate {
                     let (sinks, failed, kept) = (&mut self.sinks, &mut self.failed, &mut self.kept);
@@ -247,6 +208,9 @@ impl<'s> Recorder<'s> {
             }
             record.clear();
             self.free.push(record);
+        }
+        for hop in hops {
+            write(&mut self.sinks, &mut self.failed, |sink| sink.hop(&hop));
         }
     }
 
@@ -280,45 +244,6 @@ impl<'s> Recorder<'s> {
     fn retire(&mut self, mut record: Box<Record>, cycle: Cycle) {
         record.cycle = cycle;
         self.retired.push(record);
-    }
-}
-
-/// What of a record is known at the end of a run in `cycle`, before the instruction retires.
-fn still_open(mut record: Box<Record>, waits: Option<(StallReason, Cycle)>, cycle: Cycle) -> Box<Record> {
-    if let Some((reason, from)) = waits {
-        record.stalls.push(Stall { reason, from, to: Cycle::MAX });
-    }
-    record.stalls.retain(|stall| stall.from <= cycle);
-    record.stalls.iter_mut().for_each(|stall| stall.to = stall.to.min(cycle + 1));
-    record.stages.iter_mut().filter(|at| **at > cycle).for_each(|at| *at = 0);
-    let Record { values, addresses, strides, sent, .. } = record.as_mut();
-    [values, addresses, strides, sent].into_iter().for_each(Vec::clear);
-    record.memory = MemoryKind::None;
-    (record.device, record.bytes) = (false, 0);
-    (record.cycle, record.open) = (cycle, true);
-    record
-}
-
-/// What an instruction writes, and its index.
-fn destination(issued: &Issued<'_>) -> (DestinationKind, u8) {
-    let (op, inst) = (issued.op, &issued.op.inst);
-    if op.destination_rows > 0 {
-        return (DestinationKind::Registers, op.destination);
-    }
-    if op.predicate_write != 0 {
-        return (DestinationKind::Predicate, inst.rd);
-    }
-    // A tile store reads its fragment.
-    let written = inst.op.info().operands.iter().find_map(|operand| match operand.role {
-        Role::FragA if inst.op == Op::MmaLoadA => Some(DestinationKind::FragmentA),
-        Role::FragB if inst.op == Op::MmaLoadB => Some(DestinationKind::FragmentB),
-        Role::FragC if inst.op == Op::MmaCompute => Some(DestinationKind::FragmentC),
-        _ => None,
-    });
-    match written {
-        Some(DestinationKind::FragmentC) => (DestinationKind::FragmentC, inst.rs2),
-        Some(kind) => (kind, inst.rd),
-        None => (DestinationKind::None, 0),
     }
 }
 
@@ -518,15 +443,11 @@ impl Probe for Recorder<'_> {
     }
 
     fn hop(&mut self, hop: &Hop) {
-        write(
-            &mut self.sinks,
-            &mut self.failed,
-            |sink| if sink.wants_hops() { sink.hop(hop) } else { Ok(()) },
-        );
+        self.hops.push(*hop);
     }
 
     fn advanced(&mut self, cycle: Cycle) -> ControlFlow<()> {
-        if !self.retired.is_empty() {
+        if !(self.retired.is_empty() && self.hops.is_empty()) {
             self.flush(cycle);
             self.flushes += 1;
             // While a trigger holds records back, sinks have nothing that they could write.

@@ -1,0 +1,101 @@
+//! What is known of the instructions of a wave slot that have not retired.
+
+use crate::clock::Cycle;
+use crate::core::probe::Issued;
+use crate::isa::Op;
+use crate::isa::operand::Role;
+use crate::trace::record::{DestinationKind, MemoryKind, Record, Stall, StallReason};
+use std::collections::VecDeque;
+
+/// An instruction in flight, and for what and since when it waits in its collector.
+pub(super) type Flight = (Box<Record>, Option<(StallReason, Cycle)>);
+
+/// A wave slot of a core.
+#[derive(Debug)]
+pub(super) struct SlotState {
+    /// The last two requests: first word, cycle.
+    pub(super) requests: [(u32, Cycle); 2],
+    /// Decoded instructions: word, cycles of request and decode.
+    pub(super) decoded: VecDeque<(u32, Cycle, Cycle)>,
+    /// What keeps the next instruction from issuing, and since when.
+    pub(super) stalled: Option<(StallReason, Cycle)>,
+    /// Times for which it has waited so far.
+    pub(super) stalls: Vec<Stall>,
+    /// Issued and not yet retired.
+    pub(super) flight: Vec<Flight>,
+}
+
+impl SlotState {
+    pub(super) fn new() -> SlotState {
+        SlotState {
+            requests: [(0, Cycle::MAX); 2],
+            decoded: VecDeque::new(),
+            stalled: None,
+            stalls: Vec::new(),
+            flight: Vec::new(),
+        }
+    }
+
+    /// The earliest cycle that a record still to come has.
+    pub(super) fn oldest(&self) -> Cycle {
+        let [(_, a), (_, b)] = self.requests;
+        let decoded = self.decoded.front().map(|&(_, fetch, _)| fetch);
+        let stall = self.stalls.first().map(|stall| stall.from).or(self.stalled.map(|(_, from)| from));
+        let flight = self.flight.iter().map(|(record, _)| began(record)).min();
+        [decoded, stall, flight].into_iter().flatten().fold(a.min(b), Cycle::min)
+    }
+
+    pub(super) fn in_flight(&mut self, sequence: u64) -> Option<&mut Flight> {
+        self.flight.iter_mut().rev().find(|(record, _)| record.sequence == sequence)
+    }
+}
+
+/// The first cycle that a record has.
+pub(super) fn began(record: &Record) -> Cycle {
+    let stages = record.stages.iter().copied().filter(|&at| at != 0);
+    let stall = record.stalls.first().map(|stall| stall.from);
+    stages.chain(stall).fold(Cycle::MAX, Cycle::min)
+}
+
+/// What of a record is known at the end of a run in `cycle`, before the instruction retires.
+pub(super) fn still_open(
+    mut record: Box<Record>,
+    waits: Option<(StallReason, Cycle)>,
+    cycle: Cycle,
+) -> Box<Record> {
+    if let Some((reason, from)) = waits {
+        record.stalls.push(Stall { reason, from, to: Cycle::MAX });
+    }
+    record.stalls.retain(|stall| stall.from <= cycle);
+    record.stalls.iter_mut().for_each(|stall| stall.to = stall.to.min(cycle + 1));
+    record.stages.iter_mut().filter(|at| **at > cycle).for_each(|at| *at = 0);
+    let Record { values, addresses, strides, sent, .. } = record.as_mut();
+    [values, addresses, strides, sent].into_iter().for_each(Vec::clear);
+    record.memory = MemoryKind::None;
+    (record.device, record.bytes) = (false, 0);
+    (record.cycle, record.open) = (cycle, true);
+    record
+}
+
+/// What an instruction writes, and its index.
+pub(super) fn destination(issued: &Issued<'_>) -> (DestinationKind, u8) {
+    let (op, inst) = (issued.op, &issued.op.inst);
+    if op.destination_rows > 0 {
+        return (DestinationKind::Registers, op.destination);
+    }
+    if op.predicate_write != 0 {
+        return (DestinationKind::Predicate, inst.rd);
+    }
+    // A tile store reads its fragment.
+    let written = inst.op.info().operands.iter().find_map(|operand| match operand.role {
+        Role::FragA if inst.op == Op::MmaLoadA => Some(DestinationKind::FragmentA),
+        Role::FragB if inst.op == Op::MmaLoadB => Some(DestinationKind::FragmentB),
+        Role::FragC if inst.op == Op::MmaCompute => Some(DestinationKind::FragmentC),
+        _ => None,
+    });
+    match written {
+        Some(DestinationKind::FragmentC) => (DestinationKind::FragmentC, inst.rs2),
+        Some(kind) => (kind, inst.rd),
+        None => (DestinationKind::None, 0),
+    }
+}
