@@ -71,6 +71,7 @@ const BUGS: &[(u32, &str)] = &[
     (159, "the dispatcher sees a workgroup's end a cycle late"),
     (160, "registers of an ended wave live on in the next one"),
     (161, "lanes that a first write leaves out keep what the slot had"),
+    (162, "the last registers of a slot lie where the next slot's first ones do"),
     (170, "one return entry less"),
 ];
 

@@ -1,7 +1,7 @@
 //! The programs that look for bugs in the core of 4 wave slots, the short ones first.
 
 use crate::bench::{Case, SMALL_WAVES, script, small_config};
-use crate::directed::{FAULTS, KERNELS, calls_across_the_instruction_cache, kernel};
+use crate::directed::{FAULTS, calls_across_the_instruction_cache, every_register, kernel, kernels};
 use crate::rules;
 use std::path::Path;
 use wave_sim::rtl::Mode;
@@ -16,7 +16,7 @@ const UP_TO_A_FAULT: u64 = 40_000;
 pub fn suite(core: &Path, seeds: u64) -> Vec<(String, Case)> {
     let config = small_config();
     let mut cases = Vec::new();
-    for (name, lines) in KERNELS {
+    for (name, lines) in kernels() {
         let text = kernel(lines);
         for (form, threads, grid) in
             [("", 29, [1, 1, 1]), (", 12 workgroups", 8, [3, 2, 2]), (", all slots", 32, [2, 1, 1])]
@@ -27,6 +27,8 @@ pub fn suite(core: &Path, seeds: u64) -> Vec<(String, Case)> {
     }
     let case = Case { config: config.clone(), ..Case::of(&calls_across_the_instruction_cache(), 29) };
     cases.push(("calls across the instruction cache".to_owned(), case));
+    let case = Case { config: config.clone(), ..Case::of(&every_register(), 8).grid([7, 1, 1]) };
+    cases.push(("every register".to_owned(), case));
     for (name, lines) in FAULTS {
         let case = Case { config: config.clone(), ..Case::of(&kernel(lines), 29) };
         cases.push(((*name).to_owned(), case));
