@@ -141,7 +141,8 @@ impl Bundle<'_> {
             self.command(&format!("--stimulus {folder}/stimulus.bin"))
         );
         if let Some(seed) = self.failure.seed {
-            _ = writeln!(page, "    {}", self.command(&format!("--random 1 --seed {seed}")));
+            let short = if self.bench.args.short { " --short" } else { "" };
+            _ = writeln!(page, "    {}", self.command(&format!("--random 1 --seed {seed}{short}")));
         }
         _ = writeln!(page, "    wave-sim trace diff {folder}/simulator.wvfi {folder}/other.wvfi\n");
         page += "| file | what |\n|---|---|\n";

@@ -44,7 +44,7 @@ impl Sum {
     }
 
     fn text(&self, first: u64) -> String {
-        let Sum { programs, faults, instructions, records, .. } = self;
+        let Sum { faults, instructions, records, .. } = self;
         format!(
             "{}; {instructions} wave instructions, {records} records; {faults} programs up to the fault in both\n",
             self.so_far(first)
@@ -133,7 +133,7 @@ pub fn run(bench: &Bench<'_>, seen: &mut Seen, terminal: &Terminal) -> Ended {
 }
 
 fn one(bench: &Bench<'_>, seed: u64, seen: &mut Seen) -> Outcome {
-    let trial = Trial::of(bench.config, seed, bench.args.latency);
+    let trial = Trial::of(bench.config, seed, bench.args.short, bench.args.latency);
     let Case { program, launch, memory } = trial.tree.case();
     bench.compare(&bench.cosim(&program, &launch, &memory, &trial.script), seen)
 }
@@ -145,7 +145,7 @@ fn differs(bench: &Bench<'_>, seed: u64, difference: &Disagreement, terminal: &T
     if exit != Exit::WrongResult {
         return Ok(exit);
     }
-    let trial = Trial::of(bench.config, seed, bench.args.latency);
+    let trial = Trial::of(bench.config, seed, bench.args.short, bench.args.latency);
     let original = trial.tree.case();
     let since = Instant::now();
     let run = |case: &Case| {
