@@ -2,7 +2,7 @@
 //! instruction that the latency concerns, and names the stage.
 
 use crate::bench::{Case, SMALL_WAVES, config, core, small_config};
-use crate::directed::kernel;
+use crate::directed::{self, kernel};
 use std::collections::BTreeMap;
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -173,7 +173,7 @@ fn build_of(number: &str) -> &str {
 }
 
 #[test]
-#[ignore = "builds nine other executables, which takes minutes: --ignored"]
+#[ignore = "builds other executables, which takes minutes: --ignored"]
 fn a_latency_of_the_rtl_alone_fails_at_the_first_instruction_that_it_concerns() {
     if rtl::skipped() {
         return;
@@ -192,9 +192,18 @@ fn a_latency_of_the_rtl_alone_fails_at_the_first_instruction_that_it_concerns() 
         // It runs for some hundred cycles.
         model.arguments.extend(["-MAKEFLAGS", "OPT_FAST=-O0"].map(str::to_owned));
         let core = rtl::build(&model, &directory.path().join("build")).unwrap_or_else(|e| panic!("{e}"));
-        for latency in latencies {
+        let mut same = small_config();
+        for latency in &latencies {
             let case = Case { config: small_config(), ..latency.case() };
             wrong += &latency.wrong(&case, &core).unwrap_or_default();
+            (latency.change)(&mut same);
+        }
+        // On both sides they are just another machine.
+        for (stresses, lines) in directed::kernels() {
+            let case = Case { config: same.clone(), ..Case::of(&directed::kernel(lines), 29) };
+            if let Err(difference) = case.run_on(&core, Mode::Cycle) {
+                wrong += &format!("{name} on both sides, {stresses}: {difference}\n");
+            }
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
