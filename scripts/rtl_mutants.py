@@ -190,6 +190,11 @@ def netlist(yosys, module, group, count, first, seed, directory):
     return mutants, widths
 
 
+def folded(text):
+    """The text with long lines broken behind commas: Verilator takes 40,000 tokens of a line."""
+    return "".join(line if len(line) < 5000 else line.replace(", ", ",\n") for line in text.splitlines(True))
+
+
 def make(group, count, seed):
     """The netlists of a group, its wrappers and its list of mutants."""
     yosys = pyosys()
@@ -204,7 +209,7 @@ def make(group, count, seed):
                                directory)
         mutants += found
         widths |= ports
-        text += (directory / f"{module}.v").read_text()
+        text += folded((directory / f"{module}.v").read_text())
         (directory / f"{module}.v").unlink()
     inner = sorted({c for m in modules for c in children(m)} - set(modules))
     # The netlists take the place of their sources; the others are as they are.
