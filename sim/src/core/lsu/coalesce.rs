@@ -135,7 +135,7 @@ pub struct Payload {
 }
 
 /// Gathers the bytes of one access from the data rows behind the address row of `inputs`. Where lanes
-/// overlap, the highest wins. Empty for a load.
+/// overlap, the highest wins.
 pub fn payload(
     memory: MemoryOp,
     line: &LineAccess,
@@ -144,9 +144,6 @@ pub fn payload(
     width: usize,
 ) -> Payload {
     let mut payload = Payload { byte_mask: 0, data: [0; MAX_LINE_BYTES], swap: 0 };
-    if matches!(memory.kind, AccessKind::Load | AccessKind::Tile) {
-        return payload;
-    }
     let (addresses, values) = inputs.split_at(width);
     for lane in lanes_of(line.lanes) {
         if let (Some(offset), 4) = (offset_inside(addresses[lane], 4, line.address, line_bytes), memory.bytes)
