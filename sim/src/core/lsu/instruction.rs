@@ -86,6 +86,11 @@ impl MemoryInstruction {
         &self.outputs[usize::from(row) * width..][..width]
     }
 
+    /// Words of a lane's value, at least one.
+    pub(super) fn words(&self) -> usize {
+        usize::from(self.memory.bytes).div_ceil(4)
+    }
+
     /// How often a lane accesses memory: a tile is accessed row by row, anything else is one row.
     pub(super) fn rows(&self) -> u32 {
         if self.memory.kind == AccessKind::Tile { MMA_DIM as u32 } else { 1 }
@@ -129,8 +134,7 @@ impl MemoryInstruction {
     pub(super) fn payload(&self, line: &LineAccess, line_bytes: u32, width: usize) -> Payload {
         match self.pattern {
             Pattern::Consecutive { first } if self.memory.kind == AccessKind::Store => {
-                let values = &self.inputs[width..2 * width];
-                coalesce::payload_of_row(first, line, values)
+                coalesce::payload_of_row(first, self.words(), line, &self.inputs[width..], width)
             }
             _ => coalesce::payload(self.memory, line, line_bytes, &self.inputs, width),
         }
@@ -141,7 +145,7 @@ impl MemoryInstruction {
         let line = &self.lines[line];
         match self.pattern {
             Pattern::Consecutive { first } => {
-                coalesce::take_row(first, line, data, &mut self.outputs[..width]);
+                coalesce::take_row(first, self.words(), line, data, &mut self.outputs, width);
             }
             _ => {
                 let (inputs, outputs) = (&self.inputs, &mut self.outputs);

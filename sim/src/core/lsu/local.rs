@@ -1,6 +1,6 @@
 //! Local memory of a core: data of its resident workgroups, banks and conflict passes.
 
-use super::pattern::{Pattern, words_from, words_to};
+use super::pattern::{Pattern, Side};
 use super::{MemoryInstruction, lanes_of};
 use crate::alu::FRAGMENT_ROWS;
 use crate::clock::Cycle;
@@ -182,7 +182,8 @@ impl Core {
 
 fn load(instruction: &mut MemoryInstruction, memory: &[u8], width: usize) {
     if let Pattern::Consecutive { first } = instruction.pattern {
-        return words_from(&memory[first as usize..], &mut instruction.outputs[..width]);
+        let side = Side { words: instruction.words(), width, lanes: 0..width };
+        return side.copy_from(&memory[first as usize..], &mut instruction.outputs);
     }
     let mask = instruction.mask;
     let (addresses, outputs) = (&instruction.inputs[..width], &mut instruction.outputs[..2 * width]);
@@ -208,7 +209,8 @@ fn load(instruction: &mut MemoryInstruction, memory: &[u8], width: usize) {
 fn store(instruction: &MemoryInstruction, memory: &mut [u8], width: usize) {
     let (addresses, values) = instruction.inputs.split_at(width);
     if let Pattern::Consecutive { first } = instruction.pattern {
-        return words_to(&values[..width], &mut memory[first as usize..]);
+        let side = Side { words: instruction.words(), width, lanes: 0..width };
+        return side.copy_to(values, &mut memory[first as usize..]);
     }
     let (low, high) = values[..2 * width].split_at(width);
     let mask = instruction.mask;

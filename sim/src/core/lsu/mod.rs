@@ -252,7 +252,7 @@ impl Core {
         self.lsu.head = Head::Idle;
         self.progress = true;
         // There is room for one more instruction.
-        self.dispatch_at.fill(0);
+        self.departures.all();
     }
 
     /// Address generation for the instruction that has become the head.
@@ -331,7 +331,8 @@ impl Core {
         let MemoryInstruction { inputs, lines, mask, pattern, .. } = instruction;
         match *pattern {
             Pattern::Consecutive { first } => {
-                coalesce::lines_of_row(first, self.width, line_bytes, sector_bytes, lines);
+                let bytes = u32::from(memory.bytes);
+                coalesce::lines_of_row(first, bytes, self.width, line_bytes, sector_bytes, lines);
             }
             Pattern::Uniform { .. } => {
                 coalesce::lines_of(memory, 1, &inputs[..1], line_bytes, sector_bytes, lines);

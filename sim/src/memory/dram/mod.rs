@@ -256,15 +256,12 @@ impl Channel {
             if wanting == 0 {
                 continue;
             }
-            let mut banks = self.timing.possible(command, wanting, now, again);
-            while banks != 0 {
-                let bank = banks.trailing_zeros() as usize;
-                banks &= banks - 1;
+            self.timing.each_possible(command, wanting, now, again, |bank| {
                 let age = self.queue.wants(bank, command);
                 if age < best.0 {
                     best = (age, bank, command);
                 }
-            }
+            });
         }
         (best.0 != NONE).then_some(best)
     }

@@ -119,8 +119,8 @@ struct Window {
 /// When each command may be issued next.
 #[derive(Debug, Clone)]
 pub struct Timing {
-    /// The table by previous command and level: clocks that each command has to wait, 0 for none.
-    waits: [[[Clock; COMMANDS]; LEVELS]; COMMANDS],
+    /// The table by previous command and level: which commands have to wait, and how long.
+    waits: [[Vec<(Command, Clock)>; LEVELS]; COMMANDS],
     /// What of the table counts more than the last command.
     windows: Vec<Window>,
     group_shift: u32,
@@ -129,11 +129,12 @@ pub struct Timing {
     channel: [Clock; COMMANDS],
 }
 
-/// Nothing of these commands before their waiting times from `now` are over.
+/// None of these commands before its waiting time from `now` is over.
 #[inline]
-fn delay(next: &mut [Clock; COMMANDS], waits: &[Clock; COMMANDS], now: Clock) {
-    for (next, wait) in next.iter_mut().zip(waits) {
-        *next = (*next).max(now + wait);
+fn delay(next: &mut [Clock; COMMANDS], waits: &[(Command, Clock)], now: Clock) {
+    for &(command, clocks) in waits {
+        let next = &mut next[command as usize];
+        *next = (*next).max(now + clocks);
     }
 }
 
@@ -141,12 +142,12 @@ impl Timing {
     /// A channel that has seen no command.
     pub fn new(d: &Dram) -> Timing {
         let (banks, groups) = (d.banks as usize, d.bank_groups as usize);
-        let mut waits = [[[0; COMMANDS]; LEVELS]; COMMANDS];
+        let mut waits: [[Vec<(Command, Clock)>; LEVELS]; COMMANDS] = Default::default();
         let mut windows = Vec::new();
         for constraint in constraints(d) {
             let Constraint { level, previous, next, clocks, window } = constraint;
             if window == 1 {
-                waits[previous as usize][level as usize][next as usize] = Clock::from(clocks);
+                waits[previous as usize][level as usize].push((next, Clock::from(clocks)));
                 continue;
             }
             let places = match level {
@@ -177,35 +178,46 @@ impl Timing {
         self.channel[i].max(self.banks[bank][i]).max(self.groups[bank >> self.group_shift][i])
     }
 
-    /// Of some banks, as bits, those to which a command can go in clock `now`. `again` becomes at most the first clock in
-    /// which it could go to one of the others.
+    /// Does something for those of some banks, as bits, to which a command can go in clock `now`. `again` becomes at most
+    /// the first clock in which it could go to one of the others.
     #[inline]
-    pub fn possible(&self, command: Command, banks: u64, now: Clock, again: &mut Clock) -> u64 {
+    pub fn each_possible(
+        &self,
+        command: Command,
+        banks: u64,
+        now: Clock,
+        again: &mut Clock,
+        mut act: impl FnMut(usize),
+    ) {
         let i = command as usize;
         // Most often it is the channel, or the group, that a command waits for, and no bank has to be looked at.
         if self.channel[i] > now {
             *again = self.channel[i].min(*again);
-            return 0;
+            return;
         }
-        let mut possible = 0;
+        let members = (2u64 << ((1 << self.group_shift) - 1)).wrapping_sub(1);
         let mut rest = banks;
         while rest != 0 {
-            let bank = rest.trailing_zeros() as usize;
-            let group = bank >> self.group_shift;
-            if self.groups[group][i] > now {
-                *again = self.groups[group][i].min(*again);
-                let behind = (group + 1) << self.group_shift;
-                rest &= u64::MAX.checked_shl(behind as u32).unwrap_or(0);
+            let group = rest.trailing_zeros() >> self.group_shift;
+            let first = group << self.group_shift;
+            let mut here = rest & members << first;
+            rest &= !here;
+            let group_next = self.groups[group as usize][i];
+            if group_next > now {
+                *again = group_next.min(*again);
                 continue;
             }
-            rest &= rest - 1;
-            if self.banks[bank][i] > now {
-                *again = self.banks[bank][i].min(*again);
-            } else {
-                possible |= 1 << bank;
+            while here != 0 {
+                let bank = here.trailing_zeros() as usize;
+                here &= here - 1;
+                let next = self.banks[bank][i];
+                if next > now {
+                    *again = next.min(*again);
+                } else {
+                    act(bank);
+                }
             }
         }
-        possible
     }
 
     /// Records a command.
