@@ -8,6 +8,7 @@ use crate::core::Core;
 use crate::core::probe::{Off, Probe};
 use crate::core::uop::MicroOps;
 use crate::program::Fault;
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Thread};
@@ -16,7 +17,7 @@ use std::thread::{self, Thread};
 /// before another thread has seen them.
 const WORTH_SHARING: usize = 4;
 /// Groups for each thread: they differ in how long they take.
-const GROUPS_PER_THREAD: usize = 4;
+const GROUPS_PER_THREAD: usize = 8;
 
 /// Cores that one thread runs.
 #[derive(Debug)]
@@ -152,7 +153,9 @@ struct Job {
 /// What the threads of a team share.
 #[derive(Debug, Default)]
 struct Desk {
-    open: Mutex<Vec<Job>>,
+    /// The caller takes from the back and the others from the front, so that a group mostly stays with the processor
+    /// that has it in its cache.
+    open: Mutex<VecDeque<Job>>,
     /// Jobs in `open`, to look at without the lock.
     offered: AtomicUsize,
     done: Mutex<Vec<Job>>,
@@ -178,12 +181,12 @@ impl Drop for Alarm<'_> {
 }
 
 impl Desk {
-    /// Runs a job that nobody has taken yet. False if there is none.
-    fn run_one(&self, ops: &MicroOps) -> bool {
+    /// Runs a job that nobody has taken yet, as `take` takes it. False if there is none.
+    fn run_one(&self, ops: &MicroOps, take: fn(&mut VecDeque<Job>) -> Option<Job>) -> bool {
         if self.offered.load(Ordering::Acquire) == 0 {
             return false;
         }
-        let Some(mut job) = lock(&self.open).pop() else { return false };
+        let Some(mut job) = take(&mut lock(&self.open)) else { return false };
         self.offered.fetch_sub(1, Ordering::Relaxed);
         job.fault = job.group.run(&job.quantum, ops, &mut Off);
         lock(&self.done).push(job);
@@ -196,7 +199,7 @@ impl Desk {
         let _alarm = Alarm(self);
         let mut idle = 0;
         while !self.closed.load(Ordering::Acquire) {
-            if self.run_one(ops) {
+            if self.run_one(ops, VecDeque::pop_front) {
                 idle = 0;
             } else {
                 idle += 1;
@@ -206,12 +209,15 @@ impl Desk {
     }
 }
 
+/// Waits this often before a thread goes to sleep: some milliseconds. To be woken takes longer than a quantum.
+const PATIENCE: u32 = 20_000;
+
 /// What to do when there has been nothing to do so many times: quanta follow each other within microseconds, but a
 /// host may have fewer free processors than threads, and a kernel phases in which few cores run.
 fn wait(idle: u32) {
     match idle {
-        0..2000 => std::hint::spin_loop(),
-        2000..2100 => thread::yield_now(),
+        0..1000 => std::hint::spin_loop(),
+        1000..PATIENCE => thread::yield_now(),
         _ => thread::park(),
     }
 }
@@ -248,13 +254,13 @@ impl Team<'_> {
         desk.offered.store(count, Ordering::Release);
         self.others.iter().for_each(Thread::unpark);
         beside();
-        while desk.run_one(self.ops) {}
+        while desk.run_one(self.ops, VecDeque::pop_back) {}
         let mut idle = 0;
         while desk.finished.load(Ordering::Acquire) < count {
             assert!(!desk.closed.load(Ordering::Acquire), "a thread of the team has panicked");
             idle += 1;
             // Not parked: nobody would wake it.
-            wait(idle.min(2099));
+            wait(idle.min(PATIENCE - 1));
         }
         let mut done = lock(&desk.done);
         done.sort_unstable_by_key(|job| job.place);
