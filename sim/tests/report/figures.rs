@@ -298,9 +298,58 @@ fn a_wait_is_charged_to_who_waits_and_names_whom_it_waits_for() {
     assert_eq!(profile.cell("11", "waits for"), "line 10", "the addition waits for the division");
     // Lanes are 128 bytes apart: a line each.
     assert_eq!(table.cell("0014", "line accesses"), "8");
-    let finding = super::page::text(reported.page.one("ol.findings > li.memory"));
-    assert!(finding.contains("device_load_u32 r4, r3 (line 7): waiting for it costs"), "{finding}");
+    let finding = super::page::text(reported.page.all("ol.findings > li.memory")[0]);
+    assert!(finding.contains("device_load_u32 r4, r3 (line 7): 100 % of it"), "{finding}");
     assert!(finding.contains("8.00 lines each where 1.00 would do"), "{finding}");
+}
+
+/// The report and `explain` name the same causes with the same cycles, places and changes.
+#[test]
+fn it_says_what_limits_the_kernel_as_explain_does() {
+    for arguments in RUNS.into_iter().chain(["crc32 --size small --config gpu --set core.l1.mshrs=2"]) {
+        let reported = report(arguments);
+        let explained = reported.scratch.out(&format!("explain {arguments} --no-check --format json"));
+        let explained: serde_json::Value = serde_json::from_str(&explained).unwrap();
+        let explanation = &explained["explanations"][0];
+        let limiters = explanation["limiters"].as_array().unwrap();
+        let findings = reported.page.all("ol.findings > li");
+        assert_eq!((limiters.len(), findings.len()), (3, 3), "{arguments}");
+        for (limiter, finding) in limiters.iter().zip(findings) {
+            let number = |value: &serde_json::Value| value.as_f64().unwrap();
+            let share = 100.0 * number(&limiter["cycles"]) / number(&explanation["cycles"]);
+            let title = super::page::text(super::page::all(finding, "h3")[0]);
+            let (name, costs) = title.split_once(": ").unwrap();
+            let (cycles, percent) = costs.split_once(" cycles, ").unwrap();
+            assert_eq!(name, limiter["name"], "{arguments}");
+            let percent: f64 = percent.strip_suffix(" %").unwrap().parse().unwrap();
+            let cycles: f64 = cycles.parse().unwrap();
+            assert!((cycles - number(&limiter["cycles"])).abs() <= 0.56, "{arguments}: {title}, {limiter}");
+            assert!((percent - share).abs() <= 0.51, "{arguments}: {title}, {limiter}");
+            let text = super::page::text(finding);
+            for place in limiter["at"].as_array().unwrap() {
+                assert!(
+                    text.contains(place["instruction"].as_str().unwrap()),
+                    "{arguments}: {text}, {limiter}"
+                );
+            }
+            let advice = limiter["kernel"].as_str().unwrap();
+            assert!(text.contains(advice), "{arguments}: {text}, {limiter}");
+            let flags: Vec<String> = text
+                .split("--set ")
+                .skip(1)
+                .map(|rest| rest.split(' ').next().unwrap().trim_matches('\'').to_owned())
+                .collect();
+            let change = &limiter["change"];
+            let set = change["set"].as_array().map(|set| set.iter().map(|s| s.as_str().unwrap()).collect());
+            assert_eq!(flags, set.unwrap_or_else(Vec::new), "{arguments}: {text}");
+            if let Some(predicted) = change["predicted_cycles"].as_f64() {
+                let should = text.split("should take ").nth(1).unwrap();
+                let should: f64 = should.split(' ').next().unwrap().parse().unwrap();
+                assert!((should - predicted).abs() <= 0.56, "{arguments}: {text}, {limiter}");
+                assert!(text.contains(&format!("({})", change["formula"].as_str().unwrap())), "{text}");
+            }
+        }
+    }
 }
 
 /// What the report works out from counters, worked out again from the configuration and the tables.
@@ -406,7 +455,7 @@ fn every_wait_for_a_result_names_whose() {
     }
     for (name, program, steps, memory) in runs {
         let gathered = gather(&program, &steps, &memory, false);
-        for (profile, kernel) in gathered.profiles.iter().zip(&program.kernels) {
+        for (profile, kernel) in gathered.profiles().iter().zip(&program.kernels) {
             let accesses = |word: u32| {
                 let inst = Inst::decode(&program.code[(kernel.code.start + word) as usize..]);
                 inst.unwrap().op.memory().is_some()
@@ -434,8 +483,8 @@ fn what_is_gathered_is_the_same_with_every_cycle_visited() {
     for name in ["scan", "bfs"] {
         let Job { program, steps, memory, .. } = of_the_suite(name);
         let [skipping, visiting] = [false, true].map(|every| gather(&program, &steps, &memory, every));
-        assert_eq!(skipping.profiles, visiting.profiles, "{name}");
-        assert_eq!(skipping.cores, visiting.cores, "{name}");
+        assert_eq!(skipping.profiles(), visiting.profiles(), "{name}");
+        assert_eq!(skipping.cores(), visiting.cores(), "{name}");
         let (a, b) = (skipping.windows.windows(), visiting.windows.windows());
         assert!((129..=257).contains(&a.len()), "{name}: {} windows", a.len());
         // In the cycles after a launch in which the cores take notice of its end, memory may go on.

@@ -1,12 +1,16 @@
 //! The account of a run: where its cycles went, cause by cause, and what no change can go below. docs/explain.md
 //! gives the formulas with these names.
 
-use super::profile::Profile;
+use super::profile::Line;
+use super::watch::Watch;
 use crate::config::Config;
+use crate::core::execute::UnitTiming;
 use crate::core::probe::IssueStall;
 use crate::gpu::KernelReport;
-use crate::isa::ExecClass;
+use crate::isa::{ExecClass, WORD_BYTES};
+use crate::memory::MemoryCounters;
 use crate::stats::SlotUse;
+use std::collections::BTreeSet;
 
 /// A run that was watched.
 #[derive(Debug, Clone, Copy)]
@@ -15,10 +19,8 @@ pub struct Observed<'a> {
     pub config: &'a Config,
     /// The launches added up.
     pub report: &'a KernelReport,
-    /// How many they were.
-    pub launches: u64,
     /// What the observer saw.
-    pub profile: &'a Profile,
+    pub watch: &'a Watch<'a>,
 }
 
 /// Something that serves one thing after the other.
@@ -36,6 +38,8 @@ pub enum Resource {
     RequestPorts,
     /// The ports into the cores.
     ReplyPorts,
+    /// Links between routers.
+    Links,
     /// The slices.
     L2,
     /// The memory channels.
@@ -82,11 +86,24 @@ pub struct Account {
     pub barrier_factor: f64,
     /// Busy cycles of each resource, over its instances.
     pub bounds: Vec<(Resource, f64)>,
+    /// Cycles of waiting for results, by the class of the instruction that brings them.
+    pub results: [f64; CLASSES],
+    /// Cycles of waiting for each unit.
+    pub units: Vec<f64>,
+    /// Cycles of waiting for write ports.
+    pub ports: f64,
+    /// Cycles in which accesses of these classes could not enter the load/store unit.
+    pub lsu: [f64; CLASSES],
+    /// Instructions that entered a unit or the load/store unit, by class.
+    pub executed: [u64; CLASSES],
     /// The average device access.
     pub latency: Latency,
     /// Cycles of an average access to local memory.
     pub local_latency: f64,
 }
+
+/// Number of classes of instructions.
+pub const CLASSES: usize = ExecClass::ALL.len();
 
 /// Load beyond which a queue is taken as full.
 const FULL: f64 = 0.98;
@@ -112,7 +129,7 @@ impl Observed<'_> {
     /// Cores that have waves, on average.
     pub fn active_cores(&self) -> f64 {
         let cycles = self.report.cycles.max(1) as f64;
-        (self.profile.totals.active as f64 / cycles).clamp(0.1, self.cores())
+        (self.watch.stalls.active as f64 / cycles).clamp(0.1, self.cores())
     }
 
     /// Cycles of the core in a memory clock.
@@ -120,18 +137,45 @@ impl Observed<'_> {
         f64::from(self.config.core_clock_mhz) / f64::from(self.config.dram.clock_mhz)
     }
 
+    /// Cycles, as a scheduler with waves sees them, that so many issue slots are.
+    pub fn cycles_of(&self, slots: f64) -> f64 {
+        slots / (self.schedulers() * f64::from(self.config.core.issue.width) * (1.0 - self.idle()))
+    }
+
+    /// What the memory side did while kernels ran.
+    fn memory(&self) -> MemoryCounters {
+        self.report.memory.since(&self.watch.released)
+    }
+
+    fn lines(&self) -> impl Iterator<Item = &Line> {
+        self.watch.profiler.profiles().iter().flat_map(|profile| &profile.lines)
+    }
+
     /// Makes the account.
     pub fn account(&self) -> Account {
         let cycles = self.report.cycles as f64;
-        let slots = self.schedulers() * f64::from(self.config.core.issue.width);
-        let raw = |u: SlotUse| self.report.slots[u as usize] as f64 / slots;
-        let scale = 1.0 / (1.0 - self.idle());
         let mut uses = [0.0; SlotUse::COUNT];
         for &u in SlotUse::ALL.iter().filter(|&&u| u != SlotUse::Empty) {
-            uses[u as usize] = raw(u) * scale;
+            uses[u as usize] = self.cycles_of(self.report.slots[u as usize] as f64);
+        }
+        let (mut units, mut ports, mut lsu) = (vec![0.0; self.config.core.units.len()], 0.0, [0.0; CLASSES]);
+        let timing = UnitTiming::table(self.config);
+        for (line, class) in self.lines().filter_map(|line| Some((line, line.class? as usize))) {
+            lsu[class] += self.cycles_of(line.slots[SlotUse::Lsu as usize] as f64);
+            let waited = self.cycles_of(line.slots[SlotUse::Unit as usize] as f64);
+            let of_port = waited * line.port_share();
+            ports += of_port;
+            units[timing[class].unit] += waited - of_port;
+        }
+        let mut results = [0.0; CLASSES];
+        for profile in self.watch.profiler.profiles() {
+            for (&(_, producer), &slots) in &profile.waits {
+                let Some(class) = profile.lines[producer as usize].class else { continue };
+                results[class as usize] += self.cycles_of(slots as f64);
+            }
         }
         let barrier = uses[SlotUse::Barrier as usize];
-        let local = self.profile.totals.latency[ExecClass::LocalMemory as usize];
+        let (local, times) = self.service(ExecClass::LocalMemory);
         let bounds = self.bounds();
         let latency = self.latency(&bounds, cycles);
         Account {
@@ -139,66 +183,114 @@ impl Observed<'_> {
             uses,
             barrier_factor: cycles / (cycles - barrier).max(cycles / 4.0),
             bounds,
+            results,
+            units,
+            ports,
+            lsu,
+            executed: self.executed(),
             latency,
-            local_latency: local.1 as f64 / local.0.max(1) as f64,
+            local_latency: local as f64 / times.max(1) as f64,
         }
     }
 
-    /// Cycles that an instruction of a class holds its unit.
-    pub fn hold(&self, unit: usize, class: usize) -> f64 {
-        let unit = &self.config.core.units[unit];
-        let groups = self.config.core.wave_width.div_ceil(unit.lanes);
-        let passes = unit.classes.iter().find(|c| c.class as usize == class).map_or(0, |c| c.passes);
-        f64::from(groups * passes)
+    /// Lines of so many bytes that the code took, and of twice as many.
+    pub fn code_lines(&self, bytes: u32) -> (usize, usize) {
+        let mut words = Vec::new();
+        for (kernel, profile) in self.watch.program.kernels.iter().zip(self.watch.profiler.profiles()) {
+            let issued = profile.lines.iter().enumerate().filter(|(_, line)| line.class.is_some());
+            words.extend(issued.map(|(word, _)| kernel.code.start + word as u32));
+        }
+        let lines =
+            |bytes: u32| words.iter().map(|word| word / (bytes / WORD_BYTES)).collect::<BTreeSet<_>>().len();
+        (lines(bytes), lines(2 * bytes))
     }
 
+    /// From execution to retirement of the instructions of a class that bring something: cycles, and how many they were.
+    fn service(&self, class: ExecClass) -> (u64, u64) {
+        let of_class = self.lines().filter(|line| line.class == Some(class));
+        of_class.fold((0, 0), |(cycles, times), line| (cycles + line.service, times + line.returns))
+    }
+
+    /// Instructions that entered a unit or the load/store unit, by class.
+    fn executed(&self) -> [u64; CLASSES] {
+        let mut executed = [0; CLASSES];
+        for line in self.lines() {
+            if let Some(class) = line.class {
+                executed[class as usize] += line.issues();
+            }
+        }
+        executed
+    }
+
+    /// Busy cycles of everything that serves one after the other, summed over all that there are of it. Of the memory
+    /// channels it is the data buses.
+    pub fn work(&self) -> Vec<(Resource, f64)> {
+        let (core, memory) = (&self.report.core, self.memory());
+        let (network, l2) = (&memory.interconnect, &memory.l2);
+        let issued =
+            self.report.slots[SlotUse::Issued as usize] + self.report.slots[SlotUse::Squashed as usize];
+        let mut work = vec![
+            (Resource::Issue, issued),
+            (Resource::LocalBanks, core.local_passes),
+            (Resource::L1, core.line_accesses),
+            (Resource::RequestPorts, network.request_port_busy_cycles),
+            (Resource::ReplyPorts, network.reply_port_busy_cycles),
+            (Resource::Links, network.link_busy_cycles),
+            (Resource::L2, l2.reads + l2.writes + l2.atomics),
+        ];
+        let (timing, executed) = (UnitTiming::table(self.config), self.executed());
+        for n in 0..self.config.core.units.len() {
+            let held = |class: usize| {
+                if timing[class].unit == n { executed[class] * timing[class].interval } else { 0 }
+            };
+            work.push((Resource::Unit(n), (0..CLASSES).map(held).sum()));
+        }
+        let mut work: Vec<_> = work.into_iter().map(|(resource, busy)| (resource, busy as f64)).collect();
+        work.push((Resource::Dram, memory.dram.data_bus_busy_clocks as f64 * self.core_cycles_a_clock()));
+        work
+    }
+
+    /// Busy cycles of each of them, of those that are at work: only cores and schedulers that have waves can be.
     fn bounds(&self) -> Vec<(Resource, f64)> {
-        let (report, config) = (self.report, self.config);
-        let (network, l2, dram) = (&report.memory.interconnect, &report.memory.l2, &report.memory.dram);
-        // Of the cores and schedulers, only those that have waves can be busy.
+        let (config, dram) = (self.config, self.memory().dram);
         let cores = self.active_cores();
         let schedulers = self.schedulers() * (1.0 - self.idle());
-        let slots = schedulers * f64::from(config.core.issue.width);
-        let issued = report.slots[SlotUse::Issued as usize] + report.slots[SlotUse::Squashed as usize];
         let slices = f64::from(config.l2.slices);
-        // A packet holds the ports at both of its ends.
-        let ports = |busy: u64| busy as f64 / cores.min(slices);
-        let mut bounds = vec![
-            (Resource::Issue, issued as f64 / slots),
-            (Resource::LocalBanks, report.core.local_passes as f64 / cores),
-            (Resource::L1, report.core.line_accesses as f64 / cores),
-            (Resource::RequestPorts, ports(network.request_port_busy_cycles)),
-            (Resource::ReplyPorts, ports(network.reply_port_busy_cycles)),
-            (Resource::L2, (l2.reads + l2.writes + l2.atomics) as f64 / slices),
-        ];
-        let executed = &self.profile.totals.executed;
-        for (n, unit) in config.core.units.iter().enumerate() {
-            let busy = |class: usize| executed[class] as f64 * self.hold(n, class);
-            let busy: f64 = unit.classes.iter().map(|c| busy(c.class as usize)).sum();
-            bounds.push((Resource::Unit(n), busy / schedulers));
+        let channels = f64::from(config.dram.channels);
+        let mut bounds = self.work();
+        for (resource, busy) in &mut bounds {
+            *busy /= match resource {
+                Resource::Issue => schedulers * f64::from(config.core.issue.width),
+                Resource::Unit(_) => schedulers,
+                Resource::LocalBanks | Resource::L1 => cores,
+                // A packet holds the ports at both of its ends.
+                Resource::RequestPorts | Resource::ReplyPorts => cores.min(slices),
+                Resource::Links => self.report.links.len().max(1) as f64,
+                Resource::L2 => slices,
+                Resource::Dram => channels,
+            };
+            if *resource == Resource::Dram {
+                // Rows can be opened only so fast, and refreshes stop a channel.
+                let d = &config.dram;
+                let activates = dram.activates as f64 / channels;
+                let clocks = (activates * f64::from(d.t_rrd_s).max(f64::from(d.t_faw) / 4.0))
+                    .max(activates * f64::from(d.t_rc) / f64::from(d.banks));
+                let refresh = dram.refreshes as f64 / channels * f64::from(d.t_rfc);
+                *busy = busy.max(clocks * self.core_cycles_a_clock()) + refresh * self.core_cycles_a_clock();
+            }
+            *busy = busy.min(self.report.cycles as f64);
         }
-        let d = &config.dram;
-        let channels = f64::from(d.channels);
-        let activates = dram.activates as f64 / channels;
-        let clocks = (dram.data_bus_busy_clocks as f64 / channels)
-            .max(activates * f64::from(d.t_rrd_s).max(f64::from(d.t_faw) / 4.0))
-            .max(activates * f64::from(d.t_rc) / f64::from(d.banks))
-            + dram.refreshes as f64 / channels * f64::from(d.t_rfc);
-        // Refreshes that came while nothing was asked for cost nothing.
-        let busy = clocks * self.core_cycles_a_clock();
-        bounds.push((Resource::Dram, busy));
-        bounds.iter_mut().for_each(|(_, busy)| *busy = busy.min(report.cycles as f64));
         bounds
     }
 
     fn latency(&self, bounds: &[(Resource, f64)], cycles: f64) -> Latency {
-        let (report, config) = (self.report, self.config);
-        let (count, sum) = self.profile.totals.latency[ExecClass::DeviceMemory as usize];
+        let (report, config, memory) = (self.report, self.config, self.memory());
+        let (sum, count) = self.service(ExecClass::DeviceMemory);
         if count == 0 {
             return Latency::default();
         }
         let total = sum as f64 / count as f64;
-        let (core, l1, l2, dram) = (&report.core, &report.l1, &report.memory.l2, &report.memory.dram);
+        let (core, l1, l2, dram) = (&report.core, &report.l1, &memory.l2, &memory.dram);
         let instructions = (core.device_loads + core.device_stores + core.device_atomics).max(1) as f64;
         let lines = core.line_accesses as f64 / instructions;
         let part = |n: u64, of: u64| n as f64 / of.max(1) as f64;
@@ -242,7 +334,7 @@ impl Observed<'_> {
             // What waits in one queue is not in the others: it gathers before the busiest.
             queue(busy / cycles).powi(2)
         };
-        let network = &report.memory.interconnect;
+        let network = &memory.interconnect;
         let request = part(network.request_port_busy_cycles, network.requests);
         let reply = part(network.reply_port_busy_cycles, network.replies);
         let bursts = part(dram.reads + dram.writes, dram.requests);
@@ -294,27 +386,26 @@ impl Account {
         (self.cycles - self.bounds.iter().map(after).fold(0.0, f64::max)).max(0.0)
     }
 
-    /// Cycles spent on waiting for device memory: for values, and for a fence or barrier that waits for accesses.
-    pub fn device(&self, observed: &Observed<'_>) -> f64 {
-        let hazards = &observed.profile.totals.hazards;
-        let (local, device) =
-            (hazards[ExecClass::LocalMemory as usize], hazards[ExecClass::DeviceMemory as usize]);
-        let share = device as f64 / (local + device).max(1) as f64;
-        let has_device = self.latency.total > 0.0;
-        self.of(SlotUse::Memory) * share + if has_device { self.of(SlotUse::Fence) } else { 0.0 }
+    /// Cycles of waiting for results of this class.
+    pub fn of_class(&self, class: ExecClass) -> f64 {
+        self.results[class as usize]
     }
 
-    /// Cycles spent on waiting for values of local memory.
-    pub fn local(&self, observed: &Observed<'_>) -> f64 {
-        let hazards = &observed.profile.totals.hazards;
-        let (local, device) =
-            (hazards[ExecClass::LocalMemory as usize], hazards[ExecClass::DeviceMemory as usize]);
-        self.of(SlotUse::Memory) * (local as f64 / (local + device).max(1) as f64)
+    /// Cycles spent on waiting for device memory: for values, and for a fence or barrier that waits for accesses.
+    pub fn device(&self) -> f64 {
+        let has_device = self.latency.total > 0.0;
+        self.of_class(ExecClass::DeviceMemory) + if has_device { self.of(SlotUse::Fence) } else { 0.0 }
+    }
+
+    /// The same for local memory.
+    pub fn local(&self) -> f64 {
+        let has_device = self.latency.total > 0.0;
+        self.of_class(ExecClass::LocalMemory) + if has_device { 0.0 } else { self.of(SlotUse::Fence) }
     }
 
     /// Part of the wave cycles of these reasons that is of this one.
     pub fn share(&self, observed: &Observed<'_>, one: IssueStall, of: &[IssueStall]) -> f64 {
-        let stalls = &observed.profile.totals.stalls;
+        let stalls = &observed.watch.stalls.waves;
         let sum: u64 = of.iter().map(|&s| stalls[s as usize]).sum();
         stalls[one as usize] as f64 / sum.max(1) as f64
     }
