@@ -60,7 +60,7 @@ pub fn explain<B: Bench>(
     let name = name.to_owned();
     let longest = steps.iter().max_by_key(|step| step.report.cycles);
     let Some((mut report, longest)) = sum(&steps).zip(longest) else {
-        let limits = Limits { cycles: 0, idle: 0.0, limiters: Vec::new() };
+        let limits = Limits { cycles: 0, idle: 0.0, limiters: Vec::new(), device: Vec::new() };
         return Ok(Explanation { name, limits, measured: Vec::new(), instructions: Vec::new() });
     };
     report.occupancy = longest.report.occupancy;

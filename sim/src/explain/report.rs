@@ -50,6 +50,9 @@ pub fn text(explanation: &Explanation, config: &Config) -> String {
             _ => line("In the machine: no single parameter is known to help."),
         }
     }
+    if let Some(device) = limits.device_memory(config) {
+        _ = writeln!(text, "\n{}", wrap(&device, WIDTH).join("\n"));
+    }
     text
 }
 
@@ -196,6 +199,14 @@ struct ExplanationJson<'a> {
     cycles: u64,
     idle: f64,
     limiters: Vec<LimiterJson<'a>>,
+    /// Parts of waiting for device memory.
+    device_memory: Vec<CostJson>,
+}
+
+#[derive(Serialize)]
+struct CostJson {
+    name: String,
+    cycles: f64,
 }
 
 #[derive(Serialize)]
@@ -268,6 +279,12 @@ pub fn document(explanations: &[Explanation], config: &Config) -> String {
             limiters: e
                 .limiters()
                 .map(|(limiter, measured)| limiter_json(limiter, measured, &e.instructions, config))
+                .collect(),
+            device_memory: e
+                .limits
+                .device
+                .iter()
+                .map(|cost| CostJson { name: cost.cause.name(config), cycles: tenths(cost.cycles) })
                 .collect(),
         })
         .collect();

@@ -22,7 +22,7 @@ use crate::stats::SlotUse;
 use account::Observed;
 use cause::Cause;
 use profile::Line;
-use rules::{Change, changes, costs};
+use rules::{Change, Cost, changes, costs};
 use std::collections::BTreeMap;
 
 /// Causes that are named.
@@ -66,6 +66,8 @@ pub struct Limits {
     pub idle: f64,
     /// The dearest causes, the dearest first.
     pub limiters: Vec<Limiter>,
+    /// All causes that are parts of waiting for device memory, the dearest first.
+    pub device: Vec<Cost>,
 }
 
 impl Limits {
@@ -74,7 +76,7 @@ impl Limits {
         let account = observed.account();
         let mut possible = changes(observed, &account);
         possible.sort_by(|a, b| b.predicted.total_cmp(&a.predicted));
-        let limiter = |cost: rules::Cost| Limiter {
+        let limiter = |cost: &Cost| Limiter {
             cause: cost.cause,
             cycles: cost.cycles,
             places: places(observed, cost.cause),
@@ -83,8 +85,10 @@ impl Limits {
                 .find(|change| change.cause == cost.cause && observed.config.with(&change.settings).is_ok())
                 .cloned(),
         };
-        let limiters = costs(observed, &account).into_iter().take(NAMED).map(limiter).collect();
-        Limits { cycles: observed.report.cycles, idle: observed.idle(), limiters }
+        let costs = costs(observed, &account);
+        let limiters = costs.iter().take(NAMED).map(limiter).collect();
+        let device = costs.into_iter().filter(|cost| awaits(cost.cause, ExecClass::DeviceMemory)).collect();
+        Limits { cycles: observed.report.cycles, idle: observed.idle(), limiters, device }
     }
 }
 

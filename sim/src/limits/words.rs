@@ -1,12 +1,15 @@
 //! Limits in words, as the report and `wave-sim explain` say them.
 
 use super::listing::Instruction;
+use super::rules::Cost;
 use super::{Limiter, Limits, Place};
 use crate::config::Config;
 use crate::observe::counted;
 
 /// Part of the time without waves that is worth a remark.
 const MUCH_IDLE: f64 = 0.2;
+/// Percent of the run that is worth a line.
+const WORTH_TELLING: f64 = 5.0;
 
 /// A word of a command line, with quotes where a shell would take it apart.
 fn quoted(word: &str) -> String {
@@ -41,6 +44,21 @@ impl Limits {
                  throughout. More or smaller workgroups would keep more of the machine busy. What follows is about \
                  those with waves.",
                 100.0 * self.idle
+            )
+        })
+    }
+
+    /// What waiting for device memory costs in all, as its parts may each be less than something else; none if that is
+    /// little.
+    pub fn device_memory(&self, config: &Config) -> Option<String> {
+        let sum: f64 = self.device.iter().map(|cost| cost.cycles).sum();
+        let part = |cost: &Cost| format!("{} {:.0}", cost.cause.name(config), cost.cycles);
+        let parts: Vec<String> = self.device.iter().map(part).collect();
+        (self.percent(sum) >= WORTH_TELLING).then(|| {
+            format!(
+                "Device memory in all: {sum:.0} cycles, {:.0} %, of which {}.",
+                self.percent(sum),
+                parts.join(", ")
             )
         })
     }

@@ -168,6 +168,7 @@ fn limits(facts: &Facts<'_>) -> Markup {
                 }
             }
         } } }
+        @if let Some(device) = limits.device_memory(facts.config) { p { (device) } }
         p {
             "Cycles are those that schedulers with waves wait for a cause. What a change of the machine should take is an \
              estimate; " code { "wave-sim explain" } " with the same kernel and the same flags says the same, makes each \

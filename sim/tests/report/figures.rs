@@ -4,6 +4,7 @@ use super::page::Table;
 use super::run::{Reported, report, report_in};
 use super::scratch::Scratch;
 use std::collections::BTreeMap;
+use wave_sim::config::Config;
 use wave_sim::gpu::{Gpu, RunOptions};
 use wave_sim::isa::Inst;
 use wave_sim::launch::Job;
@@ -298,7 +299,7 @@ fn a_wait_is_charged_to_who_waits_and_names_whom_it_waits_for() {
     assert_eq!(profile.cell("11", "waits for"), "line 10", "the addition waits for the division");
     // Lanes are 128 bytes apart: a line each.
     assert_eq!(table.cell("0014", "line accesses"), "8");
-    let finding = super::page::text(reported.page.all("ol.findings > li.memory")[0]);
+    let finding = super::page::text(reported.page.one("ol.findings > li.lsu"));
     assert!(finding.contains("device_load_u32 r4, r3 (line 7): 100 % of it"), "{finding}");
     assert!(finding.contains("8.00 lines each where 1.00 would do"), "{finding}");
 }
@@ -314,6 +315,19 @@ fn it_says_what_limits_the_kernel_as_explain_does() {
         let limiters = explanation["limiters"].as_array().unwrap();
         let findings = reported.page.all("ol.findings > li");
         assert_eq!((limiters.len(), findings.len()), (3, 3), "{arguments}");
+        let section = super::page::text(reported.page.one("#limits"));
+        let sum: f64 = explanation["device_memory"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|p| p["cycles"].as_f64().unwrap())
+            .sum();
+        if let Some(shown) = section.split("Device memory in all: ").nth(1) {
+            let shown: f64 = shown.split(' ').next().unwrap().parse().unwrap();
+            assert!((shown - sum).abs() < 1.0, "{arguments}: {shown}, {sum}");
+        } else {
+            assert!(20.0 * sum < explanation["cycles"].as_f64().unwrap() + 20.0, "{arguments}: {sum}");
+        }
         for (limiter, finding) in limiters.iter().zip(findings) {
             let number = |value: &serde_json::Value| value.as_f64().unwrap();
             let share = 100.0 * number(&limiter["cycles"]) / number(&explanation["cycles"]);
@@ -404,12 +418,17 @@ fn rates_follow_from_the_counters() {
 }
 
 /// Gathers the report of some launches, with idle cycles skipped or every cycle visited.
-fn gather(program: &Program, steps: &[Launch], memory: &[u8], every_cycle: bool) -> Gathered {
-    let config = wave_sim::config::load("tiny.ron").unwrap();
+fn gather<'a>(
+    config: &'a Config,
+    program: &'a Program,
+    steps: &[Launch],
+    memory: &[u8],
+    every_cycle: bool,
+) -> Gathered<'a> {
     let mut memory = memory.to_vec();
     memory.resize(config.device_memory_bytes as usize, 0);
-    let mut gpu = Gpu::new(&config, program, memory);
-    let mut collector = Collector::new(&config, program);
+    let mut gpu = Gpu::new(config, program, memory);
+    let mut collector = Collector::new(config, program);
     let (_, captured) = collector.capture(false);
     for launch in steps {
         collector.start(launch, gpu.now());
@@ -447,6 +466,7 @@ fn every_wait_for_a_result_names_whose() {
         local_memory_bytes: 0,
         initial_registers: Vec::new(),
     };
+    let config = wave_sim::config::load("tiny.ron").unwrap();
     let both = wave_sim::program::assemble(BOTH, "both.wave").unwrap().0;
     let mut runs = vec![("both", both.clone(), vec![launch(0, &both)], Vec::new())];
     for name in ["spmv", "hgemm", "compact"] {
@@ -454,7 +474,7 @@ fn every_wait_for_a_result_names_whose() {
         runs.push((name, program, steps, memory));
     }
     for (name, program, steps, memory) in runs {
-        let gathered = gather(&program, &steps, &memory, false);
+        let gathered = gather(&config, &program, &steps, &memory, false);
         for (profile, kernel) in gathered.profiles().iter().zip(&program.kernels) {
             let accesses = |word: u32| {
                 let inst = Inst::decode(&program.code[(kernel.code.start + word) as usize..]);
@@ -480,9 +500,11 @@ fn every_wait_for_a_result_names_whose() {
 
 #[test]
 fn what_is_gathered_is_the_same_with_every_cycle_visited() {
+    let config = wave_sim::config::load("tiny.ron").unwrap();
     for name in ["scan", "bfs"] {
         let Job { program, steps, memory, .. } = of_the_suite(name);
-        let [skipping, visiting] = [false, true].map(|every| gather(&program, &steps, &memory, every));
+        let [skipping, visiting] =
+            [false, true].map(|every| gather(&config, &program, &steps, &memory, every));
         assert_eq!(skipping.profiles(), visiting.profiles(), "{name}");
         assert_eq!(skipping.cores(), visiting.cores(), "{name}");
         let (a, b) = (skipping.windows.windows(), visiting.windows.windows());
