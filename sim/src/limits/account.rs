@@ -75,6 +75,19 @@ pub struct Latency {
     pub dram_queue: f64,
 }
 
+/// Parts of the wave cycles without a decoded instruction, which add up to 1: those of waiting for
+#[derive(Debug, Clone, Copy)]
+pub struct CodeWaits {
+    /// a line of code, as long as it takes without anything in its way,
+    pub line: f64,
+    /// the first group behind a redirect,
+    pub redirect: f64,
+    /// groups from the instruction cache,
+    pub group: f64,
+    /// and, what is left, lines of code that queue with the data between core and memory.
+    pub queue: f64,
+}
+
 /// The account.
 #[derive(Debug, Clone)]
 pub struct Account {
@@ -191,6 +204,30 @@ impl Observed<'_> {
             latency,
             local_latency: local as f64 / times.max(1) as f64,
         }
+    }
+
+    /// Cycles that a line of code takes to come from the L2, and in the first launch from memory, where nothing is in its
+    /// way: wires, L2, and the memory device.
+    pub fn code_line_latency(&self) -> f64 {
+        let (config, d) = (self.config, &self.config.dram);
+        let clocks = f64::from(d.t_rcd + d.t_cl + d.burst_clocks());
+        2.0 * f64::from(config.interconnect.latency_cycles)
+            + f64::from(config.l2.hit_latency_cycles)
+            + clocks * self.core_cycles_a_clock() / self.watch.launches.max(1) as f64
+    }
+
+    /// What waves without a decoded instruction waited for.
+    pub fn code_waits(&self) -> CodeWaits {
+        let (core, fetch) = (&self.report.core, &self.config.core.fetch);
+        let waited = self.watch.stalls.waves[IssueStall::Fetch as usize].max(1) as f64;
+        let line = (core.icache_misses as f64 * self.code_line_latency() / waited).min(1.0);
+        let latency = f64::from(fetch.icache_latency_cycles);
+        let redirect = (core.taken_redirects as f64 * (latency + 1.0) / waited).min(1.0 - line);
+        // An arbiter sends one fetch a cycle: the other waves of its scheduler wait for that.
+        let turns = self.watch.stalls.active as f64 * f64::from(self.config.core.schedulers);
+        let group = latency + queue(core.fetches as f64 / turns.max(1.0));
+        let group = (core.fetches as f64 * group / waited).min(1.0 - line - redirect);
+        CodeWaits { line, redirect, group, queue: 1.0 - line - redirect - group }
     }
 
     /// Lines of so many bytes that the code took, and of twice as many.

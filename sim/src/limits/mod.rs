@@ -41,7 +41,8 @@ pub struct Limiter {
     pub cycles: f64,
     /// Instructions that it is met at, those first that it is met at most.
     pub places: Vec<Place>,
-    /// The change that should save most of those that the machine can have, if there is one.
+    /// The change that should save most, of those that the machine can have and, if there is a choice, that are not named
+    /// against a dearer cause.
     pub change: Option<Change>,
 }
 
@@ -76,17 +77,18 @@ impl Limits {
         let account = observed.account();
         let mut possible = changes(observed, &account);
         possible.sort_by(|a, b| b.predicted.total_cmp(&a.predicted));
-        let limiter = |cost: &Cost| Limiter {
-            cause: cost.cause,
-            cycles: cost.cycles,
-            places: places(observed, cost.cause),
-            change: possible
-                .iter()
-                .find(|change| change.cause == cost.cause && observed.config.with(&change.settings).is_ok())
-                .cloned(),
-        };
+        possible.retain(|change| observed.config.with(&change.settings).is_ok());
         let costs = costs(observed, &account);
-        let limiters = costs.iter().take(NAMED).map(limiter).collect();
+        let mut limiters: Vec<Limiter> = Vec::new();
+        for &Cost { cause, cycles } in costs.iter().take(NAMED) {
+            let named = |change: &&Change| {
+                let others = limiters.iter().filter_map(|limiter| limiter.change.as_ref());
+                others.map(|other| &other.settings).any(|settings| *settings == change.settings)
+            };
+            let against = || possible.iter().filter(|change| change.cause == cause);
+            let change = against().find(|change| !named(change)).or_else(|| against().next()).cloned();
+            limiters.push(Limiter { cause, cycles, places: places(observed, cause), change });
+        }
         let device = costs.into_iter().filter(|cost| awaits(cost.cause, ExecClass::DeviceMemory)).collect();
         Limits { cycles: observed.report.cycles, idle: observed.idle(), limiters, device }
     }

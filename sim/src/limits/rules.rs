@@ -185,30 +185,24 @@ impl Rules<'_> {
             let saved = account.of(SlotUse::Branch) * f64::from(latency - latency / 2) / f64::from(latency);
             self.add("E6", Cause::Branch, saved, &[], &[("core.branch_latency_cycles", halved(latency))]);
         }
-        let l = account.latency;
-        let line = l.wires.max(2.0 * f64::from(observed.config.interconnect.latency_cycles))
-            + f64::from(observed.config.l2.hit_latency_cycles)
-            + l.dram.max(1.0);
-        let waited = observed.watch.stalls.waves[IssueStall::Fetch as usize].max(1) as f64;
-        let missed = (observed.report.core.icache_misses as f64 * line / waited).min(1.0);
-        // Behind a redirect the first group takes its time, however wide it is.
-        let refill = f64::from(fetch.icache_latency_cycles + 1);
-        let refilled = observed.report.core.taken_redirects as f64 * refill / waited;
-        let narrow = (1.0 - missed - refilled).max(0.0);
+        let waits = observed.code_waits();
         let fetching = account.of(SlotUse::Fetch);
         let words = u64::from(fetch.words) * 2;
         let entries = words.max(u64::from(fetch.buffer_entries) * 2);
         let settings = [("core.fetch.words", words), ("core.fetch.buffer_entries", entries)];
-        self.add("E7", Cause::Fetch, fetching * narrow / 2.0, &[], &settings);
+        self.add("E7", Cause::Fetch, fetching * waits.group / 2.0, &[], &settings);
         if fetch.icache_latency_cycles > 1 {
             let key = ("core.fetch.icache_latency_cycles", halved(fetch.icache_latency_cycles));
-            self.add("E7", Cause::Fetch, fetching * (1.0 - missed) / 2.0, &[], &[key]);
+            self.add("E7", Cause::Fetch, fetching * (waits.redirect + waits.group) / 2.0, &[], &[key]);
         }
-        // Lines twice as long are fewer, but not for code that fits in one.
-        let (lines, longer) = observed.code_lines(fetch.icache_line_bytes);
-        let fewer = (lines - longer) as f64 / lines.max(1) as f64;
-        let key = ("core.fetch.icache_line_bytes", u64::from(fetch.icache_line_bytes) * 2);
-        self.add("E7", Cause::Fetch, fetching * missed * fewer, &[], &[key]);
+        // Lines twice as long are fewer, but not for code that fits in one. One request brings a line, and not more than the L1 has.
+        let longer = fetch.icache_line_bytes * 2;
+        if longer <= observed.config.core.l1.line_bytes {
+            let (lines, then) = observed.code_lines(fetch.icache_line_bytes);
+            let fewer = (lines - then) as f64 / lines.max(1) as f64;
+            let key = ("core.fetch.icache_line_bytes", u64::from(longer));
+            self.add("E7", Cause::Fetch, fetching * (waits.line + waits.queue) * fewer, &[], &[key]);
+        }
     }
 
     /// E8: local memory.
@@ -267,21 +261,32 @@ impl Rules<'_> {
         let Some(network) = Network::of(observed, account) else { return };
         // The network has the whole run, barriers included.
         let cycles = account.cycles / account.barrier_factor;
-        let half = |part: f64, now: u32| part * f64::from(now - now / 2) / f64::from(now);
-        for (cause, part, key, now) in [
-            (Cause::L1, l.l1, "core.l1.hit_latency_cycles", config.core.l1.hit_latency_cycles),
-            (Cause::Interconnect, l.wires, "interconnect.latency_cycles", config.interconnect.latency_cycles),
-            (Cause::L2, l.l2, "l2.hit_latency_cycles", config.l2.hit_latency_cycles),
+        // Lines of code take the same way, but for the L1.
+        let waits = observed.code_waits();
+        let code = account.of(SlotUse::Fetch) * waits.line / observed.code_line_latency();
+        let queues = l.ports + l.l2_queue + l.dram_queue;
+        let queued = account.of(SlotUse::Fetch) * waits.queue / queues.max(1.0);
+        let (wires, l2) = (config.interconnect.latency_cycles, config.l2.hit_latency_cycles);
+        for (cause, part, key, now, of_code) in [
+            (Cause::L1, l.l1, "core.l1.hit_latency_cycles", config.core.l1.hit_latency_cycles, 0.0),
+            (Cause::Interconnect, l.wires, "interconnect.latency_cycles", wires, 2.0 * code),
+            (Cause::L2, l.l2, "l2.hit_latency_cycles", l2, code),
         ] {
             if now > 1 {
-                let saved = cycles * network.saving(&[Less::Latency(half(part, now))]);
-                self.add("E10", cause, saved, &[], &[(key, u64::from(now / 2))]);
+                let less = f64::from(now - now / 2);
+                let data = cycles * network.saving(&[Less::Latency(part * less / f64::from(now))]);
+                let setting = [(key, u64::from(now / 2))];
+                self.add("E10", cause, data + of_code * less, &[], &setting);
+                if of_code > 0.0 {
+                    self.add("E10", Cause::Fetch, data + of_code * less, &[], &setting);
+                }
             }
         }
         let ports = [Resource::RequestPorts, Resource::ReplyPorts];
         let port =
             ("interconnect.port_bytes_per_cycle", u64::from(config.interconnect.port_bytes_per_cycle) * 2);
-        let saved = cycles * network.saving(&ports.map(Less::Wider));
+        // What lines of code wait for in the same queues becomes half.
+        let saved = cycles * network.saving(&ports.map(Less::Wider)) + queued * l.ports / 2.0;
         self.add("E11", Cause::Interconnect, saved, &ports, &[port]);
         let (slices, channels) = (u64::from(config.l2.slices) * 2, u64::from(config.dram.channels) * 2);
         let smaller = ("l2.slice_bytes", u64::from(config.l2.slice_bytes / 2));
@@ -291,16 +296,17 @@ impl Rules<'_> {
             more.extend(ports.map(Less::More));
             eased.extend(ports);
         }
-        let saved = cycles * network.saving(&more);
+        let saved = cycles * network.saving(&more) + queued * l.l2_queue / 2.0;
         self.add("E11", Cause::L2, saved, &eased, &[("l2.slices", slices), smaller]);
         if channels <= u64::from(config.l2.slices) {
-            let saved = cycles * network.saving(&[Less::More(Resource::Dram)]);
+            let saved = cycles * network.saving(&[Less::More(Resource::Dram)]) + queued * l.dram_queue / 2.0;
             self.add("E11", Cause::Dram, saved, &[Resource::Dram], &[("dram.channels", channels)]);
         } else {
             more.push(Less::More(Resource::Dram));
             eased.push(Resource::Dram);
             let settings = [("dram.channels", channels), ("l2.slices", slices), smaller];
-            self.add("E11", Cause::Dram, cycles * network.saving(&more), &eased, &settings);
+            let saved = cycles * network.saving(&more) + queued * (l.l2_queue + l.dram_queue) / 2.0;
+            self.add("E11", Cause::Dram, saved, &eased, &settings);
         }
         // A larger cache serves what the next level served.
         let shadows = &observed.watch.shadows;
@@ -331,9 +337,11 @@ impl Rules<'_> {
                 Limiter::Registers => ("core.register_file_bytes", core.register_file_bytes),
                 Limiter::LocalMemory => ("core.local_memory_bytes", core.local_memory_bytes),
             };
-            let hidden =
-                [SlotUse::Memory, SlotUse::Scoreboard, SlotUse::Branch, SlotUse::Fetch, SlotUse::Fence];
-            let waits: f64 = hidden.iter().map(|&u| account.of(u)).sum();
+            let hidden = [SlotUse::Memory, SlotUse::Scoreboard, SlotUse::Branch, SlotUse::Fence];
+            // All waves wait for a line of code alike.
+            let code = observed.code_waits();
+            let fetching = account.of(SlotUse::Fetch) * (code.redirect + code.group);
+            let waits = hidden.iter().map(|&u| account.of(u)).sum::<f64>() + fetching;
             // Twice the waves, but no more than the grid has.
             let more = (workgroups / resident).min(2.0);
             let cause = self.largest_wait();
