@@ -258,7 +258,7 @@ impl Rules<'_> {
     fn hierarchy(&mut self) {
         let (observed, account) = (self.observed, self.account);
         let (config, l) = (observed.config, account.latency);
-        let Some(network) = Network::of(observed, account) else { return };
+        let network = Network::of(observed, account);
         // The network has the whole run, barriers included.
         let cycles = account.cycles / account.barrier_factor;
         // Lines of code take the same way, but for the L1.
@@ -274,7 +274,8 @@ impl Rules<'_> {
         ] {
             if now > 1 {
                 let less = f64::from(now - now / 2);
-                let data = cycles * network.saving(&[Less::Latency(part * less / f64::from(now))]);
+                let sooner = [Less::Latency(part * less / f64::from(now))];
+                let data = network.as_ref().map_or(0.0, |network| cycles * network.saving(&sooner));
                 let setting = [(key, u64::from(now / 2))];
                 self.add("E10", cause, data + of_code * less, &[], &setting);
                 if of_code > 0.0 {
@@ -282,6 +283,7 @@ impl Rules<'_> {
                 }
             }
         }
+        let Some(network) = network else { return };
         let ports = [Resource::RequestPorts, Resource::ReplyPorts];
         let port =
             ("interconnect.port_bytes_per_cycle", u64::from(config.interconnect.port_bytes_per_cycle) * 2);
