@@ -33,7 +33,7 @@ class Browser:
         program = next(filter(None, map(shutil.which, ["chromium", "chromium-browser", "google-chrome"])), None)
         if not program:
             sys.exit("missing chromium; on Debian or Ubuntu: sudo apt-get install -y chromium")
-        flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1400,820", f"--user-data-dir={profile}",
+        flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1400,1100", f"--user-data-dir={profile}",
                  f"--remote-debugging-port={DEBUGGER}", "--remote-allow-origins=*", "about:blank"]
         self.process = subprocess.Popen([program, *flags], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         tabs = wait(lambda: json.load(urllib.request.urlopen(f"http://127.0.0.1:{DEBUGGER}/json")))
@@ -135,9 +135,12 @@ def main():
 
 
 def picture(browser, file):
-    """Unfolds the processes and takes a picture, once the tracks are drawn."""
+    """Unfolds the processes, selects the first access of memory, to which flows lead, and takes a picture."""
+    wait(lambda: browser.value("app.trace.workspace.flatTracks.length > 1"))
     time.sleep(8)
-    browser.value("app.trace.currentWorkspace.flatTracks.forEach((track) => track.expand())")
+    browser.value("app.trace.workspace.flatTracks.forEach((track) => track.expand())")
+    [[slice]] = browser.query("select min(id) from slice where category = 'memory'")
+    browser.value(f"app.trace.selection.selectSqlEvent('slice', {slice})")
     time.sleep(4)
     file.write_bytes(base64.b64decode(browser.call("Page.captureScreenshot")["data"]))
 

@@ -236,7 +236,7 @@ fn a_perfetto_trace_has_the_structure_of_trace_events() {
 /// Every request of the run is drawn, where it belongs, and a flow leads to it from its instruction.
 #[test]
 fn requests_flow_from_instructions_through_the_l2_to_memory() {
-    for kernel in ["reduction", "histogram", "transpose_naive"] {
+    for kernel in ["reduction", "histogram", "transpose_naive", "spmv"] {
         let seen = seen(kernel);
         let text = std::fs::read_to_string(seen.folder.path().join("p")).unwrap();
         let trace: Value = serde_json::from_str(&text).unwrap();
