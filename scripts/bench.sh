@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Speed of wave-sim beside the reference functional emulator on the same kernels, in one run, one thread each; then
-# the peak memory of the largest preset. Prints ratios: absolute figures depend on the host.
+# How fast the simulator is. Without arguments everything, or the parts that are named: `emulator` (beside the reference
+# functional emulator on the same kernels), `threads`, `idle` (idle cycles skipped or not), `scale` (1 to 128 cores, a
+# million workgroups), `start` (start-up time). What is compared comes from one run, as ratios.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-exec cargo bench --quiet --bench emulator
+exec cargo bench --quiet --bench speed -- "$@"

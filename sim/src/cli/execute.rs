@@ -1,7 +1,7 @@
 //! Running the launches of one input on a machine.
 
 use super::Exit;
-use super::args::RunArgs;
+use super::args::{MachineArgs, RunArgs};
 use super::progress::Progress;
 use super::traces::{self, TraceFiles};
 use super::work::Work;
@@ -31,6 +31,18 @@ enum Watch<'a> {
     Report(Box<(Collector<'a>, Recorder<'static>)>, TraceFiles, Rc<RefCell<Captured>>),
 }
 
+/// Bounds and threads, as the flags say.
+pub fn run_options(args: &MachineArgs) -> RunOptions {
+    let bound = |n: Option<u64>| n.filter(|&n| n > 0);
+    let threads = args.threads.or_else(|| std::thread::available_parallelism().ok()).map_or(1, usize::from);
+    RunOptions {
+        max_cycles: bound(args.max_cycles),
+        max_instructions: bound(args.max_instructions),
+        threads,
+        ..RunOptions::UNBOUNDED
+    }
+}
+
 /// Runs every launch; gives what became of them and device memory.
 ///
 /// # Errors
@@ -43,14 +55,8 @@ pub fn execute(
 ) -> Result<(Run, Vec<u8>), Vec<Diagnostic>> {
     let nothing = Outcome::Ended(Verification::Nothing);
     let mut run = Run { name: work.name.clone(), steps: Vec::new(), outcome: nothing, races: None };
-    let bound = |n: Option<u64>| n.filter(|&n| n > 0);
-    let options = RunOptions {
-        max_cycles: bound(args.machine.max_cycles),
-        max_instructions: bound(args.machine.max_instructions),
-        // A trace is in the order of cycles only if all cores keep step.
-        every_cycle: args.output.trace,
-        jitter: None,
-    };
+    // A trace is in the order of cycles only if all cores keep step.
+    let options = RunOptions { every_cycle: args.output.trace, ..run_options(&args.machine) };
     let width = config.core.wave_width;
     let collector = args.traces.report.is_some().then(|| Collector::new(config, &work.program));
     let capture = collector.as_ref().map(|collector| collector.capture(args.traces.is_windowed()));

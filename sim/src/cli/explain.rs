@@ -1,7 +1,7 @@
 //! `wave-sim explain`: what limits a kernel, and whether the change that should help does.
 
 use super::args::{ExplainArgs, TableFormat};
-use super::execute::outcome;
+use super::execute::{outcome, run_options};
 use super::inputs::{self, Input};
 use super::machine::machine;
 use super::progress::Progress;
@@ -12,7 +12,7 @@ use crate::config::Config;
 use crate::core::probe::Off;
 use crate::diagnostic::Diagnostic;
 use crate::explain::{Bench, Explanation, explain, report};
-use crate::gpu::{Gpu, RunOptions};
+use crate::gpu::Gpu;
 use crate::launch;
 use crate::limits::watch::Watch;
 use crate::observe::{Outcome, Step};
@@ -108,12 +108,7 @@ impl Bench for Runs<'_> {
     fn run(&mut self, config: &Config, mut watch: Option<&mut Watch<'_>>) -> Result<Vec<Step>, Stop> {
         let work = work::work(self.input, &self.args.launch, &self.args.machine, config)
             .map_err(|wrong| Stop(Box::new(Outcome::Refused(wrong))))?;
-        let bound = |n: Option<u64>| n.filter(|&n| n > 0);
-        let options = RunOptions {
-            max_cycles: bound(self.args.machine.max_cycles),
-            max_instructions: bound(self.args.machine.max_instructions),
-            ..RunOptions::UNBOUNDED
-        };
+        let options = run_options(&self.args.machine);
         let mut gpu = Gpu::new(config, &work.program, work.memory);
         let mut steps = Vec::new();
         for launch in &work.steps {

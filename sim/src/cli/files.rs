@@ -5,8 +5,6 @@ use crate::diagnostic::Diagnostic;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{self, Receiver, SyncSender};
-use std::thread::JoinHandle;
 use tempfile::NamedTempFile;
 
 /// Writes a file: to a temporary name beside it, then renamed, so that a run that is broken off leaves
@@ -90,68 +88,6 @@ impl Streamed {
         let Streamed { path, temporary } = self;
         let Some(file) = temporary else { return Ok(()) };
         persist(file, &path).map_err(|error| vec![unwritable(&path, &error, named_by)])
-    }
-}
-
-/// Buffers that may wait for the thread that writes them.
-const WAITING: usize = 8;
-
-/// Writes to a file on a thread of its own, so that what makes the bytes need not wait for the host. An error is that of a
-/// later write, or of the flush, behind which nothing more can be written.
-#[derive(Debug)]
-pub struct Behind {
-    full: Option<SyncSender<Vec<u8>>>,
-    /// Buffers that have been written, to be used again.
-    empty: Receiver<Vec<u8>>,
-    thread: Option<JoinHandle<io::Result<()>>>,
-}
-
-impl Behind {
-    /// Writes to this file.
-    pub fn new(mut file: File) -> Behind {
-        let (full, to_write) = mpsc::sync_channel::<Vec<u8>>(WAITING);
-        let (written, empty) = mpsc::channel();
-        let thread = std::thread::spawn(move || {
-            for buffer in to_write {
-                file.write_all(&buffer)?;
-                // Nobody may want it any more.
-                _ = written.send(buffer);
-            }
-            file.flush()
-        });
-        Behind { full: Some(full), empty, thread: Some(thread) }
-    }
-
-    /// Waits until everything is written.
-    fn finish(&mut self) -> io::Result<()> {
-        drop(self.full.take());
-        let Some(thread) = self.thread.take() else { return Ok(()) };
-        thread.join().unwrap_or_else(|_| Err(io::Error::other("the thread that writes it has ended")))
-    }
-}
-
-impl Write for Behind {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut buffer = self.empty.try_recv().unwrap_or_default();
-        buffer.clear();
-        buffer.extend_from_slice(bytes);
-        let sent = self.full.as_ref().is_some_and(|full| full.send(buffer).is_ok());
-        if !sent {
-            self.finish()?;
-            return Err(io::Error::other("it is complete"));
-        }
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.finish()
-    }
-}
-
-impl Drop for Behind {
-    fn drop(&mut self) {
-        // Who has not asked does not want to know.
-        _ = self.finish();
     }
 }
 

@@ -1,7 +1,7 @@
 //! The trace files of a run: flags, temporary names, the window, and Ctrl-C.
 
 use super::args::TraceArgs;
-use super::files::{self, Behind, Streamed};
+use super::files::{self, Streamed};
 use crate::config::Config;
 use crate::diagnostic::Diagnostic;
 use crate::isa::WORD_BYTES;
@@ -10,7 +10,7 @@ use crate::trace::view::kanata::Kanata;
 use crate::trace::view::perfetto::Perfetto;
 use crate::trace::view::signals::{Signals, tree};
 use crate::trace::view::waves::{Fst, Vcd};
-use crate::trace::{Form, How, Recorder, Sink, Trigger, When, Window, Writer};
+use crate::trace::{Behind, Form, How, Recorder, Sink, Trigger, When, Window, Writer};
 use std::io::{self, BufWriter, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -217,13 +217,13 @@ pub fn open(
 
 fn sink(flag: &str, to: &Streamed, config: &Config) -> io::Result<Box<dyn Sink>> {
     let (cores, slots) = (config.cores, config.core.max_waves);
-    let file = || Ok::<_, io::Error>(BufWriter::with_capacity(1 << 17, Behind::new(to.file()?)));
+    let file = || Ok::<_, io::Error>(BufWriter::with_capacity(1 << 17, to.file()?));
     Ok(match flag {
         "--kanata" => Box::new(Kanata::new(file()?)?),
         "--perfetto" => Box::new(Perfetto::new(file()?, config)?),
         "--vcd" => Box::new(Signals::new(Vcd::new(file()?, &tree(cores, slots))?, cores, slots)),
         "--fst" => Box::new(Signals::new(Fst::new(to.written_path(), &tree(cores, slots))?, cores, slots)),
-        _ => Box::new(Writer::new(Behind::new(to.file()?), form_of(to.path()), &header(config))?),
+        _ => Box::new(Behind::new(Writer::new(to.file()?, form_of(to.path()), &header(config))?)),
     })
 }
 

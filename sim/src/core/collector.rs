@@ -8,7 +8,7 @@
 
 use super::uop::{MAX_SOURCE_ROWS, MicroOp};
 use super::wave::Slot;
-use crate::clock::Cycle;
+use crate::clock::{Cycle, NEVER};
 
 /// Why the oldest collector has not let its instruction go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,14 +25,13 @@ pub enum Waiting {
 
 /// How many rows of an instruction are still to be read from each bank.
 ///
-/// In unary: bit b of layer k is set if there are more than k rows in bank b. Nearly always the first layer is the
-/// only one, and one operation on bits reads all that a cycle can.
+/// In binary, all banks at once: bit b of digit k is digit k of the number for bank b. Nearly always the first digit
+/// says all, and one operation on bits reads all that a cycle can.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BankRows {
-    layers: [u32; MAX_SOURCE_ROWS],
-    /// Layers that are not empty.
-    depth: u8,
-    /// Rows in all layers.
+    /// [`MAX_SOURCE_ROWS`] has three.
+    digits: [u32; 3],
+    /// Rows of all banks.
     rows: u8,
 }
 
@@ -41,42 +40,38 @@ impl BankRows {
     pub fn of(registers: &[u8], banks: u32) -> BankRows {
         let mut rows = BankRows { rows: registers.len() as u8, ..BankRows::default() };
         for &register in registers {
-            let bit = 1 << (u32::from(register) & (banks - 1));
-            let free = rows.layers.iter().position(|layer| layer & bit == 0).expect("a layer for each row");
-            rows.layers[free] |= bit;
-            rows.depth = rows.depth.max(free as u8 + 1);
+            let mut carry = 1 << (u32::from(register) & (banks - 1));
+            for digit in &mut rows.digits {
+                (*digit, carry) = (*digit ^ carry, *digit & carry);
+            }
         }
         rows
     }
 
     /// The same rows `offset` banks further, of `banks`, a power of two.
     #[inline]
-    fn rotated(mut self, offset: u32, banks: u32) -> BankRows {
+    fn rotated(self, offset: u32, banks: u32) -> BankRows {
         let all = u32::MAX >> (32 - banks);
         let offset = offset & (banks - 1);
-        for layer in &mut self.layers[..usize::from(self.depth)] {
-            *layer = (*layer << offset | *layer >> ((banks - offset) & 31)) & all;
-        }
-        self
+        let digits = self.digits.map(|d| (d << offset | d >> ((banks - offset) & 31)) & all);
+        BankRows { digits, ..self }
     }
 
     /// Takes one row from each bank that is not in `used`, which becomes used. Returns how many rows are left.
     #[inline]
     fn read(&mut self, used: &mut u32) -> u8 {
-        let readable = self.layers[0] & !*used;
+        let [ones, twos, fours] = self.digits;
+        let readable = (ones | twos | fours) & !*used;
         *used |= readable;
-        if readable == self.layers[0] && self.depth <= 1 {
+        if readable == ones && twos | fours == 0 {
             // Nearly always.
-            self.rows = 0;
+            *self = BankRows::default();
             return 0;
         }
         self.rows -= readable.count_ones() as u8;
-        for k in 0..usize::from(self.depth) {
-            let next = self.layers.get(k + 1).copied().unwrap_or(0);
-            self.layers[k] = self.layers[k] & !readable | next & readable;
-        }
-        while self.depth > 0 && self.layers[usize::from(self.depth) - 1] == 0 {
-            self.depth -= 1;
+        let mut borrow = readable;
+        for digit in &mut self.digits {
+            (*digit, borrow) = (*digit ^ borrow, !*digit & borrow);
         }
         self.rows
     }
@@ -142,6 +137,56 @@ impl Collector {
     }
 }
 
+/// When the collectors of each scheduler are to be looked at: no instruction could leave them before.
+#[derive(Debug, Clone)]
+pub struct Departures {
+    at: Vec<Cycle>,
+    /// The first of them.
+    first: Cycle,
+}
+
+impl Departures {
+    /// None, from so many schedulers.
+    pub fn new(schedulers: usize) -> Departures {
+        Departures { at: vec![NEVER; schedulers], first: NEVER }
+    }
+
+    /// The first of all.
+    #[inline]
+    pub fn first(&self) -> Cycle {
+        self.first
+    }
+
+    /// Schedulers that are to be looked at in this cycle, as bits.
+    #[inline]
+    pub fn due(&self, now: Cycle) -> u32 {
+        if self.first > now {
+            return 0;
+        }
+        self.at.iter().rev().fold(0, |due, &at| due << 1 | u32::from(at <= now))
+    }
+
+    /// A scheduler is to be looked at in this cycle, or before.
+    #[inline]
+    pub fn by(&mut self, scheduler: usize, cycle: Cycle) {
+        self.at[scheduler] = self.at[scheduler].min(cycle);
+        self.first = self.first.min(cycle);
+    }
+
+    /// A scheduler was looked at, and is to be again in this cycle.
+    #[inline]
+    pub fn looked(&mut self, scheduler: usize, again: Cycle) {
+        self.at[scheduler] = again;
+        self.first = self.at.iter().fold(NEVER, |first, &at| first.min(at));
+    }
+
+    /// All are to be looked at.
+    pub fn all(&mut self) {
+        self.at.fill(0);
+        self.first = 0;
+    }
+}
+
 /// The operand rows that collectors of one scheduler keep.
 #[derive(Debug, Clone)]
 pub struct OperandStore {
@@ -149,6 +194,8 @@ pub struct OperandStore {
     free: Vec<u8>,
     width: usize,
 }
+
+const IN_ORDER: [u8; MAX_SOURCE_ROWS] = [0, 1, 2, 3, 4, 5];
 
 /// The operand rows of one instruction, in operand order.
 pub type OperandRows<'a> = [&'a [u32]; MAX_SOURCE_ROWS];
@@ -187,21 +234,14 @@ impl OperandStore {
         registers: &'a [u32],
         base: usize,
     ) -> OperandRows<'a> {
+        // Where they are kept they lie in their order, else by register.
+        let (places, from) = match collector.kept {
+            None => (&op.sources, &registers[base * self.width..]),
+            Some(place) => (&IN_ORDER, &self.rows[usize::from(place) * MAX_SOURCE_ROWS * self.width..]),
+        };
         let mut rows: OperandRows = [&[]; MAX_SOURCE_ROWS];
-        let used = usize::from(op.source_rows);
-        match collector.kept {
-            None => {
-                let wave = &registers[base * self.width..];
-                for (row, &register) in rows.iter_mut().zip(&op.sources).take(used) {
-                    *row = &wave[usize::from(register) * self.width..][..self.width];
-                }
-            }
-            Some(place) => {
-                let kept = &self.rows[usize::from(place) * MAX_SOURCE_ROWS * self.width..];
-                for (i, row) in rows.iter_mut().enumerate().take(used) {
-                    *row = &kept[i * self.width..][..self.width];
-                }
-            }
+        for (row, &place) in rows.iter_mut().zip(places).take(usize::from(op.source_rows)) {
+            *row = &from[usize::from(place) * self.width..][..self.width];
         }
         rows
     }

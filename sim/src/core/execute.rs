@@ -60,7 +60,7 @@ impl Core {
                     // Nothing is known of the unit before it is asked in the next cycle.
                     collector.waiting = Waiting::Unit(now + 1);
                     scheduler.readers -= 1;
-                    self.dispatch_at[index] = self.dispatch_at[index].min(now + 1);
+                    self.departures.by(index, now + 1);
                     self.waves.collecting &= !(1 << collector.slot);
                     self.stale |= 1 << index;
                     if P::ON {
@@ -77,7 +77,10 @@ impl Core {
     /// The dispatch stage: instructions whose operands are read leave their collectors, the oldest first,
     /// one to each unit; one of all schedulers to the load/store unit.
     pub(super) fn dispatch<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
-        let due = self.dispatch_at.iter().rev().fold(0u32, |due, &at| due << 1 | u32::from(at <= now));
+        let due = self.departures.due(now);
+        if due == 0 {
+            return;
+        }
         // The scheduler that has the load/store unit first goes on by one each time it is used.
         let later = u32::MAX << self.lsu_turn;
         let mut lsu_taken = false;
@@ -102,12 +105,11 @@ impl Core {
     ) {
         let mut next = NEVER;
         let mut i = 0;
-        while let Some(collector) = self.schedulers[scheduler].collectors.get(i) {
+        while let Some(&collector) = self.schedulers[scheduler].collectors.get(i) {
             if collector.waiting == Waiting::Banks {
                 i += 1;
                 continue;
             }
-            let collector = *collector;
             let op = ops.get(collector.word);
             let waiting = match collector.waiting {
                 Waiting::Unit(free) if free > now => Some(collector.waiting),
@@ -156,7 +158,7 @@ impl Core {
                 probe.step(collector.event(now, self.index, Stage::Execute));
             }
         }
-        self.dispatch_at[scheduler] = next;
+        self.departures.looked(scheduler, next);
     }
 
     /// A matrix multiplication has left its collector: only what others of its wave are still to read stays
@@ -271,10 +273,6 @@ impl Core {
             self.completions.recycle(now, due);
         }
         self.write_back_load(now, ops, probe);
-        // Reservations of this cycle are over.
-        for scheduler in &mut self.schedulers {
-            scheduler.write_ports.clear(now);
-        }
     }
 
     /// Writes one row of the oldest complete load, if its bank has a port left in this cycle.

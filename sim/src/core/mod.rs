@@ -26,7 +26,7 @@ use crate::isa::{ExecClass, MMA_FRAGMENTS};
 use crate::memory::{L1, MemoryPort, ReplyKind, Request};
 use crate::program::Fault;
 use crate::stats::{CoreCounters, SlotUse};
-use collector::{Collector, OperandStore};
+use collector::{Collector, Departures, OperandStore};
 use execute::UnitTiming;
 use fetch::{Fetch, ICACHE_TAG};
 use lsu::local::LocalMemory;
@@ -95,8 +95,7 @@ pub struct Core {
     waves: Waves,
     workgroups: Vec<Workgroup>,
     schedulers: Vec<Scheduler>,
-    /// Of each scheduler: the first cycle in which an instruction could leave its collector.
-    dispatch_at: Vec<Cycle>,
+    departures: Departures,
     /// Schedulers with an instruction that still reads operands, as bits.
     reading: u32,
     /// (cycle, slot) of the shadows in order: all are equally long.
@@ -206,7 +205,7 @@ impl Core {
                     write_ports: WritePorts::new(c.registers.write_ports, horizon),
                 })
                 .collect(),
-            dispatch_at: vec![NEVER; schedulers],
+            departures: Departures::new(schedulers),
             reading: 0,
             shadows: VecDeque::with_capacity(slots),
             fetch: Fetch::new(config),
@@ -267,7 +266,7 @@ impl Core {
         if !self.skip_idle {
             // The tests' way: nothing is taken for granted.
             self.stale = (1 << self.schedulers.len()) - 1;
-            self.dispatch_at.fill(0);
+            self.departures.all();
         }
         self.start_workgroups(now);
         self.end_shadows(now, ops);
@@ -330,9 +329,9 @@ impl Core {
 
     /// The first cycle after `now` in which something can happen if no message comes.
     fn next_event(&self, now: Cycle) -> Cycle {
-        let dispatch = self.dispatch_at.iter().fold(NEVER, |next, &at| next.min(at)).max(now + 1);
         let shadow = self.shadows.front().map_or(NEVER, |&(ends, _)| ends);
-        dispatch
+        let departure = self.departures.first().max(now + 1);
+        departure
             .min(shadow)
             .min(self.completions.next_due(now))
             .min(self.fetch.next_event())
@@ -342,7 +341,7 @@ impl Core {
     /// The next cycle in which the core does something, as far as it knows; [`NEVER`] if only a message
     /// could wake it.
     pub fn next_wake(&mut self, from: Cycle) -> Cycle {
-        self.wake.max(from).min(self.next_message(from))
+        if self.wake <= from { from } else { self.wake.min(self.next_message(from)) }
     }
 
     /// True if nothing is resident and no store is on its way; an L1 that writes back may have some.

@@ -9,7 +9,8 @@ use crate::clock::{Cycle, NEVER};
 /// collector; loads take what is left.
 #[derive(Debug, Clone)]
 pub struct WritePorts {
-    reserved: Vec<u32>,
+    /// By cycle modulo their number: the cycle that an entry is about, and its banks as bits.
+    reserved: Vec<(Cycle, u32)>,
     mask: u64,
     ports: u32,
 }
@@ -17,26 +18,22 @@ pub struct WritePorts {
 impl WritePorts {
     /// Ports for reservations less than `horizon` cycles ahead; a power of two.
     pub fn new(ports: u32, horizon: usize) -> WritePorts {
-        WritePorts { reserved: vec![0; horizon], mask: horizon as u64 - 1, ports }
+        WritePorts { reserved: vec![(NEVER, 0); horizon], mask: horizon as u64 - 1, ports }
     }
 
     /// True if a row of this bank can be written in that cycle.
     #[inline]
     pub fn free(&self, cycle: Cycle, bank: u32) -> bool {
-        let taken = self.reserved[(cycle & self.mask) as usize];
-        taken >> bank & 1 == 0 && taken.count_ones() < self.ports
+        let (about, taken) = self.reserved[(cycle & self.mask) as usize];
+        about != cycle || taken >> bank & 1 == 0 && taken.count_ones() < self.ports
     }
 
     /// Takes a port.
     #[inline]
     pub fn reserve(&mut self, cycle: Cycle, bank: u32) {
-        self.reserved[(cycle & self.mask) as usize] |= 1 << bank;
-    }
-
-    /// Forgets the reservations of a cycle that is over.
-    #[inline]
-    pub fn clear(&mut self, cycle: Cycle) {
-        self.reserved[(cycle & self.mask) as usize] = 0;
+        let entry = &mut self.reserved[(cycle & self.mask) as usize];
+        let taken = if entry.0 == cycle { entry.1 } else { 0 };
+        *entry = (cycle, taken | 1 << bank);
     }
 }
 

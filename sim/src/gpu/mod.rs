@@ -3,6 +3,7 @@
 pub mod dispatcher;
 pub mod occupancy;
 pub mod spin;
+mod team;
 
 use crate::clock::{Cycle, NEVER, link};
 use crate::config::Config;
@@ -17,6 +18,7 @@ use crate::stats::{CoreCounters, SlotUse};
 use dispatcher::{CoreLinks, Dispatcher};
 use occupancy::{LaunchError, Occupancy};
 use spin::{Doing, Spin};
+use team::{Cores, Quantum, Team};
 
 /// A machine with its device memory; kernels are launched on it one after the other.
 #[derive(Debug)]
@@ -41,12 +43,15 @@ pub struct RunOptions {
     pub every_cycle: bool,
     /// Random delays in the L2, for tests of what depends on timing.
     pub jitter: Option<Jitter>,
+    /// Threads that run cores at the same time, at least one; those that a kernel has no use for are not used. The
+    /// result does not depend on it. An observed run takes one.
+    pub threads: usize,
 }
 
 impl RunOptions {
-    /// No bounds, idle cycles skipped.
+    /// No bounds, idle cycles skipped, one thread.
     pub const UNBOUNDED: RunOptions =
-        RunOptions { max_cycles: None, max_instructions: None, every_cycle: false, jitter: None };
+        RunOptions { max_cycles: None, max_instructions: None, every_cycle: false, jitter: None, threads: 1 };
 }
 
 /// How far a run is.
@@ -149,9 +154,10 @@ impl<'a> Gpu<'a> {
         self.memory.set_jitter(options.jitter);
         self.memory.record_atomics(P::ON);
         self.memory.record_hops(P::ON && probe.wants_hops());
-        let mut run = Run::new(self, launch, options, &ops, occupancy);
+        let threads = if P::ON { 1 } else { options.threads.clamp(1, config.cores as usize) };
+        let mut run = Run::new(self, launch, options, &ops, occupancy, threads);
         let before = run.before;
-        let ended = run.run_to_end(options, &ops, probe, progress);
+        let ended = Team::with(threads, &ops, |team| run.run_to_end(options, team, &ops, probe, progress));
         if P::ON && !matches!(ended, Err(RunError::Fault(_))) {
             probe.sample(&run.sample());
         }
@@ -175,7 +181,7 @@ impl<'a> Gpu<'a> {
             occupancy,
             wave_slots: u64::from(config.cores) * u64::from(config.core.max_waves),
         };
-        for core in run.cores {
+        for core in run.cores.into_vec() {
             report.core += &core.counters;
             report.slots.iter_mut().zip(core.slots).for_each(|(sum, n)| *sum += n);
             self.caches.push(core.into_parts());
@@ -225,11 +231,9 @@ impl<'a> Gpu<'a> {
 
 /// One kernel on its way.
 struct Run<'m> {
-    cores: Vec<Core>,
+    cores: Cores,
     dispatcher: Dispatcher,
     memory: &'m mut MemorySystem,
-    /// Of each core: the first cycle in which it has something to do, as far as it knows.
-    wakes: Vec<Cycle>,
     /// What memory side and L1s had counted before.
     before: (MemoryCounters, L1Counters),
     /// Cores that ran in this quantum, or that there is a message for.
@@ -247,6 +251,7 @@ impl<'m> Run<'m> {
         options: &RunOptions,
         ops: &MicroOps,
         occupancy: Occupancy,
+        threads: usize,
     ) -> Run<'m> {
         let config = gpu.config;
         let start = gpu.now;
@@ -285,10 +290,9 @@ impl<'m> Run<'m> {
         });
         let cores: Vec<Core> = cores.collect();
         Run {
-            wakes: vec![start; cores.len()],
             before,
             ran: BitSet::new(cores.len()),
-            cores,
+            cores: Cores::new(cores, threads, start),
             dispatcher: Dispatcher::new(config, launch.grid, occupancy.workgroups, core_links, start),
             memory: &mut gpu.memory,
             start,
@@ -302,6 +306,7 @@ impl<'m> Run<'m> {
     fn run_to_end<P: Probe>(
         &mut self,
         options: &RunOptions,
+        team: &Team<'_>,
         ops: &MicroOps,
         probe: &mut P,
         progress: &mut dyn FnMut(Progress),
@@ -314,24 +319,16 @@ impl<'m> Run<'m> {
                 probe.sample(&self.sample());
             }
             let to = (now + self.quantum).min(last).min(if P::ON { probe.sample_at() } else { NEVER });
-            let mut fault: Option<Box<Fault>> = None;
-            for (index, core) in self.cores.iter_mut().enumerate() {
-                if self.wakes[index] >= to && !options.every_cycle {
-                    continue;
-                }
-                self.ran.insert(index);
-                if let Err(found) = core.run(now, to, ops, probe) {
-                    // The first in time, then by core: what a run cycle by cycle would meet first.
-                    if fault.as_ref().is_none_or(|f| found.cycle < f.cycle) {
-                        fault = Some(found);
-                    }
-                }
-            }
+            let quantum = Quantum { from: now, to, everything: options.every_cycle };
+            let due = self.cores.due(&quantum).map(|core| self.ran.insert(core)).count();
+            let (dispatcher, memory) = (&mut self.dispatcher, &mut *self.memory);
+            let fault = self.cores.run(quantum, due, team, probe, || {
+                dispatcher.run(now, to);
+                memory.run(now, to);
+            });
             if let Some(fault) = fault {
                 return Err(RunError::Fault(fault));
             }
-            self.dispatcher.run(now, to);
-            self.memory.run(now, to);
             if P::ON {
                 for atomic in self.memory.take_atomics() {
                     let (core, line) = (u32::from(atomic.core), atomic.line as u32);
@@ -415,7 +412,7 @@ impl<'m> Run<'m> {
         };
         let levels = &mut sample.levels;
         (levels[Level::L2Mshrs as usize], levels[Level::DramQueue as usize]) = self.memory.levels();
-        for core in &self.cores {
+        for core in self.cores.iter() {
             let (counters, slots, l1) = core.account(self.now);
             sample.core += &counters;
             sample.slots.iter_mut().zip(slots).for_each(|(sum, n)| *sum += n);
@@ -433,7 +430,7 @@ impl<'m> Run<'m> {
     /// The first cycle from `from` on in which any block has something to do.
     fn next_event(&mut self, from: Cycle) -> Cycle {
         let rest = self.dispatcher.next_event(from).min(self.memory.next_event(from));
-        self.wakes.iter().fold(rest, |next, &wake| next.min(wake)).max(from)
+        rest.min(self.cores.next_wake()).max(from)
     }
 
     /// Carries messages across where there are any, at the boundary of a quantum in `now`, and asks the cores that
@@ -446,10 +443,10 @@ impl<'m> Run<'m> {
             self.ran.insert(core);
         }
         while let Some(index) = self.ran.pop() {
-            let core = &mut self.cores[index];
+            let (core, wake) = self.cores.get_mut(index);
             self.dispatcher.exchange(index, &mut core.links.starts, &mut core.links.done);
             self.memory.exchange(&mut core.links.port);
-            self.wakes[index] = core.next_wake(now);
+            *wake = core.next_wake(now);
         }
     }
 
@@ -472,7 +469,7 @@ impl<'m> Run<'m> {
             let bounds = RunOptions { max_cycles: Some(cycles), max_instructions: None, ..*options };
             let mut spin = Spin::default();
             // However these cycles end, the run is over.
-            _ = self.run_to_end(&bounds, ops, &mut spin, &mut |_| {});
+            _ = Team::with(1, ops, |team| self.run_to_end(&bounds, team, ops, &mut spin, &mut |_| {}));
             stuck.doing = spin.waves();
         }
         error

@@ -8,6 +8,7 @@ use super::values::{self, Dimensions, Fill, MemoryFile, RegisterValue, Save};
 use crate::trace::When;
 use clap::{Args, Parser, ValueEnum};
 pub use commands::*;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 /// Configuration where none is named.
@@ -247,6 +248,10 @@ pub struct MachineArgs {
     /// Stop a launch after so many cycles; 0 is no bound [default: 0]
     #[arg(long, value_name = "N", value_parser = values::integer)]
     pub max_cycles: Option<u64>,
+
+    /// Simulate with so many threads; the result is the same [default: one for each processor of the host]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
 
     /// Seed of random data, in place of the launch file's
     #[arg(long, value_name = "N", value_parser = values::integer)]

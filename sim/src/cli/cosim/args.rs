@@ -54,7 +54,7 @@ pub struct CosimArgs {
     /// Print how fast the two sides are, instead of comparing them
     #[arg(long, conflicts_with_all = ["random", "coverage", "line_coverage", "stimulus"])]
     pub speed: bool,
-    /// Give up after so many cycles of a launch [default: twice those of the simulator, and 20000]
+    /// Give up after so many cycles of a launch [default: twice those of the simulator, 100 times in architectural mode, and 20000]
     #[arg(long, value_name = "N")]
     pub max_cycles: Option<u32>,
     /// Give up if the other side says nothing for so many seconds

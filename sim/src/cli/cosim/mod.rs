@@ -27,8 +27,8 @@ use std::time::Duration;
 
 /// Where no limit is given, the simulator gives up after so many cycles of a launch.
 const MAX_CYCLES: u32 = 100_000_000;
-/// The other side may take so many more than twice those of the simulator.
-const MORE_CYCLES: u32 = 20_000;
+/// The other side may take so many more than some times those of the simulator.
+const MORE_CYCLES: u64 = 20_000;
 /// Bounds of the latencies of the memory side beside a kernel that was named.
 const LATENCY: (u32, u32) = (2, 12);
 
@@ -274,13 +274,23 @@ impl Bench<'_> {
         Ok(exit)
     }
 
+    /// When the other side has to have ended what takes the simulator so many cycles.
+    fn soon_after(&self, cycle: Cycle) -> u32 {
+        let times = match self.args.mode {
+            CosimMode::Cycle => 2,
+            // A core of another kind may take its time.
+            CosimMode::Architectural => 100,
+        };
+        u32::try_from(times * cycle + MORE_CYCLES).map_or(MAX_CYCLES, |limit| limit.min(MAX_CYCLES))
+    }
+
     /// A core that stands still says nothing, and would be waited for: it gives up soon after the simulator has ended,
     /// unless the limit is one that was given.
     fn bounded<'b>(&self, cosim: &Cosim<'b>) -> Cosim<'b> {
         let max_cycles = match cosim.max_cycles {
             MAX_CYCLES => match cosim.simulate(&mut Off) {
-                Ok(End::Over(cycle, _)) => soon_after(cycle),
-                Ok(End::Fault(fault)) => soon_after(fault.cycle.unwrap_or(0)),
+                Ok(End::Over(cycle, _)) => self.soon_after(cycle),
+                Ok(End::Fault(fault)) => self.soon_after(fault.cycle.unwrap_or(0)),
                 _ => MAX_CYCLES,
             },
             given => given,
@@ -351,10 +361,6 @@ impl Bench<'_> {
             }
         }
     }
-}
-
-fn soon_after(cycle: Cycle) -> u32 {
-    u32::try_from(2 * cycle).unwrap_or(MAX_CYCLES).saturating_add(MORE_CYCLES).min(MAX_CYCLES)
 }
 
 fn exit_of(difference: &Disagreement) -> Exit {

@@ -1,7 +1,7 @@
 //! The coalescer: a wave's lane addresses become accesses to lines.
 
 use super::lanes_of;
-use super::pattern::{words_from, words_to};
+use super::pattern::Side;
 use crate::isa::table::{AccessKind, AtomicOp, MemoryOp};
 use crate::memory::message::MAX_LINE_BYTES;
 use std::ops::Range;
@@ -66,9 +66,10 @@ pub fn lines_of(
     }
 }
 
-/// [`lines_of`] a load or store of consecutive aligned words, one a lane, lane 0's at `first`.
+/// [`lines_of`] a load or store of aligned values side by side, one a lane, of so many bytes each, lane 0's at `first`.
 pub fn lines_of_row(
     first: u32,
+    bytes: u32,
     lanes: usize,
     line_bytes: u32,
     sector_bytes: u32,
@@ -76,12 +77,13 @@ pub fn lines_of_row(
 ) {
     lines.clear();
     let (line_mask, sector_shift) = (line_bytes - 1, sector_bytes.trailing_zeros());
+    let shift = bytes.trailing_zeros();
     let mut lane = 0;
     while lane < lanes {
-        let start = first + 4 * lane as u32;
+        let start = first + (lane << shift) as u32;
         let inside = start & line_mask;
-        let here = (((line_bytes - inside) / 4) as usize).min(lanes - lane);
-        let sectors = sectors_between(inside, inside + 4 * here as u32 - 1, sector_shift);
+        let here = ((line_bytes - inside) as usize >> shift).min(lanes - lane);
+        let sectors = sectors_between(inside, inside + (here << shift) as u32 - 1, sector_shift);
         lines.push(LineAccess {
             address: start & !line_mask,
             lanes: u64::MAX >> (64 - here) << lane,
@@ -135,7 +137,7 @@ pub struct Payload {
 }
 
 /// Gathers the bytes of one access from the data rows behind the address row of `inputs`. Where lanes
-/// overlap, the highest wins. Empty for a load.
+/// overlap, the highest wins.
 pub fn payload(
     memory: MemoryOp,
     line: &LineAccess,
@@ -144,9 +146,6 @@ pub fn payload(
     width: usize,
 ) -> Payload {
     let mut payload = Payload { byte_mask: 0, data: [0; MAX_LINE_BYTES], swap: 0 };
-    if matches!(memory.kind, AccessKind::Load | AccessKind::Tile) {
-        return payload;
-    }
     let (addresses, values) = inputs.split_at(width);
     for lane in lanes_of(line.lanes) {
         if let (Some(offset), 4) = (offset_inside(addresses[lane], 4, line.address, line_bytes), memory.bytes)
@@ -167,28 +166,28 @@ pub fn payload(
     payload
 }
 
-/// The lanes of an access to consecutive words, lane 0's at `first`, and where in the line the first of them is.
-fn run_in(first: u32, line: &LineAccess) -> (Range<usize>, usize) {
+/// The lanes of an access to values side by side, lane 0's at `first`, and where in the line the first of them is.
+fn side_in(first: u32, words: usize, line: &LineAccess, width: usize) -> (Side, usize) {
     let start = line.lanes.trailing_zeros();
     let count = (!(line.lanes >> start)).trailing_zeros();
-    let offset = first + 4 * start - line.address;
-    (start as usize..(start + count) as usize, offset as usize)
+    let offset = first + 4 * words as u32 * start - line.address;
+    (Side { words, width, lanes: start as usize..(start + count) as usize }, offset as usize)
 }
 
-/// [`payload`] of a store of consecutive words, one a lane, lane 0's at `first`.
-pub fn payload_of_row(first: u32, line: &LineAccess, values: &[u32]) -> Payload {
-    let (lanes, offset) = run_in(first, line);
-    let bytes = 4 * lanes.len();
+/// [`payload`] of a store of values side by side, of so many words, lane 0's at `first`. `values` are rows of `width` lanes.
+pub fn payload_of_row(first: u32, words: usize, line: &LineAccess, values: &[u32], width: usize) -> Payload {
+    let (side, offset) = side_in(first, words, line, width);
+    let bytes = 4 * words * side.lanes.len();
     let mut payload =
         Payload { byte_mask: u128::MAX >> (128 - bytes) << offset, data: [0; MAX_LINE_BYTES], swap: 0 };
-    words_to(&values[lanes], &mut payload.data[offset..][..bytes]);
+    side.copy_to(values, &mut payload.data[offset..][..bytes]);
     payload
 }
 
-/// [`take_line`] of a load of consecutive words, one a lane, lane 0's at `first`.
-pub fn take_row(first: u32, line: &LineAccess, data: &[u8], output: &mut [u32]) {
-    let (lanes, offset) = run_in(first, line);
-    words_from(&data[offset..], &mut output[lanes]);
+/// [`take_line`] of a load of values side by side, of so many words, lane 0's at `first`.
+pub fn take_row(first: u32, words: usize, line: &LineAccess, data: &[u8], outputs: &mut [u32], width: usize) {
+    let (side, offset) = side_in(first, words, line, width);
+    side.copy_from(&data[offset..], outputs);
 }
 
 /// Gives the lanes of one access their bytes of the line: `outputs` are rows of `width` lanes, of which
@@ -312,28 +311,43 @@ mod tests {
     }
 
     #[test]
-    fn a_row_of_words_is_treated_as_its_lanes_are() {
-        let (load, store) = (Op::DeviceLoadU32.memory().unwrap(), Op::DeviceStoreU32.memory().unwrap());
-        for (first, line_bytes) in [(0x1000, 128), (0x1014, 128), (0x107C, 128), (0x1044, 32), (0x1FFC, 64)] {
-            let addresses: Vec<u32> = (0..32).map(|lane| first + 4 * lane).collect();
-            let (mut lane_by_lane, mut as_row) = (Vec::new(), Vec::new());
-            lines_of(load, 0xFFFF_FFFF, &addresses, line_bytes, 16, &mut lane_by_lane);
-            lines_of_row(first, 32, line_bytes, 16, &mut as_row);
-            assert_eq!(as_row, lane_by_lane);
-            let inputs: Vec<u32> =
-                addresses.iter().copied().chain((0..32).map(|v| v * 0x0101_0203)).collect();
-            let data: [u8; MAX_LINE_BYTES] = std::array::from_fn(|i| i as u8 ^ 0x5A);
-            let (mut some, mut other) = ([0; 32], [0; 32]);
-            for line in &as_row {
-                let (a, b) = (
-                    payload(store, line, line_bytes, &inputs, 32),
-                    payload_of_row(first, line, &inputs[32..]),
-                );
-                assert_eq!((a.byte_mask, a.data), (b.byte_mask, b.data));
-                take_line(load, line, line_bytes, &data, &inputs, &mut some, 32);
-                take_row(first, line, &data, &mut other);
+    fn values_side_by_side_are_treated_as_their_lanes_are() {
+        for (load, store, words) in [
+            (Op::DeviceLoadU32, Op::DeviceStoreU32, 1),
+            (Op::DeviceLoadU64, Op::DeviceStoreU64, 2),
+            (Op::DeviceLoadU128, Op::DeviceStoreU128, 4),
+        ] {
+            let (load, store, bytes) = (load.memory().unwrap(), store.memory().unwrap(), 4 * words as u32);
+            let starts = [
+                (0x1000, 128),
+                (0x1010, 128),
+                (0x1014, 128),
+                (0x107C, 128),
+                (0x1044, 32),
+                (0x1FF8, 64),
+                (0x1FFC, 64),
+            ];
+            for (first, line_bytes) in starts.into_iter().filter(|(first, _)| first % bytes == 0) {
+                let mut inputs: Vec<u32> = (0..32).map(|lane| first + bytes * lane).collect();
+                inputs.extend((0..32 * words as u32).map(|i| 0x0101_0203 * i));
+                let (mut lane_by_lane, mut as_row) = (Vec::new(), Vec::new());
+                lines_of(store, u64::from(u32::MAX), &inputs[..32], line_bytes, 16, &mut lane_by_lane);
+                lines_of_row(first, bytes, 32, line_bytes, 16, &mut as_row);
+                assert_eq!(as_row, lane_by_lane);
+                let mut data = [0; MAX_LINE_BYTES];
+                data.iter_mut().zip(1..).for_each(|(byte, i)| *byte = i);
+                let (mut expected, mut other) = (vec![0; 128], vec![0; 128]);
+                for line in &as_row {
+                    let (a, b) = (
+                        payload(store, line, line_bytes, &inputs, 32),
+                        payload_of_row(first, words, line, &inputs[32..], 32),
+                    );
+                    assert_eq!((a.byte_mask, a.data), (b.byte_mask, b.data));
+                    take_line(load, line, line_bytes, &data, &inputs, &mut expected, 32);
+                    take_row(first, words, line, &data, &mut other, 32);
+                }
+                assert_eq!(other, expected);
             }
-            assert_eq!(some, other);
         }
     }
 

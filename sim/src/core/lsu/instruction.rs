@@ -5,7 +5,7 @@ use super::pattern::Pattern;
 use crate::core::release::Epoch;
 use crate::core::wave::Slot;
 use crate::isa::table::{AccessKind, MemoryOp};
-use crate::isa::{MMA_DIM, Scope};
+use crate::isa::{MAX_WAVE_WIDTH, MMA_DIM, Scope};
 use crate::program::fault::FaultKind;
 
 /// Destination rows of a load at most (u128).
@@ -86,18 +86,39 @@ impl MemoryInstruction {
         &self.outputs[usize::from(row) * width..][..width]
     }
 
+    /// Words of a lane's value, at least one.
+    pub(super) fn words(&self) -> usize {
+        usize::from(self.memory.bytes).div_ceil(4)
+    }
+
     /// How often a lane accesses memory: a tile is accessed row by row, anything else is one row.
     pub(super) fn rows(&self) -> u32 {
         if self.memory.kind == AccessKind::Tile { MMA_DIM as u32 } else { 1 }
     }
 
-    /// The addresses of a row, of the participating lanes with the lowest first.
-    pub(super) fn row_addresses(&self, row: u32, width: usize) -> impl Iterator<Item = u32> {
+    /// The addresses of a row, of the participating lanes with the lowest first. `room` is where they are put if they do not
+    /// lie side by side.
+    #[inline]
+    pub(super) fn row_addresses<'a>(
+        &'a self,
+        row: u32,
+        width: usize,
+        room: &'a mut [u32; MAX_WAVE_WIDTH],
+    ) -> &'a [u32] {
         let (bases, strides) = self.inputs.split_at(width);
-        lanes_of(self.mask).map(move |lane| match row {
+        if row == 0 && self.mask == u64::MAX >> (64 - width) {
+            return bases;
+        }
+        let address = |lane: usize| match row {
             0 => bases[lane],
             row => bases[lane].wrapping_add(row.wrapping_mul(strides[lane])),
-        })
+        };
+        let mut count = 0;
+        for lane in lanes_of(self.mask) {
+            room[count] = address(lane);
+            count += 1;
+        }
+        &room[..count]
     }
 
     pub(super) fn performed_by_l1(&self) -> bool {
@@ -113,8 +134,7 @@ impl MemoryInstruction {
     pub(super) fn payload(&self, line: &LineAccess, line_bytes: u32, width: usize) -> Payload {
         match self.pattern {
             Pattern::Consecutive { first } if self.memory.kind == AccessKind::Store => {
-                let values = &self.inputs[width..2 * width];
-                coalesce::payload_of_row(first, line, values)
+                coalesce::payload_of_row(first, self.words(), line, &self.inputs[width..], width)
             }
             _ => coalesce::payload(self.memory, line, line_bytes, &self.inputs, width),
         }
@@ -125,7 +145,7 @@ impl MemoryInstruction {
         let line = &self.lines[line];
         match self.pattern {
             Pattern::Consecutive { first } => {
-                coalesce::take_row(first, line, data, &mut self.outputs[..width]);
+                coalesce::take_row(first, self.words(), line, data, &mut self.outputs, width);
             }
             _ => {
                 let (inputs, outputs) = (&self.inputs, &mut self.outputs);
@@ -147,23 +167,20 @@ impl MemoryInstruction {
         let atomic = matches!(memory.kind, AccessKind::Atomic(_));
         let misaligned = |address: u32| atomic && !address.is_multiple_of(4);
         let outside = |address: u32| u64::from(address) + u64::from(bytes) > size;
-        let rows = 0..self.rows();
-        let well = |address| !misaligned(address) && !outside(address);
         // Nearly always all is well; who is at fault is found out only if not.
-        if !atomic && self.rows() == 1 && self.mask == u64::MAX >> (64 - width) {
-            let last = self.inputs[..width].iter().fold(0, |last, &address| last.max(address));
-            if !outside(last) {
-                return Ok(());
-            }
-        }
-        if rows.clone().all(|row| self.row_addresses(row, width).all(well)) {
+        let mut room = [0; MAX_WAVE_WIDTH];
+        let well = |row| {
+            let addresses = self.row_addresses(row, width, &mut room).iter();
+            let (last, low) = addresses.fold((0, 0), |(last, low), &a| (a.max(last), low | a));
+            !outside(last) && !misaligned(low)
+        };
+        if (0..self.rows()).all(well) {
             return Ok(());
         }
         let mut first = None;
         let mut faulty = 0;
-        for (place, lane) in lanes_of(self.mask).enumerate() {
-            for row in rows.clone() {
-                let Some(address) = self.row_addresses(row, width).nth(place) else { continue };
+        for row in 0..self.rows() {
+            for (lane, &address) in lanes_of(self.mask).zip(self.row_addresses(row, width, &mut room)) {
                 let kind = if misaligned(address) {
                     FaultKind::MisalignedAtomic { space: memory.space, address }
                 } else if outside(address) {
@@ -171,10 +188,14 @@ impl MemoryInstruction {
                 } else {
                     continue;
                 };
-                first.get_or_insert(kind);
+                // Of the lowest lane, its first row.
+                if first.as_ref().is_none_or(|&(lowest, _)| lane < lowest) {
+                    first = Some((lane, kind));
+                }
                 faulty |= 1 << lane;
             }
         }
+        let first = first.map(|(_, kind)| kind);
         first.map_or(Ok(()), |kind| Err((faulty, kind)))
     }
 }

@@ -1,7 +1,6 @@
 //! Local memory of a core: data of its resident workgroups, banks and conflict passes.
 
-use super::coalesce::{lane_bytes, set_lane_bytes};
-use super::pattern::{Pattern, words_from, words_to};
+use super::pattern::{Pattern, Side};
 use super::{MemoryInstruction, lanes_of};
 use crate::alu::FRAGMENT_ROWS;
 use crate::clock::Cycle;
@@ -23,6 +22,9 @@ struct Bank {
     /// Words to serve, one a pass.
     passes: u32,
 }
+
+/// Banks at most.
+const MAX_BANKS: usize = 256;
 
 /// Local memory of a core. Each resident workgroup has its own part.
 #[derive(Debug, Clone)]
@@ -70,18 +72,45 @@ impl LocalMemory {
     /// Passes over the banks that an access needs: each bank serves one word a pass. Lanes that touch
     /// one word share its pass, but for atomics, which act one after the other. Addresses are those
     /// of the participating lanes; a word's bank is (address / `bank_bytes`) mod banks.
-    pub fn passes(&mut self, addresses: impl Iterator<Item = u32>, memory: MemoryOp) -> u32 {
-        let atomic = matches!(memory.kind, AccessKind::Atomic(_));
+    pub fn passes(&mut self, addresses: &[u32], memory: MemoryOp) -> u32 {
+        if matches!(memory.kind, AccessKind::Atomic(_)) {
+            return self.passes_by_words(addresses, memory.bytes, true);
+        }
+        // What some lanes touch and others touch again costs nothing: in a tile, half of the lanes often do as the
+        // other half.
+        let mut lanes = addresses.len();
+        while lanes.is_multiple_of(2) && addresses[..lanes / 2] == addresses[lanes / 2..lanes] {
+            lanes /= 2;
+        }
+        let addresses = &addresses[..lanes];
+        if u32::from(memory.bytes) == 1 << self.word_shift && self.conflict_free(addresses) {
+            return 1;
+        }
+        self.passes_by_words(addresses, memory.bytes, false)
+    }
+
+    /// True if accesses of a bank's width are aligned and no two of them touch different words of a bank.
+    fn conflict_free(&self, addresses: &[u32]) -> bool {
+        let mut last = [0; MAX_BANKS];
+        let word = |address: u32| address >> self.word_shift;
+        let bank = |address: u32| (word(address) & self.bank_mask) as usize & (MAX_BANKS - 1);
+        // Both without a branch: where two words meet in a bank, the second takes the place of the first.
+        addresses.iter().for_each(|&address| last[bank(address)] = word(address));
+        let differ = |differ, &address: &u32| differ | (last[bank(address)] << self.word_shift ^ address);
+        addresses.iter().fold(0, differ) == 0
+    }
+
+    fn passes_by_words(&mut self, addresses: &[u32], bytes: u8, atomic: bool) -> u32 {
         self.access += 1;
         self.conflicts.clear();
         let mut longest = 1;
         let mut last = None;
-        for address in addresses {
+        for &address in addresses {
             // Lanes that read one address are the usual case of a wide access.
             if last.replace(address) == Some(address) && !atomic {
                 continue;
             }
-            let last_byte = address + u32::from(memory.bytes) - 1;
+            let last_byte = address + u32::from(bytes) - 1;
             for word in address >> self.word_shift..=last_byte >> self.word_shift {
                 let bank = &mut self.banks[(word & self.bank_mask) as usize];
                 if bank.access != self.access {
@@ -152,50 +181,72 @@ impl Core {
 }
 
 fn load(instruction: &mut MemoryInstruction, memory: &[u8], width: usize) {
-    let bytes = usize::from(instruction.memory.bytes);
     if let Pattern::Consecutive { first } = instruction.pattern {
-        return words_from(&memory[first as usize..], &mut instruction.outputs[..width]);
+        let side = Side { words: instruction.words(), width, lanes: 0..width };
+        return side.copy_from(&memory[first as usize..], &mut instruction.outputs);
     }
-    if bytes == 4 {
-        if let Pattern::Uniform { address } = instruction.pattern
-            && let Some(&word) = memory[address as usize..].first_chunk()
-        {
-            return instruction.outputs[..width].fill(u32::from_le_bytes(word));
-        }
-        let (addresses, outputs) = (&instruction.inputs[..width], &mut instruction.outputs[..width]);
-        if instruction.mask == u64::MAX >> (64 - width) {
-            for (output, &address) in outputs.iter_mut().zip(addresses) {
-                if let Some(&word) = memory[address as usize..].first_chunk() {
-                    *output = u32::from_le_bytes(word);
-                }
+    let mask = instruction.mask;
+    let (addresses, outputs) = (&instruction.inputs[..width], &mut instruction.outputs[..2 * width]);
+    let (low, high) = outputs.split_at_mut(width);
+    match instruction.memory.bytes {
+        4 => {
+            if let Pattern::Uniform { address } = instruction.pattern {
+                return low.fill(u32::from_le_bytes(*at(memory, address)));
             }
-            return;
+            for_lanes(mask, width, |lane| low[lane] = u32::from_le_bytes(*at(memory, addresses[lane])));
         }
-        for lane in lanes_of(instruction.mask) {
-            if let Some(&word) = memory[addresses[lane] as usize..].first_chunk() {
-                outputs[lane] = u32::from_le_bytes(word);
-            }
-        }
-        return;
-    }
-    for lane in lanes_of(instruction.mask) {
-        let source = &memory[instruction.inputs[lane] as usize..][..bytes];
-        let mut value = [0; 16];
-        value[..bytes].copy_from_slice(source);
-        set_lane_bytes(&mut instruction.outputs, lane, width, bytes, &value);
+        8 => for_lanes(mask, width, |lane| {
+            let value = u64::from_le_bytes(*at(memory, addresses[lane]));
+            (low[lane], high[lane]) = (value as u32, (value >> 32) as u32);
+        }),
+        2 => for_lanes(mask, width, |lane| {
+            low[lane] = u16::from_le_bytes(*at(memory, addresses[lane])).into();
+        }),
+        _ => for_lanes(mask, width, |lane| low[lane] = memory[addresses[lane] as usize].into()),
     }
 }
 
 fn store(instruction: &MemoryInstruction, memory: &mut [u8], width: usize) {
-    let bytes = usize::from(instruction.memory.bytes);
     let (addresses, values) = instruction.inputs.split_at(width);
     if let Pattern::Consecutive { first } = instruction.pattern {
-        return words_to(&values[..width], &mut memory[first as usize..]);
+        let side = Side { words: instruction.words(), width, lanes: 0..width };
+        return side.copy_to(values, &mut memory[first as usize..]);
     }
-    for lane in lanes_of(instruction.mask) {
-        let target = &mut memory[addresses[lane] as usize..][..bytes];
-        target.copy_from_slice(&lane_bytes(values, lane, width)[..bytes]);
+    let (low, high) = values[..2 * width].split_at(width);
+    let mask = instruction.mask;
+    match instruction.memory.bytes {
+        4 => for_lanes(mask, width, |lane| *at_mut(memory, addresses[lane]) = low[lane].to_le_bytes()),
+        8 => for_lanes(mask, width, |lane| {
+            let value = u64::from(low[lane]) | u64::from(high[lane]) << 32;
+            *at_mut(memory, addresses[lane]) = value.to_le_bytes();
+        }),
+        2 => for_lanes(mask, width, |lane| {
+            *at_mut(memory, addresses[lane]) = (low[lane] as u16).to_le_bytes();
+        }),
+        _ => for_lanes(mask, width, |lane| memory[addresses[lane] as usize] = low[lane] as u8),
     }
+}
+
+/// Does something for each lane of a mask, lowest first.
+#[inline(always)]
+fn for_lanes(mask: u64, width: usize, act: impl FnMut(usize)) {
+    if mask == u64::MAX >> (64 - width) {
+        (0..width).for_each(act);
+    } else {
+        lanes_of(mask).for_each(act);
+    }
+}
+
+/// Bytes of memory at an address that is known to be good.
+#[inline(always)]
+fn at<const N: usize>(memory: &[u8], address: u32) -> &[u8; N] {
+    memory[address as usize..].first_chunk().expect("the address was checked")
+}
+
+/// The same, to write to.
+#[inline(always)]
+fn at_mut<const N: usize>(memory: &mut [u8], address: u32) -> &mut [u8; N] {
+    memory[address as usize..].first_chunk_mut().expect("the address was checked")
 }
 
 fn atomic(instruction: &mut MemoryInstruction, memory: &mut [u8], width: usize) {

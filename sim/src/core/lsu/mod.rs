@@ -14,7 +14,7 @@ use super::uop::{MAX_SOURCE_ROWS, MicroOp, MicroOps};
 use crate::clock::{Cycle, NEVER};
 use crate::config::Config;
 use crate::isa::table::{AccessKind, AtomicOp, MemoryOp, Space};
-use crate::isa::{Op, Scope};
+use crate::isa::{MAX_WAVE_WIDTH, Op, Scope};
 use crate::memory::{Access, Operation, ResponseKind};
 use crate::program::fault::Fault;
 use instruction::{MAX_LOAD_ROWS, Owner};
@@ -252,7 +252,7 @@ impl Core {
         self.lsu.head = Head::Idle;
         self.progress = true;
         // There is room for one more instruction.
-        self.dispatch_at.fill(0);
+        self.departures.all();
     }
 
     /// Address generation for the instruction that has become the head.
@@ -305,9 +305,13 @@ impl Core {
         if memory.space == Space::Local {
             let passes = match instruction.pattern.span(memory, self.width) {
                 Some(span) => self.local.passes_of_span(span),
-                None => (0..instruction.rows())
-                    .map(|row| self.local.passes(instruction.row_addresses(row, self.width), memory))
-                    .sum(),
+                None => {
+                    let mut lanes = [0; MAX_WAVE_WIDTH];
+                    let passes = |row| {
+                        self.local.passes(instruction.row_addresses(row, self.width, &mut lanes), memory)
+                    };
+                    (0..instruction.rows()).map(passes).sum()
+                }
             };
             lsu.head = Head::Local(now + Cycle::from(passes) - 1);
             self.counters.local_accesses += 1;
@@ -327,7 +331,8 @@ impl Core {
         let MemoryInstruction { inputs, lines, mask, pattern, .. } = instruction;
         match *pattern {
             Pattern::Consecutive { first } => {
-                coalesce::lines_of_row(first, self.width, line_bytes, sector_bytes, lines);
+                let bytes = u32::from(memory.bytes);
+                coalesce::lines_of_row(first, bytes, self.width, line_bytes, sector_bytes, lines);
             }
             Pattern::Uniform { .. } => {
                 coalesce::lines_of(memory, 1, &inputs[..1], line_bytes, sector_bytes, lines);
@@ -354,17 +359,23 @@ impl Core {
         let line = instruction.lines[instruction.next_line];
         let epoch = self.waves.releases.open();
         let owner = Owner::new(index, instruction.next_line, instruction, epoch);
-        let payload = instruction.payload(&line, lsu.line_bytes, self.width);
+        let payload;
         let operation = match instruction.memory.kind {
             AccessKind::Load | AccessKind::Tile => Operation::Load { sectors: line.sectors },
-            AccessKind::Store => Operation::Store { byte_mask: payload.byte_mask, data: &payload.data },
-            AccessKind::Atomic(op) => Operation::Atomic {
-                op,
-                scope: instruction.scope,
-                byte_mask: payload.byte_mask,
-                data: &payload.data,
-                swap: payload.swap,
-            },
+            AccessKind::Store => {
+                payload = instruction.payload(&line, lsu.line_bytes, self.width);
+                Operation::Store { byte_mask: payload.byte_mask, data: &payload.data }
+            }
+            AccessKind::Atomic(op) => {
+                payload = instruction.payload(&line, lsu.line_bytes, self.width);
+                Operation::Atomic {
+                    op,
+                    scope: instruction.scope,
+                    byte_mask: payload.byte_mask,
+                    data: &payload.data,
+                    swap: payload.swap,
+                }
+            }
         };
         let hint = instruction.memory.hint;
         let access =

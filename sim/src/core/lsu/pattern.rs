@@ -2,12 +2,13 @@
 //! is the same as lane by lane.
 
 use crate::isa::table::{AccessKind, MemoryOp};
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 /// The addresses of the lanes that take part in an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pattern {
-    /// Every lane of the wave loads or stores an aligned word, the one behind that of the lane before it.
+    /// Every lane of the wave loads or stores an aligned word, or two or four of them, those behind those of the lane
+    /// before it.
     Consecutive {
         /// Address of lane 0.
         first: u32,
@@ -29,10 +30,11 @@ impl Pattern {
             return Pattern::Scattered;
         }
         // Both without a branch in the loop, so that it works on several lanes at a time.
-        if memory.bytes == 4 && matches!(memory.kind, AccessKind::Load | AccessKind::Store) {
-            let expected = (0..lanes as u32).map(|lane| first.wrapping_add(4 * lane));
+        if memory.bytes >= 4 && matches!(memory.kind, AccessKind::Load | AccessKind::Store) {
+            let bytes = u32::from(memory.bytes);
+            let expected = (0..lanes as u32).map(|lane| first.wrapping_add(bytes * lane));
             let differ = addresses.iter().zip(expected).fold(0, |differ, (a, b)| differ | (a ^ b));
-            if differ | (first & 3) == 0 && first.checked_add(4 * lanes as u32).is_some() {
+            if differ | (first & (bytes - 1)) == 0 && first.checked_add(bytes * lanes as u32).is_some() {
                 return Pattern::Consecutive { first };
             }
         }
@@ -47,7 +49,7 @@ impl Pattern {
     /// The first and last byte that is accessed; `None` if that says nothing of the bytes between.
     pub fn span(self, memory: MemoryOp, lanes: usize) -> Option<RangeInclusive<u64>> {
         let (start, bytes) = match self {
-            Pattern::Consecutive { first } => (first, 4 * lanes as u64),
+            Pattern::Consecutive { first } => (first, u64::from(memory.bytes) * lanes as u64),
             Pattern::Uniform { address } => (address, u64::from(memory.bytes)),
             Pattern::Scattered => return None,
         };
@@ -55,19 +57,39 @@ impl Pattern {
     }
 }
 
-/// Copies words out of memory into a row.
-pub fn words_from(bytes: &[u8], row: &mut [u32]) {
-    let (words, _) = bytes.as_chunks();
-    for (value, &word) in row.iter_mut().zip(words) {
-        *value = u32::from_le_bytes(word);
-    }
+/// Values of some lanes that lie side by side in memory, each of so many words, and the rows of a wave that they belong to:
+/// word k of a lane is in row k.
+#[derive(Debug, Clone)]
+pub struct Side {
+    /// Words of each value.
+    pub words: usize,
+    /// Lanes of a row.
+    pub width: usize,
+    /// The lanes that are meant.
+    pub lanes: Range<usize>,
 }
 
-/// Copies a row into memory as words.
-pub fn words_to(row: &[u32], bytes: &mut [u8]) {
-    let (words, _) = bytes.as_chunks_mut();
-    for (word, value) in words.iter_mut().zip(row) {
-        *word = value.to_le_bytes();
+impl Side {
+    /// Copies the values out of memory into the rows.
+    pub fn copy_from(&self, memory: &[u8], rows: &mut [u32]) {
+        let (words, _) = memory.as_chunks();
+        for (k, row) in rows.chunks_exact_mut(self.width).enumerate().take(self.words) {
+            for (value, &word) in
+                row[self.lanes.clone()].iter_mut().zip(words[k..].iter().step_by(self.words))
+            {
+                *value = u32::from_le_bytes(word);
+            }
+        }
+    }
+
+    /// Copies them from the rows into memory.
+    pub fn copy_to(&self, rows: &[u32], memory: &mut [u8]) {
+        let (words, _) = memory.as_chunks_mut();
+        for (k, row) in rows.chunks_exact(self.width).enumerate().take(self.words) {
+            for (word, value) in words[k..].iter_mut().step_by(self.words).zip(&row[self.lanes.clone()]) {
+                *word = value.to_le_bytes();
+            }
+        }
     }
 }
 
@@ -93,5 +115,10 @@ mod tests {
         assert_eq!(Pattern::of(load, 0xFF, &wraps), Pattern::Scattered, "past the last address");
         assert_eq!(Pattern::of(load, 0xFF, &[9; 8]), Pattern::Uniform { address: 9 });
         assert_eq!(Pattern::of(store, 0xFF, &[9; 8]), Pattern::Scattered, "the highest lane wins");
+        let (wide, first) = (Op::DeviceLoadU128.memory().unwrap(), 0x110);
+        let wide_row: [u32; 8] = std::array::from_fn(|lane| first + 16 * lane as u32);
+        assert_eq!(Pattern::of(wide, 0xFF, &wide_row), Pattern::Consecutive { first });
+        assert_eq!(Pattern::of(wide, 0xFF, &wide_row.map(|a| a + 4)), Pattern::Scattered, "not aligned");
+        assert_eq!(Pattern::of(wide, 0xFF, &row), Pattern::Scattered);
     }
 }

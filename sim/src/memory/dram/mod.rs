@@ -241,7 +241,7 @@ impl Channel {
         let Some((age, bank, command)) = choice else { return again.max(now + 1) };
         match command {
             Command::Activate | Command::Precharge => self.issue_row(now, age, bank, command),
-            _ => self.issue_column(now, age, slices, slice_agenda),
+            _ => self.issue_column(now, age, bank, slices, slice_agenda),
         }
         now + 1
     }
@@ -252,27 +252,16 @@ impl Channel {
     fn choose(&self, commands: [Command; 2], now: Clock, again: &mut Clock) -> Option<(Age, usize, Command)> {
         let mut best = (NONE, 0, commands[0]);
         for command in commands {
-            let mut banks = self.queue.wanting(command);
-            if banks == 0 {
+            let wanting = self.queue.wanting(command);
+            if wanting == 0 {
                 continue;
             }
-            // Most often it is the channel that a command waits for, and no bank has to be looked at.
-            let earliest = self.timing.channel_earliest(command);
-            if earliest > now {
-                *again = earliest.min(*again);
-                continue;
-            }
-            while banks != 0 {
-                let bank = banks.trailing_zeros() as usize;
-                banks &= banks - 1;
-                let earliest = self.timing.earliest(command, bank);
+            self.timing.each_possible(command, wanting, now, again, |bank| {
                 let age = self.queue.wants(bank, command);
-                if earliest > now {
-                    *again = earliest.min(*again);
-                } else if age < best.0 {
+                if age < best.0 {
                     best = (age, bank, command);
                 }
-            }
+            });
         }
         (best.0 != NONE).then_some(best)
     }
@@ -280,7 +269,7 @@ impl Channel {
     /// Opens the row that a request needs, or closes the one that is in its way.
     fn issue_row(&mut self, now: Clock, age: Age, bank: usize, command: Command) {
         self.rows_from = 0;
-        let Some((_, entry)) = self.queue.find(age) else { return };
+        let Some((_, entry)) = self.queue.find(age, bank) else { return };
         let (row, first) = (entry.row, !std::mem::replace(&mut entry.classified, true));
         if command == Command::Activate {
             self.counters.row_empties += u64::from(first);
@@ -317,8 +306,16 @@ impl Channel {
 
     /// Issues a burst of a request; with its last one the request leaves the queue, and a read's sectors are
     /// at their slice when the data is through.
-    fn issue_column(&mut self, now: Clock, age: Age, slices: &mut [Slice], slice_agenda: &mut Agenda) {
-        let Some((place, entry)) = self.queue.find(age) else { return };
+    fn issue_column(
+        &mut self,
+        now: Clock,
+        age: Age,
+        bank: usize,
+        slices: &mut [Slice],
+        slice_agenda: &mut Agenda,
+    ) {
+        let oldest = age == self.queue.oldest_age();
+        let Some((place, entry)) = self.queue.find(age, bank) else { return };
         entry.bursts &= entry.bursts - 1;
         self.counters.row_hits += u64::from(!std::mem::replace(&mut entry.classified, true));
         let entry = *entry;
@@ -328,21 +325,21 @@ impl Channel {
         if entry.fetch.is_some() {
             self.counters.reads += 1;
             self.counters.read_bytes += bytes;
-            self.issue(now, Command::Read, usize::from(entry.bank), 0);
+            self.issue(now, Command::Read, bank, 0);
         } else {
             self.counters.writes += 1;
             self.counters.written_bytes += bytes;
-            self.issue(now, Command::Write, usize::from(entry.bank), 0);
+            self.issue(now, Command::Write, bank, 0);
         }
-        if place > 0 {
+        if !oldest {
             self.overtaken += 1;
         }
         if entry.bursts != 0 {
             return;
         }
-        self.queue.remove(place);
+        self.queue.remove(bank, place);
         self.rows_from = 0;
-        if place == 0 {
+        if oldest {
             self.overtaken = 0;
         }
         let slice = usize::from(entry.slice);

@@ -37,9 +37,11 @@ impl Entry {
     }
 }
 
-/// Requests of one bank that could be served next.
-#[derive(Debug, Clone, Copy)]
+/// A bank and the requests for it.
+#[derive(Debug, Clone)]
 struct Bank {
+    /// In order of arrival.
+    requests: Vec<(Age, Entry)>,
     open_row: u32,
     /// Oldest read of the open row with no older access to its line before it.
     read: Age,
@@ -49,13 +51,17 @@ struct Bank {
     miss: Age,
 }
 
-/// Requests in order of arrival, and the state of the banks that they are for.
+/// The requests of a channel by bank, and the state of the banks.
 #[derive(Debug, Clone)]
 pub(super) struct Queue {
-    entries: Vec<(Age, Entry)>,
+    banks: Vec<Bank>,
+    len: usize,
     capacity: usize,
     next_age: Age,
-    banks: Vec<Bank>,
+    /// The oldest request, and its bank; [`NONE`] if there is none.
+    oldest: (Age, usize),
+    /// Banks that have requests. Bit i is bank i.
+    occupied: u64,
     /// By command: banks with a request that it could serve next. Bit i is bank i.
     wanting: [u64; 4],
 }
@@ -73,64 +79,95 @@ fn place(command: Command) -> usize {
 impl Queue {
     /// An empty queue of `capacity` places for `banks` closed banks, at most 64.
     pub(super) fn new(capacity: usize, banks: usize) -> Queue {
-        let closed = Bank { open_row: CLOSED, read: NONE, write: NONE, miss: NONE };
+        let closed = || Bank { requests: Vec::new(), open_row: CLOSED, read: NONE, write: NONE, miss: NONE };
         Queue {
-            entries: Vec::with_capacity(capacity),
+            banks: (0..banks).map(|_| closed()).collect(),
+            len: 0,
             capacity,
             next_age: 0,
-            banks: vec![closed; banks],
+            oldest: (NONE, 0),
+            occupied: 0,
             wanting: [0; 4],
         }
     }
 
     pub(super) fn len(&self) -> usize {
-        self.entries.len()
+        self.len
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.len == 0
     }
 
     pub(super) fn has_room(&self) -> bool {
-        self.entries.len() < self.capacity
+        self.len < self.capacity
     }
 
     /// Entries, oldest first.
     #[cfg(test)]
-    pub(super) fn entries(&self) -> impl Iterator<Item = &Entry> {
-        self.entries.iter().map(|(_, entry)| entry)
+    pub(super) fn entries(&self) -> impl Iterator<Item = Entry> {
+        let mut all: Vec<_> = self.banks.iter().flat_map(|bank| bank.requests.iter().copied()).collect();
+        all.sort_unstable_by_key(|&(age, _)| age);
+        all.into_iter().map(|(_, entry)| entry)
     }
 
     pub(super) fn push(&mut self, entry: Entry) {
         debug_assert!(self.has_room(), "push into a full channel");
-        self.entries.push((self.next_age, entry));
+        let (age, bank) = (self.next_age, usize::from(entry.bank));
         self.next_age += 1;
-        self.look_at(usize::from(entry.bank));
+        self.len += 1;
+        self.occupied |= 1 << bank;
+        if self.oldest.0 == NONE {
+            self.oldest = (age, bank);
+        }
+        self.banks[bank].requests.push((age, entry));
+        self.look_at(bank);
     }
 
-    /// The request of an age, and its place from the oldest.
+    /// The request of an age in a bank, and its place there.
     #[inline]
-    pub(super) fn find(&mut self, age: Age) -> Option<(usize, &mut Entry)> {
-        let place = self.entries.binary_search_by_key(&age, |&(age, _)| age).ok()?;
-        Some((place, &mut self.entries[place].1))
+    pub(super) fn find(&mut self, age: Age, bank: usize) -> Option<(usize, &mut Entry)> {
+        let mut requests = self.banks[bank].requests.iter_mut().enumerate();
+        requests.find(|(_, (its, _))| *its == age).map(|(place, (_, entry))| (place, entry))
     }
 
-    pub(super) fn remove(&mut self, place: usize) {
-        let (_, entry) = self.entries.remove(place);
-        self.look_at(usize::from(entry.bank));
+    /// Takes the request at a place of a bank out.
+    pub(super) fn remove(&mut self, bank: usize, place: usize) {
+        let requests = &mut self.banks[bank].requests;
+        let (age, _) = requests.remove(place);
+        if requests.is_empty() {
+            self.occupied &= !(1 << bank);
+        }
+        self.len -= 1;
+        if age == self.oldest.0 {
+            self.oldest = (NONE, 0);
+            let mut rest = self.occupied;
+            while rest != 0 {
+                let bank = rest.trailing_zeros() as usize;
+                rest &= rest - 1;
+                self.oldest = self.oldest.min((self.banks[bank].requests[0].0, bank));
+            }
+        }
+        self.look_at(bank);
+    }
+
+    /// Age of the oldest request, [`NONE`] if there is none.
+    #[inline]
+    pub(super) fn oldest_age(&self) -> Age {
+        self.oldest.0
     }
 
     /// Age of the oldest request, its bank, and the command that it needs next.
     #[inline]
     pub(super) fn oldest(&self) -> Option<(Age, usize, Command)> {
-        let (age, entry) = self.entries.first()?;
-        let bank = usize::from(entry.bank);
+        let (age, bank) = self.oldest;
+        let (_, entry) = self.banks[bank].requests.first().filter(|_| age != NONE)?;
         let command = match self.banks[bank].open_row {
             CLOSED => Command::Activate,
             row if row == entry.row => entry.column(),
             _ => Command::Precharge,
         };
-        Some((*age, bank, command))
+        Some((age, bank, command))
     }
 
     /// Banks, as bits, in which `command` would serve a waiting request: a column command one for the open row,
@@ -173,29 +210,27 @@ impl Queue {
     }
 
     /// Works out anew what the requests of a bank want.
-    fn look_at(&mut self, bank: usize) {
-        let open_row = self.banks[bank].open_row;
+    fn look_at(&mut self, index: usize) {
+        let bank = &mut self.banks[index];
+        let open_row = bank.open_row;
         let (mut read, mut write, mut miss) = (NONE, NONE, NONE);
-        for (i, (age, entry)) in self.entries.iter().enumerate() {
-            if usize::from(entry.bank) != bank {
-                continue;
-            }
+        for (i, (age, entry)) in bank.requests.iter().enumerate() {
             if entry.row != open_row {
                 miss = miss.min(*age);
                 continue;
             }
             let first = if entry.fetch.is_some() { &mut read } else { &mut write };
             // The accesses to a line keep their order.
-            if *first == NONE && self.entries[..i].iter().all(|(_, older)| older.line != entry.line) {
+            if *first == NONE && bank.requests[..i].iter().all(|(_, older)| older.line != entry.line) {
                 *first = *age;
             }
         }
-        self.banks[bank] = Bank { open_row, read, write, miss };
+        (bank.read, bank.write, bank.miss) = (read, write, miss);
         let hit = read != NONE || write != NONE;
         let closed = open_row == CLOSED;
         let wants = [read != NONE, write != NONE, closed && miss != NONE, !closed && !hit && miss != NONE];
         for (mask, wants) in self.wanting.iter_mut().zip(wants) {
-            *mask = *mask & !(1 << bank) | u64::from(wants) << bank;
+            *mask = *mask & !(1 << index) | u64::from(wants) << index;
         }
     }
 }

@@ -24,6 +24,7 @@ pub enum Command {
 }
 
 const COMMANDS: usize = 6;
+const LEVELS: usize = 3;
 
 /// Where the two commands of a constraint have to meet for it to apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,44 +108,62 @@ pub fn constraints(d: &Dram) -> Vec<Constraint> {
     ]
 }
 
+/// A constraint that counts several previous commands.
+#[derive(Debug, Clone)]
+struct Window {
+    constraint: Constraint,
+    /// Of each place of its level: clocks of the last commands.
+    last: Vec<VecDeque<Clock>>,
+}
+
 /// When each command may be issued next.
 #[derive(Debug, Clone)]
 pub struct Timing {
-    /// Rows of the table by previous command, each with the history of its window if that is over 1.
-    by_previous: [Vec<(Constraint, usize)>; COMMANDS],
-    /// Of each bank.
-    group_of: Vec<usize>,
+    /// The table by previous command and level: which commands have to wait, and how long.
+    waits: [[Vec<(Command, Clock)>; LEVELS]; COMMANDS],
+    /// What of the table counts more than the last command.
+    windows: Vec<Window>,
+    group_shift: u32,
     banks: Vec<[Clock; COMMANDS]>,
     groups: Vec<[Clock; COMMANDS]>,
     channel: [Clock; COMMANDS],
-    /// Of each row with a window, for each place of its level: clocks of the last commands.
-    histories: Vec<Vec<VecDeque<Clock>>>,
+}
+
+/// None of these commands before its waiting time from `now` is over.
+#[inline]
+fn delay(next: &mut [Clock; COMMANDS], waits: &[(Command, Clock)], now: Clock) {
+    for &(command, clocks) in waits {
+        let next = &mut next[command as usize];
+        *next = (*next).max(now + clocks);
+    }
 }
 
 impl Timing {
     /// A channel that has seen no command.
     pub fn new(d: &Dram) -> Timing {
         let (banks, groups) = (d.banks as usize, d.bank_groups as usize);
-        let mut by_previous: [Vec<(Constraint, usize)>; COMMANDS] = Default::default();
-        let mut histories = Vec::new();
+        let mut waits: [[Vec<(Command, Clock)>; LEVELS]; COMMANDS] = Default::default();
+        let mut windows = Vec::new();
         for constraint in constraints(d) {
-            if constraint.window > 1 {
-                let places = match constraint.level {
-                    Level::Bank => banks,
-                    Level::Group => groups,
-                    Level::Channel => 1,
-                };
-                histories.push(vec![VecDeque::with_capacity(constraint.window + 1); places]);
+            let Constraint { level, previous, next, clocks, window } = constraint;
+            if window == 1 {
+                waits[previous as usize][level as usize].push((next, Clock::from(clocks)));
+                continue;
             }
-            by_previous[constraint.previous as usize].push((constraint, histories.len().saturating_sub(1)));
+            let places = match level {
+                Level::Bank => banks,
+                Level::Group => groups,
+                Level::Channel => 1,
+            };
+            windows.push(Window { constraint, last: vec![VecDeque::with_capacity(window + 1); places] });
         }
         Timing {
-            by_previous,
-            group_of: (0..banks).map(|bank| bank / (banks / groups)).collect(),
+            waits,
+            windows,
+            group_shift: (banks / groups).trailing_zeros(),
             banks: vec![[0; COMMANDS]; banks],
             groups: vec![[0; COMMANDS]; groups],
             channel: [0; COMMANDS],
-            histories,
         }
     }
 
@@ -156,45 +175,76 @@ impl Timing {
         if matches!(command, Command::PrechargeAll | Command::Refresh) {
             return self.channel[i];
         }
-        self.channel[i].max(self.banks[bank][i]).max(self.groups[self.group_of[bank]][i])
+        self.channel[i].max(self.banks[bank][i]).max(self.groups[bank >> self.group_shift][i])
     }
 
-    /// The first clock in which a command to any bank breaks no constraint of the channel as a whole.
+    /// Does something for those of some banks, as bits, to which a command can go in clock `now`. `again` becomes at most
+    /// the first clock in which it could go to one of the others.
     #[inline]
-    pub fn channel_earliest(&self, command: Command) -> Clock {
-        self.channel[command as usize]
+    pub fn each_possible(
+        &self,
+        command: Command,
+        banks: u64,
+        now: Clock,
+        again: &mut Clock,
+        mut act: impl FnMut(usize),
+    ) {
+        let i = command as usize;
+        // Most often it is the channel, or the group, that a command waits for, and no bank has to be looked at.
+        if self.channel[i] > now {
+            *again = self.channel[i].min(*again);
+            return;
+        }
+        let members = (2u64 << ((1 << self.group_shift) - 1)).wrapping_sub(1);
+        let mut rest = banks;
+        while rest != 0 {
+            let group = rest.trailing_zeros() >> self.group_shift;
+            let first = group << self.group_shift;
+            let mut here = rest & members << first;
+            rest &= !here;
+            let group_next = self.groups[group as usize][i];
+            if group_next > now {
+                *again = group_next.min(*again);
+                continue;
+            }
+            while here != 0 {
+                let bank = here.trailing_zeros() as usize;
+                here &= here - 1;
+                let next = self.banks[bank][i];
+                if next > now {
+                    *again = next.min(*again);
+                } else {
+                    act(bank);
+                }
+            }
+        }
     }
 
     /// Records a command.
     pub fn issue(&mut self, command: Command, bank: usize, now: Clock) {
         debug_assert!(now >= self.earliest(command, bank), "{command:?} to bank {bank} at {now}");
-        let group = self.group_of[bank];
-        for &(constraint, history) in &self.by_previous[command as usize] {
-            let place = match constraint.level {
-                Level::Bank => bank,
-                Level::Group => group,
-                Level::Channel => 0,
+        let group = bank >> self.group_shift;
+        let [of_bank, of_group, of_channel] = &self.waits[command as usize];
+        delay(&mut self.banks[bank], of_bank, now);
+        delay(&mut self.groups[group], of_group, now);
+        delay(&mut self.channel, of_channel, now);
+        for Window { constraint, last } in &mut self.windows {
+            if constraint.previous != command {
+                continue;
+            }
+            let (last, next) = match constraint.level {
+                Level::Bank => (&mut last[bank], &mut self.banks[bank]),
+                Level::Group => (&mut last[group], &mut self.groups[group]),
+                Level::Channel => (&mut last[0], &mut self.channel),
             };
-            let from = if constraint.window == 1 {
-                now
-            } else {
-                let last = &mut self.histories[history][place];
-                last.push_back(now);
-                if last.len() < constraint.window {
-                    continue;
-                }
-                if last.len() > constraint.window {
-                    last.pop_front();
-                }
-                last[0]
-            };
-            let next = match constraint.level {
-                Level::Bank => &mut self.banks[bank],
-                Level::Group => &mut self.groups[group],
-                Level::Channel => &mut self.channel,
-            };
-            let next = &mut next[constraint.next as usize];
-            *next = (*next).max(from + Clock::from(constraint.clocks));
+            last.push_back(now);
+            if last.len() > constraint.window {
+                last.pop_front();
+            }
+            if last.len() == constraint.window {
+                let next = &mut next[constraint.next as usize];
+                *next = (*next).max(last[0] + Clock::from(constraint.clocks));
+            }
         }
     }
 }

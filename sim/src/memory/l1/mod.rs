@@ -421,7 +421,7 @@ impl L1 {
     /// (bits 0 and 1 of `closing`): at most one each a cycle. True if it did anything.
     #[inline]
     pub fn tick(&mut self, now: Cycle, port: &mut MemoryPort, closing: u8) -> bool {
-        let wrote_back = self.tick_write_back(now, closing);
+        let wrote_back = closing != 0 && self.tick_write_back(now, closing);
         if let Some((from, _)) = self.outgoing.front()
             && *from <= now
             && port.ready(now)

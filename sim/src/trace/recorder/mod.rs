@@ -204,6 +204,13 @@ impl<'s> Recorder<'s> {
                     continue;
                 }
                 self.kept += 1;
+                if let ([(name, sink)], None) = (&mut self.sinks[..], &self.failed) {
+                    match sink.take(record) {
+                        Ok(back) => self.free.extend(back),
+                        Err(error) => self.failed = Some((name.clone(), error)),
+                    }
+                    continue;
+                }
                 write(&mut self.sinks, &mut self.failed, |sink| sink.record(&record));
             }
             record.clear();

@@ -1,0 +1,42 @@
+//! How fast the simulator is: `scripts/bench.sh [PART...]` runs it. Parts are `emulator`, `threads`, `idle`, `scale` and
+//! `start`; all of them if none is named. Figures that are compared come from one run of this program, and are printed as
+//! ratios: absolute ones depend on the host, which is printed too.
+
+mod emulator;
+mod host;
+mod idle;
+mod run;
+mod scale;
+mod start;
+mod threads;
+
+use peak_alloc::PeakAlloc;
+
+/// Counts what is allocated.
+#[global_allocator]
+static MEMORY: PeakAlloc = PeakAlloc;
+
+/// Name, what it prints, and how.
+const PARTS: [(&str, fn()); 5] = [
+    ("emulator", emulator::part),
+    ("threads", threads::part),
+    ("idle", idle::part),
+    ("scale", scale::part),
+    ("start", start::part),
+];
+
+fn main() {
+    let asked: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    if let Some(unknown) = asked.iter().find(|word| !PARTS.iter().any(|(name, _)| name == word)) {
+        let names = PARTS.map(|(name, _)| name).join(", ");
+        eprintln!("error: there is no part `{unknown}`; the parts are {names}");
+        std::process::exit(2);
+    }
+    println!("{}", host::description());
+    for (name, part) in PARTS {
+        if asked.is_empty() || asked.iter().any(|word| word == name) {
+            println!("\n== {name}");
+            part();
+        }
+    }
+}

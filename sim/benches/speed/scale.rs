@@ -1,0 +1,68 @@
+//! Scale: what a core costs in machines of 1 to 128 cores, in time and in memory, and a grid of a million workgroups.
+
+use crate::run::{BUSY, fastest, launch_of, simulate};
+use wave_sim::config::{self, Config};
+use wave_sim::gpu::RunOptions;
+use wave_sim::program::Launch;
+
+/// A machine of so many cores of large.ron, with a slice of the L2 and a channel for each four.
+fn machine(cores: u32) -> Config {
+    let mut config = config::load("large.ron").expect("a preset");
+    config.cores = cores;
+    config.l2.slices = (cores / 4).max(1);
+    config.dram.channels = (cores / 4).max(1);
+    config
+}
+
+/// Bytes that hold data of the simulated machine, in each core and in the slices.
+fn data_bytes(config: &Config) -> (u64, u64) {
+    let core = &config.core;
+    let of_core = core.register_file_bytes + core.local_memory_bytes + core.l1.bytes;
+    (u64::from(of_core), u64::from(config.l2.slices) * u64::from(config.l2.slice_bytes))
+}
+
+pub fn part() {
+    println!(
+        "{:>6} {:>14} {:>16} {:>22}",
+        "cores", "core-cycles", "ns a core-cycle", "MB beyond data a core"
+    );
+    let mut costs = Vec::new();
+    for cores in [1, 2, 4, 8, 16, 32, 64, 128] {
+        let config = machine(cores);
+        let (program, launch) = launch_of(BUSY, cores * 8, &[(3, 4096 / cores.max(32))]);
+        let run = || {
+            simulate(&config, &program, std::slice::from_ref(&launch), vec![0; 4096], &RunOptions::UNBOUNDED)
+                .0
+        };
+        let timed = fastest(3, run);
+        let core_cycles = timed.cycles * u64::from(cores);
+        let cost = timed.seconds * 1e9 / core_cycles as f64;
+        let (of_core, of_slices) = data_bytes(&config);
+        let data = of_core * u64::from(cores) + of_slices;
+        let beyond = (timed.bytes as f64 - data as f64) / 1e6 / f64::from(cores);
+        println!("{cores:>6} {core_cycles:>14} {cost:>16.1} {beyond:>22.3}");
+        costs.push(cost);
+    }
+    let (least, most) = costs.iter().fold((f64::MAX, 0.0_f64), |(a, b), &cost| (a.min(cost), b.max(cost)));
+    println!("dearest core-cycle over cheapest: {:.2}", most / least);
+    million();
+}
+
+/// A grid whose workgroups nobody could hold at a time.
+fn million() {
+    let config = config::load("gpu.ron").expect("a preset");
+    let (program, launch) = launch_of(BUSY, 1, &[(3, 1)]);
+    let options = RunOptions { max_cycles: Some(1000), ..RunOptions::UNBOUNDED };
+    let run = |workgroups| {
+        let launch = Launch { grid: [workgroups, 1, 1], ..launch.clone() };
+        simulate(&config, &program, &[launch], vec![0; 4096], &options).0
+    };
+    let (few, many) = (fastest(3, || run(1000)), fastest(3, || run(1_000_000)));
+    println!(
+        "the first 1000 cycles of a grid on gpu.ron: {:.1} ms and {:.1} MB for 1,000 workgroups, {:.1} ms and {:.1} MB for 1,000,000",
+        few.seconds * 1e3,
+        few.bytes as f64 / 1e6,
+        many.seconds * 1e3,
+        many.bytes as f64 / 1e6
+    );
+}
