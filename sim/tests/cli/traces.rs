@@ -356,7 +356,10 @@ fn ctrl_c_completes_the_files_and_says_when() {
     let scratch = scratch();
     let child = Command::new(env!("CARGO_BIN_EXE_wave-sim"))
         .current_dir(scratch.path("."))
-        .args("e.wave --config tiny --wvfi e.wvfi --to-cycle 1000".split(' '))
+        .args(
+            "e.wave --config tiny --to-cycle 1000 --wvfi e.wvfi --kanata e.kanata --perfetto e.json --vcd e.vcd --fst e.fst"
+                .split(' '),
+        )
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -371,4 +374,28 @@ fn ctrl_c_completes_the_files_and_says_when() {
     scratch.out("trace convert e.wvfi e.txt");
     let text = String::from_utf8(scratch.read("e.txt")).unwrap();
     assert!(text.lines().last().unwrap().starts_with("end interrupted cycle="), "{text}");
+    // Every file is whole, and has what retired in the window.
+    let kept = records(&text).len();
+    assert!(kept > 100, "{kept}");
+    let kanata = String::from_utf8(scratch.read("e.kanata")).unwrap();
+    assert_eq!(kanata.lines().filter(|line| line.starts_with("R\t")).count(), kept);
+    let json: serde_json::Value = serde_json::from_slice(&scratch.read("e.json")).unwrap();
+    let issues = json["traceEvents"].as_array().unwrap().iter().filter(|event| event["cat"] == "issue");
+    assert_eq!(issues.count(), kept);
+    for file in ["e.vcd", "e.fst"] {
+        assert_eq!(retired(&scratch.path(file)), kept as u64, "{file}");
+    }
+}
+
+/// A disk without room says so at the end, whoever writes, and the run is not blamed.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_an_error_of_the_file() {
+    let scratch = scratch();
+    for flag in ["--wvfi", "--kanata", "--perfetto", "--vcd"] {
+        let ran = scratch.run(&format!("{RUN} {flag} /dev/full"));
+        assert_eq!(ran.code, 2, "{flag}: {}{}", ran.out, ran.err);
+        assert!(ran.err.contains(&format!("{flag}: cannot write `/dev/full`: ")), "{}", ran.err);
+        assert_eq!(ran.err.matches("error: ").count(), 1, "{}", ran.err);
+    }
 }
