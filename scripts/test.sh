@@ -13,6 +13,8 @@ command -v cmake >/dev/null || need+=(cmake)
 command -v make >/dev/null || need+=(make)
 # The core in SystemVerilog runs as a Verilated executable; WAVE_SIM_SKIP_RTL=1 goes without.
 if [ "${WAVE_SIM_SKIP_RTL:-}" != 1 ]; then command -v verilator >/dev/null || need+=(verilator zlib1g-dev); fi
+# The host's instructions are counted; WAVE_SIM_SKIP_CALLGRIND=1 goes without.
+if [ "${WAVE_SIM_SKIP_CALLGRIND:-}" != 1 ]; then command -v valgrind >/dev/null || need+=(valgrind); fi
 # Reports are tried in a browser; WAVE_SIM_SKIP_BROWSER=1 goes without.
 if [ "${WAVE_SIM_SKIP_BROWSER:-}" != 1 ]; then
     command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null ||

@@ -1,13 +1,22 @@
 #!/usr/bin/env bash
-# What tracing costs. Without arguments: how much longer a run takes when it writes the binary retirement trace, by
-# instructions of the host (callgrind, the same on every host) and by time (the best of five). With the program of another
-# commit as argument: also the host instructions of a run without a trace in both, which tell what observers cost
-# when they are off. Needs valgrind.
+# What tracing costs, off and on. Prints, for some kernels:
+#
+#   off   host instructions of a run without any trace, over those of the same run of a program whose sources have nothing
+#         for observers in them (scripts/without_observers.py): 1.000 is free
+#   on    host instructions of a run that writes the binary retirement trace, over those of one that writes none
+#   time  the same in seconds, of runs in turn, the best of each; the kernels in their full size
+#
+# Host instructions are counted by callgrind and the same on every host; it does not see what the kernel of the host does to
+# write the file, which the time has. Needs valgrind and Python 3; builds two release programs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 command -v valgrind >/dev/null || { echo "scripts/trace-cost.sh: missing valgrind; on Debian or Ubuntu: sudo apt-get install -y valgrind" >&2; exit 2; }
 cargo build --release --quiet
 program=target/release/wave-sim
+python3 scripts/without_observers.py target/no-observers/source
+cargo build --release --quiet --manifest-path target/no-observers/source/Cargo.toml --target-dir target/no-observers \
+    2>target/no-observers/warnings.txt || { cat target/no-observers/warnings.txt >&2; exit 1; }
+bare=target/no-observers/release/wave-sim
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
@@ -15,24 +24,23 @@ host_instructions() {
     valgrind --tool=callgrind --callgrind-out-file=/dev/null "$@" 2>&1 >/dev/null |
         sed -n 's/^==[0-9]*== Collected : \([0-9]*\).*/\1/p'
 }
-seconds() {
-    for _ in 1 2 3 4 5; do "$@" 2>&1 >/dev/null | sed -n 's/^host: seconds=\([0-9.]*\).*/\1/p'; done | sort -n | head -1
-}
-ratio() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.3f", a / b }'; }
+seconds() { "$@" 2>&1 >/dev/null | sed -n 's/^host: seconds=\([0-9.]*\).*/\1/p'; }
+best() { sort -n "$1" | head -1; }
+ratio() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.4f", a / b }'; }
 
-printf '%-16s %18s %10s %12s\n' kernel 'host instructions' time 'trace bytes'
-for kernel in sgemm reduction spmv histogram; do
-    run=("$program" "$kernel" --config gpu.ron --size small)
-    traced=("${run[@]}" --wvfi "$folder/t.wvfi")
-    off=$(host_instructions "${run[@]}")
-    on=$(host_instructions "${traced[@]}")
-    # The full size, so that starting up does not count.
-    long=("$program" "$kernel" --config gpu.ron)
-    time=$(ratio "$(seconds "${long[@]}" --wvfi "$folder/t.wvfi")" "$(seconds "${long[@]}")")
-    printf '%-16s %17sx %9sx %12d' "$kernel" "$(ratio "$on" "$off")" "$time" "$(stat -c %s "$folder/t.wvfi")"
-    if [ $# -gt 0 ]; then
-        before=$(host_instructions "$1" "$kernel" --config gpu.ron --size small)
-        printf '   off: %sx of %s' "$(ratio "$off" "$before")" "$1"
-    fi
-    printf '\n'
+printf '%-12s %9s %9s %9s %14s\n' kernel off on time 'trace bytes'
+for kernel in ${KERNELS:-sgemm reduction spmv histogram}; do
+    small=("$kernel" --config gpu.ron --size small)
+    off=$(host_instructions "$program" "${small[@]}")
+    without=$(host_instructions "$bare" "${small[@]}")
+    on=$(host_instructions "$program" "${small[@]}" --wvfi "$folder/t.wvfi")
+    full=("$program" "$kernel" --config gpu.ron)
+    : >"$folder/off" >"$folder/on"
+    for _ in 1 2 3 4 5; do
+        seconds "${full[@]}" >>"$folder/off"
+        seconds "${full[@]}" --wvfi "$folder/t.wvfi" >>"$folder/on"
+    done
+    time=$(ratio "$(best "$folder/on")" "$(best "$folder/off")")
+    printf '%-12s %8sx %8.2fx %8.2fx %14d\n' \
+        "$kernel" "$(ratio "$off" "$without")" "$(ratio "$on" "$off")" "$time" "$(stat -c %s "$folder/t.wvfi")"
 done

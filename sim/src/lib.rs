@@ -13,6 +13,7 @@ pub mod explain;
 pub mod gpu;
 pub mod isa;
 pub mod launch;
+pub mod limits;
 pub mod litmus;
 pub mod measure;
 pub mod memory;

@@ -1,6 +1,6 @@
 //! `wave-sim explain`: what limits a kernel, and whether the change that should help does.
 
-use super::args::{DEFAULT_CONFIG, ExplainArgs, SetArgs, TableFormat};
+use super::args::{ExplainArgs, TableFormat};
 use super::execute::{outcome, run_options};
 use super::inputs::{self, Input};
 use super::machine::machine;
@@ -11,10 +11,10 @@ use super::{Ended, Exit, work};
 use crate::config::Config;
 use crate::core::probe::Off;
 use crate::diagnostic::Diagnostic;
-use crate::explain::profile::Profile;
 use crate::explain::{Bench, Explanation, explain, report};
 use crate::gpu::Gpu;
 use crate::launch;
+use crate::limits::watch::Watch;
 use crate::observe::{Outcome, Step};
 
 /// Explains kernels, the suite if none is named.
@@ -98,25 +98,14 @@ impl Runs<'_> {
         }
         self.progress.aside(|| self.terminal.diagnostics(&work.warnings));
         let config = self.config;
-        explain(name, config, !self.args.no_check, self).map(Some)
+        explain(name, config, &work.program, !self.args.no_check, self).map(Some)
     }
 }
 
 impl Bench for Runs<'_> {
     type Error = Stop;
 
-    fn config(&mut self, settings: &[String]) -> Option<Config> {
-        let key = |setting: &str| setting.split('=').next().unwrap_or_default().trim().to_owned();
-        let changed: Vec<String> = settings.iter().map(|s| key(s)).collect();
-        // What the change states goes before what the user did.
-        let kept = self.args.set.set.iter().filter(|s| !changed.contains(&key(s)));
-        let set = SetArgs { set: kept.chain(settings).cloned().collect() };
-        let name = self.args.config.as_deref().unwrap_or(DEFAULT_CONFIG);
-        let quiet = Terminal::quiet();
-        machine(Some(name), &set, &self.args.machine, &quiet).ok()
-    }
-
-    fn run(&mut self, config: &Config, mut profile: Option<&mut Profile>) -> Result<Vec<Step>, Stop> {
+    fn run(&mut self, config: &Config, mut watch: Option<&mut Watch<'_>>) -> Result<Vec<Step>, Stop> {
         let work = work::work(self.input, &self.args.launch, &self.args.machine, config)
             .map_err(|wrong| Stop(Box::new(Outcome::Refused(wrong))))?;
         let options = run_options(&self.args.machine);
@@ -125,10 +114,12 @@ impl Bench for Runs<'_> {
         for launch in &work.steps {
             self.progress.start_launch();
             let mut show = |now| self.progress.show(now);
-            let ended = match &mut profile {
-                Some(profile) => {
-                    profile.start(gpu.now());
-                    gpu.run(launch, &options, *profile, &mut show)
+            let ended = match &mut watch {
+                Some(watch) => {
+                    watch.start(launch, gpu.now());
+                    let ended = gpu.run(launch, &options, *watch, &mut show);
+                    watch.end(ended.as_ref());
+                    ended
                 }
                 None => gpu.run(launch, &options, &mut Off, &mut show),
             };

@@ -9,8 +9,6 @@ use std::io::{self, ErrorKind, IsTerminal, Write};
 pub struct Terminal {
     /// Colour messages.
     color: bool,
-    /// Keep messages back.
-    quiet: bool,
 }
 
 impl Terminal {
@@ -18,12 +16,7 @@ impl Terminal {
     pub fn of_environment() -> Terminal {
         let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        Terminal { color: io::stderr().is_terminal() && !set("NO_COLOR") && !dumb, quiet: false }
-    }
-
-    /// Says nothing on standard error.
-    pub fn quiet() -> Terminal {
-        Terminal { color: false, quiet: true }
+        Terminal { color: io::stderr().is_terminal() && !set("NO_COLOR") && !dumb }
     }
 
     /// Writes results to standard output.
@@ -45,9 +38,7 @@ impl Terminal {
 
     /// Writes to standard error. If that fails there is nobody left to tell.
     pub fn err(&self, text: &str) {
-        if !self.quiet {
-            _ = io::stderr().lock().write_all(text.as_bytes());
-        }
+        _ = io::stderr().lock().write_all(text.as_bytes());
     }
 
     /// Prints messages to standard error, and how many errors there are if they are several.

@@ -10,7 +10,7 @@ use crate::trace::view::kanata::Kanata;
 use crate::trace::view::perfetto::Perfetto;
 use crate::trace::view::signals::{Signals, tree};
 use crate::trace::view::waves::{Fst, Vcd};
-use crate::trace::{Form, How, Recorder, Sink, Trigger, When, Window, Writer};
+use crate::trace::{Behind, Form, How, Recorder, Sink, Trigger, When, Window, Writer};
 use std::io::{self, BufWriter, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -223,7 +223,7 @@ fn sink(flag: &str, to: &Streamed, config: &Config) -> io::Result<Box<dyn Sink>>
         "--perfetto" => Box::new(Perfetto::new(file()?, config)?),
         "--vcd" => Box::new(Signals::new(Vcd::new(file()?, &tree(cores, slots))?, cores, slots)),
         "--fst" => Box::new(Signals::new(Fst::new(to.written_path(), &tree(cores, slots))?, cores, slots)),
-        _ => Box::new(Writer::new(to.file()?, form_of(to.path()), &header(config))?),
+        _ => Box::new(Behind::new(Writer::new(to.file()?, form_of(to.path()), &header(config))?)),
     })
 }
 

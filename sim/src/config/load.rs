@@ -4,7 +4,7 @@
 //! states every parameter.
 
 use super::check::{Problem, problems};
-use super::declare::Parameter;
+use super::declare::{Parameter, Tree};
 use super::errors;
 use super::model::{Config, raw};
 use super::presets::default_preset;
@@ -59,6 +59,23 @@ impl Config {
         let (config, _) =
             from_source(Source::of_preset(default_preset()), &[]).expect("the default preset is valid");
         config
+    }
+}
+
+impl Config {
+    /// The machine with parameters that are stated as on a command line, `core.l1.mshrs=64`, in place of its own.
+    ///
+    /// # Errors
+    /// Whatever is wrong with a setting, or with the machine that has it.
+    pub fn with(&self, words: &[String]) -> Result<Config, Vec<Diagnostic>> {
+        let mut tree = self.tree();
+        for setting in settings::read(words)? {
+            setting.apply(&mut tree).map_err(|error| vec![error])?;
+        }
+        let config = of_tree(&tree, &[])?;
+        let wrong: Vec<Diagnostic> =
+            config.check().into_iter().filter(|found| found.severity == Severity::Error).collect();
+        if wrong.is_empty() { Ok(config) } else { Err(wrong) }
     }
 }
 
@@ -117,8 +134,12 @@ fn set(merged: raw::Config, words: &[String], layers: &mut Vec<Layer>) -> Result
         return Err(wrong);
     }
     layers.splice(0..0, stated);
-    // What the tree holds has been checked against the declaration, so it reads.
-    let raw = parse(&ron(&tree)).map_err(|error| vec![Diagnostic::error(error.to_string())])?;
+    of_tree(&tree, layers)
+}
+
+/// The configuration of a tree: what it holds has been checked against the declaration, so it reads.
+fn of_tree(tree: &Tree, layers: &[Layer]) -> Result<Config, Vec<Diagnostic>> {
+    let raw = parse(&ron(tree)).map_err(|error| vec![Diagnostic::error(error.to_string())])?;
     complete(raw, layers)
 }
 

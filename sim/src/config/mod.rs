@@ -2,6 +2,7 @@
 //! from.
 
 mod check;
+mod choices;
 mod declare;
 mod docs;
 mod dot;

@@ -4,77 +4,9 @@
 //!
 //! A field's doc comment is its text in `config explain`, in the schema and in the manual.
 
+pub use super::choices::*;
 use super::declare::*;
 use crate::isa::ExecClass;
-
-choices! {
-    /// What a wave does where its active mask is empty.
-    pub enum DivergenceMode {
-        /// Fetch and squash instruction by instruction.
-        Walk = "walk",
-        /// Jump to the matching else, endif or endloop.
-        Jump = "jump",
-    }
-
-    /// How a scheduler picks among its ready waves.
-    pub enum IssuePolicy {
-        /// Loose round robin: the next ready wave after the one that issued last.
-        Lrr = "lrr",
-        /// Greedy then oldest: the wave that issued last, else the oldest.
-        Gto = "gto",
-        /// The wave that was dispatched first.
-        Oldest = "oldest",
-        /// Round robin over a small active set; a wave that waits for memory leaves it.
-        TwoLevel = "two_level",
-    }
-
-    /// Shape of the interconnect.
-    pub enum Topology {
-        /// Every core has a way to every slice, which only their two ports limit.
-        Crossbar = "crossbar",
-        /// A router for each core and slice in a circle, slices spread evenly, with links both ways.
-        Ring = "ring",
-        /// A router for each core and slice in a grid, row by row, slices spread evenly, with links to the
-        /// neighbours; along the row first.
-        Mesh = "mesh",
-        /// The links in `edges`.
-        Edges = "edges",
-    }
-
-    /// Which of several packets goes first.
-    pub enum Arbitration {
-        /// Inputs in turn.
-        RoundRobin = "round_robin",
-        /// The packet that has been in the network longest.
-        Oldest = "oldest",
-    }
-
-    /// What a store does in the L1.
-    pub enum WritePolicy {
-        /// Goes on to the L2, and updates the line if it is there.
-        WriteThrough = "write_through",
-        /// Stays in the line, which is allocated without a fetch, until the line leaves or a fence releases it.
-        WriteBack = "write_back",
-    }
-
-    /// Which line of a set leaves a cache.
-    pub enum Replacement {
-        /// The one that has not been used for longest.
-        Lru = "lru",
-        /// The one that a binary tree of bits points to, each away from the half that was used last.
-        Plru = "plru",
-        /// Any, from a generator with a fixed seed for each cache.
-        Random = "random",
-    }
-
-    /// Which request a memory channel serves first.
-    pub enum DramPolicy {
-        /// Oldest first.
-        Fcfs = "fcfs",
-        /// Oldest row hit first, then oldest.
-        FrFcfs = "fr_fcfs",
-    }
-}
 
 /// Longest delay that a configuration may state, in cycles.
 const MAX_LATENCY: u64 = 10_000;

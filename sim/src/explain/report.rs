@@ -1,7 +1,10 @@
 //! Explanations for people, for programs, and as the table of docs/explain.md.
 
-use super::{Explanation, Limiter};
+use super::Explanation;
 use crate::config::{Config, wrap};
+use crate::limits::listing::Instruction;
+use crate::limits::words::less;
+use crate::limits::{Limiter, Place};
 use crate::observe::{counted, json};
 use serde::Serialize;
 use std::fmt::Write;
@@ -12,99 +15,65 @@ const WIDTH: usize = 100;
 /// A prediction counts as close if it and the measurement are within this factor.
 const FACTOR: f64 = 2.0;
 
-/// Part of the time without waves that is worth a remark.
-const MUCH_IDLE: f64 = 0.2;
-
 /// Savings below this part of the run are taken as none.
 const NOTHING: f64 = 0.005;
 
-/// A word of a command line, with quotes where a shell would take it apart.
-fn quoted(word: &str) -> String {
-    match word.contains(['[', ']', ' ', '*', '?']) {
-        true => format!("'{word}'"),
-        false => word.to_owned(),
-    }
-}
-
-/// The flags that make a change.
-fn flags(settings: &[String]) -> String {
-    settings.iter().map(|s| format!("--set {}", quoted(s))).collect::<Vec<_>>().join(" ")
-}
-
-fn percent(part: f64, of: u64) -> f64 {
-    100.0 * part / of.max(1) as f64
-}
-
 /// One kernel in full.
 pub fn text(explanation: &Explanation, config: &Config) -> String {
-    let Explanation { name, cycles, idle, limiters } = explanation;
+    let Explanation { name, limits, instructions, .. } = explanation;
     let machine = crate::observe::text::machine(config);
-    let mut text = format!("{name} takes {} on {machine}", counted(*cycles, "cycle"));
-    if *idle >= MUCH_IDLE {
-        _ = writeln!(
-            text,
-            "\nAn average scheduler has no wave for {:.0} % of the time: before the first, after the last, or throughout.\n\
-             More or smaller workgroups would keep more of the machine busy. What follows is about those with waves.",
-            100.0 * idle
-        );
+    let mut text = format!("{name} takes {} on {machine}", counted(limits.cycles, "cycle"));
+    if let Some(remark) = limits.remark() {
+        _ = writeln!(text, "\n{}", wrap(&remark, WIDTH).join("\n"));
     }
-    for (n, limiter) in limiters.iter().enumerate() {
-        let cost = limiter.cycles.round();
-        _ = writeln!(
-            text,
-            "\n{}. {}: {cost} cycles, {:.0} %",
-            n + 1,
-            limiter.cause.name(config),
-            percent(limiter.cycles, *cycles)
-        );
+    for (n, (limiter, measured)) in explanation.limiters().enumerate() {
+        _ = writeln!(text, "\n{}. {}", n + 1, limits.title(limiter, config));
         let mut line = |words: &str| {
             for (n, part) in wrap(words, WIDTH).into_iter().enumerate() {
                 _ = writeln!(text, "   {}{part}", if n == 0 { "" } else { "  " });
             }
         };
-        line(&format!("{}.", capital(limiter.cause.meaning())));
-        line(&format!("In the kernel: {}.", limiter.cause.advice()));
-        match &limiter.change {
-            None => line("In the machine: no single parameter is known to help."),
-            Some((change, measured)) => {
-                let tried = match measured {
-                    Some(saved) => format!("; when it was tried, the run took {}", less(*saved)),
-                    None => String::new(),
-                };
-                let predicted = less(change.predicted.round() as i64);
-                line(&format!("In the machine: {}", flags(&change.settings)));
-                line(&format!("  should take {predicted} ({}){tried}.", change.formula));
+        line(&limiter.meaning());
+        let places: Vec<String> = limiter.at(instructions).map(|(_, words)| words).collect();
+        if !places.is_empty() {
+            line(&format!("At {}.", places.join("; ")));
+        }
+        line(&limiter.advice());
+        match (limiter.flags(), limiter.predicted()) {
+            (Some(flags), Some(predicted)) => {
+                let tried = measured
+                    .map(|saved| format!("; when it was tried, the run took {}", less(saved)))
+                    .unwrap_or_default();
+                line(&format!("In the machine: {flags}"));
+                line(&format!("  {predicted}{tried}."));
             }
+            _ => line("In the machine: no single parameter is known to help."),
         }
     }
+    if let Some(device) = limits.device_memory(config) {
+        _ = writeln!(text, "\n{}", wrap(&device, WIDTH).join("\n"));
+    }
     text
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
-}
-
-fn less(saved: i64) -> String {
-    let word = if saved < 0 { "more" } else { "less" };
-    format!("{} {word}", counted(saved.unsigned_abs(), "cycle"))
 }
 
 /// Of every change that was tried: kernel, cycles, cause and its cost, change, predicted and measured savings in percent.
 struct Row<'a> {
     explanation: &'a Explanation,
     limiter: &'a Limiter,
+    measured: Option<i64>,
 }
 
 impl Row<'_> {
     fn predicted(&self) -> Option<f64> {
-        let (change, _) = self.limiter.change.as_ref()?;
-        Some(percent(change.predicted, self.explanation.cycles))
+        self.limiter.change.as_ref().map(|change| self.percent(change.predicted))
     }
 
     fn measured(&self) -> Option<f64> {
-        let (_, measured) = self.limiter.change.as_ref()?;
-        measured.map(|saved| percent(saved as f64, self.explanation.cycles))
+        self.measured.map(|saved| self.percent(saved as f64))
+    }
+
+    fn percent(&self, cycles: f64) -> f64 {
+        self.explanation.limits.percent(cycles)
     }
 
     fn cells(&self, config: &Config) -> [String; 6] {
@@ -113,8 +82,8 @@ impl Row<'_> {
         [
             self.explanation.name.clone(),
             self.limiter.cause.name(config),
-            format!("{:.1} %", percent(self.limiter.cycles, self.explanation.cycles)),
-            change.map_or("-".to_owned(), |(change, _)| change.settings.join(" ")),
+            share(Some(self.percent(self.limiter.cycles))),
+            change.map_or("-".to_owned(), |change| change.settings.join(" ")),
             share(self.predicted()),
             share(self.measured()),
         ]
@@ -122,9 +91,9 @@ impl Row<'_> {
 }
 
 fn rows(explanations: &[Explanation]) -> impl Iterator<Item = Row<'_>> {
-    explanations
-        .iter()
-        .flat_map(|explanation| explanation.limiters.iter().map(move |limiter| Row { explanation, limiter }))
+    explanations.iter().flat_map(|explanation| {
+        explanation.limiters().map(move |(limiter, measured)| Row { explanation, limiter, measured })
+    })
 }
 
 const HEADING: [&str; 6] = ["kernel", "limited by", "cost", "change", "predicted", "measured"];
@@ -230,6 +199,14 @@ struct ExplanationJson<'a> {
     cycles: u64,
     idle: f64,
     limiters: Vec<LimiterJson<'a>>,
+    /// Parts of waiting for device memory.
+    device_memory: Vec<CostJson>,
+}
+
+#[derive(Serialize)]
+struct CostJson {
+    name: String,
+    cycles: f64,
 }
 
 #[derive(Serialize)]
@@ -237,10 +214,21 @@ struct LimiterJson<'a> {
     name: String,
     cycles: f64,
     meaning: &'a str,
+    at: Vec<PlaceJson<'a>>,
     kernel: &'a str,
     /// Absent where no parameter is known to help.
     #[serde(skip_serializing_if = "Option::is_none")]
     change: Option<ChangeJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct PlaceJson<'a> {
+    instruction: &'a str,
+    pc: u32,
+    /// Absent where there is no source.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u32>,
+    share: f64,
 }
 
 #[derive(Serialize)]
@@ -253,17 +241,29 @@ struct ChangeJson<'a> {
     measured_cycles: Option<i64>,
 }
 
-fn limiter_json<'a>(limiter: &'a Limiter, config: &Config) -> LimiterJson<'a> {
+fn limiter_json<'a>(
+    limiter: &'a Limiter,
+    measured: Option<i64>,
+    instructions: &'a [Instruction],
+    config: &Config,
+) -> LimiterJson<'a> {
+    let place = |(place, i): (&Place, &'a Instruction)| PlaceJson {
+        instruction: &i.text,
+        pc: i.pc,
+        line: i.source.as_ref().map(|(line, _)| *line),
+        share: thousandths(place.share),
+    };
     LimiterJson {
         name: limiter.cause.name(config),
         cycles: tenths(limiter.cycles),
         meaning: limiter.cause.meaning(),
+        at: limiter.instructions(instructions).map(place).collect(),
         kernel: limiter.cause.advice(),
-        change: limiter.change.as_ref().map(|(change, measured)| ChangeJson {
+        change: limiter.change.as_ref().map(|change| ChangeJson {
             set: &change.settings,
             formula: change.formula,
             predicted_cycles: tenths(change.predicted),
-            measured_cycles: *measured,
+            measured_cycles: measured,
         }),
     }
 }
@@ -274,9 +274,18 @@ pub fn document(explanations: &[Explanation], config: &Config) -> String {
         .iter()
         .map(|e| ExplanationJson {
             name: &e.name,
-            cycles: e.cycles,
-            idle: (e.idle * 1000.0).round() / 1000.0,
-            limiters: e.limiters.iter().map(|l| limiter_json(l, config)).collect(),
+            cycles: e.limits.cycles,
+            idle: thousandths(e.limits.idle),
+            limiters: e
+                .limiters()
+                .map(|(limiter, measured)| limiter_json(limiter, measured, &e.instructions, config))
+                .collect(),
+            device_memory: e
+                .limits
+                .device
+                .iter()
+                .map(|cost| CostJson { name: cost.cause.name(config), cycles: tenths(cost.cycles) })
+                .collect(),
         })
         .collect();
     json::explanations(&all, &Quality::of(explanations), config)
@@ -284,4 +293,8 @@ pub fn document(explanations: &[Explanation], config: &Config) -> String {
 
 fn tenths(x: f64) -> f64 {
     (x * 10.0).round() / 10.0
+}
+
+fn thousandths(x: f64) -> f64 {
+    (x * 1000.0).round() / 1000.0
 }

@@ -3,6 +3,7 @@
 //! A chart is stretched to the width that it finds, so its labels are text of the page beside the drawing: they keep
 //! their size on a telephone, and a reader finds them.
 
+use super::facts::Facts;
 use super::text::{at, integer};
 use super::windows::Window;
 use maud::{Markup, html};
@@ -64,7 +65,28 @@ pub struct Chart<'a> {
     pub marks: &'a [u64],
 }
 
-impl Chart<'_> {
+impl<'a> Chart<'a> {
+    /// A low chart of parts of a whole over the run of a report, with nothing in it yet.
+    pub fn of_parts(
+        facts: &'a Facts<'_>,
+        id: &'static str,
+        title: &'static str,
+        caption: String,
+    ) -> Chart<'a> {
+        Chart {
+            id,
+            title,
+            caption,
+            windows: &facts.windows,
+            top: 1.0,
+            labels: ["0 %", "25 %", "50 %", "75 %", "100 %"].map(str::to_owned).to_vec(),
+            series: Vec::new(),
+            columns: Vec::new(),
+            tall: false,
+            marks: &facts.gathered.begins,
+        }
+    }
+
     /// The figure: legend, picture, a slider that moves the cursor of all charts, and the table.
     pub fn draw(&self) -> Markup {
         let last = self.windows.last().map_or(1, |window| window.to).max(1);

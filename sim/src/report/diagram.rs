@@ -41,7 +41,7 @@ struct Loads {
 
 fn work(facts: &Facts<'_>) -> Loads {
     let gathered = facts.gathered;
-    let core = |slots: &super::profile::Slots| {
+    let core = |slots: &crate::limits::profile::Slots| {
         let share = ratio(slots[SlotUse::Issued as usize], slots.iter().sum());
         (share, format!("issued in {} of its slots", percent(share)))
     };
@@ -52,7 +52,7 @@ fn work(facts: &Facts<'_>) -> Loads {
         all.iter().map(|&n| (ratio(n, most), format!("{} {what}", super::text::integer(n)))).collect()
     };
     Loads {
-        cores: gathered.cores.iter().map(core).collect(),
+        cores: gathered.cores().iter().map(core).collect(),
         slices: beside(&requests, "requests"),
         channels: beside(&bytes, "bytes"),
     }

@@ -1,136 +1,72 @@
-//! What limits a kernel, in words: the uses that the lost issue slots were charged to, each with what the counters have
-//! to say about its cause.
+//! What limits a kernel, in words: the causes of [`Limits`](crate::limits::Limits), each with what the counters have to say
+//! about it.
 
-use super::facts::{Facts, Instruction};
+use super::facts::Facts;
 use super::text::{integer, percent, ratio, short};
 use crate::config::IssuePolicy;
 use crate::core::probe::Level;
 use crate::isa::table::{Op, Space};
+use crate::limits::Limiter;
+use crate::limits::account::Resource;
+use crate::limits::cause::Cause;
+use crate::limits::listing::Instruction;
+use crate::limits::profile::Line;
 use crate::observe::figures;
 use crate::stats::SlotUse;
 
-/// Uses with a smaller part of the issue slots are not spoken of.
-const WORTH_TELLING: f64 = 0.05;
-/// Nor are instructions with a smaller part of them than this.
-const WORTH_NAMING: f64 = 0.005;
-/// Findings at most.
-const FINDINGS: usize = 4;
 /// A part of the machine with more than this of its time in use has no room for more to speak of.
 const BUSY: f64 = 0.7;
+/// Uses with a smaller part of the issue slots are not spoken of.
+const WORTH_TELLING: f64 = 0.05;
 
-/// Something that costs time.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Finding {
-    /// Which use of issue slots.
-    pub slot_use: SlotUse,
-    /// The part of the issue slots that it has.
-    pub share: f64,
-    /// In one sentence.
-    pub title: String,
-    /// What is known of its cause, and what would change it; a paragraph each.
-    pub text: Vec<String>,
+/// A limiter, with evidence.
+#[derive(Debug, Clone)]
+pub struct Finding<'f> {
+    /// What it is.
+    pub limiter: &'f Limiter,
+    /// What is known of its cause; a paragraph each.
+    pub evidence: Vec<String>,
     /// Instructions to look at: where they stand in the profile, and what they are.
     pub instructions: Vec<(String, String)>,
     /// Sections of the report that show it: name in links, title.
     pub sections: Vec<(&'static str, &'static str)>,
 }
 
-/// What limits the run, the costliest first; nothing if no slot was lost.
-pub fn findings(facts: &Facts<'_>) -> Vec<Finding> {
-    let lost = SlotUse::ALL.iter().filter(|u| !matches!(u, SlotUse::Issued | SlotUse::Squashed));
-    let mut uses: Vec<SlotUse> = lost.copied().filter(|&u| facts.share(u) >= WORTH_TELLING).collect();
-    if facts.share(SlotUse::Squashed) >= WORTH_TELLING {
-        uses.push(SlotUse::Squashed);
-    }
-    if facts.share(SlotUse::Issued) >= BUSY {
-        uses.push(SlotUse::Issued);
-    }
-    uses.sort_by_key(|&slot_use| std::cmp::Reverse(facts.report.slots[slot_use as usize]));
-    uses.truncate(FINDINGS);
-    uses.into_iter().map(|slot_use| finding(facts, slot_use)).collect()
+/// The limiters of the run, the dearest first.
+pub fn findings<'f>(facts: &'f Facts<'_>) -> Vec<Finding<'f>> {
+    facts.limits.limiters.iter().map(|limiter| finding(facts, limiter)).collect()
 }
 
-fn finding(facts: &Facts<'_>, slot_use: SlotUse) -> Finding {
-    let share = facts.share(slot_use);
-    let of_slots = percent(share);
-    let title = match slot_use {
-        SlotUse::Issued => format!(
-            "{of_slots} of the issue slots issue: the machine is busy with this kernel's instructions"
-        ),
-        SlotUse::Squashed => {
-            format!("{of_slots} of the issue slots go to instructions that no lane takes part in")
+fn finding<'f>(facts: &'f Facts<'_>, limiter: &'f Limiter) -> Finding<'f> {
+    let busy = ("busy", "How busy each part was");
+    let hierarchy = ("memory", "Caches and memory");
+    let waves = ("occupancy", "Occupancy");
+    let stages = ("pipeline", "Pipeline");
+    let (evidence, sections) = match limiter.cause {
+        Cause::IssueSlots => (issue_slots(facts), vec![busy]),
+        Cause::Squashed => (squashed(facts), vec![]),
+        Cause::Operands => (operand(facts), vec![]),
+        Cause::Unit(n) => (unit(facts, n), vec![busy]),
+        Cause::WritePorts => (write_ports(facts), vec![]),
+        Cause::Results(_) => (vec![occupancy(facts)], vec![waves, stages]),
+        Cause::Local => (local(facts), vec![waves]),
+        Cause::LoadStore => (load_store(facts), vec![hierarchy]),
+        Cause::L1 => (memory(facts, &[Resource::L1]), vec![hierarchy, waves]),
+        Cause::Interconnect => {
+            let ports = [Resource::RequestPorts, Resource::ReplyPorts, Resource::Links];
+            (memory(facts, &ports), vec![hierarchy, waves])
         }
-        SlotUse::Operand => {
-            format!("{of_slots} of the issue slots wait for operands to be read from the register banks")
-        }
-        SlotUse::Unit => format!("{of_slots} of the issue slots wait for a busy execution unit"),
-        SlotUse::Lsu => {
-            format!("{of_slots} of the issue slots wait because the load/store unit takes no more")
-        }
-        SlotUse::Scoreboard => {
-            format!("{of_slots} of the issue slots wait for the result of an earlier calculation")
-        }
-        SlotUse::Memory => format!("{of_slots} of the issue slots wait for loads or atomics to come back"),
-        SlotUse::Fence => format!(
-            "{of_slots} of the issue slots wait at fences, waits and barriers for accesses to be performed"
-        ),
-        SlotUse::Branch => format!(
-            "{of_slots} of the issue slots wait behind branches, fences and barriers that have just issued"
-        ),
-        SlotUse::Fetch => format!("{of_slots} of the issue slots wait for instructions to be fetched"),
-        SlotUse::Barrier => format!("{of_slots} of the issue slots wait for other waves to reach a barrier"),
-        SlotUse::WaveLimit => format!("{of_slots} of the issue slots find no further wave that may issue"),
-        SlotUse::Empty => format!("{of_slots} of the issue slots have no wave at all"),
+        Cause::L2 => (memory(facts, &[Resource::L2]), vec![hierarchy, waves]),
+        Cause::Dram => (memory(facts, &[Resource::Dram]), vec![hierarchy, waves]),
+        Cause::Branch => (branch(facts), vec![stages]),
+        Cause::Fetch => (fetch(facts), vec![stages]),
+        Cause::Barrier => (barrier(facts), vec![waves]),
+        Cause::WaveLimit => (wave_limit(facts), vec![waves]),
     };
-    let (mut text, sections) = match slot_use {
-        SlotUse::Issued => (issued(facts), vec![("busy", "How busy each part was")]),
-        SlotUse::Squashed => (squashed(facts), vec![]),
-        SlotUse::Operand => (operand(facts), vec![]),
-        SlotUse::Unit => (unit(facts), vec![("busy", "How busy each part was")]),
-        SlotUse::Lsu => (lsu(facts), vec![("memory", "Caches and memory")]),
-        SlotUse::Scoreboard => (scoreboard(facts), vec![("occupancy", "Occupancy"), ("pipeline", "Pipeline")]),
-        SlotUse::Memory => (memory(facts), vec![("memory", "Caches and memory"), ("occupancy", "Occupancy")]),
-        SlotUse::Fence => (vec!["A fence, wait or barrier does not issue before the wave's own loads are back and its stores performed; one that releases at device or system scope also waits until the L2 has acknowledged the stores of its core. Fewer of them, or a narrower scope where that is enough, wait less.".into()], vec![("memory", "Caches and memory")]),
-        SlotUse::Branch => (branch(facts), vec![("pipeline", "Pipeline")]),
-        SlotUse::Fetch => (fetch(facts), vec![("pipeline", "Pipeline")]),
-        SlotUse::Barrier => (barrier(facts), vec![("occupancy", "Occupancy")]),
-        SlotUse::WaveLimit => (wave_limit(facts), vec![("occupancy", "Occupancy")]),
-        SlotUse::Empty => (empty(facts), vec![("occupancy", "Occupancy"), ("time", "Over time")]),
-    };
-    let empty = facts.share(SlotUse::Empty);
-    if empty > 0.2 && slot_use != SlotUse::Empty {
-        text.insert(
-            0,
-            format!(
-                "That is {} of the slots of schedulers that have a wave.",
-                percent(share / (1.0 - empty))
-            ),
-        );
-    }
-    let hot = match slot_use {
-        SlotUse::Memory | SlotUse::Scoreboard => {
-            let awaited = facts.awaited(slot_use == SlotUse::Memory);
-            awaited.into_iter().take(3).map(|(i, slots)| (i, slots, "waiting for it costs")).collect()
-        }
-        _ => {
-            let slots = |i: &Instruction| i.line.slots[slot_use as usize];
-            let hottest = facts.hottest(slot_use, 3);
-            hottest.into_iter().map(|i| (i, slots(i), "has")).collect::<Vec<_>>()
-        }
-    };
-    let total = facts.slots();
-    let instructions = hot
-        .into_iter()
-        .filter(|&(_, slots, _)| ratio(slots, total) >= WORTH_NAMING)
-        .map(|(i, slots, costs)| {
-            let share = percent(ratio(slots, total));
-            (
-                i.anchor(),
-                format!("{} ({}): {costs} {share} of all issue slots{}", i.text, i.place(), met(facts, i)),
-            )
-        })
-        .collect();
-    Finding { slot_use, share, title, text, instructions, sections }
+    let instructions = limiter.at(&facts.instructions);
+    let instructions =
+        instructions.map(|(i, words)| (i.anchor(), format!("{words}{}", met(facts, i)))).collect();
+    Finding { limiter, evidence, instructions, sections }
 }
 
 /// What the accesses of an instruction met.
@@ -163,7 +99,7 @@ fn met(facts: &Facts<'_>, i: &Instruction) -> String {
 }
 
 /// Part of an instruction's cached loads and atomics that found everything in the L1.
-pub fn hit_rate(line: &super::profile::Line) -> Option<f64> {
+pub fn hit_rate(line: &Line) -> Option<f64> {
     let l1 = &line.l1;
     let looked_up = l1.hits + l1.mshr_hits + l1.sector_misses + l1.misses;
     (looked_up > 0).then(|| ratio(l1.hits, looked_up))
@@ -181,11 +117,12 @@ fn occupancy(facts: &Facts<'_>) -> String {
     )
 }
 
-fn issued(facts: &Facts<'_>) -> Vec<String> {
+fn issue_slots(facts: &Facts<'_>) -> Vec<String> {
     let lanes = figures::SIMD_EFFICIENCY.of(&facts.total()) / 100.0;
-    let mut text = vec![
-        "Fewer instructions make it faster, or more cores; nothing that waits is in the way.".to_owned(),
-    ];
+    let mut text = vec![format!(
+        "In {} of the issue slots an instruction issued and took effect.",
+        percent(facts.share(SlotUse::Issued))
+    )];
     if lanes < 0.9 {
         text.push(format!(
             "Only {} of the lanes take part in them, so much of that work is half empty: let lanes of a wave go the \
@@ -220,32 +157,48 @@ fn operand(facts: &Facts<'_>) -> Vec<String> {
     )]
 }
 
-fn unit(facts: &Facts<'_>) -> Vec<String> {
-    let busiest = facts
-        .busy()
-        .into_iter()
-        .filter(|busy| busy.name.ends_with(" units"))
-        .max_by(|a, b| a.share.total_cmp(&b.share));
-    let mut text = Vec::new();
-    if let Some(busy) = busiest {
-        let then = if busy.share >= BUSY {
-            "Fewer of their instructions, more lanes a cycle in that unit, or other operations for the same result would \
-             help."
-        } else {
-            "That is not full: a slot is charged so too in the cycle in which the oldest collector reads its last operand, \
+fn unit(facts: &Facts<'_>, n: usize) -> Vec<String> {
+    let Some(busy) = facts.busy_of(Resource::Unit(n)) else { return Vec::new() };
+    let then = match busy.share >= BUSY {
+        true => "that is what the kernel runs against",
+        false => {
+            "that is not full: a slot is charged so too in the cycle in which the oldest collector reads its last operand, \
              and where instructions for one unit follow each other while another is free. More waves, or instructions \
-             for different units in turn, fill such slots."
-        };
-        text.push(format!("The busiest are the {}, {} of the time. {then}", busy.name, percent(busy.share)));
-    }
+             for different units in turn, fill such slots"
+        }
+    };
+    vec![format!("The {} are in use {} of the time; {then}.", busy.name, percent(busy.share))]
+}
+
+fn write_ports(facts: &Facts<'_>) -> Vec<String> {
     let conflicts = facts.report.core.write_port_conflicts;
-    if conflicts > 0 {
-        text.push(format!("In {} cycles a result waited for a register write port.", integer(conflicts)));
+    vec![format!("In {} cycles a result waited for a register write port.", integer(conflicts))]
+}
+
+fn local(facts: &Facts<'_>) -> Vec<String> {
+    let core = &facts.report.core;
+    let mut text = vec![format!(
+        "An access of local memory takes {} cycles, and one more for each pass over its banks beyond the first: {} passes \
+         each on average.",
+        facts.config.core.local.latency_cycles,
+        short(ratio(core.local_passes, core.local_accesses))
+    )];
+    let conflicting = |i: &&Instruction| {
+        i.accesses(Space::Local)
+            && i.lines_each().zip(i.least_lines(facts.config)).is_some_and(|(n, least)| n > 1.5 * least)
+    };
+    if facts.instructions.iter().any(|i| conflicting(&i)) {
+        text.push(
+            "Some local memory instructions meet bank conflicts: lanes whose addresses differ by a multiple of all banks \
+             together want the same one. Rows that are a word longer move them apart."
+                .to_owned(),
+        );
     }
+    text.push(occupancy(facts));
     text
 }
 
-fn lsu(facts: &Facts<'_>) -> Vec<String> {
+fn load_store(facts: &Facts<'_>) -> Vec<String> {
     let (report, config) = (&facts.report, facts.config);
     let core = &report.core;
     let mut text = vec![format!(
@@ -254,16 +207,6 @@ fn lsu(facts: &Facts<'_>) -> Vec<String> {
         percent(ratio(core.line_accesses + core.local_passes, report.cycles * u64::from(config.cores)))
     )];
     text.extend(scattered(facts));
-    let local = facts.instructions.iter().filter(|i| i.accesses(Space::Local));
-    let conflicts =
-        local.filter(|i| i.lines_each().zip(i.least_lines(config)).is_some_and(|(n, least)| n > 1.5 * least));
-    if conflicts.count() > 0 {
-        text.push(
-            "Some local memory instructions meet bank conflicts: lanes whose addresses differ by a multiple of all banks \
-             together want the same one. Rows that are a word longer move them apart."
-                .to_owned(),
-        );
-    }
     let l1 = &report.l1;
     if l1.reservation_fails > 0 {
         let why = [
@@ -282,72 +225,44 @@ fn lsu(facts: &Facts<'_>) -> Vec<String> {
             percent(ratio(l1.reservation_fail_cycles, cycles))
         ));
     }
-    text.extend(memory_side(facts));
     text
 }
 
-fn scoreboard(facts: &Facts<'_>) -> Vec<String> {
-    vec![
-        "An instruction does not issue before what it reads is written. More work that does not depend on it between \
-         the two hides the wait, as do more waves for the scheduler to choose from."
-            .to_owned(),
-        occupancy(facts),
-    ]
-}
-
-/// Which part of the way to memory is full, if one is.
-fn memory_side(facts: &Facts<'_>) -> Option<String> {
-    let parts = ["L1 ports", "L2 request ports", "L2 reply ports", "interconnect links", "memory channels"];
-    let busy = facts.busy().into_iter().filter(|busy| parts.contains(&busy.name.as_str()));
-    let most = busy.max_by(|a, b| a.share.total_cmp(&b.share))?;
-    (most.share >= BUSY).then(|| {
-        format!(
-            "The {} are in use {} of the time: the bandwidth there is what limits. Fewer bytes or lines, or more reuse \
-             before that point, help; more waves do not.",
-            most.name,
-            percent(most.share)
-        )
-    })
-}
-
-fn memory(facts: &Facts<'_>) -> Vec<String> {
-    let report = &facts.report;
+/// What is known of waiting for a level of the memory hierarchy, which these resources belong to.
+fn memory(facts: &Facts<'_>, resources: &[Resource]) -> Vec<String> {
     let mut text = Vec::new();
-    let awaited = facts.awaited(true);
-    let local: u64 = awaited.iter().filter(|(i, _)| i.accesses(Space::Local)).map(|(_, slots)| slots).sum();
-    let all: u64 = awaited.iter().map(|(_, slots)| slots).sum();
-    if 2 * local > all {
-        text.push(format!(
-            "Most of it is for local memory, where an access takes {} cycles and one more for each pass: {} passes each \
-             on average.",
-            facts.config.core.local.latency_cycles,
-            short(ratio(report.core.local_passes, report.core.local_accesses))
-        ));
-        text.push(occupancy(facts));
-        return text;
-    }
-    match memory_side(facts) {
-        Some(full) => text.push(full),
-        None => {
-            text.push(format!(
-                "No part of the way to memory is full (the memory channels are in use {} of the time), so it is the time \
-                 that an access takes which limits. More waves, more loads under way in each before the first is \
-                 needed, or data that is nearer hide or shorten it.",
-                percent(facts.dram_busy())
-            ));
-            text.push(occupancy(facts));
-        }
+    let parts = facts.busy().into_iter().filter(|busy| resources.contains(&busy.resource));
+    if let Some(most) = parts.max_by(|a, b| a.share.total_cmp(&b.share)) {
+        let then = match most.share >= BUSY {
+            true => {
+                "the bandwidth there is what limits. Fewer bytes or lines, or more reuse before that point, help; more \
+                 waves do not"
+            }
+            false => {
+                "there is room, so it is the time that an access takes which limits, or accesses come in bursts. More \
+                 waves, and more loads under way in each before the first is needed, hide it"
+            }
+        };
+        text.push(format!("The {} are in use {} of the time: {then}.", most.name, percent(most.share)));
     }
     text.extend(scattered(facts));
     let l1_mshrs = u64::from(facts.config.core.l1.mshrs * facts.config.cores);
-    let windows = &facts.windows;
-    let (sum, looks) = windows.iter().fold((0, 0), |(sum, looks), window| {
+    let (sum, looks) = facts.windows.iter().fold((0, 0), |(sum, looks), window| {
         (sum + window.counts.levels[Level::L1Mshrs as usize], looks + window.counts.looks)
     });
     let full = ratio(sum, looks * l1_mshrs);
     if full > 0.8 {
         text.push(format!("{} of the L1s' MSHRs hold an outstanding line on average.", percent(full)));
     }
+    if facts.share(SlotUse::Fence) >= WORTH_TELLING {
+        text.push(format!(
+            "{} of the issue slots wait at a fence, wait or barrier, which does not issue before the wave's own loads are \
+             back and its stores performed; one that releases at device or system scope also waits until the L2 has \
+             acknowledged the stores of its core. Fewer of them, or a narrower scope where that is enough, wait less.",
+            percent(facts.share(SlotUse::Fence))
+        ));
+    }
+    text.push(occupancy(facts));
     text
 }
 
@@ -372,8 +287,7 @@ fn branch(facts: &Facts<'_>) -> Vec<String> {
     let core = &facts.report.core;
     vec![format!(
         "After a control or synchronisation instruction its wave may not issue for {} cycles; {} of them also sent the \
-         wave elsewhere, so that it had to fetch anew. Longer loop bodies, unrolled, have fewer; other waves fill the \
-         gap. {}",
+         wave elsewhere, so that it had to fetch anew. {}",
         facts.config.core.branch_latency_cycles,
         integer(core.taken_redirects),
         occupancy(facts)
@@ -417,7 +331,8 @@ fn wave_limit(facts: &Facts<'_>) -> Vec<String> {
     }]
 }
 
-fn empty(facts: &Facts<'_>) -> Vec<String> {
+/// Why schedulers have no wave, if that is worth telling.
+pub fn empty(facts: &Facts<'_>) -> Vec<String> {
     let (config, report) = (facts.config, &facts.report);
     let mut text = Vec::new();
     let o = &report.occupancy;
@@ -449,11 +364,11 @@ fn empty(facts: &Facts<'_>) -> Vec<String> {
             ));
         }
     }
-    let idle = facts.gathered.cores.iter().filter(|slots| slots[SlotUse::Issued as usize] == 0).count();
+    let idle = facts.gathered.cores().iter().filter(|slots| slots[SlotUse::Issued as usize] == 0).count();
     if idle > 0 {
         text.push(format!("{idle} of {} cores never issued an instruction.", config.cores));
     }
-    let launches = facts.gathered.launches;
+    let launches = facts.gathered.watch.launches;
     if launches > 1 {
         text.push(format!(
             "There are {} launches, one after the other, and each begins and ends with an empty machine.",

@@ -1,10 +1,11 @@
 //! The profile: each instruction of each kernel with what it cost, on the disassembly.
 
-use super::facts::{Facts, Instruction};
+use super::facts::Facts;
 use super::findings::hit_rate;
 use super::over_time::STACK;
 use super::text::{at, integer, percent, ratio, short};
 use crate::isa::table::Op;
+use crate::limits::listing::Instruction;
 use crate::stats::SlotUse;
 use maud::{Markup, html};
 
@@ -17,7 +18,7 @@ pub fn section(facts: &Facts<'_>) -> Markup {
              where a wave waits for a result, that is the instruction that needs it, and “waits for” names the one that it \
              needs. Where several waves wait for one reason, the oldest stands for all of them."
         }
-        @for (kernel, profile) in facts.gathered.profiles.iter().enumerate().filter(|(_, p)| p.launches > 0) {
+        @for (kernel, profile) in facts.gathered.profiles().iter().enumerate().filter(|(_, p)| p.launches > 0) {
             @let rows: Vec<&Instruction> = facts.instructions.iter().filter(|i| i.kernel == kernel).collect();
             @let name = &facts.program.kernels[kernel].name;
             @let nobody: u64 = profile.nobody.iter().sum();
@@ -108,7 +109,7 @@ fn row(facts: &Facts<'_>, i: &Instruction, most: u64) -> Markup {
 
 /// The instruction whose result this one waited for most, and for how many slots.
 fn producer<'f>(facts: &'f Facts<'_>, i: &Instruction) -> Option<(&'f Instruction, u64)> {
-    let waits = &facts.gathered.profiles[i.kernel].waits;
+    let waits = &facts.gathered.profiles()[i.kernel].waits;
     let mine = waits.range((i.word, 0)..=(i.word, u32::MAX));
     let (&(_, word), &slots) = mine.max_by_key(|&(_, &slots)| slots)?;
     facts.instruction(i.kernel, word).map(|producer| (producer, slots))

@@ -17,10 +17,6 @@ fn share(windows: &[Window], a: impl Fn(&Counts) -> u64, b: impl Fn(&Counts) -> 
     windows.iter().map(|w| (b(&w.counts) > 0).then(|| ratio(a(&w.counts), b(&w.counts)))).collect()
 }
 
-fn percent_labels() -> Vec<String> {
-    ["0 %", "25 %", "50 %", "75 %", "100 %"].map(str::to_owned).to_vec()
-}
-
 fn l1_lookups(c: &Counts) -> u64 {
     c.l1.hits + c.l1.mshr_hits + c.l1.sector_misses + c.l1.misses
 }
@@ -61,37 +57,25 @@ fn outcomes(facts: &Facts<'_>) -> Markup {
     let (l2, dram) = (&memory.l2, &memory.dram);
     // Outcome, colour, count.
     type Part = (&'static str, &'static str, u64);
-    let levels: [(&str, &str, [Part; 4]); 3] = [
-        (
-            "L1",
-            "loads and atomics that it looked up",
-            [
-                ("hit", "good", l1.hits),
-                ("already on its way (MSHR hit)", "fair", l1.mshr_hits),
-                ("sectors missing", "poor", l1.sector_misses),
-                ("miss", "bad", l1.misses),
-            ],
-        ),
-        (
-            "L2",
-            "requests",
-            [
-                ("hit", "good", l2.hits),
-                ("already on its way (MSHR hit)", "fair", l2.mshr_hits),
-                ("sectors missing", "poor", l2.sector_misses),
-                ("miss", "bad", l2.misses),
-            ],
-        ),
-        (
-            "DRAM rows",
-            "requests of the memory channels",
-            [
-                ("row open", "good", dram.row_hits),
-                ("bank closed", "poor", dram.row_empties),
-                ("other row open", "bad", dram.row_conflicts),
-                ("", "", 0),
-            ],
-        ),
+    let cache = |hits, mshr_hits, sector_misses, misses| -> Vec<Part> {
+        vec![
+            ("hit", "good", hits),
+            ("already on its way (MSHR hit)", "fair", mshr_hits),
+            ("sectors missing", "poor", sector_misses),
+            ("miss", "bad", misses),
+        ]
+    };
+    let in_l1 = cache(l1.hits, l1.mshr_hits, l1.sector_misses, l1.misses);
+    let in_l2 = cache(l2.hits, l2.mshr_hits, l2.sector_misses, l2.misses);
+    let rows = vec![
+        ("row open", "good", dram.row_hits),
+        ("bank closed", "poor", dram.row_empties),
+        ("other row open", "bad", dram.row_conflicts),
+    ];
+    let levels = [
+        ("L1", "loads and atomics that it looked up", in_l1),
+        ("L2", "requests", in_l2),
+        ("DRAM rows", "requests of the memory channels", rows),
     ];
     html! {
         (scroll("Outcomes of accesses", html! { table.outcomes {
@@ -102,10 +86,10 @@ fn outcomes(facts: &Facts<'_>) -> Markup {
             } }
             @for (level, of, outcomes) in &levels {
                 @let all: u64 = outcomes.iter().map(|(_, _, n)| n).sum();
-                tbody { @for (i, (name, class, n)) in outcomes.iter().filter(|(name, ..)| !name.is_empty()).enumerate() {
+                tbody { @for (i, (name, class, n)) in outcomes.iter().enumerate() {
                     tr {
                         @if i == 0 {
-                            th scope="rowgroup" rowspan=(outcomes.iter().filter(|(name, ..)| !name.is_empty()).count()) {
+                            th scope="rowgroup" rowspan=(outcomes.len()) {
                                 (level) small { (integer(all)) " " (of) }
                             }
                         }
@@ -121,15 +105,11 @@ fn outcomes(facts: &Facts<'_>) -> Markup {
 
 fn hit_rates(facts: &Facts<'_>) -> Markup {
     let w = &facts.windows;
+    let caption =
+        "Of the accesses that a cache looked up, those that found everything there. Where there is no line, \
+         nothing was looked up."
+            .into();
     Chart {
-        id: "hit-rates",
-        title: "Hit rates",
-        caption: "Of the accesses that a cache looked up, those that found everything there. Where there is no line, \
-                  nothing was looked up."
-            .into(),
-        windows: w,
-        top: 1.0,
-        labels: percent_labels(),
         series: vec![
             line("L1", "l1", share(w, |c| c.l1.hits, l1_lookups)),
             line("L2", "l2", share(w, |c| c.memory.l2.hits, l2_lookups)),
@@ -140,8 +120,7 @@ fn hit_rates(facts: &Facts<'_>) -> Markup {
             column("L2 hits", w, |c| c.memory.l2.hits),
             column("L2 lookups", w, l2_lookups),
         ],
-        tall: false,
-        marks: &facts.gathered.begins,
+        ..Chart::of_parts(facts, "hit-rates", "Hit rates", caption)
     }
     .draw()
 }
@@ -154,15 +133,10 @@ fn mshrs(facts: &Facts<'_>) -> Markup {
         ("load/store queues", "waves", Level::LsuQueue, config.core.lsu.queue_entries * config.cores),
         ("memory queues", "dram", Level::DramQueue, config.dram.queue_entries * config.dram.channels),
     ];
+    let caption = "Entries in use, of all that the machine has, as an average of looks at regular times. A full one turns \
+         away what comes next."
+            .into();
     Chart {
-        id: "queues",
-        title: "Queues and MSHRs in use",
-        caption: "Entries in use, of all that the machine has, as an average of looks at regular times. A full one turns \
-                  away what comes next."
-            .into(),
-        windows: w,
-        top: 1.0,
-        labels: percent_labels(),
         series: levels
             .iter()
             .map(|&(name, class, level, all)| {
@@ -176,8 +150,7 @@ fn mshrs(facts: &Facts<'_>) -> Markup {
                 values: w.iter().map(|w| short(w.counts.level(level))).collect(),
             })
             .collect(),
-        tall: false,
-        marks: &facts.gathered.begins,
+        ..Chart::of_parts(facts, "queues", "Queues and MSHRs in use", caption)
     }
     .draw()
 }
@@ -190,19 +163,14 @@ fn bandwidth(facts: &Facts<'_>) -> Markup {
         w.iter().map(|w| Some(ratio(value(&w.counts), w.to - w.from) / peak)).collect()
     };
     let released = facts.gathered.windows.released().memory.dram;
-    Chart {
-        id: "bandwidth",
-        title: "DRAM bandwidth",
-        caption: format!(
-            "Bytes that the memory channels moved, of the {} that they can move in a core cycle ({} GB/s). {} more bytes \
+    let caption = format!(
+        "Bytes that the memory channels moved, of the {} that they can move in a core cycle ({} GB/s). {} more bytes \
              were moved after the kernels, when what was dirty in the caches went to memory.",
-            short(peak),
-            short(gigabytes),
-            integer(released.read_bytes + released.written_bytes)
-        ),
-        windows: w,
-        top: 1.0,
-        labels: percent_labels(),
+        short(peak),
+        short(gigabytes),
+        integer(released.read_bytes + released.written_bytes)
+    );
+    Chart {
         series: vec![
             area("read", "reads", a_cycle(|c| c.memory.dram.read_bytes)),
             area("written", "writes", a_cycle(|c| c.memory.dram.written_bytes)),
@@ -212,23 +180,17 @@ fn bandwidth(facts: &Facts<'_>) -> Markup {
             column("bytes written", w, |c| c.memory.dram.written_bytes),
             column("memory clocks of the buses", w, |c| c.memory.dram.data_bus_busy_clocks),
         ],
-        tall: false,
-        marks: &facts.gathered.begins,
+        ..Chart::of_parts(facts, "bandwidth", "DRAM bandwidth", caption)
     }
     .draw()
 }
 
 fn rows(facts: &Facts<'_>) -> Markup {
     let w = &facts.windows;
+    let caption = "Of the requests that a memory channel began to serve, those whose row was open, whose bank was closed, and \
+         whose bank had another row open, which has to be closed first."
+            .into();
     Chart {
-        id: "rows",
-        title: "DRAM rows",
-        caption: "Of the requests that a memory channel began to serve, those whose row was open, whose bank was closed, and \
-                  whose bank had another row open, which has to be closed first."
-            .into(),
-        windows: w,
-        top: 1.0,
-        labels: percent_labels(),
         series: vec![
             area("row open", "good", share(w, |c| c.memory.dram.row_hits, dram_requests)),
             area("bank closed", "poor", share(w, |c| c.memory.dram.row_empties, dram_requests)),
@@ -239,8 +201,7 @@ fn rows(facts: &Facts<'_>) -> Markup {
             column("bank closed", w, |c| c.memory.dram.row_empties),
             column("other row open", w, |c| c.memory.dram.row_conflicts),
         ],
-        tall: false,
-        marks: &facts.gathered.begins,
+        ..Chart::of_parts(facts, "rows", "DRAM rows", caption)
     }
     .draw()
 }
@@ -251,16 +212,11 @@ fn network(facts: &Facts<'_>) -> Markup {
     let a_cycle = |value: fn(&Counts) -> u64| -> Vec<Option<f64>> {
         w.iter().map(|w| Some(ratio(value(&w.counts), w.to - w.from) / peak)).collect()
     };
+    let caption = format!(
+        "Bytes of packets, headers included, of the {} a cycle that the ports pass on in one direction.",
+        short(peak)
+    );
     Chart {
-        id: "network",
-        title: "Between cores and L2",
-        caption: format!(
-            "Bytes of packets, headers included, of the {} a cycle that the ports pass on in one direction.",
-            short(peak)
-        ),
-        windows: w,
-        top: 1.0,
-        labels: percent_labels(),
         series: vec![
             line("requests", "writes", a_cycle(|c| c.memory.interconnect.request_bytes)),
             line("replies", "reads", a_cycle(|c| c.memory.interconnect.reply_bytes)),
@@ -269,8 +225,7 @@ fn network(facts: &Facts<'_>) -> Markup {
             column("bytes of requests", w, |c| c.memory.interconnect.request_bytes),
             column("bytes of replies", w, |c| c.memory.interconnect.reply_bytes),
         ],
-        tall: false,
-        marks: &facts.gathered.begins,
+        ..Chart::of_parts(facts, "network", "Between cores and L2", caption)
     }
     .draw()
 }

@@ -43,20 +43,15 @@ pub fn issue_slots(facts: &Facts<'_>) -> Markup {
         values: windows.iter().map(|w| w.counts.slots[slot_use as usize].to_string()).collect(),
     });
     let per_cycle = facts.issue_peak();
+    let caption = format!(
+        "What each of the {per_cycle} issue slots of a cycle was used for, or what kept it from being used. Every slot \
+         is charged to exactly one."
+    );
     Chart {
-        id: "issue-slots",
-        title: "Issue slots",
-        caption: format!(
-            "What each of the {per_cycle} issue slots of a cycle was used for, or what kept it from being used. Every slot \
-             is charged to exactly one."
-        ),
-        windows,
-        top: 1.0,
-        labels: ["0 %", "25 %", "50 %", "75 %", "100 %"].map(str::to_owned).to_vec(),
         series: series.collect(),
         columns: columns.collect(),
         tall: true,
-        marks: &facts.gathered.begins,
+        ..Chart::of_parts(facts, "issue-slots", "Issue slots", caption)
     }
     .draw()
 }

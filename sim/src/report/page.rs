@@ -1,7 +1,7 @@
 //! The page: its head, its sections, and the style and script that are part of it.
 
 use super::facts::Facts;
-use super::findings::{Finding, findings};
+use super::findings::{empty, findings};
 use super::text::{integer, percent, short};
 use super::{Gathered, diagram, instructions, memory, over_time, pipeline, roofline, settings};
 use crate::config::{Config, config_hash};
@@ -24,9 +24,8 @@ const LISTED: usize = 20;
 /// The report of a run as an HTML file.
 pub fn page(config: &Config, program: &Program, run: &Run, gathered: &Gathered) -> String {
     let facts = Facts::new(config, program, run, gathered);
-    let found = findings(&facts);
     let sections: [(&str, &str, Markup); 11] = [
-        ("limits", "What limits it", limits(&found)),
+        ("limits", "What limits it", limits(&facts)),
         ("time", "Over time", html! { (over_time::issue_slots(&facts)) (over_time::uses(&facts)) }),
         ("instructions", "Instructions", instructions::section(&facts)),
         ("busy", "How busy each part was", over_time::busy(&facts)),
@@ -103,9 +102,7 @@ fn verdict(facts: &Facts<'_>) -> Markup {
         Outcome::Skipped(why) => ("wrong", why.clone()),
         Outcome::Refused(_) => ("wrong", "The run could not be started.".to_owned()),
     };
-    let lost = SlotUse::ALL.iter().filter(|u| !matches!(u, SlotUse::Issued | SlotUse::Squashed));
-    let top =
-        lost.copied().max_by_key(|&u| report.slots[u as usize]).filter(|&u| report.slots[u as usize] > 0);
+    let top = facts.limits.limiters.first();
     let broken = !matches!(facts.run.outcome, Outcome::Ended(_));
     html! {
         p.verdict.(class) { (result.lines().next().unwrap_or("")) }
@@ -114,9 +111,9 @@ fn verdict(facts: &Facts<'_>) -> Markup {
             @if broken { "Up to where this report goes, it" } @else { "It" }
             " took " strong { (integer(report.cycles)) " cycles" } " (" (short(facts.microseconds(report.cycles))) " µs at "
             (integer(facts.config.core_clock_mhz.into())) " MHz)"
-            @if facts.gathered.launches > 1 { " in " (integer(facts.gathered.launches)) " launches" }
+            @if facts.gathered.watch.launches > 1 { " in " (integer(facts.gathered.watch.launches)) " launches" }
             ". In " strong { (percent(facts.share(SlotUse::Issued))) } " of the issue slots an instruction issued"
-            @if let Some(top) = top { "; most of the others went to " strong { (top.name()) } " (" (percent(facts.share(top))) ")" }
+            @if let Some(top) = top { "; what limits it most is " strong { (facts.limits.title(top, facts.config)) } }
             "."
         }
     }
@@ -141,14 +138,27 @@ fn key_figures(facts: &Facts<'_>) -> Markup {
     html! { dl.figures { @for (name, value, note) in figures { div { dt { (name) } dd { (value) small { (note) } } } } } }
 }
 
-fn limits(found: &[Finding]) -> Markup {
+fn limits(facts: &Facts<'_>) -> Markup {
+    let limits = &facts.limits;
     html! {
-        @if found.is_empty() { p { "No use of the issue slots stands out." } }
-        ol.findings { @for finding in found { li.(finding.slot_use.name()) {
-            h3 { (finding.title) }
-            @for text in &finding.text { p { (text) } }
+        @if let Some(remark) = limits.remark() {
+            p { (remark) }
+            @for text in empty(facts) { p { (text) } }
+        }
+        @if limits.limiters.is_empty() { p { "No cause stands out." } }
+        ol.findings { @for finding in findings(facts) { li.(finding.limiter.cause.slot_use().name()) {
+            @let limiter = finding.limiter;
+            h3 { (limits.title(limiter, facts.config)) }
+            p { (limiter.meaning()) }
             @if !finding.instructions.is_empty() {
                 ul { @for (anchor, text) in &finding.instructions { li { a href={ "#" (anchor) } { (text) } } } }
+            }
+            @for text in &finding.evidence { p { (text) } }
+            p { (limiter.advice()) }
+            @if let (Some(flags), Some(predicted)) = (limiter.flags(), limiter.predicted()) {
+                p { "In the machine: " code { (flags) } " " (predicted) "." }
+            } @else {
+                p { "In the machine: no single parameter is known to help." }
             }
             @if !finding.sections.is_empty() {
                 p.look { "See "
@@ -158,6 +168,12 @@ fn limits(found: &[Finding]) -> Markup {
                 }
             }
         } } }
+        @if let Some(device) = limits.device_memory(facts.config) { p { (device) } }
+        p {
+            "Cycles are those that schedulers with waves wait for a cause. What a change of the machine should take is an \
+             estimate; " code { "wave-sim explain" } " with the same kernel and the same flags says the same, makes each \
+             change, and runs the kernel again."
+        }
     }
 }
 

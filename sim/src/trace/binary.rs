@@ -117,29 +117,69 @@ pub fn put_end(out: &mut Vec<u8>, end: &End) {
     });
 }
 
+/// Bytes that the fields of a record take at most, without its rows and stalls: 19 numbers, two code words, six bytes.
+const FIELDS: usize = 19 * MAX_VARINT + 14;
+
+/// The fields of a record, one behind the other: all that a frame has beside rows and stalls fits, so nothing has to grow.
+struct Fields {
+    bytes: [u8; FIELDS],
+    at: usize,
+}
+
+impl Fields {
+    #[inline]
+    fn byte(&mut self, byte: u8) {
+        self.bytes[self.at] = byte;
+        self.at += 1;
+    }
+
+    #[inline]
+    fn put(&mut self, value: impl Into<u64>) {
+        let mut value: u64 = value.into();
+        while value >= 0x80 {
+            self.byte(value as u8 | 0x80);
+            value >>= 7;
+        }
+        self.byte(value as u8);
+    }
+
+    fn word(&mut self, word: u32) {
+        self.bytes[self.at..self.at + 4].copy_from_slice(&word.to_le_bytes());
+        self.at += 4;
+    }
+}
+
 /// Appends a record of waves with these lanes; `before` is the cycle of the record before it.
 pub fn put_record(out: &mut Vec<u8>, record: &Record, all_lanes: u64, before: Cycle) {
     frame_of(out, frame::RECORD, |out| {
-        put(out, record.cycle - before);
-        put(out, record.core);
-        put(out, record.slot);
-        record.workgroup.iter().for_each(|&place| put(out, place));
-        put(out, record.wave);
-        put(out, record.sequence);
-        put(out, record.pc);
+        let mut fields = Fields { bytes: [0; FIELDS], at: 0 };
+        fields.put(record.cycle - before);
+        fields.put(record.core);
+        fields.put(record.slot);
+        record.workgroup.iter().for_each(|&place| fields.put(place));
+        fields.put(record.wave);
+        fields.put(record.sequence);
+        fields.put(record.pc);
         let (ends, open) = (u8::from(record.ends) * ENDS, u8::from(record.open) * OPEN);
-        out.push(record.word_count | ends | open);
-        put_words(out, &record.words[..usize::from(record.word_count)]);
-        put(out, record.active ^ all_lanes);
-        put(out, record.effective ^ record.active);
+        fields.byte(record.word_count | ends | open);
+        record.words[..usize::from(record.word_count)].iter().for_each(|&word| fields.word(word));
+        fields.put(record.active ^ all_lanes);
+        fields.put(record.effective ^ record.active);
         if !record.ends {
             let ahead = i64::from(record.next_pc) - i64::from(record.following_pc());
-            put(out, (ahead << 1 ^ ahead >> 63).cast_unsigned());
+            fields.put((ahead << 1 ^ ahead >> 63).cast_unsigned());
         }
         let stages = record.stages.iter().rev().fold(0, |bits, &at| bits << 1 | u8::from(at != 0));
-        out.push(stages);
-        record.stages.iter().filter(|&&at| at != 0).for_each(|&at| put(out, record.cycle - at));
-        put_destination(out, record, all_lanes);
+        fields.byte(stages);
+        record.stages.iter().filter(|&&at| at != 0).for_each(|&at| fields.put(record.cycle - at));
+        fields.byte(record.destination as u8);
+        if record.destination != DestinationKind::None {
+            fields.byte(record.index);
+        }
+        out.extend_from_slice(&fields.bytes[..fields.at]);
+        if record.destination != DestinationKind::None {
+            put_rows(out, &record.values, record.effective, all_lanes);
+        }
         put_memory(out, record, all_lanes);
         put(out, record.stalls.len() as u64);
         for stall in &record.stalls {
@@ -148,14 +188,6 @@ pub fn put_record(out: &mut Vec<u8>, record: &Record, all_lanes: u64, before: Cy
             put(out, stall.to - stall.from);
         }
     });
-}
-
-fn put_destination(out: &mut Vec<u8>, record: &Record, all_lanes: u64) {
-    out.push(record.destination as u8);
-    if record.destination != DestinationKind::None {
-        out.push(record.index);
-        put_rows(out, &record.values, record.effective, all_lanes);
-    }
 }
 
 fn put_memory(out: &mut Vec<u8>, record: &Record, all_lanes: u64) {

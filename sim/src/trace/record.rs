@@ -334,13 +334,18 @@ impl Default for Record {
 impl Record {
     /// Makes it as new, but keeps the storage of its rows.
     pub fn clear(&mut self) {
-        let mut rows =
-            [&mut self.values, &mut self.addresses, &mut self.strides, &mut self.sent].map(std::mem::take);
-        rows.iter_mut().for_each(Vec::clear);
-        let mut stalls = std::mem::take(&mut self.stalls);
+        let Record { values, addresses, strides, sent, stalls, .. } = self;
+        for rows in [values, addresses, strides, sent] {
+            rows.clear();
+        }
         stalls.clear();
-        let [values, addresses, strides, sent] = rows;
-        *self = Record { values, addresses, strides, sent, stalls, ..Record::default() };
+        (self.cycle, self.core, self.slot, self.wave, self.sequence, self.pc) = (0, 0, 0, 0, 0, 0);
+        (self.workgroup, self.words, self.word_count) = ([0; 3], [0; 2], 0);
+        (self.active, self.effective, self.next_pc) = (0, 0, 0);
+        (self.ends, self.open, self.device) = (false, false, false);
+        self.stages = [0; StageField::COUNT];
+        (self.destination, self.index) = (DestinationKind::None, 0);
+        (self.memory, self.bytes) = (MemoryKind::None, 0);
     }
 
     /// Cycle of a stage.
@@ -400,4 +405,43 @@ pub struct End {
     pub records: u64,
     /// Why, in words.
     pub message: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_that_is_cleared_is_as_new() {
+        // Without `..`: a new field has to come here.
+        let mut record = Record {
+            cycle: 1,
+            core: 2,
+            slot: 3,
+            workgroup: [4, 5, 6],
+            wave: 7,
+            sequence: 8,
+            pc: 9,
+            words: [10, 11],
+            word_count: 2,
+            active: 12,
+            effective: 13,
+            next_pc: 14,
+            ends: true,
+            open: true,
+            stages: [15; StageField::COUNT],
+            destination: DestinationKind::Predicate,
+            index: 16,
+            values: vec![17],
+            memory: MemoryKind::Atomic,
+            device: true,
+            bytes: 18,
+            addresses: vec![19],
+            strides: vec![20],
+            sent: vec![21],
+            stalls: vec![Stall { reason: StallReason::Turn, from: 22, to: 23 }],
+        };
+        record.clear();
+        assert_eq!(record, Record::default());
+    }
 }

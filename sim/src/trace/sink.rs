@@ -20,6 +20,16 @@ pub trait Sink {
     /// If the file cannot be written to.
     fn record(&mut self, record: &Record) -> io::Result<()>;
 
+    /// The same, of a record that the sink may keep. Gives back this one or another, cleared, if it has one to spare.
+    ///
+    /// # Errors
+    /// If the file cannot be written to.
+    fn take(&mut self, mut record: Box<Record>) -> io::Result<Option<Box<Record>>> {
+        self.record(&record)?;
+        record.clear();
+        Ok(Some(record))
+    }
+
     /// True if it wants [`Sink::hop`].
     fn wants_hops(&self) -> bool {
         false
@@ -61,6 +71,10 @@ impl<S: Sink + ?Sized> Sink for &mut S {
 
     fn record(&mut self, record: &Record) -> io::Result<()> {
         (**self).record(record)
+    }
+
+    fn take(&mut self, record: Box<Record>) -> io::Result<Option<Box<Record>>> {
+        (**self).take(record)
     }
 
     fn is_in_order_of_time(&self) -> bool {

@@ -74,6 +74,28 @@ fn a_limit_that_was_built_in_is_found_and_its_change_saves_what_is_said() {
     }
 }
 
+/// Formulas that are a part of the cost, by the numbers of gpu.ron. These kernels have no barrier, which would hand savings
+/// on, and are far from every bound.
+#[test]
+fn a_saving_is_the_part_of_the_cost_that_its_formula_says() {
+    let scratch = scratch();
+    let machine = wave_sim::config::load("gpu.ron").unwrap();
+    let unit = |name: &str| machine.core.units.iter().find(|unit| unit.name == name).unwrap();
+    let divide = unit("fp32").classes.iter().find(|c| c.class.name() == "fp32_div").unwrap();
+    let hold = divide.passes * machine.core.wave_width.div_ceil(unit("fp32").lanes);
+    let (now, then) = (divide.latency_cycles, divide.latency_cycles / 2);
+    let shorter = f64::from(now - then) / f64::from(hold + now);
+    assert!(shorter < 0.4, "{shorter}: a saving of all of the cost can be told from one of a part");
+    for (kernel, formula, part) in [("chain", "E5", shorter), ("unit", "E3", 0.5)] {
+        let document = explained(&scratch, &format!("explain {kernel}.wave --grid 16 --no-check"));
+        let first = &document["explanations"][0]["limiters"][0];
+        assert_eq!(first["change"]["formula"], formula, "{first:#}");
+        let predicted = first["change"]["predicted_cycles"].as_f64().unwrap();
+        let expected = part * first["cycles"].as_f64().unwrap();
+        assert!((predicted - expected).abs() < 0.2, "{kernel}: {predicted}, {expected}");
+    }
+}
+
 #[test]
 fn without_the_check_nothing_is_measured_and_all_else_is_the_same() {
     let scratch = scratch();

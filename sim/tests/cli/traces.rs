@@ -248,6 +248,21 @@ fn a_report_beside_it_leaves_the_trace_for_perfetto_as_it_is() {
     assert!(alone == scratch.read("beside.json"));
 }
 
+#[test]
+fn the_number_of_threads_does_not_show() {
+    let scratch = scratch();
+    let run = "k.wave --config gpu --grid 64 --stats --format json";
+    let of = |threads: u32| {
+        let said = scratch.out(&format!("{run} --threads {threads} --wvfi t{threads}.wvfi"));
+        let untraced = scratch.out(&format!("{run} --threads {threads}"));
+        (scratch.read(&format!("t{threads}.wvfi")), said, untraced)
+    };
+    let alone = of(1);
+    for threads in 2..=4 {
+        assert!(of(threads) == alone, "{threads} threads");
+    }
+}
+
 /// Instructions that a waveform shows as they retire.
 fn retired(path: &std::path::Path) -> u64 {
     let mut wave = wellen::simple::read(path).unwrap();
@@ -356,7 +371,10 @@ fn ctrl_c_completes_the_files_and_says_when() {
     let scratch = scratch();
     let child = Command::new(env!("CARGO_BIN_EXE_wave-sim"))
         .current_dir(scratch.path("."))
-        .args("e.wave --config tiny --wvfi e.wvfi --to-cycle 1000".split(' '))
+        .args(
+            "e.wave --config tiny --to-cycle 1000 --wvfi e.wvfi --kanata e.kanata --perfetto e.json --vcd e.vcd --fst e.fst"
+                .split(' '),
+        )
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -371,4 +389,28 @@ fn ctrl_c_completes_the_files_and_says_when() {
     scratch.out("trace convert e.wvfi e.txt");
     let text = String::from_utf8(scratch.read("e.txt")).unwrap();
     assert!(text.lines().last().unwrap().starts_with("end interrupted cycle="), "{text}");
+    // Every file is whole, and has what retired in the window.
+    let kept = records(&text).len();
+    assert!(kept > 100, "{kept}");
+    let kanata = String::from_utf8(scratch.read("e.kanata")).unwrap();
+    assert_eq!(kanata.lines().filter(|line| line.starts_with("R\t")).count(), kept);
+    let json: serde_json::Value = serde_json::from_slice(&scratch.read("e.json")).unwrap();
+    let issues = json["traceEvents"].as_array().unwrap().iter().filter(|event| event["cat"] == "issue");
+    assert_eq!(issues.count(), kept);
+    for file in ["e.vcd", "e.fst"] {
+        assert_eq!(retired(&scratch.path(file)), kept as u64, "{file}");
+    }
+}
+
+/// A disk without room says so at the end, whoever writes, and the run is not blamed.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_an_error_of_the_file() {
+    let scratch = scratch();
+    for flag in ["--wvfi", "--kanata", "--perfetto", "--vcd"] {
+        let ran = scratch.run(&format!("{RUN} {flag} /dev/full"));
+        assert_eq!(ran.code, 2, "{flag}: {}{}", ran.out, ran.err);
+        assert!(ran.err.contains(&format!("{flag}: cannot write `/dev/full`: ")), "{}", ran.err);
+        assert_eq!(ran.err.matches("error: ").count(), 1, "{}", ran.err);
+    }
 }

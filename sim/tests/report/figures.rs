@@ -4,6 +4,7 @@ use super::page::Table;
 use super::run::{Reported, report, report_in};
 use super::scratch::Scratch;
 use std::collections::BTreeMap;
+use wave_sim::config::Config;
 use wave_sim::gpu::{Gpu, RunOptions};
 use wave_sim::isa::Inst;
 use wave_sim::launch::Job;
@@ -298,9 +299,71 @@ fn a_wait_is_charged_to_who_waits_and_names_whom_it_waits_for() {
     assert_eq!(profile.cell("11", "waits for"), "line 10", "the addition waits for the division");
     // Lanes are 128 bytes apart: a line each.
     assert_eq!(table.cell("0014", "line accesses"), "8");
-    let finding = super::page::text(reported.page.one("ol.findings > li.memory"));
-    assert!(finding.contains("device_load_u32 r4, r3 (line 7): waiting for it costs"), "{finding}");
+    let finding = super::page::text(reported.page.one("ol.findings > li.lsu"));
+    assert!(finding.contains("device_load_u32 r4, r3 (line 7): 100 % of it"), "{finding}");
     assert!(finding.contains("8.00 lines each where 1.00 would do"), "{finding}");
+}
+
+/// The report and `explain` name the same causes with the same cycles, places and changes.
+#[test]
+fn it_says_what_limits_the_kernel_as_explain_does() {
+    for arguments in RUNS.into_iter().chain(["crc32 --size small --config gpu --set core.l1.mshrs=2"]) {
+        let reported = report(arguments);
+        let explained = reported.scratch.out(&format!("explain {arguments} --no-check --format json"));
+        let explained: serde_json::Value = serde_json::from_str(&explained).unwrap();
+        let explanation = &explained["explanations"][0];
+        let limiters = explanation["limiters"].as_array().unwrap();
+        let findings = reported.page.all("ol.findings > li");
+        assert_eq!((limiters.len(), findings.len()), (3, 3), "{arguments}");
+        let section = super::page::text(reported.page.one("#limits"));
+        let sum: f64 = explanation["device_memory"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|p| p["cycles"].as_f64().unwrap())
+            .sum();
+        if let Some(shown) = section.split("Device memory in all: ").nth(1) {
+            let shown: f64 = shown.split(' ').next().unwrap().parse().unwrap();
+            assert!((shown - sum).abs() < 1.0, "{arguments}: {shown}, {sum}");
+        } else {
+            assert!(20.0 * sum < explanation["cycles"].as_f64().unwrap() + 20.0, "{arguments}: {sum}");
+        }
+        for (limiter, finding) in limiters.iter().zip(findings) {
+            let number = |value: &serde_json::Value| value.as_f64().unwrap();
+            let share = 100.0 * number(&limiter["cycles"]) / number(&explanation["cycles"]);
+            let title = super::page::text(super::page::all(finding, "h3")[0]);
+            let (name, costs) = title.split_once(": ").unwrap();
+            let (cycles, percent) = costs.split_once(" cycles, ").unwrap();
+            assert_eq!(name, limiter["name"], "{arguments}");
+            let percent: f64 = percent.strip_suffix(" %").unwrap().parse().unwrap();
+            let cycles: f64 = cycles.parse().unwrap();
+            assert!((cycles - number(&limiter["cycles"])).abs() <= 0.56, "{arguments}: {title}, {limiter}");
+            assert!((percent - share).abs() <= 0.51, "{arguments}: {title}, {limiter}");
+            let text = super::page::text(finding);
+            for place in limiter["at"].as_array().unwrap() {
+                assert!(
+                    text.contains(place["instruction"].as_str().unwrap()),
+                    "{arguments}: {text}, {limiter}"
+                );
+            }
+            let advice = limiter["kernel"].as_str().unwrap();
+            assert!(text.contains(advice), "{arguments}: {text}, {limiter}");
+            let flags: Vec<String> = text
+                .split("--set ")
+                .skip(1)
+                .map(|rest| rest.split(' ').next().unwrap().trim_matches('\'').to_owned())
+                .collect();
+            let change = &limiter["change"];
+            let set = change["set"].as_array().map(|set| set.iter().map(|s| s.as_str().unwrap()).collect());
+            assert_eq!(flags, set.unwrap_or_else(Vec::new), "{arguments}: {text}");
+            if let Some(predicted) = change["predicted_cycles"].as_f64() {
+                let should = text.split("should take ").nth(1).unwrap();
+                let should: f64 = should.split(' ').next().unwrap().parse().unwrap();
+                assert!((should - predicted).abs() <= 0.56, "{arguments}: {text}, {limiter}");
+                assert!(text.contains(&format!("({})", change["formula"].as_str().unwrap())), "{text}");
+            }
+        }
+    }
 }
 
 /// What the report works out from counters, worked out again from the configuration and the tables.
@@ -355,12 +418,17 @@ fn rates_follow_from_the_counters() {
 }
 
 /// Gathers the report of some launches, with idle cycles skipped or every cycle visited.
-fn gather(program: &Program, steps: &[Launch], memory: &[u8], every_cycle: bool) -> Gathered {
-    let config = wave_sim::config::load("tiny.ron").unwrap();
+fn gather<'a>(
+    config: &'a Config,
+    program: &'a Program,
+    steps: &[Launch],
+    memory: &[u8],
+    every_cycle: bool,
+) -> Gathered<'a> {
     let mut memory = memory.to_vec();
     memory.resize(config.device_memory_bytes as usize, 0);
-    let mut gpu = Gpu::new(&config, program, memory);
-    let mut collector = Collector::new(&config, program);
+    let mut gpu = Gpu::new(config, program, memory);
+    let mut collector = Collector::new(config, program);
     let (_, captured) = collector.capture(false);
     for launch in steps {
         collector.start(launch, gpu.now());
@@ -398,6 +466,7 @@ fn every_wait_for_a_result_names_whose() {
         local_memory_bytes: 0,
         initial_registers: Vec::new(),
     };
+    let config = wave_sim::config::load("tiny.ron").unwrap();
     let both = wave_sim::program::assemble(BOTH, "both.wave").unwrap().0;
     let mut runs = vec![("both", both.clone(), vec![launch(0, &both)], Vec::new())];
     for name in ["spmv", "hgemm", "compact"] {
@@ -405,8 +474,8 @@ fn every_wait_for_a_result_names_whose() {
         runs.push((name, program, steps, memory));
     }
     for (name, program, steps, memory) in runs {
-        let gathered = gather(&program, &steps, &memory, false);
-        for (profile, kernel) in gathered.profiles.iter().zip(&program.kernels) {
+        let gathered = gather(&config, &program, &steps, &memory, false);
+        for (profile, kernel) in gathered.profiles().iter().zip(&program.kernels) {
             let accesses = |word: u32| {
                 let inst = Inst::decode(&program.code[(kernel.code.start + word) as usize..]);
                 inst.unwrap().op.memory().is_some()
@@ -431,11 +500,13 @@ fn every_wait_for_a_result_names_whose() {
 
 #[test]
 fn what_is_gathered_is_the_same_with_every_cycle_visited() {
+    let config = wave_sim::config::load("tiny.ron").unwrap();
     for name in ["scan", "bfs"] {
         let Job { program, steps, memory, .. } = of_the_suite(name);
-        let [skipping, visiting] = [false, true].map(|every| gather(&program, &steps, &memory, every));
-        assert_eq!(skipping.profiles, visiting.profiles, "{name}");
-        assert_eq!(skipping.cores, visiting.cores, "{name}");
+        let [skipping, visiting] =
+            [false, true].map(|every| gather(&config, &program, &steps, &memory, every));
+        assert_eq!(skipping.profiles(), visiting.profiles(), "{name}");
+        assert_eq!(skipping.cores(), visiting.cores(), "{name}");
         let (a, b) = (skipping.windows.windows(), visiting.windows.windows());
         assert!((129..=257).contains(&a.len()), "{name}: {} windows", a.len());
         // In the cycles after a launch in which the cores take notice of its end, memory may go on.

@@ -172,8 +172,15 @@ fn a_perfetto_trace_has_the_structure_of_trace_events() {
     let mut slices: BTreeMap<(u64, u64), Vec<(u64, u64)>> = BTreeMap::new();
     let (mut issues, mut stalls, mut flows) = (0, 0, HashMap::<u64, Vec<(String, u64, u64, u64)>>::new());
     let mut retired = 0.0;
+    let (mut threads, mut named) = (HashMap::new(), HashMap::new());
     for event in events {
         let place = (number(event, "pid"), number(event, "tid"));
+        // Perfetto knows a thread by its number alone, takes a process for its first thread, and 0 for something else.
+        assert_eq!(*threads.entry(place.1).or_insert(place.0), place.0, "{event}");
+        assert!(place.0 > 0 && place.1 > u64::from(seen.config.cores) + 2, "{event}");
+        if event["name"] == "thread_name" {
+            assert_eq!(named.insert(place, event["args"]["name"].clone()), None, "{event}");
+        }
         match event["ph"].as_str().unwrap() {
             "X" => {
                 let (at, long) = (number(event, "ts"), number(event, "dur"));
@@ -229,13 +236,15 @@ fn a_perfetto_trace_has_the_structure_of_trace_events() {
 /// Every request of the run is drawn, where it belongs, and a flow leads to it from its instruction.
 #[test]
 fn requests_flow_from_instructions_through_the_l2_to_memory() {
-    for kernel in ["reduction", "histogram", "transpose_naive"] {
+    for kernel in ["reduction", "histogram", "transpose_naive", "spmv"] {
         let seen = seen(kernel);
         let text = std::fs::read_to_string(seen.folder.path().join("p")).unwrap();
         let trace: Value = serde_json::from_str(&text).unwrap();
         let events = trace["traceEvents"].as_array().unwrap();
         let number = |event: &Value, key: &str| event[key].as_u64().unwrap();
         let cores = u64::from(seen.config.cores);
+        // Cores are processes from 1 on; the L2 and memory follow.
+        let l2_process = cores + 1;
         let mut slices: BTreeMap<(u64, u64), Vec<(u64, u64)>> = BTreeMap::new();
         let mut shortest = u64::MAX;
         let (mut drawn, mut flows) = (BTreeMap::<&str, u64>::new(), BTreeMap::<u64, Vec<&Value>>::new());
@@ -245,10 +254,10 @@ fn requests_flow_from_instructions_through_the_l2_to_memory() {
                 "X" => {
                     let (at, long) = (number(event, "ts"), number(event, "dur"));
                     slices.entry(place).or_default().push((at, at + long));
-                    if place.0 == cores {
+                    if place.0 == l2_process {
                         shortest = shortest.min(long);
                     }
-                    if place.0 >= cores {
+                    if place.0 >= l2_process {
                         *drawn.entry(event["name"].as_str().unwrap()).or_default() += 1;
                     }
                 }
@@ -282,9 +291,10 @@ fn requests_flow_from_instructions_through_the_l2_to_memory() {
             let phases: String = steps.iter().map(|s| s["ph"].as_str().unwrap()).collect();
             let pids: Vec<u64> = steps.iter().map(|s| number(s, "pid")).collect();
             match phases.as_str() {
-                "sf" => assert!(pids[0] < cores && pids[1] == cores, "{id}: {pids:?}"),
+                "sf" => assert!(pids[0] < l2_process && pids[1] == l2_process, "{id}: {pids:?}"),
                 "stf" => {
-                    assert!(pids[0] < cores && pids[1..] == [cores, cores + 1], "{id}: {pids:?}");
+                    assert!(pids[0] < l2_process, "{id}: {pids:?}");
+                    assert_eq!(pids[1..], [l2_process, l2_process + 1], "{id}");
                     to_memory += 1;
                 }
                 other => panic!("{other}"),

@@ -204,6 +204,13 @@ impl<'s> Recorder<'s> {
                     continue;
                 }
                 self.kept += 1;
+                if let ([(name, sink)], None) = (&mut self.sinks[..], &self.failed) {
+                    match sink.take(record) {
+                        Ok(back) => self.free.extend(back),
+                        Err(error) => self.failed = Some((name.clone(), error)),
+                    }
+                    continue;
+                }
                 write(&mut self.sinks, &mut self.failed, |sink| sink.record(&record));
             }
             record.clear();
@@ -401,8 +408,10 @@ impl Probe for Recorder<'_> {
         if stalled == waves {
             return;
         }
-        for (before, now) in stalled.iter().zip(waves) {
-            for slot in lanes(before & !now) {
+        let changed = |(before, now): (&SlotMask, &SlotMask)| before ^ now;
+        // All that end, before any that begin: a wave has one reason at a time.
+        for (n, gone) in stalled.iter().zip(waves).map(changed).enumerate().filter(|&(_, waves)| waves != 0) {
+            for slot in lanes(gone & stalled[n]) {
                 let state = &mut slots[slot];
                 // The stall of one that has issued is closed already.
                 if let Some((reason, from)) = state.stalled.take() {
@@ -410,9 +419,9 @@ impl Probe for Recorder<'_> {
                 }
             }
         }
-        for ((before, now), reason) in stalled.iter().zip(waves).zip(ISSUE_REASONS) {
-            for slot in lanes(now & !before) {
-                slots[slot].stalled = Some((reason, cycle));
+        for (n, come) in stalled.iter().zip(waves).map(changed).enumerate().filter(|&(_, waves)| waves != 0) {
+            for slot in lanes(come & waves[n]) {
+                slots[slot].stalled = Some((ISSUE_REASONS[n], cycle));
             }
         }
         *stalled = *waves;

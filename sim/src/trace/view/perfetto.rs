@@ -19,6 +19,9 @@ use std::io::{self, Write};
 const BUCKET: Cycle = 64;
 /// The thread of a core's first row of memory instructions.
 const MEMORY: u32 = 1000;
+/// Threads of a core, and of the L2, at most: slices have a thousand each.
+const CORE_THREADS: u32 = 10_000;
+const L2_THREADS: u32 = 10_000_000;
 
 /// What the counters of a core have gathered.
 #[derive(Debug, Default)]
@@ -54,8 +57,17 @@ impl<W: Write> Perfetto<W> {
         Ok(Perfetto { out, first: true, cores, named: BTreeSet::new(), bucket: 0, flows: 0, requests })
     }
 
+    /// The numbers of a process and a thread in the file. Perfetto takes a thread's number for its own in the whole trace,
+    /// that of a process for its first thread's too, and 0 for the idle thread of a system: so none is 0 or used twice.
+    fn numbers(&self, pid: u32, tid: u32) -> (u32, u32) {
+        let cores = self.cores.len() as u32;
+        let l2 = if pid > cores { L2_THREADS } else { 0 };
+        (pid + 1, 1 + cores + 2 + pid.min(cores) * CORE_THREADS + l2 + tid)
+    }
+
     /// Writes an event: its phase, where it is, when, and what else it has.
     fn event(&mut self, phase: char, pid: u32, tid: u32, at: Cycle, rest: &str) -> io::Result<()> {
+        let (pid, tid) = self.numbers(pid, tid);
         let comma = if std::mem::take(&mut self.first) { "" } else { "," };
         write!(self.out, "{comma}\n{{\"ph\":\"{phase}\",\"pid\":{pid},\"tid\":{tid},\"ts\":{at}{rest}}}")
     }

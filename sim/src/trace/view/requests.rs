@@ -239,12 +239,15 @@ impl Requests {
         self.flows += 1;
         drawn.push(('s', place.0, place.1, place.2, flow.clone()));
         let end = format!("{flow},\"bp\":\"e\"");
-        let Some(fetch) = fetch else {
-            drawn.push(('f', self.pid, tid, arrive, end));
+        // A load may wait for a request that had arrived before it was executed: no flow goes back in time.
+        let at = arrive.max(place.2);
+        let found = fetch.and_then(|fetch| Some((fetch, self.fetches.get(&key.1)?.get(fetch)?.clone())));
+        let found = found.filter(|(_, found)| found.to.is_some_and(|to| at < to));
+        let Some((fetch, found)) = found else {
+            drawn.push(('f', self.pid, tid, at, end));
             return;
         };
-        drawn.push(('t', self.pid, tid, arrive, flow));
-        let Some(found) = self.fetches.get(&key.1).and_then(|all| all.get(fetch)).cloned() else { return };
+        drawn.push(('t', self.pid, tid, at, flow));
         let (from, to) = (found.from, found.to.unwrap_or(found.from));
         let row = found.drawn.unwrap_or_else(|| {
             let args = format!("\"line\":\"0x{:x}\",\"slice\":{}", key.1, found.slice);
@@ -253,7 +256,7 @@ impl Requests {
         if let Some(fetch) = self.fetches.get_mut(&key.1).and_then(|all| all.get_mut(fetch)) {
             fetch.drawn = Some(row);
         }
-        drawn.push(('f', self.pid + 1, row, from.max(arrive), end));
+        drawn.push(('f', self.pid + 1, row, from.max(at), end));
     }
 
     /// Draws a slice of the L2 (`level` 0) or of memory (1) on a row that is free; gives its thread.

@@ -5,10 +5,13 @@
 
 use crate::clock::Cycle;
 use crate::config::Config;
+use crate::core::collector::Waiting;
 use crate::core::probe::{Charge, Event, Going, Issued, Results, Stage};
 use crate::core::uop::{Kind, MicroOps, RegisterSet};
 use crate::core::wave::Slot;
+use crate::isa::ExecClass;
 use crate::memory::L1Counters;
+use crate::observe::figures::ratio;
 use crate::program::{Launch, Program};
 use crate::stats::SlotUse;
 use std::collections::BTreeMap;
@@ -19,6 +22,8 @@ pub type Slots = [u64; SlotUse::COUNT];
 /// What was counted of the instruction at one word of a kernel.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Line {
+    /// What it is; none if it never issued.
+    pub class: Option<ExecClass>,
     /// Issue slots charged to it.
     pub slots: Slots,
     /// Lanes that took part, summed over the times it issued.
@@ -29,6 +34,14 @@ pub struct Line {
     pub latency: u64,
     /// The longest of them.
     pub longest: u64,
+    /// Times that it brought registers or fragments, and the cycles from execution to retirement of these, summed.
+    pub returns: u64,
+    /// Sum of those times.
+    pub service: u64,
+    /// Cycles that it waited in its collector for its unit.
+    pub unit_waits: u64,
+    /// The same for a write port.
+    pub port_waits: u64,
     /// Cycles from issue to the last operand row, summed; 1 each without bank conflicts.
     pub operand_cycles: u64,
     /// Times that operands were read.
@@ -51,6 +64,21 @@ impl Line {
     pub fn lost(&self) -> u64 {
         let used = self.issues() + self.slots[SlotUse::Squashed as usize];
         self.slots.iter().sum::<u64>() - used
+    }
+
+    /// Of its waits in a collector for a unit or a write port, the part for the port.
+    pub fn port_share(&self) -> f64 {
+        ratio(self.port_waits, self.unit_waits + self.port_waits)
+    }
+
+    /// It has waited in its collector until `cycle`.
+    fn waited(&mut self, wait: Option<(Waiting, Cycle)>, cycle: Cycle) {
+        let Some((why, from)) = wait else { return };
+        match why {
+            Waiting::Unit(_) => self.unit_waits += cycle - from,
+            Waiting::WritePort => self.port_waits += cycle - from,
+            Waiting::Lsu | Waiting::Banks => {}
+        }
     }
 
     /// Accesses of lines that the L1s have accepted.
@@ -78,7 +106,11 @@ struct Flight {
     sequence: u64,
     word: u32,
     issue: Cycle,
+    executed: Cycle,
+    /// What it waits for in its collector, and since when.
+    waits: Option<(Waiting, Cycle)>,
     memory: bool,
+    returns: bool,
     writes: RegisterSet,
     predicates: u8,
     fragments: u32,
@@ -175,9 +207,14 @@ impl Profiler {
         sum
     }
 
-    /// What was gathered: the profile of each kernel, and the issue slots of each core.
-    pub fn into_parts(self) -> (Vec<Profile>, Vec<Slots>) {
-        (self.profiles, self.cores)
+    /// The profile of each kernel.
+    pub fn profiles(&self) -> &[Profile] {
+        &self.profiles
+    }
+
+    /// The issue slots of each core by use.
+    pub fn cores(&self) -> &[Slots] {
+        &self.cores
     }
 
     fn charge(
@@ -248,12 +285,17 @@ impl Profiler {
         if op.kind == Kind::End {
             return;
         }
-        self.line(event.word).lanes += u64::from(mask.count_ones());
+        let line = self.line(event.word);
+        line.class = Some(op.class);
+        line.lanes += u64::from(mask.count_ones());
         if mask != 0 && op.needs_collector() {
             self.wave(event.core, event.slot).flights.push(Flight {
                 sequence: event.sequence,
                 word: event.word,
                 issue: event.cycle,
+                executed: event.cycle,
+                waits: None,
+                returns: op.destination_rows > 0 || op.fragment_locks != 0,
                 memory: matches!(op.kind, Kind::Memory(_)),
                 writes: op.writes,
                 predicates: op.predicate_write,
@@ -271,15 +313,37 @@ impl Profiler {
 
     /// A step of an instruction.
     pub fn step(&mut self, event: Event) {
-        if event.stage != Stage::Operands {
+        if !matches!(event.stage, Stage::Operands | Stage::Execute) {
             return;
         }
-        let flights = &self.wave(event.core, event.slot).flights;
-        let flight = flights.iter().find(|flight| flight.sequence == event.sequence);
-        let Some(issue) = flight.map(|flight| flight.issue) else { return };
-        let line = self.line(event.word);
-        line.operand_reads += 1;
-        line.operand_cycles += event.cycle - issue;
+        let flights = &mut self.wave(event.core, event.slot).flights;
+        let Some(flight) = flights.iter_mut().find(|flight| flight.sequence == event.sequence) else {
+            return;
+        };
+        if event.stage == Stage::Operands {
+            let issue = flight.issue;
+            let line = self.line(event.word);
+            line.operand_reads += 1;
+            line.operand_cycles += event.cycle - issue;
+        } else {
+            flight.executed = event.cycle;
+            let waited = flight.waits.take();
+            self.line(event.word).waited(waited, event.cycle);
+        }
+    }
+
+    /// An instruction cannot leave its collector, for this reason from now on.
+    pub fn waits(&mut self, event: Event, why: Waiting) {
+        let flights = &mut self.wave(event.core, event.slot).flights;
+        let Some(flight) = flights.iter_mut().find(|flight| flight.sequence == event.sequence) else {
+            return;
+        };
+        let same = |(now, _)| std::mem::discriminant(&now) == std::mem::discriminant(&why);
+        if flight.waits.is_some_and(same) {
+            return;
+        }
+        let before = flight.waits.replace((why, event.cycle));
+        self.line(event.word).waited(before, event.cycle);
     }
 
     /// An instruction has retired.
@@ -287,11 +351,16 @@ impl Profiler {
         let event = results.event;
         let flights = &mut self.wave(event.core, event.slot).flights;
         let Some(place) = flights.iter().position(|flight| flight.sequence == event.sequence) else { return };
-        let took = event.cycle - flights.remove(place).issue;
+        let flight = flights.remove(place);
+        let took = event.cycle - flight.issue;
         let line = self.line(event.word);
         line.results += 1;
         line.latency += took;
         line.longest = line.longest.max(took);
+        if flight.returns {
+            line.returns += 1;
+            line.service += event.cycle - flight.executed;
+        }
     }
 
     /// An access of the L1 was tried.

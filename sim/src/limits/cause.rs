@@ -2,6 +2,7 @@
 
 use crate::config::Config;
 use crate::isa::ExecClass;
+use crate::stats::SlotUse;
 
 /// Something that costs cycles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,6 +61,23 @@ impl Cause {
             Cause::Fetch => "fetch".into(),
             Cause::Barrier => "barriers".into(),
             Cause::WaveLimit => "wave limit".into(),
+        }
+    }
+
+    /// The use that most of the issue slots which it costs are charged to.
+    pub fn slot_use(self) -> SlotUse {
+        match self {
+            Cause::IssueSlots => SlotUse::Issued,
+            Cause::Squashed => SlotUse::Squashed,
+            Cause::Operands => SlotUse::Operand,
+            Cause::Unit(_) | Cause::WritePorts => SlotUse::Unit,
+            Cause::Results(_) => SlotUse::Scoreboard,
+            Cause::LoadStore => SlotUse::Lsu,
+            Cause::Local | Cause::L1 | Cause::Interconnect | Cause::L2 | Cause::Dram => SlotUse::Memory,
+            Cause::Branch => SlotUse::Branch,
+            Cause::Fetch => SlotUse::Fetch,
+            Cause::Barrier => SlotUse::Barrier,
+            Cause::WaveLimit => SlotUse::WaveLimit,
         }
     }
 

@@ -4,8 +4,8 @@
 //! Solved by approximate mean value analysis (Y. Bard, 1979; P. Schweitzer, 1979): an arriving access finds (n − 1) / n of
 //! the mean queue.
 
-use super::model::{Account, Observed, Resource};
-use crate::stats::SlotUse;
+use super::account::{Account, Observed, Resource};
+use crate::isa::ExecClass;
 
 /// Something that serves one access after the other.
 #[derive(Debug, Clone, Copy)]
@@ -48,7 +48,7 @@ const LEAST: f64 = 0.02;
 
 impl Network {
     /// The network of an observed run; none without device accesses that return something.
-    pub fn of(observed: &Observed<'_>, account: &Account, lsu: f64) -> Option<Network> {
+    pub fn of(observed: &Observed<'_>, account: &Account) -> Option<Network> {
         let core = &observed.report.core;
         let instructions = (core.device_loads + core.device_stores + core.device_atomics) as f64;
         let latency = account.latency;
@@ -70,7 +70,7 @@ impl Network {
             servers,
         })
         .into();
-        let waits = account.device(observed) + account.of(SlotUse::Lsu) * lsu;
+        let waits = account.device() + account.lsu[ExecClass::DeviceMemory as usize];
         let waiting = (waits * account.barrier_factor / account.cycles).clamp(LEAST, 1.0);
         // By Little's law, and a wave that waits for part of the time is elsewhere for the rest.
         let round = latency.total / waiting;

@@ -1,10 +1,11 @@
 //! From the account to causes with their cost, and to changes of the configuration with what each should save. The
 //! numbers in comments are those of the formulas in docs/explain.md.
 
+use super::account::{Account, Observed, Resource};
 use super::cause::Cause;
-use super::model::{Account, Observed, Resource};
 use super::network::{Change as Less, Network};
 use crate::config::{DivergenceMode, IssuePolicy};
+use crate::core::execute::UnitTiming;
 use crate::core::probe::IssueStall;
 use crate::gpu::occupancy::Limiter;
 use crate::isa::ExecClass;
@@ -36,27 +37,21 @@ pub struct Change {
 pub fn costs(observed: &Observed<'_>, account: &Account) -> Vec<Cost> {
     let mut costs = Vec::new();
     let mut add = |cause: Cause, cycles: f64| costs.push(Cost { cause, cycles });
-    let totals = &observed.profile.totals;
-    let slots = observed.schedulers() * f64::from(observed.config.core.issue.width);
-    add(Cause::IssueSlots, totals.passed_over as f64 / slots / (1.0 - observed.idle()));
+    add(Cause::IssueSlots, observed.cycles_of(observed.watch.stalls.passed_over as f64));
     add(Cause::Squashed, account.of(SlotUse::Squashed));
     add(Cause::Operands, account.of(SlotUse::Operand));
-    let (units, ports) = unit_shares(observed);
-    for (unit, share) in units.iter().enumerate() {
-        add(Cause::Unit(unit), account.of(SlotUse::Unit) * share);
+    for (unit, &cycles) in account.units.iter().enumerate() {
+        add(Cause::Unit(unit), cycles);
     }
-    add(Cause::WritePorts, account.of(SlotUse::Unit) * ports);
+    add(Cause::WritePorts, account.ports);
     for &class in ExecClass::ALL.iter().filter(|&&class| !is_memory(class)) {
-        add(Cause::Results(class), account.of(SlotUse::Scoreboard) * result_share(observed, class));
+        add(Cause::Results(class), account.of_class(class));
     }
-    let (local, device) = lsu_shares(observed);
-    add(Cause::Local, account.local(observed) + account.of(SlotUse::Lsu) * local);
+    let [local, device] = [ExecClass::LocalMemory, ExecClass::DeviceMemory].map(|c| account.lsu[c as usize]);
+    add(Cause::Local, account.local() + local);
     let l = account.latency;
-    let waits = account.device(observed) / l.total.max(1.0);
-    add(
-        Cause::LoadStore,
-        account.of(SlotUse::Lsu) * device + waits * (l.lines + l.mshrs + l.merges + l.outgoing),
-    );
+    let waits = account.device() / l.total.max(1.0);
+    add(Cause::LoadStore, device + waits * (l.lines + l.mshrs + l.merges + l.outgoing));
     add(Cause::L1, waits * l.l1);
     add(Cause::Interconnect, waits * (l.wires + l.ports));
     add(Cause::L2, waits * (l.l2 + l.l2_queue));
@@ -72,44 +67,6 @@ pub fn costs(observed: &Observed<'_>, account: &Account) -> Vec<Cost> {
 
 fn is_memory(class: ExecClass) -> bool {
     matches!(class, ExecClass::LocalMemory | ExecClass::DeviceMemory)
-}
-
-/// Of the slots charged to *unit*: the part of each unit, and of the write ports.
-fn unit_shares(observed: &Observed<'_>) -> (Vec<f64>, f64) {
-    let totals = &observed.profile.totals;
-    let units = &observed.config.core.units;
-    let waits: Vec<u64> =
-        units.iter().map(|u| u.classes.iter().map(|c| totals.unit_waits[c.class as usize]).sum()).collect();
-    let all = (waits.iter().sum::<u64>() + totals.port_waits) as f64;
-    if all > 0.0 {
-        return (waits.iter().map(|&n| n as f64 / all).collect(), totals.port_waits as f64 / all);
-    }
-    // Nothing was seen to wait: the cycle of the last operand read is charged to the unit.
-    let executed: Vec<u64> =
-        units.iter().map(|u| u.classes.iter().map(|c| totals.executed[c.class as usize]).sum()).collect();
-    let all = executed.iter().sum::<u64>().max(1) as f64;
-    (executed.iter().map(|&n| n as f64 / all).collect(), 0.0)
-}
-
-/// Of the slots charged to *scoreboard*: the part of a class.
-fn result_share(observed: &Observed<'_>, class: ExecClass) -> f64 {
-    let hazards = &observed.profile.totals.hazards;
-    let all: u64 = ExecClass::ALL.iter().filter(|&&c| !is_memory(c)).map(|&c| hazards[c as usize]).sum();
-    hazards[class as usize] as f64 / all.max(1) as f64
-}
-
-/// Of the slots charged to *lsu*: the parts of accesses to local and to device memory.
-fn lsu_shares(observed: &Observed<'_>) -> (f64, f64) {
-    let waits = &observed.profile.totals.lsu_waits;
-    let (local, device) = (waits[ExecClass::LocalMemory as usize], waits[ExecClass::DeviceMemory as usize]);
-    let all = (local + device) as f64;
-    if all > 0.0 {
-        return (local as f64 / all, device as f64 / all);
-    }
-    let core = &observed.report.core;
-    let devices = core.device_loads + core.device_stores + core.device_atomics;
-    let all = (core.local_accesses + devices).max(1) as f64;
-    (core.local_accesses as f64 / all, devices as f64 / all)
 }
 
 /// Makes changes, and bounds what they save.
@@ -165,8 +122,7 @@ impl Rules<'_> {
         let (observed, account) = (self.observed, self.account);
         let core = &observed.config.core;
         let width = u64::from(core.issue.width);
-        let passed = observed.profile.totals.passed_over as f64 / observed.schedulers();
-        let passed = passed / (1.0 - observed.idle());
+        let passed = observed.cycles_of((observed.watch.stalls.passed_over * width) as f64);
         let merged = passed / (width + 1) as f64;
         self.add("E1", Cause::IssueSlots, merged, &[Resource::Issue], &[("core.issue.width", width + 1)]);
 
@@ -190,18 +146,12 @@ impl Rules<'_> {
     fn units(&mut self) {
         let (observed, account) = (self.observed, self.account);
         let core = &observed.config.core;
-        let (shares, ports) = unit_shares(observed);
+        let timings = UnitTiming::table(observed.config);
         for (n, unit) in core.units.iter().enumerate() {
-            let waits = account.of(SlotUse::Unit) * shares[n];
+            let waits = account.units[n];
             let eased = [Resource::Unit(n)];
-            let totals = &observed.profile.totals;
-            let busiest = unit.classes.iter().max_by(|a, b| {
-                let busy = |class: ExecClass| {
-                    totals.executed[class as usize] as f64 * observed.hold(n, class as usize)
-                };
-                busy(a.class).total_cmp(&busy(b.class))
-            });
-            let Some(busiest) = busiest else { continue };
+            let busy = |class: ExecClass| account.executed[class as usize] * timings[class as usize].interval;
+            let Some(busiest) = unit.classes.iter().max_by_key(|timing| busy(timing.class)) else { continue };
             if unit.lanes < core.wave_width {
                 let key = format!("core.units[{}].lanes", unit.name);
                 self.add("E3", Cause::Unit(n), waits / 2.0, &eased, &[(&key, u64::from(unit.lanes) * 2)]);
@@ -213,17 +163,16 @@ impl Rules<'_> {
             for timing in unit.classes.iter().filter(|t| t.latency_cycles > 1) {
                 let (now, then) = (f64::from(timing.latency_cycles), f64::from(timing.latency_cycles / 2));
                 // From issue to issue of what needs the result: I, O, X, and the latency; one of them is its own slot.
-                let distance = observed.hold(n, timing.class as usize) + now;
-                let waits = account.of(SlotUse::Scoreboard) * result_share(observed, timing.class);
+                let distance = timings[timing.class as usize].interval as f64 + now;
+                let waits = account.of_class(timing.class);
                 let key = class_key(&unit.name, timing.class, "latency_cycles");
                 let saved = waits * (now - then) / distance;
                 let settings = [(key.as_str(), then as u64)];
                 self.add("E5", Cause::Results(timing.class), saved, &[], &settings);
             }
         }
-        let waits = account.of(SlotUse::Unit) * ports;
         let key = ("core.registers.write_ports", u64::from(core.registers.write_ports) * 2);
-        self.add("E4", Cause::WritePorts, waits / 2.0, &[], &[key]);
+        self.add("E4", Cause::WritePorts, account.ports / 2.0, &[], &[key]);
     }
 
     /// E6, E7: control and fetch.
@@ -236,37 +185,31 @@ impl Rules<'_> {
             let saved = account.of(SlotUse::Branch) * f64::from(latency - latency / 2) / f64::from(latency);
             self.add("E6", Cause::Branch, saved, &[], &[("core.branch_latency_cycles", halved(latency))]);
         }
-        let l = account.latency;
-        let line = l.wires.max(2.0 * f64::from(observed.config.interconnect.latency_cycles))
-            + f64::from(observed.config.l2.hit_latency_cycles)
-            + l.dram.max(1.0);
-        let waited = observed.profile.totals.stalls[IssueStall::Fetch as usize].max(1) as f64;
-        let missed = (observed.report.core.icache_misses as f64 * line / waited).min(1.0);
-        // Behind a redirect the first group takes its time, however wide it is.
-        let refill = f64::from(fetch.icache_latency_cycles + 1);
-        let refilled = observed.report.core.taken_redirects as f64 * refill / waited;
-        let narrow = (1.0 - missed - refilled).max(0.0);
+        let waits = observed.code_waits();
         let fetching = account.of(SlotUse::Fetch);
         let words = u64::from(fetch.words) * 2;
         let entries = words.max(u64::from(fetch.buffer_entries) * 2);
         let settings = [("core.fetch.words", words), ("core.fetch.buffer_entries", entries)];
-        self.add("E7", Cause::Fetch, fetching * narrow / 2.0, &[], &settings);
+        self.add("E7", Cause::Fetch, fetching * waits.group / 2.0, &[], &settings);
         if fetch.icache_latency_cycles > 1 {
             let key = ("core.fetch.icache_latency_cycles", halved(fetch.icache_latency_cycles));
-            self.add("E7", Cause::Fetch, fetching * (1.0 - missed) / 2.0, &[], &[key]);
+            self.add("E7", Cause::Fetch, fetching * (waits.redirect + waits.group) / 2.0, &[], &[key]);
         }
-        // Lines twice as long are fewer, but not for code that fits in one.
-        let (lines, longer) = observed.profile.code_lines(fetch.icache_line_bytes);
-        let fewer = (lines - longer) as f64 / lines.max(1) as f64;
-        let key = ("core.fetch.icache_line_bytes", u64::from(fetch.icache_line_bytes) * 2);
-        self.add("E7", Cause::Fetch, fetching * missed * fewer, &[], &[key]);
+        // Lines twice as long are fewer, but not for code that fits in one. One request brings a line, and not more than the L1 has.
+        let longer = fetch.icache_line_bytes * 2;
+        if longer <= observed.config.core.l1.line_bytes {
+            let (lines, then) = observed.code_lines(fetch.icache_line_bytes);
+            let fewer = (lines - then) as f64 / lines.max(1) as f64;
+            let key = ("core.fetch.icache_line_bytes", u64::from(longer));
+            self.add("E7", Cause::Fetch, fetching * (waits.line + waits.queue) * fewer, &[], &[key]);
+        }
     }
 
     /// E8: local memory.
     fn local(&mut self) {
         let (observed, account) = (self.observed, self.account);
         let (local, core) = (observed.config.core.local, &observed.report.core);
-        let waits = account.local(observed);
+        let waits = account.local();
         let total = account.local_latency.max(1.0);
         let halved = local.latency_cycles / 2;
         if halved > 0 {
@@ -277,9 +220,9 @@ impl Rules<'_> {
         // Passes beyond the first are conflicts; twice the banks take half of them away.
         let conflicts = core.local_passes.saturating_sub(core.local_accesses) as f64;
         let share = conflicts / core.local_passes.max(1) as f64;
-        let (lsu, _) = lsu_shares(observed);
+        let lsu = account.lsu[ExecClass::LocalMemory as usize];
         let per_access = core.local_passes as f64 / core.local_accesses.max(1) as f64;
-        let saved = (account.of(SlotUse::Lsu) * lsu + waits * (per_access / total).min(1.0)) * share / 2.0;
+        let saved = (lsu + waits * (per_access / total).min(1.0)) * share / 2.0;
         let key = ("core.local.banks", u64::from(local.banks) * 2);
         self.add("E8", Cause::Local, saved, &[Resource::LocalBanks], &[key]);
     }
@@ -288,9 +231,8 @@ impl Rules<'_> {
     fn load_store(&mut self) {
         let (observed, account) = (self.observed, self.account);
         let (config, l) = (observed.config, account.latency);
-        let (_, device) = lsu_shares(observed);
-        let full = account.of(SlotUse::Lsu) * device;
-        let waits = account.device(observed) / l.total.max(1.0);
+        let full = account.lsu[ExecClass::DeviceMemory as usize];
+        let waits = account.device() / l.total.max(1.0);
         let core = &observed.report.core;
         let instructions = (core.device_loads + core.device_stores + core.device_atomics) as f64;
         // By Little's law: device instructions on their way in a core.
@@ -316,25 +258,37 @@ impl Rules<'_> {
     fn hierarchy(&mut self) {
         let (observed, account) = (self.observed, self.account);
         let (config, l) = (observed.config, account.latency);
-        let (_, device) = lsu_shares(observed);
-        let Some(network) = Network::of(observed, account, device) else { return };
+        let network = Network::of(observed, account);
         // The network has the whole run, barriers included.
         let cycles = account.cycles / account.barrier_factor;
-        let half = |part: f64, now: u32| part * f64::from(now - now / 2) / f64::from(now);
-        for (cause, part, key, now) in [
-            (Cause::L1, l.l1, "core.l1.hit_latency_cycles", config.core.l1.hit_latency_cycles),
-            (Cause::Interconnect, l.wires, "interconnect.latency_cycles", config.interconnect.latency_cycles),
-            (Cause::L2, l.l2, "l2.hit_latency_cycles", config.l2.hit_latency_cycles),
+        // Lines of code take the same way, but for the L1.
+        let waits = observed.code_waits();
+        let code = account.of(SlotUse::Fetch) * waits.line / observed.code_line_latency();
+        let queues = l.ports + l.l2_queue + l.dram_queue;
+        let queued = account.of(SlotUse::Fetch) * waits.queue / queues.max(1.0);
+        let (wires, l2) = (config.interconnect.latency_cycles, config.l2.hit_latency_cycles);
+        for (cause, part, key, now, of_code) in [
+            (Cause::L1, l.l1, "core.l1.hit_latency_cycles", config.core.l1.hit_latency_cycles, 0.0),
+            (Cause::Interconnect, l.wires, "interconnect.latency_cycles", wires, 2.0 * code),
+            (Cause::L2, l.l2, "l2.hit_latency_cycles", l2, code),
         ] {
             if now > 1 {
-                let saved = cycles * network.saving(&[Less::Latency(half(part, now))]);
-                self.add("E10", cause, saved, &[], &[(key, u64::from(now / 2))]);
+                let less = f64::from(now - now / 2);
+                let sooner = [Less::Latency(part * less / f64::from(now))];
+                let data = network.as_ref().map_or(0.0, |network| cycles * network.saving(&sooner));
+                let setting = [(key, u64::from(now / 2))];
+                self.add("E10", cause, data + of_code * less, &[], &setting);
+                if of_code > 0.0 {
+                    self.add("E10", Cause::Fetch, data + of_code * less, &[], &setting);
+                }
             }
         }
+        let Some(network) = network else { return };
         let ports = [Resource::RequestPorts, Resource::ReplyPorts];
         let port =
             ("interconnect.port_bytes_per_cycle", u64::from(config.interconnect.port_bytes_per_cycle) * 2);
-        let saved = cycles * network.saving(&ports.map(Less::Wider));
+        // What lines of code wait for in the same queues becomes half.
+        let saved = cycles * network.saving(&ports.map(Less::Wider)) + queued * l.ports / 2.0;
         self.add("E11", Cause::Interconnect, saved, &ports, &[port]);
         let (slices, channels) = (u64::from(config.l2.slices) * 2, u64::from(config.dram.channels) * 2);
         let smaller = ("l2.slice_bytes", u64::from(config.l2.slice_bytes / 2));
@@ -344,19 +298,20 @@ impl Rules<'_> {
             more.extend(ports.map(Less::More));
             eased.extend(ports);
         }
-        let saved = cycles * network.saving(&more);
+        let saved = cycles * network.saving(&more) + queued * l.l2_queue / 2.0;
         self.add("E11", Cause::L2, saved, &eased, &[("l2.slices", slices), smaller]);
         if channels <= u64::from(config.l2.slices) {
-            let saved = cycles * network.saving(&[Less::More(Resource::Dram)]);
+            let saved = cycles * network.saving(&[Less::More(Resource::Dram)]) + queued * l.dram_queue / 2.0;
             self.add("E11", Cause::Dram, saved, &[Resource::Dram], &[("dram.channels", channels)]);
         } else {
             more.push(Less::More(Resource::Dram));
             eased.push(Resource::Dram);
             let settings = [("dram.channels", channels), ("l2.slices", slices), smaller];
-            self.add("E11", Cause::Dram, cycles * network.saving(&more), &eased, &settings);
+            let saved = cycles * network.saving(&more) + queued * (l.l2_queue + l.dram_queue) / 2.0;
+            self.add("E11", Cause::Dram, saved, &eased, &settings);
         }
         // A larger cache serves what the next level served.
-        let shadows = &observed.profile.shadows;
+        let shadows = &observed.watch.shadows;
         let (l1_size, l2_size) = (u64::from(config.core.l1.bytes) * 2, u64::from(config.l2.slice_bytes) * 2);
         let gain = shadows.l1_gain();
         let behind = [Resource::L2, Resource::Dram, Resource::ReplyPorts, Resource::RequestPorts];
@@ -375,7 +330,7 @@ impl Rules<'_> {
         let (observed, account) = (self.observed, self.account);
         let (config, occupancy) = (observed.config, observed.report.occupancy);
         let core = &config.core;
-        let workgroups = observed.report.core.workgroups as f64 / observed.launches.max(1) as f64;
+        let workgroups = observed.report.core.workgroups as f64 / observed.watch.launches.max(1) as f64;
         let resident = f64::from(occupancy.workgroups) * observed.cores();
         if workgroups > resident {
             let (key, now) = match occupancy.limiter {
@@ -384,9 +339,11 @@ impl Rules<'_> {
                 Limiter::Registers => ("core.register_file_bytes", core.register_file_bytes),
                 Limiter::LocalMemory => ("core.local_memory_bytes", core.local_memory_bytes),
             };
-            let hidden =
-                [SlotUse::Memory, SlotUse::Scoreboard, SlotUse::Branch, SlotUse::Fetch, SlotUse::Fence];
-            let waits: f64 = hidden.iter().map(|&u| account.of(u)).sum();
+            let hidden = [SlotUse::Memory, SlotUse::Scoreboard, SlotUse::Branch, SlotUse::Fence];
+            // All waves wait for a line of code alike.
+            let code = observed.code_waits();
+            let fetching = account.of(SlotUse::Fetch) * (code.redirect + code.group);
+            let waits = hidden.iter().map(|&u| account.of(u)).sum::<f64>() + fetching;
             // Twice the waves, but no more than the grid has.
             let more = (workgroups / resident).min(2.0);
             let cause = self.largest_wait();

@@ -1,0 +1,449 @@
+//! The account of a run: where its cycles went, cause by cause, and what no change can go below. docs/explain.md
+//! gives the formulas with these names.
+
+use super::profile::Line;
+use super::watch::Watch;
+use crate::config::Config;
+use crate::core::execute::UnitTiming;
+use crate::core::probe::IssueStall;
+use crate::gpu::KernelReport;
+use crate::isa::{ExecClass, WORD_BYTES};
+use crate::memory::MemoryCounters;
+use crate::stats::SlotUse;
+use std::collections::BTreeSet;
+
+/// A run that was watched.
+#[derive(Debug, Clone, Copy)]
+pub struct Observed<'a> {
+    /// The machine.
+    pub config: &'a Config,
+    /// The launches added up.
+    pub report: &'a KernelReport,
+    /// What the observer saw.
+    pub watch: &'a Watch<'a>,
+}
+
+/// Something that serves one thing after the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Resource {
+    /// Issue slots of the schedulers.
+    Issue,
+    /// A unit, by its place in the configuration.
+    Unit(usize),
+    /// Banks of local memory.
+    LocalBanks,
+    /// The access port of the L1s.
+    L1,
+    /// The ports into the slices.
+    RequestPorts,
+    /// The ports into the cores.
+    ReplyPorts,
+    /// Links between routers.
+    Links,
+    /// The slices.
+    L2,
+    /// The memory channels.
+    Dram,
+}
+
+/// Of an average device access of a wave, from execution to retirement: cycles that each part takes.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Latency {
+    /// All of it, as measured.
+    pub total: f64,
+    /// Hits in the L1, and its part in misses.
+    pub l1: f64,
+    /// Further line accesses of the same instruction.
+    pub lines: f64,
+    /// Rejections by the L1 for want of an MSHR.
+    pub mshrs: f64,
+    /// The same for want of room at the line.
+    pub merges: f64,
+    /// The same for want of room towards the interconnect.
+    pub outgoing: f64,
+    /// Wires to the L2 and back.
+    pub wires: f64,
+    /// Waiting for the ports into the slices, and into the cores.
+    pub ports: f64,
+    /// Hit latency of the L2.
+    pub l2: f64,
+    /// Waiting at the slices.
+    pub l2_queue: f64,
+    /// Timings of the memory device.
+    pub dram: f64,
+    /// Waiting for a memory channel.
+    pub dram_queue: f64,
+}
+
+/// Parts of the wave cycles without a decoded instruction, which add up to 1: those of waiting for
+#[derive(Debug, Clone, Copy)]
+pub struct CodeWaits {
+    /// a line of code, as long as it takes without anything in its way,
+    pub line: f64,
+    /// the first group behind a redirect,
+    pub redirect: f64,
+    /// groups from the instruction cache,
+    pub group: f64,
+    /// and, what is left, lines of code that queue with the data between core and memory.
+    pub queue: f64,
+}
+
+/// The account.
+#[derive(Debug, Clone)]
+pub struct Account {
+    /// Cycles.
+    pub cycles: f64,
+    /// Cycles by issue-slot use as a scheduler with waves sees them: without *empty* they add up to `cycles`.
+    pub uses: [f64; SlotUse::COUNT],
+    /// What barriers hand on: each cycle saved elsewhere saves so many.
+    pub barrier_factor: f64,
+    /// Busy cycles of each resource, over its instances.
+    pub bounds: Vec<(Resource, f64)>,
+    /// Cycles of waiting for results, by the class of the instruction that brings them.
+    pub results: [f64; CLASSES],
+    /// Cycles of waiting for each unit.
+    pub units: Vec<f64>,
+    /// Cycles of waiting for write ports.
+    pub ports: f64,
+    /// Cycles in which accesses of these classes could not enter the load/store unit.
+    pub lsu: [f64; CLASSES],
+    /// Instructions that entered a unit or the load/store unit, by class.
+    pub executed: [u64; CLASSES],
+    /// The average device access.
+    pub latency: Latency,
+    /// Cycles of an average access to local memory.
+    pub local_latency: f64,
+}
+
+/// Number of classes of instructions.
+pub const CLASSES: usize = ExecClass::ALL.len();
+
+/// Load beyond which a queue is taken as full.
+const FULL: f64 = 0.98;
+
+impl Observed<'_> {
+    /// Number of cores.
+    pub fn cores(&self) -> f64 {
+        f64::from(self.config.cores)
+    }
+
+    /// Number of schedulers of the machine.
+    pub fn schedulers(&self) -> f64 {
+        self.cores() * f64::from(self.config.core.schedulers)
+    }
+
+    /// Part of the scheduler cycles without a wave.
+    pub fn idle(&self) -> f64 {
+        let all: u64 = self.report.slots.iter().sum();
+        let empty = self.report.slots[SlotUse::Empty as usize];
+        (empty as f64 / all.max(1) as f64).min(0.999)
+    }
+
+    /// Cores that have waves, on average.
+    pub fn active_cores(&self) -> f64 {
+        let cycles = self.report.cycles.max(1) as f64;
+        (self.watch.stalls.active as f64 / cycles).clamp(0.1, self.cores())
+    }
+
+    /// Cycles of the core in a memory clock.
+    pub fn core_cycles_a_clock(&self) -> f64 {
+        f64::from(self.config.core_clock_mhz) / f64::from(self.config.dram.clock_mhz)
+    }
+
+    /// Cycles, as a scheduler with waves sees them, that so many issue slots are.
+    pub fn cycles_of(&self, slots: f64) -> f64 {
+        slots / (self.schedulers() * f64::from(self.config.core.issue.width) * (1.0 - self.idle()))
+    }
+
+    /// What the memory side did while kernels ran.
+    fn memory(&self) -> MemoryCounters {
+        self.report.memory.since(&self.watch.released)
+    }
+
+    fn lines(&self) -> impl Iterator<Item = &Line> {
+        self.watch.profiler.profiles().iter().flat_map(|profile| &profile.lines)
+    }
+
+    /// Makes the account.
+    pub fn account(&self) -> Account {
+        let cycles = self.report.cycles as f64;
+        let mut uses = [0.0; SlotUse::COUNT];
+        for &u in SlotUse::ALL.iter().filter(|&&u| u != SlotUse::Empty) {
+            uses[u as usize] = self.cycles_of(self.report.slots[u as usize] as f64);
+        }
+        let (mut units, mut ports, mut lsu) = (vec![0.0; self.config.core.units.len()], 0.0, [0.0; CLASSES]);
+        let timing = UnitTiming::table(self.config);
+        for (line, class) in self.lines().filter_map(|line| Some((line, line.class? as usize))) {
+            lsu[class] += self.cycles_of(line.slots[SlotUse::Lsu as usize] as f64);
+            let waited = self.cycles_of(line.slots[SlotUse::Unit as usize] as f64);
+            let of_port = waited * line.port_share();
+            ports += of_port;
+            units[timing[class].unit] += waited - of_port;
+        }
+        let mut results = [0.0; CLASSES];
+        for profile in self.watch.profiler.profiles() {
+            for (&(_, producer), &slots) in &profile.waits {
+                let Some(class) = profile.lines[producer as usize].class else { continue };
+                results[class as usize] += self.cycles_of(slots as f64);
+            }
+        }
+        let barrier = uses[SlotUse::Barrier as usize];
+        let (local, times) = self.service(ExecClass::LocalMemory);
+        let bounds = self.bounds();
+        let latency = self.latency(&bounds, cycles);
+        Account {
+            cycles,
+            uses,
+            barrier_factor: cycles / (cycles - barrier).max(cycles / 4.0),
+            bounds,
+            results,
+            units,
+            ports,
+            lsu,
+            executed: self.executed(),
+            latency,
+            local_latency: local as f64 / times.max(1) as f64,
+        }
+    }
+
+    /// Cycles that a line of code takes to come from the L2, and in the first launch from memory, where nothing is in its
+    /// way: wires, L2, and the memory device.
+    pub fn code_line_latency(&self) -> f64 {
+        let (config, d) = (self.config, &self.config.dram);
+        let clocks = f64::from(d.t_rcd + d.t_cl + d.burst_clocks());
+        2.0 * f64::from(config.interconnect.latency_cycles)
+            + f64::from(config.l2.hit_latency_cycles)
+            + clocks * self.core_cycles_a_clock() / self.watch.launches.max(1) as f64
+    }
+
+    /// What waves without a decoded instruction waited for.
+    pub fn code_waits(&self) -> CodeWaits {
+        let (core, fetch) = (&self.report.core, &self.config.core.fetch);
+        let waited = self.watch.stalls.waves[IssueStall::Fetch as usize].max(1) as f64;
+        let line = (core.icache_misses as f64 * self.code_line_latency() / waited).min(1.0);
+        let latency = f64::from(fetch.icache_latency_cycles);
+        let redirect = (core.taken_redirects as f64 * (latency + 1.0) / waited).min(1.0 - line);
+        // An arbiter sends one fetch a cycle: the other waves of its scheduler wait for that.
+        let turns = self.watch.stalls.active as f64 * f64::from(self.config.core.schedulers);
+        let group = latency + queue(core.fetches as f64 / turns.max(1.0));
+        let group = (core.fetches as f64 * group / waited).min(1.0 - line - redirect);
+        CodeWaits { line, redirect, group, queue: 1.0 - line - redirect - group }
+    }
+
+    /// Lines of so many bytes that the code took, and of twice as many.
+    pub fn code_lines(&self, bytes: u32) -> (usize, usize) {
+        let mut words = Vec::new();
+        for (kernel, profile) in self.watch.program.kernels.iter().zip(self.watch.profiler.profiles()) {
+            let issued = profile.lines.iter().enumerate().filter(|(_, line)| line.class.is_some());
+            words.extend(issued.map(|(word, _)| kernel.code.start + word as u32));
+        }
+        let lines =
+            |bytes: u32| words.iter().map(|word| word / (bytes / WORD_BYTES)).collect::<BTreeSet<_>>().len();
+        (lines(bytes), lines(2 * bytes))
+    }
+
+    /// From execution to retirement of the instructions of a class that bring something: cycles, and how many they were.
+    fn service(&self, class: ExecClass) -> (u64, u64) {
+        let of_class = self.lines().filter(|line| line.class == Some(class));
+        of_class.fold((0, 0), |(cycles, times), line| (cycles + line.service, times + line.returns))
+    }
+
+    /// Instructions that entered a unit or the load/store unit, by class.
+    fn executed(&self) -> [u64; CLASSES] {
+        let mut executed = [0; CLASSES];
+        for line in self.lines() {
+            if let Some(class) = line.class {
+                executed[class as usize] += line.issues();
+            }
+        }
+        executed
+    }
+
+    /// Busy cycles of everything that serves one after the other, summed over all that there are of it. Of the memory
+    /// channels it is the data buses.
+    pub fn work(&self) -> Vec<(Resource, f64)> {
+        let (core, memory) = (&self.report.core, self.memory());
+        let (network, l2) = (&memory.interconnect, &memory.l2);
+        let issued =
+            self.report.slots[SlotUse::Issued as usize] + self.report.slots[SlotUse::Squashed as usize];
+        let mut work = vec![
+            (Resource::Issue, issued),
+            (Resource::LocalBanks, core.local_passes),
+            (Resource::L1, core.line_accesses),
+            (Resource::RequestPorts, network.request_port_busy_cycles),
+            (Resource::ReplyPorts, network.reply_port_busy_cycles),
+            (Resource::Links, network.link_busy_cycles),
+            (Resource::L2, l2.reads + l2.writes + l2.atomics),
+        ];
+        let (timing, executed) = (UnitTiming::table(self.config), self.executed());
+        for n in 0..self.config.core.units.len() {
+            let held = |class: usize| {
+                if timing[class].unit == n { executed[class] * timing[class].interval } else { 0 }
+            };
+            work.push((Resource::Unit(n), (0..CLASSES).map(held).sum()));
+        }
+        let mut work: Vec<_> = work.into_iter().map(|(resource, busy)| (resource, busy as f64)).collect();
+        work.push((Resource::Dram, memory.dram.data_bus_busy_clocks as f64 * self.core_cycles_a_clock()));
+        work
+    }
+
+    /// Busy cycles of each of them, of those that are at work: only cores and schedulers that have waves can be.
+    fn bounds(&self) -> Vec<(Resource, f64)> {
+        let (config, dram) = (self.config, self.memory().dram);
+        let cores = self.active_cores();
+        let schedulers = self.schedulers() * (1.0 - self.idle());
+        let slices = f64::from(config.l2.slices);
+        let channels = f64::from(config.dram.channels);
+        let mut bounds = self.work();
+        for (resource, busy) in &mut bounds {
+            *busy /= match resource {
+                Resource::Issue => schedulers * f64::from(config.core.issue.width),
+                Resource::Unit(_) => schedulers,
+                Resource::LocalBanks | Resource::L1 => cores,
+                // A packet holds the ports at both of its ends.
+                Resource::RequestPorts | Resource::ReplyPorts => cores.min(slices),
+                Resource::Links => self.report.links.len().max(1) as f64,
+                Resource::L2 => slices,
+                Resource::Dram => channels,
+            };
+            if *resource == Resource::Dram {
+                // Rows can be opened only so fast, and refreshes stop a channel.
+                let d = &config.dram;
+                let activates = dram.activates as f64 / channels;
+                let clocks = (activates * f64::from(d.t_rrd_s).max(f64::from(d.t_faw) / 4.0))
+                    .max(activates * f64::from(d.t_rc) / f64::from(d.banks));
+                let refresh = dram.refreshes as f64 / channels * f64::from(d.t_rfc);
+                *busy = busy.max(clocks * self.core_cycles_a_clock()) + refresh * self.core_cycles_a_clock();
+            }
+            *busy = busy.min(self.report.cycles as f64);
+        }
+        bounds
+    }
+
+    fn latency(&self, bounds: &[(Resource, f64)], cycles: f64) -> Latency {
+        let (report, config, memory) = (self.report, self.config, self.memory());
+        let (sum, count) = self.service(ExecClass::DeviceMemory);
+        if count == 0 {
+            return Latency::default();
+        }
+        let total = sum as f64 / count as f64;
+        let (core, l1, l2, dram) = (&report.core, &report.l1, &memory.l2, &memory.dram);
+        let instructions = (core.device_loads + core.device_stores + core.device_atomics).max(1) as f64;
+        let lines = core.line_accesses as f64 / instructions;
+        let part = |n: u64, of: u64| n as f64 / of.max(1) as f64;
+        let looked_up =
+            l1.hits + l1.mshr_hits + l1.sector_misses + l1.misses + l1.uncached_loads + l1.remote_atomics;
+        let hits = part(l1.hits, looked_up);
+        // An instruction waits for the slowest of its accesses.
+        let missing = 1.0 - hits.powf(lines);
+        let misses = lines * (1.0 - hits);
+        let asked = l2.hits + l2.mshr_hits + l2.sector_misses + l2.misses;
+        let l2_hits = part(l2.hits, asked);
+        let to_memory = missing * (1.0 - l2_hits.powf(misses.max(1.0)));
+        let d = &config.dram;
+        let opened = dram.row_hits + dram.row_empties + dram.row_conflicts;
+        let clocks = f64::from(d.t_cl + d.burst_clocks())
+            + part(dram.row_empties, opened) * f64::from(d.t_rcd)
+            + part(dram.row_conflicts, opened) * f64::from(d.t_rcd + d.t_rp);
+        let mut latency = Latency {
+            total,
+            l1: (1.0 - missing) * f64::from(config.core.l1.hit_latency_cycles) + missing * 2.0,
+            lines: (lines - 1.0).max(0.0),
+            wires: missing * 2.0 * f64::from(config.interconnect.latency_cycles),
+            l2: missing * f64::from(config.l2.hit_latency_cycles),
+            dram: to_memory * clocks * self.core_cycles_a_clock(),
+            ..Latency::default()
+        };
+        // What is left is waiting: as the L1 counts it, and the rest where the load is, by (rho / (1 - rho))² times the service.
+        let mut waiting = total - latency.l1 - latency.lines - latency.wires - latency.l2 - latency.dram;
+        if waiting <= 0.0 {
+            latency.shrink(total);
+            return latency;
+        }
+        let rejected = (l1.reservation_fail_cycles as f64 / instructions).min(waiting);
+        let of_rejected = |n: u64| rejected * part(n, l1.reservation_fails);
+        latency.mshrs = of_rejected(l1.fails_mshr);
+        latency.merges = of_rejected(l1.fails_merge);
+        latency.outgoing = of_rejected(l1.fails_outgoing);
+        waiting -= latency.mshrs + latency.merges + latency.outgoing;
+        let load = |resource: Resource| {
+            let busy = bounds.iter().find(|(r, _)| *r == resource).map_or(0.0, |(_, busy)| *busy);
+            // What waits in one queue is not in the others: it gathers before the busiest.
+            queue(busy / cycles).powi(2)
+        };
+        let network = &memory.interconnect;
+        let request = part(network.request_port_busy_cycles, network.requests);
+        let reply = part(network.reply_port_busy_cycles, network.replies);
+        let bursts = part(dram.reads + dram.writes, dram.requests);
+        let burst = f64::from(d.burst_clocks().max(d.t_ccd_s)) * self.core_cycles_a_clock() * bursts;
+        let weights = [
+            load(Resource::L1),
+            (load(Resource::RequestPorts) * request + load(Resource::ReplyPorts) * reply) * missing,
+            load(Resource::L2) * missing,
+            load(Resource::Dram) * burst * to_memory.max(0.05),
+        ];
+        let all: f64 = weights.iter().sum::<f64>().max(1e-9);
+        let [lines, ports, l2_queue, dram_queue] = weights.map(|w| waiting * w / all);
+        latency.lines += lines;
+        (latency.ports, latency.l2_queue, latency.dram_queue) = (ports, l2_queue, dram_queue);
+        latency
+    }
+}
+
+/// Waiting of a server with this load, in services.
+pub fn queue(load: f64) -> f64 {
+    let load = load.clamp(0.0, FULL);
+    load / (1.0 - load)
+}
+
+impl Latency {
+    /// Scales the parts so that they add up to the whole.
+    fn shrink(&mut self, total: f64) {
+        let sum = (self.l1 + self.lines + self.wires + self.l2 + self.dram).max(1e-9);
+        for part in [&mut self.l1, &mut self.lines, &mut self.wires, &mut self.l2, &mut self.dram] {
+            *part *= total / sum;
+        }
+    }
+}
+
+impl Account {
+    /// Cycles that a scheduler with waves spends on a use.
+    pub fn of(&self, slot_use: SlotUse) -> f64 {
+        self.uses[slot_use as usize]
+    }
+
+    /// Busy cycles of a resource.
+    pub fn busy(&self, resource: Resource) -> f64 {
+        self.bounds.iter().find(|(r, _)| *r == resource).map_or(0.0, |(_, busy)| *busy)
+    }
+
+    /// The most that can be saved where these resources become twice as fast: the busiest of all is still needed.
+    pub fn most(&self, eased: &[Resource]) -> f64 {
+        let after = |&(r, busy): &(Resource, f64)| if eased.contains(&r) { busy / 2.0 } else { busy };
+        (self.cycles - self.bounds.iter().map(after).fold(0.0, f64::max)).max(0.0)
+    }
+
+    /// Cycles of waiting for results of this class.
+    pub fn of_class(&self, class: ExecClass) -> f64 {
+        self.results[class as usize]
+    }
+
+    /// Cycles spent on waiting for device memory: for values, and for a fence or barrier that waits for accesses.
+    pub fn device(&self) -> f64 {
+        let has_device = self.latency.total > 0.0;
+        self.of_class(ExecClass::DeviceMemory) + if has_device { self.of(SlotUse::Fence) } else { 0.0 }
+    }
+
+    /// The same for local memory.
+    pub fn local(&self) -> f64 {
+        let has_device = self.latency.total > 0.0;
+        self.of_class(ExecClass::LocalMemory) + if has_device { 0.0 } else { self.of(SlotUse::Fence) }
+    }
+
+    /// Part of the wave cycles of these reasons that is of this one.
+    pub fn share(&self, observed: &Observed<'_>, one: IssueStall, of: &[IssueStall]) -> f64 {
+        let stalls = &observed.watch.stalls.waves;
+        let sum: u64 = of.iter().map(|&s| stalls[s as usize]).sum();
+        stalls[one as usize] as f64 / sum.max(1) as f64
+    }
+}

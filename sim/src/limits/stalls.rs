@@ -1,0 +1,73 @@
+//! What waves waited for, in sums that no counter of the machine has.
+
+use crate::clock::Cycle;
+use crate::config::Config;
+use crate::core::probe::IssueStall;
+use crate::core::wave::SlotMask;
+
+/// Sums over the cores of a run.
+#[derive(Debug, Clone)]
+pub struct Stalls {
+    cores: Vec<Core>,
+    /// Wave slots of each scheduler.
+    schedulers: Vec<SlotMask>,
+    /// Wave cycles by the reason for which the next instruction had not issued, indexed by [`IssueStall`].
+    pub waves: [u64; IssueStall::COUNT],
+    /// Core cycles in which a core had waves.
+    pub active: u64,
+    /// Scheduler cycles in which a wave was ready and another one issued.
+    pub passed_over: u64,
+}
+
+/// What was last reported of a core.
+#[derive(Debug, Clone, Default)]
+struct Core {
+    waves: [SlotMask; IssueStall::COUNT],
+    since: Cycle,
+    /// Some wave has issued since then.
+    issued: bool,
+}
+
+impl Stalls {
+    /// For runs on this machine.
+    pub fn new(config: &Config) -> Stalls {
+        let (slots, schedulers) = (config.core.max_waves as usize, config.core.schedulers as usize);
+        let of =
+            |scheduler: usize| (scheduler..slots).step_by(schedulers).fold(0, |mask, slot| mask | 1 << slot);
+        Stalls {
+            cores: vec![Core::default(); config.cores as usize],
+            schedulers: (0..schedulers).map(of).collect(),
+            waves: [0; IssueStall::COUNT],
+            active: 0,
+            passed_over: 0,
+        }
+    }
+
+    /// A launch begins.
+    pub fn start(&mut self, cycle: Cycle) {
+        self.cores.fill(Core { since: cycle, ..Core::default() });
+    }
+
+    /// A wave of a core has issued.
+    pub fn issued(&mut self, core: u32) {
+        self.cores[core as usize].issued = true;
+    }
+
+    /// The waves of a core by what keeps them, from now on.
+    pub fn report(&mut self, core: u32, cycle: Cycle, waves: &[SlotMask; IssueStall::COUNT]) {
+        let before = &mut self.cores[core as usize];
+        let lasted = cycle.saturating_sub(before.since);
+        for (sum, waves) in self.waves.iter_mut().zip(before.waves) {
+            *sum += lasted * u64::from(waves.count_ones());
+        }
+        if before.issued || before.waves.iter().any(|&waves| waves != 0) {
+            self.active += lasted;
+        }
+        let turn = before.waves[IssueStall::Turn as usize];
+        if turn != 0 {
+            let with_turn = self.schedulers.iter().filter(|&&slots| slots & turn != 0).count() as u64;
+            self.passed_over += with_turn * lasted;
+        }
+        *before = Core { waves: *waves, since: cycle, issued: false };
+    }
+}

@@ -1,0 +1,133 @@
+//! The observer of a run whose limits are asked for.
+
+use super::profile::Profiler;
+use super::shadow::Shadows;
+use super::stalls::Stalls;
+use crate::clock::Cycle;
+use crate::config::Config;
+use crate::core::collector::Waiting;
+use crate::core::probe::{Charge, Event, Going, IssueStall, Issued, MemoryEvent, Probe, Results, Sample};
+use crate::core::uop::Kind;
+use crate::core::wave::SlotMask;
+use crate::gpu::{KernelReport, RunError};
+use crate::isa::Scope;
+use crate::memory::{L1Counters, MemoryCounters};
+use crate::program::{Launch, Program};
+
+/// Watches the launches of a run. What it keeps does not grow with the length of the run.
+#[derive(Debug)]
+pub struct Watch<'a> {
+    config: &'a Config,
+    /// The kernels.
+    pub program: &'a Program,
+    /// What each instruction cost.
+    pub profiler: Profiler,
+    /// What waves waited for.
+    pub stalls: Stalls,
+    /// Caches of twice the size beside those of the machine.
+    pub shadows: Shadows,
+    /// Launches that began.
+    pub launches: u64,
+    /// What the memory side did in the releases at the ends of launches, which are no part of their cycles.
+    pub released: MemoryCounters,
+    /// The launch on its way: where it began, and its last sample.
+    start: Cycle,
+    last: Option<(Cycle, MemoryCounters)>,
+}
+
+impl<'a> Watch<'a> {
+    /// For the kernels of a program on a machine.
+    pub fn new(config: &'a Config, program: &'a Program) -> Watch<'a> {
+        Watch {
+            config,
+            program,
+            profiler: Profiler::new(config, program),
+            stalls: Stalls::new(config),
+            shadows: Shadows::new(config),
+            launches: 0,
+            released: MemoryCounters::default(),
+            start: 0,
+            last: None,
+        }
+    }
+
+    /// A launch begins in cycle `start` of the machine: the caches of the cores are empty.
+    pub fn start(&mut self, launch: &Launch, start: Cycle) {
+        self.profiler.start(self.config, self.program, launch, start);
+        self.stalls.start(start);
+        self.shadows.invalidate_all();
+        self.launches += 1;
+        (self.start, self.last) = (start, None);
+    }
+
+    /// The launch has ended, or why it did not: then figures go as far as the last sample.
+    pub fn end(&mut self, ended: Result<&KernelReport, &RunError>) {
+        match ended {
+            Ok(report) => {
+                self.profiler.finish(self.start + report.cycles);
+                if let Some((_, before)) = &self.last {
+                    self.released += &report.memory.since(before);
+                }
+            }
+            Err(RunError::Fault(_)) => {}
+            Err(_) => self.profiler.finish(self.last.as_ref().map_or(self.start, |&(cycle, _)| cycle)),
+        }
+    }
+}
+
+impl Probe for Watch<'_> {
+    const ON: bool = true;
+    const STALLS: bool = true;
+    const ACCOUNT: bool = true;
+
+    fn step(&mut self, event: Event) {
+        self.profiler.step(event);
+    }
+
+    fn issued(&mut self, issued: &Issued<'_>) {
+        self.profiler.issued(issued);
+        self.stalls.issued(issued.event.core);
+        if let Kind::Fence { acquire: true, .. } = issued.op.kind
+            && issued.mask != 0
+            && issued.op.inst.scope >= Scope::Device
+        {
+            self.shadows.invalidate(issued.event.core as usize);
+        }
+    }
+
+    fn goes_on(&mut self, going: &Going) {
+        self.profiler.goes_on(going);
+    }
+
+    fn results(&mut self, results: &Results<'_>) {
+        self.profiler.results(results);
+    }
+
+    fn stalls(&mut self, core: u32, cycle: Cycle, waves: &[SlotMask; IssueStall::COUNT]) {
+        self.stalls.report(core, cycle, waves);
+    }
+
+    fn waits(&mut self, event: Event, why: Waiting) {
+        self.profiler.waits(event, why);
+    }
+
+    fn accesses(&mut self, event: &MemoryEvent<'_>) {
+        self.shadows.access(event);
+    }
+
+    fn charges(&mut self, charge: &Charge) {
+        self.profiler.charges(charge);
+    }
+
+    fn line_access(&mut self, word: u32, counted: &L1Counters) {
+        self.profiler.line_access(word, counted);
+    }
+
+    fn local_access(&mut self, word: u32, passes: u32) {
+        self.profiler.local_access(word, passes);
+    }
+
+    fn sample(&mut self, sample: &Sample) {
+        self.last = Some((sample.cycle, sample.memory));
+    }
+}

@@ -1,0 +1,112 @@
+//! Limits in words, as the report and `wave-sim explain` say them.
+
+use super::listing::Instruction;
+use super::rules::Cost;
+use super::{Limiter, Limits, Place};
+use crate::config::Config;
+use crate::observe::counted;
+
+/// Part of the time without waves that is worth a remark.
+const MUCH_IDLE: f64 = 0.2;
+/// Percent of the run that is worth a line.
+const WORTH_TELLING: f64 = 5.0;
+
+/// A word of a command line, with quotes where a shell would take it apart.
+fn quoted(word: &str) -> String {
+    match word.contains(['[', ']', ' ', '*', '?']) {
+        true => format!("'{word}'"),
+        false => word.to_owned(),
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// So many cycles, less or more.
+pub fn less(saved: i64) -> String {
+    let word = if saved < 0 { "more" } else { "less" };
+    format!("{} {word}", counted(saved.unsigned_abs(), "cycle"))
+}
+
+impl Limits {
+    /// Part of the run, in percent.
+    pub fn percent(&self, cycles: f64) -> f64 {
+        100.0 * cycles / self.cycles.max(1) as f64
+    }
+
+    /// Why costs may be less than half of the story; none if schedulers have waves nearly always.
+    pub fn remark(&self) -> Option<String> {
+        (self.idle >= MUCH_IDLE).then(|| {
+            format!(
+                "An average scheduler has no wave for {:.0} % of the time: before the first, after the last, or \
+                 throughout. More or smaller workgroups would keep more of the machine busy. What follows is about \
+                 those with waves.",
+                100.0 * self.idle
+            )
+        })
+    }
+
+    /// What waiting for device memory costs in all, as its parts may each be less than something else; none if that is
+    /// little.
+    pub fn device_memory(&self, config: &Config) -> Option<String> {
+        let sum: f64 = self.device.iter().map(|cost| cost.cycles).sum();
+        let part = |cost: &Cost| format!("{} {:.0}", cost.cause.name(config), cost.cycles);
+        let parts: Vec<String> = self.device.iter().map(part).collect();
+        (self.percent(sum) >= WORTH_TELLING).then(|| {
+            format!(
+                "Device memory in all: {sum:.0} cycles, {:.0} %, of which {}.",
+                self.percent(sum),
+                parts.join(", ")
+            )
+        })
+    }
+
+    /// A limiter as a heading.
+    pub fn title(&self, limiter: &Limiter, config: &Config) -> String {
+        let Limiter { cause, cycles, .. } = limiter;
+        format!("{}: {cycles:.0} cycles, {:.0} %", cause.name(config), self.percent(*cycles))
+    }
+}
+
+impl Limiter {
+    /// What it means.
+    pub fn meaning(&self) -> String {
+        format!("{}.", capital(self.cause.meaning()))
+    }
+
+    /// The instructions that it is met at, out of a listing.
+    pub fn instructions<'i>(
+        &self,
+        listing: &'i [Instruction],
+    ) -> impl Iterator<Item = (&Place, &'i Instruction)> {
+        self.places.iter().filter_map(|place| {
+            let there = |i: &&Instruction| (i.kernel, i.word) == (place.kernel, place.word);
+            Some((place, listing.iter().find(there)?))
+        })
+    }
+
+    /// The same, in words.
+    pub fn at<'i>(&self, listing: &'i [Instruction]) -> impl Iterator<Item = (&'i Instruction, String)> {
+        self.instructions(listing)
+            .map(|(place, i)| (i, format!("{} ({}): {:.0} % of it", i.text, i.place(), 100.0 * place.share)))
+    }
+
+    /// What the author of the kernel can do.
+    pub fn advice(&self) -> String {
+        format!("In the kernel: {}.", self.cause.advice())
+    }
+
+    /// The flags that make its change.
+    pub fn flags(&self) -> Option<String> {
+        let settings = &self.change.as_ref()?.settings;
+        Some(settings.iter().map(|s| format!("--set {}", quoted(s))).collect::<Vec<_>>().join(" "))
+    }
+
+    /// What the change should save.
+    pub fn predicted(&self) -> Option<String> {
+        let change = self.change.as_ref()?;
+        Some(format!("should take {} ({})", less(change.predicted.round() as i64), change.formula))
+    }
+}
