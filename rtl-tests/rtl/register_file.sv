@@ -1,11 +1,15 @@
 // Register banks (rule O1): register r of slot s lies in bank (r + s) mod banks; each reads one row a cycle. A register
 // that was not written since its wave started has its initial value.
+//
+// The rows are shared out by the registers of the launch: each slot has that many, one slot behind the other without a
+// gap. As many waves are resident as have room, in the lowest slots (rule R2).
 `include "bugs.svh"
 module register_file
   import wave_core_pkg::*;
 (
     input  logic    clk,
     input  slots_t  started,
+    input  logic [8:0] registers,      // of a lane
     input  logic [MAX_REGISTERS-1:0] initial_valid,
     input  logic [MAX_REGISTERS-1:0][31:0] initial_value,
     input  slot_t   read_slot[REGISTERS_BANKS],
@@ -17,12 +21,33 @@ module register_file
     input  lanes_t  write_mask,
     input  row_t    write_row
 );
-  localparam int ROW_BITS = REG_BITS - BANK_BITS;
+  localparam int BANK_ROWS = REGISTER_FILE_BYTES / (4 * WAVE_WIDTH * REGISTERS_BANKS) * MAX_WAVES / FULL_WAVES;
+  typedef logic [$clog2(BANK_ROWS)-1:0] place_t;
   logic [MAX_REGISTERS-1:0] written_q[MAX_WAVES];
 
   function automatic logic [31:0] initial_of(input logic valid, input logic [31:0] value);
     return valid ? value : 32'd0;
   endfunction
+
+  // Rows of a bank that the slots before this one have: for each slot one for each full set of banks, and one more for
+  // each register of the rest that lies in the bank.
+  function automatic place_t rows_before(input logic [BANK_BITS-1:0] bank, input slot_t slot);
+    logic [BANK_BITS-1:0] first;
+    rows_before = place_t'(slot) * place_t'(registers >> BANK_BITS);
+    for (int r = 0; r < REGISTERS_BANKS - 1; r++) begin
+      // The slots first, first + banks, … have their register r of the rest there.
+      first = bank - BANK_BITS'(r);
+      if (BANK_BITS'(r) < registers[BANK_BITS-1:0] && !`BUG(162))
+        rows_before += place_t'((int'(slot) + REGISTERS_BANKS - 1 - int'(first)) >> BANK_BITS);
+    end
+  endfunction
+
+  function automatic place_t place_of(input logic [BANK_BITS-1:0] bank, input slot_t slot, input reg_t index);
+    return rows_before(bank, slot) + place_t'(index[REG_BITS-1:BANK_BITS]);
+  endfunction
+
+  place_t write_place;
+  assign write_place = place_of(bank_of(write_register, write_slot), write_slot, write_register);
 
   logic [31:0] fresh;
   logic fresh_write;
@@ -30,16 +55,16 @@ module register_file
   assign fresh = initial_of(initial_valid[write_register], initial_value[write_register]);
 
   for (genvar b = 0; b < REGISTERS_BANKS; b++) begin : gen_bank
-    row_t rows_q[MAX_WAVES << ROW_BITS];
+    row_t rows_q[BANK_ROWS];
     logic [31:0] value;
     assign value = initial_of(initial_valid[read_register[b]], initial_value[read_register[b]]);
     assign read_row[b] = written_q[read_slot[b]][read_register[b]]
-        ? rows_q[{read_slot[b], read_register[b][REG_BITS-1:BANK_BITS]}] : {LANES{value}};
+        ? rows_q[place_of(BANK_BITS'(b), read_slot[b], read_register[b])] : {LANES{value}};
     always_ff @(posedge clk)
       if (write && int'(bank_of(write_register, write_slot)) == b)
         for (int l = 0; l < LANES; l++)
-          if (write_mask[l]) rows_q[{write_slot, write_register[REG_BITS-1:BANK_BITS]}][l] <= write_row[l];
-          else if (fresh_write && !`BUG(161)) rows_q[{write_slot, write_register[REG_BITS-1:BANK_BITS]}][l] <= fresh;
+          if (write_mask[l]) rows_q[write_place][l] <= write_row[l];
+          else if (fresh_write && !`BUG(161)) rows_q[write_place][l] <= fresh;
   end
 
   always_ff @(posedge clk) begin

@@ -177,8 +177,8 @@ module wave_core
       .read_register, .read_row, .finishes, .collecting, .free(collector_free), .take(collect), .take_slot(slot),
       .take_seq(seq), .take_uop(uop), .take_mask(lanes), .take_condition(condition));
   register_file u_registers (
-      .clk, .started, .initial_valid, .initial_value, .read_slot, .read_register, .read_row, .write(row_write),
-      .write_slot(row_slot), .write_register(row_register), .write_mask(row_mask), .write_row(row_value));
+      .clk, .started, .registers(launch.registers), .initial_valid, .initial_value, .read_slot, .read_register,
+      .read_row, .write(row_write), .write_slot(row_slot), .write_register(row_register), .write_mask(row_mask), .write_row(row_value));
 
   // Stage 9: issue.
   issue #(.PRED_PORTS(PRED_PORTS)) u_issue (

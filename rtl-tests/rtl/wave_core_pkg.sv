@@ -12,6 +12,7 @@ package wave_core_pkg;
   // core
   localparam int WAVE_WIDTH = 8;
   localparam int MAX_REGISTERS = 64;
+  localparam int REGISTER_FILE_BYTES = 49152;
   localparam int LOCAL_MEMORY_BYTES = 16384;
   localparam int MAX_WORKGROUPS = 4;
   localparam int MAX_WAVES = `WAVE_MAX_WAVES;
@@ -93,6 +94,8 @@ package wave_core_pkg;
   // Cycles of reservations and results ahead: more than any of these.
   localparam int HORIZON = 128;
 
+  // Wave slots that the numbers above are for; the small core's register file is smaller in the same proportion.
+  localparam int FULL_WAVES = 32;
   localparam int LANES = WAVE_WIDTH;
   localparam int SLOT_BITS = $clog2(MAX_WAVES);
   localparam int GROUP_BITS = $clog2(MAX_WORKGROUPS);

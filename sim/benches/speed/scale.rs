@@ -1,8 +1,10 @@
 //! Scale: what a core costs in machines of 1 to 128 cores, in time and in memory, and a grid of a million workgroups.
 
-use crate::run::{BUSY, fastest, launch_of, simulate};
+use crate::host;
+use crate::run::{BUSY, fastest, launch_of, run_job, simulate};
 use wave_sim::config::{self, Config};
 use wave_sim::gpu::RunOptions;
+use wave_sim::launch::{self, Size};
 use wave_sim::program::Launch;
 
 /// A machine of so many cores of large.ron, with a slice of the L2 and a channel for each four.
@@ -29,7 +31,7 @@ pub fn part() {
     let mut costs = Vec::new();
     for cores in [1, 2, 4, 8, 16, 32, 64, 128] {
         let config = machine(cores);
-        let (program, launch) = launch_of(BUSY, cores * 8, &[(3, 4096 / cores.max(32))]);
+        let (program, launch) = launch_of(BUSY, cores * 8, &[(3, 4096 / cores)]);
         let run = || {
             simulate(&config, &program, std::slice::from_ref(&launch), vec![0; 4096], &RunOptions::UNBOUNDED)
                 .0
@@ -46,6 +48,24 @@ pub fn part() {
     let (least, most) = costs.iter().fold((f64::MAX, 0.0_f64), |(a, b), &cost| (a.min(cost), b.max(cost)));
     println!("dearest core-cycle over cheapest: {:.2}", most / least);
     million();
+    resident();
+}
+
+/// What the largest preset takes of the host's memory.
+fn resident() {
+    let config = config::load("large.ron").expect("a preset");
+    let job = launch::load("vector_add", Size::Full).expect("a kernel of the suite");
+    host::forget_resident();
+    let before = host::most_resident();
+    run_job(&config, &job, &RunOptions::UNBOUNDED);
+    if let (Some(before), Some(after)) = (before, host::most_resident()) {
+        let own = job.memory.len() as u64;
+        println!(
+            "vector_add on large.ron: {:.1} MB resident beyond the kernel's own {:.1} MB",
+            after.saturating_sub(before + own) as f64 / 1e6,
+            own as f64 / 1e6
+        );
+    }
 }
 
 /// A grid whose workgroups nobody could hold at a time.

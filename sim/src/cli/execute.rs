@@ -152,7 +152,10 @@ fn step(
         Watch::Issue(trace) => gpu.run(launch, options, trace, &mut show),
         Watch::Races(races) => gpu.run(launch, options, races, &mut show),
         Watch::Files(recorder, _) => gpu.run(launch, options, recorder, &mut show),
-        Watch::Report(both, ..) => gpu.run(launch, options, both.as_mut(), &mut show),
+        Watch::Report(both, ..) => {
+            let (collector, recorder) = both.as_mut();
+            gpu.run(launch, options, &mut (collector, recorder), &mut show)
+        }
         Watch::Nobody => gpu.run(launch, options, &mut Off, &mut show),
     }
 }

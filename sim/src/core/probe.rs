@@ -287,8 +287,8 @@ impl Probe for Off {
     fn issued(&mut self, _: &Issued<'_>) {}
 }
 
-/// Two observers of one run.
-impl<A: Probe, B: Probe> Probe for (A, B) {
+/// Two observers of one run. Both are told of everything, the first before the second.
+impl<A: Probe, B: Probe> Probe for (&mut A, &mut B) {
     const ON: bool = A::ON || B::ON;
     const STALLS: bool = A::STALLS || B::STALLS;
     const ACCOUNT: bool = A::ACCOUNT || B::ACCOUNT;

@@ -64,6 +64,9 @@ impl BitSet {
     }
 }
 
+/// Cycles ahead that an [`Agenda`] holds by cycle; what is further ahead is in a heap.
+const RING: usize = 64;
+
 /// When each block of one kind is to be simulated next. A block that is simulated without need does
 /// nothing, so being early is harmless; each works out its next cycle again whenever it is simulated.
 #[derive(Debug, Clone)]
@@ -72,6 +75,10 @@ pub struct Agenda {
     due: BitSet,
     soon: BitSet,
     planned: Vec<Cycle>,
+    /// Blocks planned for the next cycles, by cycle mod [`RING`]. Void where `planned` says otherwise by now.
+    near: Vec<BitSet>,
+    /// Entries of `near` that are not empty, as bits.
+    occupied: u64,
     later: BinaryHeap<Reverse<(Cycle, u32)>>,
 }
 
@@ -83,24 +90,53 @@ impl Agenda {
             due: BitSet::new(blocks),
             soon: BitSet::new(blocks),
             planned: vec![NEVER; blocks],
-            later: BinaryHeap::with_capacity(4 * blocks),
+            near: vec![BitSet::new(blocks); RING],
+            occupied: 0,
+            later: BinaryHeap::with_capacity(blocks),
         }
     }
 
     /// Starts a cycle: what was planned for it, or before it, is due.
     #[inline]
     pub fn begin(&mut self, now: Cycle) {
-        self.cycle = now;
+        let before = std::mem::replace(&mut self.cycle, now);
         std::mem::swap(&mut self.due, &mut self.soon);
+        if self.occupied != 0 {
+            self.take_near(before, now);
+        }
         while let Some(&Reverse((at, block))) = self.later.peek()
             && at <= now
         {
             self.later.pop();
-            let planned = &mut self.planned[block as usize];
-            if *planned == at {
-                *planned = NEVER;
-                self.due.insert(block as usize);
+            self.take_planned(block as usize, at);
+        }
+    }
+
+    /// Takes what was planned for the cycles after `before` up to `now`.
+    #[inline]
+    fn take_near(&mut self, before: Cycle, now: Cycle) {
+        let first = (before + 1) % RING as u64;
+        let cycles = now - before;
+        let passed = if cycles >= RING as u64 { u64::MAX } else { (1 << cycles) - 1 };
+        let mut entries = self.occupied & passed.rotate_left(first as u32);
+        self.occupied &= !entries;
+        while entries != 0 {
+            let entry = entries.trailing_zeros() as usize;
+            entries &= entries - 1;
+            // The cycle after `before` that the entry is about.
+            let at = before + 1 + (entry as u64).wrapping_sub(before + 1) % RING as u64;
+            while let Some(block) = self.near[entry].pop() {
+                self.take_planned(block, at);
             }
+        }
+    }
+
+    #[inline]
+    fn take_planned(&mut self, block: usize, at: Cycle) {
+        let planned = &mut self.planned[block];
+        if *planned == at {
+            *planned = NEVER;
+            self.due.insert(block);
         }
     }
 
@@ -129,7 +165,13 @@ impl Agenda {
             self.soon.insert(block);
         } else if cycle < self.planned[block] {
             self.planned[block] = cycle;
-            self.later.push(Reverse((cycle, block as u32)));
+            if cycle - self.cycle < RING as u64 {
+                let entry = cycle as usize % RING;
+                self.near[entry].insert(block);
+                self.occupied |= 1 << entry;
+            } else {
+                self.later.push(Reverse((cycle, block as u32)));
+            }
         }
     }
 
@@ -139,13 +181,18 @@ impl Agenda {
         self.due.pop()
     }
 
-    /// The next cycle in which a block is due.
+    /// The next cycle in which a block is due, or could be.
     #[inline]
     pub fn next(&self) -> Cycle {
         if !self.soon.is_empty() {
             return self.cycle + 1;
         }
-        self.later.peek().map_or(NEVER, |Reverse((at, _))| *at)
+        let later = self.later.peek().map_or(NEVER, |Reverse((at, _))| *at);
+        if self.occupied == 0 {
+            return later;
+        }
+        let ahead = self.occupied.rotate_right(((self.cycle + 1) % RING as u64) as u32).trailing_zeros();
+        later.min(self.cycle + 1 + u64::from(ahead))
     }
 }
 

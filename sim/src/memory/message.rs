@@ -28,6 +28,17 @@ pub enum RequestKind {
     Release,
 }
 
+/// What a write or an atomic brings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Values {
+    /// Bytes written, or bytes of the words that an atomic touches.
+    pub byte_mask: u128,
+    /// Values to write, or operands in the place of their words.
+    pub data: LineData,
+    /// Second operand of a compare-and-swap, which has one word only.
+    pub swap: u32,
+}
+
 /// From a core to the memory side.
 #[derive(Debug, Clone)]
 pub struct Request {
@@ -43,28 +54,14 @@ pub struct Request {
     pub line: u64,
     /// Sectors wanted (read) or touched (write, atomic), bit i for sector i.
     pub sectors: u8,
-    /// Bytes written, or bytes of the words that an atomic touches; 0 for a read.
-    pub byte_mask: u128,
-    /// Values to write, or operands in the place of their words.
-    pub data: LineData,
-    /// Second operand of a compare-and-swap, which has one word only.
-    pub swap: u32,
+    /// Of a write or an atomic. Apart, as most requests read, and all of them move from queue to queue.
+    pub values: Option<Box<Values>>,
 }
 
 impl Request {
     /// A read of some sectors.
     pub fn read(tag: u32, line: u64, sectors: u8, hint: CacheHint) -> Request {
-        Request {
-            core: 0,
-            tag,
-            kind: RequestKind::Read,
-            hint,
-            line,
-            sectors,
-            byte_mask: 0,
-            data: [0; MAX_LINE_BYTES],
-            swap: 0,
-        }
+        Request { core: 0, tag, kind: RequestKind::Read, hint, line, sectors, values: None }
     }
 
     /// A release of the slice that a line belongs to.
@@ -82,17 +79,8 @@ impl Request {
         geometry: LineGeometry,
     ) -> Request {
         let sectors = geometry.sectors_of(byte_mask);
-        Request {
-            core: 0,
-            tag,
-            kind: RequestKind::Write,
-            hint,
-            line,
-            sectors,
-            byte_mask,
-            data: *data,
-            swap: 0,
-        }
+        let values = Some(Box::new(Values { byte_mask, data: *data, swap: 0 }));
+        Request { kind: RequestKind::Write, values, ..Request::read(tag, line, sectors, hint) }
     }
 
     /// An atomic on the words in `byte_mask`.
@@ -105,8 +93,15 @@ impl Request {
         swap: u32,
         geometry: LineGeometry,
     ) -> Request {
-        let write = Request::write(tag, line, byte_mask, data, CacheHint::Cached, geometry);
-        Request { kind: RequestKind::Atomic(op), swap, ..write }
+        let sectors = geometry.sectors_of(byte_mask);
+        let values = Some(Box::new(Values { byte_mask, data: *data, swap }));
+        let read = Request::read(tag, line, sectors, CacheHint::Cached);
+        Request { kind: RequestKind::Atomic(op), values, ..read }
+    }
+
+    /// Bytes written, or bytes of the words that an atomic touches; 0 for a read.
+    pub fn byte_mask(&self) -> u128 {
+        self.values.as_ref().map_or(0, |values| values.byte_mask)
     }
 
     /// Size on a port, bytes: the header, and for a write or an atomic the touched sectors.

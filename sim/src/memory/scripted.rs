@@ -79,22 +79,22 @@ impl Scripted {
         let number = self.geometry.number(request.line);
         let mut line = image.read(number);
         let mut data = [0; MAX_LINE_BYTES];
-        let kind = match request.kind {
-            RequestKind::Read => {
+        let kind = match (request.kind, &request.values) {
+            (RequestKind::Read, _) => {
                 self.geometry.copy_sectors(&mut data, &line, request.sectors);
                 ReplyKind::Data
             }
-            RequestKind::Write => {
-                image.write(number, &request.data, request.byte_mask);
+            (RequestKind::Write, Some(values)) => {
+                image.write(number, &values.data, values.byte_mask);
                 ReplyKind::WriteAck
             }
-            RequestKind::Atomic(op) => {
-                let mask = request.byte_mask;
-                let written = apply_atomic(op, mask, &request.data, request.swap, &mut line, &mut data);
+            (RequestKind::Atomic(op), Some(values)) => {
+                let mask = values.byte_mask;
+                let written = apply_atomic(op, mask, &values.data, values.swap, &mut line, &mut data);
                 image.write(number, &line, written);
                 ReplyKind::AtomicOld
             }
-            RequestKind::Release => ReplyKind::Released,
+            _ => ReplyKind::Released,
         };
         let Request { core, tag, line, sectors, .. } = *request;
         Reply { core, tag, kind, line, sectors, data }

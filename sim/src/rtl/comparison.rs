@@ -362,7 +362,7 @@ fn describe_end(report: &Report) -> String {
         Report::Fault(cycle, kind, slot, word) => {
             format!("a fault of kind {kind} in cycle {cycle}, slot {slot}, word {word}")
         }
-        Report::CycleLimit(cycle) => format!("it gives up in cycle {cycle}"),
+        Report::CycleLimit(cycle) => format!("it gives up in cycle {cycle} (`--max-cycles`)"),
         Report::Garbage(what) => what.clone(),
         Report::Cycle(_) => "it goes on".to_owned(),
     }

@@ -25,9 +25,10 @@ const WAVES: u32 = 32;
 /// Wave slots of the small variant, for quick runs.
 pub const SMALL_WAVES: u32 = 4;
 
-/// A machine with the wave slots of the small variant. No file can state it: it does not hold the workgroups that the
-/// instruction set asks for.
+/// A machine with the wave slots of the small variant, and their share of the register file. No file can state it: it does
+/// not hold the workgroups that the instruction set asks for.
 pub fn small(mut config: Config) -> Config {
+    config.core.register_file_bytes = config.core.register_file_bytes / WAVES * SMALL_WAVES;
     config.core.max_waves = SMALL_WAVES;
     config.name += "-small";
     config

@@ -4,7 +4,6 @@
 //! instruction has to come in the same cycle with the same contents; in [`Mode::Architectural`] what each instruction of
 //! each wave does has to agree, whenever it does it. Both have to end together, with the same memory.
 
-use super::both::Both;
 use super::comparison::{Comparison, fault_number};
 use super::observer::Observer;
 use super::process::Process;
@@ -120,7 +119,7 @@ impl Cosim<'_> {
         let mut comparison = Comparison::new(process, self.mode, self.program, base);
         let width = self.config.core.wave_width as usize;
         let mut observer = Observer::new(self.program, base, width, |batch| comparison.take(batch));
-        let (end, left) = match self.simulate(&mut Both(&mut observer, beside))? {
+        let (end, left) = match self.simulate(&mut (&mut observer, beside))? {
             End::Over(cycle, memory) => (Report::Over(cycle, memory), observer.complete(Cycle::MAX)),
             End::Fault(fault) => {
                 let cycle = fault.cycle.unwrap_or(0);

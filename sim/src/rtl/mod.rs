@@ -1,6 +1,5 @@
 //! The SystemVerilog of `rtl-tests/` as executables, and their comparison with the simulator.
 
-mod both;
 mod comparison;
 mod core_model;
 mod cosim;

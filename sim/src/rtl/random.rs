@@ -12,6 +12,8 @@ const LATENCIES: usize = 251;
 const IN_SERVICE: usize = 8;
 /// One program in so many has an instruction that faults.
 const FAULTS: u64 = 5;
+/// Nodes of a short program, and its threads at most.
+const SHORT: (u32, u32) = (10, 24);
 
 /// A random program and what it runs beside.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,11 +25,14 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// What a seed stands for on a machine. The memory side answers from at once to so late that every queue is full, unless
-    /// `latency` gives bounds in cycles.
-    pub fn of(config: &Config, seed: u64, latency: Option<(u32, u32)>) -> Trial {
-        let (fault, pairs) = (seed % FAULTS == FAULTS - 1, seed % 2 == 1);
-        let options = Options { fault, pairs, ..Options::of(config) };
+    /// What a seed stands for on a machine, with a short program or a long one. The memory side answers from at once to so
+    /// late that every queue is full, unless `latency` gives bounds in cycles.
+    pub fn of(config: &Config, seed: u64, short: bool, latency: Option<(u32, u32)>) -> Trial {
+        let (fault, pairs) = (seed % FAULTS == FAULTS - 1, short || seed % 2 == 1);
+        let mut options = Options { fault, pairs, ..Options::of(config) };
+        if short {
+            (options.nodes, options.max_threads) = SHORT;
+        }
         let bounds = latency.unwrap_or(match seed % 4 {
             0 => (1, 3),
             1 => (5, 40),

@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn a_file_reads_back_as_what_was_written_and_a_damaged_one_is_refused() {
         let config = load("rtl.ron").unwrap();
-        let Trial { tree, script } = Trial::of(&config, 5, None);
+        let Trial { tree, script } = Trial::of(&config, 5, false, None);
         let mut case = tree.case();
         case.launch.initial_registers = vec![(0, 7), (3, u32::MAX)];
         let occupancy = Occupancy::of(&config, &case.launch).unwrap();

@@ -60,12 +60,14 @@ impl Mutants {
     }
 
     /// Judges every mutant that `results.tsv` does not have yet, as many at a time as there are processors, and adds
-    /// them to it.
+    /// them to it. Their order has nothing to do with what they are, so that those judged so far are a fair sample.
     pub fn run(&self, judge: impl Fn(u32) -> Verdict + Sync) {
         let path = self.directory.join("results.tsv");
         let old = fs::read_to_string(&path).unwrap_or_default();
         let known = |number: u32| old.lines().any(|row| row.split('\t').next() == Some(&number.to_string()));
-        let left: Vec<u32> = self.numbers.iter().copied().filter(|&n| !known(n)).collect();
+        let mut left: Vec<u32> = self.numbers.iter().copied().filter(|&n| !known(n)).collect();
+        // Multiples of the golden ratio, modulo 1.
+        left.sort_by_key(|n| n.wrapping_mul(0x9E37_79B9));
         let results = fs::OpenOptions::new().create(true).append(true).open(&path);
         let results = Mutex::new(results.unwrap_or_else(|error| panic!("{}: {error}", path.display())));
         let next = AtomicUsize::new(0);

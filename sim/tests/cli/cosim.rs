@@ -128,6 +128,8 @@ fn what_is_wrong_with_the_arguments_is_said_before_anything_is_built() {
     for (arguments, message) in [
         ("cosim", "there is nothing to run"),
         ("cosim saxpy --core absent", "--core: there is no file `absent`"),
+        ("cosim saxpy --core short.bin", "--core: `short.bin` is not executable"),
+        ("cosim --short saxpy", "--random"),
         ("cosim saxpy --config gpu.ron", "a co-simulation is one of a single core"),
         ("cosim saxpy --latency 0,3", "--latency 0,3: the bounds are 1 or more"),
         ("cosim saxpy --bug 9999", "--bug 9999: there is no such bug"),

@@ -248,6 +248,21 @@ fn a_report_beside_it_leaves_the_trace_for_perfetto_as_it_is() {
     assert!(alone == scratch.read("beside.json"));
 }
 
+#[test]
+fn the_number_of_threads_does_not_show() {
+    let scratch = scratch();
+    let run = "k.wave --config gpu --grid 64 --stats --format json";
+    let of = |threads: u32| {
+        let said = scratch.out(&format!("{run} --threads {threads} --wvfi t{threads}.wvfi"));
+        let untraced = scratch.out(&format!("{run} --threads {threads}"));
+        (scratch.read(&format!("t{threads}.wvfi")), said, untraced)
+    };
+    let alone = of(1);
+    for threads in 2..=4 {
+        assert!(of(threads) == alone, "{threads} threads");
+    }
+}
+
 /// Instructions that a waveform shows as they retire.
 fn retired(path: &std::path::Path) -> u64 {
     let mut wave = wellen::simple::read(path).unwrap();

@@ -1,15 +1,20 @@
-//! Each latency of `configs/rtl.ron`, changed on the simulator's side alone: the comparison with the RTL as it is fails at the
-//! first instruction that the latency concerns, and names the stage.
+//! Each latency of the core, changed on one side alone, in `configs/rtl.ron` or in the RTL: the comparison fails at the first
+//! instruction that the latency concerns, and names the stage.
 
-use crate::bench::{Case, config, core};
-use crate::directed::kernel;
+use crate::bench::{Case, SMALL_WAVES, config, core, small_config};
+use crate::directed::{self, kernel};
+use std::collections::BTreeMap;
+use std::os::unix::fs::symlink;
+use std::path::Path;
 use wave_sim::config::Config;
 use wave_sim::isa::ExecClass;
-use wave_sim::rtl::{Disagreement, Mode};
+use wave_sim::rtl::{self, Disagreement, Mode, Variant};
 
 /// A parameter, what is around the first instruction that it concerns, that instruction, and the stage that moves.
 struct Latency {
     parameter: String,
+    /// Its name in `wave_core_pkg.sv`.
+    number: String,
     change: Box<dyn Fn(&mut Config)>,
     lines: &'static str,
     first: &'static str,
@@ -40,7 +45,38 @@ fn latency(
     stage: &'static str,
     change: fn(&mut Config),
 ) -> Latency {
-    Latency { parameter: parameter.to_owned(), change: Box::new(change), lines, first, stage }
+    let number = parameter.trim_start_matches("core.").replace('.', "_").to_uppercase();
+    Latency { parameter: parameter.to_owned(), number, change: Box::new(change), lines, first, stage }
+}
+
+impl Latency {
+    /// The first two instructions are of class int: another latency moves the result of the first, another interval the second.
+    fn expected(&self) -> (&'static str, &'static str) {
+        match self.parameter.split_once(" int ") {
+            Some((_, "latency_cycles")) => (FIRST, self.stage),
+            Some(_) => (SECOND, "execute"),
+            None => (self.first, self.stage),
+        }
+    }
+
+    fn case(&self) -> Case {
+        Case::of(&kernel(&format!("{FIRST}\n{SECOND}\nwait\n{}", self.lines)), 8)
+    }
+
+    /// Runs a case whose sides have this latency differently. Gives what is wrong with the report of it.
+    fn wrong(&self, case: &Case, core: &Path) -> Option<String> {
+        let (first, stage) = self.expected();
+        match case.run_on(core, Mode::Cycle) {
+            Err(Disagreement::Differs { stage: moved, report, .. }) => {
+                let told = report.lines().find(|line| line.contains("  only the ")).unwrap_or_default();
+                let right = moved == stage && told.contains(first);
+                (!right).then(|| {
+                    format!("{}: {stage} of `{first}` expected, and not {moved}: {told}\n", self.parameter)
+                })
+            }
+            other => Some(format!("{}: {other:?}\n", self.parameter)),
+        }
+    }
 }
 
 fn latencies() -> Vec<Latency> {
@@ -78,6 +114,7 @@ fn latencies() -> Vec<Latency> {
         let name = class.name();
         all.push(Latency {
             parameter: format!("core.units[].classes[] {name} latency_cycles"),
+            number: format!("{}_LATENCY_CYCLES", name.to_uppercase()),
             change: Box::new(move |c| timing(c, |latency, _| *latency += 1)),
             lines: first,
             first,
@@ -85,6 +122,7 @@ fn latencies() -> Vec<Latency> {
         });
         all.push(Latency {
             parameter: format!("core.units[].classes[] {name} passes"),
+            number: format!("{}_PASSES", name.to_uppercase()),
             change: Box::new(move |c| timing(c, |_, passes| *passes += 1)),
             lines: first,
             first,
@@ -96,6 +134,7 @@ fn latencies() -> Vec<Latency> {
     {
         all.push(Latency {
             parameter: format!("core.units[] {name} lanes"),
+            number: format!("UNIT_{}_LANES", name.to_uppercase()),
             change: Box::new(move |c| {
                 let unit = c.core.units.iter_mut().find(|unit| unit.name == name).expect("the unit");
                 unit.lanes /= 2;
@@ -109,31 +148,88 @@ fn latencies() -> Vec<Latency> {
 }
 
 #[test]
-fn a_latency_of_one_side_alone_fails_at_the_first_instruction_that_it_concerns() {
+fn a_latency_of_the_simulator_alone_fails_at_the_first_instruction_that_it_concerns() {
     let Some(core) = core() else { return };
     let mut wrong = String::new();
-    for Latency { parameter, change, lines, first, stage } in latencies() {
-        let mut case = Case::of(&kernel(&format!("{FIRST}\n{SECOND}\nwait\n{lines}")), 8);
+    for latency in latencies() {
+        let mut case = latency.case();
         case.agrees();
-        change(&mut case.config);
-        // The first ones are of class int: another latency moves the result of the first, another interval the second.
-        let (first, stage) = match parameter.split_once(" int ") {
-            Some((_, "latency_cycles")) => (FIRST, stage),
-            Some(_) => (SECOND, "execute"),
-            None => (first, stage),
-        };
-        match case.run_on(core, Mode::Cycle) {
-            Err(Disagreement::Differs { stage: moved, report, .. }) => {
-                let told = report.lines().find(|line| line.contains("  only the ")).unwrap_or_default();
-                if moved != stage || !told.contains(first) {
-                    wrong +=
-                        &format!("{parameter}: {stage} of `{first}` expected, and not {moved}: {told}\n");
-                }
+        (latency.change)(&mut case.config);
+        wrong += &latency.wrong(&case, core).unwrap_or_default();
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// Numbers that can be changed in one executable have the same name here: no program meets two of them. Every program
+/// meets those of class int and of what comes before the units.
+fn build_of(number: &str) -> &str {
+    let everywhere = ["INT_LATENCY_CYCLES", "INT_PASSES", "UNIT_INT_LANES", "BRANCH_LATENCY_CYCLES"];
+    let before = ["DISPATCHER_", "FETCH_"].iter().any(|block| number.starts_with(block));
+    match number.rsplit('_').next() {
+        _ if before || everywhere.contains(&number) => number,
+        Some(kind) => kind,
+        None => number,
+    }
+}
+
+#[test]
+#[ignore = "builds other executables, which takes minutes: --ignored"]
+fn a_latency_of_the_rtl_alone_fails_at_the_first_instruction_that_it_concerns() {
+    if rtl::skipped() {
+        return;
+    }
+    let mut builds: BTreeMap<String, Vec<Latency>> = BTreeMap::new();
+    for latency in latencies() {
+        builds.entry(build_of(&latency.number).to_owned()).or_default().push(latency);
+    }
+    let mut wrong = String::new();
+    for (name, latencies) in builds {
+        println!("{name}: {} numbers", latencies.len());
+        let directory = tempfile::tempdir().expect("a directory");
+        sources_with(&latencies, directory.path());
+        let variant = Variant { waves: Some(SMALL_WAVES), ..Variant::default() };
+        let mut model = rtl::wave_core(directory.path(), &variant).expect("the sources");
+        // It runs for some hundred cycles.
+        model.arguments.extend(["-MAKEFLAGS", "OPT_FAST=-O0"].map(str::to_owned));
+        let core = rtl::build(&model, &directory.path().join("build")).unwrap_or_else(|e| panic!("{e}"));
+        let mut same = small_config();
+        for latency in &latencies {
+            let case = Case { config: small_config(), ..latency.case() };
+            wrong += &latency.wrong(&case, &core).unwrap_or_default();
+            (latency.change)(&mut same);
+        }
+        // On both sides they are just another machine.
+        for (stresses, lines) in directed::kernels() {
+            let case = Case { config: same.clone(), ..Case::of(&directed::kernel(lines), 29) };
+            if let Err(difference) = case.run_on(&core, Mode::Cycle) {
+                wrong += &format!("{name} on both sides, {stresses}: {difference}\n");
             }
-            other => wrong += &format!("{parameter}: {other:?}\n"),
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// The sources of the RTL in `directory`, with these numbers one higher, or half of them lanes.
+fn sources_with(latencies: &[Latency], directory: &Path) {
+    let original = rtl::directory().canonicalize().expect("the RTL");
+    std::fs::create_dir(directory.join("rtl")).expect("a directory");
+    symlink(original.join("bench"), directory.join("bench")).expect("a link");
+    for entry in std::fs::read_dir(original.join("rtl")).expect("the sources") {
+        let path = entry.expect("a file").path();
+        symlink(&path, directory.join("rtl").join(path.file_name().expect("a name"))).expect("a link");
+    }
+    let package = directory.join("rtl/wave_core_pkg.sv");
+    let mut text = std::fs::read_to_string(&package).expect("the package");
+    for Latency { number, .. } in latencies {
+        let start = format!("  localparam int {number} = ");
+        let (before, rest) = text.split_once(&start).unwrap_or_else(|| panic!("there is no {number}"));
+        let (value, after) = rest.split_once(';').expect("a value");
+        let value: u32 = value.parse().expect("a number");
+        let other = if number.ends_with("_LANES") { value / 2 } else { value + 1 };
+        text = format!("{before}{start}{other};{after}");
+    }
+    std::fs::remove_file(&package).expect("the link");
+    std::fs::write(&package, text).expect("the package");
 }
 
 /// No latency of the core is left out above.

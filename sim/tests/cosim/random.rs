@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use wave_sim::config::Config;
 use wave_sim::rtl::coverage::Coverage;
-use wave_sim::rtl::{self, Agreement, Disagreement, Mode, Trial, Variant};
+use wave_sim::rtl::{Agreement, Disagreement, Mode, Trial, Variant};
 use wave_sim::trace::{How, Recorder, Window};
-use wave_sim::verify::generate::{self, Options, grow};
+use wave_sim::verify::generate;
 
 /// Programs on the core of `configs/rtl.ron`, of the usual size, and short ones; and on the small core.
 const PROGRAMS: u64 = 40;
@@ -22,7 +22,7 @@ fn number(variable: &str, default: u64) -> u64 {
 }
 
 fn run(core: &Path, config: &Config, seed: u64, met: &mut Coverage) -> Result<Agreement, Disagreement> {
-    trial(core, config, seed, Trial::of(config, seed, None), met)
+    trial(core, config, seed, Trial::of(config, seed, false, None), met)
 }
 
 fn trial(
@@ -62,8 +62,7 @@ fn short_random_programs_agree_in_every_cycle() {
     let first = number("WAVE_SIM_SEED", 0);
     let mut met = Coverage::new(&config);
     for seed in first..first + SHORT * number("WAVE_SIM_PROGRAMS", 1) {
-        let options = Options { nodes: 10, pairs: true, max_threads: 24, ..Options::of(&config) };
-        let short = Trial { tree: grow(seed, &options), script: rtl::script(seed, (1, 8)) };
+        let short = Trial::of(&config, seed, true, Some((1, 8)));
         if let Err(difference) = trial(core, &config, seed, short, &mut met) {
             panic!("seed {seed}: {difference}");
         }

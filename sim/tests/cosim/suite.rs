@@ -1,22 +1,22 @@
 //! The programs that look for bugs in the core of 4 wave slots, the short ones first.
 
 use crate::bench::{Case, SMALL_WAVES, script, small_config};
-use crate::directed::{FAULTS, KERNELS, calls_across_the_instruction_cache, kernel};
+use crate::directed::{FAULTS, calls_across_the_instruction_cache, every_register, kernel, kernels};
 use crate::rules;
 use std::path::Path;
-use wave_sim::rtl::Mode;
+use wave_sim::rtl::{Mode, Trial};
 use wave_sim::verify::generate::{self, Options, grow};
 
 /// Cycles that a run may take with a bug beyond twice those without, and those that one which faults may take at all.
 const SLACK: u64 = 2000;
 const UP_TO_A_FAULT: u64 = 40_000;
 
-/// The directed kernels, those that fault, the programs of the rules, and so many random ones, by name and in the order of their records. Each is
-/// given up after twice the cycles that it takes on `core`, which has no bug.
-pub fn suite(core: &Path, seeds: u64) -> Vec<(String, Case)> {
+/// The directed kernels, those that fault, the programs of the rules, and so many long and short random ones, by name and in
+/// the order of their records. Each is given up after twice the cycles that it takes on `core`, which has no bug.
+pub fn suite(core: &Path, long: u64, short: u64) -> Vec<(String, Case)> {
     let config = small_config();
     let mut cases = Vec::new();
-    for (name, lines) in KERNELS {
+    for (name, lines) in kernels() {
         let text = kernel(lines);
         for (form, threads, grid) in
             [("", 29, [1, 1, 1]), (", 12 workgroups", 8, [3, 2, 2]), (", all slots", 32, [2, 1, 1])]
@@ -27,6 +27,8 @@ pub fn suite(core: &Path, seeds: u64) -> Vec<(String, Case)> {
     }
     let case = Case { config: config.clone(), ..Case::of(&calls_across_the_instruction_cache(), 29) };
     cases.push(("calls across the instruction cache".to_owned(), case));
+    let case = Case { config: config.clone(), ..Case::of(&every_register(), 8).grid([7, 1, 1]) };
+    cases.push(("every register".to_owned(), case));
     for (name, lines) in FAULTS {
         let case = Case { config: config.clone(), ..Case::of(&kernel(lines), 29) };
         cases.push(((*name).to_owned(), case));
@@ -34,12 +36,18 @@ pub fn suite(core: &Path, seeds: u64) -> Vec<(String, Case)> {
     for (name, case) in rules::cases(SMALL_WAVES * config.core.wave_width) {
         cases.push((name, Case { config: config.clone(), ..case }));
     }
-    for seed in 0..seeds {
+    for seed in 0..long {
         let options = Options { fault: seed % 5 == 4, ..Options::of(&config) };
         let generate::Case { program, launch, memory } = grow(seed, &options).case();
         let script = if seed % 2 == 0 { script(seed as u32, 1, 6) } else { script(seed as u32, 2, 150) };
         let case = Case { program, launch, memory, script, config: config.clone(), max_cycles: 2_000_000 };
         cases.push((format!("random program {seed}"), case));
+    }
+    for seed in 0..short {
+        let Trial { tree, script } = Trial::of(&config, seed, true, None);
+        let generate::Case { program, launch, memory } = tree.case();
+        let case = Case { program, launch, memory, script, config: config.clone(), max_cycles: 2_000_000 };
+        cases.push((format!("short random program {seed}"), case));
     }
     let mut measured: Vec<(u64, String, Case)> = Vec::new();
     for (name, mut case) in cases {

@@ -1,7 +1,7 @@
 //! What both sides write as retirement traces.
 
 use crate::bench::{Case, config, core, script};
-use crate::directed::{KERNELS, kernel};
+use crate::directed::{kernel, kernels};
 use std::cell::RefCell;
 use std::io;
 use wave_sim::clock::Cycle;
@@ -62,12 +62,12 @@ fn same(name: &str, case: &Case) {
 /// The simulator's records are made from its events, the core's from the steps that it reports: two programs, one format.
 #[test]
 fn the_records_of_the_core_are_those_of_the_simulator() {
-    for (name, text) in KERNELS {
+    for (name, text) in kernels() {
         same(name, &Case::of(&kernel(text), 61));
         same(name, &Case::of(&kernel(text), 24).grid([3, 2, 2]));
     }
     for seed in 0..4 {
-        let Trial { tree, script } = Trial::of(&config(), seed, None);
+        let Trial { tree, script } = Trial::of(&config(), seed, false, None);
         let generate::Case { program, launch, memory } = tree.case();
         let case = Case { program, launch, memory, script, config: config(), max_cycles: 2_000_000 };
         same(&format!("random program {seed}"), &case);

@@ -24,6 +24,9 @@ pub struct CosimArgs {
     /// So many random programs as well
     #[arg(long, value_name = "N", default_value = "0")]
     pub random: u64,
+    /// Short ones, of few instructions and threads: many of them meet more in a second than few long ones
+    #[arg(long, requires = "random")]
+    pub short: bool,
     /// Where all that is random comes from; the first random program
     #[arg(long, value_name = "S", default_value = "1", value_parser = values::integer)]
     pub seed: u64,

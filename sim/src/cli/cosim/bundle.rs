@@ -16,6 +16,7 @@ use std::fmt::Write;
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// What the page of every bundle begins with; a folder with such a page may be replaced.
 const TITLE: &str = "# A difference between the simulator and another core";
@@ -26,6 +27,8 @@ const BEFORE: Cycle = 500;
 const AFTER: Cycle = 200;
 /// Cycles after it that the waveform has.
 const WAVEFORM_AFTER: Cycle = 50;
+/// How long a side that broke off may say nothing while it is traced.
+const PATIENCE: Duration = Duration::from_secs(5);
 /// Instructions of the wave that the report shows of each side.
 const INSTRUCTIONS: u64 = 32;
 
@@ -78,6 +81,12 @@ pub fn write(
     };
     check(path).map_err(|e| vec![e])?;
     let directory = tempfile::Builder::new().prefix(".cosim-").tempdir_in(folder(path)).map_err(unwritten)?;
+    // What has hung once hangs again.
+    let patience = match difference {
+        Disagreement::Broken(_) => cosim.patience.min(PATIENCE),
+        _ => cosim.patience,
+    };
+    let cosim = &Cosim { patience, ..cosim.clone() };
     let bundle = Bundle { bench, failure, cosim, difference, at: directory.path() };
     bundle.fill().map_err(unwritten)?;
     if path.is_dir() {
@@ -141,7 +150,8 @@ impl Bundle<'_> {
             self.command(&format!("--stimulus {folder}/stimulus.bin"))
         );
         if let Some(seed) = self.failure.seed {
-            _ = writeln!(page, "    {}", self.command(&format!("--random 1 --seed {seed}")));
+            let short = if self.bench.args.short { " --short" } else { "" };
+            _ = writeln!(page, "    {}", self.command(&format!("--random 1 --seed {seed}{short}")));
         }
         _ = writeln!(page, "    wave-sim trace diff {folder}/simulator.wvfi {folder}/other.wvfi\n");
         page += "| file | what |\n|---|---|\n";

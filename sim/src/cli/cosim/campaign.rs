@@ -14,8 +14,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-/// Programs of a campaign that have a line each; of more there is the sum only.
+/// Programs of a campaign that have a line each; of more there is the sum only, and what it has come to now and then.
 const LISTED: u64 = 20;
+const REPORTED: u64 = 500;
 /// How long a failing program may be shrunk.
 const SHRINKING: Duration = Duration::from_secs(120);
 /// While it is shrunk, how long the other side may say nothing.
@@ -43,13 +44,17 @@ impl Sum {
     }
 
     fn text(&self, first: u64) -> String {
-        let Sum { programs, faults, cycles, instructions, records } = self;
-        let last = first + programs.saturating_sub(1);
+        let Sum { faults, instructions, records, .. } = self;
         format!(
-            "{programs} random programs, {first} to {last}: no difference\n  \
-             {cycles} cycles compared, {instructions} wave instructions, {records} records; \
-             {faults} programs up to the fault in both\n"
+            "{}; {instructions} wave instructions, {records} records; {faults} programs up to the fault in both\n",
+            self.so_far(first)
         )
+    }
+
+    fn so_far(&self, first: u64) -> String {
+        let Sum { programs, cycles, .. } = self;
+        let last = first + programs.saturating_sub(1);
+        format!("{programs} random programs, {first} to {last}: no difference in {cycles} cycles")
     }
 }
 
@@ -92,6 +97,9 @@ pub fn run(bench: &Bench<'_>, seen: &mut Seen, terminal: &Terminal) -> Ended {
                     Ok(Ok(agreement)) => {
                         sum.add(&agreement);
                         seen.add(&counted);
+                        if sum.programs.is_multiple_of(REPORTED) && sum.programs < args.random {
+                            _ = bar.suspend(|| terminal.out(&format!("{}\n", sum.so_far(seeds.start))));
+                        }
                         if args.random <= LISTED {
                             let Agreement { cycles, instructions, records, fault } = agreement;
                             let end = if fault { ", up to the fault in both" } else { "" };
@@ -125,7 +133,7 @@ pub fn run(bench: &Bench<'_>, seen: &mut Seen, terminal: &Terminal) -> Ended {
 }
 
 fn one(bench: &Bench<'_>, seed: u64, seen: &mut Seen) -> Outcome {
-    let trial = Trial::of(bench.config, seed, bench.args.latency);
+    let trial = Trial::of(bench.config, seed, bench.args.short, bench.args.latency);
     let Case { program, launch, memory } = trial.tree.case();
     bench.compare(&bench.cosim(&program, &launch, &memory, &trial.script), seen)
 }
@@ -137,7 +145,7 @@ fn differs(bench: &Bench<'_>, seed: u64, difference: &Disagreement, terminal: &T
     if exit != Exit::WrongResult {
         return Ok(exit);
     }
-    let trial = Trial::of(bench.config, seed, bench.args.latency);
+    let trial = Trial::of(bench.config, seed, bench.args.short, bench.args.latency);
     let original = trial.tree.case();
     let since = Instant::now();
     let run = |case: &Case| {

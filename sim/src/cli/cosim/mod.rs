@@ -108,6 +108,14 @@ fn check(args: &CosimArgs, config: &Config) -> Result<(), Diagnostic> {
         let message = format!("--core: there is no file `{}`", core.display());
         return Err(Diagnostic::error(message).hint("rtl-tests/README.md says what it has to do"));
     }
+    #[cfg(unix)]
+    if let Some(core) = &args.core {
+        use std::os::unix::fs::PermissionsExt;
+        if std::fs::metadata(core).is_ok_and(|file| file.permissions().mode() & 0o111 == 0) {
+            let message = format!("--core: `{}` is not executable", core.display());
+            return Err(Diagnostic::error(message).hint("`chmod +x` makes a program so"));
+        }
+    }
     if !args.no_bundle {
         bundle::check(&args.bundle)?;
     }

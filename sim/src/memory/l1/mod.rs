@@ -27,7 +27,7 @@ use crate::config::Config;
 use crate::isa::special::Scope;
 use crate::isa::table::{AtomicOp, CacheHint};
 pub use access::{Access, L1Counters, Operation, Reject};
-use mshr::{Mshrs, PendingAtomic, Waiter};
+use mshr::{MshrId, Mshrs, PendingAtomic, Waiter};
 pub use responses::{Response, ResponseKind};
 use responses::{ResponseQueue, Slot};
 use std::collections::VecDeque;
@@ -188,26 +188,26 @@ impl L1 {
             self.counters.hits += 1;
         } else {
             let waiter = Waiter { owner: access.owner, sectors, hint: access.hint, atomic: None };
-            self.wait_for_line(now, access.line, line, frame, waiter, None)?;
+            self.wait_for_line(now, access.line, line, (frame, current), waiter, None)?;
         }
         self.counters.loads += 1;
         Ok(())
     }
 
-    /// Lets a load or an atomic wait for its sectors, and asks for those that no one has asked for yet.
+    /// Lets a load or an atomic wait for its sectors, and asks for those that no one has asked for yet. With where the line is,
+    /// and its miss.
     fn wait_for_line(
         &mut self,
         now: Cycle,
         address: u64,
         line: LineNumber,
-        frame: Option<Frame>,
+        (frame, current): (Option<Frame>, Option<MshrId>),
         waiter: Waiter,
         atomic: Option<&PendingAtomic>,
     ) -> Result<(), Reject> {
         // An atomic holds a place in the queue for its write, so that a reply never waits for room there.
         let places = usize::from(atomic.is_some());
         let valid = frame.map_or(0, |frame| self.valid[frame.index()]);
-        let current = self.mshrs.find(line);
         let outstanding = match current {
             Some(id) if !self.mshrs[id].current => return Err(Reject::Order),
             Some(id) if !self.mshrs.has_room(id) => return Err(Reject::Merge),
@@ -336,7 +336,8 @@ impl L1 {
     ) -> Result<bool, Reject> {
         let sectors = self.geometry.sectors_of(atomic.byte_mask);
         let frame = self.tags.find(line.0, line);
-        let behind_atomic = self.mshrs.find(line).is_some_and(|id| self.mshrs[id].atomics > 0);
+        let current = self.mshrs.find(line);
+        let behind_atomic = current.is_some_and(|id| self.mshrs[id].atomics > 0);
         let waits = match frame {
             Some(frame) if sectors & !self.valid[frame.index()] == 0 && !behind_atomic => {
                 if !self.dirty.writes_back() && self.outgoing_room() == 0 {
@@ -367,7 +368,7 @@ impl L1 {
             _ => {
                 let hint = CacheHint::Cached;
                 let waiter = Waiter { owner: access.owner, sectors, hint, atomic: None };
-                self.wait_for_line(now, access.line, line, frame, waiter, Some(atomic))?;
+                self.wait_for_line(now, access.line, line, (frame, current), waiter, Some(atomic))?;
                 true
             }
         };
@@ -411,7 +412,7 @@ impl L1 {
     }
 
     fn send(&mut self, now: Cycle, request: Request) {
-        if request.byte_mask == 0 {
+        if request.values.is_none() {
             self.counters.requested_sectors += u64::from(request.sectors.count_ones());
         }
         self.outgoing.push_back((now + 1, request));

@@ -3,6 +3,7 @@
 use crate::isa::table::{AtomicOp, CacheHint};
 use crate::memory::geometry::{LineGeometry, LineNumber, copy_bytes};
 use crate::memory::message::{LineData, MAX_LINE_BYTES};
+use crate::memory::tags::position;
 use std::ops::{Index, IndexMut};
 
 /// One outstanding line.
@@ -101,7 +102,7 @@ impl Mshrs {
         if self.searched_count == 0 {
             return None;
         }
-        self.searched.iter().position(|&searched| searched == line.0).map(|i| MshrId(i as u16))
+        position(&self.searched, line.0).map(|i| MshrId(i as u16))
     }
 
     pub(super) fn has_free(&self) -> bool {

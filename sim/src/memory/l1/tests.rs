@@ -18,6 +18,11 @@ pub(super) struct Bench {
     pub(super) closing: u8,
 }
 
+/// A byte of what a write brings.
+pub(super) fn byte(request: &Request, place: usize) -> u8 {
+    request.values.as_ref().expect("a write brings values").data[place]
+}
+
 impl Bench {
     pub(super) fn new(change: impl FnOnce(&mut Config)) -> Bench {
         let mut config = Config::example();
@@ -76,7 +81,7 @@ impl Bench {
 
     /// Answers a read with the byte `value` everywhere.
     pub(super) fn answer(&mut self, request: &Request, value: u8) -> bool {
-        let kind = if request.byte_mask == 0 { ReplyKind::Data } else { ReplyKind::WriteAck };
+        let kind = if request.byte_mask() == 0 { ReplyKind::Data } else { ReplyKind::WriteAck };
         self.l1.accept(
             self.now,
             &Reply {
@@ -227,7 +232,7 @@ fn a_store_during_a_miss_is_neither_lost_nor_overtaken() {
     bench.load(0, 1, 3).unwrap();
     bench.ticks(3);
     let requests = bench.requests();
-    let kinds: Vec<_> = requests.iter().map(|r| r.byte_mask != 0).collect();
+    let kinds: Vec<_> = requests.iter().map(|r| r.byte_mask() != 0).collect();
     assert_eq!(kinds, [false, true, false], "the later load asks again, behind the store");
     assert!(bench.answer(&requests[0], 10));
     bench.tick();
@@ -297,7 +302,7 @@ fn what_changes_a_line_keeps_behind_an_atomic_that_waits_for_it() {
     }
     bench.ticks(2);
     let writes = bench.requests();
-    assert_eq!(writes.iter().map(|w| (w.byte_mask, w.data[0])).collect::<Vec<_>>(), [(0xF, 1), (0xF, 2)]);
+    assert_eq!(writes.iter().map(|w| (w.byte_mask(), byte(w, 0))).collect::<Vec<_>>(), [(0xF, 1), (0xF, 2)]);
     bench.load(0, 1, 5).unwrap();
 }
 

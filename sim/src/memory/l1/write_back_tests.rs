@@ -1,6 +1,6 @@
 //! An L1 that writes back, alone.
 
-use super::tests::Bench;
+use super::tests::{Bench, byte};
 use super::*;
 use crate::config::WritePolicy;
 use crate::memory::RequestKind;
@@ -75,9 +75,9 @@ fn lines_of_a_closing_epoch_leave_one_a_cycle() {
     }
     bench.ticks(20);
     let requests = bench.requests();
-    let lines: Vec<(u64, u128)> = requests.iter().map(|r| (r.line, r.byte_mask)).collect();
+    let lines: Vec<(u64, u128)> = requests.iter().map(|r| (r.line, r.byte_mask())).collect();
     assert_eq!(lines, [(0, 0b11), (128, 0b1), (256, 0b1)]);
-    assert_eq!(&requests[0].data[..3], &[7, 9, 0]);
+    assert_eq!([0, 1, 2].map(|i| byte(&requests[0], i)), [7, 9, 0]);
     for request in &requests {
         assert!(bench.answer(request, 0));
         bench.tick();
@@ -111,7 +111,7 @@ fn what_passes_the_l1_by_comes_behind_the_dirty_bytes() {
     let data = [3; MAX_LINE_BYTES];
     store.access(Operation::Store { byte_mask: 0b1, data: &data }, CacheHint::Uncached, 0, 2).unwrap();
     store.ticks(20);
-    let bytes: Vec<u8> = store.requests().iter().map(|r| r.data[0]).collect();
+    let bytes: Vec<u8> = store.requests().iter().map(|r| byte(r, 0)).collect();
     assert_eq!((bytes, store.l1.dirty_lines()), (vec![7, 3], 0));
     // An atomic of the workgroup whose sector is not known: dirty bytes, its fetch, its result.
     let mut local = bench(|_| {});

@@ -170,28 +170,28 @@ impl Slice {
             sectors: request.sectors,
             data: [0; MAX_LINE_BYTES],
         };
-        let mut written = request.byte_mask;
-        match request.kind {
-            RequestKind::Read => {
+        let mut written = request.byte_mask();
+        match (request.kind, &request.values) {
+            (RequestKind::Read, _) => {
                 self.counters.reads += 1;
                 self.geometry.copy_sectors(&mut reply.data, line_data, request.sectors);
             }
-            RequestKind::Write => {
+            (RequestKind::Write, Some(values)) => {
                 self.counters.writes += 1;
                 reply.kind = ReplyKind::WriteAck;
-                copy_bytes(line_data, &request.data, request.byte_mask);
+                copy_bytes(line_data, &values.data, values.byte_mask);
             }
-            RequestKind::Release => debug_assert!(false, "it touches no frame"),
-            RequestKind::Atomic(op) => {
+            (RequestKind::Atomic(op), Some(values)) => {
                 self.counters.atomics += 1;
                 reply.kind = ReplyKind::AtomicOld;
-                let mask = request.byte_mask;
-                written = apply_atomic(op, mask, &request.data, request.swap, line_data, &mut reply.data);
+                let mask = values.byte_mask;
+                written = apply_atomic(op, mask, &values.data, values.swap, line_data, &mut reply.data);
                 if let Some(atomics) = &mut self.atomics {
                     let (core, line) = (request.core, request.line);
                     atomics.push(PerformedAtomic { core, line, bytes: mask, written });
                 }
             }
+            _ => debug_assert!(false, "a release touches no frame, and the others bring values"),
         }
         if written != 0 {
             self.dirty[i] |= written;

@@ -1,0 +1,28 @@
+//! Kernels written for what they stress.
+
+mod arithmetic;
+mod control;
+mod memory;
+
+use crate::bench::Case;
+pub use arithmetic::every_register;
+pub use control::{FAULTS, calls_across_the_instruction_cache};
+
+/// A kernel around some lines.
+pub fn kernel(lines: &str) -> String {
+    format!(".kernel k\n.registers 32\n.local_memory 2048\n{lines}\nhalt\n.end\n")
+}
+
+/// Both modes, on one wave, an odd number of threads, and a full core; then several workgroups.
+fn agrees(lines: &str) {
+    let text = kernel(lines);
+    for threads in [8, 61, 256] {
+        Case::of(&text, threads).agrees();
+    }
+    Case::of(&text, 24).grid([3, 2, 2]).agrees();
+}
+
+/// The kernels that do not fault, by name.
+pub fn kernels() -> impl Iterator<Item = (&'static str, &'static str)> {
+    [arithmetic::KERNELS, control::KERNELS, memory::KERNELS].into_iter().flatten().copied()
+}
