@@ -197,8 +197,22 @@ pub struct OperandStore {
 
 const IN_ORDER: [u8; MAX_SOURCE_ROWS] = [0, 1, 2, 3, 4, 5];
 
-/// The operand rows of one instruction, in operand order.
-pub type OperandRows<'a> = [&'a [u32]; MAX_SOURCE_ROWS];
+/// The operand rows of one instruction.
+#[derive(Debug, Clone, Copy)]
+pub struct Operands<'a> {
+    /// Rows of `width` lanes, and which of them are the operands, in operand order.
+    from: &'a [u32],
+    places: &'a [u8],
+    width: usize,
+}
+
+impl<'a> Operands<'a> {
+    /// The operands in their order.
+    #[inline]
+    pub fn iter(self) -> impl Iterator<Item = &'a [u32]> {
+        self.places.iter().map(move |&place| &self.from[usize::from(place) * self.width..][..self.width])
+    }
+}
 
 impl OperandStore {
     /// Room for every collector of a scheduler, with rows of `width` lanes.
@@ -227,23 +241,19 @@ impl OperandStore {
     /// The operand rows of an instruction that leaves its collector: `base` is its wave's first row in
     /// `registers`.
     #[inline]
-    pub fn rows<'a>(
+    pub fn operands<'a>(
         &'a self,
         collector: &Collector,
-        op: &MicroOp,
+        op: &'a MicroOp,
         registers: &'a [u32],
         base: usize,
-    ) -> OperandRows<'a> {
+    ) -> Operands<'a> {
         // Where they are kept they lie in their order, else by register.
         let (places, from) = match collector.kept {
             None => (&op.sources, &registers[base * self.width..]),
             Some(place) => (&IN_ORDER, &self.rows[usize::from(place) * MAX_SOURCE_ROWS * self.width..]),
         };
-        let mut rows: OperandRows = [&[]; MAX_SOURCE_ROWS];
-        for (row, &place) in rows.iter_mut().zip(places).take(usize::from(op.source_rows)) {
-            *row = &from[usize::from(place) * self.width..][..self.width];
-        }
-        rows
+        Operands { from, places: &places[..usize::from(op.source_rows)], width: self.width }
     }
 
     /// Frees the place of an instruction that has left its collector.

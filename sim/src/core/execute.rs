@@ -3,7 +3,7 @@
 use super::collector::{Collector, Waiting};
 use super::lsu::Retired;
 use super::probe::{Event, Probe, Results, Stage};
-use super::uop::{Kind, MicroOp, MicroOps};
+use super::uop::{Kind, MAX_SOURCE_ROWS, MicroOp, MicroOps};
 use super::writeback::{MAX_RESULT_ROWS, WritePorts};
 use super::{Core, Scheduler};
 use crate::alu::{self, FRAGMENT_ROWS, LaneContext};
@@ -120,8 +120,8 @@ impl Core {
                         self.lsu_turn = if scheduler + 1 < self.schedulers.len() { scheduler + 1 } else { 0 };
                         let base = self.slot_rows(collector.slot());
                         let operands = &self.schedulers[scheduler].operands;
-                        let rows = operands.rows(&collector, op, &self.registers, base);
-                        self.lsu.accept(&collector, op, memory, &rows);
+                        let operands = operands.operands(&collector, op, &self.registers, base);
+                        self.lsu.accept(&collector, op, memory, operands);
                         None
                     }
                     _ => self.start_unit(now, scheduler, &collector, op),
@@ -231,7 +231,9 @@ impl Core {
             alu::mma_compute(self.host, collector.mask, a, b, &mut sums[..size]);
             return;
         }
-        let rows = self.schedulers[scheduler].operands.rows(collector, op, &self.registers, base);
+        let operands = self.schedulers[scheduler].operands.operands(collector, op, &self.registers, base);
+        let mut rows: [&[u32]; MAX_SOURCE_ROWS] = [&[]; MAX_SOURCE_ROWS];
+        rows.iter_mut().zip(operands.iter()).for_each(|(row, operand)| *row = operand);
         let rows = &rows[..usize::from(op.source_rows)];
         if op.class == ExecClass::IntDiv {
             let zeros = alu::zero_lanes(rows[1]) & collector.mask;

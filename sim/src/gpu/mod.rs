@@ -154,7 +154,7 @@ impl<'a> Gpu<'a> {
         self.memory.set_jitter(options.jitter);
         self.memory.record_atomics(P::ON);
         self.memory.record_hops(P::ON && probe.wants_hops());
-        let threads = if P::ON { 1 } else { options.threads.clamp(1, config.cores as usize) };
+        let threads = if P::ON { 1 } else { team::useful_threads(options.threads, config.cores) };
         let mut run = Run::new(self, launch, options, &ops, occupancy, threads);
         let before = run.before;
         let ended = Team::with(threads, &ops, |team| run.run_to_end(options, team, &ops, probe, progress));

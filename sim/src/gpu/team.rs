@@ -19,6 +19,11 @@ const WORTH_SHARING: usize = 4;
 /// Groups for each thread: they differ in how long they take.
 const GROUPS_PER_THREAD: usize = 8;
 
+/// Of some threads, as many as a machine of so many cores has work for; at least one.
+pub fn useful_threads(threads: usize, cores: u32) -> usize {
+    threads.min(cores as usize / WORTH_SHARING).max(1)
+}
+
 /// Cores that one thread runs.
 #[derive(Debug)]
 struct Group {

@@ -7,7 +7,7 @@ pub mod local;
 mod pattern;
 
 use super::Core;
-use super::collector::{Collector, OperandRows};
+use super::collector::{Collector, Operands};
 use super::probe::{MemoryEvent, Probe};
 use super::release::Epoch;
 use super::uop::{MAX_SOURCE_ROWS, MicroOp, MicroOps};
@@ -96,7 +96,7 @@ impl Lsu {
     }
 
     /// Takes an instruction from its collector, with its operand rows.
-    pub fn accept(&mut self, collector: &Collector, op: &MicroOp, memory: MemoryOp, rows: &OperandRows) {
+    pub fn accept(&mut self, collector: &Collector, op: &MicroOp, memory: MemoryOp, operands: Operands) {
         let width = self.width;
         let index = self.free.pop().unwrap_or_else(|| {
             self.instructions.push(MemoryInstruction {
@@ -127,10 +127,10 @@ impl Lsu {
         instruction.returns = op.destination_rows > 0;
         // The fragment of a tile is in the field that holds no register: rs2 of a store, rd of a load.
         instruction.fragment = if op.inst.op == Op::MmaStoreC { op.inst.rs2 } else { op.inst.rd };
-        for (i, row) in rows[..usize::from(op.source_rows)].iter().enumerate() {
-            instruction.inputs[i * width..][..width].copy_from_slice(row);
+        for (input, operand) in instruction.inputs.chunks_exact_mut(width).zip(operands.iter()) {
+            input.copy_from_slice(operand);
         }
-        instruction.pattern = Pattern::of(memory, collector.mask, rows[0]);
+        instruction.pattern = Pattern::of(memory, collector.mask, &instruction.inputs[..width]);
         self.queue.push_back(index);
     }
 
