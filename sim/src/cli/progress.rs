@@ -14,6 +14,16 @@ pub fn counting(what: &str) -> ProgressBar {
     bar.with_style(ProgressStyle::with_template(&template).unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
+/// Says for how long there has been nothing to see, and why; on a terminal only.
+pub fn waiting(why: &str) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
+    let style = ProgressStyle::with_template("{elapsed_precise}  {msg}");
+    let bar =
+        bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar())).with_message(why.to_owned());
+    bar.enable_steady_tick(PATIENCE);
+    bar
+}
+
 /// A bar for the runs of a session, if they are several, and one for the workgroups of a launch.
 #[derive(Debug)]
 pub struct Progress {

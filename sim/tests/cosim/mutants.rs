@@ -5,6 +5,7 @@
 
 use crate::bench::{SMALL_WAVES, executable, root};
 use crate::campaign::{Mutants, Verdict};
+use crate::rules;
 use crate::suite::suite;
 use wave_sim::rtl::{self, Disagreement, Mode, Variant};
 
@@ -75,6 +76,10 @@ const BUGS: &[(u32, &str)] = &[
     (170, "one return entry less"),
 ];
 
+/// Bugs that take more waves than the small core has: the program of a rule finds them on the other one
+/// (`rules::the_program_of_each_rule_finds_its_bugs`).
+const OF_MANY_WAVES: &[u32] = &[170];
+
 /// Random programs that are tried at most.
 const SEEDS: u64 = 60;
 
@@ -93,6 +98,7 @@ fn the_list_has_every_bug_of_the_sources() {
     planted.dedup();
     let listed: Vec<u32> = BUGS.iter().map(|&(number, _)| number).collect();
     assert_eq!(planted, listed);
+    assert!(OF_MANY_WAVES.iter().all(|&bug| rules::finds(bug)));
 }
 
 #[test]
@@ -103,7 +109,7 @@ fn every_planted_bug_is_found() {
     let cases = suite(&core, SEEDS, 0);
     let mut table = "| bug | what it does | found by | cycle | at |\n|---|---|---|---|---|\n".to_owned();
     let mut survivors = Vec::new();
-    for &(number, what) in BUGS {
+    for &(number, what) in BUGS.iter().filter(|(number, _)| !OF_MANY_WAVES.contains(number)) {
         let argument = format!("+bug={number}");
         let found = cases.iter().find_map(|(name, case)| {
             let difference = case.run_with(&core, Mode::Cycle, &[&argument]).err()?;

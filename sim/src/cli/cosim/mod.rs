@@ -6,6 +6,7 @@ mod campaign;
 mod speed;
 
 use super::inputs::{self, Input};
+use super::progress;
 use super::terminal::{Terminal, reason};
 use super::{Ended, Exit};
 use crate::clock::Cycle;
@@ -145,7 +146,9 @@ fn build(args: &CosimArgs, config: &Config) -> Result<PathBuf, Vec<Diagnostic>> 
 fn executable(args: &CosimArgs, variant: &Variant) -> Result<PathBuf, Vec<Diagnostic>> {
     let directory = rtl::directory();
     let target = args.build_dir.clone().unwrap_or_else(|| directory.join("../target/rtl"));
+    let waiting = progress::waiting("building the core with Verilator; the next run has it already");
     let built = rtl::wave_core(&directory, variant).and_then(|model| rtl::build(&model, &target));
+    waiting.finish_and_clear();
     built.map_err(|error| {
         let hint = "or give `--core EXECUTABLE`, which rtl-tests/README.md describes";
         vec![Diagnostic::error(error.to_string()).hint(hint)]

@@ -81,6 +81,11 @@ pub fn cases(threads: u32) -> impl Iterator<Item = (String, Case)> {
     fit.map(|rule| (format!("rule {}", rule.name), rule.case()))
 }
 
+/// The program of a rule finds this planted bug, on the core of all wave slots.
+pub fn finds(bug: u32) -> bool {
+    rules().any(|rule| rule.bugs.contains(&bug))
+}
+
 /// The names of the rules in the book.
 fn numbered() -> Vec<String> {
     let book = std::fs::read_to_string(root().join("docs/pipeline.md")).expect("the book");
