@@ -38,11 +38,13 @@ step() { printf '\n== %s\n' "$*"; "$@"; }
 if cargo fmt --version >/dev/null 2>&1; then step cargo fmt --check; fi
 if cargo clippy --version >/dev/null 2>&1; then step cargo clippy --workspace --all-targets --quiet -- -D warnings; fi
 step cargo test --workspace --quiet
-# The README's command, and the figures in the book: they are those of the machine as it is. The tests have just built
-# this executable; a release build says the same (results do not depend on the profile) and costs minutes more.
-step cargo run --quiet -- --config configs/gpu.ron --size small
+# The README's command, and the figures in the book: they are those of the machine as it is. With the executable that the
+# tests have just built; a release build says the same (results do not depend on the profile) and costs minutes more, as
+# does `cargo run`, which builds once more with the features of no test.
+program="${CARGO_TARGET_DIR:-target}/debug/wave-sim"
+step "$program" --config configs/gpu.ron --size small
 measured="$(mktemp -d)"
 printf '\n== docs/measure\n'
-cargo run --quiet -- measure --config configs/gpu.ron --save "$measured" >"$measured/gpu.txt"
+"$program" measure --config configs/gpu.ron --save "$measured" >"$measured/gpu.txt"
 diff -r docs/measure "$measured"
 rm -r "$measured"

@@ -6,7 +6,7 @@
 #   on    host instructions of a run that writes the binary retirement trace, over those of one that writes none
 #   time  the same in seconds, of runs in turn, the best of each; the kernels in their full size
 #
-# Host instructions are counted by callgrind and the same on every host; it does not see what the kernel of the host does to
+# Runs that are compared simulate on one thread, as those that are watched do. Host instructions are counted by callgrind and the same on every host; it does not see what the kernel of the host does to
 # write the file, which the time has. Needs valgrind and Python 3; builds two release programs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -30,11 +30,11 @@ ratio() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.4f", a / b }'; }
 
 printf '%-12s %9s %9s %9s %14s\n' kernel off on time 'trace bytes'
 for kernel in ${KERNELS:-sgemm reduction spmv histogram}; do
-    small=("$kernel" --config gpu.ron --size small)
+    small=("$kernel" --config gpu.ron --size small --threads 1)
     off=$(host_instructions "$program" "${small[@]}")
     without=$(host_instructions "$bare" "${small[@]}")
     on=$(host_instructions "$program" "${small[@]}" --wvfi "$folder/t.wvfi")
-    full=("$program" "$kernel" --config gpu.ron)
+    full=("$program" "$kernel" --config gpu.ron --threads 1)
     : >"$folder/off" >"$folder/on"
     for _ in 1 2 3 4 5; do
         seconds "${full[@]}" >>"$folder/off"

@@ -25,7 +25,7 @@ VALUES = [
     (re.compile(r"\n *let before = P::ACCOUNT\.then\([^;]*;"), ""),
     # What is only done without an observer stays.
     (re.compile(r"!P::ON && "), ""),
-    (re.compile(r"record_(atomics|hops)\([^;]*\);"), r"record_\1(false);"),
+    (re.compile(r"self\.memory\.record_(atomics|hops)\([^;]*\);"), r"self.memory.record_\1(false);"),
 ]
 LEFT = re.compile(r"P::(ON|STALLS|ACCOUNT)\b|\bprobe\.|\bhops\.push|= &mut self\.atomics\b")
 
