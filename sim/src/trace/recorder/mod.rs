@@ -14,7 +14,7 @@ use super::trigger::{Gate, Trigger};
 use crate::clock::Cycle;
 use crate::config::{Config, config_hash};
 use crate::core::collector::Waiting;
-use crate::core::probe::{Event, Going, Hop, IssueStall, Issued, MemoryEvent, Probe, Results};
+use crate::core::probe::{Event, Going, Hop, IssueStall, Issued, MemoryEvent, Observer, Results};
 use crate::core::wave::SlotMask;
 use crate::isa::WORD_BYTES;
 use crate::program::{Launch, Program};
@@ -155,15 +155,17 @@ impl<'s> Recorder<'s> {
         if let (How::Fault, Some(gate)) = (how, &mut self.gate) {
             gate.fault(cycle);
         }
-        self.flush(cycle + 1);
+        self.flush(cycle);
         for core in &mut self.cores {
             // Other cores may have gone on for some cycles after one has faulted.
-            let late = core.take_all().into_iter().map(|record| (None, record));
+            let (done, late): (Vec<_>, Vec<_>) =
+                core.take_all().into_iter().partition(|record| record.cycle <= cycle);
+            let late = late.into_iter().map(|record| (None, record));
             let flights = core.slots.iter_mut().flat_map(|state| state.flight.drain(..));
             let flights = flights.map(|flight| (flight.waits, flight.land()));
             let begun = flights.chain(late).filter(|(_, record)| record.stage(StageField::Issue) <= cycle);
             let open: Vec<_> = begun.map(|(waits, record)| still_open(record, waits, cycle)).collect();
-            open.into_iter().for_each(|record| core.add(record));
+            done.into_iter().chain(open).for_each(|record| core.add(record));
         }
         self.flush(Cycle::MAX);
         if let Some(gate) = &mut self.gate {
@@ -225,9 +227,10 @@ impl<'s> Recorder<'s> {
     }
 }
 
-impl Probe for Recorder<'_> {
-    const ON: bool = true;
-    const STALLS: bool = true;
+impl Observer for Recorder<'_> {
+    fn wants_stalls(&self) -> bool {
+        true
+    }
 
     fn step(&mut self, event: Event) {
         self.cores[event.core as usize].step(event);
