@@ -3,7 +3,7 @@
 use super::Exit;
 use super::args::{MachineArgs, RunArgs};
 use super::progress::Progress;
-use super::traces::{self, TraceFiles};
+use super::traces::{self, Finished, TraceFiles};
 use super::work::Work;
 use crate::clock::Cycle;
 use crate::config::Config;
@@ -43,7 +43,17 @@ pub fn run_options(args: &MachineArgs) -> RunOptions {
     }
 }
 
-/// Runs every launch; gives what became of them and device memory.
+/// What became of a run.
+pub struct Executed {
+    /// Its launches, and how it ended.
+    pub run: Run,
+    /// Device memory.
+    pub memory: Vec<u8>,
+    /// Why the files that were asked for are not there: the window has nothing of the run.
+    pub missed: Option<Diagnostic>,
+}
+
+/// Runs every launch.
 ///
 /// # Errors
 /// If a trace file cannot be written.
@@ -52,16 +62,17 @@ pub fn execute(
     args: &RunArgs,
     config: &Config,
     progress: &mut Progress,
-) -> Result<(Run, Vec<u8>), Vec<Diagnostic>> {
+) -> Result<Executed, Vec<Diagnostic>> {
     let nothing = Outcome::Ended(Verification::Nothing);
     let mut run = Run { name: work.name.clone(), steps: Vec::new(), outcome: nothing, races: None };
     // A trace is in the order of cycles only if all cores keep step.
     let options = RunOptions { every_cycle: args.output.trace, ..run_options(&args.machine) };
     let width = config.core.wave_width;
-    let collector = args.traces.report.is_some().then(|| Collector::new(config, &work.program));
-    let capture = collector.as_ref().map(|collector| collector.capture(args.traces.is_windowed()));
+    let traces = args.traces.of_kernel(&work.name);
+    let collector = traces.report.is_some().then(|| Collector::new(config, &work.program));
+    let capture = collector.as_ref().map(|collector| collector.capture(traces.is_windowed()));
     let (sink, captured) = capture.unzip();
-    let mut watch = match traces::open(&args.traces, config, sink)? {
+    let mut watch = match traces::open(&traces, config, sink)? {
         Some((recorder, files)) => match collector.zip(captured) {
             Some((collector, captured)) => Watch::Report(Box::new((collector, recorder)), files, captured),
             None => Watch::Files(recorder, files),
@@ -112,18 +123,26 @@ pub fn execute(
             }
         }
     }
-    let mut report = None;
+    let (mut report, mut missed) = (None, None);
     match watch {
         // Nobody is left to tell if the trace cannot be written.
         Watch::Issue(trace) => _ = trace.finish(),
         Watch::Races(races) => run.races = Some(races.finish()),
         // What was refused has no trace: the files go as they came.
         Watch::Files(..) | Watch::Report(..) if matches!(run.outcome, Outcome::Refused(_)) => {}
-        Watch::Files(recorder, files) => _ = files.finish(recorder, how.0, how.1, &how.2)?,
+        Watch::Files(recorder, files) => {
+            if let Finished::Missed(why) = files.finish(recorder, how.0, how.1, &how.2)? {
+                missed = Some(why);
+            }
+        }
         Watch::Report(both, files, captured) => {
             let (collector, recorder) = *both;
-            let file = files.finish(recorder, how.0, how.1, &how.2)?;
-            report = file.map(|file| (file, collector.finish(&mut gpu, &captured)));
+            match files.finish(recorder, how.0, how.1, &how.2)? {
+                Finished::Written(file) => {
+                    report = file.map(|file| (file, collector.finish(&mut gpu, &captured)));
+                }
+                Finished::Missed(why) => missed = Some(why),
+            }
         }
         Watch::Nobody => {}
     }
@@ -137,7 +156,7 @@ pub fn execute(
     {
         traces::write_report(file, &page(config, &work.program, &run, &gathered))?;
     }
-    Ok((run, memory))
+    Ok(Executed { run, memory, missed })
 }
 
 fn step(

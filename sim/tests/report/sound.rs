@@ -161,8 +161,8 @@ fn a_run_that_is_interrupted_leaves_a_report_that_says_so() {
 fn wrong_use_is_said_before_anything_runs() {
     let scratch = Scratch::with(&[("e.wave", ENDLESS)]);
     for (arguments, says) in [
-        ("saxpy reduction --report r.html", "--report is for one kernel, and 2 are to run"),
-        ("--report r.html", "--report is for one kernel"),
+        ("saxpy reduction --report r.html", "--report: one file of this name, and 2 kernels are to run"),
+        ("--report r.html", "--report: one file of this name"),
         ("e.wave --report no/r.html", "there is no folder `no`"),
         ("e.wave --report .", "it is a directory"),
         ("e.wave --report r.html --trace", "--trace and --report both watch the run"),

@@ -1,19 +1,21 @@
-//! The trace files of a run: flags, temporary names, the window, and Ctrl-C.
+//! The trace files of a run: their temporary names, what became of the window, and Ctrl-C.
+
+mod flags;
 
 use super::args::TraceArgs;
 use super::files::{self, Streamed};
 use crate::config::Config;
 use crate::diagnostic::Diagnostic;
-use crate::isa::WORD_BYTES;
 use crate::trace::recorder::header;
 use crate::trace::view::kanata::Kanata;
 use crate::trace::view::perfetto::Perfetto;
 use crate::trace::view::signals::{Signals, tree};
 use crate::trace::view::waves::{Fst, Vcd};
 use crate::trace::{Behind, Form, How, Recorder, Sink, Trigger, When, Window, Writer};
+pub use flags::{WaveRange, trigger, wave_range};
 use std::io::{self, BufWriter, Write};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -22,143 +24,21 @@ const REPORT: &str = "--report";
 /// Exit code of a process that Ctrl-C ended at once.
 const INTERRUPTED: i32 = 130;
 
-/// Waves that `--waves` names: workgroups by their linear index, and waves of each.
-pub type WaveRange = (Range<u64>, Range<u64>);
-
-/// Reads `G`, `G-H`, `G:W` or `G-H:W-V`.
-///
-/// # Errors
-/// A sentence on what is wrong with it.
-pub fn wave_range(text: &str) -> Result<WaveRange, String> {
-    let range = |text: &str| -> Result<Range<u64>, String> {
-        let (first, last) = text.split_once('-').unwrap_or((text, text));
-        let (first, last) = (super::values::integer(first)?, super::values::integer(last)?);
-        if last < first {
-            return Err(format!("{first}-{last} ends before it begins"));
-        }
-        Ok(first..last.saturating_add(1))
-    };
-    match text.split_once(':') {
-        Some((workgroups, waves)) => Ok((range(workgroups)?, range(waves)?)),
-        None => Ok((range(text)?, 0..u64::MAX)),
-    }
-}
-
-/// Cycles around a trigger that are kept where no flag says.
-const AROUND: u64 = 1000;
-
-/// Reads `pc=P`, `fault` or `stall>N`.
-///
-/// # Errors
-/// A sentence on what is wrong with it.
-pub fn trigger(text: &str) -> Result<When, String> {
-    if text == "fault" {
-        return Ok(When::Fault);
-    }
-    if let Some(pc) = text.strip_prefix("pc=") {
-        let pc = super::values::integer32(pc)?;
-        if !pc.is_multiple_of(WORD_BYTES) {
-            return Err(format!("no instruction begins at pc {pc}: words have {WORD_BYTES} bytes"));
-        }
-        return Ok(When::Pc(pc));
-    }
-    match text.strip_prefix("stall>") {
-        Some(cycles) => super::values::integer(cycles).map(When::Stall),
-        None => Err("it is pc=P, fault or stall>N, such as pc=0x40 or 'stall>100'".to_owned()),
-    }
-}
-
 /// The form of a trace with this name: text if it ends in `.txt`.
 pub fn form_of(path: &Path) -> Form {
     if path.extension().is_some_and(|e| e == "txt") { Form::Text } else { Form::Binary }
 }
 
-impl TraceArgs {
-    /// The files to write, each with its flag.
-    fn files(&self) -> impl Iterator<Item = (&'static str, &PathBuf)> {
-        let files = [
-            ("--wvfi", &self.wvfi),
-            ("--kanata", &self.kanata),
-            ("--perfetto", &self.perfetto),
-            ("--vcd", &self.vcd),
-            ("--fst", &self.fst),
-            (REPORT, &self.report),
-        ];
-        files.into_iter().filter_map(|(flag, path)| Some((flag, path.as_ref()?)))
-    }
+static INTERRUPT: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
-    /// The first flag that asks for a file.
-    pub fn flag(&self) -> Option<&'static str> {
-        self.files().next().map(|(flag, _)| flag)
-    }
-
-    /// True if the user has named a window.
-    pub fn is_windowed(&self) -> bool {
-        self.window() != Window::ALL
-    }
-
-    fn window(&self) -> Window {
-        Window {
-            cycles: self.from_cycle.unwrap_or(0)..self.to_cycle.unwrap_or(u64::MAX),
-            waves: self.waves.clone(),
-        }
-    }
-
-    fn trigger(&self) -> Option<Trigger> {
-        self.trigger.map(|when| Trigger {
-            when,
-            before: self.trigger_before.unwrap_or(AROUND),
-            after: self.trigger_after.unwrap_or(AROUND),
-        })
-    }
-
-    /// What is wrong with the flags, whatever is run.
-    pub fn check(&self) -> Vec<Diagnostic> {
-        let mut wrong = Vec::new();
-        let window = [
-            ("--from-cycle", self.from_cycle.is_some()),
-            ("--to-cycle", self.to_cycle.is_some()),
-            ("--waves", !self.waves.is_empty()),
-            ("--trigger", self.trigger.is_some()),
-        ];
-        if self.flag().is_none()
-            && let Some((flag, _)) = window.iter().find(|(_, given)| *given)
-        {
-            let message = format!("{flag} is the window of a trace file, and none is written");
-            wrong.push(Diagnostic::error(message).hint("--wvfi FILE writes one"));
-        }
-        let around = [
-            ("--trigger-before", self.trigger_before.is_some()),
-            ("--trigger-after", self.trigger_after.is_some()),
-        ];
-        if self.trigger.is_none()
-            && let Some((flag, _)) = around.iter().find(|(_, given)| *given)
-        {
-            let message = format!("{flag} counts cycles around a trigger, and there is none");
-            wrong.push(
-                Diagnostic::error(message)
-                    .hint("--trigger pc=0x40, --trigger fault or --trigger 'stall>100'"),
-            );
-        }
-        let Range { start, end } = self.window().cycles;
-        if start >= end {
-            wrong.push(Diagnostic::error(format!("--to-cycle: {end} is not after --from-cycle, {start}")));
-        }
-        let files: Vec<_> = self.files().collect();
-        for (n, (flag, path)) in files.iter().enumerate() {
-            if let Some((other, _)) = files[..n].iter().find(|(_, before)| before == path) {
-                let message = format!("{other} and {flag} both write to `{}`", path.display());
-                wrong.push(Diagnostic::error(message));
-            }
-        }
-        wrong
-    }
+/// True if Ctrl-C has ended a run whose files are written.
+pub fn is_interrupted() -> bool {
+    INTERRUPT.get().is_some_and(|flag| flag.load(Ordering::Relaxed))
 }
 
 /// Set by Ctrl-C while files are written; once more ends the process.
 fn interrupt() -> Arc<AtomicBool> {
-    static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();
-    let flag = FLAG.get_or_init(|| {
+    let flag = INTERRUPT.get_or_init(|| {
         let flag = Arc::new(AtomicBool::new(false));
         let seen = flag.clone();
         // Without a handler Ctrl-C ends the process as ever.
@@ -227,18 +107,26 @@ fn sink(flag: &str, to: &Streamed, config: &Config) -> io::Result<Box<dyn Sink>>
     })
 }
 
+/// What has become of the files of a run.
+pub enum Finished {
+    /// They have their names. What is left to write is the report, if there is one.
+    Written(Option<Streamed>),
+    /// There are none: the window has nothing of the run, or its trigger has not fired.
+    Missed(Diagnostic),
+}
+
 impl TraceFiles {
-    /// Completes the files and gives them their names. What is left to write is the report, if there is one.
+    /// Completes the files and gives them their names.
     ///
     /// # Errors
-    /// If a file cannot be written, or the window has nothing of the run.
+    /// If a file cannot be written.
     pub fn finish(
         self,
         recorder: Recorder<'_>,
         how: How,
         cycle: u64,
         message: &str,
-    ) -> Result<Option<Streamed>, Vec<Diagnostic>> {
+    ) -> Result<Finished, Vec<Diagnostic>> {
         let recorded = match recorder.finish(how, cycle, message) {
             Ok(recorded) => recorded,
             Err((flag, error)) => {
@@ -254,7 +142,7 @@ impl TraceFiles {
                 When::Fault => "no trace was written; without --trigger there is one of the whole run",
                 When::Stall(_) => "no trace was written; `wave-sim trace stats` says where instructions wait",
             };
-            return Err(vec![Diagnostic::error(message).hint(hint)]);
+            return Ok(Finished::Missed(Diagnostic::error(message).hint(hint)));
         }
         if recorded.records == 0 && self.window != Window::ALL {
             let Range { start, end } = self.window.cycles;
@@ -268,12 +156,12 @@ impl TraceFiles {
                 ),
             };
             let hint = "no trace was written; `wave-sim trace stats` says what waves and cycles a trace has";
-            return Err(vec![Diagnostic::error(message).hint(hint)]);
+            return Ok(Finished::Missed(Diagnostic::error(message).hint(hint)));
         }
         for (flag, file) in self.files {
             file.persist(flag)?;
         }
-        Ok(self.report)
+        Ok(Finished::Written(self.report))
     }
 }
 
