@@ -10,7 +10,7 @@ use crate::clock::{Cycle, NEVER};
 use crate::isa::Scope;
 use crate::isa::table::MemoryOp;
 pub use crate::memory::{Hop, HopKind};
-use crate::memory::{L1Counters, MemoryCounters};
+use crate::memory::{L1Counters, MemoryCounters, MemorySystem};
 use crate::stats::{CoreCounters, SlotUse};
 use std::ops::ControlFlow;
 
@@ -268,8 +268,9 @@ pub trait Probe {
         NEVER
     }
 
-    /// A sample, in the cycle asked for, and once more where a launch ends without a fault.
-    fn sample(&mut self, _: &Sample) {}
+    /// A sample, in the cycle asked for, and once more where a launch ends without a fault; with the memory side, for what
+    /// each part of it did since it was made.
+    fn sample(&mut self, _: &Sample, _: &MemorySystem) {}
 
     /// All that happens before this cycle has been reported. The run stops if the observer says so.
     fn advanced(&mut self, _: Cycle) -> ControlFlow<()> {
@@ -361,9 +362,9 @@ impl<A: Probe, B: Probe> Probe for (&mut A, &mut B) {
         self.0.sample_at().min(self.1.sample_at())
     }
 
-    fn sample(&mut self, sample: &Sample) {
-        self.0.sample(sample);
-        self.1.sample(sample);
+    fn sample(&mut self, sample: &Sample, memory: &MemorySystem) {
+        self.0.sample(sample, memory);
+        self.1.sample(sample, memory);
     }
 
     fn advanced(&mut self, cycle: Cycle) -> ControlFlow<()> {

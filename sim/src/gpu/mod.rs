@@ -159,7 +159,7 @@ impl<'a> Gpu<'a> {
         let before = run.before;
         let ended = Team::with(threads, &ops, |team| run.run_to_end(options, team, &ops, probe, progress));
         if P::ON && !matches!(ended, Err(RunError::Fault(_))) {
-            probe.sample(&run.sample());
+            probe.sample(&run.sample(), run.memory);
         }
         let end = match ended {
             Ok(end) => end,
@@ -316,7 +316,7 @@ impl<'m> Run<'m> {
         loop {
             let now = self.now;
             if P::ON && probe.sample_at() == now {
-                probe.sample(&self.sample());
+                probe.sample(&self.sample(), self.memory);
             }
             let to = (now + self.quantum).min(last).min(if P::ON { probe.sample_at() } else { NEVER });
             let quantum = Quantum { from: now, to, everything: options.every_cycle };

@@ -178,20 +178,3 @@ fn wrong_use_is_said_before_anything_runs() {
     assert!(late.err.contains("--from-cycle: 99999999 is past the run"), "{}", late.err);
     assert!(!scratch.path("r.html").exists());
 }
-
-#[test]
-fn a_window_chooses_what_the_pipeline_shows_and_nothing_else() {
-    let whole = report("reduction --size small --config tiny");
-    let window =
-        report("reduction --size small --config tiny --from-cycle 2000 --to-cycle 7000 --waves 0-100:1");
-    let shown = window.page.table("figure#pipeline-first .data table");
-    assert!(shown.numbers("end").iter().all(|end| (2000..7000).contains(end)), "{:?}", shown.numbers("end"));
-    assert!(shown.rows.len() > 10 && shown.rows.iter().all(|row| row[0].ends_with("wave 1")));
-    let wide = report("reduction --size small --config tiny --from-cycle 2000 --to-cycle 7000");
-    for page in [&window.page, &wide.page] {
-        assert!(page.all("figure#pipeline-later").is_empty());
-    }
-    for table in ["figure#issue-slots table", "table.counters", "table.statistics"] {
-        assert_eq!(whole.page.table(table).rows, window.page.table(table).rows, "{table}");
-    }
-}

@@ -4,6 +4,7 @@ use crate::cli::args::TraceArgs;
 use crate::cli::{files, values};
 use crate::diagnostic::Diagnostic;
 use crate::isa::WORD_BYTES;
+use crate::report::scope::Scope;
 use crate::trace::{Trigger, When, Window};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -74,9 +75,10 @@ impl TraceArgs {
         self.files().next().map(|(flag, _)| flag)
     }
 
-    /// True if the user has named a window.
-    pub fn is_windowed(&self) -> bool {
-        self.window() != Window::ALL
+    /// The part of the run that a report is about, but for a trigger.
+    pub fn scope(&self) -> Scope {
+        let Window { cycles, waves } = self.window();
+        Scope { cycles, of_waves: !waves.is_empty(), around: None }
     }
 
     pub fn window(&self) -> Window {

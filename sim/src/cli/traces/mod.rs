@@ -107,6 +107,23 @@ fn sink(flag: &str, to: &Streamed, config: &Config) -> io::Result<Box<dyn Sink>>
     })
 }
 
+/// A recorder without files, which ends a run when the trigger has fired.
+pub fn scout(args: &TraceArgs, trigger: Trigger, config: &Config) -> Recorder<'static> {
+    let recorder = Recorder::new(config, Vec::new(), args.window(), interrupt());
+    recorder.with_trigger(Some(trigger)).until_triggered()
+}
+
+/// The message about a trigger of a run that ended in this cycle.
+pub fn not_fired(trigger: Trigger, cycle: u64) -> Diagnostic {
+    let when = trigger.when;
+    let message = format!("--trigger: {when} has not happened, and the run ended in cycle {cycle}");
+    Diagnostic::error(message).hint(match when {
+        When::Pc(_) => "no trace was written; `wave-sim dis` prints the pc of each instruction",
+        When::Fault => "no trace was written; without --trigger there is one of the whole run",
+        When::Stall(_) => "no trace was written; `wave-sim trace stats` says where instructions wait",
+    })
+}
+
 /// What has become of the files of a run.
 pub enum Finished {
     /// They have their names. What is left to write is the report, if there is one.
@@ -116,7 +133,8 @@ pub enum Finished {
 }
 
 impl TraceFiles {
-    /// Completes the files and gives them their names.
+    /// Completes the files and gives them their names. With `is_reported`, the report has something of the window even if
+    /// nothing retires in it.
     ///
     /// # Errors
     /// If a file cannot be written.
@@ -126,6 +144,7 @@ impl TraceFiles {
         how: How,
         cycle: u64,
         message: &str,
+        is_reported: bool,
     ) -> Result<Finished, Vec<Diagnostic>> {
         let recorded = match recorder.finish(how, cycle, message) {
             Ok(recorded) => recorded,
@@ -135,16 +154,11 @@ impl TraceFiles {
                 return Err(vec![files::unwritable(path, &error, &flag)]);
             }
         };
-        if let (Some(Trigger { when, .. }), None) = (self.trigger, recorded.triggered) {
-            let message = format!("--trigger: {when} has not happened, and the run ended in cycle {cycle}");
-            let hint = match when {
-                When::Pc(_) => "no trace was written; `wave-sim dis` prints the pc of each instruction",
-                When::Fault => "no trace was written; without --trigger there is one of the whole run",
-                When::Stall(_) => "no trace was written; `wave-sim trace stats` says where instructions wait",
-            };
-            return Ok(Finished::Missed(Diagnostic::error(message).hint(hint)));
+        if let (Some(trigger), None) = (self.trigger, recorded.triggered) {
+            return Ok(Finished::Missed(not_fired(trigger, cycle)));
         }
-        if recorded.records == 0 && self.window != Window::ALL {
+        let is_reported = is_reported && self.files.is_empty() && self.window.waves.is_empty();
+        if recorded.records == 0 && self.window != Window::ALL && !is_reported {
             let Range { start, end } = self.window.cycles;
             let message = match self.window.waves.is_empty() {
                 true if start > cycle => {

@@ -44,6 +44,8 @@ pub struct Recorder<'s> {
     window: Window,
     /// Holds records back until a trigger fires.
     gate: Option<Gate>,
+    /// The run ends when it has.
+    until_triggered: bool,
     interrupt: Arc<AtomicBool>,
     width: usize,
     launch: Launched,
@@ -116,6 +118,7 @@ impl<'s> Recorder<'s> {
             sinks,
             window,
             gate: None,
+            until_triggered: false,
             interrupt,
             width: config.core.wave_width as usize,
             launch: Launched {
@@ -143,6 +146,12 @@ impl<'s> Recorder<'s> {
     /// The same, which keeps only what happens around a trigger.
     pub fn with_trigger(mut self, trigger: Option<Trigger>) -> Recorder<'s> {
         self.gate = trigger.map(Gate::new);
+        self
+    }
+
+    /// The same, which ends the run when the trigger has fired.
+    pub fn until_triggered(mut self) -> Recorder<'s> {
+        self.until_triggered = true;
         self
     }
 
@@ -471,7 +480,8 @@ impl Probe for Recorder<'_> {
                 write(&mut self.sinks, &mut self.failed, |sink| sink.advanced(oldest));
             }
         }
-        if self.failed.is_some() || self.interrupt.load(Ordering::Relaxed) {
+        let fired = self.until_triggered && self.gate.as_ref().is_some_and(|gate| gate.fired().is_some());
+        if fired || self.failed.is_some() || self.interrupt.load(Ordering::Relaxed) {
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())
