@@ -272,6 +272,15 @@ pub trait Probe {
     /// each part of it did since it was made.
     fn sample(&mut self, _: &Sample, _: &MemorySystem) {}
 
+    /// True if the observer wants [`Probe::state`] of the launch that begins.
+    fn wants_state(&self) -> bool {
+        false
+    }
+
+    /// What the machine holds at the end of a cycle, of every cycle of a launch: first each core's
+    /// [`signals`](super::account::signals), then those of the [memory side](crate::memory::state::signals).
+    fn state(&mut self, _: Cycle, _values: &[u64]) {}
+
     /// All that happens before this cycle has been reported. The run stops if the observer says so.
     fn advanced(&mut self, _: Cycle) -> ControlFlow<()> {
         ControlFlow::Continue(())
@@ -365,6 +374,15 @@ impl<A: Probe, B: Probe> Probe for (&mut A, &mut B) {
     fn sample(&mut self, sample: &Sample, memory: &MemorySystem) {
         self.0.sample(sample, memory);
         self.1.sample(sample, memory);
+    }
+
+    fn wants_state(&self) -> bool {
+        self.0.wants_state() || self.1.wants_state()
+    }
+
+    fn state(&mut self, cycle: Cycle, values: &[u64]) {
+        self.0.state(cycle, values);
+        self.1.state(cycle, values);
     }
 
     fn advanced(&mut self, cycle: Cycle) -> ControlFlow<()> {

@@ -96,13 +96,12 @@ pub fn open(
 }
 
 fn sink(flag: &str, to: &Streamed, config: &Config) -> io::Result<Box<dyn Sink>> {
-    let (cores, slots) = (config.cores, config.core.max_waves);
     let file = || Ok::<_, io::Error>(BufWriter::with_capacity(1 << 17, to.file()?));
     Ok(match flag {
         "--kanata" => Box::new(Kanata::new(file()?)?),
         "--perfetto" => Box::new(Perfetto::new(file()?, config)?),
-        "--vcd" => Box::new(Signals::new(Vcd::new(file()?, &tree(cores, slots))?, cores, slots)),
-        "--fst" => Box::new(Signals::new(Fst::new(to.written_path(), &tree(cores, slots))?, cores, slots)),
+        "--vcd" => Box::new(Signals::new(Vcd::new(file()?, &tree(config))?, config)),
+        "--fst" => Box::new(Signals::new(Fst::new(to.written_path(), &tree(config))?, config)),
         _ => Box::new(Behind::new(Writer::new(to.file()?, form_of(to.path()), &header(config))?)),
     })
 }

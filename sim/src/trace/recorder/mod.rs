@@ -5,6 +5,7 @@
 //! order of [`Record::order`]. So a trace is the same however the cycles were visited.
 
 mod slot;
+mod states;
 
 use super::record::{
     DestinationKind, Header, How, Launched, MemoryKind, Record, Reports, StageField, Stall, StallReason,
@@ -22,6 +23,7 @@ use crate::isa::WORD_BYTES;
 use crate::isa::table::{AccessKind, Space};
 use crate::program::{Launch, Program};
 use slot::{SlotState, began, destination, still_open};
+use states::States;
 use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -57,6 +59,7 @@ pub struct Recorder<'s> {
     free: Vec<Box<Record>>,
     /// Hops of requests, not yet in the order of time.
     hops: Vec<Hop>,
+    states: States,
     kept: u64,
     flushes: u64,
     /// The sink that could not be written to.
@@ -137,6 +140,7 @@ impl<'s> Recorder<'s> {
             retired: Vec::new(),
             free: Vec::new(),
             hops: Vec::new(),
+            states: States::default(),
             kept: 0,
             flushes: 0,
             failed: None,
@@ -157,7 +161,10 @@ impl<'s> Recorder<'s> {
 
     /// A launch begins in cycle `start`.
     pub fn start(&mut self, program: &Program, launch: &Launch, start: Cycle) {
-        self.gate.iter_mut().for_each(Gate::forget);
+        if let Some(gate) = &mut self.gate {
+            gate.forget();
+            self.states.forget();
+        }
         self.launch = launched(program, launch, start);
         let launched = &self.launch;
         write(&mut self.sinks, &mut self.failed, |sink| sink.launch(launched));
@@ -186,6 +193,7 @@ impl<'s> Recorder<'s> {
                 write(&mut self.sinks, &mut self.failed, |sink| sink.record(record));
             });
         }
+        self.release_states();
         write(&mut self.sinks, &mut self.failed, |sink| sink.end(how, cycle, message));
         let triggered = self.gate.as_ref().and_then(Gate::fired);
         self.failed.map_or(Ok(Recorded { records: self.kept, triggered }), Err)
@@ -228,6 +236,14 @@ impl<'s> Recorder<'s> {
         for hop in hops {
             write(&mut self.sinks, &mut self.failed, |sink| sink.hop(&hop));
         }
+    }
+
+    /// Hands on what the machine held before the trigger fired.
+    fn release_states(&mut self) {
+        let (sinks, failed) = (&mut self.sinks, &mut self.failed);
+        self.states.release(self.gate.as_ref(), |(cycle, signal, value)| {
+            write(sinks, failed, |sink| sink.state(cycle, signal, value));
+        });
     }
 
     fn slot(&mut self, event: Event) -> &mut SlotState {
@@ -464,9 +480,21 @@ impl Probe for Recorder<'_> {
         self.hops.push(*hop);
     }
 
+    fn wants_state(&self) -> bool {
+        self.sinks.iter().any(|(_, sink)| sink.wants_state())
+    }
+
+    fn state(&mut self, cycle: Cycle, values: &[u64]) {
+        let (sinks, failed) = (&mut self.sinks, &mut self.failed);
+        self.states.see(cycle, values, &self.window.cycles, self.gate.as_ref(), |(cycle, signal, value)| {
+            write(sinks, failed, |sink| sink.state(cycle, signal, value));
+        });
+    }
+
     fn advanced(&mut self, cycle: Cycle) -> ControlFlow<()> {
         if !(self.retired.is_empty() && self.hops.is_empty()) {
             self.flush(cycle);
+            self.release_states();
             self.flushes += 1;
             // While a trigger holds records back, sinks have nothing that they could write.
             let held = self.gate.as_ref().is_some_and(|gate| gate.fired().is_none());
