@@ -1,9 +1,9 @@
 //! Running the launches of one input on a machine.
 
 use super::Exit;
-use super::args::{MachineArgs, RunArgs};
+use super::args::{MachineArgs, RunArgs, TraceArgs};
 use super::progress::Progress;
-use super::traces::{self, TraceFiles};
+use super::traces::{self, Finished, TraceFiles};
 use super::work::Work;
 use crate::clock::Cycle;
 use crate::config::Config;
@@ -16,7 +16,7 @@ use crate::observe::{Outcome, Run, Step, stuck};
 use crate::program::{Launch, Program};
 use crate::races::RaceCheck;
 use crate::report::capture::Captured;
-use crate::report::{Collector, page::page};
+use crate::report::{Collector, page::page, scope::Scope};
 use crate::trace::{How, Recorder};
 use std::cell::RefCell;
 use std::io::{BufWriter, Stderr};
@@ -43,7 +43,17 @@ pub fn run_options(args: &MachineArgs) -> RunOptions {
     }
 }
 
-/// Runs every launch; gives what became of them and device memory.
+/// What became of a run.
+pub struct Executed {
+    /// Its launches, and how it ended.
+    pub run: Run,
+    /// Device memory.
+    pub memory: Vec<u8>,
+    /// Why the files that were asked for are not there: the window has nothing of the run.
+    pub missed: Option<Diagnostic>,
+}
+
+/// Runs every launch.
 ///
 /// # Errors
 /// If a trace file cannot be written.
@@ -52,16 +62,21 @@ pub fn execute(
     args: &RunArgs,
     config: &Config,
     progress: &mut Progress,
-) -> Result<(Run, Vec<u8>), Vec<Diagnostic>> {
+) -> Result<Executed, Vec<Diagnostic>> {
     let nothing = Outcome::Ended(Verification::Nothing);
     let mut run = Run { name: work.name.clone(), steps: Vec::new(), outcome: nothing, races: None };
     // A trace is in the order of cycles only if all cores keep step.
     let options = RunOptions { every_cycle: args.output.trace, ..run_options(&args.machine) };
     let width = config.core.wave_width;
-    let collector = args.traces.report.is_some().then(|| Collector::new(config, &work.program));
-    let capture = collector.as_ref().map(|collector| collector.capture(args.traces.is_windowed()));
+    let traces = args.traces.of_kernel(&work.name);
+    let (scope, mut missed) = match scope(&work, &traces, config, &options) {
+        Ok(scope) => (scope, None),
+        Err(missed) => (None, Some(missed)),
+    };
+    let collector = scope.map(|scope| Collector::new(config, &work.program, scope));
+    let capture = collector.as_ref().map(Collector::capture);
     let (sink, captured) = capture.unzip();
-    let mut watch = match traces::open(&args.traces, config, sink)? {
+    let mut watch = match traces::open(&traces, config, sink)? {
         Some((recorder, files)) => match collector.zip(captured) {
             Some((collector, captured)) => Watch::Report(Box::new((collector, recorder)), files, captured),
             None => Watch::Files(recorder, files),
@@ -85,7 +100,7 @@ pub fn execute(
             Watch::Races(races) => races.start(launch),
             Watch::Files(recorder, _) => recorder.start(&work.program, launch, start),
             Watch::Report(both, ..) => {
-                both.0.start(launch, start);
+                both.0.start(launch, &mut gpu);
                 both.1.start(&work.program, launch, start);
             }
             Watch::Nobody => {}
@@ -107,7 +122,8 @@ pub fn execute(
             }
             Err(error) => {
                 run.outcome = outcome(&error, launch, &work.program, &options);
-                how = ending(&error, &run.outcome, start);
+                let (ended, cycle) = ending(&error, start);
+                how = (ended, cycle, reason(&run.outcome));
                 break;
             }
         }
@@ -119,11 +135,19 @@ pub fn execute(
         Watch::Races(races) => run.races = Some(races.finish()),
         // What was refused has no trace: the files go as they came.
         Watch::Files(..) | Watch::Report(..) if matches!(run.outcome, Outcome::Refused(_)) => {}
-        Watch::Files(recorder, files) => _ = files.finish(recorder, how.0, how.1, &how.2)?,
+        Watch::Files(recorder, files) => {
+            if let Finished::Missed(why) = files.finish(recorder, how.0, how.1, &how.2, false)? {
+                missed = Some(why);
+            }
+        }
         Watch::Report(both, files, captured) => {
             let (collector, recorder) = *both;
-            let file = files.finish(recorder, how.0, how.1, &how.2)?;
-            report = file.map(|file| (file, collector.finish(&mut gpu, &captured)));
+            match files.finish(recorder, how.0, how.1, &how.2, !collector.is_empty())? {
+                Finished::Written(file) => {
+                    report = file.map(|file| (file, collector.finish(&mut gpu, &captured)));
+                }
+                Finished::Missed(why) => missed = Some(why),
+            }
         }
         Watch::Nobody => {}
     }
@@ -137,7 +161,7 @@ pub fn execute(
     {
         traces::write_report(file, &page(config, &work.program, &run, &gathered))?;
     }
-    Ok((run, memory))
+    Ok(Executed { run, memory, missed })
 }
 
 fn step(
@@ -163,21 +187,58 @@ fn step(
     gpu.run(launch, options, observer, &mut show)
 }
 
-/// How and when a run that did not complete ended, for its trace.
-fn ending(error: &RunError, outcome: &Outcome, start: Cycle) -> (How, Cycle, String) {
-    let message = match outcome {
+/// The part of the run that a report is about, if there is to be one. Which cycles lie around a trigger is known when it has
+/// fired: so far the run, which is the same every time, is simulated twice.
+///
+/// # Errors
+/// If the trigger does not fire.
+fn scope(
+    work: &Work,
+    traces: &TraceArgs,
+    config: &Config,
+    options: &RunOptions,
+) -> Result<Option<Scope>, Diagnostic> {
+    if traces.report.is_none() {
+        return Ok(None);
+    }
+    let Some(trigger) = traces.trigger() else { return Ok(Some(traces.scope())) };
+    let mut recorder = traces::scout(traces, trigger, config);
+    let mut gpu = Gpu::new(config, &work.program, work.memory.clone());
+    let mut ended = (How::Complete, 0);
+    for launch in &work.steps {
+        let start = gpu.now();
+        recorder.start(&work.program, launch, start);
+        match gpu.run(launch, options, Some(&mut recorder), &mut |_| {}) {
+            Ok(report) => ended.1 = start + report.cycles,
+            Err(error) => {
+                ended = ending(&error, start);
+                break;
+            }
+        }
+    }
+    let fired = recorder.finish(ended.0, ended.1, "").ok().and_then(|recorded| recorded.triggered);
+    let fired = fired.ok_or_else(|| traces::not_fired(trigger, ended.1))?;
+    Ok(Some(traces.scope().around(&trigger, fired)))
+}
+
+/// The first line of why a run did not complete, for its trace.
+fn reason(outcome: &Outcome) -> String {
+    match outcome {
         Outcome::Fault(why) | Outcome::Stopped(why) => why.message.lines().next().unwrap_or("").to_owned(),
         _ => String::new(),
-    };
-    let (how, cycle) = match error {
+    }
+}
+
+/// How and when a run that did not complete ended.
+fn ending(error: &RunError, start: Cycle) -> (How, Cycle) {
+    match error {
         RunError::Fault(fault) => (How::Fault, fault.cycle.unwrap_or(start)),
         RunError::Interrupted(stuck) => (How::Interrupted, start + stuck.cycle),
         RunError::Launch(_) => (How::Stopped, start),
         RunError::NoProgress(stuck) | RunError::CycleLimit(stuck) | RunError::InstructionLimit(stuck) => {
             (How::Stopped, start + stuck.cycle)
         }
-    };
-    (how, cycle, message)
+    }
 }
 
 /// Why a launch did not end, in words.

@@ -1,15 +1,15 @@
 //! Running kernels, launch files or the suite, and what is printed of them.
 
 use super::args::{Format, LaunchArgs, RunArgs};
-use super::execute::execute;
+use super::execute::{Executed, execute};
 use super::inputs::{self, Input};
 use super::machine::machine;
 use super::progress::Progress;
 use super::terminal::Terminal;
 use super::work::{self, region};
-use super::{Ended, Exit, files};
+use super::{Ended, Exit, files, traces};
 use crate::config::Config;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::gpu::KernelReport;
 use crate::launch::{self, Verification};
 use crate::observe::table::Table;
@@ -42,7 +42,10 @@ fn one(input: &Input, args: &RunArgs, config: &Config, terminal: &Terminal) -> E
     let executed = execute(work, args, config, &mut progress);
     let time = start.elapsed();
     progress.finish();
-    let (run, memory) = executed?;
+    let Executed { run, memory, missed } = executed?;
+    if let Some(missed) = missed {
+        return Err(vec![missed]);
+    }
     match &run.outcome {
         Outcome::Refused(wrong) => return Err(wrong.clone()),
         Outcome::Fault(why) | Outcome::Stopped(why) => terminal.diagnostics(std::slice::from_ref(why)),
@@ -78,6 +81,8 @@ fn several(inputs: &[Input], args: &RunArgs, config: &Config, terminal: &Termina
     let mut progress = Progress::new(inputs.len(), true);
     let mut session = Session { config, runs: Vec::new() };
     let mut time = Duration::ZERO;
+    // Whether files that were asked for have been written, and whether some have not.
+    let (mut wrote, mut missed) = (false, false);
     if is_text {
         terminal.out(&(text::machine(config) + &table.header()))?;
     }
@@ -98,9 +103,13 @@ fn several(inputs: &[Input], args: &RunArgs, config: &Config, terminal: &Termina
             Ok(work) => {
                 progress.aside(|| terminal.diagnostics(&work.warnings));
                 let start = Instant::now();
-                let (run, _) = execute(work, args, config, &mut progress)?;
+                let executed = execute(work, args, config, &mut progress)?;
                 time += start.elapsed();
-                run
+                wrote |= executed.missed.is_none();
+                missed |= executed.missed.is_some();
+                let warning = executed.missed.map(|why| without_file(&name, why));
+                progress.aside(|| terminal.diagnostics(warning.as_slice()));
+                executed.run
             }
         };
         progress.end_run();
@@ -109,6 +118,9 @@ fn several(inputs: &[Input], args: &RunArgs, config: &Config, terminal: &Termina
             if is_text { terminal.out(&table.row(&run, config)) } else { Ok(Exit::Success) }
         })?;
         session.runs.push(run);
+        if traces::is_interrupted() {
+            break;
+        }
     }
     progress.finish();
     let mut text = String::new();
@@ -126,7 +138,25 @@ fn several(inputs: &[Input], args: &RunArgs, config: &Config, terminal: &Termina
     }
     terminal.out(&text)?;
     terminal.err(&speed(&session.runs, time));
-    Ok(session.runs.iter().map(|run| run.exit()).max().unwrap_or(Exit::Success))
+    let left = inputs.len() - session.runs.len();
+    if left > 0 {
+        let kernels = crate::observe::counted(left as u64, "kernel");
+        let message = format!("{kernels} did not run any more, since this one was interrupted");
+        terminal.diagnostics(&[Diagnostic::warning(message)]);
+    }
+    let exit = session.runs.iter().map(|run| run.exit()).max().unwrap_or(Exit::Success);
+    if missed && !wrote {
+        let message = "no file was written: the window or trigger has nothing of any of these kernels";
+        terminal.diagnostics(&[Diagnostic::error(message)]);
+        return Ok(exit.max(Exit::WrongInput));
+    }
+    Ok(exit)
+}
+
+/// Of several kernels, one of which nothing is in the window: only its files are not there.
+fn without_file(kernel: &str, why: Diagnostic) -> Diagnostic {
+    let message = format!("`{kernel}`: {}", why.message);
+    Diagnostic { severity: Severity::Warning, message, ..why }
 }
 
 /// What the words stand for, all checked before anything runs; the suite if there are none.
@@ -161,6 +191,7 @@ fn misplaced_flags(args: &RunArgs, inputs: &[Input]) -> Vec<Diagnostic> {
         wrong.push(Diagnostic::error(message).hint("run twice: both runs are the same"));
     }
     wrong.extend(args.traces.check());
+    wrong.extend(args.traces.check_names(&inputs.iter().map(Input::name).collect::<Vec<_>>()));
     if let (Some(kernel), Some(_)) = (kernels, args.machine.seed) {
         let message = format!("--seed is for launch files: `{}` has no random data", kernel.name());
         wrong.push(Diagnostic::error(message));
@@ -169,8 +200,7 @@ fn misplaced_flags(args: &RunArgs, inputs: &[Input]) -> Vec<Diagnostic> {
         let first_dump = args.output.dumps.0.first().map(|dump| dump.flag());
         let save = (!args.output.save.is_empty()).then(|| "--save".to_owned());
         let trace = args.output.trace.then(|| "--trace".to_owned());
-        let file = args.traces.flag().map(str::to_owned);
-        if let Some(flag) = first_dump.or(save).or(trace).or(file) {
+        if let Some(flag) = first_dump.or(save).or(trace) {
             let message = format!("{flag} is for one kernel, and {} are to run", inputs.len());
             wrong.push(Diagnostic::error(message).hint("name one kernel or launch file"));
         }

@@ -110,6 +110,11 @@ impl<T> LinkRx<T> {
         self.arrivals.front().map(|(at, _)| *at)
     }
 
+    /// Entries on the way or waiting, as far as this end knows.
+    pub fn len(&self) -> usize {
+        self.arrivals.len()
+    }
+
     /// True if nothing is on the way or waiting, as far as this end knows.
     pub fn is_empty(&self) -> bool {
         self.arrivals.is_empty()

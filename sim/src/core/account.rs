@@ -5,7 +5,17 @@ use super::probe::{Charge, Level};
 use super::wave::{Slot, SlotMask};
 use crate::clock::Cycle;
 use crate::memory::L1Counters;
+use crate::memory::state::{Signal, look_at_core, signals_of_core};
 use crate::stats::{CoreCounters, SlotUse};
+
+/// What [`Core::look`] gives of the core with this name: instructions in the queue of its load/store unit, loads that are
+/// outstanding, its L1 and its port.
+pub fn signals(core: &str) -> Vec<Signal> {
+    let of_lsu = |name: &str| Signal { path: [core, "lsu", name].map(str::to_owned).to_vec(), bits: 16 };
+    let mut signals = ["queue", "outstanding"].map(of_lsu).to_vec();
+    signals.extend(signals_of_core(core));
+    signals
+}
 
 impl Core {
     /// The charge of a slot in which a wave has issued or was squashed.
@@ -67,6 +77,12 @@ impl Core {
             slots[scheduler.waits_for as usize] += cycles * self.issue_width as u64;
         }
         (counters, slots, self.l1.counters())
+    }
+
+    /// What the core's load/store unit, L1 and port hold at the end of a cycle, added to `values`; [`signals`] are their names.
+    pub fn look(&self, cycle: Cycle, values: &mut Vec<u64>) {
+        values.extend([self.lsu.queued() as u64, self.lsu.pending().into()]);
+        look_at_core(cycle, &self.l1, &self.links.port, values);
     }
 
     /// How full the core's queues and tables are, added to `levels`.

@@ -4,7 +4,7 @@
 //! producers, so that a latch emptied in a cycle can be filled in the same cycle. docs/pipeline.md has the
 //! rules; each names the file here that implements it.
 
-mod account;
+pub mod account;
 pub mod collector;
 pub mod divergence;
 pub mod execute;

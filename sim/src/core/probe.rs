@@ -10,7 +10,7 @@ use crate::clock::{Cycle, NEVER};
 use crate::isa::Scope;
 use crate::isa::table::MemoryOp;
 pub use crate::memory::{Hop, HopKind};
-use crate::memory::{L1Counters, MemoryCounters};
+use crate::memory::{L1Counters, MemoryCounters, MemorySystem};
 use crate::stats::{CoreCounters, SlotUse};
 use std::ops::ControlFlow;
 
@@ -269,8 +269,18 @@ pub trait Observer {
         NEVER
     }
 
-    /// A sample, in the cycle asked for, and once more where a launch ends without a fault.
-    fn sample(&mut self, _: &Sample) {}
+    /// A sample, in the cycle asked for, and once more where a launch ends without a fault; with the memory side, for what
+    /// each part of it did since it was made.
+    fn sample(&mut self, _: &Sample, _: &MemorySystem) {}
+
+    /// True if the observer wants [`Probe::state`] of the launch that begins.
+    fn wants_state(&self) -> bool {
+        false
+    }
+
+    /// What the machine holds at the end of a cycle, of every cycle of a launch: first each core's
+    /// [`signals`](super::account::signals), then those of the [memory side](crate::memory::state::signals).
+    fn state(&mut self, _: Cycle, _values: &[u64]) {}
 
     /// All that happens before this cycle has been reported. The run stops if the observer says so.
     fn advanced(&mut self, _: Cycle) -> ControlFlow<()> {
@@ -426,9 +436,18 @@ impl<A: Observer + ?Sized, B: Observer + ?Sized> Observer for (&mut A, &mut B) {
         self.0.sample_at().min(self.1.sample_at())
     }
 
-    fn sample(&mut self, sample: &Sample) {
-        self.0.sample(sample);
-        self.1.sample(sample);
+    fn sample(&mut self, sample: &Sample, memory: &MemorySystem) {
+        self.0.sample(sample, memory);
+        self.1.sample(sample, memory);
+    }
+
+    fn wants_state(&self) -> bool {
+        self.0.wants_state() || self.1.wants_state()
+    }
+
+    fn state(&mut self, cycle: Cycle, values: &[u64]) {
+        self.0.state(cycle, values);
+        self.1.state(cycle, values);
     }
 
     fn advanced(&mut self, cycle: Cycle) -> ControlFlow<()> {

@@ -12,6 +12,7 @@ use crate::core::report::WaveReport;
 use crate::core::uop::MicroOps;
 use crate::core::workgroup::Shape;
 use crate::core::{Core, CoreLaunch, Links};
+use crate::memory::state::State;
 use crate::memory::{BitSet, Jitter, L1, L1Counters, LinkCounters, MemoryCounters, MemoryPort, MemorySystem};
 use crate::program::{Fault, Launch, Program};
 use crate::stats::{CoreCounters, SlotUse};
@@ -169,10 +170,13 @@ impl<'a> Gpu<'a> {
         self.memory.record_hops(P::ON && probe.observer().wants_hops());
         let threads = if P::ON { 1 } else { team::useful_threads(options.threads, config.cores) };
         let mut run = Run::new(self, launch, options, &ops, occupancy, threads);
+        if P::ON && probe.observer().wants_state() {
+            run.quantum = 1;
+        }
         let before = run.before;
         let ended = Team::with(threads, &ops, |team| run.run_to_end(options, team, &ops, probe, progress));
         if P::ON && !matches!(ended, Err(RunError::Fault(_))) {
-            probe.observer().sample(&run.sample());
+            probe.observer().sample(&run.sample(), run.memory);
         }
         let end = match ended {
             Ok(end) => end,
@@ -326,10 +330,11 @@ impl<'m> Run<'m> {
     ) -> Result<Cycle, RunError> {
         let last = options.max_cycles.map_or(NEVER, |n| self.start.saturating_add(n));
         let mut next_progress = self.start;
+        let mut state = State::default();
         loop {
             let now = self.now;
             if P::ON && probe.observer().sample_at() == now {
-                probe.observer().sample(&self.sample());
+                probe.observer().sample(&self.sample(), self.memory);
             }
             let to =
                 (now + self.quantum).min(last).min(if P::ON { probe.observer().sample_at() } else { NEVER });
@@ -359,6 +364,10 @@ impl<'m> Run<'m> {
             }
             self.exchange(to);
             self.now = to;
+            if P::ON && probe.observer().wants_state() {
+                self.look(now, &mut state);
+                probe.observer().state(now, &state.values);
+            }
             if P::ON && probe.observer().advanced(to).is_break() {
                 return Err(RunError::Interrupted(self.no_progress(to, ops)));
             }
@@ -379,6 +388,13 @@ impl<'m> Run<'m> {
             self.now = if options.every_cycle { to } else { next };
             if P::ON {
                 self.now = self.now.min(probe.observer().sample_at());
+            }
+            if P::ON && probe.observer().wants_state() {
+                // Ports that are held become free, whether anything else happens or not.
+                for cycle in to..self.now {
+                    self.look(cycle, &mut state);
+                    probe.observer().state(cycle, &state.values);
+                }
             }
             if self.now >= next_progress {
                 progress(Progress {
@@ -435,6 +451,13 @@ impl<'m> Run<'m> {
         }
         sample.l1 = sample.l1.since(&before.1);
         sample
+    }
+
+    /// What the machine holds at the end of a cycle, to which it has run.
+    fn look(&mut self, cycle: Cycle, state: &mut State) {
+        state.values.clear();
+        self.cores.iter().for_each(|core| core.look(cycle, &mut state.values));
+        self.memory.look(cycle, state);
     }
 
     fn instructions(&self) -> u64 {

@@ -180,6 +180,31 @@ impl Profiler {
         self.idle = vec![idle; self.cores.len() * self.schedulers];
     }
 
+    /// Charges the cycles before this one, which all cores have reached.
+    pub fn settle(&mut self, cycle: Cycle) {
+        for place in 0..self.idle.len() {
+            let Idle { until, slot_use, word, waits_for } = self.idle[place];
+            if until < cycle {
+                self.charge(place, slot_use, word, waits_for, (cycle - until) * self.issue_width);
+                self.idle[place].until = cycle;
+            }
+        }
+    }
+
+    /// Counts from here on. What is on its way goes on, and lines keep what they are.
+    pub fn restart(&mut self, in_launch: bool) {
+        for profile in &mut self.profiles {
+            profile.launches = 0;
+            profile.nobody = [0; SlotUse::COUNT];
+            profile.waits.clear();
+            for line in &mut profile.lines {
+                *line = Line { class: line.class, ..Line::default() };
+            }
+        }
+        self.profiles[self.kernel].launches = u64::from(in_launch);
+        self.cores.fill([0; SlotUse::COUNT]);
+    }
+
     /// Charges the cycles until `end`, where the launch ended or was broken off. A scheduler that looked for work after
     /// the end found none.
     pub fn finish(&mut self, end: Cycle) {

@@ -68,6 +68,12 @@ impl Shadows {
         }
     }
 
+    /// Counts from here on; the caches keep what they have.
+    pub fn restart(&mut self) {
+        self.l1.iter_mut().flatten().chain(&mut self.l2).for_each(|tags| tags.hits = 0);
+        (self.loads, self.misses) = (0, 0);
+    }
+
     /// A core drops its L1.
     pub fn invalidate(&mut self, core: usize) {
         self.l1[core].iter_mut().for_each(Tags::clear);

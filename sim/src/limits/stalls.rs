@@ -48,6 +48,19 @@ impl Stalls {
         self.cores.fill(Core { since: cycle, ..Core::default() });
     }
 
+    /// Counts from here on.
+    pub fn restart(&mut self) {
+        (self.waves, self.active, self.passed_over) = ([0; IssueStall::COUNT], 0, 0);
+    }
+
+    /// Counts everything before this cycle.
+    pub fn settle(&mut self, cycle: Cycle) {
+        for core in 0..self.cores.len() {
+            let waves = self.cores[core].waves;
+            self.report(core as u32, cycle, &waves);
+        }
+    }
+
     /// A wave of a core has issued.
     pub fn issued(&mut self, core: u32) {
         self.cores[core as usize].issued = true;

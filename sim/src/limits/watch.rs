@@ -11,7 +11,7 @@ use crate::core::uop::Kind;
 use crate::core::wave::SlotMask;
 use crate::gpu::{KernelReport, RunError};
 use crate::isa::Scope;
-use crate::memory::{L1Counters, MemoryCounters};
+use crate::memory::{L1Counters, MemoryCounters, MemorySystem};
 use crate::program::{Launch, Program};
 
 /// Watches the launches of a run. What it keeps does not grow with the length of the run.
@@ -58,6 +58,22 @@ impl<'a> Watch<'a> {
         self.shadows.invalidate_all();
         self.launches += 1;
         (self.start, self.last) = (start, None);
+    }
+
+    /// Forgets what was counted before this cycle, in which a launch may be on its way; what is in flight goes on.
+    pub fn restart(&mut self, cycle: Cycle, in_launch: bool) {
+        self.settle(cycle);
+        self.profiler.restart(in_launch);
+        self.stalls.restart();
+        self.shadows.restart();
+        self.launches = u64::from(in_launch);
+        self.released = MemoryCounters::default();
+    }
+
+    /// Counts everything before this cycle, which all cores have reached.
+    pub fn settle(&mut self, cycle: Cycle) {
+        self.profiler.settle(cycle);
+        self.stalls.settle(cycle);
     }
 
     /// The launch has ended, or why it did not: then figures go as far as the last sample.
@@ -130,7 +146,7 @@ impl Observer for Watch<'_> {
         self.profiler.local_access(word, passes);
     }
 
-    fn sample(&mut self, sample: &Sample) {
+    fn sample(&mut self, sample: &Sample, _: &MemorySystem) {
         self.last = Some((sample.cycle, sample.memory));
     }
 }

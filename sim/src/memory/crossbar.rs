@@ -28,6 +28,14 @@ counters! {
     }
 }
 
+/// What there is to see of a destination's port: whether a packet holds it.
+pub(super) const PORT: [(&str, u32); 1] = [("busy", 1)];
+
+/// Whether the ports of some destinations are held at the end of a cycle.
+fn look(free_at: &[Cycle], cycle: Cycle, values: &mut Vec<u64>) {
+    values.extend(free_at.iter().map(|&free_at| u64::from(free_at > cycle)));
+}
+
 /// From core ports to slices.
 #[derive(Debug, Clone)]
 pub(super) struct RequestCrossbar {
@@ -134,6 +142,11 @@ impl RequestCrossbar {
                 self.slices.at(s, now + cycles);
             }
         }
+    }
+
+    /// [`PORT`] of each slice.
+    pub(super) fn look(&self, cycle: Cycle, values: &mut Vec<u64>) {
+        look(&self.slice_free_at, cycle, values);
     }
 
     /// Puts the oldest packet of a port forward to its slice.
@@ -266,6 +279,11 @@ impl ReplyCrossbar {
                 }
             }
         }
+    }
+
+    /// [`PORT`] of each core.
+    pub(super) fn look(&self, cycle: Cycle, values: &mut Vec<u64>) {
+        look(&self.core_free_at, cycle, values);
     }
 
     /// Proposes a reply of slice `s`; if there is none, plans when to try again.

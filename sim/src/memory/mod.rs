@@ -18,6 +18,7 @@ pub mod message;
 mod network;
 mod port;
 mod scripted;
+pub mod state;
 mod system;
 mod tags;
 

@@ -98,6 +98,14 @@ impl RequestNetwork {
         }
     }
 
+    /// What there is to see at the end of a cycle: ports of destinations, then links.
+    pub(super) fn look(&self, cycle: Cycle, values: &mut Vec<u64>) {
+        match self {
+            RequestNetwork::Crossbar(crossbar) => crossbar.look(cycle, values),
+            RequestNetwork::Routed { fabric, .. } => fabric.look(cycle, values),
+        }
+    }
+
     /// What each link did, in the order of the graph; nothing for a crossbar.
     pub(super) fn links(&self) -> Vec<LinkCounters> {
         match self {
@@ -179,6 +187,14 @@ impl ReplyNetwork {
         match self {
             ReplyNetwork::Crossbar(_) => true,
             ReplyNetwork::Routed { fabric, .. } => fabric.is_empty(),
+        }
+    }
+
+    /// What there is to see at the end of a cycle: ports of destinations, then links.
+    pub(super) fn look(&self, cycle: Cycle, values: &mut Vec<u64>) {
+        match self {
+            ReplyNetwork::Crossbar(crossbar) => crossbar.look(cycle, values),
+            ReplyNetwork::Routed { fabric, .. } => fabric.look(cycle, values),
         }
     }
 

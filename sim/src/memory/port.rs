@@ -2,6 +2,7 @@
 
 use super::agenda::BitSet;
 use super::message::{Reply, Request};
+use super::state::{COUNT, Field};
 use crate::clock::{Cycle, LinkRx, LinkTx, link};
 use crate::config::Config;
 use std::ops::Index;
@@ -45,6 +46,12 @@ pub fn core_port(core: u16, config: &Config) -> (MemoryPort, CorePort) {
 }
 
 impl MemoryPort {
+    /// Whether the port is sending a packet, and replies that are on their way or wait to be taken.
+    pub(super) const FIELDS: [Field<MemoryPort>; 2] = [
+        Field("sending", 1, |port, cycle| u64::from(port.free_at > cycle)),
+        Field("replies", COUNT, |port, _| port.replies.len() as u64),
+    ];
+
     /// The core that holds this end.
     pub fn core(&self) -> u16 {
         self.core

@@ -11,6 +11,7 @@ use super::l2::{Jitter, L2Counters, PerformedAtomic, Slice};
 use super::network::{ReplyNetwork, RequestNetwork, Surroundings};
 use super::port::{CorePorts, MemoryPort, core_port};
 use super::scripted::{Script, Scripted};
+use super::state::{State, look_at_channels, look_at_slices};
 use crate::clock::Cycle;
 use crate::config::Config;
 
@@ -261,6 +262,17 @@ impl MemorySystem {
         let mshrs: usize = self.slices.iter().map(Slice::mshrs_in_use).sum();
         let queued: usize = self.channels.iter().map(Channel::queued).sum();
         (mshrs as u64, queued as u64)
+    }
+
+    /// What the memory side holds at the end of a cycle, to which it has run; added to the values.
+    pub fn look(&mut self, cycle: Cycle, state: &mut State) {
+        for channel in &mut self.channels {
+            channel.settle(cycle + 1, &mut self.slices, &mut self.slice_agenda);
+        }
+        self.requests.look(cycle, &mut state.values);
+        self.replies.look(cycle, &mut state.values);
+        look_at_slices(cycle, &self.slices, &mut state.values);
+        look_at_channels(cycle, &self.channels, state);
     }
 
     /// Simulates every block in every cycle, for comparison: the results are the same.

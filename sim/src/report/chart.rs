@@ -89,8 +89,10 @@ impl<'a> Chart<'a> {
 
     /// The figure: legend, picture, a slider that moves the cursor of all charts, and the table.
     pub fn draw(&self) -> Markup {
-        let last = self.windows.last().map_or(1, |window| window.to).max(1);
-        let ticks: Vec<u64> = (0..=4).map(|i| last * i / 4).collect();
+        let first = self.windows.first().map_or(0, |window| window.from);
+        let last = self.windows.last().map_or(1, |window| window.to).max(first + 1);
+        let ticks: Vec<u64> = (0..=4).map(|i| first + (last - first) * i / 4).collect();
+        let x = |cycle: u64| at((cycle - first) as f64 / (last - first) as f64 * WIDTH);
         let heading = format!("{}-h", self.id);
         html! {
             figure.chart id=(self.id) aria-labelledby=(heading) {
@@ -107,9 +109,9 @@ impl<'a> Chart<'a> {
                         title id={ (self.id) "-t" } { (self.title) }
                         desc id={ (self.id) "-d" } { (self.caption) " The table below has the numbers." }
                         @for i in 1..4 { path.grid d={ "M0 " (25 * i) "H1000" } {} }
-                        (self.paths(last))
-                        @for &mark in self.marks.iter().filter(|&&mark| mark > 0) {
-                            path.mark d={ "M" (at(mark as f64 / last as f64 * WIDTH)) " 0V100" } {}
+                        (self.paths(x))
+                        @for &mark in self.marks.iter().filter(|&&mark| mark > first) {
+                            path.mark d={ "M" (x(mark)) " 0V100" } {}
                         }
                         path.cursor d="M0 0V100" {}
                     }
@@ -125,8 +127,7 @@ impl<'a> Chart<'a> {
         }
     }
 
-    fn paths(&self, last: u64) -> Markup {
-        let x = |cycle: u64| at(cycle as f64 / last as f64 * WIDTH);
+    fn paths(&self, x: impl Fn(u64) -> String) -> Markup {
         let y = |value: f64| at(HEIGHT - (value / self.top.max(1e-12)).min(1.0) * HEIGHT);
         let mut base = vec![0.0; self.windows.len()];
         let mut areas = Vec::new();

@@ -45,8 +45,10 @@ fn work(facts: &Facts<'_>) -> Loads {
         let share = ratio(slots[SlotUse::Issued as usize], slots.iter().sum());
         (share, format!("issued in {} of its slots", percent(share)))
     };
-    let requests: Vec<u64> = gathered.slices.iter().map(|l2| l2.reads + l2.writes + l2.atomics).collect();
-    let bytes: Vec<u64> = gathered.channels.iter().map(|dram| dram.read_bytes + dram.written_bytes).collect();
+    let requests: Vec<u64> =
+        gathered.parts.slices.iter().map(|l2| l2.reads + l2.writes + l2.atomics).collect();
+    let bytes: Vec<u64> =
+        gathered.parts.channels.iter().map(|dram| dram.read_bytes + dram.written_bytes).collect();
     let beside = |all: &[u64], what: &str| {
         let most = all.iter().copied().max().unwrap_or(0);
         all.iter().map(|&n| (ratio(n, most), format!("{} {what}", super::text::integer(n)))).collect()

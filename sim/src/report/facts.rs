@@ -2,7 +2,7 @@
 //! of its parts was.
 
 use super::Gathered;
-use super::text::ratio;
+use super::text::{integer, ratio};
 use super::windows::{Counts, Window};
 use crate::config::Config;
 use crate::gpu::KernelReport;
@@ -38,7 +38,7 @@ pub struct Facts<'a> {
     pub run: &'a Run,
     /// What was gathered.
     pub gathered: &'a Gathered<'a>,
-    /// The statistics: of all launches together, or as far as the last one came.
+    /// The statistics: of all launches together, or as far as the last one came; of the scope of the report only.
     pub report: KernelReport,
     /// The windows.
     pub windows: Vec<Window>,
@@ -58,7 +58,8 @@ impl<'a> Facts<'a> {
         run: &'a Run,
         gathered: &'a Gathered<'a>,
     ) -> Facts<'a> {
-        let longest = run.steps.iter().max_by_key(|step| step.report.cycles).map(|step| &step.launch);
+        let within = run.steps.iter().skip(gathered.launches.start).take(gathered.launches.len());
+        let longest = within.max_by_key(|step| step.report.cycles).map(|step| &step.launch);
         let launch = longest.or(gathered.broken_off.as_ref());
         let windows = gathered.windows.windows();
         let Counts { core, slots, l1, memory, .. } = gathered.windows.total();
@@ -71,18 +72,27 @@ impl<'a> Facts<'a> {
         };
         let report = KernelReport {
             cycles: gathered.windows.cycles(),
-            release_cycles: run.steps.iter().map(|step| step.report.release_cycles).sum(),
+            release_cycles: gathered.release_cycles,
             core,
             slots,
             l1,
             memory,
-            links: run.total().map_or_else(Vec::new, |total| total.links),
+            links: gathered.parts.links.clone(),
             occupancy: occupancy.unwrap_or(none),
             wave_slots: u64::from(config.cores) * u64::from(config.core.max_waves),
         };
         let instructions = listing(program, gathered.profiles());
         let limits = Limits::of(&Observed { config, report: &report, watch: &gathered.watch });
         Facts { config, program, run, gathered, report, windows, limits, instructions, launch }
+    }
+
+    /// The cycles that it is about, in words.
+    pub fn period(&self) -> String {
+        if self.gathered.scope.is_whole() {
+            return "the whole run".to_owned();
+        }
+        let from = self.gathered.windows.origin();
+        format!("cycles {} to {}", integer(from), integer(self.windows.last().map_or(from, |w| w.to - 1)))
     }
 
     /// For the figures of [`crate::observe::figures`].

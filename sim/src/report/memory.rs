@@ -79,7 +79,7 @@ fn outcomes(facts: &Facts<'_>) -> Markup {
     ];
     html! {
         (scroll("Outcomes of accesses", html! { table.outcomes {
-            caption { "What accesses met at each level, over the whole run" }
+            caption { "What accesses met at each level, in " (facts.period()) }
             thead { tr {
                 th scope="col" { "level" } th scope="col" { "outcome" } th scope="col" { "times" }
                 th scope="col" { "share" }

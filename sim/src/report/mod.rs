@@ -2,9 +2,9 @@
 //! beside itself.
 //!
 //! [`Collector`] watches the run: [`windows`] has what happened when, [`limits`](crate::limits) what each instruction cost
-//! and what limits the kernel, [`capture`] some instructions stage by stage. [`page`] writes the file from that: [`facts`]
-//! has what it says worked out, [`findings`] what limits the kernel with the evidence, and every other module draws one
-//! part.
+//! and what limits the kernel, [`capture`] some instructions stage by stage. [`scope`] is the part of the run
+//! that all of it is about. [`page`] writes the file from that: [`facts`] has what it says worked out, [`findings`] what
+//! limits the kernel with the evidence, and every other module draws one part.
 
 pub mod capture;
 mod chart;
@@ -17,11 +17,12 @@ mod over_time;
 pub mod page;
 mod pipeline;
 mod roofline;
+pub mod scope;
 mod settings;
 mod text;
 pub mod windows;
 
-use crate::clock::Cycle;
+use crate::clock::{Cycle, NEVER};
 use crate::config::Config;
 use crate::core::collector::Waiting;
 use crate::core::probe::{Charge, Event, Going, IssueStall, Issued, MemoryEvent, Observer, Results, Sample};
@@ -29,24 +30,49 @@ use crate::core::wave::SlotMask;
 use crate::gpu::{Gpu, KernelReport, RunError};
 use crate::limits::profile::{Profile, Slots};
 use crate::limits::watch::Watch;
-use crate::memory::{DramCounters, L1Counters, L2Counters};
+use crate::memory::{L1Counters, MemorySystem};
 use crate::program::{Launch, Program};
 use crate::trace::Sink;
 use capture::{Capture, Captured};
+use scope::{Parts, Scope};
 use std::cell::RefCell;
+use std::ops::Range;
 use std::rc::Rc;
 use windows::Windows;
 
 /// Watches the launches of a run for its report. What it keeps does not grow with the length of the run.
 #[derive(Debug)]
 pub struct Collector<'a> {
+    scope: Scope,
+    phase: Phase,
     windows: Windows,
     watch: Watch<'a>,
     /// Waves of one scheduler are captured together.
     schedulers: u32,
-    /// The launch on its way.
+    /// The launch on its way, and the cycle in which it began.
     launch: Option<Launch>,
+    start: Cycle,
+    /// Launches that are over; which of all are in the scope, and the cycles of the releases at their ends.
+    over: usize,
+    launches: Range<usize>,
+    release_cycles: Cycle,
     begins: Vec<Cycle>,
+    /// What the parts of the memory side had done before the scope, and at its end.
+    before: Parts,
+    after: Option<Parts>,
+}
+
+/// Where a run is, seen from the scope of its report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// It has not come to it.
+    Before,
+    /// It is in it, since this cycle.
+    Within(Cycle),
+    /// It is past its end, in this cycle, and the launch is on its way.
+    Past(Cycle),
+    /// So are all launches that follow.
+    Over,
 }
 
 /// Most launches whose beginning is marked.
@@ -55,14 +81,18 @@ const MARKED_LAUNCHES: usize = 64;
 /// Everything that was gathered of a run.
 #[derive(Debug)]
 pub struct Gathered<'a> {
+    /// The part of the run that it is of.
+    pub scope: Scope,
     /// Over time.
     pub windows: Windows,
     /// By kernel and instruction, and what waves waited for.
     pub watch: Watch<'a>,
-    /// What each slice of the L2 did.
-    pub slices: Vec<L2Counters>,
-    /// What each memory channel did.
-    pub channels: Vec<DramCounters>,
+    /// What each slice, channel and link did.
+    pub parts: Parts,
+    /// Launches that are in the scope, in part at least.
+    pub launches: Range<usize>,
+    /// Cycles of the releases at the ends of launches.
+    pub release_cycles: Cycle,
     /// Cycles of the axis of the windows in which launches began: the first [`MARKED_LAUNCHES`].
     pub begins: Vec<Cycle>,
     /// The launch that did not end, if one did not.
@@ -85,31 +115,66 @@ impl Gathered<'_> {
 
 impl<'a> Collector<'a> {
     /// A collector for the kernels of a program on a machine.
-    pub fn new(config: &'a Config, program: &'a Program) -> Collector<'a> {
+    pub fn new(config: &'a Config, program: &'a Program, scope: Scope) -> Collector<'a> {
         Collector {
-            windows: Windows::default(),
+            scope,
+            phase: Phase::Before,
+            windows: Windows::new(0),
             watch: Watch::new(config, program),
             schedulers: config.core.schedulers,
             launch: None,
+            start: 0,
+            over: 0,
+            launches: 0..0,
+            release_cycles: 0,
             begins: Vec::new(),
+            before: Parts::default(),
+            after: None,
         }
     }
 
-    /// The sink for the trace's recorder that captures instructions, and what it captures. With `windowed`, the recorder
-    /// has a window that the user has named.
-    pub fn capture(&self, windowed: bool) -> (Box<dyn Sink>, Rc<RefCell<Captured>>) {
-        let (capture, captured) = Capture::new(self.schedulers, windowed);
+    /// The sink for the trace's recorder that captures instructions, and what it captures.
+    pub fn capture(&self) -> (Box<dyn Sink>, Rc<RefCell<Captured>>) {
+        let (capture, captured) = Capture::new(self.schedulers, self.scope.is_chosen());
         (Box::new(capture), captured)
     }
 
-    /// A launch begins in cycle `start` of the machine.
-    pub fn start(&mut self, launch: &Launch, start: Cycle) {
-        self.windows.start(start);
-        self.watch.start(launch, start);
-        self.launch = Some(launch.clone());
-        if self.begins.len() < MARKED_LAUNCHES {
-            self.begins.push(self.windows.cycles());
+    /// A launch begins in the cycle in which the machine is.
+    pub fn start(&mut self, launch: &Launch, gpu: &mut Gpu<'_>) {
+        let start = gpu.now();
+        (self.launch, self.start) = (Some(launch.clone()), start);
+        match self.phase {
+            Phase::Before if self.scope.cycles.start <= start => {
+                self.watch.restart(start, false);
+                self.before = Parts::of(gpu.memory_system());
+                self.windows = Windows::new(start);
+                self.phase = Phase::Within(start);
+            }
+            Phase::Within(_) if self.scope.cycles.end <= start => {
+                self.after = Some(Parts::of(gpu.memory_system()));
+                self.phase = Phase::Over;
+            }
+            _ => {}
         }
+        if self.phase == Phase::Over {
+            return;
+        }
+        self.watch.start(launch, start);
+        if let Phase::Within(_) = self.phase {
+            self.windows.start(start);
+            self.enter();
+            if self.begins.len() < MARKED_LAUNCHES {
+                self.begins.push(self.windows.origin() + self.windows.cycles());
+            }
+        }
+    }
+
+    /// The launch on its way is in the scope.
+    fn enter(&mut self) {
+        if self.launches.is_empty() {
+            self.launches = self.over..self.over;
+        }
+        self.launches.end = self.over + 1;
     }
 
     /// The launch has ended, or why it did not.
@@ -117,28 +182,67 @@ impl<'a> Collector<'a> {
     /// # Panics
     /// If an issue slot is not charged exactly once, in the windows or to the instructions.
     pub fn end(&mut self, ended: Result<&KernelReport, &RunError>) {
-        self.watch.end(ended);
-        match ended {
-            Ok(report) => {
-                self.windows.end(report);
-                self.launch = None;
+        let end = ended.map_or(Cycle::MAX, |report| self.start + report.cycles);
+        self.over += 1;
+        match (self.phase, ended) {
+            // The cores take notice of the end of a launch some cycles after it: these are not part of it.
+            (Phase::Within(since), _) if since >= end => {
+                self.phase = Phase::Before;
+                self.launches = 0..0;
             }
-            Err(_) => self.windows.abandon(),
+            (Phase::Past(at), _) if at <= end => {
+                self.windows.abandon();
+                self.phase = Phase::Over;
+                self.check();
+            }
+            (Phase::Within(_) | Phase::Past(_), _) => {
+                self.watch.end(ended);
+                match ended {
+                    Ok(report) => {
+                        self.windows.end(report);
+                        self.release_cycles += report.release_cycles;
+                    }
+                    Err(_) => self.windows.abandon(),
+                }
+                if !matches!(ended, Err(RunError::Fault(_))) {
+                    self.check();
+                }
+                if let Phase::Past(_) = self.phase {
+                    self.phase = Phase::Over;
+                }
+            }
+            (Phase::Before | Phase::Over, _) => {}
         }
-        if !matches!(ended, Err(RunError::Fault(_))) {
-            let charged = self.watch.profiler.charged();
-            assert_eq!(charged, self.windows.total().slots, "every issue slot is charged to one instruction");
+        if ended.is_ok() {
+            self.launch = None;
         }
+    }
+
+    fn check(&self) {
+        let charged = self.watch.profiler.charged();
+        assert_eq!(charged, self.windows.total().slots, "every issue slot is charged to one instruction");
+    }
+
+    /// True if the run did not come to the scope.
+    pub fn is_empty(&self) -> bool {
+        self.phase == Phase::Before
+    }
+
+    /// True if what happens is counted, or has to be known when the scope begins.
+    fn follows(&self) -> bool {
+        matches!(self.phase, Phase::Before | Phase::Within(_))
     }
 
     /// What was gathered, after the last launch on this machine.
     pub fn finish(self, gpu: &mut Gpu<'_>, captured: &Rc<RefCell<Captured>>) -> Gathered<'a> {
-        let memory = gpu.memory_system();
+        let after = self.after.unwrap_or_else(|| Parts::of(gpu.memory_system()));
         Gathered {
+            scope: self.scope,
             windows: self.windows,
             watch: self.watch,
-            slices: memory.slice_counters().copied().collect(),
-            channels: memory.channel_counters().copied().collect(),
+            parts: after.since(&self.before),
+            launches: self.launches,
+            release_cycles: self.release_cycles,
             begins: self.begins,
             broken_off: self.launch,
             captured: std::mem::take(&mut captured.borrow_mut()),
@@ -156,51 +260,93 @@ impl Observer for Collector<'_> {
     }
 
     fn step(&mut self, event: Event) {
-        self.watch.step(event);
+        if self.follows() {
+            self.watch.step(event);
+        }
     }
 
     fn issued(&mut self, issued: &Issued<'_>) {
-        self.watch.issued(issued);
+        if self.follows() {
+            self.watch.issued(issued);
+        }
     }
 
     fn goes_on(&mut self, going: &Going) {
-        self.watch.goes_on(going);
+        if self.follows() {
+            self.watch.goes_on(going);
+        }
     }
 
     fn results(&mut self, results: &Results<'_>) {
-        self.watch.results(results);
+        if self.follows() {
+            self.watch.results(results);
+        }
     }
 
     fn stalls(&mut self, core: u32, cycle: Cycle, waves: &[SlotMask; IssueStall::COUNT]) {
-        self.watch.stalls(core, cycle, waves);
+        if self.follows() {
+            self.watch.stalls(core, cycle, waves);
+        }
     }
 
     fn waits(&mut self, event: Event, why: Waiting) {
-        self.watch.waits(event, why);
+        if self.follows() {
+            self.watch.waits(event, why);
+        }
     }
 
     fn accesses(&mut self, event: &MemoryEvent<'_>) {
-        self.watch.accesses(event);
+        if self.follows() {
+            self.watch.accesses(event);
+        }
     }
 
     fn charges(&mut self, charge: &Charge) {
-        self.watch.charges(charge);
+        if self.follows() {
+            self.watch.charges(charge);
+        }
     }
 
     fn line_access(&mut self, word: u32, counted: &L1Counters) {
-        self.watch.line_access(word, counted);
+        if self.follows() {
+            self.watch.line_access(word, counted);
+        }
     }
 
     fn local_access(&mut self, word: u32, passes: u32) {
-        self.watch.local_access(word, passes);
+        if self.follows() {
+            self.watch.local_access(word, passes);
+        }
     }
 
     fn sample_at(&self) -> Cycle {
-        self.windows.sample_at()
+        match self.phase {
+            Phase::Before => self.scope.cycles.start,
+            Phase::Within(_) => self.windows.sample_at().min(self.scope.cycles.end),
+            Phase::Past(_) | Phase::Over => NEVER,
+        }
     }
 
-    fn sample(&mut self, sample: &Sample) {
-        self.windows.sample(sample);
-        self.watch.sample(sample);
+    fn sample(&mut self, sample: &Sample, memory: &MemorySystem) {
+        let at = sample.cycle;
+        match self.phase {
+            Phase::Before if at >= self.scope.cycles.start => {
+                self.watch.restart(at, true);
+                self.windows = Windows::within(self.start, sample);
+                self.before = Parts::of(memory);
+                self.phase = Phase::Within(at);
+                self.enter();
+            }
+            Phase::Within(_) => {
+                self.windows.sample(sample);
+                self.watch.sample(sample, memory);
+                if at >= self.scope.cycles.end {
+                    self.watch.settle(at);
+                    self.after = Some(Parts::of(memory));
+                    self.phase = Phase::Past(at);
+                }
+            }
+            _ => {}
+        }
     }
 }

@@ -61,7 +61,7 @@ pub fn uses(facts: &Facts<'_>) -> Markup {
     let total = facts.slots();
     html! {
         (scroll("Issue slots by use", html! { table.uses {
-            caption { "Issue slots of the whole run, by use" }
+            caption { "Issue slots of " (facts.period()) ", by use" }
             thead { tr {
                 th scope="col" { "use" } th scope="col" { "slots" } th scope="col" { "share" }
                 th scope="col" { "what it means" }

@@ -104,12 +104,23 @@ fn verdict(facts: &Facts<'_>) -> Markup {
     };
     let top = facts.limits.limiters.first();
     let broken = !matches!(facts.run.outcome, Outcome::Ended(_));
+    let scope = &facts.gathered.scope;
+    let in_all = facts.run.total().map(|total| total.cycles);
     html! {
         p.verdict.(class) { (result.lines().next().unwrap_or("")) }
         @if result.lines().nth(1).is_some() { pre tabindex="0" { (result.lines().skip(1).collect::<Vec<_>>().join("\n")) } }
+        @if !scope.is_whole() { p.scope {
+            "This report is about " strong { (facts.period()) }
+            @if let Some(reason) = scope.reason() { ", " (reason) }
+            @if let (Some(cycles), false) = (in_all, broken) { "; the kernels took " (integer(cycles)) " in all" }
+            ". Everything on this page is counted in these cycles alone, but for what says otherwise."
+        } }
+        @if scope.of_waves { p.scope { "The pipeline view shows the waves that were chosen. All figures are those of all waves: they share what is counted." } }
         p {
-            @if broken { "Up to where this report goes, it" } @else { "It" }
-            " took " strong { (integer(report.cycles)) " cycles" } " (" (short(facts.microseconds(report.cycles))) " µs at "
+            @if !scope.is_whole() { "These are" }
+            @else if broken { "Up to where this report goes, it took" }
+            @else { "It took" }
+            " " strong { (integer(report.cycles)) " cycles" } " (" (short(facts.microseconds(report.cycles))) " µs at "
             (integer(facts.config.core_clock_mhz.into())) " MHz)"
             @if facts.gathered.watch.launches > 1 { " in " (integer(facts.gathered.watch.launches)) " launches" }
             ". In " strong { (percent(facts.share(SlotUse::Issued))) } " of the issue slots an instruction issued"
@@ -170,9 +181,14 @@ fn limits(facts: &Facts<'_>) -> Markup {
         } } }
         @if let Some(device) = limits.device_memory(facts.config) { p { (device) } }
         p {
-            "Cycles are those that schedulers with waves wait for a cause. What a change of the machine should take is an \
-             estimate; " code { "wave-sim explain" } " with the same kernel and the same flags says the same, makes each \
-             change, and runs the kernel again."
+            "Cycles are those that schedulers with waves wait for a cause. What a change of the machine should take is an "
+            @if facts.gathered.scope.is_whole() {
+                "estimate; " code { "wave-sim explain" } " with the same kernel and the same flags says the same, makes each \
+                 change, and runs the kernel again."
+            } @else {
+                "estimate for " (facts.period()) " alone; " code { "wave-sim explain" } " looks at the whole run, makes each change, and runs \
+                 the kernel again."
+            }
         }
     }
 }
@@ -181,9 +197,14 @@ fn limits(facts: &Facts<'_>) -> Markup {
 fn statistics_section(facts: &Facts<'_>) -> Markup {
     let steps = &facts.run.steps;
     let total = facts.total();
+    // Beside figures of a part of the run, those of all of it.
+    let whole = facts.run.total().filter(|_| !facts.gathered.scope.is_whole());
+    let in_all = whole.as_ref().map(|report| figures::Total { config: facts.config, report });
+    let values = statistics::values(&facts.report);
+    let values_in_all: Vec<_> = whole.iter().flat_map(|report| statistics::values(report)).collect();
     html! {
         @if !steps.is_empty() { div.scroll tabindex="0" role="region" aria-label="Launches" { table.launches {
-            caption { "Launches, one after the other" }
+            caption { "Launches, one after the other" @if !facts.gathered.scope.is_whole() { ", in the whole run" } }
             thead { tr {
                 @for name in ["kernel", "grid", "workgroup", "registers", "local memory", "cycles", "release"] { th scope="col" { (name) } }
             } }
@@ -202,18 +223,26 @@ fn statistics_section(facts: &Facts<'_>) -> Markup {
         details.data {
             summary { "Every statistic" }
             div.scroll tabindex="0" role="region" aria-label="Every statistic" { table.statistics {
-                caption { "Every statistic, over all launches, as --stats prints them" }
+                caption {
+                    @if whole.is_some() { "Every statistic, of " (facts.period()) " and of the whole run" }
+                    @else { "Every statistic, over all launches, as --stats prints them" }
+                }
                 thead { tr {
-                    @for name in ["name", "value", "unit", "meaning"] { th scope="col" { (name) } }
+                    th scope="col" { "name" } th scope="col" { "value" }
+                    @if whole.is_some() { th scope="col" { "whole run" } }
+                    th scope="col" { "unit" } th scope="col" { "meaning" }
                 } }
                 tbody {
                     @for figure in &figures::FIGURES { tr {
                         th scope="row" { code { (figure.declared.name) } }
                         td.number { (format!("{:.*}", figure.digits, figure.of(&total))) }
+                        @if let Some(in_all) = &in_all { td.number { (format!("{:.*}", figure.digits, figure.of(in_all))) } }
                         td { (figure.declared.unit) } td { (figure.declared.doc) }
                     } }
-                    @for (declared, value) in statistics::values(&facts.report) { tr {
-                        th scope="row" { code { (declared.name) } } td.number { (value) } td { (declared.unit) } td { (declared.doc) }
+                    @for (i, (declared, value)) in values.iter().enumerate() { tr {
+                        th scope="row" { code { (declared.name) } } td.number { (value) }
+                        @if let Some((_, value)) = values_in_all.get(i) { td.number { (value) } }
+                        td { (declared.unit) } td { (declared.doc) }
                     } }
                 }
             } }

@@ -1,7 +1,7 @@
 //! What a run did over time, in windows of equal length whose number is bounded.
 //!
 //! The axis is `kernel.cycles`: the cycles of the launches one behind the other, without the releases between them, so
-//! that it ends where the statistics say. Samples are kept as sums since the start of the run; two windows become one
+//! that it ends where the statistics say. It begins with 0, or with the cycle of the machine with which a part of the run begins. Samples are kept as sums since the start of the run; two windows become one
 //! by forgetting the sample between them, and no figure is ever added up twice.
 
 use crate::clock::Cycle;
@@ -35,6 +35,12 @@ pub struct Counts {
 }
 
 impl Counts {
+    /// What a sample has counted; how full things are is summed up elsewhere.
+    fn of(sample: &Sample) -> Counts {
+        let &Sample { core, slots, l1, memory, .. } = sample;
+        Counts { core, slots, l1, memory, ..Counts::default() }
+    }
+
     /// What was counted since `before`.
     fn since(&self, before: &Counts) -> Counts {
         Counts {
@@ -86,16 +92,26 @@ pub struct Windows {
     before: Counts,
     /// What the releases at the ends of launches did.
     released: Counts,
+    /// The cycle of the machine with which the axis begins.
+    origin: Cycle,
     /// The cycle of the machine in which the launch began.
+    launch: Cycle,
+    /// And from which on it is counted: later only if the windows begin in the middle of it, and then what it had
+    /// counted before.
     start: Cycle,
+    uncounted: Counts,
     /// The launch so far.
     last: Counts,
     last_at: Cycle,
 }
 
-impl Default for Windows {
-    fn default() -> Windows {
+impl Windows {
+    /// No windows yet, on an axis that begins with this cycle of the machine.
+    pub fn new(origin: Cycle) -> Windows {
         Windows {
+            origin,
+            launch: 0,
+            uncounted: Counts::default(),
             interval: 1,
             edges: vec![(0, Counts::default())],
             cycles: 0,
@@ -106,12 +122,20 @@ impl Default for Windows {
             last_at: 0,
         }
     }
-}
 
-impl Windows {
+    /// Windows that begin with this sample of a launch that began in cycle `launch`.
+    pub fn within(launch: Cycle, sample: &Sample) -> Windows {
+        let mut windows = Windows::new(sample.cycle);
+        windows.start(sample.cycle);
+        windows.launch = launch;
+        windows.uncounted = Counts::of(sample);
+        windows
+    }
+
     /// A launch begins in this cycle of the machine.
     pub fn start(&mut self, start: Cycle) {
-        self.start = start;
+        (self.launch, self.start) = (start, start);
+        self.uncounted = Counts::default();
         self.last = Counts::default();
         self.last_at = start;
     }
@@ -125,9 +149,10 @@ impl Windows {
 
     /// Takes a sample of the launch that is on its way.
     pub fn sample(&mut self, sample: &Sample) {
-        let &Sample { cycle, core, slots, l1, memory, levels } = sample;
-        let sums = std::array::from_fn(|i| self.last.levels[i] + levels[i]);
-        self.last = Counts { core, slots, l1, memory, levels: sums, looks: self.last.looks + 1 };
+        let &Sample { cycle, levels, .. } = sample;
+        let levels = std::array::from_fn(|i| self.last.levels[i] + levels[i]);
+        let counted = Counts::of(sample).since(&self.uncounted);
+        self.last = Counts { levels, looks: self.last.looks + 1, ..counted };
         self.last_at = cycle;
         self.edge(self.cycles + (cycle - self.start));
     }
@@ -147,14 +172,16 @@ impl Windows {
 
     /// The launch has ended. The last sample was taken when it had, and has perhaps some cycles more.
     pub fn end(&mut self, report: &KernelReport) {
+        let &KernelReport { core, slots, l1, memory, .. } = report;
+        let counted = Counts { core, slots, l1, memory, ..Counts::default() }.since(&self.uncounted);
         // A release follows the last sample, and only caches and memory have part in it.
-        self.released.l1 += &report.l1.since(&self.last.l1);
-        self.released.memory += &report.memory.since(&self.last.memory);
-        (self.last.core, self.last.slots) = (report.core, report.slots);
-        self.finish(self.cycles + report.cycles);
+        self.released.l1 += &counted.l1.since(&self.last.l1);
+        self.released.memory += &counted.memory.since(&self.last.memory);
+        (self.last.core, self.last.slots) = (counted.core, counted.slots);
+        self.finish(self.cycles + (self.launch + report.cycles - self.start));
     }
 
-    /// The launch did not end: what the last sample has is what there is.
+    /// The launch did not end, or the windows end before it: what the last sample has is what there is.
     pub fn abandon(&mut self) {
         self.finish(self.cycles + (self.last_at - self.start));
     }
@@ -177,6 +204,11 @@ impl Windows {
         self.cycles
     }
 
+    /// Where the axis begins.
+    pub fn origin(&self) -> Cycle {
+        self.origin
+    }
+
     /// Everything counted in the launches, releases included, as the statistics have it.
     pub fn total(&self) -> Counts {
         self.before.plus(&self.released)
@@ -195,7 +227,7 @@ impl Windows {
         }
         let window = |pair: &[(Cycle, Counts)]| {
             let [(from, before), (to, after)] = [pair[0], pair[1]];
-            Window { from, to, counts: after.since(&before) }
+            Window { from: self.origin + from, to: self.origin + to, counts: after.since(&before) }
         };
         edges.windows(2).map(window).collect()
     }

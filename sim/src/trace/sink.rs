@@ -47,6 +47,20 @@ pub trait Sink {
         Ok(())
     }
 
+    /// True if it wants [`Sink::state`].
+    fn wants_state(&self) -> bool {
+        false
+    }
+
+    /// A signal of the machine, by its place among those of [`Probe::state`](crate::core::probe::Probe::state), has this value
+    /// from a cycle on; before, it was 0. These come in the order of time, and before [`Sink::advanced`] passes their cycle.
+    ///
+    /// # Errors
+    /// If the file cannot be written to.
+    fn state(&mut self, _: Cycle, _signal: usize, _value: u64) -> io::Result<()> {
+        Ok(())
+    }
+
     /// True if it wants [`Sink::advanced`], because it writes what happens in the order of time.
     fn is_in_order_of_time(&self) -> bool {
         false
@@ -98,6 +112,14 @@ impl<S: Sink + ?Sized> Sink for &mut S {
 
     fn hop(&mut self, hop: &Hop) -> io::Result<()> {
         (**self).hop(hop)
+    }
+
+    fn wants_state(&self) -> bool {
+        (**self).wants_state()
+    }
+
+    fn state(&mut self, cycle: Cycle, signal: usize, value: u64) -> io::Result<()> {
+        (**self).state(cycle, signal, value)
     }
 
     fn end(&mut self, how: How, cycle: Cycle, message: &str) -> io::Result<()> {

@@ -4,6 +4,7 @@ use super::record::Record;
 use crate::clock::Cycle;
 use std::collections::VecDeque;
 use std::fmt;
+use std::ops::Range;
 
 /// What opens the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,6 +57,18 @@ impl Gate {
     /// The cycle in which it has fired.
     pub fn fired(&self) -> Option<Cycle> {
         self.fired
+    }
+
+    /// The cycles that are shown, once it has fired.
+    pub fn shown(&self) -> Option<Range<Cycle>> {
+        let fired = self.fired?;
+        let Trigger { before, after, .. } = self.trigger;
+        Some(fired.saturating_sub(before)..fired.saturating_add(after).saturating_add(1))
+    }
+
+    /// Cycles before it fires that are shown.
+    pub fn before(&self) -> Cycle {
+        self.trigger.before
     }
 
     /// Another launch begins, with code of its own: what was held back of the last one goes.

@@ -53,6 +53,100 @@ fn scratch() -> Scratch {
     ])
 }
 
+/// The names of what lies in a folder, in order.
+fn listing(scratch: &Scratch, folder: &str) -> Vec<String> {
+    let files = std::fs::read_dir(scratch.path(folder)).unwrap();
+    let mut names: Vec<String> = files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// Each kernel leaves the files that it leaves when it runs alone.
+#[test]
+fn files_of_several_kernels_are_those_of_each_alone() {
+    let scratch = scratch();
+    std::fs::create_dir_all(scratch.path("all/saxpy")).unwrap();
+    std::fs::create_dir_all(scratch.path("all/right")).unwrap();
+    let plain = "--config tiny --size small";
+    let flags = "--config tiny --size small --from-cycle 60 --waves 0-1";
+    let all = "--wvfi all/{kernel}.txt --kanata all/{kernel}.kanata --perfetto all/{kernel}.json --vcd all/{kernel}.vcd \
+               --fst all/{kernel}/waves.fst --report all/{kernel}.html";
+    let table = scratch.out(&format!("saxpy right.ron {plain}"));
+    assert_eq!(scratch.out(&format!("saxpy right.ron {flags} {all}")), table, "the table is the same");
+    for (input, name) in [("saxpy", "saxpy"), ("right.ron", "right")] {
+        scratch.out(&format!(
+            "{input} {flags} --wvfi a.txt --kanata a.kanata --perfetto a.json --vcd a.vcd --fst a.fst --report a.html"
+        ));
+        for end in [".txt", ".kanata", ".json", ".vcd", "/waves.fst", ".html"] {
+            let alone = format!("a.{}", &end[end.find('.').unwrap() + 1..]);
+            let same = scratch.read(&format!("all/{name}{end}")) == scratch.read(&alone);
+            assert!(same && !scratch.read(&alone).is_empty(), "{name}{end}");
+        }
+    }
+    // Of one kernel the placeholder stands for its name too.
+    scratch.out("right.ron --config tiny --wvfi one-{kernel}.wvfi");
+    assert!(scratch.path("one-right.wvfi").is_file());
+}
+
+#[test]
+fn the_whole_suite_leaves_traces_and_reports() {
+    let scratch = scratch();
+    std::fs::create_dir(scratch.path("out")).unwrap();
+    let ran =
+        scratch.run("--config no_f64.ron --size small --wvfi out/{kernel}.wvfi --report out/{kernel}.html");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    // What the machine cannot run leaves nothing.
+    let suite = wave_sim::launch::suite().filter(|name| *name != "dot_f64");
+    let mut expected: Vec<String> =
+        suite.flat_map(|name| [format!("{name}.html"), format!("{name}.wvfi")]).collect();
+    expected.sort();
+    assert_eq!(listing(&scratch, "out"), expected);
+}
+
+#[test]
+fn names_of_files_that_several_kernels_would_share_are_refused_before_anything_runs() {
+    let scratch = scratch();
+    std::fs::create_dir(scratch.path("other")).unwrap();
+    scratch.write("other/right.ron", &scratch.read("right.ron"));
+    scratch.write("other/add.wave", ADD.as_bytes());
+    for (arguments, says) in [
+        (
+            "saxpy right.ron --wvfi t/x.wvfi --report x",
+            "--wvfi and --report: one file of this name, and 2 kernels are to run\n |\n = help: {kernel} stands for the \
+             kernel's name: --wvfi 't/x-{kernel}.wvfi'",
+        ),
+        (
+            "saxpy right.ron --fst {kernel}/x",
+            "--fst: cannot write `saxpy/x`: no such folder\n |\n = help: there is no folder `saxpy`",
+        ),
+        (
+            "right.ron other/right.ron --vcd {kernel}.vcd",
+            "--vcd: `right.vcd` is the file of two kernels, `right` and `right`",
+        ),
+        ("right.ron saxpy --vcd x{kernel} --fst x{kernel}", "--vcd and --fst both write to `xright`"),
+        ("right.ron --vcd right.x --fst {kernel}.x", "--vcd and --fst both write to `right.x`"),
+    ] {
+        let ran = scratch.run(&format!("{arguments} --config tiny"));
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{arguments}: {}", ran.err);
+        assert!(ran.err.contains(says), "{arguments}: {}", ran.err);
+        assert_eq!(ran.err.matches("error: ").count(), 1, "{arguments}: {}", ran.err);
+    }
+    assert!(!scratch.path("right.vcd").exists());
+}
+
+/// A trigger that fires in one kernel and not in another: only the other has no file.
+#[test]
+fn a_kernel_that_the_window_leaves_out_has_no_file() {
+    let scratch = scratch();
+    let ran = scratch.run("outside.wave right.ron --config tiny --trigger fault --wvfi {kernel}.txt");
+    assert_eq!(ran.code, 3, "{}", ran.err);
+    assert!(ran.err.contains("warning: `right`: --trigger: fault has not happened"), "{}", ran.err);
+    assert!(scratch.path("outside.txt").is_file() && !scratch.path("right.txt").exists());
+    let none = scratch.run("saxpy right.ron --size small --config tiny --trigger fault --wvfi {kernel}.txt");
+    assert_eq!(none.code, 2, "{}", none.err);
+    assert!(none.out.contains("verified") && none.err.contains("error: no file was written"), "{}", none.err);
+}
+
 /// The rows of a table: the first word and the rest after the numbers.
 fn results(out: &str) -> Vec<(String, String)> {
     let rows = out.lines().skip(2).take_while(|line| !line.is_empty() && !line.starts_with("PERF"));

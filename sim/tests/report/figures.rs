@@ -1,18 +1,11 @@
-//! The figures of a report against those that the same run prints, and against its retirement trace.
+//! The figures of a report against those that the same run prints.
 
+use super::against_trace::CHASE;
 use super::page::Table;
 use super::run::{Reported, report, report_in};
 use super::scratch::Scratch;
-use std::collections::BTreeMap;
-use wave_sim::config::Config;
-use wave_sim::gpu::{Gpu, RunOptions};
-use wave_sim::isa::Inst;
-use wave_sim::launch::Job;
-use wave_sim::program::{Launch, Program};
-use wave_sim::report::{Collector, Gathered};
-use wave_sim::stats::SlotUse;
 
-const USES: [&str; 13] = [
+pub const USES: [&str; 13] = [
     "issued",
     "squashed",
     "operand",
@@ -83,7 +76,7 @@ fn windows_agree(reported: &Reported, of: &str) {
 }
 
 /// The tables with all counters, one a kernel.
-fn profiles(reported: &Reported) -> Vec<Table> {
+pub fn profiles(reported: &Reported) -> Vec<Table> {
     reported.page.all("table.counters").into_iter().map(super::page::table).collect()
 }
 
@@ -163,145 +156,6 @@ fn a_report_changes_nothing_and_is_the_same_every_time() {
         assert!(scratch.read("a.html") == scratch.read("b.html"), "{arguments}");
         assert!(scratch.read("a.wvfi") == scratch.read("b.wvfi"), "{arguments}: the trace beside it");
     }
-}
-
-/// What a retirement trace says of the instructions at one pc.
-#[derive(Default, Debug, PartialEq)]
-struct Traced {
-    issued: u64,
-    lanes: u64,
-    results: u64,
-    cycles: u64,
-    longest: u64,
-    operand_cycles: u64,
-}
-
-/// Reads the text form of a trace, by pc.
-fn traced(trace: &str) -> BTreeMap<String, Traced> {
-    let mut found: BTreeMap<String, Traced> = BTreeMap::new();
-    for line in trace.lines().filter(|line| line.starts_with('@')) {
-        let mut words = line.split_whitespace();
-        let cycle: u64 = words.next().unwrap()[1..].parse().unwrap();
-        let fields: BTreeMap<&str, &str> = words.filter_map(|word| word.split_once('=')).collect();
-        let number = |name: &str| fields.get(name).and_then(|n| n.parse::<u64>().ok());
-        let mask = u64::from_str_radix(fields["effective"].trim_start_matches("0x"), 16).unwrap();
-        let pc = u32::from_str_radix(fields["pc"].trim_start_matches("0x"), 16).unwrap();
-        // A control instruction takes effect if a lane is active, whatever its guard.
-        let control = ["halt", "break", "continue"].iter().any(|op| line.contains(op));
-        let active = fields["active"].trim_start_matches(['0', 'x']);
-        if mask == 0 && (active.is_empty() || !control) {
-            continue;
-        }
-        let row = found.entry(format!("{pc:04x}")).or_default();
-        row.issued += 1;
-        row.lanes += u64::from(mask.count_ones());
-        let issue = number("issue").unwrap();
-        if let Some(operands) = number("operands") {
-            row.operand_cycles += operands - issue;
-            row.results += 1;
-            row.cycles += cycle - issue;
-            row.longest = row.longest.max(cycle - issue);
-        }
-    }
-    found
-}
-
-#[test]
-fn the_profile_agrees_with_the_retirement_trace() {
-    for arguments in ["bitonic_sort --size small --config tiny", "hgemm --size small --config tiny"] {
-        let scratch = Scratch::new();
-        scratch.out(&format!("{arguments} --wvfi t.txt"));
-        let trace = String::from_utf8(scratch.read("t.txt")).unwrap();
-        let expected = traced(&trace);
-        let reported = report_in(scratch, arguments);
-        if reported.json["runs"][0]["launches"].as_array().unwrap().len() == 1 {
-            windows_agree_with(&trace, &reported);
-        }
-        let mut rows = 0;
-        for table in profiles(&reported) {
-            for row in table.rows.iter().filter(|row| row[0] != "–" && row[1] != "end of the code") {
-                let number = |head: &str| table.cell(&row[0], head).parse::<u64>().unwrap();
-                let Some(expected) = expected.get(&row[0]) else { continue };
-                let got = Traced {
-                    issued: number("issued"),
-                    lanes: number("lanes"),
-                    results: number("results"),
-                    cycles: number("cycles to results"),
-                    longest: number("longest"),
-                    operand_cycles: number("operand cycles"),
-                };
-                assert_eq!(&got, expected, "{arguments}: {row:?}");
-                rows += 1;
-            }
-        }
-        assert!(rows > 30, "{arguments}: {rows}");
-    }
-}
-
-/// Instructions that issue in each window of a run of one launch. Sums alone would not tell one window from the next.
-fn windows_agree_with(trace: &str, reported: &Reported) {
-    let slots = reported.page.table("figure#issue-slots table");
-    let records = trace.lines().filter(|line| line.starts_with('@'));
-    let issues: Vec<u64> = records
-        .map(|line| {
-            line.split_whitespace().find_map(|word| word.strip_prefix("issue=")).unwrap().parse().unwrap()
-        })
-        .collect();
-    let (issued, squashed) = (slots.numbers("issued"), slots.numbers("squashed"));
-    let windows = slots.numbers("from").into_iter().zip(slots.numbers("to"));
-    for (place, (from, to)) in windows.enumerate() {
-        let here = issues.iter().filter(|issue| (from..to).contains(issue)).count() as u64;
-        assert_eq!(issued[place] + squashed[place], here, "cycles {from} to {to}");
-    }
-}
-
-const CHASE: &str = "\
-.kernel chase
-.registers 16
-.workgroup_size 8, 1, 1
-    mov_sr r1, sr_thread_id_x
-    mov_imm r2, 7
-    shl r3, r1, r2
-    device_load_u32 r4, r3
-    iadd r5, r1, r1
-    iadd r6, r4, r5
-    fdiv r7, r6, r6
-    fadd r8, r7, r7
-    device_store_u32 r3, r8
-    halt
-.end
-";
-
-/// One wave on an otherwise empty machine: what it waits for is known.
-#[test]
-fn a_wait_is_charged_to_who_waits_and_names_whom_it_waits_for() {
-    let scratch = Scratch::with(&[("chase.wave", CHASE)]);
-    let reported = report_in(scratch, "chase.wave --config tiny");
-    let table = reported.page.table("table.counters");
-    // The wave is alone: the cycles from the load's issue to its result are lost but for the one instruction between.
-    let waited: u64 = table.cell("0020", "memory").parse().unwrap();
-    let latency: u64 = table.cell("0014", "cycles to results").parse().unwrap();
-    assert_eq!(table.cell("0020", "instruction"), "iadd r6, r4, r5");
-    // Some of them before the instruction that waits has been fetched.
-    let fetched: u64 = table.cell("0020", "fetch").parse().unwrap();
-    assert!(waited > 20 && latency - waited - fetched <= 2, "{waited} and {fetched} of {latency}");
-    assert_eq!(table.sum("memory"), waited, "nobody else waits for memory");
-    // From its arrival to its end there is one wave, in every window.
-    let waves = reported.page.table("figure#waves table");
-    let cycles: Vec<u64> =
-        waves.numbers("to").iter().zip(waves.numbers("from")).map(|(to, from)| to - from).collect();
-    let resident = waves.numbers("wave cycles");
-    let first = resident.iter().position(|&n| n > 0).unwrap();
-    let last = resident.iter().rposition(|&n| n > 0).unwrap();
-    assert!(last > first + 20 && resident[first + 1..last] == cycles[first + 1..last], "{resident:?}");
-    let profile = reported.page.table("table.profile");
-    assert_eq!(profile.cell("9", "waits for"), "line 7");
-    assert_eq!(profile.cell("11", "waits for"), "line 10", "the addition waits for the division");
-    // Lanes are 128 bytes apart: a line each.
-    assert_eq!(table.cell("0014", "line accesses"), "8");
-    let finding = super::page::text(reported.page.one("ol.findings > li.lsu"));
-    assert!(finding.contains("device_load_u32 r4, r3 (line 7): 100 % of it"), "{finding}");
-    assert!(finding.contains("8.00 lines each where 1.00 would do"), "{finding}");
 }
 
 /// The report and `explain` name the same causes with the same cycles, places and changes.
@@ -415,105 +269,4 @@ fn rates_follow_from_the_counters() {
     let lowest = (instructions / bytes as f64 * peak).min(slots);
     let reached: f64 = roof.rows[0][6].trim_end_matches(" %").parse().unwrap();
     assert!((reached - 100.0 * instructions / cycles / lowest).abs() < 0.06, "{reached}");
-}
-
-/// Gathers the report of some launches, with idle cycles skipped or every cycle visited.
-fn gather<'a>(
-    config: &'a Config,
-    program: &'a Program,
-    steps: &[Launch],
-    memory: &[u8],
-    every_cycle: bool,
-) -> Gathered<'a> {
-    let mut memory = memory.to_vec();
-    memory.resize(config.device_memory_bytes as usize, 0);
-    let mut gpu = Gpu::new(config, program, memory);
-    let mut collector = Collector::new(config, program);
-    let (_, captured) = collector.capture(false);
-    for launch in steps {
-        collector.start(launch, gpu.now());
-        let options = RunOptions { every_cycle, ..RunOptions::UNBOUNDED };
-        let ended = gpu.run(launch, &options, Some(&mut collector), &mut |_| {});
-        collector.end(ended.as_ref());
-    }
-    collector.finish(&mut gpu, &captured)
-}
-
-fn of_the_suite(name: &str) -> Job {
-    wave_sim::launch::load(name, wave_sim::launch::Size::Small).unwrap()
-}
-
-/// An addition needs what a division and a load that began after it bring.
-const BOTH: &str = "\
-.kernel both
-.registers 16
-.workgroup_size 8, 1, 1
-    fdiv r9, r1, r1
-    device_load_u32 r4, r3
-    iadd r6, r9, r4
-    halt
-.end
-";
-
-/// Who waits for memory waits for an instruction that accesses it, and who waits for a unit for one that does not.
-#[test]
-fn every_wait_for_a_result_names_whose() {
-    let launch = |kernel: usize, program: &Program| Launch {
-        kernel,
-        grid: [1; 3],
-        workgroup: program.kernels[kernel].workgroup_size,
-        registers: 16,
-        local_memory_bytes: 0,
-        initial_registers: Vec::new(),
-    };
-    let config = wave_sim::config::load("tiny.ron").unwrap();
-    let both = wave_sim::program::assemble(BOTH, "both.wave").unwrap().0;
-    let mut runs = vec![("both", both.clone(), vec![launch(0, &both)], Vec::new())];
-    for name in ["spmv", "hgemm", "compact"] {
-        let Job { program, steps, memory, .. } = of_the_suite(name);
-        runs.push((name, program, steps, memory));
-    }
-    for (name, program, steps, memory) in runs {
-        let gathered = gather(&config, &program, &steps, &memory, false);
-        for (profile, kernel) in gathered.profiles().iter().zip(&program.kernels) {
-            let accesses = |word: u32| {
-                let inst = Inst::decode(&program.code[(kernel.code.start + word) as usize..]);
-                inst.unwrap().op.memory().is_some()
-            };
-            let waits = |memory: bool| -> u64 {
-                profile
-                    .waits
-                    .iter()
-                    .filter(|((_, whose), _)| accesses(*whose) == memory)
-                    .map(|(_, n)| n)
-                    .sum()
-            };
-            let charged = |slot_use: SlotUse| -> u64 {
-                profile.lines.iter().map(|line| line.slots[slot_use as usize]).sum()
-            };
-            assert!(charged(SlotUse::Memory) > 0, "{name}");
-            assert_eq!(waits(true), charged(SlotUse::Memory), "{name}");
-            assert_eq!(waits(false), charged(SlotUse::Scoreboard), "{name}");
-        }
-    }
-}
-
-#[test]
-fn what_is_gathered_is_the_same_with_every_cycle_visited() {
-    let config = wave_sim::config::load("tiny.ron").unwrap();
-    for name in ["scan", "bfs"] {
-        let Job { program, steps, memory, .. } = of_the_suite(name);
-        let [skipping, visiting] =
-            [false, true].map(|every| gather(&config, &program, &steps, &memory, every));
-        assert_eq!(skipping.profiles(), visiting.profiles(), "{name}");
-        assert_eq!(skipping.cores(), visiting.cores(), "{name}");
-        let (a, b) = (skipping.windows.windows(), visiting.windows.windows());
-        assert!((129..=257).contains(&a.len()), "{name}: {} windows", a.len());
-        // In the cycles after a launch in which the cores take notice of its end, memory may go on.
-        let whole = |w: &wave_sim::report::windows::Window| {
-            (w.from, w.to, w.counts.core, w.counts.slots, w.counts.l1)
-        };
-        assert!(a.iter().map(whole).eq(b.iter().map(whole)), "{name}");
-        assert_eq!(skipping.windows.total(), visiting.windows.total(), "{name}");
-    }
 }

@@ -1,11 +1,14 @@
 //! The report of a run: its figures are the statistics', its page is sound, and a browser can use it.
 
+mod against_trace;
 mod browser;
 mod chromium;
 mod figures;
+mod gathered;
 mod page;
 mod run;
 #[allow(dead_code)] // the rest of it is used there
 #[path = "../cli/scratch.rs"]
 mod scratch;
 mod sound;
+mod window;

@@ -161,8 +161,8 @@ fn a_run_that_is_interrupted_leaves_a_report_that_says_so() {
 fn wrong_use_is_said_before_anything_runs() {
     let scratch = Scratch::with(&[("e.wave", ENDLESS)]);
     for (arguments, says) in [
-        ("saxpy reduction --report r.html", "--report is for one kernel, and 2 are to run"),
-        ("--report r.html", "--report is for one kernel"),
+        ("saxpy reduction --report r.html", "--report: one file of this name, and 2 kernels are to run"),
+        ("--report r.html", "--report: one file of this name"),
         ("e.wave --report no/r.html", "there is no folder `no`"),
         ("e.wave --report .", "it is a directory"),
         ("e.wave --report r.html --trace", "--trace and --report both watch the run"),
@@ -177,21 +177,4 @@ fn wrong_use_is_said_before_anything_runs() {
     assert_eq!(late.code, 2);
     assert!(late.err.contains("--from-cycle: 99999999 is past the run"), "{}", late.err);
     assert!(!scratch.path("r.html").exists());
-}
-
-#[test]
-fn a_window_chooses_what_the_pipeline_shows_and_nothing_else() {
-    let whole = report("reduction --size small --config tiny");
-    let window =
-        report("reduction --size small --config tiny --from-cycle 2000 --to-cycle 7000 --waves 0-100:1");
-    let shown = window.page.table("figure#pipeline-first .data table");
-    assert!(shown.numbers("end").iter().all(|end| (2000..7000).contains(end)), "{:?}", shown.numbers("end"));
-    assert!(shown.rows.len() > 10 && shown.rows.iter().all(|row| row[0].ends_with("wave 1")));
-    let wide = report("reduction --size small --config tiny --from-cycle 2000 --to-cycle 7000");
-    for page in [&window.page, &wide.page] {
-        assert!(page.all("figure#pipeline-later").is_empty());
-    }
-    for table in ["figure#issue-slots table", "table.counters", "table.statistics"] {
-        assert_eq!(whole.page.table(table).rows, window.page.table(table).rows, "{table}");
-    }
 }

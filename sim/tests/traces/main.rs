@@ -6,6 +6,7 @@ mod golden;
 mod differences;
 mod forms;
 mod golden_traces;
+mod machine;
 mod oracle;
 mod record;
 mod viewers;

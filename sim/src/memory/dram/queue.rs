@@ -188,6 +188,11 @@ impl Queue {
         }
     }
 
+    /// The open row of each bank.
+    pub(super) fn rows(&self) -> impl Iterator<Item = Option<u32>> {
+        self.banks.iter().map(|bank| (bank.open_row != CLOSED).then_some(bank.open_row))
+    }
+
     /// True if some bank has a row open.
     pub(super) fn any_open(&self) -> bool {
         self.banks.iter().any(|bank| bank.open_row != CLOSED)

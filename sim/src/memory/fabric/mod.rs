@@ -7,12 +7,14 @@
 //! its bytes cost is paid once, at the narrowest place on its way (virtual cut-through).
 
 mod ends;
+mod state;
 mod wiring;
 
 #[cfg(test)]
 mod tests;
 
 pub(super) use ends::{Ends, Head, ReplyEnds, RequestEnds, Room};
+pub(super) use state::LINK;
 
 use super::agenda::{Agenda, BitSet};
 use crate::clock::Cycle;

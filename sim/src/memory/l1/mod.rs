@@ -11,6 +11,7 @@ mod access;
 mod fill;
 mod mshr;
 mod responses;
+mod state;
 mod write_back;
 
 #[cfg(test)]
@@ -30,6 +31,7 @@ pub use access::{Access, L1Counters, Operation, Reject};
 use mshr::{MshrId, Mshrs, PendingAtomic, Waiter};
 pub use responses::{Response, ResponseKind};
 use responses::{ResponseQueue, Slot};
+pub(super) use state::FIELDS;
 use std::collections::VecDeque;
 use write_back::Dirty;
 

@@ -169,6 +169,11 @@ impl Mshrs {
         usize::from(self[id].waiting)
     }
 
+    /// Accesses that wait, over all lines.
+    pub(super) fn all_waiting(&self) -> usize {
+        self.mshrs.iter().map(|mshr| usize::from(mshr.waiting)).sum()
+    }
+
     /// Atomics that wait, over all lines.
     #[inline]
     pub(super) fn pending_atomics(&self) -> usize {

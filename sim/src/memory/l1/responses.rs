@@ -106,6 +106,10 @@ impl ResponseQueue {
     }
 
     #[inline]
+    pub(super) fn len(&self) -> usize {
+        self.length
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.length == 0
     }

@@ -10,6 +10,7 @@
 mod access;
 mod jitter;
 mod release;
+mod state;
 #[cfg(test)]
 mod tests;
 mod waiters;
@@ -27,6 +28,7 @@ use access::needed_sectors;
 use jitter::Delays;
 pub use jitter::Jitter;
 use release::{Releases, Writes};
+pub(super) use state::FIELDS;
 use std::collections::VecDeque;
 use waiters::Waiters;
 
@@ -300,12 +302,12 @@ impl Slice {
         self.fills.push_back(Fill { at, mshr, sectors });
     }
 
-    /// True if nothing is queued, outstanding or about to be sent.
     /// MSHRs that hold an outstanding line.
     pub(super) fn mshrs_in_use(&self) -> usize {
         self.mshrs.len() - self.free_mshrs.len()
     }
 
+    /// True if nothing is queued, outstanding or about to be sent.
     pub(super) fn is_idle(&self) -> bool {
         self.input.is_empty()
             && self.jitter.as_ref().is_none_or(|jitter| jitter.len() == 0)

@@ -29,6 +29,11 @@ impl Waiters {
         Waiters { queues: vec![empty; queues], capacity, pool: Vec::new(), free: NONE }
     }
 
+    /// Requests in all queues.
+    pub(super) fn len(&self) -> usize {
+        self.queues.iter().map(|queue| queue.length as usize).sum()
+    }
+
     /// True if a request can join a queue.
     #[inline]
     pub(super) fn has_room(&self, queue: usize) -> bool {

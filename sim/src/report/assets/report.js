@@ -13,14 +13,19 @@ const charts = [...document.querySelectorAll("figure.chart")].map((figure) => ({
   rows: [...figure.querySelectorAll("tbody tr")],
 }));
 
+// The first cycle of the axis, and the one behind its last.
+function ends(chart) {
+  return [Number(chart.rows[0].children[0].textContent), Number(chart.rows.at(-1).children[1].textContent)];
+}
+
 function moveTo(window, speaker) {
   for (const chart of charts) {
     const row = chart.rows[window];
     if (!row) continue;
     const cells = [...row.children].map((cell) => cell.textContent);
     const [from, to] = cells.map(Number);
-    const last = Number(chart.rows.at(-1).children[1].textContent);
-    chart.cursor.setAttribute("d", `M${(500 * (from + to)) / last} 0V100`);
+    const [first, last] = ends(chart);
+    chart.cursor.setAttribute("d", `M${(500 * (from + to - 2 * first)) / (last - first)} 0V100`);
     chart.cursor.style.visibility = "visible";
     chart.slider.value = window;
     const numbers = cells.slice(2).map(Number);
@@ -42,8 +47,8 @@ for (const chart of charts) {
   chart.slider.addEventListener("input", () => moveTo(Number(chart.slider.value), chart));
   chart.svg.addEventListener("pointermove", (event) => {
     const box = chart.svg.getBoundingClientRect();
-    const last = Number(chart.rows.at(-1).children[1].textContent);
-    const cycle = ((event.clientX - box.left) / box.width) * last;
+    const [first, last] = ends(chart);
+    const cycle = first + ((event.clientX - box.left) / box.width) * (last - first);
     const window = chart.rows.findIndex((row) => Number(row.children[1].textContent) > cycle);
     if (window >= 0) moveTo(window, chart);
   });

@@ -6,6 +6,7 @@
 
 mod core;
 mod slot;
+mod states;
 
 use self::core::{Common, CoreRecorder, Form};
 use super::record::{Header, How, Launched, Record, Reports, StageField, kernel_hash};
@@ -19,6 +20,7 @@ use crate::core::wave::SlotMask;
 use crate::isa::WORD_BYTES;
 use crate::program::{Launch, Program};
 use slot::{SlotState, began, still_open};
+use states::States;
 use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -33,10 +35,13 @@ pub struct Recorder<'s> {
     common: Arc<Common>,
     /// Holds records back until a trigger fires.
     gate: Option<Gate>,
+    /// The run ends when it has.
+    until_triggered: bool,
     interrupt: Arc<AtomicBool>,
     cores: Vec<CoreRecorder>,
     /// Hops of requests, not yet in the order of time.
     hops: Vec<Hop>,
+    states: States,
     kept: u64,
     flushes: u64,
     /// The sink that could not be written to.
@@ -112,10 +117,12 @@ impl<'s> Recorder<'s> {
         Recorder {
             sinks,
             gate: None,
+            until_triggered: false,
             interrupt,
             cores: (0..config.cores).map(|_| CoreRecorder::new(common.clone(), slots)).collect(),
             common,
             hops: Vec::new(),
+            states: States::default(),
             kept: 0,
             flushes: 0,
             failed: None,
@@ -131,6 +138,12 @@ impl<'s> Recorder<'s> {
         self
     }
 
+    /// The same, which ends the run when the trigger has fired.
+    pub fn until_triggered(mut self) -> Recorder<'s> {
+        self.until_triggered = true;
+        self
+    }
+
     /// Changes what all cores know.
     fn share(&mut self, change: impl FnOnce(&mut Common)) {
         let mut common = (*self.common).clone();
@@ -141,7 +154,10 @@ impl<'s> Recorder<'s> {
 
     /// A launch begins in cycle `start`.
     pub fn start(&mut self, program: &Program, launch: &Launch, start: Cycle) {
-        self.gate.iter_mut().for_each(Gate::forget);
+        if let Some(gate) = &mut self.gate {
+            gate.forget();
+            self.states.forget();
+        }
         self.share(|common| common.launch = launched(program, launch, start));
         let launched = &self.common.launch;
         write(&mut self.sinks, &mut self.failed, |sink| sink.launch(launched));
@@ -174,6 +190,7 @@ impl<'s> Recorder<'s> {
                 write(&mut self.sinks, &mut self.failed, |sink| sink.record(record));
             });
         }
+        self.release_states();
         write(&mut self.sinks, &mut self.failed, |sink| sink.end(how, cycle, message));
         let triggered = self.gate.as_ref().and_then(Gate::fired);
         self.failed.map_or(Ok(Recorded { records: self.kept, triggered }), Err)
@@ -225,6 +242,14 @@ impl<'s> Recorder<'s> {
             write(sinks, failed, |sink| sink.hop(&hop));
         }
     }
+
+    /// Hands on what the machine held before the trigger fired.
+    fn release_states(&mut self) {
+        let (sinks, failed) = (&mut self.sinks, &mut self.failed);
+        self.states.release(self.gate.as_ref(), |(cycle, signal, value)| {
+            write(sinks, failed, |sink| sink.state(cycle, signal, value));
+        });
+    }
 }
 
 impl Observer for Recorder<'_> {
@@ -268,9 +293,27 @@ impl Observer for Recorder<'_> {
         self.hops.push(*hop);
     }
 
+    fn wants_state(&self) -> bool {
+        self.sinks.iter().any(|(_, sink)| sink.wants_state())
+    }
+
+    fn state(&mut self, cycle: Cycle, values: &[u64]) {
+        let (sinks, failed) = (&mut self.sinks, &mut self.failed);
+        self.states.see(
+            cycle,
+            values,
+            &self.common.window.cycles,
+            self.gate.as_ref(),
+            |(cycle, signal, value)| {
+                write(sinks, failed, |sink| sink.state(cycle, signal, value));
+            },
+        );
+    }
+
     fn advanced(&mut self, cycle: Cycle) -> ControlFlow<()> {
         if self.cores.iter().any(|core| core.next_retired().is_some()) || !self.hops.is_empty() {
             self.flush(cycle);
+            self.release_states();
             self.flushes += 1;
             // While a trigger holds records back, sinks have nothing that they could write.
             let held = self.gate.as_ref().is_some_and(|gate| gate.fired().is_none());
@@ -284,7 +327,8 @@ impl Observer for Recorder<'_> {
                 write(&mut self.sinks, &mut self.failed, |sink| sink.advanced(oldest));
             }
         }
-        if self.failed.is_some() || self.interrupt.load(Ordering::Relaxed) {
+        let fired = self.until_triggered && self.gate.as_ref().is_some_and(|gate| gate.fired().is_some());
+        if fired || self.failed.is_some() || self.interrupt.load(Ordering::Relaxed) {
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())

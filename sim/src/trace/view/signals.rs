@@ -1,8 +1,12 @@
-//! The signal tree of waveforms: how full the stages of each core are, and what each wave slot does.
+//! The signal tree of waveforms: how full the stages of each core are, what each wave slot does, and what load/store units,
+//! caches, networks and memory channels hold.
 
 use super::timeline::Timeline;
-use super::waves::{Signal, Waveform};
+use super::waves::Waveform;
 use crate::clock::Cycle;
+use crate::config::Config;
+use crate::core::account;
+use crate::memory::state::{self, Signal};
 use crate::trace::Sink;
 use crate::trace::record::{How, Launched, MemoryKind, Record, StageField};
 use std::io;
@@ -23,48 +27,71 @@ enum Change {
 /// Writes the tree to a waveform file.
 pub struct Signals<F> {
     file: F,
+    cores: usize,
     slots: usize,
+    /// Signals of a core's state.
+    of_state: usize,
     timeline: Timeline<(usize, Change)>,
     values: Vec<u64>,
     /// What the file has.
     written: Vec<u64>,
     changed: Vec<usize>,
     begun: bool,
+    /// The last cycle that the file has something of.
+    last: Cycle,
 }
 
-/// The tree of a machine with so many cores and wave slots in each.
-pub fn tree(cores: u32, slots: u32) -> Vec<Signal> {
+/// The tree of a machine: cores, then networks, L2 and memory channels.
+pub fn tree(config: &Config) -> Vec<Signal> {
     let signal = |path: &[&str], bits| Signal { path: path.iter().map(|&p| p.to_owned()).collect(), bits };
     let mut signals = Vec::new();
-    for core in 0..cores {
+    for core in 0..config.cores {
         let core = format!("core{core}");
         signals.extend(OF_CORE.iter().map(|name| signal(&[&core, name], COUNT_BITS)));
-        for slot in 0..slots {
+        for slot in 0..config.core.max_waves {
             let slot = format!("slot{slot}");
             signals.extend(OF_SLOT.iter().map(|&(name, bits)| signal(&[&core, &slot, name], bits)));
         }
+        signals.extend(account::signals(&core));
     }
+    signals.extend(state::signals(config));
     signals
 }
 
 impl<F: Waveform> Signals<F> {
     /// Writes to a file that was opened with the [`tree`] of this machine.
-    pub fn new(file: F, cores: u32, slots: u32) -> Signals<F> {
-        let count = tree(cores, slots).len();
+    pub fn new(file: F, config: &Config) -> Signals<F> {
+        let count = tree(config).len();
         Signals {
             file,
-            slots: slots as usize,
+            cores: config.cores as usize,
+            slots: config.core.max_waves as usize,
+            of_state: account::signals("").len(),
             timeline: Timeline::default(),
             values: vec![0; count],
             written: vec![0; count],
             changed: Vec::new(),
             begun: false,
+            last: 0,
         }
     }
 
     fn of_core(&self, core: u32, name: &str) -> usize {
         let place = OF_CORE.iter().position(|n| *n == name).expect("a signal of a core");
-        core as usize * (OF_CORE.len() + self.slots * OF_SLOT.len()) + place
+        core as usize * self.in_core() + place
+    }
+
+    /// Signals of a core.
+    fn in_core(&self) -> usize {
+        OF_CORE.len() + self.slots * OF_SLOT.len() + self.of_state
+    }
+
+    /// The signal of a place in the state of the machine.
+    fn of_state(&self, place: usize) -> usize {
+        // All signals before it, but for what a later core has beside its state.
+        let own = self.in_core() - self.of_state;
+        let cores = (place / self.of_state + 1).min(self.cores);
+        place + cores * own
     }
 
     fn of_slot(&self, record: &Record, name: &str) -> usize {
@@ -113,6 +140,7 @@ impl<F: Waveform> Signals<F> {
             }
             if let (Some(cycle), false) = (cycle, timed) {
                 self.file.time(cycle)?;
+                self.last = cycle;
                 timed = true;
             }
             self.file.change(signal, value)?;
@@ -155,6 +183,15 @@ impl<F: Waveform> Sink for Signals<F> {
         Ok(())
     }
 
+    fn wants_state(&self) -> bool {
+        true
+    }
+
+    fn state(&mut self, cycle: Cycle, signal: usize, value: u64) -> io::Result<()> {
+        self.timeline.add(cycle, (self.of_state(signal), Change::Set(value)));
+        Ok(())
+    }
+
     fn is_in_order_of_time(&self) -> bool {
         true
     }
@@ -165,7 +202,7 @@ impl<F: Waveform> Sink for Signals<F> {
 
     fn end(&mut self, _: How, cycle: Cycle, _: &str) -> io::Result<()> {
         self.flush_to(Cycle::MAX)?;
-        self.file.time(cycle + 2)?;
+        self.file.time((cycle + 2).max(self.last + 1))?;
         self.file.finish()
     }
 }

@@ -1,6 +1,7 @@
 //! Waveform files: VCD as text, FST through its library.
 
 use crate::clock::Cycle;
+use crate::memory::state::Signal;
 use fst_writer::{
     FstBodyWriter, FstFileType, FstInfo, FstScopeType, FstSignalId, FstSignalType, FstVarDirection,
     FstVarType, FstWriteError, open_fst,
@@ -8,15 +9,6 @@ use fst_writer::{
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
-
-/// A signal of the tree.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Signal {
-    /// Scopes from the root, then its name.
-    pub path: Vec<String>,
-    /// Bits.
-    pub bits: u32,
-}
 
 /// A waveform file: signals, then their changes in the order of time.
 pub trait Waveform {

@@ -1,0 +1,14 @@
+//! What an L1 holds, for those who draw it.
+
+use super::L1;
+use crate::memory::state::{COUNT, Field};
+
+/// Outstanding lines, accesses that wait for them, requests that wait for the port, responses on their way to the load/store
+/// unit, and whether the last access was rejected and would be again.
+pub(in crate::memory) const FIELDS: [Field<L1>; 5] = [
+    Field("mshrs", COUNT, |l1, _| l1.mshrs.in_use() as u64),
+    Field("waiting", COUNT, |l1, _| l1.mshrs.all_waiting() as u64),
+    Field("to_l2", COUNT, |l1, _| l1.outgoing.len() as u64),
+    Field("responses", COUNT, |l1, _| (l1.hits.len() + l1.fills.len()) as u64),
+    Field("blocked", 1, |l1, _| l1.is_blocked().into()),
+];
