@@ -128,15 +128,15 @@ impl Core {
                 },
             };
             if let Some(reason) = waiting {
-                if P::ON && probe.wants_stalls() {
-                    probe.observer().waits(collector.event(now, self.index, Stage::Operands), reason);
-                }
                 next = next.min(match reason {
                     Waiting::Unit(free) => free,
                     Waiting::Lsu if !*lsu_taken => NEVER,
                     _ => now + 1,
                 });
                 if reason != collector.waiting {
+                    if P::ON && probe.wants_stalls() {
+                        probe.observer().waits(collector.event(now, self.index, Stage::Operands), reason);
+                    }
                     self.stale |= 1 << scheduler;
                     let base = self.slot_rows(collector.slot());
                     let Scheduler { collectors, operands, .. } = &mut self.schedulers[scheduler];

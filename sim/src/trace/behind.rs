@@ -6,7 +6,7 @@ use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::thread::JoinHandle;
 
 /// Buffers that may wait for the thread; then the run waits.
-const WAITING: usize = 2;
+const WAITING: usize = 4;
 
 /// Hands what is written on to a thread, in the pieces that it comes in. An error of the file is reported by a later call,
 /// or by the last.

@@ -17,7 +17,7 @@ pub enum Form {
 }
 
 /// Bytes that are gathered before they are written: few enough for the processor's cache to hold some such buffers.
-const BUFFER: usize = 1 << 16;
+const BUFFER: usize = 1 << 18;
 
 /// What a file is written through.
 pub trait Output {
