@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use tempfile::TempDir;
 use wave_sim::config::{self, Config};
-use wave_sim::core::probe::{Event, Issued, Level, Probe, Sample};
+use wave_sim::core::probe::{Level, Observer, Sample};
 use wave_sim::gpu::{Gpu, RunOptions};
 use wave_sim::launch::{self, Size};
 use wave_sim::memory::MemorySystem;
@@ -61,10 +61,7 @@ impl Waves {
 #[derive(Default)]
 struct Sampler(Vec<Sample>);
 
-impl Probe for Sampler {
-    const ON: bool = true;
-    fn step(&mut self, _: Event) {}
-    fn issued(&mut self, _: &Issued<'_>) {}
+impl Observer for Sampler {
     fn sample_at(&self) -> u64 {
         self.0.last().map_or(0, |sample| sample.cycle) + 13
     }
@@ -94,7 +91,7 @@ fn seen(config: &Config, kernel: &str, window: Window, trigger: Option<Trigger>)
     gpu.memory_system().record_commands();
     recorder.start(&job.program, &job.steps[0], 0);
     let mut both = (&mut recorder, &mut sampler);
-    let report = gpu.run(&job.steps[0], &RunOptions::UNBOUNDED, &mut both, &mut |_| {}).unwrap();
+    let report = gpu.run(&job.steps[0], &RunOptions::UNBOUNDED, Some(&mut both), &mut |_| {}).unwrap();
     recorder.finish(How::Complete, report.cycles, "").unwrap();
     let number = |(at, bits): (u64, String)| (at, u64::from_str_radix(&bits, 2).unwrap());
     let waves =

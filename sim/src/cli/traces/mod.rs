@@ -102,7 +102,7 @@ fn sink(flag: &str, to: &Streamed, config: &Config) -> io::Result<Box<dyn Sink>>
         "--perfetto" => Box::new(Perfetto::new(file()?, config)?),
         "--vcd" => Box::new(Signals::new(Vcd::new(file()?, &tree(config))?, config)),
         "--fst" => Box::new(Signals::new(Fst::new(to.written_path(), &tree(config))?, config)),
-        _ => Box::new(Behind::new(Writer::new(to.file()?, form_of(to.path()), &header(config))?)),
+        _ => Box::new(Writer::new(Behind::new(to.file()?), form_of(to.path()), &header(config))?),
     })
 }
 
