@@ -7,12 +7,13 @@ use crate::config::IssuePolicy;
 use crate::core::probe::Level;
 use crate::isa::table::{Op, Space};
 use crate::limits::Limiter;
-use crate::limits::account::Resource;
+use crate::limits::account::{Observed, Resource};
 use crate::limits::cause::Cause;
 use crate::limits::listing::Instruction;
 use crate::limits::profile::Line;
 use crate::observe::figures;
 use crate::stats::SlotUse;
+use std::collections::BTreeSet;
 
 /// A part of the machine with more than this of its time in use has no room for more to speak of.
 const BUSY: f64 = 0.7;
@@ -34,7 +35,14 @@ pub struct Finding<'f> {
 
 /// The limiters of the run, the dearest first.
 pub fn findings<'f>(facts: &'f Facts<'_>) -> Vec<Finding<'f>> {
-    facts.limits.limiters.iter().map(|limiter| finding(facts, limiter)).collect()
+    let mut findings: Vec<Finding<'f>> =
+        facts.limits.limiters.iter().map(|limiter| finding(facts, limiter)).collect();
+    // What holds for several is said of the dearest.
+    let mut said = BTreeSet::new();
+    for finding in &mut findings {
+        finding.evidence.retain(|text| said.insert(text.clone()));
+    }
+    findings
 }
 
 fn finding<'f>(facts: &'f Facts<'_>, limiter: &'f Limiter) -> Finding<'f> {
@@ -183,16 +191,12 @@ fn local(facts: &Facts<'_>) -> Vec<String> {
         facts.config.core.local.latency_cycles,
         short(ratio(core.local_passes, core.local_accesses))
     )];
-    let conflicting = |i: &&Instruction| {
+    let conflicting = |i: &Instruction| {
         i.accesses(Space::Local)
             && i.lines_each().zip(i.least_lines(facts.config)).is_some_and(|(n, least)| n > 1.5 * least)
     };
-    if facts.instructions.iter().any(|i| conflicting(&i)) {
-        text.push(
-            "Some local memory instructions meet bank conflicts: lanes whose addresses differ by a multiple of all banks \
-             together want the same one. Rows that are a word longer move them apart."
-                .to_owned(),
-        );
+    if facts.instructions.iter().any(conflicting) {
+        text.push("Rows that are a word longer move the lanes of a bank conflict apart.".to_owned());
     }
     text.push(occupancy(facts));
     text
@@ -206,7 +210,6 @@ fn load_store(facts: &Facts<'_>) -> Vec<String> {
          It was busy with them in {} of the cores' cycles.",
         percent(ratio(core.line_accesses + core.local_passes, report.cycles * u64::from(config.cores)))
     )];
-    text.extend(scattered(facts));
     let l1 = &report.l1;
     if l1.reservation_fails > 0 {
         let why = [
@@ -245,7 +248,6 @@ fn memory(facts: &Facts<'_>, resources: &[Resource]) -> Vec<String> {
         };
         text.push(format!("The {} are in use {} of the time: {then}.", most.name, percent(most.share)));
     }
-    text.extend(scattered(facts));
     let l1_mshrs = u64::from(facts.config.core.l1.mshrs * facts.config.cores);
     let (sum, looks) = facts.windows.iter().fold((0, 0), |(sum, looks), window| {
         (sum + window.counts.levels[Level::L1Mshrs as usize], looks + window.counts.looks)
@@ -266,23 +268,6 @@ fn memory(facts: &Facts<'_>, resources: &[Resource]) -> Vec<String> {
     text
 }
 
-/// How many lines device memory instructions touch, if neighbouring addresses would touch far fewer.
-fn scattered(facts: &Facts<'_>) -> Option<String> {
-    let device = facts.instructions.iter().filter(|i| i.accesses(Space::Device));
-    let (lines, least) = device.fold((0.0, 0.0), |(lines, least), i| {
-        let times = i.line.issues() as f64;
-        let each = i.lines_each().zip(i.least_lines(facts.config)).unwrap_or_default();
-        (lines + times * each.0, least + times * each.1)
-    });
-    (lines > 1.5 * least).then(|| {
-        format!(
-            "Device memory instructions touch {} times as many lines as they would if neighbouring lanes accessed \
-             neighbouring addresses.",
-            short(lines / least)
-        )
-    })
-}
-
 fn branch(facts: &Facts<'_>) -> Vec<String> {
     let core = &facts.report.core;
     vec![format!(
@@ -296,14 +281,31 @@ fn branch(facts: &Facts<'_>) -> Vec<String> {
 
 fn fetch(facts: &Facts<'_>) -> Vec<String> {
     let core = &facts.report.core;
-    vec![format!(
-        "{} of {} fetches missed the instruction cache, and {} groups were dropped because the wave went elsewhere. A \
+    let watch = &facts.gathered.watch;
+    let waits = Observed { config: facts.config, report: &facts.report, watch }.code_waits();
+    let mut parts = [
+        (waits.line, "lines of code come from the L2 or from memory"),
+        (
+            waits.queue,
+            "lines of code queue with the kernel's data on their way from the L2: what costs the data time costs it here too",
+        ),
+        (waits.redirect, "waves went elsewhere and fetch anew"),
+        (waits.group, "groups come from the instruction cache"),
+    ];
+    parts.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let [(share, most), ..] = parts;
+    let most = format!("For {} of that time, {most}.", percent(share));
+    vec![
+        most,
+        format!(
+            "{} of {} fetches missed the instruction cache, and {} groups were dropped because the wave went elsewhere. A \
          fetch delivers {} words at most, and a scheduler fetches for one wave a cycle.",
-        integer(core.icache_misses),
-        integer(core.icache_hits + core.icache_misses),
-        integer(core.fetches_discarded),
-        facts.config.core.fetch.words
-    )]
+            integer(core.icache_misses),
+            integer(core.icache_hits + core.icache_misses),
+            integer(core.fetches_discarded),
+            facts.config.core.fetch.words
+        ),
+    ]
 }
 
 fn barrier(facts: &Facts<'_>) -> Vec<String> {

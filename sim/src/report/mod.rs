@@ -19,6 +19,7 @@ mod pipeline;
 mod roofline;
 pub mod scope;
 mod settings;
+mod signs;
 mod text;
 pub mod windows;
 

@@ -2,6 +2,7 @@
 
 use super::facts::Facts;
 use super::findings::{empty, findings};
+use super::signs::signs;
 use super::text::{integer, percent, short};
 use super::{Gathered, diagram, instructions, memory, over_time, pipeline, roofline, settings};
 use crate::config::{Config, config_hash};
@@ -155,6 +156,17 @@ fn limits(facts: &Facts<'_>) -> Markup {
         @if let Some(remark) = limits.remark() {
             p { (remark) }
             @for text in empty(facts) { p { (text) } }
+        }
+        @let signs = signs(facts);
+        @if !signs.is_empty() {
+            h3 { "What stands out" }
+            ul.signs { @for sign in &signs { li {
+                (sign.text)
+                @if !sign.instructions.is_empty() {
+                    ul { @for (anchor, text) in &sign.instructions { li { a href={ "#" (anchor) } { (text) } } } }
+                }
+            } } }
+            h3 { "What costs most" }
         }
         @if limits.limiters.is_empty() { p { "No cause stands out." } }
         ol.findings { @for finding in findings(facts) { li.(finding.limiter.cause.slot_use().name()) {

@@ -10,5 +10,6 @@ mod run;
 #[allow(dead_code)] // the rest of it is used there
 #[path = "../cli/scratch.rs"]
 mod scratch;
+mod signs;
 mod sound;
 mod window;

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use wave_sim::config::{self, Config};
 use wave_sim::gpu::{Gpu, KernelReport, RunOptions};
 use wave_sim::launch::{self, Size};
-use wave_sim::trace::record::{MemoryKind, StageField};
+use wave_sim::trace::record::{MemoryKind, StageField, StallReason};
 use wave_sim::trace::recorder::header;
 use wave_sim::trace::view::kanata::Kanata;
 use wave_sim::trace::view::perfetto::Perfetto;
@@ -307,6 +307,92 @@ fn requests_flow_from_instructions_through_the_l2_to_memory() {
             }
         }
         assert!(to_memory > 0, "{kernel}");
+    }
+}
+
+/// The three files of one run tell one story: every instruction of the log for Konata is where the trace for Perfetto and the
+/// waveform have it, with the same pc, stalls and end. The records have no part in this.
+#[test]
+fn konata_perfetto_and_waveforms_tell_one_story() {
+    for kernel in ["spmv", "histogram"] {
+        let seen = seen(kernel);
+        let rows = kanata(&std::fs::read_to_string(seen.folder.path().join("k")).unwrap());
+        let trace: Value =
+            serde_json::from_str(&std::fs::read_to_string(seen.folder.path().join("p")).unwrap()).unwrap();
+        let wave = waveform(&seen.folder.path().join("fst"));
+        let value_at = |name: &str, at: u64| {
+            let changes = &wave[name];
+            let bits = &changes[changes.partition_point(|(time, _)| *time <= at) - 1].1;
+            u64::from_str_radix(bits, 2).unwrap()
+        };
+        // In Perfetto: slices by core, thread and beginning, and the names of threads.
+        let (mut threads, mut slices) = (HashMap::new(), HashMap::<(u64, u64, u64), &Value>::new());
+        for event in trace["traceEvents"].as_array().unwrap() {
+            let number = |key: &str| event[key].as_u64().unwrap();
+            let (core, thread) = (number("pid") - 1, number("tid"));
+            if event["name"] == "thread_name" {
+                threads.insert((core, event["args"]["name"].as_str().unwrap()), thread);
+            } else if event["ph"] == "X" {
+                slices.insert((core, thread, number("ts")), event);
+            }
+        }
+        let memory: Vec<(u64, u64, u64, u64)> = slices
+            .iter()
+            .filter(|(_, slice)| slice["cat"] == "memory")
+            .map(|((core, _, at), slice)| {
+                (*core, slice["args"]["slot"].as_u64().unwrap(), *at, at + slice["dur"].as_u64().unwrap())
+            })
+            .collect();
+        let (mut issued, mut accesses, mut stalls) = (0, 0, 0);
+        for row in rows.values() {
+            let words: Vec<&str> = row.hover.split(' ').collect();
+            let after = |name: &str| words[words.iter().position(|w| *w == name).unwrap() + 1];
+            let (core, slot): (u64, u64) = (after("core").parse().unwrap(), after("slot").parse().unwrap());
+            let (pc, text) = row.label.split_once(": ").unwrap();
+            let stage = |wanted: &str| {
+                row.starts
+                    .iter()
+                    .find(|(lane, name, _)| (*lane, name.as_str()) == (0, wanted))
+                    .map(|(.., at)| *at)
+            };
+            let issue = stage("I").unwrap();
+            let thread = threads[&(core, format!("slot {slot}").as_str())];
+            let slice = slices[&(core, thread, issue)];
+            assert_eq!(
+                (&slice["cat"], &slice["name"]),
+                (&"issue".into(), &text.into()),
+                "{kernel}: {}",
+                row.label
+            );
+            assert_eq!(slice["args"]["pc"], format!("0x{pc}"), "{kernel}");
+            assert_eq!(slice["args"]["lanes"], after("lanes"), "{kernel}: {}", row.label);
+            let signal = |name: &str, at: u64| value_at(&format!("core{core}.slot{slot}.{name}"), at);
+            assert_eq!(signal("issue", issue), 1, "{kernel}: {}", row.label);
+            assert_eq!(signal("pc", issue), u64::from_str_radix(pc, 16).unwrap(), "{kernel}");
+            assert_eq!(signal("mask", issue), u64::from_str_radix(after("lanes"), 16).unwrap(), "{kernel}");
+            issued += 1;
+            // In the cycle in which it retires, the core retires something; a row ends with that cycle.
+            let retired = row.end.unwrap().0 - 1;
+            assert!(value_at(&format!("core{core}.retiring"), retired) > 0, "{kernel}: {}", row.label);
+            if let Some(execute) = stage("X").filter(|_| text.contains("_load_") || text.contains("_store_"))
+            {
+                let whole = (core, slot, execute, retired.max(execute + 1));
+                assert!(memory.contains(&whole), "{kernel}: {} {whole:?}", row.label);
+                assert!(value_at(&format!("core{core}.in_lsu"), execute) > 0 || retired == execute);
+                accesses += 1;
+            }
+            for (_, reason, from) in row.starts.iter().filter(|(lane, _, from)| *lane == 1 && *from < issue) {
+                // What a wave waited for before the instruction was fetched is not in the row.
+                let Some(slice) = slices.get(&(core, thread, *from)) else { continue };
+                assert_eq!((&slice["cat"], slice["name"].as_str()), (&"stall".into(), Some(reason.as_str())));
+                let code = StallReason::ALL.iter().find(|r| r.name() == reason).unwrap();
+                assert_eq!(signal("stall", *from), *code as u64, "{kernel}: {} from {from}", row.label);
+                stalls += 1;
+            }
+        }
+        let slices = slices.values().filter(|slice| slice["cat"] == "issue").count();
+        assert!(issued == slices && accesses == memory.len(), "{kernel}: {issued}, {accesses}");
+        assert!(accesses > 50 && stalls > 500, "{kernel}: {accesses}, {stalls}");
     }
 }
 
