@@ -54,9 +54,7 @@ impl Mutants {
         model.sources.retain(|path| !is_netlist(path));
         model.sources.push(self.directory.join("netlist.sv"));
         model.arguments.retain(|argument| argument != "-Wall");
-        // The data-flow optimization of Verilator 5.006 loses drivers of netlists' vectors of which one bit is driven.
-        let more =
-            ["-Wno-fatal", "-Wno-lint", "-fno-dfg", "--unroll-count", "8192", "-MAKEFLAGS", "OPT_FAST=-O1"];
+        let more = ["-Wno-fatal", "-Wno-lint", "--unroll-count", "8192", "-MAKEFLAGS", "OPT_FAST=-O1"];
         model.arguments.extend(more.map(str::to_owned));
         model
     }
