@@ -11,7 +11,8 @@ Each module of a group is read with yosys-slang and becomes a netlist; `mutate` 
 port is inverted, constant, or another bit's value) and adds them all, of which `+mutant=n` chooses one when the
 program starts. The rest of the core is the original SystemVerilog, so one executable a group holds all its mutants.
 `cargo test --test cosim` (core) and `--test rtl_units` (execution units) then run their programs and operands against
-each mutant. Everything goes to target/mutants/GROUP: netlist.v, mutants.tsv, results.tsv.
+each mutant. Everything goes to target/mutants/GROUP: netlist.sv, mutants.tsv, results.tsv. A campaign that is broken off
+goes on with `run`: results.tsv has a row as soon as a mutant is judged.
 """
 
 import argparse
@@ -312,17 +313,21 @@ def table():
     ways = ["architectural", "cycle", "time-out", "crash", "survived"]
     print("| module | mutants | " + " | ".join(ways) + " |\n|---|" + "---|" * (len(ways) + 1))
     total = dict.fromkeys(ways, 0)
-    survivors = ["group\tnumber\tmodule\tmode\tcell\tport\tbit\tsource"]
+    survivors = ["group\tnumber\trounds\tmodule\tmode\tcell\tport\tbit\tsource"]
     for group, modules in GROUPS.items():
         mutants = {row[0]: row for row in rows(OUT / group / "mutants.tsv")[1:]}
-        results = {row[0]: row[1] for row in rows(OUT / group / "results.tsv")}
+        # Who survives a round of programs has a row for it, and one for the next.
+        last = {row[0]: row[1:3] for row in rows(OUT / group / "results.tsv")}
+        results = {n: way for n, (way, _) in last.items()}
         for module in modules:
             of_module = [results[n] for n, row in mutants.items() if row[1] == module and n in results]
             counts = [of_module.count(way) for way in ways]
             print(f"| `{module}` | {len(of_module)} | " + " | ".join(map(str, counts)) + " |")
             for way, count in zip(ways, counts):
                 total[way] += count
-        survivors += ["\t".join([group, *mutants[n]]) for n, way in results.items() if way == "survived"]
+        survivors += ["\t".join([group, n, rounds, *mutants[n][1:]]) for n, (way, rounds) in last.items() if way == "survived"]
+        if open_ := sum(rounds == "1" for way, rounds in last.values() if way == "survived" and not is_unit(group)):
+            print(f"{open_} survivors of {group} have met the programs of the first round only", file=sys.stderr)
     print(f"| all | {sum(total.values())} | " + " | ".join(str(total[way]) for way in ways) + " |")
     (OUT / "survivors.tsv").write_text("".join(line + "\n" for line in survivors))
 
