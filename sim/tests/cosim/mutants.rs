@@ -135,8 +135,8 @@ fn every_planted_bug_is_found() {
 /// Random programs that are tried on each mutant: few long ones and more short ones.
 const CAMPAIGN: (u64, u64) = (4, 30);
 
-/// Part of the programs that the first round takes, in which all mutants run: the shortest ones.
-const FIRST_ROUND: f64 = 0.6;
+/// Part of the programs, the shortest ones, that a mutant has met after each round. Most are found by one of the first.
+const ROUNDS: [f64; 3] = [0.16, 0.6, 1.0];
 
 #[test]
 #[ignore = "run by scripts/rtl_mutants.py, which makes the mutants"]
@@ -145,13 +145,14 @@ fn campaign() {
     let variant = Variant { waves: Some(SMALL_WAVES), ..Variant::default() };
     let Some(original) = executable(&variant) else { return };
     let cases = suite(&original, CAMPAIGN.0, CAMPAIGN.1);
-    let first = (cases.len() as f64 * FIRST_ROUND) as usize;
-    println!("{} programs, the {first} shortest ones in the first round", cases.len());
+    let met = ROUNDS.map(|part| (cases.len() as f64 * part) as usize);
+    println!("{} programs, in rounds {met:?}", cases.len());
     let model = mutants.model(rtl::wave_core(&rtl::directory(), &variant).expect("the sources"));
     let core = rtl::build(&model, &root().join("target/rtl")).unwrap_or_else(|error| panic!("{error}"));
-    mutants.run(2, |number, round| {
+    mutants.run(ROUNDS.len(), |number, round| {
         let argument = format!("+mutant={number}");
-        for (name, case) in if round == 1 { &cases[..first] } else { &cases[first..] } {
+        let before = if round == 1 { 0 } else { met[round - 2] };
+        for (name, case) in &cases[before..met[round - 1]] {
             let run = |mode| case.run_with(&core, mode, &[&argument]);
             if run(Mode::Cycle).is_ok() {
                 continue;
