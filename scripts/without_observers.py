@@ -17,17 +17,17 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PARTS = ["Cargo.toml", "Cargo.lock", "sim", "configs", "traces", "rtl-tests", "docs", "README.md"]
 # Conditions that ask for an observer, or for what is only kept for one.
 ASKS = re.compile(
-    r"P::(ON|STALLS|ACCOUNT)\b|self\.hops\.is_some\(\)|= &mut self\.hops\b|let Some\(atomics\) = &mut self\.atomics\b"
+    r"P::ON\b|self\.hops\.is_some\(\)|= &mut self\.hops\b|let Some\(atomics\) = &mut self\.atomics\b"
     r"|let Some\(before\) = before\b"
 )
 # The same, where it is no condition.
 VALUES = [
-    (re.compile(r"\n *let before = P::ACCOUNT\.then\([^;]*;"), ""),
+    (re.compile(r"\n *let before = \(P::ON && probe\.wants_account\(\)\)\.then\([^;]*;"), ""),
     # What is only done without an observer stays.
     (re.compile(r"!P::ON && "), ""),
     (re.compile(r"self\.memory\.record_(atomics|hops)\([^;]*\);"), r"self.memory.record_\1(false);"),
 ]
-LEFT = re.compile(r"P::(ON|STALLS|ACCOUNT)\b|\bprobe\.|\bhops\.push|= &mut self\.atomics\b")
+LEFT = re.compile(r"P::ON\b|\bprobe\.|\bhops\.push|= &mut self\.atomics\b")
 
 
 def closing(text, at):

@@ -29,7 +29,7 @@ fn check(job: &Job, config: &Config) -> (RaceReport, bool) {
     let mut ended = true;
     for launch in &job.steps {
         races.start(launch);
-        ended = gpu.run(launch, &options, &mut races, &mut |_| {}).is_ok();
+        ended = gpu.run(launch, &options, Some(&mut races), &mut |_| {}).is_ok();
         races.end(launch);
         if !ended {
             break;

@@ -1,7 +1,6 @@
 //! Threads change nothing: reports, memory and faults are the same for any number, with idle cycles skipped or not.
 
 use wave_sim::config;
-use wave_sim::core::probe::Off;
 use wave_sim::gpu::{Gpu, KernelReport, RunError, RunOptions};
 use wave_sim::launch::{self, Job, Size};
 use wave_sim::program::assemble;
@@ -12,7 +11,7 @@ type Left = (Vec<Result<KernelReport, RunError>>, Vec<u8>);
 fn run(machine: &str, job: &Job, options: RunOptions) -> Left {
     let config = config::load(machine).expect("a preset");
     let mut gpu = Gpu::new(&config, &job.program, job.memory.clone());
-    let reports = job.steps.iter().map(|step| gpu.run(step, &options, &mut Off, &mut |_| {})).collect();
+    let reports = job.steps.iter().map(|step| gpu.run(step, &options, None, &mut |_| {})).collect();
     (reports, gpu.into_memory())
 }
 

@@ -2,7 +2,6 @@
 //! cycles are skipped or visited.
 
 use wave_sim::config::{Arbitration, Config, Edge, Topology, from_text};
-use wave_sim::core::probe::Off;
 use wave_sim::gpu::{Gpu, KernelReport, RunOptions};
 use wave_sim::launch::{self, Job, Size};
 
@@ -35,9 +34,8 @@ fn run(config: &Config, job: &Job, every_cycle: bool) -> (Vec<KernelReport>, Vec
     memory.resize(config.device_memory_bytes as usize, 0);
     let mut gpu = Gpu::new(config, &job.program, memory);
     let options = RunOptions { every_cycle, max_cycles: Some(500_000), ..RunOptions::UNBOUNDED };
-    let one = |step| {
-        gpu.run(step, &options, &mut Off, &mut |_| {}).unwrap_or_else(|e| panic!("{}: {e:?}", job.name))
-    };
+    let one =
+        |step| gpu.run(step, &options, None, &mut |_| {}).unwrap_or_else(|e| panic!("{}: {e:?}", job.name));
     let reports = job.steps.iter().map(one).collect();
     (reports, gpu.into_memory())
 }

@@ -3,7 +3,6 @@
 use crate::MEMORY;
 use std::time::Instant;
 use wave_sim::config::Config;
-use wave_sim::core::probe::Off;
 use wave_sim::gpu::{Gpu, RunError, RunOptions};
 use wave_sim::launch::{Job, Verification};
 use wave_sim::program::{Launch, Program, assemble};
@@ -45,7 +44,7 @@ pub fn simulate(
     let start = Instant::now();
     let mut timed = Timed { seconds: 0.0, instructions: 0, cycles: 0, bytes: 0 };
     for launch in steps {
-        match gpu.run(launch, options, &mut Off, &mut |_| ()) {
+        match gpu.run(launch, options, None, &mut |_| ()) {
             Ok(report) => {
                 timed.instructions += report.core.wave_instructions;
                 timed.cycles += report.cycles;

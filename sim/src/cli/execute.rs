@@ -7,7 +7,7 @@ use super::traces::{self, TraceFiles};
 use super::work::Work;
 use crate::clock::Cycle;
 use crate::config::Config;
-use crate::core::probe::Off;
+use crate::core::probe::Observer;
 use crate::diagnostic::Diagnostic;
 use crate::gpu::{Gpu, KernelReport, NoProgress, RunError, RunOptions};
 use crate::launch::{Job, Verification};
@@ -148,16 +148,19 @@ fn step(
     progress: &Progress,
 ) -> Result<KernelReport, RunError> {
     let mut show = |now| progress.show(now);
-    match watch {
-        Watch::Issue(trace) => gpu.run(launch, options, trace, &mut show),
-        Watch::Races(races) => gpu.run(launch, options, races, &mut show),
-        Watch::Files(recorder, _) => gpu.run(launch, options, recorder, &mut show),
-        Watch::Report(both, ..) => {
-            let (collector, recorder) = both.as_mut();
-            gpu.run(launch, options, &mut (collector, recorder), &mut show)
+    let mut both;
+    let observer: Option<&mut dyn Observer> = match watch {
+        Watch::Issue(trace) => Some(trace),
+        Watch::Races(races) => Some(races),
+        Watch::Files(recorder, _) => Some(recorder),
+        Watch::Report(parts, ..) => {
+            let (collector, recorder) = parts.as_mut();
+            both = (collector, recorder);
+            Some(&mut both)
         }
-        Watch::Nobody => gpu.run(launch, options, &mut Off, &mut show),
-    }
+        Watch::Nobody => None,
+    };
+    gpu.run(launch, options, observer, &mut show)
 }
 
 /// How and when a run that did not complete ended, for its trace.

@@ -9,7 +9,6 @@ use super::session::launch_flags;
 use super::terminal::Terminal;
 use super::{Ended, Exit, work};
 use crate::config::Config;
-use crate::core::probe::Off;
 use crate::diagnostic::Diagnostic;
 use crate::explain::{Bench, Explanation, explain, report};
 use crate::gpu::Gpu;
@@ -117,11 +116,11 @@ impl Bench for Runs<'_> {
             let ended = match &mut watch {
                 Some(watch) => {
                     watch.start(launch, gpu.now());
-                    let ended = gpu.run(launch, &options, *watch, &mut show);
+                    let ended = gpu.run(launch, &options, Some(&mut **watch), &mut show);
                     watch.end(ended.as_ref());
                     ended
                 }
-                None => gpu.run(launch, &options, &mut Off, &mut show),
+                None => gpu.run(launch, &options, None, &mut show),
             };
             match ended {
                 Ok(report) => steps.push(Step {

@@ -7,7 +7,7 @@ use super::{Ended, Exit, files, inputs};
 use crate::config::Config;
 use crate::diagnostic::Diagnostic;
 use crate::gpu;
-use crate::measure::{Observer, Section, Topic, text};
+use crate::measure::{Listener, Section, Topic, text};
 use crate::observe::json;
 use std::path::Path;
 
@@ -84,7 +84,7 @@ struct Bars {
     started: bool,
 }
 
-impl Observer for Bars {
+impl Listener for Bars {
     fn starts(&mut self, what: &str) {
         if self.started {
             self.progress.end_run();

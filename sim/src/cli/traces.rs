@@ -223,7 +223,7 @@ fn sink(flag: &str, to: &Streamed, config: &Config) -> io::Result<Box<dyn Sink>>
         "--perfetto" => Box::new(Perfetto::new(file()?, config)?),
         "--vcd" => Box::new(Signals::new(Vcd::new(file()?, &tree(cores, slots))?, cores, slots)),
         "--fst" => Box::new(Signals::new(Fst::new(to.written_path(), &tree(cores, slots))?, cores, slots)),
-        _ => Box::new(Behind::new(Writer::new(to.file()?, form_of(to.path()), &header(config))?)),
+        _ => Box::new(Writer::new(Behind::new(to.file()?), form_of(to.path()), &header(config))?),
     })
 }
 

@@ -64,7 +64,7 @@ impl Core {
                     self.waves.collecting &= !(1 << collector.slot);
                     self.stale |= 1 << index;
                     if P::ON {
-                        probe.step(collector.event(now, self.index, Stage::Operands));
+                        probe.observer().step(collector.event(now, self.index, Stage::Operands));
                     }
                 }
             }
@@ -128,8 +128,8 @@ impl Core {
                 },
             };
             if let Some(reason) = waiting {
-                if P::STALLS {
-                    probe.waits(collector.event(now, self.index, Stage::Operands), reason);
+                if P::ON && probe.wants_stalls() {
+                    probe.observer().waits(collector.event(now, self.index, Stage::Operands), reason);
                 }
                 next = next.min(match reason {
                     Waiting::Unit(free) => free,
@@ -155,7 +155,7 @@ impl Core {
                 self.finish_fragment_reads(scheduler, collector.slot(), ops);
             }
             if P::ON {
-                probe.step(collector.event(now, self.index, Stage::Execute));
+                probe.observer().step(collector.event(now, self.index, Stage::Execute));
             }
         }
         self.departures.looked(scheduler, next);
@@ -268,7 +268,7 @@ impl Core {
                     // Its rows were written one a cycle, the last in this one.
                     let rows = ops.get(retired.word).destination_rows.max(1);
                     let cycle = now + 1 - Cycle::from(rows);
-                    probe.step(self.step_of(cycle, retired, Stage::WriteBack));
+                    probe.observer().step(self.step_of(cycle, retired, Stage::WriteBack));
                 }
                 self.retire(now, retired, ops, probe);
             }
@@ -295,7 +295,7 @@ impl Core {
         let values = access.output_row(row, self.width);
         alu::merge(self.host, access.mask, values, &mut self.registers[at..][..self.width]);
         if P::ON && row == 0 {
-            probe.step(self.step_of(now, access.retired(), Stage::WriteBack));
+            probe.observer().step(self.step_of(now, access.retired(), Stage::WriteBack));
         }
         if let Some(retired) = self.lsu.row_written(op.destination_rows) {
             self.retire_access(now, retired, ops, probe);
@@ -314,8 +314,8 @@ impl Core {
         let drained = wave.in_flight == 0;
         if P::ON {
             let event = self.step_of(now, retired, Stage::Retire);
-            probe.results(&self.results(event, op));
-            probe.step(event);
+            probe.observer().results(&self.results(event, op));
+            probe.observer().step(event);
         }
         self.progress = true;
         if drained && self.waves.ended >> slot & 1 != 0 {

@@ -167,7 +167,14 @@ impl Core {
                 wave.buffer.push(word);
                 if P::ON {
                     let (core, slot) = (self.index, group.slot);
-                    probe.step(Event { cycle: now, core, slot, sequence: 0, word, stage: Stage::Decode });
+                    probe.observer().step(Event {
+                        cycle: now,
+                        core,
+                        slot,
+                        sequence: 0,
+                        word,
+                        stage: Stage::Decode,
+                    });
                 }
             };
             if group.words == 0 {
@@ -256,7 +263,7 @@ impl Core {
         self.counters.icache_hits += 1;
         self.progress = true;
         if P::ON {
-            probe.step(Event {
+            probe.observer().step(Event {
                 cycle: now,
                 core: self.index,
                 slot,

@@ -74,8 +74,8 @@ impl Core {
                     let reason = self.why_not(scheduler, issued);
                     self.schedulers[scheduler].waits_for = reason;
                     self.slots[reason as usize] += 1;
-                    if P::ACCOUNT {
-                        probe.charges(&self.charge(now, scheduler, reason, issued));
+                    if P::ON && probe.wants_account() {
+                        probe.observer().charges(&self.charge(now, scheduler, reason, issued));
                     }
                     continue;
                 }
@@ -87,16 +87,16 @@ impl Core {
                 let effective = self.issue_wave(now, scheduler, slot, ops, probe)?;
                 let slot_use = if effective { SlotUse::Issued } else { SlotUse::Squashed };
                 self.slots[slot_use as usize] += 1;
-                if P::ACCOUNT {
-                    probe.charges(&self.charge_issue(now, scheduler, slot_use, slot));
+                if P::ON && probe.wants_account() {
+                    probe.observer().charges(&self.charge_issue(now, scheduler, slot_use, slot));
                 }
             }
-            if P::STALLS {
+            if P::ON && probe.wants_stalls() {
                 all_issued |= issued;
             }
         }
-        if P::STALLS {
-            probe.stalls(self.index, now, &self.stalled(all_issued));
+        if P::ON && probe.wants_stalls() {
+            probe.observer().stalls(self.index, now, &self.stalled(all_issued));
         }
         Ok(())
     }
@@ -262,9 +262,9 @@ impl Core {
             let wave = &self.waves.waves[slot];
             let workgroup = self.workgroups[wave.workgroup].id;
             let mask = if effective { lanes } else { 0 };
-            probe.issued(&Issued { event, workgroup, wave: wave.wave_id, op, active, mask });
+            probe.observer().issued(&Issued { event, workgroup, wave: wave.wave_id, op, active, mask });
             if done {
-                probe.step(Event { stage: Stage::Retire, ..event });
+                probe.observer().step(Event { stage: Stage::Retire, ..event });
             }
         }
         let mut going = Going { event, next: Some(word + op.words), redirected: false, done };
@@ -276,7 +276,7 @@ impl Core {
         if op.kind == Kind::End {
             self.end_wave(now, slot);
             if P::ON {
-                probe.goes_on(&Going { next: None, ..going });
+                probe.observer().goes_on(&Going { next: None, ..going });
             }
             return Ok(true);
         }
@@ -320,7 +320,7 @@ impl Core {
         self.waves.refresh(slot, ops);
         self.waves.refresh_room(slot);
         if P::ON {
-            probe.goes_on(&going);
+            probe.observer().goes_on(&going);
         }
         Ok(effective)
     }

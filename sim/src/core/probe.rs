@@ -1,7 +1,7 @@
 //! What a core tells an observer: one event stream for traces, viewers and tests.
 //!
-//! The observer is a type parameter of the run loop, so that a run without one ([`Off`]) compiles to
-//! code without any of it.
+//! Whether there is an observer is a type parameter of the run loop, so that a run without one ([`Off`]) compiles to code
+//! without any of it. All observers share the other code ([`Watched`]), which calls them.
 
 use super::collector::Waiting;
 use super::uop::MicroOp;
@@ -210,18 +210,17 @@ impl Level {
 }
 
 /// An observer of the pipeline.
-pub trait Probe {
-    /// False if the observer wants nothing: the calls are compiled out.
-    const ON: bool;
-
+pub trait Observer {
     /// A step of an instruction.
-    fn step(&mut self, event: Event);
+    fn step(&mut self, _: Event) {}
 
-    /// True if the observer wants [`Probe::stalls`] and [`Probe::waits`].
-    const STALLS: bool = false;
+    /// True if the observer wants [`Observer::stalls`] and [`Observer::waits`].
+    fn wants_stalls(&self) -> bool {
+        false
+    }
 
     /// An instruction issued or was squashed. What it does follows.
-    fn issued(&mut self, issued: &Issued<'_>);
+    fn issued(&mut self, _: &Issued<'_>) {}
 
     /// It has acted on its wave, without a fault.
     fn goes_on(&mut self, _: &Going) {}
@@ -242,7 +241,7 @@ pub trait Probe {
     /// The L2 has performed atomics. Reported before anything that their results bring about.
     fn performed(&mut self, _: &AtomicEvent) {}
 
-    /// True if the observer wants [`Probe::hop`] of the launch that begins.
+    /// True if the observer wants [`Observer::hop`] of the launch that begins.
     fn wants_hops(&self) -> bool {
         false
     }
@@ -251,8 +250,10 @@ pub trait Probe {
     /// a core.
     fn hop(&mut self, _: &Hop) {}
 
-    /// True if the observer wants [`Probe::charges`], [`Probe::line_access`] and [`Probe::local_access`].
-    const ACCOUNT: bool = false;
+    /// True if the observer wants [`Observer::charges`], [`Observer::line_access`] and [`Observer::local_access`].
+    fn wants_account(&self) -> bool {
+        false
+    }
 
     /// An issue slot is charged. All slots of cycles without a report are charged like the scheduler's last.
     fn charges(&mut self, _: &Charge) {}
@@ -263,7 +264,7 @@ pub trait Probe {
     /// The instruction at a word takes so many passes over the banks of local memory.
     fn local_access(&mut self, _word: u32, _passes: u32) {}
 
-    /// The cycle in which the observer wants the next [`Probe::sample`]; asked again after each.
+    /// The cycle in which the observer wants the next [`Observer::sample`]; asked again after each.
     fn sample_at(&self) -> Cycle {
         NEVER
     }
@@ -277,21 +278,85 @@ pub trait Probe {
     }
 }
 
-/// No observer.
+/// Whether anybody watches.
+pub trait Probe {
+    /// False if nobody does: what is only done for an observer is compiled out.
+    const ON: bool;
+
+    /// Who does.
+    fn observer(&mut self) -> &mut dyn Observer;
+
+    /// As [`Observer::wants_stalls`].
+    fn wants_stalls(&self) -> bool;
+
+    /// As [`Observer::wants_account`].
+    fn wants_account(&self) -> bool;
+}
+
+/// Nobody watches.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Off;
 
+impl Observer for Off {}
+
 impl Probe for Off {
     const ON: bool = false;
-    fn step(&mut self, _: Event) {}
-    fn issued(&mut self, _: &Issued<'_>) {}
+
+    fn observer(&mut self) -> &mut dyn Observer {
+        self
+    }
+
+    fn wants_stalls(&self) -> bool {
+        false
+    }
+
+    fn wants_account(&self) -> bool {
+        false
+    }
+}
+
+/// An observer watches. What it wants is asked once.
+pub struct Watched<'o> {
+    observer: &'o mut dyn Observer,
+    stalls: bool,
+    account: bool,
+}
+
+impl<'o> Watched<'o> {
+    /// A run that is watched.
+    pub fn by(observer: &'o mut dyn Observer) -> Watched<'o> {
+        Watched { stalls: observer.wants_stalls(), account: observer.wants_account(), observer }
+    }
+}
+
+impl Probe for Watched<'_> {
+    const ON: bool = true;
+
+    #[inline]
+    fn observer(&mut self) -> &mut dyn Observer {
+        self.observer
+    }
+
+    #[inline]
+    fn wants_stalls(&self) -> bool {
+        self.stalls
+    }
+
+    #[inline]
+    fn wants_account(&self) -> bool {
+        self.account
+    }
 }
 
 /// Two observers of one run. Both are told of everything, the first before the second.
-impl<A: Probe, B: Probe> Probe for (&mut A, &mut B) {
-    const ON: bool = A::ON || B::ON;
-    const STALLS: bool = A::STALLS || B::STALLS;
-    const ACCOUNT: bool = A::ACCOUNT || B::ACCOUNT;
+impl<A: Observer + ?Sized, B: Observer + ?Sized> Observer for (&mut A, &mut B) {
+    fn wants_stalls(&self) -> bool {
+        self.0.wants_stalls() || self.1.wants_stalls()
+    }
+
+    fn wants_account(&self) -> bool {
+        self.0.wants_account() || self.1.wants_account()
+    }
 
     fn step(&mut self, event: Event) {
         self.0.step(event);

@@ -7,7 +7,7 @@ mod team;
 
 use crate::clock::{Cycle, NEVER, link};
 use crate::config::Config;
-use crate::core::probe::{AtomicEvent, Level, Probe, Sample};
+use crate::core::probe::{AtomicEvent, Level, Observer, Off, Probe, Sample, Watched};
 use crate::core::report::WaveReport;
 use crate::core::uop::MicroOps;
 use crate::core::workgroup::Shape;
@@ -133,11 +133,24 @@ impl<'a> Gpu<'a> {
         Gpu { config, program, memory, caches, now: 0 }
     }
 
-    /// Runs a kernel to its end. `progress` is called now and then.
+    /// Runs a kernel to its end, and tells an observer. `progress` is called now and then.
     ///
     /// # Errors
     /// See [`RunError`]. After an error the machine runs no other kernel.
-    pub fn run<P: Probe>(
+    pub fn run(
+        &mut self,
+        launch: &Launch,
+        options: &RunOptions,
+        observer: Option<&mut dyn Observer>,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<KernelReport, RunError> {
+        match observer {
+            None => self.run_probed(launch, options, &mut Off, progress),
+            Some(observer) => self.run_probed(launch, options, &mut Watched::by(observer), progress),
+        }
+    }
+
+    fn run_probed<P: Probe>(
         &mut self,
         launch: &Launch,
         options: &RunOptions,
@@ -153,13 +166,13 @@ impl<'a> Gpu<'a> {
         self.memory.set_skip_idle_cycles(!options.every_cycle);
         self.memory.set_jitter(options.jitter);
         self.memory.record_atomics(P::ON);
-        self.memory.record_hops(P::ON && probe.wants_hops());
+        self.memory.record_hops(P::ON && probe.observer().wants_hops());
         let threads = if P::ON { 1 } else { team::useful_threads(options.threads, config.cores) };
         let mut run = Run::new(self, launch, options, &ops, occupancy, threads);
         let before = run.before;
         let ended = Team::with(threads, &ops, |team| run.run_to_end(options, team, &ops, probe, progress));
         if P::ON && !matches!(ended, Err(RunError::Fault(_))) {
-            probe.sample(&run.sample());
+            probe.observer().sample(&run.sample());
         }
         let end = match ended {
             Ok(end) => end,
@@ -315,10 +328,11 @@ impl<'m> Run<'m> {
         let mut next_progress = self.start;
         loop {
             let now = self.now;
-            if P::ON && probe.sample_at() == now {
-                probe.sample(&self.sample());
+            if P::ON && probe.observer().sample_at() == now {
+                probe.observer().sample(&self.sample());
             }
-            let to = (now + self.quantum).min(last).min(if P::ON { probe.sample_at() } else { NEVER });
+            let to =
+                (now + self.quantum).min(last).min(if P::ON { probe.observer().sample_at() } else { NEVER });
             let quantum = Quantum { from: now, to, everything: options.every_cycle };
             let due = self.cores.due(&quantum).map(|core| self.ran.insert(core)).count();
             let (dispatcher, memory) = (&mut self.dispatcher, &mut *self.memory);
@@ -332,7 +346,7 @@ impl<'m> Run<'m> {
             if P::ON {
                 for atomic in self.memory.take_atomics() {
                     let (core, line) = (u32::from(atomic.core), atomic.line as u32);
-                    probe.performed(&AtomicEvent {
+                    probe.observer().performed(&AtomicEvent {
                         core,
                         line,
                         bytes: atomic.bytes,
@@ -340,12 +354,12 @@ impl<'m> Run<'m> {
                     });
                 }
             }
-            if P::ON && probe.wants_hops() {
-                self.memory.take_hops().for_each(|hop| probe.hop(&hop));
+            if P::ON && probe.observer().wants_hops() {
+                self.memory.take_hops().for_each(|hop| probe.observer().hop(&hop));
             }
             self.exchange(to);
             self.now = to;
-            if P::ON && probe.advanced(to).is_break() {
+            if P::ON && probe.observer().advanced(to).is_break() {
                 return Err(RunError::Interrupted(self.no_progress(to, ops)));
             }
             if self.dispatcher.is_done() && self.cores.iter().all(Core::is_idle) {
@@ -364,7 +378,7 @@ impl<'m> Run<'m> {
             }
             self.now = if options.every_cycle { to } else { next };
             if P::ON {
-                self.now = self.now.min(probe.sample_at());
+                self.now = self.now.min(probe.observer().sample_at());
             }
             if self.now >= next_progress {
                 progress(Progress {
@@ -469,7 +483,9 @@ impl<'m> Run<'m> {
             let bounds = RunOptions { max_cycles: Some(cycles), max_instructions: None, ..*options };
             let mut spin = Spin::default();
             // However these cycles end, the run is over.
-            _ = Team::with(1, ops, |team| self.run_to_end(&bounds, team, ops, &mut spin, &mut |_| {}));
+            _ = Team::with(1, ops, |team| {
+                self.run_to_end(&bounds, team, ops, &mut Watched::by(&mut spin), &mut |_| {})
+            });
             stuck.doing = spin.waves();
         }
         error

@@ -1,6 +1,6 @@
 //! What waves do that make no headway: an observer of the cycles after a bound, for the report only.
 
-use crate::core::probe::{Event, Issued, MemoryEvent, Probe};
+use crate::core::probe::{Event, Issued, MemoryEvent, Observer};
 use crate::core::uop::Kind;
 use crate::isa::table::{AccessKind, Space};
 use std::collections::{BTreeMap, BTreeSet};
@@ -65,11 +65,7 @@ impl Spin {
     }
 }
 
-impl Probe for Spin {
-    const ON: bool = true;
-
-    fn step(&mut self, _: Event) {}
-
+impl Observer for Spin {
     fn issued(&mut self, issued: &Issued<'_>) {
         let Event { core, slot, word, .. } = issued.event;
         if issued.op.kind == Kind::End {

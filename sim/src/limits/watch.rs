@@ -6,7 +6,7 @@ use super::stalls::Stalls;
 use crate::clock::Cycle;
 use crate::config::Config;
 use crate::core::collector::Waiting;
-use crate::core::probe::{Charge, Event, Going, IssueStall, Issued, MemoryEvent, Probe, Results, Sample};
+use crate::core::probe::{Charge, Event, Going, IssueStall, Issued, MemoryEvent, Observer, Results, Sample};
 use crate::core::uop::Kind;
 use crate::core::wave::SlotMask;
 use crate::gpu::{KernelReport, RunError};
@@ -75,10 +75,13 @@ impl<'a> Watch<'a> {
     }
 }
 
-impl Probe for Watch<'_> {
-    const ON: bool = true;
-    const STALLS: bool = true;
-    const ACCOUNT: bool = true;
+impl Observer for Watch<'_> {
+    fn wants_stalls(&self) -> bool {
+        true
+    }
+    fn wants_account(&self) -> bool {
+        true
+    }
 
     fn step(&mut self, event: Event) {
         self.profiler.step(event);

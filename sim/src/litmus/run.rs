@@ -4,7 +4,6 @@ use super::lower::{Arguments, LOCATION_BYTES, Lowered, RUN_BYTES, result_address
 use super::test::Observable;
 use super::variant::Scenario;
 use crate::config::Config;
-use crate::core::probe::Off;
 use crate::diagnostic::Diagnostic;
 use crate::gpu::{Gpu, RunError, RunOptions};
 use crate::memory::Jitter;
@@ -72,7 +71,7 @@ fn run_batch(
         let cycles = [0, 32, 256, 1024][generator.next_u32() as usize % 4];
         let jitter = (cycles > 0).then(|| Jitter { seed: u64::from(generator.next_u32()), cycles });
         let options = RunOptions { max_cycles: Some(MAX_CYCLES), jitter, ..RunOptions::UNBOUNDED };
-        gpu.run(&lowered.launch(run), &options, &mut Off, &mut |_| {})?;
+        gpu.run(&lowered.launch(run), &options, None, &mut |_| {})?;
     }
     for run in &arguments {
         *counts.entry(outcome(scenario, run, gpu.memory())).or_default() += 1;

@@ -5,7 +5,7 @@ use super::bandwidth::{IN_ORDER, LINKS, core_counts};
 use super::bound::{Bound, by_issue, figure, least};
 use super::kernel::{Kernel, again_and_again, in_turn, waves};
 use super::plot::{Plot, Series};
-use super::{Figure, Observer, Section, Topic, expected};
+use super::{Figure, Listener, Section, Topic, expected};
 use crate::config::{Config, Topology, WritePolicy};
 use crate::observe::counted;
 
@@ -43,7 +43,7 @@ fn run(
     instruction: &str,
     words: Words,
     cores: u32,
-    progress: &mut dyn Observer,
+    progress: &mut dyn Listener,
 ) -> Result<(f64, Vec<Bound>), String> {
     let local = instruction.starts_with("local");
     let width = config.core.wave_width;
@@ -76,7 +76,7 @@ fn packets(config: &Config, words: Words) -> (u32, u32) {
     }
 }
 
-fn local(config: &Config, words: Words, progress: &mut dyn Observer) -> Result<Figure, String> {
+fn local(config: &Config, words: Words, progress: &mut dyn Listener) -> Result<Figure, String> {
     let width = config.core.wave_width;
     let passes = match words {
         Words::Same => width,
@@ -96,7 +96,7 @@ fn local(config: &Config, words: Words, progress: &mut dyn Observer) -> Result<F
 ///
 /// # Errors
 /// Why a kernel did not end.
-pub(super) fn measure(config: &Config, progress: &mut dyn Observer) -> Result<Section, String> {
+pub(super) fn measure(config: &Config, progress: &mut dyn Listener) -> Result<Section, String> {
     let mut figures = Vec::new();
     let mut series = Vec::new();
     for words in [Words::Same, Words::Distinct] {

@@ -4,7 +4,7 @@ use super::bound::{Bound, UNDER_WAY, addition, by_issue, figure, least};
 use super::expected::{ISSUE_TO_ACCESS, Ways, packet_cycles};
 use super::kernel::{CONSTANTS, Kernel, Work, in_turn, waves};
 use super::plot::{Plot, Series};
-use super::{Figure, Observer, Section, Topic, within_core};
+use super::{Figure, Listener, Section, Topic, within_core};
 use crate::config::{Config, DramPolicy, Topology};
 use crate::gpu::KernelReport;
 use crate::observe::counted;
@@ -146,7 +146,7 @@ impl Stream {
         Kernel::new(&text, self.cores, threads, &[stride, steps / unrolled, self.laps, apart])
     }
 
-    fn run(&self, config: &Config, progress: &mut dyn Observer) -> Result<(f64, KernelReport), String> {
+    fn run(&self, config: &Config, progress: &mut dyn Listener) -> Result<(f64, KernelReport), String> {
         let (rate, report) = self.kernel(config)?.rate(config, progress)?;
         Ok((rate.of(self.amount(config)), report))
     }
@@ -335,7 +335,7 @@ pub(super) fn steps(config: &Config) -> usize {
 ///
 /// # Errors
 /// Why a kernel did not end.
-pub(super) fn measure(config: &Config, progress: &mut dyn Observer) -> Result<Section, String> {
+pub(super) fn measure(config: &Config, progress: &mut dyn Listener) -> Result<Section, String> {
     let mut figures = within_core::measure(config, progress)?;
     for cores in if config.cores == 1 { vec![1] } else { vec![1, config.cores] } {
         for what in What::ALL {
@@ -369,7 +369,7 @@ pub(super) fn measure(config: &Config, progress: &mut dyn Observer) -> Result<Se
 pub(super) fn memory_stream(
     config: &Config,
     what: What,
-    progress: &mut dyn Observer,
+    progress: &mut dyn Listener,
 ) -> Result<(f64, KernelReport), String> {
     let clocks = if config.dram.t_refi == 0 { CLOCKS } else { REFRESHES * u64::from(config.dram.t_refi) };
     let cycles = cycles_of(config, clocks as f64);
@@ -418,7 +418,7 @@ fn levels(config: &Config, figures: &[Figure]) -> Plot {
 }
 
 /// Reading from the L2 with ever more cores.
-fn by_cores(config: &Config, progress: &mut dyn Observer) -> Result<Plot, String> {
+fn by_cores(config: &Config, progress: &mut dyn Listener) -> Result<Plot, String> {
     let (mut points, mut bound) = (Vec::new(), Vec::new());
     for n in core_counts(config) {
         progress.starts(&format!("L2, read, {}", counted(n.into(), "core")));

@@ -5,7 +5,7 @@ use super::bound::least;
 use super::channel::Channels;
 use super::kernel::{Kernel, waves};
 use super::plot::{Plot, Series};
-use super::{Figure, Observer, Rule, Section, Topic, expected};
+use super::{Figure, Listener, Rule, Section, Topic, expected};
 use crate::config::{Config, DramPolicy};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -77,7 +77,7 @@ fn chains(
     config: &Config,
     cores: u32,
     lines: impl Fn(u64, usize) -> Vec<u64>,
-    progress: &mut dyn Observer,
+    progress: &mut dyn Listener,
 ) -> Result<Option<(Stream, Vec<u64>)>, String> {
     let line_bytes = config.core.l1.line_bytes as usize;
     let width = config.core.wave_width;
@@ -133,7 +133,7 @@ fn one_after_the_other(config: &Config, lines: &[u64]) -> f64 {
 ///
 /// # Errors
 /// Why a kernel did not end.
-pub(super) fn measure(config: &Config, progress: &mut dyn Observer) -> Result<Section, String> {
+pub(super) fn measure(config: &Config, progress: &mut dyn Listener) -> Result<Section, String> {
     let mut figures = Vec::new();
     let mut series = Vec::new();
     for (policy, name) in [(DramPolicy::FrFcfs, "fr_fcfs"), (DramPolicy::Fcfs, "fcfs")] {

@@ -1,9 +1,9 @@
 //! Running a generated kernel.
 
-use super::Observer;
+use super::Listener;
 use crate::clock::Cycle;
 use crate::config::{Config, IssuePolicy};
-use crate::core::probe::{Event, Issued, Probe, Stage};
+use crate::core::probe::{Event, Issued, Observer, Stage};
 use crate::core::uop::{Kind, MicroOps};
 use crate::gpu::{Gpu, KernelReport, RunError, RunOptions};
 use crate::isa::Op;
@@ -94,15 +94,15 @@ impl Kernel {
     ///
     /// # Errors
     /// Why it did not end, in words.
-    pub fn run<P: Probe>(
+    pub fn run(
         &self,
         config: &Config,
         memory: Vec<u8>,
-        probe: &mut P,
-        progress: &mut dyn Observer,
+        observer: &mut dyn Observer,
+        progress: &mut dyn Listener,
     ) -> Result<KernelReport, String> {
         let mut gpu = Gpu::new(config, &self.program, memory);
-        gpu.run(&self.launch, &RunOptions::UNBOUNDED, probe, &mut |now| progress.shows(now)).map_err(
+        gpu.run(&self.launch, &RunOptions::UNBOUNDED, Some(observer), &mut |now| progress.shows(now)).map_err(
             |error| match error {
                 RunError::Launch(error) => format!("a generated kernel cannot run: {}", error.message),
                 RunError::Fault(fault) => fault.diagnostic(&self.program).message,
@@ -122,7 +122,7 @@ impl Kernel {
     ///
     /// # Errors
     /// As [`Kernel::run`].
-    pub fn rate(&self, config: &Config, progress: &mut dyn Observer) -> Result<(Rate, KernelReport), String> {
+    pub fn rate(&self, config: &Config, progress: &mut dyn Listener) -> Result<(Rate, KernelReport), String> {
         self.rate_on(config, vec![0; config.device_memory_bytes as usize], progress)
     }
 
@@ -134,7 +134,7 @@ impl Kernel {
         &self,
         config: &Config,
         memory: Vec<u8>,
-        progress: &mut dyn Observer,
+        progress: &mut dyn Listener,
     ) -> Result<(Rate, KernelReport), String> {
         let mut probe = Retirements::default();
         let report = self.run(config, memory, &mut probe, progress)?;
@@ -213,9 +213,7 @@ struct Retirements {
     memory: Vec<bool>,
 }
 
-impl Probe for Retirements {
-    const ON: bool = true;
-
+impl Observer for Retirements {
     fn step(&mut self, event: Event) {
         if event.stage == Stage::Retire && self.memory.get(event.word as usize) == Some(&true) {
             self.cycles.push(event.cycle);
@@ -240,9 +238,7 @@ pub struct Accesses {
     issued: Vec<Event>,
 }
 
-impl Probe for Accesses {
-    const ON: bool = true;
-
+impl Observer for Accesses {
     fn step(&mut self, event: Event) {
         if event.stage != Stage::Retire {
             return;

@@ -4,7 +4,7 @@ use super::channel::{Channels, RowState};
 use super::expected::{self, Ways};
 use super::kernel::{Accesses, Kernel};
 use super::plot::{Plot, Series};
-use super::{Figure, Observer, Rule, Section, Topic};
+use super::{Figure, Listener, Rule, Section, Topic};
 use crate::clock::Cycle;
 use crate::config::{Config, Replacement};
 use rand::{RngExt, SeedableRng};
@@ -148,7 +148,7 @@ fn chase(
     formulas: &Config,
     footprint: u64,
     level: Level,
-    progress: &mut dyn Observer,
+    progress: &mut dyn Listener,
 ) -> Result<Lap, String> {
     let line = u64::from(config.core.l1.line_bytes);
     let lines = (footprint / line) as u32;
@@ -240,7 +240,7 @@ fn step(laps: &[Lap], level: Level, configured: u64) -> Option<Figure> {
 ///
 /// # Errors
 /// Why a kernel did not end.
-pub(super) fn measure(config: &Config, progress: &mut dyn Observer) -> Result<Section, String> {
+pub(super) fn measure(config: &Config, progress: &mut dyn Listener) -> Result<Section, String> {
     measure_against(config, config, progress)
 }
 
@@ -249,7 +249,7 @@ pub(super) fn measure(config: &Config, progress: &mut dyn Observer) -> Result<Se
 pub(super) fn measure_against(
     config: &Config,
     formulas: &Config,
-    progress: &mut dyn Observer,
+    progress: &mut dyn Listener,
 ) -> Result<Section, String> {
     let mut laps = Vec::new();
     for footprint in footprints(config) {

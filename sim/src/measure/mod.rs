@@ -66,7 +66,7 @@ impl Topic {
     ///
     /// # Errors
     /// Why a kernel could not run to its end, in words.
-    pub fn measure(self, config: &Config, progress: &mut dyn Observer) -> Result<Section, String> {
+    pub fn measure(self, config: &Config, progress: &mut dyn Listener) -> Result<Section, String> {
         match self {
             Topic::Latency => latency::measure(config, progress),
             Topic::Bandwidth => bandwidth::measure(config, progress),
@@ -77,7 +77,7 @@ impl Topic {
 }
 
 /// Who is told how a measurement gets on.
-pub trait Observer {
+pub trait Listener {
     /// A run of the machine starts.
     fn starts(&mut self, what: &str);
     /// The run is so far.
@@ -85,7 +85,7 @@ pub trait Observer {
 }
 
 /// Nobody.
-impl Observer for () {
+impl Listener for () {
     fn starts(&mut self, _: &str) {}
     fn shows(&mut self, _: gpu::Progress) {}
 }

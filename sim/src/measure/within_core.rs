@@ -3,7 +3,7 @@
 use super::bandwidth::{LANE, QUADS, UNIT, What};
 use super::bound::{Bound, by_issue, figure};
 use super::kernel::{Kernel, again_and_again, in_turn, waves};
-use super::{Figure, Observer};
+use super::{Figure, Listener};
 use crate::config::Config;
 
 /// Instructions of an unrolled loop.
@@ -46,7 +46,7 @@ pub(super) fn row_bytes(config: &Config) -> f64 {
 ///
 /// # Errors
 /// Why a kernel did not end.
-pub(super) fn measure(config: &Config, progress: &mut dyn Observer) -> Result<Vec<Figure>, String> {
+pub(super) fn measure(config: &Config, progress: &mut dyn Listener) -> Result<Vec<Figure>, String> {
     let mut figures = Vec::new();
     let (local_bytes, l1_bytes) = (config.core.local_memory_bytes.min(LOCAL), config.core.l1.bytes / 2);
     let powers = [local_bytes, l1_bytes].map(|bytes| 1 << bytes.max(1).ilog2());
@@ -60,7 +60,7 @@ pub(super) fn measure(config: &Config, progress: &mut dyn Observer) -> Result<Ve
     Ok(figures)
 }
 
-fn local(config: &Config, size: u32, what: What, progress: &mut dyn Observer) -> Result<Figure, String> {
+fn local(config: &Config, size: u32, what: What, progress: &mut dyn Listener) -> Result<Figure, String> {
     let name = format!("local memory, {}, 1 core", what.name());
     progress.starts(&name);
     let bytes = f64::from(8 * config.core.wave_width);
@@ -81,7 +81,7 @@ fn local(config: &Config, size: u32, what: What, progress: &mut dyn Observer) ->
     Ok(figure(name, rate.of(bytes), UNIT, &bounds, None))
 }
 
-fn l1(config: &Config, size: u32, progress: &mut dyn Observer) -> Result<Figure, String> {
+fn l1(config: &Config, size: u32, progress: &mut dyn Listener) -> Result<Figure, String> {
     let name = "L1, read, 1 core";
     progress.starts(name);
     let l1 = &config.core.l1;

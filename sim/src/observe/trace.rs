@@ -1,7 +1,7 @@
 //! The trace of issue: one line an instruction, in the form of the reference emulator with the cycle, the
 //! core and the mask added.
 
-use crate::core::probe::{Event, Issued, Probe};
+use crate::core::probe::{Issued, Observer};
 use crate::core::uop::Kind;
 use crate::isa::WORD_BYTES;
 use crate::program::dis::Labels;
@@ -48,11 +48,7 @@ impl<W: Write> IssueTrace<W> {
     }
 }
 
-impl<W: Write> Probe for IssueTrace<W> {
-    const ON: bool = true;
-
-    fn step(&mut self, _: Event) {}
-
+impl<W: Write> Observer for IssueTrace<W> {
     fn issued(&mut self, issued: &Issued<'_>) {
         let &Issued { event, workgroup, wave, op, mask, .. } = issued;
         if self.error.is_some() || op.kind == Kind::End {

@@ -4,7 +4,7 @@ use super::clock::WaveId;
 use super::detector::{Access, Detector, LaneAccess, MAX_TOUCHES};
 use super::report::RaceReport;
 use super::shadow::Kind;
-use crate::core::probe::{AtomicEvent, Event, Issued, MemoryEvent, Probe};
+use crate::core::probe::{AtomicEvent, Issued, MemoryEvent, Observer};
 use crate::core::uop::Kind as OpKind;
 use crate::isa::Scope;
 use crate::isa::table::{AccessKind, AtomicOp, Space};
@@ -76,11 +76,7 @@ impl<'a> RaceCheck<'a> {
     }
 }
 
-impl Probe for RaceCheck<'_> {
-    const ON: bool = true;
-
-    fn step(&mut self, _: Event) {}
-
+impl Observer for RaceCheck<'_> {
     fn issued(&mut self, issued: &Issued<'_>) {
         let &Issued { event, workgroup: [x, y, z], wave, op, mask, .. } = issued;
         let workgroup = x + self.grid[0] * (y + self.grid[1] * z);

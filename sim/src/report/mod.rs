@@ -24,7 +24,7 @@ pub mod windows;
 use crate::clock::Cycle;
 use crate::config::Config;
 use crate::core::collector::Waiting;
-use crate::core::probe::{Charge, Event, Going, IssueStall, Issued, MemoryEvent, Probe, Results, Sample};
+use crate::core::probe::{Charge, Event, Going, IssueStall, Issued, MemoryEvent, Observer, Results, Sample};
 use crate::core::wave::SlotMask;
 use crate::gpu::{Gpu, KernelReport, RunError};
 use crate::limits::profile::{Profile, Slots};
@@ -147,10 +147,13 @@ impl<'a> Collector<'a> {
 }
 
 /// The windows are made from samples, all else is for the watch.
-impl Probe for Collector<'_> {
-    const ON: bool = true;
-    const STALLS: bool = true;
-    const ACCOUNT: bool = true;
+impl Observer for Collector<'_> {
+    fn wants_stalls(&self) -> bool {
+        true
+    }
+    fn wants_account(&self) -> bool {
+        true
+    }
 
     fn step(&mut self, event: Event) {
         self.watch.step(event);

@@ -5,13 +5,13 @@
 //! each wave does has to agree, whenever it does it. Both have to end together, with the same memory.
 
 use super::comparison::{Comparison, fault_number};
-use super::observer::Observer;
+use super::observer::RecordStream;
 use super::process::Process;
 use super::stimulus::Stimulus;
 use super::stream::{Bounds, Report};
 use crate::clock::Cycle;
 use crate::config::Config;
-use crate::core::probe::{Off, Probe};
+use crate::core::probe::Observer;
 use crate::gpu::occupancy::Occupancy;
 use crate::gpu::{Gpu, RunError, RunOptions};
 use crate::memory::Script;
@@ -101,25 +101,29 @@ impl Cosim<'_> {
     /// # Errors
     /// See [`Disagreement`].
     pub fn run(&self, executable: &Path, stimulus: &Path) -> Result<Agreement, Disagreement> {
-        self.run_beside(executable, stimulus, &mut Off)
+        self.run_beside(executable, stimulus, None)
     }
 
     /// The same, with another observer of the simulator.
     ///
     /// # Errors
     /// See [`Disagreement`].
-    pub fn run_beside<P: Probe>(
+    pub fn run_beside(
         &self,
         executable: &Path,
         stimulus: &Path,
-        beside: &mut P,
+        beside: Option<&mut dyn Observer>,
     ) -> Result<Agreement, Disagreement> {
         let process = self.start(executable, stimulus)?;
         let base = self.program.kernels[self.launch.kernel].code.start;
         let mut comparison = Comparison::new(process, self.mode, self.program, base);
         let width = self.config.core.wave_width as usize;
-        let mut observer = Observer::new(self.program, base, width, |batch| comparison.take(batch));
-        let (end, left) = match self.simulate(&mut (&mut observer, beside))? {
+        let mut observer = RecordStream::new(self.program, base, width, |batch| comparison.take(batch));
+        let end = match beside {
+            None => self.simulate(Some(&mut observer))?,
+            Some(beside) => self.simulate(Some(&mut (&mut observer, beside)))?,
+        };
+        let (end, left) = match end {
             End::Over(cycle, memory) => (Report::Over(cycle, memory), observer.complete(Cycle::MAX)),
             End::Fault(fault) => {
                 let cycle = fault.cycle.unwrap_or(0);
@@ -167,13 +171,13 @@ impl Cosim<'_> {
     ///
     /// # Errors
     /// [`Disagreement::Refused`], if it cannot run the launch.
-    pub fn simulate<P: Probe>(&self, probe: &mut P) -> Result<End, Disagreement> {
+    pub fn simulate(&self, observer: Option<&mut dyn Observer>) -> Result<End, Disagreement> {
         let refused = |what: String| Err(Disagreement::Refused(what));
         let mut gpu = Gpu::new(self.config, self.program, self.memory.to_vec());
         gpu.memory_system().play(self.script.clone(), self.config);
         let limit = Cycle::from(self.max_cycles);
         let options = RunOptions { max_cycles: Some(limit), ..RunOptions::UNBOUNDED };
-        match gpu.run(self.launch, &options, probe, &mut |_| {}) {
+        match gpu.run(self.launch, &options, observer, &mut |_| {}) {
             Ok(report) => Ok(End::Over(report.cycles - 1, gpu.into_memory())),
             Err(RunError::Fault(fault)) => Ok(End::Fault(fault)),
             Err(RunError::CycleLimit(_) | RunError::Interrupted(_) | RunError::InstructionLimit(_)) => {

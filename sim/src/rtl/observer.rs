@@ -2,14 +2,14 @@
 
 use super::step::{Record, SEQUENCES, Stage, masked, sent_rows};
 use crate::clock::Cycle;
-use crate::core::probe::{self, Event, Going, Issued, MemoryEvent, Probe, Results};
+use crate::core::probe::{self, Event, Going, Issued, MemoryEvent, Observer, Results};
 use crate::core::uop::{Kind, MicroOp};
 use crate::program::Program;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 /// Turns the probe's calls into records, and hands those of each complete cycle on.
-pub struct Observer<'a, F> {
+pub struct RecordStream<'a, F> {
     program: &'a Program,
     base: u32,
     width: usize,
@@ -30,11 +30,11 @@ struct InFlight {
     predicate: bool,
 }
 
-impl<'a, F: FnMut(Vec<Record>) -> ControlFlow<()>> Observer<'a, F> {
+impl<'a, F: FnMut(Vec<Record>) -> ControlFlow<()>> RecordStream<'a, F> {
     /// An observer of the kernel whose first word is `base`, on waves of `width` lanes.
-    pub fn new(program: &'a Program, base: u32, width: usize, sink: F) -> Observer<'a, F> {
+    pub fn new(program: &'a Program, base: u32, width: usize, sink: F) -> RecordStream<'a, F> {
         let (records, in_flight) = (Vec::new(), HashMap::new());
-        Observer { program, base, width, now: 0, records, issuing: None, in_flight, sink }
+        RecordStream { program, base, width, now: 0, records, issuing: None, in_flight, sink }
     }
 
     fn push(&mut self, event: Event, stage: Stage, fields: Vec<u32>) {
@@ -70,9 +70,7 @@ fn words_of(op: &MicroOp, code: &[u32]) -> [u32; 3] {
     }
 }
 
-impl<F: FnMut(Vec<Record>) -> ControlFlow<()>> Probe for Observer<'_, F> {
-    const ON: bool = true;
-
+impl<F: FnMut(Vec<Record>) -> ControlFlow<()>> Observer for RecordStream<'_, F> {
     fn step(&mut self, event: Event) {
         let stage = match event.stage {
             probe::Stage::Fetch => Stage::Fetch,

@@ -29,7 +29,7 @@ impl Cosim<'_> {
     pub fn trace_simulator(&self, window: Window, sinks: Sinks<'_>) -> Result<Cycle, String> {
         let mut recorder = Recorder::new(self.config, sinks, window, Arc::new(AtomicBool::new(false)));
         recorder.start(self.program, self.launch, 0);
-        let end = self.simulate(&mut recorder).map_err(|why| why.to_string())?;
+        let end = self.simulate(Some(&mut recorder)).map_err(|why| why.to_string())?;
         let (how, cycle, message) = match end {
             End::Over(cycle, _) => (How::Complete, cycle, String::new()),
             End::Fault(fault) => (How::Fault, fault.cycle.unwrap_or(0), fault.kind.to_string()),

@@ -1,114 +1,59 @@
-//! A sink on a thread of its own: the run goes on while records are put into their form and written.
+//! A file that a thread of its own writes: the run goes on in the meantime.
 
-use super::record::{How, Launched, Record};
-use super::sink::Sink;
-use crate::clock::Cycle;
-use std::io;
+use super::writer::Output;
+use std::io::{self, Write};
 use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::thread::JoinHandle;
 
-/// Records that go to the thread at once.
-const BATCH: usize = 64;
-/// Batches that may wait for it; then the run waits.
-const WAITING: usize = 8;
+/// Buffers that may wait for the thread; then the run waits.
+const WAITING: usize = 2;
 
-/// Records on their way to the thread, or back to be used again.
-#[allow(clippy::vec_box)] // they change hands as they are
-type Batch = Vec<Box<Record>>;
-
-/// What the thread is told.
-enum Message {
-    Launch(Box<Launched>),
-    Records(Batch),
-    End(How, Cycle, String),
-}
-
-/// Hands everything on to a sink, in order. An error of the sink is reported by a later call, or by the last.
+/// Hands what is written on to a thread, in the pieces that it comes in. An error of the file is reported by a later call,
+/// or by the last.
+#[derive(Debug)]
 pub struct Behind {
-    batch: Batch,
-    /// Records that the sink has done with, cleared.
-    free: Batch,
-    to_sink: Option<SyncSender<Message>>,
-    done: Receiver<Batch>,
+    to_file: Option<SyncSender<Vec<u8>>>,
+    /// Buffers that are written.
+    done: Receiver<Vec<u8>>,
     thread: Option<JoinHandle<io::Result<()>>>,
 }
 
 impl Behind {
-    /// For a sink that wants launches, records and the end.
-    pub fn new(mut sink: impl Sink + Send + 'static) -> Behind {
-        let (to_sink, messages) = mpsc::sync_channel(WAITING);
-        let (give_back, done) = mpsc::channel::<Batch>();
+    /// For a file that is written to in large pieces.
+    pub fn new(mut file: impl Write + Send + 'static) -> Behind {
+        let (to_file, pieces) = mpsc::sync_channel::<Vec<u8>>(WAITING);
+        let (give_back, done) = mpsc::channel();
         let thread = std::thread::spawn(move || {
-            for message in messages {
-                match message {
-                    Message::Launch(launch) => sink.launch(&launch)?,
-                    Message::Records(mut batch) => {
-                        for record in &mut batch {
-                            sink.record(record)?;
-                            record.clear();
-                        }
-                        // Nobody may want them any more.
-                        _ = give_back.send(batch);
-                    }
-                    Message::End(how, cycle, message) => return sink.end(how, cycle, &message),
-                }
+            for mut piece in pieces {
+                file.write_all(&piece)?;
+                piece.clear();
+                // Nobody may want it any more.
+                _ = give_back.send(piece);
             }
-            Ok(())
+            file.flush()
         });
-        Behind { batch: Vec::new(), free: Vec::new(), to_sink: Some(to_sink), done, thread: Some(thread) }
+        Behind { to_file: Some(to_file), done, thread: Some(thread) }
     }
 
-    fn send(&mut self, message: Message) -> io::Result<()> {
-        match self.to_sink.as_ref().map(|to_sink| to_sink.send(message)) {
+    /// Waits for the thread.
+    fn join(&mut self) -> io::Result<()> {
+        drop(self.to_file.take());
+        let Some(thread) = self.thread.take() else { return Err(io::Error::other("it has ended")) };
+        thread.join().unwrap_or_else(|_| Err(io::Error::other("the thread that writes it has failed")))
+    }
+}
+
+impl Output for Behind {
+    fn put(&mut self, piece: &mut Vec<u8>) -> io::Result<()> {
+        let written = self.done.try_recv().unwrap_or_default();
+        match self.to_file.as_ref().map(|to_file| to_file.send(std::mem::replace(piece, written))) {
             Some(Ok(())) => Ok(()),
             // The thread has ended before it was told to.
             _ => self.join().and(Err(io::Error::other("it has ended"))),
         }
     }
 
-    fn send_batch(&mut self) -> io::Result<()> {
-        let batch = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH));
-        if batch.is_empty() { Ok(()) } else { self.send(Message::Records(batch)) }
-    }
-
-    /// Waits for the thread.
-    fn join(&mut self) -> io::Result<()> {
-        drop(self.to_sink.take());
-        let Some(thread) = self.thread.take() else { return Ok(()) };
-        thread.join().unwrap_or_else(|_| Err(io::Error::other("the thread that writes it has failed")))
-    }
-}
-
-impl Sink for Behind {
-    fn launch(&mut self, launch: &Launched) -> io::Result<()> {
-        self.send_batch()?;
-        self.send(Message::Launch(Box::new(launch.clone())))
-    }
-
-    fn record(&mut self, record: &Record) -> io::Result<()> {
-        let mut copy = self.free.pop().unwrap_or_default();
-        (*copy).clone_from(record);
-        let back = self.take(copy)?;
-        self.free.extend(back);
-        Ok(())
-    }
-
-    fn take(&mut self, record: Box<Record>) -> io::Result<Option<Box<Record>>> {
-        self.batch.push(record);
-        if self.batch.len() >= BATCH {
-            self.send_batch()?;
-        }
-        if self.free.is_empty()
-            && let Ok(batch) = self.done.try_recv()
-        {
-            self.free = batch;
-        }
-        Ok(self.free.pop())
-    }
-
-    fn end(&mut self, how: How, cycle: Cycle, message: &str) -> io::Result<()> {
-        self.send_batch()?;
-        self.send(Message::End(how, cycle, message.to_owned()))?;
+    fn finish(&mut self) -> io::Result<()> {
         self.join()
     }
 }
@@ -124,35 +69,41 @@ impl Drop for Behind {
 mod tests {
     use super::*;
 
-    /// Fails after so many records.
-    struct Full(u32);
+    /// Has room for so many bytes.
+    struct Full(usize);
 
-    impl Sink for Full {
-        fn launch(&mut self, _: &Launched) -> io::Result<()> {
-            Ok(())
+    impl Write for Full {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 = self.0.checked_sub(bytes.len()).ok_or_else(|| io::Error::other("full"))?;
+            Ok(bytes.len())
         }
 
-        fn record(&mut self, _: &Record) -> io::Result<()> {
-            self.0 = self.0.checked_sub(1).ok_or_else(|| io::Error::other("full"))?;
-            Ok(())
-        }
-
-        fn end(&mut self, _: How, _: Cycle, _: &str) -> io::Result<()> {
+        fn flush(&mut self) -> io::Result<()> {
             Ok(())
         }
     }
 
     #[test]
-    fn an_error_of_the_sink_comes_out_once_whenever_it_happens() {
-        for (room, records) in [(0, 1), (100, 101), (100, 100_000), (1000, 1001)] {
+    fn an_error_of_the_file_comes_out_once_whenever_it_happens() {
+        for (room, pieces) in [(0, 1), (100, 101), (100, 100_000), (1000, 1001)] {
             let mut behind = Behind::new(Full(room));
-            let written = (0..records).try_for_each(|_| behind.record(&Record::default()));
-            let error = written.and_then(|()| behind.end(How::Complete, 1, "")).unwrap_err();
-            assert_eq!(error.to_string(), "full", "{room} of {records}");
-            assert_eq!(behind.end(How::Complete, 1, "").unwrap_err().to_string(), "it has ended");
+            let written = (0..pieces).try_for_each(|_| behind.put(&mut vec![0]));
+            let error = written.and_then(|()| behind.finish()).unwrap_err();
+            assert_eq!(error.to_string(), "full", "{room} of {pieces}");
+            assert_eq!(behind.finish().unwrap_err().to_string(), "it has ended");
         }
         let mut behind = Behind::new(Full(100));
-        (0..100).try_for_each(|_| behind.record(&Record::default())).unwrap();
-        behind.end(How::Complete, 1, "").unwrap();
+        (0..100).try_for_each(|_| behind.put(&mut vec![0])).unwrap();
+        behind.finish().unwrap();
+    }
+
+    #[test]
+    fn pieces_stay_in_order() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let mut behind = Behind::new(file.reopen().unwrap());
+        (0..1000_u32).try_for_each(|n| behind.put(&mut n.to_le_bytes().to_vec())).unwrap();
+        behind.finish().unwrap();
+        let read = std::fs::read(file.path()).unwrap();
+        assert!(read.chunks(4).map(|b| u32::from_le_bytes(b.try_into().unwrap())).eq(0..1000));
     }
 }

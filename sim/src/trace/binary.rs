@@ -117,25 +117,25 @@ pub fn put_end(out: &mut Vec<u8>, end: &End) {
     });
 }
 
-/// Bytes that the fields of a record take at most, without its rows and stalls: 19 numbers, two code words, six bytes.
-const FIELDS: usize = 19 * MAX_VARINT + 14;
+/// At least the bytes that the fields of a record take without its rows and stalls: 18 numbers of at most ten bytes, two
+/// code words, six bytes. A place in it fits a byte, which needs no check.
+const FIELDS: usize = 1 << u8::BITS;
 
 /// The fields of a record, one behind the other: all that a frame has beside rows and stalls fits, so nothing has to grow.
 struct Fields {
     bytes: [u8; FIELDS],
-    at: usize,
+    at: u8,
 }
 
 impl Fields {
     #[inline]
     fn byte(&mut self, byte: u8) {
-        self.bytes[self.at] = byte;
-        self.at += 1;
+        self.bytes[usize::from(self.at)] = byte;
+        self.at = self.at.wrapping_add(1);
     }
 
     #[inline]
-    fn put(&mut self, value: impl Into<u64>) {
-        let mut value: u64 = value.into();
+    fn put(&mut self, mut value: u64) {
         while value >= 0x80 {
             self.byte(value as u8 | 0x80);
             value >>= 7;
@@ -144,50 +144,63 @@ impl Fields {
     }
 
     fn word(&mut self, word: u32) {
-        self.bytes[self.at..self.at + 4].copy_from_slice(&word.to_le_bytes());
-        self.at += 4;
+        word.to_le_bytes().into_iter().for_each(|byte| self.byte(byte));
     }
 }
 
-/// Appends a record of waves with these lanes; `before` is the cycle of the record before it.
-pub fn put_record(out: &mut Vec<u8>, record: &Record, all_lanes: u64, before: Cycle) {
+/// Appends the record of which these are the fields, and which retires so many cycles after the record before it.
+pub fn put_record(out: &mut Vec<u8>, later: Cycle, fields: &[u8]) {
     frame_of(out, frame::RECORD, |out| {
-        let mut fields = Fields { bytes: [0; FIELDS], at: 0 };
-        fields.put(record.cycle - before);
-        fields.put(record.core);
-        fields.put(record.slot);
-        record.workgroup.iter().for_each(|&place| fields.put(place));
-        fields.put(record.wave);
-        fields.put(record.sequence);
-        fields.put(record.pc);
-        let (ends, open) = (u8::from(record.ends) * ENDS, u8::from(record.open) * OPEN);
-        fields.byte(record.word_count | ends | open);
-        record.words[..usize::from(record.word_count)].iter().for_each(|&word| fields.word(word));
-        fields.put(record.active ^ all_lanes);
-        fields.put(record.effective ^ record.active);
-        if !record.ends {
-            let ahead = i64::from(record.next_pc) - i64::from(record.following_pc());
-            fields.put((ahead << 1 ^ ahead >> 63).cast_unsigned());
-        }
-        let stages = record.stages.iter().rev().fold(0, |bits, &at| bits << 1 | u8::from(at != 0));
-        fields.byte(stages);
-        record.stages.iter().filter(|&&at| at != 0).for_each(|&at| fields.put(record.cycle - at));
-        fields.byte(record.destination as u8);
-        if record.destination != DestinationKind::None {
-            fields.byte(record.index);
-        }
-        out.extend_from_slice(&fields.bytes[..fields.at]);
-        if record.destination != DestinationKind::None {
-            put_rows(out, &record.values, record.effective, all_lanes);
-        }
-        put_memory(out, record, all_lanes);
-        put(out, record.stalls.len() as u64);
-        for stall in &record.stalls {
-            out.push(stall.reason as u8);
-            put(out, record.cycle - stall.from);
-            put(out, stall.to - stall.from);
-        }
+        put(out, later);
+        out.extend_from_slice(fields);
     });
+}
+
+/// Appends the fields of a record of waves with these lanes, all but the first: that depends on the record before it.
+pub fn put_fields(out: &mut Vec<u8>, record: &Record, all_lanes: u64) {
+    let mut fields = Fields { bytes: [0; FIELDS], at: 0 };
+    let (ends, open) = (u8::from(record.ends) * ENDS, u8::from(record.open) * OPEN);
+    let [x, y, z] = record.workgroup;
+    // Bytes below 128 are numbers of one byte. A loop over numbers is less code than a copy of it for each: all of this has to
+    // share the processor's cache with the simulator.
+    let [core, slot, x, y, z, wave] = [record.core, record.slot, x, y, z, record.wave].map(u64::from);
+    let flags = record.word_count | ends | open;
+    for number in [core, slot, x, y, z, wave, record.sequence, record.pc.into(), flags.into()] {
+        fields.put(number);
+    }
+    record.words[..usize::from(record.word_count)].iter().for_each(|&word| fields.word(word));
+    let (mut numbers, mut count) = ([0; 4 + StageField::COUNT + 1], 2);
+    (numbers[0], numbers[1]) = (record.active ^ all_lanes, record.effective ^ record.active);
+    if !record.ends {
+        let ahead = i64::from(record.next_pc) - i64::from(record.following_pc());
+        numbers[count] = (ahead << 1 ^ ahead >> 63).cast_unsigned();
+        count += 1;
+    }
+    let stages = count;
+    count += 1;
+    for (stage, &at) in record.stages.iter().enumerate().filter(|&(_, &at)| at != 0) {
+        numbers[stages] |= 1 << stage;
+        numbers[count] = record.cycle - at;
+        count += 1;
+    }
+    numbers[count] = record.destination as u64;
+    for &number in &numbers[..=count] {
+        fields.put(number);
+    }
+    if record.destination != DestinationKind::None {
+        fields.byte(record.index);
+    }
+    out.extend_from_slice(&fields.bytes[..usize::from(fields.at)]);
+    if record.destination != DestinationKind::None {
+        put_rows(out, &record.values, record.effective, all_lanes);
+    }
+    put_memory(out, record, all_lanes);
+    put(out, record.stalls.len() as u64);
+    for stall in &record.stalls {
+        out.push(stall.reason as u8);
+        put(out, record.cycle - stall.from);
+        put(out, stall.to - stall.from);
+    }
 }
 
 fn put_memory(out: &mut Vec<u8>, record: &Record, all_lanes: u64) {
@@ -402,8 +415,17 @@ pub fn end(bytes: &[u8]) -> Result<End, Malformed> {
 /// What is wrong with it.
 pub fn record(bytes: &[u8], all_lanes: u64, before: Cycle, record: &mut Record) -> Result<(), Malformed> {
     let mut p = Payload { bytes };
-    let width = all_lanes.count_ones() as usize;
     record.cycle = before.checked_add(p.varint()?).ok_or("its cycle does not fit 64 bits")?;
+    fields(p.bytes, all_lanes, record)
+}
+
+/// Reads what [`put_fields`] has written into `record`, which is clear but for its cycle.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn fields(bytes: &[u8], all_lanes: u64, record: &mut Record) -> Result<(), Malformed> {
+    let mut p = Payload { bytes };
+    let width = all_lanes.count_ones() as usize;
     record.core = p.number("core")?;
     record.slot = p.number("slot")?;
     record.workgroup = p.three()?;

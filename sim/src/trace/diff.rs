@@ -99,7 +99,7 @@ struct Side<R> {
     /// It stands before a launch or the end.
     stop: Option<Item>,
     /// Records without a counterpart so far, in binary form.
-    pending: HashMap<Key, Vec<u8>>,
+    pending: HashMap<Key, (Cycle, Vec<u8>)>,
     bytes: usize,
 }
 
@@ -109,19 +109,18 @@ impl<R: BufRead> Side<R> {
     }
 
     fn take(&mut self, key: &Key, all: u64) -> Option<Record> {
-        let bytes = self.pending.remove(key)?;
+        let (cycle, bytes) = self.pending.remove(key)?;
         self.bytes -= bytes.len();
-        let mut record = Record::default();
-        // The frame's tag comes first.
-        binary::record(&bytes[4..], all, 0, &mut record).expect("it was a record");
+        let mut record = Record { cycle, ..Record::default() };
+        binary::fields(&bytes, all, &mut record).expect("it was a record");
         Some(record)
     }
 
     fn keep(&mut self, record: &Record, all: u64) {
         let mut bytes = Vec::new();
-        binary::put_record(&mut bytes, record, all, 0);
+        binary::put_fields(&mut bytes, record, all);
         self.bytes += bytes.len();
-        self.pending.insert(key(record), bytes);
+        self.pending.insert(key(record), (record.cycle, bytes));
     }
 
     /// The waiting record that issued first.

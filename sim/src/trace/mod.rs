@@ -2,7 +2,7 @@
 //!
 //! `traces/format.md` is the definition. [`record`] is what a file holds, [`binary`] and [`text`] are its two forms,
 //! [`reader`] and [`writer`] stream them, [`recorder`] makes records from the events of a run
-//! and hands them to a [`sink`], through a [`trigger`] if there is one and to a thread of their own ([`behind`]),
+//! and hands them to a [`sink`], through a [`trigger`] if there is one; a thread of its own writes the file ([`behind`]),
 //! [`diff`](mod@diff) compares two traces, [`summary`] counts one,
 //! [`view`] writes the files of pipeline viewers.
 

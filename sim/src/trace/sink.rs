@@ -20,14 +20,17 @@ pub trait Sink {
     /// If the file cannot be written to.
     fn record(&mut self, record: &Record) -> io::Result<()>;
 
-    /// The same, of a record that the sink may keep. Gives back this one or another, cleared, if it has one to spare.
+    /// True if it wants [`Sink::encoded`] rather than [`Sink::record`] where it is the only one.
+    fn wants_encoded(&self) -> bool {
+        false
+    }
+
+    /// The next record, in order, which retires in `cycle`: what [`put_fields`](super::binary::put_fields) makes of it.
     ///
     /// # Errors
     /// If the file cannot be written to.
-    fn take(&mut self, mut record: Box<Record>) -> io::Result<Option<Box<Record>>> {
-        self.record(&record)?;
-        record.clear();
-        Ok(Some(record))
+    fn encoded(&mut self, _cycle: Cycle, _fields: &[u8]) -> io::Result<()> {
+        Ok(())
     }
 
     /// True if it wants [`Sink::hop`].
@@ -73,8 +76,12 @@ impl<S: Sink + ?Sized> Sink for &mut S {
         (**self).record(record)
     }
 
-    fn take(&mut self, record: Box<Record>) -> io::Result<Option<Box<Record>>> {
-        (**self).take(record)
+    fn wants_encoded(&self) -> bool {
+        (**self).wants_encoded()
+    }
+
+    fn encoded(&mut self, cycle: Cycle, fields: &[u8]) -> io::Result<()> {
+        (**self).encoded(cycle, fields)
     }
 
     fn is_in_order_of_time(&self) -> bool {
@@ -116,12 +123,16 @@ impl Window {
         self.cycles.contains(&record.cycle) && self.has_wave(grid, record.workgroup, record.wave)
     }
 
-    fn has_wave(&self, grid: [u32; 3], workgroup: [u32; 3], wave: u32) -> bool {
+    /// True if it has this wave of a launch with this grid.
+    pub fn has_wave(&self, grid: [u32; 3], workgroup: [u32; 3], wave: u32) -> bool {
+        if self.waves.is_empty() {
+            return true;
+        }
         let ([x, y, z], [columns, rows, _]) = (workgroup.map(u64::from), grid.map(u64::from));
         let workgroup = x + columns * (y + rows * z);
         let chosen =
             |(w, v): &(Range<u64>, Range<u64>)| w.contains(&workgroup) && v.contains(&u64::from(wave));
-        self.waves.is_empty() || self.waves.iter().any(chosen)
+        self.waves.iter().any(chosen)
     }
 }
 

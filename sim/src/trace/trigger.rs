@@ -72,11 +72,12 @@ impl Gate {
 
     /// Takes the next record in order; gives what can go on: nothing, or all that was held back and the record. What
     /// will never be wanted goes to `free`.
-    pub fn pass(&mut self, record: Box<Record>, free: &mut Vec<Box<Record>>, mut write: impl FnMut(&Record)) {
-        let mut discard = |mut record: Box<Record>| {
-            record.clear();
-            free.push(record);
-        };
+    pub fn pass(
+        &mut self,
+        record: Box<Record>,
+        mut discard: impl FnMut(Box<Record>),
+        mut write: impl FnMut(&Record),
+    ) {
         let cycle = record.cycle;
         if self.fired.is_none() && self.fires(&record) {
             self.fired = Some(cycle);

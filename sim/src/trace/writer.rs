@@ -16,8 +16,35 @@ pub enum Form {
     Text,
 }
 
-/// Bytes that are gathered before they are written.
-const BUFFER: usize = 1 << 18;
+/// Bytes that are gathered before they are written: few enough for the processor's cache to hold some such buffers.
+const BUFFER: usize = 1 << 16;
+
+/// What a file is written through.
+pub trait Output {
+    /// Writes this, and empties it.
+    ///
+    /// # Errors
+    /// If the file cannot be written to.
+    fn put(&mut self, piece: &mut Vec<u8>) -> io::Result<()>;
+
+    /// Nothing comes any more: waits until all of it is written.
+    ///
+    /// # Errors
+    /// If the file cannot be written to.
+    fn finish(&mut self) -> io::Result<()>;
+}
+
+impl<W: Write> Output for W {
+    fn put(&mut self, piece: &mut Vec<u8>) -> io::Result<()> {
+        self.write_all(piece)?;
+        piece.clear();
+        Ok(())
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.flush()
+    }
+}
 
 /// Writes one file: header first, then launches and records, and an end.
 #[derive(Debug)]
@@ -28,9 +55,11 @@ pub struct Writer<W> {
     before: Cycle,
     records: u64,
     buffer: Vec<u8>,
+    /// The record that is being put into the binary form.
+    fields: Vec<u8>,
 }
 
-impl<W: Write> Writer<W> {
+impl<W: Output> Writer<W> {
     /// Begins a file.
     ///
     /// # Errors
@@ -42,7 +71,8 @@ impl<W: Write> Writer<W> {
             all_lanes: header.all_lanes(),
             before: 0,
             records: 0,
-            buffer: Vec::with_capacity(BUFFER + (1 << 14)),
+            buffer: Vec::new(),
+            fields: Vec::new(),
         };
         match form {
             Form::Binary => binary::put_header(&mut writer.buffer, header),
@@ -71,13 +101,20 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     /// If the file cannot be written to.
-    #[inline]
     pub fn record(&mut self, record: &Record) -> io::Result<()> {
         match self.form {
-            Form::Binary => binary::put_record(&mut self.buffer, record, self.all_lanes, self.before),
+            Form::Binary => {
+                self.fields.clear();
+                binary::put_fields(&mut self.fields, record, self.all_lanes);
+                binary::put_record(&mut self.buffer, record.cycle - self.before, &self.fields);
+            }
             Form::Text => text::put_record(&mut self.buffer, record, self.all_lanes),
         }
-        self.before = record.cycle;
+        self.after_record(record.cycle)
+    }
+
+    fn after_record(&mut self, cycle: Cycle) -> io::Result<()> {
+        self.before = cycle;
         self.records += 1;
         self.flush_if_full()
     }
@@ -93,7 +130,7 @@ impl<W: Write> Writer<W> {
             Form::Text => text::put_end(&mut self.buffer, &end),
         }
         self.flush()?;
-        self.out.flush()
+        self.out.finish()
     }
 
     fn flush_if_full(&mut self) -> io::Result<()> {
@@ -101,19 +138,26 @@ impl<W: Write> Writer<W> {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.out.write_all(&self.buffer)?;
-        self.buffer.clear();
-        Ok(())
+        self.out.put(&mut self.buffer)
     }
 }
 
-impl<W: Write> Sink for Writer<W> {
+impl<W: Output> Sink for Writer<W> {
     fn launch(&mut self, launch: &Launched) -> io::Result<()> {
         Writer::launch(self, launch)
     }
 
     fn record(&mut self, record: &Record) -> io::Result<()> {
         Writer::record(self, record)
+    }
+
+    fn wants_encoded(&self) -> bool {
+        self.form == Form::Binary
+    }
+
+    fn encoded(&mut self, cycle: Cycle, fields: &[u8]) -> io::Result<()> {
+        binary::put_record(&mut self.buffer, cycle - self.before, fields);
+        self.after_record(cycle)
     }
 
     fn end(&mut self, how: How, cycle: Cycle, message: &str) -> io::Result<()> {

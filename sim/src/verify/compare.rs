@@ -2,7 +2,6 @@
 
 use super::reference::{self, Machine, Options, Stop};
 use crate::config::Config;
-use crate::core::probe::Off;
 use crate::gpu::{Gpu, RunError, RunOptions};
 use crate::program::{Fault, FaultKind, Launch, Program};
 use std::fmt;
@@ -29,7 +28,7 @@ pub fn simulate(
     memory: &mut Vec<u8>,
 ) -> Result<u64, Early> {
     let mut gpu = Gpu::new(config, program, std::mem::take(memory));
-    let report = gpu.run(launch, options, &mut Off, &mut |_| {}).map_err(|error| match error {
+    let report = gpu.run(launch, options, None, &mut |_| {}).map_err(|error| match error {
         RunError::Fault(fault) => Early::Fault(fault),
         other => Early::Other(format!("{other:?}")),
     })?;

@@ -42,7 +42,7 @@ fn trial(
     let sinks = vec![("coverage".to_owned(), Box::new(met) as _)];
     let mut recorder = Recorder::new(config, sinks, Window::ALL, Arc::new(AtomicBool::new(false)));
     recorder.start(&case.program, &case.launch, 0);
-    let agreement = case.cosim(&[]).run_beside(core, stimulus.path(), &mut recorder)?;
+    let agreement = case.cosim(&[]).run_beside(core, stimulus.path(), Some(&mut recorder))?;
     recorder.finish(How::Complete, u64::MAX - 1, "").expect("nothing is written");
     Ok(agreement)
 }

@@ -1,7 +1,6 @@
 //! Every command of every kernel of the suite, read by the checker.
 
 use wave_sim::config::{Config, Dram, DramPolicy, from_text};
-use wave_sim::core::probe::Off;
 use wave_sim::gpu::{Gpu, RunOptions};
 use wave_sim::launch::{self, Size};
 use wave_sim::memory::dram::Issued;
@@ -15,7 +14,7 @@ fn commands(config: &Config, kernel: &str) -> Vec<Vec<Issued>> {
     let mut gpu = Gpu::new(config, &job.program, memory);
     gpu.memory_system().record_commands();
     for step in &job.steps {
-        gpu.run(step, &RunOptions::UNBOUNDED, &mut Off, &mut |_| {})
+        gpu.run(step, &RunOptions::UNBOUNDED, None, &mut |_| {})
             .unwrap_or_else(|e| panic!("{kernel}: {e:?}"));
     }
     (0..config.dram.channels).map(|c| gpu.memory_system().commands(c as usize).to_vec()).collect()

@@ -4,7 +4,6 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg32;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use wave_sim::config::{Arbitration, Config, DramPolicy, Replacement, Topology, WritePolicy, load};
-use wave_sim::core::probe::Off;
 use wave_sim::gpu::{Gpu, RunOptions};
 use wave_sim::launch::{self, Job, Size};
 
@@ -87,7 +86,7 @@ fn run(config: &Config, job: &Job) -> u64 {
     let mut gpu = Gpu::new(config, &job.program, memory);
     let options = RunOptions { max_cycles: Some(20_000_000), ..RunOptions::UNBOUNDED };
     for step in &job.steps {
-        gpu.run(step, &options, &mut Off, &mut |_| {})
+        gpu.run(step, &options, None, &mut |_| {})
             .unwrap_or_else(|e| panic!("{}: {e:?}\n{config:?}", job.name));
     }
     let memory = gpu.into_memory();

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use wave_sim::config::{Config, from_text};
-use wave_sim::core::probe::Off;
 use wave_sim::gpu::{Gpu, KernelReport, RunOptions};
 use wave_sim::program::{Launch, assemble};
 
@@ -69,7 +68,7 @@ impl Work {
             initial_registers: Vec::new(),
         };
         let options = RunOptions { max_cycles: Some(2_000_000), ..RunOptions::UNBOUNDED };
-        let report = gpu.run(&launch, &options, &mut Off, &mut |_| {}).unwrap_or_else(|e| panic!("{e:?}"));
+        let report = gpu.run(&launch, &options, None, &mut |_| {}).unwrap_or_else(|e| panic!("{e:?}"));
         (report, gpu.into_memory())
     }
 }

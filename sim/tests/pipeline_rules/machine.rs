@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use wave_sim::config::{ClassTiming, Config, IssuePolicy};
-use wave_sim::core::probe::{Event, Issued, Probe, Stage};
+use wave_sim::core::probe::{Event, Issued, Observer, Stage};
 use wave_sim::gpu::{Gpu, KernelReport, RunOptions};
 use wave_sim::isa::ExecClass;
 use wave_sim::program::structure::instruction_words;
@@ -65,9 +65,7 @@ struct Recorder {
     issues: Vec<([u32; 3], u32, Event)>,
 }
 
-impl Probe for Recorder {
-    const ON: bool = true;
-
+impl Observer for Recorder {
     fn step(&mut self, event: Event) {
         self.events.push(event);
     }
@@ -171,7 +169,7 @@ impl Bench<'_> {
         let mut gpu = Gpu::new(self.config, program, vec![0xEE; self.config.device_memory_bytes as usize]);
         let mut recorder = Recorder::default();
         let report = gpu
-            .run(&launch, &options, &mut recorder, &mut |_| {})
+            .run(&launch, &options, Some(&mut recorder), &mut |_| {})
             .unwrap_or_else(|error| panic!("the kernel ends: {error:?}"));
         // Cores run one after the other for some cycles.
         recorder.events.sort_by_key(|e| (e.cycle, e.core));

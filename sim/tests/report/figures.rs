@@ -433,7 +433,7 @@ fn gather<'a>(
     for launch in steps {
         collector.start(launch, gpu.now());
         let options = RunOptions { every_cycle, ..RunOptions::UNBOUNDED };
-        let ended = gpu.run(launch, &options, &mut collector, &mut |_| {});
+        let ended = gpu.run(launch, &options, Some(&mut collector), &mut |_| {});
         collector.end(ended.as_ref());
     }
     collector.finish(&mut gpu, &captured)

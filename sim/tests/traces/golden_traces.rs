@@ -1,10 +1,11 @@
 //! Golden traces in `traces/`: `UPDATE=1 cargo test -p wave-sim --test traces` writes them anew.
 
 use super::golden;
-use super::record::{read, trace};
+use super::record::{read, trace, trace_window};
 use wave_sim::config::{self, Config};
 use wave_sim::program::{Launch, Program, load};
-use wave_sim::trace::Form;
+use wave_sim::trace::{Form, Window};
+use wave_sim::verify::generate::{Options, grow};
 use wave_sim::verify::reference::Machine;
 use wave_sim::verify::replay::{Loads, replay};
 
@@ -49,6 +50,32 @@ fn both_forms_hold_the_same_and_visiting_every_cycle_does_not_show() {
         let text = trace(&config, &program, &steps, memory, Form::Text, false);
         assert_eq!(read(&binary), read(&text), "{name}");
     }
+}
+
+/// Where one core faults the others have gone on for some cycles, and the binary form is made before that is known.
+#[test]
+fn both_forms_hold_the_same_of_a_fault_and_of_a_window() {
+    let mut faults = 0;
+    for seed in 0..10 {
+        let mut config = config::load("tiny").unwrap();
+        config.cores = 4;
+        let case = grow(seed, &Options { fault: true, ..Options::of(&config) }).case();
+        let steps = [case.launch.clone()];
+        let written = |form, window| {
+            trace_window(&config, &case.program, &steps, case.memory.clone(), form, false, window)
+        };
+        let (_, all) = read(&written(Form::Text, Window::ALL));
+        let last = all[0].1.last().map_or(0, |record| record.cycle);
+        faults += usize::from(all[0].1.iter().any(|record| record.open));
+        for cycles in [0..u64::MAX, last / 3..last * 2 / 3, last..u64::MAX, 0..last] {
+            for waves in [vec![], vec![(0..2, 1..2)]] {
+                let window = Window { cycles: cycles.clone(), waves };
+                let (binary, text) = (written(Form::Binary, window.clone()), written(Form::Text, window));
+                assert_eq!(read(&binary), read(&text), "seed {seed}, {cycles:?}");
+            }
+        }
+    }
+    assert!(faults > 3, "{faults}");
 }
 
 #[test]

@@ -17,17 +17,30 @@ pub fn trace(
     form: Form,
     every_cycle: bool,
 ) -> Vec<u8> {
+    trace_window(config, program, steps, memory, form, every_cycle, Window::ALL)
+}
+
+/// The same, of a window.
+pub fn trace_window(
+    config: &Config,
+    program: &Program,
+    steps: &[Launch],
+    memory: Vec<u8>,
+    form: Form,
+    every_cycle: bool,
+    window: Window,
+) -> Vec<u8> {
     let mut bytes = Vec::new();
     let writer = Writer::new(&mut bytes, form, &header(config)).unwrap();
     let sinks = vec![("--wvfi".to_owned(), Box::new(writer) as _)];
-    let mut recorder = Recorder::new(config, sinks, Window::ALL, Arc::default());
+    let mut recorder = Recorder::new(config, sinks, window, Arc::default());
     let mut gpu = Gpu::new(config, program, memory);
     let options = RunOptions { every_cycle, max_cycles: Some(1_000_000), ..RunOptions::UNBOUNDED };
     let mut ended: (How, Cycle) = (How::Complete, 0);
     for launch in steps {
         let start = gpu.now();
         recorder.start(program, launch, start);
-        match gpu.run(launch, &options, &mut recorder, &mut |_| {}) {
+        match gpu.run(launch, &options, Some(&mut recorder), &mut |_| {}) {
             Ok(report) => ended.1 = start + report.cycles,
             Err(RunError::Fault(fault)) => {
                 ended = (How::Fault, fault.cycle.unwrap());

@@ -11,7 +11,6 @@ use super::terminal::{Terminal, reason};
 use super::{Ended, Exit};
 use crate::clock::Cycle;
 use crate::config::Config;
-use crate::core::probe::Off;
 use crate::diagnostic::Diagnostic;
 use crate::gpu::{Gpu, RunOptions};
 use crate::launch::{self, Job, Size};
@@ -260,7 +259,7 @@ impl Bench<'_> {
             visit(Step { title, launch, memory: memory.clone() })?;
             let mut gpu = Gpu::new(self.config, &job.program, memory);
             // What is wrong with it has been reported.
-            if gpu.run(launch, &RunOptions::UNBOUNDED, &mut Off, &mut |_| {}).is_err() {
+            if gpu.run(launch, &RunOptions::UNBOUNDED, None, &mut |_| {}).is_err() {
                 break;
             }
             memory = gpu.into_memory();
@@ -299,7 +298,7 @@ impl Bench<'_> {
     /// unless the limit is one that was given.
     fn bounded<'b>(&self, cosim: &Cosim<'b>) -> Cosim<'b> {
         let max_cycles = match cosim.max_cycles {
-            MAX_CYCLES => match cosim.simulate(&mut Off) {
+            MAX_CYCLES => match cosim.simulate(None) {
                 Ok(End::Over(cycle, _)) => self.soon_after(cycle),
                 Ok(End::Fault(fault)) => self.soon_after(fault.cycle.unwrap_or(0)),
                 _ => MAX_CYCLES,
@@ -331,7 +330,7 @@ impl Bench<'_> {
                 let never = Arc::new(AtomicBool::new(false));
                 let mut recorder = Recorder::new(self.config, sinks, Window::ALL, never);
                 recorder.start(cosim.program, cosim.launch, 0);
-                let ended = cosim.run_beside(self.executable, stimulus.path(), &mut recorder);
+                let ended = cosim.run_beside(self.executable, stimulus.path(), Some(&mut recorder));
                 // What has not retired is not counted.
                 _ = recorder.finish(How::Stopped, Cycle::MAX - 1, "");
                 ended

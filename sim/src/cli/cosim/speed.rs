@@ -4,7 +4,6 @@ use super::super::terminal::Terminal;
 use super::super::{Ended, Exit};
 use super::{Bench, no_temporary};
 use crate::clock::Cycle;
-use crate::core::probe::Off;
 use crate::diagnostic::Diagnostic;
 use crate::launch::suite;
 use crate::rtl::{Cosim, End};
@@ -80,7 +79,7 @@ fn launch(bench: &Bench<'_>, title: &str, cosim: &Cosim<'_>) -> Result<Times, Ve
     let since = Instant::now();
     let mut runs = 0;
     let cycles = loop {
-        let end = cosim.simulate(&mut Off).map_err(|why| failed(why.to_string()))?;
+        let end = cosim.simulate(None).map_err(|why| failed(why.to_string()))?;
         runs += 1;
         let End::Over(last, _) = end else {
             return Err(failed("the simulator does not come to its end".to_owned()));

@@ -283,7 +283,7 @@ impl Core {
                 AccessKind::Atomic(AtomicOp::Cas) => 2,
                 AccessKind::Atomic(_) => 1,
             };
-            probe.accesses(&MemoryEvent {
+            probe.observer().accesses(&MemoryEvent {
                 core: self.index,
                 slot: instruction.slot,
                 sequence: instruction.sequence,
@@ -316,8 +316,8 @@ impl Core {
             lsu.head = Head::Local(now + Cycle::from(passes) - 1);
             self.counters.local_accesses += 1;
             self.counters.local_passes += u64::from(passes);
-            if P::ACCOUNT {
-                probe.local_access(instruction.word, passes);
+            if P::ON && probe.wants_account() {
+                probe.observer().local_access(instruction.word, passes);
             }
             return Ok(());
         }
@@ -380,10 +380,10 @@ impl Core {
         let hint = instruction.memory.hint;
         let access =
             Access { operation, hint, line: u64::from(line.address), owner: owner.0, epoch: epoch as u8 };
-        let before = P::ACCOUNT.then(|| *self.l1.counters());
+        let before = (P::ON && probe.wants_account()).then(|| *self.l1.counters());
         let result = self.l1.access(now, &access);
         if let Some(before) = before {
-            probe.line_access(instruction.word, &self.l1.counters().since(&before));
+            probe.observer().line_access(instruction.word, &self.l1.counters().since(&before));
         }
         let Ok(on_the_way) = result else { return };
         self.progress = true;

@@ -2,7 +2,7 @@
 
 use super::{SUITE, parsed, test, variant};
 use crate::config::{self, Config, WritePolicy};
-use crate::core::probe::{Event, Issued, Probe};
+use crate::core::probe::{Event, Issued, Observer};
 use crate::core::uop::Kind;
 use crate::gpu::{Gpu, KernelReport, RunOptions};
 use crate::isa::table::AccessKind;
@@ -21,8 +21,7 @@ fn machine(name: &str) -> Config {
 #[derive(Default)]
 struct Places(BTreeSet<(u32, u32, u32)>);
 
-impl Probe for Places {
-    const ON: bool = true;
+impl Observer for Places {
     fn step(&mut self, _: Event) {}
     fn issued(&mut self, issued: &Issued<'_>) {
         let &Issued { event, workgroup, wave, op, mask, .. } = issued;
@@ -52,7 +51,7 @@ fn once(words: &str, options: &RunOptions) -> (KernelReport, BTreeSet<(u32, u32,
     let mut gpu = Gpu::new(&config, &lowered.program, vec![0; RUN_BYTES as usize]);
     let mut places = Places::default();
     let launch = lowered.launch(&arguments(3, 3));
-    let report = gpu.run(&launch, options, &mut places, &mut |_| {}).unwrap();
+    let report = gpu.run(&launch, options, Some(&mut places), &mut |_| {}).unwrap();
     (report, places.0, gpu.into_memory())
 }
 

@@ -4,11 +4,46 @@ use crate::clock::Cycle;
 use crate::core::probe::Issued;
 use crate::isa::Op;
 use crate::isa::operand::Role;
-use crate::trace::record::{DestinationKind, MemoryKind, Record, Stall, StallReason};
+use crate::trace::record::{DestinationKind, MemoryKind, Record, StageField, Stall, StallReason};
 use std::collections::VecDeque;
 
-/// An instruction in flight, and for what and since when it waits in its collector.
-pub(super) type Flight = (Box<Record>, Option<(StallReason, Cycle)>);
+/// An instruction in flight.
+#[derive(Debug)]
+pub(super) struct Flight {
+    /// The record's, so that one can be looked for without a look at the records.
+    pub(super) sequence: u64,
+    /// For what and since when it waits in its collector.
+    pub(super) waits: Option<(StallReason, Cycle)>,
+    /// Cycles of the stages behind issue, which the record gets when it leaves: until then nobody else touches it.
+    stages: [Cycle; BEHIND_ISSUE],
+    record: Box<Record>,
+}
+
+/// Stages behind issue.
+const BEHIND_ISSUE: usize = StageField::COUNT - StageField::Issue as usize - 1;
+
+impl Flight {
+    pub(super) fn new(record: Box<Record>) -> Flight {
+        Flight { sequence: record.sequence, waits: None, stages: [0; BEHIND_ISSUE], record }
+    }
+
+    /// Its record, without the cycles of the stages behind issue.
+    pub(super) fn record(&mut self) -> &mut Record {
+        &mut self.record
+    }
+
+    /// It has come to a stage behind issue.
+    pub(super) fn reaches(&mut self, stage: StageField, cycle: Cycle) {
+        self.stages[stage as usize - StageField::Operands as usize] = cycle;
+    }
+
+    /// Its record.
+    pub(super) fn land(self) -> Box<Record> {
+        let mut record = self.record;
+        record.stages[StageField::Operands as usize..].copy_from_slice(&self.stages);
+        record
+    }
+}
 
 /// A wave slot of a core.
 #[derive(Debug)]
@@ -41,12 +76,12 @@ impl SlotState {
         let [(_, a), (_, b)] = self.requests;
         let decoded = self.decoded.front().map(|&(_, fetch, _)| fetch);
         let stall = self.stalls.first().map(|stall| stall.from).or(self.stalled.map(|(_, from)| from));
-        let flight = self.flight.iter().map(|(record, _)| began(record)).min();
+        let flight = self.flight.iter().map(|flight| began(&flight.record)).min();
         [decoded, stall, flight].into_iter().flatten().fold(a.min(b), Cycle::min)
     }
 
     pub(super) fn in_flight(&mut self, sequence: u64) -> Option<&mut Flight> {
-        self.flight.iter_mut().rev().find(|(record, _)| record.sequence == sequence)
+        self.flight.iter_mut().rev().find(|flight| flight.sequence == sequence)
     }
 }
 
