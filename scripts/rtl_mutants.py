@@ -11,7 +11,8 @@ Each module of a group is read with yosys-slang and becomes a netlist; `mutate` 
 port is inverted, constant, or another bit's value) and adds them all, of which `+mutant=n` chooses one when the
 program starts. The rest of the core is the original SystemVerilog, so one executable a group holds all its mutants.
 `cargo test --test cosim` (core) and `--test rtl_units` (execution units) then run their programs and operands against
-each mutant. Everything goes to target/mutants/GROUP: netlist.v, mutants.tsv, results.tsv.
+each mutant. Everything goes to target/mutants/GROUP: netlist.sv, mutants.tsv, results.tsv. A campaign that is broken off
+goes on with `run`: results.tsv has a row as soon as a mutant is judged.
 """
 
 import argparse
@@ -26,17 +27,18 @@ import sys
 from rtl_sources import PARAMETERS, ROOT, RTL, UNITS, children, pyosys, slang_options, source
 
 OUT = ROOT / "target" / "mutants"
-# Modules of an executable. The netlists of local_memory and execute are missing: with them Verilator needs more than 8 GB.
+# Modules of an executable.
 GROUPS = {
     "core": ["workgroup", "fetch", "decode", "decoder", "wave", "issue", "divergence", "special_registers", "releases",
-             "memory_port", "dispatcher", "collector", "register_file", "writeback", "lsu", "coalesce", "l1",
-             "l1_replacement", "l1_requests", "l1_responses", "l1_waiters"],
+             "memory_port", "dispatcher", "collector", "register_file", "execute", "writeback", "lsu", "coalesce",
+             "local_memory", "l1", "l1_replacement", "l1_requests", "l1_responses", "l1_waiters"],
     "integer": ["unit_int", "int_lane", "unit_int_mul", "int_mul_lane", "unit_convert", "convert_lane", "unit_wave"],
     "floating": ["unit_fp", "fp_lane", "fp_fma", "fp_simple"],
     "division": ["unit_int_div", "int_div_lane", "unit_fp_div", "fp_sqrt_lane", "fp_div_lane"],
     "special": ["unit_sfu", "sfu_lane"],
 }
 SELECT_BITS = 12
+ROUNDS = 3  # of the core's programs, in sim/tests/cosim/mutants.rs
 
 
 def is_unit(group):
@@ -134,6 +136,37 @@ endmodule
 """
 
 
+def index_by_shifts(yosys, net):
+    """Selections of an element, which have no Verilog of their own, as parts of a vector and shifts. As the trees of
+    multiplexers that yosys makes of them, those of the large modules take Verilator more than 8 GB."""
+    def port(cell, name):
+        return cell.getPort(yosys.IdString(f"\\{name}"))
+
+    for cell in list(net.cells_.values()):
+        kind = cell.type.str()
+        if kind not in ("$bmux", "$demux"):
+            continue
+        a, s, y = port(cell, "A"), port(cell, "S"), port(cell, "Y")
+        size = y.size() if kind == "$bmux" else a.size()
+        place = yosys.SigSpec(net.addWire(yosys.IdString(f"{cell.name.str()}_place"), 32))
+        net.addMul(yosys.IdString(f"{cell.name.str()}_mul"), s, yosys.SigSpec(yosys.Const(size, 32)), place)
+        name = yosys.IdString(f"{cell.name.str()}_shift")
+        net.remove(cell)
+        (net.addShiftx if kind == "$bmux" else net.addShl)(name, a, place, y)
+
+
+def split_by_drivers(yosys, net, run):
+    """Splits vectors of which a mutant drives a bit and the rest of the logic the others: Verilator 5.006 computes some
+    of those wrongly, above all those whose bits depend on each other. The vectors of output ports get drivers to split."""
+    for wire in [w for w in net.wires_.values() if w.port_output]:
+        port = net.addWire(yosys.IdString(f"{wire.name.str()}_port"), wire)
+        wire.port_output = False
+        net.swap_names(wire, port)
+        net.connect(yosys.SigSpec(port), yosys.SigSpec(wire))
+    net.fixup_ports()
+    run("splitnets -driver")
+
+
 def netlist(yosys, module, group, count, first, seed, directory):
     """Writes the netlist of a module with `count` mutants numbered from `first`; gives its mutants and port widths.
 
@@ -189,18 +222,26 @@ def netlist(yosys, module, group, count, first, seed, directory):
             for parameter in list(c.parameters):
                 c.unsetParam(parameter)
     run(f"rename {module} {module}__net")
-    run("bmuxmap")
-    run("demuxmap")
+    index_by_shifts(yosys, net)
     run("bwmuxmap")
     run("setundef -zero")
+    split_by_drivers(yosys, net, run)
     run("opt_clean")
     run(f"write_verilog -noattr {directory / module}.v")
     return mutants, widths
 
 
+REPEATED = re.compile(r"(?<=[{ ])(_\w+_(?:\[\d+\])?), (?:\1, )+(?=\S)")
+
+
 def folded(text):
-    """The text with long lines broken behind commas: Verilator takes 40,000 tokens of a line."""
-    return "".join(line if len(line) < 5000 else line.replace(", ", ",\n") for line in text.splitlines(True))
+    """The text with bits that repeat as replications, and long lines broken behind commas: Verilator takes 40,000
+    tokens of a line."""
+    def replication(match):
+        return f"{{{match.group(0).count(',')}{{{match.group(1)}}}}}, "
+
+    lines = (REPEATED.sub(replication, line) for line in text.splitlines(True))
+    return "".join(line if len(line) < 5000 else line.replace(", ", ",\n") for line in lines)
 
 
 def make(group, count, seed):
@@ -240,12 +281,17 @@ def test_binaries():
     binaries = {}
     for name, path in re.findall(r"tests/(\w+)/main\.rs \((.*?)\)", build.stderr):
         binaries[name] = OUT / name
-        shutil.copy2(ROOT / path, binaries[name])
+        # Under another name first: a campaign that runs keeps its own.
+        copy = OUT / f"{name}.new"
+        shutil.copy2(ROOT / path, copy)
+        copy.rename(binaries[name])
     return binaries
 
 
 def run(groups):
+    """Runs the mutants of each group that have no result yet; a group that fails keeps none of the others back."""
     binaries = test_binaries()
+    broken = []
     for group in groups:
         if not (OUT / group / "mutants.tsv").exists():
             sys.exit(f"there are no mutants of {group} yet: scripts/rtl_mutants.py make {group}")
@@ -256,8 +302,10 @@ def run(groups):
         with open(OUT / group / "log", "w") as log:
             failed = subprocess.run(command, cwd=ROOT / "sim", env=environment, stdout=log, stderr=log).returncode
         if failed:
-            sys.exit(f"{group}: see {OUT / group / 'log'}")
-        print(f"{group}: done", flush=True)
+            broken.append(group)
+        print(f"{group}: " + (f"failed, see {OUT / group / 'log'}" if failed else "done"), flush=True)
+    if broken:
+        sys.exit(1)
 
 
 def rows(path):
@@ -269,17 +317,24 @@ def table():
     ways = ["architectural", "cycle", "time-out", "crash", "survived"]
     print("| module | mutants | " + " | ".join(ways) + " |\n|---|" + "---|" * (len(ways) + 1))
     total = dict.fromkeys(ways, 0)
-    survivors = ["group\tnumber\tmodule\tmode\tcell\tport\tbit\tsource"]
+    survivors = ["group\tnumber\trounds\tmodule\tmode\tcell\tport\tbit\tsource"]
     for group, modules in GROUPS.items():
         mutants = {row[0]: row for row in rows(OUT / group / "mutants.tsv")[1:]}
-        results = {row[0]: row[1] for row in rows(OUT / group / "results.tsv")}
+        # Who survives a round of programs has a row for it, and one for the next.
+        last = {row[0]: row[1:3] for row in rows(OUT / group / "results.tsv")}
+        results = {n: way for n, (way, _) in last.items()}
         for module in modules:
             of_module = [results[n] for n, row in mutants.items() if row[1] == module and n in results]
             counts = [of_module.count(way) for way in ways]
             print(f"| `{module}` | {len(of_module)} | " + " | ".join(map(str, counts)) + " |")
             for way, count in zip(ways, counts):
                 total[way] += count
-        survivors += ["\t".join([group, *mutants[n]]) for n, way in results.items() if way == "survived"]
+        survivors += ["\t".join([group, n, rounds, *mutants[n][1:]])
+                      for n, (way, rounds) in last.items() if way == "survived"]
+        rounds = [int(rounds) for way, rounds in last.values() if way == "survived"]
+        if group == "core" and min(rounds, default=ROUNDS) < ROUNDS:
+            met = ", ".join(f"{rounds.count(r)} round {r}" for r in range(1, ROUNDS + 1))
+            print(f"{group}, survivors by the last round of programs that they have met: {met}", file=sys.stderr)
     print(f"| all | {sum(total.values())} | " + " | ".join(str(total[way]) for way in ways) + " |")
     (OUT / "survivors.tsv").write_text("".join(line + "\n" for line in survivors))
 

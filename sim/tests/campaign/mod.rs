@@ -1,6 +1,5 @@
 //! Mutants of the RTL that `scripts/rtl_mutants.py` made: what they are, and a run of all of them.
 
-use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -59,35 +58,51 @@ impl Mutants {
         model
     }
 
-    /// Judges every mutant that `results.tsv` does not have yet, as many at a time as there are processors, and adds
-    /// them to it. Their order has nothing to do with what they are, so that those judged so far are a fair sample.
-    pub fn run(&self, judge: impl Fn(u32) -> Verdict + Sync) {
+    /// Judges the mutants in `rounds`, as many at a time as there are processors, and adds to `results.tsv` what became of
+    /// each: in a round those that survived the one before. A round begins with number 0, no mutant, which has to survive.
+    /// What is in the file already stays, so that a campaign that was broken off goes on where it was. The order of the
+    /// mutants has nothing to do with what they are: those judged so far are a fair sample.
+    pub fn run(&self, rounds: usize, judge: impl Fn(u32, usize) -> Verdict + Sync) {
         let path = self.directory.join("results.tsv");
-        let old = fs::read_to_string(&path).unwrap_or_default();
-        let known = |number: u32| old.lines().any(|row| row.split('\t').next() == Some(&number.to_string()));
-        let mut left: Vec<u32> = self.numbers.iter().copied().filter(|&n| !known(n)).collect();
-        // Multiples of the golden ratio, modulo 1.
-        left.sort_by_key(|n| n.wrapping_mul(0x9E37_79B9));
-        let results = fs::OpenOptions::new().create(true).append(true).open(&path);
-        let results = Mutex::new(results.unwrap_or_else(|error| panic!("{}: {error}", path.display())));
-        let next = AtomicUsize::new(0);
-        let work = || {
-            while let Some(&number) = left.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let mut row = number.to_string();
-                _ = match judge(number) {
-                    Verdict::Killed(how, by) => writeln!(row, "\t{how}\t{by}"),
-                    Verdict::Survived => writeln!(row, "\tsurvived\t"),
-                };
-                print!("{row}");
-                let mut file = results.lock().expect("no thread has failed");
-                file.write_all(row.as_bytes()).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        for round in 1..=rounds {
+            let old = fs::read_to_string(&path).unwrap_or_default();
+            let done = |number: u32| {
+                let rows = old.lines().map(|row| row.split('\t').collect::<Vec<_>>());
+                let mut of_it = rows.filter(|row| row.first() == Some(&number.to_string().as_str()));
+                of_it.any(|row| {
+                    row[1] != "survived" || row[2].parse().is_ok_and(|survived: usize| survived >= round)
+                })
+            };
+            let mut left: Vec<u32> = self.numbers.iter().copied().filter(|&n| !done(n)).collect();
+            if left.is_empty() {
+                continue;
             }
-        };
-        let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
-        std::thread::scope(|scope| {
-            for _ in 0..threads {
-                scope.spawn(work);
+            if let Verdict::Killed(_, by) = judge(0, round) {
+                panic!("{by}: another result without a mutant");
             }
-        });
+            // Multiples of the golden ratio, modulo 1.
+            left.sort_by_key(|n| n.wrapping_mul(0x9E37_79B9));
+            let results = fs::OpenOptions::new().create(true).append(true).open(&path);
+            let results = Mutex::new(results.unwrap_or_else(|error| panic!("{}: {error}", path.display())));
+            let next = AtomicUsize::new(0);
+            let work = || {
+                while let Some(&number) = left.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let row = match judge(number, round) {
+                        Verdict::Killed(how, by) => format!("{number}\t{how}\t{by}\n"),
+                        Verdict::Survived => format!("{number}\tsurvived\t{round}\n"),
+                    };
+                    print!("{row}");
+                    let mut file = results.lock().expect("no thread has failed");
+                    file.write_all(row.as_bytes())
+                        .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+                }
+            };
+            let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
+            std::thread::scope(|scope| {
+                for _ in 0..threads {
+                    scope.spawn(work);
+                }
+            });
+        }
     }
 }

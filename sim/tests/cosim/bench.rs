@@ -107,7 +107,7 @@ impl Case {
             script: &self.script,
             mode: Mode::Cycle,
             max_cycles: self.max_cycles,
-            patience: Duration::from_secs(30),
+            patience: Duration::from_secs(120),
             arguments,
         }
     }

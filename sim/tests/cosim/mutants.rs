@@ -135,22 +135,35 @@ fn every_planted_bug_is_found() {
 /// Random programs that are tried on each mutant: few long ones and more short ones.
 const CAMPAIGN: (u64, u64) = (4, 30);
 
+/// Random programs of middle length that come before all others: most mutants show in one of them, and soon.
+const BEFORE_OTHERS: usize = 4;
+
+/// Part of the programs that a mutant has met after the second round; the first one has those before all others, the third
+/// one the longest.
+const SECOND_ROUND: f64 = 0.6;
+
 #[test]
 #[ignore = "run by scripts/rtl_mutants.py, which makes the mutants"]
 fn campaign() {
     let mutants = Mutants::made();
     let variant = Variant { waves: Some(SMALL_WAVES), ..Variant::default() };
+    let Some(original) = executable(&variant) else { return };
+    let (random, mut cases): (Vec<_>, Vec<_>) = suite(&original, CAMPAIGN.0, CAMPAIGN.1)
+        .into_iter()
+        .partition(|(name, _)| name.starts_with("short random"));
+    let middle = random.len() / 2;
+    for (i, program) in random.into_iter().enumerate() {
+        let before = (middle..middle + BEFORE_OTHERS).contains(&i);
+        cases.insert(if before { 0 } else { cases.len() }, program);
+    }
+    let met = [BEFORE_OTHERS, (cases.len() as f64 * SECOND_ROUND) as usize, cases.len()];
+    println!("{} programs, in rounds {met:?}", cases.len());
     let model = mutants.model(rtl::wave_core(&rtl::directory(), &variant).expect("the sources"));
     let core = rtl::build(&model, &root().join("target/rtl")).unwrap_or_else(|error| panic!("{error}"));
-    let cases = suite(&core, CAMPAIGN.0, CAMPAIGN.1);
-    println!(
-        "{} programs, {} cycles at most",
-        cases.len(),
-        cases.iter().map(|(_, c)| u64::from(c.max_cycles)).sum::<u64>()
-    );
-    mutants.run(|number| {
+    mutants.run(met.len(), |number, round| {
         let argument = format!("+mutant={number}");
-        for (name, case) in &cases {
+        let before = if round == 1 { 0 } else { met[round - 2] };
+        for (name, case) in &cases[before..met[round - 1]] {
             let run = |mode| case.run_with(&core, mode, &[&argument]);
             if run(Mode::Cycle).is_ok() {
                 continue;
