@@ -11,8 +11,8 @@ Each module of a group is read with yosys-slang and becomes a netlist; `mutate` 
 port is inverted, constant, or another bit's value) and adds them all, of which `+mutant=n` chooses one when the
 program starts. The rest of the core is the original SystemVerilog, so one executable a group holds all its mutants.
 `cargo test --test cosim` (core) and `--test rtl_units` (execution units) then run their programs and operands against
-each mutant. Everything goes to target/mutants/GROUP: netlist.sv, mutants.tsv, results.tsv. A campaign that is broken off
-goes on with `run`: results.tsv has a row as soon as a mutant is judged.
+each mutant. Everything goes to target/mutants/GROUP: netlist.sv, mutants.tsv, results.tsv. A campaign that is broken
+off goes on with `run`: results.tsv has a row as soon as a mutant is judged.
 """
 
 import argparse
@@ -157,7 +157,7 @@ def index_by_shifts(yosys, net):
 
 def split_by_drivers(yosys, net, run):
     """Splits vectors of which a mutant drives a bit and the rest of the logic the others: Verilator 5.006 computes some
-    of those wrongly, above all those whose bits depend on each other. The vectors of output ports get drivers to split."""
+    of those wrongly, above all those whose bits depend on each other. Behind output ports come vectors to split."""
     for wire in [w for w in net.wires_.values() if w.port_output]:
         port = net.addWire(yosys.IdString(f"{wire.name.str()}_port"), wire)
         wire.port_output = False
