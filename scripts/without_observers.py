@@ -70,6 +70,7 @@ def main():
         sys.exit(__doc__)
     folder = pathlib.Path(sys.argv[1])
     taken = 0
+    copies = set()
     for file in (file for part in PARTS for file in [ROOT / part, *sorted((ROOT / part).rglob("*"))]):
         if not file.is_file():
             continue
@@ -82,10 +83,13 @@ def main():
             contents = text.encode()
             taken += n
         copy = folder / place
+        copies.add(copy)
         # What is as it was keeps its time, so that a second build has little to do.
         if not copy.exists() or copy.read_bytes() != contents:
             copy.parent.mkdir(parents=True, exist_ok=True)
             copy.write_bytes(contents)
+    for stale in {file for part in PARTS for file in (folder / part).rglob("*") if file.is_file()} - copies:
+        stale.unlink()
     print(f"{taken} statements for observers taken out")
 
 

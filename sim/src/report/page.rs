@@ -213,7 +213,7 @@ fn statistics_section(facts: &Facts<'_>) -> Markup {
     let whole = facts.run.total().filter(|_| !facts.gathered.scope.is_whole());
     let in_all = whole.as_ref().map(|report| figures::Total { config: facts.config, report });
     let values = statistics::values(&facts.report);
-    let values_in_all: Vec<_> = whole.iter().flat_map(|report| statistics::values(report)).collect();
+    let values_in_all: Vec<_> = whole.iter().flat_map(statistics::values).collect();
     html! {
         @if !steps.is_empty() { div.scroll tabindex="0" role="region" aria-label="Launches" { table.launches {
             caption { "Launches, one after the other" @if !facts.gathered.scope.is_whole() { ", in the whole run" } }

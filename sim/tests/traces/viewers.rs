@@ -374,8 +374,8 @@ fn konata_perfetto_and_waveforms_tell_one_story() {
             // In the cycle in which it retires, the core retires something; a row ends with that cycle.
             let retired = row.end.unwrap().0 - 1;
             assert!(value_at(&format!("core{core}.retiring"), retired) > 0, "{kernel}: {}", row.label);
-            if let Some(execute) = stage("X").filter(|_| text.contains("_load_") || text.contains("_store_"))
-            {
+            let accesses_memory = ["_load_", "_store_", "atomic_"].iter().any(|part| text.contains(part));
+            if let Some(execute) = stage("X").filter(|_| accesses_memory) {
                 let whole = (core, slot, execute, retired.max(execute + 1));
                 assert!(memory.contains(&whole), "{kernel}: {} {whole:?}", row.label);
                 assert!(value_at(&format!("core{core}.in_lsu"), execute) > 0 || retired == execute);
