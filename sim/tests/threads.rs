@@ -1,9 +1,12 @@
-//! Threads change nothing: reports, memory and faults are the same for any number, with idle cycles skipped or not.
+//! Threads change nothing: reports, memory, faults and traces are the same for any number, with idle cycles skipped or not.
 
+use std::sync::Arc;
 use wave_sim::config;
 use wave_sim::gpu::{Gpu, KernelReport, RunError, RunOptions};
 use wave_sim::launch::{self, Job, Size};
 use wave_sim::program::assemble;
+use wave_sim::trace::recorder::header;
+use wave_sim::trace::{Form, How, Recorder, Window, Writer};
 
 /// What a run leaves behind: a report or why there is none for each step, and device memory.
 type Left = (Vec<Result<KernelReport, RunError>>, Vec<u8>);
@@ -44,9 +47,8 @@ fn a_machine_of_many_cores_leaves_the_same() {
     }
 }
 
-#[test]
-fn the_first_fault_is_the_same() {
-    // Every workgroup faults, all cores at about the same time.
+/// Every workgroup faults, all cores at about the same time.
+fn faulty() -> Job {
     let mut job = launch::load("vector_add", Size::Small).expect("a kernel of the suite");
     let text = "\
 .kernel vector_add
@@ -59,9 +61,72 @@ fn the_first_fault_is_the_same() {
 .end
 ";
     job.program = assemble(text, "fault.wave").expect("it assembles").0;
+    job
+}
+
+#[test]
+fn the_first_fault_is_the_same() {
+    let job = faulty();
     let (alone, _) = run("gpu.ron", &job, threads(1));
     assert!(matches!(alone[0], Err(RunError::Fault(_))), "{alone:?}");
     for count in [2, 4] {
         assert_eq!(run("gpu.ron", &job, threads(count)).0, alone, "{count} threads");
+    }
+}
+
+/// The retirement trace of a run, and its end.
+fn traced(job: &Job, options: RunOptions) -> (Vec<u8>, Option<RunError>) {
+    let config = config::load("gpu.ron").expect("a preset");
+    let mut bytes = Vec::new();
+    let writer = Writer::new(&mut bytes, Form::Binary, &header(&config)).unwrap();
+    let mut recorder =
+        Recorder::new(&config, vec![(String::new(), Box::new(writer))], Window::ALL, Arc::default());
+    let mut gpu = Gpu::new(&config, &job.program, job.memory.clone());
+    let (mut end, mut error) = (0, None);
+    for step in &job.steps {
+        let start = gpu.now();
+        recorder.start(&job.program, step, start);
+        match gpu.run(step, &options, Some(&mut recorder), &mut |_| {}) {
+            Ok(report) => end = start + report.cycles,
+            Err(why) => {
+                end = match &why {
+                    RunError::Fault(fault) => fault.cycle.unwrap(),
+                    RunError::CycleLimit(stuck) => start + stuck.cycle,
+                    other => panic!("{other:?}"),
+                };
+                error = Some(why);
+                break;
+            }
+        }
+    }
+    recorder.finish(if error.is_none() { How::Complete } else { How::Stopped }, end, "").unwrap();
+    (bytes, error)
+}
+
+#[test]
+fn the_retirement_trace_is_the_same() {
+    for name in ["sgemm", "reduction", "bfs", "histogram"] {
+        let job = launch::load(name, Size::Small).expect("a kernel of the suite");
+        let alone = traced(&job, threads(1));
+        assert!(alone.0.len() > 100_000 && alone.1.is_none(), "{name}: {} bytes", alone.0.len());
+        for count in [2, 3, 4] {
+            assert!(traced(&job, threads(count)) == alone, "{name} on {count} threads");
+        }
+        assert!(traced(&job, RunOptions { every_cycle: true, ..threads(3) }) == alone, "{name}, every cycle");
+        // What the waves do behind the limit is watched by somebody else.
+        let some = |options| RunOptions { max_cycles: Some(1500), ..options };
+        let cut = traced(&job, some(threads(1)));
+        assert!(cut.1.is_some(), "{name}");
+        assert!(traced(&job, some(threads(4))) == cut, "{name}, cut");
+    }
+}
+
+#[test]
+fn the_trace_of_a_fault_is_the_same() {
+    let job = faulty();
+    let alone = traced(&job, threads(1));
+    assert!(matches!(alone.1, Some(RunError::Fault(_))), "{:?}", alone.1);
+    for count in [2, 4] {
+        assert!(traced(&job, threads(count)) == alone, "{count} threads");
     }
 }

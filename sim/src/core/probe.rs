@@ -13,6 +13,7 @@ pub use crate::memory::{Hop, HopKind};
 use crate::memory::{L1Counters, MemoryCounters, MemorySystem};
 use crate::stats::{CoreCounters, SlotUse};
 use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex};
 
 /// A step of an instruction through the pipeline. The order is the order of the stages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -209,8 +210,17 @@ impl Level {
     pub const COUNT: usize = 4;
 }
 
+/// An observer of one core, which a thread holds while it runs that core.
+pub type OfCore = Arc<Mutex<dyn Observer + Send>>;
+
 /// An observer of the pipeline.
 pub trait Observer {
+    /// Who hears of what happens in a core instead, in [`step`](Observer::step) to [`accesses`](Observer::accesses), if the observer
+    /// need not hear of the cores in one order: then threads can share them out.
+    fn of_core(&self, _core: u32) -> Option<OfCore> {
+        None
+    }
+
     /// A step of an instruction.
     fn step(&mut self, _: Event) {}
 

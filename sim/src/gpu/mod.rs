@@ -7,7 +7,7 @@ mod team;
 
 use crate::clock::{Cycle, NEVER, link};
 use crate::config::Config;
-use crate::core::probe::{AtomicEvent, Level, Observer, Off, Probe, Sample, Watched};
+use crate::core::probe::{AtomicEvent, Level, Observer, OfCore, Off, Probe, Sample, Watched};
 use crate::core::report::WaveReport;
 use crate::core::uop::MicroOps;
 use crate::core::workgroup::Shape;
@@ -168,8 +168,12 @@ impl<'a> Gpu<'a> {
         self.memory.set_jitter(options.jitter);
         self.memory.record_atomics(P::ON);
         self.memory.record_hops(P::ON && probe.observer().wants_hops());
-        let threads = if P::ON { 1 } else { team::useful_threads(options.threads, config.cores) };
-        let mut run = Run::new(self, launch, options, &ops, occupancy, threads);
+        let of_core = |core| if P::ON { probe.observer().of_core(core) } else { None };
+        let observers: Vec<_> = (0..config.cores).map_while(of_core).collect();
+        // One observer of all cores hears of them in their order; and one cycle is too little to share out.
+        let alone = P::ON && (observers.is_empty() || probe.observer().wants_state());
+        let threads = if alone { 1 } else { team::useful_threads(options.threads, config.cores) };
+        let mut run = Run::new(self, launch, options, &ops, occupancy, (threads, observers));
         if P::ON && probe.observer().wants_state() {
             run.quantum = 1;
         }
@@ -268,7 +272,7 @@ impl<'m> Run<'m> {
         options: &RunOptions,
         ops: &MicroOps,
         occupancy: Occupancy,
-        threads: usize,
+        (threads, observers): (usize, Vec<OfCore>),
     ) -> Run<'m> {
         let config = gpu.config;
         let start = gpu.now;
@@ -309,7 +313,7 @@ impl<'m> Run<'m> {
         Run {
             before,
             ran: BitSet::new(cores.len()),
-            cores: Cores::new(cores, threads, start),
+            cores: Cores::new(cores, observers, threads, start),
             dispatcher: Dispatcher::new(config, launch.grid, occupancy.workgroups, core_links, start),
             memory: &mut gpu.memory,
             start,
@@ -385,7 +389,7 @@ impl<'m> Run<'m> {
             if next == NEVER {
                 return Err(RunError::NoProgress(self.no_progress(to, ops)));
             }
-            self.now = if options.every_cycle { to } else { next };
+            self.now = if options.every_cycle { to } else { next.min(last) };
             if P::ON {
                 self.now = self.now.min(probe.observer().sample_at());
             }
@@ -505,6 +509,7 @@ impl<'m> Run<'m> {
             let cycles = self.now - self.start + WATCHED;
             let bounds = RunOptions { max_cycles: Some(cycles), max_instructions: None, ..*options };
             let mut spin = Spin::default();
+            self.cores.dismiss_observers();
             // However these cycles end, the run is over.
             _ = Team::with(1, ops, |team| {
                 self.run_to_end(&bounds, team, ops, &mut Watched::by(&mut spin), &mut |_| {})

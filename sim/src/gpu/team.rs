@@ -5,7 +5,7 @@
 
 use crate::clock::{Cycle, NEVER};
 use crate::core::Core;
-use crate::core::probe::{Off, Probe};
+use crate::core::probe::{OfCore, Off, Probe, Watched};
 use crate::core::uop::MicroOps;
 use crate::program::Fault;
 use std::collections::VecDeque;
@@ -25,11 +25,12 @@ pub fn useful_threads(threads: usize, cores: u32) -> usize {
 }
 
 /// Cores that one thread runs.
-#[derive(Debug)]
 struct Group {
     cores: Vec<Core>,
     /// Of each core: the first cycle in which it has something to do, as far as it knows.
     wakes: Vec<Cycle>,
+    /// Who watches each core, if observers of their own do.
+    observers: Vec<OfCore>,
 }
 
 impl Group {
@@ -37,11 +38,18 @@ impl Group {
     /// run cycle by cycle would meet first.
     fn run<P: Probe>(&mut self, quantum: &Quantum, ops: &MicroOps, probe: &mut P) -> Option<Box<Fault>> {
         let mut first: Option<Box<Fault>> = None;
-        for (core, &wake) in self.cores.iter_mut().zip(&self.wakes) {
+        for (index, (core, &wake)) in self.cores.iter_mut().zip(&self.wakes).enumerate() {
             if wake >= quantum.to && !quantum.everything {
                 continue;
             }
-            if let Err(found) = core.run(quantum.from, quantum.to, ops, probe) {
+            let ended = match self.observers.get(index) {
+                None => core.run(quantum.from, quantum.to, ops, probe),
+                Some(observer) => {
+                    let mut observer = lock(observer);
+                    core.run(quantum.from, quantum.to, ops, &mut Watched::by(&mut *observer))
+                }
+            };
+            if let Err(found) = ended {
                 first = earlier(first, Some(found));
             }
         }
@@ -68,7 +76,6 @@ pub struct Quantum {
 }
 
 /// The cores of a machine.
-#[derive(Debug)]
 pub struct Cores {
     /// As many cores in each but the last, a power of two.
     groups: Vec<Group>,
@@ -76,17 +83,25 @@ pub struct Cores {
 }
 
 impl Cores {
-    /// Cores in the order of their numbers, to be run by so many threads, that have something to do in cycle `start`.
-    pub fn new(cores: Vec<Core>, threads: usize, start: Cycle) -> Cores {
+    /// Cores in the order of their numbers, to be run by so many threads, that have something to do in cycle `start`; with
+    /// an observer of each, or none.
+    pub fn new(cores: Vec<Core>, observers: Vec<OfCore>, threads: usize, start: Cycle) -> Cores {
         let groups = if threads > 1 { threads * GROUPS_PER_THREAD } else { 1 };
         let size = cores.len().div_ceil(groups).next_power_of_two();
         let mut rest = cores.into_iter().peekable();
+        let mut observers = observers.into_iter();
         let mut groups = Vec::with_capacity(groups);
         while rest.peek().is_some() {
             let cores: Vec<Core> = rest.by_ref().take(size).collect();
-            groups.push(Group { wakes: vec![start; cores.len()], cores });
+            let observers = observers.by_ref().take(size).collect();
+            groups.push(Group { wakes: vec![start; cores.len()], cores, observers });
         }
         Cores { groups, shift: size.trailing_zeros() }
+    }
+
+    /// Nobody watches a single core any more.
+    pub fn dismiss_observers(&mut self) {
+        self.groups.iter_mut().for_each(|group| group.observers.clear());
     }
 
     /// The cores in order.
@@ -125,7 +140,7 @@ impl Cores {
     }
 
     /// Runs a quantum of all cores, of which `due` have something to do, and does `beside` in the same time: on the
-    /// threads of the team if that is worth while and nobody watches.
+    /// threads of the team if that is worth while.
     pub fn run<P: Probe>(
         &mut self,
         quantum: Quantum,
@@ -134,7 +149,7 @@ impl Cores {
         probe: &mut P,
         beside: impl FnOnce(),
     ) -> Option<Box<Fault>> {
-        if !P::ON && !team.is_alone() && due >= WORTH_SHARING {
+        if !team.is_alone() && due >= WORTH_SHARING {
             return team.run(&mut self.groups, quantum, beside);
         }
         let mut first = None;
@@ -147,7 +162,6 @@ impl Cores {
 }
 
 /// A group to run, and after that what has come of it.
-#[derive(Debug)]
 struct Job {
     place: usize,
     group: Group,
@@ -156,7 +170,7 @@ struct Job {
 }
 
 /// What the threads of a team share.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Desk {
     /// The caller takes from the back and the others from the front, so that a group mostly stays with the processor
     /// that has it in its cache.
@@ -170,7 +184,7 @@ struct Desk {
 }
 
 /// Locks what a thread that panicked may have held: the panic is on its way to the caller anyway.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -228,7 +242,6 @@ fn wait(idle: u32) {
 }
 
 /// The threads that run the cores of a machine for the length of a kernel: the caller's, and others beside it.
-#[derive(Debug)]
 pub struct Team<'a> {
     desk: &'a Desk,
     ops: &'a MicroOps,

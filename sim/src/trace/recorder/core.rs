@@ -1,9 +1,9 @@
 //! What is known of one core's instructions, and the records that come of it.
 
-use super::slot::{Flight, SlotState, destination};
+use super::slot::{Flight, SlotState, began, destination};
 use crate::clock::Cycle;
 use crate::core::collector::Waiting;
-use crate::core::probe::{Event, Going, IssueStall, Issued, MemoryEvent, Results, Stage};
+use crate::core::probe::{Event, Going, IssueStall, Issued, MemoryEvent, Observer, Results, Stage};
 use crate::core::wave::SlotMask;
 use crate::isa::WORD_BYTES;
 use crate::isa::table::{AccessKind, Space};
@@ -155,7 +155,7 @@ impl CoreRecorder {
     }
 
     /// The records that wait and are not encoded.
-    pub(super) fn waiting(&self) -> impl Iterator<Item = &Record> {
+    fn waiting(&self) -> impl Iterator<Item = &Record> {
         self.retired.iter().filter_map(|retired| match &retired.form {
             Form::Record(record) => Some(&**record),
             Form::Encoded(_) => None,
@@ -196,7 +196,19 @@ impl CoreRecorder {
         self.free.push(record);
     }
 
-    pub(super) fn step(&mut self, event: Event) {
+    /// The earliest cycle that a record still to come, or that waits and is not encoded, has.
+    pub(super) fn oldest(&self) -> Cycle {
+        let waiting = self.waiting().map(began);
+        self.slots.iter().map(SlotState::oldest).chain(waiting).fold(Cycle::MAX, Cycle::min)
+    }
+}
+
+impl Observer for CoreRecorder {
+    fn wants_stalls(&self) -> bool {
+        true
+    }
+
+    fn step(&mut self, event: Event) {
         let Event { cycle, word, sequence, .. } = event;
         let state = &mut self.slots[event.slot];
         let stage = match event.stage {
@@ -225,7 +237,7 @@ impl CoreRecorder {
         }
     }
 
-    pub(super) fn issued(&mut self, issued: &Issued<'_>) {
+    fn issued(&mut self, issued: &Issued<'_>) {
         let Event { cycle, word, .. } = issued.event;
         let mut record = self.open(issued);
         let state = &mut self.slots[issued.event.slot];
@@ -244,7 +256,7 @@ impl CoreRecorder {
         state.flight.push(Flight::new(record));
     }
 
-    pub(super) fn goes_on(&mut self, going: &Going) {
+    fn goes_on(&mut self, going: &Going) {
         let base = self.common.launch.base;
         let state = &mut self.slots[going.event.slot];
         if going.redirected || going.next.is_none() {
@@ -266,7 +278,7 @@ impl CoreRecorder {
         }
     }
 
-    pub(super) fn accesses(&mut self, event: &MemoryEvent<'_>) {
+    fn accesses(&mut self, event: &MemoryEvent<'_>) {
         let width = self.common.width;
         let state = &mut self.slots[event.slot];
         let Some(flight) = state.in_flight(event.sequence) else { return };
@@ -294,7 +306,7 @@ impl CoreRecorder {
         }
     }
 
-    pub(super) fn results(&mut self, results: &Results<'_>) {
+    fn results(&mut self, results: &Results<'_>) {
         let (event, width) = (results.event, self.common.width);
         let state = &mut self.slots[event.slot];
         let place = state.flight.iter().rposition(|flight| flight.sequence == event.sequence);
@@ -329,7 +341,7 @@ impl CoreRecorder {
         self.retire(record, event.cycle);
     }
 
-    pub(super) fn stalls(&mut self, cycle: Cycle, waves: &[SlotMask; IssueStall::COUNT]) {
+    fn stalls(&mut self, _: u32, cycle: Cycle, waves: &[SlotMask; IssueStall::COUNT]) {
         let CoreRecorder { slots, stalled, .. } = self;
         if stalled == waves {
             return;
@@ -353,7 +365,7 @@ impl CoreRecorder {
         *stalled = *waves;
     }
 
-    pub(super) fn waits(&mut self, event: Event, why: Waiting) {
+    fn waits(&mut self, event: Event, why: Waiting) {
         let Event { cycle, sequence, .. } = event;
         let reason = match why {
             Waiting::Unit(_) => StallReason::Unit,

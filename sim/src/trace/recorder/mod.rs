@@ -15,19 +15,24 @@ use super::trigger::{Gate, Trigger};
 use crate::clock::Cycle;
 use crate::config::{Config, config_hash};
 use crate::core::collector::Waiting;
-use crate::core::probe::{Event, Going, Hop, IssueStall, Issued, MemoryEvent, Observer, Results};
+use crate::core::probe::{Event, Going, Hop, IssueStall, Issued, MemoryEvent, Observer, OfCore, Results};
 use crate::core::wave::SlotMask;
 use crate::isa::WORD_BYTES;
 use crate::program::{Launch, Program};
-use slot::{SlotState, began, still_open};
+use slot::still_open;
 use states::States;
 use std::io;
 use std::ops::ControlFlow;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// How often sinks that write in the order of time hear how far they may go: after so many flushes.
 const FLUSHES: u64 = 32;
+
+/// The thread that panicked, if one did, ends the run.
+fn lock(core: &Arc<Mutex<CoreRecorder>>) -> MutexGuard<'_, CoreRecorder> {
+    core.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Makes records and hands them to sinks.
 pub struct Recorder<'s> {
@@ -38,7 +43,7 @@ pub struct Recorder<'s> {
     /// The run ends when it has.
     until_triggered: bool,
     interrupt: Arc<AtomicBool>,
-    cores: Vec<CoreRecorder>,
+    cores: Vec<Arc<Mutex<CoreRecorder>>>,
     /// Hops of requests, not yet in the order of time.
     hops: Vec<Hop>,
     states: States,
@@ -119,7 +124,9 @@ impl<'s> Recorder<'s> {
             gate: None,
             until_triggered: false,
             interrupt,
-            cores: (0..config.cores).map(|_| CoreRecorder::new(common.clone(), slots)).collect(),
+            cores: (0..config.cores)
+                .map(|_| Arc::new(Mutex::new(CoreRecorder::new(common.clone(), slots))))
+                .collect(),
             common,
             hops: Vec::new(),
             states: States::default(),
@@ -149,7 +156,7 @@ impl<'s> Recorder<'s> {
         let mut common = (*self.common).clone();
         change(&mut common);
         self.common = Arc::new(common);
-        self.cores.iter_mut().for_each(|core| core.common = self.common.clone());
+        self.cores.iter().for_each(|core| lock(core).common = self.common.clone());
     }
 
     /// A launch begins in cycle `start`.
@@ -172,7 +179,7 @@ impl<'s> Recorder<'s> {
             gate.fault(cycle);
         }
         self.flush(cycle);
-        for core in &mut self.cores {
+        for mut core in self.cores.iter().map(lock) {
             // Other cores may have gone on for some cycles after one has faulted.
             let (done, late): (Vec<_>, Vec<_>) =
                 core.take_all().into_iter().partition(|record| record.cycle <= cycle);
@@ -203,8 +210,8 @@ impl<'s> Recorder<'s> {
         let hops_ready = self.hops.partition_point(|hop| hop.cycle < to);
         let mut hops = self.hops.drain(..hops_ready).peekable();
         let (sinks, failed) = (&mut self.sinks, &mut self.failed);
-        let mut cores: Vec<_> =
-            self.cores.iter_mut().filter(|core| core.next_retired().is_some_and(|at| at < to)).collect();
+        let mut cores: Vec<_> = self.cores.iter().map(lock).collect();
+        cores.retain(|core| core.next_retired().is_some_and(|at| at < to));
         while let Some(cycle) =
             cores.iter().filter_map(|core| core.next_retired()).min().filter(|&at| at < to)
         {
@@ -243,6 +250,10 @@ impl<'s> Recorder<'s> {
         }
     }
 
+    fn core(&self, core: u32) -> MutexGuard<'_, CoreRecorder> {
+        lock(&self.cores[core as usize])
+    }
+
     /// Hands on what the machine held before the trigger fired.
     fn release_states(&mut self) {
         let (sinks, failed) = (&mut self.sinks, &mut self.failed);
@@ -257,32 +268,38 @@ impl Observer for Recorder<'_> {
         true
     }
 
+    fn of_core(&self, core: u32) -> Option<OfCore> {
+        Some(self.cores[core as usize].clone())
+    }
+
+    // Where another observer watches beside this one:
+
     fn step(&mut self, event: Event) {
-        self.cores[event.core as usize].step(event);
+        self.core(event.core).step(event);
     }
 
     fn issued(&mut self, issued: &Issued<'_>) {
-        self.cores[issued.event.core as usize].issued(issued);
+        self.core(issued.event.core).issued(issued);
     }
 
     fn goes_on(&mut self, going: &Going) {
-        self.cores[going.event.core as usize].goes_on(going);
+        self.core(going.event.core).goes_on(going);
     }
 
     fn accesses(&mut self, event: &MemoryEvent<'_>) {
-        self.cores[event.core as usize].accesses(event);
+        self.core(event.core).accesses(event);
     }
 
     fn results(&mut self, results: &Results<'_>) {
-        self.cores[results.event.core as usize].results(results);
+        self.core(results.event.core).results(results);
     }
 
     fn stalls(&mut self, core: u32, cycle: Cycle, waves: &[SlotMask; IssueStall::COUNT]) {
-        self.cores[core as usize].stalls(cycle, waves);
+        self.core(core).stalls(core, cycle, waves);
     }
 
     fn waits(&mut self, event: Event, why: Waiting) {
-        self.cores[event.core as usize].waits(event, why);
+        self.core(event.core).waits(event, why);
     }
 
     fn wants_hops(&self) -> bool {
@@ -311,7 +328,7 @@ impl Observer for Recorder<'_> {
     }
 
     fn advanced(&mut self, cycle: Cycle) -> ControlFlow<()> {
-        if self.cores.iter().any(|core| core.next_retired().is_some()) || !self.hops.is_empty() {
+        if self.cores.iter().any(|core| lock(core).next_retired().is_some()) || !self.hops.is_empty() {
             self.flush(cycle);
             self.release_states();
             self.flushes += 1;
@@ -321,9 +338,7 @@ impl Observer for Recorder<'_> {
                 && self.flushes.is_multiple_of(FLUSHES)
                 && self.sinks.iter().any(|(_, sink)| sink.is_in_order_of_time())
             {
-                let slots = self.cores.iter().flat_map(|core| &core.slots).map(SlotState::oldest);
-                let retired = self.cores.iter().flat_map(CoreRecorder::waiting).map(began);
-                let oldest = slots.chain(retired).fold(cycle, Cycle::min);
+                let oldest = self.cores.iter().map(|core| lock(core).oldest()).fold(cycle, Cycle::min);
                 write(&mut self.sinks, &mut self.failed, |sink| sink.advanced(oldest));
             }
         }
