@@ -283,7 +283,7 @@ pub trait Observer {
     /// each part of it did since it was made.
     fn sample(&mut self, _: &Sample, _: &MemorySystem) {}
 
-    /// True if the observer wants [`Probe::state`] of the launch that begins.
+    /// True if the observer wants [`Observer::state`] of the launch that begins.
     fn wants_state(&self) -> bool {
         false
     }

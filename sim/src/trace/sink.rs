@@ -52,7 +52,7 @@ pub trait Sink {
         false
     }
 
-    /// A signal of the machine, by its place among those of [`Probe::state`](crate::core::probe::Probe::state), has this value
+    /// A signal of the machine, by its place among those of [`Observer::state`](crate::core::probe::Observer::state), has this value
     /// from a cycle on; before, it was 0. These come in the order of time, and before [`Sink::advanced`] passes their cycle.
     ///
     /// # Errors

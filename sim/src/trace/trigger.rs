@@ -84,7 +84,7 @@ impl Gate {
     }
 
     /// Takes the next record in order; gives what can go on: nothing, or all that was held back and the record. What
-    /// will never be wanted goes to `free`.
+    /// will never be wanted goes to `discard`.
     pub fn pass(
         &mut self,
         record: Box<Record>,

@@ -28,11 +28,10 @@ pub(super) struct Common {
 
 /// A record that waits for its turn.
 #[derive(Debug)]
-pub(super) struct Retired {
-    pub(super) cycle: Cycle,
-    /// Slot and sequence number, which order those of a cycle.
-    place: (u32, u64),
-    pub(super) form: Form,
+struct Retired {
+    /// Cycle, slot and sequence number: [`Record::order`] within a core.
+    order: (Cycle, u32, u64),
+    form: Form,
 }
 
 /// The form of a record that waits.
@@ -121,7 +120,7 @@ impl CoreRecorder {
         if !wanted {
             return self.give_back(record);
         }
-        let (cycle, place) = (record.cycle, (record.slot, record.sequence));
+        let order = (record.cycle, record.slot, record.sequence);
         let form = if *encodes {
             let at = self.bytes.len();
             put_fields(&mut self.bytes, &record, all(*width));
@@ -131,9 +130,9 @@ impl CoreRecorder {
             Form::Record(record)
         };
         let mut at = self.retired.len();
-        self.retired.push_back(Retired { cycle, place, form });
+        self.retired.push_back(Retired { order, form });
         // Those of a cycle come in the order of its work.
-        while at > 0 && (self.retired[at - 1].cycle, self.retired[at - 1].place) > (cycle, place) {
+        while at > 0 && self.retired[at - 1].order > order {
             self.retired.swap(at - 1, at);
             at -= 1;
         }
@@ -142,7 +141,7 @@ impl CoreRecorder {
     /// The cycle in which the next record in order retires.
     #[inline]
     pub(super) fn next_retired(&self) -> Option<Cycle> {
-        self.retired.front().map(|retired| retired.cycle)
+        self.retired.front().map(|retired| retired.order.0)
     }
 
     /// Takes the next record in order if it retires in this cycle.
@@ -179,7 +178,7 @@ impl CoreRecorder {
     #[allow(clippy::vec_box)]
     pub(super) fn take_all(&mut self) -> Vec<Box<Record>> {
         let (width, bytes) = (self.common.width, std::mem::take(&mut self.bytes));
-        let records = self.retired.drain(..).map(|Retired { cycle, form, .. }| match form {
+        let records = self.retired.drain(..).map(|Retired { order: (cycle, ..), form }| match form {
             Form::Record(record) => record,
             Form::Encoded(range) => {
                 let mut record = Box::new(Record { cycle, ..Record::default() });
