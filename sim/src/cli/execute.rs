@@ -27,6 +27,8 @@ enum Watch<'a> {
     Nobody,
     Issue(IssueTrace<BufWriter<Stderr>>),
     Races(RaceCheck<'a>),
+    /// Looks for the cycle in which a trigger fires.
+    Scout(Recorder<'static>),
     Files(Recorder<'static>, TraceFiles),
     Report(Box<(Collector<'a>, Recorder<'static>)>, TraceFiles, Rc<RefCell<Captured>>),
 }
@@ -63,15 +65,14 @@ pub fn execute(
     config: &Config,
     progress: &mut Progress,
 ) -> Result<Executed, Vec<Diagnostic>> {
-    let nothing = Outcome::Ended(Verification::Nothing);
-    let mut run = Run { name: work.name.clone(), steps: Vec::new(), outcome: nothing, races: None };
     // A trace is in the order of cycles only if all cores keep step.
     let options = RunOptions { every_cycle: args.output.trace, ..run_options(&args.machine) };
     let width = config.core.wave_width;
     let traces = args.traces.of_kernel(&work.name);
-    let (scope, mut missed) = match scope(&work, &traces, config, &options) {
-        Ok(scope) => (scope, None),
-        Err(missed) => (None, Some(missed)),
+    let (scope, mut missed) = match scope(&work, &traces, config, &options, progress) {
+        Sought::Found(scope) => (scope, None),
+        Sought::Missed(missed) => (None, Some(missed)),
+        Sought::Interrupted(executed) => return Ok(*executed),
     };
     let collector = scope.map(|scope| Collector::new(config, &work.program, scope));
     let capture = collector.as_ref().map(Collector::capture);
@@ -85,49 +86,10 @@ pub fn execute(
         None if args.output.check_races => Watch::Races(RaceCheck::new(&work.program, width)),
         None => Watch::Nobody,
     };
-    let mut how = (How::Complete, 0, String::new());
     let mut gpu = Gpu::new(config, &work.program, work.memory);
-    for launch in &work.steps {
-        progress.start_launch();
-        let start = gpu.now();
-        match &mut watch {
-            Watch::Issue(trace) => {
-                let kernel = &work.program.kernels[launch.kernel];
-                let [x, y, z] = launch.grid;
-                let heading = format!("kernel {} grid {x},{y},{z}", kernel.name);
-                trace.start(kernel.code.start, (work.steps.len() > 1).then_some(&heading));
-            }
-            Watch::Races(races) => races.start(launch),
-            Watch::Files(recorder, _) => recorder.start(&work.program, launch, start),
-            Watch::Report(both, ..) => {
-                both.0.start(launch, &mut gpu);
-                both.1.start(&work.program, launch, start);
-            }
-            Watch::Nobody => {}
-        }
-        let ended = step(&mut gpu, launch, &options, &mut watch, progress);
-        match &mut watch {
-            Watch::Races(races) => races.end(launch),
-            Watch::Report(both, ..) => both.0.end(ended.as_ref()),
-            _ => {}
-        }
-        match ended {
-            Ok(report) => {
-                how.1 = start + report.cycles;
-                run.steps.push(Step {
-                    kernel: work.program.kernels[launch.kernel].name.clone(),
-                    launch: launch.clone(),
-                    report,
-                });
-            }
-            Err(error) => {
-                run.outcome = outcome(&error, launch, &work.program, &options);
-                let (ended, cycle) = ending(&error, start);
-                how = (ended, cycle, reason(&run.outcome));
-                break;
-            }
-        }
-    }
+    let Walked { mut run, how, cycle } =
+        walk(&mut gpu, (&work.name, &work.program, &work.steps), &options, &mut watch, progress);
+    let why = reason(&run.outcome);
     let mut report = None;
     match watch {
         // Nobody is left to tell if the trace cannot be written.
@@ -136,20 +98,20 @@ pub fn execute(
         // What was refused has no trace: the files go as they came.
         Watch::Files(..) | Watch::Report(..) if matches!(run.outcome, Outcome::Refused(_)) => {}
         Watch::Files(recorder, files) => {
-            if let Finished::Missed(why) = files.finish(recorder, how.0, how.1, &how.2, false)? {
+            if let Finished::Missed(why) = files.finish(recorder, how, cycle, &why, false)? {
                 missed = Some(why);
             }
         }
         Watch::Report(both, files, captured) => {
             let (collector, recorder) = *both;
-            match files.finish(recorder, how.0, how.1, &how.2, !collector.is_empty())? {
+            match files.finish(recorder, how, cycle, &why, !collector.is_empty())? {
                 Finished::Written(file) => {
                     report = file.map(|file| (file, collector.finish(&mut gpu, &captured)));
                 }
                 Finished::Missed(why) => missed = Some(why),
             }
         }
-        Watch::Nobody => {}
+        Watch::Nobody | Watch::Scout(_) => {}
     }
     let memory = gpu.into_memory();
     if matches!(run.outcome, Outcome::Ended(_)) {
@@ -164,6 +126,65 @@ pub fn execute(
     Ok(Executed { run, memory, missed })
 }
 
+/// How far the launches of a run came.
+struct Walked {
+    run: Run,
+    /// How it ended, for its trace, and in which cycle of the machine.
+    how: How,
+    cycle: Cycle,
+}
+
+/// Runs launches of a program, with its name, until one of them does not end.
+fn walk(
+    gpu: &mut Gpu<'_>,
+    (name, program, launches): (&str, &Program, &[Launch]),
+    options: &RunOptions,
+    watch: &mut Watch<'_>,
+    progress: &mut Progress,
+) -> Walked {
+    let nothing = Outcome::Ended(Verification::Nothing);
+    let run = Run { name: name.to_owned(), steps: Vec::new(), outcome: nothing, races: None };
+    let mut walked = Walked { run, how: How::Complete, cycle: 0 };
+    for launch in launches {
+        progress.start_launch();
+        let start = gpu.now();
+        match watch {
+            Watch::Issue(trace) => {
+                let kernel = &program.kernels[launch.kernel];
+                let [x, y, z] = launch.grid;
+                let heading = format!("kernel {} grid {x},{y},{z}", kernel.name);
+                trace.start(kernel.code.start, (launches.len() > 1).then_some(&heading));
+            }
+            Watch::Races(races) => races.start(launch),
+            Watch::Scout(recorder) | Watch::Files(recorder, _) => recorder.start(program, launch, start),
+            Watch::Report(both, ..) => {
+                both.0.start(launch, gpu);
+                both.1.start(program, launch, start);
+            }
+            Watch::Nobody => {}
+        }
+        let ended = step(gpu, launch, options, watch, progress);
+        match watch {
+            Watch::Races(races) => races.end(launch),
+            Watch::Report(both, ..) => both.0.end(ended.as_ref()),
+            _ => {}
+        }
+        match ended {
+            Ok(report) => {
+                walked.cycle = start + report.cycles;
+                let kernel = program.kernels[launch.kernel].name.clone();
+                walked.run.steps.push(Step { kernel, launch: launch.clone(), report });
+            }
+            Err(error) => {
+                walked.run.outcome = outcome(&error, launch, program, options);
+                (walked.how, walked.cycle) = ending(&error, start);
+                break;
+            }
+        }
+    }
+    walked
+}
+
 fn step(
     gpu: &mut Gpu<'_>,
     launch: &Launch,
@@ -176,7 +197,7 @@ fn step(
     let observer: Option<&mut dyn Observer> = match watch {
         Watch::Issue(trace) => Some(trace),
         Watch::Races(races) => Some(races),
-        Watch::Files(recorder, _) => Some(recorder),
+        Watch::Scout(recorder) | Watch::Files(recorder, _) => Some(recorder),
         Watch::Report(parts, ..) => {
             let (collector, recorder) = parts.as_mut();
             both = (collector, recorder);
@@ -187,38 +208,42 @@ fn step(
     gpu.run(launch, options, observer, &mut show)
 }
 
-/// The part of the run that a report is about, if there is to be one. Which cycles lie around a trigger is known when it has
+/// The part of the run that a report is about.
+enum Sought {
+    /// It is known, if there is to be a report.
+    Found(Option<Scope>),
+    /// There is none: the trigger does not fire.
+    Missed(Diagnostic),
+    /// Ctrl-C came before the trigger fired: this is the run.
+    Interrupted(Box<Executed>),
+}
+
+/// Looks for the part of the run that a report is about. Which cycles lie around a trigger is known when it has
 /// fired: so far the run, which is the same every time, is simulated twice.
-///
-/// # Errors
-/// If the trigger does not fire.
 fn scope(
     work: &Work,
     traces: &TraceArgs,
     config: &Config,
     options: &RunOptions,
-) -> Result<Option<Scope>, Diagnostic> {
+    progress: &mut Progress,
+) -> Sought {
     if traces.report.is_none() {
-        return Ok(None);
+        return Sought::Found(None);
     }
-    let Some(trigger) = traces.trigger() else { return Ok(Some(traces.scope())) };
-    let mut recorder = traces::scout(traces, trigger, config);
+    let Some(trigger) = traces.trigger() else { return Sought::Found(Some(traces.scope())) };
+    let mut watch = Watch::Scout(traces::scout(traces, trigger, config));
     let mut gpu = Gpu::new(config, &work.program, work.memory.clone());
-    let mut ended = (How::Complete, 0);
-    for launch in &work.steps {
-        let start = gpu.now();
-        recorder.start(&work.program, launch, start);
-        match gpu.run(launch, options, Some(&mut recorder), &mut |_| {}) {
-            Ok(report) => ended.1 = start + report.cycles,
-            Err(error) => {
-                ended = ending(&error, start);
-                break;
-            }
+    let Walked { run, how, cycle } =
+        walk(&mut gpu, (&work.name, &work.program, &work.steps), options, &mut watch, progress);
+    let Watch::Scout(recorder) = watch else { return Sought::Found(None) };
+    match recorder.finish(how, cycle, "").ok().and_then(|recorded| recorded.triggered) {
+        Some(fired) => Sought::Found(Some(traces.scope().around(&trigger, fired))),
+        None if how == How::Interrupted => {
+            let missed = Some(traces::not_fired(trigger, cycle));
+            Sought::Interrupted(Box::new(Executed { run, memory: gpu.into_memory(), missed }))
         }
+        None => Sought::Missed(traces::not_fired(trigger, cycle)),
     }
-    let fired = recorder.finish(ended.0, ended.1, "").ok().and_then(|recorded| recorded.triggered);
-    let fired = fired.ok_or_else(|| traces::not_fired(trigger, ended.1))?;
-    Ok(Some(traces.scope().around(&trigger, fired)))
 }
 
 /// The first line of why a run did not complete, for its trace.

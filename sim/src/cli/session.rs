@@ -43,12 +43,13 @@ fn one(input: &Input, args: &RunArgs, config: &Config, terminal: &Terminal) -> E
     let time = start.elapsed();
     progress.finish();
     let Executed { run, memory, missed } = executed?;
-    if let Some(missed) = missed {
-        return Err(vec![missed]);
-    }
     match &run.outcome {
         Outcome::Refused(wrong) => return Err(wrong.clone()),
-        Outcome::Fault(why) | Outcome::Stopped(why) => terminal.diagnostics(std::slice::from_ref(why)),
+        Outcome::Fault(why) | Outcome::Stopped(why) => {
+            terminal.diagnostics(std::slice::from_ref(why));
+            terminal.diagnostics(missed.map(|missed| without_file(&run.name, missed)).as_slice());
+        }
+        _ if missed.is_some() => return Err(missed.into_iter().collect()),
         Outcome::Ended(_) => write_results(args, &memory, terminal)?,
         Outcome::Skipped(_) => {}
     }
