@@ -4,8 +4,10 @@
 pub mod report;
 
 use crate::config::Config;
+use crate::gpu::KernelReport;
 use crate::limits::account::Observed;
 use crate::limits::listing::{Instruction, listing};
+use crate::limits::signs::{Sign, signs};
 use crate::limits::watch::Watch;
 use crate::limits::{Limiter, Limits};
 use crate::observe::Step;
@@ -35,12 +37,19 @@ pub struct Explanation {
     pub measured: Vec<Option<i64>>,
     /// The instructions of the kernels that ran.
     pub instructions: Vec<Instruction>,
+    /// The launches added up, if there are any.
+    pub report: Option<KernelReport>,
 }
 
 impl Explanation {
     /// Limiters, each with what its change saved.
     pub fn limiters(&self) -> impl Iterator<Item = (&Limiter, Option<i64>)> {
         self.limits.limiters.iter().zip(self.measured.iter().copied())
+    }
+
+    /// What stands out, whatever it costs.
+    pub fn signs(&self, config: &Config) -> Vec<Sign<'_>> {
+        self.report.as_ref().map_or(Vec::new(), |report| signs(config, report, &self.instructions))
     }
 }
 
@@ -61,7 +70,13 @@ pub fn explain<B: Bench>(
     let longest = steps.iter().max_by_key(|step| step.report.cycles);
     let Some((mut report, longest)) = sum(&steps).zip(longest) else {
         let limits = Limits { cycles: 0, idle: 0.0, limiters: Vec::new(), device: Vec::new() };
-        return Ok(Explanation { name, limits, measured: Vec::new(), instructions: Vec::new() });
+        return Ok(Explanation {
+            name,
+            limits,
+            measured: Vec::new(),
+            instructions: Vec::new(),
+            report: None,
+        });
     };
     report.occupancy = longest.report.occupancy;
     let limits = Limits::of(&Observed { config, report: &report, watch: &watch });
@@ -72,5 +87,6 @@ pub fn explain<B: Bench>(
         Some(report.cycles as i64 - cycles as i64)
     };
     let measured = limits.limiters.iter().map(&mut saved).collect();
-    Ok(Explanation { name, limits, measured, instructions: listing(program, watch.profiler.profiles()) })
+    let instructions = listing(program, watch.profiler.profiles());
+    Ok(Explanation { name, limits, measured, instructions, report: Some(report) })
 }

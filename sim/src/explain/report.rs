@@ -3,6 +3,7 @@
 use super::Explanation;
 use crate::config::{Config, wrap};
 use crate::limits::listing::Instruction;
+use crate::limits::signs::Sign;
 use crate::limits::words::less;
 use crate::limits::{Limiter, Place};
 use crate::observe::{counted, json};
@@ -26,6 +27,16 @@ pub fn text(explanation: &Explanation, config: &Config) -> String {
     if let Some(remark) = limits.remark() {
         _ = writeln!(text, "\n{}", wrap(&remark, WIDTH).join("\n"));
     }
+    let signs = explanation.signs(config);
+    if !signs.is_empty() {
+        _ = writeln!(text, "\nWhat stands out:");
+    }
+    for sign in &signs {
+        _ = writeln!(text, "   {}", wrap(&sign.text, WIDTH).join("\n   "));
+        for (_, words) in &sign.instructions {
+            _ = writeln!(text, "   - {}", wrap(words, WIDTH).join("\n     "));
+        }
+    }
     for (n, (limiter, measured)) in explanation.limiters().enumerate() {
         _ = writeln!(text, "\n{}. {}", n + 1, limits.title(limiter, config));
         let mut line = |words: &str| {
@@ -34,7 +45,11 @@ pub fn text(explanation: &Explanation, config: &Config) -> String {
             }
         };
         line(&limiter.meaning());
-        let places: Vec<String> = limiter.at(instructions).map(|(_, words)| words).collect();
+        let place = |(i, words): (&Instruction, String)| match i.scattered(config) {
+            Some(lines) => format!("{words}, {lines}"),
+            None => words,
+        };
+        let places: Vec<String> = limiter.at(instructions).map(place).collect();
         if !places.is_empty() {
             line(&format!("At {}.", places.join("; ")));
         }
@@ -198,9 +213,16 @@ struct ExplanationJson<'a> {
     name: &'a str,
     cycles: u64,
     idle: f64,
+    stands_out: Vec<SignJson>,
     limiters: Vec<LimiterJson<'a>>,
     /// Parts of waiting for device memory.
     device_memory: Vec<CostJson>,
+}
+
+#[derive(Serialize)]
+struct SignJson {
+    text: String,
+    at: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -268,6 +290,10 @@ fn limiter_json<'a>(
     }
 }
 
+fn sign_json(sign: Sign<'_>) -> SignJson {
+    SignJson { text: sign.text, at: sign.instructions.into_iter().map(|(_, words)| words).collect() }
+}
+
 /// For programs: the document of `wave-sim explain --format json`.
 pub fn document(explanations: &[Explanation], config: &Config) -> String {
     let all: Vec<ExplanationJson<'_>> = explanations
@@ -276,6 +302,7 @@ pub fn document(explanations: &[Explanation], config: &Config) -> String {
             name: &e.name,
             cycles: e.limits.cycles,
             idle: thousandths(e.limits.idle),
+            stands_out: e.signs(config).into_iter().map(sign_json).collect(),
             limiters: e
                 .limiters()
                 .map(|(limiter, measured)| limiter_json(limiter, measured, &e.instructions, config))

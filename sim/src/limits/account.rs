@@ -105,13 +105,13 @@ pub struct Account {
     pub units: Vec<f64>,
     /// Cycles of waiting for write ports.
     pub ports: f64,
-    /// Cycles in which accesses of these classes could not enter the load/store unit.
+    /// Cycles in which instructions waited for earlier accesses of these classes in the load/store unit.
     pub lsu: [f64; CLASSES],
     /// Instructions that entered a unit or the load/store unit, by class.
     pub executed: [u64; CLASSES],
     /// The average device access.
     pub latency: Latency,
-    /// Cycles of an average access to local memory.
+    /// Cycles of an average access to local memory, without those in which device accesses were before it in the load/store unit.
     pub local_latency: f64,
 }
 
@@ -119,7 +119,7 @@ pub struct Account {
 pub const CLASSES: usize = ExecClass::ALL.len();
 
 /// Load beyond which a queue is taken as full.
-const FULL: f64 = 0.98;
+pub const FULL: f64 = 0.98;
 
 impl Observed<'_> {
     /// Number of cores.
@@ -188,9 +188,26 @@ impl Observed<'_> {
             }
         }
         let barrier = uses[SlotUse::Barrier as usize];
-        let (local, times) = self.service(ExecClass::LocalMemory);
         let bounds = self.bounds();
         let latency = self.latency(&bounds, cycles);
+        let (local, times) = self.service(ExecClass::LocalMemory);
+        let mut local_latency = local as f64 / times.max(1) as f64;
+        if latency.total > 0.0 {
+            // The unit works in order: what local memory does not keep it from, device accesses do.
+            let banks =
+                bounds.iter().find(|(r, _)| *r == Resource::LocalBanks).map_or(0.0, |(_, busy)| *busy);
+            let core = &self.report.core;
+            let passes = core.local_passes as f64 / core.local_accesses.max(1) as f64;
+            let own =
+                f64::from(self.config.core.local.latency_cycles) + passes * (1.0 + queue(banks / cycles));
+            let [local, device] = [ExecClass::LocalMemory as usize, ExecClass::DeviceMemory as usize];
+            let behind = (lsu[local] - banks).max(0.0);
+            let late = results[local] * (1.0 - own / local_latency.max(own));
+            lsu[local] -= behind;
+            results[local] -= late;
+            lsu[device] += behind + late;
+            local_latency = local_latency.min(own);
+        }
         Account {
             cycles,
             uses,
@@ -202,7 +219,7 @@ impl Observed<'_> {
             lsu,
             executed: self.executed(),
             latency,
-            local_latency: local as f64 / times.max(1) as f64,
+            local_latency,
         }
     }
 
@@ -421,6 +438,11 @@ impl Account {
     pub fn most(&self, eased: &[Resource]) -> f64 {
         let after = |&(r, busy): &(Resource, f64)| if eased.contains(&r) { busy / 2.0 } else { busy };
         (self.cycles - self.bounds.iter().map(after).fold(0.0, f64::max)).max(0.0)
+    }
+
+    /// Cycles of the run but for what barriers hand on.
+    pub fn passed_on(&self) -> f64 {
+        self.cycles / self.barrier_factor
     }
 
     /// Cycles of waiting for results of this class.

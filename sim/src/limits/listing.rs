@@ -5,9 +5,13 @@ use crate::config::Config;
 use crate::isa::table::{AccessKind, Op, Space};
 use crate::isa::{MMA_DIM, WORD_BYTES};
 use crate::observe::figures::ratio;
+use crate::observe::numbers::short;
 use crate::program::dis::Labels;
 use crate::program::structure::Structure;
 use crate::program::{Program, disassemble_inst};
+
+/// So many times as many accesses as neighbouring addresses would need are told.
+pub const MANY: f64 = 1.5;
 
 /// An instruction of a kernel, and what was counted of it.
 #[derive(Debug, Clone)]
@@ -72,6 +76,13 @@ impl Instruction {
             (0, n) => Some(ratio(self.line.local_passes, n)),
             (n, _) => Some(ratio(n, self.line.issues())),
         }
+    }
+
+    /// How many lines or passes it takes and how many would do, in words, if these are many more than that.
+    pub fn scattered(&self, config: &Config) -> Option<String> {
+        let (each, least) = self.lines_each().zip(self.least_lines(config))?;
+        let what = if self.line.local_accesses > 0 { "passes over the banks" } else { "lines" };
+        (each > MANY * least).then(|| format!("{} {what} each where {} would do", short(each), short(least)))
     }
 
     /// "line 12", or its pc where there is no source.

@@ -12,6 +12,7 @@ pub mod network;
 pub mod profile;
 pub mod rules;
 pub mod shadow;
+pub mod signs;
 pub mod stalls;
 pub mod watch;
 pub mod words;

@@ -4,7 +4,7 @@
 //! Solved by approximate mean value analysis (Y. Bard, 1979; P. Schweitzer, 1979): an arriving access finds (n − 1) / n of
 //! the mean queue.
 
-use super::account::{Account, Observed, Resource};
+use super::account::{Account, FULL, Observed, Resource};
 use crate::isa::ExecClass;
 
 /// Something that serves one access after the other.
@@ -38,6 +38,10 @@ pub enum Change {
     More(Resource),
     /// This part of what comes does not come any more.
     Relieved(Resource, f64),
+    /// So many times as many servers.
+    Servers(Resource, f64),
+    /// So many times as many that go round.
+    Crowd(f64),
 }
 
 /// Rounds of the iteration, which comes closer by a constant factor in each.
@@ -82,6 +86,40 @@ impl Network {
         })
     }
 
+    /// The issue slots and units of a scheduler, round which its waves go; none without instructions.
+    pub fn of_issue(observed: &Observed<'_>, account: &Account) -> Option<Network> {
+        let (config, core) = (observed.config, &observed.report.core);
+        let width = f64::from(config.core.issue.width);
+        let issued = account.busy(Resource::Issue) * width;
+        let waves = core.resident_wave_cycles as f64
+            / (account.cycles * observed.schedulers() * (1.0 - observed.idle()));
+        if issued < 1.0 || waves < 1.0 {
+            return None;
+        }
+        let mut stations = vec![Station { resource: Resource::Issue, service: 1.0, servers: width }];
+        stations.extend((0..config.core.units.len()).map(|n| {
+            let unit = Resource::Unit(n);
+            Station { resource: unit, service: account.busy(unit) / issued, servers: 1.0 }
+        }));
+        // At this throughput each station takes its time, queue included; for the rest of its round a wave is elsewhere.
+        let throughput = issued / account.cycles;
+        let others = (waves - 1.0) / waves;
+        let time = |s: &Station| {
+            let load = others * throughput * s.service / s.servers;
+            s.service / (1.0 - load).max(1.0 - FULL)
+        };
+        let think = (waves / throughput - stations.iter().map(time).sum::<f64>()).max(0.0);
+        Some(Network { population: waves, think, stations })
+    }
+
+    /// Part of the run's cycles that goes if no end of instructions goes round: then the busiest station is all that counts. The
+    /// access port of the L1s is left out, as it is a part of the load/store unit.
+    pub fn room(&self) -> f64 {
+        let behind = self.stations.iter().filter(|s| s.resource != Resource::L1);
+        let most = behind.map(|s| s.servers / s.service.max(1e-9)).fold(f64::INFINITY, f64::min);
+        (1.0 - self.throughput() / most).max(0.0)
+    }
+
     /// Instructions a cycle.
     fn throughput(&self) -> f64 {
         let others = (self.population - 1.0) / self.population;
@@ -111,6 +149,8 @@ impl Network {
                 Change::Wider(resource) => at(resource, &|s| s.service /= 2.0),
                 Change::More(resource) => at(resource, &|s| s.servers *= 2.0),
                 Change::Relieved(resource, part) => at(resource, &|s| s.service *= 1.0 - part),
+                Change::Servers(resource, times) => at(resource, &|s| s.servers *= times),
+                Change::Crowd(times) => changed.population *= times,
                 Change::Latency(cycles) => changed.think = (changed.think - cycles).max(0.0),
             }
         }
@@ -161,6 +201,17 @@ mod tests {
                 assert!((near / exact - 1.0).abs() < 0.08, "{population} {think}: {near} for {exact}");
             }
         }
+    }
+
+    #[test]
+    fn where_a_station_is_full_more_that_go_round_save_nothing() {
+        let crowded = network(100.0, 10.0, &[1.0, 4.0, 8.0]);
+        assert!(crowded.saving(&[Change::Crowd(2.0)]) < 0.01 && crowded.room() < 0.01);
+        let alone = network(1.0, 100.0, &[1.0, 4.0, 8.0]);
+        let twice = alone.saving(&[Change::Crowd(2.0)]);
+        assert!((0.4..0.5).contains(&twice), "{twice}");
+        // One alone takes 113 cycles, the slowest station 8.
+        assert!((alone.room() - (1.0 - 8.0 / 113.0)).abs() < 1e-9);
     }
 
     #[test]

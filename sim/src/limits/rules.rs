@@ -4,10 +4,10 @@
 use super::account::{Account, Observed, Resource};
 use super::cause::Cause;
 use super::network::{Change as Less, Network};
-use crate::config::{DivergenceMode, IssuePolicy};
+use crate::config::{Config, DivergenceMode, IssuePolicy};
 use crate::core::execute::UnitTiming;
 use crate::core::probe::IssueStall;
-use crate::gpu::occupancy::Limiter;
+use crate::gpu::occupancy::{Limiter, Occupancy};
 use crate::isa::ExecClass;
 use crate::stats::SlotUse;
 
@@ -51,11 +51,19 @@ pub fn costs(observed: &Observed<'_>, account: &Account) -> Vec<Cost> {
     add(Cause::Local, account.local() + local);
     let l = account.latency;
     let waits = account.device() / l.total.max(1.0);
-    add(Cause::LoadStore, device + waits * (l.lines + l.mshrs + l.merges + l.outgoing));
+    let full = device + waits * (l.lines + l.mshrs + l.merges + l.outgoing);
+    let queues = l.ports + l.l2_queue + l.dram_queue;
+    // A full load/store unit is the end of the queue before what is busiest behind it.
+    let own = match Network::of(observed, account) {
+        Some(network) if queues > 0.0 => full.min(account.passed_on() * network.room()),
+        _ => full,
+    };
+    let behind = |queue: f64| if queues > 0.0 { (full - own) * queue / queues } else { 0.0 };
+    add(Cause::LoadStore, own);
     add(Cause::L1, waits * l.l1);
-    add(Cause::Interconnect, waits * (l.wires + l.ports));
-    add(Cause::L2, waits * (l.l2 + l.l2_queue));
-    add(Cause::Dram, waits * (l.dram + l.dram_queue));
+    add(Cause::Interconnect, waits * (l.wires + l.ports) + behind(l.ports));
+    add(Cause::L2, waits * (l.l2 + l.l2_queue) + behind(l.l2_queue));
+    add(Cause::Dram, waits * (l.dram + l.dram_queue) + behind(l.dram_queue));
     add(Cause::Branch, account.of(SlotUse::Branch));
     add(Cause::Fetch, account.of(SlotUse::Fetch));
     add(Cause::Barrier, account.of(SlotUse::Barrier));
@@ -123,7 +131,11 @@ impl Rules<'_> {
         let core = &observed.config.core;
         let width = u64::from(core.issue.width);
         let passed = observed.cycles_of((observed.watch.stalls.passed_over * width) as f64);
-        let merged = passed / (width + 1) as f64;
+        // Waves that were passed over do not all hold up the run: the time comes back to them as soon as a slot is free.
+        let wider = [Less::Servers(Resource::Issue, (width + 1) as f64 / width as f64)];
+        let gain = Network::of_issue(observed, account)
+            .map_or(0.0, |network| account.passed_on() * network.saving(&wider));
+        let merged = (passed / (width + 1) as f64).min(gain);
         self.add("E1", Cause::IssueSlots, merged, &[Resource::Issue], &[("core.issue.width", width + 1)]);
 
         let reasons = [IssueStall::Operand, IssueStall::Collector];
@@ -242,16 +254,26 @@ impl Rules<'_> {
         let share = |part: f64| if blocked > 0.0 { part / blocked } else { 0.0 };
         let is_full = (pending / f64::from(entries)).min(1.0);
         let entries = u64::from(entries) * 2;
-        self.add("E9", Cause::LoadStore, full * is_full / 2.0, &[], &[("core.lsu.pending_entries", entries)]);
+        // More accesses under way help as far as what is behind has room for them.
+        let gain = self.gain_of_crowd(2.0);
+        let saved = (full * is_full / 2.0).min(gain);
+        self.add("E9", Cause::LoadStore, saved, &[], &[("core.lsu.pending_entries", entries)]);
         let rest = full * (1.0 - is_full);
         for (part, key, now) in [
             (l.mshrs, "core.l1.mshrs", l1.mshrs),
             (l.merges, "core.l1.mshr_merges", l1.mshr_merges),
             (l.outgoing, "interconnect.queue_entries", config.interconnect.queue_entries),
         ] {
-            let saved = (rest * share(part) + waits * part) / 2.0;
+            let saved = ((rest * share(part) + waits * part) / 2.0).min(gain);
             self.add("E9", Cause::LoadStore, saved, &[], &[(key, u64::from(now) * 2)]);
         }
+    }
+
+    /// What so many times as many device accesses under way save, by the network; no bound if there is none.
+    fn gain_of_crowd(&self, times: f64) -> f64 {
+        let network = Network::of(self.observed, self.account);
+        let crowd = [Less::Crowd(times)];
+        network.map_or(f64::INFINITY, |network| self.account.passed_on() * network.saving(&crowd))
     }
 
     /// E10 to E12: latencies, widths and sizes from the L1 to memory, by the network.
@@ -260,7 +282,7 @@ impl Rules<'_> {
         let (config, l) = (observed.config, account.latency);
         let network = Network::of(observed, account);
         // The network has the whole run, barriers included.
-        let cycles = account.cycles / account.barrier_factor;
+        let cycles = account.passed_on();
         // Lines of code take the same way, but for the L1.
         let waits = observed.code_waits();
         let code = account.of(SlotUse::Fetch) * waits.line / observed.code_line_latency();
@@ -339,20 +361,33 @@ impl Rules<'_> {
                 Limiter::Registers => ("core.register_file_bytes", core.register_file_bytes),
                 Limiter::LocalMemory => ("core.local_memory_bytes", core.local_memory_bytes),
             };
-            let hidden = [SlotUse::Memory, SlotUse::Scoreboard, SlotUse::Branch, SlotUse::Fence];
+            let setting = [(key, u64::from(now) * 2)];
+            // Twice of it may run into the next limit, and the grid may not have so many.
+            let more = self.occupancy_with(&setting).min(workgroups / resident);
+            let hidden = 1.0 - 1.0 / more;
+            let uses = [SlotUse::Memory, SlotUse::Scoreboard, SlotUse::Branch, SlotUse::Fence];
             // All waves wait for a line of code alike.
             let code = observed.code_waits();
             let fetching = account.of(SlotUse::Fetch) * (code.redirect + code.group);
-            let waits = hidden.iter().map(|&u| account.of(u)).sum::<f64>() + fetching;
-            // Twice the waves, but no more than the grid has.
-            let more = (workgroups / resident).min(2.0);
-            let cause = self.largest_wait();
-            self.add("E13", cause, waits * (1.0 - 1.0 / more), &[], &[(key, u64::from(now) * 2)]);
+            let device = account.device();
+            let others = uses.iter().map(|&u| account.of(u)).sum::<f64>() + fetching - device;
+            let saved = others * hidden + (device * hidden).min(self.gain_of_crowd(more));
+            self.add("E13", self.largest_wait(), saved, &[], &setting);
         }
         if core.issue.policy == IssuePolicy::TwoLevel {
             let key = ("core.issue.two_level_active", u64::from(core.issue.two_level_active) * 2);
             self.add("E15", Cause::WaveLimit, account.of(SlotUse::WaveLimit) / 2.0, &[], &[key]);
         }
+    }
+
+    /// How many times as many workgroups fit on a core with a setting; 1 if that cannot be said.
+    fn occupancy_with(&self, setting: &[(&str, u64)]) -> f64 {
+        let settings: Vec<String> = setting.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        let Some(launch) = &self.observed.watch.largest else { return 1.0 };
+        let fit =
+            |config: &Config| Occupancy::of(config, launch).ok().map(|o| f64::from(o.workgroups.max(1)));
+        let then = self.observed.config.with(&settings).ok();
+        then.and_then(|then| Some(fit(&then)? / fit(self.observed.config)?)).unwrap_or(1.0)
     }
 
     /// The dearest of what more waves hide.

@@ -28,6 +28,8 @@ pub struct Watch<'a> {
     pub shadows: Shadows,
     /// Launches that began.
     pub launches: u64,
+    /// Of these, the one with most workgroups.
+    pub largest: Option<Launch>,
     /// What the memory side did in the releases at the ends of launches, which are no part of their cycles.
     pub released: MemoryCounters,
     /// The launch on its way: where it began, and its last sample.
@@ -45,6 +47,7 @@ impl<'a> Watch<'a> {
             stalls: Stalls::new(config),
             shadows: Shadows::new(config),
             launches: 0,
+            largest: None,
             released: MemoryCounters::default(),
             start: 0,
             last: None,
@@ -57,6 +60,9 @@ impl<'a> Watch<'a> {
         self.stalls.start(start);
         self.shadows.invalidate_all();
         self.launches += 1;
+        if self.largest.as_ref().is_none_or(|largest| largest.workgroups() < launch.workgroups()) {
+            self.largest = Some(launch.clone());
+        }
         (self.start, self.last) = (start, None);
     }
 

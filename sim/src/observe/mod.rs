@@ -3,6 +3,7 @@
 pub mod figures;
 pub mod json;
 mod links;
+pub mod numbers;
 pub mod statistics;
 pub mod stuck;
 pub mod table;

@@ -4,8 +4,8 @@
 //! their size on a telephone, and a reader finds them.
 
 use super::facts::Facts;
-use super::text::{at, integer};
 use super::windows::Window;
+use crate::observe::numbers::{at, integer};
 use maud::{Markup, html};
 
 /// Units of a drawing: 1000 by 100, whatever its size on the page.

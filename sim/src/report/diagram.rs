@@ -2,10 +2,11 @@
 //! the inside.
 
 use super::facts::Facts;
-use super::text::{at, percent, ratio};
 use crate::config::network::{Network, Station};
 use crate::config::{Config, Topology};
 use crate::observe::counted;
+use crate::observe::figures::ratio;
+use crate::observe::numbers::{at, percent};
 use crate::stats::SlotUse;
 use maud::{Markup, html};
 use petgraph::visit::EdgeRef;
@@ -51,7 +52,9 @@ fn work(facts: &Facts<'_>) -> Loads {
         gathered.parts.channels.iter().map(|dram| dram.read_bytes + dram.written_bytes).collect();
     let beside = |all: &[u64], what: &str| {
         let most = all.iter().copied().max().unwrap_or(0);
-        all.iter().map(|&n| (ratio(n, most), format!("{} {what}", super::text::integer(n)))).collect()
+        all.iter()
+            .map(|&n| (ratio(n, most), format!("{} {what}", crate::observe::numbers::integer(n))))
+            .collect()
     };
     Loads {
         cores: gathered.cores().iter().map(core).collect(),

@@ -2,7 +2,6 @@
 //! of its parts was.
 
 use super::Gathered;
-use super::text::{integer, ratio};
 use super::windows::{Counts, Window};
 use crate::config::Config;
 use crate::gpu::KernelReport;
@@ -11,7 +10,8 @@ use crate::limits::Limits;
 use crate::limits::account::{Observed, Resource};
 use crate::limits::listing::{Instruction, listing};
 use crate::observe::Run;
-use crate::observe::figures::Total;
+use crate::observe::figures::{Total, ratio};
+use crate::observe::numbers::integer;
 use crate::program::{Launch, Program};
 use crate::stats::SlotUse;
 

@@ -2,7 +2,6 @@
 //! about it.
 
 use super::facts::Facts;
-use super::text::{integer, percent, ratio, short};
 use crate::config::IssuePolicy;
 use crate::core::probe::Level;
 use crate::isa::table::{Op, Space};
@@ -11,7 +10,8 @@ use crate::limits::account::{Observed, Resource};
 use crate::limits::cause::Cause;
 use crate::limits::listing::Instruction;
 use crate::limits::profile::Line;
-use crate::observe::figures;
+use crate::observe::figures::{self, ratio};
+use crate::observe::numbers::{integer, percent, short};
 use crate::stats::SlotUse;
 use std::collections::BTreeSet;
 

@@ -3,9 +3,10 @@
 use super::facts::Facts;
 use super::findings::hit_rate;
 use super::over_time::STACK;
-use super::text::{at, integer, percent, ratio, short};
 use crate::isa::table::Op;
 use crate::limits::listing::Instruction;
+use crate::observe::figures::ratio;
+use crate::observe::numbers::{at, integer, percent, short};
 use crate::stats::SlotUse;
 use maud::{Markup, html};
 

@@ -2,9 +2,10 @@
 
 use super::chart::{Chart, Column, Series, Style, bar, scroll};
 use super::facts::Facts;
-use super::text::{integer, percent, ratio, short};
 use super::windows::{Counts, Window};
 use crate::core::probe::Level;
+use crate::observe::figures::ratio;
+use crate::observe::numbers::{integer, percent, short};
 use maud::{Markup, html};
 
 /// A count of each window as a column.

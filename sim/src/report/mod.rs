@@ -19,8 +19,6 @@ mod pipeline;
 mod roofline;
 pub mod scope;
 mod settings;
-mod signs;
-mod text;
 pub mod windows;
 
 use crate::clock::{Cycle, NEVER};

@@ -2,9 +2,9 @@
 
 use super::chart::{Chart, Column, Series, Style, bar, scroll};
 use super::facts::Facts;
-use super::text::{integer, percent, ratio, short};
 use crate::gpu::occupancy::limits;
-use crate::observe::figures;
+use crate::observe::figures::{self, ratio};
+use crate::observe::numbers::{integer, percent, short};
 use crate::stats::SlotUse;
 use maud::{Markup, html};
 

@@ -2,12 +2,12 @@
 
 use super::facts::Facts;
 use super::findings::{empty, findings};
-use super::signs::signs;
-use super::text::{integer, percent, short};
 use super::{Gathered, diagram, instructions, memory, over_time, pipeline, roofline, settings};
 use crate::config::{Config, config_hash};
 use crate::launch::Verification;
+use crate::limits::signs::signs;
 use crate::observe::figures;
+use crate::observe::numbers::{integer, percent, short};
 use crate::observe::{Outcome, Run, statistics};
 use crate::program::Program;
 use crate::stats::SlotUse;
@@ -157,13 +157,13 @@ fn limits(facts: &Facts<'_>) -> Markup {
             p { (remark) }
             @for text in empty(facts) { p { (text) } }
         }
-        @let signs = signs(facts);
+        @let signs = signs(facts.config, &facts.report, &facts.instructions);
         @if !signs.is_empty() {
             h3 { "What stands out" }
             ul.signs { @for sign in &signs { li {
                 (sign.text)
                 @if !sign.instructions.is_empty() {
-                    ul { @for (anchor, text) in &sign.instructions { li { a href={ "#" (anchor) } { (text) } } } }
+                    ul { @for (i, text) in &sign.instructions { li { a href={ "#" (i.anchor()) } { (text) } } } }
                 }
             } } }
             h3 { "What costs most" }

@@ -2,7 +2,7 @@
 
 use super::capture::Row;
 use super::facts::Facts;
-use super::text::integer;
+use crate::observe::numbers::integer;
 use crate::trace::record::{StageField, StallReason};
 use maud::{Markup, html};
 

@@ -6,7 +6,7 @@
 
 use super::chart::scroll;
 use super::facts::Facts;
-use super::text::{at, integer, percent, short};
+use crate::observe::numbers::{at, integer, percent, short};
 use maud::{Markup, html};
 
 /// The drawing, in its own units.

@@ -1,8 +1,8 @@
 //! The part of a run that a report is about.
 
-use super::text::integer;
 use crate::clock::Cycle;
 use crate::memory::{DramCounters, L2Counters, LinkCounters, MemorySystem};
+use crate::observe::numbers::integer;
 use crate::trace::{Trigger, When};
 use std::ops::Range;
 

@@ -30,11 +30,6 @@ pub fn short(value: f64) -> String {
     }
 }
 
-/// `a / b`, and 0 where there is nothing to divide by.
-pub fn ratio(a: u64, b: u64) -> f64 {
-    if b == 0 { 0.0 } else { a as f64 / b as f64 }
-}
-
 /// A coordinate of a drawing: one decimal at most.
 pub fn at(value: f64) -> String {
     let text = format!("{value:.1}");

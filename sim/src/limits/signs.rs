@@ -1,0 +1,93 @@
+//! What stands out in a kernel whatever it costs: accesses that are scattered, bank conflicts, lanes that are off. Costs
+//! follow from these, often somewhere else.
+
+use super::listing::{Instruction, MANY};
+use crate::config::Config;
+use crate::gpu::KernelReport;
+use crate::isa::table::Space;
+use crate::observe::figures::{self, Total, ratio};
+use crate::observe::numbers::{integer, percent, short};
+
+/// Accesses that neighbouring addresses would not need, in a part of the cycles of all cores that is worth telling.
+const WORTH_TELLING: f64 = 0.01;
+/// Fewer lanes than this part are told.
+const FEW_LANES: f64 = 0.7;
+/// Instructions that are named.
+const NAMED: usize = 3;
+
+/// Something that stands out.
+#[derive(Debug, Clone)]
+pub struct Sign<'i> {
+    /// What it is, and why it costs.
+    pub text: String,
+    /// Instructions to look at, and what is the matter with them.
+    pub instructions: Vec<(&'i Instruction, String)>,
+}
+
+/// What stands out, at the first glance, in a run with these totals and instructions.
+pub fn signs<'i>(config: &Config, report: &KernelReport, instructions: &'i [Instruction]) -> Vec<Sign<'i>> {
+    let excess = |space, what| excess(config, report, instructions, space, what);
+    let scattered = excess(Space::Device, "lines").map(|(times, instructions)| Sign {
+        text: format!(
+            "Device memory instructions touch {times} as they would if neighbouring lanes accessed \
+             neighbouring addresses. Each line is an access of the L1, and where it is not there a packet to the L2: all that \
+             goes this way, code included, waits behind them."
+        ),
+        instructions,
+    });
+    let conflicts = excess(Space::Local, "passes over the banks").map(|(times, instructions)| Sign {
+        text: format!(
+            "Local memory instructions take {times} as they would without bank conflicts: \
+             lanes whose addresses differ by a multiple of all banks together want the same one."
+        ),
+        instructions,
+    });
+    [scattered, conflicts, few_lanes(config, report)].into_iter().flatten().collect()
+}
+
+/// How many times as many accesses as are needed instructions take in this memory, and those that take most of them.
+fn excess<'i>(
+    config: &Config,
+    report: &KernelReport,
+    instructions: &'i [Instruction],
+    space: Space,
+    what: &str,
+) -> Option<(String, Vec<(&'i Instruction, String)>)> {
+    let (mut taken, mut needed) = (0.0, 0.0);
+    let mut wasteful: Vec<(f64, &Instruction, String)> = Vec::new();
+    for i in instructions.iter().filter(|i| i.accesses(space)) {
+        let Some((each, least)) = i.lines_each().zip(i.least_lines(config)) else { continue };
+        let times = i.line.issues() as f64;
+        taken += times * each;
+        needed += times * least;
+        if let Some(words) = i.scattered(config) {
+            wasteful.push((times * (each - least), i, words));
+        }
+    }
+    let cycles = report.cycles as f64 * f64::from(config.cores);
+    if taken <= MANY * needed || taken - needed < WORTH_TELLING * cycles {
+        return None;
+    }
+    wasteful.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let named = wasteful.into_iter().take(NAMED).map(|(_, i, words)| {
+        let sectors = ratio(i.line.l1.requested_sectors, i.line.issues());
+        let asked = match sectors > 0.0 {
+            true => format!("; it asks the L2 for {} sectors each time", short(sectors)),
+            false => String::new(),
+        };
+        let times = integer(i.line.issues());
+        (i, format!("{} ({}), {times} times: {words}{asked}", i.text, i.place()))
+    });
+    Some((format!("{} times as many {what}", short(taken / needed)), named.collect()))
+}
+
+fn few_lanes<'i>(config: &Config, report: &KernelReport) -> Option<Sign<'i>> {
+    let lanes = figures::SIMD_EFFICIENCY.of(&Total { config, report }) / 100.0;
+    (lanes < FEW_LANES && report.core.wave_instructions > 0).then(|| Sign {
+        text: format!(
+            "Only {} of the lanes take part in what issues: lanes of a wave go different ways, or have no thread.",
+            percent(lanes)
+        ),
+        instructions: Vec::new(),
+    })
+}
