@@ -85,6 +85,17 @@ impl Instruction {
         (each > MANY * least).then(|| format!("{} {what} each where {} would do", short(each), short(least)))
     }
 
+    /// Bytes that it uses of each line of device memory, in words; none for local memory, and for tiles.
+    pub fn bytes_of_line(&self, config: &Config) -> Option<String> {
+        let memory = self.op.and_then(Op::memory).filter(|memory| memory.kind != AccessKind::Tile)?;
+        if memory.space != Space::Device {
+            return None;
+        }
+        let lanes = ratio(self.line.lanes, self.line.line_accesses());
+        let bytes = short(lanes * f64::from(memory.bytes));
+        Some(format!("{bytes} bytes of each line of {}", config.core.l1.line_bytes))
+    }
+
     /// "line 12", or its pc where there is no source.
     pub fn place(&self) -> String {
         match &self.source {

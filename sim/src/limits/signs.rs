@@ -5,7 +5,7 @@ use super::listing::{Instruction, MANY};
 use crate::config::Config;
 use crate::gpu::KernelReport;
 use crate::isa::table::Space;
-use crate::observe::figures::{self, Total, ratio};
+use crate::observe::figures::{self, Total};
 use crate::observe::numbers::{integer, percent, short};
 
 /// Accesses that neighbouring addresses would not need, in a part of the cycles of all cores that is worth telling.
@@ -54,14 +54,14 @@ fn excess<'i>(
     what: &str,
 ) -> Option<(String, Vec<(&'i Instruction, String)>)> {
     let (mut taken, mut needed) = (0.0, 0.0);
-    let mut wasteful: Vec<(f64, &Instruction, String)> = Vec::new();
+    let mut wasteful: Vec<(f64, &Instruction, f64, f64)> = Vec::new();
     for i in instructions.iter().filter(|i| i.accesses(space)) {
         let Some((each, least)) = i.lines_each().zip(i.least_lines(config)) else { continue };
         let times = i.line.issues() as f64;
         taken += times * each;
         needed += times * least;
-        if let Some(words) = i.scattered(config) {
-            wasteful.push((times * (each - least), i, words));
+        if i.scattered(config).is_some() {
+            wasteful.push((times * (each - least), i, each, least));
         }
     }
     let cycles = report.cycles as f64 * f64::from(config.cores);
@@ -69,14 +69,11 @@ fn excess<'i>(
         return None;
     }
     wasteful.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let named = wasteful.into_iter().take(NAMED).map(|(_, i, words)| {
-        let sectors = ratio(i.line.l1.requested_sectors, i.line.issues());
-        let asked = match sectors > 0.0 {
-            true => format!("; it asks the L2 for {} sectors each time", short(sectors)),
-            false => String::new(),
-        };
-        let times = integer(i.line.issues());
-        (i, format!("{} ({}), {times} times: {words}{asked}", i.text, i.place()))
+    let named = wasteful.into_iter().take(NAMED).map(|(_, i, each, least)| {
+        let (least, times) = (short(least), integer(i.line.issues()));
+        let used = i.bytes_of_line(config).map_or(String::new(), |bytes| format!("; {bytes} are used"));
+        let lines = format!("{} {what} each of {times} times, where {least} would do{used}", short(each));
+        (i, format!("{} ({}): {lines}", i.text, i.place()))
     });
     Some((format!("{} times as many {what}", short(taken / needed)), named.collect()))
 }

@@ -66,7 +66,7 @@ fn scattered_accesses_stand_out() {
     // A wave of 32 lanes stores a column: a line a lane.
     assert_eq!(named.len(), 1, "{named:?}");
     assert!(named[0].starts_with("device_store_u32 r1, r6 (line 33): 32.0 lines each of "), "{named:?}");
-    assert!(named[0].ends_with("where 1.00 would do"), "{named:?}");
+    assert!(named[0].ends_with("where 1.00 would do; 4.00 bytes of each line of 128 are used"), "{named:?}");
     let link = naive.page.one("ul.signs li li a").attribute("href").unwrap();
     assert!(text(naive.page.one(link)).contains("device_store_u32"), "it leads to the instruction");
     assert_eq!(signs(&report("transpose_padded --size small --config gpu")), []);

@@ -1,7 +1,7 @@
 //! `trace diff` on planted differences.
 
 use super::forms::{file, header};
-use super::record::{read, trace};
+use super::record::{Traced, read};
 use wave_sim::config;
 use wave_sim::launch::{self, Size};
 use wave_sim::trace::diff::{Divergence, Mode, Outcome, diff};
@@ -32,7 +32,7 @@ fn sample() -> Vec<Record> {
     let job = launch::load("mma_gemm", Size::Small).unwrap();
     let mut memory = vec![0; config.device_memory_bytes as usize];
     memory[..job.memory.len()].copy_from_slice(&job.memory);
-    let bytes = trace(&config, &job.program, &job.steps[..1], memory, Form::Binary, false);
+    let bytes = Traced::new(&config, &job.program, &job.steps[..1], &memory).bytes();
     read(&bytes).1.remove(0).1
 }
 

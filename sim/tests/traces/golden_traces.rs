@@ -1,7 +1,7 @@
 //! Golden traces in `traces/`: `UPDATE=1 cargo test -p wave-sim --test traces` writes them anew.
 
 use super::golden;
-use super::record::{read, trace, trace_window};
+use super::record::{Traced, read};
 use wave_sim::config::{self, Config};
 use wave_sim::program::{Launch, Program, load};
 use wave_sim::trace::{Form, Window};
@@ -34,7 +34,7 @@ fn work(name: &str, workgroups: u32) -> (Config, Program, Launch, Vec<u8>) {
 fn traces_of_small_kernels_are_as_before() {
     for (name, workgroups, _) in KERNELS {
         let (config, program, launch, memory) = work(name, workgroups);
-        let text = trace(&config, &program, &[launch], memory, Form::Text, false);
+        let text = Traced { form: Form::Text, ..Traced::new(&config, &program, &[launch], &memory) }.bytes();
         golden::check(&format!("traces/{name}.txt"), &String::from_utf8(text).unwrap());
     }
 }
@@ -44,10 +44,11 @@ fn both_forms_hold_the_same_and_visiting_every_cycle_does_not_show() {
     for (name, workgroups, _) in KERNELS {
         let (config, program, launch, memory) = work(name, workgroups);
         let steps = [launch.clone(), launch];
-        let binary = trace(&config, &program, &steps, memory.clone(), Form::Binary, false);
-        let stepping = trace(&config, &program, &steps, memory.clone(), Form::Binary, true);
+        let run = Traced::new(&config, &program, &steps, &memory);
+        let binary = run.bytes();
+        let stepping = Traced { every_cycle: true, ..run }.bytes();
         assert!(binary == stepping, "{name}");
-        let text = trace(&config, &program, &steps, memory, Form::Text, false);
+        let text = Traced { form: Form::Text, ..run }.bytes();
         assert_eq!(read(&binary), read(&text), "{name}");
     }
 }
@@ -62,7 +63,7 @@ fn both_forms_hold_the_same_of_a_fault_and_of_a_window() {
         let case = grow(seed, &Options { fault: true, ..Options::of(&config) }).case();
         let steps = [case.launch.clone()];
         let written = |form, window| {
-            trace_window(&config, &case.program, &steps, case.memory.clone(), form, false, window)
+            Traced { form, ..Traced::new(&config, &case.program, &steps, &case.memory) }.window(window)
         };
         let (_, all) = read(&written(Form::Text, Window::ALL));
         let last = all[0].1.last().map_or(0, |record| record.cycle);
@@ -82,8 +83,7 @@ fn both_forms_hold_the_same_of_a_fault_and_of_a_window() {
 fn the_interpreter_agrees_with_them() {
     for (name, workgroups, loads) in KERNELS {
         let (config, program, launch, mut memory) = work(name, workgroups);
-        let (header, launches) =
-            read(&trace(&config, &program, &[launch], memory.clone(), Form::Binary, false));
+        let (header, launches) = read(&Traced::new(&config, &program, &[launch], &memory).bytes());
         let [(launched, records)] = launches.as_slice() else { panic!("one launch") };
         let checked = replay(&header, launched, records, &Machine::of(&config), loads, &mut memory)
             .unwrap_or_else(|wrong| panic!("{name}: {wrong}"));

@@ -8,22 +8,23 @@ use std::ops::Range;
 use std::sync::Arc;
 use tempfile::TempDir;
 use wave_sim::config::{self, Config};
-use wave_sim::core::probe::{Level, Observer, Sample};
+use wave_sim::core::probe::{Hop, Level, Observer, Sample};
 use wave_sim::gpu::{Gpu, RunOptions};
 use wave_sim::launch::{self, Size};
 use wave_sim::memory::MemorySystem;
 use wave_sim::memory::dram::Issued as Command;
 use wave_sim::memory::dram::timing::Command as Kind;
+use wave_sim::program::{Launch, Program};
 use wave_sim::trace::view::signals::{Signals, tree};
 use wave_sim::trace::view::waves::Vcd;
 use wave_sim::trace::{How, Recorder, Sink, Trigger, When, Window};
 
 /// The signals of a run, from its waveform: changes by name.
-struct Waves(BTreeMap<String, Vec<(u64, u64)>>);
+pub struct Waves(BTreeMap<String, Vec<(u64, u64)>>);
 
 impl Waves {
     /// The value at the end of a cycle.
-    fn at(&self, name: &str, cycle: u64) -> u64 {
+    pub fn at(&self, name: &str, cycle: u64) -> u64 {
         let changes = self.0.get(name).unwrap_or_else(|| panic!("{name}"));
         changes[..changes.partition_point(|(at, _)| *at <= cycle)].last().map_or(0, |(_, value)| *value)
     }
@@ -34,7 +35,7 @@ impl Waves {
     }
 
     /// Values summed over the cycles before `end`, and over the signals that begin and end so.
-    fn sum(&self, begin: &str, end: &str, until: u64) -> u64 {
+    pub fn sum(&self, begin: &str, end: &str, until: u64) -> u64 {
         let names = self.named(begin, end);
         assert!(!names.is_empty(), "{begin}…{end}");
         let of = |name: &str| {
@@ -46,7 +47,7 @@ impl Waves {
     }
 
     /// The sum over signals in one cycle.
-    fn all_at(&self, begin: &str, end: &str, cycle: u64) -> u64 {
+    pub fn all_at(&self, begin: &str, end: &str, cycle: u64) -> u64 {
         self.named(begin, end).into_iter().map(|name| self.at(name, cycle)).sum()
     }
 
@@ -57,41 +58,62 @@ impl Waves {
     }
 }
 
-/// Looks at the machine now and then, in the way of the report.
-#[derive(Default)]
-struct Sampler(Vec<Sample>);
+/// Looks at the machine every so many cycles, in the way of the report, and notes what happens to requests.
+struct Sampler {
+    every: u64,
+    samples: Vec<Sample>,
+    hops: Vec<Hop>,
+}
 
 impl Observer for Sampler {
     fn sample_at(&self) -> u64 {
-        self.0.last().map_or(0, |sample| sample.cycle) + 13
+        self.samples.last().map_or(0, |sample| sample.cycle) + self.every
     }
     fn sample(&mut self, sample: &Sample, _: &MemorySystem) {
-        self.0.push(*sample);
+        self.samples.push(*sample);
+    }
+    fn wants_hops(&self) -> bool {
+        true
+    }
+    fn hop(&mut self, hop: &Hop) {
+        self.hops.push(*hop);
     }
 }
 
-struct Seen {
-    waves: Waves,
-    samples: Vec<Sample>,
+pub struct Seen {
+    pub waves: Waves,
+    pub samples: Vec<Sample>,
+    pub hops: Vec<Hop>,
     /// Commands of each memory channel.
     commands: Vec<Vec<Command>>,
 }
 
 fn seen(config: &Config, kernel: &str, window: Window, trigger: Option<Trigger>) -> Seen {
     let job = launch::load(kernel, Size::Small).unwrap();
+    seen_every(13, config, (&job.program, &job.steps[0], &job.memory), window, trigger)
+}
+
+/// A launch of a program over what is in the first bytes of memory, looked at every so many cycles.
+pub fn seen_every(
+    every: u64,
+    config: &Config,
+    (program, step, bytes): (&Program, &Launch, &[u8]),
+    window: Window,
+    trigger: Option<Trigger>,
+) -> Seen {
     let mut memory = vec![0; config.device_memory_bytes as usize];
-    memory[..job.memory.len()].copy_from_slice(&job.memory);
+    memory[..bytes.len()].copy_from_slice(bytes);
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("vcd");
     let file = Vcd::new(BufWriter::new(File::create(&path).unwrap()), &tree(config)).unwrap();
     let sinks: Vec<(String, Box<dyn Sink>)> = vec![("vcd".into(), Box::new(Signals::new(file, config)))];
     let mut recorder = Recorder::new(config, sinks, window, Arc::default()).with_trigger(trigger);
-    let mut sampler = Sampler::default();
-    let mut gpu = Gpu::new(config, &job.program, memory);
+    let mut sampler = Sampler { every, samples: Vec::new(), hops: Vec::new() };
+    let mut gpu = Gpu::new(config, program, memory);
     gpu.memory_system().record_commands();
-    recorder.start(&job.program, &job.steps[0], 0);
+    recorder.start(program, step, 0);
     let mut both = (&mut recorder, &mut sampler);
-    let report = gpu.run(&job.steps[0], &RunOptions::UNBOUNDED, Some(&mut both), &mut |_| {}).unwrap();
+    let report = gpu.run(step, &RunOptions::UNBOUNDED, Some(&mut both), &mut |_| {}).unwrap();
     recorder.finish(How::Complete, report.cycles, "").unwrap();
     let number = |(at, bits): (u64, String)| (at, u64::from_str_radix(&bits, 2).unwrap());
     let waves =
@@ -99,17 +121,17 @@ fn seen(config: &Config, kernel: &str, window: Window, trigger: Option<Trigger>)
     let waves = Waves(waves.collect());
     let memory = gpu.memory_system();
     let commands = (0..config.dram.channels as usize).map(|c| memory.commands(c).to_vec()).collect();
-    Seen { waves, samples: sampler.0, commands }
+    Seen { waves, samples: sampler.samples, hops: sampler.hops, commands }
 }
 
-fn machine(name: &str) -> Config {
+pub fn machine(name: &str) -> Config {
     let mut config = config::load(name).unwrap();
     config.device_memory_bytes = 1 << 20;
     config
 }
 
 /// A machine whose cores and slices stand in a ring.
-fn ring() -> Config {
+pub fn ring() -> Config {
     let settings = ["interconnect.topology=ring".to_owned()];
     let mut config = config::load_with_settings("tiny", &settings).unwrap().0;
     config.device_memory_bytes = 1 << 20;

@@ -1,10 +1,10 @@
 //! The reference interpreter as the judge of traces: the suite, random programs, and planted bugs that it has to see.
 
-use super::record::{read, trace};
+use super::record::{Traced, read};
 use wave_sim::config::{self, Config, DivergenceMode};
 use wave_sim::launch::{self, Size};
 use wave_sim::trace::record::{DestinationKind, MemoryKind};
-use wave_sim::trace::{Form, Header, Launched, Record};
+use wave_sim::trace::{Header, Launched, Record};
 use wave_sim::verify::generate::{Options, grow};
 use wave_sim::verify::reference::Machine;
 use wave_sim::verify::replay::{Loads, replay};
@@ -17,7 +17,7 @@ fn every_record_of_the_suite_is_what_the_interpreter_does() {
         let job = launch::load(name, Size::Small).unwrap();
         let mut memory = vec![0; config.device_memory_bytes as usize];
         memory[..job.memory.len()].copy_from_slice(&job.memory);
-        let bytes = trace(&config, &job.program, &job.steps, memory.clone(), Form::Binary, false);
+        let bytes = Traced::new(&config, &job.program, &job.steps, &memory).bytes();
         let (header, launches) = read(&bytes);
         assert_eq!(launches.len(), job.steps.len(), "{name}");
         // What a load or an atomic returns may depend on the order of waves; all else may not.
@@ -44,7 +44,11 @@ fn random_programs_leave_the_traces_that_the_interpreter_expects() {
         }
         let case = grow(seed, &Options { fault: false, ..Options::of(&config) }).case();
         let steps = [case.launch.clone()];
-        let bytes = trace(&config, &case.program, &steps, case.memory.clone(), Form::Binary, seed % 3 == 0);
+        let bytes = Traced {
+            every_cycle: seed % 3 == 0,
+            ..Traced::new(&config, &case.program, &steps, &case.memory)
+        }
+        .bytes();
         let (header, launches) = read(&bytes);
         let (launched, trace) = &launches[0];
         let machine = Machine::of(&config);
@@ -67,7 +71,7 @@ fn sample() -> (Config, Header, Launched, Vec<Record>, Vec<u8>) {
     let job = launch::load("mma_gemm", Size::Small).unwrap();
     let mut memory = vec![0; config.device_memory_bytes as usize];
     memory[..job.memory.len()].copy_from_slice(&job.memory);
-    let bytes = trace(&config, &job.program, &job.steps[..1], memory.clone(), Form::Binary, false);
+    let bytes = Traced::new(&config, &job.program, &job.steps[..1], &memory).bytes();
     let (header, mut launches) = read(&bytes);
     let (launched, records) = launches.remove(0);
     (config, header, launched, records, memory)

@@ -8,49 +8,59 @@ use wave_sim::program::{Launch, Program};
 use wave_sim::trace::recorder::header;
 use wave_sim::trace::{Form, Header, How, Item, Launched, Reader, Record, Recorder, Window, Writer};
 
-/// Runs launches over this device memory; gives the bytes of the trace.
-pub fn trace(
-    config: &Config,
-    program: &Program,
-    steps: &[Launch],
-    memory: Vec<u8>,
-    form: Form,
-    every_cycle: bool,
-) -> Vec<u8> {
-    trace_window(config, program, steps, memory, form, every_cycle, Window::ALL)
+/// Launches of a program over this device memory, and how they are traced.
+#[derive(Clone, Copy)]
+pub struct Traced<'a> {
+    pub config: &'a Config,
+    pub program: &'a Program,
+    pub steps: &'a [Launch],
+    pub memory: &'a [u8],
+    pub form: Form,
+    /// No cycle is skipped.
+    pub every_cycle: bool,
 }
 
-/// The same, of a window.
-pub fn trace_window(
-    config: &Config,
-    program: &Program,
-    steps: &[Launch],
-    memory: Vec<u8>,
-    form: Form,
-    every_cycle: bool,
-    window: Window,
-) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let writer = Writer::new(&mut bytes, form, &header(config)).unwrap();
-    let sinks = vec![("--wvfi".to_owned(), Box::new(writer) as _)];
-    let mut recorder = Recorder::new(config, sinks, window, Arc::default());
-    let mut gpu = Gpu::new(config, program, memory);
-    let options = RunOptions { every_cycle, max_cycles: Some(1_000_000), ..RunOptions::UNBOUNDED };
-    let mut ended: (How, Cycle) = (How::Complete, 0);
-    for launch in steps {
-        let start = gpu.now();
-        recorder.start(program, launch, start);
-        match gpu.run(launch, &options, Some(&mut recorder), &mut |_| {}) {
-            Ok(report) => ended.1 = start + report.cycles,
-            Err(RunError::Fault(fault)) => {
-                ended = (How::Fault, fault.cycle.unwrap());
-                break;
-            }
-            Err(other) => panic!("{other:?}"),
-        }
+impl<'a> Traced<'a> {
+    /// The binary form of a run that skips what it can.
+    pub fn new(
+        config: &'a Config,
+        program: &'a Program,
+        steps: &'a [Launch],
+        memory: &'a [u8],
+    ) -> Traced<'a> {
+        Traced { config, program, steps, memory, form: Form::Binary, every_cycle: false }
     }
-    recorder.finish(ended.0, ended.1, "").unwrap();
-    bytes
+
+    /// Runs them; gives the bytes of the trace.
+    pub fn bytes(&self) -> Vec<u8> {
+        self.window(Window::ALL)
+    }
+
+    /// The same, of a window.
+    pub fn window(&self, window: Window) -> Vec<u8> {
+        let Traced { config, program, every_cycle, .. } = *self;
+        let mut bytes = Vec::new();
+        let writer = Writer::new(&mut bytes, self.form, &header(config)).unwrap();
+        let sinks = vec![("--wvfi".to_owned(), Box::new(writer) as _)];
+        let mut recorder = Recorder::new(config, sinks, window, Arc::default());
+        let mut gpu = Gpu::new(config, program, self.memory.to_vec());
+        let options = RunOptions { every_cycle, max_cycles: Some(1_000_000), ..RunOptions::UNBOUNDED };
+        let mut ended: (How, Cycle) = (How::Complete, 0);
+        for launch in self.steps {
+            let start = gpu.now();
+            recorder.start(program, launch, start);
+            match gpu.run(launch, &options, Some(&mut recorder), &mut |_| {}) {
+                Ok(report) => ended.1 = start + report.cycles,
+                Err(RunError::Fault(fault)) => {
+                    ended = (How::Fault, fault.cycle.unwrap());
+                    break;
+                }
+                Err(other) => panic!("{other:?}"),
+            }
+        }
+        recorder.finish(ended.0, ended.1, "").unwrap();
+        bytes
+    }
 }
 
 /// A trace in memory: its header, and the records of each launch.
