@@ -43,13 +43,17 @@ fn what_slices_hold_is_what_has_come_and_not_gone() {
             .into_iter()
             .enumerate()
             {
-                let shown = seen.waves.all_at("l2.", &format!(".{name}"), at);
+                let mut shown = seen.waves.all_at("l2.", &format!(".{name}"), at);
+                if name == "replies" {
+                    // Between routers they are counted when they leave the last.
+                    shown += seen.waves.all_at("network.replies.", ".packets", at);
+                }
                 assert_eq!(shown, expected, "{kernel} on {}: {name} in cycle {at}", config.name);
                 held[n] += u64::from(shown > 0);
             }
             assert_eq!(l2.releases, 0, "{kernel}: a release has a reply that none of these counts");
         }
-        assert!(held.iter().all(|&cycles| cycles > 50), "{kernel}: {held:?}");
+        assert!(held.iter().all(|&cycles| cycles > 5), "{kernel}: {held:?}");
         assert!(seen.samples.last().unwrap().cycle > 500);
     }
 }
@@ -148,9 +152,9 @@ fn stores_wait_for_the_port_until_it_has_sent_those_before() {
     assert!(waiting > 100, "{waiting}");
 }
 
-/// Where nobody waits, a packet is on each link of its way for the latency of that link.
+/// Where nobody waits, a request is on each link of its way for the latency of that link.
 #[test]
-fn packets_are_on_links_for_their_latency() {
+fn requests_are_on_links_for_their_latency() {
     let config = ring();
     let (program, launch) = lines("    device_load_u32 r8, r3\n    iadd r8, r8, r8");
     let launch = Launch { grid: [1, 1, 1], workgroup: [8, 1, 1], ..launch };
@@ -159,7 +163,8 @@ fn packets_are_on_links_for_their_latency() {
     let (network, end) = (&last.memory.interconnect, last.cycle);
     assert_eq!(network.link_stall_cycles, 0);
     let latency = u64::from(config.interconnect.link_latency_cycles);
-    assert!(network.hops > 100 && latency > 1);
-    let shown = seen.waves.sum("network.", ".packets", end);
-    assert_eq!(shown, network.hops * latency);
+    assert!(network.hops > 50 && latency > 1, "{} hops", network.hops);
+    // Requests are as long as a link is wide, and come back the way they went. Of replies see above.
+    let shown = seen.waves.sum("network.requests.", ".packets", end);
+    assert_eq!(shown, network.hops / 2 * latency);
 }
