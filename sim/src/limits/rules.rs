@@ -371,7 +371,9 @@ impl Rules<'_> {
             let fetching = account.of(SlotUse::Fetch) * (code.redirect + code.group);
             let device = account.device();
             let others = uses.iter().map(|&u| account.of(u)).sum::<f64>() + fetching - device;
-            let saved = others * hidden + (device * hidden).min(self.gain_of_crowd(more));
+            let issue = Network::of_issue(observed, account);
+            let room = issue.map_or(0.0, |issue| account.passed_on() * issue.saving(&[Less::Crowd(more)]));
+            let saved = (others * hidden).min(room) + (device * hidden).min(self.gain_of_crowd(more));
             self.add("E13", self.largest_wait(), saved, &[], &setting);
         }
         if core.issue.policy == IssuePolicy::TwoLevel {

@@ -88,7 +88,10 @@ fn verdict(facts: &Facts<'_>) -> Markup {
         }
         Outcome::Ended(Verification::Passed { compared }) => (
             "fine",
-            format!("The run ended, and its results are right: {} values agree.", integer(*compared)),
+            match compared {
+                1 => "The run ended, and its result is right.".to_owned(),
+                n => format!("The run ended, and its results are right: {} values agree.", integer(*n)),
+            },
         ),
         Outcome::Ended(Verification::Failed { compared, wrong, .. }) => (
             "wrong",

@@ -364,17 +364,13 @@ fn a_bound_ends_its_files_validly() {
     assert!(serde_json::from_slice::<serde_json::Value>(&scratch.read("e.json")).is_ok());
 }
 
+/// A run that Ctrl-C ends when it has been under way for a while: what it says.
 #[cfg(unix)]
-#[test]
-fn ctrl_c_completes_the_files_and_says_when() {
+fn interrupted(scratch: &Scratch, run: &str) -> String {
     use std::process::{Command, Stdio};
-    let scratch = scratch();
     let child = Command::new(env!("CARGO_BIN_EXE_wave-sim"))
         .current_dir(scratch.path("."))
-        .args(
-            "e.wave --config tiny --to-cycle 1000 --wvfi e.wvfi --kanata e.kanata --perfetto e.json --vcd e.vcd --fst e.fst"
-                .split(' '),
-        )
+        .args(run.split(' '))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -386,6 +382,16 @@ fn ctrl_c_completes_the_files_and_says_when() {
     let said = String::from_utf8_lossy(&ended.stderr).into_owned();
     assert_eq!(ended.status.code(), Some(3), "{said}");
     assert!(said.contains("was interrupted in cycle "), "{said}");
+    said
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_completes_the_files_and_says_when() {
+    let scratch = scratch();
+    let files = "--wvfi e.wvfi --kanata e.kanata --perfetto e.json --vcd e.vcd --fst e.fst --report e.html";
+    interrupted(&scratch, &format!("e.wave --config tiny --to-cycle 1000 {files}"));
+    assert!(String::from_utf8(scratch.read("e.html")).unwrap().contains("was interrupted in cycle "));
     scratch.out("trace convert e.wvfi e.txt");
     let text = String::from_utf8(scratch.read("e.txt")).unwrap();
     assert!(text.lines().last().unwrap().starts_with("end interrupted cycle="), "{text}");
@@ -400,6 +406,39 @@ fn ctrl_c_completes_the_files_and_says_when() {
     for file in ["e.vcd", "e.fst"] {
         assert_eq!(retired(&scratch.path(file)), kept as u64, "{file}");
     }
+}
+
+/// A report around a trigger is looked for in a run of its own: the first. Ctrl-C ends both.
+#[cfg(unix)]
+#[test]
+fn ctrl_c_before_the_trigger_of_a_report_says_when_and_leaves_nothing() {
+    let scratch = scratch();
+    let run = "e.wave --config tiny --trigger pc=0x400 --report e.html --wvfi e.wvfi";
+    let said = interrupted(&scratch, run);
+    let after = |words: &str| {
+        let digits = said.split(words).nth(1).unwrap_or_else(|| panic!("{words}: {said}"));
+        digits.split(|c: char| !c.is_ascii_digit()).next().unwrap().parse::<u64>().unwrap()
+    };
+    let cycle = after("was interrupted in cycle ");
+    assert!(cycle > 100, "{said}");
+    let missed = "warning: `e`: --trigger: pc=0x0400 has not happened, and the run ended in cycle ";
+    assert_eq!(after(missed), cycle, "{said}");
+    for file in ["e.html", "e.wvfi"] {
+        assert!(!scratch.path(file).exists(), "{file}");
+    }
+}
+
+/// A trigger that does not fire in a run that does not end: both are said, and the run decides the exit code.
+#[test]
+fn a_fault_is_told_beside_a_trigger_that_has_not_fired() {
+    let scratch = scratch();
+    for files in ["--wvfi f.wvfi", "--report f.html"] {
+        let ran = scratch.run(&format!("f.wave --config tiny --trigger pc=0x400 {files}"));
+        assert_eq!(ran.code, 3, "{}", ran.err);
+        assert!(ran.err.contains("error: kernel `f`: an access of 4 bytes"), "{}", ran.err);
+        assert!(ran.err.contains("warning: `f`: --trigger: pc=0x0400 has not happened"), "{}", ran.err);
+    }
+    assert!(!scratch.path("f.wvfi").exists() && !scratch.path("f.html").exists());
 }
 
 /// A disk without room says so at the end, whoever writes, and the run is not blamed.
