@@ -26,8 +26,10 @@ use profile::Line;
 use rules::{Change, Cost, changes, costs};
 use std::collections::BTreeMap;
 
-/// Causes that are named.
+/// Causes that are named at most.
 const NAMED: usize = 3;
+/// Causes that cost a smaller part of the run are not named.
+const WORTH_A_NAME: f64 = 0.01;
 /// Instructions that are named of a cause.
 const PLACES: usize = 3;
 /// Instructions with a smaller part of a cause are not named.
@@ -81,7 +83,8 @@ impl Limits {
         possible.retain(|change| observed.config.with(&change.settings).is_ok());
         let costs = costs(observed, &account);
         let mut limiters: Vec<Limiter> = Vec::new();
-        for &Cost { cause, cycles } in costs.iter().take(NAMED) {
+        let least = WORTH_A_NAME * observed.report.cycles as f64;
+        for &Cost { cause, cycles } in costs.iter().take(NAMED).filter(|cost| cost.cycles >= least) {
             let named = |change: &&Change| {
                 let others = limiters.iter().filter_map(|limiter| limiter.change.as_ref());
                 others.map(|other| &other.settings).any(|settings| *settings == change.settings)
@@ -145,6 +148,10 @@ fn kept(config: &Config, cause: Cause, line: &Line) -> f64 {
         Cause::WritePorts => slots(SlotUse::Unit) * line.port_share(),
         Cause::Local if class == ExecClass::LocalMemory => slots(SlotUse::Lsu),
         Cause::LoadStore if class == ExecClass::DeviceMemory => slots(SlotUse::Lsu),
+        // A full load/store unit is the end of the queue before one of these.
+        Cause::Interconnect | Cause::L2 | Cause::Dram if class == ExecClass::DeviceMemory => {
+            slots(SlotUse::Fence) + slots(SlotUse::Lsu)
+        }
         Cause::L1 | Cause::Interconnect | Cause::L2 | Cause::Dram => slots(SlotUse::Fence),
         Cause::Squashed | Cause::Operands | Cause::Branch | Cause::Fetch | Cause::Barrier => {
             slots(cause.slot_use())

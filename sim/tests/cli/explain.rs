@@ -25,8 +25,52 @@ const UNIT: &str = "    fexp2 r8, r0\n    fexp2 r9, r0\n    fexp2 r10, r0\n    f
 const BANKS: &str = "    local_load_u32 r8, r3\n    local_load_u32 r9, r3\n    local_load_u32 r10, r3\n    \
                      local_load_u32 r11, r3";
 
+/// Waves that only stream through device memory, with an access of local memory now and then.
+const STREAM: &str = "\
+.kernel k
+.registers 24
+.local_memory 4096
+.workgroup_size 256, 1, 1
+    mov_sr  r0, sr_thread_id_x
+    mov_imm r2, 2
+    shl     r6, r0, r2
+    mov_sr  r1, sr_workgroup_id_x
+    mov_imm r2, 10
+    shl     r1, r1, r2
+    iadd    r0, r6, r1
+    mov_imm r3, 65536
+    mov_imm r4, 4
+    mov_imm r5, 1
+    mov_imm r7, 0
+    loop
+    device_load_u32 r8, r0
+    iadd r0, r0, r3
+    device_load_u32 r9, r0
+    iadd r0, r0, r3
+    device_load_u32 r10, r0
+    iadd r0, r0, r3
+    device_load_u32 r11, r0
+    iadd r0, r0, r3
+    local_load_u32 r12, r6
+    iadd r13, r12, r5
+    isub r4, r4, r5
+    ucmp_eq p0, r4, r7
+    break p0
+    endloop
+    halt
+.end
+";
+
 fn scratch() -> Scratch {
     Scratch::with(&[
+        ("stream.wave", STREAM),
+        (
+            "column.wave",
+            &STREAM
+                .replace(".local_memory 4096", ".local_memory 32768")
+                .replace("mov_imm r2, 2\n", "mov_imm r2, 7\n")
+                .replace("mov_imm r2, 10\n", "mov_imm r2, 2\n"),
+        ),
         ("chain.wave", &looped(CHAIN)),
         ("unit.wave", &looped(UNIT)),
         (
@@ -72,6 +116,44 @@ fn a_limit_that_was_built_in_is_found_and_its_change_saves_what_is_said() {
         assert!(saved > 0.1 * before as f64, "{kernel}: {saved} of {before}");
         assert!(predicted / saved < 2.0 && saved / predicted < 2.0, "{kernel}: {predicted} and {saved}");
     }
+}
+
+/// Nearly all of the time waves stand before the load/store unit, as it is the end of the queue before memory; local
+/// accesses stand there too.
+#[test]
+fn a_stream_is_limited_by_memory_and_not_by_the_unit_before_it() {
+    let scratch = scratch();
+    let document = explained(&scratch, "explain stream.wave --grid 64");
+    let explanation = &document["explanations"][0];
+    let cycles = explanation["cycles"].as_f64().unwrap();
+    let limiters = explanation["limiters"].as_array().unwrap();
+    assert_eq!(limiters[0]["name"], "DRAM", "{document:#}");
+    assert!(limiters[0]["cycles"].as_f64().unwrap() > 0.8 * cycles, "{document:#}");
+    let change = &limiters[0]["change"];
+    assert_eq!(change["set"][0], "dram.channels=8");
+    let saved = change["measured_cycles"].as_f64().unwrap();
+    let predicted = change["predicted_cycles"].as_f64().unwrap();
+    assert!(saved > 0.4 * cycles && (predicted / saved - 1.0).abs() < 0.3, "{predicted} and {saved}");
+    for other in &limiters[1..] {
+        assert!(other["cycles"].as_f64().unwrap() < 0.05 * cycles, "{document:#}");
+    }
+    assert_eq!(explanation["stands_out"].as_array().unwrap().len(), 0);
+}
+
+/// Lanes that access a column: which instruction it is, what it takes and how little of it is used.
+#[test]
+fn scattered_accesses_are_named() {
+    let scratch = scratch();
+    let text = scratch.out("explain column.wave --grid 16 --no-check");
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        "What stands out: Device memory instructions touch 32.0 times as many lines as they would",
+        "- device_load_u32 r8, r0 (line 17): 32.0 lines each of 512 times, where 1.00 would do; 4.00 bytes of each line of 128 are used",
+        "% of it, 32.0 lines each where 1.00 would do",
+    ] {
+        assert!(words.contains(part), "{part}: {text}");
+    }
+    assert!(!scratch.out("explain stream.wave --grid 1 --no-check").contains("stands out"));
 }
 
 /// Formulas that are a part of the cost, by the numbers of gpu.ron. These kernels have no barrier, which would hand savings
