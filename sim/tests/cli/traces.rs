@@ -186,10 +186,15 @@ fn what_is_wrong_with_a_trace_is_one_error() {
 #[test]
 fn a_fault_ends_its_trace_with_what_was_in_flight() {
     let scratch = scratch();
-    let ran = scratch.run("f.wave --config tiny --wvfi f.txt");
+    let ran = scratch.run("f.wave --config tiny --wvfi f.txt --kanata f.kanata");
     assert_eq!(ran.code, 3);
     let text = String::from_utf8(scratch.read("f.txt")).unwrap();
     let open: Vec<&str> = records(&text).into_iter().filter(|line| line.contains(" open ")).collect();
+    // In Konata it is flushed and not retired.
+    let kanata = String::from_utf8(scratch.read("f.kanata")).unwrap();
+    let ended =
+        |how: &str| kanata.lines().filter(|line| line.starts_with("R\t") && line.ends_with(how)).count();
+    assert_eq!((ended("\t1"), ended("\t0")), (open.len(), records(&text).len() - open.len()));
     assert!(open[0].contains("device_load_u32 r4, r2") && open[0].contains("r4= "), "{text}");
     let end = text.lines().last().unwrap();
     assert!(end.starts_with("end fault cycle=") && end.contains("message=\""), "{end}");

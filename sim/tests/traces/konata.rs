@@ -1,7 +1,7 @@
 //! Logs for Konata, read by the rules of their format.
 
 use super::viewers::seen;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use wave_sim::isa::Inst;
 use wave_sim::trace::Record;
 use wave_sim::trace::record::{DestinationKind, StageField};
@@ -105,7 +105,16 @@ fn sources(record: &Record, all: &[Record]) -> Vec<u64> {
 
 #[test]
 fn a_kanata_log_reads_back_to_the_stages_and_stalls_of_the_records() {
-    let seen = seen("reduction");
+    let mut reused = false;
+    for kernel in ["reduction", "vector_add"] {
+        reused |= reads_back(kernel);
+    }
+    assert!(reused, "a wave follows another in a slot: what that one wrote is not what this one reads");
+}
+
+/// The same of one kernel; true if slots have several waves, one after the other.
+fn reads_back(kernel: &str) -> bool {
+    let seen = seen(kernel);
     let rows = kanata(&std::fs::read_to_string(seen.folder.path().join("k")).unwrap());
     assert_eq!(rows.len(), seen.records.len());
     let by_hover: HashMap<String, (u64, &Row)> =
@@ -154,4 +163,7 @@ fn a_kanata_log_reads_back_to_the_stages_and_stalls_of_the_records() {
         }
     }
     assert!(arrows * 2 > seen.records.len(), "{arrows} arrows");
+    let places = |of: &dyn Fn(&Record) -> [u32; 6]| seen.records.iter().map(of).collect::<HashSet<_>>().len();
+    let waves = places(&|r| [r.core, r.slot, r.wave, r.workgroup[0], r.workgroup[1], r.workgroup[2]]);
+    waves > places(&|r| [r.core, r.slot, 0, 0, 0, 0])
 }
