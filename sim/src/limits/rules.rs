@@ -55,7 +55,7 @@ pub fn costs(observed: &Observed<'_>, account: &Account) -> Vec<Cost> {
     let queues = l.ports + l.l2_queue + l.dram_queue;
     // A full load/store unit is the end of the queue before what is busiest behind it.
     let own = match Network::of(observed, account) {
-        Some(network) if queues > 0.0 => full.min(account.passed_on() * network.room()),
+        Some(network) if queues > 0.0 => full.min(account.passed_on() * network.saving(&[Less::Crowd(2.0)])),
         _ => full,
     };
     let behind = |queue: f64| if queues > 0.0 { (full - own) * queue / queues } else { 0.0 };
