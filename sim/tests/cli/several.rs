@@ -86,6 +86,8 @@ fn files_of_several_kernels_are_those_of_each_alone() {
     // Of one kernel the placeholder stands for its name too.
     scratch.out("right.ron --config tiny --wvfi one-{kernel}.wvfi");
     assert!(scratch.path("one-right.wvfi").is_file());
+    scratch.out("right.ron --config tiny --wvfi {kernel}-{kernel}.wvfi");
+    assert!(scratch.path("right-right.wvfi").is_file());
 }
 
 #[test]
@@ -142,6 +144,7 @@ fn a_kernel_that_the_window_leaves_out_has_no_file() {
     assert_eq!(ran.code, 3, "{}", ran.err);
     assert!(ran.err.contains("warning: `right`: --trigger: fault has not happened"), "{}", ran.err);
     assert!(scratch.path("outside.txt").is_file() && !scratch.path("right.txt").exists());
+    assert!(!ran.err.contains("no file was written"), "{}", ran.err);
     let none = scratch.run("saxpy right.ron --size small --config tiny --trigger fault --wvfi {kernel}.txt");
     assert_eq!(none.code, 2, "{}", none.err);
     assert!(none.out.contains("verified") && none.err.contains("error: no file was written"), "{}", none.err);

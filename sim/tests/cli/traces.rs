@@ -413,6 +413,15 @@ fn ctrl_c_completes_the_files_and_says_when() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_the_kernels_that_would_follow_too() {
+    let scratch = scratch();
+    let said = interrupted(&scratch, "e.wave k.wave --config tiny --to-cycle 1000 --wvfi {kernel}.wvfi");
+    assert!(said.contains("warning: 1 kernel did not run any more"), "{said}");
+    assert!(scratch.path("e.wvfi").is_file() && !scratch.path("k.wvfi").exists());
+}
+
 /// A report around a trigger is looked for in a run of its own: the first. Ctrl-C ends both.
 #[cfg(unix)]
 #[test]

@@ -66,6 +66,16 @@ fn parts_of_a_run_add_up_to_all_of_it() {
                 assert_eq!(table.sum(name), values[&format!("issue.{name}")], "{of}: {name}");
                 slots += table.sum(name);
             }
+            // So is what each slice and channel did.
+            let drawn = part.page.table("section#machine .data table");
+            let sum = |part: &str| -> u64 {
+                let rows = drawn.rows.iter().filter(|row| row[0].starts_with(part));
+                rows.map(|row| row[1].split(' ').next().unwrap().replace(',', "").parse::<u64>().unwrap())
+                    .sum()
+            };
+            let counted = |names: &[&str]| names.iter().map(|name| values[*name]).sum::<u64>();
+            assert_eq!(sum("L2 slice"), counted(&["l2.reads", "l2.writes", "l2.atomics"]), "{of}");
+            assert_eq!(sum("memory channel"), counted(&["dram.read_bytes", "dram.written_bytes"]), "{of}");
             links += values.get("interconnect.link_busy_cycles").copied().unwrap_or(0) as f64;
             // Beside each figure stands that of the whole run.
             let table = part.page.table("table.statistics");
@@ -138,9 +148,87 @@ fn a_trigger_makes_a_report_of_the_cycles_around_it() {
     {
         assert_eq!(around.page.table(table).rows, named.page.table(table).rows, "{table}");
     }
+    // A window that the user names beside it goes first.
+    let within = report(&format!(
+        "{run} --trigger stall>200 --trigger-before 150 --trigger-after 99 --from-cycle {} --to-cycle {}",
+        fired - 60,
+        fired + 40
+    ));
+    let slots = within.page.table("figure#issue-slots table");
+    assert_eq!((slots.numbers("from")[0], *slots.numbers("to").last().unwrap()), (fired - 60, fired + 40));
+    // What happens before it fires nothing.
+    let scratch = Scratch::new();
+    let later =
+        format!("{run} --trigger stall>200 --from-cycle {} --trigger-before 0 --trigger-after 9", fired + 1);
+    scratch.out(&format!("{later} --wvfi t.txt"));
+    let trace = String::from_utf8(scratch.read("t.txt")).unwrap();
+    let record = trace.lines().find(|line| line.starts_with('@')).unwrap();
+    let second: u64 = record[1..].split(' ').next().unwrap().parse().unwrap();
+    let says = format!("around cycle {}, in which", thousands(second));
+    let head = text(report_in(scratch, &later).page.one("header"));
+    assert!(second > fired && head.contains(&says), "{head}");
     let head = text(around.page.one("header"));
     let says = format!("around cycle {}, in which stall>200 happened for the first time", thousands(fired));
     assert!(head.contains(&says), "{head}");
+}
+
+const ADD: &str = "\
+.kernel add
+.registers 8
+.workgroup_size 16, 1, 1
+    mov_sr  r3, sr_thread_id_x
+    mov_imm r4, 2
+    shl     r3, r3, r4
+    iadd    r4, r0, r3
+    device_load_u32 r5, r4
+    iadd    r5, r5, r2
+    iadd    r4, r1, r3
+    device_store_u32 r4, r5
+.end
+";
+
+const LAUNCHES: &str = "(source: \"add.wave\",
+  buffers: (x: (type: u32, length: 16), y: (type: u32, length: 16)),
+  steps: [run(grid: 3, arguments: [\"x\", \"y\", 5]), run(grid: 5, arguments: [\"x\", \"y\", 5]),
+    run(grid: 4, arguments: [\"x\", \"y\", 5])],
+)";
+
+/// What is said of a launch is of one in the window, and cycles between launches belong to none.
+#[test]
+fn a_window_is_about_the_launches_in_it() {
+    let scratch = || Scratch::with(&[("add.wave", ADD), ("three.ron", LAUNCHES)]);
+    let of = |window: &str| report_in(scratch(), &format!("three.ron --config tiny {window}"));
+    let whole = of("");
+    let launches = whole.page.table("table.launches");
+    let cycles = launches.numbers("cycles");
+    assert_eq!(cycles.len(), 3);
+    let traced = scratch();
+    traced.out("three.ron --config tiny --wvfi t.txt");
+    let trace = String::from_utf8(traced.read("t.txt")).unwrap();
+    let starts: Vec<u64> = trace
+        .lines()
+        .filter(|line| line.starts_with("launch "))
+        .map(|line| line.split(" start=").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap())
+        .collect();
+    assert!(starts.len() == 3 && starts[1] > cycles[0] + 1, "{starts:?}");
+    let grid = |n: u32| format!("The whole grid of {n} workgroups is resident at once");
+    for (window, grids, launches) in [
+        (format!("--to-cycle {}", cycles[0] - 20), 3, 0..1),
+        (format!("--from-cycle {} --to-cycle {}", starts[1] + 1, starts[1] + cycles[1] - 20), 5, 1..2),
+        (format!("--from-cycle {}", starts[2]), 4, 2..3),
+        // The cores take notice of the end some cycles later.
+        (format!("--from-cycle {} --to-cycle {}", cycles[0], starts[2]), 5, 1..2),
+        (format!("--from-cycle {} --to-cycle {}", cycles[0] + 1, starts[2]), 5, 1..2),
+    ] {
+        let part = of(&window);
+        let says = text(part.page.one("section#limits"));
+        assert!(says.contains(&grid(grids)), "{window}: {says}");
+        assert!(!says.contains(" launches, one after the other"), "{window}: {says}");
+        let whole: u64 = cycles[launches].iter().sum();
+        assert!(statistics(&part)["kernel.cycles"] <= whole, "{window}");
+    }
+    let second = of(&format!("--from-cycle {} --to-cycle {}", cycles[0] + 1, starts[2]));
+    assert_eq!(statistics(&second)["kernel.cycles"], cycles[1]);
 }
 
 #[test]
