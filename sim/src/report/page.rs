@@ -89,7 +89,7 @@ fn verdict(facts: &Facts<'_>) -> Markup {
         Outcome::Ended(Verification::Passed { compared }) => (
             "fine",
             match compared {
-                1 => "The run ended, and its result is right.".to_owned(),
+                1 => "The run ended, and its results are right: 1 value agrees.".to_owned(),
                 n => format!("The run ended, and its results are right: {} values agree.", integer(*n)),
             },
         ),

@@ -172,10 +172,12 @@ fn a_trigger_makes_a_report_of_the_cycles_around_it() {
     assert!(head.contains(&says), "{head}");
 }
 
+/// A kernel for workgroups of so many threads.
+fn add(threads: u32) -> String {
+    format!(".kernel add{threads}\n.registers 8\n.workgroup_size {threads}, 1, 1\n{ADD}")
+}
+
 const ADD: &str = "\
-.kernel add
-.registers 8
-.workgroup_size 16, 1, 1
     mov_sr  r3, sr_thread_id_x
     mov_imm r4, 2
     shl     r3, r3, r4
@@ -188,15 +190,19 @@ const ADD: &str = "\
 ";
 
 const LAUNCHES: &str = "(source: \"add.wave\",
-  buffers: (x: (type: u32, length: 16), y: (type: u32, length: 16)),
-  steps: [run(grid: 3, arguments: [\"x\", \"y\", 5]), run(grid: 5, arguments: [\"x\", \"y\", 5]),
-    run(grid: 4, arguments: [\"x\", \"y\", 5])],
+  buffers: (x: (type: u32, length: 32), y: (type: u32, length: 32)),
+  steps: [
+    run(kernel: \"add16\", grid: 3, arguments: [\"x\", \"y\", 5]),
+    run(kernel: \"add32\", grid: 3, arguments: [\"x\", \"y\", 5]),
+    run(kernel: \"add24\", grid: 3, arguments: [\"x\", \"y\", 5]),
+  ],
 )";
 
 /// What is said of a launch is of one in the window, and cycles between launches belong to none.
 #[test]
 fn a_window_is_about_the_launches_in_it() {
-    let scratch = || Scratch::with(&[("add.wave", ADD), ("three.ron", LAUNCHES)]);
+    let kernels = [16, 32, 24].map(add).concat();
+    let scratch = || Scratch::with(&[("add.wave", &kernels), ("three.ron", LAUNCHES)]);
     let of = |window: &str| report_in(scratch(), &format!("three.ron --config tiny {window}"));
     let whole = of("");
     let launches = whole.page.table("table.launches");
@@ -211,19 +217,17 @@ fn a_window_is_about_the_launches_in_it() {
         .map(|line| line.split(" start=").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap())
         .collect();
     assert!(starts.len() == 3 && starts[1] > cycles[0] + 1, "{starts:?}");
-    let grid = |n: u32| format!("The whole grid of {n} workgroups is resident at once");
-    for (window, grids, launches) in [
-        (format!("--to-cycle {}", cycles[0] - 20), 3, 0..1),
-        (format!("--from-cycle {} --to-cycle {}", starts[1] + 1, starts[1] + cycles[1] - 20), 5, 1..2),
-        (format!("--from-cycle {}", starts[2]), 4, 2..3),
+    for (window, threads, launches) in [
+        (format!("--to-cycle {}", cycles[0] - 20), 16, 0..1),
+        (format!("--from-cycle {} --to-cycle {}", starts[1] + 1, starts[1] + cycles[1] - 20), 32, 1..2),
+        (format!("--from-cycle {}", starts[2]), 24, 2..3),
         // The cores take notice of the end some cycles later.
-        (format!("--from-cycle {} --to-cycle {}", cycles[0], starts[2]), 5, 1..2),
-        (format!("--from-cycle {} --to-cycle {}", cycles[0] + 1, starts[2]), 5, 1..2),
+        (format!("--from-cycle {} --to-cycle {}", cycles[0], starts[2]), 32, 1..2),
+        (format!("--from-cycle {} --to-cycle {}", cycles[0] + 1, starts[2]), 32, 1..2),
     ] {
         let part = of(&window);
-        let says = text(part.page.one("section#limits"));
-        assert!(says.contains(&grid(grids)), "{window}: {says}");
-        assert!(!says.contains(" launches, one after the other"), "{window}: {says}");
+        let says = text(part.page.one("section#occupancy"));
+        assert!(says.contains(&format!("A workgroup of {threads} threads")), "{window}: {says}");
         let whole: u64 = cycles[launches].iter().sum();
         assert!(statistics(&part)["kernel.cycles"] <= whole, "{window}");
     }
