@@ -45,7 +45,7 @@ pub struct RunOptions {
     /// Random delays in the L2, for tests of what depends on timing.
     pub jitter: Option<Jitter>,
     /// Threads that run cores at the same time, at least one; those that a kernel has no use for are not used. The
-    /// result does not depend on it. An observed run takes one.
+    /// result does not depend on it. An observed run takes one, but for observers of [single cores](Observer::of_core).
     pub threads: usize,
 }
 
