@@ -173,7 +173,7 @@ fn a_trigger_makes_a_report_of_the_cycles_around_it() {
 }
 
 /// A kernel for workgroups of so many threads.
-fn add(threads: u32) -> String {
+fn adds(threads: u32) -> String {
     format!(".kernel add{threads}\n.registers 8\n.workgroup_size {threads}, 1, 1\n{ADD}")
 }
 
@@ -201,7 +201,7 @@ const LAUNCHES: &str = "(source: \"add.wave\",
 /// What is said of a launch is of one in the window, and cycles between launches belong to none.
 #[test]
 fn a_window_is_about_the_launches_in_it() {
-    let kernels = [16, 32, 24].map(add).concat();
+    let kernels = [16, 32, 24].map(adds).concat();
     let scratch = || Scratch::with(&[("add.wave", &kernels), ("three.ron", LAUNCHES)]);
     let of = |window: &str| report_in(scratch(), &format!("three.ron --config tiny {window}"));
     let whole = of("");
