@@ -153,7 +153,8 @@ fn reads_back(kernel: &str) -> bool {
         let executes = record.stage(StageField::Execute) != 0;
         let mut expected = if executes { sources(record, &seen.records) } else { Vec::new() };
         let mut needs: Vec<u64> = row.needs.iter().map(|producer| sequence(&rows[producer].hover)).collect();
-        (expected.sort_unstable(), needs.sort_unstable());
+        expected.sort_unstable();
+        needs.sort_unstable();
         assert_eq!(needs, expected, "{}", row.label);
         for producer in &row.needs {
             // What is needed was written when the instruction issued.
