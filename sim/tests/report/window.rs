@@ -34,6 +34,18 @@ fn add<K: Ord + Clone>(sum: &mut BTreeMap<K, Vec<u64>>, part: &BTreeMap<K, Vec<u
     }
 }
 
+/// What each slice and channel did adds up to the statistics of the window.
+fn parts_did_what_the_statistics_say(part: &Reported) {
+    let (drawn, values) = (part.page.table("section#machine .data table"), statistics(part));
+    let sum = |part: &str| -> u64 {
+        let rows = drawn.rows.iter().filter(|row| row[0].starts_with(part));
+        rows.map(|row| row[1].split(' ').next().unwrap().replace(',', "").parse::<u64>().unwrap()).sum()
+    };
+    let counted = |names: &[&str]| names.iter().map(|name| values[*name]).sum::<u64>();
+    assert_eq!(sum("L2 slice"), counted(&["l2.reads", "l2.writes", "l2.atomics"]));
+    assert_eq!(sum("memory channel"), counted(&["dram.read_bytes", "dram.written_bytes"]));
+}
+
 /// Parts of a run that follow one another add up to the whole: every statistic, every counter of every instruction, what
 /// each core, slice, channel and link did, and the windows of the charts.
 #[test]
@@ -66,16 +78,7 @@ fn parts_of_a_run_add_up_to_all_of_it() {
                 assert_eq!(table.sum(name), values[&format!("issue.{name}")], "{of}: {name}");
                 slots += table.sum(name);
             }
-            // So is what each slice and channel did.
-            let drawn = part.page.table("section#machine .data table");
-            let sum = |part: &str| -> u64 {
-                let rows = drawn.rows.iter().filter(|row| row[0].starts_with(part));
-                rows.map(|row| row[1].split(' ').next().unwrap().replace(',', "").parse::<u64>().unwrap())
-                    .sum()
-            };
-            let counted = |names: &[&str]| names.iter().map(|name| values[*name]).sum::<u64>();
-            assert_eq!(sum("L2 slice"), counted(&["l2.reads", "l2.writes", "l2.atomics"]), "{of}");
-            assert_eq!(sum("memory channel"), counted(&["dram.read_bytes", "dram.written_bytes"]), "{of}");
+            parts_did_what_the_statistics_say(&part);
             links += values.get("interconnect.link_busy_cycles").copied().unwrap_or(0) as f64;
             // Beside each figure stands that of the whole run.
             let table = part.page.table("table.statistics");
@@ -228,11 +231,15 @@ fn a_window_is_about_the_launches_in_it() {
         let part = of(&window);
         let says = text(part.page.one("section#occupancy"));
         assert!(says.contains(&format!("A workgroup of {threads} threads")), "{window}: {says}");
+        parts_did_what_the_statistics_say(&part);
         let whole: u64 = cycles[launches].iter().sum();
         assert!(statistics(&part)["kernel.cycles"] <= whole, "{window}");
     }
-    let second = of(&format!("--from-cycle {} --to-cycle {}", cycles[0] + 1, starts[2]));
-    assert_eq!(statistics(&second)["kernel.cycles"], cycles[1]);
+    for from in [cycles[0], cycles[0] + 1] {
+        let second = of(&format!("--from-cycle {from} --to-cycle {}", starts[2]));
+        assert_eq!(second.page.table("figure#issue-slots table").numbers("from")[0], starts[1], "{from}");
+        assert_eq!(statistics(&second)["kernel.cycles"], cycles[1], "{from}");
+    }
 }
 
 #[test]
