@@ -10,6 +10,9 @@ use wave_sim::rtl::Model;
 /// Names the directory of a group of mutants.
 pub const VARIABLE: &str = "WAVE_SIM_MUTANTS";
 
+/// Number of the one round of programs to run, if not all.
+pub const ROUND: &str = "WAVE_SIM_ROUND";
+
 /// What became of a mutant.
 pub enum Verdict {
     /// How it was found (`architectural`, `cycle`, `time-out`, `crash`), and by what.
@@ -59,18 +62,19 @@ impl Mutants {
     }
 
     /// Judges the mutants in `rounds`, as many at a time as there are processors, and adds to `results.tsv` what became of
-    /// each: in a round those that survived the one before. A round begins with number 0, no mutant, which has to survive.
-    /// What is in the file already stays, so that a campaign that was broken off goes on where it was. The order of the
-    /// mutants has nothing to do with what they are: those judged so far are a fair sample.
+    /// each: in a round those that nothing has found yet. A round begins with number 0, no mutant, which has to survive.
+    /// What is in the file already stays, so that a campaign that was broken off goes on where it was, and another process
+    /// may be at another round; [`ROUND`] limits this one to its own. The order of the mutants has nothing to do with what
+    /// they are: those judged so far are a fair sample.
     pub fn run(&self, rounds: usize, judge: impl Fn(u32, usize) -> Verdict + Sync) {
         let path = self.directory.join("results.tsv");
-        for round in 1..=rounds {
-            let old = fs::read_to_string(&path).unwrap_or_default();
+        let only: Option<usize> = std::env::var(ROUND).ok().map(|text| text.parse().expect("a round's number"));
+        for round in (1..=rounds).filter(|&round| only.is_none_or(|only| only == round)) {
             let done = |number: u32| {
-                let rows = old.lines().map(|row| row.split('\t').collect::<Vec<_>>());
-                let mut of_it = rows.filter(|row| row.first() == Some(&number.to_string().as_str()));
-                of_it.any(|row| {
-                    row[1] != "survived" || row[2].parse().is_ok_and(|survived: usize| survived >= round)
+                let text = fs::read_to_string(&path).unwrap_or_default();
+                let mut rows = text.lines().map(|row| row.split('\t').collect::<Vec<_>>());
+                rows.any(|row| {
+                    row[0] == number.to_string() && (row[1] != "survived" || row[2] == round.to_string())
                 })
             };
             let mut left: Vec<u32> = self.numbers.iter().copied().filter(|&n| !done(n)).collect();
@@ -87,6 +91,10 @@ impl Mutants {
             let next = AtomicUsize::new(0);
             let work = || {
                 while let Some(&number) = left.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    // Another process may have found it meanwhile.
+                    if done(number) {
+                        continue;
+                    }
                     let row = match judge(number, round) {
                         Verdict::Killed(how, by) => format!("{number}\t{how}\t{by}\n"),
                         Verdict::Survived => format!("{number}\tsurvived\t{round}\n"),

@@ -6,7 +6,7 @@
 use crate::bench::{SMALL_WAVES, executable, root};
 use crate::campaign::{Mutants, Verdict};
 use crate::rules;
-use crate::suite::suite;
+use crate::suite::{broad_suite, suite};
 use wave_sim::rtl::{self, Disagreement, Mode, Variant};
 
 /// Number of each bug in the sources, and what it does.
@@ -138,8 +138,8 @@ const CAMPAIGN: (u64, u64) = (4, 30);
 /// Random programs of middle length that come before all others: most mutants show in one of them, and soon.
 const BEFORE_OTHERS: usize = 4;
 
-/// Part of the programs that a mutant has met after the second round; the first one has those before all others, the third
-/// one the longest.
+/// Part of the programs of the first three rounds that a mutant has met after the second one; the first round has those
+/// before all others, the third one the longest, and the fourth one the kernels that reach much of the core.
 const SECOND_ROUND: f64 = 0.6;
 
 #[test]
@@ -156,14 +156,15 @@ fn campaign() {
         let before = (middle..middle + BEFORE_OTHERS).contains(&i);
         cases.insert(if before { 0 } else { cases.len() }, program);
     }
-    let met = [BEFORE_OTHERS, (cases.len() as f64 * SECOND_ROUND) as usize, cases.len()];
-    println!("{} programs, in rounds {met:?}", cases.len());
+    let longest = cases.split_off((cases.len() as f64 * SECOND_ROUND) as usize);
+    let others = cases.split_off(BEFORE_OTHERS);
+    let rounds = [cases, others, longest, broad_suite(&original)];
+    println!("programs of the rounds: {:?}", rounds.each_ref().map(Vec::len));
     let model = mutants.model(rtl::wave_core(&rtl::directory(), &variant).expect("the sources"));
     let core = rtl::build(&model, &root().join("target/rtl")).unwrap_or_else(|error| panic!("{error}"));
-    mutants.run(met.len(), |number, round| {
+    mutants.run(rounds.len(), |number, round| {
         let argument = format!("+mutant={number}");
-        let before = if round == 1 { 0 } else { met[round - 2] };
-        for (name, case) in &cases[before..met[round - 1]] {
+        for (name, case) in &rounds[round - 1] {
             let run = |mode| case.run_with(&core, mode, &[&argument]);
             if run(Mode::Cycle).is_ok() {
                 continue;

@@ -1,11 +1,13 @@
 //! Kernels written for what they stress.
 
 mod arithmetic;
+mod breadth;
 mod control;
 mod memory;
 
 use crate::bench::Case;
 pub use arithmetic::every_register;
+pub use breadth::cases as broad;
 pub use control::{FAULTS, calls_across_the_instruction_cache};
 
 /// A kernel around some lines.
