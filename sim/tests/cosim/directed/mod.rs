@@ -3,6 +3,7 @@
 mod arithmetic;
 mod breadth;
 mod control;
+mod illegal;
 mod memory;
 
 use crate::bench::Case;
