@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Write as _;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,7 +26,8 @@ pub struct Mutants {
     directory: PathBuf,
     /// Modules that are netlists.
     modules: Vec<String>,
-    numbers: Vec<u32>,
+    /// Number and module of each.
+    numbers: Vec<(u32, String)>,
 }
 
 impl Mutants {
@@ -40,7 +42,11 @@ impl Mutants {
         };
         let modules = read("modules.txt").lines().map(str::to_owned).collect();
         let rows = read("mutants.tsv");
-        let numbers = rows.lines().skip(1).filter_map(|row| row.split('\t').next()?.parse().ok()).collect();
+        let numbers = rows.lines().skip(1).filter_map(|row| {
+            let mut columns = row.split('\t');
+            Some((columns.next()?.parse().ok()?, columns.next()?.to_owned()))
+        });
+        let numbers = numbers.collect();
         Mutants { directory, modules, numbers }
     }
 
@@ -65,11 +71,17 @@ impl Mutants {
     /// each: in a round those that nothing has found yet. A round begins with number 0, no mutant, which has to survive.
     /// What is in the file already stays, so that a campaign that was broken off goes on where it was, and another process
     /// may be at another round; [`ROUND`] limits this one to its own. The order of the mutants has nothing to do with what
-    /// they are: those judged so far are a fair sample.
-    pub fn run(&self, rounds: usize, judge: impl Fn(u32, usize) -> Verdict + Sync) {
+    /// they are: those judged so far are a fair sample. A round is for the modules that `meets` says.
+    pub fn run(
+        &self,
+        rounds: Range<usize>,
+        meets: impl Fn(&str, usize) -> bool,
+        judge: impl Fn(u32, usize) -> Verdict + Sync,
+    ) {
         let path = self.directory.join("results.tsv");
-        let only: Option<usize> = std::env::var(ROUND).ok().map(|text| text.parse().expect("a round's number"));
-        for round in (1..=rounds).filter(|&round| only.is_none_or(|only| only == round)) {
+        let only: Option<usize> =
+            std::env::var(ROUND).ok().map(|text| text.parse().expect("a round's number"));
+        for round in rounds.filter(|&round| only.is_none_or(|only| only == round)) {
             let done = |number: u32| {
                 let text = fs::read_to_string(&path).unwrap_or_default();
                 let mut rows = text.lines().map(|row| row.split('\t').collect::<Vec<_>>());
@@ -77,7 +89,8 @@ impl Mutants {
                     row[0] == number.to_string() && (row[1] != "survived" || row[2] == round.to_string())
                 })
             };
-            let mut left: Vec<u32> = self.numbers.iter().copied().filter(|&n| !done(n)).collect();
+            let concerned = self.numbers.iter().filter(|(_, module)| meets(module, round));
+            let mut left: Vec<u32> = concerned.map(|&(number, _)| number).filter(|&n| !done(n)).collect();
             if left.is_empty() {
                 continue;
             }

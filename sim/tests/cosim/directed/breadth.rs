@@ -40,12 +40,21 @@ pub fn cases() -> Vec<(String, Case)> {
     let mut all = Vec::new();
     let mut add = |name: &str, case: Case| all.push((name.to_owned(), case));
     let one = |lines: &str, threads| Case::of(&text(32, 2048, lines), threads);
-    add("atomics on each bit of local memory", one(&atomics("local_atomic_", "local_store_u32", "", 0), 8));
-    add("atomics on each bit of a line at hand", one(&atomics("atomic_", "device_store_u32", ", .workgroup", 0), 8));
-    add("atomics on each bit of a line that comes", one(&atomics("atomic_", "device_store_u32", ", .workgroup", 1), 8));
-    add("atomics on each bit of the L2", one(&atomics("atomic_", "device_store_u32", ", .device", 1), 8));
+    add(
+        "atomics on each bit of local memory",
+        one(&atomics("local_atomic_", "local_store_u32", "", 0, 32), 8),
+    );
+    add(
+        "atomics on each bit of a line at hand",
+        one(&atomics("atomic_", "device_store_u32", ", .workgroup", 0, 32), 8),
+    );
+    add(
+        "atomics on each bit of a line that comes",
+        one(&atomics("atomic_", "device_store_u32", ", .workgroup", 1, 32), 8),
+    );
+    add("atomics on each bit of the L2", one(&atomics("atomic_", "device_store_u32", ", .device", 1, 4), 8));
     add("every row of local memory", Case::of(&text(32, 16384, &rows(16384)), THREADS).grid([2, 1, 1]));
-    add("every part of local memory", Case::of(&text(32, 1000, &rows(992)), 8).grid([9, 1, 1]));
+    add("every part of local memory", Case::of(&text(32, 1028, &rows(1024)), 8).grid([9, 1, 1]));
     add("every register in part", Case::of(&text(63, 0, &registers_in_part(63)), 8).grid([7, 1, 1]));
     for (i, shape) in [[5, 3, 2], [2, 4, 4], [32, 1, 1], [1, 1, 31]].into_iter().enumerate() {
         let mut case = one(&special_registers(), 8).grid([2, 1, 2]);
@@ -63,17 +72,19 @@ pub fn cases() -> Vec<(String, Case)> {
         add(&format!("constructs 32 deep, {seed}"), one(&nest(seed, 32), THREADS));
     }
     add("a construct too many", one(&nest(0, 33), 8));
-    add("constructs that no lane enters", one(&skipped(1100), 8));
+    add("constructs that no lane enters", one(&skipped(140), 8));
     add("calls 8 deep", one(&calls(8), THREADS));
     add("a call too many", one(&calls(9), 8));
     add("calls between 24 places", one(&far_calls(), THREADS));
     add("a kernel behind others", behind(0x1_5555, Case::of(&text(32, 2048, &calls(8)), THREADS)));
     for (seed, latency) in [(1, (1, 2)), (2, (20, 60)), (3, (1, 100))] {
-        let case = Case { script: script(seed, latency.0, latency.1), ..one(&fences(u64::from(seed)), THREADS) };
+        let case =
+            Case { script: script(seed, latency.0, latency.1), ..one(&fences(u64::from(seed), 30), THREADS) };
         add(&format!("fences of every wave, {seed}"), case);
     }
     for (seed, latency) in [(1, (1, 3)), (2, (2, 30))] {
-        let case = Case { script: script(seed, latency.0, latency.1), ..one(&accesses(u64::from(seed)), THREADS) };
+        let case =
+            Case { script: script(seed, latency.0, latency.1), ..one(&accesses(u64::from(seed)), THREADS) };
         add(&format!("accesses of every width, {seed}"), case);
     }
     for seed in 0..4 {
@@ -82,9 +93,9 @@ pub fn cases() -> Vec<(String, Case)> {
     all
 }
 
-/// For each bit: operands that differ from memory in this bit alone, in each lane's own word, and everything else that an
-/// atomic does. With a `step` of 1 each access goes to another line than those before it, and a load follows it there.
-fn atomics(atomic: &str, store: &str, scope: &str, step: u32) -> String {
+/// For so many bits: operands that differ from memory in this bit alone, in each lane's own word, and everything else that
+/// an atomic does. With a `step` of 1 each access goes to another line than those before it, and a load follows it there.
+fn atomics(atomic: &str, store: &str, scope: &str, step: u32, bits: u32) -> String {
     let on = |op: &str, operands: &str| {
         let next = ["", "iadd r6, r6, r13\nand r6, r6, r14\n"][step as usize];
         let load = ["", "device_load_u32 r16, r6\n"][step as usize];
@@ -110,6 +121,7 @@ fn atomics(atomic: &str, store: &str, scope: &str, step: u32) -> String {
         mov_imm r13, 160
         mov_imm r14, 4092
         mov r15, r7
+        mov_imm r17, {}
         loop
           {STIR}
           mov r9, r4
@@ -124,11 +136,12 @@ fn atomics(atomic: &str, store: &str, scope: &str, step: u32) -> String {
           if p2
             {}
           endif
-          iadd r7, r7, r7
+          shl r7, r7, r17
           mov_imm r5, 0
           icmp_eq p1, r7, r5
           break p1
         endloop",
+        32 / bits,
         each.concat(),
         others.concat()
     )
@@ -140,11 +153,11 @@ fn rows(bytes: u32) -> String {
         format!(
             "mov r8, r6
             loop
-              {lines}
-              iadd r8, r8, r7
+              {}
               ucmp_ge p1, r8, r9
               break p1
-            endloop\n"
+            endloop\n",
+            format!("{lines}\niadd r8, r8, r7\n").repeat(4)
         )
     };
     let write = format!("{STIR}\nicmp_lt p2, r4, r0\n@p2 local_store_u64 r8, r4\n@!p2 local_store_u8 r8, r4");
@@ -192,17 +205,32 @@ fn registers_in_part(registers: u32) -> String {
 }
 
 fn special_registers() -> String {
-    let each: String = (0..20)
-        .map(|code| format!("mov_sr r{}, {}\n", 3 + code, SPECIAL[code as usize]))
-        .collect();
+    let each: String =
+        (0..20).map(|code| format!("mov_sr r{}, {}\n", 3 + code, SPECIAL[code as usize])).collect();
     format!("{each}iadd r2, r3, r4")
 }
 
 const SPECIAL: [&str; 20] = [
-    "sr_thread_id_x", "sr_thread_id_y", "sr_thread_id_z", "sr_wave_id", "sr_lane_id", "sr_workgroup_id_x",
-    "sr_workgroup_id_y", "sr_workgroup_id_z", "sr_workgroup_size_x", "sr_workgroup_size_y", "sr_workgroup_size_z",
-    "sr_grid_size_x", "sr_grid_size_y", "sr_grid_size_z", "sr_wave_width", "sr_num_waves", "sr_mma_supported",
-    "sr_mma_m", "sr_mma_n", "sr_mma_k",
+    "sr_thread_id_x",
+    "sr_thread_id_y",
+    "sr_thread_id_z",
+    "sr_wave_id",
+    "sr_lane_id",
+    "sr_workgroup_id_x",
+    "sr_workgroup_id_y",
+    "sr_workgroup_id_z",
+    "sr_workgroup_size_x",
+    "sr_workgroup_size_y",
+    "sr_workgroup_size_z",
+    "sr_grid_size_x",
+    "sr_grid_size_y",
+    "sr_grid_size_z",
+    "sr_wave_width",
+    "sr_num_waves",
+    "sr_mma_supported",
+    "sr_mma_m",
+    "sr_mma_n",
+    "sr_mma_k",
 ];
 
 /// So many constructs in each other, of which each lane enters some; loops go around again in some lanes, at random depths.
@@ -212,7 +240,10 @@ fn nest(seed: u64, depth: u32) -> String {
     for _ in 0..depth {
         // One bit of the thread's number decides, and at most levels most lanes go on.
         let bit = rng.random_range(0..31);
-        let decide = format!("{STIR}\nmov_imm r5, {}\nand r5, r4, r5\nicmp_ne p1, r5, r0\n", 0x1000_0003u32 << (bit % 4));
+        let decide = format!(
+            "{STIR}\nmov_imm r5, {}\nand r5, r4, r5\nicmp_ne p1, r5, r0\n",
+            0x1000_0003u32 << (bit % 4)
+        );
         if rng.random_range(0..3) == 0 {
             open += &format!("{decide}loop\niadd r6, r6, r1\n");
             // The budget, r7, is each lane's own.
@@ -234,7 +265,7 @@ fn nest(seed: u64, depth: u32) -> String {
             close = format!("iadd r6, r6, r1\n{other}endif\nmov r8, r6\n{close}");
         }
     }
-    format!("mov_imm r0, 0\nmov_imm r1, 1\nmov_imm r7, 4\n{HASH}{open}iadd r9, r6, r7\n{close}")
+    format!("mov_imm r0, 0\nmov_imm r1, 1\nmov_imm r7, 2\n{HASH}{open}iadd r9, r6, r7\n{close}")
 }
 
 /// So many constructs in each other behind a predicate that no lane passes: only their number is kept.
@@ -257,7 +288,9 @@ fn calls(depth: usize) -> String {
         let far = "nop\n".repeat(37 * level);
         functions += &format!("{far}f{level}:\niadd r6, r6, r2\n{body}iadd r6, r6, r1\nreturn\n");
     }
-    format!("{HASH}mov_imm r1, 1\nicmp_gt p1, r4, r1\ncall f1\niadd r7, r6, r4\ncall f{depth}\niadd r7, r7, r6\nreturn\n{functions}")
+    format!(
+        "{HASH}mov_imm r1, 1\nicmp_gt p1, r4, r1\ncall f1\niadd r7, r6, r4\ncall f{depth}\niadd r7, r7, r6\nreturn\n{functions}"
+    )
 }
 
 /// Waves that go around 24 places of a code larger than the instruction cache, each in another order and at its own pace.
@@ -303,12 +336,12 @@ fn behind(words: u32, mut case: Case) -> Case {
 }
 
 /// Each wave its own sequence of stores, atomics that return nothing, fences of all scopes and waits.
-fn fences(seed: u64) -> String {
+fn fences(seed: u64, steps: u32) -> String {
     let mut rng = Pcg64Mcg::seed_from_u64(seed);
     let mut lines = format!("{HASH}mov_imm r6, 4\nimul r6, r2, r6\nmov_sr r9, sr_wave_id\n");
     for wave in 0..4 {
         lines += &format!("mov_imm r7, {wave}\nicmp_eq p1, r9, r7\nif p1\n");
-        for _ in 0..50 {
+        for _ in 0..steps {
             let offset = 128 * rng.random_range(0..8);
             lines += &match rng.random_range(0..16) {
                 0..5 => format!("mov_imm r7, {offset}\niadd r8, r6, r7\ndevice_store_u32 r8, r7\n"),
@@ -333,8 +366,10 @@ fn fences(seed: u64) -> String {
 /// Loads, stores and atomics of every width, hint and alignment all over both memories, in part of the lanes too.
 fn accesses(seed: u64) -> String {
     let mut rng = Pcg64Mcg::seed_from_u64(seed);
-    let mut lines = format!("{HASH}mov_imm r6, 0xfff\nmov_imm r7, 0x7ff\nmov_imm r8, 16\nicmp_gt p1, r4, r1\nicmp_ne p2, r2, r1\n");
-    for _ in 0..150 {
+    let mut lines = format!(
+        "{HASH}mov_imm r6, 0xfff\nmov_imm r7, 0x7ff\nmov_imm r8, 16\nicmp_gt p1, r4, r1\nicmp_ne p2, r2, r1\n"
+    );
+    for _ in 0..60 {
         lines += STIR;
         let width = rng.random_range(0..5);
         let name = ["u8", "u16", "u32", "u64", "u128"][width];
@@ -350,8 +385,14 @@ fn accesses(seed: u64) -> String {
         lines += &match rng.random_range(0..9) {
             0..3 => format!("{device}{near}{guard}device_load_{name}{hint} r{data}, r9\n"),
             3..5 => format!("{device}{near}{guard}device_store_{name}{hint} r9, r{data}\n"),
-            5 => format!("{local}{near}{guard}local_load_{} r{data}, r9\n", ["u8", "u16", "u32", "u64", "u64"][width]),
-            6 => format!("{local}{near}{guard}local_store_{} r9, r{data}\n", ["u8", "u16", "u32", "u64", "u64"][width]),
+            5 => format!(
+                "{local}{near}{guard}local_load_{} r{data}, r9\n",
+                ["u8", "u16", "u32", "u64", "u64"][width]
+            ),
+            6 => format!(
+                "{local}{near}{guard}local_store_{} r9, r{data}\n",
+                ["u8", "u16", "u32", "u64", "u64"][width]
+            ),
             7 => {
                 let op = ["add", "sub", "min", "max", "and", "or", "xor", "exchange"][rng.random_range(0..8)];
                 format!("{local}{near}{word}{guard}local_atomic_{op} r{data}, r9, r{from}\n")
@@ -372,13 +413,52 @@ fn accesses(seed: u64) -> String {
 /// Operations of every class on values of all bits, in all registers, under guards.
 fn values(seed: u64) -> String {
     const BINARY: [&str; 26] = [
-        "iadd", "isub", "imul", "imul_hi", "imin", "umax", "and", "or", "xor", "shl", "shr", "sar", "fadd", "fsub",
-        "fmul", "fmin", "hadd", "hmul2", "badd", "bmul2", "wave_shuffle", "wave_shuffle_up", "wave_broadcast", "idiv",
-        "fdiv", "imod",
+        "iadd",
+        "isub",
+        "imul",
+        "imul_hi",
+        "imin",
+        "umax",
+        "and",
+        "or",
+        "xor",
+        "shl",
+        "shr",
+        "sar",
+        "fadd",
+        "fsub",
+        "fmul",
+        "fmin",
+        "hadd",
+        "hmul2",
+        "badd",
+        "bmul2",
+        "wave_shuffle",
+        "wave_shuffle_up",
+        "wave_broadcast",
+        "idiv",
+        "fdiv",
+        "imod",
     ];
     const UNARY: [&str; 18] = [
-        "ineg", "iabs", "not", "bitcount", "bitrev", "fneg", "ffloor", "ffract", "fsin", "fexp2", "flog2", "cvt_f32_i32",
-        "cvt_u32_f32", "cvt_f16_f32", "wave_prefix_sum", "wave_reduce_max", "mov", "frsqrt",
+        "ineg",
+        "iabs",
+        "not",
+        "bitcount",
+        "bitrev",
+        "fneg",
+        "ffloor",
+        "ffract",
+        "fsin",
+        "fexp2",
+        "flog2",
+        "cvt_f32_i32",
+        "cvt_u32_f32",
+        "cvt_f16_f32",
+        "wave_prefix_sum",
+        "wave_reduce_max",
+        "mov",
+        "frsqrt",
     ];
     let mut rng = Pcg64Mcg::seed_from_u64(seed + 100);
     let mut lines = HASH.to_owned();
@@ -399,11 +479,16 @@ fn values(seed: u64) -> String {
             }
             7 => format!("bfi r{d}, r{a}, r{b}, r{c}, r{e}"),
             8 => {
-                let op = ["icmp_lt", "ucmp_gt", "fcmp_le", "icmp_ge", "fcmp_unord", "ucmp_le"][rng.random_range(0..6)];
+                let op = ["icmp_lt", "ucmp_gt", "fcmp_le", "icmp_ge", "fcmp_unord", "ucmp_le"]
+                    [rng.random_range(0..6)];
                 format!("{op} p{p}, r{a}, r{b}")
             }
             9 => format!("select r{d}, p{p}, r{a}, r{b}"),
-            10 => format!("{} p{p}, p{}", ["wave_any", "wave_all"][rng.random_range(0..2)], rng.random_range(0..4)),
+            10 => format!(
+                "{} p{p}, p{}",
+                ["wave_any", "wave_all"][rng.random_range(0..2)],
+                rng.random_range(0..4)
+            ),
             _ => format!("wave_ballot r{d}, p{p}"),
         };
         lines += &format!("{guard}{line}\n");

@@ -44,7 +44,9 @@ fn fields() -> BTreeSet<[u32; 2]> {
                 Role::PredDst | Role::PredSrc => bits(2),
                 Role::PredSrcNeg => bits(3),
                 Role::Special => vec![20, 24, 32, 64, 128],
-                Role::Label => (0..32).map(|bit| 1 << bit).filter(|target| !matches!(target, 4 | 8)).collect(),
+                Role::Label => {
+                    (0..32).map(|bit| 1 << bit).filter(|target| !matches!(target, 4 | 8)).collect()
+                }
                 Role::Dst(rows) | Role::Src(rows) => past(rows),
                 Role::DstOptional | Role::DstBallot => past(1),
                 _ => continue,
@@ -69,7 +71,8 @@ fn fields() -> BTreeSet<[u32; 2]> {
 /// All of them, by name: in the first wave a kernel of two instructions before the word.
 pub fn cases() -> impl Iterator<Item = (String, Case)> {
     let missing = TABLE.iter().filter(|info| info.op.needs_f64() || info.op.needs_mma()).map(key);
-    let words: BTreeSet<[u32; 2]> = keys().into_iter().chain(missing).map(|key| [key, 0]).chain(fields()).collect();
+    let words: BTreeSet<[u32; 2]> =
+        keys().into_iter().chain(missing).map(|key| [key, 0]).chain(fields()).collect();
     words.into_iter().map(|[word0, word1]| {
         let mut case = Case::of(&kernel("mov_sr r2, sr_lane_id\nnop\nnop"), 8);
         let code = &mut case.program.code;

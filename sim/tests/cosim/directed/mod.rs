@@ -10,6 +10,7 @@ use crate::bench::Case;
 pub use arithmetic::every_register;
 pub use breadth::cases as broad;
 pub use control::{FAULTS, calls_across_the_instruction_cache};
+pub use illegal::cases as illegal;
 
 /// A kernel around some lines.
 pub fn kernel(lines: &str) -> String {
