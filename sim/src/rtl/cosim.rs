@@ -164,7 +164,7 @@ impl Cosim<'_> {
     pub fn stimulus(&self) -> Result<Vec<u8>, String> {
         let occupancy = Occupancy::of(self.config, self.launch).map_err(|e| e.to_string())?;
         let &Cosim { config, program, launch, memory, script, max_cycles, .. } = self;
-        Ok(Stimulus { config, program, launch, occupancy, memory, script, max_cycles }.bytes())
+        Ok(Stimulus { config, program, launch, occupancy, memory, script, max_cycles, seed: 1 }.bytes())
     }
 
     /// Runs the simulator alone, on the scripted memory side.
