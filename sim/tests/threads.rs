@@ -1,6 +1,7 @@
 //! Threads change nothing: reports, memory, faults and traces are the same for any number, with idle cycles skipped or not.
 
-use std::sync::Arc;
+use std::io;
+use std::sync::{Arc, Mutex};
 use wave_sim::config;
 use wave_sim::gpu::{Gpu, KernelReport, RunError, RunOptions};
 use wave_sim::launch::{self, Job, Size};
@@ -74,13 +75,30 @@ fn the_first_fault_is_the_same() {
     }
 }
 
-/// The retirement trace of a run, and its end.
+/// A file that is read when it is complete.
+#[derive(Clone, Default)]
+struct Shared(Arc<Mutex<Vec<u8>>>);
+
+impl io::Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The retirement trace of a run, and its end. A run on several threads has one more, which makes the records.
 fn traced(job: &Job, options: RunOptions) -> (Vec<u8>, Option<RunError>) {
     let config = config::load("gpu.ron").expect("a preset");
-    let mut bytes = Vec::new();
-    let writer = Writer::new(&mut bytes, Form::Binary, &header(&config)).unwrap();
+    let file = Shared::default();
+    let writer = Writer::new(file.clone(), Form::Binary, &header(&config)).unwrap();
     let mut recorder =
         Recorder::new(&config, vec![(String::new(), Box::new(writer))], Window::ALL, Arc::default());
+    if options.threads > 1 {
+        recorder = recorder.apart();
+    }
     let mut gpu = Gpu::new(&config, &job.program, job.memory.clone());
     let (mut end, mut error) = (0, None);
     for step in &job.steps {
@@ -100,7 +118,7 @@ fn traced(job: &Job, options: RunOptions) -> (Vec<u8>, Option<RunError>) {
         }
     }
     recorder.finish(if error.is_none() { How::Complete } else { How::Stopped }, end, "").unwrap();
-    (bytes, error)
+    (std::mem::take(&mut file.0.lock().unwrap()), error)
 }
 
 #[test]

@@ -18,9 +18,8 @@ use crate::races::RaceCheck;
 use crate::report::capture::Captured;
 use crate::report::{Collector, page::page, scope::Scope};
 use crate::trace::{How, Recorder};
-use std::cell::RefCell;
 use std::io::{BufWriter, Stderr};
-use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 
 /// Who watches the run, if anybody does.
 enum Watch<'a> {
@@ -28,7 +27,7 @@ enum Watch<'a> {
     Issue(IssueTrace<BufWriter<Stderr>>),
     Races(RaceCheck<'a>),
     Files(Recorder<'static>, TraceFiles),
-    Report(Box<(Collector<'a>, Recorder<'static>)>, TraceFiles, Rc<RefCell<Captured>>),
+    Report(Box<(Collector<'a>, Recorder<'static>)>, TraceFiles, Arc<Mutex<Captured>>),
 }
 
 /// Bounds and threads, as the flags say.

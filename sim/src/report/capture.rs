@@ -7,9 +7,8 @@
 use crate::clock::Cycle;
 use crate::trace::Sink;
 use crate::trace::record::{How, Launched, Record, StageField, Stall};
-use std::cell::RefCell;
 use std::io;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Waves that a capture follows, all of one scheduler.
 const WAVES: usize = 4;
@@ -93,7 +92,7 @@ pub struct Captured {
 /// The sink that captures.
 #[derive(Debug)]
 pub struct Capture {
-    kept: Rc<RefCell<Captured>>,
+    kept: Arc<Mutex<Captured>>,
     schedulers: u32,
     /// The user has named what to show.
     windowed: bool,
@@ -107,8 +106,8 @@ pub struct Capture {
 
 impl Capture {
     /// A capture on a machine with so many schedulers a core. With `windowed`, what comes is what the user wants to see.
-    pub fn new(schedulers: u32, windowed: bool) -> (Capture, Rc<RefCell<Captured>>) {
-        let kept = Rc::new(RefCell::new(Captured::default()));
+    pub fn new(schedulers: u32, windowed: bool) -> (Capture, Arc<Mutex<Captured>>) {
+        let kept = Arc::new(Mutex::new(Captured::default()));
         let capture = Capture {
             kept: kept.clone(),
             schedulers,
@@ -141,7 +140,7 @@ impl Capture {
         rows.sort_by_key(Row::issue);
         rows.truncate(ROWS);
         rows.sort_by_key(|row| (row.slot, row.issue(), row.sequence));
-        let mut kept = self.kept.borrow_mut();
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if !self.begun {
             kept.first = rows;
             self.begun = true;

@@ -36,9 +36,8 @@ use crate::program::{Launch, Program};
 use crate::trace::Sink;
 use capture::{Capture, Captured};
 use scope::{Parts, Scope};
-use std::cell::RefCell;
 use std::ops::Range;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
 use windows::Windows;
 
 /// Watches the launches of a run for its report. What it keeps does not grow with the length of the run.
@@ -135,7 +134,7 @@ impl<'a> Collector<'a> {
     }
 
     /// The sink for the trace's recorder that captures instructions, and what it captures.
-    pub fn capture(&self) -> (Box<dyn Sink>, Rc<RefCell<Captured>>) {
+    pub fn capture(&self) -> (Box<dyn Sink>, Arc<Mutex<Captured>>) {
         let (capture, captured) = Capture::new(self.schedulers, self.scope.is_chosen());
         (Box::new(capture), captured)
     }
@@ -235,7 +234,7 @@ impl<'a> Collector<'a> {
     }
 
     /// What was gathered, after the last launch on this machine.
-    pub fn finish(self, gpu: &mut Gpu<'_>, captured: &Rc<RefCell<Captured>>) -> Gathered<'a> {
+    pub fn finish(self, gpu: &mut Gpu<'_>, captured: &Arc<Mutex<Captured>>) -> Gathered<'a> {
         let after = self.after.unwrap_or_else(|| Parts::of(gpu.memory_system()));
         Gathered {
             scope: self.scope,
@@ -246,7 +245,7 @@ impl<'a> Collector<'a> {
             release_cycles: self.release_cycles,
             begins: self.begins,
             broken_off: self.launch,
-            captured: std::mem::take(&mut captured.borrow_mut()),
+            captured: std::mem::take(&mut captured.lock().unwrap_or_else(PoisonError::into_inner)),
         }
     }
 }

@@ -117,35 +117,85 @@ pub fn put_end(out: &mut Vec<u8>, end: &End) {
     });
 }
 
-/// At least the bytes that the fields of a record take without its rows and stalls: 18 numbers of at most ten bytes, two
-/// code words, six bytes. A place in it fits a byte, which needs no check.
-const FIELDS: usize = 1 << u8::BITS;
+/// Bytes that the fields of a record take at most without its rows and stalls: 18 numbers of at most ten bytes, two code
+/// words, eight bytes.
+const FIELDS: usize = 18 * MAX_VARINT + 2 * 4 + 8;
+/// And a stall.
+const STALL: usize = 1 + 2 * MAX_VARINT;
 
-/// The fields of a record, one behind the other: all that a frame has beside rows and stalls fits, so nothing has to grow.
-struct Fields {
-    bytes: [u8; FIELDS],
-    at: u8,
+/// A place that is filled from its beginning. There is room for all that comes.
+struct Room<'a> {
+    bytes: &'a mut [u8],
+    at: usize,
 }
 
-impl Fields {
-    #[inline]
+impl Room<'_> {
+    #[inline(always)]
     fn byte(&mut self, byte: u8) {
-        self.bytes[usize::from(self.at)] = byte;
-        self.at = self.at.wrapping_add(1);
+        self.bytes[self.at] = byte;
+        self.at += 1;
     }
 
-    #[inline]
-    fn put(&mut self, mut value: u64) {
-        while value >= 0x80 {
-            self.byte(value as u8 | 0x80);
-            value >>= 7;
+    #[inline(always)]
+    fn put(&mut self, value: u64) {
+        if value < 0x80 {
+            // Nearly always.
+            self.byte(value as u8);
+        } else {
+            self.at = put_long(self.bytes, self.at, value);
         }
-        self.byte(value as u8);
     }
 
     fn word(&mut self, word: u32) {
-        word.to_le_bytes().into_iter().for_each(|byte| self.byte(byte));
+        self.bytes[self.at..self.at + 4].copy_from_slice(&word.to_le_bytes());
+        self.at += 4;
     }
+
+    fn words(&mut self, words: &[u32]) {
+        let bytes = &mut self.bytes[self.at..][..4 * words.len()];
+        for (bytes, word) in bytes.chunks_exact_mut(4).zip(words) {
+            bytes.copy_from_slice(&word.to_le_bytes());
+        }
+        self.at += 4 * words.len();
+    }
+
+    fn rows(&mut self, rows: &[u32], mask: u64, all_lanes: u64) {
+        let width = all_lanes.count_ones() as usize;
+        self.byte((rows.len() / width) as u8);
+        rows.chunks_exact(width).for_each(|row| self.row(row, mask));
+    }
+
+    fn row(&mut self, row: &[u32], mask: u64) {
+        match Row::of(row, mask) {
+            Row::Words => {
+                self.byte(0);
+                if mask.count_ones() as usize == row.len() {
+                    self.words(row);
+                } else {
+                    lanes(mask).for_each(|lane| self.word(row[lane]));
+                }
+            }
+            Row::Uniform(value) => {
+                self.byte(1);
+                self.word(value);
+            }
+            Row::Steps { first, step } => {
+                self.byte(2);
+                self.word(first);
+                self.word(step);
+            }
+        }
+    }
+}
+
+/// Writes a number of more than one byte; gives the place behind it.
+fn put_long(bytes: &mut [u8], mut at: usize, mut value: u64) -> usize {
+    while value >= 0x80 {
+        bytes[at] = value as u8 | 0x80;
+        (value, at) = (value >> 7, at + 1);
+    }
+    bytes[at] = value as u8;
+    at + 1
 }
 
 /// Appends the record of which these are the fields, and which retires so many cycles after the record before it.
@@ -158,94 +208,58 @@ pub fn put_record(out: &mut Vec<u8>, later: Cycle, fields: &[u8]) {
 
 /// Appends the fields of a record of waves with these lanes, all but the first: that depends on the record before it.
 pub fn put_fields(out: &mut Vec<u8>, record: &Record, all_lanes: u64) {
-    let mut fields = Fields { bytes: [0; FIELDS], at: 0 };
-    let (ends, open) = (u8::from(record.ends) * ENDS, u8::from(record.open) * OPEN);
-    let [x, y, z] = record.workgroup;
-    // Bytes below 128 are numbers of one byte. A loop over numbers is less code than a copy of it for each: all of this has to
-    // share the processor's cache with the simulator.
-    let [core, slot, x, y, z, wave] = [record.core, record.slot, x, y, z, record.wave].map(u64::from);
-    let flags = record.word_count | ends | open;
-    for number in [core, slot, x, y, z, wave, record.sequence, record.pc.into(), flags.into()] {
-        fields.put(number);
+    let Record { values, addresses, strides, sent, stalls, .. } = record;
+    // A byte more for the form of each row, and one for their number.
+    let rows: usize = [values, addresses, strides, sent].into_iter().map(|rows| 2 + 5 * rows.len()).sum();
+    let start = out.len();
+    out.resize(start + FIELDS + rows + STALL * stalls.len(), 0);
+    let mut room = Room { bytes: &mut out[start..], at: 0 };
+    for number in [record.core, record.slot] {
+        room.put(number.into());
     }
-    record.words[..usize::from(record.word_count)].iter().for_each(|&word| fields.word(word));
-    let (mut numbers, mut count) = ([0; 4 + StageField::COUNT + 1], 2);
-    (numbers[0], numbers[1]) = (record.active ^ all_lanes, record.effective ^ record.active);
+    record.workgroup.iter().for_each(|&number| room.put(number.into()));
+    room.put(record.wave.into());
+    room.put(record.sequence);
+    room.put(record.pc.into());
+    room.byte(record.word_count | u8::from(record.ends) * ENDS | u8::from(record.open) * OPEN);
+    record.words[..usize::from(record.word_count)].iter().for_each(|&word| room.word(word));
+    room.put(record.active ^ all_lanes);
+    room.put(record.effective ^ record.active);
     if !record.ends {
         let ahead = i64::from(record.next_pc) - i64::from(record.following_pc());
-        numbers[count] = (ahead << 1 ^ ahead >> 63).cast_unsigned();
-        count += 1;
+        room.put((ahead << 1 ^ ahead >> 63).cast_unsigned());
     }
-    let stages = count;
-    count += 1;
-    for (stage, &at) in record.stages.iter().enumerate().filter(|&(_, &at)| at != 0) {
-        numbers[stages] |= 1 << stage;
-        numbers[count] = record.cycle - at;
-        count += 1;
+    let (present, mut stages) = (room.at, 0);
+    room.byte(0);
+    for (stage, &at) in record.stages.iter().enumerate() {
+        if at != 0 {
+            stages |= 1 << stage;
+            room.put(record.cycle - at);
+        }
     }
-    numbers[count] = record.destination as u64;
-    for &number in &numbers[..=count] {
-        fields.put(number);
-    }
+    room.bytes[present] = stages;
+    room.byte(record.destination as u8);
     if record.destination != DestinationKind::None {
-        fields.byte(record.index);
+        room.byte(record.index);
+        room.rows(values, record.effective, all_lanes);
     }
-    out.extend_from_slice(&fields.bytes[..usize::from(fields.at)]);
-    if record.destination != DestinationKind::None {
-        put_rows(out, &record.values, record.effective, all_lanes);
-    }
-    put_memory(out, record, all_lanes);
-    put(out, record.stalls.len() as u64);
-    for stall in &record.stalls {
-        out.push(stall.reason as u8);
-        put(out, record.cycle - stall.from);
-        put(out, stall.to - stall.from);
-    }
-}
-
-fn put_memory(out: &mut Vec<u8>, record: &Record, all_lanes: u64) {
-    out.push(record.memory as u8 | if record.device { DEVICE } else { 0 });
-    if record.memory == MemoryKind::None {
-        return;
-    }
-    out.push(record.bytes);
-    put_row(out, &record.addresses, record.effective);
-    if is_tile(record.memory) {
-        put_row(out, &record.strides, record.effective);
-    }
-    put_rows(out, &record.sent, record.effective, all_lanes);
-}
-
-fn is_tile(kind: MemoryKind) -> bool {
-    matches!(kind, MemoryKind::TileLoad | MemoryKind::TileStore)
-}
-
-fn put_rows(out: &mut Vec<u8>, rows: &[u32], mask: u64, all_lanes: u64) {
-    let width = all_lanes.count_ones() as usize;
-    out.push((rows.len() / width) as u8);
-    rows.chunks_exact(width).for_each(|row| put_row(out, row, mask));
-}
-
-fn put_row(out: &mut Vec<u8>, row: &[u32], mask: u64) {
-    match Row::of(row, mask) {
-        Row::Words => {
-            out.push(0);
-            if mask.count_ones() as usize == row.len() {
-                put_words(out, row);
-            } else {
-                lanes(mask).for_each(|lane| out.extend(row[lane].to_le_bytes()));
-            }
+    room.byte(record.memory as u8 | if record.device { DEVICE } else { 0 });
+    if record.memory != MemoryKind::None {
+        room.byte(record.bytes);
+        room.row(addresses, record.effective);
+        if record.memory.is_tile() {
+            room.row(strides, record.effective);
         }
-        Row::Uniform(value) => {
-            out.push(1);
-            out.extend(value.to_le_bytes());
-        }
-        Row::Steps { first, step } => {
-            out.push(2);
-            out.extend(first.to_le_bytes());
-            out.extend(step.to_le_bytes());
-        }
+        room.rows(sent, record.effective, all_lanes);
     }
+    room.put(stalls.len() as u64);
+    for stall in stalls {
+        room.byte(stall.reason as u8);
+        room.put(record.cycle - stall.from);
+        room.put(stall.to - stall.from);
+    }
+    let end = start + room.at;
+    out.truncate(end);
 }
 
 /// What is wrong with a payload, in words.
@@ -475,7 +489,7 @@ pub fn fields(bytes: &[u8], all_lanes: u64, record: &mut Record) -> Result<(), M
     if record.memory != MemoryKind::None {
         record.bytes = p.byte()?;
         p.row(&mut record.addresses, width, record.effective)?;
-        if is_tile(record.memory) {
+        if record.memory.is_tile() {
             p.row(&mut record.strides, width, record.effective)?;
         }
         p.rows(&mut record.sent, width, record.effective)?;

@@ -2,11 +2,9 @@
 //!
 //! `traces/format.md` is the definition. [`record`] is what a file holds, [`binary`] and [`text`] are its two forms,
 //! [`reader`] and [`writer`] stream them, [`recorder`] makes records from the events of a run
-//! and hands them to a [`sink`], through a [`trigger`] if there is one; a thread of its own writes the file ([`behind`]),
-//! [`diff`](mod@diff) compares two traces, [`summary`] counts one,
+//! and hands them to a [`sink`], through a [`trigger`] if there is one; [`diff`](mod@diff) compares two traces, [`summary`] counts one,
 //! [`view`] writes the files of pipeline viewers.
 
-pub mod behind;
 pub mod binary;
 pub mod diff;
 pub mod reader;
@@ -20,7 +18,6 @@ pub mod trigger;
 pub mod view;
 pub mod writer;
 
-pub use behind::Behind;
 pub use reader::{Item, Reader, TraceError};
 pub use record::{End, Header, How, Launched, Record};
 pub use recorder::Recorder;

@@ -124,6 +124,13 @@ coded! {
     }
 }
 
+impl MemoryKind {
+    /// True if lanes access rows of tiles, with a stride each.
+    pub fn is_tile(self) -> bool {
+        matches!(self, MemoryKind::TileLoad | MemoryKind::TileStore)
+    }
+}
+
 coded! {
     /// How a run ended.
     How {
@@ -194,7 +201,7 @@ impl Header {
 }
 
 /// A kernel that was launched.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Launched {
     /// Name.
     pub kernel: String,
@@ -375,7 +382,7 @@ impl Record {
             return Err("there are values without a destination".into());
         }
         let access = usize::from(self.memory != MemoryKind::None);
-        let tile = usize::from(matches!(self.memory, MemoryKind::TileLoad | MemoryKind::TileStore));
+        let tile = usize::from(self.memory.is_tile());
         if self.addresses.len() != access * width || self.strides.len() != tile * width {
             return Err("the rows of addresses and strides are not those of the access".into());
         }

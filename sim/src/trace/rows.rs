@@ -69,6 +69,11 @@ pub fn push_masked(rows: &mut Vec<u32>, source: &[u32], mask: u64) {
     }
 }
 
+/// Appends rows of `width` words, each as [`push_masked`] does.
+pub fn push_rows(rows: &mut Vec<u32>, source: &[u32], width: usize, mask: u64) {
+    source.chunks_exact(width).for_each(|row| push_masked(rows, row, mask));
+}
+
 /// Appends a row of `width` words with these values in the lanes of the mask, from the lowest up. `None` if there are
 /// fewer values than lanes.
 pub fn push_values(

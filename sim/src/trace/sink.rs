@@ -6,8 +6,8 @@ use crate::core::probe::Hop;
 use std::io;
 use std::ops::Range;
 
-/// Where records go: a file in one of several forms.
-pub trait Sink {
+/// Where records go: a file in one of several forms. A thread of its own may write it.
+pub trait Sink: Send {
     /// A kernel begins.
     ///
     /// # Errors

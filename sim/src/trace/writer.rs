@@ -19,33 +19,6 @@ pub enum Form {
 /// Bytes that are gathered before they are written: few enough for the processor's cache to hold some such buffers.
 const BUFFER: usize = 1 << 18;
 
-/// What a file is written through.
-pub trait Output {
-    /// Writes this, and empties it.
-    ///
-    /// # Errors
-    /// If the file cannot be written to.
-    fn put(&mut self, piece: &mut Vec<u8>) -> io::Result<()>;
-
-    /// Nothing comes any more: waits until all of it is written.
-    ///
-    /// # Errors
-    /// If the file cannot be written to.
-    fn finish(&mut self) -> io::Result<()>;
-}
-
-impl<W: Write> Output for W {
-    fn put(&mut self, piece: &mut Vec<u8>) -> io::Result<()> {
-        self.write_all(piece)?;
-        piece.clear();
-        Ok(())
-    }
-
-    fn finish(&mut self) -> io::Result<()> {
-        self.flush()
-    }
-}
-
 /// Writes one file: header first, then launches and records, and an end.
 #[derive(Debug)]
 pub struct Writer<W> {
@@ -59,7 +32,7 @@ pub struct Writer<W> {
     fields: Vec<u8>,
 }
 
-impl<W: Output> Writer<W> {
+impl<W: Write> Writer<W> {
     /// Begins a file.
     ///
     /// # Errors
@@ -130,7 +103,7 @@ impl<W: Output> Writer<W> {
             Form::Text => text::put_end(&mut self.buffer, &end),
         }
         self.flush()?;
-        self.out.finish()
+        self.out.flush()
     }
 
     fn flush_if_full(&mut self) -> io::Result<()> {
@@ -138,11 +111,13 @@ impl<W: Output> Writer<W> {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.out.put(&mut self.buffer)
+        self.out.write_all(&self.buffer)?;
+        self.buffer.clear();
+        Ok(())
     }
 }
 
-impl<W: Output> Sink for Writer<W> {
+impl<W: Write + Send> Sink for Writer<W> {
     fn launch(&mut self, launch: &Launched) -> io::Result<()> {
         Writer::launch(self, launch)
     }

@@ -2,15 +2,15 @@
 
 use crate::bench::{Case, config, core, script};
 use crate::directed::{kernel, kernels};
-use std::cell::RefCell;
 use std::io;
+use std::sync::Mutex;
 use wave_sim::clock::Cycle;
 use wave_sim::rtl::Trial;
 use wave_sim::trace::{How, Launched, Record, Sink, Window};
 use wave_sim::verify::generate;
 
 /// Keeps records.
-struct Kept<'a>(&'a RefCell<Vec<Record>>);
+struct Kept<'a>(&'a Mutex<Vec<Record>>);
 
 impl Sink for Kept<'_> {
     fn launch(&mut self, _: &Launched) -> io::Result<()> {
@@ -18,7 +18,7 @@ impl Sink for Kept<'_> {
     }
 
     fn record(&mut self, record: &Record) -> io::Result<()> {
-        self.0.borrow_mut().push(record.clone());
+        self.0.lock().unwrap().push(record.clone());
         Ok(())
     }
 
@@ -30,14 +30,14 @@ impl Sink for Kept<'_> {
 /// The records of both sides, without the stalls that only the simulator reports.
 fn records(case: &Case) -> Option<[Vec<Record>; 2]> {
     let core = core()?;
-    let kept = [RefCell::new(Vec::new()), RefCell::new(Vec::new())];
+    let kept = [Mutex::new(Vec::new()), Mutex::new(Vec::new())];
     let sinks =
         |place: usize| vec![("records".to_owned(), Box::new(Kept(&kept[place])) as Box<dyn Sink + '_>)];
     let cosim = case.cosim(&[]);
     let stimulus = tempfile::NamedTempFile::new().expect("a temporary file");
     cosim.trace_simulator(Window::ALL, sinks(0)).expect("the simulator runs it");
     cosim.trace_other(core, stimulus.path(), Window::ALL, sinks(1)).expect("so does the core");
-    let mut sides = kept.map(RefCell::into_inner);
+    let mut sides = kept.map(|kept| kept.into_inner().unwrap());
     sides[0].iter_mut().for_each(|record| record.stalls.clear());
     Some(sides)
 }

@@ -11,7 +11,7 @@ use crate::trace::view::kanata::Kanata;
 use crate::trace::view::perfetto::Perfetto;
 use crate::trace::view::signals::{Signals, tree};
 use crate::trace::view::waves::{Fst, Vcd};
-use crate::trace::{Behind, Form, How, Recorder, Sink, Trigger, When, Window, Writer};
+use crate::trace::{Form, How, Recorder, Sink, Trigger, When, Window, Writer};
 pub use flags::{WaveRange, trigger, wave_range};
 use std::io::{self, BufWriter, Write};
 use std::ops::Range;
@@ -92,6 +92,7 @@ pub fn open(
     let window = args.window();
     let trigger = args.trigger();
     let recorder = Recorder::new(config, sinks, window.clone(), interrupt()).with_trigger(trigger);
+    let recorder = recorder.apart();
     Ok(Some((recorder, TraceFiles { files, report, window, trigger })))
 }
 
@@ -102,7 +103,7 @@ fn sink(flag: &str, to: &Streamed, config: &Config) -> io::Result<Box<dyn Sink>>
         "--perfetto" => Box::new(Perfetto::new(file()?, config)?),
         "--vcd" => Box::new(Signals::new(Vcd::new(file()?, &tree(config))?, config)),
         "--fst" => Box::new(Signals::new(Fst::new(to.written_path(), &tree(config))?, config)),
-        _ => Box::new(Writer::new(Behind::new(to.file()?), form_of(to.path()), &header(config))?),
+        _ => Box::new(Writer::new(to.file()?, form_of(to.path()), &header(config))?),
     })
 }
 

@@ -1,16 +1,20 @@
 //! The observer that makes records from the events of a run.
 //!
-//! An instruction's record is opened when it issues and complete when it retires. The cores report one after the other,
-//! some cycles each; what has retired is kept until all of them have come so far, and then goes to the sinks in the
-//! order of [`Record::order`]. So a trace is the same however the cycles were visited.
+//! The cores write down what happens ([`log`]), each by itself. Now and then the logs go to the one that makes records
+//! of them ([`maker`]), which may be a thread of its own ([`apart`]). An instruction's record is opened when it
+//! issues and complete when it retires ([`core`]). What has retired before a cycle that all logs have come to goes to the
+//! sinks, in the order of [`Record::order`](super::Record::order). So a trace is the same however the cycles were visited.
 
+mod apart;
 mod core;
+mod log;
+mod maker;
 mod slot;
 mod states;
 
-use self::core::{Common, CoreRecorder, Form};
-use super::record::{Header, How, Launched, Record, Reports, StageField, kernel_hash};
-use super::sink::{Sink, Window, write};
+use self::core::{Common, CoreRecorder};
+use super::record::{Header, How, Launched, Reports, kernel_hash};
+use super::sink::{Sink, Window};
 use super::trigger::{Gate, Trigger};
 use crate::clock::Cycle;
 use crate::config::{Config, config_hash};
@@ -19,47 +23,45 @@ use crate::core::probe::{Event, Going, Hop, IssueStall, Issued, MemoryEvent, Obs
 use crate::core::wave::SlotMask;
 use crate::isa::WORD_BYTES;
 use crate::program::{Launch, Program};
-use slot::still_open;
-use states::States;
+use apart::Apart;
+use log::Log;
+pub use maker::Recorded;
+use maker::{Batch, Maker};
 use std::io;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// How often sinks that write in the order of time hear how far they may go: after so many flushes.
-const FLUSHES: u64 = 32;
+/// Bytes of all logs before they are read: waking the thread that reads them takes time, and so do caches that are full.
+const LOGS: usize = 1 << 20;
+/// And of one at least.
+const LOG: usize = 1 << 12;
 
 /// The thread that panicked, if one did, ends the run.
-fn lock(core: &Arc<Mutex<CoreRecorder>>) -> MutexGuard<'_, CoreRecorder> {
-    core.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(log: &Arc<Mutex<Log>>) -> MutexGuard<'_, Log> {
+    log.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Makes records and hands them to sinks.
 pub struct Recorder<'s> {
-    sinks: Vec<(String, Box<dyn Sink + 's>)>,
-    common: Arc<Common>,
-    /// Holds records back until a trigger fires.
-    gate: Option<Gate>,
-    /// The run ends when it has.
-    until_triggered: bool,
+    maker: Place<'s>,
+    logs: Vec<Arc<Mutex<Log>>>,
+    batch: Batch,
+    wants_hops: bool,
+    wants_state: bool,
+    /// Records are made at the end of every quantum: a trigger, or the state of the machine, belongs to those of its cycle.
+    prompt: bool,
+    /// A log has become long.
+    full: Arc<AtomicBool>,
+    /// The run is to end: the trigger has fired, or a sink cannot be written to.
+    over: Arc<AtomicBool>,
     interrupt: Arc<AtomicBool>,
-    cores: Vec<Arc<Mutex<CoreRecorder>>>,
-    /// Hops of requests, not yet in the order of time.
-    hops: Vec<Hop>,
-    states: States,
-    kept: u64,
-    flushes: u64,
-    /// The sink that could not be written to.
-    failed: Option<(String, io::Error)>,
 }
 
-/// How much a recorder has handed on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Recorded {
-    /// Records.
-    pub records: u64,
-    /// The cycle in which the trigger has fired, if there was one and it has.
-    pub triggered: Option<Cycle>,
+/// Where records are made.
+enum Place<'s> {
+    Here(Box<Maker<'s>>),
+    Apart(Apart),
 }
 
 /// The header of what a machine writes.
@@ -101,73 +103,57 @@ impl<'s> Recorder<'s> {
     ) -> Recorder<'s> {
         // One file in the binary form: no other sink wants to see the records.
         let encodes = matches!(&sinks[..], [(_, sink)] if sink.wants_encoded());
-        let common = Arc::new(Common {
-            launch: Launched {
-                kernel: String::new(),
-                kernel_hash: 0,
-                grid: [1; 3],
-                workgroup: [1; 3],
-                registers: 0,
-                local_memory: 0,
-                start: 0,
-                base: 0,
-                arguments: Vec::new(),
-                code: Vec::new(),
-            },
-            width: config.core.wave_width as usize,
-            window,
-            encodes,
-        });
-        let slots = config.core.max_waves as usize;
+        let (slots, width) = (config.core.max_waves as usize, config.core.wave_width as usize);
+        let (full, over) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+        let most = (LOGS / config.cores as usize).max(LOG);
+        let log = || Arc::new(Mutex::new(Log::new(slots, width, most, full.clone())));
+        let wants_state = sinks.iter().any(|(_, sink)| sink.wants_state());
         Recorder {
-            sinks,
-            gate: None,
-            until_triggered: false,
+            logs: (0..config.cores).map(|_| log()).collect(),
+            batch: Batch::new(config.cores as usize),
+            wants_hops: sinks.iter().any(|(_, sink)| sink.wants_hops()),
+            wants_state,
+            prompt: wants_state,
+            maker: Place::Here(Box::new(Maker::new(
+                sinks,
+                Common { launch: Launched::default(), width, window, encodes },
+                (0..config.cores).map(|core| CoreRecorder::new(core, slots)).collect(),
+                over.clone(),
+            ))),
+            full,
+            over,
             interrupt,
-            cores: (0..config.cores)
-                .map(|_| Arc::new(Mutex::new(CoreRecorder::new(common.clone(), slots))))
-                .collect(),
-            common,
-            hops: Vec::new(),
-            states: States::default(),
-            kept: 0,
-            flushes: 0,
-            failed: None,
         }
     }
 
     /// The same, which keeps only what happens around a trigger.
     pub fn with_trigger(mut self, trigger: Option<Trigger>) -> Recorder<'s> {
-        self.gate = trigger.map(Gate::new);
-        // A trigger looks at the records.
-        let encodes = self.common.encodes && self.gate.is_none();
-        self.share(|common| common.encodes = encodes);
+        if let (Some(trigger), Place::Here(maker)) = (trigger, &mut self.maker) {
+            maker.gate = Some(Gate::new(trigger));
+            // It looks at the records.
+            maker.common.encodes = false;
+            self.prompt = true;
+        }
         self
     }
 
     /// The same, which ends the run when the trigger has fired.
     pub fn until_triggered(mut self) -> Recorder<'s> {
-        self.until_triggered = true;
+        if let Place::Here(maker) = &mut self.maker {
+            maker.until_triggered = true;
+        }
         self
-    }
-
-    /// Changes what all cores know.
-    fn share(&mut self, change: impl FnOnce(&mut Common)) {
-        let mut common = (*self.common).clone();
-        change(&mut common);
-        self.common = Arc::new(common);
-        self.cores.iter().for_each(|core| lock(core).common = self.common.clone());
     }
 
     /// A launch begins in cycle `start`.
     pub fn start(&mut self, program: &Program, launch: &Launch, start: Cycle) {
-        if let Some(gate) = &mut self.gate {
-            gate.forget();
-            self.states.forget();
+        self.hand_over(start);
+        self.logs.iter().for_each(|log| lock(log).forget_waves());
+        let launched = launched(program, launch, start);
+        match &mut self.maker {
+            Place::Here(maker) => maker.start(launched),
+            Place::Apart(maker) => maker.start(launched),
         }
-        self.share(|common| common.launch = launched(program, launch, start));
-        let launched = &self.common.launch;
-        write(&mut self.sinks, &mut self.failed, |sink| sink.launch(launched));
     }
 
     /// The run has ended in this cycle. Gives how much was recorded.
@@ -175,91 +161,40 @@ impl<'s> Recorder<'s> {
     /// # Errors
     /// The sink that could not be written to, by name, and why.
     pub fn finish(mut self, how: How, cycle: Cycle, message: &str) -> Result<Recorded, (String, io::Error)> {
-        if let (How::Fault, Some(gate)) = (how, &mut self.gate) {
-            gate.fault(cycle);
-        }
-        self.flush(cycle);
-        for mut core in self.cores.iter().map(lock) {
-            // Other cores may have gone on for some cycles after one has faulted.
-            let (done, late): (Vec<_>, Vec<_>) =
-                core.take_all().into_iter().partition(|record| record.cycle <= cycle);
-            let late = late.into_iter().map(|record| (None, record));
-            let flights = core.slots.iter_mut().flat_map(|state| state.flight.drain(..));
-            let flights = flights.map(|flight| (flight.waits, flight.land()));
-            let begun = flights.chain(late).filter(|(_, record)| record.stage(StageField::Issue) <= cycle);
-            let open: Vec<_> = begun.map(|(waits, record)| still_open(record, waits, cycle)).collect();
-            done.into_iter().chain(open).for_each(|record| core.add(record));
-        }
-        self.flush(Cycle::MAX);
-        if let Some(gate) = &mut self.gate {
-            gate.drain(|record| {
-                self.kept += 1;
-                write(&mut self.sinks, &mut self.failed, |sink| sink.record(record));
-            });
-        }
-        self.release_states();
-        write(&mut self.sinks, &mut self.failed, |sink| sink.end(how, cycle, message));
-        let triggered = self.gate.as_ref().and_then(Gate::fired);
-        self.failed.map_or(Ok(Recorded { records: self.kept, triggered }), Err)
-    }
-
-    /// Hands on what retires and what happens to requests before `to`, in order.
-    fn flush(&mut self, to: Cycle) {
-        // Stable: those of a slice in a cycle stay in the order of its work.
-        self.hops.sort_by_key(|hop| (hop.cycle, hop.slice));
-        let hops_ready = self.hops.partition_point(|hop| hop.cycle < to);
-        let mut hops = self.hops.drain(..hops_ready).peekable();
-        let (sinks, failed) = (&mut self.sinks, &mut self.failed);
-        let mut cores: Vec<_> = self.cores.iter().map(lock).collect();
-        cores.retain(|core| core.next_retired().is_some_and(|at| at < to));
-        while let Some(cycle) =
-            cores.iter().filter_map(|core| core.next_retired()).min().filter(|&at| at < to)
-        {
-            while let Some(hop) = hops.next_if(|hop| hop.cycle <= cycle) {
-                write(sinks, failed, |sink| sink.hop(&hop));
-            }
-            let in_window = cycle < self.common.window.cycles.end;
-            for core in &mut cores {
-                while let Some(form) = core.take_retired(cycle) {
-                    let kept = &mut self.kept;
-                    let mut keep = |record: &Record| {
-                        *kept += 1;
-                        write(sinks, failed, |sink| sink.record(record));
-                    };
-                    match (form, &mut self.gate) {
-                        (Form::Record(record), _) if !in_window => core.give_back(record),
-                        (Form::Record(record), Some(gate)) => {
-                            gate.pass(record, |record| core.give_back(record), keep);
-                        }
-                        (Form::Record(record), None) => {
-                            keep(&record);
-                            core.give_back(record);
-                        }
-                        (Form::Encoded(range), _) if in_window => {
-                            self.kept += 1;
-                            write(sinks, failed, |sink| sink.encoded(cycle, &core.bytes[range.clone()]));
-                        }
-                        (Form::Encoded(_), _) => {}
-                    }
-                }
-            }
-        }
-        cores.iter_mut().for_each(|core| core.forget_taken());
-        for hop in hops {
-            write(sinks, failed, |sink| sink.hop(&hop));
+        self.hand_over(0);
+        match self.maker {
+            Place::Here(maker) => maker.finish(how, cycle, message),
+            Place::Apart(maker) => maker.finish(how, cycle, message),
         }
     }
 
-    fn core(&self, core: u32) -> MutexGuard<'_, CoreRecorder> {
-        lock(&self.cores[core as usize])
+    /// Has everything read that the cores have written down: all that happens before `to`.
+    fn hand_over(&mut self, to: Cycle) {
+        self.full.store(false, Ordering::Relaxed);
+        self.batch.to = to;
+        for (log, written) in self.logs.iter().zip(&mut self.batch.written) {
+            std::mem::swap(&mut lock(log).written, written);
+        }
+        match &mut self.maker {
+            Place::Here(maker) => maker.take(&mut self.batch),
+            Place::Apart(maker) => maker.take(&mut self.batch),
+        }
     }
 
-    /// Hands on what the machine held before the trigger fired.
-    fn release_states(&mut self) {
-        let (sinks, failed) = (&mut self.sinks, &mut self.failed);
-        self.states.release(self.gate.as_ref(), |(cycle, signal, value)| {
-            write(sinks, failed, |sink| sink.state(cycle, signal, value));
-        });
+    fn log(&self, core: u32) -> MutexGuard<'_, Log> {
+        lock(&self.logs[core as usize])
+    }
+}
+
+impl Recorder<'static> {
+    /// The same, which makes and writes the records on a thread of its own, if it can: where each cycle has to wait for
+    /// them, it is of no use.
+    pub fn apart(mut self) -> Recorder<'static> {
+        self.maker = match self.maker {
+            Place::Here(maker) if !self.prompt => Place::Apart(Apart::new(*maker)),
+            maker => maker,
+        };
+        self
     }
 }
 
@@ -269,81 +204,63 @@ impl Observer for Recorder<'_> {
     }
 
     fn of_core(&self, core: u32) -> Option<OfCore> {
-        Some(self.cores[core as usize].clone())
+        Some(self.logs[core as usize].clone())
     }
 
     // Where another observer watches beside this one:
 
     fn step(&mut self, event: Event) {
-        self.core(event.core).step(event);
+        self.log(event.core).step(event);
     }
 
     fn issued(&mut self, issued: &Issued<'_>) {
-        self.core(issued.event.core).issued(issued);
+        self.log(issued.event.core).issued(issued);
     }
 
     fn goes_on(&mut self, going: &Going) {
-        self.core(going.event.core).goes_on(going);
+        self.log(going.event.core).goes_on(going);
     }
 
     fn accesses(&mut self, event: &MemoryEvent<'_>) {
-        self.core(event.core).accesses(event);
+        self.log(event.core).accesses(event);
     }
 
     fn results(&mut self, results: &Results<'_>) {
-        self.core(results.event.core).results(results);
+        self.log(results.event.core).results(results);
     }
 
     fn stalls(&mut self, core: u32, cycle: Cycle, waves: &[SlotMask; IssueStall::COUNT]) {
-        self.core(core).stalls(core, cycle, waves);
+        self.log(core).stalls(core, cycle, waves);
     }
 
     fn waits(&mut self, event: Event, why: Waiting) {
-        self.core(event.core).waits(event, why);
+        self.log(event.core).waits(event, why);
     }
 
     fn wants_hops(&self) -> bool {
-        self.sinks.iter().any(|(_, sink)| sink.wants_hops())
+        self.wants_hops
     }
 
     fn hop(&mut self, hop: &Hop) {
-        self.hops.push(*hop);
+        self.batch.hops.push(*hop);
     }
 
     fn wants_state(&self) -> bool {
-        self.sinks.iter().any(|(_, sink)| sink.wants_state())
+        self.wants_state
     }
 
     fn state(&mut self, cycle: Cycle, values: &[u64]) {
-        let (sinks, failed) = (&mut self.sinks, &mut self.failed);
-        self.states.see(
-            cycle,
-            values,
-            &self.common.window.cycles,
-            self.gate.as_ref(),
-            |(cycle, signal, value)| {
-                write(sinks, failed, |sink| sink.state(cycle, signal, value));
-            },
-        );
+        // One that is apart has no sink that wants it.
+        if let Place::Here(maker) = &mut self.maker {
+            maker.see(cycle, values);
+        }
     }
 
     fn advanced(&mut self, cycle: Cycle) -> ControlFlow<()> {
-        if self.cores.iter().any(|core| lock(core).next_retired().is_some()) || !self.hops.is_empty() {
-            self.flush(cycle);
-            self.release_states();
-            self.flushes += 1;
-            // While a trigger holds records back, sinks have nothing that they could write.
-            let held = self.gate.as_ref().is_some_and(|gate| gate.fired().is_none());
-            if !held
-                && self.flushes.is_multiple_of(FLUSHES)
-                && self.sinks.iter().any(|(_, sink)| sink.is_in_order_of_time())
-            {
-                let oldest = self.cores.iter().map(|core| lock(core).oldest()).fold(cycle, Cycle::min);
-                write(&mut self.sinks, &mut self.failed, |sink| sink.advanced(oldest));
-            }
+        if self.prompt || self.full.load(Ordering::Relaxed) {
+            self.hand_over(cycle);
         }
-        let fired = self.until_triggered && self.gate.as_ref().is_some_and(|gate| gate.fired().is_some());
-        if fired || self.failed.is_some() || self.interrupt.load(Ordering::Relaxed) {
+        if self.over.load(Ordering::Relaxed) || self.interrupt.load(Ordering::Relaxed) {
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())

@@ -35,6 +35,22 @@ impl Flight {
     /// It has come to a stage behind issue.
     pub(super) fn reaches(&mut self, stage: StageField, cycle: Cycle) {
         self.stages[stage as usize - StageField::Operands as usize] = cycle;
+        if stage == StageField::Execute
+            && let Some((reason, from)) = self.waits.take()
+        {
+            self.record.stalls.push(Stall { reason, from, to: cycle });
+        }
+    }
+
+    /// It waits in its collector from this cycle on.
+    pub(super) fn waits_for(&mut self, reason: StallReason, cycle: Cycle) {
+        if let Some((before, from)) = self.waits {
+            if before == reason {
+                return;
+            }
+            self.record.stalls.push(Stall { reason: before, from, to: cycle });
+        }
+        self.waits = Some((reason, cycle));
     }
 
     /// Its record.
@@ -48,6 +64,10 @@ impl Flight {
 /// A wave slot of a core.
 #[derive(Debug)]
 pub(super) struct SlotState {
+    /// Position in the grid of the workgroup of its wave.
+    pub(super) workgroup: [u32; 3],
+    /// Index of the wave in its workgroup.
+    pub(super) wave: u32,
     /// The last two requests: first word, cycle.
     pub(super) requests: [(u32, Cycle); 2],
     /// Decoded instructions: word, cycles of request and decode.
@@ -63,6 +83,8 @@ pub(super) struct SlotState {
 impl SlotState {
     pub(super) fn new() -> SlotState {
         SlotState {
+            workgroup: [0; 3],
+            wave: 0,
             requests: [(0, Cycle::MAX); 2],
             decoded: VecDeque::new(),
             stalled: None,
@@ -78,6 +100,25 @@ impl SlotState {
         let stall = self.stalls.first().map(|stall| stall.from).or(self.stalled.map(|(_, from)| from));
         let flight = self.flight.iter().map(|flight| began(&flight.record)).min();
         [decoded, stall, flight].into_iter().flatten().fold(a.min(b), Cycle::min)
+    }
+
+    /// The instruction that was decoded first issues: opens its record.
+    pub(super) fn issue(&mut self, mut record: Box<Record>, word: u32, cycle: Cycle) {
+        (record.workgroup, record.wave) = (self.workgroup, self.wave);
+        record.stages[StageField::Issue as usize] = cycle;
+        let decoded = self.decoded.pop_front();
+        debug_assert_eq!(decoded.map(|(at, ..)| at), Some(word), "an instruction issues as it was decoded");
+        if let Some((_, fetch, decode)) = decoded {
+            record.stages[StageField::Fetch as usize] = fetch;
+            record.stages[StageField::Decode as usize] = decode;
+        }
+        if let Some((reason, from)) = self.stalled.take()
+            && from < cycle
+        {
+            self.stalls.push(Stall { reason, from, to: cycle });
+        }
+        std::mem::swap(&mut record.stalls, &mut self.stalls);
+        self.flight.push(Flight::new(record));
     }
 
     pub(super) fn in_flight(&mut self, sequence: u64) -> Option<&mut Flight> {

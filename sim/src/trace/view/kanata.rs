@@ -170,7 +170,7 @@ const NAMES: [(StageField, &str); StageField::COUNT] = [
     (StageField::WriteBack, "W"),
 ];
 
-impl<W: Write> Sink for Kanata<W> {
+impl<W: Write + Send> Sink for Kanata<W> {
     fn launch(&mut self, _: &Launched) -> io::Result<()> {
         self.threads.clear();
         self.writers.clear();

@@ -153,7 +153,7 @@ fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-impl<W: Write> Sink for Perfetto<W> {
+impl<W: Write + Send> Sink for Perfetto<W> {
     fn launch(&mut self, launch: &Launched) -> io::Result<()> {
         let name = quoted(&format!("launch {}", launch.kernel));
         self.event('i', 0, 0, launch.start, &format!(",\"s\":\"g\",\"name\":{name}"))

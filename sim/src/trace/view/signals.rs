@@ -150,7 +150,7 @@ impl<F: Waveform> Signals<F> {
     }
 }
 
-impl<F: Waveform> Sink for Signals<F> {
+impl<F: Waveform + Send> Sink for Signals<F> {
     fn launch(&mut self, _: &Launched) -> io::Result<()> {
         Ok(())
     }
