@@ -31,26 +31,25 @@ import tempfile
 from rtl_sources import PARAMETERS, ROOT, children, pyosys, slang_options, source
 
 OUT = ROOT / "target" / "mutants"
-# Modules of an executable. Netlists are slow: of the core's modules, which run for long, each has one of its own, beside the
-# SystemVerilog of the others.
-CORE = ["workgroup", "fetch", "decode", "decoder", "wave", "issue", "divergence", "special_registers", "releases",
-        "memory_port", "dispatcher", "collector", "register_file", "execute", "writeback", "lsu", "coalesce",
-        "local_memory", "l1", "l1_replacement", "l1_requests", "l1_responses", "l1_waiters"]
+# Modules of an executable.
 GROUPS = {
+    "core": ["workgroup", "fetch", "decode", "decoder", "wave", "issue", "divergence", "special_registers", "releases",
+             "memory_port", "dispatcher", "collector", "register_file", "execute", "writeback", "lsu", "coalesce",
+             "local_memory", "l1", "l1_replacement", "l1_requests", "l1_responses", "l1_waiters"],
     "integer": ["unit_int", "int_lane", "unit_int_mul", "int_mul_lane", "unit_convert", "convert_lane", "unit_wave"],
     "floating": ["unit_fp", "fp_lane", "fp_fma", "fp_simple"],
     "division": ["unit_int_div", "int_div_lane", "unit_fp_div", "fp_sqrt_lane", "fp_div_lane"],
     "special": ["unit_sfu", "sfu_lane"],
-} | {module: [module] for module in CORE}
-# What several groups are called together.
-TOGETHER = {"units": [group for group in GROUPS if group not in CORE], "core": CORE}
+}
+# What the table sums up.
+TOGETHER = {"units": ["integer", "floating", "division", "special"], "core": ["core"]}
 SELECT_BITS = 12
 # Rounds of the core's programs, in sim/tests/cosim/mutants.rs. The last is for modules that decode alone.
 ROUNDS = ["broad kernels", "four random programs", "short programs", "long programs", "illegal words"]
 
 
 def is_unit(group):
-    return group not in CORE
+    return group != "core"
 
 
 class Header:
@@ -374,39 +373,35 @@ def table():
     (OUT / "survivors.tsv").write_text("".join(line + "\n" for line in survivors))
 
 
-def make_apart(name, arguments):
-    """`make` in a process of its own: yosys ends the whole process when it fails, and has much to say. Groups that are
-    called together share one: which mutants are chosen depends on what yosys did before."""
-    OUT.mkdir(parents=True, exist_ok=True)
-    log = OUT / f"{name}.yosys.log"
+def make_apart(group, arguments):
+    """`make` in a process of its own: yosys ends the whole process when it fails, and has much to say."""
+    (OUT / group).mkdir(parents=True, exist_ok=True)
+    log = OUT / group / "yosys.log"
     options = ["--count", str(arguments.count), "--seed", str(arguments.seed)]
     with open(log, "w") as output:
-        failed = subprocess.run([sys.executable, __file__, "netlists", name, *options], stdout=output,
+        failed = subprocess.run([sys.executable, __file__, "netlists", group, *options], stdout=output,
                                 stderr=output).returncode
     if failed:
-        sys.exit(f"{name}: {log.read_text().splitlines()[-1][:500]}\n(see {log})")
-    for group in TOGETHER.get(name, [name]):
-        print(f"{group}: {len(rows(OUT / group / 'mutants.tsv')) - 1} mutants of {', '.join(GROUPS[group])}", flush=True)
+        sys.exit(f"{group}: {log.read_text().splitlines()[-1][:500]}\n(see {log})")
+    print(f"{group}: {len(rows(OUT / group / 'mutants.tsv')) - 1} mutants of {', '.join(GROUPS[group])}", flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("step", nargs="?", choices=["all", "make", "run", "table", "netlists"], default="all")
-    parser.add_argument("group", nargs="*", help=f"of {', '.join([*TOGETHER, *GROUPS])}; all of them if none is named")
+    parser.add_argument("group", nargs="*", help=f"of {', '.join(GROUPS)}; all of them if none is named")
     parser.add_argument("--count", type=int, default=1500, help="mutants of all groups together, about")
     parser.add_argument("--seed", type=int, default=1, help="chooses the mutants")
     parser.add_argument("--round", type=int, choices=range(len(ROUNDS)), help="run this round of the core's programs only")
     arguments = parser.parse_args()
-    names = arguments.group or [*TOGETHER["units"], "core"]
-    if unknown := [name for name in names if name not in GROUPS and name not in TOGETHER]:
-        parser.error(f"there is no group {unknown[0]}; the groups are {', '.join([*TOGETHER, *GROUPS])}")
-    groups = [group for name in names for group in TOGETHER.get(name, [name])]
+    groups = arguments.group or list(GROUPS)
+    if unknown := [g for g in groups if g not in GROUPS]:
+        parser.error(f"there is no group {unknown[0]}; the groups are {', '.join(GROUPS)}")
     if arguments.step in ("all", "make"):
-        for name in names:
-            make_apart(name, arguments)
-    if arguments.step == "netlists":
         for group in groups:
-            make(group, arguments.count, arguments.seed)
+            make_apart(group, arguments)
+    if arguments.step == "netlists":
+        make(groups[0], arguments.count, arguments.seed)
         return
     if arguments.step in ("all", "run"):
         run(groups, arguments.round)
