@@ -55,7 +55,10 @@ pub fn cases() -> Vec<(String, Case)> {
     add("atomics on each bit of the L2", one(&atomics("atomic_", "device_store_u32", ", .device", 1, 4), 8));
     add("every row of local memory", Case::of(&text(32, 16384, &rows(16384)), THREADS).grid([2, 1, 1]));
     add("every part of local memory", Case::of(&text(32, 1028, &rows(1024)), 8).grid([9, 1, 1]));
-    add("every register in part", Case::of(&text(63, 0, &registers_in_part(63)), 8).grid([7, 1, 1]));
+    for registers in [48, 63] {
+        let case = Case::of(&text(registers, 0, &registers_in_part(registers)), 8).grid([7, 1, 1]);
+        add(&format!("every one of {registers} registers in part"), case);
+    }
     for (i, shape) in [[5, 3, 2], [2, 4, 4], [32, 1, 1], [1, 1, 31]].into_iter().enumerate() {
         let mut case = one(&special_registers(), 8).grid([2, 1, 2]);
         case.launch.workgroup = shape;
