@@ -56,7 +56,9 @@ pub fn cases() -> Vec<(String, Case)> {
     add("every row of local memory", Case::of(&text(32, 16384, &rows(16384)), THREADS).grid([2, 1, 1]));
     add("every part of local memory", Case::of(&text(32, 1028, &rows(1024)), 8).grid([9, 1, 1]));
     for registers in [48, 63] {
-        let case = Case::of(&text(registers, 0, &registers_in_part(registers)), 8).grid([7, 1, 1]);
+        let mut case = Case::of(&text(registers, 0, &registers_in_part(registers)), 8).grid([7, 1, 1]);
+        let arguments = (8..40).step_by(3).map(|r| (r, u32::from(r).wrapping_mul(0x9e37_79b1)));
+        case.launch.initial_registers.extend(arguments);
         add(&format!("every one of {registers} registers in part"), case);
     }
     for (i, shape) in [[5, 3, 2], [2, 4, 4], [32, 1, 1], [1, 1, 31]].into_iter().enumerate() {
@@ -98,13 +100,13 @@ pub fn cases() -> Vec<(String, Case)> {
 }
 
 /// For so many bits: operands that differ from memory in this bit alone, in each lane's own word, and everything else that
-/// an atomic does. With a `step` of 1 each access goes to another line than those before it, and a load follows it there.
+/// an atomic does. A load follows. With a `step` of 1 each access goes to another line than those before it.
 fn atomics(atomic: &str, store: &str, scope: &str, step: u32, bits: u32) -> String {
     let on = |op: &str, operands: &str| {
         let next = ["", "iadd r6, r6, r13\nand r6, r6, r14\n"][step as usize];
-        let load = ["", "device_load_u32 r16, r6\n"][step as usize];
+        let load = store.replace("store", "load");
         let (value, rest) = operands.split_once(' ').unwrap_or((operands, ""));
-        format!("{next}{store} r6, {value}\n{atomic}{op} r11, r6, {rest}{scope}\n{load}")
+        format!("{next}{store} r6, {value}\n{atomic}{op} r11, r6, {rest}{scope}\n{load} r16, r6\n")
     };
     let each = [
         on("min", "r4 r10"),
