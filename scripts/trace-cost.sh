@@ -4,9 +4,9 @@
 #   off   host instructions of a run without any trace, over those of the same run of a program whose sources have nothing
 #         for observers in them (scripts/without_observers.py): 1.000 is free
 #   on    host instructions of a run that writes the binary retirement trace, over those of one that writes none
-#   time  the same in seconds, of runs in turn, the best of each; the kernels in their full size
+#   time  the same in seconds, the middle one of five pairs of runs; the kernels in their full size
 #
-# Runs that are compared simulate on one thread, as those that are watched do. Host instructions are counted by callgrind and the same on every host; it does not see what the kernel of the host does to
+# Runs that are compared simulate on one thread; the records are made on a thread of their own. Host instructions are counted by callgrind and the same on every host; it does not see what the kernel of the host does to
 # write the file, which the time has. Needs valgrind and Python 3; builds two release programs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -25,7 +25,6 @@ host_instructions() {
         sed -n 's/^==[0-9]*== Collected : \([0-9]*\).*/\1/p'
 }
 seconds() { "$@" 2>&1 >/dev/null | sed -n 's/^host: seconds=\([0-9.]*\).*/\1/p'; }
-best() { sort -n "$1" | head -1; }
 ratio() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.4f", a / b }'; }
 
 printf '%-12s %9s %9s %9s %14s\n' kernel off on time 'trace bytes'
@@ -35,12 +34,10 @@ for kernel in ${KERNELS:-sgemm reduction spmv histogram}; do
     without=$(host_instructions "$bare" "${small[@]}")
     on=$(host_instructions "$program" "${small[@]}" --wvfi "$folder/t.wvfi")
     full=("$program" "$kernel" --config gpu.ron --threads 1)
-    : >"$folder/off" >"$folder/on"
-    for _ in 1 2 3 4 5; do
-        seconds "${full[@]}" >>"$folder/off"
-        seconds "${full[@]}" --wvfi "$folder/t.wvfi" >>"$folder/on"
-    done
-    time=$(ratio "$(best "$folder/on")" "$(best "$folder/off")")
+    time=$(for _ in 1 2 3 4 5; do
+        before=$(seconds "${full[@]}")
+        echo "$(ratio "$(seconds "${full[@]}" --wvfi "$folder/t.wvfi")" "$before")"
+    done | sort -n | sed -n 3p)
     printf '%-12s %8sx %8.2fx %8.2fx %14d\n' \
         "$kernel" "$(ratio "$off" "$without")" "$(ratio "$on" "$off")" "$time" "$(stat -c %s "$folder/t.wvfi")"
 done

@@ -25,6 +25,7 @@ VALUES = [
     (re.compile(r"\n *let before = \(P::ON && probe\.wants_account\(\)\)\.then\([^;]*;"), ""),
     # What is only done without an observer stays.
     (re.compile(r"!P::ON && "), ""),
+    (re.compile(r"= P::ON && [^;]*;"), "= false;"),
     (re.compile(r"self\.memory\.record_(atomics|hops)\([^;]*\);"), r"self.memory.record_\1(false);"),
 ]
 LEFT = re.compile(r"P::ON\b|\bprobe\.|\bhops\.push|= &mut self\.atomics\b")

@@ -236,6 +236,8 @@ impl Core {
     ///
     /// # Errors
     /// The first fault of a kernel in these cycles; the core must not be run again.
+    // A function of its own, watched or not: so what the compiler makes of it does not depend on who calls it.
+    #[inline(never)]
     pub fn run<P: Probe>(
         &mut self,
         from: Cycle,

@@ -1,25 +1,20 @@
-//! The whole machine: cores, dispatcher and memory side, wired with registered links, and the run loop.
+//! The whole machine: cores, dispatcher and memory side. Kernels are launched on it.
 
 pub mod dispatcher;
 pub mod occupancy;
+mod run;
 pub mod spin;
 mod team;
 
-use crate::clock::{Cycle, NEVER, link};
+use crate::clock::Cycle;
 use crate::config::Config;
-use crate::core::probe::{AtomicEvent, Level, Observer, OfCore, Off, Probe, Sample, Watched};
+use crate::core::probe::{Observer, Off, Watched};
 use crate::core::report::WaveReport;
-use crate::core::uop::MicroOps;
-use crate::core::workgroup::Shape;
-use crate::core::{Core, CoreLaunch, Links};
-use crate::memory::state::State;
-use crate::memory::{BitSet, Jitter, L1, L1Counters, LinkCounters, MemoryCounters, MemoryPort, MemorySystem};
+use crate::memory::{Jitter, L1, L1Counters, LinkCounters, MemoryCounters, MemoryPort, MemorySystem};
 use crate::program::{Fault, Launch, Program};
 use crate::stats::{CoreCounters, SlotUse};
-use dispatcher::{CoreLinks, Dispatcher};
 use occupancy::{LaunchError, Occupancy};
-use spin::{Doing, Spin};
-use team::{Cores, Quantum, Team};
+use spin::Doing;
 
 /// A machine with its device memory; kernels are launched on it one after the other.
 #[derive(Debug)]
@@ -45,7 +40,7 @@ pub struct RunOptions {
     /// Random delays in the L2, for tests of what depends on timing.
     pub jitter: Option<Jitter>,
     /// Threads that run cores at the same time, at least one; those that a kernel has no use for are not used. The
-    /// result does not depend on it. An observed run takes one.
+    /// result does not depend on it. An observed run takes one, but for observers of [single cores](Observer::of_core).
     pub threads: usize,
 }
 
@@ -106,9 +101,6 @@ pub struct NoProgress {
     pub doing: Vec<Doing>,
 }
 
-/// Cycles after a bound in which waves are watched, for the report: some round trips to memory.
-const WATCHED: Cycle = 4000;
-
 /// Why a kernel did not finish.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunError {
@@ -151,78 +143,6 @@ impl<'a> Gpu<'a> {
         }
     }
 
-    fn run_probed<P: Probe>(
-        &mut self,
-        launch: &Launch,
-        options: &RunOptions,
-        probe: &mut P,
-        progress: &mut dyn FnMut(Progress),
-    ) -> Result<KernelReport, RunError> {
-        let occupancy = Occupancy::of(self.config, launch).map_err(RunError::Launch)?;
-        let kernel = &self.program.kernels[launch.kernel];
-        let ops = MicroOps::decode(self.program, kernel, launch.registers, self.config);
-        let config = self.config;
-        let quantum = self.quantum();
-        let links_before = self.memory.links();
-        self.memory.set_skip_idle_cycles(!options.every_cycle);
-        self.memory.set_jitter(options.jitter);
-        self.memory.record_atomics(P::ON);
-        self.memory.record_hops(P::ON && probe.observer().wants_hops());
-        let of_core = |core| if P::ON { probe.observer().of_core(core) } else { None };
-        let observers: Vec<_> = (0..config.cores).map_while(of_core).collect();
-        // One observer of all cores hears of them in their order; and one cycle is too little to share out.
-        let alone = P::ON && (observers.is_empty() || probe.observer().wants_state());
-        let threads = if alone { 1 } else { team::useful_threads(options.threads, config.cores) };
-        let mut run = Run::new(self, launch, options, &ops, occupancy, (threads, observers));
-        if P::ON && probe.observer().wants_state() {
-            run.quantum = 1;
-        }
-        let before = run.before;
-        let ended = Team::with(threads, &ops, |team| run.run_to_end(options, team, &ops, probe, progress));
-        if P::ON && !matches!(ended, Err(RunError::Fault(_))) {
-            probe.observer().sample(&run.sample(), run.memory);
-        }
-        let end = match ended {
-            Ok(end) => end,
-            Err(error) => return Err(run.watch(error, options, &ops)),
-        };
-        // A release starts when every block has surely come so far, however the cycles were visited.
-        let release = end + quantum;
-        run.cores.iter_mut().for_each(|core| core.finish(end));
-        let in_l2 = run.release_l1s(release, quantum, &ops, probe);
-        let next_start = run.memory.release(in_l2);
-        let mut report = KernelReport {
-            cycles: end - run.start,
-            release_cycles: next_start - release,
-            core: CoreCounters::default(),
-            slots: [0; SlotUse::COUNT],
-            l1: L1Counters::default(),
-            memory: run.memory.counters().since(&before.0),
-            links: run.memory.links().iter().zip(&links_before).map(|(l, b)| l.since(b)).collect(),
-            occupancy,
-            wave_slots: u64::from(config.cores) * u64::from(config.core.max_waves),
-        };
-        for core in run.cores.into_vec() {
-            report.core += &core.counters;
-            report.slots.iter_mut().zip(core.slots).for_each(|(sum, n)| *sum += n);
-            self.caches.push(core.into_parts());
-        }
-        report.l1 = self.l1_counters().since(&before.1);
-        self.now = next_start;
-        let per_cycle = config.cores * config.core.schedulers * config.core.issue.width;
-        assert_eq!(
-            report.slots.iter().sum::<u64>(),
-            report.cycles * u64::from(per_cycle),
-            "every issue slot of every cycle is charged once"
-        );
-        Ok(report)
-    }
-
-    /// Cycles that every block may run by itself before messages are carried across: the shortest link.
-    fn quantum(&self) -> Cycle {
-        Cycle::from(self.config.dispatcher.latency_cycles.min(self.config.interconnect.latency_cycles))
-    }
-
     fn l1_counters(&self) -> L1Counters {
         let mut sum = L1Counters::default();
         self.caches.iter().for_each(|(l1, _)| sum += l1.counters());
@@ -247,275 +167,5 @@ impl<'a> Gpu<'a> {
     /// Gives device memory back.
     pub fn into_memory(self) -> Vec<u8> {
         self.memory.into_memory()
-    }
-}
-
-/// One kernel on its way.
-struct Run<'m> {
-    cores: Cores,
-    dispatcher: Dispatcher,
-    memory: &'m mut MemorySystem,
-    /// What memory side and L1s had counted before.
-    before: (MemoryCounters, L1Counters),
-    /// Cores that ran in this quantum, or that there is a message for.
-    ran: BitSet,
-    start: Cycle,
-    quantum: Cycle,
-    /// Cycles before this one are simulated.
-    now: Cycle,
-}
-
-impl<'m> Run<'m> {
-    fn new(
-        gpu: &'m mut Gpu<'_>,
-        launch: &Launch,
-        options: &RunOptions,
-        ops: &MicroOps,
-        occupancy: Occupancy,
-        (threads, observers): (usize, Vec<OfCore>),
-    ) -> Run<'m> {
-        let config = gpu.config;
-        let start = gpu.now;
-        let before = (gpu.memory.counters(), gpu.l1_counters());
-        let core_launch = CoreLaunch {
-            kernel: launch.kernel,
-            shape: Shape {
-                launch: launch.clone(),
-                waves: occupancy.waves_per_workgroup,
-                threads: launch.threads() as u32,
-                mma: config.capabilities.mma,
-            },
-            max_workgroups: occupancy.workgroups as usize,
-            slots_per_scheduler: occupancy.slots_per_scheduler,
-            device_bytes: gpu.memory.memory().len() as u64,
-            uses_mma: ops.uses_mma,
-        };
-        let latency = Cycle::from(config.dispatcher.latency_cycles);
-        let resident = occupancy.workgroups as usize;
-        let quantum = if options.every_cycle { 1 } else { gpu.quantum() };
-        let mut core_links = Vec::with_capacity(config.cores as usize);
-        let caches = gpu.caches.drain(..);
-        let cores = caches.enumerate().map(|(index, (mut l1, port))| {
-            // The dispatcher never sends more than are free, so these queues cannot fill up.
-            let (starts_tx, starts) = link(resident + latency as usize, latency);
-            let (done, done_rx) = link(resident + 2 * latency as usize, latency);
-            core_links.push(CoreLinks { starts: starts_tx, done: done_rx });
-            // A kernel starts with an acquire of everything that the last one and the host wrote.
-            l1.invalidate();
-            let links = Links { port, starts, done };
-            let mut core = Core::new(config, index as u32, &core_launch, l1, links, start);
-            if options.every_cycle {
-                core.visit_every_cycle();
-            }
-            core
-        });
-        let cores: Vec<Core> = cores.collect();
-        Run {
-            before,
-            ran: BitSet::new(cores.len()),
-            cores: Cores::new(cores, observers, threads, start),
-            dispatcher: Dispatcher::new(config, launch.grid, occupancy.workgroups, core_links, start),
-            memory: &mut gpu.memory,
-            start,
-            quantum,
-            now: start,
-        }
-    }
-
-    /// Runs until the grid is done and every store is acknowledged. Returns the cycle after the last in
-    /// which a core or the dispatcher did something.
-    fn run_to_end<P: Probe>(
-        &mut self,
-        options: &RunOptions,
-        team: &Team<'_>,
-        ops: &MicroOps,
-        probe: &mut P,
-        progress: &mut dyn FnMut(Progress),
-    ) -> Result<Cycle, RunError> {
-        let last = options.max_cycles.map_or(NEVER, |n| self.start.saturating_add(n));
-        let mut next_progress = self.start;
-        let mut state = State::default();
-        loop {
-            let now = self.now;
-            if P::ON && probe.observer().sample_at() == now {
-                probe.observer().sample(&self.sample(), self.memory);
-            }
-            let to =
-                (now + self.quantum).min(last).min(if P::ON { probe.observer().sample_at() } else { NEVER });
-            let quantum = Quantum { from: now, to, everything: options.every_cycle };
-            let due = self.cores.due(&quantum).map(|core| self.ran.insert(core)).count();
-            let (dispatcher, memory) = (&mut self.dispatcher, &mut *self.memory);
-            let fault = self.cores.run(quantum, due, team, probe, || {
-                dispatcher.run(now, to);
-                memory.run(now, to);
-            });
-            if let Some(fault) = fault {
-                return Err(RunError::Fault(fault));
-            }
-            if P::ON {
-                for atomic in self.memory.take_atomics() {
-                    let (core, line) = (u32::from(atomic.core), atomic.line as u32);
-                    probe.observer().performed(&AtomicEvent {
-                        core,
-                        line,
-                        bytes: atomic.bytes,
-                        written: atomic.written,
-                    });
-                }
-            }
-            if P::ON && probe.observer().wants_hops() {
-                self.memory.take_hops().for_each(|hop| probe.observer().hop(&hop));
-            }
-            self.exchange(to);
-            self.now = to;
-            if P::ON && probe.observer().wants_state() {
-                self.look(now, &mut state);
-                probe.observer().state(now, &state.values);
-            }
-            if P::ON && probe.observer().advanced(to).is_break() {
-                return Err(RunError::Interrupted(self.no_progress(to, ops)));
-            }
-            if self.dispatcher.is_done() && self.cores.iter().all(Core::is_idle) {
-                let active = self.cores.iter().map(Core::last_activity).max().unwrap_or(now);
-                return Ok(active.max(self.dispatcher.last_done()) + 1);
-            }
-            if options.max_instructions.is_some_and(|limit| self.instructions() > limit) {
-                return Err(RunError::InstructionLimit(self.no_progress(to, ops)));
-            }
-            if to >= last {
-                return Err(RunError::CycleLimit(self.no_progress(to, ops)));
-            }
-            let next = self.next_event(to);
-            if next == NEVER {
-                return Err(RunError::NoProgress(self.no_progress(to, ops)));
-            }
-            self.now = if options.every_cycle { to } else { next.min(last) };
-            if P::ON {
-                self.now = self.now.min(probe.observer().sample_at());
-            }
-            if P::ON && probe.observer().wants_state() {
-                // Ports that are held become free, whether anything else happens or not.
-                for cycle in to..self.now {
-                    self.look(cycle, &mut state);
-                    probe.observer().state(cycle, &state.values);
-                }
-            }
-            if self.now >= next_progress {
-                progress(Progress {
-                    cycles: self.now - self.start,
-                    instructions: self.instructions(),
-                    workgroups: self.dispatcher.finished(),
-                    total_workgroups: self.dispatcher.total(),
-                });
-                next_progress = self.now + 4096;
-            }
-        }
-    }
-
-    /// Writes back what is dirty in the L1s, from cycle `from` on. Returns when the L2 may start its release.
-    fn release_l1s<P: Probe>(&mut self, from: Cycle, quantum: Cycle, ops: &MicroOps, probe: &mut P) -> Cycle {
-        self.memory.run(self.now, from);
-        self.now = from;
-        if self.cores.iter().all(Core::is_released) {
-            return from;
-        }
-        while !self.cores.iter().all(Core::is_released) {
-            let (now, to) = (self.now, self.now + self.quantum);
-            for (index, core) in self.cores.iter_mut().enumerate() {
-                core.run_release(now, to, ops, probe);
-                self.ran.insert(index);
-            }
-            self.memory.run(now, to);
-            self.exchange(to);
-            self.now = to;
-        }
-        self.cores.iter().map(Core::last_activity).max().unwrap_or(from).max(from) + 1 + quantum
-    }
-
-    /// What the launch has done in the cycles before this one.
-    fn sample(&mut self) -> Sample {
-        let before = self.before;
-        self.memory.run(self.now, self.now);
-        let mut sample = Sample {
-            cycle: self.now,
-            core: CoreCounters::default(),
-            slots: [0; SlotUse::COUNT],
-            l1: L1Counters::default(),
-            memory: self.memory.counters().since(&before.0),
-            levels: [0; Level::COUNT],
-        };
-        let levels = &mut sample.levels;
-        (levels[Level::L2Mshrs as usize], levels[Level::DramQueue as usize]) = self.memory.levels();
-        for core in self.cores.iter() {
-            let (counters, slots, l1) = core.account(self.now);
-            sample.core += &counters;
-            sample.slots.iter_mut().zip(slots).for_each(|(sum, n)| *sum += n);
-            sample.l1 += l1;
-            core.add_levels(&mut sample.levels);
-        }
-        sample.l1 = sample.l1.since(&before.1);
-        sample
-    }
-
-    /// What the machine holds at the end of a cycle, to which it has run.
-    fn look(&mut self, cycle: Cycle, state: &mut State) {
-        state.values.clear();
-        self.cores.iter().for_each(|core| core.look(cycle, &mut state.values));
-        self.memory.look(cycle, state);
-    }
-
-    fn instructions(&self) -> u64 {
-        self.cores.iter().map(|core| core.instructions).sum()
-    }
-
-    /// The first cycle from `from` on in which any block has something to do.
-    fn next_event(&mut self, from: Cycle) -> Cycle {
-        let rest = self.dispatcher.next_event(from).min(self.memory.next_event(from));
-        rest.min(self.cores.next_wake()).max(from)
-    }
-
-    /// Carries messages across where there are any, at the boundary of a quantum in `now`, and asks the cores that
-    /// got some or ran when they are to run next.
-    fn exchange(&mut self, now: Cycle) {
-        while let Some(core) = self.memory.take_touched() {
-            self.ran.insert(core);
-        }
-        while let Some(core) = self.dispatcher.take_touched() {
-            self.ran.insert(core);
-        }
-        while let Some(index) = self.ran.pop() {
-            let (core, wake) = self.cores.get_mut(index);
-            self.dispatcher.exchange(index, &mut core.links.starts, &mut core.links.done);
-            self.memory.exchange(&mut core.links.port);
-            *wake = core.next_wake(now);
-        }
-    }
-
-    fn no_progress(&self, cycle: Cycle, ops: &MicroOps) -> Box<NoProgress> {
-        Box::new(NoProgress {
-            cycle: cycle - self.start,
-            workgroups: (self.dispatcher.finished(), self.dispatcher.total()),
-            waves: self.cores.iter().flat_map(|core| core.wave_reports(ops)).collect(),
-            doing: Vec::new(),
-        })
-    }
-
-    /// Lets a run that came to a bound go on for some cycles, to see what its waves do.
-    fn watch(&mut self, mut error: RunError, options: &RunOptions, ops: &MicroOps) -> RunError {
-        if let RunError::CycleLimit(stuck)
-        | RunError::InstructionLimit(stuck)
-        | RunError::Interrupted(stuck) = &mut error
-        {
-            let cycles = self.now - self.start + WATCHED;
-            let bounds = RunOptions { max_cycles: Some(cycles), max_instructions: None, ..*options };
-            let mut spin = Spin::default();
-            self.cores.dismiss_observers();
-            // However these cycles end, the run is over.
-            _ = Team::with(1, ops, |team| {
-                self.run_to_end(&bounds, team, ops, &mut Watched::by(&mut spin), &mut |_| {})
-            });
-            stuck.doing = spin.waves();
-        }
-        error
     }
 }

@@ -221,7 +221,8 @@ pub fn put_fields(out: &mut Vec<u8>, record: &Record, all_lanes: u64) {
     room.put(record.wave.into());
     room.put(record.sequence);
     room.put(record.pc.into());
-    room.byte(record.word_count | u8::from(record.ends) * ENDS | u8::from(record.open) * OPEN);
+    let (ends, open) = (u8::from(record.ends) * ENDS, u8::from(record.open) * OPEN);
+    room.byte(record.word_count | ends | open);
     record.words[..usize::from(record.word_count)].iter().for_each(|&word| room.word(word));
     room.put(record.active ^ all_lanes);
     room.put(record.effective ^ record.active);
