@@ -5,6 +5,7 @@ mod breadth;
 mod control;
 mod illegal;
 mod memory;
+mod mixed;
 
 use crate::bench::Case;
 pub use arithmetic::every_register;
