@@ -4,18 +4,21 @@
     python3 -m venv /tmp/rtl && /tmp/rtl/bin/pip install pyosys pyslang
     /tmp/rtl/bin/python scripts/rtl_mutants.py                 # makes the mutants, runs them, prints the table
     /tmp/rtl/bin/python scripts/rtl_mutants.py make GROUP...   # netlists only
-    /tmp/rtl/bin/python scripts/rtl_mutants.py run GROUP...    # builds and runs what is made
+    /tmp/rtl/bin/python scripts/rtl_mutants.py run GROUP...    # builds and runs what is made; --round N one round only
     /tmp/rtl/bin/python scripts/rtl_mutants.py table           # counts what has been run
 
 Each module of a group is read with yosys-slang and becomes a netlist; `mutate` picks faults in it (a bit of a cell's
 port is inverted, constant, or another bit's value) and adds them all, of which `+mutant=n` chooses one when the
 program starts. The rest of the core is the original SystemVerilog, so one executable a group holds all its mutants.
 `cargo test --test cosim` (core) and `--test rtl_units` (execution units) then run their programs and operands against
-each mutant. Everything goes to target/mutants/GROUP: netlist.sv, mutants.tsv, results.tsv. A campaign that is broken
-off goes on with `run`: results.tsv has a row as soon as a mutant is judged.
+each mutant, the core's in rounds (sim/tests/cosim/mutants.rs). Everything goes to target/mutants/GROUP: netlist.sv,
+mutants.tsv, results.tsv. A campaign that is broken off goes on with `run`: results.tsv has a row as soon as a mutant is
+judged. Several may run at once, of different groups or rounds.
 """
 
 import argparse
+import contextlib
+import fcntl
 import os
 import pathlib
 import random
@@ -23,8 +26,9 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
-from rtl_sources import PARAMETERS, ROOT, RTL, UNITS, children, pyosys, slang_options, source
+from rtl_sources import PARAMETERS, ROOT, children, pyosys, slang_options, source
 
 OUT = ROOT / "target" / "mutants"
 # Modules of an executable.
@@ -37,12 +41,15 @@ GROUPS = {
     "division": ["unit_int_div", "int_div_lane", "unit_fp_div", "fp_sqrt_lane", "fp_div_lane"],
     "special": ["unit_sfu", "sfu_lane"],
 }
+# What the table sums up.
+TOGETHER = {"units": ["integer", "floating", "division", "special"], "core": ["core"]}
 SELECT_BITS = 12
-ROUNDS = 3  # of the core's programs, in sim/tests/cosim/mutants.rs
+# Rounds of the core's programs, in sim/tests/cosim/mutants.rs. The last is for modules that decode alone.
+ROUNDS = ["broad kernels", "four random programs", "short programs", "long programs", "illegal words"]
 
 
 def is_unit(group):
-    return source(GROUPS[group][0]).parent == UNITS
+    return group != "core"
 
 
 class Header:
@@ -272,38 +279,48 @@ def make(group, count, seed):
     (directory / "mutants.tsv").write_text("number\tmodule\tmode\tcell\tport\tbit\tsource\n" + "".join(rows))
 
 
-def test_binaries():
+def test_binaries(directory):
     """The two test programs, built and copied, so that later builds do not change a campaign that runs."""
     build = subprocess.run(["cargo", "test", "-p", "wave-sim", "--no-run", "--test", "cosim", "--test", "rtl_units"],
                            cwd=ROOT, stderr=subprocess.PIPE, text=True)
     if build.returncode:
         sys.exit(build.stderr)
-    binaries = {}
-    for name, path in re.findall(r"tests/(\w+)/main\.rs \((.*?)\)", build.stderr):
-        binaries[name] = OUT / name
-        # Under another name first: a campaign that runs keeps its own.
-        copy = OUT / f"{name}.new"
-        shutil.copy2(ROOT / path, copy)
-        copy.rename(binaries[name])
-    return binaries
+    found = re.findall(r"tests/(\w+)/main\.rs \((.*?)\)", build.stderr)
+    return {name: shutil.copy2(ROOT / path, directory / name) for name, path in found}
 
 
-def run(groups):
-    """Runs the mutants of each group that have no result yet; a group that fails keeps none of the others back."""
-    binaries = test_binaries()
+@contextlib.contextmanager
+def alone(group, only):
+    """Another run may be at other groups or rounds, not at these: both would judge the same mutants."""
+    with open(OUT / group / ("lock" if only is None else f"lock-{only}"), "w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            sys.exit(f"{group}: another run is at it")
+        yield
+
+
+def run(groups, only):
+    """Runs the mutants of each group that have no result yet, in all rounds or `only` one; a group that fails keeps none
+    of the others back."""
     broken = []
     for group in groups:
         if not (OUT / group / "mutants.tsv").exists():
             sys.exit(f"there are no mutants of {group} yet: scripts/rtl_mutants.py make {group}")
-        binary = binaries["rtl_units" if is_unit(group) else "cosim"]
-        environment = os.environ | {"WAVE_SIM_MUTANTS": str(OUT / group)}
-        command = [binary, "mutants::campaign", "--exact", "--ignored", "--nocapture"]
-        # Cargo runs tests in the directory of their package.
-        with open(OUT / group / "log", "w") as log:
-            failed = subprocess.run(command, cwd=ROOT / "sim", env=environment, stdout=log, stderr=log).returncode
-        if failed:
-            broken.append(group)
-        print(f"{group}: " + (f"failed, see {OUT / group / 'log'}" if failed else "done"), flush=True)
+    with tempfile.TemporaryDirectory(prefix="run-", dir=OUT) as directory:
+        binaries = test_binaries(pathlib.Path(directory))
+        for group in groups:
+            environment = os.environ | {"WAVE_SIM_MUTANTS": str(OUT / group)}
+            if only is not None:
+                environment["WAVE_SIM_ROUND"] = str(only)
+            command = [binaries["rtl_units" if is_unit(group) else "cosim"], "mutants::campaign", "--exact", "--ignored",
+                       "--nocapture"]
+            # Cargo runs tests in the directory of their package.
+            with alone(group, only), open(OUT / group / "log", "a") as log:
+                failed = subprocess.run(command, cwd=ROOT / "sim", env=environment, stdout=log, stderr=log).returncode
+            if failed:
+                broken.append(group)
+            print(f"{group}: " + (f"failed, see {OUT / group / 'log'}" if failed else "done"), flush=True)
     if broken:
         sys.exit(1)
 
@@ -312,29 +329,46 @@ def rows(path):
     return [line.split("\t") for line in path.read_text().splitlines()] if path.exists() else []
 
 
+def judged(group):
+    """Of each mutant that has been judged: how it was found or `survived`, and what found it or the rounds that it met."""
+    results = {}
+    for number, way, what in rows(OUT / group / "results.tsv"):
+        before = results.get(number)
+        if way != "survived":
+            results[number] = (way, what)
+        elif before is None or before[0] == "survived":
+            results[number] = (way, sorted({*(before[1] if before else []), int(what)}))
+    return results
+
+
 def table():
     """Markdown: what became of the mutants of each module; then the survivors go to survivors.tsv."""
     ways = ["architectural", "cycle", "time-out", "crash", "survived"]
     print("| module | mutants | " + " | ".join(ways) + " |\n|---|" + "---|" * (len(ways) + 1))
     total = dict.fromkeys(ways, 0)
     survivors = ["group\tnumber\trounds\tmodule\tmode\tcell\tport\tbit\tsource"]
-    for group, modules in GROUPS.items():
-        mutants = {row[0]: row for row in rows(OUT / group / "mutants.tsv")[1:]}
-        # Who survives a round of programs has a row for it, and one for the next.
-        last = {row[0]: row[1:3] for row in rows(OUT / group / "results.tsv")}
-        results = {n: way for n, (way, _) in last.items()}
-        for module in modules:
-            of_module = [results[n] for n, row in mutants.items() if row[1] == module and n in results]
-            counts = [of_module.count(way) for way in ways]
-            print(f"| `{module}` | {len(of_module)} | " + " | ".join(map(str, counts)) + " |")
-            for way, count in zip(ways, counts):
-                total[way] += count
-        survivors += ["\t".join([group, n, rounds, *mutants[n][1:]])
-                      for n, (way, rounds) in last.items() if way == "survived"]
-        rounds = [int(rounds) for way, rounds in last.values() if way == "survived"]
-        if group == "core" and min(rounds, default=ROUNDS) < ROUNDS:
-            met = ", ".join(f"{rounds.count(r)} round {r}" for r in range(1, ROUNDS + 1))
-            print(f"{group}, survivors by the last round of programs that they have met: {met}", file=sys.stderr)
+
+    def line(name, results):
+        counts = [sum(way == w for w, _ in results) for way in ways]
+        print(f"| {name} | {len(results)} | " + " | ".join(map(str, counts)) + " |")
+        return counts
+
+    for name, groups in TOGETHER.items():
+        of_all = {}
+        for group in groups:
+            mutants = {row[0]: row for row in rows(OUT / group / "mutants.tsv")[1:]}
+            results = judged(group)
+            for module in GROUPS[group]:
+                line(f"`{module}`", [results[n] for n, row in mutants.items() if row[1] == module and n in results])
+            of_all |= {(group, n): result for n, result in results.items()}
+            survivors += ["\t".join([group, n, ",".join(map(str, what)), *mutants[n][1:]])
+                          for n, (way, what) in results.items() if way == "survived"]
+        for way, count in zip(ways, line(name, list(of_all.values()))):
+            total[way] += count
+        left = [rounds for way, rounds in of_all.values() if way == "survived"]
+        for number, what in enumerate(ROUNDS if name == "core" else []):
+            met = sum(number in rounds for rounds in left)
+            print(f"core, round {number}, {what}: {met} of {len(left)} survivors have met it", file=sys.stderr)
     print(f"| all | {sum(total.values())} | " + " | ".join(str(total[way]) for way in ways) + " |")
     (OUT / "survivors.tsv").write_text("".join(line + "\n" for line in survivors))
 
@@ -358,6 +392,7 @@ def main():
     parser.add_argument("group", nargs="*", help=f"of {', '.join(GROUPS)}; all of them if none is named")
     parser.add_argument("--count", type=int, default=1500, help="mutants of all groups together, about")
     parser.add_argument("--seed", type=int, default=1, help="chooses the mutants")
+    parser.add_argument("--round", type=int, choices=range(len(ROUNDS)), help="run this round of the core's programs only")
     arguments = parser.parse_args()
     groups = arguments.group or list(GROUPS)
     if unknown := [g for g in groups if g not in GROUPS]:
@@ -369,7 +404,7 @@ def main():
         make(groups[0], arguments.count, arguments.seed)
         return
     if arguments.step in ("all", "run"):
-        run(groups)
+        run(groups, arguments.round)
     if arguments.step != "make":
         table()
 

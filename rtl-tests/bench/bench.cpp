@@ -225,10 +225,11 @@ int main(int argc, char** argv) {
   if (argc < 2) fail("usage: wave_bench STIMULUS [+quiet] [+fst+FROM+TO+FILE] [+coverage+FILE]");
   Stimulus s(argv[1]);
   if (s.next() != kMagic || s.next() != 1) fail("not a stimulus file of version 1");
-  auto top = std::make_unique<Vwave_bench>();
   uint32_t max_cycles = s.next();
-  srand48(s.next());
+  // What reset does not set is random. The model takes its initial values when it is made.
+  Verilated::randSeed(static_cast<int>(s.next()));
   Verilated::randReset(2);
+  auto top = std::make_unique<Vwave_bench>();
   top->base_word = s.next();
   top->end_word = s.next();
   top->registers = s.next();

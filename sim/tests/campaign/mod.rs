@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Write as _;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,6 +10,9 @@ use wave_sim::rtl::Model;
 
 /// Names the directory of a group of mutants.
 pub const VARIABLE: &str = "WAVE_SIM_MUTANTS";
+
+/// Number of the one round of programs to run, if not all.
+pub const ROUND: &str = "WAVE_SIM_ROUND";
 
 /// What became of a mutant.
 pub enum Verdict {
@@ -22,7 +26,8 @@ pub struct Mutants {
     directory: PathBuf,
     /// Modules that are netlists.
     modules: Vec<String>,
-    numbers: Vec<u32>,
+    /// Number and module of each.
+    numbers: Vec<(u32, String)>,
 }
 
 impl Mutants {
@@ -37,7 +42,11 @@ impl Mutants {
         };
         let modules = read("modules.txt").lines().map(str::to_owned).collect();
         let rows = read("mutants.tsv");
-        let numbers = rows.lines().skip(1).filter_map(|row| row.split('\t').next()?.parse().ok()).collect();
+        let numbers = rows.lines().skip(1).filter_map(|row| {
+            let mut columns = row.split('\t');
+            Some((columns.next()?.parse().ok()?, columns.next()?.to_owned()))
+        });
+        let numbers = numbers.collect();
         Mutants { directory, modules, numbers }
     }
 
@@ -59,21 +68,29 @@ impl Mutants {
     }
 
     /// Judges the mutants in `rounds`, as many at a time as there are processors, and adds to `results.tsv` what became of
-    /// each: in a round those that survived the one before. A round begins with number 0, no mutant, which has to survive.
-    /// What is in the file already stays, so that a campaign that was broken off goes on where it was. The order of the
-    /// mutants has nothing to do with what they are: those judged so far are a fair sample.
-    pub fn run(&self, rounds: usize, judge: impl Fn(u32, usize) -> Verdict + Sync) {
+    /// each: in a round those that nothing has found yet. A round begins with number 0, no mutant, which has to survive.
+    /// What is in the file already stays, so that a campaign that was broken off goes on where it was, and another process
+    /// may be at another round; [`ROUND`] limits this one to its own. The order of the mutants has nothing to do with what
+    /// they are: those judged so far are a fair sample. A round is for the modules that `meets` says.
+    pub fn run(
+        &self,
+        rounds: Range<usize>,
+        meets: impl Fn(&str, usize) -> bool,
+        judge: impl Fn(u32, usize) -> Verdict + Sync,
+    ) {
         let path = self.directory.join("results.tsv");
-        for round in 1..=rounds {
-            let old = fs::read_to_string(&path).unwrap_or_default();
+        let only: Option<usize> =
+            std::env::var(ROUND).ok().map(|text| text.parse().expect("a round's number"));
+        for round in rounds.filter(|&round| only.is_none_or(|only| only == round)) {
             let done = |number: u32| {
-                let rows = old.lines().map(|row| row.split('\t').collect::<Vec<_>>());
-                let mut of_it = rows.filter(|row| row.first() == Some(&number.to_string().as_str()));
-                of_it.any(|row| {
-                    row[1] != "survived" || row[2].parse().is_ok_and(|survived: usize| survived >= round)
+                let text = fs::read_to_string(&path).unwrap_or_default();
+                let mut rows = text.lines().map(|row| row.split('\t').collect::<Vec<_>>());
+                rows.any(|row| {
+                    row[0] == number.to_string() && (row[1] != "survived" || row[2] == round.to_string())
                 })
             };
-            let mut left: Vec<u32> = self.numbers.iter().copied().filter(|&n| !done(n)).collect();
+            let concerned = self.numbers.iter().filter(|(_, module)| meets(module, round));
+            let mut left: Vec<u32> = concerned.map(|&(number, _)| number).filter(|&n| !done(n)).collect();
             if left.is_empty() {
                 continue;
             }
@@ -87,6 +104,10 @@ impl Mutants {
             let next = AtomicUsize::new(0);
             let work = || {
                 while let Some(&number) = left.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    // Another process may have found it meanwhile.
+                    if done(number) {
+                        continue;
+                    }
                     let row = match judge(number, round) {
                         Verdict::Killed(how, by) => format!("{number}\t{how}\t{by}\n"),
                         Verdict::Survived => format!("{number}\tsurvived\t{round}\n"),

@@ -3,10 +3,12 @@
 //! One executable holds them all, of the small core; `+bug=n` chooses one. Numbers from 101 on are the core's; the execution units' own are
 //! found by the tests of the units.
 
-use crate::bench::{SMALL_WAVES, executable, root};
+use crate::bench::{Case, SMALL_WAVES, executable, root};
 use crate::campaign::{Mutants, Verdict};
 use crate::rules;
-use crate::suite::suite;
+use crate::suite::{broad_suite, illegal_suite, suite};
+use std::path::Path;
+use std::sync::LazyLock;
 use wave_sim::rtl::{self, Disagreement, Mode, Variant};
 
 /// Number of each bug in the sources, and what it does.
@@ -138,17 +140,17 @@ const CAMPAIGN: (u64, u64) = (4, 30);
 /// Random programs of middle length that come before all others: most mutants show in one of them, and soon.
 const BEFORE_OTHERS: usize = 4;
 
-/// Part of the programs that a mutant has met after the second round; the first one has those before all others, the third
+/// Part of these programs that a mutant has met after the second round; the first round has those before all others, the third
 /// one the longest.
 const SECOND_ROUND: f64 = 0.6;
 
-#[test]
-#[ignore = "run by scripts/rtl_mutants.py, which makes the mutants"]
-fn campaign() {
-    let mutants = Mutants::made();
-    let variant = Variant { waves: Some(SMALL_WAVES), ..Variant::default() };
-    let Some(original) = executable(&variant) else { return };
-    let (random, mut cases): (Vec<_>, Vec<_>) = suite(&original, CAMPAIGN.0, CAMPAIGN.1)
+/// Illegal words are the last round, which concerns what decodes.
+const ILLEGAL_ROUND: usize = 4;
+const DECODES: [&str; 2] = ["decode", "decoder"];
+
+/// The programs of rounds 1 to 3.
+fn random_rounds(original: &Path) -> [Vec<(String, Case)>; 3] {
+    let (random, mut cases): (Vec<_>, Vec<_>) = suite(original, CAMPAIGN.0, CAMPAIGN.1)
         .into_iter()
         .partition(|(name, _)| name.starts_with("short random"));
     let middle = random.len() / 2;
@@ -156,14 +158,32 @@ fn campaign() {
         let before = (middle..middle + BEFORE_OTHERS).contains(&i);
         cases.insert(if before { 0 } else { cases.len() }, program);
     }
-    let met = [BEFORE_OTHERS, (cases.len() as f64 * SECOND_ROUND) as usize, cases.len()];
-    println!("{} programs, in rounds {met:?}", cases.len());
+    let longest = cases.split_off((cases.len() as f64 * SECOND_ROUND) as usize);
+    let others = cases.split_off(BEFORE_OTHERS);
+    [cases, others, longest]
+}
+
+#[test]
+#[ignore = "run by scripts/rtl_mutants.py, which makes the mutants"]
+fn campaign() {
+    let mutants = Mutants::made();
+    let variant = Variant { waves: Some(SMALL_WAVES), ..Variant::default() };
+    let Some(original) = executable(&variant) else { return };
+    // What reaches most in few cycles comes first.
+    let broad = LazyLock::new(|| broad_suite(&original));
+    let random = LazyLock::new(|| random_rounds(&original));
+    let illegal = LazyLock::new(|| illegal_suite(&original));
+    let programs = |round| match round {
+        0 => &*broad,
+        ILLEGAL_ROUND => &*illegal,
+        _ => &random[round - 1],
+    };
     let model = mutants.model(rtl::wave_core(&rtl::directory(), &variant).expect("the sources"));
     let core = rtl::build(&model, &root().join("target/rtl")).unwrap_or_else(|error| panic!("{error}"));
-    mutants.run(met.len(), |number, round| {
+    let meets = |module: &str, round| round != ILLEGAL_ROUND || DECODES.contains(&module);
+    mutants.run(0..ILLEGAL_ROUND + 1, meets, |number, round| {
         let argument = format!("+mutant={number}");
-        let before = if round == 1 { 0 } else { met[round - 2] };
-        for (name, case) in &cases[before..met[round - 1]] {
+        for (name, case) in programs(round) {
             let run = |mode| case.run_with(&core, mode, &[&argument]);
             if run(Mode::Cycle).is_ok() {
                 continue;

@@ -1,7 +1,9 @@
 //! The programs that look for bugs in the core of 4 wave slots, the short ones first.
 
 use crate::bench::{Case, SMALL_WAVES, script, small_config};
-use crate::directed::{FAULTS, calls_across_the_instruction_cache, every_register, kernel, kernels};
+use crate::directed::{
+    FAULTS, broad, calls_across_the_instruction_cache, every_register, illegal, kernel, kernels,
+};
 use crate::rules;
 use std::path::Path;
 use wave_sim::rtl::{Mode, Trial};
@@ -49,6 +51,26 @@ pub fn suite(core: &Path, long: u64, short: u64) -> Vec<(String, Case)> {
         let case = Case { program, launch, memory, script, config: config.clone(), max_cycles: 2_000_000 };
         cases.push((format!("short random program {seed}"), case));
     }
+    limited(core, cases)
+}
+
+/// The kernels that reach much of the core, in the same way.
+pub fn broad_suite(core: &Path) -> Vec<(String, Case)> {
+    limited(core, on_the_small_core(broad()))
+}
+
+/// The illegal words, in the same way.
+pub fn illegal_suite(core: &Path) -> Vec<(String, Case)> {
+    limited(core, on_the_small_core(illegal()))
+}
+
+fn on_the_small_core(cases: impl IntoIterator<Item = (String, Case)>) -> Vec<(String, Case)> {
+    let config = small_config();
+    cases.into_iter().map(|(name, case)| (name, Case { config: config.clone(), ..case })).collect()
+}
+
+/// The cases in the order of their records, each with the cycles that it may take.
+fn limited(core: &Path, cases: Vec<(String, Case)>) -> Vec<(String, Case)> {
     let mut measured: Vec<(u64, String, Case)> = Vec::new();
     for (name, mut case) in cases {
         match case.run_on(core, Mode::Cycle) {

@@ -127,17 +127,21 @@ fn campaign() {
     let bench = Bench::build_as(group, &machine(), false, |model| mutants.model(model));
     let ops = operations(classes);
     let run = |argument: &str| bench.run_with(argument, mixture(&ops, CAMPAIGN_LANES, 10));
-    mutants.run(1, |number, _| match run(&format!("+mutant={number}")) {
-        Ok(_) => Verdict::Survived,
-        Err(difference) => {
-            let how = if difference.what.starts_with("has no result") {
-                "time-out"
-            } else if difference.what.starts_with("has its result after") {
-                "cycle"
-            } else {
-                "architectural"
-            };
-            Verdict::Killed(how, difference.request.op.info().mnemonic.to_owned())
-        }
-    });
+    mutants.run(
+        1..2,
+        |_, _| true,
+        |number, _| match run(&format!("+mutant={number}")) {
+            Ok(_) => Verdict::Survived,
+            Err(difference) => {
+                let how = if difference.what.starts_with("has no result") {
+                    "time-out"
+                } else if difference.what.starts_with("has its result after") {
+                    "cycle"
+                } else {
+                    "architectural"
+                };
+                Verdict::Killed(how, difference.request.op.info().mnemonic.to_owned())
+            }
+        },
+    );
 }

@@ -1,12 +1,17 @@
 //! Kernels written for what they stress.
 
 mod arithmetic;
+mod breadth;
 mod control;
+mod illegal;
 mod memory;
+mod mixed;
 
 use crate::bench::Case;
 pub use arithmetic::every_register;
+pub use breadth::cases as broad;
 pub use control::{FAULTS, calls_across_the_instruction_cache};
+pub use illegal::cases as illegal;
 
 /// A kernel around some lines.
 pub fn kernel(lines: &str) -> String {
