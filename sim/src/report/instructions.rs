@@ -94,7 +94,8 @@ fn row(facts: &Facts<'_>, i: &Instruction, most: u64) -> Markup {
             td { @if let Some((producer, n)) = producer(facts, i) {
                 a href={ "#" (producer.anchor()) } title={ (producer.text) ": " (integer(n)) " slots" } { (producer.place()) }
             } }
-            td.number data-value=(lanes.unwrap_or(-1.0)) .low[lanes.is_some_and(|l| l < 0.7)] {
+            // One that no lane has taken part in was squashed, which costs no lanes.
+            td.number data-value=(lanes.unwrap_or(-1.0)) .low[lanes.is_some_and(|l| l > 0.0 && l < 0.7)] {
                 @if let Some(lanes) = lanes { (percent(lanes)) }
             }
             td.number data-value=(lines.map_or(-1.0, |(lines, _)| lines)) .low[lines.is_some_and(|(n, least)| n > 1.5 * least)] {
