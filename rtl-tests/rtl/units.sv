@@ -45,7 +45,9 @@ module units
       .clk, .rst_n, .valid_fp32(valid[CLASS_FP32]), .valid_fp16(valid[CLASS_FP16]), .op(op[2]), .a(operand[2][0]),
       .b(operand[2][1]), .c(operand[2][2]), .out_valid_fp32(due[CLASS_FP32]), .out_row_fp32(row[CLASS_FP32]),
       .out_pred_fp32(pred[CLASS_FP32]), .out_valid_fp16(due[CLASS_FP16]), .out_row_fp16(row[CLASS_FP16]));
-  unit_sfu #(.LANES(LANES), .UNIT_LANES(UNIT_SFU_LANES), .LATENCY(SFU_LATENCY_CYCLES)) u_sfu (
+  // It adds a clock for each group of lanes behind the first.
+  localparam int SFU_GROUPS = LANES / UNIT_SFU_LANES;
+  unit_sfu #(.LANES(LANES), .UNIT_LANES(UNIT_SFU_LANES), .LATENCY(SFU_RESULT - SFU_GROUPS + 1)) u_sfu (
       .clk, .rst_n, .valid(valid[CLASS_SFU]), .op(op[3]), .a(operand[3][0]), .out_valid(due[CLASS_SFU]),
       .out_row(row[CLASS_SFU]));
 

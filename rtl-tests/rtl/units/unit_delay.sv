@@ -14,11 +14,10 @@ module unit_delay #(
     assign out = in;
   end else begin : g_stages
     logic [CYCLES-1:0][WIDTH-1:0] stages;
-    always_ff @(posedge clk) begin
-      for (int i = 0; i < CYCLES; i++)
-        if (!rst_n) stages[i] <= '0;
-        else stages[i] <= i == 0 ? in : stages[i == 0 ? 0 : i-1];
-    end
+    // One assignment: Verilator 5.006 goes wrong over a loop of more than 64.
+    always_ff @(posedge clk)
+      if (!rst_n) stages <= '0;
+      else stages <= (CYCLES * WIDTH)'({stages, in});
     assign out = stages[CYCLES-1];
   end
 endmodule

@@ -118,6 +118,8 @@ impl IssueStall {
 /// all before it, and its addresses are good.
 #[derive(Debug, Clone, Copy)]
 pub struct MemoryEvent<'a> {
+    /// When.
+    pub cycle: Cycle,
     /// Core.
     pub core: u32,
     /// Wave slot of the core.

@@ -13,8 +13,6 @@ pub struct RecordStream<'a, F> {
     program: &'a Program,
     base: u32,
     width: usize,
-    /// The cycle that is being simulated: beside a script, none is left out.
-    now: Cycle,
     records: Vec<Record>,
     issuing: Option<Record>,
     /// Of instructions on their way, by slot and sequence number: lanes, and whether they write registers, a predicate.
@@ -34,7 +32,7 @@ impl<'a, F: FnMut(Vec<Record>) -> ControlFlow<()>> RecordStream<'a, F> {
     /// An observer of the kernel whose first word is `base`, on waves of `width` lanes.
     pub fn new(program: &'a Program, base: u32, width: usize, sink: F) -> RecordStream<'a, F> {
         let (records, in_flight) = (Vec::new(), HashMap::new());
-        RecordStream { program, base, width, now: 0, records, issuing: None, in_flight, sink }
+        RecordStream { program, base, width, records, issuing: None, in_flight, sink }
     }
 
     fn push(&mut self, event: Event, stage: Stage, fields: Vec<u32>) {
@@ -123,18 +121,16 @@ impl<F: FnMut(Vec<Record>) -> ControlFlow<()>> Observer for RecordStream<'_, F> 
     }
 
     fn accesses(&mut self, access: &MemoryEvent<'_>) {
-        let MemoryEvent { slot, sequence, word, mask, addresses, sent, .. } = *access;
+        let MemoryEvent { cycle, core, slot, sequence, word, mask, addresses, sent, .. } = *access;
         let op = self.program.code.get((self.base + word) as usize..).map(crate::isa::Inst::decode);
         let rows = op.and_then(Result::ok).map_or(0, |inst| sent_rows(inst.op));
         let mut fields: Vec<u32> = masked(&addresses[..self.width], self.width, mask).collect();
         fields.extend(masked(&sent[..rows * self.width], self.width, mask));
-        let event =
-            Event { cycle: self.now, core: access.core, slot, sequence, word, stage: probe::Stage::Execute };
+        let event = Event { cycle, core, slot, sequence, word, stage: probe::Stage::Execute };
         self.push(event, Stage::Access, fields);
     }
 
     fn advanced(&mut self, cycle: Cycle) -> ControlFlow<()> {
-        self.now = cycle;
         self.complete(cycle)
     }
 }

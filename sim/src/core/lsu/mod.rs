@@ -289,6 +289,7 @@ impl Core {
                 AccessKind::Atomic(_) => 1,
             };
             probe.observer().accesses(&MemoryEvent {
+                cycle: now,
                 core: self.index,
                 slot: instruction.slot,
                 sequence: instruction.sequence,
