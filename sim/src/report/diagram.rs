@@ -6,7 +6,7 @@ use crate::config::network::{Network, Station};
 use crate::config::{Config, Topology};
 use crate::observe::counted;
 use crate::observe::figures::ratio;
-use crate::observe::numbers::{at, percent};
+use crate::observe::numbers::{at, integer, percent};
 use crate::stats::SlotUse;
 use maud::{Markup, html};
 use petgraph::visit::EdgeRef;
@@ -52,9 +52,7 @@ fn work(facts: &Facts<'_>) -> Loads {
         gathered.parts.channels.iter().map(|dram| dram.read_bytes + dram.written_bytes).collect();
     let beside = |all: &[u64], what: &str| {
         let most = all.iter().copied().max().unwrap_or(0);
-        all.iter()
-            .map(|&n| (ratio(n, most), format!("{} {what}", crate::observe::numbers::integer(n))))
-            .collect()
+        all.iter().map(|&n| (ratio(n, most), format!("{} {what}", integer(n)))).collect()
     };
     Loads {
         cores: gathered.cores().iter().map(core).collect(),

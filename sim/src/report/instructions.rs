@@ -4,7 +4,7 @@ use super::facts::Facts;
 use super::findings::hit_rate;
 use super::over_time::STACK;
 use crate::isa::table::Op;
-use crate::limits::listing::Instruction;
+use crate::limits::listing::{Instruction, MANY};
 use crate::observe::figures::ratio;
 use crate::observe::numbers::{at, integer, percent, short};
 use crate::stats::SlotUse;
@@ -98,7 +98,7 @@ fn row(facts: &Facts<'_>, i: &Instruction, most: u64) -> Markup {
             td.number data-value=(lanes.unwrap_or(-1.0)) .low[lanes.is_some_and(|l| l > 0.0 && l < 0.7)] {
                 @if let Some(lanes) = lanes { (percent(lanes)) }
             }
-            td.number data-value=(lines.map_or(-1.0, |(lines, _)| lines)) .low[lines.is_some_and(|(n, least)| n > 1.5 * least)] {
+            td.number data-value=(lines.map_or(-1.0, |(lines, _)| lines)) .low[lines.is_some_and(|(n, least)| n > MANY * least)] {
                 @if let Some((lines, least)) = lines { (short(lines)) small { "best " (short(least)) } }
             }
             td.number data-value=(hits.unwrap_or(-1.0)) { @if let Some(hits) = hits { (percent(hits)) } }

@@ -1,8 +1,24 @@
-//! A folder to work in, and a terminal in it.
+//! A folder to work in, a terminal in it, and a kernel to begin with.
 
 use assert_cmd::Command;
 use std::path::PathBuf;
 use tempfile::TempDir;
+
+/// out[i] = in[i] + r2 for workgroups of 16 threads; in at r0, out at r1.
+pub const ADD: &str = "\
+.kernel add
+.registers 8
+.workgroup_size 16, 1, 1
+    mov_sr  r3, sr_thread_id_x
+    mov_imm r4, 2
+    shl     r3, r3, r4
+    iadd    r4, r0, r3
+    device_load_u32 r5, r4
+    iadd    r5, r5, r2
+    iadd    r4, r1, r3
+    device_store_u32 r4, r5
+.end
+";
 
 /// A folder that goes away with the test.
 pub struct Scratch(TempDir);

@@ -1,22 +1,6 @@
 //! The suite, launch files, and several runs at once.
 
-use super::scratch::{Scratch, without_host};
-
-/// out[i] = in[i] + r2; in at r0, out at r1.
-const ADD: &str = "\
-.kernel add
-.registers 8
-.workgroup_size 16, 1, 1
-    mov_sr  r3, sr_thread_id_x
-    mov_imm r4, 2
-    shl     r3, r3, r4
-    iadd    r4, r0, r3
-    device_load_u32 r5, r4
-    iadd    r5, r5, r2
-    iadd    r4, r1, r3
-    device_store_u32 r4, r5
-.end
-";
+use super::scratch::{ADD, Scratch, without_host};
 
 const OUTSIDE: &str = "\
 .kernel outside

@@ -4,7 +4,7 @@ use super::against_trace::traced;
 use super::figures::{USES, profiles};
 use super::page::text;
 use super::run::{Reported, report, report_in};
-use super::scratch::Scratch;
+use super::scratch::{ADD, Scratch};
 use std::collections::BTreeMap;
 
 /// The statistics of a page by name, of its part of the run.
@@ -177,20 +177,9 @@ fn a_trigger_makes_a_report_of_the_cycles_around_it() {
 
 /// A kernel for workgroups of so many threads.
 fn adds(threads: u32) -> String {
-    format!(".kernel add{threads}\n.registers 8\n.workgroup_size {threads}, 1, 1\n{ADD}")
+    let sized = ADD.replace("_size 16,", &format!("_size {threads},"));
+    sized.replace("kernel add", &format!("kernel add{threads}"))
 }
-
-const ADD: &str = "\
-    mov_sr  r3, sr_thread_id_x
-    mov_imm r4, 2
-    shl     r3, r3, r4
-    iadd    r4, r0, r3
-    device_load_u32 r5, r4
-    iadd    r5, r5, r2
-    iadd    r4, r1, r3
-    device_store_u32 r4, r5
-.end
-";
 
 const LAUNCHES: &str = "(source: \"add.wave\",
   buffers: (x: (type: u32, length: 32), y: (type: u32, length: 32)),

@@ -21,31 +21,19 @@ fn frame_of(out: &mut Vec<u8>, kind: u8, fill: impl FnOnce(&mut Vec<u8>)) {
 }
 
 fn put(out: &mut Vec<u8>, value: impl Into<u64>) {
-    let mut value: u64 = value.into();
+    let value: u64 = value.into();
     if value < 0x80 {
         // Nearly always.
         return out.push(value as u8);
     }
-    let (mut bytes, mut n) = ([0; MAX_VARINT], 0);
-    while value >= 0x80 {
-        bytes[n] = value as u8 | 0x80;
-        (value, n) = (value >> 7, n + 1);
-    }
-    bytes[n] = value as u8;
-    out.extend_from_slice(&bytes[..=n]);
+    let mut bytes = [0; MAX_VARINT];
+    let end = put_long(&mut bytes, 0, value);
+    out.extend_from_slice(&bytes[..end]);
 }
 
 fn put_text(out: &mut Vec<u8>, text: &str) {
     put(out, text.len() as u64);
     out.extend(text.bytes());
-}
-
-fn put_words(out: &mut Vec<u8>, words: &[u32]) {
-    let at = out.len();
-    out.resize(at + 4 * words.len(), 0);
-    for (bytes, word) in out[at..].chunks_exact_mut(4).zip(words) {
-        bytes.copy_from_slice(&word.to_le_bytes());
-    }
 }
 
 /// Appends the magic, the version and the header.
@@ -78,7 +66,7 @@ pub fn put_launch(out: &mut Vec<u8>, launch: &Launched) {
             out.extend(value.to_le_bytes());
         }
         put(out, launch.code.len() as u64);
-        put_words(out, &launch.code);
+        launch.code.iter().for_each(|word| out.extend(word.to_le_bytes()));
     });
 }
 

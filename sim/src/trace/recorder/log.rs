@@ -97,9 +97,6 @@ const ISSUE_REASONS: [StallReason; IssueStall::COUNT] = [
     StallReason::Turn,
 ];
 
-/// No wave: what a slot has before its first.
-const NO_WAVE: ([u32; 3], u32) = ([u32::MAX; 3], u32::MAX);
-
 /// A core has at most as many slots as a mask has bits.
 fn small(slot: Slot) -> u8 {
     slot as u8
@@ -108,13 +105,9 @@ fn small(slot: Slot) -> u8 {
 impl Log {
     /// For a core with so many wave slots of so many lanes, which sets `full` when it takes more than `most` bytes.
     pub(super) fn new(slots: usize, width: usize, most: usize, full: Arc<AtomicBool>) -> Log {
-        let waves = vec![NO_WAVE; slots];
+        // As the slots of the reader begin.
+        let waves = vec![([0; 3], 0); slots];
         Log { written: Written::default(), full, most, width, waves, stalled: [0; IssueStall::COUNT] }
-    }
-
-    /// Another launch begins, whose waves are others.
-    pub(super) fn forget_waves(&mut self) {
-        self.waves.fill(NO_WAVE);
     }
 
     #[inline]

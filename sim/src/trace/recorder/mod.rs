@@ -126,7 +126,7 @@ impl<'s> Recorder<'s> {
         }
     }
 
-    /// The same, which keeps only what happens around a trigger.
+    /// The same, which keeps only what happens around a trigger. Before [`Recorder::apart`].
     pub fn with_trigger(mut self, trigger: Option<Trigger>) -> Recorder<'s> {
         if let (Some(trigger), Place::Here(maker)) = (trigger, &mut self.maker) {
             maker.gate = Some(Gate::new(trigger));
@@ -137,7 +137,7 @@ impl<'s> Recorder<'s> {
         self
     }
 
-    /// The same, which ends the run when the trigger has fired.
+    /// The same, which ends the run when the trigger has fired. Before [`Recorder::apart`].
     pub fn until_triggered(mut self) -> Recorder<'s> {
         if let Place::Here(maker) = &mut self.maker {
             maker.until_triggered = true;
@@ -148,7 +148,6 @@ impl<'s> Recorder<'s> {
     /// A launch begins in cycle `start`.
     pub fn start(&mut self, program: &Program, launch: &Launch, start: Cycle) {
         self.hand_over(start);
-        self.logs.iter().for_each(|log| lock(log).forget_waves());
         let launched = launched(program, launch, start);
         match &mut self.maker {
             Place::Here(maker) => maker.start(launched),
