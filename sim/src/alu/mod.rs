@@ -78,6 +78,94 @@ impl WithSimd for Execution<'_> {
     }
 }
 
+/// Lanes of nearly every machine: [`update`] has them as a constant.
+const LANES: usize = 32;
+/// Source rows of nearly every instruction, at most.
+const ROWS: usize = 3;
+
+/// Where an instruction finds its operands among the registers of its wave, and where its result goes.
+#[derive(Debug)]
+pub struct Registers<'a> {
+    /// All of the wave's, rows of `width` lanes one behind the other.
+    pub rows: &'a mut [u32],
+    /// Lanes of a row.
+    pub width: usize,
+    /// Source rows in operand order; what is behind them may be anything.
+    pub sources: &'a [u8],
+    /// How many there are.
+    pub source_rows: u8,
+    /// The first row of the result.
+    pub destination: u8,
+    /// Rows of the result.
+    pub destination_rows: u8,
+}
+
+/// [`execute`] on registers: the result replaces the values of the destination in the lanes of `context.mask`. `result` has room
+/// for it.
+///
+/// # Panics
+/// As [`execute`], and if a row is not among the registers or `result` is too short.
+#[inline]
+pub fn update(
+    host: HostVectors,
+    op: Op,
+    registers: Registers,
+    context: LaneContext,
+    result: &mut [u32],
+) -> u64 {
+    if registers.width == LANES && usize::from(registers.source_rows) <= ROWS {
+        return host.dispatch(Update { op, registers, context, result });
+    }
+    let Registers { rows, width, sources, source_rows, destination, destination_rows } = registers;
+    let mut operands: [&[u32]; 6] = [&[]; 6];
+    for (operand, &row) in operands.iter_mut().zip(&sources[..usize::from(source_rows)]) {
+        *operand = &rows[usize::from(row) * width..][..width];
+    }
+    let out = &mut result[..usize::from(destination_rows) * width];
+    let predicate = execute(host, op, &operands[..usize::from(source_rows)], context, out);
+    let first = usize::from(destination) * width;
+    for (from, into) in out.chunks_exact(width).zip(rows[first..].chunks_exact_mut(width)) {
+        merge(host, context.mask, from, into);
+    }
+    predicate
+}
+
+/// [`update`] of rows of [`LANES`] lanes by an instruction of [`ROWS`] operands at most.
+struct Update<'a> {
+    op: Op,
+    registers: Registers<'a>,
+    context: LaneContext,
+    result: &'a mut [u32],
+}
+
+impl WithSimd for Update<'_> {
+    type Output = u64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> u64 {
+        let Registers { rows, sources, destination, destination_rows, .. } = self.registers;
+        let (rows, _) = rows.as_chunks_mut::<LANES>();
+        let (result, _) = self.result.as_chunks_mut::<LANES>();
+        let result = &mut result[..usize::from(destination_rows)];
+        // An instruction of fewer operands does not look at the others.
+        let operands: [&[u32]; ROWS] = std::array::from_fn(|i| &rows[usize::from(sources[i])][..]);
+        let out = result.as_flattened_mut();
+        let predicate = if S::IS_SCALAR {
+            execute_on::<false>(self.op, &operands, self.context, out)
+        } else {
+            execute_on::<true>(self.op, &operands, self.context, out)
+        };
+        for (from, into) in result.iter().zip(&mut rows[usize::from(destination)..]) {
+            if self.context.mask == u64::MAX >> (64 - LANES) {
+                *into = *from;
+            } else {
+                lanes::merge_row(self.context.mask, from, into);
+            }
+        }
+        predicate
+    }
+}
+
 /// [`execute`] on a host with an instruction for a fused multiply-add or without.
 #[inline(always)]
 fn execute_on<const FMA: bool>(op: Op, rows: &[&[u32]], context: LaneContext, out: &mut [u32]) -> u64 {

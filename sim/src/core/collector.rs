@@ -1,10 +1,11 @@
 //! Operand collectors and register banks of one scheduler.
 //!
 //! A collector takes an issued instruction and reads its source rows from the banks, one row a bank and
-//! cycle, the oldest collector first. The values are needed when the instruction leaves its collector. Until
-//! the cycle after the last read nothing can have written a source: the wave's next instruction issues
-//! with that read at the earliest. So an instruction that leaves at once takes its values straight from
-//! the register file; only one that has to wait keeps them in its collector ([`OperandStore`]).
+//! cycle, the oldest collector first. So an instruction that issues knows at once when its last row is read: each bank
+//! serves rows in the order of issue, and nothing that comes later goes before them. The values are needed when the
+//! instruction leaves its collector. Until the cycle after the last read nothing can have written a source: the wave's
+//! next instruction issues with that read at the earliest. So an instruction that leaves at once takes its values
+//! straight from the register file; only one that has to wait keeps them in its collector ([`OperandStore`]).
 
 use super::uop::{MAX_SOURCE_ROWS, MicroOp};
 use super::wave::Slot;
@@ -13,8 +14,8 @@ use crate::clock::{Cycle, NEVER};
 /// Why the oldest collector has not let its instruction go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Waiting {
-    /// Rows are still to be read.
-    Banks,
+    /// Rows are still to be read, the last of them in this cycle.
+    Banks(Cycle),
     /// The execution unit is busy until this cycle.
     Unit(Cycle),
     /// A write port at the result's cycle is taken; another try each cycle.
@@ -23,57 +24,32 @@ pub enum Waiting {
     Lsu,
 }
 
-/// How many rows of an instruction are still to be read from each bank.
-///
-/// In binary, all banks at once: bit b of digit k is digit k of the number for bank b. Nearly always the first digit
-/// says all, and one operation on bits reads all that a cycle can.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct BankRows {
-    /// [`MAX_SOURCE_ROWS`] has three.
-    digits: [u32; 3],
-    /// Rows of all banks.
-    rows: u8,
+/// The register banks of a scheduler, as far as they are read.
+#[derive(Debug, Clone)]
+pub struct Banks {
+    /// Of each bank, the last cycle in which it reads a row that a collector wants; a power of two of them.
+    busy_until: Vec<Cycle>,
 }
 
-impl BankRows {
-    /// The rows of some registers, at most [`MAX_SOURCE_ROWS`]: register r lies in bank r mod `banks`.
-    pub fn of(registers: &[u8], banks: u32) -> BankRows {
-        let mut rows = BankRows { rows: registers.len() as u8, ..BankRows::default() };
+impl Banks {
+    /// So many banks, a power of two, that nobody reads.
+    pub fn new(banks: u32) -> Banks {
+        Banks { busy_until: vec![0; banks as usize] }
+    }
+
+    /// Reads the rows of an instruction that issues now, from the next cycle on. Register r lies in bank (r + `swizzle`) mod
+    /// banks. Returns the cycle of the last row, and how many cycles rows wait for their banks, added up.
+    #[inline]
+    pub fn read(&mut self, now: Cycle, registers: &[u8], swizzle: u8) -> (Cycle, u64) {
+        let (mut last, mut waits) = (now + 1, 0);
         for &register in registers {
-            let mut carry = 1 << (u32::from(register) & (banks - 1));
-            for digit in &mut rows.digits {
-                (*digit, carry) = (*digit ^ carry, *digit & carry);
-            }
+            let bank = (usize::from(register) + usize::from(swizzle)) & (self.busy_until.len() - 1);
+            let at = self.busy_until[bank].max(now) + 1;
+            self.busy_until[bank] = at;
+            last = last.max(at);
+            waits += at - (now + 1);
         }
-        rows
-    }
-
-    /// The same rows `offset` banks further, of `banks`, a power of two.
-    #[inline]
-    fn rotated(self, offset: u32, banks: u32) -> BankRows {
-        let all = u32::MAX >> (32 - banks);
-        let offset = offset & (banks - 1);
-        let digits = self.digits.map(|d| (d << offset | d >> ((banks - offset) & 31)) & all);
-        BankRows { digits, ..self }
-    }
-
-    /// Takes one row from each bank that is not in `used`, which becomes used. Returns how many rows are left.
-    #[inline]
-    fn read(&mut self, used: &mut u32) -> u8 {
-        let [ones, twos, fours] = self.digits;
-        let readable = (ones | twos | fours) & !*used;
-        *used |= readable;
-        if readable == ones && twos | fours == 0 {
-            // Nearly always.
-            *self = BankRows::default();
-            return 0;
-        }
-        self.rows -= readable.count_ones() as u8;
-        let mut borrow = readable;
-        for digit in &mut self.digits {
-            (*digit, borrow) = (*digit ^ borrow, !*digit & borrow);
-        }
-        self.rows
+        (last, waits)
     }
 }
 
@@ -90,80 +66,56 @@ pub struct Collector {
     pub waiting: Waiting,
     /// Word of the kernel.
     pub word: u32,
-    rows: BankRows,
     /// Wave slot.
     pub slot: u8,
-    /// The wave's slot within its scheduler.
-    pub swizzle: u8,
+    /// Everything of its way through its unit is settled; it leaves in the next dispatch stage.
+    pub settled: bool,
     /// Where its operands are kept, if it had to wait with them.
-    kept: Option<u8>,
+    pub kept: Option<u8>,
 }
 
 impl Collector {
-    /// A collector for an instruction that issues now, on a register file with `banks` banks. `swizzle` is the wave's
-    /// slot within its scheduler: register r of the wave lies in bank (r + swizzle) mod banks.
-    #[inline]
-    pub fn new(op: &MicroOp, slot: Slot, sequence: u64, word: u32, swizzle: u8, banks: u32) -> Collector {
-        Collector {
-            sequence,
-            mask: 0,
-            condition: 0,
-            waiting: Waiting::Banks,
-            word,
-            rows: op.read_banks.rotated(u32::from(swizzle), banks),
-            slot: slot as u8,
-            swizzle,
-            kept: None,
-        }
-    }
-
     /// The wave slot, as an index.
     #[inline]
     pub fn slot(&self) -> Slot {
         usize::from(self.slot)
     }
-
-    /// True if every operand is read.
-    #[inline]
-    pub fn complete(&self) -> bool {
-        self.rows.rows == 0
-    }
-
-    /// Reads what rows it can from the banks that no older collector uses in this cycle. Returns the
-    /// number of rows that have to wait.
-    #[inline]
-    pub fn read(&mut self, banks_used: &mut u32) -> u8 {
-        self.rows.read(banks_used)
-    }
 }
 
-/// When the collectors of each scheduler are to be looked at: no instruction could leave them before.
+/// When the collectors of each scheduler are to be looked at by a stage: nothing would have changed before.
 #[derive(Debug, Clone)]
-pub struct Departures {
+pub struct Looks {
     at: Vec<Cycle>,
-    /// The first of them.
+    /// None of them is before this cycle.
     first: Cycle,
 }
 
-impl Departures {
-    /// None, from so many schedulers.
-    pub fn new(schedulers: usize) -> Departures {
-        Departures { at: vec![NEVER; schedulers], first: NEVER }
+impl Looks {
+    /// None, at so many schedulers.
+    pub fn new(schedulers: usize) -> Looks {
+        Looks { at: vec![NEVER; schedulers], first: NEVER }
     }
 
-    /// The first of all.
+    /// None is due before this cycle.
     #[inline]
     pub fn first(&self) -> Cycle {
         self.first
     }
 
-    /// Schedulers that are to be looked at in this cycle, as bits.
+    /// Schedulers that are to be looked at in this cycle, as bits. It is to be said of each when it is to be looked at
+    /// [again](Looks::looked).
     #[inline]
-    pub fn due(&self, now: Cycle) -> u32 {
+    pub fn due(&mut self, now: Cycle) -> u32 {
         if self.first > now {
             return 0;
         }
-        self.at.iter().rev().fold(0, |due, &at| due << 1 | u32::from(at <= now))
+        let (mut due, mut first) = (0, NEVER);
+        for (scheduler, &at) in self.at.iter().enumerate() {
+            due |= u32::from(at <= now) << scheduler;
+            first = if at <= now { first } else { first.min(at) };
+        }
+        self.first = first;
+        due
     }
 
     /// A scheduler is to be looked at in this cycle, or before.
@@ -177,7 +129,7 @@ impl Departures {
     #[inline]
     pub fn looked(&mut self, scheduler: usize, again: Cycle) {
         self.at[scheduler] = again;
-        self.first = self.at.iter().fold(NEVER, |first, &at| first.min(at));
+        self.first = self.first.min(again);
     }
 
     /// All are to be looked at.

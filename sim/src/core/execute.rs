@@ -40,43 +40,71 @@ impl UnitTiming {
     /// Cycles of the timing wheel that hold every result: a power of two, at least 64.
     pub fn horizon(table: &[UnitTiming]) -> usize {
         let longest = table.iter().map(|t| t.result).max().unwrap_or(0);
-        (longest as usize + MAX_RESULT_ROWS + 1).next_power_of_two().max(64)
+        (longest as usize + 1 + MAX_RESULT_ROWS + 1).next_power_of_two().max(64)
     }
 }
 
 impl Core {
-    /// The operand read stage: collectors read their rows, the oldest first.
-    pub(super) fn read_operands<P: Probe>(&mut self, now: Cycle, probe: &mut P) {
-        self.progress |= self.reading != 0;
-        let mut rest = self.reading;
-        while rest != 0 {
-            let index = rest.trailing_zeros() as usize;
-            rest &= rest - 1;
-            let scheduler = &mut self.schedulers[index];
-            let mut banks_used = 0;
-            for collector in scheduler.collectors.iter_mut().filter(|c| c.waiting == Waiting::Banks) {
-                self.counters.bank_conflicts += u64::from(collector.read(&mut banks_used));
-                if collector.complete() {
-                    // Nothing is known of the unit before it is asked in the next cycle.
-                    collector.waiting = Waiting::Unit(now + 1);
-                    scheduler.readers -= 1;
+    /// The operand read stage: instructions whose last row is read in this cycle, the oldest first.
+    ///
+    /// Of one that goes to an execution unit it is known now when it leaves, unless an older one is held up: what reads its
+    /// operands later leaves later. So all of its way is settled at once. Watched runs, and those that visit every cycle, let the
+    /// dispatch stage find out, and so test this.
+    pub(super) fn read_operands<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
+        let mut due = self.reads.due(now);
+        while due != 0 {
+            let index = due.trailing_zeros() as usize;
+            due &= due - 1;
+            self.progress = true;
+            self.stale |= 1 << index;
+            let mut next = NEVER;
+            for i in 0..self.schedulers[index].collectors.len() {
+                let collector = self.schedulers[index].collectors[i];
+                let Waiting::Banks(read) = collector.waiting else { continue };
+                if read > now {
+                    next = next.min(read);
+                    continue;
+                }
+                self.waves.collecting &= !(1 << collector.slot);
+                if P::ON {
+                    probe.observer().step(collector.event(now, self.index, Stage::Operands));
+                }
+                let op = ops.get(collector.word);
+                let computes = op.kind == Kind::Compute;
+                let settled = !P::ON
+                    && self.skip_idle
+                    && computes
+                    && self.schedulers[index].held == 0
+                    && op.fragment_reads == 0
+                    && self.start_unit(now + 1, index, &collector, op).is_none();
+                let sched = &mut self.schedulers[index];
+                // Nothing is known of the unit before it is asked in the next cycle.
+                sched.collectors[i].waiting = Waiting::Unit(now + 1);
+                sched.collectors[i].settled = settled;
+                if settled {
+                    self.leaving |= 1 << index;
+                } else {
+                    sched.held += u32::from(computes);
                     self.departures.by(index, now + 1);
-                    self.waves.collecting &= !(1 << collector.slot);
-                    self.stale |= 1 << index;
-                    if P::ON {
-                        probe.observer().step(collector.event(now, self.index, Stage::Operands));
-                    }
                 }
             }
-            if scheduler.readers == 0 {
-                self.reading &= !(1 << index);
-            }
+            self.reads.looked(index, next);
         }
     }
 
     /// The dispatch stage: instructions whose operands are read leave their collectors, the oldest first,
     /// one to each unit; one of all schedulers to the load/store unit.
     pub(super) fn dispatch<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
+        let mut leaving = std::mem::take(&mut self.leaving);
+        self.progress |= leaving != 0;
+        self.stale |= leaving;
+        while leaving != 0 {
+            let collectors = &mut self.schedulers[leaving.trailing_zeros() as usize].collectors;
+            leaving &= leaving - 1;
+            while let Some(i) = collectors.iter().position(|c| c.settled) {
+                collectors.remove(i);
+            }
+        }
         let due = self.departures.due(now);
         if due == 0 {
             return;
@@ -106,7 +134,7 @@ impl Core {
         let mut next = NEVER;
         let mut i = 0;
         while let Some(&collector) = self.schedulers[scheduler].collectors.get(i) {
-            if collector.waiting == Waiting::Banks {
+            if let Waiting::Banks(_) = collector.waiting {
                 i += 1;
                 continue;
             }
@@ -143,7 +171,10 @@ impl Core {
                     collectors[i].waiting = reason;
                     operands.keep(&mut collectors[i], op, &self.registers, base);
                 }
-                self.progress |= reason == Waiting::WritePort;
+                if reason == Waiting::WritePort {
+                    self.counters.write_port_conflicts += 1;
+                    self.progress = true;
+                }
                 i += 1;
                 continue;
             }
@@ -151,6 +182,7 @@ impl Core {
             self.stale |= 1 << scheduler;
             let sched = &mut self.schedulers[scheduler];
             sched.operands.release(&sched.collectors.remove(i));
+            sched.held -= u32::from(op.kind == Kind::Compute);
             if op.fragment_reads != 0 {
                 self.finish_fragment_reads(scheduler, collector.slot(), ops);
             }
@@ -176,7 +208,7 @@ impl Core {
         slot * self.rows_per_wave
     }
 
-    /// Starts an instruction in its unit, or says what it has to wait for.
+    /// Starts an instruction that leaves its collector in the cycle `now` in its unit, or says what it has to wait for.
     fn start_unit(
         &mut self,
         now: Cycle,
@@ -185,16 +217,15 @@ impl Core {
         op: &MicroOp,
     ) -> Option<Waiting> {
         let timing = self.units[op.class as usize];
-        let sched = &mut self.schedulers[scheduler];
+        let (slot, sched) = (collector.slot(), &mut self.schedulers[scheduler]);
         if sched.unit_free_at[timing.unit] > now {
             return Some(Waiting::Unit(sched.unit_free_at[timing.unit]));
         }
-        let bank =
-            |row: u8| (u32::from(op.destination + row) + u32::from(collector.swizzle)) & (self.banks - 1);
+        let swizzle = u32::from(self.waves.waves[slot].swizzle);
+        let bank = |row: u8| (u32::from(op.destination + row) + swizzle) & self.bank_mask;
         let result = now + timing.result;
         let rows = op.destination_rows;
         if !(0..rows).all(|row| sched.write_ports.free(result + Cycle::from(row), bank(row))) {
-            self.counters.write_port_conflicts += 1;
             return Some(Waiting::WritePort);
         }
         for row in 0..rows {
@@ -204,7 +235,7 @@ impl Core {
         self.compute(scheduler, collector, op);
         let &Collector { sequence, word, .. } = collector;
         let last_row = result + Cycle::from(rows.max(1) - 1);
-        self.completions.schedule(last_row, Retired { slot: collector.slot(), sequence, word });
+        self.completions.schedule(last_row, Retired { slot, sequence, word });
         None
     }
 
@@ -231,22 +262,38 @@ impl Core {
             alu::mma_compute(self.host, collector.mask, a, b, &mut sums[..size]);
             return;
         }
-        let operands = self.schedulers[scheduler].operands.operands(collector, op, &self.registers, base);
-        let mut rows: [&[u32]; MAX_SOURCE_ROWS] = [&[]; MAX_SOURCE_ROWS];
-        rows.iter_mut().zip(operands.iter()).for_each(|(row, operand)| *row = operand);
-        let rows = &rows[..usize::from(op.source_rows)];
+        let context = LaneContext { mask: collector.mask, pred: collector.condition, imm: op.inst.imm };
         if op.class == ExecClass::IntDiv {
-            let zeros = alu::zero_lanes(rows[1]) & collector.mask;
+            let operands = &self.schedulers[scheduler].operands;
+            let divisor = operands.operands(collector, op, &self.registers, base).iter().nth(1);
+            let zeros = divisor.map_or(0, alu::zero_lanes) & collector.mask;
             self.counters.divisions_by_zero += u64::from(zeros.count_ones());
         }
-        let context = LaneContext { mask: collector.mask, pred: collector.condition, imm: op.inst.imm };
-        let out = &mut self.result[..usize::from(op.destination_rows) * width];
-        let predicate = alu::execute(self.host, op.inst.op, rows, context, out);
+        let predicate = if collector.kept.is_some() {
+            let operands = &self.schedulers[scheduler].operands;
+            let operands = operands.operands(collector, op, &self.registers, base);
+            let mut rows: [&[u32]; MAX_SOURCE_ROWS] = [&[]; MAX_SOURCE_ROWS];
+            rows.iter_mut().zip(operands.iter()).for_each(|(row, operand)| *row = operand);
+            let rows = &rows[..usize::from(op.source_rows)];
+            let out = &mut self.result[..usize::from(op.destination_rows) * width];
+            let predicate = alu::execute(self.host, op.inst.op, rows, context, out);
+            self.put_rows(collector, op);
+            predicate
+        } else {
+            let registers = alu::Registers {
+                rows: &mut self.registers[base * width..][..self.rows_per_wave * width],
+                width,
+                sources: &op.sources,
+                source_rows: op.source_rows,
+                destination: op.destination,
+                destination_rows: op.destination_rows,
+            };
+            alu::update(self.host, op.inst.op, registers, context, &mut self.result)
+        };
         if op.predicate_write != 0 {
             let lanes = &mut self.waves.waves[slot].predicates[op.predicate_write.trailing_zeros() as usize];
             *lanes = *lanes & !collector.mask | predicate & collector.mask;
         }
-        self.put_rows(collector, op);
     }
 
     /// Puts the result into the destination registers of the lanes that take part.
@@ -284,7 +331,7 @@ impl Core {
         let op = ops.get(access.word);
         let register = op.destination + row;
         let wave = &self.waves.waves[slot];
-        let bank = (u32::from(register) + u32::from(wave.swizzle)) & (self.banks - 1);
+        let bank = (u32::from(register) + u32::from(wave.swizzle)) & self.bank_mask;
         let ports: &WritePorts = &self.schedulers[usize::from(wave.scheduler)].write_ports;
         self.progress = true;
         if !ports.free(now, bank) {

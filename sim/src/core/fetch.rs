@@ -86,6 +86,7 @@ impl Fetch {
         let set = (line as usize & (self.sets - 1)) * self.ways;
         let ways = &mut self.tags[set..][..self.ways];
         match ways.iter().position(|&tag| tag == line + 1) {
+            Some(0) => true,
             Some(way) => {
                 ways[..=way].rotate_right(1);
                 true

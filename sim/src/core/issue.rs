@@ -5,6 +5,7 @@ use super::Core;
 use super::collector::{Collector, Waiting};
 use super::divergence::{Next, Step};
 use super::fetch::next_in_turn;
+use super::lsu::Retired;
 use super::probe::{Event, Going, IssueStall, Issued, Probe, Stage};
 use super::uop::{Kind, MicroOp, MicroOps};
 use super::wave::{Slot, SlotMask, Wave};
@@ -180,7 +181,7 @@ impl Core {
             return match sched.collectors.first().map(|c| c.waiting) {
                 Some(Waiting::Unit(_) | Waiting::WritePort) => SlotUse::Unit,
                 Some(Waiting::Lsu) => SlotUse::Lsu,
-                Some(Waiting::Banks) | None => SlotUse::Operand,
+                Some(Waiting::Banks(_)) | None => SlotUse::Operand,
             };
         }
         // Only `two_level` leaves a wave that is ready: it is not in the active set.
@@ -314,7 +315,7 @@ impl Core {
             Kind::Wait => self.start_shadow(now, slot),
             Kind::Nop | Kind::Illegal(_) | Kind::End => {}
             Kind::Compute | Kind::Memory(_) => {
-                self.collect(scheduler, slot, sequence, word, lanes, op);
+                self.collect(now, scheduler, Retired { slot, sequence, word }, lanes, op);
             }
         }
         self.waves.refresh(slot, ops);
@@ -332,7 +333,8 @@ impl Core {
     }
 
     /// Gives the instruction to a collector and marks what it will write.
-    fn collect(&mut self, scheduler: usize, slot: Slot, sequence: u64, word: u32, lanes: u64, op: &MicroOp) {
+    fn collect(&mut self, now: Cycle, scheduler: usize, it: Retired, lanes: u64, op: &MicroOp) {
+        let Retired { slot, sequence, word } = it;
         let wave = &mut self.waves.waves[slot];
         wave.in_flight += 1;
         wave.pending.insert_all(&op.writes);
@@ -344,13 +346,20 @@ impl Core {
             wave.accesses += 1;
             wave.loads += u32::from(op.destination_rows > 0);
         }
-        let condition = condition_lanes(wave, op);
-        let mut collector = Collector::new(op, slot, sequence, word, wave.swizzle, self.banks);
-        (collector.mask, collector.condition) = (lanes, condition);
         let sched = &mut self.schedulers[scheduler];
-        sched.collectors.push(collector);
-        sched.readers += 1;
-        self.reading |= 1 << scheduler;
+        let (read, waits) = sched.banks.read(now, op.reads(), wave.swizzle);
+        self.counters.bank_conflicts += waits;
+        sched.collectors.push(Collector {
+            sequence,
+            mask: lanes,
+            condition: condition_lanes(wave, op),
+            waiting: Waiting::Banks(read),
+            word,
+            slot: slot as u8,
+            settled: false,
+            kept: None,
+        });
+        self.reads.by(scheduler, read);
         self.waves.collecting |= 1 << slot;
     }
 

@@ -26,7 +26,7 @@ use crate::isa::{ExecClass, MMA_FRAGMENTS};
 use crate::memory::{L1, MemoryPort, ReplyKind, Request};
 use crate::program::Fault;
 use crate::stats::{CoreCounters, SlotUse};
-use collector::{Collector, Departures, OperandStore};
+use collector::{Banks, Collector, Looks, OperandStore};
 use execute::UnitTiming;
 use fetch::{Fetch, ICACHE_TAG};
 use lsu::local::LocalMemory;
@@ -48,8 +48,9 @@ struct Scheduler {
     active_set: SlotMask,
     /// In the order of issue.
     collectors: Vec<Collector>,
-    /// How many of them still read operands.
-    readers: u32,
+    /// How many of them hold an instruction that has read its operands and has to see when its unit takes it.
+    held: u32,
+    banks: Banks,
     operands: OperandStore,
     /// What its issue slots are charged to while nothing changes.
     waits_for: SlotUse,
@@ -84,8 +85,8 @@ pub struct Core {
     two_level_active: u32,
     branch_latency: Cycle,
     collectors_per_scheduler: usize,
-    /// Register banks of a scheduler.
-    banks: u32,
+    /// Register banks of a scheduler, less one: a register's number modulo the banks is its low bits.
+    bank_mask: u32,
     units: [UnitTiming; ExecClass::ALL.len()],
     host: HostVectors,
     line_bytes: u64,
@@ -95,9 +96,12 @@ pub struct Core {
     waves: Waves,
     workgroups: Vec<Workgroup>,
     schedulers: Vec<Scheduler>,
-    departures: Departures,
-    /// Schedulers with an instruction that still reads operands, as bits.
-    reading: u32,
+    /// Schedulers of which an instruction leaves its collector whatever happens, in the next dispatch stage, as bits.
+    leaving: u32,
+    /// When some instruction could leave its collector beside those.
+    departures: Looks,
+    /// When some instruction has read its operands.
+    reads: Looks,
     /// (cycle, slot) of the shadows in order: all are equally long.
     shadows: VecDeque<(Cycle, Slot)>,
     fetch: Fetch,
@@ -183,7 +187,7 @@ impl Core {
             two_level_active: c.issue.two_level_active,
             branch_latency: Cycle::from(c.branch_latency_cycles),
             collectors_per_scheduler: c.registers.collectors as usize,
-            banks: c.registers.banks,
+            bank_mask: c.registers.banks - 1,
             units,
             host: HostVectors::new(),
             line_bytes: u64::from(c.l1.line_bytes),
@@ -198,15 +202,17 @@ impl Core {
                     active_set: 0,
                     collectors: Vec::with_capacity(c.registers.collectors as usize),
                     operands: OperandStore::new(c.registers.collectors, width),
-                    readers: 0,
+                    held: 0,
+                    banks: Banks::new(c.registers.banks),
                     waits_for: SlotUse::Empty,
                     charged_until: start,
                     unit_free_at: vec![0; c.units.len()],
                     write_ports: WritePorts::new(c.registers.write_ports, horizon),
                 })
                 .collect(),
-            departures: Departures::new(schedulers),
-            reading: 0,
+            leaving: 0,
+            departures: Looks::new(schedulers),
+            reads: Looks::new(schedulers),
             shadows: VecDeque::with_capacity(slots),
             fetch: Fetch::new(config),
             registers: vec![0; usable.min(slots) * rows_per_wave * width],
@@ -277,7 +283,7 @@ impl Core {
         self.write_back(now, ops, probe);
         self.tick_lsu(now, ops, probe)?;
         self.dispatch(now, ops, probe);
-        self.read_operands(now, probe);
+        self.read_operands(now, ops, probe);
         self.issue(now, ops, probe)?;
         self.decode(now, ops, probe);
         self.fetch_groups(now, ops, probe);
@@ -332,7 +338,7 @@ impl Core {
     /// The first cycle after `now` in which something can happen if no message comes.
     fn next_event(&self, now: Cycle) -> Cycle {
         let shadow = self.shadows.front().map_or(NEVER, |&(ends, _)| ends);
-        let departure = self.departures.first().max(now + 1);
+        let departure = self.departures.first().min(self.reads.first()).max(now + 1);
         departure
             .min(shadow)
             .min(self.completions.next_due(now))

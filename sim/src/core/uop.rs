@@ -1,6 +1,5 @@
 //! Micro-operations: every word of a kernel decoded once, with what the pipeline asks of it.
 
-use super::collector::BankRows;
 use crate::config::{Config, DivergenceMode};
 use crate::isa::operand::Role;
 use crate::isa::table::MemoryOp;
@@ -98,8 +97,6 @@ pub struct MicroOp {
     pub reads: [u8; MAX_SOURCE_ROWS],
     /// How many of `reads` are used.
     pub read_rows: u8,
-    /// The banks of `reads` for a wave whose registers are not offset over the banks.
-    pub read_banks: BankRows,
     /// The predicate operand (not the guard), and whether it is negated.
     pub predicate_source: Option<(u8, bool)>,
     /// First register written.
@@ -211,7 +208,6 @@ impl MicroOp {
             source_rows: 0,
             reads: [0; MAX_SOURCE_ROWS],
             read_rows: 0,
-            read_banks: BankRows::default(),
             predicate_source: None,
             destination: 0,
             destination_rows: 0,
@@ -242,8 +238,6 @@ impl MicroOp {
                 op.source_rows += 1;
             }
         }
-        let reads = &op.reads[..usize::from(op.read_rows)];
-        op.read_banks = BankRows::of(reads, config.core.registers.banks);
         if let Some((first, rows)) = inst.destination(width) {
             (op.destination, op.destination_rows) = (first, rows);
             op.writes.insert_rows(first, rows);
@@ -299,6 +293,12 @@ impl MicroOp {
             _ if inst.op.info().class == ExecClass::Control => Kind::Control,
             _ => Kind::Compute,
         }
+    }
+
+    /// The rows to read from the banks.
+    #[inline]
+    pub fn reads(&self) -> &[u8] {
+        &self.reads[..usize::from(self.read_rows)]
     }
 
     /// True if it passes through an operand collector.

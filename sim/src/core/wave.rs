@@ -257,7 +257,7 @@ impl Waves {
     #[inline]
     pub fn refresh_room(&mut self, slot: Slot) {
         let room = self.buffer_entries - self.waves[slot].buffer.len() >= self.fetch_words;
-        set(&mut self.has_room, slot, room);
+        self.has_room = self.has_room & !(1 << slot) | SlotMask::from(room) << slot;
     }
 
     /// The micro-operation at the head of the wave's buffer.
@@ -284,14 +284,26 @@ impl Waves {
             && wave.pending_predicates & op.predicate_hazards == 0
             && wave.pending_fragments & op.fragment_hazards == 0
             && wave.reading_fragments & op.fragment_locks == 0;
-        let drains = match op.kind {
+        let collects = op.needs_collector();
+        let drains = !collects && self.drains(slot, op);
+        let put = |mask: &mut SlotMask, on: bool| *mask = *mask & !bit | SlotMask::from(on) << slot;
+        put(&mut self.memory_hazard, memory_hazard);
+        put(&mut self.hazard_free, free);
+        put(&mut self.draining, drains);
+        put(&mut self.needs_collector, collects);
+    }
+
+    /// True if the wave's next instruction, one that is done at issue, waits for accesses of its own or of its core.
+    fn drains(&mut self, slot: Slot, op: &MicroOp) -> bool {
+        let wave = &self.waves[slot];
+        match op.kind {
             Kind::Barrier => wave.accesses > 0,
             Kind::Wait => wave.loads > 0,
             Kind::Fence { .. } if op.inst.scope == Scope::Wave => false,
             Kind::Fence { release: true, .. } if op.inst.scope >= Scope::Device => {
                 // Until the wave is past the barrier before it, a fence is not reached, and what it has to cover
                 // not done.
-                let reached = wave.accesses == 0 && (self.at_barrier | self.shadow) & bit == 0;
+                let reached = wave.accesses == 0 && (self.at_barrier | self.shadow) >> slot & 1 == 0;
                 let waits = |releases: &mut Releases| match op.inst.scope {
                     Scope::System => releases.reach_system(slot),
                     _ => releases.reach(slot),
@@ -300,11 +312,7 @@ impl Waves {
             }
             Kind::Fence { .. } => wave.accesses > 0,
             _ => false,
-        };
-        set(&mut self.memory_hazard, slot, memory_hazard);
-        set(&mut self.hazard_free, slot, free);
-        set(&mut self.draining, slot, drains);
-        set(&mut self.needs_collector, slot, op.needs_collector());
+        }
     }
 
     /// True if the wave's next instruction waits for earlier ones, so that one that retires may matter.
@@ -321,9 +329,4 @@ impl Waves {
             & self.hazard_free
             & !(self.collecting | self.shadow | self.at_barrier | self.draining | self.ended)
     }
-}
-
-#[inline]
-fn set(mask: &mut SlotMask, slot: Slot, on: bool) {
-    *mask = *mask & !(1 << slot) | SlotMask::from(on) << slot;
 }

@@ -77,7 +77,7 @@ impl Line {
         match why {
             Waiting::Unit(_) => self.unit_waits += cycle - from,
             Waiting::WritePort => self.port_waits += cycle - from,
-            Waiting::Lsu | Waiting::Banks => {}
+            Waiting::Lsu | Waiting::Banks(_) => {}
         }
     }
 

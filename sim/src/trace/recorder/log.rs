@@ -226,7 +226,7 @@ impl Observer for Log {
             Waiting::Unit(_) => StallReason::Unit,
             Waiting::WritePort => StallReason::WritePort,
             Waiting::Lsu => StallReason::Lsu,
-            Waiting::Banks => return,
+            Waiting::Banks(_) => return,
         };
         self.note(Entry::Waits { slot: small(event.slot), reason, cycle, sequence });
     }
