@@ -56,6 +56,8 @@ impl Banks {
 /// One operand collector in use.
 #[derive(Debug, Clone, Copy)]
 pub struct Collector {
+    /// Instructions that its core issued before it.
+    pub age: u64,
     /// Position of the instruction in its wave's issue order.
     pub sequence: u64,
     /// Effective lanes.
@@ -116,6 +118,12 @@ impl Looks {
         }
         self.first = first;
         due
+    }
+
+    /// When a scheduler is to be looked at.
+    #[inline]
+    pub fn at(&self, scheduler: usize) -> Cycle {
+        self.at[scheduler]
     }
 
     /// A scheduler is to be looked at in this cycle, or before.

@@ -3,6 +3,7 @@
 use super::collector::{Collector, Waiting};
 use super::lsu::Retired;
 use super::probe::{Event, Probe, Results, Stage};
+use super::straight::READ_WITHIN;
 use super::uop::{Kind, MAX_SOURCE_ROWS, MicroOp, MicroOps};
 use super::writeback::{MAX_RESULT_ROWS, WritePorts};
 use super::{Core, Scheduler};
@@ -40,7 +41,7 @@ impl UnitTiming {
     /// Cycles of the timing wheel that hold every result: a power of two, at least 64.
     pub fn horizon(table: &[UnitTiming]) -> usize {
         let longest = table.iter().map(|t| t.result).max().unwrap_or(0);
-        (longest as usize + 1 + MAX_RESULT_ROWS + 1).next_power_of_two().max(64)
+        ((longest + READ_WITHIN + 1) as usize + MAX_RESULT_ROWS + 1).next_power_of_two().max(64)
     }
 }
 
@@ -51,6 +52,10 @@ impl Core {
     /// operands later leaves later. So all of its way is settled at once. Watched runs, and those that visit every cycle, let the
     /// dispatch stage find out, and so test this.
     pub(super) fn read_operands<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
+        let (straight, slots) = self.straight.read(now);
+        self.waves.collecting &= !slots;
+        self.stale |= straight;
+        self.progress |= straight != 0;
         let mut due = self.reads.due(now);
         while due != 0 {
             let index = due.trailing_zeros() as usize;
@@ -96,8 +101,9 @@ impl Core {
     /// one to each unit; one of all schedulers to the load/store unit.
     pub(super) fn dispatch<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
         let mut leaving = std::mem::take(&mut self.leaving);
-        self.progress |= leaving != 0;
-        self.stale |= leaving;
+        let gone = leaving | self.straight.leave();
+        self.progress |= gone != 0;
+        self.stale |= gone;
         while leaving != 0 {
             let collectors = &mut self.schedulers[leaving.trailing_zeros() as usize].collectors;
             leaving &= leaving - 1;
@@ -209,7 +215,7 @@ impl Core {
     }
 
     /// Starts an instruction that leaves its collector in the cycle `now` in its unit, or says what it has to wait for.
-    fn start_unit(
+    pub(super) fn start_unit(
         &mut self,
         now: Cycle,
         scheduler: usize,

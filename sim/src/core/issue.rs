@@ -7,6 +7,7 @@ use super::divergence::{Next, Step};
 use super::fetch::next_in_turn;
 use super::lsu::Retired;
 use super::probe::{Event, Going, IssueStall, Issued, Probe, Stage};
+use super::straight::{READ_WITHIN, oldest_waits};
 use super::uop::{Kind, MicroOp, MicroOps};
 use super::wave::{Slot, SlotMask, Wave};
 use crate::clock::Cycle;
@@ -65,14 +66,14 @@ impl Core {
             for _ in 0..self.issue_width {
                 let sched = &self.schedulers[scheduler];
                 let mut ready = self.waves.ready() & sched.slots & !issued;
-                if sched.collectors.len() == self.collectors_per_scheduler {
+                if self.collectors_full(scheduler) {
                     ready &= !self.waves.needs_collector;
                 }
                 if self.policy == IssuePolicy::TwoLevel {
                     ready &= sched.active_set;
                 }
                 if ready == 0 {
-                    let reason = self.why_not(scheduler, issued);
+                    let reason = self.why_not(now, scheduler, issued);
                     self.schedulers[scheduler].waits_for = reason;
                     self.slots[reason as usize] += 1;
                     if P::ON && probe.wants_account() {
@@ -163,7 +164,7 @@ impl Core {
 
     /// Why a slot of this scheduler stays empty: the reason of the wave nearest to issuing. `issued` are the
     /// waves that issued in this cycle.
-    fn why_not(&self, scheduler: usize, issued: SlotMask) -> SlotUse {
+    fn why_not(&self, now: Cycle, scheduler: usize, issued: SlotMask) -> SlotUse {
         let waves = &self.waves;
         let sched = &self.schedulers[scheduler];
         let here = sched.slots & waves.resident & !waves.ended;
@@ -175,10 +176,10 @@ impl Core {
             return SlotUse::WaveLimit;
         }
         let ready = here & waves.ready();
-        if ready & waves.needs_collector != 0 && sched.collectors.len() == self.collectors_per_scheduler
+        if ready & waves.needs_collector != 0 && self.collectors_full(scheduler)
             || here & waves.collecting != 0
         {
-            return match sched.collectors.first().map(|c| c.waiting) {
+            return match oldest_waits(sched, self.straight.collectors(scheduler), now) {
                 Some(Waiting::Unit(_) | Waiting::WritePort) => SlotUse::Unit,
                 Some(Waiting::Lsu) => SlotUse::Lsu,
                 Some(Waiting::Banks(_)) | None => SlotUse::Operand,
@@ -210,8 +211,8 @@ impl Core {
     /// The waves that have not issued in this cycle, by what keeps them.
     fn stalled(&self, issued: SlotMask) -> [SlotMask; IssueStall::COUNT] {
         let waves = &self.waves;
-        let full = self.schedulers.iter().filter(|s| s.collectors.len() == self.collectors_per_scheduler);
-        let no_collector = full.fold(0, |slots, s| slots | s.slots) & waves.needs_collector;
+        let full = (0..self.schedulers.len()).filter(|&s| self.collectors_full(s));
+        let no_collector = full.fold(0, |slots, s| slots | self.schedulers[s].slots) & waves.needs_collector;
         let mut left = waves.resident & !waves.ended & !issued;
         let hazard = !waves.hazard_free;
         [
@@ -315,7 +316,7 @@ impl Core {
             Kind::Wait => self.start_shadow(now, slot),
             Kind::Nop | Kind::Illegal(_) | Kind::End => {}
             Kind::Compute | Kind::Memory(_) => {
-                self.collect(now, scheduler, Retired { slot, sequence, word }, lanes, op);
+                self.collect::<P>(now, scheduler, Retired { slot, sequence, word }, lanes, op);
             }
         }
         self.waves.refresh(slot, ops);
@@ -333,7 +334,7 @@ impl Core {
     }
 
     /// Gives the instruction to a collector and marks what it will write.
-    fn collect(&mut self, now: Cycle, scheduler: usize, it: Retired, lanes: u64, op: &MicroOp) {
+    fn collect<P: Probe>(&mut self, now: Cycle, scheduler: usize, it: Retired, lanes: u64, op: &MicroOp) {
         let Retired { slot, sequence, word } = it;
         let wave = &mut self.waves.waves[slot];
         wave.in_flight += 1;
@@ -346,10 +347,8 @@ impl Core {
             wave.accesses += 1;
             wave.loads += u32::from(op.destination_rows > 0);
         }
-        let sched = &mut self.schedulers[scheduler];
-        let (read, waits) = sched.banks.read(now, op.reads(), wave.swizzle);
-        self.counters.bank_conflicts += waits;
-        sched.collectors.push(Collector {
+        let collector_of = |read| Collector {
+            age: self.instructions,
             sequence,
             mask: lanes,
             condition: condition_lanes(wave, op),
@@ -358,9 +357,39 @@ impl Core {
             slot: slot as u8,
             settled: false,
             kept: None,
-        });
-        self.reads.by(scheduler, read);
+        };
         self.waves.collecting |= 1 << slot;
+        let sched = &mut self.schedulers[scheduler];
+        let (read, waits) = sched.banks.read(now, op.reads(), wave.swizzle);
+        let collector = collector_of(read);
+        self.counters.bank_conflicts += waits;
+        let settled = !P::ON
+            && self.skip_idle
+            && self.issue_width == 1
+            && read <= now + READ_WITHIN
+            // Nothing for a unit that leaves later than it would is older, and no older instruction of its wave may find the
+            // register overwritten that it still has to take a value from.
+            && sched.held == 0
+            && read < self.reads.at(scheduler)
+            && sched.collectors.iter().all(|c| c.slot() != slot)
+            && op.kind == Kind::Compute
+            && op.fragment_reads == 0
+            && self.start_unit(read + 1, scheduler, &collector, op).is_none();
+        let sched = &mut self.schedulers[scheduler];
+        if settled {
+            self.straight.issue(scheduler, slot, read);
+            sched.recent = [(collector.age, read), sched.recent[0], sched.recent[1]];
+        } else {
+            sched.collectors.push(collector);
+            self.reads.by(scheduler, read);
+        }
+    }
+
+    /// True if every collector of a scheduler is in use.
+    #[inline]
+    fn collectors_full(&self, scheduler: usize) -> bool {
+        let straight = self.straight.collectors(scheduler);
+        self.schedulers[scheduler].collectors.len() + straight == self.collectors_per_scheduler
     }
 
     fn issue_control(

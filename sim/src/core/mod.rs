@@ -14,6 +14,7 @@ pub mod lsu;
 pub mod probe;
 pub mod release;
 pub mod report;
+mod straight;
 pub mod uop;
 pub mod wave;
 pub mod workgroup;
@@ -33,6 +34,7 @@ use lsu::local::LocalMemory;
 use lsu::{Lsu, lanes_of};
 use probe::Probe;
 use std::collections::VecDeque;
+use straight::{Recent, Straight};
 use uop::MicroOps;
 use wave::{Slot, SlotMask, Waves};
 use workgroup::{Shape, Start, Workgroup};
@@ -51,6 +53,7 @@ struct Scheduler {
     /// How many of them hold an instruction that has read its operands and has to see when its unit takes it.
     held: u32,
     banks: Banks,
+    recent: Recent,
     operands: OperandStore,
     /// What its issue slots are charged to while nothing changes.
     waits_for: SlotUse,
@@ -96,6 +99,7 @@ pub struct Core {
     waves: Waves,
     workgroups: Vec<Workgroup>,
     schedulers: Vec<Scheduler>,
+    straight: Straight,
     /// Schedulers of which an instruction leaves its collector whatever happens, in the next dispatch stage, as bits.
     leaving: u32,
     /// When some instruction could leave its collector beside those.
@@ -204,12 +208,14 @@ impl Core {
                     operands: OperandStore::new(c.registers.collectors, width),
                     held: 0,
                     banks: Banks::new(c.registers.banks),
+                    recent: Recent::default(),
                     waits_for: SlotUse::Empty,
                     charged_until: start,
                     unit_free_at: vec![0; c.units.len()],
                     write_ports: WritePorts::new(c.registers.write_ports, horizon),
                 })
                 .collect(),
+            straight: Straight::default(),
             leaving: 0,
             departures: Looks::new(schedulers),
             reads: Looks::new(schedulers),
@@ -338,6 +344,9 @@ impl Core {
     /// The first cycle after `now` in which something can happen if no message comes.
     fn next_event(&self, now: Cycle) -> Cycle {
         let shadow = self.shadows.front().map_or(NEVER, |&(ends, _)| ends);
+        if !self.straight.is_empty() {
+            return now + 1;
+        }
         let departure = self.departures.first().min(self.reads.first()).max(now + 1);
         departure
             .min(shadow)
