@@ -46,7 +46,7 @@ impl Core {
         let hazard = next & waves.buffered & !waves.hazard_free;
         let those = match slot_use {
             SlotUse::Operand | SlotUse::Unit | SlotUse::Lsu => {
-                let oldest = sched.collectors.first();
+                let oldest = sched.collectors.oldest();
                 return Charge { slot: oldest.map(|c| c.slot()), word: oldest.map(|c| c.word), ..charge };
             }
             SlotUse::Scoreboard => hazard & !waves.memory_hazard,

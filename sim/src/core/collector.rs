@@ -2,11 +2,14 @@
 //!
 //! A collector takes an issued instruction and reads its source rows from the banks, one row a bank and
 //! cycle, the oldest collector first. So an instruction that issues knows at once when its last row is read: each bank
-//! serves rows in the order of issue, and nothing that comes later goes before them. The values are needed when the
-//! instruction leaves its collector. Until the cycle after the last read nothing can have written a source: the wave's
-//! next instruction issues with that read at the earliest. So an instruction that leaves at once takes its values
-//! straight from the register file; only one that has to wait keeps them in its collector ([`OperandStore`]).
+//! serves rows in the order of issue, and nothing that comes later goes before them.
+//!
+//! Until the cycle after the last read nothing can have written a source: the wave's next instruction issues with that read at
+//! the earliest. So an instruction takes its values from the register file then: one for a unit is computed, as
+//! [`Completions`](super::writeback::Completions) says that its result is not too early, and one for the load/store unit is
+//! handed on; only where it has to wait its collector keeps the values.
 
+use super::lsu::Retired;
 use super::uop::{MAX_SOURCE_ROWS, MicroOp};
 use super::wave::Slot;
 use crate::clock::{Cycle, NEVER};
@@ -72,15 +75,210 @@ pub struct Collector {
     pub slot: u8,
     /// Everything of its way through its unit is settled; it leaves in the next dispatch stage.
     pub settled: bool,
-    /// Where its operands are kept, if it had to wait with them.
-    pub kept: Option<u8>,
+    /// Its operands are kept, as it had to wait with them.
+    kept: bool,
 }
 
 impl Collector {
+    /// A collector for an instruction that issues now and reads its last row in the cycle `read`.
+    #[inline]
+    pub fn new(age: u64, it: Retired, mask: u64, condition: u64, read: Cycle) -> Collector {
+        let Retired { slot, sequence, word } = it;
+        let (slot, waiting) = (slot as u8, Waiting::Banks(read));
+        Collector { age, sequence, mask, condition, waiting, word, slot, settled: false, kept: false }
+    }
+
     /// The wave slot, as an index.
     #[inline]
     pub fn slot(&self) -> Slot {
         usize::from(self.slot)
+    }
+
+    /// The instruction, for when it retires.
+    #[inline]
+    pub fn retired(&self) -> Retired {
+        Retired { slot: self.slot(), sequence: self.sequence, word: self.word }
+    }
+}
+
+/// The operand collectors of a scheduler, those in use in the order of issue. None moves while it is in use, as what was
+/// just written in parts is slow to copy as a whole.
+#[derive(Debug, Clone)]
+pub struct Collectors {
+    places: Vec<Collector>,
+    /// Of each place the one of the next younger instruction, or of the next free place.
+    next: Vec<u8>,
+    first: u8,
+    last: u8,
+    free: u8,
+    len: usize,
+    /// Operand rows that they keep.
+    rows: Vec<u32>,
+    width: usize,
+}
+
+/// Behind the last place.
+pub const NO_PLACE: u8 = u8::MAX;
+
+const IN_ORDER: [u8; MAX_SOURCE_ROWS] = [0, 1, 2, 3, 4, 5];
+
+/// The operand rows of one instruction.
+#[derive(Debug, Clone, Copy)]
+pub struct Operands<'a> {
+    /// Rows of `width` lanes, and which of them are the operands, in operand order.
+    from: &'a [u32],
+    places: &'a [u8],
+    width: usize,
+}
+
+impl<'a> Operands<'a> {
+    /// The operands in their order.
+    #[inline]
+    pub fn iter(self) -> impl Iterator<Item = &'a [u32]> {
+        self.places.iter().map(move |&place| &self.from[usize::from(place) * self.width..][..self.width])
+    }
+}
+
+impl Collectors {
+    /// So many, at most 255, none in use, for waves of `width` lanes.
+    pub fn new(collectors: u32, width: usize) -> Collectors {
+        let unused = Collector::new(0, Retired { slot: 0, sequence: 0, word: 0 }, 0, 0, 0);
+        let next = (1..=collectors as u8).map(|next| if u32::from(next) < collectors { next } else { NO_PLACE });
+        Collectors {
+            places: vec![unused; collectors as usize],
+            next: next.collect(),
+            first: NO_PLACE,
+            last: NO_PLACE,
+            free: 0,
+            len: 0,
+            rows: vec![0; collectors as usize * MAX_SOURCE_ROWS * width],
+            width,
+        }
+    }
+
+    /// How many are in use.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The place of the oldest, or [`NO_PLACE`].
+    #[inline]
+    pub fn first(&self) -> u8 {
+        self.first
+    }
+
+    /// The place of the next younger, or [`NO_PLACE`].
+    #[inline]
+    pub fn after(&self, place: u8) -> u8 {
+        self.next[usize::from(place)]
+    }
+
+    /// The oldest.
+    #[inline]
+    pub fn oldest(&self) -> Option<&Collector> {
+        self.places.get(usize::from(self.first)).filter(|_| self.len > 0)
+    }
+
+    /// All, the oldest first.
+    pub fn iter(&self) -> impl Iterator<Item = &Collector> {
+        let places = std::iter::successors(Some(self.first), |&place| Some(self.after(place)));
+        places.take(self.len).map(|place| &self.places[usize::from(place)])
+    }
+
+    /// Takes a free one for an instruction that issues.
+    #[inline]
+    pub fn push(&mut self, collector: Collector) {
+        let place = self.free;
+        self.free = self.after(place);
+        self.places[usize::from(place)] = collector;
+        self.next[usize::from(place)] = NO_PLACE;
+        if self.len == 0 {
+            self.first = place;
+        } else {
+            self.next[usize::from(self.last)] = place;
+        }
+        self.last = place;
+        self.len += 1;
+    }
+
+    /// Frees one; `before` is the place of the next older, or [`NO_PLACE`] if it is the oldest.
+    #[inline]
+    pub fn remove(&mut self, before: u8, place: u8) {
+        let after = self.after(place);
+        if before == NO_PLACE {
+            self.first = after;
+        } else {
+            self.next[usize::from(before)] = after;
+        }
+        if after == NO_PLACE {
+            self.last = before;
+        }
+        self.next[usize::from(place)] = self.free;
+        self.free = place;
+        self.len -= 1;
+    }
+
+    /// Frees those whose way is settled.
+    #[inline]
+    pub fn remove_settled(&mut self) {
+        let (mut before, mut place) = (NO_PLACE, self.first);
+        for _ in 0..self.len {
+            let after = self.after(place);
+            if self[place].settled {
+                self.remove(before, place);
+            } else {
+                before = place;
+            }
+            place = after;
+        }
+    }
+
+    /// Keeps the operands of an instruction that cannot leave its collector yet; `base` is its wave's first row in `registers`.
+    pub fn keep(&mut self, place: u8, op: &MicroOp, registers: &[u32], base: usize) {
+        if std::mem::replace(&mut self[place].kept, true) {
+            return;
+        }
+        let kept = &mut self.rows[usize::from(place) * MAX_SOURCE_ROWS * self.width..];
+        for (i, &register) in op.sources[..usize::from(op.source_rows)].iter().enumerate() {
+            let row = &registers[(base + usize::from(register)) * self.width..][..self.width];
+            kept[i * self.width..][..self.width].copy_from_slice(row);
+        }
+    }
+
+    /// The operand rows of an instruction that leaves its collector: `base` is its wave's first row in
+    /// `registers`.
+    #[inline]
+    pub fn operands<'a>(
+        &'a self,
+        place: u8,
+        op: &'a MicroOp,
+        registers: &'a [u32],
+        base: usize,
+    ) -> Operands<'a> {
+        // Where they are kept they lie in their order, else by register.
+        let (places, from) = if self[place].kept {
+            (&IN_ORDER, &self.rows[usize::from(place) * MAX_SOURCE_ROWS * self.width..])
+        } else {
+            (&op.sources, &registers[base * self.width..])
+        };
+        Operands { from, places: &places[..usize::from(op.source_rows)], width: self.width }
+    }
+}
+
+impl std::ops::Index<u8> for Collectors {
+    type Output = Collector;
+
+    #[inline]
+    fn index(&self, place: u8) -> &Collector {
+        &self.places[usize::from(place)]
+    }
+}
+
+impl std::ops::IndexMut<u8> for Collectors {
+    #[inline]
+    fn index_mut(&mut self, place: u8) -> &mut Collector {
+        &mut self.places[usize::from(place)]
     }
 }
 
@@ -144,81 +342,5 @@ impl Looks {
     pub fn all(&mut self) {
         self.at.fill(0);
         self.first = 0;
-    }
-}
-
-/// The operand rows that collectors of one scheduler keep.
-#[derive(Debug, Clone)]
-pub struct OperandStore {
-    rows: Vec<u32>,
-    free: Vec<u8>,
-    width: usize,
-}
-
-const IN_ORDER: [u8; MAX_SOURCE_ROWS] = [0, 1, 2, 3, 4, 5];
-
-/// The operand rows of one instruction.
-#[derive(Debug, Clone, Copy)]
-pub struct Operands<'a> {
-    /// Rows of `width` lanes, and which of them are the operands, in operand order.
-    from: &'a [u32],
-    places: &'a [u8],
-    width: usize,
-}
-
-impl<'a> Operands<'a> {
-    /// The operands in their order.
-    #[inline]
-    pub fn iter(self) -> impl Iterator<Item = &'a [u32]> {
-        self.places.iter().map(move |&place| &self.from[usize::from(place) * self.width..][..self.width])
-    }
-}
-
-impl OperandStore {
-    /// Room for every collector of a scheduler, with rows of `width` lanes.
-    pub fn new(collectors: u32, width: usize) -> OperandStore {
-        OperandStore {
-            rows: vec![0; collectors as usize * MAX_SOURCE_ROWS * width],
-            free: (0..collectors as u8).collect(),
-            width,
-        }
-    }
-
-    /// Keeps the operands of an instruction that cannot leave its collector yet.
-    pub fn keep(&mut self, collector: &mut Collector, op: &MicroOp, registers: &[u32], base: usize) {
-        if collector.kept.is_some() {
-            return;
-        }
-        let place = self.free.pop().expect("there is a place for each collector");
-        collector.kept = Some(place);
-        let kept = &mut self.rows[usize::from(place) * MAX_SOURCE_ROWS * self.width..];
-        for (i, &register) in op.sources[..usize::from(op.source_rows)].iter().enumerate() {
-            let row = &registers[(base + usize::from(register)) * self.width..][..self.width];
-            kept[i * self.width..][..self.width].copy_from_slice(row);
-        }
-    }
-
-    /// The operand rows of an instruction that leaves its collector: `base` is its wave's first row in
-    /// `registers`.
-    #[inline]
-    pub fn operands<'a>(
-        &'a self,
-        collector: &Collector,
-        op: &'a MicroOp,
-        registers: &'a [u32],
-        base: usize,
-    ) -> Operands<'a> {
-        // Where they are kept they lie in their order, else by register.
-        let (places, from) = match collector.kept {
-            None => (&op.sources, &registers[base * self.width..]),
-            Some(place) => (&IN_ORDER, &self.rows[usize::from(place) * MAX_SOURCE_ROWS * self.width..]),
-        };
-        Operands { from, places: &places[..usize::from(op.source_rows)], width: self.width }
-    }
-
-    /// Frees the place of an instruction that has left its collector.
-    #[inline]
-    pub fn release(&mut self, collector: &Collector) {
-        self.free.extend(collector.kept);
     }
 }

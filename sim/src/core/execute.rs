@@ -1,12 +1,12 @@
 //! Operand read, dispatch to the execution units, and write-back of their results.
 
-use super::collector::{Collector, Waiting};
+use super::collector::{Collector, NO_PLACE, Waiting};
 use super::lsu::Retired;
 use super::probe::{Event, Probe, Results, Stage};
 use super::straight::READ_WITHIN;
-use super::uop::{Kind, MAX_SOURCE_ROWS, MicroOp, MicroOps};
+use super::uop::{Kind, MicroOp, MicroOps};
 use super::writeback::{MAX_RESULT_ROWS, WritePorts};
-use super::{Core, Scheduler};
+use super::Core;
 use crate::alu::{self, FRAGMENT_ROWS, LaneContext};
 use crate::clock::{Cycle, NEVER};
 use crate::config::Config;
@@ -63,8 +63,12 @@ impl Core {
             self.progress = true;
             self.stale |= 1 << index;
             let mut next = NEVER;
-            for i in 0..self.schedulers[index].collectors.len() {
-                let collector = self.schedulers[index].collectors[i];
+            let mut place = self.schedulers[index].collectors.first();
+            while place != NO_PLACE {
+                let collectors = &self.schedulers[index].collectors;
+                let collector = &collectors[place];
+                let here = place;
+                place = collectors.after(place);
                 let Waiting::Banks(read) = collector.waiting else { continue };
                 if read > now {
                     next = next.min(read);
@@ -76,16 +80,20 @@ impl Core {
                 }
                 let op = ops.get(collector.word);
                 let computes = op.kind == Kind::Compute;
-                let settled = !P::ON
-                    && self.skip_idle
-                    && computes
-                    && self.schedulers[index].held == 0
-                    && op.fragment_reads == 0
-                    && self.start_unit(now + 1, index, &collector, op).is_none();
+                let mut settled = false;
+                if computes {
+                    let (it, mask, condition) = (collector.retired(), collector.mask, collector.condition);
+                    self.compute(it.slot, mask, condition, op);
+                    settled = !P::ON
+                        && self.skip_idle
+                        && self.schedulers[index].held == 0
+                        && op.fragment_reads == 0
+                        && self.start_unit(now + 1, index, it, op).is_none();
+                }
                 let sched = &mut self.schedulers[index];
                 // Nothing is known of the unit before it is asked in the next cycle.
-                sched.collectors[i].waiting = Waiting::Unit(now + 1);
-                sched.collectors[i].settled = settled;
+                sched.collectors[here].waiting = Waiting::Unit(now + 1);
+                sched.collectors[here].settled = settled;
                 if settled {
                     self.leaving |= 1 << index;
                 } else {
@@ -105,11 +113,8 @@ impl Core {
         self.progress |= gone != 0;
         self.stale |= gone;
         while leaving != 0 {
-            let collectors = &mut self.schedulers[leaving.trailing_zeros() as usize].collectors;
+            self.schedulers[leaving.trailing_zeros() as usize].collectors.remove_settled();
             leaving &= leaving - 1;
-            while let Some(i) = collectors.iter().position(|c| c.settled) {
-                collectors.remove(i);
-            }
         }
         let due = self.departures.due(now);
         if due == 0 {
@@ -138,62 +143,65 @@ impl Core {
         probe: &mut P,
     ) {
         let mut next = NEVER;
-        let mut i = 0;
-        while let Some(&collector) = self.schedulers[scheduler].collectors.get(i) {
-            if let Waiting::Banks(_) = collector.waiting {
-                i += 1;
+        let (mut before, mut place) = (NO_PLACE, self.schedulers[scheduler].collectors.first());
+        while place != NO_PLACE {
+            let collectors = &self.schedulers[scheduler].collectors;
+            let collector = &collectors[place];
+            let (here, waiting) = (place, collector.waiting);
+            place = collectors.after(place);
+            if let Waiting::Banks(_) = waiting {
+                before = here;
                 continue;
             }
-            let op = ops.get(collector.word);
-            let waiting = match collector.waiting {
-                Waiting::Unit(free) if free > now => Some(collector.waiting),
-                _ => match op.kind {
-                    Kind::Memory(_) if *lsu_taken || !self.lsu.has_room() => Some(Waiting::Lsu),
-                    Kind::Memory(memory) => {
-                        *lsu_taken = true;
-                        self.lsu_turn = if scheduler + 1 < self.schedulers.len() { scheduler + 1 } else { 0 };
-                        let base = self.slot_rows(collector.slot());
-                        let operands = &self.schedulers[scheduler].operands;
-                        let operands = operands.operands(&collector, op, &self.registers, base);
-                        self.lsu.accept(&collector, op, memory, operands);
-                        None
-                    }
-                    _ => self.start_unit(now, scheduler, &collector, op),
-                },
+            let it = collector.retired();
+            let op = ops.get(it.word);
+            let base = self.slot_rows(it.slot);
+            let still = match (waiting, op.kind) {
+                (Waiting::Unit(free), _) if free > now => Some(waiting),
+                (_, Kind::Memory(_)) if *lsu_taken || !self.lsu.has_room() => Some(Waiting::Lsu),
+                (_, Kind::Memory(memory)) => {
+                    *lsu_taken = true;
+                    self.lsu_turn = if scheduler + 1 < self.schedulers.len() { scheduler + 1 } else { 0 };
+                    let operands = collectors.operands(here, op, &self.registers, base);
+                    self.lsu.accept(collector, op, memory, operands);
+                    None
+                }
+                _ => self.start_unit(now, scheduler, it, op),
             };
-            if let Some(reason) = waiting {
+            let step = self.step_of(now, it, Stage::Operands);
+            let sched = &mut self.schedulers[scheduler];
+            if let Some(reason) = still {
                 next = next.min(match reason {
                     Waiting::Unit(free) => free,
                     Waiting::Lsu if !*lsu_taken => NEVER,
                     _ => now + 1,
                 });
-                if reason != collector.waiting {
+                if reason != waiting {
                     if P::ON && probe.wants_stalls() {
-                        probe.observer().waits(collector.event(now, self.index, Stage::Operands), reason);
+                        probe.observer().waits(step, reason);
                     }
                     self.stale |= 1 << scheduler;
-                    let base = self.slot_rows(collector.slot());
-                    let Scheduler { collectors, operands, .. } = &mut self.schedulers[scheduler];
-                    collectors[i].waiting = reason;
-                    operands.keep(&mut collectors[i], op, &self.registers, base);
+                    sched.collectors[here].waiting = reason;
+                    if reason == Waiting::Lsu {
+                        sched.collectors.keep(here, op, &self.registers, base);
+                    }
                 }
                 if reason == Waiting::WritePort {
                     self.counters.write_port_conflicts += 1;
                     self.progress = true;
                 }
-                i += 1;
+                before = here;
                 continue;
             }
             self.progress = true;
             self.stale |= 1 << scheduler;
-            let sched = &mut self.schedulers[scheduler];
-            sched.operands.release(&sched.collectors.remove(i));
+            sched.collectors.remove(before, here);
             sched.held -= u32::from(op.kind == Kind::Compute);
             if op.fragment_reads != 0 {
-                self.finish_fragment_reads(scheduler, collector.slot(), ops);
+                self.finish_fragment_reads(scheduler, it.slot, ops);
             }
             if P::ON {
-                probe.observer().step(collector.event(now, self.index, Stage::Execute));
+                probe.observer().step(Event { stage: Stage::Execute, ..step });
             }
         }
         self.departures.looked(scheduler, next);
@@ -219,15 +227,15 @@ impl Core {
         &mut self,
         now: Cycle,
         scheduler: usize,
-        collector: &Collector,
+        it: Retired,
         op: &MicroOp,
     ) -> Option<Waiting> {
         let timing = self.units[op.class as usize];
-        let (slot, sched) = (collector.slot(), &mut self.schedulers[scheduler]);
+        let sched = &mut self.schedulers[scheduler];
         if sched.unit_free_at[timing.unit] > now {
             return Some(Waiting::Unit(sched.unit_free_at[timing.unit]));
         }
-        let swizzle = u32::from(self.waves.waves[slot].swizzle);
+        let swizzle = u32::from(self.waves.waves[it.slot].swizzle);
         let bank = |row: u8| (u32::from(op.destination + row) + swizzle) & self.bank_mask;
         let result = now + timing.result;
         let rows = op.destination_rows;
@@ -238,21 +246,21 @@ impl Core {
             sched.write_ports.reserve(result + Cycle::from(row), bank(row));
         }
         sched.unit_free_at[timing.unit] = now + timing.interval;
-        self.compute(scheduler, collector, op);
-        let &Collector { sequence, word, .. } = collector;
-        let last_row = result + Cycle::from(rows.max(1) - 1);
-        self.completions.schedule(last_row, Retired { slot, sequence, word });
+        self.completions.schedule(result + Cycle::from(rows.max(1) - 1), it);
         None
     }
 
-    /// Works out the result of an instruction that enters its unit now, and puts it where it belongs: see
-    /// [`Completions`](super::writeback::Completions) for why that is not too early.
-    fn compute(&mut self, scheduler: usize, collector: &Collector, op: &MicroOp) {
-        let (width, slot) = (self.width, collector.slot());
-        let base = self.slot_rows(slot);
+    /// Works out the result of an instruction for a unit whose operands are read, and puts it into the lanes of `mask`: see
+    /// [`Completions`](super::writeback::Completions) for why that is not too early. `condition` are the lanes in which its
+    /// predicate operand is true.
+    pub(super) fn compute(&mut self, slot: usize, mask: u64, condition: u64, op: &MicroOp) {
+        let width = self.width;
+        let registers = &mut self.registers[slot * self.rows_per_wave * width..][..self.rows_per_wave * width];
         if op.inst.op == Op::MovSr {
+            let into = usize::from(op.destination) * width;
             self.special_row(slot, op.inst.rs1);
-            self.put_rows(collector, op);
+            let registers = &mut self.registers[slot * self.rows_per_wave * width..];
+            alu::merge(self.host, mask, &self.result[..width], &mut registers[into..][..width]);
             return;
         }
         if op.inst.op == Op::MmaCompute {
@@ -265,51 +273,27 @@ impl Core {
             let (a, b, c) = (fragment(0, op.inst.rd), fragment(1, op.inst.rs1), fragment(2, op.inst.rs2));
             let (inputs, sums) = self.fragments.split_at_mut(c);
             let (a, b) = (&inputs[a..][..size], &inputs[b..][..size]);
-            alu::mma_compute(self.host, collector.mask, a, b, &mut sums[..size]);
+            alu::mma_compute(self.host, mask, a, b, &mut sums[..size]);
             return;
         }
-        let context = LaneContext { mask: collector.mask, pred: collector.condition, imm: op.inst.imm };
         if op.class == ExecClass::IntDiv {
-            let operands = &self.schedulers[scheduler].operands;
-            let divisor = operands.operands(collector, op, &self.registers, base).iter().nth(1);
-            let zeros = divisor.map_or(0, alu::zero_lanes) & collector.mask;
+            let divisor = &registers[usize::from(op.sources[1]) * width..][..width];
+            let zeros = alu::zero_lanes(divisor) & mask;
             self.counters.divisions_by_zero += u64::from(zeros.count_ones());
         }
-        let predicate = if collector.kept.is_some() {
-            let operands = &self.schedulers[scheduler].operands;
-            let operands = operands.operands(collector, op, &self.registers, base);
-            let mut rows: [&[u32]; MAX_SOURCE_ROWS] = [&[]; MAX_SOURCE_ROWS];
-            rows.iter_mut().zip(operands.iter()).for_each(|(row, operand)| *row = operand);
-            let rows = &rows[..usize::from(op.source_rows)];
-            let out = &mut self.result[..usize::from(op.destination_rows) * width];
-            let predicate = alu::execute(self.host, op.inst.op, rows, context, out);
-            self.put_rows(collector, op);
-            predicate
-        } else {
-            let registers = alu::Registers {
-                rows: &mut self.registers[base * width..][..self.rows_per_wave * width],
-                width,
-                sources: &op.sources,
-                source_rows: op.source_rows,
-                destination: op.destination,
-                destination_rows: op.destination_rows,
-            };
-            alu::update(self.host, op.inst.op, registers, context, &mut self.result)
+        let context = LaneContext { mask, pred: condition, imm: op.inst.imm };
+        let registers = alu::Registers {
+            rows: registers,
+            width,
+            sources: &op.sources,
+            source_rows: op.source_rows,
+            destination: op.destination,
+            destination_rows: op.destination_rows,
         };
+        let predicate = alu::update(self.host, op.inst.op, registers, context, &mut self.result);
         if op.predicate_write != 0 {
             let lanes = &mut self.waves.waves[slot].predicates[op.predicate_write.trailing_zeros() as usize];
-            *lanes = *lanes & !collector.mask | predicate & collector.mask;
-        }
-    }
-
-    /// Puts the result into the destination registers of the lanes that take part.
-    #[inline]
-    fn put_rows(&mut self, collector: &Collector, op: &MicroOp) {
-        let first = self.slot_rows(collector.slot()) + usize::from(op.destination);
-        for row in 0..usize::from(op.destination_rows) {
-            let values = &self.result[row * self.width..][..self.width];
-            let register = &mut self.registers[(first + row) * self.width..][..self.width];
-            alu::merge(self.host, collector.mask, values, register);
+            *lanes = *lanes & !mask | predicate & mask;
         }
     }
 

@@ -335,7 +335,7 @@ impl Core {
 
     /// Gives the instruction to a collector and marks what it will write.
     fn collect<P: Probe>(&mut self, now: Cycle, scheduler: usize, it: Retired, lanes: u64, op: &MicroOp) {
-        let Retired { slot, sequence, word } = it;
+        let slot = it.slot;
         let wave = &mut self.waves.waves[slot];
         wave.in_flight += 1;
         wave.pending.insert_all(&op.writes);
@@ -347,22 +347,11 @@ impl Core {
             wave.accesses += 1;
             wave.loads += u32::from(op.destination_rows > 0);
         }
-        let collector_of = |read| Collector {
-            age: self.instructions,
-            sequence,
-            mask: lanes,
-            condition: condition_lanes(wave, op),
-            waiting: Waiting::Banks(read),
-            word,
-            slot: slot as u8,
-            settled: false,
-            kept: None,
-        };
-        self.waves.collecting |= 1 << slot;
+        let condition = condition_lanes(wave, op);
         let sched = &mut self.schedulers[scheduler];
         let (read, waits) = sched.banks.read(now, op.reads(), wave.swizzle);
-        let collector = collector_of(read);
         self.counters.bank_conflicts += waits;
+        self.waves.collecting |= 1 << slot;
         let settled = !P::ON
             && self.skip_idle
             && self.issue_width == 1
@@ -374,13 +363,14 @@ impl Core {
             && sched.collectors.iter().all(|c| c.slot() != slot)
             && op.kind == Kind::Compute
             && op.fragment_reads == 0
-            && self.start_unit(read + 1, scheduler, &collector, op).is_none();
+            && self.start_unit(read + 1, scheduler, it, op).is_none();
         let sched = &mut self.schedulers[scheduler];
         if settled {
             self.straight.issue(scheduler, slot, read);
-            sched.recent = [(collector.age, read), sched.recent[0], sched.recent[1]];
+            sched.recent = [(self.instructions, read), sched.recent[0], sched.recent[1]];
+            self.compute(slot, lanes, condition, op);
         } else {
-            sched.collectors.push(collector);
+            sched.collectors.push(Collector::new(self.instructions, it, lanes, condition, read));
             self.reads.by(scheduler, read);
         }
     }

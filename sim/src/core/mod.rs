@@ -27,7 +27,7 @@ use crate::isa::{ExecClass, MMA_FRAGMENTS};
 use crate::memory::{L1, MemoryPort, ReplyKind, Request};
 use crate::program::Fault;
 use crate::stats::{CoreCounters, SlotUse};
-use collector::{Banks, Collector, Looks, OperandStore};
+use collector::{Banks, Collectors, Looks};
 use execute::UnitTiming;
 use fetch::{Fetch, ICACHE_TAG};
 use lsu::local::LocalMemory;
@@ -48,13 +48,11 @@ struct Scheduler {
     last_issued: Slot,
     /// Waves that `two_level` issues from.
     active_set: SlotMask,
-    /// In the order of issue.
-    collectors: Vec<Collector>,
+    collectors: Collectors,
     /// How many of them hold an instruction that has read its operands and has to see when its unit takes it.
     held: u32,
     banks: Banks,
     recent: Recent,
-    operands: OperandStore,
     /// What its issue slots are charged to while nothing changes.
     waits_for: SlotUse,
     /// Issue slots of cycles before this one are charged.
@@ -204,8 +202,7 @@ impl Core {
                     slots: slots_of(s),
                     last_issued: s,
                     active_set: 0,
-                    collectors: Vec::with_capacity(c.registers.collectors as usize),
-                    operands: OperandStore::new(c.registers.collectors, width),
+                    collectors: Collectors::new(c.registers.collectors, width),
                     held: 0,
                     banks: Banks::new(c.registers.banks),
                     recent: Recent::default(),
