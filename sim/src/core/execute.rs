@@ -344,7 +344,7 @@ impl Core {
         let op = ops.get(retired.word);
         let slot = retired.slot;
         let wave = &mut self.waves.waves[slot];
-        wave.pending.remove_rows(op.destination, op.destination_rows);
+        wave.pending.remove_all(&op.writes);
         wave.pending_predicates &= !op.predicate_write;
         wave.pending_fragments &= !op.fragment_locks;
         wave.in_flight -= 1;
@@ -401,7 +401,7 @@ impl Core {
         wave.accesses -= 1;
         if op.destination_rows > 0 {
             wave.loads -= 1;
-            wave.pending_loads.remove_rows(op.destination, op.destination_rows);
+            wave.pending_loads.remove_all(&op.writes);
         }
         self.retire(now, retired, ops, probe);
     }

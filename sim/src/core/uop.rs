@@ -22,11 +22,12 @@ impl RegisterSet {
         }
     }
 
-    /// Removes `rows` registers from `first` on.
+    /// Removes every register of `other`. Whole sets at a time, as it is with the other operations: the host is slow to read what it
+    /// has just written in narrower parts.
     #[inline]
-    pub fn remove_rows(&mut self, first: u8, rows: u8) {
-        for register in usize::from(first)..usize::from(first) + usize::from(rows) {
-            self.0[register >> 6] &= !(1 << (register & 63));
+    pub fn remove_all(&mut self, other: &RegisterSet) {
+        for (mine, theirs) in self.0.iter_mut().zip(other.0) {
+            *mine &= !theirs;
         }
     }
 
