@@ -80,8 +80,6 @@ impl WithSimd for Execution<'_> {
 
 /// Lanes of nearly every machine: [`update`] has them as a constant.
 const LANES: usize = 32;
-/// Source rows of nearly every instruction, at most.
-const ROWS: usize = 3;
 
 /// Where an instruction finds its operands among the registers of its wave, and where its result goes.
 #[derive(Debug)]
@@ -113,8 +111,16 @@ pub fn update(
     context: LaneContext,
     result: &mut [u32],
 ) -> u64 {
-    if registers.width == LANES && usize::from(registers.source_rows) <= ROWS {
-        return host.dispatch(Update { op, registers, context, result });
+    if let (LANES, &[a, b, c, ..], 0..=3, 0..=1, Some(result)) = (
+        registers.width,
+        registers.sources,
+        registers.source_rows,
+        registers.destination_rows,
+        result.first_chunk_mut(),
+    ) {
+        let Registers { rows, destination, destination_rows, .. } = registers;
+        let (sources, writes) = ([a, b, c], destination_rows > 0);
+        return host.dispatch(Update { op, rows, sources, destination, writes, context, result });
     }
     let Registers { rows, width, sources, source_rows, destination, destination_rows } = registers;
     let mut operands: [&[u32]; 6] = [&[]; 6];
@@ -130,12 +136,16 @@ pub fn update(
     predicate
 }
 
-/// [`update`] of rows of [`LANES`] lanes by an instruction of [`ROWS`] operands at most.
+/// [`update`] of one row of [`LANES`] lanes or of none, from three at most.
 struct Update<'a> {
     op: Op,
-    registers: Registers<'a>,
+    rows: &'a mut [u32],
+    /// An instruction of fewer operands does not look at the others.
+    sources: [u8; 3],
+    destination: u8,
+    writes: bool,
     context: LaneContext,
-    result: &'a mut [u32],
+    result: &'a mut [u32; LANES],
 }
 
 impl WithSimd for Update<'_> {
@@ -143,23 +153,19 @@ impl WithSimd for Update<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> u64 {
-        let Registers { rows, sources, destination, destination_rows, .. } = self.registers;
-        let (rows, _) = rows.as_chunks_mut::<LANES>();
-        let (result, _) = self.result.as_chunks_mut::<LANES>();
-        let result = &mut result[..usize::from(destination_rows)];
-        // An instruction of fewer operands does not look at the others.
-        let operands: [&[u32]; ROWS] = std::array::from_fn(|i| &rows[usize::from(sources[i])][..]);
-        let out = result.as_flattened_mut();
+        let (rows, _) = self.rows.as_chunks_mut::<LANES>();
+        let operands = self.sources.map(|row| &rows[usize::from(row)][..]);
         let predicate = if S::IS_SCALAR {
-            execute_on::<false>(self.op, &operands, self.context, out)
+            execute_on::<false>(self.op, &operands, self.context, self.result)
         } else {
-            execute_on::<true>(self.op, &operands, self.context, out)
+            execute_on::<true>(self.op, &operands, self.context, self.result)
         };
-        for (from, into) in result.iter().zip(&mut rows[usize::from(destination)..]) {
+        if self.writes {
+            let into = &mut rows[usize::from(self.destination)];
             if self.context.mask == u64::MAX >> (64 - LANES) {
-                *into = *from;
+                *into = *self.result;
             } else {
-                lanes::merge_row(self.context.mask, from, into);
+                lanes::merge_row(self.context.mask, self.result, into);
             }
         }
         predicate
