@@ -262,20 +262,19 @@ impl ReplyCrossbar {
             }
             while let Some(core) = self.chosen_cores.pop() {
                 let Some((s, place)) = self.chosen[core].take() else { continue };
-                let Some(reply) = slices[s].take_reply(place) else { continue };
-                slice_agenda.soon(s);
+                let Some(reply) = slices[s].take_reply(place, s, slice_agenda) else { continue };
                 let bytes = reply.packet_bytes(self.sector_bytes);
                 let cycles = Cycle::from(bytes.div_ceil(self.width_bytes));
                 counters.replies += 1;
                 counters.reply_bytes += u64::from(bytes);
                 counters.reply_port_busy_cycles += cycles;
-                ports.send_reply(now, now + cycles - 1, core, reply);
+                ports.send_reply(now, now + cycles - 1, core, reply.clone());
                 self.turn[core] = s + 1;
                 self.core_free_at[core] = now + cycles;
                 self.slice_free_at[s] = now + cycles;
                 self.senders.retain(|&sender| sender != s);
-                if let Some((ready, _)) = slices[s].replies().front() {
-                    self.slices.at(s, (*ready).max(now + cycles));
+                if let Some(reply) = slices[s].replies().front() {
+                    self.slices.at(s, reply.ready.max(now + cycles));
                 }
             }
         }
@@ -289,9 +288,9 @@ impl ReplyCrossbar {
     /// Proposes a reply of slice `s`; if there is none, plans when to try again.
     fn propose(&mut self, now: Cycle, s: usize, ports: &mut CorePorts, slice: &Slice) -> bool {
         let mut again = NEVER;
-        for (place, (ready, reply)) in slice.replies().iter().take(self.window).enumerate() {
-            if *ready > now {
-                again = again.min(*ready);
+        for (place, reply) in slice.replies().iter().take(self.window).enumerate() {
+            if reply.ready > now {
+                again = again.min(reply.ready);
                 break;
             }
             let core = usize::from(reply.core);
