@@ -6,7 +6,7 @@
 //! goes first, so that replies of a slice to a core stay in order and a silent core delays no other.
 
 use super::agenda::{Agenda, BitSet};
-use super::geometry::{LineGeometry, SliceHash};
+use super::geometry::{LineGeometry, PacketCycles, SliceHash};
 use super::l2::Slice;
 use super::port::{CorePort, CorePorts};
 use crate::clock::{Cycle, NEVER};
@@ -41,7 +41,7 @@ fn look(free_at: &[Cycle], cycle: Cycle, values: &mut Vec<u64>) {
 pub(super) struct RequestCrossbar {
     geometry: LineGeometry,
     hash: SliceHash,
-    width_bytes: u32,
+    cycles: PacketCycles,
     ports: Agenda,
     slices: Agenda,
     /// Ports whose oldest packet is in a set of `waiting`.
@@ -62,7 +62,7 @@ impl RequestCrossbar {
         RequestCrossbar {
             geometry: LineGeometry::new(config),
             hash: SliceHash::new(config.l2.slices),
-            width_bytes: config.interconnect.port_bytes_per_cycle,
+            cycles: LineGeometry::new(config).packet_cycles(config.interconnect.port_bytes_per_cycle),
             ports: Agenda::new(cores),
             slices: Agenda::new(slices),
             offered: BitSet::new(cores),
@@ -126,7 +126,7 @@ impl RequestCrossbar {
             let Some(core) = self.waiting[s].next_from(self.turn[s]) else { continue };
             let Some(request) = ports.take_request(now, core) else { continue };
             let bytes = request.packet_bytes(self.geometry.sector_bytes());
-            let cycles = Cycle::from(bytes.div_ceil(self.width_bytes));
+            let cycles = self.cycles.of(request.packet_sectors());
             counters.requests += 1;
             counters.request_bytes += u64::from(bytes);
             counters.request_port_busy_cycles += cycles;
@@ -137,7 +137,10 @@ impl RequestCrossbar {
             self.turn[s] = core + 1;
             self.slice_free_at[s] = now + cycles;
             self.core_free_at[core] = now + cycles;
-            self.ports.at(core, now + cycles);
+            // What comes later than now is expected from the exchange on.
+            if let Some(arrival) = ports[core].requests.next_arrival() {
+                self.ports.at(core, arrival.max(now + cycles));
+            }
             if !self.waiting[s].is_empty() {
                 self.slices.at(s, now + cycles);
             }
@@ -178,7 +181,7 @@ impl RequestCrossbar {
 #[derive(Debug, Clone)]
 pub(super) struct ReplyCrossbar {
     sector_bytes: u32,
-    width_bytes: u32,
+    cycles: PacketCycles,
     window: usize,
     slices: Agenda,
     /// Slices with a reply for a core whose link has no credit on the way.
@@ -198,7 +201,7 @@ impl ReplyCrossbar {
         let (cores, slices) = (config.cores as usize, config.l2.slices as usize);
         ReplyCrossbar {
             sector_bytes: config.core.l1.sector_bytes,
-            width_bytes: config.interconnect.port_bytes_per_cycle,
+            cycles: LineGeometry::new(config).packet_cycles(config.interconnect.port_bytes_per_cycle),
             window: config.interconnect.queue_entries as usize,
             slices: Agenda::new(slices),
             starved: BitSet::new(slices),
@@ -264,7 +267,7 @@ impl ReplyCrossbar {
                 let Some((s, place)) = self.chosen[core].take() else { continue };
                 let Some(reply) = slices[s].take_reply(place, s, slice_agenda) else { continue };
                 let bytes = reply.packet_bytes(self.sector_bytes);
-                let cycles = Cycle::from(bytes.div_ceil(self.width_bytes));
+                let cycles = self.cycles.of(reply.packet_sectors());
                 counters.replies += 1;
                 counters.reply_bytes += u64::from(bytes);
                 counters.reply_port_busy_cycles += cycles;
