@@ -85,6 +85,14 @@ impl BitSet {
 /// Cycles ahead that an [`Agenda`] holds by cycle; what is further ahead is in a heap.
 const RING: usize = 64;
 
+/// Entries of the ring, as bits, for the cycles after `before` up to `now`.
+#[inline]
+fn entries_between(before: Cycle, now: Cycle) -> u64 {
+    let cycles = now - before;
+    let first = (before + 1) % RING as u64;
+    if cycles >= RING as u64 { u64::MAX } else { ((1 << cycles) - 1u64).rotate_left(first as u32) }
+}
+
 /// When each block of one kind is to be simulated next. A block that is simulated without need does
 /// nothing, so being early is harmless; each works out its next cycle again whenever it is simulated.
 #[derive(Debug, Clone)]
@@ -122,10 +130,19 @@ impl Agenda {
     #[inline]
     pub fn begin(&mut self, now: Cycle) {
         let before = std::mem::replace(&mut self.cycle, now);
-        std::mem::swap(&mut self.due, &mut self.soon);
-        if self.occupied != 0 {
-            self.take_near(before, now);
+        let near = self.occupied & entries_between(before, now);
+        // Most kinds of blocks have nothing to do in most cycles.
+        if near != 0 || !self.soon.is_empty() || self.later.peek().is_some_and(|&Reverse((at, _))| at <= now)
+        {
+            self.take(before, now, near);
         }
+    }
+
+    /// Makes due what was planned for the cycles after `before` up to `now`, of which `near` is in the ring.
+    #[inline(never)]
+    fn take(&mut self, before: Cycle, now: Cycle, near: u64) {
+        std::mem::swap(&mut self.due, &mut self.soon);
+        self.take_near(before, near);
         while let Some(&Reverse((at, block))) = self.later.peek()
             && at <= now
         {
@@ -134,13 +151,9 @@ impl Agenda {
         }
     }
 
-    /// Takes what was planned for the cycles after `before` up to `now`.
+    /// Takes some entries of the ring, which are about the cycles after `before`.
     #[inline]
-    fn take_near(&mut self, before: Cycle, now: Cycle) {
-        let first = (before + 1) % RING as u64;
-        let cycles = now - before;
-        let passed = if cycles >= RING as u64 { u64::MAX } else { (1 << cycles) - 1 };
-        let mut entries = self.occupied & passed.rotate_left(first as u32);
+    fn take_near(&mut self, before: Cycle, mut entries: u64) {
         self.occupied &= !entries;
         while entries != 0 {
             let entry = entries.trailing_zeros() as usize;

@@ -75,7 +75,10 @@ impl RequestCrossbar {
 
     /// Packets were exchanged with a core; the oldest arrives in cycle `arrival`.
     pub(super) fn expect(&mut self, core: usize, arrival: Cycle) {
-        self.ports.at(core, arrival);
+        // What is behind a packet that waits is looked at when that is taken.
+        if !self.offered.contains(core) {
+            self.ports.at(core, arrival);
+        }
     }
 
     /// A slice has taken a request out of its queue.
@@ -137,7 +140,7 @@ impl RequestCrossbar {
             self.turn[s] = core + 1;
             self.slice_free_at[s] = now + cycles;
             self.core_free_at[core] = now + cycles;
-            // What comes later than now is expected from the exchange on.
+            // What is not there yet is expected when it is exchanged.
             if let Some(arrival) = ports[core].requests.next_arrival() {
                 self.ports.at(core, arrival.max(now + cycles));
             }
@@ -275,11 +278,11 @@ impl ReplyCrossbar {
                 self.turn[core] = s + 1;
                 self.core_free_at[core] = now + cycles;
                 self.slice_free_at[s] = now + cycles;
-                self.senders.retain(|&sender| sender != s);
                 if let Some(reply) = slices[s].replies().front() {
                     self.slices.at(s, reply.ready.max(now + cycles));
                 }
             }
+            self.senders.retain(|&s| self.slice_free_at[s] <= now);
         }
     }
 

@@ -118,7 +118,7 @@ impl CorePorts {
     }
 
     /// Takes a core's oldest request that has arrived, and returns its credit.
-    #[inline]
+    #[inline(always)]
     pub(super) fn take_request(&mut self, now: Cycle, core: usize) -> Option<Request> {
         let request = self.ports[core].requests.pop(now)?;
         self.touched.insert(core);

@@ -33,7 +33,7 @@ impl Slice {
         let index = self.hash.within_slice(line);
         let needed = needed_sectors(request);
         let Some(frame) = self.tags.find(index, line) else {
-            if needed != 0 && self.free_mshrs.is_empty() {
+            if needed != 0 && (self.free_mshrs.is_empty() || self.room_to_memory() == 0) {
                 return None;
             }
             let frame = self.tags.victim(index, |frame| self.mshr_of[frame.index()] == NO_MSHR)?;
