@@ -283,9 +283,9 @@ impl Channel {
     #[inline]
     fn columns_from(&self) -> Clock {
         let mut from = if self.overtaken >= OVERTAKE_LIMIT { 0 } else { Clock::MAX };
-        for direction in 0..COLUMNS.len() {
+        for (direction, &command) in COLUMNS.iter().enumerate() {
             if self.queue.wants_column(direction) {
-                from = from.min(self.timing.of_channel(COLUMNS[direction]));
+                from = from.min(self.timing.of_channel(command));
             }
         }
         from
@@ -296,11 +296,11 @@ impl Channel {
     #[inline]
     fn choose_column(&self, now: Clock, again: &mut Clock) -> Key {
         let mut oldest = Key::NONE;
-        for direction in 0..COLUMNS.len() {
+        for (direction, &command) in COLUMNS.iter().enumerate() {
             if !self.queue.wants_column(direction) {
                 continue;
             }
-            let (channel, groups) = self.timing.of_groups(COLUMNS[direction]);
+            let (channel, groups) = self.timing.of_groups(command);
             if channel > now {
                 *again = channel.min(*again);
                 continue;
