@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 pub struct LinkTx<T> {
     latency: Cycle,
     credits: usize,
-    sent: Vec<(Cycle, T)>,
+    sent: VecDeque<(Cycle, T)>,
     credits_on_the_way: VecDeque<Cycle>,
 }
 
@@ -23,7 +23,7 @@ pub struct LinkTx<T> {
 pub struct LinkRx<T> {
     latency: Cycle,
     arrivals: VecDeque<(Cycle, T)>,
-    credits_returned: Vec<Cycle>,
+    credits_returned: VecDeque<Cycle>,
 }
 
 /// Makes a link that holds at most `capacity` entries, on the wire and at the receiver together.
@@ -36,13 +36,13 @@ pub fn link<T>(capacity: usize, latency: Cycle) -> (LinkTx<T>, LinkRx<T>) {
         LinkTx {
             latency,
             credits: capacity,
-            sent: Vec::with_capacity(capacity),
+            sent: VecDeque::with_capacity(capacity),
             credits_on_the_way: VecDeque::with_capacity(capacity),
         },
         LinkRx {
             latency,
             arrivals: VecDeque::with_capacity(capacity),
-            credits_returned: Vec::with_capacity(capacity),
+            credits_returned: VecDeque::with_capacity(capacity),
         },
     )
 }
@@ -76,7 +76,7 @@ impl<T> LinkTx<T> {
     pub fn push_departing(&mut self, now: Cycle, departs: Cycle, entry: T) {
         assert!(self.ready(now), "push into a link without room");
         self.credits -= 1;
-        self.sent.push((departs + self.latency, entry));
+        self.sent.push_back((departs + self.latency, entry));
     }
 
     /// The first cycle from `from` on in which a push could succeed, as far as this end knows.
@@ -100,7 +100,7 @@ impl<T> LinkRx<T> {
     #[inline]
     pub fn pop(&mut self, now: Cycle) -> Option<T> {
         self.peek(now)?;
-        self.credits_returned.push(now + self.latency);
+        self.credits_returned.push_back(now + self.latency);
         self.arrivals.pop_front().map(|(_, entry)| entry)
     }
 
@@ -125,12 +125,20 @@ impl<T> LinkRx<T> {
 /// cycles and with neither end running.
 #[inline]
 pub fn exchange<T>(tx: &mut LinkTx<T>, rx: &mut LinkRx<T>) {
-    // Most links are silent in most quanta, and this runs for every link in each of them.
-    if !tx.sent.is_empty() {
-        rx.arrivals.extend(tx.sent.drain(..));
+    carry(&mut tx.sent, &mut rx.arrivals);
+    carry(&mut rx.credits_returned, &mut tx.credits_on_the_way);
+}
+
+/// Moves what was sent behind what is there. Most often nothing is, and then nothing has to be copied.
+#[inline]
+fn carry<T>(sent: &mut VecDeque<T>, there: &mut VecDeque<T>) {
+    if sent.is_empty() {
+        return;
     }
-    if !rx.credits_returned.is_empty() {
-        tx.credits_on_the_way.extend(rx.credits_returned.drain(..));
+    if there.is_empty() {
+        std::mem::swap(sent, there);
+    } else {
+        there.append(sent);
     }
 }
 

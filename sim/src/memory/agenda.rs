@@ -7,65 +7,91 @@ use std::collections::BinaryHeap;
 /// A set of small numbers.
 #[derive(Debug, Clone)]
 pub struct BitSet {
-    words: Vec<u64>,
+    /// The first 64, which are all that there are of most kinds of blocks.
+    first: u64,
+    /// The others.
+    more: Vec<u64>,
 }
 
 impl BitSet {
     /// The empty set of numbers below `size`.
     pub fn new(size: usize) -> BitSet {
-        BitSet { words: vec![0; size.div_ceil(64)] }
+        BitSet { first: 0, more: vec![0; size.div_ceil(64).saturating_sub(1)] }
+    }
+
+    #[inline]
+    fn word(&mut self, i: usize) -> &mut u64 {
+        if i < 64 { &mut self.first } else { &mut self.more[i / 64 - 1] }
     }
 
     /// Adds a number.
     #[inline]
     pub fn insert(&mut self, i: usize) {
-        self.words[i / 64] |= 1 << (i % 64);
+        *self.word(i) |= 1 << (i % 64);
     }
 
     /// Takes a number out.
     #[inline]
     pub fn remove(&mut self, i: usize) {
-        self.words[i / 64] &= !(1 << (i % 64));
+        *self.word(i) &= !(1 << (i % 64));
     }
 
     /// True if the number is in the set.
     #[inline]
     pub fn contains(&self, i: usize) -> bool {
-        self.words[i / 64] >> (i % 64) & 1 == 1
+        let word = if i < 64 { self.first } else { self.more[i / 64 - 1] };
+        word >> (i % 64) & 1 == 1
     }
 
     /// True if there is none.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.words.iter().all(|&word| word == 0)
+        self.first == 0 && self.more.iter().all(|&word| word == 0)
     }
 
     /// Takes the lowest number.
     #[inline]
     pub fn pop(&mut self) -> Option<usize> {
-        let (w, word) = self.words.iter_mut().enumerate().find(|(_, word)| **word != 0)?;
+        if self.first != 0 {
+            let bit = self.first.trailing_zeros() as usize;
+            self.first &= self.first - 1;
+            return Some(bit);
+        }
+        let (w, word) = self.more.iter_mut().enumerate().find(|(_, word)| **word != 0)?;
         let bit = word.trailing_zeros() as usize;
         *word &= *word - 1;
-        Some(w * 64 + bit)
+        Some((w + 1) * 64 + bit)
     }
 
     /// The lowest number that is at least `from`, else the lowest of all: a round-robin choice.
     #[inline]
     pub fn next_from(&self, from: usize) -> Option<usize> {
-        let first = from / 64;
-        let in_word = |w: usize, word: u64| (word != 0).then(|| w * 64 + word.trailing_zeros() as usize);
-        if let Some(&word) = self.words.get(first)
-            && let Some(i) = in_word(first, word & (!0 << (from % 64)))
-        {
-            return Some(i);
+        let place = |w: usize, word: u64| (word != 0).then(|| w * 64 + word.trailing_zeros() as usize);
+        let ahead = if from < 64 { self.first & !0 << from } else { 0 };
+        if ahead != 0 || self.more.is_empty() {
+            return place(0, if ahead != 0 { ahead } else { self.first });
         }
-        let later = (first + 1..self.words.len()).find_map(|w| in_word(w, self.words[w]));
-        later.or_else(|| (0..self.words.len()).find_map(|w| in_word(w, self.words[w])))
+        let words = || self.more.iter().enumerate().map(|(w, &word)| (w + 1, word));
+        let of_word = |w: usize, word: u64| match from / 64 {
+            first if w < first => 0,
+            first if w == first => word & !0 << (from % 64),
+            _ => word,
+        };
+        let later = words().find_map(|(w, word)| place(w, of_word(w, word)));
+        later.or_else(|| place(0, self.first)).or_else(|| words().find_map(|(w, word)| place(w, word)))
     }
 }
 
 /// Cycles ahead that an [`Agenda`] holds by cycle; what is further ahead is in a heap.
 const RING: usize = 64;
+
+/// Entries of the ring, as bits, for the cycles after `before` up to `now`.
+#[inline]
+fn entries_between(before: Cycle, now: Cycle) -> u64 {
+    let cycles = now - before;
+    let first = (before + 1) % RING as u64;
+    if cycles >= RING as u64 { u64::MAX } else { ((1 << cycles) - 1u64).rotate_left(first as u32) }
+}
 
 /// When each block of one kind is to be simulated next. A block that is simulated without need does
 /// nothing, so being early is harmless; each works out its next cycle again whenever it is simulated.
@@ -75,8 +101,11 @@ pub struct Agenda {
     due: BitSet,
     soon: BitSet,
     planned: Vec<Cycle>,
-    /// Blocks planned for the next cycles, by cycle mod [`RING`]. Void where `planned` says otherwise by now.
-    near: Vec<BitSet>,
+    /// Of the first 64 blocks, those planned for the next cycles, by cycle mod [`RING`]. Void where `planned` says
+    /// otherwise by now.
+    near: Box<[u64; RING]>,
+    /// The same of the other blocks.
+    near_more: Vec<BitSet>,
     /// Entries of `near` that are not empty, as bits.
     occupied: u64,
     later: BinaryHeap<Reverse<(Cycle, u32)>>,
@@ -90,7 +119,8 @@ impl Agenda {
             due: BitSet::new(blocks),
             soon: BitSet::new(blocks),
             planned: vec![NEVER; blocks],
-            near: vec![BitSet::new(blocks); RING],
+            near: Box::new([0; RING]),
+            near_more: if blocks > 64 { vec![BitSet::new(blocks - 64); RING] } else { Vec::new() },
             occupied: 0,
             later: BinaryHeap::with_capacity(blocks),
         }
@@ -100,10 +130,19 @@ impl Agenda {
     #[inline]
     pub fn begin(&mut self, now: Cycle) {
         let before = std::mem::replace(&mut self.cycle, now);
-        std::mem::swap(&mut self.due, &mut self.soon);
-        if self.occupied != 0 {
-            self.take_near(before, now);
+        let near = self.occupied & entries_between(before, now);
+        // Most kinds of blocks have nothing to do in most cycles.
+        if near != 0 || !self.soon.is_empty() || self.later.peek().is_some_and(|&Reverse((at, _))| at <= now)
+        {
+            self.take(before, now, near);
         }
+    }
+
+    /// Makes due what was planned for the cycles after `before` up to `now`, of which `near` is in the ring.
+    #[inline(never)]
+    fn take(&mut self, before: Cycle, now: Cycle, near: u64) {
+        std::mem::swap(&mut self.due, &mut self.soon);
+        self.take_near(before, near);
         while let Some(&Reverse((at, block))) = self.later.peek()
             && at <= now
         {
@@ -112,21 +151,22 @@ impl Agenda {
         }
     }
 
-    /// Takes what was planned for the cycles after `before` up to `now`.
+    /// Takes some entries of the ring, which are about the cycles after `before`.
     #[inline]
-    fn take_near(&mut self, before: Cycle, now: Cycle) {
-        let first = (before + 1) % RING as u64;
-        let cycles = now - before;
-        let passed = if cycles >= RING as u64 { u64::MAX } else { (1 << cycles) - 1 };
-        let mut entries = self.occupied & passed.rotate_left(first as u32);
+    fn take_near(&mut self, before: Cycle, mut entries: u64) {
         self.occupied &= !entries;
         while entries != 0 {
             let entry = entries.trailing_zeros() as usize;
             entries &= entries - 1;
             // The cycle after `before` that the entry is about.
             let at = before + 1 + (entry as u64).wrapping_sub(before + 1) % RING as u64;
-            while let Some(block) = self.near[entry].pop() {
-                self.take_planned(block, at);
+            let mut blocks = std::mem::take(&mut self.near[entry]);
+            while blocks != 0 {
+                self.take_planned(blocks.trailing_zeros() as usize, at);
+                blocks &= blocks - 1;
+            }
+            while let Some(block) = self.near_more.get_mut(entry).and_then(BitSet::pop) {
+                self.take_planned(64 + block, at);
             }
         }
     }
@@ -167,7 +207,11 @@ impl Agenda {
             self.planned[block] = cycle;
             if cycle - self.cycle < RING as u64 {
                 let entry = cycle as usize % RING;
-                self.near[entry].insert(block);
+                if block < 64 {
+                    self.near[entry] |= 1 << block;
+                } else {
+                    self.near_more[entry].insert(block - 64);
+                }
                 self.occupied |= 1 << entry;
             } else {
                 self.later.push(Reverse((cycle, block as u32)));

@@ -6,7 +6,7 @@
 //! goes first, so that replies of a slice to a core stay in order and a silent core delays no other.
 
 use super::agenda::{Agenda, BitSet};
-use super::geometry::{LineGeometry, SliceHash};
+use super::geometry::{LineGeometry, PacketCycles, SliceHash};
 use super::l2::Slice;
 use super::port::{CorePort, CorePorts};
 use crate::clock::{Cycle, NEVER};
@@ -41,7 +41,7 @@ fn look(free_at: &[Cycle], cycle: Cycle, values: &mut Vec<u64>) {
 pub(super) struct RequestCrossbar {
     geometry: LineGeometry,
     hash: SliceHash,
-    width_bytes: u32,
+    cycles: PacketCycles,
     ports: Agenda,
     slices: Agenda,
     /// Ports whose oldest packet is in a set of `waiting`.
@@ -62,7 +62,7 @@ impl RequestCrossbar {
         RequestCrossbar {
             geometry: LineGeometry::new(config),
             hash: SliceHash::new(config.l2.slices),
-            width_bytes: config.interconnect.port_bytes_per_cycle,
+            cycles: LineGeometry::new(config).packet_cycles(config.interconnect.port_bytes_per_cycle),
             ports: Agenda::new(cores),
             slices: Agenda::new(slices),
             offered: BitSet::new(cores),
@@ -75,7 +75,10 @@ impl RequestCrossbar {
 
     /// Packets were exchanged with a core; the oldest arrives in cycle `arrival`.
     pub(super) fn expect(&mut self, core: usize, arrival: Cycle) {
-        self.ports.at(core, arrival);
+        // What is behind a packet that waits is looked at when that is taken.
+        if !self.offered.contains(core) {
+            self.ports.at(core, arrival);
+        }
     }
 
     /// A slice has taken a request out of its queue.
@@ -126,7 +129,7 @@ impl RequestCrossbar {
             let Some(core) = self.waiting[s].next_from(self.turn[s]) else { continue };
             let Some(request) = ports.take_request(now, core) else { continue };
             let bytes = request.packet_bytes(self.geometry.sector_bytes());
-            let cycles = Cycle::from(bytes.div_ceil(self.width_bytes));
+            let cycles = self.cycles.of(request.packet_sectors());
             counters.requests += 1;
             counters.request_bytes += u64::from(bytes);
             counters.request_port_busy_cycles += cycles;
@@ -137,7 +140,10 @@ impl RequestCrossbar {
             self.turn[s] = core + 1;
             self.slice_free_at[s] = now + cycles;
             self.core_free_at[core] = now + cycles;
-            self.ports.at(core, now + cycles);
+            // What is not there yet is expected when it is exchanged.
+            if let Some(arrival) = ports[core].requests.next_arrival() {
+                self.ports.at(core, arrival.max(now + cycles));
+            }
             if !self.waiting[s].is_empty() {
                 self.slices.at(s, now + cycles);
             }
@@ -178,7 +184,7 @@ impl RequestCrossbar {
 #[derive(Debug, Clone)]
 pub(super) struct ReplyCrossbar {
     sector_bytes: u32,
-    width_bytes: u32,
+    cycles: PacketCycles,
     window: usize,
     slices: Agenda,
     /// Slices with a reply for a core whose link has no credit on the way.
@@ -198,7 +204,7 @@ impl ReplyCrossbar {
         let (cores, slices) = (config.cores as usize, config.l2.slices as usize);
         ReplyCrossbar {
             sector_bytes: config.core.l1.sector_bytes,
-            width_bytes: config.interconnect.port_bytes_per_cycle,
+            cycles: LineGeometry::new(config).packet_cycles(config.interconnect.port_bytes_per_cycle),
             window: config.interconnect.queue_entries as usize,
             slices: Agenda::new(slices),
             starved: BitSet::new(slices),
@@ -262,22 +268,21 @@ impl ReplyCrossbar {
             }
             while let Some(core) = self.chosen_cores.pop() {
                 let Some((s, place)) = self.chosen[core].take() else { continue };
-                let Some(reply) = slices[s].take_reply(place) else { continue };
-                slice_agenda.soon(s);
+                let Some(reply) = slices[s].take_reply(place, s, slice_agenda) else { continue };
                 let bytes = reply.packet_bytes(self.sector_bytes);
-                let cycles = Cycle::from(bytes.div_ceil(self.width_bytes));
+                let cycles = self.cycles.of(reply.packet_sectors());
                 counters.replies += 1;
                 counters.reply_bytes += u64::from(bytes);
                 counters.reply_port_busy_cycles += cycles;
-                ports.send_reply(now, now + cycles - 1, core, reply);
+                ports.send_reply(now, now + cycles - 1, core, reply.clone());
                 self.turn[core] = s + 1;
                 self.core_free_at[core] = now + cycles;
                 self.slice_free_at[s] = now + cycles;
-                self.senders.retain(|&sender| sender != s);
-                if let Some((ready, _)) = slices[s].replies().front() {
-                    self.slices.at(s, (*ready).max(now + cycles));
+                if let Some(reply) = slices[s].replies().front() {
+                    self.slices.at(s, reply.ready.max(now + cycles));
                 }
             }
+            self.senders.retain(|&s| self.slice_free_at[s] <= now);
         }
     }
 
@@ -289,9 +294,9 @@ impl ReplyCrossbar {
     /// Proposes a reply of slice `s`; if there is none, plans when to try again.
     fn propose(&mut self, now: Cycle, s: usize, ports: &mut CorePorts, slice: &Slice) -> bool {
         let mut again = NEVER;
-        for (place, (ready, reply)) in slice.replies().iter().take(self.window).enumerate() {
-            if *ready > now {
-                again = again.min(*ready);
+        for (place, reply) in slice.replies().iter().take(self.window).enumerate() {
+            if reply.ready > now {
+                again = again.min(reply.ready);
                 break;
             }
             let core = usize::from(reply.core);

@@ -1,11 +1,24 @@
 //! Lines, sectors and slices: how an address is cut up.
 
-use super::message::{CODE_SPACE, MAX_LINE_BYTES};
+use super::message::{CODE_SPACE, HEADER_BYTES, MAX_LINE_BYTES};
+use crate::clock::Cycle;
 use crate::config::Config;
 
 /// Number of a line: its byte address, code space bit included, over the line size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LineNumber(pub u32);
+
+/// Cycles that a packet holds a port.
+#[derive(Debug, Clone, Copy)]
+pub struct PacketCycles([Cycle; 9]);
+
+impl PacketCycles {
+    /// Of a packet with so many sectors.
+    #[inline]
+    pub fn of(&self, sectors: u32) -> Cycle {
+        self.0[sectors as usize]
+    }
+}
 
 /// Sizes of lines and sectors, the same at every level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,6 +77,12 @@ impl LineGeometry {
     #[inline]
     pub fn address(self, line: LineNumber) -> u64 {
         u64::from(line.0) << self.line_shift
+    }
+
+    /// Cycles that packets hold a port of so many bytes a cycle, by the sectors that they bring.
+    pub fn packet_cycles(self, port_bytes: u32) -> PacketCycles {
+        let bytes = |sectors: usize| HEADER_BYTES + sectors as u32 * self.sector_bytes;
+        PacketCycles(std::array::from_fn(|sectors| Cycle::from(bytes(sectors).div_ceil(port_bytes))))
     }
 
     /// Bytes of one sector, as a mask over the line.
@@ -147,28 +166,28 @@ pub fn copy_bytes(to: &mut [u8], from: &[u8], byte_mask: u128) {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SliceHash {
     bits: u32,
+    /// Groups, 16 at first, in bits.
+    folds: [u32; 5],
 }
 
 impl SliceHash {
     /// A hash over `slices`, a power of two.
     pub fn new(slices: u32) -> SliceHash {
         debug_assert!(slices.is_power_of_two());
-        SliceHash { bits: slices.trailing_zeros() }
+        let bits = slices.trailing_zeros();
+        // A line's number has 32 bits, so a shift by as many leaves nothing.
+        SliceHash { bits, folds: [16, 8, 4, 2, 1].map(|groups| (groups * bits.max(1)).min(32)) }
     }
 
     /// The slice of a line.
     #[inline]
     pub fn slice(self, line: LineNumber) -> usize {
-        if self.bits == 0 {
-            return 0;
+        // Half of what is left onto the other half each time, in whole groups.
+        let mut folded = u64::from(line.0);
+        for shift in self.folds {
+            folded ^= folded >> shift;
         }
-        let mut left = line.0;
-        let mut folded = 0;
-        while left != 0 {
-            folded ^= left;
-            left >>= self.bits;
-        }
-        (folded & ((1 << self.bits) - 1)) as usize
+        folded as usize & ((1 << self.bits) - 1)
     }
 
     /// The line's number within its slice.

@@ -104,14 +104,19 @@ impl Request {
         self.values.as_ref().map_or(0, |values| values.byte_mask)
     }
 
-    /// Size on a port, bytes: the header, and for a write or an atomic the touched sectors.
-    pub fn packet_bytes(&self, sector_bytes: u32) -> u32 {
+    /// Sectors that it has on a port: of a write or an atomic, those that it touches.
+    #[inline]
+    pub fn packet_sectors(&self) -> u32 {
         match self.kind {
-            RequestKind::Read | RequestKind::Release => HEADER_BYTES,
-            RequestKind::Write | RequestKind::Atomic(_) => {
-                HEADER_BYTES + self.sectors.count_ones() * sector_bytes
-            }
+            RequestKind::Read | RequestKind::Release => 0,
+            RequestKind::Write | RequestKind::Atomic(_) => self.sectors.count_ones(),
         }
+    }
+
+    /// Size on a port, bytes: the header and its sectors.
+    #[inline]
+    pub fn packet_bytes(&self, sector_bytes: u32) -> u32 {
+        HEADER_BYTES + self.packet_sectors() * sector_bytes
     }
 }
 
@@ -146,12 +151,19 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// Size on a port, bytes: the header, and the sectors unless it is an acknowledgement.
-    pub fn packet_bytes(&self, sector_bytes: u32) -> u32 {
+    /// Sectors that it has on a port: those of the request unless it is an acknowledgement.
+    #[inline]
+    pub fn packet_sectors(&self) -> u32 {
         match self.kind {
-            ReplyKind::WriteAck | ReplyKind::Released => HEADER_BYTES,
-            ReplyKind::Data | ReplyKind::AtomicOld => HEADER_BYTES + self.sectors.count_ones() * sector_bytes,
+            ReplyKind::WriteAck | ReplyKind::Released => 0,
+            ReplyKind::Data | ReplyKind::AtomicOld => self.sectors.count_ones(),
         }
+    }
+
+    /// Size on a port, bytes: the header and its sectors.
+    #[inline]
+    pub fn packet_bytes(&self, sector_bytes: u32) -> u32 {
+        HEADER_BYTES + self.packet_sectors() * sector_bytes
     }
 }
 

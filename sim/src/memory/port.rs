@@ -1,6 +1,7 @@
 //! A core's port to the memory side: one link for requests, one for replies.
 
 use super::agenda::BitSet;
+use super::geometry::{LineGeometry, PacketCycles};
 use super::message::{Reply, Request};
 use super::state::{COUNT, Field};
 use crate::clock::{Cycle, LinkRx, LinkTx, link};
@@ -13,8 +14,7 @@ pub struct MemoryPort {
     core: u16,
     pub(super) requests: LinkTx<Request>,
     pub(super) replies: LinkRx<Reply>,
-    width_bytes: u32,
-    sector_bytes: u32,
+    cycles: PacketCycles,
     free_at: Cycle,
 }
 
@@ -38,8 +38,7 @@ pub fn core_port(core: u16, config: &Config) -> (MemoryPort, CorePort) {
         core,
         requests: request_tx,
         replies: reply_rx,
-        width_bytes: interconnect.port_bytes_per_cycle,
-        sector_bytes: config.core.l1.sector_bytes,
+        cycles: LineGeometry::new(config).packet_cycles(interconnect.port_bytes_per_cycle),
         free_at: 0,
     };
     (memory_port, CorePort { requests: request_rx, replies: reply_tx })
@@ -78,7 +77,7 @@ impl MemoryPort {
     pub fn push(&mut self, now: Cycle, mut request: Request) {
         assert!(self.free_at <= now, "push into a port that is still sending");
         request.core = self.core;
-        let cycles = Cycle::from(request.packet_bytes(self.sector_bytes).div_ceil(self.width_bytes));
+        let cycles = self.cycles.of(request.packet_sectors());
         self.free_at = now + cycles;
         self.requests.push_departing(now, now + cycles - 1, request);
     }
@@ -119,7 +118,7 @@ impl CorePorts {
     }
 
     /// Takes a core's oldest request that has arrived, and returns its credit.
-    #[inline]
+    #[inline(always)]
     pub(super) fn take_request(&mut self, now: Cycle, core: usize) -> Option<Request> {
         let request = self.ports[core].requests.pop(now)?;
         self.touched.insert(core);

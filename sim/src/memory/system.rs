@@ -133,7 +133,7 @@ impl MemorySystem {
                     break;
                 }
             }
-            self.tick(now);
+            self.tick(now, to);
             now += 1;
         }
         self.now = to.max(from);
@@ -145,7 +145,8 @@ impl MemorySystem {
         self.scripted = Some(Scripted::new(script, config));
     }
 
-    fn tick(&mut self, now: Cycle) {
+    /// Simulates a cycle of those before `to`.
+    fn tick(&mut self, now: Cycle, to: Cycle) {
         if let Some(scripted) = &mut self.scripted {
             return scripted.tick(now, &mut self.ports, &mut self.image);
         }
@@ -171,7 +172,7 @@ impl MemorySystem {
             }
         }
         while let Some(c) = self.channel_agenda.take_due() {
-            self.channels[c].tick(now, c, slices, agenda, &mut self.channel_agenda);
+            self.channels[c].tick((now, to), c, slices, agenda, &mut self.channel_agenda);
         }
         self.replies.tick(now, Surroundings { ports, slices, slice_agenda: agenda, counters });
     }

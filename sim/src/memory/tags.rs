@@ -38,6 +38,8 @@ enum Order {
 #[derive(Debug, Clone)]
 pub struct Tags {
     sets: u32,
+    /// One less than the sets if they are a power of two, which almost all are: then there is nothing to divide.
+    mask: Option<u32>,
     ways: u32,
     tags: Vec<u32>,
     order: Order,
@@ -48,9 +50,9 @@ pub struct Tags {
 pub(super) fn position(values: &[u32], value: u32) -> Option<usize> {
     let (chunks, rest) = values.as_chunks::<8>();
     for (i, chunk) in chunks.iter().enumerate() {
-        let equal = chunk.map(|v| u32::from(v == value));
-        if equal.iter().fold(0, |any, e| any | e) != 0 {
-            return equal.iter().position(|&e| e != 0).map(|place| 8 * i + place);
+        if chunk.map(|v| u32::from(v == value)).iter().fold(0, |any, e| any | e) != 0 {
+            let equal = chunk.map(|v| if v == value { u8::MAX } else { 0 });
+            return Some(8 * i + u64::from_le_bytes(equal).trailing_zeros() as usize / 8);
         }
     }
     rest.iter().position(|&v| v == value).map(|place| 8 * chunks.len() + place)
@@ -66,7 +68,8 @@ impl Tags {
             Replacement::Plru => Order::Plru { upper: vec![false; frames] },
             Replacement::Random => Order::Random { generator: Pcg32::seed_from_u64(0), start: 0 },
         };
-        Tags { sets, ways, tags: vec![EMPTY; frames], order }
+        let mask = sets.is_power_of_two().then_some(sets - 1);
+        Tags { sets, mask, ways, tags: vec![EMPTY; frames], order }
     }
 
     /// Frames of the cache.
@@ -77,7 +80,8 @@ impl Tags {
     /// The frames of the set that `index` falls into: set = index mod sets.
     #[inline]
     fn set(&self, index: u32) -> Range<usize> {
-        let first = (index % self.sets * self.ways) as usize;
+        let set = self.mask.map_or_else(|| index % self.sets, |mask| index & mask);
+        let first = (set * self.ways) as usize;
         first..first + self.ways as usize
     }
 
@@ -103,7 +107,7 @@ impl Tags {
     pub fn victim(&self, index: u32, may_leave: impl Fn(Frame) -> bool) -> Option<Frame> {
         let set = self.set(index);
         let first = set.start;
-        if let Some(way) = self.tags[set.clone()].iter().position(|&tag| tag == EMPTY) {
+        if let Some(way) = position(&self.tags[set.clone()], EMPTY) {
             return Some(Frame((first + way) as u32));
         }
         let may_leave = |i: usize| may_leave(Frame(i as u32));

@@ -19,7 +19,7 @@ use crate::clock::Cycle;
 use crate::config::{Config, Dram, DramPolicy};
 use crate::stats::counters;
 use mapping::Mapping;
-use queue::{Age, Entry, NONE, Queue};
+use queue::{COLUMNS, Entry, Key, Queue};
 use ratio::ClockRatio;
 pub(super) use state::{BURSTS, FIELDS, ROW_BITS};
 use timing::{Clock, Command, Timing};
@@ -62,21 +62,27 @@ pub const OVERTAKE_LIMIT: u32 = 64;
 #[derive(Debug, Clone)]
 pub(super) struct Channel {
     config: Dram,
-    geometry: LineGeometry,
     mapping: Mapping,
     ratio: ClockRatio,
     timing: Timing,
     burst_clocks: Clock,
+    /// Of each sector: the bursts of its line that it lies in.
+    bursts_of: [u16; 8],
     queue: Queue,
     /// Column commands for others since the oldest became the oldest.
     overtaken: u32,
     next_refresh: Clock,
-    /// The next clock in which a command could be issued.
+    /// The next clock in which a command could be issued. What the clocks before it do has been worked out, which may be
+    /// later than the cycle in which they begin, or earlier: as is best, as long as no one else can tell.
     next_try: Clock,
+    /// The queue has no room before this cycle, even if it has by now.
+    room_from: Cycle,
     /// No row command can be issued before this clock, whatever column commands are, unless a request comes or
     /// goes or a row opens or closes.
     rows_from: Clock,
-    /// Slice of this channel whose turn it is.
+    /// Slices of this channel.
+    slices: usize,
+    /// Which of them comes next in turn.
     turn: usize,
     counters: DramCounters,
     /// Commands issued, if they are recorded.
@@ -88,16 +94,18 @@ impl Channel {
         let dram = config.dram;
         Channel {
             config: dram,
-            geometry: LineGeometry::new(config),
             mapping: Mapping::new(config),
             ratio: ClockRatio::new(config),
             timing: Timing::new(&dram),
             burst_clocks: Clock::from(dram.burst_clocks()),
-            queue: Queue::new(dram.queue_entries as usize, dram.banks as usize),
+            bursts_of: bursts_of_sectors(LineGeometry::new(config), dram.burst_bytes),
+            queue: Queue::new(dram.queue_entries as usize, dram.banks as usize, dram.bank_groups as usize),
             overtaken: 0,
             next_refresh: if dram.t_refi == 0 { Clock::MAX } else { Clock::from(dram.t_refi) },
             next_try: 0,
+            room_from: 0,
             rows_from: 0,
+            slices: (config.l2.slices / dram.channels) as usize,
             turn: 0,
             counters: DramCounters::default(),
             commands: None,
@@ -125,54 +133,87 @@ impl Channel {
         self.queue.is_empty()
     }
 
-    /// Simulates the memory clocks of a core cycle. An idle channel catches up on refreshes when it is next
-    /// used, or by [`settle`](Self::settle).
+    /// Takes a transfer, and simulates what others will see of the memory clocks. Others see two things: that the queue
+    /// has room, and the end of a transfer, which comes some clocks after its last command. So an idle channel catches up
+    /// when it is next used, and one that waits for nothing but its own commands is visited when the first of them could
+    /// end a transfer; or by [`settle`](Self::settle). No cycle from `to` on is simulated.
     pub(super) fn tick(
         &mut self,
-        now: Cycle,
+        (now, to): (Cycle, Cycle),
         me: usize,
         slices: &mut [Slice],
         slice_agenda: &mut Agenda,
         agenda: &mut Agenda,
     ) {
-        let (first, after) = (self.ratio.first_clock(now), self.ratio.first_clock(now + 1));
-        self.advance(first, slices, slice_agenda);
-        let arrival = self.pull(me, slices, slice_agenda);
+        let after = self.ratio.first_clock(now + 1);
+        // If there is room already, what the clocks before this cycle do changes nothing about that.
+        if !self.has_room(now) {
+            self.advance(self.ratio.first_clock(now), slices, slice_agenda);
+        }
+        let arrival = self.pull(now, me, slices, slice_agenda);
         self.advance(after, slices, slice_agenda);
         // The clocks of the next cycle are the first to see it.
         if let Some(entry) = arrival {
+            let bank = usize::from(entry.bank);
             self.queue.push(entry);
-            self.rows_from = 0;
+            self.note_row(bank);
             self.next_try = self.next_try.min(after);
         }
-        let mut waiting = slices.iter().skip(me).step_by(self.config.channels as usize);
-        if self.queue.has_room() && waiting.any(Slice::has_transfer) {
-            agenda.soon(me);
+        if self.slices_of(me).any(|slice| slices[slice].has_transfer()) {
+            if !self.queue.has_room() {
+                // Nothing can come before there is room, so the channel may run ahead of the others.
+                let end = self.ratio.first_clock(to);
+                while !self.queue.has_room() && self.next_try < end {
+                    self.next_try = self.try_issue(self.next_try, slices, slice_agenda);
+                }
+            }
+            agenda.at(me, if self.queue.has_room() { self.room_from } else { to });
         }
         if !self.queue.is_empty() {
-            agenda.at(me, self.ratio.cycle_of(self.next_try));
+            let latency = if self.queue.has_writes() {
+                self.config.t_cl.min(self.config.t_cwl)
+            } else {
+                self.config.t_cl
+            };
+            let end = self.next_try + Clock::from(latency) + self.burst_clocks;
+            agenda.at(me, self.ratio.cycle_after(end) - 1);
         }
     }
 
-    /// Issues the refreshes that an idle channel has had before core cycle `now`.
+    /// Numbers of the slices of this channel, which has number `me`.
+    #[inline]
+    fn slices_of(&self, me: usize) -> impl Iterator<Item = usize> + use<> {
+        let channels = self.config.channels as usize;
+        (0..self.slices).map(move |slice| me + slice * channels)
+    }
+
+    /// True if a transfer can enter the queue in this cycle.
+    #[inline]
+    fn has_room(&self, now: Cycle) -> bool {
+        self.queue.has_room() && self.room_from <= now
+    }
+
+    /// Simulates the clocks before core cycle `now`, which may be up to the end of the last cycle that was simulated.
     pub(super) fn settle(&mut self, now: Cycle, slices: &mut [Slice], slice_agenda: &mut Agenda) {
-        if self.is_idle() {
-            self.advance(self.ratio.first_clock(now), slices, slice_agenda);
-        }
+        self.advance(self.ratio.first_clock(now), slices, slice_agenda);
     }
 
     /// Takes one transfer from the channel's slices in turn, if there is room for it.
-    fn pull(&mut self, me: usize, slices: &mut [Slice], slice_agenda: &mut Agenda) -> Option<Entry> {
-        if !self.queue.has_room() {
+    fn pull(
+        &mut self,
+        now: Cycle,
+        me: usize,
+        slices: &mut [Slice],
+        slice_agenda: &mut Agenda,
+    ) -> Option<Entry> {
+        if !self.has_room(now) {
             return None;
         }
-        let channels = self.config.channels as usize;
-        let count = slices.len() / channels;
-        for i in 0..count {
-            let slice = me + (self.turn + i) % count * channels;
-            let Some(transfer) = slices[slice].take_transfer() else { continue };
-            slice_agenda.soon(slice);
-            self.turn = (self.turn + i + 1) % count;
+        for i in 0..self.slices {
+            let turn = if self.turn + i < self.slices { self.turn + i } else { self.turn + i - self.slices };
+            let slice = me + turn * self.config.channels as usize;
+            let Some(transfer) = slices[slice].take_transfer(slice, slice_agenda) else { continue };
+            self.turn = if turn + 1 < self.slices { turn + 1 } else { 0 };
             self.counters.requests += 1;
             let place = self.mapping.place(slice, transfer.index);
             return Some(Entry {
@@ -192,16 +233,8 @@ impl Channel {
 
     /// Bursts that cover some sectors of a line.
     fn bursts_of(&self, sectors: u8) -> u16 {
-        let (burst, sector) = (self.config.burst_bytes, self.geometry.sector_bytes());
-        let mut bursts = 0;
-        for i in 0..self.geometry.sectors() {
-            if sectors >> i & 1 == 1 {
-                for byte in (i * sector..(i + 1) * sector).step_by(burst.min(sector) as usize) {
-                    bursts |= 1 << (byte / burst);
-                }
-            }
-        }
-        bursts
+        let of_sector = self.bursts_of.iter().enumerate();
+        of_sector.fold(0, |bursts, (i, of)| bursts | if sectors >> i & 1 == 1 { *of } else { 0 })
     }
 
     /// Issues every command before clock `until`.
@@ -216,74 +249,124 @@ impl Channel {
         if now >= self.next_refresh {
             return self.try_refresh(now);
         }
-        let mut again = self.next_refresh;
-        let choice = if self.config.policy == DramPolicy::Fcfs || self.overtaken >= OVERTAKE_LIMIT {
-            self.queue.oldest().and_then(|(age, bank, command)| {
-                let earliest = self.timing.earliest(command, bank);
-                again = again.min(earliest);
-                (earliest <= now).then_some((age, bank, command))
-            })
-        } else {
-            // A column command goes before all that opens and closes rows.
-            match self.choose([Command::Read, Command::Write], now, &mut again) {
-                None if self.rows_from <= now => {
-                    let mut rows_from = Clock::MAX;
-                    let choice = self.choose([Command::Activate, Command::Precharge], now, &mut rows_from);
-                    self.rows_from = rows_from;
-                    again = again.min(rows_from);
-                    choice
-                }
-                None => {
-                    again = again.min(self.rows_from);
-                    None
-                }
-                column => column,
+        self.queue.finish_opening(now);
+        if self.config.policy == DramPolicy::Fcfs || self.overtaken >= OVERTAKE_LIMIT {
+            let Some((key, command)) = self.queue.oldest_needs() else { return self.next_refresh };
+            let earliest = self.timing.earliest(command, key.bank());
+            if earliest > now {
+                return earliest.min(self.next_refresh);
             }
-        };
-        let Some((age, bank, command)) = choice else { return again.max(now + 1) };
-        match command {
-            Command::Activate | Command::Precharge => self.issue_row(now, age, bank, command),
-            _ => self.issue_column(now, age, bank, slices, slice_agenda),
+            match command {
+                Command::Activate | Command::Precharge => self.issue_row(now, key, command),
+                _ => self.issue_column(now, key, slices, slice_agenda),
+            }
+            self.rows_from = 0;
+            return now + 1;
         }
-        now + 1
+        // A column command goes before all that opens and closes rows.
+        let mut again = Clock::MAX;
+        let column = self.choose_column(now, &mut again);
+        if column != Key::NONE {
+            self.issue_column(now, column, slices, slice_agenda);
+            again = self.columns_from();
+        } else if self.rows_from <= now {
+            let (row, command) = self.choose_row(now);
+            if row != Key::NONE {
+                self.issue_row(now, row, command);
+            }
+        }
+        let rows = self.rows_from.min(self.queue.opening_until());
+        again.min(rows).min(self.next_refresh).max(now + 1)
     }
 
-    /// Of the requests that one of these commands would serve in clock `now`, the oldest: its age, its bank and
-    /// the command. `again` becomes at most the clock in which a command that has to wait could be issued.
+    /// No column command can be issued before this clock, as far as the channel as a whole is concerned.
     #[inline]
-    fn choose(&self, commands: [Command; 2], now: Clock, again: &mut Clock) -> Option<(Age, usize, Command)> {
-        let mut best = (NONE, 0, commands[0]);
-        for command in commands {
-            let wanting = self.queue.wanting(command);
-            if wanting == 0 {
+    fn columns_from(&self) -> Clock {
+        let mut from = if self.overtaken >= OVERTAKE_LIMIT { 0 } else { Clock::MAX };
+        for (direction, &command) in COLUMNS.iter().enumerate() {
+            if self.queue.wants_column(direction) {
+                from = from.min(self.timing.of_channel(command));
+            }
+        }
+        from
+    }
+
+    /// The oldest request that a column command would serve in clock `now`. If there is none, `again` becomes at most the
+    /// clock in which one that has to wait could be served.
+    #[inline]
+    fn choose_column(&self, now: Clock, again: &mut Clock) -> Key {
+        let mut oldest = Key::NONE;
+        for (direction, &command) in COLUMNS.iter().enumerate() {
+            if !self.queue.wants_column(direction) {
                 continue;
             }
-            self.timing.each_possible(command, wanting, now, again, |bank| {
-                let age = self.queue.wants(bank, command);
-                if age < best.0 {
-                    best = (age, bank, command);
+            let (channel, groups) = self.timing.of_groups(command);
+            if channel > now {
+                *again = channel.min(*again);
+                continue;
+            }
+            for (&key, &from) in self.queue.of_groups(direction).iter().zip(groups) {
+                if from <= now {
+                    oldest = oldest.or_older(key);
+                } else if key != Key::NONE {
+                    *again = from.min(*again);
                 }
-            });
+            }
         }
-        (best.0 != NONE).then_some(best)
+        oldest
+    }
+
+    /// The oldest request that a row command would serve in clock `now`, and the command. Notes when the others could be
+    /// served.
+    #[inline]
+    fn choose_row(&mut self, now: Clock) -> (Key, Command) {
+        let (mut oldest, mut possible) = ((Key::NONE, Command::Activate), 0);
+        self.rows_from = Clock::MAX;
+        let mut choose = |command, banks| {
+            if banks != 0 {
+                self.timing.each_possible(command, banks, now, &mut self.rows_from, |bank| {
+                    let key = self.queue.miss(bank);
+                    possible += 1;
+                    if key < oldest.0 {
+                        oldest = (key, command);
+                    }
+                });
+            }
+        };
+        choose(Command::Activate, self.queue.wants_activate());
+        choose(Command::Precharge, self.queue.wants_precharge());
+        if possible > 1 {
+            self.rows_from = now + 1;
+        }
+        oldest
+    }
+
+    /// A bank's requests are others, or its row is: it may want a row command that it did not want.
+    #[inline]
+    fn note_row(&mut self, bank: usize) {
+        if let Some(command) = self.queue.wants_row(bank) {
+            self.rows_from = self.rows_from.min(self.timing.earliest(command, bank));
+        }
     }
 
     /// Opens the row that a request needs, or closes the one that is in its way.
-    fn issue_row(&mut self, now: Clock, age: Age, bank: usize, command: Command) {
-        self.rows_from = 0;
-        let Some((_, entry)) = self.queue.find(age, bank) else { return };
+    fn issue_row(&mut self, now: Clock, key: Key, command: Command) {
+        let bank = key.bank();
+        let Some((_, entry)) = self.queue.find(key) else { return };
         let (row, first) = (entry.row, !std::mem::replace(&mut entry.classified, true));
         if command == Command::Activate {
             self.counters.row_empties += u64::from(first);
             self.counters.activates += 1;
-            self.queue.open(bank, row);
             self.issue(now, command, bank, row);
+            // tRCD is one for reads and writes.
+            self.queue.open(bank, row, self.timing.of_bank(Command::Read, bank));
         } else {
             self.counters.row_conflicts += u64::from(first);
             self.counters.precharges += 1;
-            self.queue.close(bank);
             self.issue(now, command, bank, 0);
+            self.queue.close(bank);
         }
+        self.note_row(bank);
     }
 
     /// A refresh is due: close every bank, then refresh.
@@ -308,16 +391,9 @@ impl Channel {
 
     /// Issues a burst of a request; with its last one the request leaves the queue, and a read's sectors are
     /// at their slice when the data is through.
-    fn issue_column(
-        &mut self,
-        now: Clock,
-        age: Age,
-        bank: usize,
-        slices: &mut [Slice],
-        slice_agenda: &mut Agenda,
-    ) {
-        let oldest = age == self.queue.oldest_age();
-        let Some((place, entry)) = self.queue.find(age, bank) else { return };
+    fn issue_column(&mut self, now: Clock, key: Key, slices: &mut [Slice], slice_agenda: &mut Agenda) {
+        let (bank, oldest) = (key.bank(), key == self.queue.oldest());
+        let Some((place, entry)) = self.queue.find(key) else { return };
         entry.bursts &= entry.bursts - 1;
         self.counters.row_hits += u64::from(!std::mem::replace(&mut entry.classified, true));
         let entry = *entry;
@@ -339,8 +415,11 @@ impl Channel {
         if entry.bursts != 0 {
             return;
         }
+        if !self.queue.has_room() {
+            self.room_from = self.ratio.cycle_of(now) + 1;
+        }
         self.queue.remove(bank, place);
-        self.rows_from = 0;
+        self.note_row(bank);
         if oldest {
             self.overtaken = 0;
         }
@@ -360,6 +439,20 @@ impl Channel {
             commands.push(Issued { clock: now, command, bank: bank as u16, row });
         }
     }
+}
+
+/// Of each sector of a line: the bursts that it lies in.
+fn bursts_of_sectors(geometry: LineGeometry, burst_bytes: u32) -> [u16; 8] {
+    let sector = geometry.sector_bytes();
+    std::array::from_fn(|i| {
+        let first = i as u32 * sector;
+        let bytes = (first..first + sector).step_by(burst_bytes.min(sector) as usize);
+        if first as usize >= geometry.line_bytes() {
+            0
+        } else {
+            bytes.fold(0, |of, byte| of | 1 << (byte / burst_bytes))
+        }
+    })
 }
 
 /// Places of lines, for tests that need lines of a certain bank and row.

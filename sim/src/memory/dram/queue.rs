@@ -1,15 +1,46 @@
 //! The requests that wait in a channel, and what each bank's requests want next: kept up to date as requests come
-//! and go and rows open and close, so that the scheduler looks at banks, not at requests.
+//! and go and rows open and close, so that the scheduler looks at banks and their groups, not at requests.
 
-use super::timing::Command;
+use super::timing::{Clock, Command};
 use crate::memory::geometry::LineNumber;
 use crate::memory::l2::MshrId;
 
-/// Order of arrival.
-pub(super) type Age = u64;
+/// A request among those of its channel: order of arrival, and in the low bits its bank and what it does. The least of
+/// several is the oldest, and says where it waits and which column command serves it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Key(u64);
 
-/// Later than every request: there is none.
-pub(super) const NONE: Age = Age::MAX;
+impl Key {
+    /// Later than every request: there is none.
+    pub(super) const NONE: Key = Key(u64::MAX);
+
+    /// Bits of a bank's number and of the direction.
+    const BITS: u32 = 7;
+
+    fn new(age: u64, bank: usize, direction: usize) -> Key {
+        Key(age << Key::BITS | (bank << 1 | direction) as u64)
+    }
+
+    #[inline]
+    pub(super) fn bank(self) -> usize {
+        (self.0 >> 1) as usize & 63
+    }
+
+    /// The column command that serves it.
+    #[inline]
+    pub(super) fn column(self) -> Command {
+        COLUMNS[self.0 as usize & 1]
+    }
+
+    /// This request, or the other if that is older.
+    #[inline]
+    pub(super) fn or_older(self, other: Key) -> Key {
+        if other.0 < self.0 { other } else { self }
+    }
+}
+
+/// The column commands, in the places that what is kept of them has.
+pub(super) const COLUMNS: [Command; 2] = [Command::Read, Command::Write];
 
 const CLOSED: u32 = u32::MAX;
 
@@ -32,8 +63,8 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    fn column(&self) -> Command {
-        if self.fetch.is_some() { Command::Read } else { Command::Write }
+    fn direction(&self) -> usize {
+        usize::from(self.fetch.is_none())
     }
 }
 
@@ -41,53 +72,69 @@ impl Entry {
 #[derive(Debug, Clone)]
 struct Bank {
     /// In order of arrival.
-    requests: Vec<(Age, Entry)>,
+    requests: Vec<(Key, Entry)>,
     open_row: u32,
-    /// Oldest read of the open row with no older access to its line before it.
-    read: Age,
-    /// The same of the writes.
-    write: Age,
+    /// By direction: oldest request for the open row with no older access to its line before it.
+    columns: [Key; 2],
     /// Oldest request for another row, or for any if the bank is closed.
-    miss: Age,
+    miss: Key,
+    /// When the row that is open can be read and written first.
+    open_from: Clock,
 }
 
 /// The requests of a channel by bank, and the state of the banks.
 #[derive(Debug, Clone)]
 pub(super) struct Queue {
     banks: Vec<Bank>,
+    group_shift: u32,
     len: usize,
+    /// Of these, writes.
+    writes: usize,
     capacity: usize,
-    next_age: Age,
-    /// The oldest request, and its bank; [`NONE`] if there is none.
-    oldest: (Age, usize),
-    /// Banks that have requests. Bit i is bank i.
-    occupied: u64,
-    /// By command: banks with a request that it could serve next. Bit i is bank i.
-    wanting: [u64; 4],
-}
-
-/// Place of a command in [`Queue::wanting`].
-fn place(command: Command) -> usize {
-    match command {
-        Command::Read => 0,
-        Command::Write => 1,
-        Command::Activate => 2,
-        Command::Precharge | Command::PrechargeAll | Command::Refresh => 3,
-    }
+    next_age: u64,
+    /// Of each bank, the oldest request.
+    firsts: Vec<Key>,
+    /// The oldest of all.
+    oldest: Key,
+    /// By direction, of each group: the oldest of what its banks' `columns` say, but for banks in `opening`.
+    groups: [Vec<Key>; 2],
+    /// Banks, as bits, whose row is being opened.
+    opening: u64,
+    /// The first clock in which one of those can be read and written, or a clock before it.
+    opening_until: Clock,
+    /// By direction: banks, as bits, with a request in `columns`.
+    columns: [u64; 2],
+    /// Closed banks, as bits, with a request.
+    activates: u64,
+    /// Banks, as bits, with requests but none for the open row.
+    precharges: u64,
 }
 
 impl Queue {
-    /// An empty queue of `capacity` places for `banks` closed banks, at most 64.
-    pub(super) fn new(capacity: usize, banks: usize) -> Queue {
-        let closed = || Bank { requests: Vec::new(), open_row: CLOSED, read: NONE, write: NONE, miss: NONE };
+    /// An empty queue of `capacity` places for `banks` closed banks, at most 64, in `groups` groups.
+    pub(super) fn new(capacity: usize, banks: usize, groups: usize) -> Queue {
+        let closed = || Bank {
+            requests: Vec::new(),
+            open_row: CLOSED,
+            columns: [Key::NONE; 2],
+            miss: Key::NONE,
+            open_from: 0,
+        };
         Queue {
             banks: (0..banks).map(|_| closed()).collect(),
+            group_shift: (banks / groups).trailing_zeros(),
             len: 0,
+            writes: 0,
             capacity,
             next_age: 0,
-            oldest: (NONE, 0),
-            occupied: 0,
-            wanting: [0; 4],
+            firsts: vec![Key::NONE; banks],
+            oldest: Key::NONE,
+            groups: [vec![Key::NONE; groups], vec![Key::NONE; groups]],
+            opening: 0,
+            opening_until: Clock::MAX,
+            columns: [0; 2],
+            activates: 0,
+            precharges: 0,
         }
     }
 
@@ -99,6 +146,12 @@ impl Queue {
         self.len == 0
     }
 
+    /// True if a write waits.
+    pub(super) fn has_writes(&self) -> bool {
+        self.writes != 0
+    }
+
+    #[inline]
     pub(super) fn has_room(&self) -> bool {
         self.len < self.capacity
     }
@@ -107,85 +160,108 @@ impl Queue {
     #[cfg(test)]
     pub(super) fn entries(&self) -> impl Iterator<Item = Entry> {
         let mut all: Vec<_> = self.banks.iter().flat_map(|bank| bank.requests.iter().copied()).collect();
-        all.sort_unstable_by_key(|&(age, _)| age);
+        all.sort_unstable_by_key(|&(key, _)| key);
         all.into_iter().map(|(_, entry)| entry)
     }
 
     pub(super) fn push(&mut self, entry: Entry) {
         debug_assert!(self.has_room(), "push into a full channel");
-        let (age, bank) = (self.next_age, usize::from(entry.bank));
+        let (index, direction) = (usize::from(entry.bank), entry.direction());
+        let key = Key::new(self.next_age, index, direction);
         self.next_age += 1;
         self.len += 1;
-        self.occupied |= 1 << bank;
-        if self.oldest.0 == NONE {
-            self.oldest = (age, bank);
+        self.writes += direction;
+        self.oldest = self.oldest.or_older(key);
+        self.firsts[index] = self.firsts[index].or_older(key);
+        let bank = &mut self.banks[index];
+        let blocked = bank.requests.iter().any(|(_, older)| older.line == entry.line);
+        bank.requests.push((key, entry));
+        if entry.row != bank.open_row {
+            bank.miss = bank.miss.or_older(key);
+            self.note_wants(index);
+        } else if bank.columns[direction] == Key::NONE && !blocked {
+            bank.columns[direction] = key;
+            self.note_wants(index);
         }
-        self.banks[bank].requests.push((age, entry));
-        self.look_at(bank);
     }
 
-    /// The request of an age in a bank, and its place there.
+    /// A request, and its place in its bank.
     #[inline]
-    pub(super) fn find(&mut self, age: Age, bank: usize) -> Option<(usize, &mut Entry)> {
-        let mut requests = self.banks[bank].requests.iter_mut().enumerate();
-        requests.find(|(_, (its, _))| *its == age).map(|(place, (_, entry))| (place, entry))
+    pub(super) fn find(&mut self, key: Key) -> Option<(usize, &mut Entry)> {
+        let mut requests = self.banks[key.bank()].requests.iter_mut().enumerate();
+        requests.find(|(_, (its, _))| *its == key).map(|(place, (_, entry))| (place, entry))
     }
 
     /// Takes the request at a place of a bank out.
     pub(super) fn remove(&mut self, bank: usize, place: usize) {
         let requests = &mut self.banks[bank].requests;
-        let (age, _) = requests.remove(place);
-        if requests.is_empty() {
-            self.occupied &= !(1 << bank);
-        }
+        let (key, entry) = requests.remove(place);
         self.len -= 1;
-        if age == self.oldest.0 {
-            self.oldest = (NONE, 0);
-            let mut rest = self.occupied;
-            while rest != 0 {
-                let bank = rest.trailing_zeros() as usize;
-                rest &= rest - 1;
-                self.oldest = self.oldest.min((self.banks[bank].requests[0].0, bank));
-            }
+        self.writes -= entry.direction();
+        if key == self.firsts[bank] {
+            self.firsts[bank] = requests.first().map_or(Key::NONE, |&(first, _)| first);
+        }
+        if key == self.oldest {
+            self.oldest = self.firsts.iter().fold(Key::NONE, |oldest, &key| oldest.or_older(key));
         }
         self.look_at(bank);
     }
 
-    /// Age of the oldest request, [`NONE`] if there is none.
+    /// The oldest request, [`Key::NONE`] if there is none.
     #[inline]
-    pub(super) fn oldest_age(&self) -> Age {
-        self.oldest.0
+    pub(super) fn oldest(&self) -> Key {
+        self.oldest
     }
 
-    /// Age of the oldest request, its bank, and the command that it needs next.
-    #[inline]
-    pub(super) fn oldest(&self) -> Option<(Age, usize, Command)> {
-        let (age, bank) = self.oldest;
-        let (_, entry) = self.banks[bank].requests.first().filter(|_| age != NONE)?;
-        let command = match self.banks[bank].open_row {
+    /// The oldest request, and the command that it needs next.
+    pub(super) fn oldest_needs(&self) -> Option<(Key, Command)> {
+        let bank = self.banks.get(self.oldest.bank())?;
+        let (_, entry) = bank.requests.first().filter(|_| self.oldest != Key::NONE)?;
+        let command = match bank.open_row {
             CLOSED => Command::Activate,
-            row if row == entry.row => entry.column(),
+            row if row == entry.row => self.oldest.column(),
             _ => Command::Precharge,
         };
-        Some((age, bank, command))
+        Some((self.oldest, command))
     }
 
-    /// Banks, as bits, in which `command` would serve a waiting request: a column command one for the open row,
-    /// an activate one of a closed bank, and a precharge one of a bank whose open row nobody wants.
+    /// True if a request waits for a column command of a direction and nothing before it.
     #[inline]
-    pub(super) fn wanting(&self, command: Command) -> u64 {
-        self.wanting[place(command)]
+    pub(super) fn wants_column(&self, direction: usize) -> bool {
+        self.columns[direction] != 0
     }
 
-    /// Age of the oldest request of a bank that `command` would serve.
+    /// Of each group, the oldest request that a column command would serve whose row is open.
     #[inline]
-    pub(super) fn wants(&self, bank: usize, command: Command) -> Age {
-        let bank = &self.banks[bank];
-        match command {
-            Command::Read => bank.read,
-            Command::Write => bank.write,
-            _ => bank.miss,
+    pub(super) fn of_groups(&self, direction: usize) -> &[Key] {
+        &self.groups[direction]
+    }
+
+    /// Banks, as bits, in which an activate would serve a waiting request.
+    #[inline]
+    pub(super) fn wants_activate(&self) -> u64 {
+        self.activates
+    }
+
+    /// Banks, as bits, in which a precharge would serve a waiting request, and whose open row nobody wants.
+    #[inline]
+    pub(super) fn wants_precharge(&self) -> u64 {
+        self.precharges
+    }
+
+    /// The row command that a bank wants, if it wants one.
+    #[inline]
+    pub(super) fn wants_row(&self, bank: usize) -> Option<Command> {
+        if self.activates >> bank & 1 == 1 {
+            return Some(Command::Activate);
         }
+        (self.precharges >> bank & 1 == 1).then_some(Command::Precharge)
+    }
+
+    /// The oldest request of a bank that a row command would serve.
+    #[inline]
+    pub(super) fn miss(&self, bank: usize) -> Key {
+        self.banks[bank].miss
     }
 
     /// The open row of each bank.
@@ -198,15 +274,20 @@ impl Queue {
         self.banks.iter().any(|bank| bank.open_row != CLOSED)
     }
 
-    /// A bank's row is opened.
-    pub(super) fn open(&mut self, bank: usize, row: u32) {
+    /// A bank's row is opened; it can be read and written from clock `from` on.
+    pub(super) fn open(&mut self, bank: usize, row: u32, from: Clock) {
         self.banks[bank].open_row = row;
+        self.banks[bank].open_from = from;
+        self.opening |= 1 << bank;
+        self.opening_until = self.opening_until.min(from);
         self.look_at(bank);
     }
 
     /// A bank's row is closed.
     pub(super) fn close(&mut self, bank: usize) {
-        self.open(bank, CLOSED);
+        self.banks[bank].open_row = CLOSED;
+        self.opening &= !(1 << bank);
+        self.look_at(bank);
     }
 
     /// The row of every bank is closed.
@@ -214,28 +295,77 @@ impl Queue {
         (0..self.banks.len()).for_each(|bank| self.close(bank));
     }
 
+    /// No row whose requests do not take part can be read and written before this clock.
+    #[inline]
+    pub(super) fn opening_until(&self) -> Clock {
+        self.opening_until
+    }
+
+    /// Lets the requests for rows that can be read and written in clock `now` take part.
+    #[inline]
+    pub(super) fn finish_opening(&mut self, now: Clock) {
+        if self.opening_until <= now {
+            self.opening_until = Clock::MAX;
+            let mut rest = self.opening;
+            while rest != 0 {
+                let bank = rest.trailing_zeros() as usize;
+                rest &= rest - 1;
+                let from = self.banks[bank].open_from;
+                if from <= now {
+                    self.opening &= !(1 << bank);
+                    self.compare_group(bank);
+                } else {
+                    self.opening_until = self.opening_until.min(from);
+                }
+            }
+        }
+    }
+
     /// Works out anew what the requests of a bank want.
     fn look_at(&mut self, index: usize) {
         let bank = &mut self.banks[index];
-        let open_row = bank.open_row;
-        let (mut read, mut write, mut miss) = (NONE, NONE, NONE);
-        for (i, (age, entry)) in bank.requests.iter().enumerate() {
-            if entry.row != open_row {
-                miss = miss.min(*age);
+        (bank.columns, bank.miss) = ([Key::NONE; 2], Key::NONE);
+        for (i, (key, entry)) in bank.requests.iter().enumerate() {
+            if entry.row != bank.open_row {
+                bank.miss = bank.miss.or_older(*key);
                 continue;
             }
-            let first = if entry.fetch.is_some() { &mut read } else { &mut write };
+            let first = &mut bank.columns[entry.direction()];
             // The accesses to a line keep their order.
-            if *first == NONE && bank.requests[..i].iter().all(|(_, older)| older.line != entry.line) {
-                *first = *age;
+            if *first == Key::NONE && bank.requests[..i].iter().all(|(_, older)| older.line != entry.line) {
+                *first = *key;
             }
         }
-        (bank.read, bank.write, bank.miss) = (read, write, miss);
-        let hit = read != NONE || write != NONE;
-        let closed = open_row == CLOSED;
-        let wants = [read != NONE, write != NONE, closed && miss != NONE, !closed && !hit && miss != NONE];
-        for (mask, wants) in self.wanting.iter_mut().zip(wants) {
-            *mask = *mask & !(1 << index) | u64::from(wants) << index;
+        self.note_wants(index);
+    }
+
+    /// A bank wants something else, perhaps.
+    #[inline]
+    fn note_wants(&mut self, index: usize) {
+        let bank = &self.banks[index];
+        let [read, write] = bank.columns.map(|key| key != Key::NONE);
+        let (closed, miss) = (bank.open_row == CLOSED, bank.miss != Key::NONE);
+        let set = |mask: &mut u64, wants: bool| *mask = *mask & !(1 << index) | u64::from(wants) << index;
+        set(&mut self.columns[0], read);
+        set(&mut self.columns[1], write);
+        set(&mut self.activates, closed && miss);
+        set(&mut self.precharges, !closed && miss && !read && !write);
+        self.compare_group(index);
+    }
+
+    /// Works out anew which request of a bank's group comes first.
+    #[inline]
+    fn compare_group(&mut self, bank: usize) {
+        let group = bank >> self.group_shift;
+        let first = group << self.group_shift;
+        let (mut read, mut write) = (Key::NONE, Key::NONE);
+        for (i, bank) in self.banks[first..][..1 << self.group_shift].iter().enumerate() {
+            if self.opening >> (first + i) & 1 == 0 {
+                read = read.or_older(bank.columns[0]);
+                write = write.or_older(bank.columns[1]);
+            }
         }
+        self.groups[0][group] = read;
+        self.groups[1][group] = write;
     }
 }

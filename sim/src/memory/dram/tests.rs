@@ -363,7 +363,7 @@ fn issued_for(transfers: &[(u32, u8, Command)]) -> Vec<Command> {
         let fetch = (command == Command::Read).then(MshrId::for_test);
         slices[0].send_for_test(Transfer { line: LineNumber(line), index: line, sectors, fetch, epoch: 0 });
     }
-    (0..400).for_each(|now| channel.tick(now, 0, &mut slices, &mut slice_agenda, &mut agenda));
+    (0..400).for_each(|now| channel.tick((now, now + 1), 0, &mut slices, &mut slice_agenda, &mut agenda));
     channel.commands().iter().map(|issued| issued.command).collect()
 }
 
@@ -405,6 +405,6 @@ fn slices_of_a_channel_take_turns() {
         }
     }
     // One a cycle; nothing has left the queue by then.
-    (0..6).for_each(|now| channel.tick(now, 0, &mut slices, &mut slice_agenda, &mut agenda));
+    (0..6).for_each(|now| channel.tick((now, now + 1), 0, &mut slices, &mut slice_agenda, &mut agenda));
     assert_eq!(channel.queue.entries().map(|entry| entry.slice).collect::<Vec<_>>(), [0, 1, 0, 1, 0, 1]);
 }

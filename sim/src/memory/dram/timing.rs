@@ -24,7 +24,6 @@ pub enum Command {
 }
 
 const COMMANDS: usize = 6;
-const LEVELS: usize = 3;
 
 /// Where the two commands of a constraint have to meet for it to apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,10 +107,21 @@ pub fn constraints(d: &Dram) -> Vec<Constraint> {
     ]
 }
 
+/// A command has to wait for another one at their level.
+#[derive(Debug, Clone, Copy)]
+struct Wait {
+    level: Level,
+    /// Of the command, the first place of the level in [`Timing::next`].
+    first: u32,
+    clocks: u32,
+}
+
 /// A constraint that counts several previous commands.
 #[derive(Debug, Clone)]
 struct Window {
-    constraint: Constraint,
+    wait: Wait,
+    /// Counted from which of the previous commands.
+    window: usize,
     /// Of each place of its level: clocks of the last commands.
     last: Vec<VecDeque<Clock>>,
 }
@@ -119,63 +129,86 @@ struct Window {
 /// When each command may be issued next.
 #[derive(Debug, Clone)]
 pub struct Timing {
-    /// The table by previous command and level: which commands have to wait, and how long.
-    waits: [[Vec<(Command, Clock)>; LEVELS]; COMMANDS],
-    /// What of the table counts more than the last command.
-    windows: Vec<Window>,
+    /// The table by previous command: which commands have to wait, and how long.
+    waits: [Vec<Wait>; COMMANDS],
+    /// By previous command: what of the table counts more than the last one.
+    windows: [Vec<Window>; COMMANDS],
+    banks: usize,
+    groups: usize,
     group_shift: u32,
-    banks: Vec<[Clock; COMMANDS]>,
-    groups: Vec<[Clock; COMMANDS]>,
-    channel: [Clock; COMMANDS],
-}
-
-/// None of these commands before its waiting time from `now` is over.
-#[inline]
-fn delay(next: &mut [Clock; COMMANDS], waits: &[(Command, Clock)], now: Clock) {
-    for &(command, clocks) in waits {
-        let next = &mut next[command as usize];
-        *next = (*next).max(now + clocks);
-    }
+    /// By command, of each place: the first clock for it. A command's places are the channel, its groups and its banks, so
+    /// that what one decision compares lies together.
+    next: Vec<Clock>,
 }
 
 impl Timing {
     /// A channel that has seen no command.
     pub fn new(d: &Dram) -> Timing {
         let (banks, groups) = (d.banks as usize, d.bank_groups as usize);
-        let mut waits: [[Vec<(Command, Clock)>; LEVELS]; COMMANDS] = Default::default();
-        let mut windows = Vec::new();
+        let mut waits: [Vec<Wait>; COMMANDS] = Default::default();
+        let mut windows: [Vec<Window>; COMMANDS] = Default::default();
         for constraint in constraints(d) {
             let Constraint { level, previous, next, clocks, window } = constraint;
-            if window == 1 {
-                waits[previous as usize][level as usize].push((next, Clock::from(clocks)));
-                continue;
-            }
-            let places = match level {
-                Level::Bank => banks,
-                Level::Group => groups,
-                Level::Channel => 1,
+            let (first, places) = match level {
+                Level::Channel => (0, 1),
+                Level::Group => (1, groups),
+                Level::Bank => (1 + groups, banks),
             };
-            windows.push(Window { constraint, last: vec![VecDeque::with_capacity(window + 1); places] });
+            let wait = Wait { level, first: (next as usize * (1 + groups + banks) + first) as u32, clocks };
+            if window == 1 {
+                waits[previous as usize].push(wait);
+            } else {
+                let last = vec![VecDeque::with_capacity(window + 1); places];
+                windows[previous as usize].push(Window { wait, window, last });
+            }
         }
         Timing {
             waits,
             windows,
+            banks,
+            groups,
             group_shift: (banks / groups).trailing_zeros(),
-            banks: vec![[0; COMMANDS]; banks],
-            groups: vec![[0; COMMANDS]; groups],
-            channel: [0; COMMANDS],
+            next: vec![0; COMMANDS * (1 + groups + banks)],
         }
+    }
+
+    /// The clocks of a command: of the channel, of its groups, of its banks.
+    #[inline]
+    fn clocks_of(&self, command: Command) -> (Clock, &[Clock], &[Clock]) {
+        let places = 1 + self.groups + self.banks;
+        let clocks = &self.next[command as usize * places..][..places];
+        let (groups, banks) = clocks[1..].split_at(self.groups);
+        (clocks[0], groups, banks)
+    }
+
+    /// The first clock in which the channel as a whole allows a command, whatever groups and banks do.
+    #[inline]
+    pub fn of_channel(&self, command: Command) -> Clock {
+        self.next[command as usize * (1 + self.groups + self.banks)]
+    }
+
+    /// The first clock in which the channel as a whole allows a command, and those in which its groups do.
+    #[inline]
+    pub fn of_groups(&self, command: Command) -> (Clock, &[Clock]) {
+        let (channel, groups, _) = self.clocks_of(command);
+        (channel, groups)
+    }
+
+    /// The first clock in which a bank by itself allows a command.
+    #[inline]
+    pub fn of_bank(&self, command: Command, bank: usize) -> Clock {
+        self.clocks_of(command).2[bank]
     }
 
     /// The first clock in which a command to a bank breaks no constraint. `bank` does not matter for
     /// commands to all banks.
     #[inline]
     pub fn earliest(&self, command: Command, bank: usize) -> Clock {
-        let i = command as usize;
+        let (channel, groups, banks) = self.clocks_of(command);
         if matches!(command, Command::PrechargeAll | Command::Refresh) {
-            return self.channel[i];
+            return channel;
         }
-        self.channel[i].max(self.banks[bank][i]).max(self.groups[bank >> self.group_shift][i])
+        channel.max(groups[bank >> self.group_shift]).max(banks[bank])
     }
 
     /// Does something for those of some banks, as bits, to which a command can go in clock `now`. `again` becomes at most
@@ -189,61 +222,47 @@ impl Timing {
         again: &mut Clock,
         mut act: impl FnMut(usize),
     ) {
-        let i = command as usize;
-        // Most often it is the channel, or the group, that a command waits for, and no bank has to be looked at.
-        if self.channel[i] > now {
-            *again = self.channel[i].min(*again);
+        let (channel, groups, of_banks) = self.clocks_of(command);
+        // Most often it is the channel that a command waits for, and no bank has to be looked at.
+        if channel > now {
+            *again = channel.min(*again);
             return;
         }
-        let members = (2u64 << ((1 << self.group_shift) - 1)).wrapping_sub(1);
         let mut rest = banks;
         while rest != 0 {
-            let group = rest.trailing_zeros() >> self.group_shift;
-            let first = group << self.group_shift;
-            let mut here = rest & members << first;
-            rest &= !here;
-            let group_next = self.groups[group as usize][i];
-            if group_next > now {
-                *again = group_next.min(*again);
-                continue;
-            }
-            while here != 0 {
-                let bank = here.trailing_zeros() as usize;
-                here &= here - 1;
-                let next = self.banks[bank][i];
-                if next > now {
-                    *again = next.min(*again);
-                } else {
-                    act(bank);
-                }
+            let bank = rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            let next = groups[bank >> self.group_shift].max(of_banks[bank]);
+            if next > now {
+                *again = next.min(*again);
+            } else {
+                act(bank);
             }
         }
     }
 
     /// Records a command.
+    #[inline]
     pub fn issue(&mut self, command: Command, bank: usize, now: Clock) {
         debug_assert!(now >= self.earliest(command, bank), "{command:?} to bank {bank} at {now}");
-        let group = bank >> self.group_shift;
-        let [of_bank, of_group, of_channel] = &self.waits[command as usize];
-        delay(&mut self.banks[bank], of_bank, now);
-        delay(&mut self.groups[group], of_group, now);
-        delay(&mut self.channel, of_channel, now);
-        for Window { constraint, last } in &mut self.windows {
-            if constraint.previous != command {
-                continue;
-            }
-            let (last, next) = match constraint.level {
-                Level::Bank => (&mut last[bank], &mut self.banks[bank]),
-                Level::Group => (&mut last[group], &mut self.groups[group]),
-                Level::Channel => (&mut last[0], &mut self.channel),
-            };
+        // In the order of the levels.
+        let place = [bank, bank >> self.group_shift, 0];
+        for &Wait { level, first, clocks } in &self.waits[command as usize] {
+            let next = &mut self.next[first as usize + place[level as usize]];
+            *next = (*next).max(now + Clock::from(clocks));
+        }
+        for Window { wait: Wait { level, first, clocks }, window, last } in
+            &mut self.windows[command as usize]
+        {
+            let place = place[*level as usize];
+            let last = &mut last[place];
             last.push_back(now);
-            if last.len() > constraint.window {
+            if last.len() > *window {
                 last.pop_front();
             }
-            if last.len() == constraint.window {
-                let next = &mut next[constraint.next as usize];
-                *next = (*next).max(last[0] + Clock::from(constraint.clocks));
+            if last.len() == *window {
+                let next = &mut self.next[*first as usize + place];
+                *next = (*next).max(last[0] + Clock::from(*clocks));
             }
         }
     }

@@ -6,7 +6,7 @@ use crate::isa::table::CacheHint;
 use crate::memory::geometry::{LineNumber, copy_bytes};
 use crate::memory::hops::HopKind;
 use crate::memory::image::Image;
-use crate::memory::message::{MAX_LINE_BYTES, Reply, ReplyKind, Request, RequestKind, apply_atomic};
+use crate::memory::message::{ReplyKind, Request, RequestKind, apply_atomic};
 
 /// What an access at the head of the queue does.
 #[derive(Debug, Clone, Copy)]
@@ -33,7 +33,7 @@ impl Slice {
         let index = self.hash.within_slice(line);
         let needed = needed_sectors(request);
         let Some(frame) = self.tags.find(index, line) else {
-            if needed != 0 && self.free_mshrs.is_empty() {
+            if needed != 0 && (self.free_mshrs.is_empty() || self.room_to_memory() == 0) {
                 return None;
             }
             let frame = self.tags.victim(index, |frame| self.mshr_of[frame.index()] == NO_MSHR)?;
@@ -162,14 +162,11 @@ impl Slice {
         let i = frame.index();
         let place = self.place(frame);
         let line_data = &mut self.data[place];
-        let mut reply = Reply {
-            core: request.core,
-            tag: request.tag,
-            kind: ReplyKind::Data,
-            line: request.line,
-            sectors: request.sectors,
-            data: [0; MAX_LINE_BYTES],
-        };
+        let reply = self.replies.push(now + self.hit_latency, request.core);
+        reply.tag = request.tag;
+        reply.kind = ReplyKind::Data;
+        reply.line = request.line;
+        reply.sectors = request.sectors;
         let mut written = request.byte_mask();
         match (request.kind, &request.values) {
             (RequestKind::Read, _) => {
@@ -201,7 +198,6 @@ impl Slice {
             self.tags.touch(frame);
         }
         self.hop(now + self.hit_latency, request.line, HopKind::Reply(request.core, request.kind));
-        self.replies.push_back((now + self.hit_latency, reply));
     }
 }
 

@@ -10,6 +10,7 @@
 mod access;
 mod jitter;
 mod release;
+mod replies;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -28,6 +29,8 @@ use access::needed_sectors;
 use jitter::Delays;
 pub use jitter::Jitter;
 use release::{Releases, Writes};
+use replies::Replies;
+pub(super) use replies::ReplyHead;
 pub(super) use state::FIELDS;
 use std::collections::VecDeque;
 use waiters::Waiters;
@@ -129,8 +132,7 @@ pub(super) struct Slice {
     ways: usize,
     input: VecDeque<Request>,
     input_capacity: usize,
-    replies: VecDeque<(Cycle, Reply)>,
-    reply_capacity: usize,
+    replies: Replies,
     to_memory: VecDeque<Transfer>,
     to_memory_capacity: usize,
     fills: VecDeque<Fill>,
@@ -160,7 +162,7 @@ pub(super) struct Effects {
     pub(super) took_request: bool,
     /// A reply that can go from this cycle on.
     pub(super) replied: Option<Cycle>,
-    /// Transfers wait for the memory channel.
+    /// Transfers wait for the memory channel, and there were none before.
     pub(super) to_memory: bool,
 }
 
@@ -190,8 +192,7 @@ impl Slice {
             tags,
             input: VecDeque::with_capacity(l2.queue_entries as usize),
             input_capacity: l2.queue_entries as usize,
-            replies: VecDeque::with_capacity(reply_capacity),
-            reply_capacity,
+            replies: Replies::new(reply_capacity),
             to_memory: VecDeque::with_capacity(to_memory_capacity),
             to_memory_capacity,
             fills: VecDeque::with_capacity(mshrs * sectors),
@@ -263,16 +264,20 @@ impl Slice {
         }
     }
 
-    /// Replies, oldest first, each with the cycle from which on it can go.
+    /// Replies, oldest first.
     #[inline]
-    pub(super) fn replies(&self) -> &VecDeque<(Cycle, Reply)> {
-        &self.replies
+    pub(super) fn replies(&self) -> &VecDeque<ReplyHead> {
+        self.replies.heads()
     }
 
-    /// Takes the reply at a place of [`replies`](Self::replies).
+    /// Takes the reply at a place of [`replies`](Self::replies). If the slice waited for room among them, it goes on in
+    /// the next cycle.
     #[inline]
-    pub(super) fn take_reply(&mut self, place: usize) -> Option<Reply> {
-        self.replies.remove(place).map(|(_, reply)| reply)
+    pub(super) fn take_reply(&mut self, place: usize, me: usize, agenda: &mut Agenda) -> Option<&Reply> {
+        if !self.replies.has_room() {
+            agenda.soon(me);
+        }
+        self.replies.take(place)
     }
 
     /// True if transfers wait for the channel.
@@ -289,10 +294,14 @@ impl Slice {
         self.to_memory.push_back(transfer);
     }
 
-    /// Takes the oldest transfer.
+    /// Takes the oldest transfer. If the slice may have waited for its place, it goes on in the next cycle.
     #[inline]
-    pub(super) fn take_transfer(&mut self) -> Option<Transfer> {
-        self.to_memory.pop_front()
+    pub(super) fn take_transfer(&mut self, me: usize, agenda: &mut Agenda) -> Option<Transfer> {
+        let transfer = self.to_memory.pop_front()?;
+        if self.stalled_since.is_some() || self.releases.walks() {
+            agenda.soon(me);
+        }
+        Some(transfer)
     }
 
     /// Sectors arrive from memory in cycle `at`; calls come in the order of that.
@@ -335,9 +344,9 @@ impl Slice {
             agenda.at(me, jitter.release(now, &mut self.input));
         }
         let mut effects = Effects::default();
-        let replies = self.replies.len();
+        let (replies, transfers) = (self.replies.len(), self.to_memory.len());
         let releases_on = self.tick_release(now, image);
-        if self.replies.len() < self.reply_capacity {
+        if self.replies.has_room() {
             let progress = if let Some(&mshr) = self.ready.front() {
                 self.serve_waiter(now, mshr);
                 true
@@ -357,14 +366,17 @@ impl Slice {
             }
         }
         if self.replies.len() > replies {
-            effects.replied = self.replies.back().map(|(ready, _)| *ready);
+            effects.replied = self.replies.heads().back().map(|head| head.ready);
         }
         if releases_on || self.releases.is_due() {
             agenda.soon(me);
         }
-        effects.to_memory = self.has_transfer();
-        agenda.at(me, self.fills.front().map_or(NEVER, |fill| fill.at));
-        agenda.at(me, self.written.front().map_or(NEVER, |&(at, _)| at));
+        effects.to_memory = transfers == 0 && self.has_transfer();
+        let fill = self.fills.front().map_or(NEVER, |fill| fill.at);
+        let next = self.written.front().map_or(fill, |&(at, _)| at.min(fill));
+        if next != NEVER {
+            agenda.at(me, next);
+        }
         effects
     }
 

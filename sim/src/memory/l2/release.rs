@@ -5,7 +5,7 @@
 //! on the way to memory at the end of the walk is performed; later ones, of lines that leave, belong to another epoch.
 //! Cores that ask during a release wait for the next, which serves them all.
 
-use super::super::message::{MAX_LINE_BYTES, Reply, ReplyKind};
+use super::super::message::ReplyKind;
 use super::{Frame, Image, Slice};
 use crate::clock::Cycle;
 use std::collections::VecDeque;
@@ -35,6 +35,12 @@ impl Releases {
     /// A core asks for a release.
     pub(super) fn wait(&mut self, core: u16) {
         self.next.push_back(core);
+    }
+
+    /// True if one is looking for what is dirty.
+    #[inline]
+    pub(super) fn walks(&self) -> bool {
+        matches!(self.stage, Some(Stage::Walking(_)))
     }
 
     /// True if one is to begin in the next cycle.
@@ -88,12 +94,11 @@ impl Slice {
             self.written.pop_front();
             self.writes.performed(epoch);
         }
-        if self.replies.len() < self.reply_capacity
+        if self.replies.has_room()
             && let Some(core) = self.releases.over.pop_front()
         {
-            let (kind, data) = (ReplyKind::Released, [0; MAX_LINE_BYTES]);
-            let reply = Reply { core, tag: 0, kind, line: 0, sectors: 0, data };
-            self.replies.push_back((now + self.hit_latency, reply));
+            let reply = self.replies.push(now + self.hit_latency, core);
+            (reply.tag, reply.kind, reply.line, reply.sectors) = (0, ReplyKind::Released, 0, 0);
         }
         if self.releases.is_due() {
             self.releases.present = std::mem::take(&mut self.releases.next);

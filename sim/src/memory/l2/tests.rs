@@ -62,7 +62,7 @@ impl Bench {
 
     /// Everything that the slice has sent to memory.
     fn transfers(&mut self) -> Vec<Transfer> {
-        std::iter::from_fn(|| self.slice.take_transfer()).collect()
+        std::iter::from_fn(|| self.slice.take_transfer(0, &mut self.agenda)).collect()
     }
 
     /// Brings a fetched line in this cycle.
@@ -73,8 +73,8 @@ impl Bench {
     /// Replies made so far: the cycle from which on each may go, tag, first byte.
     fn replies(&mut self) -> Vec<(Cycle, u32, u8)> {
         let mut replies = Vec::new();
-        while let Some(&(ready, _)) = self.slice.replies().front() {
-            let reply = self.slice.take_reply(0).unwrap();
+        while let Some(&ReplyHead { ready, .. }) = self.slice.replies().front() {
+            let reply = self.slice.take_reply(0, 0, &mut self.agenda).unwrap();
             replies.push((ready, reply.tag, reply.data[0]));
         }
         replies
@@ -107,8 +107,9 @@ fn a_write_never_waits_for_memory_and_its_bytes_survive_a_fetch() {
     bench.ticks(10);
     bench.bring(&fetch[0]);
     bench.tick();
-    let (ready, reply) = bench.slice.replies().front().unwrap();
-    assert_eq!((*ready, &reply.data[..3]), (112 + 5, &[1, 9, 1][..]), "served in the cycle of the fill");
+    let ready = bench.slice.replies().front().unwrap().ready;
+    let reply = bench.slice.take_reply(0, 0, &mut bench.agenda).unwrap();
+    assert_eq!((ready, &reply.data[..3]), (112 + 5, &[1, 9, 1][..]), "served in the cycle of the fill");
     // A whole sector needs no fetch to be read.
     bench.replies();
     bench.write(3, 128, 0xFFFF_FFFF << 32, 8);
@@ -253,7 +254,7 @@ fn replies_that_are_not_taken_stop_the_slice() {
     bench.ticks(30);
     // A hit latency's worth on the way, and the queue of the port.
     assert_eq!(bench.slice.replies().len(), 5 + 8);
-    bench.slice.take_reply(0);
+    bench.slice.take_reply(0, 0, &mut bench.agenda);
     bench.tick();
     assert_eq!(bench.slice.replies().len(), 5 + 8);
 }
