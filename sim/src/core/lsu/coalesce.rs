@@ -127,25 +127,33 @@ fn sectors_between(from: u32, to: u32, sector_shift: u32) -> u8 {
 }
 
 /// What a store or an atomic sends along.
+#[derive(Debug, Clone)]
 pub struct Payload {
     /// Bytes of the line that it writes or combines with.
     pub byte_mask: u128,
-    /// The line's bytes; those outside the mask are 0.
+    /// The line's bytes; those outside the mask mean nothing.
     pub data: [u8; MAX_LINE_BYTES],
     /// Third operand of a compare-and-swap.
     pub swap: u32,
 }
 
+impl Default for Payload {
+    fn default() -> Payload {
+        Payload { byte_mask: 0, data: [0; MAX_LINE_BYTES], swap: 0 }
+    }
+}
+
 /// Gathers the bytes of one access from the data rows behind the address row of `inputs`. Where lanes
-/// overlap, the highest wins.
+/// overlap, the highest wins. What `payload` had before is gone.
 pub fn payload(
     memory: MemoryOp,
     line: &LineAccess,
     line_bytes: u32,
     inputs: &[u32],
     width: usize,
-) -> Payload {
-    let mut payload = Payload { byte_mask: 0, data: [0; MAX_LINE_BYTES], swap: 0 };
+    payload: &mut Payload,
+) {
+    payload.byte_mask = 0;
     let (addresses, values) = inputs.split_at(width);
     for lane in lanes_of(line.lanes) {
         if let (Some(offset), 4) = (offset_inside(addresses[lane], 4, line.address, line_bytes), memory.bytes)
@@ -163,7 +171,6 @@ pub fn payload(
             payload.swap = values[width + lane];
         }
     }
-    payload
 }
 
 /// The lanes of an access to values side by side, lane 0's at `first`, and where in the line the first of them is.
@@ -175,13 +182,18 @@ fn side_in(first: u32, words: usize, line: &LineAccess, width: usize) -> (Side, 
 }
 
 /// [`payload`] of a store of values side by side, of so many words, lane 0's at `first`. `values` are rows of `width` lanes.
-pub fn payload_of_row(first: u32, words: usize, line: &LineAccess, values: &[u32], width: usize) -> Payload {
+pub fn payload_of_row(
+    first: u32,
+    words: usize,
+    line: &LineAccess,
+    values: &[u32],
+    width: usize,
+    payload: &mut Payload,
+) {
     let (side, offset) = side_in(first, words, line, width);
     let bytes = 4 * words * side.lanes.len();
-    let mut payload =
-        Payload { byte_mask: u128::MAX >> (128 - bytes) << offset, data: [0; MAX_LINE_BYTES], swap: 0 };
+    payload.byte_mask = u128::MAX >> (128 - bytes) << offset;
     side.copy_to(values, &mut payload.data[offset..][..bytes]);
-    payload
 }
 
 /// [`take_line`] of a load of values side by side, of so many words, lane 0's at `first`.
@@ -338,10 +350,9 @@ mod tests {
                 data.iter_mut().zip(1..).for_each(|(byte, i)| *byte = i);
                 let (mut expected, mut other) = (vec![0; 128], vec![0; 128]);
                 for line in &as_row {
-                    let (a, b) = (
-                        payload(store, line, line_bytes, &inputs, 32),
-                        payload_of_row(first, words, line, &inputs[32..], 32),
-                    );
+                    let (mut a, mut b) = (Payload::default(), Payload::default());
+                    payload(store, line, line_bytes, &inputs, 32, &mut a);
+                    payload_of_row(first, words, line, &inputs[32..], 32, &mut b);
                     assert_eq!((a.byte_mask, a.data), (b.byte_mask, b.data));
                     take_line(load, line, line_bytes, &data, &inputs, &mut expected, 32);
                     take_row(first, words, line, &data, &mut other, 32);
@@ -355,8 +366,9 @@ mod tests {
     fn the_highest_lane_wins_where_a_store_overlaps_itself() {
         let memory = Op::DeviceStoreU16.memory().unwrap();
         let line = LineAccess { address: 0x80, lanes: 0b11, sectors: 1 };
-        let payload = payload(memory, &line, 128, &[0x81, 0x82, 0xAABB, 0xCCDD], 2);
-        assert_eq!(payload.byte_mask, 0b1110);
-        assert_eq!(payload.data[..5], [0, 0xBB, 0xDD, 0xCC, 0]);
+        let mut found = Payload::default();
+        payload(memory, &line, 128, &[0x81, 0x82, 0xAABB, 0xCCDD], 2, &mut found);
+        assert_eq!(found.byte_mask, 0b1110);
+        assert_eq!(found.data[..5], [0, 0xBB, 0xDD, 0xCC, 0]);
     }
 }

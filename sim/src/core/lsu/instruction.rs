@@ -131,12 +131,12 @@ impl MemoryInstruction {
     }
 
     /// What it sends along with the access to a line.
-    pub(super) fn payload(&self, line: &LineAccess, line_bytes: u32, width: usize) -> Payload {
+    pub(super) fn payload(&self, line: &LineAccess, line_bytes: u32, width: usize, payload: &mut Payload) {
         match self.pattern {
             Pattern::Consecutive { first } if self.memory.kind == AccessKind::Store => {
-                coalesce::payload_of_row(first, self.words(), line, &self.inputs[width..], width)
+                coalesce::payload_of_row(first, self.words(), line, &self.inputs[width..], width, payload);
             }
-            _ => coalesce::payload(self.memory, line, line_bytes, &self.inputs, width),
+            _ => coalesce::payload(self.memory, line, line_bytes, &self.inputs, width, payload),
         }
     }
 

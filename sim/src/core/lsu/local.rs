@@ -171,6 +171,9 @@ impl Core {
             }
         };
         if has_result {
+            if lsu.local_results.is_empty() {
+                lsu.local_result_at = now + lsu.local_latency;
+            }
             lsu.local_results.push_back((now + lsu.local_latency, index));
         } else {
             let retired = instruction.retired();
