@@ -5,6 +5,7 @@ pub mod coalesce;
 mod instruction;
 pub mod local;
 mod pattern;
+mod shape;
 
 use super::Core;
 use super::collector::{Collector, Operands};
@@ -21,6 +22,7 @@ use coalesce::Payload;
 use instruction::{MAX_LOAD_ROWS, Owner};
 pub use instruction::{MemoryInstruction, Retired, lanes_of};
 use pattern::Pattern;
+use shape::Shapes;
 use std::collections::VecDeque;
 
 /// Return entries beside those of `core.lsu.pending_entries` (rule L7).
@@ -60,6 +62,7 @@ pub struct Lsu {
     /// What the next access of the head sends along, once it has been tried.
     payload: Payload,
     payload_ready: bool,
+    shapes: Shapes,
     local_latency: Cycle,
     line_bytes: u32,
     sector_bytes: u32,
@@ -86,6 +89,7 @@ impl Lsu {
             return_row: 0,
             payload: Payload::default(),
             payload_ready: false,
+            shapes: Shapes::default(),
             local_latency: Cycle::from(core.local.latency_cycles),
             line_bytes: core.l1.line_bytes,
             sector_bytes: core.l1.sector_bytes,
@@ -124,7 +128,7 @@ impl Lsu {
                 fragment: 0,
                 inputs: vec![0; MAX_SOURCE_ROWS * width],
                 outputs: vec![0; MAX_LOAD_ROWS * width],
-                pattern: Pattern::Scattered,
+                pattern: Pattern::default(),
                 lines: Vec::with_capacity(2 * width),
                 next_line: 0,
                 outstanding: 0,
@@ -144,7 +148,6 @@ impl Lsu {
         for (input, operand) in instruction.inputs.chunks_exact_mut(width).zip(operands.iter()) {
             input.copy_from_slice(operand);
         }
-        instruction.pattern = Pattern::of(memory, collector.mask, &instruction.inputs[..width]);
         self.queue.push_back(index);
     }
 
@@ -302,12 +305,17 @@ impl Core {
     ) -> Result<(), Box<Fault>> {
         self.progress = true;
         let lsu = &mut self.lsu;
-        let instruction = &lsu.instructions[usize::from(index)];
+        let instruction = &mut lsu.instructions[usize::from(index)];
         let size = match instruction.memory.space {
             Space::Local => u64::from(self.shape.launch.local_memory_bytes),
             Space::Device => lsu.device_bytes,
         };
-        if let Err((lanes, kind)) = instruction.check(size, self.width) {
+        let shape = lsu.shapes.of(instruction, self.width);
+        instruction.pattern =
+            shape.as_ref().map_or_else(Pattern::default, |shape| shape.pattern(instruction));
+        if !shape.as_ref().is_some_and(|shape| shape.is_good(instruction, size))
+            && let Err((lanes, kind)) = instruction.check(size, self.width)
+        {
             let (slot, word) = (instruction.slot, instruction.word);
             return Err(self.fault(now, slot, word, lanes, ops, kind));
         }
@@ -341,15 +349,16 @@ impl Core {
             });
         }
         if memory.space == Space::Local {
-            let passes = match instruction.pattern.span(memory, self.width) {
-                Some(span) => self.local.passes_of_span(span),
-                None => {
-                    let mut lanes = [0; MAX_WAVE_WIDTH];
-                    let passes = |row| {
-                        self.local.passes(instruction.row_addresses(row, self.width, &mut lanes), memory)
-                    };
-                    (0..instruction.rows()).map(passes).sum()
-                }
+            let local = &mut self.local;
+            let (bank_bytes, width) = (local.bank_bytes(), self.width);
+            let mut count = || {
+                let mut lanes = [0; MAX_WAVE_WIDTH];
+                let passes = |row| local.passes(instruction.row_addresses(row, width, &mut lanes), memory);
+                (0..instruction.rows()).map(passes).sum()
+            };
+            let passes = match shape {
+                Some(shape) => shape.passes(instruction.base(), bank_bytes, count),
+                None => count(),
             };
             lsu.head = Head::Local(now + Cycle::from(passes) - 1);
             self.counters.local_accesses += 1;
@@ -364,21 +373,10 @@ impl Core {
             AccessKind::Store => self.counters.device_stores += 1,
             AccessKind::Atomic(_) => self.counters.device_atomics += 1,
         }
-        let (line_bytes, sector_bytes) = (lsu.line_bytes, lsu.sector_bytes);
-        let instruction = &mut lsu.instructions[usize::from(index)];
-        let MemoryInstruction { inputs, lines, mask, pattern, .. } = instruction;
-        match *pattern {
-            Pattern::Consecutive { first } => {
-                let bytes = u32::from(memory.bytes);
-                coalesce::lines_of_row(first, bytes, self.width, line_bytes, sector_bytes, lines);
-            }
-            Pattern::Uniform { .. } => {
-                coalesce::lines_of(memory, 1, &inputs[..1], line_bytes, sector_bytes, lines);
-                lines.iter_mut().for_each(|line| line.lanes = *mask);
-            }
-            Pattern::Scattered => {
-                coalesce::lines_of(memory, *mask, &inputs[..self.width], line_bytes, sector_bytes, lines)
-            }
+        let geometry = (lsu.line_bytes, lsu.sector_bytes);
+        match shape {
+            Some(shape) => shape.find_lines(instruction, self.width, geometry),
+            None => instruction.find_lines(self.width, geometry),
         }
         instruction.next_line = 0;
         instruction.outstanding = 0;

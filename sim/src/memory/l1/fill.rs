@@ -1,6 +1,6 @@
 //! What replies do to the L1.
 
-use super::mshr::MshrId;
+use super::mshr::{Mshr, MshrId};
 use super::write_back::WRITE_BACK;
 use super::{L1, Reject, ResponseKind};
 use crate::clock::Cycle;
@@ -68,8 +68,11 @@ impl L1 {
 
     /// Puts sectors that have come into the cache.
     fn install(&mut self, now: Cycle, id: MshrId, sectors: u8, data: &LineData) {
-        let line = self.mshrs[id].line;
-        let frame = match self.tags.find(line.0, line) {
+        let Mshr { line, present, .. } = self.mshrs[id];
+        // With nothing but replies to put lines in, what was not there then is not there now.
+        let known_absent = !present && !self.dirty.writes_back();
+        self.mshrs[id].present = true;
+        let frame = match if known_absent { None } else { self.tags.find(line.0, line) } {
             Some(frame) => frame,
             None => {
                 // A reply never waits for room: if nothing can leave, the line is not put in.

@@ -203,6 +203,9 @@ impl L1 {
                 }
             }
             self.counters.hits += 1;
+        } else if current.is_none() && !self.mshrs.has_free() {
+            // What most accesses are rejected for: said at once.
+            return Err(Reject::Mshr);
         } else {
             let waiter = Waiter { owner: access.owner, sectors, hint: access.hint, atomic: None };
             self.wait_for_line(now, access.line, line, (frame, current), waiter, None)?;
@@ -245,7 +248,14 @@ impl L1 {
             (None, _) if valid == 0 => self.counters.misses += 1,
             _ => self.counters.sector_misses += 1,
         }
-        let Some(id) = current.or_else(|| self.mshrs.allocate(line, true)) else { return Err(Reject::Mshr) };
+        let id = match current {
+            Some(id) => id,
+            None => {
+                let Some(id) = self.mshrs.allocate(line, true) else { return Err(Reject::Mshr) };
+                self.mshrs[id].present = frame.is_some();
+                id
+            }
+        };
         // What is there now stays available to the waiter even if the line leaves meanwhile.
         if let Some(frame) = frame {
             let start = frame.index() * self.geometry.line_bytes();
@@ -456,6 +466,7 @@ impl L1 {
         wrote_back
     }
 
+    #[inline]
     fn send_oldest(&mut self, now: Cycle, port: &mut MemoryPort) {
         let Some((_, request)) = self.outgoing.pop_front() else { return };
         self.leaves_from = self.outgoing.front().map_or(NEVER, |&(from, _)| from);

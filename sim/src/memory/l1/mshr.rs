@@ -33,6 +33,8 @@ pub(super) struct Mshr {
     pub(super) current: bool,
     /// It is found by its line: accesses may join, or they have to keep behind an atomic.
     found: bool,
+    /// The line was in the cache when it was missed, or some of it has come since.
+    pub(super) present: bool,
     /// Atomics among the waiters.
     pub(super) atomics: u16,
     waiting: u16,
@@ -47,6 +49,7 @@ impl Mshr {
         held: 0,
         current: false,
         found: false,
+        present: true,
         atomics: 0,
         waiting: 0,
         next: NONE,

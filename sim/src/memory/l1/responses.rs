@@ -30,12 +30,14 @@ struct Queue {
     slots: Vec<(Cycle, Response)>,
     first: usize,
     length: usize,
+    /// The cycle from which on the oldest may be taken; [`NEVER`] if there is none.
+    ready_at: Cycle,
 }
 
 impl Queue {
     fn new(capacity: usize) -> Queue {
         let empty = (NEVER, Response { owner: 0, kind: ResponseKind::Stored });
-        Queue { slots: vec![empty; capacity], first: 0, length: 0 }
+        Queue { slots: vec![empty; capacity], first: 0, length: 0, ready_at: NEVER }
     }
 
     #[inline]
@@ -51,13 +53,10 @@ impl Queue {
             i -= self.slots.len();
         }
         self.slots[i] = (ready_at, response);
+        if self.length == 0 {
+            self.ready_at = ready_at;
+        }
         self.length += 1;
-    }
-
-    /// The cycle from which on the oldest may be taken; [`NEVER`] if there is none.
-    #[inline]
-    fn ready_at(&self) -> Cycle {
-        if self.length == 0 { NEVER } else { self.slots[self.first].0 }
     }
 
     #[inline]
@@ -69,6 +68,7 @@ impl Queue {
             self.first = 0;
         }
         self.length -= 1;
+        self.ready_at = if self.length == 0 { NEVER } else { self.slots[self.first].0 };
         response
     }
 }
@@ -129,13 +129,10 @@ impl Responses {
         if now < self.next {
             return None;
         }
-        let of_hit = self.hits.ready_at() < self.fills.ready_at();
+        let of_hit = self.hits.ready_at < self.fills.ready_at;
         let response = if of_hit { self.hits.pop() } else { self.fills.pop() };
-        self.next = match self.hits.ready_at().min(self.fills.ready_at()) {
-            NEVER => NEVER,
-            // One a cycle.
-            ready_at => ready_at.max(now + 1),
-        };
+        // One a cycle.
+        self.next = self.hits.ready_at.min(self.fills.ready_at).max(now + 1);
         Some((response, of_hit))
     }
 
