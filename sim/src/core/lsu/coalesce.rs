@@ -1,7 +1,7 @@
 //! The coalescer: a wave's lane addresses become accesses to lines.
 
 use super::lanes_of;
-use super::pattern::{Pattern, Run, Side, lanes_from};
+use super::pattern::{Pattern, Run, Side, copy_lanes, lanes_from};
 use crate::isa::table::{AccessKind, AtomicOp, MemoryOp};
 use crate::memory::message::MAX_LINE_BYTES;
 use std::ops::Range;
@@ -121,7 +121,7 @@ fn packets_of(
 }
 
 /// Sectors that the bytes `from..=to` of a line touch.
-fn sectors_between(from: u32, to: u32, sector_shift: u32) -> u8 {
+pub fn sectors_between(from: u32, to: u32, sector_shift: u32) -> u8 {
     let (first, last) = (from >> sector_shift, to >> sector_shift);
     ((1u32 << (last + 1)) - (1 << first)) as u8
 }
@@ -160,6 +160,14 @@ pub fn payload(
     if pattern.aligned && memory.bytes >= 4 && memory.kind == AccessKind::Store {
         let words = usize::from(memory.bytes) / 4;
         let mut rest = line.lanes;
+        if words == 1 && rest & (rest - 1) == 0 {
+            // Nothing but a word, as in the columns of a matrix.
+            let lane = rest.trailing_zeros() as usize;
+            let offset = (addresses[lane] - line.address) as usize;
+            payload.data[offset..][..4].copy_from_slice(&values[lane].to_le_bytes());
+            payload.byte_mask = 0xF << offset;
+            return;
+        }
         while rest != 0 {
             let lane = rest.trailing_zeros() as usize;
             let run = pattern.run(lane);
@@ -204,17 +212,9 @@ pub fn take_line(
     width: usize,
 ) {
     let bytes = usize::from(memory.bytes);
-    if pattern.aligned && bytes >= 4 && (pattern.joined | pattern.same) & line.lanes != 0 {
-        let mut rest = line.lanes;
-        while rest != 0 {
-            let lane = rest.trailing_zeros() as usize;
-            let mut run = pattern.run(lane);
-            run.lanes = run.lanes.min((rest >> lane).trailing_ones() as usize);
-            rest &= !lanes_from(lane, run.lanes);
-            let source = &data[(addresses[lane] - line.address) as usize..];
-            run.copy_from(lane, source, bytes / 4, outputs, width);
-        }
-        return;
+    if pattern.aligned && bytes >= 4 {
+        let at = |lane: usize| (addresses[lane] - line.address) as usize;
+        return copy_lanes((pattern, line.lanes), bytes / 4, data, at, outputs, width);
     }
     for lane in lanes_of(line.lanes) {
         if let Some(offset) = offset_inside(addresses[lane], bytes, line.address, line_bytes)

@@ -1,6 +1,6 @@
 //! Local memory of a core: data of its resident workgroups, banks and conflict passes.
 
-use super::pattern::{Side, lanes_from};
+use super::pattern::{Side, copy_lanes, lanes_from};
 use super::{MemoryInstruction, lanes_of};
 use crate::alu::FRAGMENT_ROWS;
 use crate::clock::Cycle;
@@ -8,7 +8,7 @@ use crate::config::Config;
 use crate::core::Core;
 use crate::core::probe::Probe;
 use crate::core::uop::MicroOps;
-use crate::isa::table::{AccessKind, MemoryOp};
+use crate::isa::table::{AccessKind, AtomicOp, MemoryOp};
 use crate::isa::{MMA_DIM, MMA_FRAGMENTS, Op};
 
 /// Banks at most.
@@ -174,26 +174,8 @@ fn load(instruction: &mut MemoryInstruction, memory: &[u8], width: usize) {
     let words = usize::from(bytes) / 4;
     // Of lanes that repeat those before them, so do the values.
     let period = if pattern.period > 0 { pattern.period as usize } else { width };
-    let mask = mask & lanes_from(0, period);
-    if pattern.has_runs(mask) {
-        let mut rest = mask;
-        while rest != 0 {
-            let lane = rest.trailing_zeros() as usize;
-            let mut run = pattern.run(lane);
-            run.lanes = run.lanes.min(period - lane);
-            rest &= !lanes_from(lane, run.lanes);
-            run.copy_from(lane, &memory[addresses[lane] as usize..], words, outputs, width);
-        }
-    } else if words == 1 {
-        let low = &mut outputs[..width];
-        for_lanes(mask, |lane| low[lane] = u32::from_le_bytes(*at(memory, addresses[lane])));
-    } else {
-        let (low, high) = outputs[..2 * width].split_at_mut(width);
-        for_lanes(mask, |lane| {
-            let value = u64::from_le_bytes(*at(memory, addresses[lane]));
-            (low[lane], high[lane]) = (value as u32, (value >> 32) as u32);
-        });
-    }
+    let lanes = mask & lanes_from(0, period);
+    copy_lanes((pattern, lanes), words, memory, |lane| addresses[lane] as usize, outputs, width);
     if period < width {
         for row in outputs.chunks_exact_mut(width).take(words) {
             let mut known = period;
@@ -208,7 +190,7 @@ fn load(instruction: &mut MemoryInstruction, memory: &[u8], width: usize) {
 fn store(instruction: &MemoryInstruction, memory: &mut [u8], width: usize) {
     let (addresses, values) = instruction.inputs.split_at(width);
     let MemoryInstruction { mask, pattern, .. } = *instruction;
-    if pattern.joined != 0 && pattern.has_runs(mask) {
+    if pattern.joined != 0 && pattern.in_runs {
         let words = instruction.words();
         let mut rest = mask;
         while rest != 0 {
@@ -260,12 +242,23 @@ fn at_mut<const N: usize>(memory: &mut [u8], address: u32) -> &mut [u8; N] {
 
 fn atomic(instruction: &mut MemoryInstruction, memory: &mut [u8], width: usize) {
     let AccessKind::Atomic(op) = instruction.memory.kind else { return };
-    for lane in lanes_of(instruction.mask) {
-        let target = &mut memory[instruction.inputs[lane] as usize..][..4];
-        let old = u32::from_le_bytes([target[0], target[1], target[2], target[3]]);
-        let (operand, swap) = (instruction.inputs[width + lane], instruction.inputs[2 * width + lane]);
-        target.copy_from_slice(&op.apply(old, operand, swap).to_le_bytes());
-        instruction.outputs[lane] = old;
+    let MemoryInstruction { mask, ref inputs, ref mut outputs, .. } = *instruction;
+    let (addresses, operands) = inputs.split_at(width);
+    let (operands, swaps) = operands[..2 * width].split_at(width);
+    let old = &mut outputs[..width];
+    if op == AtomicOp::Add {
+        // By itself, as it is most of what kernels do, and a lane takes a few instructions.
+        for lane in lanes_of(mask) {
+            let word = at_mut(memory, addresses[lane]);
+            old[lane] = u32::from_le_bytes(*word);
+            *word = old[lane].wrapping_add(operands[lane]).to_le_bytes();
+        }
+        return;
+    }
+    for lane in lanes_of(mask) {
+        let word = at_mut(memory, addresses[lane]);
+        old[lane] = u32::from_le_bytes(*word);
+        *word = op.apply(old[lane], operands[lane], swaps[lane]).to_le_bytes();
     }
 }
 

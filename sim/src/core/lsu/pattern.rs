@@ -15,6 +15,8 @@ pub struct Pattern {
     pub period: u32,
     /// Every address is a multiple of the bytes of a value.
     pub aligned: bool,
+    /// Most lanes, of those before the addresses repeat, are in runs.
+    pub in_runs: bool,
 }
 
 /// Lanes one after the other whose values lie side by side, or are one.
@@ -47,11 +49,13 @@ impl Pattern {
             // All lanes at one address are a run.
             period = if period == 1 { 0 } else { period % lanes };
         }
-        let words = bytes >= 4;
+        let (joined, same) = (if bytes >= 4 { joined & both } else { 0 }, same & both);
+        let once = mask & lanes_from(0, if period == 0 { lanes } else { period });
         Pattern {
-            joined: if words { joined & both } else { 0 },
-            same: same & both,
+            joined,
+            same,
             period: period as u32,
+            in_runs: 2 * ((joined | same) & once).count_ones() >= once.count_ones(),
             aligned: super::lanes_of(mask).all(|lane| addresses[lane].is_multiple_of(bytes)),
         }
     }
@@ -63,33 +67,75 @@ impl Pattern {
         let same = (self.same >> lane >> 1).trailing_ones();
         Run { lanes: joined.max(same) as usize + 1, same: same > 0 }
     }
-
-    /// True if most of these lanes are in runs.
-    #[inline]
-    pub fn has_runs(&self, mask: u64) -> bool {
-        2 * ((self.joined | self.same) & mask).count_ones() >= mask.count_ones()
-    }
-}
-
-impl Run {
-    /// Copies the values of a run that begins at `lane`, of so many words each, out of memory into the rows of a wave.
-    #[inline]
-    pub fn copy_from(&self, lane: usize, memory: &[u8], words: usize, rows: &mut [u32], width: usize) {
-        let lanes = lane..lane + self.lanes;
-        if !self.same {
-            return Side { words, width, lanes }.copy_from(memory, rows);
-        }
-        let (values, _) = memory.as_chunks::<4>();
-        for (row, &value) in rows.chunks_exact_mut(width).zip(&values[..words]) {
-            row[lanes.clone()].fill(u32::from_le_bytes(value));
-        }
-    }
 }
 
 /// A mask of some lanes one after the other.
 #[inline]
 pub fn lanes_from(first: usize, count: usize) -> u64 {
     u64::MAX >> (64 - count) << first
+}
+
+/// Copies the values of some lanes, of so many words each, out of memory into the rows of a wave: word k of a lane is in row k.
+/// `at` says where in memory a lane's value is; where the pattern has runs, only of the first lane of each.
+#[inline]
+pub fn copy_lanes(
+    (pattern, lanes): (Pattern, u64),
+    words: usize,
+    memory: &[u8],
+    at: impl Fn(usize) -> usize,
+    rows: &mut [u32],
+    width: usize,
+) {
+    match words {
+        1 => copy_words::<1>((pattern, lanes), memory, at, rows, width),
+        2 => copy_words::<2>((pattern, lanes), memory, at, rows, width),
+        _ => copy_words::<4>((pattern, lanes), memory, at, rows, width),
+    }
+}
+
+#[inline]
+fn copy_words<const W: usize>(
+    (pattern, lanes): (Pattern, u64),
+    memory: &[u8],
+    at: impl Fn(usize) -> usize,
+    rows: &mut [u32],
+    width: usize,
+) {
+    let mut of_row = rows.chunks_exact_mut(width);
+    let mut rows: [&mut [u32]; W] = std::array::from_fn(|_| of_row.next().expect("a row for each word"));
+    let mut rest = lanes;
+    while rest != 0 {
+        let lane = rest.trailing_zeros() as usize;
+        let run = if pattern.in_runs { pattern.run(lane) } else { Run { lanes: 1, same: true } };
+        let count = if run.lanes == 1 { 1 } else { run.lanes.min((rest >> lane).trailing_ones() as usize) };
+        rest &= !lanes_from(lane, count);
+        let (words, _) = memory[at(lane)..].as_chunks::<4>();
+        let (values, _) = words.as_chunks::<W>();
+        if count == 1 {
+            for (row, &word) in rows.iter_mut().zip(&values[0]) {
+                row[lane] = u32::from_le_bytes(word);
+            }
+        } else if run.same {
+            for (row, &word) in rows.iter_mut().zip(&values[0]) {
+                row[lane..lane + count].fill(u32::from_le_bytes(word));
+            }
+        } else {
+            let values = &values[..count];
+            let mut rows = rows.each_mut().map(|row| &mut row[lane..lane + count]);
+            if W == 1 {
+                // As a row, so that several lanes are copied at a time.
+                for (word, value) in rows[0].iter_mut().zip(values) {
+                    *word = u32::from_le_bytes(value[0]);
+                }
+            } else {
+                for (i, value) in values.iter().enumerate() {
+                    for (row, &word) in rows.iter_mut().zip(value) {
+                        row[i] = u32::from_le_bytes(word);
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// Values of some lanes that lie side by side in memory, each of so many words, and the rows of a wave that they belong to:
@@ -105,30 +151,6 @@ pub struct Side {
 }
 
 impl Side {
-    /// Copies the values out of memory into the rows.
-    #[inline]
-    pub fn copy_from(&self, memory: &[u8], rows: &mut [u32]) {
-        match self.words {
-            1 => self.read::<1>(memory, rows),
-            2 => self.read::<2>(memory, rows),
-            _ => self.read::<4>(memory, rows),
-        }
-    }
-
-    #[inline]
-    fn read<const W: usize>(&self, memory: &[u8], rows: &mut [u32]) {
-        let (words, _) = memory.as_chunks::<4>();
-        let (values, _) = words.as_chunks::<W>();
-        let values = &values[..self.lanes.len()];
-        let mut rows = rows.chunks_exact_mut(self.width);
-        for k in 0..W {
-            let Some(row) = rows.next() else { return };
-            for (word, value) in row[self.lanes.clone()].iter_mut().zip(values) {
-                *word = u32::from_le_bytes(value[k]);
-            }
-        }
-    }
-
     /// Copies them from the rows into memory.
     #[inline]
     pub fn copy_to(&self, rows: &[u32], memory: &mut [u8]) {
@@ -163,20 +185,20 @@ mod tests {
     fn runs_are_of_lanes_that_take_part() {
         let (word, byte) = (Op::DeviceLoadU32.memory().unwrap(), Op::DeviceLoadU8.memory().unwrap());
         let row: [u32; 8] = std::array::from_fn(|lane| 0x104 + 4 * lane as u32);
-        let all = Pattern { joined: 0xFE, same: 0, period: 0, aligned: true };
+        let all = Pattern { joined: 0xFE, same: 0, period: 0, aligned: true, in_runs: true };
         assert_eq!(Pattern::of(word, 0xFF, &row), all);
         assert_eq!(all.run(0), Run { lanes: 8, same: false });
         assert_eq!(Pattern::of(word, 0b0111_1011, &row), Pattern { joined: 0b0111_0010, ..all });
         assert_eq!(
             Pattern::of(byte, 0xFF, &[9; 8]),
-            Pattern { joined: 0, same: 0xFE, period: 0, aligned: true }
+            Pattern { joined: 0, same: 0xFE, period: 0, aligned: true, in_runs: true }
         );
         assert_eq!(Pattern::of(byte, 0xFF, &row.map(|a| a / 4)).joined, 0, "no words");
         assert!(!Pattern::of(word, 0xFF, &row.map(|a| a + 1)).aligned);
         let halves: [u32; 8] = std::array::from_fn(|lane| 4 * (lane as u32 % 4));
         assert_eq!(
             Pattern::of(word, 0xFF, &halves),
-            Pattern { joined: 0b1110_1110, same: 0, period: 4, aligned: true }
+            Pattern { joined: 0b1110_1110, same: 0, period: 4, aligned: true, in_runs: true }
         );
         let pairs: [u32; 8] = std::array::from_fn(|lane| 16 * (lane as u32 / 2));
         let pairs = Pattern::of(word, 0xFF, &pairs);

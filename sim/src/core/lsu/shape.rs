@@ -2,7 +2,7 @@
 //! did then, in other waves and other passes of a loop too: then one comparison tells where their runs are, what they span,
 //! which lines they touch and how often the banks of local memory have to be passed.
 
-use super::coalesce::LineAccess;
+use super::coalesce::{self, LineAccess};
 use super::pattern::Pattern;
 use super::{MemoryInstruction, lanes_of};
 use crate::isa::MMA_DIM;
@@ -65,6 +65,8 @@ pub(super) struct Shape {
     passes: Option<(u32, u32)>,
     /// For an address of the lowest lane in this place of a line, the lines, relative to that one.
     lines: Option<u32>,
+    /// All addresses are in one place of their lines: the lines are the same for another place, but for the sectors.
+    columns: bool,
     relative_lines: Vec<LineAccess>,
 }
 
@@ -162,7 +164,14 @@ impl Shape {
         let base = instruction.base();
         let place = base & (geometry.0 - 1);
         let start = base - place;
-        if self.lines == Some(place) {
+        let known = self.lines == Some(place);
+        if known || self.lines.is_some() && self.columns && instruction.pattern.aligned {
+            if !known {
+                let last = place + u32::from(instruction.memory.bytes) - 1;
+                let sectors = coalesce::sectors_between(place, last, geometry.1.trailing_zeros());
+                self.relative_lines.iter_mut().for_each(|line| line.sectors = sectors);
+                self.lines = Some(place);
+            }
             instruction.lines.clear();
             let there = |line: &LineAccess| LineAccess { address: line.address.wrapping_add(start), ..*line };
             instruction.lines.extend(self.relative_lines.iter().map(there));
@@ -170,8 +179,88 @@ impl Shape {
         }
         instruction.find_lines(width, geometry);
         self.lines = Some(place);
+        let low = self.relative.iter().zip(&self.care).fold(0, |low, (relative, care)| low | relative & care);
+        self.columns = low & (geometry.0 - 1) == 0 && instruction.pattern.aligned;
         self.relative_lines.clear();
         let here = |line: &LineAccess| LineAccess { address: line.address.wrapping_sub(start), ..*line };
         self.relative_lines.extend(instruction.lines.iter().map(here));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::isa::{Op, Scope};
+
+    const WIDTH: usize = 8;
+
+    fn instruction(op: Op, mask: u64, addresses: [u32; WIDTH]) -> MemoryInstruction {
+        let mut inputs = addresses.to_vec();
+        inputs.resize(4 * WIDTH, 0);
+        MemoryInstruction {
+            slot: 0,
+            sequence: 0,
+            word: 3,
+            mask,
+            memory: op.memory().unwrap(),
+            scope: Scope::Wave,
+            returns: true,
+            fragment: 0,
+            inputs,
+            outputs: vec![0; 4 * WIDTH],
+            pattern: Pattern::default(),
+            lines: Vec::new(),
+            next_line: 0,
+            outstanding: 0,
+        }
+    }
+
+    #[test]
+    fn what_was_learnt_of_some_addresses_holds_for_those_that_lie_alike() {
+        let ways: [fn(u32) -> u32; 4] =
+            [|lane| 4 * lane, |lane| 128 * lane, |lane| 4 * (lane / 4), |lane| 36 * lane];
+        for (way, mask) in ways.into_iter().flat_map(|way| [0xFF, 0b0110_1110].map(|mask| (way, mask))) {
+            let mut shapes = Shapes::default();
+            for base in [0x1000, 0x1040, 0x2040, 0x207C, 0x2082] {
+                let addresses = std::array::from_fn(|lane| base + way(lane as u32));
+                let mut found = instruction(Op::DeviceLoadU32, mask, addresses);
+                let shape = shapes.of(&found, WIDTH).expect("they fit, or were looked at");
+                found.pattern = shape.pattern(&found);
+                let last = way(7 - u32::from(mask != 0xFF));
+                let end = u64::from(base + last) + 4;
+                assert!(shape.is_good(&found, end) && !shape.is_good(&found, end - 1));
+                shape.find_lines(&mut found, WIDTH, (128, 32));
+                let mut plain = instruction(Op::DeviceLoadU32, mask, addresses);
+                plain.find_lines(WIDTH, (128, 32));
+                assert_eq!(found.lines, plain.lines, "from {base:x}");
+            }
+            assert_eq!(shapes.shapes.len(), 1);
+        }
+    }
+
+    #[test]
+    fn passes_are_counted_anew_only_for_another_place_in_a_word() {
+        let mut shapes = Shapes::default();
+        let mut counted = 0;
+        for base in [0, 4, 128, 130, 6] {
+            let access =
+                instruction(Op::LocalLoadU16, 0xFF, std::array::from_fn(|lane| base + 2 * lane as u32));
+            let shape = shapes.of(&access, WIDTH).unwrap();
+            shape.passes(access.base(), 4, || {
+                counted += 1;
+                1
+            });
+        }
+        assert_eq!(counted, 2);
+    }
+
+    #[test]
+    fn addresses_that_always_differ_are_looked_at_ever_less_often() {
+        let mut shapes = Shapes::default();
+        let looked = |seed: u32| {
+            let addresses = std::array::from_fn(|lane| (lane as u32 + 1) * seed % 97 * 4);
+            shapes.of(&instruction(Op::LocalLoadU32, 0xFF, addresses), WIDTH).is_some()
+        };
+        assert_eq!((2..66).map(looked).filter(|&looked| looked).count(), 7);
     }
 }

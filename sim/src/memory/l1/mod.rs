@@ -10,6 +10,7 @@
 mod access;
 mod fill;
 mod mshr;
+mod outgoing;
 mod responses;
 mod state;
 mod write_back;
@@ -48,7 +49,7 @@ pub struct L1 {
     /// Requests with the first cycle in which they may leave.
     outgoing: VecDeque<(Cycle, Request)>,
     outgoing_capacity: usize,
-    /// The first cycle in which the oldest of them may leave; [`NEVER`] if there is none.
+    /// The first cycle in which the oldest of them may leave, as far as is known; [`NEVER`] if there is none.
     leaves_from: Cycle,
     responses: Responses,
     rejected_since: Option<Cycle>,
@@ -438,40 +439,6 @@ impl L1 {
         // Bytes of sectors that are not valid do not matter, so they need not be left out.
         let start = frame.index() * self.geometry.line_bytes();
         copy_bytes(&mut self.data[start..start + self.geometry.line_bytes()], data, byte_mask);
-    }
-
-    fn outgoing_room(&self) -> usize {
-        self.outgoing_capacity - self.outgoing.len() - self.mshrs.pending_atomics()
-    }
-
-    fn send(&mut self, now: Cycle, request: Request) {
-        if request.values.is_none() {
-            self.counters.requested_sectors += u64::from(request.sectors.count_ones());
-        }
-        if self.outgoing.is_empty() {
-            self.leaves_from = now + 1;
-        }
-        self.outgoing.push_back((now + 1, request));
-    }
-
-    /// Sends the oldest request if the port can take it, and writes back a line of the epochs that are being closed
-    /// (bits 0 and 1 of `closing`): at most one each a cycle. True if it did anything.
-    #[inline]
-    pub fn tick(&mut self, now: Cycle, port: &mut MemoryPort, closing: u8) -> bool {
-        let wrote_back = closing != 0 && self.tick_write_back(now, closing);
-        if self.leaves_from <= now && port.ready(now) {
-            self.send_oldest(now, port);
-            return true;
-        }
-        wrote_back
-    }
-
-    #[inline]
-    fn send_oldest(&mut self, now: Cycle, port: &mut MemoryPort) {
-        let Some((_, request)) = self.outgoing.pop_front() else { return };
-        self.leaves_from = self.outgoing.front().map_or(NEVER, |&(from, _)| from);
-        self.unblock(Reject::Outgoing);
-        port.push(now, request);
     }
 
     /// Takes the response of this cycle, if there is one: the one that has been ready for longest, a reply's before
