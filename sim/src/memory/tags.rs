@@ -103,7 +103,7 @@ impl Tags {
     pub fn victim(&self, index: u32, may_leave: impl Fn(Frame) -> bool) -> Option<Frame> {
         let set = self.set(index);
         let first = set.start;
-        if let Some(way) = self.tags[set.clone()].iter().position(|&tag| tag == EMPTY) {
+        if let Some(way) = position(&self.tags[set.clone()], EMPTY) {
             return Some(Frame((first + way) as u32));
         }
         let may_leave = |i: usize| may_leave(Frame(i as u32));
@@ -111,9 +111,9 @@ impl Tags {
             Order::Lru { last_use, .. } => {
                 let mut victim = None;
                 let mut oldest = u64::MAX;
-                for i in set {
-                    if last_use[i] < oldest && may_leave(i) {
-                        oldest = last_use[i];
+                for (i, &used) in set.clone().zip(&last_use[set]) {
+                    if used < oldest && may_leave(i) {
+                        oldest = used;
                         victim = Some(i);
                     }
                 }
