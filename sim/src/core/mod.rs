@@ -309,9 +309,18 @@ impl Core {
         asks
     }
 
-    /// Takes one reply of the memory side: a line of code, the end of a release, or something for the L1.
+    /// Takes one reply of the memory side, if one is there.
+    #[inline]
     fn receive_reply(&mut self, now: Cycle, ops: &MicroOps) {
+        if self.links.port.next_reply().is_some_and(|at| at <= now) {
+            self.take_reply(now, ops);
+        }
+    }
+
+    /// The reply that is there: a line of code, the end of a release, or something for the L1.
+    fn take_reply(&mut self, now: Cycle, ops: &MicroOps) {
         let Some(reply) = self.links.port.reply(now) else { return };
+        let lsu = &mut self.lsu;
         if reply.tag & ICACHE_TAG != 0 {
             self.waves.fetching &= !self.fetch.filled(reply.tag);
         } else if reply.kind == ReplyKind::Released {
@@ -319,7 +328,7 @@ impl Core {
                 self.waves.refresh(slot, ops);
                 self.touch(slot);
             }
-        } else if !self.l1.accept(now, reply) {
+        } else if !self.l1.accept(now, reply, &mut |owner, line| lsu.take_values(owner, line)) {
             return;
         }
         self.links.port.pop_reply(now);

@@ -135,12 +135,14 @@ impl LineGeometry {
     /// Copies whole sectors of a line.
     #[inline]
     pub fn copy_sectors(self, to: &mut [u8], from: &[u8], sectors: u8) {
-        let bytes = self.sector_bytes as usize;
-        let mut left = sectors;
+        let mut left = u32::from(sectors);
         while left != 0 {
-            let start = (left.trailing_zeros() as usize) << self.sector_shift;
-            left &= left - 1;
-            to[start..start + bytes].copy_from_slice(&from[start..start + bytes]);
+            // Runs of sectors: usually there is one.
+            let first = left.trailing_zeros();
+            let after = first + (!(left >> first)).trailing_zeros();
+            let bytes = (first << self.sector_shift) as usize..(after << self.sector_shift) as usize;
+            to[bytes.clone()].copy_from_slice(&from[bytes]);
+            left = left >> after << after;
         }
     }
 }

@@ -115,9 +115,9 @@ impl Tags {
             Order::Lru { last_use, .. } => {
                 let mut victim = None;
                 let mut oldest = u64::MAX;
-                for i in set {
-                    if last_use[i] < oldest && may_leave(i) {
-                        oldest = last_use[i];
+                for (i, &used) in set.clone().zip(&last_use[set]) {
+                    if used < oldest && may_leave(i) {
+                        oldest = used;
                         victim = Some(i);
                     }
                 }

@@ -1,7 +1,7 @@
 //! The coalescer: a wave's lane addresses become accesses to lines.
 
 use super::lanes_of;
-use super::pattern::Side;
+use super::pattern::{Pattern, Run, Side, copy_lanes, lanes_from};
 use crate::isa::table::{AccessKind, AtomicOp, MemoryOp};
 use crate::memory::message::MAX_LINE_BYTES;
 use std::ops::Range;
@@ -25,8 +25,8 @@ pub fn lines_of(
     memory: MemoryOp,
     mask: u64,
     addresses: &[u32],
-    line_bytes: u32,
-    sector_bytes: u32,
+    pattern: Pattern,
+    (line_bytes, sector_bytes): (u32, u32),
     lines: &mut Vec<LineAccess>,
 ) {
     lines.clear();
@@ -35,61 +35,61 @@ pub fn lines_of(
     if let AccessKind::Atomic(op) = memory.kind {
         return packets_of(op, mask, addresses, line_mask, sector_shift, lines);
     }
-    // Neighbours usually share a line: the last one found is tried first.
-    let mut last = 0;
-    for lane in lanes_of(mask) {
-        let (start, end) = (addresses[lane], addresses[lane] + (bytes - 1));
-        let mut from = start;
+    let mut lines = Lines { lines, last: 0, places: [0; 64] };
+    let mut rest = mask;
+    while rest != 0 {
+        let lane = rest.trailing_zeros() as usize;
+        // Without alignment a value may lie in two lines, so lanes come one by one.
+        let run = if pattern.aligned { pattern.run(lane) } else { Run { lanes: 1, same: false } };
+        rest &= !lanes_from(lane, run.lanes);
+        let (mut lane, after, mut from) = (lane, lane + run.lanes, addresses[lane]);
+        let end = from + (if run.same { bytes } else { bytes * run.lanes as u32 } - 1);
         loop {
             let line = from & !line_mask;
             let to = end.min(line | line_mask);
-            let sectors = sectors_between(from & line_mask, to & line_mask, sector_shift);
-            match lines.get_mut(last) {
-                Some(access) if access.address == line => {
-                    access.lanes |= 1 << lane;
-                    access.sectors |= sectors;
-                }
-                _ => {
-                    last = lines.iter().position(|l| l.address == line).unwrap_or_else(|| {
-                        lines.push(LineAccess { address: line, lanes: 0, sectors: 0 });
-                        lines.len() - 1
-                    });
-                    lines[last].lanes |= 1 << lane;
-                    lines[last].sectors |= sectors;
-                }
-            }
+            let whole = if run.same { run.lanes } else { ((to - from + 1) / bytes).max(1) as usize };
+            let lanes = lanes_from(lane, whole);
+            lines.add(line, lanes, sectors_between(from & line_mask, to & line_mask, sector_shift));
             if to == end {
                 break;
             }
             from = to + 1;
+            lane = (lane + whole).min(after - 1);
         }
     }
 }
 
-/// [`lines_of`] a load or store of aligned values side by side, one a lane, of so many bytes each, lane 0's at `first`.
-pub fn lines_of_row(
-    first: u32,
-    bytes: u32,
-    lanes: usize,
-    line_bytes: u32,
-    sector_bytes: u32,
-    lines: &mut Vec<LineAccess>,
-) {
-    lines.clear();
-    let (line_mask, sector_shift) = (line_bytes - 1, sector_bytes.trailing_zeros());
-    let shift = bytes.trailing_zeros();
-    let mut lane = 0;
-    while lane < lanes {
-        let start = first + (lane << shift) as u32;
-        let inside = start & line_mask;
-        let here = ((line_bytes - inside) as usize >> shift).min(lanes - lane);
-        let sectors = sectors_between(inside, inside + (here << shift) as u32 - 1, sector_shift);
-        lines.push(LineAccess {
-            address: start & !line_mask,
-            lanes: u64::MAX >> (64 - here) << lane,
-            sectors,
-        });
-        lane += here;
+/// The lines found so far.
+struct Lines<'a> {
+    lines: &'a mut Vec<LineAccess>,
+    /// Neighbours usually share a line: the last one found is tried first.
+    last: usize,
+    /// By the hash of a line's address, the place behind that of the first line with this hash; 0 if there is none.
+    places: [u8; 64],
+}
+
+impl Lines<'_> {
+    #[inline]
+    fn add(&mut self, line: u32, lanes: u64, sectors: u8) {
+        if self.lines.get(self.last).is_none_or(|access| access.address != line) {
+            // Fibonacci hashing: lines at strides of powers of two spread.
+            let place = &mut self.places[(line.wrapping_mul(0x9E37_79B9) >> 26) as usize];
+            let known = match *place {
+                0 => None,
+                place if self.lines[usize::from(place) - 1].address == line => Some(usize::from(place) - 1),
+                _ => self.lines.iter().position(|access| access.address == line),
+            };
+            self.last = known.unwrap_or_else(|| {
+                self.lines.push(LineAccess { address: line, lanes: 0, sectors: 0 });
+                if *place == 0 {
+                    *place = self.lines.len() as u8;
+                }
+                self.lines.len() - 1
+            });
+        }
+        let access = &mut self.lines[self.last];
+        access.lanes |= lanes;
+        access.sectors |= sectors;
     }
 }
 
@@ -121,32 +121,65 @@ fn packets_of(
 }
 
 /// Sectors that the bytes `from..=to` of a line touch.
-fn sectors_between(from: u32, to: u32, sector_shift: u32) -> u8 {
+pub fn sectors_between(from: u32, to: u32, sector_shift: u32) -> u8 {
     let (first, last) = (from >> sector_shift, to >> sector_shift);
     ((1u32 << (last + 1)) - (1 << first)) as u8
 }
 
 /// What a store or an atomic sends along.
+#[derive(Debug, Clone)]
 pub struct Payload {
     /// Bytes of the line that it writes or combines with.
     pub byte_mask: u128,
-    /// The line's bytes; those outside the mask are 0.
+    /// The line's bytes; those outside the mask mean nothing.
     pub data: [u8; MAX_LINE_BYTES],
     /// Third operand of a compare-and-swap.
     pub swap: u32,
 }
 
+impl Default for Payload {
+    fn default() -> Payload {
+        Payload { byte_mask: 0, data: [0; MAX_LINE_BYTES], swap: 0 }
+    }
+}
+
 /// Gathers the bytes of one access from the data rows behind the address row of `inputs`. Where lanes
-/// overlap, the highest wins.
+/// overlap, the highest wins. What `payload` had before is gone.
+#[allow(clippy::too_many_arguments)]
 pub fn payload(
     memory: MemoryOp,
     line: &LineAccess,
     line_bytes: u32,
     inputs: &[u32],
+    pattern: Pattern,
     width: usize,
-) -> Payload {
-    let mut payload = Payload { byte_mask: 0, data: [0; MAX_LINE_BYTES], swap: 0 };
+    payload: &mut Payload,
+) {
+    payload.byte_mask = 0;
     let (addresses, values) = inputs.split_at(width);
+    if pattern.aligned && memory.bytes >= 4 && memory.kind == AccessKind::Store {
+        let words = usize::from(memory.bytes) / 4;
+        let mut rest = line.lanes;
+        if words == 1 && rest & (rest - 1) == 0 {
+            // Nothing but a word, as in the columns of a matrix.
+            let lane = rest.trailing_zeros() as usize;
+            let offset = (addresses[lane] - line.address) as usize;
+            payload.data[offset..][..4].copy_from_slice(&values[lane].to_le_bytes());
+            payload.byte_mask = 0xF << offset;
+            return;
+        }
+        while rest != 0 {
+            let lane = rest.trailing_zeros() as usize;
+            let run = pattern.run(lane);
+            let here = if run.same { 1 } else { run.lanes.min((rest >> lane).trailing_ones() as usize) };
+            rest &= !lanes_from(lane, here);
+            let (offset, bytes) = ((addresses[lane] - line.address) as usize, 4 * words * here);
+            let side = Side { words, width, lanes: lane..lane + here };
+            side.copy_to(values, &mut payload.data[offset..][..bytes]);
+            payload.byte_mask |= u128::MAX >> (128 - bytes) << offset;
+        }
+        return;
+    }
     for lane in lanes_of(line.lanes) {
         if let (Some(offset), 4) = (offset_inside(addresses[lane], 4, line.address, line_bytes), memory.bytes)
             && memory.kind == AccessKind::Store
@@ -163,45 +196,26 @@ pub fn payload(
             payload.swap = values[width + lane];
         }
     }
-    payload
-}
-
-/// The lanes of an access to values side by side, lane 0's at `first`, and where in the line the first of them is.
-fn side_in(first: u32, words: usize, line: &LineAccess, width: usize) -> (Side, usize) {
-    let start = line.lanes.trailing_zeros();
-    let count = (!(line.lanes >> start)).trailing_zeros();
-    let offset = first + 4 * words as u32 * start - line.address;
-    (Side { words, width, lanes: start as usize..(start + count) as usize }, offset as usize)
-}
-
-/// [`payload`] of a store of values side by side, of so many words, lane 0's at `first`. `values` are rows of `width` lanes.
-pub fn payload_of_row(first: u32, words: usize, line: &LineAccess, values: &[u32], width: usize) -> Payload {
-    let (side, offset) = side_in(first, words, line, width);
-    let bytes = 4 * words * side.lanes.len();
-    let mut payload =
-        Payload { byte_mask: u128::MAX >> (128 - bytes) << offset, data: [0; MAX_LINE_BYTES], swap: 0 };
-    side.copy_to(values, &mut payload.data[offset..][..bytes]);
-    payload
-}
-
-/// [`take_line`] of a load of values side by side, of so many words, lane 0's at `first`.
-pub fn take_row(first: u32, words: usize, line: &LineAccess, data: &[u8], outputs: &mut [u32], width: usize) {
-    let (side, offset) = side_in(first, words, line, width);
-    side.copy_from(&data[offset..], outputs);
 }
 
 /// Gives the lanes of one access their bytes of the line: `outputs` are rows of `width` lanes, of which
 /// narrow loads fill the low bytes and clear the rest.
+#[allow(clippy::too_many_arguments)]
 pub fn take_line(
     memory: MemoryOp,
     line: &LineAccess,
     line_bytes: u32,
     data: &[u8],
     addresses: &[u32],
+    pattern: Pattern,
     outputs: &mut [u32],
     width: usize,
 ) {
     let bytes = usize::from(memory.bytes);
+    if pattern.aligned && bytes >= 4 {
+        let at = |lane: usize| (addresses[lane] - line.address) as usize;
+        return copy_lanes((pattern, line.lanes), bytes / 4, data, at, outputs, width);
+    }
     for lane in lanes_of(line.lanes) {
         if let Some(offset) = offset_inside(addresses[lane], bytes, line.address, line_bytes)
             && bytes.is_multiple_of(4)
@@ -271,7 +285,11 @@ mod tests {
 
     fn lines(op: Op, mask: u64, addresses: &[u32]) -> Vec<LineAccess> {
         let mut lines = Vec::new();
-        lines_of(op.memory().unwrap(), mask, addresses, 128, 32, &mut lines);
+        let memory = op.memory().unwrap();
+        lines_of(memory, mask, addresses, Pattern::default(), (128, 32), &mut lines);
+        let mut by_runs = Vec::new();
+        lines_of(memory, mask, addresses, Pattern::of(memory, mask, addresses), (128, 32), &mut by_runs);
+        assert_eq!(by_runs, lines);
         lines
     }
 
@@ -296,9 +314,9 @@ mod tests {
         let (mut outputs, memory) = ([0u32; 2], Op::DeviceLoadU64.memory().unwrap());
         let mut data = [0; 128];
         data[124..].copy_from_slice(&[1, 2, 3, 4]);
-        take_line(memory, &parts[0], 128, &data, &[0x10FC], &mut outputs, 1);
+        take_line(memory, &parts[0], 128, &data, &[0x10FC], Pattern::default(), &mut outputs, 1);
         data[..4].copy_from_slice(&[5, 6, 7, 8]);
-        take_line(memory, &parts[1], 128, &data, &[0x10FC], &mut outputs, 1);
+        take_line(memory, &parts[1], 128, &data, &[0x10FC], Pattern::default(), &mut outputs, 1);
         assert_eq!(outputs, [0x0403_0201, 0x0807_0605]);
     }
 
@@ -311,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn values_side_by_side_are_treated_as_their_lanes_are() {
+    fn runs_of_lanes_are_treated_as_their_lanes_are() {
         for (load, store, words) in [
             (Op::DeviceLoadU32, Op::DeviceStoreU32, 1),
             (Op::DeviceLoadU64, Op::DeviceStoreU64, 2),
@@ -327,24 +345,35 @@ mod tests {
                 (0x1FF8, 64),
                 (0x1FFC, 64),
             ];
-            for (first, line_bytes) in starts.into_iter().filter(|(first, _)| first % bytes == 0) {
-                let mut inputs: Vec<u32> = (0..32).map(|lane| first + bytes * lane).collect();
+            let row = |lane| lane;
+            let ways: [(fn(u32) -> u32, u64); 6] = [
+                (row, 0xFFFF_FFFF),
+                (row, 0xFF0F_7FFE),
+                (|lane| lane % 8, 0xFFFF_FFFF),
+                (|lane| lane / 8, 0xFFFF_FFFE),
+                (|lane| 40 * (lane % 4) + lane / 4, 0xFFFF_FFFF),
+                (|lane| 7 * lane % 32, 0xFFFF_FFFF),
+            ];
+            for ((first, line_bytes), (way, mask)) in
+                starts.into_iter().flat_map(|s| ways.map(|way| (s, way)))
+            {
+                let mut inputs: Vec<u32> = (0..32).map(|lane| first + bytes * way(lane)).collect();
                 inputs.extend((0..32 * words as u32).map(|i| 0x0101_0203 * i));
-                let (mut lane_by_lane, mut as_row) = (Vec::new(), Vec::new());
-                lines_of(store, u64::from(u32::MAX), &inputs[..32], line_bytes, 16, &mut lane_by_lane);
-                lines_of_row(first, bytes, 32, line_bytes, 16, &mut as_row);
-                assert_eq!(as_row, lane_by_lane);
+                let (pattern, none) = (Pattern::of(load, mask, &inputs[..32]), Pattern::default());
+                let (mut lane_by_lane, mut by_runs) = (Vec::new(), Vec::new());
+                lines_of(store, mask, &inputs[..32], none, (line_bytes, 16), &mut lane_by_lane);
+                lines_of(store, mask, &inputs[..32], pattern, (line_bytes, 16), &mut by_runs);
+                assert_eq!(by_runs, lane_by_lane);
                 let mut data = [0; MAX_LINE_BYTES];
                 data.iter_mut().zip(1..).for_each(|(byte, i)| *byte = i);
                 let (mut expected, mut other) = (vec![0; 128], vec![0; 128]);
-                for line in &as_row {
-                    let (a, b) = (
-                        payload(store, line, line_bytes, &inputs, 32),
-                        payload_of_row(first, words, line, &inputs[32..], 32),
-                    );
+                for line in &by_runs {
+                    let (mut a, mut b) = (Payload::default(), Payload::default());
+                    payload(store, line, line_bytes, &inputs, none, 32, &mut a);
+                    payload(store, line, line_bytes, &inputs, pattern, 32, &mut b);
                     assert_eq!((a.byte_mask, a.data), (b.byte_mask, b.data));
-                    take_line(load, line, line_bytes, &data, &inputs, &mut expected, 32);
-                    take_row(first, words, line, &data, &mut other, 32);
+                    take_line(load, line, line_bytes, &data, &inputs, none, &mut expected, 32);
+                    take_line(load, line, line_bytes, &data, &inputs, pattern, &mut other, 32);
                 }
                 assert_eq!(other, expected);
             }
@@ -355,8 +384,9 @@ mod tests {
     fn the_highest_lane_wins_where_a_store_overlaps_itself() {
         let memory = Op::DeviceStoreU16.memory().unwrap();
         let line = LineAccess { address: 0x80, lanes: 0b11, sectors: 1 };
-        let payload = payload(memory, &line, 128, &[0x81, 0x82, 0xAABB, 0xCCDD], 2);
-        assert_eq!(payload.byte_mask, 0b1110);
-        assert_eq!(payload.data[..5], [0, 0xBB, 0xDD, 0xCC, 0]);
+        let mut found = Payload::default();
+        payload(memory, &line, 128, &[0x81, 0x82, 0xAABB, 0xCCDD], Pattern::default(), 2, &mut found);
+        assert_eq!(found.byte_mask, 0b1110);
+        assert_eq!(found.data[..5], [0, 0xBB, 0xDD, 0xCC, 0]);
     }
 }

@@ -130,39 +130,33 @@ impl MemoryInstruction {
         Retired { slot: self.slot, sequence: self.sequence, word: self.word }
     }
 
+    /// The address of the lowest lane that takes part.
+    #[inline]
+    pub(super) fn base(&self) -> u32 {
+        self.inputs[self.mask.trailing_zeros() as usize]
+    }
+
+    /// Finds the lines that it touches.
+    pub(super) fn find_lines(&mut self, width: usize, geometry: (u32, u32)) {
+        let MemoryInstruction { memory, mask, inputs, pattern, lines, .. } = self;
+        coalesce::lines_of(*memory, *mask, &inputs[..width], *pattern, geometry, lines);
+    }
+
     /// What it sends along with the access to a line.
-    pub(super) fn payload(&self, line: &LineAccess, line_bytes: u32, width: usize) -> Payload {
-        match self.pattern {
-            Pattern::Consecutive { first } if self.memory.kind == AccessKind::Store => {
-                coalesce::payload_of_row(first, self.words(), line, &self.inputs[width..], width)
-            }
-            _ => coalesce::payload(self.memory, line, line_bytes, &self.inputs, width),
-        }
+    pub(super) fn payload(&self, line: &LineAccess, line_bytes: u32, width: usize, payload: &mut Payload) {
+        coalesce::payload(self.memory, line, line_bytes, &self.inputs, self.pattern, width, payload);
     }
 
     /// Gives its lanes their bytes of one of its lines.
     pub(super) fn take_line(&mut self, line: usize, line_bytes: u32, data: &[u8], width: usize) {
-        let line = &self.lines[line];
-        match self.pattern {
-            Pattern::Consecutive { first } => {
-                coalesce::take_row(first, self.words(), line, data, &mut self.outputs, width);
-            }
-            _ => {
-                let (inputs, outputs) = (&self.inputs, &mut self.outputs);
-                coalesce::take_line(self.memory, line, line_bytes, data, inputs, outputs, width);
-            }
-        }
+        let MemoryInstruction { memory, inputs, pattern, outputs, lines, .. } = self;
+        coalesce::take_line(*memory, &lines[line], line_bytes, data, inputs, *pattern, outputs, width);
     }
 
     /// The bounds and alignment check of an self. The lanes at fault and the fault of the lowest.
     /// The memory that it accesses has `size` bytes.
     pub(super) fn check(&self, size: u64, width: usize) -> Result<(), (u64, FaultKind)> {
         let memory = self.memory;
-        if let Some(span) = self.pattern.span(memory, width)
-            && *span.end() < size
-        {
-            return Ok(());
-        }
         let bytes = u32::from(memory.bytes);
         let atomic = matches!(memory.kind, AccessKind::Atomic(_));
         let misaligned = |address: u32| atomic && !address.is_multiple_of(4);

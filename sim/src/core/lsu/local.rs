@@ -1,6 +1,6 @@
 //! Local memory of a core: data of its resident workgroups, banks and conflict passes.
 
-use super::pattern::{Pattern, Side};
+use super::pattern::{Side, copy_lanes, lanes_from};
 use super::{MemoryInstruction, lanes_of};
 use crate::alu::FRAGMENT_ROWS;
 use crate::clock::Cycle;
@@ -8,20 +8,8 @@ use crate::config::Config;
 use crate::core::Core;
 use crate::core::probe::Probe;
 use crate::core::uop::MicroOps;
-use crate::isa::table::{AccessKind, MemoryOp};
+use crate::isa::table::{AccessKind, AtomicOp, MemoryOp};
 use crate::isa::{MMA_DIM, MMA_FRAGMENTS, Op};
-use std::ops::RangeInclusive;
-
-/// What an access wants of a bank.
-#[derive(Debug, Clone, Copy, Default)]
-struct Bank {
-    /// The access that this is about; of another one it is void.
-    access: u64,
-    /// The first word that it touches here.
-    first: u32,
-    /// Words to serve, one a pass.
-    passes: u32,
-}
 
 /// Banks at most.
 const MAX_BANKS: usize = 256;
@@ -36,11 +24,10 @@ pub struct LocalMemory {
     bank_mask: u32,
     /// log2 of the bytes of a bank's word.
     word_shift: u32,
-    banks: Vec<Bank>,
-    /// Accesses so far; the banks know by it what is theirs.
-    access: u64,
-    /// Distinct words of an access beside the first of each bank.
-    conflicts: Vec<u32>,
+    /// The words that a pass serves, by bank. What is there from before is void.
+    served: [u32; MAX_BANKS],
+    /// Words that are not served yet.
+    waiting: Vec<u32>,
 }
 
 impl LocalMemory {
@@ -53,9 +40,8 @@ impl LocalMemory {
             poison: config.core.local_poison,
             bank_mask: banks - 1,
             word_shift: config.core.local.bank_bytes.trailing_zeros(),
-            banks: vec![Bank::default(); banks as usize],
-            access: 0,
-            conflicts: Vec::new(),
+            served: [0; MAX_BANKS],
+            waiting: Vec::new(),
         }
     }
 
@@ -73,65 +59,55 @@ impl LocalMemory {
     /// one word share its pass, but for atomics, which act one after the other. Addresses are those
     /// of the participating lanes; a word's bank is (address / `bank_bytes`) mod banks.
     pub fn passes(&mut self, addresses: &[u32], memory: MemoryOp) -> u32 {
-        if matches!(memory.kind, AccessKind::Atomic(_)) {
-            return self.passes_by_words(addresses, memory.bytes, true);
+        let atomic = matches!(memory.kind, AccessKind::Atomic(_));
+        let words = |&address: &u32| {
+            (address >> self.word_shift, (address + u32::from(memory.bytes) - 1) >> self.word_shift)
+        };
+        self.waiting.clear();
+        if u32::from(memory.bytes) == 1 << self.word_shift
+            && addresses.iter().fold(0, |low, address| low | address).trailing_zeros() >= self.word_shift
+        {
+            self.waiting.extend(addresses.iter().map(|address| address >> self.word_shift));
+        } else {
+            self.waiting.extend(addresses.iter().map(words).flat_map(|(first, last)| first..=last));
         }
-        // What some lanes touch and others touch again costs nothing: in a tile, half of the lanes often do as the
-        // other half.
-        let mut lanes = addresses.len();
-        while lanes.is_multiple_of(2) && addresses[..lanes / 2] == addresses[lanes / 2..lanes] {
-            lanes /= 2;
-        }
-        let addresses = &addresses[..lanes];
-        if u32::from(memory.bytes) == 1 << self.word_shift && self.conflict_free(addresses) {
-            return 1;
-        }
-        self.passes_by_words(addresses, memory.bytes, false)
+        if atomic { self.most_of_a_bank() } else { self.passes_of_waiting() }
     }
 
-    /// True if accesses of a bank's width are aligned and no two of them touch different words of a bank.
-    fn conflict_free(&self, addresses: &[u32]) -> bool {
-        let mut last = [0; MAX_BANKS];
-        let word = |address: u32| address >> self.word_shift;
-        let bank = |address: u32| (word(address) & self.bank_mask) as usize & (MAX_BANKS - 1);
-        // Both without a branch: where two words meet in a bank, the second takes the place of the first.
-        addresses.iter().for_each(|&address| last[bank(address)] = word(address));
-        let differ = |differ, &address: &u32| differ | (last[bank(address)] << self.word_shift ^ address);
-        addresses.iter().fold(0, differ) == 0
-    }
-
-    fn passes_by_words(&mut self, addresses: &[u32], bytes: u8, atomic: bool) -> u32 {
-        self.access += 1;
-        self.conflicts.clear();
-        let mut longest = 1;
-        let mut last = None;
-        for &address in addresses {
-            // Lanes that read one address are the usual case of a wide access.
-            if last.replace(address) == Some(address) && !atomic {
-                continue;
+    /// Passes over the banks until all words that wait are served.
+    fn passes_of_waiting(&mut self) -> u32 {
+        let bank = |word: u32| (word & self.bank_mask) as usize % MAX_BANKS;
+        let mut passes = 0;
+        while !self.waiting.is_empty() {
+            passes += 1;
+            // Without a branch: where words meet in a bank, the last is served, and all lanes that want it.
+            for &word in &self.waiting {
+                self.served[bank(word)] = word;
             }
-            let last_byte = address + u32::from(bytes) - 1;
-            for word in address >> self.word_shift..=last_byte >> self.word_shift {
-                let bank = &mut self.banks[(word & self.bank_mask) as usize];
-                if bank.access != self.access {
-                    *bank = Bank { access: self.access, first: word, passes: 1 };
-                } else if atomic {
-                    bank.passes += 1;
-                    longest = longest.max(bank.passes);
-                } else if bank.first != word && !self.conflicts.contains(&word) {
-                    self.conflicts.push(word);
-                    bank.passes += 1;
-                    longest = longest.max(bank.passes);
-                }
+            let mut left = 0;
+            for i in 0..self.waiting.len() {
+                let word = self.waiting[i];
+                self.waiting[left] = word;
+                left += usize::from(self.served[bank(word)] != word);
             }
+            self.waiting.truncate(left);
         }
-        longest
+        passes
     }
 
-    /// [`passes`](Self::passes) of an access that touches every byte of a span: its words go round the banks.
-    pub fn passes_of_span(&self, span: RangeInclusive<u64>) -> u32 {
-        let words = (span.end() >> self.word_shift) - (span.start() >> self.word_shift) + 1;
-        (words as u32).div_ceil(self.bank_mask + 1)
+    /// The most words that wait for one bank.
+    fn most_of_a_bank(&mut self) -> u32 {
+        let banks = &mut self.served[..=self.bank_mask as usize];
+        banks.fill(0);
+        for &word in &self.waiting {
+            banks[(word & self.bank_mask) as usize] += 1;
+        }
+        banks.iter().copied().fold(0, u32::max)
+    }
+
+    /// Bytes of a bank's word.
+    pub fn bank_bytes(&self) -> u32 {
+        1 << self.word_shift
     }
 }
 
@@ -171,6 +147,9 @@ impl Core {
             }
         };
         if has_result {
+            if lsu.local_results.is_empty() {
+                lsu.local_result_at = now + lsu.local_latency;
+            }
             lsu.local_results.push_back((now + lsu.local_latency, index));
         } else {
             let retired = instruction.retired();
@@ -181,57 +160,69 @@ impl Core {
 }
 
 fn load(instruction: &mut MemoryInstruction, memory: &[u8], width: usize) {
-    if let Pattern::Consecutive { first } = instruction.pattern {
-        let side = Side { words: instruction.words(), width, lanes: 0..width };
-        return side.copy_from(&memory[first as usize..], &mut instruction.outputs);
+    let MemoryInstruction { mask, pattern, ref inputs, ref mut outputs, .. } = *instruction;
+    let (addresses, bytes) = (&inputs[..width], instruction.memory.bytes);
+    if bytes < 4 {
+        let low = &mut outputs[..width];
+        return for_lanes(mask, |lane| {
+            low[lane] = match bytes {
+                2 => u16::from_le_bytes(*at(memory, addresses[lane])).into(),
+                _ => memory[addresses[lane] as usize].into(),
+            };
+        });
     }
-    let mask = instruction.mask;
-    let (addresses, outputs) = (&instruction.inputs[..width], &mut instruction.outputs[..2 * width]);
-    let (low, high) = outputs.split_at_mut(width);
-    match instruction.memory.bytes {
-        4 => {
-            if let Pattern::Uniform { address } = instruction.pattern {
-                return low.fill(u32::from_le_bytes(*at(memory, address)));
+    let words = usize::from(bytes) / 4;
+    // Of lanes that repeat those before them, so do the values.
+    let period = if pattern.period > 0 { pattern.period as usize } else { width };
+    let lanes = mask & lanes_from(0, period);
+    copy_lanes((pattern, lanes), words, memory, |lane| addresses[lane] as usize, outputs, width);
+    if period < width {
+        for row in outputs.chunks_exact_mut(width).take(words) {
+            let mut known = period;
+            while known < width {
+                row.copy_within(..known, known);
+                known *= 2;
             }
-            for_lanes(mask, width, |lane| low[lane] = u32::from_le_bytes(*at(memory, addresses[lane])));
         }
-        8 => for_lanes(mask, width, |lane| {
-            let value = u64::from_le_bytes(*at(memory, addresses[lane]));
-            (low[lane], high[lane]) = (value as u32, (value >> 32) as u32);
-        }),
-        2 => for_lanes(mask, width, |lane| {
-            low[lane] = u16::from_le_bytes(*at(memory, addresses[lane])).into();
-        }),
-        _ => for_lanes(mask, width, |lane| low[lane] = memory[addresses[lane] as usize].into()),
     }
 }
 
 fn store(instruction: &MemoryInstruction, memory: &mut [u8], width: usize) {
     let (addresses, values) = instruction.inputs.split_at(width);
-    if let Pattern::Consecutive { first } = instruction.pattern {
-        let side = Side { words: instruction.words(), width, lanes: 0..width };
-        return side.copy_to(values, &mut memory[first as usize..]);
+    let MemoryInstruction { mask, pattern, .. } = *instruction;
+    if pattern.joined != 0 && pattern.in_runs {
+        let words = instruction.words();
+        let mut rest = mask;
+        while rest != 0 {
+            let lane = rest.trailing_zeros() as usize;
+            let run = pattern.run(lane);
+            rest &= !lanes_from(lane, run.lanes);
+            // Where lanes write to one place, the highest wins.
+            let after = lane + run.lanes;
+            let lanes = if run.same { after - 1..after } else { lane..after };
+            Side { words, width, lanes }.copy_to(values, &mut memory[addresses[lane] as usize..]);
+        }
+        return;
     }
     let (low, high) = values[..2 * width].split_at(width);
-    let mask = instruction.mask;
     match instruction.memory.bytes {
-        4 => for_lanes(mask, width, |lane| *at_mut(memory, addresses[lane]) = low[lane].to_le_bytes()),
-        8 => for_lanes(mask, width, |lane| {
+        4 => for_lanes(mask, |lane| *at_mut(memory, addresses[lane]) = low[lane].to_le_bytes()),
+        8 => for_lanes(mask, |lane| {
             let value = u64::from(low[lane]) | u64::from(high[lane]) << 32;
             *at_mut(memory, addresses[lane]) = value.to_le_bytes();
         }),
-        2 => for_lanes(mask, width, |lane| {
+        2 => for_lanes(mask, |lane| {
             *at_mut(memory, addresses[lane]) = (low[lane] as u16).to_le_bytes();
         }),
-        _ => for_lanes(mask, width, |lane| memory[addresses[lane] as usize] = low[lane] as u8),
+        _ => for_lanes(mask, |lane| memory[addresses[lane] as usize] = low[lane] as u8),
     }
 }
 
 /// Does something for each lane of a mask, lowest first.
 #[inline(always)]
-fn for_lanes(mask: u64, width: usize, act: impl FnMut(usize)) {
-    if mask == u64::MAX >> (64 - width) {
-        (0..width).for_each(act);
+fn for_lanes(mask: u64, act: impl FnMut(usize)) {
+    if mask & mask.wrapping_add(1) == 0 {
+        (0..mask.trailing_ones() as usize).for_each(act);
     } else {
         lanes_of(mask).for_each(act);
     }
@@ -251,12 +242,23 @@ fn at_mut<const N: usize>(memory: &mut [u8], address: u32) -> &mut [u8; N] {
 
 fn atomic(instruction: &mut MemoryInstruction, memory: &mut [u8], width: usize) {
     let AccessKind::Atomic(op) = instruction.memory.kind else { return };
-    for lane in lanes_of(instruction.mask) {
-        let target = &mut memory[instruction.inputs[lane] as usize..][..4];
-        let old = u32::from_le_bytes([target[0], target[1], target[2], target[3]]);
-        let (operand, swap) = (instruction.inputs[width + lane], instruction.inputs[2 * width + lane]);
-        target.copy_from_slice(&op.apply(old, operand, swap).to_le_bytes());
-        instruction.outputs[lane] = old;
+    let MemoryInstruction { mask, ref inputs, ref mut outputs, .. } = *instruction;
+    let (addresses, operands) = inputs.split_at(width);
+    let (operands, swaps) = operands[..2 * width].split_at(width);
+    let old = &mut outputs[..width];
+    if op == AtomicOp::Add {
+        // By itself, as it is most of what kernels do, and a lane takes a few instructions.
+        for lane in lanes_of(mask) {
+            let word = at_mut(memory, addresses[lane]);
+            old[lane] = u32::from_le_bytes(*word);
+            *word = old[lane].wrapping_add(operands[lane]).to_le_bytes();
+        }
+        return;
+    }
+    for lane in lanes_of(mask) {
+        let word = at_mut(memory, addresses[lane]);
+        old[lane] = u32::from_le_bytes(*word);
+        *word = op.apply(old[lane], operands[lane], swaps[lane]).to_le_bytes();
     }
 }
 

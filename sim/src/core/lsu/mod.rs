@@ -5,6 +5,7 @@ pub mod coalesce;
 mod instruction;
 pub mod local;
 mod pattern;
+mod shape;
 
 use super::Core;
 use super::collector::{Collector, Operands};
@@ -15,11 +16,13 @@ use crate::clock::{Cycle, NEVER};
 use crate::config::Config;
 use crate::isa::table::{AccessKind, AtomicOp, MemoryOp, Space};
 use crate::isa::{MAX_WAVE_WIDTH, Op, Scope};
-use crate::memory::{Access, Operation, ResponseKind};
+use crate::memory::{Access, Operation, Response, ResponseKind};
 use crate::program::fault::Fault;
+use coalesce::Payload;
 use instruction::{MAX_LOAD_ROWS, Owner};
 pub use instruction::{MemoryInstruction, Retired, lanes_of};
 use pattern::Pattern;
+use shape::Shapes;
 use std::collections::VecDeque;
 
 /// Return entries beside those of `core.lsu.pending_entries` (rule L7).
@@ -51,9 +54,15 @@ pub struct Lsu {
     returning: u32,
     /// Local results on their way: (cycle, instruction).
     local_results: VecDeque<(Cycle, u16)>,
+    /// When the first of them is there; [`NEVER`] if there is none.
+    local_result_at: Cycle,
     /// Complete loads and the row of the first that is written next.
     returns: VecDeque<u16>,
     return_row: u8,
+    /// What the next access of the head sends along, once it has been tried.
+    payload: Payload,
+    payload_ready: bool,
+    shapes: Shapes,
     local_latency: Cycle,
     line_bytes: u32,
     sector_bytes: u32,
@@ -75,8 +84,12 @@ impl Lsu {
             pending_entries: core.lsu.pending_entries,
             returning: 0,
             local_results: VecDeque::new(),
+            local_result_at: NEVER,
             returns: VecDeque::new(),
             return_row: 0,
+            payload: Payload::default(),
+            payload_ready: false,
+            shapes: Shapes::default(),
             local_latency: Cycle::from(core.local.latency_cycles),
             line_bytes: core.l1.line_bytes,
             sector_bytes: core.l1.sector_bytes,
@@ -115,7 +128,7 @@ impl Lsu {
                 fragment: 0,
                 inputs: vec![0; MAX_SOURCE_ROWS * width],
                 outputs: vec![0; MAX_LOAD_ROWS * width],
-                pattern: Pattern::Scattered,
+                pattern: Pattern::default(),
                 lines: Vec::with_capacity(2 * width),
                 next_line: 0,
                 outstanding: 0,
@@ -135,7 +148,6 @@ impl Lsu {
         for (input, operand) in instruction.inputs.chunks_exact_mut(width).zip(operands.iter()) {
             input.copy_from_slice(operand);
         }
-        instruction.pattern = Pattern::of(memory, collector.mask, &instruction.inputs[..width]);
         self.queue.push_back(index);
     }
 
@@ -157,9 +169,19 @@ impl Lsu {
         Some(self.instructions[usize::from(index)].retired())
     }
 
+    /// Takes the values that an access of this owner brings, which are not to be seen before its response.
+    #[inline]
+    pub(super) fn take_values(&mut self, owner: u32, line: &[u8]) {
+        let owner = Owner(owner);
+        if !owner.has(Owner::POSTED) {
+            let instruction = &mut self.instructions[owner.instruction()];
+            instruction.take_line(owner.line(), self.line_bytes, line, self.width);
+        }
+    }
+
     /// When the unit next does something by itself after `now`.
     pub fn next_event(&self, now: Cycle) -> Cycle {
-        let local = self.local_results.front().map_or(NEVER, |&(at, _)| at);
+        let local = self.local_result_at;
         let head = match self.head {
             Head::Local(ends) => ends,
             // Refused, or out of pending entries: a response has to come first.
@@ -174,10 +196,22 @@ impl Lsu {
 
 impl Core {
     /// Takes what local memory and the L1 have finished, before write-back of the same cycle.
+    #[inline]
     pub(super) fn receive_accesses<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
-        while let Some(&(at, index)) = self.lsu.local_results.front()
-            && at <= now
-        {
+        if self.lsu.local_result_at <= now {
+            self.receive_local(now, ops, probe);
+        }
+        if let Some(response) = self.l1.take_response(now) {
+            self.receive_response(response, ops);
+        }
+    }
+
+    fn receive_local<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
+        while let Some(&(at, index)) = self.lsu.local_results.front() {
+            self.lsu.local_result_at = at;
+            if at > now {
+                return;
+            }
             self.lsu.local_results.pop_front();
             self.progress = true;
             let instruction = &self.lsu.instructions[usize::from(index)];
@@ -190,7 +224,10 @@ impl Core {
                 self.retire_access(now, retired, ops, probe);
             }
         }
-        let Some(response) = self.l1.response(now) else { return };
+        self.lsu.local_result_at = NEVER;
+    }
+
+    fn receive_response(&mut self, response: Response, ops: &MicroOps) {
         self.progress = true;
         let owner = Owner(response.owner);
         let acknowledges = match response.kind {
@@ -208,14 +245,12 @@ impl Core {
             }
         } else if !owner.has(Owner::POSTED) {
             let instruction = &mut self.lsu.instructions[owner.instruction()];
-            instruction.take_line(owner.line(), self.lsu.line_bytes, response.data, self.width);
             instruction.outstanding -= 1;
             if instruction.outstanding == 0 && instruction.next_line == instruction.lines.len() {
                 self.lsu.pending -= 1;
                 self.lsu.returns.push_back(owner.instruction() as u16);
             }
         }
-        self.l1.pop_response(now);
     }
 
     /// The load/store unit's own stage: the head of its queue.
@@ -270,12 +305,17 @@ impl Core {
     ) -> Result<(), Box<Fault>> {
         self.progress = true;
         let lsu = &mut self.lsu;
-        let instruction = &lsu.instructions[usize::from(index)];
+        let instruction = &mut lsu.instructions[usize::from(index)];
         let size = match instruction.memory.space {
             Space::Local => u64::from(self.shape.launch.local_memory_bytes),
             Space::Device => lsu.device_bytes,
         };
-        if let Err((lanes, kind)) = instruction.check(size, self.width) {
+        let shape = lsu.shapes.of(instruction, self.width);
+        instruction.pattern =
+            shape.as_ref().map_or_else(Pattern::default, |shape| shape.pattern(instruction));
+        if !shape.as_ref().is_some_and(|shape| shape.is_good(instruction, size))
+            && let Err((lanes, kind)) = instruction.check(size, self.width)
+        {
             let (slot, word) = (instruction.slot, instruction.word);
             return Err(self.fault(now, slot, word, lanes, ops, kind));
         }
@@ -309,15 +349,16 @@ impl Core {
             });
         }
         if memory.space == Space::Local {
-            let passes = match instruction.pattern.span(memory, self.width) {
-                Some(span) => self.local.passes_of_span(span),
-                None => {
-                    let mut lanes = [0; MAX_WAVE_WIDTH];
-                    let passes = |row| {
-                        self.local.passes(instruction.row_addresses(row, self.width, &mut lanes), memory)
-                    };
-                    (0..instruction.rows()).map(passes).sum()
-                }
+            let local = &mut self.local;
+            let (bank_bytes, width) = (local.bank_bytes(), self.width);
+            let mut count = || {
+                let mut lanes = [0; MAX_WAVE_WIDTH];
+                let passes = |row| local.passes(instruction.row_addresses(row, width, &mut lanes), memory);
+                (0..instruction.rows()).map(passes).sum()
+            };
+            let passes = match shape {
+                Some(shape) => shape.passes(instruction.base(), bank_bytes, count),
+                None => count(),
             };
             lsu.head = Head::Local(now + Cycle::from(passes) - 1);
             self.counters.local_accesses += 1;
@@ -332,21 +373,10 @@ impl Core {
             AccessKind::Store => self.counters.device_stores += 1,
             AccessKind::Atomic(_) => self.counters.device_atomics += 1,
         }
-        let (line_bytes, sector_bytes) = (lsu.line_bytes, lsu.sector_bytes);
-        let instruction = &mut lsu.instructions[usize::from(index)];
-        let MemoryInstruction { inputs, lines, mask, pattern, .. } = instruction;
-        match *pattern {
-            Pattern::Consecutive { first } => {
-                let bytes = u32::from(memory.bytes);
-                coalesce::lines_of_row(first, bytes, self.width, line_bytes, sector_bytes, lines);
-            }
-            Pattern::Uniform { .. } => {
-                coalesce::lines_of(memory, 1, &inputs[..1], line_bytes, sector_bytes, lines);
-                lines.iter_mut().for_each(|line| line.lanes = *mask);
-            }
-            Pattern::Scattered => {
-                coalesce::lines_of(memory, *mask, &inputs[..self.width], line_bytes, sector_bytes, lines)
-            }
+        let geometry = (lsu.line_bytes, lsu.sector_bytes);
+        match shape {
+            Some(shape) => shape.find_lines(instruction, self.width, geometry),
+            None => instruction.find_lines(self.width, geometry),
         }
         instruction.next_line = 0;
         instruction.outstanding = 0;
@@ -356,42 +386,46 @@ impl Core {
 
     /// Tries the next L1 access of the head.
     fn access_l1<P: Probe>(&mut self, now: Cycle, index: u16, ops: &MicroOps, probe: &mut P) {
-        let lsu = &mut self.lsu;
+        let (lsu, width) = (&mut self.lsu, self.width);
         let instruction = &mut lsu.instructions[usize::from(index)];
         let first = instruction.next_line == 0;
         if instruction.returns && first && lsu.pending == lsu.pending_entries {
             return;
         }
+        let line_bytes = lsu.line_bytes;
         let line = instruction.lines[instruction.next_line];
         let epoch = self.waves.releases.open();
         let owner = Owner::new(index, instruction.next_line, instruction, epoch);
-        let payload;
-        let operation = match instruction.memory.kind {
+        let (kind, payload) = (instruction.memory.kind, &mut lsu.payload);
+        if !lsu.payload_ready && matches!(kind, AccessKind::Store | AccessKind::Atomic(_)) {
+            instruction.payload(&line, line_bytes, width, payload);
+            lsu.payload_ready = true;
+        }
+        let operation = match kind {
             AccessKind::Load | AccessKind::Tile => Operation::Load { sectors: line.sectors },
-            AccessKind::Store => {
-                payload = instruction.payload(&line, lsu.line_bytes, self.width);
-                Operation::Store { byte_mask: payload.byte_mask, data: &payload.data }
-            }
-            AccessKind::Atomic(op) => {
-                payload = instruction.payload(&line, lsu.line_bytes, self.width);
-                Operation::Atomic {
-                    op,
-                    scope: instruction.scope,
-                    byte_mask: payload.byte_mask,
-                    data: &payload.data,
-                    swap: payload.swap,
-                }
-            }
+            AccessKind::Store => Operation::Store { byte_mask: payload.byte_mask, data: &payload.data },
+            AccessKind::Atomic(op) => Operation::Atomic {
+                op,
+                scope: instruction.scope,
+                byte_mask: payload.byte_mask,
+                data: &payload.data,
+                swap: payload.swap,
+            },
         };
         let hint = instruction.memory.hint;
         let access =
             Access { operation, hint, line: u64::from(line.address), owner: owner.0, epoch: epoch as u8 };
         let before = (P::ON && probe.wants_account()).then(|| *self.l1.counters());
-        let result = self.l1.access(now, &access);
+        let result = self.l1.access(now, &access, &mut |_, values| {
+            if instruction.returns {
+                instruction.take_line(owner.line(), line_bytes, values, width);
+            }
+        });
         if let Some(before) = before {
             probe.observer().line_access(instruction.word, &self.l1.counters().since(&before));
         }
         let Ok(on_the_way) = result else { return };
+        lsu.payload_ready = false;
         self.progress = true;
         self.counters.line_accesses += 1;
         if on_the_way && owner.has(Owner::POSTED | Owner::CORE_SCOPE) {

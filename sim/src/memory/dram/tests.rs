@@ -6,8 +6,8 @@ use crate::isa::table::CacheHint;
 use crate::memory::geometry::LineNumber;
 use crate::memory::l2::MshrId;
 use crate::memory::l2::Transfer;
-use crate::memory::tests::{Rig, addresses};
-use crate::memory::{Access, L1, MAX_LINE_BYTES, Operation};
+use crate::memory::tests::{Client, Rig, addresses};
+use crate::memory::{Access, MAX_LINE_BYTES, Operation};
 use crate::verify::dram::first_violation;
 use rand::{RngExt, SeedableRng};
 
@@ -185,8 +185,8 @@ fn commands(config: &Config, seed: u64) -> Vec<Issued> {
     let mut rng = rand_pcg::Pcg32::seed_from_u64(seed);
     let mut line = vec![0; config.cores as usize];
     while rig.now < 12_000 {
-        rig.step(&mut |now: Cycle, core: usize, l1: &mut L1| {
-            l1.pop_response(now);
+        rig.step(&mut |now: Cycle, core: usize, l1: &mut Client| {
+            l1.take(now);
             let pause = now / 700 % 3 == 2;
             if pause || rng.random_range(0..3) == 0 {
                 return true;
@@ -271,15 +271,15 @@ fn order_of_service(config: &Config, lines: &[u64]) -> (Vec<u64>, DramCounters) 
     let mut next = 0;
     let mut order = Vec::new();
     while order.len() < lines.len() {
-        rig.step(&mut |now: Cycle, core: usize, l1: &mut L1| {
-            if let Some(response) = l1.response(now) {
-                order.push(response.line);
-                l1.pop_response(now);
+        rig.step(&mut |now: Cycle, core: usize, l1: &mut Client| {
+            if let Some(response) = l1.take(now) {
+                order.push(lines[response.owner as usize]);
             }
             if core == 0 && next < lines.len() {
                 let operation = Operation::Load { sectors: 1 };
+                let owner = next as u32;
                 let access =
-                    Access { operation, hint: CacheHint::Cached, line: lines[next], owner: 0, epoch: 0 };
+                    Access { operation, hint: CacheHint::Cached, line: lines[next], owner, epoch: 0 };
                 next += usize::from(l1.access(now, &access).is_ok());
             }
             true
@@ -341,7 +341,7 @@ fn an_idle_channel_refreshes_on_time() {
     rig.system.record_commands();
     rig.load(0, 0, 1);
     for _ in 0..1000 {
-        rig.step(&mut |_: Cycle, _: usize, _: &mut L1| true);
+        rig.step(&mut |_: Cycle, _: usize, _: &mut Client| true);
     }
     let clocks = rig.now * 7 / 6;
     assert_eq!(rig.system.next_event(rig.now), crate::clock::NEVER, "refreshes are no event");

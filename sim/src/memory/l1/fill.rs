@@ -1,54 +1,78 @@
 //! What replies do to the L1.
 
-use super::mshr::MshrId;
+use super::mshr::{Mshr, MshrId};
 use super::write_back::WRITE_BACK;
-use super::{L1, ResponseKind};
+use super::{L1, Reject, ResponseKind};
 use crate::clock::Cycle;
 use crate::isa::table::CacheHint;
 use crate::memory::geometry::copy_bytes;
-use crate::memory::message::{MAX_LINE_BYTES, Reply, ReplyKind, Request, apply_atomic};
+use crate::memory::message::{LineData, MAX_LINE_BYTES, Reply, ReplyKind, Request, apply_atomic};
 
 impl L1 {
-    /// Takes a reply that has arrived; the responses it brings are there from the next cycle on. False if
-    /// there is no room for them yet: the reply has to be offered again.
-    pub fn accept(&mut self, now: Cycle, reply: &Reply) -> bool {
-        match reply.kind {
-            ReplyKind::Data => {
-                let id = MshrId::of_tag(reply.tag);
-                if self.fills.room() < self.mshrs.waiting(id) {
-                    return false;
-                }
-                self.mshrs.fill(id, &reply.data, reply.sectors, self.geometry);
-                let mshr = &mut self.mshrs[id];
-                mshr.outstanding &= !reply.sectors;
-                mshr.held |= reply.sectors;
-                if mshr.current {
-                    self.install(now, id, reply.sectors);
-                }
-                self.deliver(now, id);
+    /// Takes a reply that has arrived; the responses it brings are there from the next cycle on, and `take` gets what they
+    /// say now, as in [`access`](L1::access). False if there is no room for them yet: the reply has to be offered again.
+    #[inline]
+    pub fn accept(&mut self, now: Cycle, reply: &Reply, take: &mut impl FnMut(u32, &[u8])) -> bool {
+        let kind = match reply.kind {
+            ReplyKind::Data => return self.accept_data(now, reply, take),
+            ReplyKind::Released => {
+                debug_assert!(false, "the core takes it");
+                return true;
             }
-            ReplyKind::Released => debug_assert!(false, "the core takes it"),
-            ReplyKind::WriteAck | ReplyKind::AtomicOld => {
-                let Some(slot) = self.fills.push() else { return false };
-                let kind = match reply.kind {
-                    ReplyKind::WriteAck if reply.tag & WRITE_BACK != 0 => ResponseKind::WrittenBack,
-                    ReplyKind::WriteAck => ResponseKind::Stored,
-                    _ => {
-                        slot.data = reply.data;
-                        ResponseKind::AtomicOld
-                    }
-                };
-                slot.head(now + 1, kind, reply.tag & !WRITE_BACK, reply.line, reply.sectors);
-            }
+            ReplyKind::WriteAck if reply.tag & WRITE_BACK != 0 => ResponseKind::WrittenBack,
+            ReplyKind::WriteAck => ResponseKind::Stored,
+            ReplyKind::AtomicOld => ResponseKind::AtomicOld,
+        };
+        if self.responses.room_for_fills() == 0 {
+            return false;
         }
-        self.blocked = None;
+        if kind == ResponseKind::AtomicOld {
+            take(reply.tag, &reply.data);
+        }
+        self.responses.push_fill(now + 1, reply.tag & !WRITE_BACK, kind);
+        true
+    }
+
+    fn accept_data(&mut self, now: Cycle, reply: &Reply, take: &mut impl FnMut(u32, &[u8])) -> bool {
+        let id = MshrId::of_tag(reply.tag);
+        if self.responses.room_for_fills() < self.mshrs.waiting(id) {
+            return false;
+        }
+        if self.mshrs.comes_whole(id, reply.sectors) {
+            // Nearly always: the values need not be held here.
+            if self.mshrs[id].current {
+                self.install(now, id, reply.sectors, &reply.data);
+            }
+            for waiter in self.mshrs.waiters(id) {
+                self.responses.push_fill(now + 1, waiter.owner, ResponseKind::Loaded);
+                take(waiter.owner, &reply.data);
+            }
+            self.mshrs.release_answered(id);
+        } else {
+            self.mshrs.fill(id, &reply.data, reply.sectors, self.geometry);
+            let mshr = &mut self.mshrs[id];
+            mshr.outstanding &= !reply.sectors;
+            mshr.held |= reply.sectors;
+            if mshr.current {
+                let data = *self.mshrs.data(id);
+                self.install(now, id, reply.sectors, &data);
+            }
+            self.deliver(now, id, take);
+        }
+        // A line that is there, or one that has left: only for want of an MSHR the access at the door has to go on waiting.
+        if self.blocked != Some(Reject::Mshr) || self.mshrs.has_free() {
+            self.blocked = None;
+        }
         true
     }
 
     /// Puts sectors that have come into the cache.
-    fn install(&mut self, now: Cycle, id: MshrId, sectors: u8) {
-        let line = self.mshrs[id].line;
-        let frame = match self.tags.find(line.0, line) {
+    fn install(&mut self, now: Cycle, id: MshrId, sectors: u8, data: &LineData) {
+        let Mshr { line, present, .. } = self.mshrs[id];
+        // With nothing but replies to put lines in, what was not there then is not there now.
+        let known_absent = !present && !self.dirty.writes_back();
+        self.mshrs[id].present = true;
+        let frame = match if known_absent { None } else { self.tags.find(line.0, line) } {
             Some(frame) => frame,
             None => {
                 // A reply never waits for room: if nothing can leave, the line is not put in.
@@ -62,13 +86,13 @@ impl L1 {
             }
         };
         let start = frame.index() * self.geometry.line_bytes();
-        self.geometry.copy_sectors(&mut self.data[start..], self.mshrs.data(id), sectors);
+        self.geometry.copy_sectors(&mut self.data[start..], data, sectors);
         self.valid[frame.index()] |= sectors;
     }
 
     /// Answers the accesses of a miss that have all their sectors. Once an atomic is among them they act
     /// strictly in order; loads alone may pass each other.
-    fn deliver(&mut self, now: Cycle, id: MshrId) {
+    fn deliver(&mut self, now: Cycle, id: MshrId, take: &mut impl FnMut(u32, &[u8])) {
         let in_order = self.mshrs[id].atomics > 0;
         let line = self.mshrs[id].line;
         let address = self.geometry.address(line);
@@ -82,18 +106,18 @@ impl L1 {
                 continue;
             }
             let atomic = self.mshrs.remove(id, place);
-            let Some(slot) = self.fills.push() else { break };
             match atomic {
                 None => {
-                    slot.head(now + 1, ResponseKind::Loaded, waiter.owner, address, waiter.sectors);
-                    self.geometry.copy_sectors(&mut slot.data, self.mshrs.data(id), waiter.sectors);
+                    self.responses.push_fill(now + 1, waiter.owner, ResponseKind::Loaded);
+                    take(waiter.owner, self.mshrs.data(id));
                 }
                 Some(atomic) => {
-                    slot.head(now + 1, ResponseKind::AtomicOld, waiter.owner, address, waiter.sectors);
-                    slot.data = [0; MAX_LINE_BYTES];
+                    self.responses.push_fill(now + 1, waiter.owner, ResponseKind::AtomicOld);
+                    let mut old = [0; MAX_LINE_BYTES];
                     let (mask, swap) = (atomic.byte_mask, atomic.swap);
                     let data = self.mshrs.data_mut(id);
-                    let mask = apply_atomic(atomic.op, mask, &atomic.data, swap, data, &mut slot.data);
+                    let mask = apply_atomic(atomic.op, mask, &atomic.data, swap, data, &mut old);
+                    take(waiter.owner, &old);
                     let mut result = [0; MAX_LINE_BYTES];
                     copy_bytes(&mut result, data, mask);
                     if self.mshrs[id].current

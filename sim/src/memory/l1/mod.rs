@@ -10,6 +10,7 @@
 mod access;
 mod fill;
 mod mshr;
+mod outgoing;
 mod responses;
 mod state;
 mod write_back;
@@ -29,8 +30,8 @@ use crate::isa::special::Scope;
 use crate::isa::table::{AtomicOp, CacheHint};
 pub use access::{Access, L1Counters, Operation, Reject};
 use mshr::{MshrId, Mshrs, PendingAtomic, Waiter};
+use responses::Responses;
 pub use responses::{Response, ResponseKind};
-use responses::{ResponseQueue, Slot};
 pub(super) use state::FIELDS;
 use std::collections::VecDeque;
 use write_back::Dirty;
@@ -48,11 +49,9 @@ pub struct L1 {
     /// Requests with the first cycle in which they may leave.
     outgoing: VecDeque<(Cycle, Request)>,
     outgoing_capacity: usize,
-    /// Responses to hits, in order of access.
-    hits: ResponseQueue,
-    /// Responses that replies brought, in order of arrival.
-    fills: ResponseQueue,
-    popped_at: Option<Cycle>,
+    /// The first cycle in which the oldest of them may leave, as far as is known; [`NEVER`] if there is none.
+    leaves_from: Cycle,
+    responses: Responses,
     rejected_since: Option<Cycle>,
     /// Why the last access was rejected, while nothing has changed that.
     blocked: Option<Reject>,
@@ -80,11 +79,10 @@ impl L1 {
             mshrs: Mshrs::new(l1.mshrs as usize, l1.mshr_merges as usize),
             outgoing: VecDeque::with_capacity(outgoing_capacity),
             outgoing_capacity,
-            // A hit a cycle, and a few for cycles in which replies have precedence.
-            hits: ResponseQueue::new(l1.hit_latency_cycles as usize + 4),
-            // What one reply can bring, while that of the one before it is being taken.
-            fills: ResponseQueue::new(2 * l1.mshr_merges as usize),
-            popped_at: None,
+            leaves_from: NEVER,
+            // A hit a cycle, and a few for cycles in which replies have precedence; and what one reply can bring, while that
+            // of the one before it is being taken.
+            responses: Responses::new(l1.hit_latency_cycles as usize + 4, 2 * l1.mshr_merges as usize),
             rejected_since: None,
             blocked: None,
             counters: L1Counters::default(),
@@ -106,26 +104,35 @@ impl L1 {
     /// and writes through gets two: the old words, and `Stored` when its result has reached the L2. A store that stays
     /// in the L1 gets none.
     ///
+    /// The values of a hit go to `take`, with the owner, as those of a miss do when they [come](Self::accept): the sectors of a
+    /// load or the old words of an atomic, in their places in the line; other bytes mean nothing. The owner may use them when
+    /// the response says so.
+    ///
     /// True if its core's open epoch has something more to wait for because of it: `Stored`, the old words of an atomic
     /// that the L2 performs, or `WrittenBack` for a line that was clean.
     ///
     /// # Errors
     /// The reason why it has to be tried again.
-    pub fn access(&mut self, now: Cycle, access: &Access) -> Result<bool, Reject> {
+    pub fn access(
+        &mut self,
+        now: Cycle,
+        access: &Access,
+        take: &mut impl FnMut(u32, &[u8]),
+    ) -> Result<bool, Reject> {
         debug_assert!(access.owner < write_back::WRITE_BACK, "the upper bits of a tag are not the owner's");
         let line = self.geometry.number(access.line);
         let result = match access.operation {
             Operation::Load { sectors } if access.hint == CacheHint::Uncached => {
                 self.uncached_load(now, access, line, sectors).map(|()| false)
             }
-            Operation::Load { sectors } => self.load(now, access, line, sectors).map(|()| false),
+            Operation::Load { sectors } => self.load(now, access, line, sectors, take).map(|()| false),
             Operation::Store { byte_mask, data } => self.store(now, access, line, byte_mask, data),
             Operation::Atomic { op, scope: Scope::Device | Scope::System, byte_mask, data, swap } => {
                 self.remote_atomic(now, access, line, op, byte_mask, data, swap).map(|()| true)
             }
             Operation::Atomic { op, byte_mask, data, swap, .. } => {
                 let atomic = PendingAtomic { op, byte_mask, data: *data, swap };
-                self.local_atomic(now, access, line, &atomic)
+                self.local_atomic(now, access, line, &atomic, take)
             }
         };
         self.blocked = result.err();
@@ -145,9 +152,9 @@ impl L1 {
         result
     }
 
-    /// True if the last access was rejected, and would be again. It ends with a reply or an invalidation, or
-    /// with a request sent or a response taken if it was room for those that was missing; so a core that has
-    /// nothing else to do may sleep until the next of these.
+    /// True if the last access was rejected, and would be again. It ends with an invalidation or with a reply that brings
+    /// sectors, and if an MSHR was missing, frees one; or with a request sent or a response to a hit taken if it was room
+    /// for those that was missing. So a core that has nothing else to do may sleep until the next of these.
     #[inline]
     pub fn is_blocked(&self) -> bool {
         self.blocked.is_some()
@@ -171,23 +178,35 @@ impl L1 {
         } += 1;
     }
 
-    fn load(&mut self, now: Cycle, access: &Access, line: LineNumber, sectors: u8) -> Result<(), Reject> {
+    fn load(
+        &mut self,
+        now: Cycle,
+        access: &Access,
+        line: LineNumber,
+        sectors: u8,
+        take: &mut impl FnMut(u32, &[u8]),
+    ) -> Result<(), Reject> {
         let frame = self.tags.find(line.0, line);
         let present = frame.map_or(0, |frame| self.valid[frame.index()]);
         let missing = sectors & !present;
         let current = self.mshrs.find(line);
         let behind_atomic = current.is_some_and(|id| self.mshrs[id].atomics > 0);
         if missing == 0 && !behind_atomic {
-            let Some(slot) = self.hits.push() else { return Err(Reject::Responses) };
-            slot.fill(now + self.hit_latency, ResponseKind::Loaded, access, sectors);
+            if self.responses.room_for_hits() == 0 {
+                return Err(Reject::Responses);
+            }
+            self.responses.push_hit(now + self.hit_latency, access.owner, ResponseKind::Loaded);
             if let Some(frame) = frame {
                 let start = frame.index() * self.geometry.line_bytes();
-                self.geometry.copy_sectors(&mut slot.data, &self.data[start..], sectors);
+                take(access.owner, &self.data[start..start + self.geometry.line_bytes()]);
                 if access.hint != CacheHint::Streaming {
                     self.tags.touch(frame);
                 }
             }
             self.counters.hits += 1;
+        } else if current.is_none() && !self.mshrs.has_free() {
+            // What most accesses are rejected for: said at once.
+            return Err(Reject::Mshr);
         } else {
             let waiter = Waiter { owner: access.owner, sectors, hint: access.hint, atomic: None };
             self.wait_for_line(now, access.line, line, (frame, current), waiter, None)?;
@@ -230,7 +249,14 @@ impl L1 {
             (None, _) if valid == 0 => self.counters.misses += 1,
             _ => self.counters.sector_misses += 1,
         }
-        let Some(id) = current.or_else(|| self.mshrs.allocate(line, true)) else { return Err(Reject::Mshr) };
+        let id = match current {
+            Some(id) => id,
+            None => {
+                let Some(id) = self.mshrs.allocate(line, true) else { return Err(Reject::Mshr) };
+                self.mshrs[id].present = frame.is_some();
+                id
+            }
+        };
         // What is there now stays available to the waiter even if the line leaves meanwhile.
         if let Some(frame) = frame {
             let start = frame.index() * self.geometry.line_bytes();
@@ -260,12 +286,12 @@ impl L1 {
         line: LineNumber,
         sectors: u8,
     ) -> Result<(), Reject> {
-        self.check_order(line)?;
+        let current = self.check_order(line)?;
         if !self.mshrs.has_free() {
             return Err(Reject::Mshr);
         }
         self.clean_for(now, line, 1)?;
-        self.supersede(line, sectors);
+        self.supersede(current, sectors);
         self.drop_sectors(line, sectors);
         let Some(id) = self.mshrs.allocate(line, false) else { return Err(Reject::Mshr) };
         self.mshrs[id].outstanding = sectors;
@@ -284,16 +310,16 @@ impl L1 {
         byte_mask: u128,
         data: &LineData,
     ) -> Result<bool, Reject> {
-        self.check_order(line)?;
+        let current = self.check_order(line)?;
         if self.dirty.writes_back() && access.hint != CacheHint::Uncached {
             let was_clean = self.store_back(now, access, line, byte_mask, data).ok_or(Reject::Outgoing)?;
-            self.supersede(line, self.geometry.sectors_of(byte_mask));
+            self.supersede(current, self.geometry.sectors_of(byte_mask));
             self.counters.stores += 1;
             return Ok(was_clean);
         }
         self.clean_for(now, line, 1)?;
         let write = Request::write(access.owner, access.line, byte_mask, data, access.hint, self.geometry);
-        self.supersede(line, write.sectors);
+        self.supersede(current, write.sectors);
         if access.hint == CacheHint::Uncached {
             self.drop_sectors(line, write.sectors);
         } else if let Some(frame) = self.tags.find(line.0, line) {
@@ -319,10 +345,10 @@ impl L1 {
         data: &LineData,
         swap: u32,
     ) -> Result<(), Reject> {
-        self.check_order(line)?;
+        let current = self.check_order(line)?;
         self.clean_for(now, line, 1)?;
         let request = Request::atomic(access.owner, access.line, op, byte_mask, data, swap, self.geometry);
-        self.supersede(line, request.sectors);
+        self.supersede(current, request.sectors);
         self.drop_sectors(line, request.sectors);
         self.send(now, request);
         self.counters.remote_atomics += 1;
@@ -335,6 +361,7 @@ impl L1 {
         access: &Access,
         line: LineNumber,
         atomic: &PendingAtomic,
+        take: &mut impl FnMut(u32, &[u8]),
     ) -> Result<bool, Reject> {
         let sectors = self.geometry.sectors_of(atomic.byte_mask);
         let frame = self.tags.find(line.0, line);
@@ -345,22 +372,25 @@ impl L1 {
                 if !self.dirty.writes_back() && self.outgoing_room() == 0 {
                     return Err(Reject::Outgoing);
                 }
-                let Some(slot) = self.hits.push() else { return Err(Reject::Responses) };
-                slot.fill(now + self.hit_latency, ResponseKind::AtomicOld, access, sectors);
+                if self.responses.room_for_hits() == 0 {
+                    return Err(Reject::Responses);
+                }
+                self.responses.push_hit(now + self.hit_latency, access.owner, ResponseKind::AtomicOld);
                 let start = frame.index() * self.geometry.line_bytes();
                 let line_data = &mut self.data[start..start + self.geometry.line_bytes()];
-                slot.data = [0; MAX_LINE_BYTES];
+                let mut old = [0; MAX_LINE_BYTES];
                 let (mask, swap) = (atomic.byte_mask, atomic.swap);
-                let mask = apply_atomic(atomic.op, mask, &atomic.data, swap, line_data, &mut slot.data);
+                let mask = apply_atomic(atomic.op, mask, &atomic.data, swap, line_data, &mut old);
+                take(access.owner, &old);
                 self.tags.touch(frame);
                 self.counters.hits += 1;
                 if self.dirty.writes_back() {
-                    self.supersede(line, sectors);
+                    self.supersede(current, sectors);
                     self.soil(frame, mask, access.epoch)
                 } else {
                     let mut result = [0; MAX_LINE_BYTES];
                     copy_bytes(&mut result, line_data, mask);
-                    self.supersede(line, sectors);
+                    self.supersede(current, sectors);
                     let hint = CacheHint::Cached;
                     let write = Request::write(access.owner, access.line, mask, &result, hint, self.geometry);
                     self.send(now, write);
@@ -378,18 +408,20 @@ impl L1 {
         Ok(waits)
     }
 
-    /// An access that changes a line cannot pass an atomic that waits for it.
-    fn check_order(&self, line: LineNumber) -> Result<(), Reject> {
+    /// An access that changes a line cannot pass an atomic that waits for it. The line's miss, if there is one.
+    #[inline]
+    fn check_order(&self, line: LineNumber) -> Result<Option<MshrId>, Reject> {
         match self.mshrs.find(line) {
             Some(id) if self.mshrs[id].atomics > 0 => Err(Reject::Order),
-            _ => Ok(()),
+            current => Ok(current),
         }
     }
 
     /// The line's current miss, if it carries any of these sectors, no longer brings what later loads must
     /// see.
-    fn supersede(&mut self, line: LineNumber, sectors: u8) {
-        if let Some(id) = self.mshrs.find(line)
+    #[inline]
+    fn supersede(&mut self, current: Option<MshrId>, sectors: u8) {
+        if let Some(id) = current
             && (self.mshrs[id].outstanding | self.mshrs[id].held) & sectors != 0
         {
             self.mshrs.retire(id);
@@ -409,63 +441,15 @@ impl L1 {
         copy_bytes(&mut self.data[start..start + self.geometry.line_bytes()], data, byte_mask);
     }
 
-    fn outgoing_room(&self) -> usize {
-        self.outgoing_capacity - self.outgoing.len() - self.mshrs.pending_atomics()
-    }
-
-    fn send(&mut self, now: Cycle, request: Request) {
-        if request.values.is_none() {
-            self.counters.requested_sectors += u64::from(request.sectors.count_ones());
-        }
-        self.outgoing.push_back((now + 1, request));
-    }
-
-    /// Sends the oldest request if the port can take it, and writes back a line of the epochs that are being closed
-    /// (bits 0 and 1 of `closing`): at most one each a cycle. True if it did anything.
+    /// Takes the response of this cycle, if there is one: the one that has been ready for longest, a reply's before
+    /// a hit's. There is none other until the next.
     #[inline]
-    pub fn tick(&mut self, now: Cycle, port: &mut MemoryPort, closing: u8) -> bool {
-        let wrote_back = closing != 0 && self.tick_write_back(now, closing);
-        if let Some((from, _)) = self.outgoing.front()
-            && *from <= now
-            && port.ready(now)
-            && let Some((_, request)) = self.outgoing.pop_front()
-        {
-            self.unblock(Reject::Outgoing);
-            port.push(now, request);
-            return true;
+    pub fn take_response(&mut self, now: Cycle) -> Option<Response> {
+        let (response, of_hit) = self.responses.take(now)?;
+        if of_hit {
+            self.unblock(Reject::Responses);
         }
-        wrote_back
-    }
-
-    /// The response of this cycle, if there is one: the one that has been ready for longest, a reply's before
-    /// a hit's.
-    #[inline]
-    pub fn response(&self, now: Cycle) -> Option<Response<'_>> {
-        self.due(now).map(Slot::response)
-    }
-
-    fn due(&self, now: Cycle) -> Option<&Slot> {
-        if self.popped_at == Some(now) {
-            return None;
-        }
-        let ready = |slot: &&Slot| slot.ready_at() <= now;
-        match (self.fills.front().filter(ready), self.hits.front().filter(ready)) {
-            (Some(fill), Some(hit)) => Some(if hit.ready_at() < fill.ready_at() { hit } else { fill }),
-            (fill, hit) => fill.or(hit),
-        }
-    }
-
-    /// Takes the response of this cycle; there is none other until the next.
-    pub fn pop_response(&mut self, now: Cycle) {
-        let Some(ready_at) = self.due(now).map(Slot::ready_at) else { return };
-        let from_fills = self.fills.front().is_some_and(|slot| slot.ready_at() == ready_at);
-        if from_fills {
-            self.fills.pop()
-        } else {
-            self.hits.pop()
-        }
-        self.popped_at = Some(now);
-        self.unblock(Reject::Responses);
+        Some(response)
     }
 
     /// Drops everything that the L2 has too: what an acquire at device scope does. Misses that are outstanding
@@ -483,22 +467,16 @@ impl L1 {
         if closing != 0 && self.outgoing_room() > 0 && self.to_write_back(closing).is_some() {
             return now;
         }
-        let mut next = NEVER;
-        for slot in [self.fills.front(), self.hits.front()].into_iter().flatten() {
-            let after_pop = if self.popped_at == Some(now) { now + 1 } else { now };
-            next = next.min(slot.ready_at().max(after_pop));
+        let response = self.responses.next().max(now);
+        if self.leaves_from == NEVER {
+            return response;
         }
-        if let Some((from, _)) = self.outgoing.front()
-            && let Some(ready) = port.next_ready(now.max(*from))
-        {
-            next = next.min(ready);
-        }
-        next
+        response.min(port.next_ready(now.max(self.leaves_from)).unwrap_or(NEVER))
     }
 
     /// True if nothing waits, is outstanding or is about to leave. Writes that the L2 has not acknowledged
     /// do not count; their owners know of them.
     pub fn is_idle(&self) -> bool {
-        self.outgoing.is_empty() && self.hits.is_empty() && self.fills.is_empty() && self.mshrs.is_idle()
+        self.outgoing.is_empty() && self.responses.is_empty() && self.mshrs.is_idle()
     }
 }

@@ -3,7 +3,6 @@
 use crate::isa::table::{AtomicOp, CacheHint};
 use crate::memory::geometry::{LineGeometry, LineNumber, copy_bytes};
 use crate::memory::message::{LineData, MAX_LINE_BYTES};
-use crate::memory::tags::position;
 use std::ops::{Index, IndexMut};
 
 /// One outstanding line.
@@ -32,9 +31,29 @@ pub(super) struct Mshr {
     pub(super) held: u8,
     /// Accesses may still join, and what comes is installed.
     pub(super) current: bool,
+    /// It is found by its line: accesses may join, or they have to keep behind an atomic.
+    found: bool,
+    /// The line was in the cache when it was missed, or some of it has come since.
+    pub(super) present: bool,
     /// Atomics among the waiters.
     pub(super) atomics: u16,
     waiting: u16,
+    /// The next with the same hash of its line.
+    next: u16,
+}
+
+impl Mshr {
+    const NEW: Mshr = Mshr {
+        line: LineNumber(0),
+        outstanding: 0,
+        held: 0,
+        current: false,
+        found: false,
+        present: true,
+        atomics: 0,
+        waiting: 0,
+        next: NONE,
+    };
 }
 
 /// An access that waits.
@@ -56,16 +75,18 @@ pub(super) struct PendingAtomic {
     pub(super) swap: u32,
 }
 
-/// No line has this number.
-const NO_LINE: u32 = u32::MAX;
+/// No MSHR has this number.
+const NONE: u16 = u16::MAX;
 
 /// All MSHRs of an L1.
 #[derive(Debug, Clone)]
 pub(super) struct Mshrs {
     mshrs: Vec<Mshr>,
-    /// Of each MSHR: its line if accesses may join, or if they have to keep behind an atomic.
-    searched: Vec<u32>,
-    searched_count: usize,
+    /// Of each hash of a line: the first of the MSHRs that are found by it. Nearly every access asks for its line here.
+    heads: Vec<u16>,
+    /// 32 less the bits of a hash.
+    hash_shift: u32,
+    /// Bytes held, of misses that come in several parts or were joined to what the cache had.
     data: Vec<LineData>,
     /// Of each MSHR: bytes that are newer here than what was asked for.
     kept: Vec<u128>,
@@ -79,13 +100,12 @@ pub(super) struct Mshrs {
 impl Mshrs {
     /// `count` MSHRs that serve `merges` accesses each.
     pub(super) fn new(count: usize, merges: usize) -> Mshrs {
-        let mshr =
-            Mshr { line: LineNumber(0), outstanding: 0, held: 0, current: false, atomics: 0, waiting: 0 };
+        let heads = (4 * count).next_power_of_two();
         let waiter = Waiter { owner: 0, sectors: 0, hint: CacheHint::Cached, atomic: None };
         Mshrs {
-            mshrs: vec![mshr; count],
-            searched: vec![NO_LINE; count],
-            searched_count: 0,
+            mshrs: vec![Mshr::NEW; count],
+            heads: vec![NONE; heads],
+            hash_shift: 32 - heads.trailing_zeros(),
             data: vec![[0; MAX_LINE_BYTES]; count],
             kept: vec![0; count],
             merges,
@@ -96,13 +116,25 @@ impl Mshrs {
         }
     }
 
+    /// Where the MSHRs that are found by a line begin.
+    #[inline]
+    fn hash(&self, line: LineNumber) -> usize {
+        // Fibonacci hashing: lines at strides of powers of two spread.
+        (line.0.wrapping_mul(0x9E37_79B9) >> self.hash_shift) as usize
+    }
+
     /// The MSHR of a line that accesses join or keep behind.
     #[inline]
     pub(super) fn find(&self, line: LineNumber) -> Option<MshrId> {
-        if self.searched_count == 0 {
-            return None;
+        let mut i = self.heads[self.hash(line)];
+        while i != NONE {
+            let mshr = &self.mshrs[usize::from(i)];
+            if mshr.line == line {
+                return Some(MshrId(i));
+            }
+            i = mshr.next;
         }
-        position(&self.searched, line.0).map(|i| MshrId(i as u16))
+        None
     }
 
     pub(super) fn has_free(&self) -> bool {
@@ -120,12 +152,13 @@ impl Mshrs {
     /// A free MSHR for a line. With `current` false no access will join it.
     pub(super) fn allocate(&mut self, line: LineNumber, current: bool) -> Option<MshrId> {
         let i = self.free.pop()?;
-        self.mshrs[usize::from(i)] = Mshr { line, outstanding: 0, held: 0, current, atomics: 0, waiting: 0 };
-        self.kept[usize::from(i)] = 0;
+        let mut mshr = Mshr { line, current, found: current, ..Mshr::NEW };
         if current {
-            self.searched[usize::from(i)] = line.0;
-            self.searched_count += 1;
+            let hash = self.hash(line);
+            mshr.next = std::mem::replace(&mut self.heads[hash], i);
         }
+        self.mshrs[usize::from(i)] = mshr;
+        self.kept[usize::from(i)] = 0;
         Some(MshrId(i))
     }
 
@@ -139,19 +172,28 @@ impl Mshrs {
     /// The same for every miss.
     pub(super) fn retire_all(&mut self) {
         for i in 0..self.mshrs.len() {
-            if self.searched[i] != NO_LINE {
+            if self.mshrs[i].found {
                 self.retire(MshrId(i as u16));
             }
         }
     }
 
     fn hide_if_unordered(&mut self, id: MshrId) {
-        let searched = &mut self.searched[usize::from(id.0)];
-        let mshr = &self.mshrs[usize::from(id.0)];
-        if !mshr.current && mshr.atomics == 0 && *searched != NO_LINE {
-            *searched = NO_LINE;
-            self.searched_count -= 1;
+        let Mshr { line, current, found, atomics, next, .. } = self[id];
+        if !found || current || atomics > 0 {
+            return;
         }
+        self[id].found = false;
+        let hash = self.hash(line);
+        if self.heads[hash] == id.0 {
+            self.heads[hash] = next;
+            return;
+        }
+        let mut before = self.heads[hash];
+        while self.mshrs[usize::from(before)].next != id.0 {
+            before = self.mshrs[usize::from(before)].next;
+        }
+        self.mshrs[usize::from(before)].next = next;
     }
 
     /// Frees an MSHR that nothing waits for.
@@ -218,10 +260,32 @@ impl Mshrs {
         Some(self.atomics[usize::from(atomic)])
     }
 
+    /// The accesses that wait for a line, in order.
+    #[inline]
+    pub(super) fn waiters(&self, id: MshrId) -> &[Waiter] {
+        let first = usize::from(id.0) * self.merges;
+        &self.waiters[first..first + self.waiting(id)]
+    }
+
     /// True if every access that waits has the streaming hint.
     pub(super) fn all_streaming(&self, id: MshrId) -> bool {
-        let first = usize::from(id.0) * self.merges;
-        self.waiters[first..first + self.waiting(id)].iter().all(|w| w.hint == CacheHint::Streaming)
+        self.waiters(id).iter().all(|w| w.hint == CacheHint::Streaming)
+    }
+
+    /// True if a reply with these sectors brings all that the line's accesses wait for, and nothing of it is newer here.
+    #[inline]
+    pub(super) fn comes_whole(&self, id: MshrId, sectors: u8) -> bool {
+        let mshr = self[id];
+        mshr.outstanding == sectors
+            && mshr.held == 0
+            && mshr.atomics == 0
+            && self.kept[usize::from(id.0)] == 0
+    }
+
+    /// The same accesses have been answered, and the MSHR is free.
+    pub(super) fn release_answered(&mut self, id: MshrId) {
+        self[id].waiting = 0;
+        self.release(id);
     }
 
     /// Keeps bytes of the line that are newer than what was asked for.

@@ -1,141 +1,146 @@
 //! Answers on their way to the load/store unit.
 
-use super::Access;
-use crate::clock::Cycle;
-use crate::memory::message::{LineData, MAX_LINE_BYTES};
+use crate::clock::{Cycle, NEVER};
 
 /// What a response says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResponseKind {
-    /// A load's sectors.
+    /// A load's sectors are there.
     Loaded,
     /// A store, or the result of an atomic that the L1 performed, has reached the L2.
     Stored,
-    /// An atomic's old words.
+    /// An atomic's old words are there.
     AtomicOld,
     /// A line that was dirty has reached the L2; in place of the owner, the epoch in which it became so.
     WrittenBack,
 }
 
-/// The answer to an access.
-#[derive(Debug, Clone, Copy)]
-pub struct Response<'a> {
+/// The answer to an access. Its values went to the owner when they were served: see [`L1::access`](super::L1::access).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Response {
     /// Owner of the access.
     pub owner: u32,
     /// What it says.
     pub kind: ResponseKind,
-    /// Byte address of the line.
-    pub line: u64,
-    /// Sectors of the access.
-    pub sectors: u8,
-    /// The sectors or old words in their places; other bytes mean nothing.
-    pub data: &'a LineData,
 }
 
-/// A place in a queue of responses.
+/// A bounded queue of responses with the cycles from which on they may be taken.
 #[derive(Debug, Clone)]
-pub(super) struct Slot {
-    ready_at: Cycle,
-    owner: u32,
-    kind: ResponseKind,
-    sectors: u8,
-    line: u64,
-    pub(super) data: LineData,
-}
-
-impl Slot {
-    /// Sets everything but the data.
-    #[inline]
-    pub(super) fn head(&mut self, ready_at: Cycle, kind: ResponseKind, owner: u32, line: u64, sectors: u8) {
-        self.ready_at = ready_at;
-        self.kind = kind;
-        self.owner = owner;
-        self.line = line;
-        self.sectors = sectors;
-    }
-
-    /// The same for an access.
-    #[inline]
-    pub(super) fn fill(&mut self, ready_at: Cycle, kind: ResponseKind, access: &Access, sectors: u8) {
-        self.head(ready_at, kind, access.owner, access.line, sectors);
-    }
-
-    /// The first cycle in which it may be taken.
-    #[inline]
-    pub(super) fn ready_at(&self) -> Cycle {
-        self.ready_at
-    }
-
-    #[inline]
-    pub(super) fn response(&self) -> Response<'_> {
-        Response {
-            owner: self.owner,
-            kind: self.kind,
-            line: self.line,
-            sectors: self.sectors,
-            data: &self.data,
-        }
-    }
-}
-
-/// A bounded queue whose entries are written in place.
-#[derive(Debug, Clone)]
-pub(super) struct ResponseQueue {
-    slots: Vec<Slot>,
+struct Queue {
+    slots: Vec<(Cycle, Response)>,
     first: usize,
     length: usize,
+    /// The cycle from which on the oldest may be taken; [`NEVER`] if there is none.
+    ready_at: Cycle,
 }
 
-impl ResponseQueue {
-    pub(super) fn new(capacity: usize) -> ResponseQueue {
-        let empty = Slot {
-            ready_at: 0,
-            owner: 0,
-            kind: ResponseKind::Stored,
-            sectors: 0,
-            line: 0,
-            data: [0; MAX_LINE_BYTES],
-        };
-        ResponseQueue { slots: vec![empty; capacity], first: 0, length: 0 }
+impl Queue {
+    fn new(capacity: usize) -> Queue {
+        let empty = (NEVER, Response { owner: 0, kind: ResponseKind::Stored });
+        Queue { slots: vec![empty; capacity], first: 0, length: 0, ready_at: NEVER }
     }
 
-    /// Entries that can still be pushed.
     #[inline]
-    pub(super) fn room(&self) -> usize {
+    fn room(&self) -> usize {
         self.slots.len() - self.length
     }
 
     #[inline]
+    fn push(&mut self, ready_at: Cycle, response: Response) {
+        debug_assert!(self.room() > 0);
+        let mut i = self.first + self.length;
+        if i >= self.slots.len() {
+            i -= self.slots.len();
+        }
+        self.slots[i] = (ready_at, response);
+        if self.length == 0 {
+            self.ready_at = ready_at;
+        }
+        self.length += 1;
+    }
+
+    #[inline]
+    fn pop(&mut self) -> Response {
+        debug_assert!(self.length > 0);
+        let (_, response) = self.slots[self.first];
+        self.first += 1;
+        if self.first == self.slots.len() {
+            self.first = 0;
+        }
+        self.length -= 1;
+        self.ready_at = if self.length == 0 { NEVER } else { self.slots[self.first].0 };
+        response
+    }
+}
+
+/// All responses of an L1, of which one a cycle is taken.
+#[derive(Debug, Clone)]
+pub(super) struct Responses {
+    /// To hits, in order of access.
+    hits: Queue,
+    /// Those that replies brought, in order of arrival.
+    fills: Queue,
+    /// The first cycle in which one may be taken.
+    next: Cycle,
+}
+
+impl Responses {
+    /// Room for so many to hits, and so many from replies.
+    pub(super) fn new(hits: usize, fills: usize) -> Responses {
+        Responses { hits: Queue::new(hits), fills: Queue::new(fills), next: NEVER }
+    }
+
+    /// Responses to hits that can still be pushed.
+    #[inline]
+    pub(super) fn room_for_hits(&self) -> usize {
+        self.hits.room()
+    }
+
+    /// Responses from replies that can still be pushed.
+    #[inline]
+    pub(super) fn room_for_fills(&self) -> usize {
+        self.fills.room()
+    }
+
+    /// Adds the response to a hit; there is room for it.
+    #[inline]
+    pub(super) fn push_hit(&mut self, ready_at: Cycle, owner: u32, kind: ResponseKind) {
+        self.hits.push(ready_at, Response { owner, kind });
+        self.next = self.next.min(ready_at);
+    }
+
+    /// Adds one that a reply brought; there is room for it.
+    #[inline]
+    pub(super) fn push_fill(&mut self, ready_at: Cycle, owner: u32, kind: ResponseKind) {
+        self.fills.push(ready_at, Response { owner, kind });
+        self.next = self.next.min(ready_at);
+    }
+
+    /// The first cycle in which one may be taken; [`NEVER`] if there is none.
+    #[inline]
+    pub(super) fn next(&self) -> Cycle {
+        self.next
+    }
+
+    /// Takes the response of this cycle: the one that has been ready for longest, a reply's before a hit's, and
+    /// whether it is one to a hit.
+    #[inline]
+    pub(super) fn take(&mut self, now: Cycle) -> Option<(Response, bool)> {
+        if now < self.next {
+            return None;
+        }
+        let of_hit = self.hits.ready_at < self.fills.ready_at;
+        let response = if of_hit { self.hits.pop() } else { self.fills.pop() };
+        // One a cycle.
+        self.next = self.hits.ready_at.min(self.fills.ready_at).max(now + 1);
+        Some((response, of_hit))
+    }
+
     pub(super) fn len(&self) -> usize {
-        self.length
+        self.hits.length + self.fills.length
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.length == 0
-    }
-
-    /// Adds an entry for the caller to fill in, if there is room.
-    #[inline]
-    pub(super) fn push(&mut self) -> Option<&mut Slot> {
-        if self.room() == 0 {
-            return None;
-        }
-        let i = (self.first + self.length) % self.slots.len();
-        self.length += 1;
-        Some(&mut self.slots[i])
-    }
-
-    /// The oldest entry.
-    #[inline]
-    pub(super) fn front(&self) -> Option<&Slot> {
-        (self.length > 0).then(|| &self.slots[self.first])
-    }
-
-    /// Drops the oldest entry.
-    #[inline]
-    pub(super) fn pop(&mut self) {
-        debug_assert!(self.length > 0);
-        self.first = (self.first + 1) % self.slots.len();
-        self.length -= 1;
+        self.len() == 0
     }
 }

@@ -9,6 +9,6 @@ pub(in crate::memory) const FIELDS: [Field<L1>; 5] = [
     Field("mshrs", COUNT, |l1, _| l1.mshrs.in_use() as u64),
     Field("waiting", COUNT, |l1, _| l1.mshrs.all_waiting() as u64),
     Field("to_l2", COUNT, |l1, _| l1.outgoing.len() as u64),
-    Field("responses", COUNT, |l1, _| (l1.hits.len() + l1.fills.len()) as u64),
+    Field("responses", COUNT, |l1, _| l1.responses.len() as u64),
     Field("blocked", 1, |l1, _| l1.is_blocked().into()),
 ];

@@ -5,6 +5,8 @@ use crate::clock::LinkRx;
 use crate::clock::exchange;
 use crate::memory::message::{Reply, ReplyKind};
 use crate::memory::port::core_port;
+use crate::memory::tests::keep;
+use std::collections::HashMap;
 
 /// An L1, its port, and the other end of that.
 pub(super) struct Bench {
@@ -16,6 +18,8 @@ pub(super) struct Bench {
     pub(super) epoch: u8,
     /// Epochs that are being closed.
     pub(super) closing: u8,
+    /// What was served, by owner.
+    pub(super) served: HashMap<u32, LineData>,
 }
 
 /// A byte of what a write brings.
@@ -29,7 +33,7 @@ impl Bench {
         config.interconnect.latency_cycles = 1;
         change(&mut config);
         let (port, memory) = core_port(0, &config);
-        Bench { l1: L1::new(&config), port, memory, now: 100, epoch: 0, closing: 0 }
+        Bench { l1: L1::new(&config), port, memory, now: 100, epoch: 0, closing: 0, served: HashMap::new() }
     }
 
     pub(super) fn access(
@@ -39,7 +43,8 @@ impl Bench {
         line: u64,
         owner: u32,
     ) -> Result<(), Reject> {
-        self.l1.access(self.now, &Access { operation, hint, line, owner, epoch: self.epoch }).map(|_| ())
+        let access = Access { operation, hint, line, owner, epoch: self.epoch };
+        self.l1.access(self.now, &access, &mut keep(&mut self.served)).map(|_| ())
     }
 
     pub(super) fn load(&mut self, line: u64, sectors: u8, owner: u32) -> Result<(), Reject> {
@@ -92,14 +97,14 @@ impl Bench {
                 sectors: request.sectors,
                 data: [value; MAX_LINE_BYTES],
             },
+            &mut keep(&mut self.served),
         )
     }
 
     /// The response of this cycle, taken: owner and first byte.
     pub(super) fn take(&mut self) -> Option<(u32, u8)> {
-        let response = self.l1.response(self.now).map(|response| (response.owner, response.data[0]));
-        self.l1.pop_response(self.now);
-        response
+        let response = self.l1.take_response(self.now)?;
+        Some((response.owner, self.served.get(&response.owner).map_or(0, |data| data[0])))
     }
 
     /// Makes a line present with the byte `value` everywhere.

@@ -94,9 +94,12 @@ impl L1 {
     /// A frame for a line that is not there, clean and without valid sectors. The one that is next to leave, unless it
     /// has to be written back and there is no place for that: none if that is so for all.
     pub(super) fn make_room(&mut self, now: Cycle, line: LineNumber) -> Option<Frame> {
-        let room = self.outgoing_room() > 0;
         let dirty = &self.dirty;
-        let frame = self.tags.victim(line.0, |frame| room || dirty.of(frame) == 0)?;
+        let frame = if !dirty.writes_back() || self.outgoing_room() > 0 {
+            self.tags.victim(line.0, |_| true)?
+        } else {
+            self.tags.victim(line.0, |frame| dirty.of(frame) == 0)?
+        };
         if self.tags.line(frame).is_some() {
             self.counters.evictions += 1;
             self.write_back(now, frame);

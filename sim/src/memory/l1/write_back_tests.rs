@@ -44,16 +44,16 @@ fn what_is_fetched_goes_around_the_dirty_bytes_of_the_time_of_the_load() {
     assert_eq!((request.kind, request.sectors), (RequestKind::Read, 1));
     assert!(bench.answer(&request, 5));
     bench.tick();
-    let response = bench.l1.response(bench.now).unwrap();
-    assert_eq!((response.owner, &response.data[..3]), (2, &[7, 5, 5][..]));
-    bench.take();
+    assert_eq!(bench.take(), Some((2, 7)));
+    assert_eq!(bench.served[&2][..3], [7, 5, 5]);
     bench.tick();
     bench.load(0, 1, 4).unwrap();
     bench.ticks(3);
     let request = bench.requests().remove(0);
     assert!(bench.answer(&request, 5));
     bench.tick();
-    assert_eq!(&bench.l1.response(bench.now).unwrap().data[..3], &[8, 8, 5]);
+    assert_eq!(bench.take(), Some((4, 8)));
+    assert_eq!(bench.served[&4][..3], [8, 8, 5]);
 }
 
 #[test]
@@ -81,9 +81,8 @@ fn lines_of_a_closing_epoch_leave_one_a_cycle() {
     for request in &requests {
         assert!(bench.answer(request, 0));
         bench.tick();
-        let response = bench.l1.response(bench.now).unwrap();
-        assert_eq!((response.kind, response.owner), (ResponseKind::WrittenBack, 0));
-        bench.take();
+        let response = bench.l1.take_response(bench.now);
+        assert_eq!(response, Some(Response { owner: 0, kind: ResponseKind::WrittenBack }));
         bench.tick();
     }
     bench.closing = 2;

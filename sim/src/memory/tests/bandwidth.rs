@@ -10,9 +10,8 @@ fn stream(rig: &mut Rig, cores: usize, lines: u64, line: impl Fn(usize, u64) -> 
     let mut seen = 0;
     let (mut first, mut last) = (None, 0);
     while seen < lines * cores as u64 {
-        rig.step(&mut |now: Cycle, core: usize, l1: &mut L1| {
-            if l1.response(now).is_some() {
-                l1.pop_response(now);
+        rig.step(&mut |now: Cycle, core: usize, l1: &mut Client| {
+            if l1.take(now).is_some() {
                 seen += 1;
                 first.get_or_insert(now);
                 last = last.max(now);
@@ -72,9 +71,8 @@ fn from_memory(config: &Config) -> (f64, Rig) {
     let (mut made, mut seen, mut start) = (vec![0; cores], 0u64, 0);
     let total = 48 << 10;
     while seen < total * 3 / 4 {
-        rig.step(&mut |now: Cycle, core: usize, l1: &mut L1| {
-            if l1.response(now).is_some() {
-                l1.pop_response(now);
+        rig.step(&mut |now: Cycle, core: usize, l1: &mut Client| {
+            if l1.take(now).is_some() {
                 seen += 1;
             }
             // The cores stay together, as the waves of one kernel would.

@@ -86,12 +86,11 @@ fn contend(rig: &mut Rig, rounds: u32, op: AtomicOp, scope: Scope, invalidate: b
     let mut old = vec![Vec::new(); cores];
     let mut rejected = vec![0; cores];
     while old.iter().any(|seen| seen.len() < rounds as usize) {
-        rig.step(&mut |now: Cycle, core: usize, l1: &mut L1| {
-            if let Some(response) = l1.response(now) {
+        rig.step(&mut |now: Cycle, core: usize, l1: &mut Client| {
+            if let Some(response) = l1.take(now) {
                 if response.kind == ResponseKind::AtomicOld {
-                    old[core].push(word_of(response.data, (X % 128) as usize));
+                    old[core].push(word_of(&response.data, (X % 128) as usize));
                 }
-                l1.pop_response(now);
             }
             if invalidate && (now + core as u64).is_multiple_of(37) {
                 l1.invalidate();
@@ -100,7 +99,7 @@ fn contend(rig: &mut Rig, rounds: u32, op: AtomicOp, scope: Scope, invalidate: b
                 let value = if op == AtomicOp::Exchange { core as u32 * rounds + made[core] + 1 } else { 1 };
                 let (line, byte_mask, data) = word(X, value);
                 let operation = Operation::Atomic { op, scope, byte_mask, data: &data, swap: 0 };
-                let access = Access { operation, hint: CacheHint::Cached, line, owner: 0, epoch: 0 };
+                let access = Access { operation, hint: CacheHint::Cached, line, owner: made[core], epoch: 0 };
                 match l1.access(now, &access) {
                     Ok(_) => made[core] += 1,
                     Err(_) => rejected[core] += 1,

@@ -27,10 +27,9 @@ fn together(rig: &mut Rig, loads: &[(usize, u64)]) -> Vec<Cycle> {
     let start = rig.now;
     let mut done = vec![None; loads.len()];
     while done.iter().any(Option::is_none) {
-        rig.step(&mut |now: Cycle, core: usize, l1: &mut L1| {
-            if let Some(response) = l1.response(now) {
+        rig.step(&mut |now: Cycle, core: usize, l1: &mut Client| {
+            if let Some(response) = l1.take(now) {
                 done[response.owner as usize] = Some(now - start);
-                l1.pop_response(now);
             }
             let mine = loads.iter().enumerate().filter(|(_, load)| load.0 == core);
             // One access a cycle: a core with several makes them in successive cycles.
@@ -58,7 +57,7 @@ fn two_cores_at_one_slice_wait_for_its_request_port_and_its_reply_port() {
     // Two slices: no conflict.
     let other = lines_of_slice(&config, 4, 0, 1);
     warm(&mut rig, &other);
-    rig.l1s.iter_mut().for_each(L1::invalidate);
+    rig.l1s.iter_mut().for_each(|l1| l1.invalidate());
     assert_eq!(together(&mut rig, &[(4, lines[0]), (9, other[0])]), [L2_HIT, L2_HIT]);
 }
 
@@ -82,10 +81,9 @@ fn cores_at_one_slice_take_turns() {
     let end = rig.now + 8000;
     let mut next = [0; 16];
     while rig.now < end {
-        rig.step(&mut |now: Cycle, core: usize, l1: &mut L1| {
-            if l1.response(now).is_some() {
+        rig.step(&mut |now: Cycle, core: usize, l1: &mut Client| {
+            if l1.take(now).is_some() {
                 seen[core] += 1;
-                l1.pop_response(now);
             }
             let access = load(lines[next[core] % 64], SECTORS, CacheHint::Uncached);
             next[core] += usize::from(l1.access(now, &access).is_ok());
@@ -107,14 +105,13 @@ fn slices_take_turns_at_a_core() {
     let mut outstanding = [0u32; 8];
     let end = rig.now + 8000;
     while rig.now < end {
-        rig.step(&mut |now: Cycle, core: usize, l1: &mut L1| {
+        rig.step(&mut |now: Cycle, core: usize, l1: &mut Client| {
             if core != 0 {
                 return true;
             }
-            if let Some(response) = l1.response(now) {
+            if let Some(response) = l1.take(now) {
                 seen[response.owner as usize] += 1;
                 outstanding[response.owner as usize] -= 1;
-                l1.pop_response(now);
             }
             // Keep every slice busy with four lines.
             let wanting = (0..8).min_by_key(|&slice| outstanding[slice]).unwrap();
@@ -141,8 +138,8 @@ fn a_core_that_takes_no_replies_stops_at_its_credits_and_delays_others_only_at_a
     let before = rig.system.counters().interconnect.replies;
     // Core 5 sends reads past its L1 and takes nothing. Its link holds 2 × 12 + 8 replies; of further ones
     // the slice's port has 8 in view.
-    let silent = |now: Cycle, core: usize, l1: &mut L1| {
-        l1.pop_response(now);
+    let silent = |now: Cycle, core: usize, l1: &mut Client| {
+        l1.take(now);
         core != 5
     };
     let mut sent = 0;
@@ -163,13 +160,12 @@ fn a_core_that_takes_no_replies_stops_at_its_credits_and_delays_others_only_at_a
     let ask = |rig: &mut Rig, line: u64| {
         let (start, mut done) = (rig.now, None);
         while rig.now < start + 200 {
-            rig.step(&mut |now: Cycle, core: usize, l1: &mut L1| {
+            rig.step(&mut |now: Cycle, core: usize, l1: &mut Client| {
                 if core == 2 && now == start {
                     l1.access(now, &load(line, SECTORS, CacheHint::Cached)).unwrap();
                 }
-                if core == 2 && l1.response(now).is_some() {
+                if core == 2 && l1.take(now).is_some() {
                     done.get_or_insert(now - start);
-                    l1.pop_response(now);
                 }
                 core != 5
             });

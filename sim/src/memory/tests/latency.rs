@@ -173,13 +173,12 @@ fn an_atomic_of_the_workgroup_hits_in_the_l1_and_reaches_the_l2() {
     let start = rig.now;
     let mut seen = Vec::new();
     while seen.len() < 2 {
-        rig.step(&mut |now: Cycle, core: usize, l1: &mut L1| {
+        rig.step(&mut |now: Cycle, core: usize, l1: &mut Client| {
             if core == 0 && now == start {
                 l1.access(now, &access).unwrap();
             }
-            if let Some(response) = l1.response(now) {
-                seen.push((now - start, response.kind, word_of(response.data, 8)));
-                l1.pop_response(now);
+            if let Some(response) = l1.take(now) {
+                seen.push((now - start, response.kind, word_of(&response.data, 8)));
             }
             true
         });

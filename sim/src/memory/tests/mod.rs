@@ -7,17 +7,76 @@ mod latency;
 mod ordering;
 mod topologies;
 
-use super::message::MAX_LINE_BYTES;
-use super::{Access, L1, LineData, MemoryPort, MemorySystem, Operation, ResponseKind};
+use super::message::{MAX_LINE_BYTES, Reply};
+use super::{Access, L1, LineData, MemoryPort, MemorySystem, Operation, Reject, ResponseKind};
 use crate::clock::Cycle;
 use crate::config::Config;
 use crate::isa::table::CacheHint;
+use std::collections::HashMap;
+use std::ops::{Deref, DerefMut};
+
+/// An L1, and what it has served to accesses whose response is to come, by owner.
+pub(super) struct Client {
+    l1: L1,
+    served: HashMap<u32, LineData>,
+}
+
+/// A response with its values.
+pub(super) struct Taken {
+    pub(super) owner: u32,
+    pub(super) kind: ResponseKind,
+    pub(super) data: LineData,
+}
+
+impl Client {
+    fn new(config: &Config) -> Client {
+        Client { l1: L1::new(config), served: HashMap::new() }
+    }
+
+    pub(super) fn access(&mut self, now: Cycle, access: &Access) -> Result<bool, Reject> {
+        self.l1.access(now, access, &mut keep(&mut self.served))
+    }
+
+    fn accept(&mut self, now: Cycle, reply: &Reply) -> bool {
+        self.l1.accept(now, reply, &mut keep(&mut self.served))
+    }
+
+    /// Takes the response of this cycle.
+    pub(super) fn take(&mut self, now: Cycle) -> Option<Taken> {
+        let response = self.l1.take_response(now)?;
+        let data = self.served.get(&response.owner).copied().unwrap_or([0; MAX_LINE_BYTES]);
+        Some(Taken { owner: response.owner, kind: response.kind, data })
+    }
+}
+
+impl Deref for Client {
+    type Target = L1;
+
+    fn deref(&self) -> &L1 {
+        &self.l1
+    }
+}
+
+impl DerefMut for Client {
+    fn deref_mut(&mut self) -> &mut L1 {
+        &mut self.l1
+    }
+}
+
+/// Keeps the values of an owner.
+pub(super) fn keep(served: &mut HashMap<u32, LineData>) -> impl FnMut(u32, &[u8]) {
+    |owner, line| {
+        let mut data = [0; MAX_LINE_BYTES];
+        data[..line.len()].copy_from_slice(line);
+        served.insert(owner, data);
+    }
+}
 
 /// Cores that consist of an L1 only, and the memory side.
 pub(super) struct Rig {
     pub(super) system: MemorySystem,
     pub(super) ports: Vec<MemoryPort>,
-    pub(super) l1s: Vec<L1>,
+    pub(super) l1s: Vec<Client>,
     pub(super) now: Cycle,
     pub(super) quantum: Cycle,
 }
@@ -25,7 +84,7 @@ pub(super) struct Rig {
 /// What a load/store unit does with its L1 in a cycle: take a response, make an access.
 pub(super) trait Unit {
     /// One cycle of core `core`. Returns false if the core takes no reply in this cycle.
-    fn cycle(&mut self, now: Cycle, core: usize, l1: &mut L1) -> bool;
+    fn cycle(&mut self, now: Cycle, core: usize, l1: &mut Client) -> bool;
 
     /// The epochs that the core is closing.
     fn closing(&self, _core: usize) -> u8 {
@@ -33,8 +92,8 @@ pub(super) trait Unit {
     }
 }
 
-impl<F: FnMut(Cycle, usize, &mut L1) -> bool> Unit for F {
-    fn cycle(&mut self, now: Cycle, core: usize, l1: &mut L1) -> bool {
+impl<F: FnMut(Cycle, usize, &mut Client) -> bool> Unit for F {
+    fn cycle(&mut self, now: Cycle, core: usize, l1: &mut Client) -> bool {
         self(now, core, l1)
     }
 }
@@ -42,7 +101,7 @@ impl<F: FnMut(Cycle, usize, &mut L1) -> bool> Unit for F {
 impl Rig {
     pub(super) fn new(config: &Config, memory: Vec<u8>) -> Rig {
         let (system, ports) = MemorySystem::new(config, memory, &[]);
-        let l1s = ports.iter().map(|_| L1::new(config)).collect();
+        let l1s = ports.iter().map(|_| Client::new(config)).collect();
         let quantum = Cycle::from(config.interconnect.latency_cycles);
         Rig { system, ports, l1s, now: 0, quantum }
     }
@@ -78,16 +137,15 @@ impl Rig {
         let start = self.now;
         let mut done = None;
         while done.is_none() {
-            self.step(&mut |now: Cycle, c: usize, l1: &mut L1| {
+            self.step(&mut |now: Cycle, c: usize, l1: &mut Client| {
                 if c == core && now == start {
                     l1.access(now, access).unwrap();
                 }
-                if let Some(response) = l1.response(now) {
+                if let Some(response) = l1.take(now) {
                     if done.is_none() && c == core {
                         assert_eq!(response.owner, access.owner);
-                        done = Some((now - start, *response.data));
+                        done = Some((now - start, response.data));
                     }
-                    l1.pop_response(now);
                 }
                 true
             });
@@ -99,11 +157,11 @@ impl Rig {
     pub(super) fn drain(&mut self) {
         let mut quiet = 0;
         while quiet < 3 {
-            self.step(&mut |now: Cycle, _: usize, l1: &mut L1| {
-                l1.pop_response(now);
+            self.step(&mut |now: Cycle, _: usize, l1: &mut Client| {
+                l1.take(now);
                 true
             });
-            let idle = self.system.is_idle() && self.l1s.iter().all(L1::is_idle);
+            let idle = self.system.is_idle() && self.l1s.iter().all(|l1| l1.is_idle());
             quiet = if idle { quiet + 1 } else { 0 };
         }
     }

@@ -199,7 +199,7 @@ impl Traffic {
 }
 
 impl Unit for Traffic {
-    fn cycle(&mut self, now: Cycle, core: usize, l1: &mut L1) -> bool {
+    fn cycle(&mut self, now: Cycle, core: usize, l1: &mut Client) -> bool {
         let line_bytes = self.geometry.line_bytes();
         let me = &mut self.cores[core];
         let dice = me.rng.random_range(0..1000);
@@ -207,21 +207,20 @@ impl Unit for Traffic {
         let stalled = now % 1000 / 100 == core as u64 % 10 || now % 100 < 25;
         if !stalled
             && dice % 4 != 0
-            && let Some(response) = l1.response(now)
+            && let Some(response) = l1.take(now)
         {
             if response.kind == ResponseKind::WrittenBack {
                 me.pending[response.owner as usize] -= 1;
-                l1.pop_response(now);
                 return dice % 7 != 0;
             }
             let slot = &mut me.expected[response.owner as usize];
             let expected = slot.take().expect("one response an access");
-            assert_eq!((response.kind, response.line), (expected.kind, expected.line), "core {core}");
+            assert_eq!(response.kind, expected.kind, "core {core}, line {:#x}", expected.line);
             for i in (0..line_bytes).filter(|i| expected.mask >> i & 1 == 1) {
                 assert_eq!(
                     response.data[i], expected.data[i],
                     "core {core}, owner {}, byte {i} of line {:#x}, cycle {now}",
-                    response.owner, response.line
+                    response.owner, expected.line
                 );
             }
             let sum = (0..line_bytes).filter(|i| expected.mask >> i & 1 == 1).map(|i| response.data[i]);
@@ -234,7 +233,6 @@ impl Unit for Traffic {
                 expected.acknowledges.into_iter().for_each(|epoch| me.pending[epoch] -= 1);
                 me.outstanding -= 1;
             }
-            l1.pop_response(now);
         }
         if dice == 0 {
             l1.invalidate();

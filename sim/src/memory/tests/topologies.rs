@@ -74,9 +74,8 @@ fn from_l2(config: &Config) -> f64 {
     rig.drain();
     let (mut next, mut seen, mut start, mut end) = (vec![0; 16], 0u64, 0, 0);
     while seen < 12_000 {
-        rig.step(&mut |now: Cycle, core: usize, l1: &mut L1| {
-            if l1.response(now).is_some() {
-                l1.pop_response(now);
+        rig.step(&mut |now: Cycle, core: usize, l1: &mut Client| {
+            if l1.take(now).is_some() {
                 seen += 1;
                 match seen {
                     2000 => start = now,

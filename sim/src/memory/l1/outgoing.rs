@@ -1,0 +1,49 @@
+//! Requests on their way to the port.
+
+use super::{L1, Reject, Request};
+use crate::clock::{Cycle, NEVER};
+use crate::memory::port::MemoryPort;
+
+impl L1 {
+    /// Requests that can still be sent: places that are neither taken nor held for the results of atomics.
+    #[inline]
+    pub(super) fn outgoing_room(&self) -> usize {
+        self.outgoing_capacity - self.outgoing.len() - self.mshrs.pending_atomics()
+    }
+
+    /// Puts a request into the queue; there is room for it.
+    pub(super) fn send(&mut self, now: Cycle, request: Request) {
+        if request.values.is_none() {
+            self.counters.requested_sectors += u64::from(request.sectors.count_ones());
+        }
+        if self.outgoing.is_empty() {
+            self.leaves_from = now + 1;
+        }
+        self.outgoing.push_back((now + 1, request));
+    }
+
+    /// Sends the oldest request if the port can take it, and writes back a line of the epochs that are being closed
+    /// (bits 0 and 1 of `closing`): at most one each a cycle. True if it did anything.
+    #[inline]
+    pub fn tick(&mut self, now: Cycle, port: &mut MemoryPort, closing: u8) -> bool {
+        let wrote_back = closing != 0 && self.tick_write_back(now, closing);
+        if self.leaves_from > now {
+            return wrote_back;
+        }
+        if !port.ready(now) {
+            // It need not be asked before it can be.
+            self.leaves_from = port.next_ready(now + 1).unwrap_or(now + 1);
+            return wrote_back;
+        }
+        self.send_oldest(now, port);
+        true
+    }
+
+    #[inline]
+    fn send_oldest(&mut self, now: Cycle, port: &mut MemoryPort) {
+        let Some((_, request)) = self.outgoing.pop_front() else { return };
+        self.leaves_from = self.outgoing.front().map_or(NEVER, |&(from, _)| from);
+        self.unblock(Reject::Outgoing);
+        port.push(now, request);
+    }
+}
