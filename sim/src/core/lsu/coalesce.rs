@@ -42,6 +42,12 @@ pub fn lines_of(
         // Without alignment a value may lie in two lines, so lanes come one by one.
         let run = if pattern.aligned { pattern.run(lane) } else { Run { lanes: 1, same: false } };
         rest &= !lanes_from(lane, run.lanes);
+        let inside = addresses[lane] & line_mask;
+        if run.lanes == 1 && inside + bytes <= line_bytes {
+            let line = addresses[lane] - inside;
+            lines.add(line, 1 << lane, sectors_between(inside, inside + bytes - 1, sector_shift));
+            continue;
+        }
         let (mut lane, after, mut from) = (lane, lane + run.lanes, addresses[lane]);
         let end = from + (if run.same { bytes } else { bytes * run.lanes as u32 } - 1);
         loop {
@@ -346,7 +352,8 @@ mod tests {
                 (0x1FFC, 64),
             ];
             let row = |lane| lane;
-            let ways: [(fn(u32) -> u32, u64); 6] = [
+            type Way = fn(u32) -> u32;
+            let ways: [(Way, u64); 6] = [
                 (row, 0xFFFF_FFFF),
                 (row, 0xFF0F_7FFE),
                 (|lane| lane % 8, 0xFFFF_FFFF),

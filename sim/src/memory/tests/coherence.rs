@@ -87,10 +87,10 @@ fn contend(rig: &mut Rig, rounds: u32, op: AtomicOp, scope: Scope, invalidate: b
     let mut rejected = vec![0; cores];
     while old.iter().any(|seen| seen.len() < rounds as usize) {
         rig.step(&mut |now: Cycle, core: usize, l1: &mut Client| {
-            if let Some(response) = l1.take(now) {
-                if response.kind == ResponseKind::AtomicOld {
-                    old[core].push(word_of(&response.data, (X % 128) as usize));
-                }
+            if let Some(response) = l1.take(now)
+                && response.kind == ResponseKind::AtomicOld
+            {
+                old[core].push(word_of(&response.data, (X % 128) as usize));
             }
             if invalidate && (now + core as u64).is_multiple_of(37) {
                 l1.invalidate();

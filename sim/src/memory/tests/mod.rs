@@ -141,11 +141,12 @@ impl Rig {
                 if c == core && now == start {
                     l1.access(now, access).unwrap();
                 }
-                if let Some(response) = l1.take(now) {
-                    if done.is_none() && c == core {
-                        assert_eq!(response.owner, access.owner);
-                        done = Some((now - start, response.data));
-                    }
+                if let Some(response) = l1.take(now)
+                    && done.is_none()
+                    && c == core
+                {
+                    assert_eq!(response.owner, access.owner);
+                    done = Some((now - start, response.data));
                 }
                 true
             });
