@@ -143,7 +143,8 @@ impl Collectors {
     /// So many, at most 255, none in use, for waves of `width` lanes.
     pub fn new(collectors: u32, width: usize) -> Collectors {
         let unused = Collector::new(0, Retired { slot: 0, sequence: 0, word: 0 }, 0, 0, 0);
-        let next = (1..=collectors as u8).map(|next| if u32::from(next) < collectors { next } else { NO_PLACE });
+        let next =
+            (1..=collectors as u8).map(|next| if u32::from(next) < collectors { next } else { NO_PLACE });
         Collectors {
             places: vec![unused; collectors as usize],
             next: next.collect(),

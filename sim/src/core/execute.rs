@@ -1,12 +1,12 @@
 //! Operand read, dispatch to the execution units, and write-back of their results.
 
+use super::Core;
 use super::collector::{Collector, NO_PLACE, Waiting};
 use super::lsu::Retired;
 use super::probe::{Event, Probe, Results, Stage};
 use super::straight::READ_WITHIN;
 use super::uop::{Kind, MicroOp, MicroOps};
 use super::writeback::{MAX_RESULT_ROWS, WritePorts};
-use super::Core;
 use crate::alu::{self, FRAGMENT_ROWS, LaneContext};
 use crate::clock::{Cycle, NEVER};
 use crate::config::Config;
@@ -255,7 +255,8 @@ impl Core {
     /// predicate operand is true.
     pub(super) fn compute(&mut self, slot: usize, mask: u64, condition: u64, op: &MicroOp) {
         let width = self.width;
-        let registers = &mut self.registers[slot * self.rows_per_wave * width..][..self.rows_per_wave * width];
+        let registers =
+            &mut self.registers[slot * self.rows_per_wave * width..][..self.rows_per_wave * width];
         if op.inst.op == Op::MovSr {
             let into = usize::from(op.destination) * width;
             self.special_row(slot, op.inst.rs1);
