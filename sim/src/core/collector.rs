@@ -345,3 +345,86 @@ impl Looks {
         self.first = 0;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_pcg::Pcg64Mcg;
+
+    /// Rule O1, cycle by cycle: in each, every bank reads the oldest row that is wanted of it.
+    fn reads_cycle_by_cycle(banks: usize, issues: &[(Cycle, Vec<u8>, u8)]) -> Vec<(Cycle, u64)> {
+        let mut left: Vec<Vec<usize>> = (issues.iter())
+            .map(|(_, rows, swizzle)| {
+                rows.iter().map(|row| usize::from(row.wrapping_add(*swizzle)) % banks).collect()
+            })
+            .collect();
+        let mut read: Vec<(Cycle, u64)> = issues.iter().map(|&(at, ..)| (at + 1, 0)).collect();
+        for now in 1..200 {
+            let mut used = vec![false; banks];
+            for (i, (at, ..)) in issues.iter().enumerate() {
+                if *at < now && !left[i].is_empty() {
+                    left[i].retain(|&bank| std::mem::replace(&mut used[bank], true));
+                    read[i] = (now, read[i].1 + left[i].len() as u64);
+                }
+            }
+        }
+        assert!(left.iter().all(Vec::is_empty));
+        read
+    }
+
+    #[test]
+    fn the_cycle_of_the_last_read_is_known_at_issue() {
+        let mut rng = Pcg64Mcg::seed_from_u64(1);
+        for _ in 0..500 {
+            let count = 1 << rng.random_range(0..4);
+            let mut now = 0;
+            let issues: Vec<(Cycle, Vec<u8>, u8)> = (0..12)
+                .map(|_| {
+                    now += rng.random_range(0..3);
+                    let rows = (0..rng.random_range(0..=MAX_SOURCE_ROWS)).map(|_| rng.random_range(0..200));
+                    (now, rows.collect(), rng.random_range(0..16))
+                })
+                .collect();
+            let mut banks = Banks::new(count);
+            let known: Vec<_> = issues.iter().map(|(at, rows, s)| banks.read(*at, rows, *s)).collect();
+            assert_eq!(known, reads_cycle_by_cycle(count as usize, &issues));
+        }
+    }
+
+    #[test]
+    fn collectors_are_in_the_order_of_issue_whichever_leaves_first() {
+        let mut rng = Pcg64Mcg::seed_from_u64(2);
+        let mut collectors = Collectors::new(5, 1);
+        let mut ages: Vec<u64> = Vec::new();
+        for age in 0..2000 {
+            if ages.len() < 5 && rng.random() {
+                let it = Retired { slot: 0, sequence: age, word: 0 };
+                collectors.push(Collector::new(age, it, 0, 0, 0));
+                ages.push(age);
+            } else if rng.random() {
+                // Some are settled, and leave together.
+                let leaves: Vec<bool> = ages.iter().map(|_| rng.random()).collect();
+                let mut place = collectors.first();
+                for &leaves in &leaves {
+                    collectors[place].settled = leaves;
+                    place = collectors.after(place);
+                }
+                collectors.remove_settled();
+                let mut leaves = leaves.into_iter();
+                ages.retain(|_| !leaves.next().unwrap());
+            } else if !ages.is_empty() {
+                let which = rng.random_range(0..ages.len());
+                let (mut before, mut place) = (NO_PLACE, collectors.first());
+                for _ in 0..which {
+                    (before, place) = (place, collectors.after(place));
+                }
+                collectors.remove(before, place);
+                ages.remove(which);
+            }
+            assert_eq!(collectors.iter().map(|c| c.age).collect::<Vec<_>>(), ages);
+            assert_eq!(collectors.oldest().map(|c| c.age), ages.first().copied());
+            assert_eq!(collectors.len(), ages.len());
+        }
+    }
+}

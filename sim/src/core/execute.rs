@@ -255,13 +255,11 @@ impl Core {
     /// predicate operand is true.
     pub(super) fn compute(&mut self, slot: usize, mask: u64, condition: u64, op: &MicroOp) {
         let width = self.width;
-        let registers =
-            &mut self.registers[slot * self.rows_per_wave * width..][..self.rows_per_wave * width];
+        let rows = slot * self.rows_per_wave * width..(slot + 1) * self.rows_per_wave * width;
         if op.inst.op == Op::MovSr {
-            let into = usize::from(op.destination) * width;
             self.special_row(slot, op.inst.rs1);
-            let registers = &mut self.registers[slot * self.rows_per_wave * width..];
-            alu::merge(self.host, mask, &self.result[..width], &mut registers[into..][..width]);
+            let register = &mut self.registers[rows][usize::from(op.destination) * width..][..width];
+            alu::merge(self.host, mask, &self.result[..width], register);
             return;
         }
         if op.inst.op == Op::MmaCompute {
@@ -277,6 +275,7 @@ impl Core {
             alu::mma_compute(self.host, mask, a, b, &mut sums[..size]);
             return;
         }
+        let registers = &mut self.registers[rows];
         if op.class == ExecClass::IntDiv {
             let divisor = &registers[usize::from(op.sources[1]) * width..][..width];
             let zeros = alu::zero_lanes(divisor) & mask;

@@ -1,6 +1,7 @@
 //! The width of a wave does not show: each lane gets what a wave of that lane alone would get.
 
-use super::{LaneContext, execute};
+use super::{HostVectors, LaneContext, execute};
+use crate::alu::{Registers, update};
 use crate::isa::{ExecClass, MAX_WAVE_WIDTH, Op, Role, table::TABLE};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -47,6 +48,49 @@ fn a_wave_computes_what_its_lanes_compute_one_by_one() {
                 }
             }
             assert_eq!(mask.checked_shr(lanes as u32).unwrap_or(0), 0, "{op:?}: lanes past the wave");
+        }
+    }
+}
+
+#[test]
+fn registers_are_updated_in_the_lanes_that_take_part_from_what_they_held_before() {
+    let mut rng = Pcg64Mcg::seed_from_u64(2);
+    for op in elementwise() {
+        for (width, full) in [(8, false), (32, true), (32, false), (MAX_WAVE_WIDTH, false)] {
+            let all = u64::MAX >> (64 - width);
+            let context = LaneContext {
+                mask: if full { all } else { rng.next_u64() & all },
+                pred: rng.next_u64(),
+                imm: rng.next_u32(),
+            };
+            // Rows may be named twice, and the result may replace an operand.
+            let sources: [u8; 6] = std::array::from_fn(|_| rng.random_range(0..6));
+            let destination = rng.random_range(0..6);
+            let before: Vec<u32> = (0..8 * width).map(|_| rng.next_u32()).collect();
+            let row = |row: u8| &before[usize::from(row) * width..][..width];
+            let operands: Vec<&[u32]> = sources[..source_rows(op)].iter().map(|&r| row(r)).collect();
+            let mut result = vec![0; destination_rows(op) * width];
+            let lanes = execute(op, &operands, context, &mut result);
+            let mut expected = before.clone();
+            for (i, &value) in result.iter().enumerate() {
+                if context.mask >> (i % width) & 1 == 1 {
+                    expected[usize::from(destination) * width + i] = value;
+                }
+            }
+            for host in [HostVectors::Scalar, HostVectors::new()] {
+                let mut rows = before.clone();
+                let registers = Registers {
+                    rows: &mut rows,
+                    width,
+                    sources: &sources,
+                    source_rows: source_rows(op) as u8,
+                    destination,
+                    destination_rows: destination_rows(op) as u8,
+                };
+                let mut scratch = vec![0; 2 * width];
+                assert_eq!(update(host, op, registers, context, &mut scratch), lanes, "{op:?}");
+                assert_eq!(rows, expected, "{op:?} of {width} lanes on {host:?}");
+            }
         }
     }
 }

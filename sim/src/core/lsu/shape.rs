@@ -12,12 +12,12 @@ use crate::isa::table::AccessKind;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Shapes {
     /// Of each word of the kernel, the place of its shape.
-    of_word: Vec<u16>,
+    of_word: Vec<u32>,
     shapes: Vec<Shape>,
 }
 
 /// Of a word without a shape.
-const NONE: u16 = u16::MAX;
+const NONE: u32 = u32::MAX;
 
 impl Shapes {
     /// The shape of an instruction, if its addresses lie as they did before or are worth being looked at.
@@ -28,10 +28,10 @@ impl Shapes {
         }
         let place = &mut self.of_word[word];
         if *place == NONE {
-            *place = self.shapes.len() as u16;
+            *place = self.shapes.len() as u32;
             self.shapes.push(Shape::default());
         }
-        let shape = &mut self.shapes[usize::from(*place)];
+        let shape = &mut self.shapes[*place as usize];
         if shape.fits(instruction, width) {
             shape.misfits = 0;
             return Some(shape);
