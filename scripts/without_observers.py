@@ -24,7 +24,7 @@ ASKS = re.compile(
 VALUES = [
     (re.compile(r"\n *let before = \(P::ON && probe\.wants_account\(\)\)\.then\([^;]*;"), ""),
     # What is only done without an observer stays.
-    (re.compile(r"!P::ON && "), ""),
+    (re.compile(r"!P::ON\s*&& "), ""),
     (re.compile(r"= P::ON && [^;]*;"), "= false;"),
     (re.compile(r"self\.memory\.record_(atomics|hops)\([^;]*\);"), r"self.memory.record_\1(false);"),
 ]
