@@ -9,9 +9,8 @@
 //! [`Completions`](super::writeback::Completions) says that its result is not too early, and one for the load/store unit is
 //! handed on; only where it has to wait its collector keeps the values.
 
-use super::lsu::Retired;
 use super::uop::{MAX_SOURCE_ROWS, MicroOp};
-use super::wave::Slot;
+use super::wave::{InFlight, Slot};
 use crate::clock::{Cycle, NEVER};
 
 /// Why the oldest collector has not let its instruction go.
@@ -82,8 +81,8 @@ pub struct Collector {
 impl Collector {
     /// A collector for an instruction that issues now and reads its last row in the cycle `read`.
     #[inline]
-    pub fn new(age: u64, it: Retired, mask: u64, condition: u64, read: Cycle) -> Collector {
-        let Retired { slot, sequence, word } = it;
+    pub fn new(age: u64, it: InFlight, mask: u64, condition: u64, read: Cycle) -> Collector {
+        let InFlight { slot, sequence, word } = it;
         let (slot, waiting) = (slot as u8, Waiting::Banks(read));
         Collector { age, sequence, mask, condition, waiting, word, slot, settled: false, kept: false }
     }
@@ -96,8 +95,8 @@ impl Collector {
 
     /// The instruction, for when it retires.
     #[inline]
-    pub fn retired(&self) -> Retired {
-        Retired { slot: self.slot(), sequence: self.sequence, word: self.word }
+    pub fn in_flight(&self) -> InFlight {
+        InFlight { slot: self.slot(), sequence: self.sequence, word: self.word }
     }
 }
 
@@ -142,7 +141,7 @@ impl<'a> Operands<'a> {
 impl Collectors {
     /// So many, at most 255, none in use, for waves of `width` lanes.
     pub fn new(collectors: u32, width: usize) -> Collectors {
-        let unused = Collector::new(0, Retired { slot: 0, sequence: 0, word: 0 }, 0, 0, 0);
+        let unused = Collector::new(0, InFlight { slot: 0, sequence: 0, word: 0 }, 0, 0, 0);
         let next =
             (1..=collectors as u8).map(|next| if u32::from(next) < collectors { next } else { NO_PLACE });
         Collectors {
@@ -159,7 +158,7 @@ impl Collectors {
 
     /// How many are in use.
     #[inline]
-    pub fn len(&self) -> usize {
+    pub fn in_use(&self) -> usize {
         self.len
     }
 
@@ -399,7 +398,7 @@ mod tests {
         let mut ages: Vec<u64> = Vec::new();
         for age in 0..2000 {
             if ages.len() < 5 && rng.random() {
-                let it = Retired { slot: 0, sequence: age, word: 0 };
+                let it = InFlight { slot: 0, sequence: age, word: 0 };
                 collectors.push(Collector::new(age, it, 0, 0, 0));
                 ages.push(age);
             } else if rng.random() {
@@ -424,7 +423,7 @@ mod tests {
             }
             assert_eq!(collectors.iter().map(|c| c.age).collect::<Vec<_>>(), ages);
             assert_eq!(collectors.oldest().map(|c| c.age), ages.first().copied());
-            assert_eq!(collectors.len(), ages.len());
+            assert_eq!(collectors.in_use(), ages.len());
         }
     }
 }

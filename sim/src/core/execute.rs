@@ -2,10 +2,10 @@
 
 use super::Core;
 use super::collector::{Collector, NO_PLACE, Waiting};
-use super::lsu::Retired;
 use super::probe::{Event, Probe, Results, Stage};
 use super::straight::READ_WITHIN;
 use super::uop::{Kind, MicroOp, MicroOps};
+use super::wave::InFlight;
 use super::writeback::{MAX_RESULT_ROWS, WritePorts};
 use crate::alu::{self, FRAGMENT_ROWS, LaneContext};
 use crate::clock::{Cycle, NEVER};
@@ -82,7 +82,7 @@ impl Core {
                 let computes = op.kind == Kind::Compute;
                 let mut settled = false;
                 if computes {
-                    let (it, mask, condition) = (collector.retired(), collector.mask, collector.condition);
+                    let (it, mask, condition) = (collector.in_flight(), collector.mask, collector.condition);
                     self.compute(it.slot, mask, condition, op);
                     settled = !P::ON
                         && self.skip_idle
@@ -153,7 +153,7 @@ impl Core {
                 before = here;
                 continue;
             }
-            let it = collector.retired();
+            let it = collector.in_flight();
             let op = ops.get(it.word);
             let base = self.slot_rows(it.slot);
             let still = match (waiting, op.kind) {
@@ -227,7 +227,7 @@ impl Core {
         &mut self,
         now: Cycle,
         scheduler: usize,
-        it: Retired,
+        it: InFlight,
         op: &MicroOp,
     ) -> Option<Waiting> {
         let timing = self.units[op.class as usize];
@@ -332,7 +332,7 @@ impl Core {
         let values = access.output_row(row, self.width);
         alu::merge(self.host, access.mask, values, &mut self.registers[at..][..self.width]);
         if P::ON && row == 0 {
-            probe.observer().step(self.step_of(now, access.retired(), Stage::WriteBack));
+            probe.observer().step(self.step_of(now, access.in_flight(), Stage::WriteBack));
         }
         if let Some(retired) = self.lsu.row_written(op.destination_rows) {
             self.retire_access(now, retired, ops, probe);
@@ -340,7 +340,7 @@ impl Core {
     }
 
     /// An instruction that went through a collector becomes visible: nothing waits for it any longer.
-    pub(super) fn retire<P: Probe>(&mut self, now: Cycle, retired: Retired, ops: &MicroOps, probe: &mut P) {
+    pub(super) fn retire<P: Probe>(&mut self, now: Cycle, retired: InFlight, ops: &MicroOps, probe: &mut P) {
         let op = ops.get(retired.word);
         let slot = retired.slot;
         let wave = &mut self.waves.waves[slot];
@@ -363,8 +363,8 @@ impl Core {
         }
     }
 
-    fn step_of(&self, cycle: Cycle, retired: Retired, stage: Stage) -> Event {
-        let Retired { slot, sequence, word } = retired;
+    fn step_of(&self, cycle: Cycle, retired: InFlight, stage: Stage) -> Event {
+        let InFlight { slot, sequence, word } = retired;
         Event { cycle, core: self.index, slot, sequence, word, stage }
     }
 
@@ -392,7 +392,7 @@ impl Core {
     pub(super) fn retire_access<P: Probe>(
         &mut self,
         now: Cycle,
-        retired: Retired,
+        retired: InFlight,
         ops: &MicroOps,
         probe: &mut P,
     ) {

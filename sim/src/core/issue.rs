@@ -5,11 +5,10 @@ use super::Core;
 use super::collector::{Collector, Waiting};
 use super::divergence::{Next, Step};
 use super::fetch::next_in_turn;
-use super::lsu::Retired;
 use super::probe::{Event, Going, IssueStall, Issued, Probe, Stage};
 use super::straight::{READ_WITHIN, oldest_waits};
 use super::uop::{Kind, MicroOp, MicroOps};
-use super::wave::{Slot, SlotMask, Wave};
+use super::wave::{InFlight, Slot, SlotMask, Wave};
 use crate::clock::Cycle;
 use crate::config::IssuePolicy;
 use crate::isa::{Op, Scope};
@@ -316,7 +315,7 @@ impl Core {
             Kind::Wait => self.start_shadow(now, slot),
             Kind::Nop | Kind::Illegal(_) | Kind::End => {}
             Kind::Compute | Kind::Memory(_) => {
-                self.collect::<P>(now, scheduler, Retired { slot, sequence, word }, lanes, op);
+                self.collect::<P>(now, scheduler, InFlight { slot, sequence, word }, lanes, op);
             }
         }
         self.waves.refresh(slot, ops);
@@ -334,7 +333,7 @@ impl Core {
     }
 
     /// Gives the instruction to a collector and marks what it will write.
-    fn collect<P: Probe>(&mut self, now: Cycle, scheduler: usize, it: Retired, lanes: u64, op: &MicroOp) {
+    fn collect<P: Probe>(&mut self, now: Cycle, scheduler: usize, it: InFlight, lanes: u64, op: &MicroOp) {
         let slot = it.slot;
         let wave = &mut self.waves.waves[slot];
         wave.in_flight += 1;
@@ -379,7 +378,7 @@ impl Core {
     #[inline]
     fn collectors_full(&self, scheduler: usize) -> bool {
         let straight = self.straight.collectors(scheduler);
-        self.schedulers[scheduler].collectors.len() + straight == self.collectors_per_scheduler
+        self.schedulers[scheduler].collectors.in_use() + straight == self.collectors_per_scheduler
     }
 
     fn issue_control(

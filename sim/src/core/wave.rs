@@ -9,6 +9,17 @@ use crate::isa::{PREDICATES, Scope};
 /// A wave slot of a core, 0 to 63.
 pub type Slot = usize;
 
+/// An instruction of a wave between its issue and its retirement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InFlight {
+    /// Wave slot.
+    pub slot: Slot,
+    /// Position in the wave's issue order.
+    pub sequence: u64,
+    /// Word of the kernel.
+    pub word: u32,
+}
+
 /// The decoded instructions of a wave. They follow one another in the kernel, so the first and their number say all.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct InstructionBuffer {

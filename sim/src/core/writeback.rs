@@ -1,6 +1,6 @@
 //! Write-back: register write ports, and instructions on their way to them.
 
-use super::lsu::Retired;
+use super::wave::InFlight;
 use crate::clock::{Cycle, NEVER};
 
 /// Write ports of one scheduler's register file: which banks are written in which of the next cycles.
@@ -44,7 +44,7 @@ impl WritePorts {
 /// read its operands.
 #[derive(Debug, Clone)]
 pub struct Completions {
-    wheel: Vec<Vec<Retired>>,
+    wheel: Vec<Vec<InFlight>>,
     occupied: Vec<u64>,
     mask: u64,
 }
@@ -64,7 +64,7 @@ impl Completions {
 
     /// The instruction retires in `cycle`, less than the horizon ahead.
     #[inline]
-    pub fn schedule(&mut self, cycle: Cycle, retired: Retired) {
+    pub fn schedule(&mut self, cycle: Cycle, retired: InFlight) {
         let at = (cycle & self.mask) as usize;
         self.wheel[at].push(retired);
         self.occupied[at / 64] |= 1 << (at % 64);
@@ -72,7 +72,7 @@ impl Completions {
 
     /// Takes what retires in this cycle; hand the list back with [`Completions::recycle`].
     #[inline]
-    pub fn due(&mut self, now: Cycle) -> Option<Vec<Retired>> {
+    pub fn due(&mut self, now: Cycle) -> Option<Vec<InFlight>> {
         let at = (now & self.mask) as usize;
         if self.occupied[at / 64] >> (at % 64) & 1 == 0 {
             return None;
@@ -83,7 +83,7 @@ impl Completions {
 
     /// Gives back the storage of a list from [`Completions::due`].
     #[inline]
-    pub fn recycle(&mut self, now: Cycle, mut list: Vec<Retired>) {
+    pub fn recycle(&mut self, now: Cycle, mut list: Vec<InFlight>) {
         list.clear();
         self.wheel[(now & self.mask) as usize] = list;
     }

@@ -3,7 +3,7 @@
 use super::coalesce::{self, LineAccess, Payload};
 use super::pattern::Pattern;
 use crate::core::release::Epoch;
-use crate::core::wave::Slot;
+use crate::core::wave::{InFlight, Slot};
 use crate::isa::table::{AccessKind, MemoryOp};
 use crate::isa::{MAX_WAVE_WIDTH, MMA_DIM, Scope};
 use crate::program::fault::FaultKind;
@@ -43,17 +43,6 @@ impl Owner {
     pub(super) fn epoch(self) -> Epoch {
         (self.0 >> 24 & 1) as Epoch
     }
-}
-
-/// An instruction that has become visible.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Retired {
-    /// Wave slot.
-    pub slot: Slot,
-    /// Position in the wave's issue order.
-    pub sequence: u64,
-    /// Word of the kernel.
-    pub word: u32,
 }
 
 /// One wave memory instruction, from its collector until it is performed and its result is written.
@@ -126,8 +115,8 @@ impl MemoryInstruction {
     }
 
     /// Which instruction it is.
-    pub fn retired(&self) -> Retired {
-        Retired { slot: self.slot, sequence: self.sequence, word: self.word }
+    pub fn in_flight(&self) -> InFlight {
+        InFlight { slot: self.slot, sequence: self.sequence, word: self.word }
     }
 
     /// The address of the lowest lane that takes part.

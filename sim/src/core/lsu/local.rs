@@ -152,7 +152,7 @@ impl Core {
             }
             lsu.local_results.push_back((now + lsu.local_latency, index));
         } else {
-            let retired = instruction.retired();
+            let retired = instruction.in_flight();
             lsu.free.push(index);
             self.retire_access(now, retired, ops, probe);
         }

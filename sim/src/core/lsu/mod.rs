@@ -12,6 +12,7 @@ use super::collector::{Collector, Operands};
 use super::probe::{MemoryEvent, Probe};
 use super::release::Epoch;
 use super::uop::{MAX_SOURCE_ROWS, MicroOp, MicroOps};
+use super::wave::InFlight;
 use crate::clock::{Cycle, NEVER};
 use crate::config::Config;
 use crate::isa::table::{AccessKind, AtomicOp, MemoryOp, Space};
@@ -20,7 +21,7 @@ use crate::memory::{Access, Operation, Response, ResponseKind};
 use crate::program::fault::Fault;
 use coalesce::Payload;
 use instruction::{MAX_LOAD_ROWS, Owner};
-pub use instruction::{MemoryInstruction, Retired, lanes_of};
+pub use instruction::{MemoryInstruction, lanes_of};
 use pattern::Pattern;
 use shape::Shapes;
 use std::collections::VecDeque;
@@ -157,7 +158,7 @@ impl Lsu {
     }
 
     /// The row from [`Lsu::returning`] is written; the instruction if it was the last of `rows`.
-    pub fn row_written(&mut self, rows: u8) -> Option<Retired> {
+    pub fn row_written(&mut self, rows: u8) -> Option<InFlight> {
         self.return_row += 1;
         if self.return_row < rows {
             return None;
@@ -166,7 +167,7 @@ impl Lsu {
         let index = self.returns.pop_front()?;
         self.returning -= 1;
         self.free.push(index);
-        Some(self.instructions[usize::from(index)].retired())
+        Some(self.instructions[usize::from(index)].in_flight())
     }
 
     /// Takes the values that an access of this owner brings, which are not to be seen before its response.
@@ -219,7 +220,7 @@ impl Core {
                 self.lsu.returns.push_back(index);
             } else {
                 // A tile goes to its fragment, which has a write path of its own.
-                let retired = instruction.retired();
+                let retired = instruction.in_flight();
                 self.lsu.free.push(index);
                 self.retire_access(now, retired, ops, probe);
             }
@@ -440,7 +441,7 @@ impl Core {
             return;
         }
         if !instruction.returns {
-            let retired = instruction.retired();
+            let retired = instruction.in_flight();
             lsu.free.push(index);
             self.retire_access(now, retired, ops, probe);
         }
