@@ -26,6 +26,12 @@ pub enum Waiting {
     Lsu,
 }
 
+/// The bank of a wave's register, of `mask` + 1, a power of two. `swizzle` is the wave's place within its scheduler (rule O1).
+#[inline]
+pub fn bank_of(register: u8, swizzle: u8, mask: u32) -> u32 {
+    (u32::from(register) + u32::from(swizzle)) & mask
+}
+
 /// The register banks of a scheduler, as far as they are read.
 #[derive(Debug, Clone)]
 pub struct Banks {
@@ -39,13 +45,13 @@ impl Banks {
         Banks { busy_until: vec![0; banks as usize] }
     }
 
-    /// Reads the rows of an instruction that issues now, from the next cycle on. Register r lies in bank (r + `swizzle`) mod
-    /// banks. Returns the cycle of the last row, and how many cycles rows wait for their banks, added up.
+    /// Reads the rows of an instruction that issues now, from the next cycle on. Returns the cycle of the last row, and how
+    /// many cycles rows wait for their banks, added up.
     #[inline]
     pub fn read(&mut self, now: Cycle, registers: &[u8], swizzle: u8) -> (Cycle, u64) {
         let (mut last, mut waits) = (now + 1, 0);
         for &register in registers {
-            let bank = (usize::from(register) + usize::from(swizzle)) & (self.busy_until.len() - 1);
+            let bank = bank_of(register, swizzle, self.busy_until.len() as u32 - 1) as usize;
             let at = self.busy_until[bank].max(now) + 1;
             self.busy_until[bank] = at;
             last = last.max(at);

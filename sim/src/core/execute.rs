@@ -1,7 +1,7 @@
 //! Operand read, dispatch to the execution units, and write-back of their results.
 
 use super::Core;
-use super::collector::{Collector, NO_PLACE, Waiting};
+use super::collector::{NO_PLACE, Waiting, bank_of};
 use super::probe::{Event, Probe, Results, Stage};
 use super::straight::READ_WITHIN;
 use super::uop::{Kind, MicroOp, MicroOps};
@@ -76,7 +76,7 @@ impl Core {
                 }
                 self.waves.collecting &= !(1 << collector.slot);
                 if P::ON {
-                    probe.observer().step(collector.event(now, self.index, Stage::Operands));
+                    probe.observer().step(self.step_of(now, collector.in_flight(), Stage::Operands));
                 }
                 let op = ops.get(collector.word);
                 let computes = op.kind == Kind::Compute;
@@ -84,11 +84,8 @@ impl Core {
                 if computes {
                     let (it, mask, condition) = (collector.in_flight(), collector.mask, collector.condition);
                     self.compute(it.slot, mask, condition, op);
-                    settled = !P::ON
-                        && self.skip_idle
-                        && self.schedulers[index].held == 0
-                        && op.fragment_reads == 0
-                        && self.start_unit(now + 1, index, it, op).is_none();
+                    settled =
+                        self.settles::<P>(index, op) && self.start_unit(now + 1, index, it, op).is_none();
                 }
                 let sched = &mut self.schedulers[index];
                 // Nothing is known of the unit before it is asked in the next cycle.
@@ -103,6 +100,17 @@ impl Core {
             }
             self.reads.looked(index, next);
         }
+    }
+
+    /// True if an instruction whose operands are read need not be asked after in the dispatch stage: it goes to a unit, and none
+    /// that is older is held up before one. Fragments are watched until it has left.
+    #[inline]
+    pub(super) fn settles<P: Probe>(&self, scheduler: usize, op: &MicroOp) -> bool {
+        !P::ON
+            && self.skip_idle
+            && op.kind == Kind::Compute
+            && self.schedulers[scheduler].held == 0
+            && op.fragment_reads == 0
     }
 
     /// The dispatch stage: instructions whose operands are read leave their collectors, the oldest first,
@@ -235,8 +243,8 @@ impl Core {
         if sched.unit_free_at[timing.unit] > now {
             return Some(Waiting::Unit(sched.unit_free_at[timing.unit]));
         }
-        let swizzle = u32::from(self.waves.waves[it.slot].swizzle);
-        let bank = |row: u8| (u32::from(op.destination + row) + swizzle) & self.bank_mask;
+        let swizzle = self.waves.waves[it.slot].swizzle;
+        let bank = |row: u8| bank_of(op.destination + row, swizzle, self.bank_mask);
         let result = now + timing.result;
         let rows = op.destination_rows;
         if !(0..rows).all(|row| sched.write_ports.free(result + Cycle::from(row), bank(row))) {
@@ -321,7 +329,7 @@ impl Core {
         let op = ops.get(access.word);
         let register = op.destination + row;
         let wave = &self.waves.waves[slot];
-        let bank = (u32::from(register) + u32::from(wave.swizzle)) & self.bank_mask;
+        let bank = bank_of(register, wave.swizzle, self.bank_mask);
         let ports: &WritePorts = &self.schedulers[usize::from(wave.scheduler)].write_ports;
         self.progress = true;
         if !ports.free(now, bank) {
@@ -404,11 +412,5 @@ impl Core {
             wave.pending_loads.remove_all(&op.writes);
         }
         self.retire(now, retired, ops, probe);
-    }
-}
-
-impl Collector {
-    fn event(&self, cycle: Cycle, core: u32, stage: Stage) -> Event {
-        Event { cycle, core, slot: self.slot(), sequence: self.sequence, word: self.word, stage }
     }
 }

@@ -351,17 +351,14 @@ impl Core {
         let (read, waits) = sched.banks.read(now, op.reads(), wave.swizzle);
         self.counters.bank_conflicts += waits;
         self.waves.collecting |= 1 << slot;
-        let settled = !P::ON
-            && self.skip_idle
+        let collectors = &self.schedulers[scheduler].collectors;
+        let settled = self.settles::<P>(scheduler, op)
             && self.issue_width == 1
             && read <= now + READ_WITHIN
             // Nothing for a unit that leaves later than it would is older, and no older instruction of its wave may find the
             // register overwritten that it still has to take a value from.
-            && sched.held == 0
             && read < self.reads.at(scheduler)
-            && sched.collectors.iter().all(|c| c.slot() != slot)
-            && op.kind == Kind::Compute
-            && op.fragment_reads == 0
+            && collectors.iter().all(|c| c.slot() != slot)
             && self.start_unit(read + 1, scheduler, it, op).is_none();
         let sched = &mut self.schedulers[scheduler];
         if settled {

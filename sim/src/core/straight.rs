@@ -35,7 +35,7 @@ struct Counts {
 #[derive(Debug, Clone, Default)]
 pub struct Straight {
     /// Of each scheduler, how many have a collector; as in [`Counts`].
-    held: u64,
+    present: u64,
     /// Those that read their last row in a cycle, and the slots of their waves.
     reads: [(Counts, SlotMask); AHEAD],
     /// Those that have read their operands and leave in the next cycle.
@@ -50,7 +50,7 @@ impl Straight {
     #[inline]
     pub fn issue(&mut self, scheduler: usize, slot: Slot, read: Cycle) {
         let one = 1 << (scheduler * COUNT_BITS);
-        self.held += one;
+        self.present += one;
         let (counts, slots) = &mut self.reads[read as usize % AHEAD];
         counts.counts += one;
         counts.schedulers |= 1 << scheduler;
@@ -60,14 +60,14 @@ impl Straight {
     /// How many collectors of a scheduler they have.
     #[inline]
     pub fn collectors(&self, scheduler: usize) -> usize {
-        (self.held >> (scheduler * COUNT_BITS)) as usize % (1 << COUNT_BITS)
+        (self.present >> (scheduler * COUNT_BITS)) as usize % (1 << COUNT_BITS)
     }
 
     /// The dispatch stage: schedulers of which some leave their collectors, as bits.
     #[inline]
     pub fn leave(&mut self) -> u32 {
         let Counts { counts, schedulers } = std::mem::take(&mut self.leaving);
-        self.held -= counts;
+        self.present -= counts;
         schedulers
     }
 
@@ -82,7 +82,7 @@ impl Straight {
     /// True if none has a collector.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.held == 0
+        self.present == 0
     }
 }
 

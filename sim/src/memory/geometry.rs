@@ -147,6 +147,12 @@ impl LineGeometry {
     }
 }
 
+/// The upper `bits` bits (1 to 32) of the Fibonacci hash of a line's number or address: lines at strides of powers of two spread.
+#[inline]
+pub fn line_hash(line: u32, bits: u32) -> usize {
+    (line.wrapping_mul(0x9E37_79B9) >> (32 - bits)) as usize
+}
+
 /// Copies the bytes of a mask.
 #[inline]
 pub fn copy_bytes(to: &mut [u8], from: &[u8], byte_mask: u128) {

@@ -3,6 +3,7 @@
 use super::lanes_of;
 use super::pattern::{Pattern, Run, Side, copy_lanes, lanes_from};
 use crate::isa::table::{AccessKind, AtomicOp, MemoryOp};
+use crate::memory::geometry::line_hash;
 use crate::memory::message::MAX_LINE_BYTES;
 use std::ops::Range;
 
@@ -78,8 +79,7 @@ impl Lines<'_> {
     #[inline]
     fn add(&mut self, line: u32, lanes: u64, sectors: u8) {
         if self.lines.get(self.last).is_none_or(|access| access.address != line) {
-            // Fibonacci hashing: lines at strides of powers of two spread.
-            let place = &mut self.places[(line.wrapping_mul(0x9E37_79B9) >> 26) as usize];
+            let place = &mut self.places[line_hash(line, 6)];
             let known = match *place {
                 0 => None,
                 place if self.lines[usize::from(place) - 1].address == line => Some(usize::from(place) - 1),

@@ -1,7 +1,7 @@
 //! Outstanding lines of an L1, and the accesses that wait for them.
 
 use crate::isa::table::{AtomicOp, CacheHint};
-use crate::memory::geometry::{LineGeometry, LineNumber, copy_bytes};
+use crate::memory::geometry::{LineGeometry, LineNumber, copy_bytes, line_hash};
 use crate::memory::message::{LineData, MAX_LINE_BYTES};
 use std::ops::{Index, IndexMut};
 
@@ -84,8 +84,7 @@ pub(super) struct Mshrs {
     mshrs: Vec<Mshr>,
     /// Of each hash of a line: the first of the MSHRs that are found by it. Nearly every access asks for its line here.
     heads: Vec<u16>,
-    /// 32 less the bits of a hash.
-    hash_shift: u32,
+    hash_bits: u32,
     /// Bytes held, of misses that come in several parts or were joined to what the cache had.
     data: Vec<LineData>,
     /// Of each MSHR: bytes that are newer here than what was asked for.
@@ -105,7 +104,7 @@ impl Mshrs {
         Mshrs {
             mshrs: vec![Mshr::NEW; count],
             heads: vec![NONE; heads],
-            hash_shift: 32 - heads.trailing_zeros(),
+            hash_bits: heads.trailing_zeros(),
             data: vec![[0; MAX_LINE_BYTES]; count],
             kept: vec![0; count],
             merges,
@@ -119,8 +118,7 @@ impl Mshrs {
     /// Where the MSHRs that are found by a line begin.
     #[inline]
     fn hash(&self, line: LineNumber) -> usize {
-        // Fibonacci hashing: lines at strides of powers of two spread.
-        (line.0.wrapping_mul(0x9E37_79B9) >> self.hash_shift) as usize
+        line_hash(line.0, self.hash_bits)
     }
 
     /// The MSHR of a line that accesses join or keep behind.
