@@ -1,4 +1,5 @@
-//! The account of issue slots for observers: whose instruction a slot is charged to, and samples between two reports.
+//! The account of issue slots for observers: the instruction that each slot is charged to, and totals in
+//! mid-run.
 
 use super::Core;
 use super::probe::{Charge, Level};
@@ -8,8 +9,8 @@ use crate::memory::L1Counters;
 use crate::memory::state::{Signal, look_at_core, signals_of_core};
 use crate::stats::{CoreCounters, SlotUse};
 
-/// What [`Core::look`] gives of the core with this name: instructions in the queue of its load/store unit, loads that are
-/// outstanding, its L1 and its port.
+/// Names of the values that [`Core::look`] appends for the core named `core`: instructions in the load/store
+/// queue, outstanding loads, then those of its L1 and its port.
 pub fn signals(core: &str) -> Vec<Signal> {
     let of_lsu = |name: &str| Signal { path: [core, "lsu", name].map(str::to_owned).to_vec(), bits: 16 };
     let mut signals = ["queue", "outstanding"].map(of_lsu).to_vec();
@@ -18,7 +19,7 @@ pub fn signals(core: &str) -> Vec<Signal> {
 }
 
 impl Core {
-    /// The charge of a slot in which a wave has issued or was squashed.
+    /// The charge of a slot in which a wave issued or was squashed.
     pub(super) fn charge_issue(
         &self,
         cycle: Cycle,
@@ -30,8 +31,8 @@ impl Core {
         Charge { cycle, core: self.index, scheduler, slot_use, slot: Some(slot), word }
     }
 
-    /// The charge of a slot in which nothing issues, and whose wave and instruction it is for: of the waves that have
-    /// the reason, the oldest. `issued` are the waves that have issued in this cycle.
+    /// The charge of a slot in which nothing issues. It names the oldest wave to which `slot_use` applies,
+    /// and its instruction. `issued`: waves that have issued in this cycle.
     pub(super) fn charge(
         &self,
         cycle: Cycle,
@@ -66,7 +67,8 @@ impl Core {
         Charge { slot: Some(slot), word, ..charge }
     }
 
-    /// What the core has counted before `cycle`, to which it has run: its counters, its issue slots, its L1's counters.
+    /// Totals of the cycles before `cycle`, up to which the core has run: its counters, its issue slots by
+    /// use, the counters of its L1.
     pub fn account(&self, cycle: Cycle) -> (CoreCounters, [u64; SlotUse::COUNT], &L1Counters) {
         let (mut counters, mut slots) = (self.counters, self.slots);
         counters.cycles = cycle - self.start;
@@ -79,13 +81,14 @@ impl Core {
         (counters, slots, self.l1.counters())
     }
 
-    /// What the core's load/store unit, L1 and port hold at the end of a cycle, added to `values`; [`signals`] are their names.
+    /// Appends to `values` what the load/store unit, the L1 and the port hold at the end of a cycle, in the
+    /// order of [`signals`].
     pub fn look(&self, cycle: Cycle, values: &mut Vec<u64>) {
         values.extend([self.lsu.queued() as u64, self.lsu.pending().into()]);
         look_at_core(cycle, &self.l1, &self.links.port, values);
     }
 
-    /// How full the core's queues and tables are, added to `levels`.
+    /// Adds the used entries of the core's queues and tables to `levels`.
     pub fn add_levels(&self, levels: &mut [u64; Level::COUNT]) {
         levels[Level::L1Mshrs as usize] += self.l1.mshrs_in_use() as u64;
         levels[Level::LsuQueue as usize] += self.lsu.queued() as u64;

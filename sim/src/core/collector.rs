@@ -1,52 +1,55 @@
 //! Operand collectors and register banks of one scheduler.
 //!
-//! A collector takes an issued instruction and reads its source rows from the banks, one row a bank and
-//! cycle, the oldest collector first. So an instruction that issues knows at once when its last row is read: each bank
-//! serves rows in the order of issue, and nothing that comes later goes before them.
+//! A collector holds an issued instruction while its source rows are read. Each bank reads one row a cycle,
+//! for the oldest collector that wants one (rule O1). Rows are served in the order of issue, so the cycle of
+//! an instruction's last read is known when it issues.
 //!
-//! Until the cycle after the last read nothing can have written a source: the wave's next instruction issues with that read at
-//! the earliest. So an instruction takes its values from the register file then: one for a unit is computed, as
-//! [`Completions`](super::writeback::Completions) says that its result is not too early, and one for the load/store unit is
-//! handed on; only where it has to wait its collector keeps the values.
+//! Operand values come straight from the register file. A source keeps its value until the dispatch stage
+//! after the last read, because the wave's next instruction issues in the cycle of that read at the earliest
+//! (I4). An instruction for an execution unit is computed in the cycle of its last read;
+//! [`Completions`](super::writeback::Completions) says why that is not too early. One for the load/store unit
+//! is handed over in the next dispatch stage. Only if it has to wait there does its collector copy the
+//! operands.
 
 use super::uop::{MAX_SOURCE_ROWS, MicroOp};
 use super::wave::{InFlight, Slot};
 use crate::clock::{Cycle, NEVER};
 
-/// Why the oldest collector has not let its instruction go.
+/// What an instruction in a collector waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Waiting {
-    /// Rows are still to be read, the last of them in this cycle.
+    /// Operand rows; the last is read in this cycle.
     Banks(Cycle),
-    /// The execution unit is busy until this cycle.
+    /// Its execution unit, which is busy until this cycle.
     Unit(Cycle),
-    /// A write port at the result's cycle is taken; another try each cycle.
+    /// A write port in the cycle of its result. It tries again each cycle (X3).
     WritePort,
-    /// The load/store unit takes no more.
+    /// The load/store unit, which is full or has taken another instruction.
     Lsu,
 }
 
-/// The bank of a wave's register, of `mask` + 1, a power of two. `swizzle` is the wave's place within its scheduler (rule O1).
+/// Bank of a wave's register (rule O1). `mask` is the number of banks, a power of two, less one; `swizzle` is
+/// the wave's position within its scheduler.
 #[inline]
 pub fn bank_of(register: u8, swizzle: u8, mask: u32) -> u32 {
     (u32::from(register) + u32::from(swizzle)) & mask
 }
 
-/// The register banks of a scheduler, as far as they are read.
+/// The register banks of a scheduler and the reads booked on them.
 #[derive(Debug, Clone)]
 pub struct Banks {
-    /// Of each bank, the last cycle in which it reads a row that a collector wants; a power of two of them.
+    /// Per bank, the last cycle for which a read is booked. The number of banks is a power of two.
     busy_until: Vec<Cycle>,
 }
 
 impl Banks {
-    /// So many banks, a power of two, that nobody reads.
+    /// `banks` idle banks, a power of two.
     pub fn new(banks: u32) -> Banks {
         Banks { busy_until: vec![0; banks as usize] }
     }
 
-    /// Reads the rows of an instruction that issues now, from the next cycle on. Returns the cycle of the last row, and how
-    /// many cycles rows wait for their banks, added up.
+    /// Books the row reads of an instruction that issues at `now`; they begin in the next cycle. Returns the
+    /// cycle of the last read, and the cycles that rows wait for busy banks, summed over the rows.
     #[inline]
     pub fn read(&mut self, now: Cycle, registers: &[u8], swizzle: u8) -> (Cycle, u64) {
         let (mut last, mut waits) = (now + 1, 0);
@@ -64,7 +67,7 @@ impl Banks {
 /// One operand collector in use.
 #[derive(Debug, Clone, Copy)]
 pub struct Collector {
-    /// Instructions that its core issued before it.
+    /// Number of the instruction in its core's issue order; smaller is older.
     pub age: u64,
     /// Position of the instruction in its wave's issue order.
     pub sequence: u64,
@@ -72,20 +75,21 @@ pub struct Collector {
     pub mask: u64,
     /// Lanes in which the predicate operand is true.
     pub condition: u64,
-    /// What it waits for.
+    /// What the instruction waits for.
     pub waiting: Waiting,
     /// Word of the kernel.
     pub word: u32,
     /// Wave slot.
     pub slot: u8,
-    /// Everything of its way through its unit is settled; it leaves in the next dispatch stage.
+    /// The unit, the write ports and the retirement are booked; the instruction leaves in the next dispatch
+    /// stage.
     pub settled: bool,
-    /// Its operands are kept, as it had to wait with them.
+    /// The operands are copied to `Collectors::rows`, because the instruction had to wait with them.
     kept: bool,
 }
 
 impl Collector {
-    /// A collector for an instruction that issues now and reads its last row in the cycle `read`.
+    /// A collector for an instruction that issues now; `read` is the cycle of its last operand read.
     #[inline]
     pub fn new(age: u64, it: InFlight, mask: u64, condition: u64, read: Cycle) -> Collector {
         let InFlight { slot, sequence, word } = it;
@@ -99,30 +103,30 @@ impl Collector {
         usize::from(self.slot)
     }
 
-    /// The instruction, for when it retires.
+    /// Identity of the instruction, for its retirement.
     #[inline]
     pub fn in_flight(&self) -> InFlight {
         InFlight { slot: self.slot(), sequence: self.sequence, word: self.word }
     }
 }
 
-/// The operand collectors of a scheduler, those in use in the order of issue. None moves while it is in use, as what was
-/// just written in parts is slow to copy as a whole.
+/// The operand collectors of a scheduler. Those in use form a linked list in the order of issue. An entry
+/// stays in its place: the host is slow to copy a struct whose fields were just written one by one.
 #[derive(Debug, Clone)]
 pub struct Collectors {
     places: Vec<Collector>,
-    /// Of each place the one of the next younger instruction, or of the next free place.
+    /// Per place: the place of the next younger instruction if in use, else the next free place.
     next: Vec<u8>,
     first: u8,
     last: u8,
     free: u8,
     len: usize,
-    /// Operand rows that they keep.
+    /// Operand rows of instructions that had to wait: `MAX_SOURCE_ROWS` rows of `width` lanes per place.
     rows: Vec<u32>,
     width: usize,
 }
 
-/// Behind the last place.
+/// End of a list of places.
 pub const NO_PLACE: u8 = u8::MAX;
 
 const IN_ORDER: [u8; MAX_SOURCE_ROWS] = [0, 1, 2, 3, 4, 5];
@@ -130,7 +134,7 @@ const IN_ORDER: [u8; MAX_SOURCE_ROWS] = [0, 1, 2, 3, 4, 5];
 /// The operand rows of one instruction.
 #[derive(Debug, Clone, Copy)]
 pub struct Operands<'a> {
-    /// Rows of `width` lanes, and which of them are the operands, in operand order.
+    /// `from` holds rows of `width` lanes; `places` are the indices of the operand rows, in operand order.
     from: &'a [u32],
     places: &'a [u8],
     width: usize,
@@ -145,7 +149,7 @@ impl<'a> Operands<'a> {
 }
 
 impl Collectors {
-    /// So many, at most 255, none in use, for waves of `width` lanes.
+    /// `collectors` collectors (at most 255), all free, for waves of `width` lanes.
     pub fn new(collectors: u32, width: usize) -> Collectors {
         let unused = Collector::new(0, InFlight { slot: 0, sequence: 0, word: 0 }, 0, 0, 0);
         let next =
@@ -162,19 +166,19 @@ impl Collectors {
         }
     }
 
-    /// How many are in use.
+    /// Collectors in use.
     #[inline]
     pub fn in_use(&self) -> usize {
         self.len
     }
 
-    /// The place of the oldest, or [`NO_PLACE`].
+    /// Place of the oldest, or [`NO_PLACE`].
     #[inline]
     pub fn first(&self) -> u8 {
         self.first
     }
 
-    /// The place of the next younger, or [`NO_PLACE`].
+    /// Place of the next younger, or [`NO_PLACE`].
     #[inline]
     pub fn after(&self, place: u8) -> u8 {
         self.next[usize::from(place)]
@@ -186,13 +190,13 @@ impl Collectors {
         self.places.get(usize::from(self.first)).filter(|_| self.len > 0)
     }
 
-    /// All, the oldest first.
+    /// All collectors in use, oldest first.
     pub fn iter(&self) -> impl Iterator<Item = &Collector> {
         let places = std::iter::successors(Some(self.first), |&place| Some(self.after(place)));
         places.take(self.len).map(|place| &self.places[usize::from(place)])
     }
 
-    /// Takes a free one for an instruction that issues.
+    /// Takes a free collector for an instruction that issues.
     #[inline]
     pub fn push(&mut self, collector: Collector) {
         let place = self.free;
@@ -208,7 +212,7 @@ impl Collectors {
         self.len += 1;
     }
 
-    /// Frees one; `before` is the place of the next older, or [`NO_PLACE`] if it is the oldest.
+    /// Frees a collector. `before` is the place of the next older one, or [`NO_PLACE`] if it is the oldest.
     #[inline]
     pub fn remove(&mut self, before: u8, place: u8) {
         let after = self.after(place);
@@ -225,7 +229,7 @@ impl Collectors {
         self.len -= 1;
     }
 
-    /// Frees those whose way is settled.
+    /// Frees the collectors of all settled instructions.
     #[inline]
     pub fn remove_settled(&mut self) {
         let (mut before, mut place) = (NO_PLACE, self.first);
@@ -240,7 +244,8 @@ impl Collectors {
         }
     }
 
-    /// Keeps the operands of an instruction that cannot leave its collector yet; `base` is its wave's first row in `registers`.
+    /// Copies the operands of an instruction that cannot leave its collector yet. `base` is its wave's first
+    /// row in `registers`.
     pub fn keep(&mut self, place: u8, op: &MicroOp, registers: &[u32], base: usize) {
         if std::mem::replace(&mut self[place].kept, true) {
             return;
@@ -252,7 +257,7 @@ impl Collectors {
         }
     }
 
-    /// The operand rows of an instruction that leaves its collector: `base` is its wave's first row in
+    /// The operand rows of an instruction that leaves its collector. `base` is its wave's first row in
     /// `registers`.
     #[inline]
     pub fn operands<'a>(
@@ -262,7 +267,7 @@ impl Collectors {
         registers: &'a [u32],
         base: usize,
     ) -> Operands<'a> {
-        // Where they are kept they lie in their order, else by register.
+        // Copied rows are in operand order; in the register file they are found by register number.
         let (places, from) = if self[place].kept {
             (&IN_ORDER, &self.rows[usize::from(place) * MAX_SOURCE_ROWS * self.width..])
         } else {
@@ -288,28 +293,29 @@ impl std::ops::IndexMut<u8> for Collectors {
     }
 }
 
-/// When the collectors of each scheduler are to be looked at by a stage: nothing would have changed before.
+/// Per scheduler, the next cycle in which a stage has to look at its collectors. Before that the stage would
+/// find nothing to do.
 #[derive(Debug, Clone)]
 pub struct Looks {
     at: Vec<Cycle>,
-    /// None of them is before this cycle.
+    /// Lower bound of all entries.
     first: Cycle,
 }
 
 impl Looks {
-    /// None, at so many schedulers.
+    /// No looks due, for this number of schedulers.
     pub fn new(schedulers: usize) -> Looks {
         Looks { at: vec![NEVER; schedulers], first: NEVER }
     }
 
-    /// None is due before this cycle.
+    /// Lower bound of all entries: no look is due before this cycle.
     #[inline]
     pub fn first(&self) -> Cycle {
         self.first
     }
 
-    /// Schedulers that are to be looked at in this cycle, as bits. It is to be said of each when it is to be looked at
-    /// [again](Looks::looked).
+    /// Bit s: scheduler s has to be looked at in cycle `now`. The caller must then set each one's next look
+    /// with [`looked`](Looks::looked).
     #[inline]
     pub fn due(&mut self, now: Cycle) -> u32 {
         if self.first > now {
@@ -324,27 +330,27 @@ impl Looks {
         due
     }
 
-    /// When a scheduler is to be looked at.
+    /// The cycle of a scheduler's next look.
     #[inline]
     pub fn at(&self, scheduler: usize) -> Cycle {
         self.at[scheduler]
     }
 
-    /// A scheduler is to be looked at in this cycle, or before.
+    /// Requests a look at a scheduler in this cycle or earlier.
     #[inline]
     pub fn by(&mut self, scheduler: usize, cycle: Cycle) {
         self.at[scheduler] = self.at[scheduler].min(cycle);
         self.first = self.first.min(cycle);
     }
 
-    /// A scheduler was looked at, and is to be again in this cycle.
+    /// A scheduler was looked at: sets its next look.
     #[inline]
     pub fn looked(&mut self, scheduler: usize, again: Cycle) {
         self.at[scheduler] = again;
         self.first = self.first.min(again);
     }
 
-    /// All are to be looked at.
+    /// Requests a look at every scheduler now.
     pub fn all(&mut self) {
         self.at.fill(0);
         self.first = 0;
@@ -357,7 +363,7 @@ mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_pcg::Pcg64Mcg;
 
-    /// Rule O1, cycle by cycle: in each, every bank reads the oldest row that is wanted of it.
+    /// Reference model of rule O1, cycle by cycle: every bank reads the oldest row that wants it.
     fn reads_cycle_by_cycle(banks: usize, issues: &[(Cycle, Vec<u8>, u8)]) -> Vec<(Cycle, u64)> {
         let mut left: Vec<Vec<usize>> = (issues.iter())
             .map(|(_, rows, swizzle)| {
@@ -408,7 +414,7 @@ mod tests {
                 collectors.push(Collector::new(age, it, 0, 0, 0));
                 ages.push(age);
             } else if rng.random() {
-                // Some are settled, and leave together.
+                // Settled collectors are freed together.
                 let leaves: Vec<bool> = ages.iter().map(|_| rng.random()).collect();
                 let mut place = collectors.first();
                 for &leaves in &leaves {

@@ -1,7 +1,7 @@
 //! Structured control flow of one wave: active mask, divergence stack, call stack (isa section 5).
 //!
-//! Pure state: what an instruction does to the masks and where the wave goes on. Timing is the issue
-//! stage's business.
+//! Pure state: what an instruction does to the masks and where the wave continues. The issue stage adds the
+//! timing.
 
 use crate::isa::Op;
 use crate::program::fault::FaultKind;
@@ -11,16 +11,16 @@ use crate::program::fault::FaultKind;
 pub enum Frame {
     /// `if` without its `endif` yet.
     If {
-        /// Lanes that go through the else side.
+        /// Lanes that take the else side.
         otherwise: u64,
-        /// Lanes that finished the first side.
+        /// Lanes that have finished the then side.
         joined: u64,
     },
     /// `loop` without its `endloop` yet.
     Loop {
         /// First word of the body.
         head: u32,
-        /// Lanes that left.
+        /// Lanes that left the loop.
         broken: u64,
         /// Lanes that wait for the next iteration.
         continued: u64,
@@ -43,42 +43,42 @@ pub struct Divergence {
     pub active: u64,
     frames: Vec<Frame>,
     calls: Vec<Call>,
-    /// Constructs opened and not yet closed since the active mask became empty.
+    /// Constructs opened and not closed since the active mask became empty.
     skipped: u32,
     max_frames: usize,
     max_calls: usize,
 }
 
-/// Where a wave goes after a control instruction.
+/// Where a wave continues after a control instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
-    /// To the next word.
+    /// At the next word.
     Fall,
-    /// To another word of the kernel.
+    /// At another word of the kernel.
     Jump(u32),
     /// Nowhere: every lane has halted.
     Ended,
 }
 
-/// A control instruction as the wave sees it.
+/// A control instruction with the values of its operands.
 #[derive(Debug, Clone, Copy)]
 pub struct Step {
     /// The operation: structured control flow only.
     pub op: Op,
     /// Lanes that pass its guard, active or not.
     pub guard: u64,
-    /// Lanes for which its predicate operand (negation applied) is true.
+    /// Lanes in which its predicate operand, after its optional negation, is true.
     pub condition: u64,
     /// Target word of a call.
     pub target: u32,
     /// The word behind the instruction.
     pub next: u32,
-    /// Where to go on if no lane is active any more.
+    /// Word at which the wave continues if no lane is active any more.
     pub skip_to: u32,
 }
 
 impl Divergence {
-    /// State with room for this many frames and calls.
+    /// Empty stacks with room for `max_frames` constructs and `max_calls` calls.
     pub fn new(max_frames: usize, max_calls: usize) -> Divergence {
         Divergence {
             frames: Vec::with_capacity(max_frames),
@@ -89,7 +89,7 @@ impl Divergence {
         }
     }
 
-    /// Starts a wave with these lanes.
+    /// Starts a wave with these live lanes.
     pub fn start(&mut self, lanes: u64) {
         self.live = lanes;
         self.active = lanes;
@@ -139,7 +139,7 @@ impl Divergence {
                 self.push(Frame::Loop { head: step.next, broken: 0, continued: 0 })?;
                 Next::Fall
             }
-            // Squashed, also where there is no loop to leave.
+            // Squashed even where there is no loop to leave: no fault.
             Op::Break | Op::Continue if self.active & step.guard == 0 => Next::Fall,
             Op::Break | Op::Continue => {
                 let lanes = self.active & step.guard & step.condition;
@@ -191,8 +191,9 @@ impl Divergence {
         })
     }
 
-    /// Counts constructs while no lane is active; true if the instruction has no effect then. The first
-    /// else, endif or endloop at the level where the lanes went out is the one that brings them back.
+    /// Counts nested constructs while no lane is active. Returns true if the instruction has no effect. The
+    /// first else, endif or endloop at the level where the last lane went out has one: it reactivates lanes
+    /// (B3).
     fn skips(&mut self, op: Op) -> bool {
         match op {
             Op::If | Op::Loop => {

@@ -12,19 +12,19 @@ use crate::clock::{Cycle, NEVER};
 use crate::config::Config;
 use crate::isa::{ExecClass, MMA_FRAGMENTS, Op};
 
-/// Timing of one execution class on this machine, worked out from the configuration.
+/// Timing of one execution class on this machine, derived from the configuration (X2).
 #[derive(Debug, Clone, Copy, Default)]
 pub struct UnitTiming {
     /// Index of the unit in its scheduler.
     pub unit: usize,
-    /// Cycles from dispatch until the result can be written.
+    /// Cycles from dispatch to the write of the result's first row.
     pub result: Cycle,
-    /// Cycles that the instruction holds the unit's entry.
+    /// Cycles for which the instruction holds the unit's entry.
     pub interval: Cycle,
 }
 
 impl UnitTiming {
-    /// Timing of every class; classes that no unit serves have an interval of 0.
+    /// Timing of every class. A class that no unit serves has an interval of 0.
     pub fn table(config: &Config) -> [UnitTiming; ExecClass::ALL.len()] {
         let mut table = [UnitTiming::default(); ExecClass::ALL.len()];
         for (unit, u) in config.core.units.iter().enumerate() {
@@ -38,7 +38,7 @@ impl UnitTiming {
         table
     }
 
-    /// Cycles of the timing wheel that hold every result: a power of two, at least 64.
+    /// Entries of a timing wheel, one a cycle, that holds the longest result. A power of two, at least 64.
     pub fn horizon(table: &[UnitTiming]) -> usize {
         let longest = table.iter().map(|t| t.result).max().unwrap_or(0);
         ((longest + READ_WITHIN + 1) as usize + MAX_RESULT_ROWS + 1).next_power_of_two().max(64)
@@ -46,11 +46,12 @@ impl UnitTiming {
 }
 
 impl Core {
-    /// The operand read stage: instructions whose last row is read in this cycle, the oldest first.
+    /// The operand read stage: handles instructions whose last row is read in this cycle, oldest first.
     ///
-    /// Of one that goes to an execution unit it is known now when it leaves, unless an older one is held up: what reads its
-    /// operands later leaves later. So all of its way is settled at once. Watched runs, and those that visit every cycle, let the
-    /// dispatch stage find out, and so test this.
+    /// An instruction for an execution unit is settled here unless an older one is held up: its unit entry
+    /// and write ports are booked for the next cycle. That is safe because an instruction that finishes its
+    /// reads later also leaves later. Watched runs and runs that visit every cycle leave the decision to the
+    /// dispatch stage; tests compare the two.
     pub(super) fn read_operands<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
         let (straight, slots) = self.straight.read(now);
         self.waves.collecting &= !slots;
@@ -88,7 +89,7 @@ impl Core {
                         self.settles::<P>(index, op) && self.start_unit(now + 1, index, it, op).is_none();
                 }
                 let sched = &mut self.schedulers[index];
-                // Nothing is known of the unit before it is asked in the next cycle.
+                // The dispatch stage asks the unit in the next cycle.
                 sched.collectors[here].waiting = Waiting::Unit(now + 1);
                 sched.collectors[here].settled = settled;
                 if settled {
@@ -102,8 +103,9 @@ impl Core {
         }
     }
 
-    /// True if an instruction whose operands are read need not be asked after in the dispatch stage: it goes to a unit, and none
-    /// that is older is held up before one. Fragments are watched until it has left.
+    /// True if an instruction whose operands are read may be settled before its dispatch stage: it goes to an
+    /// execution unit, and no older one waits for a unit. Matrix multiplications may not, because they lock
+    /// fragments until they leave their collector (I5).
     #[inline]
     pub(super) fn settles<P: Probe>(&self, scheduler: usize, op: &MicroOp) -> bool {
         !P::ON
@@ -113,8 +115,8 @@ impl Core {
             && op.fragment_reads == 0
     }
 
-    /// The dispatch stage: instructions whose operands are read leave their collectors, the oldest first,
-    /// one to each unit; one of all schedulers to the load/store unit.
+    /// The dispatch stage: instructions whose operands are read leave their collectors, oldest first. Each
+    /// unit of a scheduler takes one a cycle, the load/store unit one of all schedulers (X1, X4).
     pub(super) fn dispatch<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
         let mut leaving = std::mem::take(&mut self.leaving);
         let gone = leaving | self.straight.leave();
@@ -128,7 +130,7 @@ impl Core {
         if due == 0 {
             return;
         }
-        // The scheduler that has the load/store unit first goes on by one each time it is used.
+        // The scheduler after the last user of the load/store unit is asked first (X4).
         let later = u32::MAX << self.lsu_turn;
         let mut lsu_taken = false;
         for mut rest in [due & later, due & !later] {
@@ -140,7 +142,7 @@ impl Core {
         }
     }
 
-    /// The dispatch stage of one scheduler. `lsu_taken` says whether another one has used the load/store unit in
+    /// The dispatch stage of one scheduler. `lsu_taken`: another scheduler has used the load/store unit in
     /// this cycle.
     fn dispatch_from<P: Probe>(
         &mut self,
@@ -215,8 +217,8 @@ impl Core {
         self.departures.looked(scheduler, next);
     }
 
-    /// A matrix multiplication has left its collector: only what others of its wave are still to read stays
-    /// closed to writers.
+    /// Called when a matrix multiplication has left its collector: only fragments that others of its wave in
+    /// collectors have yet to read stay locked.
     fn finish_fragment_reads(&mut self, scheduler: usize, slot: usize, ops: &MicroOps) {
         let left = self.schedulers[scheduler].collectors.iter().filter(|c| c.slot() == slot);
         self.waves.waves[slot].reading_fragments =
@@ -230,7 +232,9 @@ impl Core {
         slot * self.rows_per_wave
     }
 
-    /// Starts an instruction that leaves its collector in the cycle `now` in its unit, or says what it has to wait for.
+    /// Starts an instruction in its unit: books the unit's entry, the write ports and the retirement. `now`
+    /// is the cycle in which it leaves its collector and may lie ahead. If something is taken, books nothing
+    /// and returns what to wait for.
     pub(super) fn start_unit(
         &mut self,
         now: Cycle,
@@ -258,9 +262,9 @@ impl Core {
         None
     }
 
-    /// Works out the result of an instruction for a unit whose operands are read, and puts it into the lanes of `mask`: see
-    /// [`Completions`](super::writeback::Completions) for why that is not too early. `condition` are the lanes in which its
-    /// predicate operand is true.
+    /// Computes an instruction for an execution unit and merges the result into the lanes `mask` of its
+    /// destination. [`Completions`](super::writeback::Completions) says why this is not too early.
+    /// `condition`: lanes in which the predicate operand is true.
     pub(super) fn compute(&mut self, slot: usize, mask: u64, condition: u64, op: &MicroOp) {
         let width = self.width;
         let rows = slot * self.rows_per_wave * width..(slot + 1) * self.rows_per_wave * width;
@@ -271,8 +275,8 @@ impl Core {
             return;
         }
         if op.inst.op == Op::MmaCompute {
-            // Fragments stay in the matrix unit, which accumulates in place; the scoreboard keeps the
-            // wave's other instructions away until the result is due.
+            // Fragments stay in the matrix unit, which accumulates in place. The scoreboard blocks the wave's
+            // other uses of them until the instruction retires.
             let fragment = |kind: usize, index: u8| {
                 ((slot * 3 + kind) * MMA_FRAGMENTS + usize::from(index)) * FRAGMENT_ROWS * width
             };
@@ -305,12 +309,13 @@ impl Core {
         }
     }
 
-    /// The write-back stage: instructions of the units that retire, then one row of the loads.
+    /// The write-back stage: retires instructions of the execution units, then writes one row of a load (W1,
+    /// W2).
     pub(super) fn write_back<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
         if let Some(due) = self.completions.due(now) {
             for &retired in &due {
                 if P::ON {
-                    // Its rows were written one a cycle, the last in this one.
+                    // The rows were written one a cycle, the last in this cycle.
                     let rows = ops.get(retired.word).destination_rows.max(1);
                     let cycle = now + 1 - Cycle::from(rows);
                     probe.observer().step(self.step_of(cycle, retired, Stage::WriteBack));
@@ -322,7 +327,7 @@ impl Core {
         self.write_back_load(now, ops, probe);
     }
 
-    /// Writes one row of the oldest complete load, if its bank has a port left in this cycle.
+    /// Writes one row of the oldest complete load if its bank and a write port are free in this cycle (W2).
     fn write_back_load<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
         let Some((access, row)) = self.lsu.returning() else { return };
         let slot = access.slot;
@@ -347,7 +352,8 @@ impl Core {
         }
     }
 
-    /// An instruction that went through a collector becomes visible: nothing waits for it any longer.
+    /// Retires an instruction that passed through a collector: its destinations are no longer outstanding
+    /// (I5).
     pub(super) fn retire<P: Probe>(&mut self, now: Cycle, retired: InFlight, ops: &MicroOps, probe: &mut P) {
         let op = ops.get(retired.word);
         let slot = retired.slot;
@@ -376,8 +382,8 @@ impl Core {
         Event { cycle, core: self.index, slot, sequence, word, stage }
     }
 
-    /// What an instruction that retires has written. Nobody else can have written it since: its destination is open to
-    /// others from now on.
+    /// What a retiring instruction has written. Its destinations were locked until now, so they still hold
+    /// its result.
     fn results(&self, event: Event, op: &MicroOp) -> Results<'_> {
         let width = self.width;
         let first = (self.slot_rows(event.slot) + usize::from(op.destination)) * width;
@@ -396,7 +402,7 @@ impl Core {
         Results { event, registers, predicate, fragment }
     }
 
-    /// A memory instruction is performed or its last row written.
+    /// Retires a memory instruction: its access is performed, or its last row is written.
     pub(super) fn retire_access<P: Probe>(
         &mut self,
         now: Cycle,

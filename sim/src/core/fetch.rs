@@ -1,4 +1,4 @@
-//! Fetch and decode: arbiter, instruction cache, decoder of one- and two-word instructions.
+//! Fetch and decode: the arbiter, the instruction cache, and the decoder of one- and two-word instructions.
 
 use super::Core;
 use super::probe::{Event, Probe, Stage};
@@ -12,7 +12,7 @@ use crate::memory::MemoryPort;
 use crate::memory::message::{CODE_SPACE, Request};
 use std::collections::VecDeque;
 
-/// Set in the tag of a memory request that fills the instruction cache.
+/// Tag bit of the memory requests that fill the instruction cache.
 pub const ICACHE_TAG: u32 = 1 << 31;
 
 /// A fetch on its way from the instruction cache to the decoder.
@@ -23,7 +23,7 @@ struct Group {
     /// First word of the kernel in the group.
     first: u32,
     words: u32,
-    /// Whether the wave was redirected since; then the words are dropped.
+    /// The wave was redirected meanwhile: the words are dropped on arrival.
     discarded: bool,
 }
 
@@ -35,11 +35,11 @@ struct Miss {
     sent: bool,
 }
 
-/// Instruction cache and fetch state of a core. The cache holds tags only: code cannot be written, so
-/// the words are those of the decoded kernel.
+/// Instruction cache and fetch state of a core. The cache holds tags only: code cannot be written, so the
+/// words come from the decoded kernel.
 #[derive(Debug, Clone)]
 pub struct Fetch {
-    /// Line number + 1 of each way, 0 where empty; ways of a set are adjacent, most recent first.
+    /// Line number + 1 of each way, 0 if empty. The ways of a set are adjacent, most recently used first.
     tags: Vec<u32>,
     ways: usize,
     /// A power of two.
@@ -50,12 +50,12 @@ pub struct Fetch {
     misses: Vec<Miss>,
     max_misses: usize,
     group_words: u32,
-    /// Groups in order of arrival: the latency is the same for all.
+    /// Groups on their way, in order of arrival: all have the same latency.
     groups: VecDeque<Group>,
-    /// The wave that each scheduler fetched for last.
+    /// Per scheduler, the wave that it last fetched for.
     last: Vec<Slot>,
     l1_line_bytes: u64,
-    /// All sectors of a line.
+    /// Sector mask of a whole L1 line.
     l1_sectors: u8,
 }
 
@@ -81,7 +81,7 @@ impl Fetch {
         }
     }
 
-    /// Looks a line up and makes it the most recent of its set.
+    /// Looks a line up. A hit makes it the most recently used of its set.
     fn lookup(&mut self, line: u32) -> bool {
         let set = (line as usize & (self.sets - 1)) * self.ways;
         let ways = &mut self.tags[set..][..self.ways];
@@ -95,7 +95,7 @@ impl Fetch {
         }
     }
 
-    /// Puts a line in the place of the least recent of its set.
+    /// Replaces the least recently used line of the set (F4).
     fn fill(&mut self, line: u32) {
         let set = (line as usize & (self.sets - 1)) * self.ways;
         let ways = &mut self.tags[set..][..self.ways];
@@ -103,7 +103,7 @@ impl Fetch {
         ways[0] = line + 1;
     }
 
-    /// Drops what is on its way for a wave that goes on elsewhere.
+    /// Drops what is on its way for a wave that was redirected or has ended.
     pub fn discard(&mut self, slot: Slot) {
         for group in self.groups.iter_mut().filter(|g| g.slot == slot) {
             group.discarded = true;
@@ -113,7 +113,7 @@ impl Fetch {
         }
     }
 
-    /// A line has come: every wave that waits for it may ask again. Returns those waves.
+    /// A line has arrived. Returns the waves that waited for it; they may request again.
     pub fn filled(&mut self, tag: u32) -> SlotMask {
         let line = tag & !ICACHE_TAG;
         self.fill(line);
@@ -123,7 +123,7 @@ impl Fetch {
         }
     }
 
-    /// Sends one miss to the memory side, if there is one to send. True if it did.
+    /// Sends one miss to the memory side if there is one and the port is free. True if it did.
     pub fn send_miss(&mut self, now: Cycle, port: &mut MemoryPort) -> bool {
         let Some(miss) = self.misses.iter_mut().find(|m| !m.sent) else { return false };
         if !port.ready(now) {
@@ -141,14 +141,14 @@ impl Fetch {
         self.misses.iter().any(|m| !m.sent)
     }
 
-    /// When the next group reaches the decoder.
+    /// Cycle in which the next group reaches the decoder.
     pub fn next_event(&self) -> Cycle {
         self.groups.front().map_or(NEVER, |g| g.arrives)
     }
 }
 
 impl Core {
-    /// The decode stage: groups that arrive now enter the instruction buffers.
+    /// The decode stage: groups that arrive in this cycle enter the instruction buffers.
     pub(super) fn decode<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
         while let Some(group) = self.fetch.groups.front().copied() {
             if group.arrives > now {
@@ -179,7 +179,7 @@ impl Core {
                 }
             };
             if group.words == 0 {
-                // The end of the kernel takes the place of an instruction.
+                // The end mark takes a buffer entry, like an instruction (F5).
                 push(group.first);
                 self.waves.fetched_end |= bit;
             }
@@ -207,7 +207,7 @@ impl Core {
         }
     }
 
-    /// The fetch stage: each scheduler asks for one group, for the next wave in turn that has room.
+    /// The fetch stage: each scheduler requests one group, for the next wave in turn that has room (F1).
     pub(super) fn fetch_groups<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
         let idle = self.waves.resident
             & self.waves.has_room
@@ -276,7 +276,7 @@ impl Core {
     }
 }
 
-/// The first set bit after `last`, wrapping around. `candidates` is not 0.
+/// The lowest set bit above `last`, wrapping around. `candidates` is not 0.
 #[inline]
 pub fn next_in_turn(candidates: SlotMask, last: Slot) -> Slot {
     let later = if last == 63 { 0 } else { candidates & (!0 << (last + 1)) };

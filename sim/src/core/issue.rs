@@ -1,5 +1,5 @@
-//! The issue stage: picks a wave for each issue slot, executes control and synchronisation at once, sends
-//! the rest to a collector, and charges every slot of every cycle to one reason.
+//! The issue stage: picks a wave for each issue slot, executes control and synchronisation instructions at
+//! once, sends all others to a collector, and charges every slot of every cycle to one use.
 
 use super::Core;
 use super::collector::{Collector, Waiting};
@@ -26,7 +26,7 @@ fn guard_lanes(wave: &Wave, op: &MicroOp) -> u64 {
     if guard.negated { !lanes } else { lanes }
 }
 
-/// Lanes in which the predicate operand, negated where the instruction says so, is true.
+/// Lanes in which the predicate operand, after its optional negation, is true.
 #[inline]
 fn condition_lanes(wave: &Wave, op: &MicroOp) -> u64 {
     match op.predicate_source {
@@ -51,7 +51,7 @@ impl Core {
     ) -> Result<(), Box<Fault>> {
         let mut first = 0;
         let mut all_issued: SlotMask = 0;
-        // A scheduler that issues may make a later one look again in this cycle.
+        // A scheduler that issues may set the bit of a later one, which then looks again in this cycle.
         while self.stale >> first != 0 {
             let scheduler = first + (self.stale >> first).trailing_zeros() as usize;
             first = scheduler + 1;
@@ -102,8 +102,8 @@ impl Core {
         Ok(())
     }
 
-    /// Charges the cycles before `now` that a scheduler's account does not have yet: nothing has changed since, so
-    /// each slot goes to what it was charged to then.
+    /// Charges the cycles before `now` that are not charged yet. Nothing has changed since the scheduler last
+    /// looked, so each of their slots has the same use as then.
     fn settle(&mut self, scheduler: usize, now: Cycle) {
         let sched = &mut self.schedulers[scheduler];
         let cycles = now - sched.charged_until;
@@ -111,26 +111,27 @@ impl Core {
         sched.charged_until = now;
     }
 
-    /// Settles the accounts at `end`, the cycle after the run's last; the core must be idle.
+    /// Settles the accounts at `end`, the cycle after the last of the run. The core must be idle.
     pub fn finish(&mut self, end: Cycle) {
         self.counters.cycles = end - self.start;
         for scheduler in 0..self.schedulers.len() {
-            // A core looks for work once more after the run is over, and there is none.
+            // The core may have looked for work in a cycle after the run and charged it as empty: take that
+            // back.
             let over = self.schedulers[scheduler].charged_until.saturating_sub(end);
             self.slots[SlotUse::Empty as usize] -= over * self.issue_width as u64;
             self.settle(scheduler, end + over);
         }
     }
 
-    /// Charges resident waves for the cycles up to `now` and this one: who comes or goes in a cycle counts from
-    /// the next on.
+    /// Counts resident waves up to and including `now`. A wave that arrives or leaves in `now` counts from
+    /// the next cycle on.
     pub(super) fn settle_residents(&mut self, now: Cycle) {
         let cycles = (now + 1).saturating_sub(self.residents_until);
         self.counters.resident_wave_cycles += cycles * u64::from(self.waves.resident.count_ones());
         self.residents_until = now + 1;
     }
 
-    /// Something has changed of a wave that its scheduler looks at.
+    /// Makes the wave's scheduler look again: something about the wave has changed.
     #[inline]
     pub(super) fn touch(&mut self, slot: Slot) {
         self.stale |= 1 << self.waves.waves[slot].scheduler;
@@ -145,8 +146,8 @@ impl Core {
         }
     }
 
-    /// `two_level`: a wave that waits for memory or at a barrier leaves the active set; the oldest waves
-    /// that wait for neither take the free places.
+    /// `two_level`: waves that wait for memory, drain or are at a barrier leave the active set, and the
+    /// oldest other waves fill it (rule I3).
     fn update_active_set(&mut self, scheduler: usize) {
         let waves = &self.waves;
         let here = self.schedulers[scheduler].slots & waves.resident & !waves.ended;
@@ -161,8 +162,8 @@ impl Core {
         self.schedulers[scheduler].active_set = active;
     }
 
-    /// Why a slot of this scheduler stays empty: the reason of the wave nearest to issuing. `issued` are the
-    /// waves that issued in this cycle.
+    /// Why an issue slot of this scheduler stays empty (rule I7). `issued`: waves that have issued in this
+    /// cycle.
     fn why_not(&self, now: Cycle, scheduler: usize, issued: SlotMask) -> SlotUse {
         let waves = &self.waves;
         let sched = &self.schedulers[scheduler];
@@ -184,7 +185,7 @@ impl Core {
                 Some(Waiting::Banks(_)) | None => SlotUse::Operand,
             };
         }
-        // Only `two_level` leaves a wave that is ready: it is not in the active set.
+        // Under `two_level`, a ready wave outside the active set does not issue.
         if ready != 0 {
             return SlotUse::WaveLimit;
         }
@@ -207,7 +208,7 @@ impl Core {
         }
     }
 
-    /// The waves that have not issued in this cycle, by what keeps them.
+    /// Waves that have not issued in this cycle, by the first reason that applies, indexed by [`IssueStall`].
     fn stalled(&self, issued: SlotMask) -> [SlotMask; IssueStall::COUNT] {
         let waves = &self.waves;
         let full = (0..self.schedulers.len()).filter(|&s| self.collectors_full(s));
@@ -232,7 +233,7 @@ impl Core {
         })
     }
 
-    /// Issues the next instruction of a wave. Returns whether it took effect.
+    /// Issues the next instruction of a wave. Returns false if it was squashed.
     fn issue_wave<P: Probe>(
         &mut self,
         now: Cycle,
@@ -288,7 +289,8 @@ impl Core {
             self.counters.squashed_instructions += 1;
         }
         if let Kind::Fence { .. } = op.kind {
-            // What it was granted is its own, also if it is squashed: the next fence waits for itself.
+            // A grant ends when its fence issues, squashed or not. The next fence of the slot waits anew
+            // (B6).
             self.waves.releases.issue(slot);
         }
         match op.kind {
@@ -326,13 +328,13 @@ impl Core {
         Ok(effective)
     }
 
-    /// How many lanes a mask has: nearly always all of them.
+    /// Number of lanes in a mask. The full mask, by far the most frequent, takes no population count.
     #[inline]
     fn count_lanes(&self, lanes: u64) -> u64 {
         if lanes == u64::MAX >> (64 - self.width) { self.width as u64 } else { u64::from(lanes.count_ones()) }
     }
 
-    /// Gives the instruction to a collector and marks what it will write.
+    /// Puts an issued instruction into a collector and marks its destinations as outstanding (I5).
     fn collect<P: Probe>(&mut self, now: Cycle, scheduler: usize, it: InFlight, lanes: u64, op: &MicroOp) {
         let slot = it.slot;
         let wave = &mut self.waves.waves[slot];
@@ -355,8 +357,9 @@ impl Core {
         let settled = self.settles::<P>(scheduler, op)
             && self.issue_width == 1
             && read <= now + READ_WITHIN
-            // Nothing for a unit that leaves later than it would is older, and no older instruction of its wave may find the
-            // register overwritten that it still has to take a value from.
+            // Every older instruction in a collector must finish its reads later, so that it cannot take the
+            // unit or a write port first. None of them may be of this wave: its sources are still in the
+            // registers.
             && read < self.reads.at(scheduler)
             && collectors.iter().all(|c| c.slot() != slot)
             && self.start_unit(read + 1, scheduler, it, op).is_none();
@@ -371,7 +374,7 @@ impl Core {
         }
     }
 
-    /// True if every collector of a scheduler is in use.
+    /// True if all collectors of a scheduler are in use.
     #[inline]
     fn collectors_full(&self, scheduler: usize) -> bool {
         let straight = self.straight.collectors(scheduler);
@@ -413,7 +416,7 @@ impl Core {
         Ok(next)
     }
 
-    /// Sends a wave to another word: what it has fetched is dropped.
+    /// Redirects a wave to another word and drops what it has fetched (F6).
     fn redirect(&mut self, slot: Slot, target: u32) {
         let bit: SlotMask = 1 << slot;
         let wave = &mut self.waves.waves[slot];
@@ -427,14 +430,14 @@ impl Core {
         self.counters.taken_redirects += 1;
     }
 
-    /// The wave neither issues nor fetches until the branch latency has passed.
+    /// Starts a shadow: the wave neither issues nor fetches until the branch latency has passed (B1).
     pub(super) fn start_shadow(&mut self, now: Cycle, slot: Slot) {
         self.waves.shadow |= 1 << slot;
         self.touch(slot);
         self.shadows.push_back((now + self.branch_latency, slot));
     }
 
-    /// Shadows that end in this cycle.
+    /// Ends the shadows that are due.
     pub(super) fn end_shadows(&mut self, now: Cycle, ops: &MicroOps) {
         while let Some(&(ends, slot)) = self.shadows.front()
             && ends <= now

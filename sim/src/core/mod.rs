@@ -1,8 +1,8 @@
 //! One core: wave slots, schedulers, execution units, load/store unit, L1.
 //!
-//! The core advances cycle by cycle in the order that [`Core::tick`] states once: consumers before
-//! producers, so that a latch emptied in a cycle can be filled in the same cycle. docs/pipeline.md has the
-//! rules; each names the file here that implements it.
+//! [`Core::tick`] runs the stages of a cycle, consumers before producers, so a latch that is emptied in a
+//! cycle can be filled in the same cycle. docs/pipeline.md holds the timing rules; each rule names the file
+//! here that implements it.
 
 pub mod account;
 pub mod collector;
@@ -40,43 +40,44 @@ use wave::{Slot, SlotMask, Waves};
 use workgroup::{Shape, Start, Workgroup};
 use writeback::{Completions, MAX_RESULT_ROWS, WritePorts};
 
-/// One scheduler of a core, with what belongs to it alone.
+/// One scheduler of a core and the state that it does not share.
 #[derive(Debug, Clone)]
 struct Scheduler {
     /// Its wave slots.
     slots: SlotMask,
     last_issued: Slot,
-    /// Waves that `two_level` issues from.
+    /// Active set of the policy `two_level`.
     active_set: SlotMask,
     collectors: Collectors,
-    /// How many of them hold an instruction that has read its operands and has to see when its unit takes it.
+    /// Instructions for an execution unit that have read their operands and wait in a collector to be
+    /// dispatched.
     held: u32,
     banks: Banks,
     recent: Recent,
-    /// What its issue slots are charged to while nothing changes.
+    /// Use to which empty issue slots are charged until the scheduler's state changes.
     waits_for: SlotUse,
-    /// Issue slots of cycles before this one are charged.
+    /// First cycle whose issue slots are not charged yet.
     charged_until: Cycle,
-    /// Per unit, the cycle from which it takes another instruction.
+    /// Per unit, the first cycle in which it takes another instruction.
     unit_free_at: Vec<Cycle>,
     write_ports: WritePorts,
 }
 
-/// The core's ends of its connections.
+/// The core's ends of its links.
 #[derive(Debug)]
 pub struct Links {
     /// To and from the memory side.
     pub port: MemoryPort,
     /// Workgroups from the dispatcher.
     pub starts: LinkRx<Start>,
-    /// One message to the dispatcher for each workgroup that is done.
+    /// One message to the dispatcher for each workgroup that has ended.
     pub done: LinkTx<()>,
 }
 
 /// One core of the machine.
 #[derive(Debug)]
 pub struct Core {
-    /// Its number.
+    /// Index of the core.
     pub index: u32,
     kernel: usize,
     shape: Shape,
@@ -86,7 +87,7 @@ pub struct Core {
     two_level_active: u32,
     branch_latency: Cycle,
     collectors_per_scheduler: usize,
-    /// Register banks of a scheduler, less one: a register's number modulo the banks is its low bits.
+    /// Register banks of a scheduler less one. The bank count is a power of two, so this masks a bank number.
     bank_mask: u32,
     units: [UnitTiming; ExecClass::ALL.len()],
     host: HostVectors,
@@ -98,66 +99,67 @@ pub struct Core {
     workgroups: Vec<Workgroup>,
     schedulers: Vec<Scheduler>,
     straight: Straight,
-    /// Schedulers of which an instruction leaves its collector whatever happens, in the next dispatch stage, as bits.
+    /// Bit s: scheduler s frees a settled collector in the next dispatch stage.
     leaving: u32,
-    /// When some instruction could leave its collector beside those.
+    /// When the dispatch stage next has to look at the collectors that are not settled.
     departures: Looks,
-    /// When some instruction has read its operands.
+    /// When the operand read stage next completes the reads of an instruction.
     reads: Looks,
-    /// (cycle, slot) of the shadows in order: all are equally long.
+    /// (end, slot) of the running shadows, in order of their end: all are equally long.
     shadows: VecDeque<(Cycle, Slot)>,
     fetch: Fetch,
-    /// Register rows of `width` words: register r of slot s is row s * rows_per_wave + r.
+    /// Register rows of `width` words: register r of slot s is row s * `rows_per_wave` + r.
     registers: Vec<u32>,
-    /// Matrix fragments, by slot, kind (A, B, C), fragment, element; empty if the kernel uses none.
+    /// Matrix fragments, indexed by slot, kind (A, B, C), fragment and element. Empty if the kernel uses
+    /// none.
     fragments: Vec<u32>,
     completions: Completions,
-    /// Rows of the result that is being computed.
+    /// Rows of the result being computed.
     result: Vec<u32>,
     lsu: Lsu,
-    /// The scheduler that has the load/store unit first.
+    /// The scheduler that is asked first for the load/store unit (X4).
     lsu_turn: usize,
     local: LocalMemory,
     l1: L1,
 
-    /// Connections.
+    /// Links to the dispatcher and the memory side.
     pub links: Links,
 
-    /// Counters.
+    /// Event counters.
     pub counters: CoreCounters,
     /// Issue slots by use, over all schedulers.
     pub slots: [u64; SlotUse::COUNT],
-    /// Instructions that have left an instruction buffer.
+    /// Instructions that have left an instruction buffer, squashed ones included.
     pub instructions: u64,
 
-    /// Something changed in this cycle.
+    /// The current cycle has changed some state.
     progress: bool,
-    /// Schedulers for which something has changed since they last looked for a wave to issue, as bits. The
-    /// others would find none, for the same reason as then.
+    /// Bit s: scheduler s has to look for a wave to issue. Nothing has changed for the others since they last
+    /// looked, so they would find none again, for the same reason.
     stale: u32,
-    /// The first cycle in which something can happen, as far as the core itself knows.
+    /// First cycle in which the core can act without a message from outside.
     wake: Cycle,
     /// The first cycle of the run.
     start: Cycle,
-    /// Resident waves are counted for the cycles before this one.
+    /// First cycle not yet counted in `resident_wave_cycles`.
     residents_until: Cycle,
-    /// The last cycle in which something happened.
+    /// The last cycle in which some state changed.
     last_activity: Cycle,
-    /// At the end of a kernel: everything that is dirty in the L1 is written back.
+    /// Set at the end of a kernel: the L1 writes back all its dirty lines (M32).
     writes_back_all: bool,
     skip_idle: bool,
 }
 
-/// What of a launch every core needs.
+/// What every core needs of a launch.
 #[derive(Debug, Clone)]
 pub struct CoreLaunch {
     /// Index of the kernel, for faults.
     pub kernel: usize,
     /// Workgroup shape.
     pub shape: Shape,
-    /// Workgroups resident at most.
+    /// Most resident workgroups.
     pub max_workgroups: usize,
-    /// Wave slots of each scheduler that registers allow.
+    /// Wave slots of each scheduler for which there are registers.
     pub slots_per_scheduler: u32,
     /// Bytes of device memory.
     pub device_bytes: u64,
@@ -166,7 +168,7 @@ pub struct CoreLaunch {
 }
 
 impl Core {
-    /// A core at cycle `start` with nothing resident.
+    /// A core without resident waves at cycle `start`.
     pub fn new(config: &Config, index: u32, launch: &CoreLaunch, l1: L1, links: Links, start: Cycle) -> Core {
         let c = &config.core;
         let width = c.wave_width as usize;
@@ -241,11 +243,11 @@ impl Core {
         }
     }
 
-    /// Simulates cycles `from..to`, of which those in which nothing can happen are not visited.
+    /// Simulates cycles `from..to`. Cycles in which nothing can happen are skipped.
     ///
     /// # Errors
     /// The first fault of a kernel in these cycles; the core must not be run again.
-    // A function of its own, watched or not: so what the compiler makes of it does not depend on who calls it.
+    // Never inlined, so that its machine code does not depend on the caller.
     #[inline(never)]
     pub fn run<P: Probe>(
         &mut self,
@@ -272,10 +274,10 @@ impl Core {
         if self.skip_idle { self.next_wake(from) } else { from }
     }
 
-    /// One cycle. This is the order of the stages: consumers first.
+    /// Simulates one cycle. The calls are in the order of the stages, consumers first (rule P1).
     fn tick<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) -> Result<(), Box<Fault>> {
         if !self.skip_idle {
-            // The tests' way: nothing is taken for granted.
+            // Visiting every cycle: look everywhere, to test that skipping changes nothing.
             self.stale = (1 << self.schedulers.len()) - 1;
             self.departures.all();
         }
@@ -290,7 +292,7 @@ impl Core {
         self.issue(now, ops, probe)?;
         self.decode(now, ops, probe);
         self.fetch_groups(now, ops, probe);
-        // Code goes first: without it nothing moves.
+        // The instruction cache sends first: without code nothing moves.
         self.progress |= self.fetch.send_miss(now, &mut self.links.port);
         self.progress |= self.ask_for_release(now);
         let closing = self.closing();
@@ -298,18 +300,18 @@ impl Core {
         Ok(())
     }
 
-    /// Asks one slice of the L2 for a release, if there is one to ask and the port is free.
+    /// Asks one L2 slice for a release if one is still to be asked and the port is free (B6).
     fn ask_for_release(&mut self, now: Cycle) -> bool {
         let (releases, port) = (&mut self.waves.releases, &mut self.links.port);
         let asks = releases.wants_port() && port.ready(now);
         if asks {
-            // The number of a slice is the number of a line of it.
+            // Line s of device memory lies in slice s (M4).
             port.push(now, Request::release(u64::from(releases.take_slice()) * self.line_bytes));
         }
         asks
     }
 
-    /// Takes one reply of the memory side, if one is there.
+    /// Takes one reply of the memory side if one has arrived.
     #[inline]
     fn receive_reply(&mut self, now: Cycle, ops: &MicroOps) {
         if self.links.port.next_reply().is_some_and(|at| at <= now) {
@@ -317,7 +319,7 @@ impl Core {
         }
     }
 
-    /// The reply that is there: a line of code, the end of a release, or something for the L1.
+    /// Hands the arrived reply to its receiver: the instruction cache, the releases or the L1.
     fn take_reply(&mut self, now: Cycle, ops: &MicroOps) {
         let Some(reply) = self.links.port.reply(now) else { return };
         let lsu = &mut self.lsu;
@@ -335,7 +337,7 @@ impl Core {
         self.progress = true;
     }
 
-    /// The first cycle from `from` on in which a message arrives or the L1 or its port has something to do.
+    /// First cycle from `from` on in which a message arrives, or the L1 or the port has something to do.
     fn next_message(&mut self, from: Cycle) -> Cycle {
         let starts = self.links.starts.next_arrival().unwrap_or(NEVER);
         let replies = self.links.port.next_reply().unwrap_or(NEVER);
@@ -347,7 +349,7 @@ impl Core {
         starts.min(replies).min(code).min(l1).max(from)
     }
 
-    /// The first cycle after `now` in which something can happen if no message comes.
+    /// First cycle after `now` in which something can happen without a message.
     fn next_event(&self, now: Cycle) -> Cycle {
         let shadow = self.shadows.front().map_or(NEVER, |&(ends, _)| ends);
         if !self.straight.is_empty() {
@@ -361,28 +363,29 @@ impl Core {
             .min(self.lsu.next_event(now))
     }
 
-    /// The next cycle in which the core does something, as far as it knows; [`NEVER`] if only a message
-    /// could wake it.
+    /// The next cycle in which the core has something to do; [`NEVER`] if only a message can wake it.
     pub fn next_wake(&mut self, from: Cycle) -> Cycle {
         if self.wake <= from { from } else { self.wake.min(self.next_message(from)) }
     }
 
-    /// True if nothing is resident and no store is on its way; an L1 that writes back may have some.
+    /// True if no wave is resident and no store is on its way to the L2. An L1 that writes back may hold
+    /// dirty lines.
     pub fn is_idle(&self) -> bool {
         self.waves.resident == 0 && self.waves.releases.stores() == self.l1.dirty_lines()
     }
 
-    /// The epochs of stores that are being closed, as bits.
+    /// Bit e: epoch e of the stores is being closed (B6).
     fn closing(&self) -> u8 {
         if self.writes_back_all { 3 } else { self.waves.releases.closing() }
     }
 
-    /// True if the L2 has every store of this core.
+    /// True if the L2 has acknowledged every store of this core.
     pub fn is_released(&self) -> bool {
         self.waves.releases.stores() == 0
     }
 
-    /// Simulates cycles `from..to` of an idle core that writes back what is dirty in its L1, as at the end of a kernel.
+    /// Simulates cycles `from..to` of an idle core whose L1 writes back its dirty lines, at the end of a
+    /// kernel (M32).
     pub fn run_release<P: Probe>(&mut self, from: Cycle, to: Cycle, ops: &MicroOps, probe: &mut P) {
         self.writes_back_all = true;
         let mut now = self.next_message(from);
@@ -396,7 +399,7 @@ impl Core {
         }
     }
 
-    /// The last cycle in which something happened.
+    /// The last cycle in which some state changed.
     pub fn last_activity(&self) -> Cycle {
         self.last_activity
     }
@@ -406,7 +409,7 @@ impl Core {
         self.skip_idle = false;
     }
 
-    /// Gives the L1 and the port back, for the next launch.
+    /// Returns the L1 and the port, for the next launch.
     pub fn into_parts(self) -> (L1, MemoryPort) {
         (self.l1, self.links.port)
     }

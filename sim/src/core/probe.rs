@@ -1,7 +1,7 @@
 //! What a core tells an observer: one event stream for traces, viewers and tests.
 //!
-//! Whether there is an observer is a type parameter of the run loop, so that a run without one ([`Off`]) compiles to code
-//! without any of it. All observers share the other code ([`Watched`]), which calls them.
+//! Whether there is an observer is a type parameter of the run loop: a run without one ([`Off`]) compiles to
+//! code without any calls to observers. All observers share the other version ([`Watched`]).
 
 use super::collector::Waiting;
 use super::uop::MicroOp;
@@ -28,13 +28,14 @@ pub enum Stage {
     Operands,
     /// It entered its execution unit or the load/store unit.
     Execute,
-    /// The first row of its result was written. Of a unit's result, reported when it retires, with this earlier cycle.
+    /// The first row of its result was written. For a unit's result it is reported at retirement, with this
+    /// earlier cycle.
     WriteBack,
     /// It became architecturally visible; its last row was written or its access performed.
     Retire,
 }
 
-/// Which instruction of which wave.
+/// A step of an instruction: which instruction, where and when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Event {
     /// When.
@@ -68,33 +69,34 @@ pub struct Issued<'a> {
     pub mask: u64,
 }
 
-/// Where a wave goes on after an instruction that issued.
+/// Where a wave continues after an instruction that issued.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Going {
     /// The instruction's step at issue.
     pub event: Event,
-    /// Word of the kernel at which the wave goes on; `None` if it has ended.
+    /// Word of the kernel at which the wave continues; `None` if it has ended.
     pub next: Option<u32>,
     /// What the wave had fetched was dropped.
     pub redirected: bool,
-    /// The instruction was done at issue: it retires in this cycle, and nothing more is reported of it.
+    /// The instruction was done at issue: it retires in this cycle and causes no further event.
     pub done: bool,
 }
 
-/// What an instruction that passed through a collector leaves behind when it retires.
+/// What an instruction that passed through a collector has written by its retirement.
 #[derive(Debug, Clone, Copy)]
 pub struct Results<'a> {
     /// Its last step; the stage is [`Stage::Retire`].
     pub event: Event,
-    /// Rows of its destination registers, one behind the other, whole rows.
+    /// Rows of its destination registers, consecutive, with all lanes.
     pub registers: &'a [u32],
     /// Lanes in which the predicate that it writes is true.
     pub predicate: u64,
-    /// Rows of the fragment that it writes, or that it stored.
+    /// Rows of the fragment that it wrote, or that a tile store read.
     pub fragment: &'a [u32],
 }
 
-/// Why the next instruction of a wave has not issued, in the order of preference. traces/format.md says what each means.
+/// Why the next instruction of a wave has not issued: the first reason in this order that applies.
+/// traces/format.md defines each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs)]
 pub enum IssueStall {
@@ -114,8 +116,8 @@ impl IssueStall {
     pub const COUNT: usize = 9;
 }
 
-/// A memory instruction whose turn it is in the load/store unit of its core: its accesses are performed after those of
-/// all before it, and its addresses are good.
+/// A memory instruction that starts in the load/store unit of its core. Its addresses are checked, and its
+/// accesses are performed after those of all instructions before it.
 #[derive(Debug, Clone, Copy)]
 pub struct MemoryEvent<'a> {
     /// When.
@@ -130,7 +132,7 @@ pub struct MemoryEvent<'a> {
     pub word: u32,
     /// What it does.
     pub memory: MemoryOp,
-    /// It writes; a tile is loaded or stored.
+    /// It writes memory. Tells a tile store from a tile load.
     pub writes: bool,
     /// Scope of an atomic.
     pub scope: Scope,
@@ -138,28 +140,29 @@ pub struct MemoryEvent<'a> {
     pub mask: u64,
     /// Address by lane.
     pub addresses: &'a [u32],
-    /// From a row of a tile to the next, by lane; bytes.
+    /// Bytes from one row of a tile to the next, by lane.
     pub strides: &'a [u32],
-    /// Rows that it sends, one behind the other: the value of a store, the operands of an atomic.
+    /// Rows that it sends, consecutive: the value of a store, the operands of an atomic.
     pub sent: &'a [u32],
-    /// Rows: 1 but for tiles.
+    /// Rows that each lane accesses: 4 for a tile, else 1.
     pub rows: u32,
 }
 
-/// The L2 has performed a packet of atomics. Those of a core on one word come in the order in which the core issued them.
+/// The L2 has performed an atomic packet. Packets of one core that touch the same word come in the order in
+/// which the core issued them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AtomicEvent {
     /// Core.
     pub core: u32,
     /// Address of the line.
     pub line: u32,
-    /// Bytes of the words, one operation each.
+    /// Bytes of the words operated on, one operation a word.
     pub bytes: u128,
-    /// Of these, those written: all but for a compare-and-swap that fails.
+    /// Those of `bytes` that were written: all, unless a compare-and-swap fails.
     pub written: u128,
 }
 
-/// An issue slot and what it is charged to (docs/pipeline.md, I7).
+/// The charge of one issue slot (docs/pipeline.md, I7).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Charge {
     /// When.
@@ -168,33 +171,33 @@ pub struct Charge {
     pub core: u32,
     /// Scheduler of the core.
     pub scheduler: usize,
-    /// What for.
+    /// What the slot is charged to.
     pub slot_use: SlotUse,
-    /// The wave that issues or, of those that have the reason, the oldest; none where no wave is to blame.
+    /// The wave that issues, or the oldest to which the use applies; `None` if it applies to no wave.
     pub slot: Option<Slot>,
-    /// Word of the kernel of the instruction that issues, that waits in the oldest collector, or that its wave
-    /// is held up behind (*branch*, *barrier*). Else it is the wave's next one.
+    /// Word of the instruction that issues, of the one in the oldest collector, or of the one behind which
+    /// the wave is held up (*branch*, *barrier*). `None` stands for the wave's next instruction.
     pub word: Option<u32>,
 }
 
-/// What the machine has done in a launch so far, and what it holds: for observers that look now and then.
+/// Totals and levels of the machine part-way through a launch, for observers that sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sample {
-    /// Everything that happens before this cycle is in it.
+    /// The sample covers everything before this cycle.
     pub cycle: Cycle,
-    /// The cores, added up.
+    /// The cores' counters, summed.
     pub core: CoreCounters,
-    /// Issue slots by use, all charged up to the cycle.
+    /// Issue slots by use, charged up to the cycle.
     pub slots: [u64; SlotUse::COUNT],
-    /// The L1s, added up.
+    /// The L1s' counters, summed.
     pub l1: L1Counters,
-    /// The memory side.
+    /// Counters of the memory side.
     pub memory: MemoryCounters,
-    /// How full it is: entries in use, over the whole machine, indexed by [`Level`].
+    /// Entries in use over the whole machine, indexed by [`Level`].
     pub levels: [u64; Level::COUNT],
 }
 
-/// Something that fills up.
+/// A queue or table whose level is sampled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
     /// MSHRs of the L1s.
@@ -212,13 +215,14 @@ impl Level {
     pub const COUNT: usize = 4;
 }
 
-/// An observer of one core, which a thread holds while it runs that core.
+/// An observer of one core. The thread that runs the core holds it.
 pub type OfCore = Arc<Mutex<dyn Observer + Send>>;
 
 /// An observer of the pipeline.
 pub trait Observer {
-    /// Who hears of what happens in a core instead, in [`step`](Observer::step) to [`accesses`](Observer::accesses), if the observer
-    /// need not hear of the cores in one order: then threads can share them out.
+    /// An observer that gets this core's events from [`step`](Observer::step) to
+    /// [`accesses`](Observer::accesses) in place of this one. Return one if the order of events of different
+    /// cores does not matter: threads can then share the cores.
     fn of_core(&self, _core: u32) -> Option<OfCore> {
         None
     }
@@ -231,26 +235,26 @@ pub trait Observer {
         false
     }
 
-    /// An instruction issued or was squashed. What it does follows.
+    /// An instruction issued or was squashed. Called before its effects.
     fn issued(&mut self, _: &Issued<'_>) {}
 
-    /// It has acted on its wave, without a fault.
+    /// The instruction has acted on its wave without a fault.
     fn goes_on(&mut self, _: &Going) {}
 
-    /// It retires, after it passed through a collector.
+    /// An instruction that passed through a collector retires.
     fn results(&mut self, _: &Results<'_>) {}
 
-    /// The end of the issue stage in a cycle: waves by the reason for which they have not issued, indexed by
-    /// [`IssueStall`]. Until the next report nothing changes.
+    /// The end of a core's issue stage: waves that have not issued by their reason, indexed by
+    /// [`IssueStall`]. The masks hold until the next report.
     fn stalls(&mut self, _core: u32, _cycle: Cycle, _waves: &[SlotMask; IssueStall::COUNT]) {}
 
-    /// From this cycle on an instruction cannot leave its collector, for this reason.
+    /// From the event's cycle on, an instruction cannot leave its collector for this reason.
     fn waits(&mut self, _: Event, _: Waiting) {}
 
     /// A memory instruction is about to access memory.
     fn accesses(&mut self, _: &MemoryEvent<'_>) {}
 
-    /// The L2 has performed atomics. Reported before anything that their results bring about.
+    /// The L2 has performed atomics. Called before anything that their results cause.
     fn performed(&mut self, _: &AtomicEvent) {}
 
     /// True if the observer wants [`Observer::hop`] of the launch that begins.
@@ -258,31 +262,33 @@ pub trait Observer {
         false
     }
 
-    /// Something happened to a request in the L2. Of each slice in the order of its work, and before what it brings about in
-    /// a core.
+    /// Something happened to a request in the L2. The hops of a slice come in the order of its work, and
+    /// before anything that they cause in a core.
     fn hop(&mut self, _: &Hop) {}
 
-    /// True if the observer wants [`Observer::charges`], [`Observer::line_access`] and [`Observer::local_access`].
+    /// True if the observer wants [`Observer::charges`], [`Observer::line_access`] and
+    /// [`Observer::local_access`].
     fn wants_account(&self) -> bool {
         false
     }
 
-    /// An issue slot is charged. All slots of cycles without a report are charged like the scheduler's last.
+    /// An issue slot is charged. In cycles without a report, all slots have the use of the scheduler's last
+    /// report.
     fn charges(&mut self, _: &Charge) {}
 
-    /// The instruction at a word has tried an access of the L1; what that has counted there.
+    /// The instruction at a word has tried an L1 access. The counters hold what the try added.
     fn line_access(&mut self, _word: u32, _: &L1Counters) {}
 
-    /// The instruction at a word takes so many passes over the banks of local memory.
+    /// The instruction at a word takes this many passes over the banks of local memory.
     fn local_access(&mut self, _word: u32, _passes: u32) {}
 
-    /// The cycle in which the observer wants the next [`Observer::sample`]; asked again after each.
+    /// Cycle in which the observer wants the next [`Observer::sample`]. It is asked again after each sample.
     fn sample_at(&self) -> Cycle {
         NEVER
     }
 
-    /// A sample, in the cycle asked for, and once more where a launch ends without a fault; with the memory side, for what
-    /// each part of it did since it was made.
+    /// A sample, taken in the cycle asked for and once at the end of a launch without a fault. The memory
+    /// side gives the counters of its parts since its creation.
     fn sample(&mut self, _: &Sample, _: &MemorySystem) {}
 
     /// True if the observer wants [`Observer::state`] of the launch that begins.
@@ -290,22 +296,22 @@ pub trait Observer {
         false
     }
 
-    /// What the machine holds at the end of a cycle, of every cycle of a launch: first each core's
+    /// What the machine holds at the end of a cycle, reported for every cycle of a launch: each core's
     /// [`signals`](super::account::signals), then those of the [memory side](crate::memory::state::signals).
     fn state(&mut self, _: Cycle, _values: &[u64]) {}
 
-    /// All that happens before this cycle has been reported. The run stops if the observer says so.
+    /// Everything before this cycle has been reported. The observer may stop the run.
     fn advanced(&mut self, _: Cycle) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 }
 
-/// Whether anybody watches.
+/// Whether a run is watched, as a type.
 pub trait Probe {
-    /// False if nobody does: what is only done for an observer is compiled out.
+    /// False in a run without an observer: code that only serves observers is compiled out.
     const ON: bool;
 
-    /// Who does.
+    /// The observer.
     fn observer(&mut self) -> &mut dyn Observer;
 
     /// As [`Observer::wants_stalls`].
@@ -315,7 +321,7 @@ pub trait Probe {
     fn wants_account(&self) -> bool;
 }
 
-/// Nobody watches.
+/// A run without an observer.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Off;
 
@@ -337,7 +343,7 @@ impl Probe for Off {
     }
 }
 
-/// An observer watches. What it wants is asked once.
+/// A run with an observer. The observer states its wishes once, at the start.
 pub struct Watched<'o> {
     observer: &'o mut dyn Observer,
     stalls: bool,
@@ -345,7 +351,7 @@ pub struct Watched<'o> {
 }
 
 impl<'o> Watched<'o> {
-    /// A run that is watched.
+    /// A run watched by `observer`.
     pub fn by(observer: &'o mut dyn Observer) -> Watched<'o> {
         Watched { stalls: observer.wants_stalls(), account: observer.wants_account(), observer }
     }

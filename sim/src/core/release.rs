@@ -1,14 +1,14 @@
-//! Releases at device and system scope: a fence that waits until the L2 has every store that its core made
-//! before it.
+//! Releases of device and system scope: a fence waits until the L2 has acknowledged every store that its core
+//! made before it (rule B6).
 //!
-//! Happens-before is transitive, so a release covers what the fence's wave has seen, not only what it wrote: all
-//! stores of the core that the L2 has not acknowledged when the fence is reached. Counting them needs two numbers.
-//! Stores belong to one of two epochs; a *round* closes the epoch that is open, opens the other, which is empty,
-//! and is over when the closed one is. A fence that is reached during a round waits for the next, so later stores
-//! cannot hold a fence up for longer than a round.
+//! Happens-before is transitive, so a release covers what the fence's wave has observed, not only what it
+//! wrote: all stores of the core that the L2 has not acknowledged when the fence is reached. Two counters
+//! suffice. Each store joins one of two epochs. A *round* closes the open epoch and opens the other, which is
+//! empty; the round ends when the closed epoch has no store left. A fence that is reached during a round
+//! waits for the next one, so later stores delay a fence by at most one round.
 //!
-//! A release at system scope goes on from there: every slice of the L2 is asked to write to memory what is dirty in it,
-//! and the fence waits for the last answer. Fences that come so far while that is going on share the next request.
+//! A release of system scope then asks every L2 slice to write its dirty lines to memory and waits for the
+//! last answer. Fences that come this far while such a request runs share the next one.
 
 use super::wave::{Slot, SlotMask};
 
@@ -18,12 +18,12 @@ pub type Epoch = usize;
 /// Stores on their way to the L2, and the fences that wait for them.
 #[derive(Debug, Clone, Default)]
 pub struct Releases {
-    /// Of each epoch, what the L2 has not acknowledged: stores and results of atomics that the L1 performed, or
-    /// with an L1 that writes back the lines that they made dirty.
+    /// Per epoch, what the L2 has not acknowledged: stores, and results of atomics that the L1 performed. In
+    /// an L1 that writes back: the lines that they made dirty.
     pending: [u32; 2],
     /// The epoch that stores join.
     open: Epoch,
-    /// Fences that wait for the epoch that is closed; a round runs while there is one.
+    /// Fences that wait for the closed epoch. A round runs while there is one.
     round: SlotMask,
     /// Fences that wait for the next round.
     next: SlotMask,
@@ -31,37 +31,37 @@ pub struct Releases {
     granted: SlotMask,
     /// Slices of the L2.
     slices: u32,
-    /// Slices that are still to be asked for a release.
+    /// Slices still to be asked for a release.
     to_ask: u32,
     /// Slices that have not answered.
     unanswered: u32,
-    /// Fences that the present request to the L2 is for.
+    /// Fences that the running request to the L2 serves.
     asked: SlotMask,
-    /// Fences that the next one is for.
+    /// Fences that the next request will serve.
     to_be_asked: SlotMask,
     /// Fences whose request is answered, until they issue.
     answered: SlotMask,
 }
 
 impl Releases {
-    /// Nothing on the way, on a machine with so many slices.
+    /// Nothing on the way, for a machine with `slices` L2 slices.
     pub fn new(slices: u32) -> Releases {
         Releases { slices, ..Releases::default() }
     }
 
-    /// The epoch that a store joins now. It is to come back with the acknowledgement.
+    /// The epoch that a store joins now. Its acknowledgement must carry the epoch.
     #[inline]
     pub fn open(&self) -> Epoch {
         self.open
     }
 
-    /// A store of the open epoch is on its way.
+    /// Counts a store of the open epoch.
     #[inline]
     pub fn store(&mut self) {
         self.pending[self.open] += 1;
     }
 
-    /// A store is acknowledged. Returns the fences that are free to issue because of it.
+    /// Counts an acknowledgement. Returns the fences that may issue because of it.
     #[inline]
     pub fn acknowledge(&mut self, epoch: Epoch) -> SlotMask {
         self.pending[epoch] -= 1;
@@ -73,7 +73,7 @@ impl Releases {
         self.round = std::mem::take(&mut self.next);
         if self.round != 0 {
             self.open = 1 - self.open;
-            // What was stored during the round may be acknowledged already.
+            // All stores made during the round may be acknowledged already.
             if self.pending[1 - self.open] == 0 {
                 self.granted |= self.round;
                 return free | std::mem::take(&mut self.round);
@@ -82,13 +82,13 @@ impl Releases {
         free
     }
 
-    /// The epochs that are being closed, as bits: what an L1 that writes back has to send.
+    /// Bit e: epoch e is being closed. An L1 that writes back has to send its lines.
     #[inline]
     pub fn closing(&self) -> u8 {
         if self.round == 0 { 0 } else { 1 << (1 - self.open) }
     }
 
-    /// The fence at the head of a wave is reached. True if it has to wait.
+    /// Called when the fence at the head of a wave is reached. True if it has to wait.
     pub fn reach(&mut self, slot: Slot) -> bool {
         let bit = 1 << slot;
         if self.granted & bit != 0 || self.stores() == 0 {
@@ -105,7 +105,7 @@ impl Releases {
         true
     }
 
-    /// The same for a fence of system scope.
+    /// [`reach`](Releases::reach) for a fence of system scope.
     pub fn reach_system(&mut self, slot: Slot) -> bool {
         let bit = 1 << slot;
         if self.answered & bit != 0 {
@@ -121,7 +121,7 @@ impl Releases {
         true
     }
 
-    /// Begins the next request to the L2, unless one is going on.
+    /// Begins the next request to the L2 unless one is running.
     fn ask(&mut self) {
         if self.asked == 0 && self.to_be_asked != 0 {
             self.asked = std::mem::take(&mut self.to_be_asked);
@@ -129,19 +129,19 @@ impl Releases {
         }
     }
 
-    /// True if a slice is to be asked.
+    /// True if a slice is still to be asked.
     #[inline]
     pub fn wants_port(&self) -> bool {
         self.to_ask > 0
     }
 
-    /// The slice to be asked now.
+    /// Takes the slice to be asked now; slice 0 comes last.
     pub fn take_slice(&mut self) -> u32 {
         self.to_ask -= 1;
         self.to_ask
     }
 
-    /// A slice has answered. Returns the fences that are free to issue because of it.
+    /// Counts a slice's answer. Returns the fences that may issue because of it.
     pub fn answer(&mut self) -> SlotMask {
         self.unanswered -= 1;
         if self.unanswered > 0 {
@@ -153,14 +153,14 @@ impl Releases {
         free
     }
 
-    /// The fence issues.
+    /// Ends the grants of a fence that issues.
     #[inline]
     pub fn issue(&mut self, slot: Slot) {
         self.granted &= !(1 << slot);
         self.answered &= !(1 << slot);
     }
 
-    /// Stores, or dirty lines, that are not acknowledged.
+    /// Stores, or dirty lines, that the L2 has not acknowledged.
     #[inline]
     pub fn stores(&self) -> u32 {
         self.pending[0] + self.pending[1]
@@ -201,7 +201,8 @@ mod tests {
         assert!(releases.reach(1) && releases.reach(2) && releases.reach(1));
         let third = store(&mut releases);
         assert_eq!(releases.acknowledge(first), 1);
-        // Stores after the two fences, made before their round began, are waited for too: a round has no finer line.
+        // The round also waits for a store made after the two fences, because that store joined the same
+        // epoch.
         assert_eq!(releases.acknowledge(third), 0);
         assert_eq!(releases.acknowledge(second), 0b110);
         assert_eq!(releases.stores(), 0);
@@ -213,12 +214,12 @@ mod tests {
         let first = store(&mut releases);
         assert!(releases.reach_system(0) && !releases.wants_port());
         assert_eq!(releases.acknowledge(first), 1);
-        // Free of its round, it asks the L2.
+        // Its round is over, so it asks the L2.
         assert!(releases.reach_system(0) && releases.wants_port());
         assert_eq!((releases.take_slice(), releases.take_slice()), (1, 0));
         assert!(!releases.wants_port());
         assert_eq!(releases.answer(), 0);
-        // One that comes now has to ask anew: the L2 may have begun before its stores.
+        // A fence that comes now needs a new request: the L2 may have begun before its stores arrived.
         assert!(releases.reach_system(5));
         assert_eq!(releases.answer(), 1);
         assert!(!releases.reach_system(0) && releases.wants_port());

@@ -1,4 +1,4 @@
-//! Where each wave of a core is and what it waits for: for runs that make no progress.
+//! Where each wave of a core is and what it waits for, for the report of a run without progress.
 
 use super::Core;
 use super::uop::{Kind, MicroOps};
@@ -17,7 +17,7 @@ pub struct WaveReport {
     pub wave: u32,
     /// Active lanes.
     pub active: u64,
-    /// Byte offset in the code section of the instruction that it waits with.
+    /// Byte offset in the code section of the instruction at which it waits.
     pub pc: u32,
     /// What it waits for.
     pub waits_for: WaitsFor,
@@ -26,7 +26,7 @@ pub struct WaveReport {
 /// What a wave waits for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WaitsFor {
-    /// So many instructions in flight; its lanes have halted.
+    /// Instructions in flight, this many; all lanes have halted.
     Flights(u64),
     /// A barrier that these waves of its workgroup have not reached.
     Barrier(Vec<u32>),
@@ -34,11 +34,11 @@ pub enum WaitsFor {
     Operands,
     /// Its next instruction.
     Fetch,
-    /// So many accesses of its own, and acknowledgements of its core's stores.
+    /// Accesses of the wave and acknowledgements of its core's stores.
     Accesses {
-        /// Of its own.
+        /// Accesses of the wave that are not performed.
         own: u64,
-        /// Stores of the core.
+        /// Stores of the core that the L2 has not acknowledged.
         stores: u64,
     },
     /// A register or predicate.
@@ -106,7 +106,7 @@ impl Core {
         } else {
             WaitsFor::Turn
         };
-        // A wave at a barrier waits with the barrier, which has left the buffer.
+        // A barrier has left the buffer, so a wave at one is reported at its last issued word.
         let word = if has(waves.at_barrier) { wave.last_word } else { head.unwrap_or(wave.fetch_word) };
         debug_assert!(!has(waves.at_barrier) || ops.get(word).kind == Kind::Barrier);
         WaveReport {

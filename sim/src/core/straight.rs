@@ -1,52 +1,56 @@
-//! Instructions that nothing can hold up: all of their way through their unit is settled when they issue.
+//! Instructions that nothing can delay. Their dispatch, unit, write ports, result and retirement are all
+//! settled when they issue.
 //!
-//! Where no older instruction for a unit is held up in its scheduler, one leaves its collector in the cycle after its last row is
-//! read, and whether its unit and its write ports are free then depends only on what leaves before it. What issues later reads its
-//! operands two cycles after this issue at the earliest: so of an instruction that has read them until then everything is known.
-//! Its unit, its ports, its values and the cycle in which it retires are settled at once; what remains is what others see of it:
-//! its wave waits until its operands are read, and until the cycle after that it has a collector.
+//! If no older instruction of the scheduler is held up before a unit, an instruction leaves its collector in
+//! the cycle after its last read. Whether its unit and write ports are free then depends only on instructions
+//! that leave before it. Later instructions read their operands two cycles after this issue at the earliest,
+//! so for an instruction that has finished its reads by then everything is known at issue. Only what others
+//! observe remains: its wave cannot issue until the operands are read (I4), and a collector is occupied until
+//! the dispatch stage after that.
 //!
-//! Watched runs and those that visit every cycle let each stage find out by itself, and so test what is said here.
+//! Watched runs and runs that visit every cycle do not use this shortcut: each stage decides in its own
+//! cycle. Tests compare the two.
 
 use super::Scheduler;
 use super::collector::{Collector, Waiting};
 use super::wave::{Slot, SlotMask};
 use crate::clock::Cycle;
 
-/// Cycles from issue to the last read of an operand, at most.
+/// Most cycles from issue to the last operand read.
 pub const READ_WITHIN: Cycle = 2;
 
-/// What the next cycles do, by cycle modulo their number.
+/// Entries of the ring of coming cycles, indexed by cycle modulo their number.
 const AHEAD: usize = 4;
 
-/// Bits of a scheduler's number of instructions: three cycles bring three at most.
+/// Bits of one scheduler's counter. It counts at most three instructions: one for each of three cycles.
 const COUNT_BITS: usize = 4;
 
-/// Some instructions of each scheduler.
+/// A number of instructions per scheduler.
 #[derive(Debug, Clone, Copy, Default)]
 struct Counts {
-    /// How many, [`COUNT_BITS`] bits for each scheduler.
+    /// Counters of [`COUNT_BITS`] bits, one per scheduler.
     counts: u64,
-    /// Schedulers that have some, as bits.
+    /// Bit s: the counter of scheduler s is not 0.
     schedulers: u32,
 }
 
-/// The instructions of a core that nothing can hold up, while they have a collector.
+/// The settled-at-issue instructions of a core that still occupy a collector.
 #[derive(Debug, Clone, Default)]
 pub struct Straight {
-    /// Of each scheduler, how many have a collector; as in [`Counts`].
+    /// Collectors occupied, per scheduler; packed as in [`Counts`].
     present: u64,
-    /// Those that read their last row in a cycle, and the slots of their waves.
+    /// Per coming cycle: the instructions whose last read is in it, and the slots of their waves.
     reads: [(Counts, SlotMask); AHEAD],
-    /// Those that have read their operands and leave in the next cycle.
+    /// Instructions that have read their operands and leave in the next dispatch stage.
     leaving: Counts,
 }
 
-/// The last instructions of a scheduler that nothing could hold up, the latest first: their age and the cycle of the last read.
+/// The last instructions of a scheduler that were settled at issue, latest first: (age, cycle of the last
+/// read).
 pub type Recent = [(u64, Cycle); READ_WITHIN as usize + 1];
 
 impl Straight {
-    /// An instruction issues whose last row is read in the cycle `read`.
+    /// Adds an instruction that issues now; its last row is read in the cycle `read`.
     #[inline]
     pub fn issue(&mut self, scheduler: usize, slot: Slot, read: Cycle) {
         let one = 1 << (scheduler * COUNT_BITS);
@@ -57,13 +61,14 @@ impl Straight {
         *slots |= 1 << slot;
     }
 
-    /// How many collectors of a scheduler they have.
+    /// Collectors of a scheduler that these instructions occupy.
     #[inline]
     pub fn collectors(&self, scheduler: usize) -> usize {
         (self.present >> (scheduler * COUNT_BITS)) as usize % (1 << COUNT_BITS)
     }
 
-    /// The dispatch stage: schedulers of which some leave their collectors, as bits.
+    /// The dispatch stage: frees the collectors of the leaving instructions. Returns their schedulers as
+    /// bits.
     #[inline]
     pub fn leave(&mut self) -> u32 {
         let Counts { counts, schedulers } = std::mem::take(&mut self.leaving);
@@ -71,7 +76,8 @@ impl Straight {
         schedulers
     }
 
-    /// The operand read stage: schedulers of which some read their last row, as bits, and the slots of the waves.
+    /// The operand read stage: returns the schedulers, as bits, and the wave slots whose instruction reads
+    /// its last row.
     #[inline]
     pub fn read(&mut self, now: Cycle) -> (u32, SlotMask) {
         let (counts, slots) = std::mem::take(&mut self.reads[now as usize % AHEAD]);
@@ -79,14 +85,15 @@ impl Straight {
         (counts.schedulers, slots)
     }
 
-    /// True if none has a collector.
+    /// True if no collector is occupied.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.present == 0
     }
 }
 
-/// What the oldest collector of a scheduler waits for; `straight` are the collectors of [`Straight`].
+/// What the oldest instruction in the collectors of a scheduler waits for. `straight` is the number of
+/// collectors that [`Straight`] occupies.
 pub(super) fn oldest_waits(scheduler: &Scheduler, straight: usize, now: Cycle) -> Option<Waiting> {
     let first: Option<&Collector> = scheduler.collectors.oldest();
     let waiting = first.map(|c| c.waiting);

@@ -1,4 +1,4 @@
-//! Micro-operations: every word of a kernel decoded once, with what the pipeline asks of it.
+//! Micro-operations: every word of a kernel, decoded once into what the pipeline needs.
 
 use crate::config::{Config, DivergenceMode};
 use crate::isa::operand::Role;
@@ -7,7 +7,7 @@ use crate::isa::{DecodeError, ExecClass, Inst, MMA_FRAGMENTS, Op, WORD_BYTES};
 use crate::program::structure::{instruction_words, skip_targets};
 use crate::program::{Kernel, Program};
 
-/// Source rows that one instruction reads at most (`dma`: three pairs).
+/// Most source rows of an instruction (`dma`: three pairs).
 pub const MAX_SOURCE_ROWS: usize = 6;
 
 /// A set of general registers.
@@ -22,8 +22,8 @@ impl RegisterSet {
         }
     }
 
-    /// Removes every register of `other`. Whole sets at a time, as it is with the other operations: the host is slow to read what it
-    /// has just written in narrower parts.
+    /// Removes every register of `other`. This and the other set operations always access all words: the host
+    /// is slow to load widely what it has just stored in narrower parts.
     #[inline]
     pub fn remove_all(&mut self, other: &RegisterSet) {
         for (mine, theirs) in self.0.iter_mut().zip(other.0) {
@@ -52,7 +52,7 @@ impl RegisterSet {
 
 /// How the issue stage treats a micro-operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)] // asked for several times an instruction: not folded into what `Illegal` carries
+#[repr(u8)] // tested several times an instruction: keeps the tag apart from what `Illegal` carries
 pub enum Kind {
     /// Through collectors to an execution unit.
     Compute,
@@ -62,18 +62,18 @@ pub enum Kind {
     Control,
     /// Workgroup barrier.
     Barrier,
-    /// Fence; what it orders and how far.
+    /// A fence and the order that it imposes; its scope is in the instruction.
     Fence {
-        /// Later loads see what was visible.
+        /// Later loads see what was visible before the fence.
         acquire: bool,
-        /// Earlier stores are visible.
+        /// Earlier stores become visible before the fence ends.
         release: bool,
     },
     /// Waits for the wave's loads.
     Wait,
     /// Done at issue, without effect.
     Nop,
-    /// Not an instruction: a fault when it is reached with an active lane.
+    /// Not a legal instruction: faults when it is reached with an active lane.
     Illegal(DecodeError),
     /// The word past the kernel's code: halts the wave.
     End,
@@ -94,7 +94,7 @@ pub struct MicroOp {
     pub sources: [u8; MAX_SOURCE_ROWS],
     /// How many of `sources` are used.
     pub source_rows: u8,
-    /// The rows to read from the banks: `sources`, but a register that is named twice is read once.
+    /// Rows to read from the banks: `sources` without repetitions (O1).
     pub reads: [u8; MAX_SOURCE_ROWS],
     /// How many of `reads` are used.
     pub read_rows: u8,
@@ -106,21 +106,21 @@ pub struct MicroOp {
     pub destination_rows: u8,
     /// Registers written, as a set.
     pub writes: RegisterSet,
-    /// Registers read or written: none may be pending at issue.
+    /// Registers read or written. None may have a write outstanding at issue (I2).
     pub hazards: RegisterSet,
     /// Predicate written, as a bit.
     pub predicate_write: u8,
     /// Predicates read (guard and operand) or written, as bits.
     pub predicate_hazards: u8,
-    /// Fragments kept from later instructions until this one retires, as bits: A in 0..8, B in 8..16, C in
-    /// 16..24. Those it writes, and the one that a tile store reads when it is performed.
+    /// Fragments locked until this instruction retires, as bits: A in 0..8, B in 8..16, C in 16..24. They are
+    /// the fragments that it writes and the one that a tile store reads.
     pub fragment_locks: u32,
-    /// A and B fragments that a matrix multiplication reads when it enters its unit, likewise.
+    /// A and B fragments that a matrix multiplication reads when it enters its unit, as the same bits.
     pub fragment_reads: u32,
-    /// Fragments read or written, likewise.
+    /// Fragments read or written, as the same bits.
     pub fragment_hazards: u32,
-    /// Where a wave whose active mask becomes empty after this instruction has to go on, as a word of
-    /// the kernel: the next word in walk mode, the matching else, endif or endloop in jump mode.
+    /// Word of the kernel at which a wave continues if its active mask becomes empty with this instruction:
+    /// the next word in walk mode, the matching else, endif or endloop in jump mode (B3).
     pub skip_to: u32,
 }
 
@@ -181,7 +181,7 @@ impl MicroOps {
     }
 }
 
-/// What makes a well-formed instruction illegal on this machine and in this kernel.
+/// Checks that a well-formed instruction is legal on this machine and in this kernel.
 fn legal_here(inst: Inst, kernel: &Kernel, registers: u32, config: &Config) -> Result<(), DecodeError> {
     if inst.op.needs_f64() && !config.capabilities.f64 {
         return Err(DecodeError::Capability("CAP_F64"));
@@ -273,7 +273,7 @@ impl MicroOp {
             op.fragment_reads = op.fragment_hazards & !op.fragment_locks;
         }
         if inst.op == Op::Call {
-            // In the core, targets are words of the kernel.
+            // The core's targets are words of the kernel.
             inst.imm = inst.imm / WORD_BYTES - kernel.code.start;
         }
         op.inst = inst;
@@ -296,7 +296,7 @@ impl MicroOp {
         }
     }
 
-    /// The rows to read from the banks.
+    /// Rows to read from the banks.
     #[inline]
     pub fn reads(&self) -> &[u8] {
         &self.reads[..usize::from(self.read_rows)]

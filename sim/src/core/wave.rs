@@ -1,4 +1,4 @@
-//! The wave slots of a core: what each resident wave is and what its next instruction waits for.
+//! The wave slots of a core: the state of each resident wave and what its next instruction waits for.
 
 use super::divergence::Divergence;
 use super::release::Releases;
@@ -20,7 +20,8 @@ pub struct InFlight {
     pub word: u32,
 }
 
-/// The decoded instructions of a wave. They follow one another in the kernel, so the first and their number say all.
+/// The decoded instructions of a wave. They are consecutive in the kernel, so the first word and the count
+/// identify them.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct InstructionBuffer {
     first: u32,
@@ -28,7 +29,7 @@ pub struct InstructionBuffer {
 }
 
 impl InstructionBuffer {
-    /// Adds the instruction behind the last, as a word of the kernel.
+    /// Adds the instruction behind the last; `word` is its first word.
     #[inline]
     pub fn push(&mut self, word: u32) {
         if self.entries == 0 {
@@ -43,7 +44,7 @@ impl InstructionBuffer {
         (self.entries > 0).then_some(self.first)
     }
 
-    /// Takes the oldest instruction; the one behind it starts at the word `next`.
+    /// Takes the oldest instruction. The one behind it starts at the word `next`.
     #[inline]
     pub fn pop(&mut self, next: u32) {
         debug_assert!(self.entries > 0, "pop of an empty instruction buffer");
@@ -51,7 +52,7 @@ impl InstructionBuffer {
         self.first = next;
     }
 
-    /// How many there are.
+    /// Number of instructions.
     #[inline]
     pub fn len(&self) -> usize {
         self.entries as usize
@@ -72,7 +73,7 @@ impl InstructionBuffer {
 /// One wave slot.
 #[derive(Debug, Clone)]
 pub struct Wave {
-    /// Masks and stacks.
+    /// Active mask, divergence stack and call stack.
     pub control: Divergence,
     /// Lanes in which each predicate is true.
     pub predicates: [u64; PREDICATES],
@@ -80,48 +81,49 @@ pub struct Wave {
     pub buffer: InstructionBuffer,
     /// Next word to fetch.
     pub fetch_word: u32,
-    /// The last fetched word is the first of a two-word instruction whose second is still to come.
+    /// The last fetched word is the first of a two-word instruction whose second word is still to come (D2).
     pub straddling: bool,
     /// Registers with a write outstanding.
     pub pending: RegisterSet,
-    /// Those of them that a load or atomic writes.
+    /// Those of `pending` that a load or atomic writes.
     pub pending_loads: RegisterSet,
     /// Predicates with a write outstanding, as bits.
     pub pending_predicates: u8,
     /// Fragments with a write outstanding, as bits.
     pub pending_fragments: u32,
-    /// Fragments that an instruction in a collector is still to read, as bits.
+    /// Fragments that a multiplication in a collector has yet to read, as bits.
     pub reading_fragments: u32,
-    /// Memory instructions issued and not yet performed (isa section 6): stores until the L1 or local
-    /// memory took them, loads until write-back.
+    /// Memory instructions issued and not yet performed (isa section 6). A store counts until the L1 or local
+    /// memory takes it, a load until its write-back.
     pub accesses: u32,
-    /// Loads and returning atomics among them.
+    /// Those of `accesses` that are loads or returning atomics.
     pub loads: u32,
     /// Instructions issued and not yet retired.
     pub in_flight: u32,
-    /// Instructions issued, the sequence number of the next.
+    /// Instructions issued so far: the sequence number of the next.
     pub issued: u64,
     /// Workgroup slot.
     pub workgroup: usize,
-    /// Wave of the workgroup.
+    /// Index of the wave in its workgroup.
     pub wave_id: u32,
     /// The slot's scheduler, slot mod schedulers.
     pub scheduler: u8,
-    /// Offset of its registers over the banks: the slot's place within its scheduler.
+    /// Offset of the wave's registers over the banks: its position within the scheduler (O1).
     pub swizzle: u8,
-    /// Word of the instruction that the wave issued last, for reports.
+    /// Word of the last issued instruction.
     pub last_word: u32,
 }
 
 /// One bit per wave slot.
 pub type SlotMask = u64;
 
-/// All wave slots of a core. The masks say, for each slot, what its next instruction waits for.
+/// All wave slots of a core. The masks have a bit per slot; most say what the wave's next instruction waits
+/// for.
 #[derive(Debug, Clone)]
 pub struct Waves {
     /// Per slot.
     pub waves: Vec<Wave>,
-    /// Of each slot: the slots whose waves came before its own.
+    /// Per slot, the slots whose waves arrived before its own.
     older: Vec<SlotMask>,
     /// Slots that hold a wave.
     pub resident: SlotMask,
@@ -135,9 +137,9 @@ pub struct Waves {
     pub draining: SlotMask,
     /// The next instruction passes through a collector.
     pub needs_collector: SlotMask,
-    /// An earlier instruction still reads operands.
+    /// An earlier instruction of the wave still reads operands (I4).
     pub collecting: SlotMask,
-    /// In the shadow of a control or synchronisation instruction.
+    /// In the shadow of a control or synchronisation instruction (B1).
     pub shadow: SlotMask,
     /// Waits at a barrier.
     pub at_barrier: SlotMask,
@@ -145,7 +147,7 @@ pub struct Waves {
     pub fetching: SlotMask,
     /// Has fetched the end of the kernel.
     pub fetched_end: SlotMask,
-    /// Its lanes have all halted; instructions may still be in flight.
+    /// All lanes have halted; instructions may still be in flight.
     pub ended: SlotMask,
     /// Stores that the L2 has not acknowledged, and the fences that wait for them.
     pub releases: Releases,
@@ -182,7 +184,7 @@ impl Waves {
         };
         let slots = core.max_waves as usize;
         Waves {
-            // A clone of a Vec has no spare capacity; each slot makes its own.
+            // A cloned Vec has no spare capacity, so each slot allocates its own stacks.
             waves: (0..slots)
                 .map(|slot| Wave {
                     scheduler: (slot % core.schedulers as usize) as u8,
@@ -211,7 +213,7 @@ impl Waves {
         }
     }
 
-    /// Starts a wave in a free slot at the kernel's first word.
+    /// Starts a wave in a free slot, at the kernel's first word.
     pub fn start(&mut self, slot: Slot, lanes: u64, workgroup: usize, wave_id: u32) {
         let wave = &mut self.waves[slot];
         wave.control.start(lanes);
@@ -242,7 +244,7 @@ impl Waves {
         }
     }
 
-    /// The slot of some, at least one, whose wave came first.
+    /// The slot in `slots`, which is not empty, whose wave arrived first.
     #[inline]
     pub fn oldest(&self, slots: SlotMask) -> Slot {
         let mut oldest = slots.trailing_zeros() as Slot;
@@ -263,8 +265,7 @@ impl Waves {
         self.buffered &= !bit;
     }
 
-    /// Works out anew whether the wave's buffer has room for another fetch. To be called whenever the
-    /// length of the buffer changes.
+    /// Recomputes `has_room` for a wave. Call it whenever the length of its buffer changes.
     #[inline]
     pub fn refresh_room(&mut self, slot: Slot) {
         let room = self.buffer_entries - self.waves[slot].buffer.len() >= self.fetch_words;
@@ -277,8 +278,8 @@ impl Waves {
         self.waves[slot].buffer.front().map(|word| ops.get(word))
     }
 
-    /// Works out anew what the wave's next instruction waits for. To be called whenever its buffer head,
-    /// its pending writes or its outstanding accesses change, and when a shadow ends before a fence.
+    /// Recomputes what a wave's next instruction waits for. Call it whenever the head of its buffer, its
+    /// pending writes or its outstanding accesses change, and when a shadow in front of a fence ends.
     pub fn refresh(&mut self, slot: Slot, ops: &MicroOps) {
         let bit: SlotMask = 1 << slot;
         let wave = &self.waves[slot];
@@ -289,7 +290,7 @@ impl Waves {
         let op = ops.get(word);
         self.buffered |= bit;
         let hazard = wave.pending.intersects(&op.hazards);
-        // What a load will write is pending as well.
+        // `pending` contains `pending_loads`.
         let memory_hazard = hazard && wave.pending_loads.intersects(&op.hazards);
         let free = !hazard
             && wave.pending_predicates & op.predicate_hazards == 0
@@ -304,7 +305,8 @@ impl Waves {
         put(&mut self.needs_collector, collects);
     }
 
-    /// True if the wave's next instruction, one that is done at issue, waits for accesses of its own or of its core.
+    /// True if the wave's next instruction, one that is done at issue, has to wait for accesses of its wave
+    /// or stores of its core (B4 to B6).
     fn drains(&mut self, slot: Slot, op: &MicroOp) -> bool {
         let wave = &self.waves[slot];
         match op.kind {
@@ -312,8 +314,8 @@ impl Waves {
             Kind::Wait => wave.loads > 0,
             Kind::Fence { .. } if op.inst.scope == Scope::Wave => false,
             Kind::Fence { release: true, .. } if op.inst.scope >= Scope::Device => {
-                // Until the wave is past the barrier before it, a fence is not reached, and what it has to cover
-                // not done.
+                // A release is reached only after the barrier or shadow in front of it: stores made until
+                // then must be covered (B6).
                 let reached = wave.accesses == 0 && (self.at_barrier | self.shadow) >> slot & 1 == 0;
                 let waits = |releases: &mut Releases| match op.inst.scope {
                     Scope::System => releases.reach_system(slot),
@@ -326,13 +328,13 @@ impl Waves {
         }
     }
 
-    /// True if the wave's next instruction waits for earlier ones, so that one that retires may matter.
+    /// True if the next instruction waits for earlier ones, so that a retirement may make it ready.
     #[inline]
     pub fn waits(&self, slot: Slot) -> bool {
         (!self.hazard_free | self.draining) >> slot & 1 != 0
     }
 
-    /// Waves whose next instruction could issue if a collector were free for those that need one.
+    /// Waves whose next instruction could issue, given a free collector if it needs one.
     #[inline]
     pub fn ready(&self) -> SlotMask {
         self.resident

@@ -1,4 +1,4 @@
-//! Workgroups resident on a core: slots, special registers, barriers, and their end.
+//! Workgroups resident on a core: wave slots, special registers, barriers and their end.
 
 use super::Core;
 use super::wave::{Slot, SlotMask};
@@ -12,7 +12,7 @@ use crate::program::Launch;
 pub struct Workgroup {
     /// Position in the grid.
     pub id: [u32; 3],
-    /// Wave slots it was given.
+    /// Wave slots that its waves still occupy.
     pub slots: SlotMask,
     /// True while it is resident.
     pub resident: bool,
@@ -25,7 +25,7 @@ pub struct Start {
     pub id: [u32; 3],
 }
 
-/// What every workgroup of a launch has in common, worked out once.
+/// What all workgroups of a launch have in common.
 #[derive(Debug, Clone)]
 pub struct Shape {
     /// The launch.
@@ -34,7 +34,7 @@ pub struct Shape {
     pub waves: u32,
     /// Threads of a workgroup.
     pub threads: u32,
-    /// Machine has the matrix instructions.
+    /// The machine has the matrix instructions.
     pub mma: bool,
 }
 
@@ -76,7 +76,7 @@ impl Core {
         self.workgroups[index] = Workgroup { id: start.id, slots, resident: true };
     }
 
-    /// Every lane of the wave has halted.
+    /// Ends a wave whose lanes have all halted (R3).
     pub(super) fn end_wave(&mut self, now: Cycle, slot: Slot) {
         let bit: SlotMask = 1 << slot;
         let wave = &mut self.waves.waves[slot];
@@ -88,15 +88,14 @@ impl Core {
         self.fetch.discard(slot);
         let wave = &self.waves.waves[slot];
         let (workgroup, in_flight) = (wave.workgroup, wave.in_flight);
-        // A barrier waits for live waves only.
+        // A barrier waits for live waves only, so the end of this wave may release it.
         self.pass_barrier(now, workgroup);
         if in_flight == 0 {
             self.release_wave(now, slot);
         }
     }
 
-    /// Frees the slot of a wave that has ended and has nothing in flight; with the last one the workgroup
-    /// is done.
+    /// Frees the slot of a wave that has ended and has nothing in flight. The last slot ends the workgroup.
     pub(super) fn release_wave(&mut self, now: Cycle, slot: Slot) {
         let index = self.waves.waves[slot].workgroup;
         self.settle_residents(now);
@@ -111,7 +110,7 @@ impl Core {
         }
     }
 
-    /// Lets a workgroup go on if all its live waves are at the barrier.
+    /// Releases the barrier of a workgroup if all its live waves are at it (B4).
     pub(super) fn pass_barrier(&mut self, now: Cycle, workgroup: usize) {
         let live = self.workgroups[workgroup].slots & !self.waves.ended;
         if live == 0 || live & !self.waves.at_barrier != 0 {
@@ -126,7 +125,7 @@ impl Core {
         }
     }
 
-    /// The row of a special register for a wave, as the result of `mov_sr`.
+    /// Writes the lane values of a special register into `result`, for `mov_sr`.
     pub(super) fn special_row(&mut self, slot: Slot, code: u8) {
         let wave = &self.waves.waves[slot];
         let group = self.workgroups[wave.workgroup].id;

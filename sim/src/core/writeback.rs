@@ -1,22 +1,23 @@
-//! Write-back: register write ports, and instructions on their way to them.
+//! Register write ports, and the instructions in the execution units until they retire.
 
 use super::wave::InFlight;
 use crate::clock::{Cycle, NEVER};
 
-/// Write ports of one scheduler's register file: which banks are written in which of the next cycles.
+/// Write ports of one scheduler's register file: which banks are written in each of the coming cycles.
 ///
-/// A unit's result has a fixed latency, so its port is reserved when the instruction leaves its
-/// collector; loads take what is left.
+/// A unit's latency is fixed, so the ports of a result are reserved when its instruction leaves the collector
+/// (X3). Loads use free ports (W2).
 #[derive(Debug, Clone)]
 pub struct WritePorts {
-    /// By cycle modulo their number: the cycle that an entry is about, and its banks as bits.
+    /// Indexed by cycle modulo the length: the cycle that the entry describes, and the banks written in it as
+    /// bits.
     reserved: Vec<(Cycle, u32)>,
     mask: u64,
     ports: u32,
 }
 
 impl WritePorts {
-    /// Ports for reservations less than `horizon` cycles ahead; a power of two.
+    /// `ports` write ports; reservations reach less than `horizon` cycles ahead. `horizon` is a power of two.
     pub fn new(ports: u32, horizon: usize) -> WritePorts {
         WritePorts { reserved: vec![(NEVER, 0); horizon], mask: horizon as u64 - 1, ports }
     }
@@ -28,7 +29,7 @@ impl WritePorts {
         about != cycle || taken >> bank & 1 == 0 && taken.count_ones() < self.ports
     }
 
-    /// Takes a port.
+    /// Reserves a port and the bank.
     #[inline]
     pub fn reserve(&mut self, cycle: Cycle, bank: u32) {
         let entry = &mut self.reserved[(cycle & self.mask) as usize];
@@ -37,11 +38,11 @@ impl WritePorts {
     }
 }
 
-/// Instructions in the execution units, by the cycle in which their last row is written: a timing wheel.
+/// Instructions in the execution units: a timing wheel indexed by the cycle of their last row.
 ///
-/// Their values are in the register file already. Nobody sees that: until an instruction retires the
-/// scoreboard keeps every reader and writer of its destination away, and what was issued before it has
-/// read its operands.
+/// Their results are in the register file already, which no one can observe: until an instruction retires,
+/// the scoreboard blocks all later readers and writers of its destinations, and all earlier instructions have
+/// read their operands.
 #[derive(Debug, Clone)]
 pub struct Completions {
     wheel: Vec<Vec<InFlight>>,
@@ -49,11 +50,11 @@ pub struct Completions {
     mask: u64,
 }
 
-/// Destination rows of a unit's result at most (an f64 pair, a 64-lane ballot).
+/// Most rows of an execution unit's result (an f64 pair, a 64-lane ballot).
 pub const MAX_RESULT_ROWS: usize = 2;
 
 impl Completions {
-    /// A wheel of `horizon` cycles, a power of two, at least 64.
+    /// A wheel of `horizon` cycles: a power of two, at least 64.
     pub fn new(horizon: usize) -> Completions {
         Completions {
             wheel: vec![Vec::with_capacity(4); horizon],
@@ -62,7 +63,7 @@ impl Completions {
         }
     }
 
-    /// The instruction retires in `cycle`, less than the horizon ahead.
+    /// Schedules a retirement in `cycle`, less than the horizon ahead.
     #[inline]
     pub fn schedule(&mut self, cycle: Cycle, retired: InFlight) {
         let at = (cycle & self.mask) as usize;
@@ -70,7 +71,7 @@ impl Completions {
         self.occupied[at / 64] |= 1 << (at % 64);
     }
 
-    /// Takes what retires in this cycle; hand the list back with [`Completions::recycle`].
+    /// Takes the instructions that retire in this cycle. Give the list back with [`Completions::recycle`].
     #[inline]
     pub fn due(&mut self, now: Cycle) -> Option<Vec<InFlight>> {
         let at = (now & self.mask) as usize;

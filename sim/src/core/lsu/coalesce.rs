@@ -1,4 +1,4 @@
-//! The coalescer: a wave's lane addresses become accesses to lines.
+//! The coalescer turns a wave's lane addresses into accesses to lines.
 
 use super::lanes_of;
 use super::pattern::{Pattern, Run, Side, copy_lanes, lanes_from};
@@ -18,10 +18,11 @@ pub struct LineAccess {
     pub sectors: u8,
 }
 
-/// Fills `lines` with the accesses of an instruction, in the order in which the lanes first touch them.
+/// Fills `lines` with the L1 accesses of an instruction, in the order in which the lanes first touch them
+/// (L4).
 ///
-/// Loads and stores touch each line once. An atomic packet holds one operation a word, so lanes that hit
-/// one word go into successive packets, in lane order; a compare-and-swap packet holds one lane.
+/// A load or store accesses each line once. An atomic packet holds at most one operation a word: lanes on one
+/// word go into successive packets, in lane order. A compare-and-swap packet holds one lane (L5).
 pub fn lines_of(
     memory: MemoryOp,
     mask: u64,
@@ -40,7 +41,7 @@ pub fn lines_of(
     let mut rest = mask;
     while rest != 0 {
         let lane = rest.trailing_zeros() as usize;
-        // Without alignment a value may lie in two lines, so lanes come one by one.
+        // An unaligned value may cross a line, so its lane is processed alone.
         let run = if pattern.aligned { pattern.run(lane) } else { Run { lanes: 1, same: false } };
         rest &= !lanes_from(lane, run.lanes);
         let inside = addresses[lane] & line_mask;
@@ -69,9 +70,9 @@ pub fn lines_of(
 /// The lines found so far.
 struct Lines<'a> {
     lines: &'a mut Vec<LineAccess>,
-    /// Neighbours usually share a line: the last one found is tried first.
+    /// Index of the last line found. It is tried first, because neighbouring lanes usually share a line.
     last: usize,
-    /// By the hash of a line's address, the place behind that of the first line with this hash; 0 if there is none.
+    /// Indexed by the hash of a line's address: 1 + index of the first line with that hash, or 0.
     places: [u8; 64],
 }
 
@@ -110,8 +111,8 @@ fn packets_of(
     for lane in lanes_of(mask) {
         let address = addresses[lane];
         let line = address & !line_mask;
-        // The words of a line fill its packets from the first on, so the first without this word is
-        // behind every packet that has it.
+        // A line's packets are filled from the first on, so the first packet without this word is behind all
+        // those that have it.
         let free = lines.iter().position(|packet| {
             packet.address == line
                 && op != AtomicOp::Cas
@@ -132,12 +133,12 @@ pub fn sectors_between(from: u32, to: u32, sector_shift: u32) -> u8 {
     ((1u32 << (last + 1)) - (1 << first)) as u8
 }
 
-/// What a store or an atomic sends along.
+/// The data that a store or an atomic sends.
 #[derive(Debug, Clone)]
 pub struct Payload {
     /// Bytes of the line that it writes or combines with.
     pub byte_mask: u128,
-    /// The line's bytes; those outside the mask mean nothing.
+    /// The line's bytes; those outside of the mask are meaningless.
     pub data: [u8; MAX_LINE_BYTES],
     /// Third operand of a compare-and-swap.
     pub swap: u32,
@@ -149,8 +150,8 @@ impl Default for Payload {
     }
 }
 
-/// Gathers the bytes of one access from the data rows behind the address row of `inputs`. Where lanes
-/// overlap, the highest wins. What `payload` had before is gone.
+/// Gathers the bytes of one access from the data rows, which follow the address row in `inputs`. Where lanes
+/// overlap, the highest wins. Overwrites `payload`.
 #[allow(clippy::too_many_arguments)]
 pub fn payload(
     memory: MemoryOp,
@@ -167,7 +168,7 @@ pub fn payload(
         let words = usize::from(memory.bytes) / 4;
         let mut rest = line.lanes;
         if words == 1 && rest & (rest - 1) == 0 {
-            // Nothing but a word, as in the columns of a matrix.
+            // A single word, as for the columns of a matrix.
             let lane = rest.trailing_zeros() as usize;
             let offset = (addresses[lane] - line.address) as usize;
             payload.data[offset..][..4].copy_from_slice(&values[lane].to_le_bytes());
@@ -204,8 +205,8 @@ pub fn payload(
     }
 }
 
-/// Gives the lanes of one access their bytes of the line: `outputs` are rows of `width` lanes, of which
-/// narrow loads fill the low bytes and clear the rest.
+/// Gives the lanes of one access their bytes of the line. `outputs` holds rows of `width` lanes. Narrow loads
+/// fill the low bytes of a word and clear the rest.
 #[allow(clippy::too_many_arguments)]
 pub fn take_line(
     memory: MemoryOp,
@@ -234,7 +235,7 @@ pub fn take_line(
         }
         let part = Part::new(addresses[lane], bytes, line.address, line_bytes);
         let source = &data[part.offset..][..part.bytes.len()];
-        // A lane whose bytes lie in two lines gets them one line at a time.
+        // A lane whose bytes cross a line gets them one line at a time.
         let mut value = lane_bytes(outputs, lane, width);
         value[part.bytes.clone()].copy_from_slice(source);
         value[bytes..].fill(0);
@@ -242,7 +243,7 @@ pub fn take_line(
     }
 }
 
-/// Where in a line a lane's bytes are, if all of them are in it: nearly always.
+/// Offset of a lane's bytes in a line that holds all of them, which is the usual case.
 #[inline]
 fn offset_inside(address: u32, bytes: usize, line: u32, line_bytes: u32) -> Option<usize> {
     let offset = address.wrapping_sub(line) as usize;
@@ -251,9 +252,9 @@ fn offset_inside(address: u32, bytes: usize, line: u32, line_bytes: u32) -> Opti
 
 /// The part of a lane's bytes that lies in one line.
 struct Part {
-    /// Which of the lane's bytes.
+    /// Range of the lane's bytes.
     bytes: Range<usize>,
-    /// Where in the line the first of them is.
+    /// Offset in the line of the first of them.
     offset: usize,
 }
 
@@ -316,7 +317,7 @@ mod tests {
             LineAccess { address: 0x1100, lanes: 1, sectors: 0b0001 },
         ];
         assert_eq!(found, parts);
-        // Its bytes come back in two parts and in order.
+        // The bytes come back in two parts, in order.
         let (mut outputs, memory) = ([0u32; 2], Op::DeviceLoadU64.memory().unwrap());
         let mut data = [0; 128];
         data[124..].copy_from_slice(&[1, 2, 3, 4]);

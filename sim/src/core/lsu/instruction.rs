@@ -1,4 +1,4 @@
-//! One wave memory instruction: what the load/store unit knows of it, and the check of its addresses.
+//! A wave's memory instruction in the load/store unit, and the check of its addresses.
 
 use super::coalesce::{self, LineAccess, Payload};
 use super::pattern::Pattern;
@@ -8,18 +8,18 @@ use crate::isa::table::{AccessKind, MemoryOp};
 use crate::isa::{MAX_WAVE_WIDTH, MMA_DIM, Scope};
 use crate::program::fault::FaultKind;
 
-/// Destination rows of a load at most (u128).
+/// Most destination rows of a load (u128).
 pub(super) const MAX_LOAD_ROWS: usize = 4;
 
-/// Whom an L1 response is for, packed into the access's owner: instruction in bits 0 to 15, its line in
-/// 16 to 22, epoch of a store in 24.
+/// Receiver of an L1 response, packed into the access's owner: instruction in bits 0 to 15, line in 16 to 22,
+/// epoch of a store in 24; bits 23 and 25 are flags.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Owner(pub(super) u32);
 
 impl Owner {
-    /// An atomic that the L1 performs: its store to the L2 is acknowledged separately.
+    /// An atomic that the L1 performs: the L2 acknowledges its write separately.
     pub(super) const CORE_SCOPE: u32 = 1 << 23;
-    /// The instruction returns nothing and has retired when the response comes.
+    /// The instruction returns no value and has retired when the response comes.
     pub(super) const POSTED: u32 = 1 << 25;
 
     pub(super) fn new(index: u16, line: usize, instruction: &MemoryInstruction, epoch: Epoch) -> Owner {
@@ -45,7 +45,7 @@ impl Owner {
     }
 }
 
-/// One wave memory instruction, from its collector until it is performed and its result is written.
+/// A wave's memory instruction, from its collector until it is performed and its result written.
 #[derive(Debug, Clone)]
 pub struct MemoryInstruction {
     /// Wave slot.
@@ -62,7 +62,7 @@ pub struct MemoryInstruction {
     /// Source rows: the address row first.
     pub(super) inputs: Vec<u32>,
     pub(super) outputs: Vec<u32>,
-    /// How its addresses lie, once it is the head of the queue.
+    /// Pattern of its addresses, valid once it is the head of the queue.
     pub(super) pattern: Pattern,
     pub(super) lines: Vec<LineAccess>,
     pub(super) next_line: usize,
@@ -80,13 +80,13 @@ impl MemoryInstruction {
         usize::from(self.memory.bytes).div_ceil(4)
     }
 
-    /// How often a lane accesses memory: a tile is accessed row by row, anything else is one row.
+    /// Rows that a lane accesses: 4 for a tile, which is accessed row by row, else 1.
     pub(super) fn rows(&self) -> u32 {
         if self.memory.kind == AccessKind::Tile { MMA_DIM as u32 } else { 1 }
     }
 
-    /// The addresses of a row, of the participating lanes with the lowest first. `room` is where they are put if they do not
-    /// lie side by side.
+    /// The addresses of a row for the participating lanes, lowest lane first. They are gathered in `room`
+    /// unless they are contiguous already.
     #[inline]
     pub(super) fn row_addresses<'a>(
         &'a self,
@@ -114,12 +114,12 @@ impl MemoryInstruction {
         matches!(self.memory.kind, AccessKind::Atomic(_)) && self.scope <= Scope::Workgroup
     }
 
-    /// Which instruction it is.
+    /// Identity of the instruction.
     pub fn in_flight(&self) -> InFlight {
         InFlight { slot: self.slot, sequence: self.sequence, word: self.word }
     }
 
-    /// The address of the lowest lane that takes part.
+    /// Address of the lowest participating lane.
     #[inline]
     pub(super) fn base(&self) -> u32 {
         self.inputs[self.mask.trailing_zeros() as usize]
@@ -131,7 +131,7 @@ impl MemoryInstruction {
         coalesce::lines_of(*memory, *mask, &inputs[..width], *pattern, geometry, lines);
     }
 
-    /// What it sends along with the access to a line.
+    /// Gathers what the access to a line sends.
     pub(super) fn payload(&self, line: &LineAccess, line_bytes: u32, width: usize, payload: &mut Payload) {
         coalesce::payload(self.memory, line, line_bytes, &self.inputs, self.pattern, width, payload);
     }
@@ -142,15 +142,15 @@ impl MemoryInstruction {
         coalesce::take_line(*memory, &lines[line], line_bytes, data, inputs, *pattern, outputs, width);
     }
 
-    /// The bounds and alignment check of an self. The lanes at fault and the fault of the lowest.
-    /// The memory that it accesses has `size` bytes.
+    /// Checks bounds and alignment. `size` is the size in bytes of the memory that it accesses. On an error:
+    /// the faulting lanes, and the fault of the lowest of them.
     pub(super) fn check(&self, size: u64, width: usize) -> Result<(), (u64, FaultKind)> {
         let memory = self.memory;
         let bytes = u32::from(memory.bytes);
         let atomic = matches!(memory.kind, AccessKind::Atomic(_));
         let misaligned = |address: u32| atomic && !address.is_multiple_of(4);
         let outside = |address: u32| u64::from(address) + u64::from(bytes) > size;
-        // Nearly always all is well; who is at fault is found out only if not.
+        // Nearly every access is legal, so the faulting lanes are searched only if this check fails.
         let mut room = [0; MAX_WAVE_WIDTH];
         let well = |row| {
             let addresses = self.row_addresses(row, width, &mut room).iter();
@@ -171,7 +171,7 @@ impl MemoryInstruction {
                 } else {
                     continue;
                 };
-                // Of the lowest lane, its first row.
+                // Report the first faulty row of the lowest lane.
                 if first.as_ref().is_none_or(|&(lowest, _)| lane < lowest) {
                     first = Some((lane, kind));
                 }

@@ -1,4 +1,4 @@
-//! Local memory of a core: data of its resident workgroups, banks and conflict passes.
+//! Local memory of a core: the data of its resident workgroups, banks and conflict passes.
 
 use super::pattern::{Side, copy_lanes, lanes_from};
 use super::{MemoryInstruction, lanes_of};
@@ -11,10 +11,10 @@ use crate::core::uop::MicroOps;
 use crate::isa::table::{AccessKind, AtomicOp, MemoryOp};
 use crate::isa::{MMA_DIM, MMA_FRAGMENTS, Op};
 
-/// Banks at most.
+/// Most banks.
 const MAX_BANKS: usize = 256;
 
-/// Local memory of a core. Each resident workgroup has its own part.
+/// Local memory of a core. Each resident workgroup has a part of its own.
 #[derive(Debug, Clone)]
 pub struct LocalMemory {
     bytes: Vec<u8>,
@@ -24,9 +24,9 @@ pub struct LocalMemory {
     bank_mask: u32,
     /// log2 of the bytes of a bank's word.
     word_shift: u32,
-    /// The words that a pass serves, by bank. What is there from before is void.
+    /// Per bank, the word that the current pass serves. Only entries written in the current pass are read.
     served: [u32; MAX_BANKS],
-    /// Words that are not served yet.
+    /// Words not served yet.
     waiting: Vec<u32>,
 }
 
@@ -45,7 +45,7 @@ impl LocalMemory {
         }
     }
 
-    /// Gives a workgroup's part the contents that a new workgroup finds.
+    /// Fills a workgroup's part with the poison that a new workgroup finds.
     pub fn poison(&mut self, workgroup: usize) {
         let poison = self.poison;
         self.part_mut(workgroup).fill(poison);
@@ -55,9 +55,8 @@ impl LocalMemory {
         &mut self.bytes[workgroup * self.part..][..self.part]
     }
 
-    /// Passes over the banks that an access needs: each bank serves one word a pass. Lanes that touch
-    /// one word share its pass, but for atomics, which act one after the other. Addresses are those
-    /// of the participating lanes; a word's bank is (address / `bank_bytes`) mod banks.
+    /// Passes over the banks that an access needs (L2). Each bank serves one word a pass. Lanes that touch
+    /// one word share its pass; atomics take a pass each. `addresses` are those of the participating lanes.
     pub fn passes(&mut self, addresses: &[u32], memory: MemoryOp) -> u32 {
         let atomic = matches!(memory.kind, AccessKind::Atomic(_));
         let words = |&address: &u32| {
@@ -74,13 +73,14 @@ impl LocalMemory {
         if atomic { self.most_of_a_bank() } else { self.passes_of_waiting() }
     }
 
-    /// Passes over the banks until all words that wait are served.
+    /// Passes over the banks until all waiting words are served.
     fn passes_of_waiting(&mut self) -> u32 {
         let bank = |word: u32| (word & self.bank_mask) as usize % MAX_BANKS;
         let mut passes = 0;
         while !self.waiting.is_empty() {
             passes += 1;
-            // Without a branch: where words meet in a bank, the last is served, and all lanes that want it.
+            // Branch-free: of several words in a bank the last in the list is served, for all lanes that want
+            // it.
             for &word in &self.waiting {
                 self.served[bank(word)] = word;
             }
@@ -95,7 +95,7 @@ impl LocalMemory {
         passes
     }
 
-    /// The most words that wait for one bank.
+    /// The largest number of waiting words in one bank.
     fn most_of_a_bank(&mut self) -> u32 {
         let banks = &mut self.served[..=self.bank_mask as usize];
         banks.fill(0);
@@ -112,7 +112,7 @@ impl LocalMemory {
 }
 
 impl Core {
-    /// The last pass of a local access: values move, and the result is on its way.
+    /// The last pass of a local access: moves the values and schedules the result.
     pub(super) fn perform_local<P: Probe>(&mut self, now: Cycle, index: u16, ops: &MicroOps, probe: &mut P) {
         let lsu = &mut self.lsu;
         let instruction = &mut lsu.instructions[usize::from(index)];
@@ -172,7 +172,7 @@ fn load(instruction: &mut MemoryInstruction, memory: &[u8], width: usize) {
         });
     }
     let words = usize::from(bytes) / 4;
-    // Of lanes that repeat those before them, so do the values.
+    // Lanes behind the first period get the values of that period.
     let period = if pattern.period > 0 { pattern.period as usize } else { width };
     let lanes = mask & lanes_from(0, period);
     copy_lanes((pattern, lanes), words, memory, |lane| addresses[lane] as usize, outputs, width);
@@ -218,7 +218,7 @@ fn store(instruction: &MemoryInstruction, memory: &mut [u8], width: usize) {
     }
 }
 
-/// Does something for each lane of a mask, lowest first.
+/// Calls `act` for each lane of a mask, lowest first.
 #[inline(always)]
 fn for_lanes(mask: u64, act: impl FnMut(usize)) {
     if mask & mask.wrapping_add(1) == 0 {
@@ -228,13 +228,13 @@ fn for_lanes(mask: u64, act: impl FnMut(usize)) {
     }
 }
 
-/// Bytes of memory at an address that is known to be good.
+/// Bytes of memory at an address that has passed the check.
 #[inline(always)]
 fn at<const N: usize>(memory: &[u8], address: u32) -> &[u8; N] {
     memory[address as usize..].first_chunk().expect("the address was checked")
 }
 
-/// The same, to write to.
+/// [`at`] for writing.
 #[inline(always)]
 fn at_mut<const N: usize>(memory: &mut [u8], address: u32) -> &mut [u8; N] {
     memory[address as usize..].first_chunk_mut().expect("the address was checked")
@@ -247,7 +247,8 @@ fn atomic(instruction: &mut MemoryInstruction, memory: &mut [u8], width: usize) 
     let (operands, swaps) = operands[..2 * width].split_at(width);
     let old = &mut outputs[..width];
     if op == AtomicOp::Add {
-        // By itself, as it is most of what kernels do, and a lane takes a few instructions.
+        // A loop of its own: addition is the most frequent atomic, and a lane takes only a few host
+        // instructions.
         for lane in lanes_of(mask) {
             let word = at_mut(memory, addresses[lane]);
             old[lane] = u32::from_le_bytes(*word);
@@ -262,7 +263,7 @@ fn atomic(instruction: &mut MemoryInstruction, memory: &mut [u8], width: usize) 
     }
 }
 
-/// Moves each lane's 4×4 tile between local memory and its fragment's rows.
+/// Copies each lane's 4×4 tile between local memory and the rows of its fragment.
 fn tile(instruction: &MemoryInstruction, store: bool, memory: &mut [u8], fragment: &mut [u32], width: usize) {
     for lane in lanes_of(instruction.mask) {
         let (base, stride) = (instruction.inputs[lane], instruction.inputs[width + lane]);

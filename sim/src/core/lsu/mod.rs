@@ -1,5 +1,5 @@
-//! The load/store unit of a core: one queue of wave instructions, address generation, local memory passes
-//! and L1 accesses in order, results in the order in which they are complete.
+//! Load/store unit of a core. One queue of wave instructions is processed in order: address generation, local
+//! memory passes, L1 accesses. Results return in the order of their completion.
 
 pub mod coalesce;
 mod instruction;
@@ -26,15 +26,15 @@ use pattern::Pattern;
 use shape::Shapes;
 use std::collections::VecDeque;
 
-/// Return entries beside those of `core.lsu.pending_entries` (rule L7).
+/// Return entries in addition to those of `core.lsu.pending_entries` (rule L7).
 const RETURN_ENTRIES: u32 = 56;
 
 /// What the head of the queue is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Head {
-    /// There is none, or it has not started.
+    /// The queue is empty, or the head has not started.
     Idle,
-    /// Passes over the local memory banks, the last one in this cycle.
+    /// Passes over the local memory banks; the last is in this cycle.
     Local(Cycle),
     /// L1 accesses, one a cycle.
     Device,
@@ -48,19 +48,19 @@ pub struct Lsu {
     queue: VecDeque<u16>,
     queue_entries: usize,
     head: Head,
-    /// Device loads and returning atomics with accesses outstanding.
+    /// Pending entries taken: device loads and returning atomics with accesses outstanding.
     pending: u32,
     pending_entries: u32,
-    /// Loads and returning atomics from their start until their last row is written: return entries taken.
+    /// Return entries taken: loads and returning atomics from their start until their last row is written.
     returning: u32,
-    /// Local results on their way: (cycle, instruction).
+    /// Local memory results on their way: (cycle of arrival, instruction).
     local_results: VecDeque<(Cycle, u16)>,
-    /// When the first of them is there; [`NEVER`] if there is none.
+    /// Arrival of the first of them; [`NEVER`] if there is none.
     local_result_at: Cycle,
-    /// Complete loads and the row of the first that is written next.
+    /// Complete loads, oldest first, and the row of the first that is written next (W2).
     returns: VecDeque<u16>,
     return_row: u8,
-    /// What the next access of the head sends along, once it has been tried.
+    /// Payload of the head's next access, kept while the access is refused.
     payload: Payload,
     payload_ready: bool,
     shapes: Shapes,
@@ -104,7 +104,7 @@ impl Lsu {
         self.queue.len()
     }
 
-    /// Loads that are outstanding.
+    /// Device loads and returning atomics with accesses outstanding.
     pub fn pending(&self) -> u32 {
         self.pending
     }
@@ -157,7 +157,7 @@ impl Lsu {
         self.returns.front().map(|&i| (&self.instructions[usize::from(i)], self.return_row))
     }
 
-    /// The row from [`Lsu::returning`] is written; the instruction if it was the last of `rows`.
+    /// The row from [`Lsu::returning`] is written. Returns the instruction if it was the last of its `rows`.
     pub fn row_written(&mut self, rows: u8) -> Option<InFlight> {
         self.return_row += 1;
         if self.return_row < rows {
@@ -170,7 +170,7 @@ impl Lsu {
         Some(self.instructions[usize::from(index)].in_flight())
     }
 
-    /// Takes the values that an access of this owner brings, which are not to be seen before its response.
+    /// Stores the values that an access of this owner brings. They stay invisible until its response.
     #[inline]
     pub(super) fn take_values(&mut self, owner: u32, line: &[u8]) {
         let owner = Owner(owner);
@@ -180,12 +180,12 @@ impl Lsu {
         }
     }
 
-    /// When the unit next does something by itself after `now`.
+    /// The next cycle after `now` in which the unit acts by itself.
     pub fn next_event(&self, now: Cycle) -> Cycle {
         let local = self.local_result_at;
         let head = match self.head {
             Head::Local(ends) => ends,
-            // Refused, or out of pending entries: a response has to come first.
+            // Refused or without a pending entry: it needs a response to go on.
             Head::Device => NEVER,
             Head::Idle if self.queue.is_empty() => NEVER,
             Head::Idle => now + 1,
@@ -196,7 +196,7 @@ impl Lsu {
 }
 
 impl Core {
-    /// Takes what local memory and the L1 have finished, before write-back of the same cycle.
+    /// Takes the results of local memory and the L1, before write-back in the same cycle (P1).
     #[inline]
     pub(super) fn receive_accesses<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
         if self.lsu.local_result_at <= now {
@@ -219,7 +219,7 @@ impl Core {
             if instruction.returns {
                 self.lsu.returns.push_back(index);
             } else {
-                // A tile goes to its fragment, which has a write path of its own.
+                // A tile goes to its fragment, which has its own write path, so it retires here.
                 let retired = instruction.in_flight();
                 self.lsu.free.push(index);
                 self.retire_access(now, retired, ops, probe);
@@ -254,7 +254,7 @@ impl Core {
         }
     }
 
-    /// The load/store unit's own stage: the head of its queue.
+    /// The stage of the load/store unit: works on the head of its queue (rule L1).
     ///
     /// # Errors
     /// An access outside its memory, or a misaligned atomic.
@@ -269,7 +269,7 @@ impl Core {
             let lsu = &mut self.lsu;
             if lsu.instructions[usize::from(index)].returns {
                 if lsu.returning == lsu.pending_entries + RETURN_ENTRIES {
-                    // A row that is written brings the entry.
+                    // A return entry is freed when a load's last row is written.
                     return Ok(());
                 }
                 lsu.returning += 1;
@@ -292,7 +292,7 @@ impl Core {
         self.lsu.queue.pop_front();
         self.lsu.head = Head::Idle;
         self.progress = true;
-        // There is room for one more instruction.
+        // The queue has room for one more instruction.
         self.departures.all();
     }
 
@@ -385,7 +385,7 @@ impl Core {
         Ok(())
     }
 
-    /// Tries the next L1 access of the head.
+    /// Tries the next L1 access of the head (L6).
     fn access_l1<P: Probe>(&mut self, now: Cycle, index: u16, ops: &MicroOps, probe: &mut P) {
         let (lsu, width) = (&mut self.lsu, self.width);
         let instruction = &mut lsu.instructions[usize::from(index)];

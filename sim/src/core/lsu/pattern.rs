@@ -1,35 +1,38 @@
-//! How the addresses of a wave lie to one another: what many accesses look like is served by runs of lanes or once for
-//! several, and what they do is the same as lane by lane.
+//! Patterns in the lane addresses of an access. Common ones are processed by runs of lanes, or once for
+//! several lanes. The result is the same as lane by lane.
 
 use crate::isa::table::MemoryOp;
 use std::ops::Range;
 
-/// What is known of the addresses of the lanes that take part in an access. With nothing known all goes lane by lane.
+/// What is known of the addresses of an access's participating lanes. The default knows nothing, so every
+/// lane is processed alone.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Pattern {
-    /// Lanes whose values, of whole words, lie behind those of the lane before, which takes part too.
+    /// Lanes whose value lies directly behind that of the lane below, which participates too. Values of whole
+    /// words only.
     pub joined: u64,
-    /// Lanes with the address of the lane before, which takes part too.
+    /// Lanes with the same address as the lane below, which participates too.
     pub same: u64,
-    /// Lanes after which the addresses repeat, more than one; 0 if they do not or not every lane of the wave takes part.
+    /// The addresses repeat after this many lanes, more than one. 0 if they do not repeat or not every lane
+    /// participates.
     pub period: u32,
-    /// Every address is a multiple of the bytes of a value.
+    /// Every address is a multiple of the value's size.
     pub aligned: bool,
-    /// Most lanes, of those before the addresses repeat, are in runs.
+    /// At least half of the lanes of one period are in runs.
     pub in_runs: bool,
 }
 
-/// Lanes one after the other whose values lie side by side, or are one.
+/// Consecutive lanes whose values are adjacent in memory, or all at one address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
-    /// How many they are.
+    /// Number of lanes.
     pub lanes: usize,
-    /// All have one address.
+    /// All lanes have one address.
     pub same: bool,
 }
 
 impl Pattern {
-    /// The pattern of an access with these addresses, one a lane of the wave.
+    /// The pattern of an access. `addresses` has one entry for each lane of the wave.
     pub fn of(memory: MemoryOp, mask: u64, addresses: &[u32]) -> Pattern {
         let bytes = u32::from(memory.bytes);
         let (mut joined, mut same) = (0, 0);
@@ -46,7 +49,7 @@ impl Pattern {
             while period % 2 == 0 && addresses[..period / 2] == addresses[period / 2..period] {
                 period /= 2;
             }
-            // All lanes at one address are a run.
+            // All lanes at one address form a run, not a period.
             period = if period == 1 { 0 } else { period % lanes };
         }
         let (joined, same) = (if bytes >= 4 { joined & both } else { 0 }, same & both);
@@ -69,14 +72,14 @@ impl Pattern {
     }
 }
 
-/// A mask of some lanes one after the other.
+/// A mask of `count` lanes from `first` on.
 #[inline]
 pub fn lanes_from(first: usize, count: usize) -> u64 {
     u64::MAX >> (64 - count) << first
 }
 
-/// Copies the values of some lanes, of so many words each, out of memory into the rows of a wave: word k of a lane is in row k.
-/// `at` says where in memory a lane's value is; where the pattern has runs, only of the first lane of each.
+/// Copies values of `words` words each from memory into the rows of a wave: word k of a lane goes to row k.
+/// `at` gives the offset of a lane's value in `memory`; within a run only the first lane is asked.
 #[inline]
 pub fn copy_lanes(
     (pattern, lanes): (Pattern, u64),
@@ -123,7 +126,7 @@ fn copy_words<const W: usize>(
             let values = &values[..count];
             let mut rows = rows.each_mut().map(|row| &mut row[lane..lane + count]);
             if W == 1 {
-                // As a row, so that several lanes are copied at a time.
+                // A plain row copy, which the compiler vectorises.
                 for (word, value) in rows[0].iter_mut().zip(values) {
                     *word = u32::from_le_bytes(value[0]);
                 }
@@ -138,20 +141,20 @@ fn copy_words<const W: usize>(
     }
 }
 
-/// Values of some lanes that lie side by side in memory, each of so many words, and the rows of a wave that they belong to:
-/// word k of a lane is in row k.
+/// Values of consecutive lanes that are adjacent in memory, `words` words each. Word k of a lane belongs to
+/// row k.
 #[derive(Debug, Clone)]
 pub struct Side {
     /// Words of each value.
     pub words: usize,
     /// Lanes of a row.
     pub width: usize,
-    /// The lanes that are meant.
+    /// The lanes.
     pub lanes: Range<usize>,
 }
 
 impl Side {
-    /// Copies them from the rows into memory.
+    /// Copies the values from the rows to memory.
     #[inline]
     pub fn copy_to(&self, rows: &[u32], memory: &mut [u8]) {
         match self.words {

@@ -1,6 +1,6 @@
-//! What the addresses of an instruction's lanes looked like when it last ran. In most kernels they lie to one another as they
-//! did then, in other waves and other passes of a loop too: then one comparison tells where their runs are, what they span,
-//! which lines they touch and how often the banks of local memory have to be passed.
+//! The shape of an instruction: its lane addresses relative to one another when it last ran. In most kernels
+//! the shape repeats in other waves and in other iterations of a loop. One comparison then yields the runs,
+//! the range of addresses, the lines touched and the passes over the banks of local memory.
 
 use super::coalesce::{self, LineAccess};
 use super::pattern::Pattern;
@@ -11,16 +11,16 @@ use crate::isa::table::AccessKind;
 /// The shapes of the memory instructions of a kernel.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Shapes {
-    /// Of each word of the kernel, the place of its shape.
+    /// Per word of the kernel, the index of its shape, or [`NONE`].
     of_word: Vec<u32>,
     shapes: Vec<Shape>,
 }
 
-/// Of a word without a shape.
+/// Marks a word without a shape.
 const NONE: u32 = u32::MAX;
 
 impl Shapes {
-    /// The shape of an instruction, if its addresses lie as they did before or are worth being looked at.
+    /// The shape of an instruction, if its addresses fit the known shape or a new shape was learnt from them.
     pub(super) fn of(&mut self, instruction: &MemoryInstruction, width: usize) -> Option<&mut Shape> {
         let word = instruction.word as usize;
         if word >= self.of_word.len() {
@@ -36,7 +36,7 @@ impl Shapes {
             shape.misfits = 0;
             return Some(shape);
         }
-        // Addresses that are different every time are not looked at every time.
+        // Learn only after 1, 2, 4, 8, … misfits in a row: addresses that always differ cost little.
         shape.misfits += 1;
         if !shape.misfits.is_power_of_two() {
             return None;
@@ -46,26 +46,27 @@ impl Shapes {
     }
 }
 
-/// How the addresses of an instruction lay to one another.
+/// The lane addresses of an instruction relative to one another, and what follows from them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Shape {
     mask: u64,
-    /// Of each lane, its address less that of the lowest lane that takes part.
+    /// Per lane, its address less that of the lowest participating lane.
     relative: Vec<u32>,
-    /// All ones for lanes that take part.
+    /// Per lane: all ones if it participates.
     care: Vec<u32>,
-    /// Of a tile, from each row of a lane to the next.
+    /// For a tile, per lane: bytes from one row to the next.
     strides: Vec<u32>,
-    /// How often in succession the addresses lay otherwise.
+    /// Misfits in a row.
     misfits: u32,
     pattern: Pattern,
-    /// The first byte and the one behind the last, relative to the lowest lane's address.
+    /// The first byte and the byte behind the last, relative to the lowest lane's address.
     span: (i64, i64),
-    /// Passes over the banks, for an address of the lowest lane in this place of a bank's word.
+    /// Known passes over the banks: (offset of the lowest lane's address in its bank word, passes).
     passes: Option<(u32, u32)>,
-    /// For an address of the lowest lane in this place of a line, the lines, relative to that one.
+    /// `relative_lines` is valid for this offset of the lowest lane's address in its line.
     lines: Option<u32>,
-    /// All addresses are in one place of their lines: the lines are the same for another place, but for the sectors.
+    /// All addresses have the same offset in their lines. Another offset gives the same lines with other
+    /// sectors.
     columns: bool,
     relative_lines: Vec<LineAccess>,
 }
@@ -77,7 +78,7 @@ impl Shape {
         }
         let (addresses, behind) = instruction.inputs.split_at(width);
         let base = instruction.base();
-        // Without branches, so that several lanes are compared at a time.
+        // Branch-free, so that the compiler vectorises the comparison.
         let mut differ = 0;
         if self.mask == u64::MAX >> (64 - width) {
             for (address, relative) in addresses.iter().zip(&self.relative) {
@@ -106,7 +107,8 @@ impl Shape {
         if memory.kind == AccessKind::Tile {
             self.strides.extend(&behind[..width]);
         }
-        // Alignment is that of the lowest lane's address, of which this knows nothing.
+        // Computed from relative addresses; [`pattern`](Shape::pattern) adds the alignment of the lowest
+        // lane's address.
         self.pattern = Pattern::of(memory, mask, &self.relative);
         let (mut low, mut high) = (0, 0);
         for lane in lanes_of(mask) {
@@ -121,7 +123,7 @@ impl Shape {
         self.lines = None;
     }
 
-    /// The pattern of an instruction that fits.
+    /// The pattern of an instruction that fits the shape.
     #[inline]
     pub(super) fn pattern(&self, instruction: &MemoryInstruction) -> Pattern {
         let aligned =
@@ -129,7 +131,8 @@ impl Shape {
         Pattern { aligned, ..self.pattern }
     }
 
-    /// True if an instruction that fits accesses only the `size` bytes of its memory, and atomics aligned words.
+    /// True if an instruction that fits stays within the `size` bytes of its memory and, if it is atomic,
+    /// accesses aligned words.
     #[inline]
     pub(super) fn is_good(&self, instruction: &MemoryInstruction, size: u64) -> bool {
         let base = i64::from(instruction.base());
@@ -139,10 +142,11 @@ impl Shape {
             && (!atomic || instruction.pattern.aligned)
     }
 
-    /// Passes over the banks of local memory, whose words have so many bytes. `count` finds them out where they are not known.
+    /// Passes over the banks of local memory, whose words have `bank_bytes` bytes. `count` computes them if
+    /// they are not known.
     #[inline]
     pub(super) fn passes(&mut self, base: u32, bank_bytes: u32, count: impl FnOnce() -> u32) -> u32 {
-        // An address some whole words further on is in another bank, but so is every other lane's.
+        // Moving all addresses by whole bank words moves all lanes by the same number of banks.
         let place = base & (bank_bytes - 1);
         match self.passes {
             Some((known, passes)) if known == place => passes,
