@@ -1,13 +1,14 @@
-//! Which blocks have something to do in a cycle, so that a cycle costs as much as what happens in it.
+//! Which blocks have something to do in a cycle, so that the cost of simulating a cycle grows with what
+//! happens in it.
 
 use crate::clock::{Cycle, NEVER};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// A set of small numbers.
+/// A set of small integers.
 #[derive(Debug, Clone)]
 pub struct BitSet {
-    /// The first 64, which are all that there are of most kinds of blocks.
+    /// The first 64, enough for most kinds of blocks.
     first: u64,
     /// The others.
     more: Vec<u64>,
@@ -30,7 +31,7 @@ impl BitSet {
         *self.word(i) |= 1 << (i % 64);
     }
 
-    /// Takes a number out.
+    /// Removes a number.
     #[inline]
     pub fn remove(&mut self, i: usize) {
         *self.word(i) &= !(1 << (i % 64));
@@ -43,13 +44,13 @@ impl BitSet {
         word >> (i % 64) & 1 == 1
     }
 
-    /// True if there is none.
+    /// True if the set is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.first == 0 && self.more.iter().all(|&word| word == 0)
     }
 
-    /// Takes the lowest number.
+    /// Removes and returns the lowest number.
     #[inline]
     pub fn pop(&mut self) -> Option<usize> {
         if self.first != 0 {
@@ -63,7 +64,7 @@ impl BitSet {
         Some((w + 1) * 64 + bit)
     }
 
-    /// The lowest number that is at least `from`, else the lowest of all: a round-robin choice.
+    /// The lowest number not below `from`, else the lowest of all: round-robin arbitration.
     #[inline]
     pub fn next_from(&self, from: usize) -> Option<usize> {
         let place = |w: usize, word: u64| (word != 0).then(|| w * 64 + word.trailing_zeros() as usize);
@@ -82,10 +83,10 @@ impl BitSet {
     }
 }
 
-/// Cycles ahead that an [`Agenda`] holds by cycle; what is further ahead is in a heap.
+/// Cycles ahead that the ring of an [`Agenda`] covers. Later ones are in a heap.
 const RING: usize = 64;
 
-/// Entries of the ring, as bits, for the cycles after `before` up to `now`.
+/// Entries of the ring, as bits, for the cycles after `before` up to and including `now`.
 #[inline]
 fn entries_between(before: Cycle, now: Cycle) -> u64 {
     let cycles = now - before;
@@ -93,20 +94,20 @@ fn entries_between(before: Cycle, now: Cycle) -> u64 {
     if cycles >= RING as u64 { u64::MAX } else { ((1 << cycles) - 1u64).rotate_left(first as u32) }
 }
 
-/// When each block of one kind is to be simulated next. A block that is simulated without need does
-/// nothing, so being early is harmless; each works out its next cycle again whenever it is simulated.
+/// The next cycle in which each block of one kind has to be simulated. Simulating a block without need
+/// changes nothing, so an entry may be early. Each block plans its next cycle anew whenever it is simulated.
 #[derive(Debug, Clone)]
 pub struct Agenda {
     cycle: Cycle,
     due: BitSet,
     soon: BitSet,
     planned: Vec<Cycle>,
-    /// Of the first 64 blocks, those planned for the next cycles, by cycle mod [`RING`]. Void where `planned` says
-    /// otherwise by now.
+    /// Of the first 64 blocks, those planned for the coming cycles, by cycle mod [`RING`]. An entry is void
+    /// if `planned` holds another cycle.
     near: Box<[u64; RING]>,
-    /// The same of the other blocks.
+    /// The same for the other blocks.
     near_more: Vec<BitSet>,
-    /// Entries of `near` that are not empty, as bits.
+    /// Entries of `near` and `near_more` that are not empty, as bits.
     occupied: u64,
     later: BinaryHeap<Reverse<(Cycle, u32)>>,
 }
@@ -126,7 +127,7 @@ impl Agenda {
         }
     }
 
-    /// Starts a cycle: what was planned for it, or before it, is due.
+    /// Starts a cycle: blocks planned for it or earlier become due.
     #[inline]
     pub fn begin(&mut self, now: Cycle) {
         let before = std::mem::replace(&mut self.cycle, now);
@@ -138,7 +139,8 @@ impl Agenda {
         }
     }
 
-    /// Makes due what was planned for the cycles after `before` up to `now`, of which `near` is in the ring.
+    /// Makes due the blocks planned for the cycles after `before` up to `now`. `near`: ring entries of these
+    /// cycles.
     #[inline(never)]
     fn take(&mut self, before: Cycle, now: Cycle, near: u64) {
         std::mem::swap(&mut self.due, &mut self.soon);
@@ -151,14 +153,14 @@ impl Agenda {
         }
     }
 
-    /// Takes some entries of the ring, which are about the cycles after `before`.
+    /// Makes due the blocks of some ring entries, which belong to the cycles after `before`.
     #[inline]
     fn take_near(&mut self, before: Cycle, mut entries: u64) {
         self.occupied &= !entries;
         while entries != 0 {
             let entry = entries.trailing_zeros() as usize;
             entries &= entries - 1;
-            // The cycle after `before` that the entry is about.
+            // The cycle to which the entry belongs.
             let at = before + 1 + (entry as u64).wrapping_sub(before + 1) % RING as u64;
             let mut blocks = std::mem::take(&mut self.near[entry]);
             while blocks != 0 {
@@ -186,19 +188,19 @@ impl Agenda {
         (0..self.planned.len()).for_each(|block| self.due.insert(block));
     }
 
-    /// A block is to be simulated in this cycle; only before its kind has had its turn.
+    /// Plans a block for this cycle, before its kind has had its turn.
     #[inline]
     pub fn now(&mut self, block: usize) {
         self.due.insert(block);
     }
 
-    /// A block is to be simulated in the next cycle.
+    /// Plans a block for the next cycle.
     #[inline]
     pub fn soon(&mut self, block: usize) {
         self.soon.insert(block);
     }
 
-    /// A block is to be simulated in a cycle after this one.
+    /// Plans a block for a cycle after this one.
     #[inline]
     pub fn at(&mut self, block: usize, cycle: Cycle) {
         if cycle <= self.cycle + 1 {
@@ -219,13 +221,13 @@ impl Agenda {
         }
     }
 
-    /// Takes the next block that is due in this cycle, lowest first.
+    /// Takes the lowest block that is due in this cycle.
     #[inline]
     pub fn take_due(&mut self) -> Option<usize> {
         self.due.pop()
     }
 
-    /// The next cycle in which a block is due, or could be.
+    /// Lower bound of the next cycle in which a block is due.
     #[inline]
     pub fn next(&self) -> Cycle {
         if !self.soon.is_empty() {
@@ -268,7 +270,7 @@ mod tests {
         assert_eq!(agenda.next(), 15);
         agenda.begin(15);
         assert_eq!((agenda.take_due(), agenda.take_due()), (Some(1), None));
-        // The later plan was replaced by the earlier one; the block has to plan again.
+        // The earlier plan replaced the later one. The block has to plan again.
         agenda.begin(20);
         assert_eq!((agenda.take_due(), agenda.next()), (None, NEVER));
     }

@@ -1,9 +1,9 @@
 //! The crossbar between core ports and L2 slices: one network for requests, one for replies.
 //!
-//! A packet holds the port it comes from and the port it goes to for ceil(bytes / port width) cycles.
-//! Requests wait in the order of their port, so that the requests of a core to a line stay in order. A
-//! slice's replies wait in the order in which the slice made them; the oldest whose core's port is free
-//! goes first, so that replies of a slice to a core stay in order and a silent core delays no other.
+//! A packet holds its source port and its destination port for ceil(bytes / port width) cycles. Requests wait
+//! in the order of their port, so the requests of a core to a line stay in order. A slice's replies wait in
+//! the order in which the slice made them. The oldest reply whose core's port is free goes first: replies of
+//! a slice to a core stay in order, and a core that takes nothing delays no other (M8, M9).
 
 use super::agenda::{Agenda, BitSet};
 use super::geometry::{LineGeometry, PacketCycles, SliceHash};
@@ -28,15 +28,15 @@ counters! {
     }
 }
 
-/// What there is to see of a destination's port: whether a packet holds it.
+/// Signal of a destination's port: whether a packet holds it.
 pub(super) const PORT: [(&str, u32); 1] = [("busy", 1)];
 
-/// Whether the ports of some destinations are held at the end of a cycle.
+/// Appends whether each port is held at the end of a cycle.
 fn look(free_at: &[Cycle], cycle: Cycle, values: &mut Vec<u64>) {
     values.extend(free_at.iter().map(|&free_at| u64::from(free_at > cycle)));
 }
 
-/// From core ports to slices.
+/// The crossbar from core ports to slices (M8).
 #[derive(Debug, Clone)]
 pub(super) struct RequestCrossbar {
     geometry: LineGeometry,
@@ -44,15 +44,15 @@ pub(super) struct RequestCrossbar {
     cycles: PacketCycles,
     ports: Agenda,
     slices: Agenda,
-    /// Ports whose oldest packet is in a set of `waiting`.
+    /// Ports whose oldest packet is entered in `waiting`.
     offered: BitSet,
-    /// Of each slice: ports whose oldest packet wants it.
+    /// Per slice: ports whose oldest packet is for it.
     waiting: Vec<BitSet>,
-    /// Of each slice: the port that comes next in turn.
+    /// Per slice: the next port in turn.
     turn: Vec<usize>,
-    /// When each core's side of the crossbar is free.
+    /// Per core: first cycle in which its side of the crossbar is free.
     core_free_at: Vec<Cycle>,
-    /// When each slice's side is free.
+    /// Per slice: first cycle in which its side is free.
     slice_free_at: Vec<Cycle>,
 }
 
@@ -73,9 +73,9 @@ impl RequestCrossbar {
         }
     }
 
-    /// Packets were exchanged with a core; the oldest arrives in cycle `arrival`.
+    /// Packets were exchanged with a core; its oldest arrives in cycle `arrival`.
     pub(super) fn expect(&mut self, core: usize, arrival: Cycle) {
-        // What is behind a packet that waits is looked at when that is taken.
+        // Packets behind a waiting one are looked at when that one is taken.
         if !self.offered.contains(core) {
             self.ports.at(core, arrival);
         }
@@ -122,7 +122,7 @@ impl RequestCrossbar {
                 self.slices.at(s, self.slice_free_at[s]);
                 continue;
             }
-            // A full slice calls `slice_has_room` when that changes.
+            // A full slice is planned again by `slice_has_room`.
             if !slices[s].has_room() {
                 continue;
             }
@@ -140,7 +140,7 @@ impl RequestCrossbar {
             self.turn[s] = core + 1;
             self.slice_free_at[s] = now + cycles;
             self.core_free_at[core] = now + cycles;
-            // What is not there yet is expected when it is exchanged.
+            // A packet that has not been exchanged yet is planned by `expect`.
             if let Some(arrival) = ports[core].requests.next_arrival() {
                 self.ports.at(core, arrival.max(now + cycles));
             }
@@ -150,12 +150,12 @@ impl RequestCrossbar {
         }
     }
 
-    /// [`PORT`] of each slice.
+    /// Appends [`PORT`] of each slice.
     pub(super) fn look(&self, cycle: Cycle, values: &mut Vec<u64>) {
         look(&self.slice_free_at, cycle, values);
     }
 
-    /// Puts the oldest packet of a port forward to its slice.
+    /// Enters the oldest packet of a port for its slice.
     fn offer(&mut self, now: Cycle, core: usize, port: &CorePort) {
         if self.offered.contains(core) {
             return;
@@ -180,20 +180,20 @@ impl RequestCrossbar {
     }
 }
 
-/// From slices to core ports.
+/// The crossbar from slices to core ports (M9).
 #[derive(Debug, Clone)]
 pub(super) struct ReplyCrossbar {
     sector_bytes: u32,
     cycles: PacketCycles,
     window: usize,
     slices: Agenda,
-    /// Slices with a reply for a core whose link has no credit on the way.
+    /// Slices with a reply for a core whose link has no credit, not even on its way.
     starved: BitSet,
-    /// Of each core: the slice that comes next in turn.
+    /// Per core: the next slice in turn.
     turn: Vec<usize>,
     slice_free_at: Vec<Cycle>,
     core_free_at: Vec<Cycle>,
-    /// Of each core: the slice, and the place in its queue, that would send to it in this cycle.
+    /// Per core: the slice that would send to it in this cycle, and the place of the reply in its queue.
     chosen: Vec<Option<(usize, usize)>>,
     senders: Vec<usize>,
     chosen_cores: Vec<usize>,
@@ -254,8 +254,8 @@ impl ReplyCrossbar {
                 self.senders.push(s);
             }
         }
-        // Each sender proposes the oldest reply that could go; each core takes the proposal whose turn it
-        // is; the others propose again, until no one can.
+        // Each sender proposes its oldest reply that can go, and each core takes the proposal of the slice
+        // that is next in turn. The others propose again until none can.
         while !self.senders.is_empty() {
             let mut i = 0;
             while i < self.senders.len() {
@@ -286,12 +286,12 @@ impl ReplyCrossbar {
         }
     }
 
-    /// [`PORT`] of each core.
+    /// Appends [`PORT`] of each core.
     pub(super) fn look(&self, cycle: Cycle, values: &mut Vec<u64>) {
         look(&self.core_free_at, cycle, values);
     }
 
-    /// Proposes a reply of slice `s`; if there is none, plans when to try again.
+    /// Proposes a reply of slice `s`. If none can go, returns false and plans the next try.
     fn propose(&mut self, now: Cycle, s: usize, ports: &mut CorePorts, slice: &Slice) -> bool {
         let mut again = NEVER;
         for (place, reply) in slice.replies().iter().take(self.window).enumerate() {

@@ -1,19 +1,19 @@
-//! Lines, sectors and slices: how an address is cut up.
+//! How an address divides into slice, line and sector.
 
 use super::message::{CODE_SPACE, HEADER_BYTES, MAX_LINE_BYTES};
 use crate::clock::Cycle;
 use crate::config::Config;
 
-/// Number of a line: its byte address, code space bit included, over the line size.
+/// Number of a line: its byte address, code space bit included, divided by the line size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LineNumber(pub u32);
 
-/// Cycles that a packet holds a port.
+/// Cycles for which a packet holds a port, by the number of its sectors (M6).
 #[derive(Debug, Clone, Copy)]
 pub struct PacketCycles([Cycle; 9]);
 
 impl PacketCycles {
-    /// Of a packet with so many sectors.
+    /// Cycles of a packet with this many sectors.
     #[inline]
     pub fn of(&self, sectors: u32) -> Cycle {
         self.0[sectors as usize]
@@ -79,7 +79,7 @@ impl LineGeometry {
         u64::from(line.0) << self.line_shift
     }
 
-    /// Cycles that packets hold a port of so many bytes a cycle, by the sectors that they bring.
+    /// Cycles of packets, by the number of their sectors, for a port of `port_bytes` a cycle.
     pub fn packet_cycles(self, port_bytes: u32) -> PacketCycles {
         let bytes = |sectors: usize| HEADER_BYTES + sectors as u32 * self.sector_bytes;
         PacketCycles(std::array::from_fn(|sectors| Cycle::from(bytes(sectors).div_ceil(port_bytes))))
@@ -116,7 +116,7 @@ impl LineGeometry {
         sectors
     }
 
-    /// Sectors that lie in a byte mask completely.
+    /// Sectors whose bytes are all in a byte mask.
     #[inline]
     pub fn full_sectors_of(self, byte_mask: u128) -> u8 {
         let mut touched = self.sectors_of(byte_mask);
@@ -137,7 +137,7 @@ impl LineGeometry {
     pub fn copy_sectors(self, to: &mut [u8], from: &[u8], sectors: u8) {
         let mut left = u32::from(sectors);
         while left != 0 {
-            // Runs of sectors: usually there is one.
+            // Copy by runs of sectors; usually there is one.
             let first = left.trailing_zeros();
             let after = first + (!(left >> first)).trailing_zeros();
             let bytes = (first << self.sector_shift) as usize..(after << self.sector_shift) as usize;
@@ -147,34 +147,35 @@ impl LineGeometry {
     }
 }
 
-/// The upper `bits` bits (1 to 32) of the Fibonacci hash of a line's number or address: lines at strides of powers of two spread.
+/// The upper `bits` bits (1 to 32) of the Fibonacci hash of a line's number or address. It spreads lines at
+/// strides of powers of two.
 #[inline]
 pub fn line_hash(line: u32, bits: u32) -> usize {
     (line.wrapping_mul(0x9E37_79B9) >> (32 - bits)) as usize
 }
 
-/// Copies the bytes of a mask.
+/// Copies the masked bytes.
 #[inline]
 pub fn copy_bytes(to: &mut [u8], from: &[u8], byte_mask: u128) {
     let mut left = byte_mask;
     while left != 0 {
         let start = left.trailing_zeros() as usize;
-        // Runs of bytes: the usual masks are whole words or whole lines.
+        // Copy by runs of bytes: the usual masks are whole words or whole lines.
         let run = (!(left >> start)).trailing_zeros().min(128 - start as u32) as usize;
         to[start..start + run].copy_from_slice(&from[start..start + run]);
         left = if start + run >= 128 { 0 } else { left >> (start + run) << (start + run) };
     }
 }
 
-/// Which L2 slice holds a line, and the line's number within the slice.
+/// Maps a line to its L2 slice and to its number within the slice (M4).
 ///
-/// slice = XOR of all groups of log2(slices) bits of the line number; number in the slice = line
-/// number without its lowest group. The pair determines the line, consecutive lines go round all
-/// slices, and so do lines at most power-of-two distances.
+/// slice = XOR of all groups of log2(slices) bits of the line number; number in the slice = line number
+/// without its lowest group. The pair determines the line. Consecutive lines visit all slices in turn, and so
+/// do lines at most strides of powers of two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SliceHash {
     bits: u32,
-    /// Groups, 16 at first, in bits.
+    /// Shifts of the folding steps, in bits: 16, 8, 4, 2 and 1 groups.
     folds: [u32; 5],
 }
 
@@ -183,14 +184,14 @@ impl SliceHash {
     pub fn new(slices: u32) -> SliceHash {
         debug_assert!(slices.is_power_of_two());
         let bits = slices.trailing_zeros();
-        // A line's number has 32 bits, so a shift by as many leaves nothing.
+        // A line number has 32 bits, so a shift by 32 leaves nothing.
         SliceHash { bits, folds: [16, 8, 4, 2, 1].map(|groups| (groups * bits.max(1)).min(32)) }
     }
 
     /// The slice of a line.
     #[inline]
     pub fn slice(self, line: LineNumber) -> usize {
-        // Half of what is left onto the other half each time, in whole groups.
+        // Each step folds the upper half of the remaining groups onto the lower.
         let mut folded = u64::from(line.0);
         for shift in self.folds {
             folded ^= folded >> shift;
@@ -244,7 +245,7 @@ mod tests {
             }
             assert!(lines_of.iter().all(|&n| n == 4096 / slices), "{lines_of:?}");
         }
-        // A stride of one whole round must not fall on one slice.
+        // A stride of as many lines as there are slices must not hit one slice only.
         let hash = SliceHash::new(8);
         let hit: std::collections::HashSet<_> = (0..8).map(|i| hash.slice(LineNumber(i * 8))).collect();
         assert_eq!(hit.len(), 8);

@@ -1,30 +1,30 @@
-//! What becomes of requests behind the cores' ports, for those who want to draw it.
+//! Events of requests behind the cores' ports, for viewers.
 
 use super::message::RequestKind;
 use crate::clock::Cycle;
 
-/// Something that happens to a request, or to a line on its account, in an L2 slice.
+/// An event of a request, or of a line on its behalf, in an L2 slice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hop {
     /// When.
     pub cycle: Cycle,
-    /// The slice; its number mod the channels is that of its channel.
+    /// The slice. Its channel is this number mod the number of channels.
     pub slice: u16,
     /// Byte address of the line.
     pub line: u64,
-    /// What.
+    /// The kind of event.
     pub what: HopKind,
 }
 
-/// What happens.
+/// Kinds of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HopKind {
-    /// The slice has taken a request of this core.
+    /// The slice has taken a request of this core from its queue.
     Arrive(u16, RequestKind),
-    /// It has been performed, and its reply is ready in this cycle.
+    /// A request of this core was performed; its reply is ready in the event's cycle.
     Reply(u16, RequestKind),
-    /// Sectors of the line are asked of the memory channel.
+    /// Sectors of the line are requested from the memory channel.
     Fetch,
-    /// Sectors of the line have come.
+    /// Sectors of the line have arrived.
     Fill,
 }

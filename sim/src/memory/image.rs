@@ -3,8 +3,8 @@
 use super::geometry::{LineGeometry, LineNumber, copy_bytes};
 use super::message::{CODE_SPACE, LineData, MAX_LINE_BYTES};
 
-/// Contents of memory. A line that leaves an L2 slice for its channel is here from that cycle on: no one
-/// but that slice can ask for it, so it does not matter when the channel moves the bytes.
+/// Contents of memory. A line that leaves an L2 slice for its channel is here from that cycle on. Only that
+/// slice can ask for it, so it does not matter when the channel moves the bytes.
 #[derive(Debug, Clone)]
 pub struct Image {
     geometry: LineGeometry,
@@ -13,7 +13,8 @@ pub struct Image {
 }
 
 impl Image {
-    /// Memory with these contents, and code words as little-endian bytes from address 0 of the code space.
+    /// Memory with these contents. The `code` words lie as little-endian bytes from address 0 of the code
+    /// space on.
     pub fn new(geometry: LineGeometry, memory: Vec<u8>, code: &[u32]) -> Image {
         Image { geometry, memory, code: code_bytes(code) }
     }
@@ -23,12 +24,12 @@ impl Image {
         &self.memory
     }
 
-    /// Device memory, taken out.
+    /// Takes device memory out.
     pub fn into_memory(self) -> Vec<u8> {
         self.memory
     }
 
-    /// The bytes of a line; 0 past the end of the space.
+    /// The bytes of a line; 0 past the end of its space (M3).
     pub fn read(&self, line: LineNumber) -> LineData {
         let mut data = [0; MAX_LINE_BYTES];
         let address = self.geometry.address(line);
@@ -41,7 +42,7 @@ impl Image {
         data
     }
 
-    /// Writes the bytes of a mask, which lie inside device memory.
+    /// Writes the masked bytes of a line. They lie inside device memory.
     pub fn write(&mut self, line: LineNumber, data: &[u8], byte_mask: u128) {
         let start = self.geometry.address(line) as usize;
         debug_assert!(self.geometry.address(line) & CODE_SPACE == 0, "the code space is read-only");

@@ -1,12 +1,12 @@
-//! What travels between a core and the memory side.
+//! Packets between a core and the memory side.
 
 use super::geometry::LineGeometry;
 use crate::isa::table::{AtomicOp, CacheHint};
 
-/// The longest line that a configuration may have, bytes; messages carry a whole line inline.
+/// The longest line that a configuration may have, in bytes. Messages carry a whole line inline.
 pub const MAX_LINE_BYTES: usize = 128;
 
-/// Bytes that a packet has beside its payload: kind, address, masks and tag.
+/// Bytes of a packet in addition to its payload: kind, address, masks and tag.
 pub const HEADER_BYTES: u32 = 8;
 
 /// Bit of a line address that selects the code space: the program's code bytes, read-only, from offset 0.
@@ -18,43 +18,44 @@ pub type LineData = [u8; MAX_LINE_BYTES];
 /// What a request asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestKind {
-    /// Some sectors of the line.
+    /// Reads sectors of the line.
     Read,
-    /// Bytes into the line.
+    /// Writes bytes of the line.
     Write,
     /// A read-modify-write of 32-bit words, at most one operation a word.
     Atomic(AtomicOp),
-    /// Everything that is dirty in the slice to memory; the line says which slice.
+    /// Writes all dirty bytes of a slice to memory. The line selects the slice.
     Release,
 }
 
-/// What a write or an atomic brings.
+/// The data of a write or an atomic.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Values {
     /// Bytes written, or bytes of the words that an atomic touches.
     pub byte_mask: u128,
-    /// Values to write, or operands in the place of their words.
+    /// Values to write, or operands, at the offsets of their words.
     pub data: LineData,
-    /// Second operand of a compare-and-swap, which has one word only.
+    /// Second operand of a compare-and-swap, whose packet holds one word.
     pub swap: u32,
 }
 
-/// From a core to the memory side.
+/// A request from a core to the memory side.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// The core that asks; its port fills this in.
+    /// The requesting core, set by its port.
     pub core: u16,
-    /// Returned with the reply, otherwise opaque.
+    /// Returned with the reply; opaque to the memory side.
     pub tag: u32,
     /// What it asks for.
     pub kind: RequestKind,
-    /// What the caches are asked to do.
+    /// Cache hint.
     pub hint: CacheHint,
-    /// Byte address of the line, with [`CODE_SPACE`] or without.
+    /// Byte address of the line, with or without [`CODE_SPACE`].
     pub line: u64,
     /// Sectors wanted (read) or touched (write, atomic), bit i for sector i.
     pub sectors: u8,
-    /// Of a write or an atomic. Apart, as most requests read, and all of them move from queue to queue.
+    /// The data of a write or an atomic. Boxed, because most requests are reads and all move from queue to
+    /// queue.
     pub values: Option<Box<Values>>,
 }
 
@@ -64,7 +65,7 @@ impl Request {
         Request { core: 0, tag, kind: RequestKind::Read, hint, line, sectors, values: None }
     }
 
-    /// A release of the slice that a line belongs to.
+    /// A release of the slice in which a line lies.
     pub fn release(line: u64) -> Request {
         Request { kind: RequestKind::Release, ..Request::read(0, line, 0, CacheHint::Cached) }
     }
@@ -104,7 +105,7 @@ impl Request {
         self.values.as_ref().map_or(0, |values| values.byte_mask)
     }
 
-    /// Sectors that it has on a port: of a write or an atomic, those that it touches.
+    /// Sectors in the packet: those that a write or an atomic touches, else none.
     #[inline]
     pub fn packet_sectors(&self) -> u32 {
         match self.kind {
@@ -113,7 +114,7 @@ impl Request {
         }
     }
 
-    /// Size on a port, bytes: the header and its sectors.
+    /// Bytes of the packet: the header and its sectors.
     #[inline]
     pub fn packet_bytes(&self, sector_bytes: u32) -> u32 {
         HEADER_BYTES + self.packet_sectors() * sector_bytes
@@ -127,16 +128,16 @@ pub enum ReplyKind {
     Data,
     /// A write is performed at the L2.
     WriteAck,
-    /// An atomic is performed at the L2; the old words in their places.
+    /// An atomic is performed at the L2; the data are the old words at their offsets.
     AtomicOld,
-    /// What was dirty in a slice is in memory.
+    /// All dirty bytes of a slice are in memory.
     Released,
 }
 
-/// From the memory side to a core.
+/// A reply from the memory side to a core.
 #[derive(Debug, Clone)]
 pub struct Reply {
-    /// The core that asked.
+    /// The core that made the request.
     pub core: u16,
     /// The request's tag.
     pub tag: u32,
@@ -146,12 +147,12 @@ pub struct Reply {
     pub line: u64,
     /// Sectors of the request.
     pub sectors: u8,
-    /// The sectors (data) or old words (atomic), in their places; other bytes are 0.
+    /// The sectors (data) or old words (atomic) at their offsets; other bytes are 0.
     pub data: LineData,
 }
 
 impl Reply {
-    /// Sectors that it has on a port: those of the request unless it is an acknowledgement.
+    /// Sectors in the packet: those of the request, none for an acknowledgement.
     #[inline]
     pub fn packet_sectors(&self) -> u32 {
         match self.kind {
@@ -160,16 +161,16 @@ impl Reply {
         }
     }
 
-    /// Size on a port, bytes: the header and its sectors.
+    /// Bytes of the packet: the header and its sectors.
     #[inline]
     pub fn packet_bytes(&self, sector_bytes: u32) -> u32 {
         HEADER_BYTES + self.packet_sectors() * sector_bytes
     }
 }
 
-/// Performs an atomic on every word of `byte_mask` in `line`, and puts the old words into `old`. Gives the bytes
-/// that it writes: a compare-and-swap that fails writes none, so that a copy of what is old elsewhere does not
-/// replace it.
+/// Performs an atomic on every word of `byte_mask` in `line` and puts the old words into `old`. Returns the
+/// bytes written. A compare-and-swap that fails writes none, so that an old copy never replaces a newer value
+/// at another level (M16).
 #[inline]
 pub(super) fn apply_atomic(
     op: AtomicOp,

@@ -1,9 +1,9 @@
-//! The memory hierarchy outside the load/store unit: the L1 of a core, the interconnect, L2 slices,
-//! memory channels and the image of memory.
+//! The memory hierarchy behind the load/store unit: L1s, the interconnect, L2 slices, memory channels and the
+//! image of memory.
 //!
-//! Caches hold data: the image is what has reached memory, and a load takes its value at the level that
-//! serves it. [`L1`] lives in a core; everything behind the core's [`MemoryPort`] is one block, the
-//! [`MemorySystem`].
+//! Caches hold data. The image is what has reached memory; a load takes its value at the level that serves
+//! it. Each core contains an [`L1`]. Everything behind the cores' [`MemoryPort`]s is one block, the
+//! [`MemorySystem`]. docs/memory.md has the rules.
 
 mod agenda;
 mod crossbar;

@@ -1,4 +1,4 @@
-//! The two networks between core ports and slices, of whichever topology.
+//! The request network and the reply network between core ports and slices, of any topology.
 
 use super::agenda::Agenda;
 use super::crossbar::{InterconnectCounters, ReplyCrossbar, RequestCrossbar};
@@ -10,7 +10,7 @@ use super::port::CorePorts;
 use crate::clock::Cycle;
 use crate::config::{Config, Topology};
 
-/// What the networks are between, and what they count.
+/// The blocks around the networks, and the counters.
 pub(super) struct Surroundings<'a> {
     pub(super) ports: &'a mut CorePorts,
     pub(super) slices: &'a mut [Slice],
@@ -18,12 +18,12 @@ pub(super) struct Surroundings<'a> {
     pub(super) counters: &'a mut InterconnectCounters,
 }
 
-/// From core ports to slices.
+/// The network from core ports to slices.
 #[derive(Debug, Clone)]
 pub(super) enum RequestNetwork {
     /// Every port to every slice.
     Crossbar(RequestCrossbar),
-    /// Over routers.
+    /// Routers and links.
     Routed { fabric: Fabric<Request>, geometry: LineGeometry, hash: SliceHash, port_bytes: u32 },
 }
 
@@ -58,7 +58,7 @@ impl RequestNetwork {
         }
     }
 
-    /// The next cycle in which it has something to do.
+    /// The next cycle in which the network has something to do.
     #[inline]
     pub(super) fn next(&self) -> Cycle {
         match self {
@@ -98,7 +98,7 @@ impl RequestNetwork {
         }
     }
 
-    /// What there is to see at the end of a cycle: ports of destinations, then links.
+    /// Appends the signals at the end of a cycle: ports of destinations, then links.
     pub(super) fn look(&self, cycle: Cycle, values: &mut Vec<u64>) {
         match self {
             RequestNetwork::Crossbar(crossbar) => crossbar.look(cycle, values),
@@ -106,7 +106,7 @@ impl RequestNetwork {
         }
     }
 
-    /// What each link did, in the order of the graph; nothing for a crossbar.
+    /// Counters of each link, in the order of the graph; empty for a crossbar.
     pub(super) fn links(&self) -> Vec<LinkCounters> {
         match self {
             RequestNetwork::Crossbar(_) => Vec::new(),
@@ -115,12 +115,12 @@ impl RequestNetwork {
     }
 }
 
-/// From slices to core ports.
+/// The network from slices to core ports.
 #[derive(Debug, Clone)]
 pub(super) enum ReplyNetwork {
     /// Every slice to every port.
     Crossbar(ReplyCrossbar),
-    /// Over routers.
+    /// Routers and links.
     Routed { fabric: Fabric<Reply>, sector_bytes: u32 },
 }
 
@@ -153,7 +153,7 @@ impl ReplyNetwork {
         }
     }
 
-    /// The next cycle in which it has something to do.
+    /// The next cycle in which the network has something to do.
     #[inline]
     pub(super) fn next(&self) -> Cycle {
         match self {
@@ -190,7 +190,7 @@ impl ReplyNetwork {
         }
     }
 
-    /// What there is to see at the end of a cycle: ports of destinations, then links.
+    /// Appends the signals at the end of a cycle: ports of destinations, then links.
     pub(super) fn look(&self, cycle: Cycle, values: &mut Vec<u64>) {
         match self {
             ReplyNetwork::Crossbar(crossbar) => crossbar.look(cycle, values),
@@ -198,7 +198,7 @@ impl ReplyNetwork {
         }
     }
 
-    /// What each link did, in the order of the graph; nothing for a crossbar.
+    /// Counters of each link, in the order of the graph; empty for a crossbar.
     pub(super) fn links(&self) -> Vec<LinkCounters> {
         match self {
             ReplyNetwork::Crossbar(_) => Vec::new(),

@@ -1,4 +1,4 @@
-//! A core's port to the memory side: one link for requests, one for replies.
+//! A core's port to the memory side: one link for requests and one for replies.
 
 use super::agenda::BitSet;
 use super::geometry::{LineGeometry, PacketCycles};
@@ -8,7 +8,7 @@ use crate::clock::{Cycle, LinkRx, LinkTx, link};
 use crate::config::Config;
 use std::ops::Index;
 
-/// The end that a core holds; its L1 and its instruction cache share it.
+/// The core's end of its port, which its L1 and its instruction cache share.
 #[derive(Debug, Clone)]
 pub struct MemoryPort {
     core: u16,
@@ -18,7 +18,7 @@ pub struct MemoryPort {
     free_at: Cycle,
 }
 
-/// The end that the memory side holds.
+/// The memory side's end of a core's port.
 #[derive(Debug, Clone)]
 pub struct CorePort {
     pub(super) requests: LinkRx<Request>,
@@ -27,8 +27,8 @@ pub struct CorePort {
 
 /// Makes the two ends of a core's port.
 ///
-/// Each link holds `queue_entries` packets at the receiver and, beside them, what a sender of one packet
-/// a cycle has on the way until the first credit is back: 2 × latency.
+/// Each link holds `queue_entries` packets at the receiver, and in addition the packets that a sender of one
+/// a cycle sends before its first credit returns: 2 × latency (M7).
 pub fn core_port(core: u16, config: &Config) -> (MemoryPort, CorePort) {
     let interconnect = &config.interconnect;
     let capacity = (interconnect.queue_entries + 2 * interconnect.latency_cycles) as usize;
@@ -45,7 +45,8 @@ pub fn core_port(core: u16, config: &Config) -> (MemoryPort, CorePort) {
 }
 
 impl MemoryPort {
-    /// Whether the port is sending a packet, and replies that are on their way or wait to be taken.
+    /// Signals: whether the port is sending a packet, and the replies that are on their way or wait to be
+    /// taken.
     pub(super) const FIELDS: [Field<MemoryPort>; 2] = [
         Field("sending", 1, |port, cycle| u64::from(port.free_at > cycle)),
         Field("replies", COUNT, |port, _| port.replies.len() as u64),
@@ -56,7 +57,7 @@ impl MemoryPort {
         self.core
     }
 
-    /// True if a request can be sent in this cycle: the last one has left and there is room for another.
+    /// True if a request can be sent in this cycle: the previous packet has left and the link has room.
     #[inline]
     pub fn ready(&mut self, now: Cycle) -> bool {
         self.free_at <= now && self.requests.ready(now)
@@ -68,8 +69,8 @@ impl MemoryPort {
         self.requests.next_ready(now.max(self.free_at))
     }
 
-    /// Sends a request. It holds the port for ceil(packet bytes / width) cycles, and sets out on the link
-    /// with its last byte.
+    /// Sends a request. It holds the port for ceil(packet bytes / width) cycles and departs on the link with
+    /// its last byte (M6).
     ///
     /// # Panics
     /// If the port is not [`ready`](Self::ready).
@@ -94,14 +95,14 @@ impl MemoryPort {
         self.replies.pop(now);
     }
 
-    /// The cycle in which the oldest reply arrives, if one is on the way.
+    /// The cycle in which the oldest reply arrives; `None` if none is on its way.
     #[inline]
     pub fn next_reply(&self) -> Option<Cycle> {
         self.replies.next_arrival()
     }
 }
 
-/// The memory side's ends of all ports, which know where there is something to carry across.
+/// The memory side's ends of all ports. They record which ports have something to exchange.
 #[derive(Debug, Clone)]
 pub(super) struct CorePorts {
     ports: Vec<CorePort>,
@@ -131,20 +132,20 @@ impl CorePorts {
         self.ports[core].replies.ready(now)
     }
 
-    /// Sends a reply, which sets out in cycle `departs`, to a core whose link has room.
+    /// Sends a reply that departs in cycle `departs`. The link to the core must have room.
     #[inline]
     pub(super) fn send_reply(&mut self, now: Cycle, departs: Cycle, core: usize, reply: Reply) {
         self.ports[core].replies.push_departing(now, departs, reply);
         self.touched.insert(core);
     }
 
-    /// A core for which a reply was sent or a request taken since it was last returned.
+    /// Takes a core for which a reply was sent or a request taken since the last call that returned it.
     #[inline]
     pub(super) fn take_touched(&mut self) -> Option<usize> {
         self.touched.pop()
     }
 
-    /// Carries what both ends of a core's port sent across; see [`crate::clock::exchange`].
+    /// Exchanges what both ends of a core's port have sent; see [`crate::clock::exchange`].
     #[inline]
     pub(super) fn exchange(&mut self, core: &mut MemoryPort) {
         let memory = &mut self.ports[usize::from(core.core)];

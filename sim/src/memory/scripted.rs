@@ -1,9 +1,10 @@
-//! A memory side that plays a script: for runs beside a core in another language, whose test bench plays the same one.
+//! A memory side that plays a script. The co-simulation uses it: the test bench of the SystemVerilog core
+//! plays the same script.
 //!
-//! It serves one request a cycle, in order of arrival, at once on the image, and answers in that order: the n-th answer is
-//! ready the n-th latency of the script after its request is taken, and not before the one ahead of it. At most
-//! `in_service` requests are taken and not answered. An answer holds the port for its bytes, as in M6, and the links are
-//! those of M1 and M7.
+//! It takes one request a cycle, in order of arrival, performs it at once on the image, and replies in the
+//! same order. The n-th reply is ready the n-th latency of the script after its request was taken, but not
+//! before the reply ahead of it. At most `in_service` requests are taken and not answered. A reply holds the
+//! port for its bytes as in M6, and the links are those of M1 and M7.
 
 use super::image::Image;
 use super::message::{MAX_LINE_BYTES, Reply, ReplyKind, Request, RequestKind, apply_atomic};
@@ -13,17 +14,17 @@ use crate::config::Config;
 use crate::memory::geometry::LineGeometry;
 use std::collections::VecDeque;
 
-/// What a scripted memory side does.
+/// The script of a memory side.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Script {
-    /// Cycles from taking a request to its answer, one after the other, from the first again after the last; at least
-    /// one, each at least 1.
+    /// Cycles from taking a request to its reply, used in turn and from the start again after the last. At
+    /// least one; each at least 1.
     pub latencies: Vec<u32>,
-    /// Requests that are taken and not answered, at most.
+    /// Most requests that are taken and not answered.
     pub in_service: usize,
 }
 
-/// The memory side of a machine with one core.
+/// The scripted memory side of a machine with one core.
 #[derive(Debug, Clone)]
 pub(super) struct Scripted {
     script: Script,
@@ -52,7 +53,7 @@ impl Scripted {
         self.replies.is_empty()
     }
 
-    /// One cycle.
+    /// Simulates one cycle.
     pub(super) fn tick(&mut self, now: Cycle, ports: &mut CorePorts, image: &mut Image) {
         if self.replies.len() < self.script.in_service
             && let Some(request) = ports.take_request(now, 0)

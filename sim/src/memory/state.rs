@@ -1,6 +1,6 @@
-//! What the memory side holds at the end of a cycle, for those who draw it: values, with what each is called.
+//! Signals of the memory side: what its blocks hold at the end of a cycle, with names, for waveforms.
 //!
-//! Each block has a table of its [`Field`]s, from which both names and values are made, in one order.
+//! Each block has a table of [`Field`]s. Names and values both come from it, in the same order.
 
 use super::crossbar;
 use super::dram::{self, Channel};
@@ -12,31 +12,31 @@ use crate::clock::Cycle;
 use crate::config::network::Network;
 use crate::config::{Config, Topology};
 
-/// A value of the machine over time.
+/// A named value that changes over time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signal {
-    /// Blocks from the outermost, then its name.
+    /// Enclosing blocks from the outermost, then the signal's name.
     pub path: Vec<String>,
-    /// Bits.
+    /// Width in bits.
     pub bits: u32,
 }
 
-/// A value that a block of this kind has: its name, its bits, and the value at the end of a cycle.
+/// A signal of a kind of block: its name, its width in bits, and its value at the end of a cycle.
 pub(super) struct Field<T: 'static>(pub(super) &'static str, pub(super) u32, pub(super) fn(&T, Cycle) -> u64);
 
-/// Bits of a number of entries.
+/// Width of signals that count entries.
 pub(super) const COUNT: u32 = 16;
 
-/// What is kept from one look to the next.
+/// The values of one look, and what the next look needs.
 #[derive(Debug, Clone, Default)]
 pub struct State {
-    /// The values, in the order of the signals: first those of cores, then those of the memory side.
+    /// Signal values: first those of the cores, then those of the memory side.
     pub values: Vec<u64>,
-    /// Bursts of each channel up to the last look: read and written.
+    /// Per channel, bursts read and written up to the last look.
     pub(super) bursts: Vec<[u64; 2]>,
 }
 
-/// Names of fields under a path, in their order.
+/// Signals of some fields under a path, in their order.
 fn names<T>(path: &[&str], fields: &[Field<T>]) -> Vec<Signal> {
     fields.iter().map(|&Field(name, bits, _)| signal(path, name, bits)).collect()
 }
@@ -45,18 +45,18 @@ fn signal(path: &[&str], name: &str, bits: u32) -> Signal {
     Signal { path: path.iter().chain([&name]).map(|&part| part.to_owned()).collect(), bits }
 }
 
-/// The values of a core's L1 and port, as [`look_at_core`] gives them.
+/// Signals of a core's L1 and port, in the order of [`look_at_core`].
 pub fn signals_of_core(core: &str) -> Vec<Signal> {
     [names(&[core, "l1"], &l1::FIELDS), names(&[core, "port"], &MemoryPort::FIELDS)].concat()
 }
 
-/// The values of a core's L1 and port at the end of a cycle.
+/// Appends the values of a core's L1 and port at the end of a cycle.
 pub fn look_at_core(cycle: Cycle, l1: &L1, port: &MemoryPort, values: &mut Vec<u64>) {
     values.extend(l1::FIELDS.iter().map(|Field(_, _, of)| of(l1, cycle)));
     values.extend(MemoryPort::FIELDS.iter().map(|Field(_, _, of)| of(port, cycle)));
 }
 
-/// The values of the memory side, as [`MemorySystem::look`](super::MemorySystem::look) gives them.
+/// Signals of the memory side, in the order of [`MemorySystem::look`](super::MemorySystem::look).
 pub fn signals(config: &Config) -> Vec<Signal> {
     let mut all = Vec::new();
     for (network, ends, count) in [("requests", "slice", config.l2.slices), ("replies", "core", config.cores)]
@@ -90,20 +90,20 @@ pub fn signals(config: &Config) -> Vec<Signal> {
     all
 }
 
-/// "core0 → slice1" as a name in a waveform.
+/// "core0 → slice1" as a scope name of a waveform.
 fn scope(link: &str) -> String {
     let word = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
     link.replace(" → ", "_to_").chars().map(word).collect()
 }
 
-/// The values of slices and channels at the end of a cycle.
+/// Appends the values of the slices at the end of a cycle.
 pub(super) fn look_at_slices(cycle: Cycle, slices: &[Slice], values: &mut Vec<u64>) {
     values.extend(
         slices.iter().flat_map(|slice| l2::FIELDS.iter().map(move |Field(_, _, of)| of(slice, cycle))),
     );
 }
 
-/// The same of channels, which have caught up with the refreshes of idle ones.
+/// Appends the values of the channels, which must have caught up with the refreshes of idle ones.
 pub(super) fn look_at_channels(cycle: Cycle, channels: &[Channel], state: &mut State) {
     if state.bursts.is_empty() {
         state.bursts = channels.iter().map(Channel::bursts).collect();

@@ -15,14 +15,14 @@ use super::state::{State, look_at_channels, look_at_slices};
 use crate::clock::Cycle;
 use crate::config::Config;
 
-/// What the memory side did since it was made.
+/// Counters of the memory side since its creation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MemoryCounters {
-    /// Interconnect.
+    /// The interconnect.
     pub interconnect: InterconnectCounters,
-    /// L2, over all slices.
+    /// The L2, summed over slices.
     pub l2: L2Counters,
-    /// Memory channels, over all channels.
+    /// The memory channels, summed.
     pub dram: DramCounters,
 }
 
@@ -47,8 +47,8 @@ impl std::ops::AddAssign<&MemoryCounters> for MemoryCounters {
 
 /// Interconnect, L2 slices, memory channels and the image of memory.
 ///
-/// Simulated time never goes back: several launches share one system, and the cycle goes on from one to
-/// the next. Within a cycle the blocks act in the order request network, slices, channels, reply network.
+/// Simulated time never goes back: launches share one system, and the cycle count continues from one to the
+/// next. Within a cycle the blocks act in the order request network, slices, channels, reply network (M2).
 #[derive(Debug, Clone)]
 pub struct MemorySystem {
     image: Image,
@@ -63,13 +63,13 @@ pub struct MemorySystem {
     /// The first cycle that has not been simulated.
     now: Cycle,
     skip_idle_cycles: bool,
-    /// What plays the part of networks, slices and channels, if anything does.
+    /// A script that replaces networks, slices and channels.
     scripted: Option<Scripted>,
 }
 
 impl MemorySystem {
-    /// The memory side of a machine, with the contents of device memory and the program's code, and the
-    /// ports of its cores in the order of cores.
+    /// The memory side of a machine, and the ports of its cores in the order of cores. `memory` is the
+    /// contents of device memory, `code` the words of the program.
     pub fn new(config: &Config, memory: Vec<u8>, code: &[u32]) -> (MemorySystem, Vec<MemoryPort>) {
         let (core_ends, ports): (Vec<_>, Vec<_>) =
             (0..config.cores).map(|core| core_port(core as u16, config)).unzip();
@@ -92,15 +92,15 @@ impl MemorySystem {
         (system, core_ends)
     }
 
-    /// A core for which a reply has been sent or a request taken since it was last returned: its port has something
-    /// to carry across.
+    /// Takes a core whose port has something to exchange: a reply was sent or a request taken since the last
+    /// call that returned it.
     #[inline]
     pub fn take_touched(&mut self) -> Option<usize> {
         self.ports.take_touched()
     }
 
-    /// Carries packets and credits between a core and this block, at the boundary of a quantum: with
-    /// neither running, at least once in every link latency.
+    /// Exchanges packets and credits between a core and this block, at the boundary of a quantum while
+    /// neither runs. Needed at least once in every link latency (M1).
     #[inline]
     pub fn exchange(&mut self, core: &mut MemoryPort) {
         let i = usize::from(core.core());
@@ -114,11 +114,11 @@ impl MemorySystem {
         self.replies.credits_return();
     }
 
-    /// Simulates the cycles from `from` to `to`, without `to`.
+    /// Simulates cycles `from..to`.
     ///
     /// # Panics
-    /// If `from` is before the cycle in which the last call ended, or after one in which something happens:
-    /// time never goes back, and leaves nothing out.
+    /// If `from` is before the cycle in which the last call ended (time never goes back), or after one in
+    /// which something happens (time skips nothing).
     pub fn run(&mut self, from: Cycle, to: Cycle) {
         assert!(
             from >= self.now && self.next_event(self.now) >= from.min(to),
@@ -139,13 +139,13 @@ impl MemorySystem {
         self.now = to.max(from);
     }
 
-    /// From now on a script takes the place of networks, slices and channels; on a machine with one core, before its
-    /// first launch.
+    /// Replaces networks, slices and channels by a script. Only for a machine with one core, before its first
+    /// launch.
     pub fn play(&mut self, script: Script, config: &Config) {
         self.scripted = Some(Scripted::new(script, config));
     }
 
-    /// Simulates a cycle of those before `to`.
+    /// Simulates cycle `now`. Channels may run ahead of it, but not to `to`.
     fn tick(&mut self, now: Cycle, to: Cycle) {
         if let Some(scripted) = &mut self.scripted {
             return scripted.tick(now, &mut self.ports, &mut self.image);
@@ -177,8 +177,8 @@ impl MemorySystem {
         self.replies.tick(now, Surroundings { ports, slices, slice_agenda: agenda, counters });
     }
 
-    /// The first cycle from `now` on in which anything happens without a further packet or credit from a
-    /// core; [`NEVER`](crate::clock::NEVER) if nothing does. Refreshes of idle channels do not count.
+    /// First cycle from `now` on in which something happens without another packet or credit from a core;
+    /// [`NEVER`](crate::clock::NEVER) if nothing does. Refreshes of idle channels do not count.
     pub fn next_event(&self, now: Cycle) -> Cycle {
         if self.scripted.is_some() {
             return now;
@@ -187,8 +187,8 @@ impl MemorySystem {
         network.min(self.slice_agenda.next()).min(self.channel_agenda.next()).max(now)
     }
 
-    /// True if no packet is waiting, on its way in or being served, and no miss or write-back is
-    /// outstanding. Packets that are on their way out to a core do not count.
+    /// True if no packet waits, is on its way in or is being served, and no miss or write-back is
+    /// outstanding. Packets on their way out to a core do not count.
     pub fn is_idle(&self) -> bool {
         self.ports.iter().all(|port| port.requests.is_empty())
             && self.scripted.as_ref().is_none_or(Scripted::is_idle)
@@ -198,8 +198,8 @@ impl MemorySystem {
             && self.channels.iter().all(Channel::is_idle)
     }
 
-    /// Releases at system scope: everything that is dirty in the L2 from cycle `from` on reaches memory, as at the
-    /// end of a kernel. The lines stay, clean. Returns the cycle after the last write was performed.
+    /// Releases every slice, as at the end of a kernel: all dirty bytes in the L2 go to memory from cycle
+    /// `from` on, and the lines stay, clean (M30, M32). Returns the cycle after the last write is performed.
     ///
     /// # Panics
     /// If `from` is before the cycle in which [`run`](Self::run) ended.
@@ -220,18 +220,18 @@ impl MemorySystem {
         now
     }
 
-    /// Device memory as far as it has reached the image; [`release`](Self::release) brings the rest.
+    /// Device memory as far as it has reached the image. After a [`release`](Self::release) it is complete.
     pub fn memory(&self) -> &[u8] {
         self.image.memory()
     }
 
-    /// Device memory, after a release.
+    /// Takes device memory out after a release.
     pub fn into_memory(mut self) -> Vec<u8> {
         self.release(self.now);
         self.image.into_memory()
     }
 
-    /// What the memory side did so far.
+    /// Counters up to the current cycle.
     pub fn counters(&mut self) -> MemoryCounters {
         let mut counters = MemoryCounters { interconnect: self.interconnect, ..Default::default() };
         for channel in &mut self.channels {
@@ -242,30 +242,30 @@ impl MemorySystem {
         counters
     }
 
-    /// L2 slices, each with what it did.
+    /// Counters of each L2 slice.
     pub fn slice_counters(&self) -> impl Iterator<Item = &L2Counters> {
         self.slices.iter().map(Slice::counters)
     }
 
-    /// What each link did, of the network for requests and then of that for replies, both in the order of
-    /// [`Network`](crate::config::network::Network); nothing for a crossbar.
+    /// Counters of each link: first those of the request network, then those of the reply network, both in
+    /// the order of [`Network`](crate::config::network::Network). Empty for a crossbar.
     pub fn links(&self) -> Vec<LinkCounters> {
         [self.requests.links(), self.replies.links()].concat()
     }
 
-    /// Memory channels, each with what it did.
+    /// Counters of each memory channel.
     pub fn channel_counters(&self) -> impl Iterator<Item = &DramCounters> {
         self.channels.iter().map(Channel::counters)
     }
 
-    /// MSHRs of the slices in use, and requests in the queues of the channels.
+    /// MSHRs in use over all slices, and requests in the queues of all channels.
     pub fn levels(&self) -> (u64, u64) {
         let mshrs: usize = self.slices.iter().map(Slice::mshrs_in_use).sum();
         let queued: usize = self.channels.iter().map(Channel::queued).sum();
         (mshrs as u64, queued as u64)
     }
 
-    /// What the memory side holds at the end of a cycle, to which it has run; added to the values.
+    /// Appends what the memory side holds at the end of a cycle, up to which it has run.
     pub fn look(&mut self, cycle: Cycle, state: &mut State) {
         for channel in &mut self.channels {
             channel.settle(cycle + 1, &mut self.slices, &mut self.slice_agenda);
@@ -276,42 +276,42 @@ impl MemorySystem {
         look_at_channels(cycle, &self.channels, state);
     }
 
-    /// Simulates every block in every cycle, for comparison: the results are the same.
+    /// With `false`, simulates every block in every cycle, for comparison. The results are the same.
     pub fn set_skip_idle_cycles(&mut self, skip: bool) {
         self.skip_idle_cycles = skip;
     }
 
-    /// Delays requests at the slices at random from now on, or no more.
+    /// Turns random delays of requests at the slices on or off.
     pub fn set_jitter(&mut self, jitter: Option<Jitter>) {
         self.slices.iter_mut().enumerate().for_each(|(s, slice)| slice.set_jitter(jitter, s));
     }
 
-    /// Keeps the atomics that the L2 performs from now on, or no more.
+    /// Turns the recording of atomics performed by the L2 on or off.
     pub fn record_atomics(&mut self, record: bool) {
         self.slices.iter_mut().for_each(|slice| slice.record_atomics(record));
     }
 
-    /// The atomics that the L2 has performed since the last call, those to a line in their order.
+    /// The atomics that the L2 has performed since the last call, those on one line in order.
     pub fn take_atomics(&mut self) -> impl Iterator<Item = PerformedAtomic> {
         self.slices.iter_mut().flat_map(Slice::take_atomics)
     }
 
-    /// Keeps what happens to requests in the L2 from now on, or no more.
+    /// Turns the recording of requests' events in the L2 on or off.
     pub fn record_hops(&mut self, record: bool) {
         self.slices.iter_mut().for_each(|slice| slice.record_hops(record));
     }
 
-    /// What happened to requests since the last call, slice by slice, each in the order of its work.
+    /// The events of requests since the last call, slice by slice, each in the order of its work.
     pub fn take_hops(&mut self) -> impl Iterator<Item = Hop> {
         self.slices.iter_mut().enumerate().flat_map(|(s, slice)| slice.take_hops(s))
     }
 
-    /// Keeps every command of every memory channel from now on.
+    /// Records every command of every memory channel from now on.
     pub fn record_commands(&mut self) {
         self.channels.iter_mut().for_each(Channel::record_commands);
     }
 
-    /// The commands kept so far of a channel.
+    /// The commands recorded so far for a channel.
     pub fn commands(&self, channel: usize) -> &[Issued] {
         self.channels[channel].commands()
     }

@@ -6,46 +6,48 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg32;
 use std::ops::Range;
 
-/// A place in a cache that can hold one line: set × ways + way.
+/// A place for one line in a cache: set × ways + way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Frame(pub u32);
 
 impl Frame {
-    /// As an index into arrays with one element a frame.
+    /// Index into arrays with one element a frame.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// Tag of an empty frame; no line number is that large.
+/// Tag of an empty frame. Every line number is smaller.
 const EMPTY: u32 = u32::MAX;
 
-/// What tells which line of a set leaves.
+/// State of the replacement policy (M23a).
 #[derive(Debug, Clone)]
 enum Order {
-    /// Of each frame, the time of its last use, in uses; 0 comes before every use.
+    /// Per frame, the number of its last use; 0 precedes every use.
     Lru { last_use: Vec<u64>, uses: u64 },
-    /// Of each set, a tree over its ways, in the places of as many frames: node 1 is the root, the halves of node
-    /// n are 2 n and 2 n + 1. A node is true if the upper half is the one that a line leaves next.
+    /// Per set, a tree over its ways, stored in as many elements as there are ways: node 1 is the root, and
+    /// nodes 2 n and 2 n + 1 are the halves of node n. A node is true if the next victim is in its upper
+    /// half.
     Plru { upper: Vec<bool> },
-    /// The way at which the search for the next line begins; drawn when a line is put in, so that looking at what
-    /// would leave changes nothing.
+    /// The way at which the search for the next victim begins. It is drawn when a line is installed, so that
+    /// asking for the victim changes nothing.
     Random { generator: Pcg32, start: u32 },
 }
 
-/// The tags of a cache, with the order in which lines leave.
+/// The tags of a cache and the state of its replacement policy.
 #[derive(Debug, Clone)]
 pub struct Tags {
     sets: u32,
-    /// One less than the sets if they are a power of two, which almost all are: then there is nothing to divide.
+    /// Number of sets less one if that number is a power of two, as it usually is. Avoids a division.
     mask: Option<u32>,
     ways: u32,
     tags: Vec<u32>,
     order: Order,
 }
 
-/// The first place of a value. Eight comparisons at a time: caches and tables of misses are asked at every access.
+/// Index of the first element equal to `value`. Compares eight at a time, because every access searches tags
+/// and MSHRs.
 #[inline]
 pub(super) fn position(values: &[u32], value: u32) -> Option<usize> {
     let (chunks, rest) = values.as_chunks::<8>();
@@ -59,7 +61,7 @@ pub(super) fn position(values: &[u32], value: u32) -> Option<usize> {
 }
 
 impl Tags {
-    /// An empty cache of `bytes`; at least one set. For [`Replacement::Plru`] the ways are a power of two.
+    /// An empty cache of `bytes` with at least one set. [`Replacement::Plru`] needs a power of two of ways.
     pub fn new(bytes: u32, line_bytes: u32, ways: u32, replacement: Replacement) -> Tags {
         let sets = (bytes / line_bytes / ways).max(1);
         let frames = (sets * ways) as usize;
@@ -72,12 +74,12 @@ impl Tags {
         Tags { sets, mask, ways, tags: vec![EMPTY; frames], order }
     }
 
-    /// Frames of the cache.
+    /// Number of frames.
     pub fn frames(&self) -> usize {
         self.tags.len()
     }
 
-    /// The frames of the set that `index` falls into: set = index mod sets.
+    /// Frames of the set of `index`: set = index mod sets.
     #[inline]
     fn set(&self, index: u32) -> Range<usize> {
         let set = self.mask.map_or_else(|| index % self.sets, |mask| index & mask);
@@ -85,7 +87,7 @@ impl Tags {
         first..first + self.ways as usize
     }
 
-    /// The frame that holds a line; `index` chooses the set.
+    /// The frame that holds a line; `index` selects the set.
     #[inline]
     pub fn find(&self, index: u32, line: LineNumber) -> Option<Frame> {
         let set = self.set(index);
@@ -101,8 +103,8 @@ impl Tags {
         (tag != EMPTY).then_some(LineNumber(tag))
     }
 
-    /// The frame that a new line of the set takes: the lowest that is empty, else the one that is the next to leave of
-    /// those that `may_leave` allows.
+    /// The frame for a new line of the set: the lowest empty one, else the next victim among the frames that
+    /// `may_leave` allows.
     #[inline]
     pub fn victim(&self, index: u32, may_leave: impl Fn(Frame) -> bool) -> Option<Frame> {
         let set = self.set(index);
@@ -141,7 +143,7 @@ impl Tags {
         }
     }
 
-    /// Marks a line as used last.
+    /// Marks a frame as the most recently used.
     #[inline]
     pub fn touch(&mut self, frame: Frame) {
         match &mut self.order {
@@ -154,7 +156,7 @@ impl Tags {
         }
     }
 
-    /// Marks a line as first to leave; without effect if lines leave at random.
+    /// Marks a frame as the next victim. No effect under random replacement.
     #[inline]
     pub fn demote(&mut self, frame: Frame) {
         match &mut self.order {
@@ -164,7 +166,7 @@ impl Tags {
         }
     }
 
-    /// Turns the nodes of the tree between the root and a frame towards it, or away from it.
+    /// Points the tree nodes from the root to a frame towards it or away from it.
     fn point(&mut self, frame: Frame, towards: bool) {
         let Order::Plru { upper } = &mut self.order else { return };
         let ways = self.ways as usize;
@@ -178,7 +180,7 @@ impl Tags {
         }
     }
 
-    /// Takes a line out of its frame.
+    /// Removes the line of a frame.
     #[inline]
     pub fn remove(&mut self, frame: Frame) {
         self.tags[frame.index()] = EMPTY;
@@ -192,7 +194,7 @@ impl Tags {
     }
 }
 
-/// The frame that the part of a tree below `node` points at, of those that may leave; `frames` are those of that part.
+/// The victim below a node of a tree, among those that may leave. `frames` are the frames below the node.
 fn pointed_at(
     tree: &[bool],
     node: usize,

@@ -1,4 +1,4 @@
-//! Where a line lies in a channel.
+//! The place of a line in its channel (M5).
 
 use crate::config::Config;
 
@@ -13,13 +13,12 @@ pub struct Place {
     pub column: u32,
 }
 
-/// How a slice's line numbers become banks, rows and columns.
+/// Maps a slice's line numbers to banks, rows and columns.
 ///
-/// With n = number in the slice × slices of the channel + which of them it is, from the low end:
-/// n = ((row × banks of a group + bank) × lines of a row + column) × bank groups + group. So the bursts of
-/// a line share a row, and consecutive lines go round the bank groups, where tCCD_S applies. Group and bank
-/// are then exchanged by XOR with the low bits of the row, so that a stride of whole rows does not fall
-/// on one bank.
+/// Let n = number in the slice × slices of the channel + index of the slice among them. Then n = ((row ×
+/// banks of a group + bank) × lines of a row + column) × bank groups + group. So the bursts of a line share a
+/// row, and consecutive lines alternate between bank groups, where tCCD_S applies. Group and bank are then
+/// XORed with the low bits of the row, so that a stride of whole rows does not hit one bank only.
 #[derive(Debug, Clone, Copy)]
 pub struct Mapping {
     slices_per_channel: u32,

@@ -1,7 +1,7 @@
 //! One memory channel: its queue, the scheduler that turns requests into commands, banks and refresh.
 //!
-//! The channel moves time, not data: the bytes of a line are in the image from the moment its slice lets go
-//! of it until the slice has it again, and no other block can see them in between.
+//! The channel moves time, not data: a line's bytes are in the image from the moment its slice lets go of it
+//! until the slice has it again. No other block can see them in between.
 
 mod mapping;
 mod queue;
@@ -55,7 +55,7 @@ pub struct Issued {
     pub row: u32,
 }
 
-/// With `fr_fcfs`, younger bursts that may overtake the oldest request before it gets its way.
+/// Under `fr_fcfs`, younger bursts that may overtake the oldest request before it is served alone (M27).
 pub const OVERTAKE_LIMIT: u32 = 64;
 
 /// A memory channel.
@@ -66,23 +66,23 @@ pub(super) struct Channel {
     ratio: ClockRatio,
     timing: Timing,
     burst_clocks: Clock,
-    /// Of each sector: the bursts of its line that it lies in.
+    /// Per sector of a line: the bursts that contain it, as bits.
     bursts_of: [u16; 8],
     queue: Queue,
-    /// Column commands for others since the oldest became the oldest.
+    /// Column commands for other requests since the oldest request became the oldest.
     overtaken: u32,
     next_refresh: Clock,
-    /// The next clock in which a command could be issued. What the clocks before it do has been worked out, which may be
-    /// later than the cycle in which they begin, or earlier: as is best, as long as no one else can tell.
+    /// First clock not yet simulated in which a command could be issued. It may lead or lag the core cycle;
+    /// no other block can observe the difference.
     next_try: Clock,
-    /// The queue has no room before this cycle, even if it has by now.
+    /// First cycle in which the queue has room for others, even if a channel that ran ahead has some already.
     room_from: Cycle,
-    /// No row command can be issued before this clock, whatever column commands are, unless a request comes or
-    /// goes or a row opens or closes.
+    /// Lower bound of the clock of the next row command. It holds, whatever column commands are issued, until
+    /// a request comes or goes or a row opens or closes.
     rows_from: Clock,
-    /// Slices of this channel.
+    /// Number of slices of this channel.
     slices: usize,
-    /// Which of them comes next in turn.
+    /// The next of them in turn.
     turn: usize,
     counters: DramCounters,
     /// Commands issued, if they are recorded.
@@ -133,10 +133,11 @@ impl Channel {
         self.queue.is_empty()
     }
 
-    /// Takes a transfer, and simulates what others will see of the memory clocks. Others see two things: that the queue
-    /// has room, and the end of a transfer, which comes some clocks after its last command. So an idle channel catches up
-    /// when it is next used, and one that waits for nothing but its own commands is visited when the first of them could
-    /// end a transfer; or by [`settle`](Self::settle). No cycle from `to` on is simulated.
+    /// Takes a transfer, and simulates memory clocks as far as other blocks can observe them. They observe
+    /// two things: room in the queue, and the end of a transfer, which comes some clocks after its last
+    /// command. So an idle channel catches up when it is next used. A channel that waits only for its own
+    /// commands is visited when the first of them could end a transfer, or by [`settle`](Self::settle). No
+    /// cycle from `to` on is simulated.
     pub(super) fn tick(
         &mut self,
         (now, to): (Cycle, Cycle),
@@ -146,13 +147,13 @@ impl Channel {
         agenda: &mut Agenda,
     ) {
         let after = self.ratio.first_clock(now + 1);
-        // If there is room already, what the clocks before this cycle do changes nothing about that.
+        // If there is room already, the clocks before this cycle cannot change that.
         if !self.has_room(now) {
             self.advance(self.ratio.first_clock(now), slices, slice_agenda);
         }
         let arrival = self.pull(now, me, slices, slice_agenda);
         self.advance(after, slices, slice_agenda);
-        // The clocks of the next cycle are the first to see it.
+        // The clocks of the next cycle are the first to see the transfer (M25).
         if let Some(entry) = arrival {
             let bank = usize::from(entry.bank);
             self.queue.push(entry);
@@ -161,7 +162,8 @@ impl Channel {
         }
         if self.slices_of(me).any(|slice| slices[slice].has_transfer()) {
             if !self.queue.has_room() {
-                // Nothing can come before there is room, so the channel may run ahead of the others.
+                // No transfer can enter before there is room, so the channel may run ahead of the other
+                // blocks.
                 let end = self.ratio.first_clock(to);
                 while !self.queue.has_room() && self.next_try < end {
                     self.next_try = self.try_issue(self.next_try, slices, slice_agenda);
@@ -180,7 +182,7 @@ impl Channel {
         }
     }
 
-    /// Numbers of the slices of this channel, which has number `me`.
+    /// Numbers of the slices of this channel, whose number is `me`.
     #[inline]
     fn slices_of(&self, me: usize) -> impl Iterator<Item = usize> + use<> {
         let channels = self.config.channels as usize;
@@ -193,7 +195,7 @@ impl Channel {
         self.queue.has_room() && self.room_from <= now
     }
 
-    /// Simulates the clocks before core cycle `now`, which may be up to the end of the last cycle that was simulated.
+    /// Simulates the clocks before core cycle `now`, which is at most the cycle after the last one simulated.
     pub(super) fn settle(&mut self, now: Cycle, slices: &mut [Slice], slice_agenda: &mut Agenda) {
         self.advance(self.ratio.first_clock(now), slices, slice_agenda);
     }
@@ -231,7 +233,7 @@ impl Channel {
         None
     }
 
-    /// Bursts that cover some sectors of a line.
+    /// Bursts that cover some sectors of a line, as bits.
     fn bursts_of(&self, sectors: u8) -> u16 {
         let of_sector = self.bursts_of.iter().enumerate();
         of_sector.fold(0, |bursts, (i, of)| bursts | if sectors >> i & 1 == 1 { *of } else { 0 })
@@ -244,7 +246,7 @@ impl Channel {
         }
     }
 
-    /// Issues at most one command in clock `now`, and says when to try again.
+    /// Issues at most one command in clock `now`. Returns the next clock to try.
     fn try_issue(&mut self, now: Clock, slices: &mut [Slice], slice_agenda: &mut Agenda) -> Clock {
         if now >= self.next_refresh {
             return self.try_refresh(now);
@@ -263,7 +265,7 @@ impl Channel {
             self.rows_from = 0;
             return now + 1;
         }
-        // A column command goes before all that opens and closes rows.
+        // A column command goes before all row commands.
         let mut again = Clock::MAX;
         let column = self.choose_column(now, &mut again);
         if column != Key::NONE {
@@ -279,7 +281,7 @@ impl Channel {
         again.min(rows).min(self.next_refresh).max(now + 1)
     }
 
-    /// No column command can be issued before this clock, as far as the channel as a whole is concerned.
+    /// Lower bound of the clock of the next column command, from the constraints of the whole channel.
     #[inline]
     fn columns_from(&self) -> Clock {
         let mut from = if self.overtaken >= OVERTAKE_LIMIT { 0 } else { Clock::MAX };
@@ -291,8 +293,8 @@ impl Channel {
         from
     }
 
-    /// The oldest request that a column command would serve in clock `now`. If there is none, `again` becomes at most the
-    /// clock in which one that has to wait could be served.
+    /// The oldest request that a column command can serve in clock `now`. If there is none, lowers `again` to
+    /// the first clock in which one that waits could be served.
     #[inline]
     fn choose_column(&self, now: Clock, again: &mut Clock) -> Key {
         let mut oldest = Key::NONE;
@@ -316,8 +318,8 @@ impl Channel {
         oldest
     }
 
-    /// The oldest request that a row command would serve in clock `now`, and the command. Notes when the others could be
-    /// served.
+    /// The oldest request that a row command can serve in clock `now`, and the command. Records in
+    /// `rows_from` when the others could be served.
     #[inline]
     fn choose_row(&mut self, now: Clock) -> (Key, Command) {
         let (mut oldest, mut possible) = ((Key::NONE, Command::Activate), 0);
@@ -341,7 +343,7 @@ impl Channel {
         oldest
     }
 
-    /// A bank's requests are others, or its row is: it may want a row command that it did not want.
+    /// A bank's requests or its open row have changed: it may want a row command that it did not want before.
     #[inline]
     fn note_row(&mut self, bank: usize) {
         if let Some(command) = self.queue.wants_row(bank) {
@@ -349,7 +351,7 @@ impl Channel {
         }
     }
 
-    /// Opens the row that a request needs, or closes the one that is in its way.
+    /// Opens the row that a request needs, or closes the row in its way.
     fn issue_row(&mut self, now: Clock, key: Key, command: Command) {
         let bank = key.bank();
         let Some((_, entry)) = self.queue.find(key) else { return };
@@ -358,7 +360,7 @@ impl Channel {
             self.counters.row_empties += u64::from(first);
             self.counters.activates += 1;
             self.issue(now, command, bank, row);
-            // tRCD is one for reads and writes.
+            // tRCD is the same for reads and writes.
             self.queue.open(bank, row, self.timing.of_bank(Command::Read, bank));
         } else {
             self.counters.row_conflicts += u64::from(first);
@@ -369,7 +371,7 @@ impl Channel {
         self.note_row(bank);
     }
 
-    /// A refresh is due: close every bank, then refresh.
+    /// A refresh is due: closes all banks, then refreshes (M28).
     fn try_refresh(&mut self, now: Clock) -> Clock {
         let open = self.queue.any_open();
         let command = if open { Command::PrechargeAll } else { Command::Refresh };
@@ -389,7 +391,7 @@ impl Channel {
         now + 1
     }
 
-    /// Issues a burst of a request; with its last one the request leaves the queue, and a read's sectors are
+    /// Issues one burst of a request. With its last burst the request leaves the queue; a read's sectors are
     /// at their slice when the data is through.
     fn issue_column(&mut self, now: Clock, key: Key, slices: &mut [Slice], slice_agenda: &mut Agenda) {
         let (bank, oldest) = (key.bank(), key == self.queue.oldest());
@@ -441,7 +443,7 @@ impl Channel {
     }
 }
 
-/// Of each sector of a line: the bursts that it lies in.
+/// Per sector of a line: the bursts that contain it, as bits.
 fn bursts_of_sectors(geometry: LineGeometry, burst_bytes: u32) -> [u16; 8] {
     let sector = geometry.sector_bytes();
     std::array::from_fn(|i| {

@@ -1,20 +1,21 @@
-//! The requests that wait in a channel, and what each bank's requests want next: kept up to date as requests come
-//! and go and rows open and close, so that the scheduler looks at banks and their groups, not at requests.
+//! The requests that wait in a channel, and what each bank's requests want next. This is kept up to date as
+//! requests come and go and rows open and close, so the scheduler looks at banks and bank groups, not at
+//! requests.
 
 use super::timing::{Clock, Command};
 use crate::memory::geometry::LineNumber;
 use crate::memory::l2::MshrId;
 
-/// A request among those of its channel: order of arrival, and in the low bits its bank and what it does. The least of
-/// several is the oldest, and says where it waits and which column command serves it.
+/// Key of a request: its order of arrival, and in the low bits its bank and its direction. The least of
+/// several keys is the oldest request; the key tells its bank and its column command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key(u64);
 
 impl Key {
-    /// Later than every request: there is none.
+    /// No request; later than every request.
     pub(super) const NONE: Key = Key(u64::MAX);
 
-    /// Bits of a bank's number and of the direction.
+    /// Bits of the bank number and the direction.
     const BITS: u32 = 7;
 
     fn new(age: u64, bank: usize, direction: usize) -> Key {
@@ -32,14 +33,14 @@ impl Key {
         COLUMNS[self.0 as usize & 1]
     }
 
-    /// This request, or the other if that is older.
+    /// The older of two requests.
     #[inline]
     pub(super) fn or_older(self, other: Key) -> Key {
         if other.0 < self.0 { other } else { self }
     }
 }
 
-/// The column commands, in the places that what is kept of them has.
+/// The column commands, indexed by direction.
 pub(super) const COLUMNS: [Command; 2] = [Command::Read, Command::Write];
 
 const CLOSED: u32 = u32::MAX;
@@ -54,11 +55,11 @@ pub(super) struct Entry {
     /// Bursts that are still to be issued.
     pub(super) bursts: u16,
     pub(super) sectors: u8,
-    /// Counted as row hit, empty or conflict.
+    /// Already counted as row hit, row empty or row conflict.
     pub(super) classified: bool,
-    /// The miss that it fills; none for a write.
+    /// The miss that it fills; `None` for a write.
     pub(super) fetch: Option<MshrId>,
-    /// Of a write: the slice's epoch that it belongs to.
+    /// For a write: its epoch in the slice.
     pub(super) epoch: u8,
 }
 
@@ -74,11 +75,11 @@ struct Bank {
     /// In order of arrival.
     requests: Vec<(Key, Entry)>,
     open_row: u32,
-    /// By direction: oldest request for the open row with no older access to its line before it.
+    /// By direction: the oldest request for the open row without an older access to its line in front of it.
     columns: [Key; 2],
     /// Oldest request for another row, or for any if the bank is closed.
     miss: Key,
-    /// When the row that is open can be read and written first.
+    /// First clock in which the open row can be read and written.
     open_from: Clock,
 }
 
@@ -88,19 +89,19 @@ pub(super) struct Queue {
     banks: Vec<Bank>,
     group_shift: u32,
     len: usize,
-    /// Of these, writes.
+    /// Writes among them.
     writes: usize,
     capacity: usize,
     next_age: u64,
-    /// Of each bank, the oldest request.
+    /// Per bank: the oldest request.
     firsts: Vec<Key>,
-    /// The oldest of all.
+    /// The oldest request of all.
     oldest: Key,
-    /// By direction, of each group: the oldest of what its banks' `columns` say, but for banks in `opening`.
+    /// By direction, per group: the oldest of its banks' `columns`, without banks in `opening`.
     groups: [Vec<Key>; 2],
-    /// Banks, as bits, whose row is being opened.
+    /// Banks, as bits, whose row is still being opened.
     opening: u64,
-    /// The first clock in which one of those can be read and written, or a clock before it.
+    /// Lower bound of the first clock in which one of these rows can be read and written.
     opening_until: Clock,
     /// By direction: banks, as bits, with a request in `columns`.
     columns: [u64; 2],
@@ -111,7 +112,7 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    /// An empty queue of `capacity` places for `banks` closed banks, at most 64, in `groups` groups.
+    /// An empty queue of `capacity` entries for `banks` closed banks, at most 64, in `groups` groups.
     pub(super) fn new(capacity: usize, banks: usize, groups: usize) -> Queue {
         let closed = || Bank {
             requests: Vec::new(),
@@ -185,14 +186,14 @@ impl Queue {
         }
     }
 
-    /// A request, and its place in its bank.
+    /// A request and its index in its bank.
     #[inline]
     pub(super) fn find(&mut self, key: Key) -> Option<(usize, &mut Entry)> {
         let mut requests = self.banks[key.bank()].requests.iter_mut().enumerate();
         requests.find(|(_, (its, _))| *its == key).map(|(place, (_, entry))| (place, entry))
     }
 
-    /// Takes the request at a place of a bank out.
+    /// Removes the request at an index of a bank.
     pub(super) fn remove(&mut self, bank: usize, place: usize) {
         let requests = &mut self.banks[bank].requests;
         let (key, entry) = requests.remove(place);
@@ -225,13 +226,13 @@ impl Queue {
         Some((self.oldest, command))
     }
 
-    /// True if a request waits for a column command of a direction and nothing before it.
+    /// True if some request for an open row waits for a column command of this direction.
     #[inline]
     pub(super) fn wants_column(&self, direction: usize) -> bool {
         self.columns[direction] != 0
     }
 
-    /// Of each group, the oldest request that a column command would serve whose row is open.
+    /// Per group: the oldest request for an open row that a column command of this direction serves.
     #[inline]
     pub(super) fn of_groups(&self, direction: usize) -> &[Key] {
         &self.groups[direction]
@@ -243,7 +244,7 @@ impl Queue {
         self.activates
     }
 
-    /// Banks, as bits, in which a precharge would serve a waiting request, and whose open row nobody wants.
+    /// Banks, as bits, in which a precharge would serve a waiting request and no request wants the open row.
     #[inline]
     pub(super) fn wants_precharge(&self) -> u64 {
         self.precharges
@@ -258,7 +259,7 @@ impl Queue {
         (self.precharges >> bank & 1 == 1).then_some(Command::Precharge)
     }
 
-    /// The oldest request of a bank that a row command would serve.
+    /// The oldest request of a bank that needs a row command.
     #[inline]
     pub(super) fn miss(&self, bank: usize) -> Key {
         self.banks[bank].miss
@@ -274,7 +275,7 @@ impl Queue {
         self.banks.iter().any(|bank| bank.open_row != CLOSED)
     }
 
-    /// A bank's row is opened; it can be read and written from clock `from` on.
+    /// Opens a bank's row, which can be read and written from clock `from` on.
     pub(super) fn open(&mut self, bank: usize, row: u32, from: Clock) {
         self.banks[bank].open_row = row;
         self.banks[bank].open_from = from;
@@ -283,25 +284,25 @@ impl Queue {
         self.look_at(bank);
     }
 
-    /// A bank's row is closed.
+    /// Closes a bank's row.
     pub(super) fn close(&mut self, bank: usize) {
         self.banks[bank].open_row = CLOSED;
         self.opening &= !(1 << bank);
         self.look_at(bank);
     }
 
-    /// The row of every bank is closed.
+    /// Closes the rows of all banks.
     pub(super) fn close_all(&mut self) {
         (0..self.banks.len()).for_each(|bank| self.close(bank));
     }
 
-    /// No row whose requests do not take part can be read and written before this clock.
+    /// Lower bound of the clock in which a row that is being opened can be read and written.
     #[inline]
     pub(super) fn opening_until(&self) -> Clock {
         self.opening_until
     }
 
-    /// Lets the requests for rows that can be read and written in clock `now` take part.
+    /// Admits requests for rows that can be read and written from clock `now` on.
     #[inline]
     pub(super) fn finish_opening(&mut self, now: Clock) {
         if self.opening_until <= now {
@@ -321,7 +322,7 @@ impl Queue {
         }
     }
 
-    /// Works out anew what the requests of a bank want.
+    /// Recomputes what the requests of a bank want.
     fn look_at(&mut self, index: usize) {
         let bank = &mut self.banks[index];
         (bank.columns, bank.miss) = ([Key::NONE; 2], Key::NONE);
@@ -339,7 +340,7 @@ impl Queue {
         self.note_wants(index);
     }
 
-    /// A bank wants something else, perhaps.
+    /// A bank's wants may have changed: updates the masks and its group.
     #[inline]
     fn note_wants(&mut self, index: usize) {
         let bank = &self.banks[index];
@@ -353,7 +354,7 @@ impl Queue {
         self.compare_group(index);
     }
 
-    /// Works out anew which request of a bank's group comes first.
+    /// Recomputes the oldest requests of a bank's group.
     #[inline]
     fn compare_group(&mut self, bank: usize) {
         let group = bank >> self.group_shift;

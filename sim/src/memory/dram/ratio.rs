@@ -1,13 +1,13 @@
-//! Between core cycles and memory clocks.
+//! Conversion between core cycles and memory clocks (M24).
 
 use super::timing::Clock;
 use crate::clock::Cycle;
 use crate::config::Config;
 
-/// The exact ratio of two clocks that tick together at 0.
+/// The exact ratio of two clocks that start together at 0.
 ///
-/// Core cycle c lasts from c/f_core to (c+1)/f_core, memory clock n begins at n/f_mem. With both
-/// frequencies divided by their greatest common divisor, everything is integer arithmetic: no drift.
+/// Core cycle c lasts from c/f_core to (c+1)/f_core; memory clock n begins at n/f_mem. Both frequencies are
+/// divided by their greatest common divisor and all arithmetic is on integers, so nothing drifts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClockRatio {
     core: u64,

@@ -1,9 +1,9 @@
-//! What a memory channel holds, for those who draw it.
+//! Signals of a memory channel.
 
 use super::Channel;
 use crate::memory::state::{COUNT, Field};
 
-/// Requests in its queue, and banks with an open row, as bits.
+/// Requests in its queue, and the banks with an open row, as bits.
 pub(in crate::memory) const FIELDS: [Field<Channel>; 2] = [
     Field("queue", COUNT, |channel, _| channel.queue.len() as u64),
     Field("open", 64, |channel, _| {
@@ -11,10 +11,10 @@ pub(in crate::memory) const FIELDS: [Field<Channel>; 2] = [
     }),
 ];
 
-/// Column commands of the cycle.
+/// Column commands of a cycle.
 pub(in crate::memory) const BURSTS: [(&str, u32); 2] = [("reads", 8), ("writes", 8)];
 
-/// Bits of the number of a bank's open row.
+/// Width of the number of a bank's open row.
 pub(in crate::memory) const ROW_BITS: u32 = 32;
 
 impl Channel {

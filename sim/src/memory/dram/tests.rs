@@ -1,4 +1,4 @@
-//! The table of constraints row by row, and an independent reading of the command stream.
+//! Each row of the table of constraints, and an independent checker of the command stream.
 
 use super::timing::{Clock, Command, Timing};
 use super::*;
@@ -11,7 +11,7 @@ use crate::memory::{Access, MAX_LINE_BYTES, Operation};
 use crate::verify::dram::first_violation;
 use rand::{RngExt, SeedableRng};
 
-/// Timing in which no two constraints give the same number. 16 banks in 4 groups: bank b is in group b / 4.
+/// Timing in which every constraint has another number. 16 banks in 4 groups: bank b is in group b / 4.
 fn distinct() -> Dram {
     Dram {
         t_rcd: 14,
@@ -38,10 +38,10 @@ fn distinct() -> Dram {
     }
 }
 
-/// After these commands (command, bank, clock), the next one is legal from its clock on, by the rule.
+/// After these commands (command, bank, clock) the next one is legal from its clock on, by the named rule.
 type Case<'a> = (&'a str, &'a [(Command, usize, Clock)], (Command, usize, Clock));
 
-/// The clocks are worked out by hand from `distinct`; write data ends 12 + 4 clocks after its command.
+/// The clocks were worked out by hand from `distinct`. Write data ends 12 + 4 clocks after its command.
 const CASES: &[Case] = {
     use Command::*;
     &[
@@ -61,7 +61,7 @@ const CASES: &[Case] = {
         ("t_wr", &[(Activate, 0, 100), (Write, 0, 130)], (PrechargeAll, 0, 163)),
         ("t_rrd_l", &[(Activate, 0, 100)], (Activate, 3, 106)),
         ("t_rrd_s", &[(Activate, 0, 100)], (Activate, 4, 104)),
-        // Four activates in the window, not three, and the window moves on.
+        // A window of four activates, not three, which moves on.
         (
             "t_faw",
             &[(Activate, 0, 100), (Activate, 4, 105), (Activate, 8, 110), (Activate, 12, 115)],
@@ -85,7 +85,8 @@ const CASES: &[Case] = {
         ("t_ccd_s", &[(Activate, 0, 100), (Activate, 4, 110), (Write, 0, 200)], (Write, 4, 205)),
         ("t_wtr_l", &[(Activate, 0, 100), (Activate, 2, 110), (Write, 0, 200)], (Read, 2, 225)),
         ("t_wtr_s", &[(Activate, 0, 100), (Activate, 4, 110), (Write, 0, 200)], (Read, 4, 219)),
-        // Read data ends 16 + 4 clocks after its command, the bus rests for two, write data comes after 12.
+        // Read data ends 16 + 4 clocks after its command, the bus rests for two, and write data comes after
+        // 12.
         ("the turnaround", &[(Activate, 0, 100), (Activate, 4, 110), (Read, 0, 200)], (Write, 4, 210)),
         ("t_rfc", &[(Refresh, 0, 2000)], (Activate, 7, 2120)),
     ]
@@ -103,8 +104,8 @@ fn each_constraint_blocks_until_the_clock_before_and_no_longer() {
     }
 }
 
-/// The same streams for the checker: it takes the last command in its clock, and names the rule if it is a
-/// clock early.
+/// The same streams for the checker: it accepts the last command in its clock, and names the rule if the
+/// command is a clock early.
 #[test]
 fn the_checker_objects_to_each_constraint_broken_by_one_clock() {
     let stream = |before: &[(Command, usize, Clock)], last: (Command, usize, Clock)| -> Vec<Issued> {
@@ -141,7 +142,7 @@ fn the_checker_objects_to_each_constraint_broken_by_one_clock() {
         let said = first_violation(&distinct(), &stream(before, last)).unwrap_or_default();
         assert!(said.contains(name), "{name}: {said}");
     }
-    // Commands may come closer than the data that they move.
+    // Commands may be closer together than the data that they move.
     let close = Dram { t_ccd_s: 2, ..distinct() };
     let reads = [(Activate, 0, 100), (Activate, 4, 110), (Read, 0, 200)];
     assert_eq!(first_violation(&close, &stream(&reads, (Read, 4, 204))), None);
@@ -166,7 +167,7 @@ fn a_bank_does_not_wait_for_commands_that_do_not_concern_it() {
     assert_eq!(timing.earliest(Command::Activate, 8), 104);
 }
 
-/// One channel behind an L2 that holds next to nothing, so that most accesses reach it.
+/// One channel behind an L2 that holds almost nothing, so that most accesses reach it.
 fn machine(dram: Dram) -> Config {
     let mut config = Config::example();
     config.cores = 4;
@@ -177,7 +178,7 @@ fn machine(dram: Dram) -> Config {
     config
 }
 
-/// The commands of a channel under random reads and writes: bursts of neighbours, strangers, and pauses.
+/// The commands of a channel under random reads and writes: runs of neighbours, random lines, and pauses.
 fn commands(config: &Config, seed: u64) -> Vec<Issued> {
     let bytes = 4 << 20;
     let mut rig = Rig::new(config, addresses(bytes));
@@ -229,8 +230,8 @@ fn the_command_stream_is_legal() {
     }
 }
 
-/// Each parameter matters in that traffic: with the model one clock short, the checker, which keeps to
-/// the true value, objects.
+/// Each parameter matters in that traffic: with the model one clock short, the checker, which has the true
+/// value, objects.
 #[test]
 fn a_model_that_is_one_clock_short_is_caught() {
     type Short = fn(&mut Dram);
@@ -249,7 +250,7 @@ fn a_model_that_is_one_clock_short_is_caught() {
         ("t_rtp", |d| d.t_rtp -= 1),
         ("t_wr", |d| d.t_wr -= 1),
         ("t_rfc", |d| d.t_rfc -= 1),
-        // A refresh is late by the time that open rows take to close, which hides a single clock;
+        // A refresh is late by the time that it takes to close open rows, which hides a single clock;
         // `an_idle_channel_refreshes_on_time` is exact.
         ("t_refi", |d| d.t_refi -= 20),
         ("t_cwl", |d| d.t_cwl -= 1),
@@ -265,7 +266,8 @@ fn a_model_that_is_one_clock_short_is_caught() {
     }
 }
 
-/// Core 0 loads a sector of each of these lines, as fast as it can; the lines in the order in which they came.
+/// Core 0 loads a sector of each of these lines as fast as it can. Returns the lines in the order of their
+/// arrival.
 fn order_of_service(config: &Config, lines: &[u64]) -> (Vec<u64>, DramCounters) {
     let mut rig = Rig::new(config, addresses(4 << 20));
     let mut next = 0;
@@ -288,7 +290,7 @@ fn order_of_service(config: &Config, lines: &[u64]) -> (Vec<u64>, DramCounters) 
     (order, rig.system.counters().dram)
 }
 
-/// A machine with one slice and one channel whose queues hold whatever the tests send.
+/// A machine with one slice and one channel, whose queues hold all that the tests send.
 fn one_slice(policy: DramPolicy) -> Config {
     let mut config = machine(Dram { policy, t_refi: 0, ..distinct() });
     config.l2.slices = 1;
@@ -329,7 +331,7 @@ fn row_hits_cannot_starve_another_row_for_ever() {
     let stranger = lines_of_row(&config, 1)[0];
     lines.insert(2, stranger);
     let (served, _) = order_of_service(&config, &lines);
-    // Two are before it, and then those that may overtake it.
+    // Two requests are older; then come those that may overtake it.
     let place = served.iter().position(|&line| line == stranger);
     assert_eq!(place, Some(2 + OVERTAKE_LIMIT as usize));
 }
@@ -352,7 +354,7 @@ fn an_idle_channel_refreshes_on_time() {
     assert_eq!(times[..3], [2000 + 15, 4000, 6000]);
 }
 
-/// What a channel with one slice issues for these transfers, sent together: line, sectors, read or write.
+/// Commands of a channel with one slice for these transfers, sent together: line, sectors, read or write.
 fn issued_for(transfers: &[(u32, u8, Command)]) -> Vec<Command> {
     let config = one_slice(DramPolicy::FrFcfs);
     let mut channel = Channel::new(&config);
@@ -370,8 +372,8 @@ fn issued_for(transfers: &[(u32, u8, Command)]) -> Vec<Command> {
 #[test]
 fn the_accesses_to_a_line_keep_their_order() {
     use Command::{Activate, Read, Write};
-    // After a read the bus turns round for a write later than it takes the next read, so a read would
-    // overtake the write before it if it could.
+    // After a read, the next read may go earlier than a write, because the bus turns round. So a read would
+    // overtake the write in front of it if it could.
     let (another, same) = (8, 4);
     let transfers = |last| [(0, 1, Read), (4, 1, Write), (last, 1, Read)];
     assert_eq!(issued_for(&transfers(another)), [Activate, Read, Read, Write]);
@@ -381,7 +383,7 @@ fn the_accesses_to_a_line_keep_their_order() {
 #[test]
 fn a_row_that_is_wanted_stays_open() {
     use Command::{Activate, Precharge, Read, Write};
-    // tRTP is two clocks shorter than the turnaround for the write: the row could be closed before it.
+    // tRTP is two clocks shorter than the turnaround for the write, so the row could be closed before it.
     let other_row = (lines_of_row(&one_slice(DramPolicy::FrFcfs), 1)[0] / 128) as u32;
     let issued = issued_for(&[(0, 0xF, Read), (4, 1, Write), (other_row, 1, Read)]);
     assert_eq!(issued, [Activate, Read, Read, Read, Read, Write, Precharge, Activate, Read]);

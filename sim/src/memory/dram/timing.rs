@@ -25,7 +25,7 @@ pub enum Command {
 
 const COMMANDS: usize = 6;
 
-/// Where the two commands of a constraint have to meet for it to apply.
+/// Where a constraint between two commands applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
     /// The same bank.
@@ -40,23 +40,23 @@ pub enum Level {
 /// `level`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Constraint {
-    /// Where they meet.
+    /// Where the constraint applies.
     pub level: Level,
-    /// Command that was issued.
+    /// The earlier command.
     pub previous: Command,
-    /// Command that has to wait.
+    /// The command that has to wait.
     pub next: Command,
-    /// How long.
+    /// Least distance in memory clocks.
     pub clocks: u32,
-    /// Counted from which of the previous ones, 1 for the last.
+    /// Which of the earlier commands it counts from; 1 for the last.
     pub window: usize,
 }
 
-/// Clocks that the data bus rests between read data and write data (JESD79-4, "read to write": one for
+/// Clocks for which the data bus rests between read data and write data (JESD79-4, "read to write": one for
 /// the postamble, one for the preamble).
 pub const BUS_TURNAROUND_CLOCKS: u32 = 2;
 
-/// Activates of the tFAW window.
+/// Activates in a tFAW window.
 pub const ACTIVATE_WINDOW: usize = 4;
 
 /// Every constraint of a channel.
@@ -89,7 +89,7 @@ pub fn constraints(d: &Dram) -> Vec<Constraint> {
             clocks: d.t_faw,
             window: ACTIVATE_WINDOW,
         },
-        // Two bursts cannot share the data bus, whatever tCCD says.
+        // Two bursts cannot share the data bus, whatever tCCD is.
         row(Channel, Read, Read, d.t_ccd_s.max(burst)),
         row(Channel, Write, Write, d.t_ccd_s.max(burst)),
         row(Channel, Read, Write, read_to_write),
@@ -107,42 +107,42 @@ pub fn constraints(d: &Dram) -> Vec<Constraint> {
     ]
 }
 
-/// A command has to wait for another one at their level.
+/// A command has to wait for another one at a level.
 #[derive(Debug, Clone, Copy)]
 struct Wait {
     level: Level,
-    /// Of the command, the first place of the level in [`Timing::next`].
+    /// First entry of the waiting command and the level in [`Timing::next`].
     first: u32,
     clocks: u32,
 }
 
-/// A constraint that counts several previous commands.
+/// A constraint that counts from an earlier command than the last.
 #[derive(Debug, Clone)]
 struct Window {
     wait: Wait,
-    /// Counted from which of the previous commands.
+    /// Which of the earlier commands it counts from.
     window: usize,
-    /// Of each place of its level: clocks of the last commands.
+    /// Per place of the level: clocks of the last commands.
     last: Vec<VecDeque<Clock>>,
 }
 
-/// When each command may be issued next.
+/// The first clock in which each command may be issued.
 #[derive(Debug, Clone)]
 pub struct Timing {
-    /// The table by previous command: which commands have to wait, and how long.
+    /// By earlier command: the commands that have to wait for it, and how long.
     waits: [Vec<Wait>; COMMANDS],
-    /// By previous command: what of the table counts more than the last one.
+    /// By earlier command: the constraints that count from an earlier one than the last.
     windows: [Vec<Window>; COMMANDS],
     banks: usize,
     groups: usize,
     group_shift: u32,
-    /// By command, of each place: the first clock for it. A command's places are the channel, its groups and its banks, so
-    /// that what one decision compares lies together.
+    /// By command and place: the first clock for it. The places of a command are the channel, its groups and
+    /// its banks; they are adjacent because a decision compares them.
     next: Vec<Clock>,
 }
 
 impl Timing {
-    /// A channel that has seen no command.
+    /// A channel to which no command was issued.
     pub fn new(d: &Dram) -> Timing {
         let (banks, groups) = (d.banks as usize, d.bank_groups as usize);
         let mut waits: [Vec<Wait>; COMMANDS] = Default::default();
@@ -172,7 +172,7 @@ impl Timing {
         }
     }
 
-    /// The clocks of a command: of the channel, of its groups, of its banks.
+    /// The first clocks of a command: for the channel, for its groups, for its banks.
     #[inline]
     fn clocks_of(&self, command: Command) -> (Clock, &[Clock], &[Clock]) {
         let places = 1 + self.groups + self.banks;
@@ -181,27 +181,27 @@ impl Timing {
         (clocks[0], groups, banks)
     }
 
-    /// The first clock in which the channel as a whole allows a command, whatever groups and banks do.
+    /// First clock in which the constraints of the channel allow a command, whatever those of groups and
+    /// banks.
     #[inline]
     pub fn of_channel(&self, command: Command) -> Clock {
         self.next[command as usize * (1 + self.groups + self.banks)]
     }
 
-    /// The first clock in which the channel as a whole allows a command, and those in which its groups do.
+    /// First clock in which the constraints of the channel allow a command, and those of its groups.
     #[inline]
     pub fn of_groups(&self, command: Command) -> (Clock, &[Clock]) {
         let (channel, groups, _) = self.clocks_of(command);
         (channel, groups)
     }
 
-    /// The first clock in which a bank by itself allows a command.
+    /// First clock in which the constraints of a bank alone allow a command.
     #[inline]
     pub fn of_bank(&self, command: Command, bank: usize) -> Clock {
         self.clocks_of(command).2[bank]
     }
 
-    /// The first clock in which a command to a bank breaks no constraint. `bank` does not matter for
-    /// commands to all banks.
+    /// First clock in which a command to a bank breaks no constraint. Commands to all banks ignore `bank`.
     #[inline]
     pub fn earliest(&self, command: Command, bank: usize) -> Clock {
         let (channel, groups, banks) = self.clocks_of(command);
@@ -211,8 +211,8 @@ impl Timing {
         channel.max(groups[bank >> self.group_shift]).max(banks[bank])
     }
 
-    /// Does something for those of some banks, as bits, to which a command can go in clock `now`. `again` becomes at most
-    /// the first clock in which it could go to one of the others.
+    /// Calls `act` for each of the `banks` (bits) to which a command can go in clock `now`. Lowers `again` to
+    /// the first clock in which the command could go to one of the others.
     #[inline]
     pub fn each_possible(
         &self,
@@ -223,7 +223,7 @@ impl Timing {
         mut act: impl FnMut(usize),
     ) {
         let (channel, groups, of_banks) = self.clocks_of(command);
-        // Most often it is the channel that a command waits for, and no bank has to be looked at.
+        // Usually the channel is what a command waits for, and no bank is looked at.
         if channel > now {
             *again = channel.min(*again);
             return;
@@ -245,7 +245,7 @@ impl Timing {
     #[inline]
     pub fn issue(&mut self, command: Command, bank: usize, now: Clock) {
         debug_assert!(now >= self.earliest(command, bank), "{command:?} to bank {bank} at {now}");
-        // In the order of the levels.
+        // Indexed by level.
         let place = [bank, bank >> self.group_shift, 0];
         for &Wait { level, first, clocks } in &self.waits[command as usize] {
             let next = &mut self.next[first as usize + place[level as usize]];

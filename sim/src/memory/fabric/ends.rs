@@ -1,4 +1,4 @@
-//! Where packets come from and where they go: ports of cores, and slices.
+//! The ends of the networks: ports of cores, and slices.
 
 use super::super::agenda::Agenda;
 use super::super::crossbar::InterconnectCounters;
@@ -10,7 +10,7 @@ use crate::clock::Cycle;
 
 /// The oldest packet of a source.
 pub(in crate::memory) enum Head {
-    /// There is none.
+    /// No packet.
     None,
     /// It can go from this cycle on.
     From(Cycle),
@@ -20,26 +20,26 @@ pub(in crate::memory) enum Head {
 
 /// Room at a destination.
 pub(in crate::memory) enum Room {
-    /// For one packet at least.
+    /// Room for at least one packet.
     Now,
-    /// From this cycle on.
+    /// Room from this cycle on.
     From(Cycle),
-    /// None until somebody says so.
+    /// No room until the network is told so.
     Unknown,
 }
 
-/// A packet that sets out.
+/// A packet that enters the network.
 pub(in crate::memory) struct Taken<P> {
     pub(in crate::memory) packet: P,
     pub(in crate::memory) destination: usize,
     pub(in crate::memory) bytes: u32,
-    /// Cycles that its bytes took on the way here; 1 if they have not been anywhere.
+    /// Cycles that its bytes took on the way here; 1 if they have passed nothing yet.
     pub(in crate::memory) slowest: Cycle,
 }
 
 /// The ends of a network.
 pub(in crate::memory) trait Ends {
-    /// What travels.
+    /// Type of the packets.
     type Packet;
 
     /// The oldest packet of a source.
@@ -51,8 +51,8 @@ pub(in crate::memory) trait Ends {
     /// Whether a destination has room.
     fn room(&mut self, now: Cycle, destination: usize) -> Room;
 
-    /// Gives a packet of some bytes to a destination that has room. They take `cycles` there, of which
-    /// `rest` are still to come.
+    /// Gives a packet to a destination that has room. Its bytes take `cycles` there, of which `rest` are
+    /// still to come.
     fn deliver(
         &mut self,
         now: Cycle,
@@ -63,11 +63,11 @@ pub(in crate::memory) trait Ends {
         rest: Cycle,
     );
 
-    /// What the interconnect counts.
+    /// Counters of the interconnect.
     fn counters(&mut self) -> &mut InterconnectCounters;
 }
 
-/// From cores to slices.
+/// Ends of the request network: from cores to slices.
 pub(in crate::memory) struct RequestEnds<'a> {
     pub(in crate::memory) geometry: LineGeometry,
     pub(in crate::memory) hash: SliceHash,
@@ -99,7 +99,7 @@ impl Ends for RequestEnds<'_> {
         let packet = self.ports.take_request(now, core)?;
         let bytes = packet.packet_bytes(self.geometry.sector_bytes());
         let destination = self.slice_of(&packet);
-        // The core's port has seen all of its bytes.
+        // All its bytes have passed the core's port.
         Some(Taken { packet, destination, bytes, slowest: Cycle::from(bytes.div_ceil(self.port_bytes)) })
     }
 
@@ -120,7 +120,7 @@ impl Ends for RequestEnds<'_> {
     }
 }
 
-/// From slices to cores.
+/// Ends of the reply network: from slices to cores.
 pub(in crate::memory) struct ReplyEnds<'a> {
     pub(in crate::memory) sector_bytes: u32,
     pub(in crate::memory) ports: &'a mut CorePorts,

@@ -1,10 +1,10 @@
 //! A network of routers: packets hop from one to the next over links with credits and virtual channels.
 //!
 //! At each router, the oldest packet of each input (a source, or the buffer of a virtual channel at the end
-//! of a link) asks for the output that its route says: a link, or a destination. An output that is free
-//! takes one of those for which there is room. A packet holds both for as long as its bytes take, and
-//! is at the next router when its last byte is. So a packet moves on while it still comes in, and what
-//! its bytes cost is paid once, at the narrowest place on its way (virtual cut-through).
+//! of a link) requests the output of its route: a link or a destination. A free output takes one of the
+//! packets that request it and for which there is room. The packet holds input and output for as long as its
+//! bytes take. It may leave the next router while its bytes still come in, so its bytes cost time only once,
+//! at the narrowest link on its way (virtual cut-through, N3).
 
 mod ends;
 mod state;
@@ -35,31 +35,31 @@ counters! {
 /// Number of a packet in the network.
 type PacketId = u32;
 
-/// Where packets wait at a router.
+/// An input of a router, where packets wait.
 #[derive(Debug, Clone)]
 struct Input {
     router: u32,
-    /// Place among the inputs of its router.
+    /// Index among the inputs of its router.
     local: usize,
-    /// Bytes that a source's port, or the link before a buffer, carries a cycle.
+    /// Bytes a cycle of a source's port, or of the link in front of a buffer.
     width_bytes: u32,
-    /// When it can give another packet.
+    /// First cycle in which it can give another packet.
     free_at: Cycle,
-    /// The output that its oldest packet has asked for, and since when.
+    /// The output that its oldest packet requests, and since when.
     asks: Option<(usize, Cycle)>,
     buffer: Option<Buffer>,
 }
 
-/// A buffer at the end of a link; sources keep their packets themselves.
+/// A buffer at the end of a link. Sources keep their packets themselves.
 #[derive(Debug, Clone)]
 struct Buffer {
-    /// Packets with their arrival.
+    /// Packets, each with its arrival.
     packets: VecDeque<(Cycle, PacketId)>,
-    /// Credits at the link's beginning.
+    /// Credits at the start of the link.
     credits: u32,
-    /// When further ones will be there.
+    /// When credits on their way back arrive.
     returning: VecDeque<Cycle>,
-    /// The link, as an output, and how long a credit takes back.
+    /// The link, as an output, and the cycles that a credit takes back.
     link: usize,
     latency: Cycle,
 }
@@ -74,12 +74,12 @@ impl Buffer {
     }
 }
 
-/// A destination's port, or a link.
+/// An output of a router: a destination's port, or a link.
 #[derive(Debug, Clone)]
 struct Output {
-    /// Inputs of its router that ask for it, by their place there.
+    /// Inputs of its router that request it, by their index there.
     waiting: BitSet,
-    /// The one that comes next in turn.
+    /// The next input in turn.
     turn: usize,
     free_at: Cycle,
     width_bytes: u32,
@@ -91,7 +91,7 @@ struct Output {
 struct Link {
     latency: Cycle,
     dateline: bool,
-    /// Inputs that are its buffers, by virtual channel; none for channels that no route uses.
+    /// Per virtual channel: the input that is its buffer; `None` if no route uses the channel.
     buffers: Vec<Option<usize>>,
     counters: LinkCounters,
 }
@@ -107,31 +107,31 @@ struct Travelling<P> {
     entered: Cycle,
 }
 
-/// A network from some sources to some destinations.
+/// A network from sources to destinations.
 #[derive(Debug, Clone)]
 pub(super) struct Fabric<P> {
     arbitration: Arbitration,
     port_bytes: u32,
     /// Sources first, then buffers.
     inputs: Vec<Input>,
-    /// Of each router: its inputs.
+    /// Per router: its inputs.
     inputs_of: Vec<Vec<usize>>,
     /// Destinations first, then links.
     outputs: Vec<Output>,
-    /// Of each destination, of each router: the output on the way.
+    /// Per destination and router: the output on the route.
     ways: Vec<Vec<Option<usize>>>,
-    /// When an input's oldest packet may ask.
+    /// When an input's oldest packet may request its output.
     asking: Agenda,
     /// When an output may take a packet.
     taking: Agenda,
-    /// Destinations that have said that they lack room, and not when they will have some.
+    /// Destinations without room that have not said when they will have some.
     full: BitSet,
     packets: Vec<Option<Travelling<P>>>,
     free_packets: Vec<PacketId>,
 }
 
 impl<P> Fabric<P> {
-    /// The oldest packet of a source can set out in cycle `at`.
+    /// Announces that the oldest packet of a source can set out in cycle `at`.
     #[inline]
     pub(super) fn expect(&mut self, source: usize, at: Cycle) {
         self.asking.at(source, at);
@@ -146,7 +146,7 @@ impl<P> Fabric<P> {
         }
     }
 
-    /// Destinations that lacked room may have some.
+    /// Destinations without room may have some now.
     pub(super) fn may_have_room(&mut self) {
         while let Some(destination) = self.full.pop() {
             self.taking.soon(destination);
@@ -168,7 +168,7 @@ impl<P> Fabric<P> {
         self.packets.len() == self.free_packets.len()
     }
 
-    /// What each link did, in the order of the graph.
+    /// Counters of each link, in the order of the graph.
     pub(super) fn links(&self) -> impl Iterator<Item = &LinkCounters> {
         self.outputs.iter().filter_map(|output| output.link.as_ref()).map(|link| &link.counters)
     }
@@ -191,7 +191,7 @@ impl<P> Fabric<P> {
         }
     }
 
-    /// The oldest packet of an input asks for its output, if it has not yet.
+    /// Enters the request of an input's oldest packet for its output, if it is not entered yet.
     fn ask(&mut self, now: Cycle, i: usize, ends: &impl Ends<Packet = P>) {
         let input = &self.inputs[i];
         if input.asks.is_some() {
@@ -224,7 +224,7 @@ impl<P> Fabric<P> {
         }
     }
 
-    /// Of the inputs that ask for an output, the one that goes first among those that `may` go.
+    /// Of the inputs that request an output and that `may` admits, the one that goes first (N5).
     fn choose(&mut self, output: usize, mut may: impl FnMut(&mut Self, usize) -> bool) -> Option<usize> {
         let router = self.outputs[output].router as usize;
         let first = self.outputs[output].waiting.next_from(self.outputs[output].turn)?;
@@ -254,13 +254,13 @@ impl<P> Fabric<P> {
         self.packets[id as usize].as_ref()
     }
 
-    /// When the oldest packet of an input entered the network; at a source, when it first asked.
+    /// Cycle in which an input's oldest packet entered the network; at a source, that of its first request.
     fn entered(&self, input: usize) -> Cycle {
         let asked = self.inputs[input].asks.map_or(0, |(_, since)| since);
         self.head_of(input).map_or(asked, |packet| packet.entered)
     }
 
-    /// The buffer that the oldest packet of an input needs behind a link.
+    /// The buffer behind a link that the oldest packet of an input needs.
     fn buffer_behind(&self, output: usize, input: usize) -> Option<usize> {
         let link = self.outputs[output].link.as_ref()?;
         let before = self.head_of(input).map_or(0, |packet| packet.virtual_channel);
@@ -279,7 +279,7 @@ impl<P> Fabric<P> {
             free
         });
         let Some(input) = chosen else {
-            // Where no credit is on its way, the next to return plans this.
+            // If no credit is on its way, the next one to return plans this.
             if credit_at != Cycle::MAX {
                 self.taking.at(output, credit_at);
             }
@@ -335,7 +335,7 @@ impl<P> Fabric<P> {
         }
     }
 
-    /// The oldest packet of an input leaves it for an output, which both are held.
+    /// Takes the oldest packet of an input for an output. Both are held while its bytes pass.
     fn leave(
         &mut self,
         now: Cycle,
@@ -367,13 +367,13 @@ impl<P> Fabric<P> {
             self.taking.at(output, out.free_at);
         }
         input.asks = None;
-        // A buffer gives bytes as fast as its link brings them: a wide link can feed several narrow ones.
+        // A buffer gives bytes as fast as its link brought them: a wide link can feed several narrow ones.
         input.free_at = now + Cycle::from(bytes.div_ceil(input.width_bytes));
         self.asking.at(i, input.free_at);
         Some(id)
     }
 
-    /// Puts a packet of a source into the table.
+    /// Enters a packet of a source in the table.
     fn enter(&mut self, taken: ends::Taken<P>, entered: Cycle) -> PacketId {
         let ends::Taken { packet, destination, bytes, slowest } = taken;
         let travelling = Travelling { packet, destination, virtual_channel: 0, bytes, slowest, entered };

@@ -1,4 +1,4 @@
-//! The network alone, between made-up ends: what goes in comes out once, in order, and when it should.
+//! The network alone, between test ends: every packet comes out once, in order and in the right cycle.
 
 use super::*;
 use crate::clock::NEVER;
@@ -14,11 +14,11 @@ struct Message {
     bytes: u32,
 }
 
-/// Sources that hold messages from some cycle on each, and destinations that take breaks.
+/// Sources whose messages are available from given cycles on, and destinations that pause.
 struct TestEnds {
     port_bytes: u32,
     queues: Vec<VecDeque<(Cycle, Message)>>,
-    /// Destination d takes something in cycle t if (t / 8 + d) mod this is 0.
+    /// Destination d accepts a packet in cycle t if (t / 8 + d) mod this is 0.
     open_every: Cycle,
     /// Cycle in which the last byte is there.
     delivered: Vec<(Cycle, usize, Message)>,
@@ -83,15 +83,15 @@ impl Ends for TestEnds {
     }
 }
 
-/// Simulates until nothing is left to do; every cycle, or only those in which something happens.
+/// Simulates until nothing is left to do: every cycle, or only those in which something happens.
 fn run(config: &Config, mut ends: TestEnds, skip: bool) -> (TestEnds, Fabric<Message>) {
     let mut fabric = Fabric::of_requests(config);
     for source in 0..ends.queues.len() {
         fabric.expect(source, 0);
     }
-    // What is planned for cycle 0 is done in the next.
+    // What is planned for cycle 0 is done in cycle 1.
     let mut now = 1;
-    // Long after everything should be there.
+    // Long after everything should have arrived.
     let total: usize = ends.queues.iter().map(VecDeque::len).sum();
     let end = 10_000 + 400 * total as Cycle;
     while now < end && fabric.next() != NEVER {
@@ -120,7 +120,7 @@ fn edge(from: &str, to: &str, both_ways: bool, latency_cycles: u32, bytes_per_cy
     Edge { from: from.into(), to: to.into(), both_ways, latency_cycles, bytes_per_cycle, dateline: false }
 }
 
-/// Two clusters, joined by a wide link; slices at either.
+/// Two clusters joined by a wide link, with slices in both.
 fn clusters() -> Config {
     let mut config = machine(4, 2, Topology::Edges);
     config.interconnect.edges = vec![
@@ -202,8 +202,8 @@ fn every_message_arrives_once_and_in_order_with_one_credit_and_skipping_changes_
     }
 }
 
-/// Without its dateline, the ring that this traffic crosses well stands still; so the check of the
-/// dependencies is no formality.
+/// The ring carries this traffic, but deadlocks without its dateline. So the check of the dependencies is
+/// needed.
 #[test]
 fn a_ring_without_a_dateline_is_refused_and_would_deadlock() {
     let ring = |dateline: usize| {
@@ -229,7 +229,7 @@ fn a_ring_without_a_dateline_is_refused_and_would_deadlock() {
     assert!(!fabric.is_empty() && ends.delivered.len() < 2000);
 }
 
-/// Cycles that one message takes.
+/// Cycles that a single message takes.
 fn alone(config: &Config, source: usize, destination: usize, bytes: u32) -> Cycle {
     let message = Message { source, destination, number: 0, bytes };
     let (ends, _) = run(config, TestEnds::new(config, [(5, message)]), true);
@@ -271,14 +271,15 @@ fn the_bytes_cost_their_time_once_at_the_narrowest_link() {
     assert_eq!(alone(&config, 3, 0, 8), 1 + 7 + 2);
 }
 
-/// Cycles between messages of some flows, over all of them, when every source has more to send.
+/// Cycles between messages over all flows, when every source always has more to send, and the messages of
+/// each flow.
 fn saturated(config: &Config, flows: &[(usize, usize)], bytes: u32) -> (f64, Vec<u64>) {
     let message = |number: u64| {
         let (source, destination) = flows[number as usize % flows.len()];
         (0, Message { source, destination, number, bytes })
     };
     let (ends, _) = run(config, TestEnds::new(config, (0..4000).map(message)), true);
-    // While all flows are there: up to the first that ends, less the start.
+    // Only while all flows are active: after the start, and before the first flow ends.
     let seen = &ends.delivered[200..2000];
     let mut shares = vec![0; config.cores as usize];
     seen.iter().for_each(|(_, _, message)| shares[message.source] += 1);
@@ -303,11 +304,11 @@ fn saturated_a_flow_gets_what_its_narrowest_place_or_its_credits_allow() {
             config.interconnect.link_credits = credits;
             config.interconnect.link_bytes_per_cycle = link_bytes;
             let (port, link) = (bytes.div_ceil(32), bytes.div_ceil(link_bytes));
-            // As many messages as there are credits, each time that a credit goes round.
+            // As many messages as there are credits in each round trip of a credit.
             let round = f64::from(2 * latency) / f64::from(credits);
             let expected = f64::from(port.max(link)).max(round);
-            // A packet that sets out through a narrow link is away when its last byte is; its credit is back
-            // after its latency, and the bytes that it was held up by.
+            // A packet that leaves through a narrow link is gone with its last byte. Its credit is back after
+            // the latency and the cycles by which its bytes were late.
             let late = f64::from(link.saturating_sub(port)) / f64::from(credits);
             let expected = expected.max(round + late);
             let (cycles, _) = saturated(&config, &[(0, 2)], bytes);
@@ -326,14 +327,15 @@ fn flows_that_share_a_link_or_a_port_share_its_bandwidth() {
     let (cycles, shares) = saturated(&config, &[(0, 0), (1, 0)], 136);
     assert!((cycles - 5.0).abs() < 0.05, "{cycles}");
     assert!(shares[0].abs_diff(shares[1]) <= 2, "{shares:?}");
-    // From both sides, the port of slice 1 at place 4 is what they share.
+    // The flows come from both sides and share only the port of slice 1, at place 4.
     let (cycles, shares) = saturated(&config, &[(2, 1), (3, 1)], 136);
     assert!((cycles - 5.0).abs() < 0.05, "{cycles}");
     assert!(shares[2].abs_diff(shares[3]) <= 2, "{shares:?}");
-    // Nothing shared: twice as much.
+    // Nothing is shared: twice the rate.
     let (cycles, _) = saturated(&config, &[(0, 3), (1, 0)], 136);
     assert!((cycles - 2.5).abs() < 0.05, "{cycles}");
-    // Three in a row towards one slice: the router next to it gives its own core half of the link, in turn.
+    // Three cores in a row send to one slice: the router next to it gives its own core half of the link, in
+    // turn.
     let mut config = machine(6, 2, Topology::Ring);
     config.interconnect.link_credits = 4;
     let (_, shares) = saturated(&config, &[(0, 0), (1, 0), (2, 0)], 136);
@@ -343,8 +345,8 @@ fn flows_that_share_a_link_or_a_port_share_its_bandwidth() {
 
 #[test]
 fn the_arbitration_decides_who_takes_a_link_that_two_want() {
-    // Cores 0 and 1 are at places 0 and 1 of the ring. The message of core 0 asks for the link from place 1
-    // in the cycle in which core 1 has its own.
+    // Cores 0 and 1 are at places 0 and 1 of the ring. The message of core 0 requests the link from place 1
+    // in the same cycle as a message of core 1.
     for (arbitration, first) in [(Arbitration::RoundRobin, 1), (Arbitration::Oldest, 0)] {
         let mut config = machine(6, 2, Topology::Ring);
         config.interconnect.arbitration = arbitration;
@@ -368,8 +370,8 @@ fn links_count_what_they_carry() {
     assert!(links.iter().all(|link| (link.packets, link.bytes) == (10, 1360)));
     assert_eq!(links.iter().map(|link| link.busy_cycles).collect::<Vec<_>>(), [50, 30, 170]);
     assert_eq!((ends.counters.hops, ends.counters.link_busy_cycles), (30, 250));
-    // Nothing holds up the first two: the last link takes a message in 17 cycles, one comes every 5, and
-    // there is room for eight.
+    // The first two never stall: the last link takes a message in 17 cycles, one comes every 5, and there is
+    // room for eight.
     assert_eq!((links[0].stall_cycles, links[1].stall_cycles), (0, 0));
     let waits: u64 = (0..10).map(|i| i * 12).sum();
     assert!(links[2].stall_cycles < waits && links[2].stall_cycles > 0, "{}", links[2].stall_cycles);

@@ -1,4 +1,4 @@
-//! From the graph of a configuration to routers, links and buffers.
+//! Builds routers, links and buffers from the graph of a configuration.
 
 use super::super::agenda::{Agenda, BitSet};
 use super::{Buffer, Fabric, Input, Link, LinkCounters, Output};
@@ -11,14 +11,14 @@ use petgraph::visit::EdgeRef;
 use std::collections::VecDeque;
 
 impl<P> Fabric<P> {
-    /// The network for requests of a checked configuration.
+    /// The request network of a checked configuration.
     pub(in crate::memory) fn of_requests(config: &Config) -> Fabric<P> {
         let network = Network::new(config);
         let routes = Routes::of_requests(&network);
         Fabric::new(&config.interconnect, &network, &routes, network.cores(), network.slices())
     }
 
-    /// The network for replies of a checked configuration.
+    /// The reply network of a checked configuration.
     pub(in crate::memory) fn of_replies(config: &Config) -> Fabric<P> {
         let network = Network::new(config);
         let routes = Routes::of_replies(&network);

@@ -1,4 +1,4 @@
-//! What a load/store unit asks of its L1, why it may have to wait, and what is counted.
+//! Accesses of the load/store unit to its L1: operations, reasons for a rejection, counters.
 
 use crate::isa::special::Scope;
 use crate::isa::table::{AtomicOp, CacheHint};
@@ -6,8 +6,8 @@ use crate::memory::message::LineData;
 use crate::stats::counters;
 
 counters! {
-    /// What an L1 did. Loads and atomics of wave and workgroup scope that are not uncached have one outcome
-    /// each.
+    /// Counters of an L1. Each load, and each atomic of wave or workgroup scope, has one outcome unless it is
+    /// uncached.
     "l1" L1Counters {
         loads: "accesses", "Loads accepted.";
         uncached_loads: "accesses", "Loads accepted that pass the L1 by.";
@@ -43,46 +43,46 @@ pub enum Operation<'a> {
         /// Sectors wanted.
         sectors: u8,
     },
-    /// Writes the bytes of a mask, at least one.
+    /// Writes the masked bytes, at least one.
     Store {
         /// Bytes to write.
         byte_mask: u128,
-        /// Values in their places.
+        /// Values at their offsets in the line.
         data: &'a LineData,
     },
     /// Read-modify-write of aligned words, at most one operation a word.
     Atomic {
         /// What it does.
         op: AtomicOp,
-        /// Device and system are performed at the L2, wave and workgroup here.
+        /// Device and system scope are performed at the L2, wave and workgroup scope here.
         scope: Scope,
         /// The bytes of the words.
         byte_mask: u128,
-        /// Operands in the places of their words.
+        /// Operands at the offsets of their words.
         data: &'a LineData,
         /// Second operand of a compare-and-swap, which has one word only.
         swap: u32,
     },
 }
 
-/// An access of the load/store unit: one line.
+/// An access of the load/store unit to one line.
 #[derive(Debug, Clone, Copy)]
 pub struct Access<'a> {
     /// What it does.
     pub operation: Operation<'a>,
-    /// Uncached passes the L1 by and drops what it holds of those sectors; streaming goes in as the first
-    /// to be replaced. Ignored by atomics.
+    /// An uncached access bypasses the L1 and drops the sectors that it holds. A streaming line is installed
+    /// as the next victim. Atomics ignore the hint.
     pub hint: CacheHint,
     /// Byte address of the line.
     pub line: u64,
     /// Returned with the response; below 2³⁰.
     pub owner: u32,
-    /// The epoch that is open for the core's stores, 0 or 1: a line that it makes dirty is returned with it.
+    /// The open epoch of the core's stores, 0 or 1: a line that the access makes dirty joins it.
     pub epoch: u8,
 }
 
-/// Why an access cannot be accepted in this cycle. Nothing has changed; the same access may be tried again
-/// in any later cycle, and it succeeds at the latest when all responses have been taken and all replies
+/// Why an access cannot be accepted in this cycle. A rejection changes nothing, and the access may be tried
+/// again in any later cycle. It succeeds at the latest when all responses have been taken and all replies
 /// have come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reject {

@@ -1,4 +1,4 @@
-//! What replies do to the L1.
+//! Replies that arrive at the L1.
 
 use super::mshr::{Mshr, MshrId};
 use super::write_back::WRITE_BACK;
@@ -9,8 +9,9 @@ use crate::memory::geometry::copy_bytes;
 use crate::memory::message::{LineData, MAX_LINE_BYTES, Reply, ReplyKind, Request, apply_atomic};
 
 impl L1 {
-    /// Takes a reply that has arrived; the responses it brings are there from the next cycle on, and `take` gets what they
-    /// say now, as in [`access`](L1::access). False if there is no room for them yet: the reply has to be offered again.
+    /// Takes a reply that has arrived. Its responses are ready from the next cycle on; `take` gets their
+    /// values now, as in [`access`](L1::access). False if there is no room for the responses: the reply has
+    /// to be offered again.
     #[inline]
     pub fn accept(&mut self, now: Cycle, reply: &Reply, take: &mut impl FnMut(u32, &[u8])) -> bool {
         let kind = match reply.kind {
@@ -39,7 +40,7 @@ impl L1 {
             return false;
         }
         if self.mshrs.comes_whole(id, reply.sectors) {
-            // Nearly always: the values need not be held here.
+            // The usual case: the values need not be held in the MSHR.
             if self.mshrs[id].current {
                 self.install(now, id, reply.sectors, &reply.data);
             }
@@ -59,23 +60,24 @@ impl L1 {
             }
             self.deliver(now, id, take);
         }
-        // A line that is there, or one that has left: only for want of an MSHR the access at the door has to go on waiting.
+        // A rejected access may succeed now, unless it lacks an MSHR and none is free.
         if self.blocked != Some(Reject::Mshr) || self.mshrs.has_free() {
             self.blocked = None;
         }
         true
     }
 
-    /// Puts sectors that have come into the cache.
+    /// Installs sectors that have come.
     fn install(&mut self, now: Cycle, id: MshrId, sectors: u8, data: &LineData) {
         let Mshr { line, present, .. } = self.mshrs[id];
-        // With nothing but replies to put lines in, what was not there then is not there now.
+        // In an L1 that writes through only replies install lines, so a line absent at the miss is still
+        // absent.
         let known_absent = !present && !self.dirty.writes_back();
         self.mshrs[id].present = true;
         let frame = match if known_absent { None } else { self.tags.find(line.0, line) } {
             Some(frame) => frame,
             None => {
-                // A reply never waits for room: if nothing can leave, the line is not put in.
+                // A reply never waits for room: if no line can leave, its own is not installed.
                 let Some(frame) = self.make_room(now, line) else { return };
                 if self.mshrs.all_streaming(id) {
                     self.tags.demote(frame);
@@ -90,8 +92,8 @@ impl L1 {
         self.valid[frame.index()] |= sectors;
     }
 
-    /// Answers the accesses of a miss that have all their sectors. Once an atomic is among them they act
-    /// strictly in order; loads alone may pass each other.
+    /// Serves the accesses of a miss that have all their sectors. If an atomic is among them, strictly in
+    /// order; loads alone may pass one another.
     fn deliver(&mut self, now: Cycle, id: MshrId, take: &mut impl FnMut(u32, &[u8])) {
         let in_order = self.mshrs[id].atomics > 0;
         let line = self.mshrs[id].line;

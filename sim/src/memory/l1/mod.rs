@@ -1,11 +1,11 @@
-//! The first-level data cache of a core: sectored, set-associative; it writes through and does not allocate
-//! on a write, or it writes back.
+//! The L1 data cache of a core: sectored and set-associative. It either writes through without allocating on
+//! a write, or writes back.
 //!
 //! A line has at most one *current* miss, which later loads may join. An access that changes the line, or
-//! that must see what another level holds, makes a miss stale: it still delivers to the accesses that
-//! wait for it, but it installs nothing and nothing joins it, so that later loads ask again, behind the
-//! change. Requests leave in the order of their accesses, and stay in order per line all the way to the
-//! L2; together this keeps a core's accesses to a line in order.
+//! that must see what another level holds, makes the miss *stale*: the miss still serves the accesses that
+//! wait for it, but it installs nothing and no access joins it, so later loads ask again, behind the change.
+//! Requests leave in the order of their accesses and stay in order per line all the way to the L2. Together
+//! this keeps a core's accesses to a line in order (M19).
 
 mod access;
 mod fill;
@@ -46,14 +46,14 @@ pub struct L1 {
     dirty: Dirty,
     data: Vec<u8>,
     mshrs: Mshrs,
-    /// Requests with the first cycle in which they may leave.
+    /// Requests, each with the first cycle in which it may leave.
     outgoing: VecDeque<(Cycle, Request)>,
     outgoing_capacity: usize,
-    /// The first cycle in which the oldest of them may leave, as far as is known; [`NEVER`] if there is none.
+    /// Lower bound of the cycle in which the oldest request may leave; [`NEVER`] if there is none.
     leaves_from: Cycle,
     responses: Responses,
     rejected_since: Option<Cycle>,
-    /// Why the last access was rejected, while nothing has changed that.
+    /// Why the last access was rejected, as long as the reason holds.
     blocked: Option<Reject>,
     counters: L1Counters,
 }
@@ -66,7 +66,7 @@ impl L1 {
         let tags = Tags::new(l1.bytes, l1.line_bytes, l1.ways, l1.replacement);
         let frames = tags.frames();
         let dirty = Dirty::new(l1, frames);
-        // An atomic that misses needs a place for its read, one for its write, and one to write the line back.
+        // An atomic that misses needs places for its read, for its write, and to write the line back.
         let least = if dirty.writes_back() { 3 } else { 2 };
         let outgoing_capacity = (config.interconnect.queue_entries as usize).max(least);
         L1 {
@@ -80,8 +80,8 @@ impl L1 {
             outgoing: VecDeque::with_capacity(outgoing_capacity),
             outgoing_capacity,
             leaves_from: NEVER,
-            // A hit a cycle, and a few for cycles in which replies have precedence; and what one reply can bring, while that
-            // of the one before it is being taken.
+            // Hits: one for each cycle of the latency, and a few for cycles in which replies go first. Fills:
+            // what one reply brings, twice, because responses of the previous one may still wait.
             responses: Responses::new(l1.hit_latency_cycles as usize + 4, 2 * l1.mshr_merges as usize),
             rejected_since: None,
             blocked: None,
@@ -89,30 +89,30 @@ impl L1 {
         }
     }
 
-    /// What this L1 did so far.
+    /// Counters of this L1.
     pub fn counters(&self) -> &L1Counters {
         &self.counters
     }
 
-    /// MSHRs that hold an outstanding line.
+    /// MSHRs in use.
     pub fn mshrs_in_use(&self) -> usize {
         self.mshrs.in_use()
     }
 
-    /// Takes an access, at most one a cycle. A hit's response is there `hit_latency_cycles` later; a request
-    /// can leave from the next cycle on. An access gets one response, and an atomic that the L1 performs
-    /// and writes through gets two: the old words, and `Stored` when its result has reached the L2. A store that stays
-    /// in the L1 gets none.
+    /// Takes an access, at most one a cycle. The response to a hit is ready `hit_latency_cycles` later; a
+    /// request can leave from the next cycle on. An access gets one response. An atomic that the L1 performs
+    /// and writes through gets two: the old words, and `Stored` when its result has reached the L2. A store
+    /// that stays in the L1 gets none.
     ///
-    /// The values of a hit go to `take`, with the owner, as those of a miss do when they [come](Self::accept): the sectors of a
-    /// load or the old words of an atomic, in their places in the line; other bytes mean nothing. The owner may use them when
-    /// the response says so.
+    /// The values of a hit go to `take` with the owner, as those of a miss do when they
+    /// [arrive](Self::accept): the sectors of a load or the old words of an atomic, at their offsets in the
+    /// line. Other bytes are meaningless. The owner may use the values from the response on.
     ///
-    /// True if its core's open epoch has something more to wait for because of it: `Stored`, the old words of an atomic
-    /// that the L2 performs, or `WrittenBack` for a line that was clean.
+    /// True if the core's open epoch has one more acknowledgement to wait for: `Stored`, the old words of an
+    /// atomic that the L2 performs, or `WrittenBack` for a line that was clean.
     ///
     /// # Errors
-    /// The reason why it has to be tried again.
+    /// The reason of a rejection; the access has to be tried again.
     pub fn access(
         &mut self,
         now: Cycle,
@@ -152,9 +152,10 @@ impl L1 {
         result
     }
 
-    /// True if the last access was rejected, and would be again. It ends with an invalidation or with a reply that brings
-    /// sectors, and if an MSHR was missing, frees one; or with a request sent or a response to a hit taken if it was room
-    /// for those that was missing. So a core that has nothing else to do may sleep until the next of these.
+    /// True if the last access was rejected and would be rejected again. An invalidation or a reply that
+    /// brings sectors ends this; a shortage of MSHRs ends only with a reply that frees one. A shortage of
+    /// room also ends with a request sent or a hit's response taken. A core that has nothing else to do may
+    /// sleep until then.
     #[inline]
     pub fn is_blocked(&self) -> bool {
         self.blocked.is_some()
@@ -205,7 +206,7 @@ impl L1 {
             }
             self.counters.hits += 1;
         } else if current.is_none() && !self.mshrs.has_free() {
-            // What most accesses are rejected for: said at once.
+            // The most frequent rejection, found early.
             return Err(Reject::Mshr);
         } else {
             let waiter = Waiter { owner: access.owner, sectors, hint: access.hint, atomic: None };
@@ -215,8 +216,8 @@ impl L1 {
         Ok(())
     }
 
-    /// Lets a load or an atomic wait for its sectors, and asks for those that no one has asked for yet. With where the line is,
-    /// and its miss.
+    /// Makes a load or an atomic wait for its sectors, and requests those that are not on their way yet.
+    /// `frame` and `current` are the line's frame and its miss.
     fn wait_for_line(
         &mut self,
         now: Cycle,
@@ -226,7 +227,8 @@ impl L1 {
         waiter: Waiter,
         atomic: Option<&PendingAtomic>,
     ) -> Result<(), Reject> {
-        // An atomic holds a place in the queue for its write, so that a reply never waits for room there.
+        // An atomic reserves a place in the queue for its write, so that a reply never waits for room there
+        // (M16).
         let places = usize::from(atomic.is_some());
         let valid = frame.map_or(0, |frame| self.valid[frame.index()]);
         let outstanding = match current {
@@ -239,7 +241,7 @@ impl L1 {
         let ask = waiter.sectors & !valid & !outstanding;
         let places = places + usize::from(ask != 0);
         if atomic.is_some() {
-            // Its result is written through, and must not meet older dirty bytes in the line.
+            // The result is written through, and the line must not keep older dirty bytes.
             self.clean_for(now, line, places)?;
         } else if self.outgoing_room() < places {
             return Err(Reject::Outgoing);
@@ -257,7 +259,7 @@ impl L1 {
                 id
             }
         };
-        // What is there now stays available to the waiter even if the line leaves meanwhile.
+        // Sectors that are valid now are kept for the waiter, even if the line leaves meanwhile (M13).
         if let Some(frame) = frame {
             let start = frame.index() * self.geometry.line_bytes();
             let hold = waiter.sectors & valid & !self.mshrs[id].held;
@@ -266,7 +268,7 @@ impl L1 {
         }
         if ask != 0 {
             self.mshrs[id].outstanding |= ask;
-            // Of these sectors, what is dirty now is newer than what will come.
+            // Bytes of these sectors that are dirty now are newer than those that will come.
             if let Some(frame) = frame {
                 let start = frame.index() * self.geometry.line_bytes();
                 let line_data = &self.data[start..start + self.geometry.line_bytes()];
@@ -408,7 +410,8 @@ impl L1 {
         Ok(waits)
     }
 
-    /// An access that changes a line cannot pass an atomic that waits for it. The line's miss, if there is one.
+    /// The line's miss, if there is one. An access that changes a line must not pass an atomic that waits for
+    /// it.
     #[inline]
     fn check_order(&self, line: LineNumber) -> Result<Option<MshrId>, Reject> {
         match self.mshrs.find(line) {
@@ -417,8 +420,8 @@ impl L1 {
         }
     }
 
-    /// The line's current miss, if it carries any of these sectors, no longer brings what later loads must
-    /// see.
+    /// Makes the line's current miss stale if it carries any of these sectors: later loads must see newer
+    /// values.
     #[inline]
     fn supersede(&mut self, current: Option<MshrId>, sectors: u8) {
         if let Some(id) = current
@@ -436,13 +439,13 @@ impl L1 {
 
     /// Writes bytes into the valid sectors of a line.
     fn update(&mut self, frame: Frame, byte_mask: u128, data: &LineData) {
-        // Bytes of sectors that are not valid do not matter, so they need not be left out.
+        // Bytes in sectors that are not valid do not matter, so they are not masked out.
         let start = frame.index() * self.geometry.line_bytes();
         copy_bytes(&mut self.data[start..start + self.geometry.line_bytes()], data, byte_mask);
     }
 
-    /// Takes the response of this cycle, if there is one: the one that has been ready for longest, a reply's before
-    /// a hit's. There is none other until the next.
+    /// Takes the response of this cycle, if there is one: the one that has been ready for longest, a reply's
+    /// before a hit's (M12).
     #[inline]
     pub fn take_response(&mut self, now: Cycle) -> Option<Response> {
         let (response, of_hit) = self.responses.take(now)?;
@@ -452,8 +455,8 @@ impl L1 {
         Some(response)
     }
 
-    /// Drops everything that the L2 has too: what an acquire at device scope does. Misses that are outstanding
-    /// deliver to the accesses that wait for them and install nothing.
+    /// An acquire of device scope: drops everything that the L2 has too (M18). Outstanding misses serve the
+    /// accesses that wait for them and install nothing.
     pub fn invalidate(&mut self) {
         self.counters.invalidated_lines += u64::from(self.drop_clean());
         self.mshrs.retire_all();
@@ -461,8 +464,8 @@ impl L1 {
         self.counters.invalidations += 1;
     }
 
-    /// The first cycle from `now` on in which a response is there to be taken, a request can leave or a line is written
-    /// back; [`NEVER`] if only a reply or a credit changes anything. `closing` as for [`tick`](Self::tick).
+    /// First cycle from `now` on in which a response can be taken, a request can leave or a line is written
+    /// back; [`NEVER`] if that takes a reply or a credit. `closing` as for [`tick`](Self::tick).
     pub fn next_event(&self, now: Cycle, port: &MemoryPort, closing: u8) -> Cycle {
         if closing != 0 && self.outgoing_room() > 0 && self.to_write_back(closing).is_some() {
             return now;
@@ -474,8 +477,8 @@ impl L1 {
         response.min(port.next_ready(now.max(self.leaves_from)).unwrap_or(NEVER))
     }
 
-    /// True if nothing waits, is outstanding or is about to leave. Writes that the L2 has not acknowledged
-    /// do not count; their owners know of them.
+    /// True if nothing waits, is outstanding or is about to leave. Writes that the L2 has not acknowledged do
+    /// not count; their owners keep track of them.
     pub fn is_idle(&self) -> bool {
         self.outgoing.is_empty() && self.responses.is_empty() && self.mshrs.is_idle()
     }

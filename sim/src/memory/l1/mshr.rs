@@ -1,16 +1,16 @@
-//! Outstanding lines of an L1, and the accesses that wait for them.
+//! MSHRs of an L1: its outstanding lines and the accesses that wait for them.
 
 use crate::isa::table::{AtomicOp, CacheHint};
 use crate::memory::geometry::{LineGeometry, LineNumber, copy_bytes, line_hash};
 use crate::memory::message::{LineData, MAX_LINE_BYTES};
 use std::ops::{Index, IndexMut};
 
-/// One outstanding line.
+/// Index of an MSHR.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct MshrId(u16);
 
 impl MshrId {
-    /// As the tag of its requests.
+    /// The tag of its requests.
     pub(super) fn tag(self) -> u32 {
         u32::from(self.0)
     }
@@ -25,20 +25,20 @@ impl MshrId {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Mshr {
     pub(super) line: LineNumber,
-    /// Sectors that were asked for and have not come.
+    /// Sectors that were requested and have not come.
     pub(super) outstanding: u8,
-    /// Sectors whose bytes are here: they have come, or they were in the cache when a waiter joined.
+    /// Sectors whose bytes are held here: they have come, or they were in the cache when a waiter joined.
     pub(super) held: u8,
-    /// Accesses may still join, and what comes is installed.
+    /// Accesses may still join, and arriving sectors are installed.
     pub(super) current: bool,
-    /// It is found by its line: accesses may join, or they have to keep behind an atomic.
+    /// [`Mshrs::find`] returns it: accesses join it, or have to stay behind its atomics.
     found: bool,
-    /// The line was in the cache when it was missed, or some of it has come since.
+    /// The line was in the cache at the miss, or part of it has come since.
     pub(super) present: bool,
     /// Atomics among the waiters.
     pub(super) atomics: u16,
     waiting: u16,
-    /// The next with the same hash of its line.
+    /// The next MSHR with the same hash of its line.
     next: u16,
 }
 
@@ -56,13 +56,13 @@ impl Mshr {
     };
 }
 
-/// An access that waits.
+/// An access that waits for its sectors.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Waiter {
     pub(super) owner: u32,
     pub(super) sectors: u8,
     pub(super) hint: CacheHint,
-    /// Its atomic, by place in the store of those.
+    /// Index of its atomic in `Mshrs::atomics`.
     pub(super) atomic: Option<u16>,
 }
 
@@ -75,19 +75,19 @@ pub(super) struct PendingAtomic {
     pub(super) swap: u32,
 }
 
-/// No MSHR has this number.
+/// Index that no MSHR has.
 const NONE: u16 = u16::MAX;
 
 /// All MSHRs of an L1.
 #[derive(Debug, Clone)]
 pub(super) struct Mshrs {
     mshrs: Vec<Mshr>,
-    /// Of each hash of a line: the first of the MSHRs that are found by it. Nearly every access asks for its line here.
+    /// Per hash of a line: its first MSHR. Nearly every access searches here.
     heads: Vec<u16>,
     hash_bits: u32,
-    /// Bytes held, of misses that come in several parts or were joined to what the cache had.
+    /// Per MSHR, the bytes held: of misses that come in parts, or that were joined to what the cache had.
     data: Vec<LineData>,
-    /// Of each MSHR: bytes that are newer here than what was asked for.
+    /// Per MSHR: held bytes that are newer than those requested.
     kept: Vec<u128>,
     merges: usize,
     waiters: Vec<Waiter>,
@@ -115,13 +115,13 @@ impl Mshrs {
         }
     }
 
-    /// Where the MSHRs that are found by a line begin.
+    /// Index in `heads` of a line.
     #[inline]
     fn hash(&self, line: LineNumber) -> usize {
         line_hash(line.0, self.hash_bits)
     }
 
-    /// The MSHR of a line that accesses join or keep behind.
+    /// The MSHR of a line that accesses join, or stay behind.
     #[inline]
     pub(super) fn find(&self, line: LineNumber) -> Option<MshrId> {
         let mut i = self.heads[self.hash(line)];
@@ -147,7 +147,7 @@ impl Mshrs {
         self.mshrs.len() - self.free.len()
     }
 
-    /// A free MSHR for a line. With `current` false no access will join it.
+    /// Takes a free MSHR for a line. Unless it is `current`, no access will join it.
     pub(super) fn allocate(&mut self, line: LineNumber, current: bool) -> Option<MshrId> {
         let i = self.free.pop()?;
         let mut mshr = Mshr { line, current, found: current, ..Mshr::NEW };
@@ -160,14 +160,14 @@ impl Mshrs {
         Some(MshrId(i))
     }
 
-    /// Nothing joins this miss any more and it installs nothing. While atomics wait for it, accesses to the
-    /// line still find it, and keep behind.
+    /// Makes a miss stale: nothing joins it and it installs nothing. While atomics wait for it, accesses to
+    /// the line still find it and stay behind them.
     pub(super) fn retire(&mut self, id: MshrId) {
         self[id].current = false;
         self.hide_if_unordered(id);
     }
 
-    /// The same for every miss.
+    /// Makes all misses stale.
     pub(super) fn retire_all(&mut self) {
         for i in 0..self.mshrs.len() {
             if self.mshrs[i].found {
@@ -220,7 +220,7 @@ impl Mshrs {
         self.atomics.len() - self.free_atomics.len()
     }
 
-    /// An access joins, as the last.
+    /// Appends an access to those that wait.
     pub(super) fn push(&mut self, id: MshrId, waiter: Waiter, atomic: Option<&PendingAtomic>) {
         let atomic = atomic.map(|atomic| match self.free_atomics.pop() {
             Some(place) => {
@@ -239,12 +239,12 @@ impl Mshrs {
         self[id].atomics += u16::from(atomic.is_some());
     }
 
-    /// The access at a place of the queue.
+    /// The access at an index of the queue.
     pub(super) fn waiter(&self, id: MshrId, place: usize) -> Option<Waiter> {
         (place < self.waiting(id)).then(|| self.waiters[usize::from(id.0) * self.merges + place])
     }
 
-    /// Takes the access at a place out, and returns its atomic if it is one.
+    /// Removes the access at an index of the queue. Returns its atomic if it is one.
     pub(super) fn remove(&mut self, id: MshrId, place: usize) -> Option<PendingAtomic> {
         let first = usize::from(id.0) * self.merges;
         let last = first + self.waiting(id);
@@ -270,7 +270,7 @@ impl Mshrs {
         self.waiters(id).iter().all(|w| w.hint == CacheHint::Streaming)
     }
 
-    /// True if a reply with these sectors brings all that the line's accesses wait for, and nothing of it is newer here.
+    /// True if a reply with these sectors brings all that the accesses wait for and no held bytes matter.
     #[inline]
     pub(super) fn comes_whole(&self, id: MshrId, sectors: u8) -> bool {
         let mshr = self[id];
@@ -280,19 +280,19 @@ impl Mshrs {
             && self.kept[usize::from(id.0)] == 0
     }
 
-    /// The same accesses have been answered, and the MSHR is free.
+    /// Frees an MSHR whose accesses have all been answered.
     pub(super) fn release_answered(&mut self, id: MshrId) {
         self[id].waiting = 0;
         self.release(id);
     }
 
-    /// Keeps bytes of the line that are newer than what was asked for.
+    /// Holds bytes of the line that are newer than those requested.
     pub(super) fn keep(&mut self, id: MshrId, line: &[u8], bytes: u128) {
         self.kept[usize::from(id.0)] |= bytes;
         copy_bytes(self.data_mut(id), line, bytes);
     }
 
-    /// Takes sectors that have come, but for what was kept.
+    /// Takes sectors that have come, except the bytes held by [`keep`](Self::keep).
     pub(super) fn fill(&mut self, id: MshrId, from: &LineData, sectors: u8, geometry: LineGeometry) {
         match self.kept[usize::from(id.0)] {
             0 => geometry.copy_sectors(self.data_mut(id), from, sectors),

@@ -1,17 +1,17 @@
-//! Requests on their way to the port.
+//! The L1's queue of requests to the port.
 
 use super::{L1, Reject, Request};
 use crate::clock::{Cycle, NEVER};
 use crate::memory::port::MemoryPort;
 
 impl L1 {
-    /// Requests that can still be sent: places that are neither taken nor held for the results of atomics.
+    /// Places in the queue that are neither taken nor reserved for the results of atomics.
     #[inline]
     pub(super) fn outgoing_room(&self) -> usize {
         self.outgoing_capacity - self.outgoing.len() - self.mshrs.pending_atomics()
     }
 
-    /// Puts a request into the queue; there is room for it.
+    /// Queues a request. There must be room for it.
     pub(super) fn send(&mut self, now: Cycle, request: Request) {
         if request.values.is_none() {
             self.counters.requested_sectors += u64::from(request.sectors.count_ones());
@@ -22,8 +22,8 @@ impl L1 {
         self.outgoing.push_back((now + 1, request));
     }
 
-    /// Sends the oldest request if the port can take it, and writes back a line of the epochs that are being closed
-    /// (bits 0 and 1 of `closing`): at most one each a cycle. True if it did anything.
+    /// Sends the oldest request if the port can take it, and writes back a line of the epochs that are being
+    /// closed (bits 0 and 1 of `closing`): at most one each a cycle. True if it did something.
     #[inline]
     pub fn tick(&mut self, now: Cycle, port: &mut MemoryPort, closing: u8) -> bool {
         let wrote_back = closing != 0 && self.tick_write_back(now, closing);
@@ -31,7 +31,7 @@ impl L1 {
             return wrote_back;
         }
         if !port.ready(now) {
-            // It need not be asked before it can be.
+            // Do not ask the port again before it can be ready.
             self.leaves_from = port.next_ready(now + 1).unwrap_or(now + 1);
             return wrote_back;
         }

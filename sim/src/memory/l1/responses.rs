@@ -1,36 +1,37 @@
-//! Answers on their way to the load/store unit.
+//! Responses of the L1 to the load/store unit.
 
 use crate::clock::{Cycle, NEVER};
 
-/// What a response says.
+/// Kinds of responses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResponseKind {
-    /// A load's sectors are there.
+    /// The sectors of a load are available.
     Loaded,
     /// A store, or the result of an atomic that the L1 performed, has reached the L2.
     Stored,
-    /// An atomic's old words are there.
+    /// The old words of an atomic are available.
     AtomicOld,
-    /// A line that was dirty has reached the L2; in place of the owner, the epoch in which it became so.
+    /// A dirty line has reached the L2. `owner` is the epoch in which the line became dirty.
     WrittenBack,
 }
 
-/// The answer to an access. Its values went to the owner when they were served: see [`L1::access`](super::L1::access).
+/// The response to an access. Its values went to the owner when they were served: see
+/// [`L1::access`](super::L1::access).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Response {
     /// Owner of the access.
     pub owner: u32,
-    /// What it says.
+    /// Kind of response.
     pub kind: ResponseKind,
 }
 
-/// A bounded queue of responses with the cycles from which on they may be taken.
+/// A bounded queue of responses, each with the first cycle in which it may be taken.
 #[derive(Debug, Clone)]
 struct Queue {
     slots: Vec<(Cycle, Response)>,
     first: usize,
     length: usize,
-    /// The cycle from which on the oldest may be taken; [`NEVER`] if there is none.
+    /// First cycle in which the oldest may be taken; [`NEVER`] if there is none.
     ready_at: Cycle,
 }
 
@@ -73,19 +74,19 @@ impl Queue {
     }
 }
 
-/// All responses of an L1, of which one a cycle is taken.
+/// All responses of an L1. One a cycle is taken.
 #[derive(Debug, Clone)]
 pub(super) struct Responses {
-    /// To hits, in order of access.
+    /// Responses to hits, in order of access.
     hits: Queue,
-    /// Those that replies brought, in order of arrival.
+    /// Responses that replies brought, in order of arrival.
     fills: Queue,
     /// The first cycle in which one may be taken.
     next: Cycle,
 }
 
 impl Responses {
-    /// Room for so many to hits, and so many from replies.
+    /// Room for `hits` responses to hits and `fills` from replies.
     pub(super) fn new(hits: usize, fills: usize) -> Responses {
         Responses { hits: Queue::new(hits), fills: Queue::new(fills), next: NEVER }
     }
@@ -102,14 +103,14 @@ impl Responses {
         self.fills.room()
     }
 
-    /// Adds the response to a hit; there is room for it.
+    /// Adds the response to a hit. There must be room for it.
     #[inline]
     pub(super) fn push_hit(&mut self, ready_at: Cycle, owner: u32, kind: ResponseKind) {
         self.hits.push(ready_at, Response { owner, kind });
         self.next = self.next.min(ready_at);
     }
 
-    /// Adds one that a reply brought; there is room for it.
+    /// Adds a response that a reply brought. There must be room for it.
     #[inline]
     pub(super) fn push_fill(&mut self, ready_at: Cycle, owner: u32, kind: ResponseKind) {
         self.fills.push(ready_at, Response { owner, kind });
@@ -122,8 +123,8 @@ impl Responses {
         self.next
     }
 
-    /// Takes the response of this cycle: the one that has been ready for longest, a reply's before a hit's, and
-    /// whether it is one to a hit.
+    /// Takes the response of this cycle: the one that has been ready for longest, a reply's before a hit's.
+    /// The flag is true for a hit.
     #[inline]
     pub(super) fn take(&mut self, now: Cycle) -> Option<(Response, bool)> {
         if now < self.next {

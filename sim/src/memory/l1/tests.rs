@@ -1,4 +1,4 @@
-//! The L1 alone, with a memory side that is played by hand.
+//! The L1 alone. The tests play the memory side.
 
 use super::*;
 use crate::clock::LinkRx;
@@ -8,7 +8,7 @@ use crate::memory::port::core_port;
 use crate::memory::tests::keep;
 use std::collections::HashMap;
 
-/// An L1, its port, and the other end of that.
+/// An L1, its port, and the memory side's end of the port.
 pub(super) struct Bench {
     pub(super) l1: L1,
     pub(super) port: MemoryPort,
@@ -18,11 +18,11 @@ pub(super) struct Bench {
     pub(super) epoch: u8,
     /// Epochs that are being closed.
     pub(super) closing: u8,
-    /// What was served, by owner.
+    /// Values served, by owner.
     pub(super) served: HashMap<u32, LineData>,
 }
 
-/// A byte of what a write brings.
+/// A byte of the data of a write.
 pub(super) fn byte(request: &Request, place: usize) -> u8 {
     request.values.as_ref().expect("a write brings values").data[place]
 }
@@ -84,7 +84,7 @@ impl Bench {
         std::iter::from_fn(|| pop(&mut self.memory.requests, now)).collect()
     }
 
-    /// Answers a read with the byte `value` everywhere.
+    /// Replies to a read; every byte is `value`.
     pub(super) fn answer(&mut self, request: &Request, value: u8) -> bool {
         let kind = if request.byte_mask() == 0 { ReplyKind::Data } else { ReplyKind::WriteAck };
         self.l1.accept(
@@ -101,13 +101,13 @@ impl Bench {
         )
     }
 
-    /// The response of this cycle, taken: owner and first byte.
+    /// Takes the response of this cycle: owner and first byte.
     pub(super) fn take(&mut self) -> Option<(u32, u8)> {
         let response = self.l1.take_response(self.now)?;
         Some((response.owner, self.served.get(&response.owner).map_or(0, |data| data[0])))
     }
 
-    /// Makes a line present with the byte `value` everywhere.
+    /// Makes a line present; every byte is `value`.
     pub(super) fn fill(&mut self, line: u64, sectors: u8, value: u8) {
         self.load(line, sectors, 0).unwrap();
         self.ticks(3);
@@ -206,7 +206,7 @@ fn hits_pass_under_misses_and_misses_end_at_the_last_mshr() {
     let request = bench.requests().remove(0);
     assert!(bench.answer(&request, 1));
     assert_eq!(bench.load(4096, 1, 1), Ok(()), "in the cycle of the reply");
-    // Rejected again while the same access waited counts once; its wait is in cycles.
+    // A repeated rejection of the same access counts once; its waiting time is in cycles.
     assert_eq!((bench.l1.counters().reservation_fails, bench.l1.counters().fails_mshr), (2, 2));
     assert_eq!(bench.l1.counters().reservation_fail_cycles, 0);
 }
@@ -329,7 +329,7 @@ fn hints_bypass_and_demote() {
     let hits = bench.l1.counters().hits;
     bench.load(0, 1, 0).unwrap();
     assert_eq!(bench.l1.counters().hits, hits + 1);
-    // Uncached: asks the L2 although the line is here, and drops it.
+    // Uncached: asks the L2 although the line is present, and drops it.
     bench.access(Operation::Load { sectors: 1 }, CacheHint::Uncached, 0, 0).unwrap();
     bench.load(0, 1, 0).unwrap();
     let counters = bench.l1.counters();
@@ -342,7 +342,7 @@ fn a_packet_holds_the_port_for_its_bytes() {
     for owner in 0..3 {
         bench.store(owner * 128, u128::MAX, 1, owner as u32).unwrap();
     }
-    // 8 + 128 bytes over 32 a cycle: 5 cycles each; the first leaves in 101 and is through in 105.
+    // 8 + 128 bytes at 32 a cycle take 5 cycles each. The first leaves in 101 and is through in 105.
     let mut arrivals = Vec::new();
     while bench.now < 130 {
         bench.tick();

@@ -1,9 +1,10 @@
-//! Dirty lines of an L1 that writes back.
+//! Dirty lines of an L1 that writes back (M15a).
 //!
-//! A store stays in its line; each byte knows whether the L2 has it. Lines are therefore allocated without a fetch, and
-//! cores that write different bytes of a line do not disturb each other. A line becomes dirty in the epoch of its core's
-//! stores that is open then (see [`crate::core::release`]), and the write that brings its bytes to the L2 belongs to
-//! that epoch, whenever and whyever it leaves. While an epoch is being closed, its lines are written back one a cycle.
+//! A store stays in its line, and each byte records whether the L2 has it. So lines are allocated without a
+//! fetch, and cores that write different bytes of a line do not disturb each other. A line that becomes dirty
+//! joins the open epoch of its core's stores (see [`crate::core::release`]). The write that takes its bytes
+//! to the L2 belongs to that epoch, whatever causes it. While an epoch is being closed, its lines are written
+//! back, one a cycle.
 
 use super::{Access, L1, Reject, Request};
 use crate::clock::Cycle;
@@ -14,13 +15,13 @@ use crate::memory::geometry::{LineNumber, copy_bytes};
 use crate::memory::message::{LineData, MAX_LINE_BYTES};
 use crate::memory::tags::Frame;
 
-/// Bit of a request's tag: a line that is written back, with its epoch in bit 0.
+/// Tag bit of the write-back of a line; bit 0 is its epoch.
 pub(super) const WRITE_BACK: u32 = 1 << 30;
 
-/// What the L2 does not have yet.
+/// Bytes that the L2 does not have yet.
 #[derive(Debug, Clone)]
 pub(super) struct Dirty {
-    /// Of each frame; nothing in an L1 that writes through.
+    /// Per frame; empty in an L1 that writes through.
     bytes: Vec<u128>,
     /// Frames with dirty bytes, by the epoch in which they became dirty.
     frames: [BitSet; 2],
@@ -45,7 +46,7 @@ impl Dirty {
         if self.writes_back() { self.bytes[frame.index()] } else { 0 }
     }
 
-    /// Bytes of a frame become dirty. True if it had none.
+    /// Marks bytes of a frame as dirty. True if it was clean.
     fn add(&mut self, frame: Frame, bytes: u128, epoch: u8) -> bool {
         let was_clean = self.bytes[frame.index()] == 0 && bytes != 0;
         self.bytes[frame.index()] |= bytes;
@@ -56,7 +57,7 @@ impl Dirty {
         was_clean
     }
 
-    /// A frame becomes clean: what was dirty of it, and its epoch.
+    /// Marks a frame as clean. Returns its dirty bytes and its epoch.
     fn take(&mut self, frame: Frame) -> (u128, u8) {
         let epoch = u8::from(self.frames[1].contains(frame.index()));
         self.frames[usize::from(epoch)].remove(frame.index());
@@ -64,7 +65,7 @@ impl Dirty {
         (std::mem::take(&mut self.bytes[frame.index()]), epoch)
     }
 
-    /// The lowest frame of an epoch.
+    /// The lowest dirty frame of an epoch.
     #[inline]
     fn first(&self, epoch: u8) -> Option<Frame> {
         self.frames[usize::from(epoch)].next_from(0).map(|i| Frame(i as u32))
@@ -72,13 +73,14 @@ impl Dirty {
 }
 
 impl L1 {
-    /// Lines that the L2 does not have as they are here.
+    /// Lines with bytes that the L2 does not have.
     #[inline]
     pub fn dirty_lines(&self) -> u32 {
         self.dirty.lines
     }
 
-    /// Makes sure of so many places for requests, after having written the line back if it is dirty.
+    /// Writes a line back if it is dirty, and makes sure that `places` requests fit into the queue after
+    /// that.
     pub(super) fn clean_for(&mut self, now: Cycle, line: LineNumber, places: usize) -> Result<(), Reject> {
         let present = if self.dirty.writes_back() { self.tags.find(line.0, line) } else { None };
         let dirty = present.filter(|&frame| self.dirty.of(frame) != 0);
@@ -91,8 +93,9 @@ impl L1 {
         Ok(())
     }
 
-    /// A frame for a line that is not there, clean and without valid sectors. The one that is next to leave, unless it
-    /// has to be written back and there is no place for that: none if that is so for all.
+    /// A clean frame without valid sectors for a line that is not in the cache. It is the next victim, unless
+    /// that is dirty and the queue has no room for its write: then the next clean victim. `None` if there is
+    /// none.
     pub(super) fn make_room(&mut self, now: Cycle, line: LineNumber) -> Option<Frame> {
         let dirty = &self.dirty;
         let frame = if !dirty.writes_back() || self.outgoing_room() > 0 {
@@ -110,7 +113,7 @@ impl L1 {
         Some(frame)
     }
 
-    /// Sends the dirty bytes of a frame, if there are any; there is a place for them.
+    /// Sends the dirty bytes of a frame if there are any. The queue must have room.
     fn write_back(&mut self, now: Cycle, frame: Frame) {
         if self.dirty.of(frame) == 0 {
             return;
@@ -125,7 +128,8 @@ impl L1 {
         self.counters.write_backs += 1;
     }
 
-    /// A store that stays here. `None` if there is no frame for its line; else whether the line was clean.
+    /// A store that stays in the L1. `None` if there is no frame for its line, else whether the line was
+    /// clean.
     pub(super) fn store_back(
         &mut self,
         now: Cycle,
@@ -149,15 +153,15 @@ impl L1 {
         Some(self.soil(frame, byte_mask, access.epoch))
     }
 
-    /// Bytes of a frame are newer than the L2's. True if it was clean.
+    /// Marks bytes of a frame as newer than the L2's. True if it was clean.
     pub(super) fn soil(&mut self, frame: Frame, bytes: u128, epoch: u8) -> bool {
         let was_clean = self.dirty.add(frame, bytes, epoch);
-        // A sector that has been written completely is known.
+        // A sector that has been written completely is valid.
         self.valid[frame.index()] |= self.geometry.full_sectors_of(self.dirty.of(frame));
         was_clean
     }
 
-    /// Writes a line of the epochs of `closing` (bit 0 and 1) back, if there is one and a place for it.
+    /// Writes back a line of the epochs in `closing` (bits 0 and 1), if there is one and the queue has room.
     pub(super) fn tick_write_back(&mut self, now: Cycle, closing: u8) -> bool {
         if closing == 0 || !self.dirty.writes_back() || self.outgoing_room() == 0 {
             return false;
@@ -169,13 +173,14 @@ impl L1 {
         frame.is_some()
     }
 
-    /// The line that is written back next while these epochs are being closed.
+    /// The next line to write back while these epochs are being closed.
     pub(super) fn to_write_back(&self, closing: u8) -> Option<Frame> {
         let first = |epoch: u8| if closing >> epoch & 1 == 1 { self.dirty.first(epoch) } else { None };
         first(0).or_else(|| first(1))
     }
 
-    /// Drops what another core may have changed: everything but the dirty bytes. Returns how many lines had some of it.
+    /// Drops what another core may have changed: everything but the dirty bytes. Returns the number of lines
+    /// that lost something.
     pub(super) fn drop_clean(&mut self) -> u32 {
         if !self.dirty.writes_back() {
             self.valid.fill(0);

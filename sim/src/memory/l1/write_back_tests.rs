@@ -22,7 +22,7 @@ fn a_store_stays_and_is_seen_by_later_loads() {
     bench.store(0, SECTOR, 7, 1).unwrap();
     assert_eq!(bench.l1.dirty_lines(), 1);
     bench.tick();
-    // The whole sector is known, though nothing was fetched.
+    // The whole sector is valid although nothing was fetched.
     bench.load(0, 1, 2).unwrap();
     bench.ticks(hit);
     assert_eq!(bench.take(), Some((2, 7)));
@@ -37,7 +37,7 @@ fn what_is_fetched_goes_around_the_dirty_bytes_of_the_time_of_the_load() {
     bench.tick();
     bench.load(0, 1, 2).unwrap();
     bench.tick();
-    // A later store must not show in the earlier load, nor be lost.
+    // A later store must neither show in the earlier load nor be lost.
     bench.store(0, 0b11, 8, 3).unwrap();
     bench.ticks(2);
     let request = bench.requests().remove(0);
@@ -64,7 +64,7 @@ fn lines_of_a_closing_epoch_leave_one_a_cycle() {
     }
     bench.epoch = 1;
     bench.store(3 * 128, 0b1, 7, 0).unwrap();
-    // A line that is dirty already stays in its epoch.
+    // A line that is already dirty stays in its epoch.
     bench.store(0, 0b10, 9, 0).unwrap();
     assert_eq!(bench.l1.next_event(bench.now, &bench.port, 0), NEVER);
     assert_eq!(bench.l1.next_event(bench.now, &bench.port, 1), bench.now);
@@ -112,7 +112,7 @@ fn what_passes_the_l1_by_comes_behind_the_dirty_bytes() {
     store.ticks(20);
     let bytes: Vec<u8> = store.requests().iter().map(|r| byte(r, 0)).collect();
     assert_eq!((bytes, store.l1.dirty_lines()), (vec![7, 3], 0));
-    // An atomic of the workgroup whose sector is not known: dirty bytes, its fetch, its result.
+    // A workgroup atomic whose sector is not valid: dirty bytes, its fetch, its result.
     let mut local = bench(|_| {});
     local.store(0, 0b1, 7, 1).unwrap();
     local.add(Scope::Workgroup, 0, 2).unwrap();
@@ -122,7 +122,7 @@ fn what_passes_the_l1_by_comes_behind_the_dirty_bytes() {
     assert!(local.answer(&requests[1], 7));
     assert_eq!(kinds(&mut local), [RequestKind::Write]);
     assert_eq!(local.l1.dirty_lines(), 0);
-    // One whose sector is there stays.
+    // An atomic whose sectors are valid stays in the L1.
     local.take();
     local.tick();
     local.add(Scope::Workgroup, 0, 3).unwrap();
@@ -142,7 +142,7 @@ fn a_reply_does_not_wait_for_a_dirty_line_to_leave() {
     bench.ticks(20);
     let request = bench.requests().remove(0);
     bench.store(128, 0b1, 7, 2).unwrap();
-    // Fill the queue: no place for the write of line 1.
+    // Fill the queue: no room for the write of line 1.
     for line in 8..11 {
         bench.load(line * 128, 1, 3).unwrap();
     }

@@ -1,4 +1,4 @@
-//! What an access does to its slice: it is planned at the head of the queue, and carried out when the plan can be.
+//! Accesses to a slice: planned at the head of the queue, executed as soon as the plan is possible.
 
 use super::{Frame, Mshr, MshrId, NO_MSHR, PerformedAtomic, Slice, Transfer};
 use crate::clock::Cycle;
@@ -8,23 +8,23 @@ use crate::memory::hops::HopKind;
 use crate::memory::image::Image;
 use crate::memory::message::{ReplyKind, Request, RequestKind, apply_atomic};
 
-/// What an access at the head of the queue does.
+/// What the access at the head of the queue does.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Plan {
-    /// Is performed on a frame.
+    /// It is performed on this frame.
     Serve(Frame),
-    /// Waits for an outstanding line, after asking for these further sectors of it.
+    /// It waits for an outstanding line and requests these further sectors of it.
     Join(MshrId, u8),
-    /// Waits for sectors of a line that is there.
+    /// It waits for these sectors of a line that is in this frame.
     Miss(Frame, u8),
-    /// Takes a frame for its line.
+    /// It takes this frame for its line.
     Replace(Frame),
-    /// Waits for the next release of the slice.
+    /// It waits for the next release of the slice.
     Release,
 }
 
 impl Slice {
-    /// What the request at the head of the queue can do now; `None` if it has to stay there.
+    /// The plan of the request at the head of the queue; `None` if it has to stay there.
     pub(super) fn plan(&self, request: &Request) -> Option<Plan> {
         if request.kind == RequestKind::Release {
             return Some(Plan::Release);
@@ -58,7 +58,7 @@ impl Slice {
         room.then_some(Plan::Join(MshrId(id), fetch))
     }
 
-    /// Carries out what was planned for a request.
+    /// Executes the plan of a request.
     pub(super) fn execute(&mut self, now: Cycle, request: Request, plan: Plan, image: &mut Image) {
         let line = self.geometry.number(request.line);
         let index = self.hash.within_slice(line);
@@ -93,7 +93,7 @@ impl Slice {
                 self.counters.misses += 1;
                 self.evict(frame, image);
                 self.tags.install(frame, line);
-                // A line that is only passing through must not look recently used.
+                // A streaming line must not look recently used.
                 self.tags.demote(frame);
                 match needed_sectors(&request) {
                     0 => self.serve(now, &request, frame),
@@ -122,7 +122,8 @@ impl Slice {
         }
     }
 
-    /// Sends a line's dirty bytes to memory, for which there is room; the line stays, clean. Returns their sectors.
+    /// Sends a line's dirty bytes to memory, for which there must be room. The line stays, clean. Returns
+    /// their sectors.
     pub(super) fn write_back(&mut self, frame: Frame, image: &mut Image) -> u8 {
         let dirty = std::mem::take(&mut self.dirty[frame.index()]);
         let Some(line) = self.tags.line(frame) else { return 0 };
@@ -142,7 +143,7 @@ impl Slice {
         self.waiters.push(usize::from(id), request);
     }
 
-    /// Asks memory for sectors, and for those that come in the same bursts anyway.
+    /// Requests sectors from memory, and all others that come in the same bursts (M22).
     fn fetch(&mut self, id: MshrId, frame: Frame, line: LineNumber, index: u32, missing: u8) {
         let group = (1u32 << self.sectors_per_burst) - 1;
         let mut sectors = 0u32;
@@ -157,7 +158,7 @@ impl Slice {
         self.to_memory.push_back(Transfer { line, index, sectors, fetch: Some(id), epoch: 0 });
     }
 
-    /// Performs a request on a frame that has everything it needs; the reply can go a hit latency later.
+    /// Performs a request on a frame that has all that it needs. The reply can go a hit latency later.
     pub(super) fn serve(&mut self, now: Cycle, request: &Request, frame: Frame) {
         let i = frame.index();
         let place = self.place(frame);
@@ -201,7 +202,7 @@ impl Slice {
     }
 }
 
-/// Sectors that have to be valid before a request can be served; a write needs none.
+/// Sectors that have to be valid before a request can be served. A write needs none.
 pub(super) fn needed_sectors(request: &Request) -> u8 {
     match request.kind {
         RequestKind::Write | RequestKind::Release => 0,

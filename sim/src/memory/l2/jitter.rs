@@ -1,4 +1,5 @@
-//! Random delays on the way into a slice: for tests that want timings which no configuration has.
+//! Random delays of requests on their way into a slice, for tests that need timings which no configuration
+//! has (M20a).
 
 use super::Request;
 use crate::clock::{Cycle, NEVER};
@@ -6,14 +7,14 @@ use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg32;
 use std::collections::VecDeque;
 
-/// Random delays of a run, as of a network whose paths are unequally loaded. They keep the order of a core's
-/// requests to a slice, and so to a line, so they change nothing but time.
+/// Random delays of a run, as in a network with unevenly loaded paths. A core's requests to a slice, and so
+/// to a line, stay in order: the delays change nothing but time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Jitter {
-    /// Every slice draws from a stream of its own of this seed.
+    /// Seed. Every slice draws from a stream of its own.
     pub seed: u64,
-    /// One request of four waits 0 to so many cycles before it enters its slice's queue, each as likely; those
-    /// of the same core behind it wait with it.
+    /// One request in four waits before it enters its slice's queue: 0 to this many cycles, each equally
+    /// likely. Requests of the same core behind it wait with it.
     pub cycles: u32,
 }
 
@@ -22,9 +23,9 @@ pub struct Jitter {
 pub(super) struct Delays {
     generator: Pcg32,
     cycles: u64,
-    /// Come in this cycle.
+    /// Requests that came in this cycle.
     arrived: Vec<Request>,
-    /// By core: requests with the first cycle in which they may enter the queue.
+    /// Per core: requests, each with the first cycle in which it may enter the queue.
     waiting: Vec<VecDeque<(Cycle, Request)>>,
     count: usize,
 }
@@ -52,8 +53,8 @@ impl Delays {
         self.count += 1;
     }
 
-    /// Gives the requests that have come this cycle their delays, and moves those whose time has come into
-    /// the queue. Gives the cycle of the next.
+    /// Draws the delays of the requests that came in this cycle, and moves those that are due into the queue.
+    /// Returns the cycle of the next one.
     pub(super) fn release(&mut self, now: Cycle, queue: &mut VecDeque<Request>) -> Cycle {
         for request in self.arrived.drain(..) {
             let core = usize::from(request.core);

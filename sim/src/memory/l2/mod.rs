@@ -1,11 +1,12 @@
-//! One slice of the second-level cache: sectored, set-associative, write-back, with its atomics unit.
+//! One slice of the L2 cache: sectored, set-associative, write-back, with its atomics unit.
 //!
-//! The slice serves one access a cycle, in order: the oldest waiter whose sectors have come, else the head
-//! of its queue. An access to a line with an outstanding miss waits behind it, except a read of sectors
-//! that are there when only reads wait, so accesses to a line act in the order in which they arrived.
+//! The slice serves one access a cycle, in order: the oldest waiter whose sectors have come, else the head of
+//! its queue (M20). An access to a line with an outstanding miss waits behind that miss, except a read of
+//! valid sectors while only reads wait (M22). So accesses to a line are performed in the order of their
+//! arrival.
 //!
-//! A frame has three kinds of bytes: those of valid sectors; in other sectors the dirty bytes, which
-//! writes have put there without a fetch; and bytes that the slice does not know.
+//! A frame has three kinds of bytes: those of valid sectors; dirty bytes in other sectors, written without a
+//! fetch (M21); and bytes that the slice does not know.
 
 mod access;
 mod jitter;
@@ -55,26 +56,26 @@ counters! {
     }
 }
 
-/// A line on its way between a slice and its memory channel. The bytes are in the image.
+/// A line on its way between a slice and its memory channel. Its bytes are in the image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Transfer {
     pub(super) line: LineNumber,
     /// Number of the line within its slice.
     pub(super) index: u32,
     pub(super) sectors: u8,
-    /// The waiting miss, or `None` for a write-back.
+    /// The miss that waits for it, or `None` for a write-back.
     pub(super) fetch: Option<MshrId>,
-    /// Of a write-back: which writes it belongs to.
+    /// For a write-back: its epoch of writes.
     pub(super) epoch: u8,
 }
 
-/// An outstanding line of a slice.
+/// Index of an MSHR: an outstanding line of a slice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct MshrId(u16);
 
 #[cfg(test)]
 impl MshrId {
-    /// Some MSHR, for transfers that no slice asked for.
+    /// An arbitrary MSHR, for transfers that no slice asked for.
     pub(super) fn for_test() -> MshrId {
         MshrId(0)
     }
@@ -85,11 +86,11 @@ const NO_MSHR: u16 = u16::MAX;
 #[derive(Debug, Clone, Copy)]
 struct Mshr {
     frame: Frame,
-    /// Sectors on the way from memory.
+    /// Sectors on their way from memory.
     outstanding: u8,
-    /// A write or an atomic is among the waiters, so everything queues up behind it.
+    /// A write or an atomic is among the waiters, so every later access waits behind it.
     ordered: bool,
-    /// The first waiter can be served; the MSHR is in the list of those.
+    /// The first waiter can be served; the MSHR is listed in `Slice::ready`.
     ready: bool,
 }
 
@@ -101,16 +102,16 @@ struct Fill {
     sectors: u8,
 }
 
-/// A packet of atomics that a slice has performed.
+/// An atomic packet that a slice has performed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PerformedAtomic {
-    /// The core that asked.
+    /// The core that made the request.
     pub core: u16,
     /// Byte address of the line.
     pub line: u64,
-    /// Bytes of its words.
+    /// Bytes of the words operated on.
     pub bytes: u128,
-    /// Bytes written: not those of a compare-and-swap that failed.
+    /// Bytes written: none for a compare-and-swap that failed.
     pub written: u128,
 }
 
@@ -145,24 +146,24 @@ pub(super) struct Slice {
     jitter: Option<Box<Delays>>,
     /// Write-backs that are not performed in memory yet.
     writes: Writes,
-    /// When write-backs that have left for memory are performed, and their epochs.
+    /// For write-backs that have left for memory: the cycle in which each is performed, and its epoch.
     written: VecDeque<(Cycle, u8)>,
     releases: Releases,
-    /// Atomics performed and not reported, if someone wants to know.
+    /// Atomics performed and not reported, if they are recorded.
     atomics: Option<Vec<PerformedAtomic>>,
-    /// What happened to requests and is not reported, if someone wants to know.
+    /// Events of requests that are not reported, if they are recorded.
     hops: Option<Vec<Hop>>,
     counters: L2Counters,
 }
 
-/// What a cycle of a slice did, for the blocks around it.
+/// Effects of a slice's cycle on the blocks around it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Effects {
-    /// Room in the request queue.
+    /// A request has left the queue.
     pub(super) took_request: bool,
-    /// A reply that can go from this cycle on.
+    /// A reply was made that can go from this cycle on.
     pub(super) replied: Option<Cycle>,
-    /// Transfers wait for the memory channel, and there were none before.
+    /// Transfers wait for the memory channel; there were none before.
     pub(super) to_memory: bool,
 }
 
@@ -215,22 +216,22 @@ impl Slice {
         &self.counters
     }
 
-    /// Keeps what atomics are performed from now on, or no more.
+    /// Turns the recording of performed atomics on or off.
     pub(super) fn record_atomics(&mut self, record: bool) {
         self.atomics = record.then(Vec::new);
     }
 
-    /// The atomics performed since the last call, in their order; empty if they are not kept.
+    /// The atomics performed since the last call, in order; empty if they are not recorded.
     pub(super) fn take_atomics(&mut self) -> impl Iterator<Item = PerformedAtomic> {
         self.atomics.iter_mut().flat_map(|atomics| atomics.drain(..))
     }
 
-    /// Keeps what happens to requests from now on, or no more.
+    /// Turns the recording of requests' events on or off.
     pub(super) fn record_hops(&mut self, record: bool) {
         self.hops = record.then(Vec::new);
     }
 
-    /// What happened to requests since the last call; empty if it is not kept. `me` is the slice's number.
+    /// The events since the last call; empty if they are not recorded. `me` is the slice's number.
     pub(super) fn take_hops(&mut self, me: usize) -> impl Iterator<Item = Hop> {
         let hops = self.hops.iter_mut().flat_map(|hops| hops.drain(..));
         hops.map(move |hop| Hop { slice: me as u16, ..hop })
@@ -242,7 +243,7 @@ impl Slice {
         }
     }
 
-    /// Delays requests at random from now on, or no more; between launches.
+    /// Turns random delays of requests on or off, between launches.
     pub(super) fn set_jitter(&mut self, jitter: Option<Jitter>, me: usize) {
         debug_assert!(self.is_idle(), "no request is on its way between launches");
         self.jitter = jitter.map(|jitter| Box::new(Delays::new(jitter, me)));
@@ -270,7 +271,7 @@ impl Slice {
         self.replies.heads()
     }
 
-    /// Takes the reply at a place of [`replies`](Self::replies). If the slice waited for room among them, it goes on in
+    /// Takes the reply at an index of [`replies`](Self::replies). A slice that waited for room continues in
     /// the next cycle.
     #[inline]
     pub(super) fn take_reply(&mut self, place: usize, me: usize, agenda: &mut Agenda) -> Option<&Reply> {
@@ -294,7 +295,7 @@ impl Slice {
         self.to_memory.push_back(transfer);
     }
 
-    /// Takes the oldest transfer. If the slice may have waited for its place, it goes on in the next cycle.
+    /// Takes the oldest transfer. A slice that may have waited for its place continues in the next cycle.
     #[inline]
     pub(super) fn take_transfer(&mut self, me: usize, agenda: &mut Agenda) -> Option<Transfer> {
         let transfer = self.to_memory.pop_front()?;
@@ -304,7 +305,7 @@ impl Slice {
         Some(transfer)
     }
 
-    /// Sectors arrive from memory in cycle `at`; calls come in the order of that.
+    /// Announces sectors that arrive from memory in cycle `at`. Calls come in ascending order of `at`.
     #[inline]
     pub(super) fn expect_fill(&mut self, at: Cycle, mshr: MshrId, sectors: u8) {
         debug_assert!(self.fills.back().is_none_or(|fill| fill.at <= at));
@@ -325,7 +326,7 @@ impl Slice {
             && self.free_mshrs.len() == self.mshrs.len()
     }
 
-    /// Simulates a cycle, and plans the next one in which there is something to do without a push from
+    /// Simulates a cycle and plans the next one in which the slice has something to do without a push from
     /// outside.
     pub(super) fn tick(&mut self, now: Cycle, me: usize, image: &mut Image, agenda: &mut Agenda) -> Effects {
         while let Some(&fill) = self.fills.front()
@@ -360,7 +361,8 @@ impl Slice {
             } else {
                 false
             };
-            // A stall ends with a fill, with room towards memory or with a waiter's turn: each wakes us.
+            // A stall ends with a fill, with room towards memory or with a waiter's turn; each of them plans
+            // the slice.
             if progress && !(self.ready.is_empty() && self.input.is_empty()) {
                 agenda.soon(me);
             }
@@ -380,7 +382,7 @@ impl Slice {
         effects
     }
 
-    /// Counts the accesses that cannot start at once, and how long they wait.
+    /// Counts accesses that cannot start at once and the cycles that they wait.
     fn note_stall(&mut self, now: Cycle, stalled: bool) {
         match self.stalled_since {
             None if stalled => {
@@ -395,7 +397,7 @@ impl Slice {
         }
     }
 
-    /// Puts sectors from memory into their frame, around the bytes that are newer there.
+    /// Copies sectors from memory into their frame, around the bytes that are newer there.
     fn fill(&mut self, fill: Fill, image: &Image) {
         let mshr = &mut self.mshrs[usize::from(fill.mshr.0)];
         let frame = mshr.frame;
@@ -446,8 +448,8 @@ impl Slice {
         }
     }
 
-    /// Where the bytes of a frame are. Neighbouring sets are neighbours here, not the ways of a set: a kernel that uses
-    /// a part of a large cache then touches a part of the host's pages.
+    /// Range of a frame's bytes in `data`. Neighbouring sets are adjacent, not the ways of a set: a kernel
+    /// that uses part of a large cache then touches only part of the host's pages.
     #[inline]
     fn place(&self, frame: Frame) -> std::ops::Range<usize> {
         let (set, way) = (frame.index() / self.ways, frame.index() % self.ways);

@@ -1,33 +1,33 @@
-//! A release at system scope, as far as a slice is concerned: everything that is dirty in it reaches memory.
+//! Release of a slice: all its dirty bytes go to memory (M30, M31).
 //!
-//! The slice walks over its frames and sends the dirty bytes of one line a cycle to the channel, before an access of the
-//! cycle may use the place there. What it had sent earlier counts too, so the release is over when every write that was
-//! on the way to memory at the end of the walk is performed; later ones, of lines that leave, belong to another epoch.
-//! Cores that ask during a release wait for the next, which serves them all.
+//! The slice walks over its frames and sends the dirty bytes of one line a cycle to the channel, before an
+//! access of the cycle may use the room there. Writes sent earlier count too: the release ends when every
+//! write on its way at the end of the walk is performed. Later writes, of lines that are evicted, belong to
+//! the other epoch. Cores that ask during a release wait for the next one, which serves them all.
 
 use super::super::message::ReplyKind;
 use super::{Frame, Image, Slice};
 use crate::clock::Cycle;
 use std::collections::VecDeque;
 
-/// How far a release is.
+/// Progress of a release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// Frames before this one have been looked at.
+    /// Frames before this one are done.
     Walking(u32),
-    /// Until the writes of the epoch that is closed are performed.
+    /// Waits until the writes of the closed epoch are performed.
     Draining,
 }
 
-/// The release that goes on in a slice, and who waits for it and for the next.
+/// The running release of a slice, and the cores that wait for it and for the next.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Releases {
     stage: Option<Stage>,
-    /// Cores that the present one is for.
+    /// Cores that the running release serves.
     present: VecDeque<u16>,
-    /// Cores that the next one is for.
+    /// Cores that the next release will serve.
     next: VecDeque<u16>,
-    /// Cores that are to be told that theirs is over.
+    /// Cores still to be told that their release is over.
     over: VecDeque<u16>,
 }
 
@@ -37,19 +37,19 @@ impl Releases {
         self.next.push_back(core);
     }
 
-    /// True if one is looking for what is dirty.
+    /// True if a release is walking over the frames.
     #[inline]
     pub(super) fn walks(&self) -> bool {
         matches!(self.stage, Some(Stage::Walking(_)))
     }
 
-    /// True if one is to begin in the next cycle.
+    /// True if a release begins in the next cycle.
     pub(super) fn is_due(&self) -> bool {
         self.stage.is_none() && !self.next.is_empty()
     }
 }
 
-/// Writes on the way to memory, in two epochs; see [`crate::core::release`] for the same of a core's stores.
+/// Writes on their way to memory, in two epochs, like the stores of a core in [`crate::core::release`].
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Writes {
     pending: [u32; 2],
@@ -57,7 +57,7 @@ pub(super) struct Writes {
 }
 
 impl Writes {
-    /// Counts a write, and says to which epoch it belongs.
+    /// Counts a write and returns its epoch.
     pub(super) fn send(&mut self) -> u8 {
         self.pending[usize::from(self.open)] += 1;
         self.open
@@ -69,24 +69,24 @@ impl Writes {
 }
 
 impl Slice {
-    /// Begins a release that no core has asked for; there is none already.
+    /// Begins a release that no core has asked for. None may be running.
     pub(in crate::memory) fn begin_release(&mut self) {
         debug_assert!(self.is_released());
         self.releases.stage = Some(Stage::Walking(0));
     }
 
-    /// True if no release is going on or asked for.
+    /// True if no release is running or requested.
     pub(in crate::memory) fn is_released(&self) -> bool {
         self.releases.stage.is_none() && self.releases.next.is_empty()
     }
 
-    /// A write of this epoch is performed in cycle `at`; calls come in the order of that.
+    /// Announces that a write of an epoch is performed in cycle `at`. Calls come in ascending order of `at`.
     pub(in crate::memory) fn expect_written(&mut self, at: Cycle, epoch: u8) {
         debug_assert!(self.written.back().is_none_or(|&(last, _)| last <= at));
         self.written.push_back((at, epoch));
     }
 
-    /// The release's part of a cycle. True if it has something to do in the next one.
+    /// The release's part of a cycle. True if it has something to do in the next cycle.
     pub(super) fn tick_release(&mut self, now: Cycle, image: &mut Image) -> bool {
         while let Some(&(at, epoch)) = self.written.front()
             && at <= now

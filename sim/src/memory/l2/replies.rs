@@ -1,5 +1,5 @@
-//! The replies that a slice has made and the network has not taken: the lines stay where they are made until then, and
-//! the network looks at what it needs to know of them, which lies apart.
+//! Replies that a slice has made and the network has not taken. The data stays in place; what the network
+//! needs to know is kept apart.
 
 use crate::clock::Cycle;
 use crate::memory::message::{MAX_LINE_BYTES, Reply, ReplyKind};
@@ -8,9 +8,9 @@ use std::collections::VecDeque;
 /// What the network needs to know of a reply.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::memory) struct ReplyHead {
-    /// The cycle from which on it can go.
+    /// First cycle in which it can go.
     pub(in crate::memory) ready: Cycle,
-    /// The core that it is for.
+    /// The receiving core.
     pub(in crate::memory) core: u16,
     slot: u16,
 }
@@ -19,7 +19,7 @@ pub(in crate::memory) struct ReplyHead {
 #[derive(Debug, Clone)]
 pub(super) struct Replies {
     heads: VecDeque<ReplyHead>,
-    /// Grows to the most that were ever waiting.
+    /// Grows to the largest number of replies that ever waited.
     slots: Vec<Reply>,
     free: Vec<u16>,
     capacity: usize,
@@ -49,7 +49,8 @@ impl Replies {
         &self.heads
     }
 
-    /// A reply that can go from cycle `ready` on: to be filled in, all of it, but that its bytes are 0.
+    /// Adds a reply that can go from cycle `ready` on. The caller fills in its fields; its data
+    /// is 0.
     #[inline]
     pub(super) fn push(&mut self, ready: Cycle, core: u16) -> &mut Reply {
         let slot = match self.free.pop() {
@@ -69,7 +70,7 @@ impl Replies {
         reply
     }
 
-    /// Takes the reply at a place of [`heads`](Self::heads). What it gives holds until the next one is made.
+    /// Takes the reply at an index of [`heads`](Self::heads). It is valid until the next one is made.
     #[inline]
     pub(super) fn take(&mut self, place: usize) -> Option<&Reply> {
         let head = if place == 0 { self.heads.pop_front() } else { self.heads.remove(place) }?;

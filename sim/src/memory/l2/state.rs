@@ -1,10 +1,10 @@
-//! What a slice holds, for those who draw it.
+//! Signals of a slice.
 
 use super::Slice;
 use crate::memory::state::{COUNT, Field};
 
-/// Requests in its queue, outstanding lines, requests that wait for them, transfers that wait for the channel, replies, and
-/// whether the head of the queue cannot start.
+/// Requests in its queue, outstanding lines, requests that wait for them, transfers that wait for the
+/// channel, replies, and whether the head of the queue cannot start.
 pub(in crate::memory) const FIELDS: [Field<Slice>; 6] = [
     Field("queue", COUNT, |slice, _| {
         (slice.input.len() + slice.jitter.as_ref().map_or(0, |jitter| jitter.len())) as u64

@@ -1,4 +1,4 @@
-//! A slice alone, with a network and a memory channel that are played by hand.
+//! A slice alone. The tests play the network and the memory channel.
 
 use super::*;
 use crate::isa::table::AtomicOp;
@@ -14,7 +14,7 @@ struct Bench {
 }
 
 impl Bench {
-    /// One slice with two ways and one set, a hit latency of 5, unless changed.
+    /// A slice with one set of two ways and a hit latency of 5, unless changed.
     fn new(change: impl FnOnce(&mut Config)) -> Bench {
         let mut config = Config::example();
         config.l2.slices = 1;
@@ -65,12 +65,12 @@ impl Bench {
         std::iter::from_fn(|| self.slice.take_transfer(0, &mut self.agenda)).collect()
     }
 
-    /// Brings a fetched line in this cycle.
+    /// Delivers a fetched line in this cycle.
     fn bring(&mut self, transfer: &Transfer) {
         self.slice.expect_fill(self.now, transfer.fetch.unwrap(), transfer.sectors);
     }
 
-    /// Replies made so far: the cycle from which on each may go, tag, first byte.
+    /// Replies made so far: first cycle in which each can go, tag, first byte.
     fn replies(&mut self) -> Vec<(Cycle, u32, u8)> {
         let mut replies = Vec::new();
         while let Some(&ReplyHead { ready, .. }) = self.slice.replies().front() {
@@ -110,7 +110,7 @@ fn a_write_never_waits_for_memory_and_its_bytes_survive_a_fetch() {
     let ready = bench.slice.replies().front().unwrap().ready;
     let reply = bench.slice.take_reply(0, 0, &mut bench.agenda).unwrap();
     assert_eq!((ready, &reply.data[..3]), (112 + 5, &[1, 9, 1][..]), "served in the cycle of the fill");
-    // A whole sector needs no fetch to be read.
+    // A completely written sector can be read without a fetch.
     bench.replies();
     bench.write(3, 128, 0xFFFF_FFFF << 32, 8);
     bench.read(4, 128, 0b10);
@@ -252,7 +252,7 @@ fn replies_that_are_not_taken_stop_the_slice() {
         bench.write(tag, 0, 1, tag as u8);
     }
     bench.ticks(30);
-    // A hit latency's worth on the way, and the queue of the port.
+    // The replies of one hit latency, and the queue of the port.
     assert_eq!(bench.slice.replies().len(), 5 + 8);
     bench.slice.take_reply(0, 0, &mut bench.agenda);
     bench.tick();

@@ -1,4 +1,4 @@
-//! Accesses that wait for outstanding lines: one queue a line, out of a shared pool.
+//! Accesses that wait for outstanding lines: one queue per line, in a shared pool.
 
 use crate::memory::message::Request;
 
@@ -11,13 +11,12 @@ struct Queue {
     length: u32,
 }
 
-/// Queues of requests. The pool grows to the most that were ever waiting, never past
-/// queues × capacity.
+/// Queues of requests. The pool grows to the largest number that ever waited, at most queues × capacity.
 #[derive(Debug, Clone)]
 pub(super) struct Waiters {
     queues: Vec<Queue>,
     capacity: usize,
-    /// Each with the next of its queue.
+    /// Requests, each with the index of the next in its queue.
     pool: Vec<(Option<Request>, u32)>,
     free: u32,
 }

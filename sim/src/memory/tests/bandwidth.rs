@@ -1,9 +1,9 @@
-//! Streams against the bytes a cycle that the configuration promises.
+//! Streams, against the bytes a cycle that follow from the configuration.
 
 use super::*;
 
-/// Each of `cores` cores reads `lines` whole lines, `line(core, i)` the i-th, as fast as it can; cycles from
-/// the first response to the last, over all of them.
+/// Each of `cores` cores reads `lines` whole lines as fast as it can; `line(core, i)` is the i-th. Returns
+/// the cycles from the first response to the last, over all cores.
 fn stream(rig: &mut Rig, cores: usize, lines: u64, line: impl Fn(usize, u64) -> u64) -> f64 {
     let sectors = (1u16 << (128 / 32)) as u8 - 1;
     let mut made = vec![0; cores];
@@ -59,12 +59,12 @@ fn all_cores_get_what_the_slices_ports_carry() {
     stream(&mut rig, 16, 800, line);
     rig.drain();
     let cycles = stream(&mut rig, 16, 800, line);
-    // Eight slices, a line in 5 cycles each.
+    // Eight slices, each with a line in 5 cycles.
     let ideal = 16.0 * 800.0 * 5.0 / 8.0;
     assert!((ideal * 0.99..ideal * 1.05).contains(&cycles), "{cycles} cycles, {ideal} at best");
 }
 
-/// Cycles a line of the middle half of a stream from memory.
+/// Cycles per line in the middle half of a stream from memory.
 fn from_memory(config: &Config) -> (f64, Rig) {
     let mut rig = Rig::new(config, addresses(8 << 20));
     let cores = config.cores as usize;
@@ -75,7 +75,7 @@ fn from_memory(config: &Config) -> (f64, Rig) {
             if l1.take(now).is_some() {
                 seen += 1;
             }
-            // The cores stay together, as the waves of one kernel would.
+            // Keep the cores together, like the waves of one kernel.
             let next = made[core] * cores as u64 + core as u64;
             if next < seen + 256 && l1.access(now, &load(next * 128, 15, CacheHint::Cached)).is_ok() {
                 made[core] += 1;
@@ -90,7 +90,7 @@ fn from_memory(config: &Config) -> (f64, Rig) {
     ((rig.now - start) as f64 / (total / 2) as f64, rig)
 }
 
-/// Cycles a line if the data buses of all channels never rest.
+/// Cycles per line if the data buses of all channels are always busy.
 fn peak(config: &Config) -> f64 {
     let d = config.dram;
     let clocks = f64::from(128 / d.burst_bytes * d.burst_clocks()) / f64::from(d.channels);
@@ -115,7 +115,7 @@ fn refresh_costs_what_it_blocks_and_the_rows_that_it_closes() {
     config.core.l1.mshrs = 64;
     let (cycles, _) = from_memory(&config);
     let d = config.dram;
-    // Closing the rows, the refresh, and opening rows again up to the first data.
+    // Closing the rows, the refresh, and opening rows up to the first data.
     let lost = f64::from(d.t_rtp + d.t_rp + d.t_rfc + d.t_rcd + d.t_cl);
     let ideal = peak(&config) / (1.0 - lost / f64::from(d.t_refi));
     assert!((ideal * 0.99..ideal * 1.02).contains(&cycles), "{cycles} cycles a line, {ideal} expected");

@@ -1,5 +1,5 @@
-//! What is shared between cores: stale lines are really stale, invalidation and the hints end that, and
-//! atomics are atomic at their scope.
+//! Sharing between cores: a stale line stays stale until an invalidation or a hint ends that, and atomics are
+//! atomic at their scope.
 
 use super::*;
 use crate::isa::special::Scope;
@@ -72,14 +72,14 @@ fn the_image_has_what_has_left_the_l2() {
     rig.release();
     assert_eq!(rig.system.memory()[X as usize], 98, "released");
     assert_eq!(rig.system.counters().l2.released_sectors, 1);
-    // A line that was released is clean: it leaves without a write.
+    // A released line is clean: it leaves without a write.
     rig.load(0, 1 << 16, 1);
     rig.load(0, 2 << 16, 1);
     rig.drain();
     assert_eq!(rig.system.counters().l2.write_backs, 1);
 }
 
-/// Every core makes `rounds` atomics on one word; the old values that each saw.
+/// Every core makes `rounds` atomics on one word. Returns the old values that each saw.
 fn contend(rig: &mut Rig, rounds: u32, op: AtomicOp, scope: Scope, invalidate: bool) -> Vec<Vec<u32>> {
     let cores = rig.l1s.len();
     let mut made = vec![0; cores];
@@ -128,7 +128,7 @@ fn exchanges_at_the_l2_form_one_chain() {
     let last = u32::from_le_bytes(rig.system.memory()[X as usize..][..4].try_into().unwrap());
     all.push(last);
     all.sort_unstable();
-    // What was there first, and each value written, was read once or is what remains.
+    // The initial value, and each value written, was read once or is what remains.
     assert!(all.iter().copied().eq(0..=16 * 50));
 }
 
@@ -157,7 +157,7 @@ fn a_release_takes_as_long_as_its_writes() {
     for lines in [0, 1, 2, 9] {
         let mut rig = Rig::new(&config, vec![0; 1 << 20]);
         rig.drain();
-        // The first sectors of lines of one slice, bank and row: a burst each.
+        // The first sectors of lines in one slice, bank and row: one burst each.
         let hash = SliceHash::new(config.l2.slices);
         let place = place_of(&config);
         let row = |line: u32| {
@@ -173,7 +173,7 @@ fn a_release_takes_as_long_as_its_writes() {
         let expected = if lines == 0 { 1 } else { one + 1 + (lines - 1) * apart };
         assert_eq!(took, expected, "{lines} lines");
         assert_eq!(rig.system.counters().l2.released_sectors, lines);
-        // Nothing is dirty any more.
+        // Nothing is dirty now.
         assert_eq!(rig.release(), 1);
     }
 }

@@ -1,4 +1,4 @@
-//! Several packets that want one port: who waits, for how long, and who must not.
+//! Packets that compete for a port: who waits, for how long, and who must not wait.
 
 use super::*;
 use crate::memory::geometry::SliceHash;
@@ -22,7 +22,7 @@ fn warm(rig: &mut Rig, lines: &[u64]) {
     rig.l1s[0].invalidate();
 }
 
-/// All of `cores` load their line in the same cycle; the cycles that each takes.
+/// All `loads` (core, line) are made in the same cycle. Returns the cycles that each takes.
 fn together(rig: &mut Rig, loads: &[(usize, u64)]) -> Vec<Cycle> {
     let start = rig.now;
     let mut done = vec![None; loads.len()];
@@ -136,8 +136,8 @@ fn a_core_that_takes_no_replies_stops_at_its_credits_and_delays_others_only_at_a
     warm(&mut rig, &lines);
     warm(&mut rig, &other);
     let before = rig.system.counters().interconnect.replies;
-    // Core 5 sends reads past its L1 and takes nothing. Its link holds 2 × 12 + 8 replies; of further ones
-    // the slice's port has 8 in view.
+    // Core 5 sends uncached reads and takes no replies. Its link holds 2 × 12 + 8 of them; the slice's port
+    // has 8 more in view.
     let silent = |now: Cycle, core: usize, l1: &mut Client| {
         l1.take(now);
         core != 5
@@ -155,7 +155,7 @@ fn a_core_that_takes_no_replies_stops_at_its_credits_and_delays_others_only_at_a
     };
     send(&mut rig, 39);
     assert_eq!(rig.system.counters().interconnect.replies, before + 32, "no credit, no reply");
-    // Core 2 in time, past the seven that wait.
+    // The reply to core 2 passes the seven that wait.
     let start = rig.now;
     let ask = |rig: &mut Rig, line: u64| {
         let (start, mut done) = (rig.now, None);

@@ -1,10 +1,10 @@
-//! Unloaded latencies, to the cycle, against formulas written out here from the configuration.
+//! Unloaded latencies to the cycle, against formulas written out here from the configuration.
 
 use super::*;
 
 const MEMORY: usize = 8 << 20;
 
-/// Cycles that a packet of `bytes` holds a port, less the first.
+/// Cycles for which a packet of `bytes` holds a port, less one.
 fn tail(config: &Config, bytes: u32) -> Cycle {
     Cycle::from(bytes.div_ceil(config.interconnect.port_bytes_per_cycle)) - 1
 }
@@ -16,7 +16,7 @@ fn l2_hit(config: &Config, sectors: u8) -> Cycle {
     1 + tail(config, 8) + wire + Cycle::from(config.l2.hit_latency_cycles) + tail(config, reply) + wire + 1
 }
 
-/// Cycle in which a line is at its slice when the slice missed in cycle `miss` and the channel needs
+/// Cycle in which a line arrives at its slice, if the slice missed in cycle `miss` and the channel needs
 /// `clocks` from the first command to the end of the data.
 fn fill_cycle(config: &Config, miss: Cycle, clocks: u64) -> Cycle {
     let (core, memory) = (u64::from(config.core_clock_mhz), u64::from(config.dram.clock_mhz));
@@ -100,8 +100,8 @@ fn an_l2_miss_adds_the_channel_by_the_state_of_its_bank() {
         let mut rig = Rig::new(&config, addresses(MEMORY));
         let wire = Cycle::from(config.interconnect.latency_cycles);
         let line_bytes = u64::from(config.core.l1.line_bytes);
-        // One slice and one channel see only what this test sends; find lines of one slice whose places are:
-        // the same row; another row of the same bank.
+        // One slice and one channel see only this test's traffic. Find lines of one slice in the same row,
+        // and in another row of the same bank.
         let hash = crate::memory::geometry::SliceHash::new(config.l2.slices);
         let geometry = crate::memory::LineGeometry::new(&config);
         let mapping = crate::memory::dram::place_of(&config);

@@ -15,7 +15,7 @@ use crate::isa::table::CacheHint;
 use std::collections::HashMap;
 use std::ops::{Deref, DerefMut};
 
-/// An L1, and what it has served to accesses whose response is to come, by owner.
+/// An L1, and the values served to accesses whose response is still to come, by owner.
 pub(super) struct Client {
     l1: L1,
     served: HashMap<u32, LineData>,
@@ -63,7 +63,7 @@ impl DerefMut for Client {
     }
 }
 
-/// Keeps the values of an owner.
+/// Stores the values of an owner.
 pub(super) fn keep(served: &mut HashMap<u32, LineData>) -> impl FnMut(u32, &[u8]) {
     |owner, line| {
         let mut data = [0; MAX_LINE_BYTES];
@@ -81,12 +81,12 @@ pub(super) struct Rig {
     pub(super) quantum: Cycle,
 }
 
-/// What a load/store unit does with its L1 in a cycle: take a response, make an access.
+/// What a load/store unit does with its L1 in a cycle: it takes a response and makes an access.
 pub(super) trait Unit {
-    /// One cycle of core `core`. Returns false if the core takes no reply in this cycle.
+    /// Simulates a cycle of core `core`. Returns false if the core takes no reply in this cycle.
     fn cycle(&mut self, now: Cycle, core: usize, l1: &mut Client) -> bool;
 
-    /// The epochs that the core is closing.
+    /// The epochs that the core is closing, as bits.
     fn closing(&self, _core: usize) -> u8 {
         0
     }
@@ -106,7 +106,7 @@ impl Rig {
         Rig { system, ports, l1s, now: 0, quantum }
     }
 
-    /// Releases the L2, and says how many cycles that took.
+    /// Releases the L2. Returns the cycles that this takes.
     pub(super) fn release(&mut self) -> Cycle {
         let start = self.now;
         self.now = self.system.release(start);
@@ -131,8 +131,8 @@ impl Rig {
         self.now = until;
     }
 
-    /// Makes one access on core `core` in the first cycle of the next quantum, and waits for its first
-    /// response: the cycles that it took, and the data.
+    /// Makes one access on core `core` in the first cycle of the next quantum and waits for its first
+    /// response. Returns the cycles that it took and the data.
     pub(super) fn one(&mut self, core: usize, access: &Access) -> (Cycle, LineData) {
         let start = self.now;
         let mut done = None;
@@ -154,7 +154,7 @@ impl Rig {
         done.unwrap()
     }
 
-    /// Simulates until nothing is going on, taking every response.
+    /// Simulates until nothing happens any more, taking every response.
     pub(super) fn drain(&mut self) {
         let mut quiet = 0;
         while quiet < 3 {

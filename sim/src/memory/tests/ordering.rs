@@ -1,7 +1,7 @@
 //! Random traffic against a flat model of memory.
 //!
-//! Every byte belongs to one core, but lines are shared, so a core knows exactly what each of its own
-//! bytes must read as: what it last wrote, whatever hints, scopes, evictions, invalidations and stalls come
+//! Every byte belongs to one core, but lines are shared. So a core knows exactly what each of its own bytes
+//! must read as: what it last wrote, whatever hints, scopes, evictions, invalidations and stalls come
 //! between. Bytes of other cores in the same line may be stale.
 
 use super::*;
@@ -11,20 +11,20 @@ use crate::isa::table::AtomicOp;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg32;
 
-/// Device memory of these tests; small, so that lines meet.
+/// Bytes of device memory in these tests; few, so that lines collide.
 const MEMORY: usize = 16 << 10;
 
-/// What a response must say.
+/// Expected contents of a response.
 #[derive(Clone)]
 struct Expected {
     kind: ResponseKind,
     line: u64,
-    /// Bytes that are known.
+    /// Bytes whose value is known.
     mask: u128,
     data: LineData,
-    /// An atomic performed in the L1 has another response to come.
+    /// Another response will follow, because the L1 performed the atomic.
     then_stored: bool,
-    /// Epoch whose count ends with the last response.
+    /// Epoch whose count the last response lowers.
     acknowledges: Option<usize>,
 }
 
@@ -43,13 +43,13 @@ enum Planned {
 
 struct RandomCore {
     rng: Pcg32,
-    /// Accesses still to be made.
+    /// Accesses still to make.
     left: u32,
     attempt: Option<Attempt>,
     expected: Vec<Option<Expected>>,
     outstanding: usize,
     log: Vec<(Cycle, u32, ResponseKind, u64)>,
-    /// By epoch: what the L2 has not acknowledged.
+    /// Per epoch: stores that the L2 has not acknowledged.
     pending: [u32; 2],
     open: usize,
     /// The other epoch is being closed.
@@ -71,7 +71,7 @@ struct Traffic {
     cores: Vec<RandomCore>,
 }
 
-/// The bytes of a line that belong to a core: alternating words, by core.
+/// The bytes of a line that belong to a core: words alternate between cores.
 fn own_bytes(core: usize, cores: usize, line: u64, line_bytes: usize) -> u128 {
     let words = (0..line_bytes / 4).filter(|w| (w + line as usize / line_bytes) % cores == core);
     words.fold(0, |mask, w| mask | 0xF << (4 * w))
@@ -156,7 +156,7 @@ impl Traffic {
         Attempt { operation, hint, line }
     }
 
-    /// Makes an accepted access in the model; what its response must say.
+    /// Performs an accepted access in the model. Returns what its response must say.
     fn perform(&mut self, core: usize, attempt: &Attempt) -> Expected {
         let line_bytes = self.geometry.line_bytes();
         let own = own_bytes(core, self.cores.len(), attempt.line, line_bytes);
@@ -203,7 +203,7 @@ impl Unit for Traffic {
         let line_bytes = self.geometry.line_bytes();
         let me = &mut self.cores[core];
         let dice = me.rng.random_range(0..1000);
-        // Responses are refused now and then, for long at times.
+        // Responses are refused now and then, at times for long.
         let stalled = now % 1000 / 100 == core as u64 % 10 || now % 100 < 25;
         if !stalled
             && dice % 4 != 0
@@ -301,7 +301,7 @@ impl Unit for Traffic {
     }
 }
 
-/// Machines that are small enough for every kind of shortage.
+/// Machines small enough for every kind of shortage.
 fn machines() -> Vec<Config> {
     let mut base = Config::example();
     base.cores = 5;
@@ -340,7 +340,7 @@ fn machines() -> Vec<Config> {
     whole.core.l1.mshr_merges = 1;
     whole.l2.mshr_merges = 1;
     whole.dram.burst_bytes = 16;
-    // The other topologies, with as few credits as there can be.
+    // The other topologies, with as few credits as possible.
     let with = |config: &Config, topology, credits| {
         let mut config = config.clone();
         config.interconnect.topology = topology;
@@ -443,7 +443,7 @@ fn skipping_idle_cycles_and_the_quantum_change_nothing() {
                 }
                 assert_eq!(rig.l1s[core].counters(), reference.0.l1s[core].counters());
             }
-            // The runs end at different boundaries; refreshes are the only thing that goes on.
+            // The runs end at different boundaries; only refreshes happen in between.
             let mut other = reference.0.system.clone();
             let (mut mine, mut theirs) = (rig.system.counters(), other.counters());
             mine.dram.refreshes = 0;

@@ -1,4 +1,4 @@
-//! The whole hierarchy over rings, meshes and graphs of one's own: latencies and bandwidths.
+//! The whole hierarchy over rings, meshes and explicit graphs: latencies and bandwidths.
 
 use super::*;
 use crate::config::{Edge, Topology};
@@ -27,8 +27,8 @@ fn machine(topology: Topology) -> Config {
     config
 }
 
-/// Cycles of the links between a core and a slice of the example machine, one way; worked out from
-/// where they stand, not from the routes.
+/// Cycles of the links between a core and a slice of the example machine, one way. Computed from their
+/// places, not from the routes.
 fn way(topology: Topology, core: u64, slice: u64) -> Cycle {
     // Sixteen cores and eight slices: two cores, a slice, and so on.
     let (c, s) = (core / 2 * 3 + core % 2, slice * 3 + 2);
@@ -40,8 +40,8 @@ fn way(topology: Topology, core: u64, slice: u64) -> Cycle {
     }
 }
 
-/// Rules M14 and N3: a load that misses in the L1 and hits in the L2 takes what it takes with a
-/// crossbar, and the links there and back.
+/// Rules M14 and N3: a load that misses in the L1 and hits in the L2 takes its cycles with a crossbar plus
+/// the links there and back.
 #[test]
 fn an_l2_hit_takes_the_links_there_and_back_beside_the_rest() {
     for topology in [Topology::Crossbar, Topology::Ring, Topology::Mesh, Topology::Edges] {
@@ -64,7 +64,7 @@ fn an_l2_hit_takes_the_links_there_and_back_beside_the_rest() {
     }
 }
 
-/// Every core reads whole lines of all slices from the L2; cycles a line.
+/// Every core reads whole lines of all slices from the L2. Returns the cycles per line.
 fn from_l2(config: &Config) -> f64 {
     let mut rig = Rig::new(config, addresses(4 << 20));
     let lines = 512u64;
@@ -91,7 +91,7 @@ fn from_l2(config: &Config) -> f64 {
     (end - start) as f64 / 8000.0
 }
 
-/// All that goes through the one link between the routers: 136 bytes a line, `width` a cycle.
+/// All replies pass the one link between the routers: 136 bytes a line, `width` a cycle.
 #[test]
 fn a_narrow_place_that_every_reply_passes_gives_the_bandwidth() {
     for width in [16, 24, 34] {
