@@ -1,7 +1,8 @@
 //! f32 arithmetic of one lane, on bit patterns. Rounding is to nearest even, subnormals are kept, and a NaN
 //! result is [`NAN`], so the bits are the same on every host.
 //!
-//! Everything is written so that loops over it vectorise, with SSE2 alone too: no library calls, no branches.
+//! All functions are written so that loops over them vectorise, even with SSE2 alone: no library calls, no
+//! branches.
 
 /// The canonical NaN of f32.
 pub const NAN: u32 = 0x7FC0_0000;
@@ -45,12 +46,12 @@ pub(super) fn fma<const FMA: bool>(a: u32, b: u32, c: u32) -> u32 {
     canonical(fused_multiply_add::<FMA>(f32::from_bits(a), f32::from_bits(b), f32::from_bits(c)))
 }
 
-/// a * b + c, rounded once: by the host's instruction with `FMA`, else without the library call per lane that
-/// `f32::mul_add` then is.
+/// a * b + c, rounded once. With `FMA` it is the host's instruction. Without, it avoids the library call per
+/// lane that `f32::mul_add` would be.
 ///
-/// In f64 the product is exact (48 bits) and nothing overflows or underflows. The sum is rounded to odd, with
-/// the rounding error that Knuth's TwoSum gives; 53 bits rounded to odd hold enough for a second, correct
-/// rounding to 24 bits or, in the subnormal range, to fewer (Boldo and Melquiond, "Emulation of FMA and
+/// In f64 the product is exact (48 bits) and nothing overflows or underflows. The sum is rounded to odd,
+/// using the rounding error from Knuth's TwoSum. 53 bits rounded to odd suffice for a second, correct
+/// rounding to 24 bits or, in the subnormal range, fewer (Boldo and Melquiond, "Emulation of FMA and
 /// correctly rounded sums: proved algorithms using rounding to odd", 2008).
 #[inline(always)]
 pub(super) fn fused_multiply_add<const FMA: bool>(a: f32, b: f32, c: f32) -> f32 {
@@ -114,7 +115,7 @@ pub(super) fn fmax(a: u32, b: u32) -> u32 {
     number(a, b, greatest)
 }
 
-/// `chosen` if both operands are numbers, else the one that is, else the canonical NaN.
+/// `chosen` if both operands are numbers, else the operand that is a number, else the canonical NaN.
 #[inline(always)]
 fn number(a: u32, b: u32, chosen: u32) -> u32 {
     let without_a = if is_nan(b) { NAN } else { b };
@@ -136,16 +137,16 @@ pub(super) fn fsat(a: u32) -> u32 {
     (if value > 0.0 { above } else { 0.0 }).to_bits()
 }
 
-/// |a| from here on is an integer.
+/// From this magnitude on every f32 is an integer.
 const INTEGERS: f32 = (1 << 23) as f32;
 
-/// The magnitude of `a` rounded to nearest even, right for |a| < 2^23: adding 2^23 leaves no room for a fraction.
+/// The magnitude of `a` rounded to nearest even, for |a| < 2^23: adding 2^23 shifts the fraction out.
 #[inline(always)]
 fn nearest(a: f32) -> f32 {
     (a.abs() + INTEGERS) - INTEGERS
 }
 
-/// `rounded` with the sign of `a`; `a` itself where it is large, and canonical.
+/// `rounded` with the sign of `a`; `a` itself, canonical, if it is too large to have a fraction.
 #[inline(always)]
 fn integral(a: u32, rounded: f32) -> u32 {
     let value = f32::from_bits(a);

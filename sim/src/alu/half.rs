@@ -11,7 +11,7 @@ pub const BF16_NAN: u32 = 0x7FC0;
 #[inline(always)]
 pub(super) fn from_f16(a: u32) -> f32 {
     let magnitude = a & 0x7FFF;
-    // Moved to the fields of f32 the exponent is 112 too small, also that of a subnormal.
+    // With the bits moved to the fields of f32, the exponent is 112 too small, also for a subnormal.
     let scaled = f32::from_bits(magnitude << 13) * f32::from_bits((127 + 112) << 23);
     let bits = scaled.to_bits() | if magnitude < 0x7C00 { 0 } else { 0x7F80_0000 };
     f32::from_bits(bits | (a & 0x8000) << 16)
@@ -24,8 +24,8 @@ pub(super) fn to_f16(value: f32) -> u32 {
     let magnitude = bits & 0x7FFF_FFFF;
     // Subnormal: adding 0.5 leaves units of 2^-24, the subnormal f16 unit, so the addition rounds.
     let subnormal = (f32::from_bits(magnitude) + 0.5).to_bits().wrapping_sub(0.5f32.to_bits());
-    // Normal: half a unit less one, plus the bit that makes ties go to even; a carry moves the exponent on, at
-    // the top to infinity.
+    // Normal: add half a unit less one, and one more if the result would be odd (ties to even). A carry
+    // increments the exponent, at the top to infinity.
     let odd = magnitude >> 13 & 1;
     let normal = magnitude.wrapping_sub((127 - 15) << 23).wrapping_add(0xFFF + odd) >> 13;
     // Signed compares, because SSE2 has no unsigned ones; magnitudes are below 2^31.

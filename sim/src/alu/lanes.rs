@@ -1,5 +1,5 @@
-//! The loops over the lanes of a wave: every elementwise operation is one scalar function run through one
-//! of these. They compute all lanes without looking at the mask, so that they vectorise.
+//! The loops over the lanes of a wave. Every elementwise operation runs one scalar function through one of
+//! these. They compute all lanes and ignore the mask, so that they vectorise.
 
 use super::HostVectors;
 use pulp::{Simd, WithSimd};
@@ -73,7 +73,7 @@ pub(super) fn lanes_where(rows: &[&[u32]], f: impl Fn(u32, u32) -> bool) -> u64 
     mask
 }
 
-/// Lanes whose value is 0: those that a division by this row gives 0 for.
+/// Lanes whose value is 0; a division by this row gives 0 in them.
 pub fn zero_lanes(row: &[u32]) -> u64 {
     lanes_where(&[row, row], |value, _| value == 0)
 }
@@ -85,8 +85,8 @@ fn gather_flags(flags: [u8; 8]) -> u8 {
     (u64::from_le_bytes(flags).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8
 }
 
-/// All ones where bit `lane` of `mask` is set, else 0. `lane` is 0 to 7 and `mask` a chunk's 8 bits, which
-/// keeps the shift a constant of the unrolled loop.
+/// All ones if bit `lane` of `mask` is set, else 0. `lane` is 0 to 7 and `mask` has the 8 bits of a chunk, so
+/// the shift is a constant in the unrolled loop.
 #[inline(always)]
 fn lane_select(mask: u64, lane: usize) -> u32 {
     if mask as u32 & (1 << lane) != 0 { u32::MAX } else { 0 }
@@ -142,7 +142,7 @@ impl WithSimd for Merge<'_> {
     }
 }
 
-/// [`merge`], to be inlined into loops that are compiled for a kind of host.
+/// [`merge`] to be inlined into loops that are compiled per kind of host.
 #[inline(always)]
 pub(super) fn merge_row(mask: u64, from: &[u32], into: &mut [u32]) {
     let (from8, from_rest) = from.as_chunks();
@@ -158,8 +158,8 @@ pub(super) fn merge_row(mask: u64, from: &[u32], into: &mut [u32]) {
     }
 }
 
-/// The values of the lanes of `mask` folded into one. `f` is associative and commutative, and `identity` its
-/// neutral element.
+/// Combines the values of the lanes of `mask` into one. `f` is associative and commutative with the neutral
+/// element `identity`.
 #[inline(always)]
 pub(super) fn fold(mask: u64, row: &[u32], identity: u32, f: impl Fn(u32, u32) -> u32) -> u32 {
     let (row8, rest) = row.as_chunks::<8>();

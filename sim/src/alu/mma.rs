@@ -52,7 +52,7 @@ fn multiply_accumulate(mask: u64, a: &[u32], b: &[u32], c: &mut [u32]) {
             for k in 0..MMA_DIM {
                 total += f32::from_bits(a[k][lane]) * f32::from_bits(b[k][lane]);
             }
-            // A NaN on the way stays one, so making it canonical at the end is enough.
+            // A NaN stays a NaN through the sum, so it is enough to make the end result canonical.
             *sum = canonical(total);
         }
         merge_row(mask, sums, c);

@@ -24,13 +24,13 @@ use pulp::{Simd, WithSimd};
 
 pub use lanes::{merge, zero_lanes};
 pub use mma::{FRAGMENT_ROWS, mma_compute};
-/// The vector instructions of the host that the loops over lanes may use; no result depends on them.
+/// Vector instructions of the host that the loops over lanes may use. Results do not depend on them.
 pub use pulp::Arch as HostVectors;
 
-/// What an instruction reads besides its rows. Bit i of a mask is lane i.
+/// What an instruction reads in addition to its rows. Bit i of a mask is lane i.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LaneContext {
-    /// Lanes that take part; only wave operations look at it.
+    /// Participating lanes; only wave operations use them.
     pub mask: u64,
     /// Lanes whose source predicate is true (`select`, `wave_ballot`, `wave_any`, `wave_all`).
     pub pred: u64,
@@ -55,8 +55,7 @@ pub fn execute(host: HostVectors, op: Op, rows: &[&[u32]], context: LaneContext,
     host.dispatch(Execution { op, rows, context, out })
 }
 
-/// One instruction to run. Everything that it calls is inlined into it, so that it is compiled once for each
-/// kind of host.
+/// One instruction to run. Everything that it calls is inlined, so it is compiled once per kind of host.
 struct Execution<'a> {
     op: Op,
     rows: &'a [&'a [u32]],
@@ -69,7 +68,7 @@ impl WithSimd for Execution<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> u64 {
-        // Hosts with vectors beyond the baseline have a fused multiply-add among them.
+        // Every host with vectors beyond the baseline has a fused multiply-add.
         if S::IS_SCALAR {
             execute_on::<false>(self.op, self.rows, self.context, self.out)
         } else {
@@ -78,19 +77,19 @@ impl WithSimd for Execution<'_> {
     }
 }
 
-/// Lanes of nearly every machine: [`update`] has them as a constant.
+/// Lanes of nearly every machine; [`update`] is compiled for this constant.
 const LANES: usize = 32;
 
 /// Where an instruction finds its operands among the registers of its wave, and where its result goes.
 #[derive(Debug)]
 pub struct Registers<'a> {
-    /// All of the wave's, rows of `width` lanes one behind the other.
+    /// All registers of the wave: rows of `width` lanes, concatenated.
     pub rows: &'a mut [u32],
     /// Lanes of a row.
     pub width: usize,
-    /// Source rows in operand order; what is behind them may be anything.
+    /// Source rows in operand order; entries from `source_rows` on are ignored.
     pub sources: &'a [u8],
-    /// How many there are.
+    /// Number of source rows.
     pub source_rows: u8,
     /// The first row of the result.
     pub destination: u8,
@@ -98,8 +97,8 @@ pub struct Registers<'a> {
     pub destination_rows: u8,
 }
 
-/// [`execute`] on registers: the result replaces the values of the destination in the lanes of `context.mask`. `result` has room
-/// for it.
+/// [`execute`] on registers: the result replaces the destination in the lanes of `context.mask`. `result` is
+/// scratch space for it.
 ///
 /// # Panics
 /// As [`execute`], and if a row is not among the registers or `result` is too short.
@@ -136,11 +135,11 @@ pub fn update(
     predicate
 }
 
-/// [`update`] of one row of [`LANES`] lanes or of none, from three at most.
+/// [`update`] for rows of [`LANES`] lanes, with at most one destination row and at most three source rows.
 struct Update<'a> {
     op: Op,
     rows: &'a mut [u32],
-    /// An instruction of fewer operands does not look at the others.
+    /// An instruction with fewer operands ignores the rest.
     sources: [u8; 3],
     destination: u8,
     writes: bool,
@@ -172,7 +171,7 @@ impl WithSimd for Update<'_> {
     }
 }
 
-/// [`execute`] on a host with an instruction for a fused multiply-add or without.
+/// [`execute`] for a host with (`FMA`) or without an instruction for a fused multiply-add.
 #[inline(always)]
 fn execute_on<const FMA: bool>(op: Op, rows: &[&[u32]], context: LaneContext, out: &mut [u32]) -> u64 {
     match op {

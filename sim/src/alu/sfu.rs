@@ -53,7 +53,7 @@ fn round(sign: u32, significand: u64, leading: i32) -> u32 {
 pub fn fexp2(a: u32) -> u32 {
     let (exponent, significand) = unpack(a);
     let negative = a & SIGN != 0;
-    // |a| with 30 fraction bits, truncated; from 2^8 on the result is 0 or infinity anyway.
+    // |a| with 30 fraction bits, truncated. From 2^8 on the result is 0 or infinity whatever this holds.
     let magnitude = (u64::from(significand) << 14) >> (134 - exponent.min(134) as i32).min(63);
     let minus = i64::from(a as i32) >> 63;
     let x = (magnitude as i64 ^ minus) - minus;
@@ -84,7 +84,7 @@ pub fn flog2(a: u32) -> u32 {
     let power = exponent as i32 - shift as i32 - 127 + i32::from(above);
     // |x|, 24 fraction bits.
     let x = if above { (1 << 23) - fraction } else { fraction << 1 };
-    // log2(1 + x) / x: no zero, so the product keeps its relative precision near a = 1.
+    // log2(1 + x) / x has no zero, so the product keeps its relative precision near a = 1.
     let quotient = interpolate(&LOG2, fraction << 7);
     let product = (u64::from(x) * u64::from(quotient)) as i64;
     let sum = (i64::from(power) << 54) + if above { -product } else { product };
@@ -99,7 +99,7 @@ pub fn flog2(a: u32) -> u32 {
 /// Sine of a, in radians.
 #[inline(always)]
 pub fn fsin(a: u32) -> u32 {
-    // Below 2^-12 the sine is a to within 2^-26 of it.
+    // Below 2^-12 the sine equals a within a relative error of 2^-26.
     if a & !SIGN < (127 - 12) << 23 { a } else { circular(a, 0, a & SIGN) }
 }
 
@@ -116,8 +116,8 @@ fn circular(a: u32, quarter: u32, sign: u32) -> u32 {
     if exponent == 255 {
         return NAN;
     }
-    // |a| × 2/π modulo 4, 94 fraction bits: only the 96 bits of 2/π count whose product with the significand
-    // reaches below 4. The first of them weighs 2^(151 - exponent); TWO_OVER_PI starts at 2^63.
+    // |a| × 2/π modulo 4, with 94 fraction bits. Only the 96 bits of 2/π matter whose product with the
+    // significand reaches below 4. The first of them weighs 2^(151 - exponent); TWO_OVER_PI starts at 2^63.
     let first = exponent as usize - 88;
     let words = &TWO_OVER_PI[first / 32..][..4];
     let window = |i: usize| {
@@ -128,8 +128,8 @@ fn circular(a: u32, quarter: u32, sign: u32) -> u32 {
     let middle = u64::from(significand) * window(1) + (low >> 32);
     let high = u64::from(significand) * window(0) + (middle >> 32);
     let quadrant = (high >> 30) as u32 + quarter;
-    // sin(π/2 u) with u in [0, 1), 64 fraction bits. The odd quadrants run backwards; the complement is 1 - u
-    // but for 2^-64.
+    // sin(π/2 u) with u in [0, 1), 64 fraction bits. Odd quadrants run backwards; the complement differs from
+    // 1 - u by 2^-64.
     let u = high << 34 | (middle & 0xFFFF_FFFF) << 2 | (low & 0xFFFF_FFFF) >> 30;
     let u = u ^ u64::from(quadrant & 1).wrapping_neg();
     // sin(π/2 u) / u has no zero, so the product with the normalized u keeps its relative precision.

@@ -1,10 +1,9 @@
 //! A registered link between two blocks: bounded, in order, with the same latency in both directions.
 //!
-//! What is pushed in cycle t can be popped from cycle t + latency on; the credit of an entry popped in
-//! cycle t can be used from t + latency on. Because neither end can see the other sooner, the two
-//! ends may be simulated in any order, or on different threads, for up to `latency` cycles at a time:
-//! [`exchange`] carries what was sent across at the boundary of such a quantum. This is invariant 5 of
-//! ARCHITECTURE.md.
+//! What is pushed in cycle t can be popped from cycle t + latency on. The credit of an entry popped in cycle
+//! t can be used from t + latency on. Neither end can see the other sooner, so the two ends may be simulated
+//! in any order, or on different threads, for up to `latency` cycles at a time. [`exchange`] then carries
+//! across what was sent, at the boundary of such a quantum. This is invariant 5 of ARCHITECTURE.md.
 
 use super::Cycle;
 use std::collections::VecDeque;
@@ -26,7 +25,7 @@ pub struct LinkRx<T> {
     credits_returned: VecDeque<Cycle>,
 }
 
-/// Makes a link that holds at most `capacity` entries, on the wire and at the receiver together.
+/// Makes a link that holds at most `capacity` entries, counting those on the wire and at the receiver.
 ///
 /// # Panics
 /// If `capacity` or `latency` is 0: a registered link has at least one of each.
@@ -67,8 +66,8 @@ impl<T> LinkTx<T> {
         self.push_departing(now, now, entry);
     }
 
-    /// Sends an entry that sets out in a later cycle, such as a packet with its last byte. It takes its
-    /// credit now.
+    /// Sends an entry that departs in a later cycle, such as a packet with its last byte. It takes its credit
+    /// now.
     ///
     /// # Panics
     /// If the link is not [`ready`](Self::ready).
@@ -104,32 +103,32 @@ impl<T> LinkRx<T> {
         self.arrivals.pop_front().map(|(_, entry)| entry)
     }
 
-    /// The cycle in which the oldest entry arrives, if one is on the way.
+    /// The cycle in which the oldest entry arrives; `None` if none is on its way.
     #[inline]
     pub fn next_arrival(&self) -> Option<Cycle> {
         self.arrivals.front().map(|(at, _)| *at)
     }
 
-    /// Entries on the way or waiting, as far as this end knows.
+    /// Entries on their way or waiting, as far as this end knows.
     pub fn len(&self) -> usize {
         self.arrivals.len()
     }
 
-    /// True if nothing is on the way or waiting, as far as this end knows.
+    /// True if no entry is on its way or waiting, as far as this end knows.
     pub fn is_empty(&self) -> bool {
         self.arrivals.is_empty()
     }
 }
 
-/// Carries entries and credits across. Call it at least once in every `latency` cycles, between the
-/// cycles and with neither end running.
+/// Carries entries and credits across. Call it at least once in every `latency` cycles, between cycles, while
+/// neither end runs.
 #[inline]
 pub fn exchange<T>(tx: &mut LinkTx<T>, rx: &mut LinkRx<T>) {
     carry(&mut tx.sent, &mut rx.arrivals);
     carry(&mut rx.credits_returned, &mut tx.credits_on_the_way);
 }
 
-/// Moves what was sent behind what is there. Most often nothing is, and then nothing has to be copied.
+/// Appends what was sent to what is there. The target is usually empty, and then nothing is copied.
 #[inline]
 fn carry<T>(sent: &mut VecDeque<T>, there: &mut VecDeque<T>) {
     if sent.is_empty() {

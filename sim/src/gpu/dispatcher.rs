@@ -5,17 +5,17 @@ use crate::config::Config;
 use crate::core::workgroup::Start;
 use crate::memory::BitSet;
 
-/// The dispatcher's ends of the connections with one core.
+/// The dispatcher's ends of its links to one core.
 #[derive(Debug)]
 pub struct CoreLinks {
     /// Workgroups to the core.
     pub starts: LinkTx<Start>,
-    /// A message for each workgroup that is done.
+    /// A message for each workgroup that has ended.
     pub done: LinkRx<()>,
 }
 
-/// Hands out workgroups in order of their linear index x + X·(y + Y·z), to the next core in turn that has
-/// a free workgroup slot. A slot is free again when the core's message has come back.
+/// Sends workgroups in order of their linear index x + X·(y + Y·z), each to the next core in turn with a free
+/// workgroup slot (rule R1). A slot is free again when the core's message has arrived (rule R3).
 #[derive(Debug)]
 pub struct Dispatcher {
     cores: Vec<CoreLinks>,
@@ -29,14 +29,14 @@ pub struct Dispatcher {
     turn: usize,
     per_cycle: u32,
     last_done: Cycle,
-    /// When the first message of a core arrives.
+    /// Cycle in which the first message of a core arrives.
     next_message: Cycle,
-    /// Cores with something to carry across since they were asked for.
+    /// Cores with something to exchange since they were last taken.
     touched: BitSet,
 }
 
 impl Dispatcher {
-    /// A dispatcher for a grid; each core takes `resident` workgroups at a time.
+    /// A dispatcher for a grid; each core holds up to `resident` workgroups at a time.
     pub fn new(
         config: &Config,
         grid: [u32; 3],
@@ -76,7 +76,7 @@ impl Dispatcher {
         }
     }
 
-    /// Takes the messages of cycle `now`.
+    /// Takes the messages that arrive in cycle `now`.
     fn receive(&mut self, now: Cycle) {
         self.next_message = NEVER;
         for (core, (links, free)) in self.cores.iter_mut().zip(&mut self.free).enumerate() {
@@ -109,17 +109,17 @@ impl Dispatcher {
         self.turn = (self.turn + 1) % self.cores.len();
     }
 
-    /// The first cycle from `from` on in which there is something to do, as far as the dispatcher knows.
+    /// First cycle from `from` on in which there is something to do, as far as the dispatcher knows.
     pub fn next_event(&self, from: Cycle) -> Cycle {
         if self.can_dispatch() { from } else { self.next_message.max(from) }
     }
 
-    /// True if every workgroup is done.
+    /// True if every workgroup has ended.
     pub fn is_done(&self) -> bool {
         self.finished == self.total
     }
 
-    /// Workgroups done so far.
+    /// Workgroups ended so far.
     pub fn finished(&self) -> u64 {
         self.finished
     }
@@ -129,17 +129,17 @@ impl Dispatcher {
         self.total
     }
 
-    /// The cycle in which the last workgroup so far was done.
+    /// The cycle in which the last message about an ended workgroup arrived.
     pub fn last_done(&self) -> Cycle {
         self.last_done
     }
 
-    /// A core for which there is something to carry across.
+    /// Takes a core with something to exchange.
     pub fn take_touched(&mut self) -> Option<usize> {
         self.touched.pop()
     }
 
-    /// Carries workgroups, messages and credits between a core and the dispatcher; see [`exchange`].
+    /// Exchanges workgroups, messages and credits between a core and the dispatcher; see [`exchange`].
     pub fn exchange(&mut self, core: usize, starts: &mut LinkRx<Start>, done: &mut LinkTx<()>) {
         let links = &mut self.cores[core];
         exchange(&mut links.starts, starts);

@@ -1,4 +1,4 @@
-//! The whole machine: cores, dispatcher and memory side. Kernels are launched on it.
+//! The whole machine: cores, dispatcher and memory side. It runs kernels one after the other.
 
 pub mod dispatcher;
 pub mod occupancy;
@@ -16,7 +16,7 @@ use crate::stats::{CoreCounters, SlotUse};
 use occupancy::{LaunchError, Occupancy};
 use spin::Doing;
 
-/// A machine with its device memory; kernels are launched on it one after the other.
+/// A machine with its device memory. It runs kernels one after the other.
 #[derive(Debug)]
 pub struct Gpu<'a> {
     config: &'a Config,
@@ -34,13 +34,14 @@ pub struct RunOptions {
     pub max_cycles: Option<Cycle>,
     /// Stop with [`RunError::InstructionLimit`] after this many wave instructions of a kernel.
     pub max_instructions: Option<u64>,
-    /// Visit every cycle, one by one, instead of skipping those in which nothing can happen. Slower, and
-    /// the same result: the tests' other way of computing it.
+    /// Visit every cycle instead of skipping those in which nothing can happen. Slower; the result is the
+    /// same. Tests compare the two.
     pub every_cycle: bool,
-    /// Random delays in the L2, for tests of what depends on timing.
+    /// Random delays in the L2, for tests of behaviour that depends on timing (M20a).
     pub jitter: Option<Jitter>,
-    /// Threads that run cores at the same time, at least one; those that a kernel has no use for are not used. The
-    /// result does not depend on it. An observed run takes one, but for observers of [single cores](Observer::of_core).
+    /// Threads that run cores at the same time, at least one. Threads for which a kernel has no work are not
+    /// started. The result does not depend on the number. An observed run takes one thread, except with
+    /// observers of [single cores](Observer::of_core).
     pub threads: usize,
 }
 
@@ -50,26 +51,26 @@ impl RunOptions {
         RunOptions { max_cycles: None, max_instructions: None, every_cycle: false, jitter: None, threads: 1 };
 }
 
-/// How far a run is.
+/// Progress of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
     /// Cycles simulated.
     pub cycles: Cycle,
     /// Wave instructions issued.
     pub instructions: u64,
-    /// Workgroups done.
+    /// Workgroups ended.
     pub workgroups: u64,
     /// Workgroups of the grid.
     pub total_workgroups: u64,
 }
 
-/// What a kernel did.
+/// Totals of a kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KernelReport {
-    /// Cycles from the launch until the last workgroup was done and the last store acknowledged.
+    /// Cycles from the launch until the last workgroup has ended and the last store is acknowledged.
     pub cycles: Cycle,
-    /// Cycles that it took after that until everything that was dirty in the L1s and the L2 was in memory, where the
-    /// host and the next kernel find it.
+    /// Cycles after that until all dirty bytes of the L1s and the L2 are in memory, where the host and the
+    /// next kernel find them (M32).
     pub release_cycles: Cycle,
     /// Counters, summed over the cores.
     pub core: CoreCounters,
@@ -80,7 +81,7 @@ pub struct KernelReport {
     pub l1: L1Counters,
     /// Counters of the memory side during the kernel.
     pub memory: MemoryCounters,
-    /// Of each link of the interconnect, as in [`MemorySystem::links`].
+    /// Counters of each link of the interconnect during the kernel, as in [`MemorySystem::links`].
     pub links: Vec<LinkCounters>,
     /// Occupancy of a core.
     pub occupancy: Occupancy,
@@ -88,33 +89,33 @@ pub struct KernelReport {
     pub wave_slots: u64,
 }
 
-/// A machine that stopped moving: nothing is on its way and the grid is not done.
+/// A machine that stopped: nothing is on its way and the grid is not done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoProgress {
     /// The cycle after which nothing happened.
     pub cycle: Cycle,
-    /// Workgroups done, and of the grid.
+    /// Workgroups that have ended, and workgroups of the grid.
     pub workgroups: (u64, u64),
     /// Every wave that has not ended.
     pub waves: Vec<WaveReport>,
-    /// What waves went on to do when the run was stopped at a bound; nothing if nothing moves.
+    /// What waves did after a run was stopped at a bound; empty if nothing moves.
     pub doing: Vec<Doing>,
 }
 
 /// Why a kernel did not finish.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunError {
-    /// It cannot run on this machine.
+    /// The kernel cannot run on this machine.
     Launch(LaunchError),
-    /// It did what a kernel may not do.
+    /// The kernel did something illegal.
     Fault(Box<Fault>),
-    /// Nothing moves any more.
+    /// Nothing happens any more.
     NoProgress(Box<NoProgress>),
-    /// The cycle limit, with where every wave was.
+    /// The cycle limit was reached; with the state of every wave.
     CycleLimit(Box<NoProgress>),
-    /// The instruction limit, with where every wave was.
+    /// The instruction limit was reached; with the state of every wave.
     InstructionLimit(Box<NoProgress>),
-    /// The observer stopped the run, with where every wave was.
+    /// The observer stopped the run; with the state of every wave.
     Interrupted(Box<NoProgress>),
 }
 
@@ -126,7 +127,7 @@ impl<'a> Gpu<'a> {
         Gpu { config, program, memory, caches, now: 0 }
     }
 
-    /// Runs a kernel to its end, and tells an observer. `progress` is called now and then.
+    /// Runs a kernel to its end. `observer` gets its events; `progress` is called now and then.
     ///
     /// # Errors
     /// See [`RunError`]. After an error the machine runs no other kernel.
@@ -154,7 +155,7 @@ impl<'a> Gpu<'a> {
         self.now
     }
 
-    /// The memory side, for what it can record and count by itself.
+    /// The memory side, for what it records and counts by itself.
     pub fn memory_system(&mut self) -> &mut MemorySystem {
         &mut self.memory
     }
@@ -164,7 +165,7 @@ impl<'a> Gpu<'a> {
         self.memory.memory()
     }
 
-    /// Gives device memory back.
+    /// Returns device memory.
     pub fn into_memory(self) -> Vec<u8> {
         self.memory.into_memory()
     }

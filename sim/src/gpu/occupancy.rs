@@ -4,7 +4,7 @@ use crate::config::Config;
 use crate::program::Launch;
 use std::fmt;
 
-/// The resource that keeps more workgroups from being resident on a core.
+/// The resource that limits the resident workgroups of a core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Limiter {
@@ -36,7 +36,7 @@ pub struct Occupancy {
     pub workgroups: u32,
     /// Waves of one workgroup.
     pub waves_per_workgroup: u32,
-    /// Wave slots of each scheduler that its registers allow, at most max_waves / schedulers.
+    /// Wave slots of each scheduler that its registers allow; at most `max_waves` / `schedulers` (rule R2).
     pub slots_per_scheduler: u32,
     /// What limits `workgroups`.
     pub limiter: Limiter,
@@ -52,8 +52,8 @@ pub struct LaunchError {
     pub hint: String,
 }
 
-/// Workgroups of a launch that fit on a core by each resource alone; `u32::MAX` where it needs none of it. The launch
-/// has threads and registers.
+/// Workgroups of a launch that fit on a core by each resource alone; `u32::MAX` if the launch needs none of
+/// it. The launch must have threads and registers.
 pub fn limits(config: &Config, launch: &Launch) -> [(Limiter, u32); 4] {
     let core = &config.core;
     let waves = launch.waves_per_workgroup(core.wave_width) as u32;
@@ -70,9 +70,9 @@ pub fn limits(config: &Config, launch: &Launch) -> [(Limiter, u32); 4] {
 }
 
 impl Occupancy {
-    /// Works out the occupancy of a launch: resident waves are at most
-    /// floor(register file / (R × W × 4)) for each scheduler's share of the register file (isa section 8),
-    /// and local memory, workgroup slots and wave slots limit the workgroups.
+    /// Computes the occupancy of a launch. Each scheduler's share of the register file holds at most
+    /// floor(share / (R × W × 4)) waves (isa section 8). Local memory, workgroup slots and wave slots limit
+    /// the workgroups.
     ///
     /// # Errors
     /// If not even one workgroup fits, or a value of the launch is out of range.
@@ -137,7 +137,7 @@ impl Occupancy {
         }
         let slots_per_scheduler = by_registers.min(core.max_waves / core.schedulers);
         let limits = limits(config, launch);
-        // The first of equal limits is named.
+        // Of equal limits the first is named.
         let (limiter, workgroups) =
             limits.into_iter().reduce(|a, b| if b.1 < a.1 { b } else { a }).unwrap_or(limits[0]);
         Ok(Occupancy { workgroups, waves_per_workgroup: waves, slots_per_scheduler, limiter })

@@ -1,4 +1,5 @@
-//! One kernel on its way: cores, dispatcher and memory side, wired with registered links, and the loop over quanta.
+//! One run of a kernel: cores, dispatcher and memory side wired with registered links, and the loop over
+//! quanta.
 
 use super::dispatcher::{CoreLinks, Dispatcher};
 use super::occupancy::Occupancy;
@@ -15,7 +16,7 @@ use crate::memory::{BitSet, L1Counters, MemoryCounters, MemorySystem};
 use crate::program::Launch;
 use crate::stats::{CoreCounters, SlotUse};
 
-/// Cycles after a bound in which waves are watched, for the report: some round trips to memory.
+/// Cycles after a bound in which waves are watched for the report: some round trips to memory.
 const WATCHED: Cycle = 4000;
 
 impl Gpu<'_> {
@@ -39,7 +40,8 @@ impl Gpu<'_> {
         self.memory.record_hops(P::ON && probe.observer().wants_hops());
         let of_core = |core| if P::ON { probe.observer().of_core(core) } else { None };
         let observers: Vec<_> = (0..config.cores).map_while(of_core).collect();
-        // One observer of all cores hears of them in their order; and one cycle is too little to share out.
+        // One observer of all cores needs their events in core order. A quantum of one cycle is too short to
+        // share.
         let alone = P::ON && (observers.is_empty() || probe.observer().wants_state());
         let threads = if alone { 1 } else { useful_threads(options.threads, config.cores) };
         let mut run = Run::new(self, launch, options, &ops, occupancy, (threads, observers));
@@ -55,7 +57,7 @@ impl Gpu<'_> {
             Ok(end) => end,
             Err(error) => return Err(run.watch(error, options, &ops)),
         };
-        // A release starts when every block has surely come so far, however the cycles were visited.
+        // At this cycle every block has been simulated so far, whichever cycles were visited (M32).
         let release = end + quantum;
         run.cores.iter_mut().for_each(|core| core.finish(end));
         let in_l2 = run.release_l1s(release, quantum, &ops, probe);
@@ -87,20 +89,21 @@ impl Gpu<'_> {
         Ok(report)
     }
 
-    /// Cycles that every block may run by itself before messages are carried across: the shortest link.
+    /// Cycles for which every block may run by itself before messages are exchanged: the shortest link
+    /// latency.
     fn quantum(&self) -> Cycle {
         Cycle::from(self.config.dispatcher.latency_cycles.min(self.config.interconnect.latency_cycles))
     }
 }
 
-/// One kernel on its way.
+/// One run of a kernel.
 struct Run<'m> {
     cores: Cores,
     dispatcher: Dispatcher,
     memory: &'m mut MemorySystem,
-    /// What memory side and L1s had counted before.
+    /// Counters of the memory side and the L1s before the kernel.
     before: (MemoryCounters, L1Counters),
-    /// Cores that ran in this quantum, or that there is a message for.
+    /// Cores that ran in this quantum, or that have something to exchange.
     ran: BitSet,
     start: Cycle,
     quantum: Cycle,
@@ -139,11 +142,11 @@ impl<'m> Run<'m> {
         let mut core_links = Vec::with_capacity(config.cores as usize);
         let caches = gpu.caches.drain(..);
         let cores = caches.enumerate().map(|(index, (mut l1, port))| {
-            // The dispatcher never sends more than are free, so these queues cannot fill up.
+            // The dispatcher sends no more than there are free slots, so these queues cannot fill up.
             let (starts_tx, starts) = link(resident + latency as usize, latency);
             let (done, done_rx) = link(resident + 2 * latency as usize, latency);
             core_links.push(CoreLinks { starts: starts_tx, done: done_rx });
-            // A kernel starts with an acquire of everything that the last one and the host wrote.
+            // A kernel starts with an acquire: the last kernel and the host may have written anything.
             l1.invalidate();
             let links = Links { port, starts, done };
             let mut core = Core::new(config, index as u32, &core_launch, l1, links, start);
@@ -165,7 +168,7 @@ impl<'m> Run<'m> {
         }
     }
 
-    /// Runs until the grid is done and every store is acknowledged. Returns the cycle after the last in
+    /// Runs until the grid is done and every store is acknowledged. Returns the cycle after the last one in
     /// which a core or the dispatcher did something.
     fn run_to_end<P: Probe>(
         &mut self,
@@ -237,7 +240,7 @@ impl<'m> Run<'m> {
                 self.now = self.now.min(probe.observer().sample_at());
             }
             if P::ON && probe.observer().wants_state() {
-                // Ports that are held become free, whether anything else happens or not.
+                // Ports that are held become free even in cycles in which nothing else happens.
                 for cycle in to..self.now {
                     self.look(cycle, &mut state);
                     probe.observer().state(cycle, &state.values);
@@ -255,7 +258,8 @@ impl<'m> Run<'m> {
         }
     }
 
-    /// Writes back what is dirty in the L1s, from cycle `from` on. Returns when the L2 may start its release.
+    /// Writes back the dirty lines of the L1s, from cycle `from` on. Returns the cycle in which the L2 may
+    /// start its release.
     fn release_l1s<P: Probe>(&mut self, from: Cycle, quantum: Cycle, ops: &MicroOps, probe: &mut P) -> Cycle {
         self.memory.run(self.now, from);
         self.now = from;
@@ -275,7 +279,7 @@ impl<'m> Run<'m> {
         self.cores.iter().map(Core::last_activity).max().unwrap_or(from).max(from) + 1 + quantum
     }
 
-    /// What the launch has done in the cycles before this one.
+    /// Totals of the launch in the cycles before this one.
     fn sample(&mut self) -> Sample {
         let before = self.before;
         self.memory.run(self.now, self.now);
@@ -300,7 +304,7 @@ impl<'m> Run<'m> {
         sample
     }
 
-    /// What the machine holds at the end of a cycle, to which it has run.
+    /// Reads what the machine holds at the end of a cycle, up to which it has run.
     fn look(&mut self, cycle: Cycle, state: &mut State) {
         state.values.clear();
         self.cores.iter().for_each(|core| core.look(cycle, &mut state.values));
@@ -311,14 +315,14 @@ impl<'m> Run<'m> {
         self.cores.iter().map(|core| core.instructions).sum()
     }
 
-    /// The first cycle from `from` on in which any block has something to do.
+    /// First cycle from `from` on in which any block has something to do.
     fn next_event(&mut self, from: Cycle) -> Cycle {
         let rest = self.dispatcher.next_event(from).min(self.memory.next_event(from));
         rest.min(self.cores.next_wake()).max(from)
     }
 
-    /// Carries messages across where there are any, at the boundary of a quantum in `now`, and asks the cores that
-    /// got some or ran when they are to run next.
+    /// Exchanges messages at the boundary of a quantum, where there are any. Then asks the cores concerned,
+    /// and those that ran, when they have something to do next.
     fn exchange(&mut self, now: Cycle) {
         while let Some(core) = self.memory.take_touched() {
             self.ran.insert(core);
@@ -343,7 +347,7 @@ impl<'m> Run<'m> {
         })
     }
 
-    /// Lets a run that came to a bound go on for some cycles, to see what its waves do.
+    /// Lets a run that reached a bound go on for some cycles, to see what its waves do.
     fn watch(&mut self, mut error: RunError, options: &RunOptions, ops: &MicroOps) -> RunError {
         if let RunError::CycleLimit(stuck)
         | RunError::InstructionLimit(stuck)
@@ -353,7 +357,7 @@ impl<'m> Run<'m> {
             let bounds = RunOptions { max_cycles: Some(cycles), max_instructions: None, ..*options };
             let mut spin = Spin::default();
             self.cores.dismiss_observers();
-            // However these cycles end, the run is over.
+            // The run is over, however these cycles end.
             _ = Team::with(1, ops, |team| {
                 self.run_to_end(&bounds, team, ops, &mut Watched::by(&mut spin), &mut |_| {})
             });

@@ -1,4 +1,4 @@
-//! What waves do that make no headway: an observer of the cycles after a bound, for the report only.
+//! What waves do that make no progress: an observer of the cycles after a bound, for the report only.
 
 use crate::core::probe::{Event, Issued, MemoryEvent, Observer};
 use crate::core::uop::Kind;
@@ -6,10 +6,10 @@ use crate::isa::table::{AccessKind, Space};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
-/// Locations that are kept of a wave, of each kind.
+/// Locations reported for a wave, of each kind.
 const KEPT: usize = 4;
 
-/// A location: in device memory, or in the local memory of a workgroup.
+/// A location in device memory, or in the local memory of a workgroup.
 pub type Location = (Space, u32);
 
 /// What a wave did in the cycles after the bound.
@@ -19,13 +19,13 @@ pub struct Doing {
     pub core: u32,
     /// Wave slot.
     pub slot: usize,
-    /// It has issued some instruction more than once.
+    /// True if it issued some instruction more than once.
     pub again: bool,
-    /// Words of the kernel, from the first that it has issued to the last.
+    /// Words of the kernel, from the first one issued to the last.
     pub words: RangeInclusive<u32>,
-    /// Locations that it has read, atomics included; the first few by address.
+    /// Locations that it read, atomics included: the first few by address.
     pub reads: Vec<Location>,
-    /// Locations that it has written; the first few by address.
+    /// Locations that it wrote: the first few by address.
     pub writes: Vec<Location>,
 }
 
@@ -44,7 +44,7 @@ pub struct Spin {
 }
 
 impl Spin {
-    /// What each wave did, by core and slot.
+    /// What each wave did, ordered by core and slot.
     pub fn waves(self) -> Vec<Doing> {
         let locations = |set: BTreeSet<(bool, u32)>| {
             let space = |local| if local { Space::Local } else { Space::Device };

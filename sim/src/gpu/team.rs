@@ -1,7 +1,8 @@
-//! The cores of a machine in groups, and the threads that run them.
+//! The cores of a machine, divided into groups, and the threads that run them.
 //!
-//! Between two boundaries of quanta no block sees what another does: messages are carried across at the boundaries. So
-//! the groups can run in any order, or at once, beside dispatcher and memory side, and what comes of it is the same.
+//! Between the boundaries of a quantum no block sees what another does; messages are exchanged at the
+//! boundaries. So the groups can run in any order, or at the same time, beside the dispatcher and the memory
+//! side: the result is the same.
 
 use crate::clock::{Cycle, NEVER};
 use crate::core::Core;
@@ -13,29 +14,29 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Thread};
 
-/// Cores that have to have something to do in a quantum for it to be worth while to share them out: fewer are done
-/// before another thread has seen them.
+/// Cores that must have something to do in a quantum to make sharing worth while. Fewer are done before
+/// another thread has noticed them.
 const WORTH_SHARING: usize = 4;
-/// Groups for each thread: they differ in how long they take.
+/// Groups for each thread. There are several because they differ in how long they take.
 const GROUPS_PER_THREAD: usize = 8;
 
-/// Of some threads, as many as a machine of so many cores has work for; at least one.
+/// The number of threads, at most `threads` and at least one, for which a machine of `cores` cores has work.
 pub fn useful_threads(threads: usize, cores: u32) -> usize {
     threads.min(cores as usize / WORTH_SHARING).max(1)
 }
 
-/// Cores that one thread runs.
+/// Cores that one thread runs at a time.
 struct Group {
     cores: Vec<Core>,
-    /// Of each core: the first cycle in which it has something to do, as far as it knows.
+    /// Per core: the first cycle in which it has something to do, as far as it knows.
     wakes: Vec<Cycle>,
-    /// Who watches each core, if observers of their own do.
+    /// Per core: its observer, if single cores are observed.
     observers: Vec<OfCore>,
 }
 
 impl Group {
-    /// Runs the cores that have something to do before `to`, or all. Gives the first fault in time, then by core: what a
-    /// run cycle by cycle would meet first.
+    /// Runs the cores that have something to do before `to`, or all. Returns the fault that a run cycle by
+    /// cycle would meet first: the first in time, then by core.
     fn run<P: Probe>(&mut self, quantum: &Quantum, ops: &MicroOps, probe: &mut P) -> Option<Box<Fault>> {
         let mut first: Option<Box<Fault>> = None;
         for (index, (core, &wake)) in self.cores.iter_mut().zip(&self.wakes).enumerate() {
@@ -64,27 +65,27 @@ fn earlier(a: Option<Box<Fault>>, b: Option<Box<Fault>>) -> Option<Box<Fault>> {
     }
 }
 
-/// Cycles that every block runs by itself.
+/// The cycles that every block runs by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Quantum {
-    /// The first.
+    /// The first cycle.
     pub from: Cycle,
-    /// The one after the last.
+    /// The cycle after the last.
     pub to: Cycle,
-    /// Cores run whether they have something to do or not.
+    /// Run all cores, whether they have something to do or not.
     pub everything: bool,
 }
 
 /// The cores of a machine.
 pub struct Cores {
-    /// As many cores in each but the last, a power of two.
+    /// All groups but the last have the same number of cores, a power of two.
     groups: Vec<Group>,
     shift: u32,
 }
 
 impl Cores {
-    /// Cores in the order of their numbers, to be run by so many threads, that have something to do in cycle `start`; with
-    /// an observer of each, or none.
+    /// Cores in the order of their numbers, to be run by `threads` threads. All have something to do in cycle
+    /// `start`. `observers` has one for each core or is empty.
     pub fn new(cores: Vec<Core>, observers: Vec<OfCore>, threads: usize, start: Cycle) -> Cores {
         let groups = if threads > 1 { threads * GROUPS_PER_THREAD } else { 1 };
         let size = cores.len().div_ceil(groups).next_power_of_two();
@@ -99,7 +100,7 @@ impl Cores {
         Cores { groups, shift: size.trailing_zeros() }
     }
 
-    /// Nobody watches a single core any more.
+    /// Removes the observers of single cores.
     pub fn dismiss_observers(&mut self) {
         self.groups.iter_mut().for_each(|group| group.observers.clear());
     }
@@ -119,7 +120,7 @@ impl Cores {
         self.groups.into_iter().flat_map(|group| group.cores).collect()
     }
 
-    /// A core, and when it has something to do.
+    /// A core, and the cycle in which it has something to do.
     #[inline]
     pub fn get_mut(&mut self, index: usize) -> (&mut Core, &mut Cycle) {
         let group = &mut self.groups[index >> self.shift];
@@ -127,20 +128,20 @@ impl Cores {
         (&mut group.cores[place], &mut group.wakes[place])
     }
 
-    /// The first cycle in which a core has something to do, as far as they know.
+    /// First cycle in which a core has something to do, as far as the cores know.
     pub fn next_wake(&self) -> Cycle {
         self.groups.iter().flat_map(|group| &group.wakes).fold(NEVER, |next, &wake| next.min(wake))
     }
 
-    /// Numbers of the cores that a quantum runs.
+    /// Indices of the cores that a quantum runs.
     pub fn due(&self, quantum: &Quantum) -> impl Iterator<Item = usize> {
         let (to, everything) = (quantum.to, quantum.everything);
         let wakes = self.groups.iter().flat_map(|group| &group.wakes).enumerate();
         wakes.filter(move |&(_, &wake)| everything || wake < to).map(|(index, _)| index)
     }
 
-    /// Runs a quantum of all cores, of which `due` have something to do, and does `beside` in the same time: on the
-    /// threads of the team if that is worth while.
+    /// Runs a quantum of all cores, `due` of which have something to do, and calls `beside` meanwhile. Uses
+    /// the threads of the team if that is worth while.
     pub fn run<P: Probe>(
         &mut self,
         quantum: Quantum,
@@ -161,7 +162,7 @@ impl Cores {
     }
 }
 
-/// A group to run, and after that what has come of it.
+/// A group to run, later with the result.
 struct Job {
     place: usize,
     group: Group,
@@ -169,26 +170,26 @@ struct Job {
     fault: Option<Box<Fault>>,
 }
 
-/// What the threads of a team share.
+/// State that the threads of a team share.
 #[derive(Default)]
 struct Desk {
-    /// The caller takes from the back and the others from the front, so that a group mostly stays with the processor
-    /// that has it in its cache.
+    /// The caller takes jobs from the back, the others from the front, so that a group tends to stay with the
+    /// processor that has it in its cache.
     open: Mutex<VecDeque<Job>>,
-    /// Jobs in `open`, to look at without the lock.
+    /// Number of jobs in `open`, readable without the lock.
     offered: AtomicUsize,
     done: Mutex<Vec<Job>>,
     finished: AtomicUsize,
-    /// The run is over, or a thread has panicked.
+    /// The run has ended, or a thread has panicked.
     closed: AtomicBool,
 }
 
-/// Locks what a thread that panicked may have held: the panic is on its way to the caller anyway.
+/// Locks a mutex even if a thread panicked while it held it: the panic reaches the caller anyway.
 fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Closes the desk if its thread panics.
+/// Closes the desk when its thread panics.
 struct Alarm<'a>(&'a Desk);
 
 impl Drop for Alarm<'_> {
@@ -200,7 +201,7 @@ impl Drop for Alarm<'_> {
 }
 
 impl Desk {
-    /// Runs a job that nobody has taken yet, as `take` takes it. False if there is none.
+    /// Takes a job with `take` and runs it. False if there is none.
     fn run_one(&self, ops: &MicroOps, take: fn(&mut VecDeque<Job>) -> Option<Job>) -> bool {
         if self.offered.load(Ordering::Acquire) == 0 {
             return false;
@@ -213,7 +214,7 @@ impl Desk {
         true
     }
 
-    /// What a thread of the team does until the run is over.
+    /// The loop of a thread of the team until the run has ended.
     fn work(&self, ops: &MicroOps) {
         let _alarm = Alarm(self);
         let mut idle = 0;
@@ -228,11 +229,12 @@ impl Desk {
     }
 }
 
-/// Waits this often before a thread goes to sleep: some milliseconds. To be woken takes longer than a quantum.
+/// Calls of [`wait`] before a thread sleeps: some milliseconds. Waking a thread takes longer than a quantum.
 const PATIENCE: u32 = 20_000;
 
-/// What to do when there has been nothing to do so many times: quanta follow each other within microseconds, but a
-/// host may have fewer free processors than threads, and a kernel phases in which few cores run.
+/// Waits after `idle` unsuccessful tries. Quanta follow one another within microseconds, so it spins first.
+/// It yields and sleeps later, because a host may have fewer free processors than threads, and a kernel may
+/// have phases in which few cores run.
 fn wait(idle: u32) {
     match idle {
         0..1000 => std::hint::spin_loop(),
@@ -241,7 +243,7 @@ fn wait(idle: u32) {
     }
 }
 
-/// The threads that run the cores of a machine for the length of a kernel: the caller's, and others beside it.
+/// The threads that run the cores of a machine during a kernel: the caller's and others beside it.
 pub struct Team<'a> {
     desk: &'a Desk,
     ops: &'a MicroOps,
@@ -249,7 +251,7 @@ pub struct Team<'a> {
 }
 
 impl Team<'_> {
-    /// Does something with a team of so many threads, at least one.
+    /// Calls `act` with a team of `threads` threads, at least one.
     pub fn with<R>(threads: usize, ops: &MicroOps, act: impl FnOnce(&Team<'_>) -> R) -> R {
         let desk = Desk::default();
         thread::scope(|scope| {
@@ -277,7 +279,7 @@ impl Team<'_> {
         while desk.finished.load(Ordering::Acquire) < count {
             assert!(!desk.closed.load(Ordering::Acquire), "a thread of the team has panicked");
             idle += 1;
-            // Not parked: nobody would wake it.
+            // Never parked: no one would wake this thread.
             wait(idle.min(PATIENCE - 1));
         }
         let mut done = lock(&desk.done);

@@ -1,10 +1,10 @@
-//! The tables of the special functions as the SystemVerilog package that the RTL reads.
+//! The tables of the special functions, as a SystemVerilog package for the RTL.
 
 use super::tables::{EXP2, LOG2, SINE, TWO_OVER_PI};
 use std::fmt::Write;
 
-/// What `rtl-tests/rtl/units/sfu_rom_pkg.sv` contains: the segments of the three tables, EXP2, LOG2 and SINE one after
-/// the other, and 2/π.
+/// Contents of `rtl-tests/rtl/units/sfu_rom_pkg.sv`: the segments of the tables EXP2, LOG2 and SINE in this
+/// order, and 2/π.
 pub fn system_verilog() -> String {
     let mut text = String::from(
         "// Generated from the tables of the simulator (sim/src/alu/sfu/tables.rs); do not edit.\n\

@@ -1,8 +1,8 @@
 //! Coefficients of the special functions, computed at compile time in integer arithmetic.
 //!
 //! Each table covers its interval with [`SEGMENTS`] quadratics. The quadratic of a segment passes through the
-//! function at the positions t = 1/16, 1/2 and 15/16 of the segment, near the Chebyshev nodes, so that its error
-//! is about the same everywhere in the segment.
+//! function at t = 1/16, 1/2 and 15/16 of the segment. These points are near the Chebyshev nodes, so the
+//! error is about the same everywhere in the segment.
 
 /// Segments of a table: the index is 7 bits.
 pub const SEGMENTS: usize = 128;

@@ -1,4 +1,4 @@
-//! Conversions against Berkeley SoftFloat; those of f16 and bf16 are with their formats.
+//! Conversions against Berkeley SoftFloat. Conversions of f16 and bf16 are tested with their formats.
 
 use super::double::{self, DOUBLES};
 use super::execute;
@@ -30,7 +30,7 @@ const INTEGERS: Operands = Operands {
     random: |rng| [(); 4].map(|()| u64::from(rng.next_u32() >> rng.random_range(0..32))),
 };
 
-/// SoftFloat's RISC-V conversions saturate as ours do, and turn a NaN into the greatest integer.
+/// SoftFloat's RISC-V conversions saturate like ours, but turn a NaN into the greatest integer.
 fn to_i32(a: u64) -> u64 {
     let value = single::soft(a);
     if value.is_nan() { 0 } else { u64::from(value.to_i32(RoundingMode::TowardZero, false) as u32) }
@@ -50,7 +50,7 @@ fn check_all(random: usize) {
     check_lanes(Op::CvtU32F32, &singles, false, |[a, ..]| to_u32(a));
     check_lanes(Op::CvtF16F32, &singles, false, |[a, ..]| super::half::f16_of_single(single::soft(a)));
     check_lanes(Op::CvtBf16F32, &singles, false, |[a, ..]| super::half::bf16_of_single(single::soft(a)));
-    // f32 to a pair: check_lanes writes a pair only where it also reads pairs, and reads the low row.
+    // f32 to a pair: check_lanes writes pairs only where it also reads pairs, and it reads the low row.
     for cases in singles.chunks(64) {
         let row = super::lane_row(cases, |case| case[0] as u32);
         let mut out = [0; 128];
@@ -60,7 +60,7 @@ fn check_all(random: usize) {
             assert_eq!(got, double::bits(single::soft(case[0]).to_f64(EVEN)), "of {:x}", case[0]);
         }
     }
-    // A pair to f32, also with exponents that f32 holds.
+    // A pair to f32, including exponents in the range of f32.
     let mut doubles = DOUBLES.cases(1, random, 3);
     doubles.extend(DOUBLES.cases(1, random, 4).iter().map(|case| {
         let exponent = 0x380 - 30 + (case[0] >> 52 & 0x7FF) % 320;

@@ -1,5 +1,5 @@
-//! The special functions against a second reading of `docs/special-functions.md`: the same bits, from exact
-//! products, floor divisions and comparisons in i128 instead of shifts and masks.
+//! The special functions against a second implementation of `docs/special-functions.md`. It gives the same
+//! bits from exact products, floor divisions and comparisons in i128 instead of shifts and masks.
 
 use crate::alu::sfu::{EXP2, LOG2, SINE, Segment, TWO_OVER_PI, fcos, fexp2, flog2, fsin};
 use rand::{Rng, SeedableRng};
@@ -12,7 +12,7 @@ fn power_of_two(exponent: i64) -> i128 {
     1 << exponent
 }
 
-/// (sign, E, M) as the page's notation has them.
+/// (sign, E, M) in the notation of that page.
 fn fields(a: u32) -> (bool, i64, i128) {
     let (exponent, fraction) = (i64::from(a / 0x80_0000 % 256), i128::from(a % 0x80_0000));
     (a >= 0x8000_0000, exponent.max(1), if exponent > 0 { fraction + 0x80_0000 } else { fraction })
@@ -32,7 +32,7 @@ fn round(negative: bool, value: i128, scale: i64) -> u32 {
     let unit_value = power_of_two(unit + scale);
     let (below, rest) = (value.div_euclid(unit_value), value.rem_euclid(unit_value));
     let up = 2 * rest > unit_value || 2 * rest == unit_value && below % 2 == 1;
-    // The bits of a positive f32 count the units from 0 up, 2^23 to each binade but the first.
+    // The bits of a positive f32 count its units from 0 up: 2^23 for each binade except the first.
     let bits = (unit + 149) as i128 * power_of_two(23) + below + i128::from(up);
     bits as u32 + if negative { 0x8000_0000 } else { 0 }
 }
@@ -53,7 +53,7 @@ fn exp2(a: u32) -> u32 {
         return limit;
     }
     let whole = x.div_euclid(unit) as i64;
-    // Shifted up so that the scale stays above the least unit of f32.
+    // Scaled up so that the scale stays above the least unit of f32.
     round(false, interpolate(&EXP2, x.rem_euclid(unit)) * power_of_two(80), 110 - whole.max(-150))
 }
 
@@ -136,7 +136,8 @@ fn special_functions_are_the_documented_steps() {
         for exponent in 0..512u32 {
             (0..4).for_each(|d| check((exponent << 23).wrapping_add(d).wrapping_sub(2)));
         }
-        // Beside multiples of π/2, where the low bits of the reduction count; the last one is the closest of all.
+        // Near multiples of π/2, where the low bits of the reduction matter. The last one is the closest of
+        // all.
         for k in 1..2000 {
             check(((f64::from(k) * std::f64::consts::FRAC_PI_2) as f32).to_bits());
         }

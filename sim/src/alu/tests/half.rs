@@ -1,4 +1,4 @@
-//! f16 against SoftFloat, bf16 against SoftFloat's f32 and a rounding of its own.
+//! f16 against SoftFloat; bf16 against SoftFloat's f32 with a rounding written here.
 
 use super::single::{SINGLES, bits, soft, soft_fma};
 use super::{LONG, Operands, QUICK, check_lanes, related_floats};
@@ -27,7 +27,8 @@ const BF16S: Operands = Operands {
     random: |rng| packed(rng, 8, 7),
 };
 
-/// Related numbers in the low halves, in half of the cases also in the high halves, else anything there.
+/// Related numbers in the low halves. The high halves have related numbers in half of the cases, else random
+/// bits.
 fn packed(rng: &mut Pcg64Mcg, exponent_bits: u32, fraction_bits: u32) -> [u64; 4] {
     let low = related_floats(rng, exponent_bits, fraction_bits);
     let high = if rng.random() {
@@ -146,7 +147,7 @@ fn every_half_converts_to_f32() {
     check_lanes(Op::CvtF32Bf16, &cases, false, |[a, ..]| bits(single_of_bf16(a)));
 }
 
-/// Each half, the point between it and the next, and both neighbours of either, where rounding turns.
+/// Each half, the midpoint between it and the next, and both neighbours of each: where rounding changes.
 #[test]
 fn f32_converts_to_half_around_every_tie() {
     for (op, widen, narrow) in [

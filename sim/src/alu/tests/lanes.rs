@@ -1,4 +1,4 @@
-//! The width of a wave does not show: each lane gets what a wave of that lane alone would get.
+//! Results do not depend on the width of a wave: each lane gets what it would get in a wave of one lane.
 
 use super::{HostVectors, LaneContext, execute};
 use crate::alu::{Registers, update};
@@ -6,7 +6,7 @@ use crate::isa::{ExecClass, MAX_WAVE_WIDTH, Op, Role, table::TABLE};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// Operations that work on each lane for itself.
+/// Operations that work on each lane separately.
 fn elementwise() -> impl Iterator<Item = Op> {
     use ExecClass::*;
     let foreign = [LocalMemory, DeviceMemory, Control, Sync, Mma, Wave];

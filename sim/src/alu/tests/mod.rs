@@ -19,14 +19,15 @@ use crate::isa::Op;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// Random cases an operation in the quick pass and in the long one.
+/// Random cases per operation, in the quick pass and in the long one.
 const QUICK: usize = 20_000;
 const LONG: usize = 1_000_000;
 
-/// All lanes take part, no predicate is set.
+/// All lanes participate, and no predicate is set.
 const ALL: LaneContext = LaneContext { mask: u64::MAX, pred: 0, imm: 0 };
 
-/// [`super::execute`] with the baseline's instructions and with all that this host has: the same bits.
+/// [`super::execute`] with the baseline's instructions and with all those of this host: the bits must be the
+/// same.
 fn execute(op: Op, rows: &[&[u32]], context: LaneContext, out: &mut [u32]) -> u64 {
     let mut plain = out.to_vec();
     let plain_lanes = super::execute(HostVectors::Scalar, op, rows, context, &mut plain);
@@ -39,7 +40,7 @@ fn execute(op: Op, rows: &[&[u32]], context: LaneContext, out: &mut [u32]) -> u6
 struct Operands {
     /// Every tuple of these is a case.
     special: &'static [u64],
-    /// A random tuple; operands that depend on each other are drawn together.
+    /// Draws a random tuple; operands that depend on one another are drawn together.
     random: fn(&mut Pcg64Mcg) -> [u64; 4],
 }
 

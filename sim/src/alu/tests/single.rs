@@ -163,7 +163,7 @@ fn f32_operations_match_softfloat_long() {
     check_all(LONG);
 }
 
-/// Sums that lie just beside a tie of f32, normal and subnormal, where rounding twice goes wrong.
+/// Sums just beside a tie of f32, normal and subnormal, where rounding twice goes wrong.
 #[test]
 fn fma_rounds_once_beside_ties() {
     let mut cases = Vec::new();

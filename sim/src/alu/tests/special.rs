@@ -3,7 +3,7 @@
 use crate::alu::sfu::{EXP2, LOG2, SEGMENTS, SINE, Segment, TWO_OVER_PI, fcos, fexp2, flog2, fsin};
 use std::sync::Mutex;
 
-/// The claim of the documentation, in units of the last place of the exact result.
+/// The error bound that the documentation states, in units in the last place of the exact result.
 const MAX_ERROR_ULP: f64 = 0.6;
 
 /// A range of f32 bit patterns and what a function is there.
@@ -28,7 +28,7 @@ const fn range(
 const GREATEST: u32 = 0x7F7F_FFFF;
 const SIGN: u32 = 0x8000_0000;
 
-/// Every finite input; the domain of the logarithm is the positive ones.
+/// Every finite input; for the logarithm the positive ones.
 const RANGES: &[Range] = &[
     range("fsin, a >= 0", fsin, f64::sin, 0, GREATEST),
     range("fsin, a < 0", fsin, f64::sin, SIGN, SIGN | GREATEST),
@@ -57,7 +57,7 @@ fn error_ulp(got: f32, exact: f64) -> f64 {
     (f64::from(got) - exact).abs() / 2f64.powi(exponent.max(-149))
 }
 
-/// Greatest error over every `step`-th input of a range, and where.
+/// Greatest error over every `step`-th input of a range, and the input.
 fn greatest_error(range: &Range, from: u32, to: u32, step: usize) -> (f64, u32) {
     let mut worst = (0.0, from);
     for a in (from..=to).step_by(step) {
@@ -145,7 +145,7 @@ fn powers_of_two_are_exact() {
     assert_eq!(fexp2((-149.999f32).to_bits()), 1);
 }
 
-/// The coefficients, from f64 functions and Lagrange's form; f64 is good for all but the last bit.
+/// The coefficients from f64 functions and Lagrange's form. f64 is exact enough for all but the last bit.
 #[test]
 fn tables_hold_the_quadratics_through_three_points() {
     type Exact = fn(f64) -> f64;
@@ -178,8 +178,8 @@ fn tables_hold_the_quadratics_through_three_points() {
     }
 }
 
-/// 2/π from π: Machin's π = 16 atan(1/5) - 4 atan(1/239), in fixed point, times the constant must be 2 to within
-/// the constant's last bit.
+/// Checks 2/π with π from Machin's formula π = 16 atan(1/5) - 4 atan(1/239) in fixed point: the product must
+/// be 2 within the constant's last bit.
 #[test]
 fn two_over_pi_times_pi_is_two() {
     let fifth = arctangent_of_inverse(5, 16);

@@ -10,7 +10,7 @@ use softfloat_wrapper::{Float, RoundingMode};
 
 const WIDTHS: [usize; 5] = [4, 8, 16, 32, 64];
 
-/// A row of W lanes: small values, so that they are lane numbers inside and outside the wave, or any bits.
+/// A row of W lanes: small values, so that they are lane numbers inside and outside the wave, or random bits.
 fn row(rng: &mut Pcg64Mcg, lanes: usize) -> Vec<u32> {
     let small = rng.random::<bool>();
     let mut value = || {
