@@ -1,4 +1,5 @@
-//! Where two traces part: records are paired by launch, wave and sequence, whatever their order in the files.
+//! Comparison of two traces. Records are paired by launch, wave and sequence number, whatever their order in
+//! the files.
 
 use super::record::{Header, Record, StageField};
 use super::rows::lanes;
@@ -8,18 +9,19 @@ use crate::clock::Cycle;
 use std::collections::HashMap;
 use std::io::BufRead;
 
-/// What is compared.
+/// What a comparison covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// What each instruction does: pc, words, masks, results, accesses.
+    /// The effects of each instruction: pc, words, masks, results, accesses.
     Architectural,
-    /// That, and where and when: core, slot, stages, stalls.
+    /// These, and place and time: core, slot, stages, stalls.
     Cycle,
 }
 
-/// Bytes of records that wait for their counterpart, at most.
+/// Most bytes of records that wait for their counterpart.
 const MAX_PENDING_BYTES: usize = 64 << 20;
-/// After the first difference, records and cycles in which an earlier one is looked for: what began before may retire later.
+/// After the first difference, an earlier one is looked for in this many records and cycles: an instruction
+/// that began earlier may retire later.
 const LOOK_RECORDS: u64 = 100_000;
 const LOOK_CYCLES: Cycle = 20_000;
 
@@ -28,26 +30,26 @@ const LOOK_CYCLES: Cycle = 20_000;
 pub struct Field {
     /// Its name.
     pub name: String,
-    /// Its value in the first file, as the text form has it.
+    /// Its value in the first file, in the text form.
     pub a: String,
-    /// In the second.
+    /// Its value in the second file.
     pub b: String,
-    /// Of rows: the lanes that differ.
+    /// For rows: the lanes that differ.
     pub lanes: u64,
 }
 
 /// The first difference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Divergence {
-    /// Which launch, from 1.
+    /// Number of the launch, from 1.
     pub launch: u64,
-    /// The record of the first file; `None` if only the second has it.
+    /// The record of the first file; `None` if only the second file has it.
     pub a: Option<Record>,
-    /// The record of the second file.
+    /// The record of the second file, likewise.
     pub b: Option<Record>,
-    /// What differs; empty if one of them is missing.
+    /// The fields that differ; empty if one of the records is missing.
     pub fields: Vec<Field>,
-    /// The stage that moved first, and its earlier cycle.
+    /// The stage that differs first, and the earlier of its two cycles.
     pub moved: Option<(&'static str, Cycle)>,
 }
 
@@ -62,12 +64,12 @@ impl Divergence {
     }
 }
 
-/// What a comparison comes to.
+/// Result of a comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// So many records agree.
+    /// This many records agree.
     Same(u64),
-    /// The launches or the ends differ, in words.
+    /// The launches or the ends differ; described in words.
     Launches(String),
     /// A record differs.
     Differ(Box<Divergence>),
@@ -76,15 +78,15 @@ pub enum Outcome {
 /// Why two files cannot be compared.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DiffError {
-    /// One is damaged.
+    /// One of them is damaged.
     #[error(transparent)]
     Trace(#[from] TraceError),
-    /// They do not fit each other.
+    /// They do not fit together.
     #[error("{0}")]
     Unlike(String),
 }
 
-/// A wave's instruction.
+/// Identity of a wave's instruction: workgroup, wave, sequence number.
 type Key = ([u32; 3], u32, u64);
 
 fn key(record: &Record) -> Key {
@@ -94,11 +96,11 @@ fn key(record: &Record) -> Key {
 /// One of the two files.
 struct Side<R> {
     reader: Reader<R>,
-    /// The cycle that it has come to.
+    /// The cycle that it has reached.
     at: Cycle,
-    /// It stands before a launch or the end.
+    /// The launch or the end in front of which it stands.
     stop: Option<Item>,
-    /// Records without a counterpart so far, in binary form.
+    /// Records without a counterpart so far, in the binary form.
     pending: HashMap<Key, (Cycle, Vec<u8>)>,
     bytes: usize,
 }
@@ -123,7 +125,7 @@ impl<R: BufRead> Side<R> {
         self.pending.insert(key(record), (record.cycle, bytes));
     }
 
-    /// The waiting record that issued first.
+    /// Takes the waiting record that issued first.
     fn first_pending(&mut self, all: u64) -> Option<Record> {
         let keys: Vec<Key> = self.pending.keys().copied().collect();
         let records = keys.iter().filter_map(|key| self.take(key, all));
@@ -134,7 +136,7 @@ impl<R: BufRead> Side<R> {
 /// Compares two traces.
 ///
 /// # Errors
-/// If one is damaged, or they are of different machines or too far out of step.
+/// If one is damaged, if they are of different machines or if they are too far out of step.
 pub fn diff<R: BufRead, S: BufRead>(a: Reader<R>, b: Reader<S>, mode: Mode) -> Result<Outcome, DiffError> {
     let (first, second) = (a.header().clone(), b.header().clone());
     if first.wave_width != second.wave_width {
@@ -158,7 +160,7 @@ pub fn diff<R: BufRead, S: BufRead>(a: Reader<R>, b: Reader<S>, mode: Mode) -> R
     };
     let (mut a, mut b) = (Side::new(a), Side::new(b));
     loop {
-        // The one that is behind goes on, so that few records wait.
+        // Advance the side that is behind, so that few records wait.
         let a_goes = b.stop.is_some() || a.stop.is_none() && a.at <= b.at;
         let done = match a_goes {
             true => comparison.advance(&mut a, &mut b, false)?,
@@ -190,7 +192,7 @@ struct Comparison {
     launch: u64,
     same: u64,
     found: Option<Divergence>,
-    /// Records and cycle at which the search for an earlier difference ends.
+    /// Number of records and cycle at which the search for an earlier difference ends.
     until: (u64, Cycle),
 }
 
@@ -202,7 +204,7 @@ impl Comparison {
         }
     }
 
-    /// Reads one item of a side. True if enough is known. `swapped` if it is the second file's.
+    /// Reads one item of `side`. True if the comparison is decided. `swapped`: `side` is the second file.
     fn advance<R: BufRead, S: BufRead>(
         &mut self,
         side: &mut Side<R>,
@@ -246,7 +248,7 @@ impl Comparison {
         }
     }
 
-    /// Both sides stand before a launch or the end: compares these.
+    /// Compares the launches or ends in front of which both sides stand.
     fn boundary<R: BufRead, S: BufRead>(&mut self, a: &mut Side<R>, b: &mut Side<S>) -> Option<Outcome> {
         if self.found.is_some() {
             return Some(self.outcome());
@@ -302,7 +304,7 @@ impl Comparison {
         if self.mode == Mode::Cycle { launch.start.to_string() } else { String::new() }
     }
 
-    /// Stages that both files report, and retirement: name, cycles.
+    /// Stages that both files report, and retirement: name and both cycles.
     fn stages(&self, a: &Record, b: &Record) -> Vec<(&'static str, Cycle, Cycle)> {
         let reported = |stage: StageField| self.headers.iter().all(|h| h.reports.stages[stage as usize]);
         let stages = StageField::ALL.iter().filter(|&&stage| reported(stage));
@@ -311,7 +313,7 @@ impl Comparison {
         found
     }
 
-    /// The stage that is earliest of those that differ.
+    /// The earliest stage that differs, and its earlier cycle.
     fn moved(&self, a: &Record, b: &Record) -> Option<(&'static str, Cycle)> {
         let moved = self.stages(a, b).into_iter().filter(|(_, a, b)| a != b);
         let earlier = |a: Cycle, b: Cycle| if a == 0 || b == 0 { a.max(b) } else { a.min(b) };
@@ -375,7 +377,7 @@ impl Comparison {
     }
 }
 
-/// The stalls of a record, as the text form has them.
+/// The stalls of a record in the text form.
 pub fn stalls(record: &Record) -> String {
     let shown = record.stalls.iter().map(|s| format!("{}:{}-{}", s.reason.name(), s.from, s.to));
     shown.collect::<Vec<_>>().join(",")

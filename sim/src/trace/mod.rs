@@ -1,9 +1,9 @@
-//! The retirement trace, WVFI: records, their two forms, and the observer that makes them from a run.
+//! The retirement trace WVFI: records, their two forms, and the observer that makes them from a run.
 //!
-//! `traces/format.md` is the definition. [`record`] is what a file holds, [`binary`] and [`text`] are its two forms,
-//! [`reader`] and [`writer`] stream them, [`recorder`] makes records from the events of a run
-//! and hands them to a [`sink`], through a [`trigger`] if there is one; [`diff`](mod@diff) compares two traces, [`summary`] counts one,
-//! [`view`] writes the files of pipeline viewers.
+//! `traces/format.md` defines the format. [`record`] is the contents of a file, [`binary`] and [`text`] are
+//! its two forms, [`reader`] and [`writer`] stream them. [`recorder`] makes records from the events of a run
+//! and hands them to a [`sink`], through a [`trigger`] if there is one. [`diff`](mod@diff) compares two
+//! traces, [`summary`] counts one, [`view`] writes the files of pipeline viewers.
 
 pub mod binary;
 pub mod diff;

@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
-/// Bytes of a line of text at most: what the largest record can have, many times over.
+/// Most bytes of a line of text: many times what the largest record takes.
 const MAX_LINE: u64 = 1 << 26;
 
 /// What is wrong with a trace, and where.
@@ -19,7 +19,7 @@ const MAX_LINE: u64 = 1 << 26;
 pub struct TraceError {
     /// Name of the file.
     pub file: String,
-    /// Where in it: `, line 3` or `, byte 80`; empty for all of it.
+    /// Place in the file: `, line 3` or `, byte 80`; empty for the whole file.
     pub place: String,
     /// What is wrong.
     pub message: String,
@@ -28,21 +28,21 @@ pub struct TraceError {
 }
 
 impl TraceError {
-    /// As a message to the user.
+    /// The error as a message to the user.
     pub fn diagnostic(&self) -> Diagnostic {
         let diagnostic = Diagnostic::error(self.to_string());
         if self.hint.is_empty() { diagnostic } else { diagnostic.hint(self.hint.as_str()) }
     }
 }
 
-/// The next thing of a trace.
+/// The next item of a trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Item {
     /// A kernel begins.
     Launch(Box<Launched>),
-    /// A record, which is in the [`Record`] that was given.
+    /// A record, stored in the [`Record`] that was passed.
     Record,
-    /// The end: nothing comes after it.
+    /// The end; nothing follows.
     End(End),
 }
 
@@ -53,7 +53,7 @@ pub struct Reader<R> {
     name: String,
     form: Form,
     header: Header,
-    /// Bytes or lines read.
+    /// Bytes or lines read so far.
     at: u64,
     launches: u64,
     records: u64,
@@ -124,7 +124,7 @@ impl<R: BufRead> Reader<R> {
         Ok(reader)
     }
 
-    /// What the file begins with.
+    /// The header of the file.
     pub fn header(&self) -> &Header {
         &self.header
     }
@@ -139,7 +139,7 @@ impl<R: BufRead> Reader<R> {
         &self.name
     }
 
-    /// The next item; a record goes into `record`. After the end there is none.
+    /// Reads the next item; a record goes into `record`. `None` after the end.
     ///
     /// # Errors
     /// If the file is damaged, or cannot be read.
@@ -201,7 +201,7 @@ impl<R: BufRead> Reader<R> {
         }
     }
 
-    /// Reads a frame's payload into the buffer; gives its kind.
+    /// Reads the payload of a frame into the buffer. Returns its kind.
     fn read_frame(&mut self) -> Result<u8, TraceError> {
         let mut tag = [0; 4];
         self.fill(&mut tag)?;

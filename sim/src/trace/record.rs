@@ -1,4 +1,4 @@
-//! What a trace holds, field by field as in `traces/format.md`.
+//! The contents of a trace, field by field as in `traces/format.md`.
 
 use crate::clock::Cycle;
 use crate::isa::WORD_BYTES;
@@ -36,13 +36,13 @@ macro_rules! coded {
 }
 
 coded! {
-    /// A step of an instruction whose cycle a record has, beside its retirement.
+    /// A stage of an instruction whose cycle a record holds, in addition to its retirement.
     StageField {
         /// Request of its first word.
         Fetch = 0, "fetch";
         /// Entry into the instruction buffer.
         Decode = 1, "decode";
-        /// Leaving it.
+        /// Exit from the instruction buffer.
         Issue = 2, "issue";
         /// Last operand row read.
         Operands = 3, "operands";
@@ -65,19 +65,19 @@ coded! {
         Barrier = 1, "barrier";
         /// In the shadow of a control or synchronisation instruction.
         Branch = 2, "branch";
-        /// For its words.
+        /// Waits for its words.
         Fetch = 3, "fetch";
-        /// For the operand reads of an earlier instruction.
+        /// Waits for the operand reads of an earlier instruction.
         Operand = 4, "operand";
-        /// For a load or atomic.
+        /// Waits for a load or atomic.
         Memory = 5, "memory";
-        /// For an execution unit's result.
+        /// Waits for an execution unit's result.
         Scoreboard = 6, "scoreboard";
-        /// For the accesses that a fence, wait or barrier covers.
+        /// Waits for the accesses that a fence, wait or barrier covers.
         Fence = 7, "fence";
-        /// For a collector.
+        /// Waits for a collector.
         Collector = 8, "collector";
-        /// For its scheduler's choice.
+        /// Waits for its scheduler's choice.
         Turn = 9, "turn";
         /// In its collector, for its unit.
         Unit = 10, "unit";
@@ -107,7 +107,7 @@ coded! {
 }
 
 coded! {
-    /// What access an instruction makes.
+    /// Kind of memory access of an instruction.
     MemoryKind {
         /// None.
         None = 0, "none";
@@ -115,7 +115,7 @@ coded! {
         Load = 1, "load";
         /// Registers to memory.
         Store = 2, "store";
-        /// Read, modify, write of a word.
+        /// Read-modify-write of a word.
         Atomic = 3, "atomic";
         /// A tile of local memory to a fragment.
         TileLoad = 4, "tile_load";
@@ -125,7 +125,7 @@ coded! {
 }
 
 impl MemoryKind {
-    /// True if lanes access rows of tiles, with a stride each.
+    /// True if lanes access rows of tiles, each with a stride.
     pub fn is_tile(self) -> bool {
         matches!(self, MemoryKind::TileLoad | MemoryKind::TileStore)
     }
@@ -134,34 +134,34 @@ impl MemoryKind {
 coded! {
     /// How a run ended.
     How {
-        /// Every workgroup is done.
+        /// Every workgroup has ended.
         Complete = 0, "complete";
-        /// A kernel did what it may not do.
+        /// A kernel did something illegal.
         Fault = 1, "fault";
-        /// Nothing moved any more, or a bound was reached.
+        /// Nothing happened any more, or a bound was reached.
         Stopped = 2, "stopped";
-        /// The user broke it off.
+        /// The user interrupted it.
         Interrupted = 3, "interrupted";
     }
 }
 
-/// What a producer reports beside issue and retirement.
+/// What a producer reports in addition to issue and retirement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reports {
-    /// Cycles of these stages, indexed by [`StageField`]; issue always.
+    /// Whether the cycle of each stage is reported, indexed by [`StageField`]; issue always is.
     pub stages: [bool; StageField::COUNT],
     /// Stalls.
     pub stalls: bool,
 }
 
 impl Reports {
-    /// All of it.
+    /// Everything.
     pub const ALL: Reports = Reports { stages: [true; StageField::COUNT], stalls: true };
 
-    /// The stages that are optional, in the order of their bits, and last the stalls.
+    /// Names of the optional stages, in the order of their bits, then of the stalls.
     pub const NAMES: [&'static str; 6] = ["fetch", "decode", "operands", "execute", "write_back", "stalls"];
 
-    /// As bits, in the order of [`Reports::NAMES`].
+    /// The bits, in the order of [`Reports::NAMES`].
     pub fn bits(self) -> u8 {
         let [fetch, decode, _, operands, execute, write_back] = self.stages;
         [fetch, decode, operands, execute, write_back, self.stalls]
@@ -170,7 +170,7 @@ impl Reports {
             .fold(0, |bits, on| bits << 1 | u8::from(on))
     }
 
-    /// From bits; `None` if some mean nothing.
+    /// Decodes the bits; `None` if an unknown bit is set.
     pub fn from_bits(bits: u8) -> Option<Reports> {
         let has = |n: u8| bits >> n & 1 != 0;
         let stages = [has(0), has(1), true, has(2), has(3), has(4)];
@@ -178,7 +178,7 @@ impl Reports {
     }
 }
 
-/// What a file begins with.
+/// The header of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
     /// Lanes of a wave, 1 to 64.
@@ -187,9 +187,9 @@ pub struct Header {
     pub config: String,
     /// Its hash.
     pub config_hash: u64,
-    /// Who wrote the file.
+    /// The program that wrote the file.
     pub producer: String,
-    /// What it reports.
+    /// What the file reports.
     pub reports: Reports,
 }
 
@@ -226,21 +226,21 @@ pub struct Launched {
 }
 
 impl Launched {
-    /// The words at a pc, to the end of the kernel; none outside it.
+    /// The words from a pc to the end of the kernel; none if the pc is outside of it.
     pub fn words_at(&self, pc: u32) -> &[u32] {
         let word = pc.checked_sub(self.base).map_or(usize::MAX, |offset| (offset / WORD_BYTES) as usize);
         self.code.get(word..).unwrap_or(&[])
     }
 }
 
-/// FNV-1a (Fowler, Noll, Vo) of 64 bits over the bytes of code words, little-endian.
+/// 64-bit FNV-1a hash (Fowler, Noll, Vo) of the bytes of code words, little-endian.
 pub fn kernel_hash(code: &[u32]) -> u64 {
     let mut hasher = FnvHasher::default();
     code.iter().for_each(|word| hasher.write(&word.to_le_bytes()));
     hasher.finish()
 }
 
-/// A time for which an instruction waited.
+/// A period in which an instruction waited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stall {
     /// Why.
@@ -251,7 +251,8 @@ pub struct Stall {
     pub to: Cycle,
 }
 
-/// One wave instruction. Rows have a word for each lane of the wave, 0 in those that do not take part.
+/// One wave instruction. A row has a word for each lane of the wave; words of lanes that do not participate
+/// are 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
     /// When it retires.
@@ -272,15 +273,15 @@ pub struct Record {
     pub words: [u32; 2],
     /// 1 or 2; 0 for the end of the code.
     pub word_count: u8,
-    /// Lanes that are active before it.
+    /// Lanes active before it.
     pub active: u64,
-    /// Lanes that take part.
+    /// Lanes that participate.
     pub effective: u64,
     /// Byte offset of the wave's next instruction; 0 if there is none.
     pub next_pc: u32,
     /// The wave ends with it.
     pub ends: bool,
-    /// It has not retired.
+    /// The instruction has not retired.
     pub open: bool,
     /// Cycle of each stage, indexed by [`StageField`]; 0 where there is none.
     pub stages: [Cycle; StageField::COUNT],
@@ -290,19 +291,19 @@ pub struct Record {
     pub index: u8,
     /// Rows of the destination.
     pub values: Vec<u32>,
-    /// The access that it makes.
+    /// Kind of its memory access.
     pub memory: MemoryKind,
-    /// It is to device memory.
+    /// The access is to device memory.
     pub device: bool,
-    /// Bytes a lane.
+    /// Bytes per lane.
     pub bytes: u8,
     /// Row of addresses; empty without an access.
     pub addresses: Vec<u32>,
-    /// Row of strides; empty but for tiles.
+    /// Row of strides; empty except for tiles.
     pub strides: Vec<u32>,
     /// Rows sent.
     pub sent: Vec<u32>,
-    /// When and why it waited, in order.
+    /// Periods in which it waited, in order.
     pub stalls: Vec<Stall>,
 }
 
@@ -339,7 +340,7 @@ impl Default for Record {
 }
 
 impl Record {
-    /// Makes it as new, but keeps the storage of its rows.
+    /// Resets all fields but keeps the storage of the rows.
     pub fn clear(&mut self) {
         let Record { values, addresses, strides, sent, stalls, .. } = self;
         for rows in [values, addresses, strides, sent] {
@@ -360,15 +361,15 @@ impl Record {
         self.stages[stage as usize]
     }
 
-    /// Where the instruction after it in the code is.
+    /// Byte offset of the instruction that follows it in the code.
     pub fn following_pc(&self) -> u32 {
         self.pc.wrapping_add(u32::from(self.word_count) * WORD_BYTES)
     }
 
-    /// Checks that both forms can hold it, for waves with these lanes.
+    /// Checks that both forms can hold the record, for waves with these lanes.
     ///
     /// # Errors
-    /// What does not go together, in words.
+    /// A description of what is inconsistent.
     pub fn check(&self, all_lanes: u64) -> Result<(), String> {
         let width = all_lanes.count_ones() as usize;
         let late = |&at: &Cycle| at > self.cycle;
@@ -395,22 +396,22 @@ impl Record {
         }
     }
 
-    /// What orders the records of a file.
+    /// Sort key of the records of a file.
     pub fn order(&self) -> (Cycle, u32, u32, u64) {
         (self.cycle, self.core, self.slot, self.sequence)
     }
 }
 
-/// What a file ends with.
+/// The end of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct End {
     /// How the run ended.
     pub how: How,
-    /// When.
+    /// Cycle of the end.
     pub cycle: Cycle,
     /// Records of the file.
     pub records: u64,
-    /// Why, in words.
+    /// Why it ended, in words.
     pub message: String,
 }
 
@@ -420,7 +421,7 @@ mod tests {
 
     #[test]
     fn a_record_that_is_cleared_is_as_new() {
-        // Without `..`: a new field has to come here.
+        // No `..` here, so that a new field fails to compile until the test covers it.
         let mut record = Record {
             cycle: 1,
             core: 2,

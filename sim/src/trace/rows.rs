@@ -1,23 +1,23 @@
-//! Rows of lanes: a word for each lane of a wave, and the three forms in which a file has them.
+//! Rows: a word for each lane of a wave, and the three forms that a row has in a file.
 
-/// How a file has a row.
+/// Form of a row in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Row {
     /// Word by word.
     Words,
-    /// One value in every lane that takes part.
+    /// One value in every participating lane.
     Uniform(u32),
-    /// Values that grow by a step from one such lane to the next.
+    /// Values that differ by the same step from one participating lane to the next.
     Steps {
         /// Value of the lowest lane.
         first: u32,
-        /// What the next one has more, modulo 2³².
+        /// Difference to the next lane's value, modulo 2³².
         step: u32,
     },
 }
 
 impl Row {
-    /// The shortest form of a row for the lanes of a mask. A row without lanes is uniform.
+    /// The shortest form of a row for the lanes of a mask. A row without participating lanes is uniform.
     pub fn of(row: &[u32], mask: u64) -> Row {
         if mask == all(row.len()) {
             return Row::of_words(row.iter().copied());
@@ -58,7 +58,7 @@ pub fn lanes(mask: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Appends a row of `width` words: those of `source` in the lanes of the mask, 0 in the others.
+/// Appends a row of `width` words: the words of `source` in the lanes of the mask, 0 in the others.
 pub fn push_masked(rows: &mut Vec<u32>, source: &[u32], mask: u64) {
     let at = rows.len();
     rows.extend_from_slice(source);
@@ -90,7 +90,7 @@ pub fn push_values(
     Some(())
 }
 
-/// Appends a row in a short form.
+/// Appends a row of the form *uniform* or *steps*.
 pub fn push_form(rows: &mut Vec<u32>, width: usize, mask: u64, first: u32, step: u32) {
     let mut value = first;
     let values = std::iter::from_fn(|| {

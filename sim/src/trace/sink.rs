@@ -1,4 +1,4 @@
-//! Where records go, and which of them.
+//! Sinks: where records go. Windows: which records are kept.
 
 use super::record::{How, Launched, Record};
 use crate::clock::Cycle;
@@ -6,9 +6,9 @@ use crate::core::probe::Hop;
 use std::io;
 use std::ops::Range;
 
-/// Where records go: a file in one of several forms. A thread of its own may write it.
+/// A receiver of records, such as a file in one of several forms. It may be written by a thread of its own.
 pub trait Sink: Send {
-    /// A kernel begins.
+    /// Begins a launch.
     ///
     /// # Errors
     /// If the file cannot be written to.
@@ -20,12 +20,13 @@ pub trait Sink: Send {
     /// If the file cannot be written to.
     fn record(&mut self, record: &Record) -> io::Result<()>;
 
-    /// True if it wants [`Sink::encoded`] rather than [`Sink::record`] where it is the only one.
+    /// True if it prefers [`Sink::encoded`] to [`Sink::record`] when it is the only sink.
     fn wants_encoded(&self) -> bool {
         false
     }
 
-    /// The next record, in order, which retires in `cycle`: what [`put_fields`](super::binary::put_fields) makes of it.
+    /// The next record, in order, which retires in `cycle`, encoded by
+    /// [`put_fields`](super::binary::put_fields).
     ///
     /// # Errors
     /// If the file cannot be written to.
@@ -38,8 +39,9 @@ pub trait Sink: Send {
         false
     }
 
-    /// Something happened to a request in the L2. These come in the order of time with the records that retire, and before
-    /// those of their cycle; the records of instructions on whose account it did come later or, of stores, may have come before.
+    /// An event of a request in the L2. Events come in the order of time, and before records that retire in
+    /// the same cycle. The record of the instruction behind it comes later; that of a store may have come
+    /// before.
     ///
     /// # Errors
     /// If the file cannot be written to.
@@ -52,8 +54,9 @@ pub trait Sink: Send {
         false
     }
 
-    /// A signal of the machine, by its place among those of [`Observer::state`](crate::core::probe::Observer::state), has this value
-    /// from a cycle on; before, it was 0. These come in the order of time, and before [`Sink::advanced`] passes their cycle.
+    /// From a cycle on, the signal with this index in
+    /// [`Observer::state`](crate::core::probe::Observer::state) has this value; initially all are 0. Changes
+    /// come in the order of time, and before [`Sink::advanced`] passes their cycle.
     ///
     /// # Errors
     /// If the file cannot be written to.
@@ -61,12 +64,12 @@ pub trait Sink: Send {
         Ok(())
     }
 
-    /// True if it wants [`Sink::advanced`], because it writes what happens in the order of time.
+    /// True if it writes in the order of time and so needs [`Sink::advanced`].
     fn is_in_order_of_time(&self) -> bool {
         false
     }
 
-    /// No record that is still to come has a stage or stall before this cycle.
+    /// No later record has a stage or stall before this cycle.
     ///
     /// # Errors
     /// If the file cannot be written to.
@@ -130,22 +133,22 @@ impl<S: Sink + ?Sized> Sink for &mut S {
 /// Which records are kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Window {
-    /// Those that retire in these cycles.
+    /// Records that retire in these cycles.
     pub cycles: Range<Cycle>,
-    /// Of these workgroups (their linear index in the grid) and waves of them; of all if empty.
+    /// Records of these workgroups (linear index in the grid) and of these waves in them; of all if empty.
     pub waves: Vec<(Range<u64>, Range<u64>)>,
 }
 
 impl Window {
-    /// All of them.
+    /// All records.
     pub const ALL: Window = Window { cycles: 0..Cycle::MAX, waves: Vec::new() };
 
-    /// True if a record of a launch with this grid is in it.
+    /// True if the window contains a record of a launch with this grid.
     pub fn has(&self, grid: [u32; 3], record: &Record) -> bool {
         self.cycles.contains(&record.cycle) && self.has_wave(grid, record.workgroup, record.wave)
     }
 
-    /// True if it has this wave of a launch with this grid.
+    /// True if the window contains this wave of a launch with this grid.
     pub fn has_wave(&self, grid: [u32; 3], workgroup: [u32; 3], wave: u32) -> bool {
         if self.waves.is_empty() {
             return true;
@@ -158,7 +161,7 @@ impl Window {
     }
 }
 
-/// Does something with each sink; the first error stays, and nothing is written after it.
+/// Calls `act` with each sink. Keeps the first error, and writes nothing after it.
 pub fn write<'s>(
     sinks: &mut [(String, Box<dyn Sink + 's>)],
     failed: &mut Option<(String, io::Error)>,

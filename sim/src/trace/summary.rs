@@ -1,4 +1,4 @@
-//! What a trace comes to: counts, waves, time in each stage, stalls by reason and by instruction.
+//! Summary of a trace: counts, waves, time in each stage, stalls by reason and by instruction.
 
 use super::record::{Launched, Record, StageField, StallReason};
 use super::text::instruction;
@@ -6,7 +6,7 @@ use crate::clock::Cycle;
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
 
-/// Instructions that the table of stalls shows.
+/// Rows of the table of stalled instructions.
 const SHOWN: usize = 10;
 
 /// One launch of a trace.
@@ -17,14 +17,14 @@ pub struct Summary {
     lanes: u64,
     cycles: Option<(Cycle, Cycle)>,
     waves: HashSet<([u32; 3], u32)>,
-    /// By step: instructions that took it, and cycles of all.
+    /// Per step: the instructions that took it, and the sum of their cycles.
     steps: [(u64, Cycle); STEPS.len()],
     stalls: BTreeMap<StallReason, Cycle>,
-    /// By pc: the instruction, how often it retired, cycles stalled.
+    /// By pc: the instruction, its retirements, its stalled cycles.
     hot: BTreeMap<u32, (String, u64, Cycle)>,
 }
 
-/// From one stage to another; without an end it is retirement.
+/// Steps from one stage to another; `None` is retirement.
 const STEPS: [(&str, StageField, Option<StageField>); 5] = [
     ("fetch to decode", StageField::Fetch, Some(StageField::Decode)),
     ("decode to issue", StageField::Decode, Some(StageField::Issue)),
@@ -34,7 +34,7 @@ const STEPS: [(&str, StageField, Option<StageField>); 5] = [
 ];
 
 impl Summary {
-    /// Counts a record.
+    /// Adds a record.
     pub fn add(&mut self, record: &Record) {
         self.records += 1;
         self.squashed += u64::from(record.effective == 0);
@@ -44,7 +44,7 @@ impl Summary {
         self.waves.insert((record.workgroup, record.wave));
         for ((count, cycles), (_, from, to)) in self.steps.iter_mut().zip(STEPS) {
             let (from, to) = (record.stage(from), to.map_or(record.cycle, |stage| record.stage(stage)));
-            // A stage in cycle 0 is one that there is not.
+            // A cycle of 0 means that the record lacks the stage.
             if from != 0 && to >= from {
                 *count += 1;
                 *cycles += to - from;
@@ -60,7 +60,7 @@ impl Summary {
         *cycles += stalled;
     }
 
-    /// As text.
+    /// The summary as text.
     pub fn text(&self, launch: &Launched) -> String {
         let mut text = String::new();
         let [x, y, z] = launch.grid;

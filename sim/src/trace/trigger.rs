@@ -1,4 +1,4 @@
-//! Triggers: a window of the trace that opens when something happens, some cycles back, and closes some cycles after.
+//! Triggers: a window of the trace around an event, from some cycles before it to some cycles after.
 
 use super::record::Record;
 use crate::clock::Cycle;
@@ -6,14 +6,14 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::ops::Range;
 
-/// What opens the window.
+/// The event that opens the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum When {
     /// An instruction at this byte of the code section retires.
     Pc(u32),
     /// The run ends with a fault.
     Fault,
-    /// An instruction retires that has waited for one reason for more cycles than this.
+    /// An instruction retires that has waited for one reason for more than this many cycles.
     Stall(Cycle),
 }
 
@@ -27,64 +27,64 @@ impl fmt::Display for When {
     }
 }
 
-/// A trigger and how much is kept around it.
+/// A trigger, and how much is kept around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Trigger {
-    /// What fires it.
+    /// The event that fires it.
     pub when: When,
-    /// Records are kept that retire at most so many cycles before.
+    /// Keeps records that retire at most this many cycles before.
     pub before: Cycle,
-    /// And so many cycles after.
+    /// Keeps records that retire at most this many cycles after.
     pub after: Cycle,
 }
 
-/// Holds records back until the trigger fires, which it does once.
+/// Holds records back until the trigger fires, which happens once.
 #[derive(Debug)]
 pub struct Gate {
     trigger: Trigger,
-    /// Those of the last `before` cycles, in order, while it has not fired.
+    /// Records of the last `before` cycles, in order, while the trigger has not fired.
     #[allow(clippy::vec_box)]
     kept: VecDeque<Box<Record>>,
     fired: Option<Cycle>,
 }
 
 impl Gate {
-    /// A trigger that has not fired.
+    /// A gate whose trigger has not fired.
     pub fn new(trigger: Trigger) -> Gate {
         Gate { trigger, kept: VecDeque::new(), fired: None }
     }
 
-    /// The cycle in which it has fired.
+    /// The cycle in which the trigger fired.
     pub fn fired(&self) -> Option<Cycle> {
         self.fired
     }
 
-    /// The cycles that are shown, once it has fired.
+    /// The window, once the trigger has fired.
     pub fn shown(&self) -> Option<Range<Cycle>> {
         let fired = self.fired?;
         let Trigger { before, after, .. } = self.trigger;
         Some(fired.saturating_sub(before)..fired.saturating_add(after).saturating_add(1))
     }
 
-    /// Cycles before it fires that are shown.
+    /// Length of the window before the trigger, in cycles.
     pub fn before(&self) -> Cycle {
         self.trigger.before
     }
 
-    /// Another launch begins, with code of its own: what was held back of the last one goes.
+    /// Drops the records held back when another launch begins, which has code of its own.
     pub fn forget(&mut self) {
         self.kept.clear();
     }
 
-    /// The run ends with a fault in this cycle.
+    /// Tells the gate that the run ends with a fault in this cycle.
     pub fn fault(&mut self, cycle: Cycle) {
         if self.trigger.when == When::Fault {
             self.fired.get_or_insert(cycle);
         }
     }
 
-    /// Takes the next record in order; gives what can go on: nothing, or all that was held back and the record. What
-    /// will never be wanted goes to `discard`.
+    /// Takes the next record in order and writes what may go on: nothing, or all records held back and this
+    /// one. Records that will not be needed go to `discard`.
     pub fn pass(
         &mut self,
         record: Box<Record>,
@@ -113,7 +113,7 @@ impl Gate {
         discard(record);
     }
 
-    /// Writes what was held back for a trigger that has fired without a record of its own.
+    /// Writes the records held back, if the trigger has fired without a record of its own.
     pub fn drain(&mut self, mut write: impl FnMut(&Record)) {
         let Some(fired) = self.fired else { return };
         let earliest = fired.saturating_sub(self.trigger.before);

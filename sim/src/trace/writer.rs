@@ -1,4 +1,4 @@
-//! Writing a trace as a stream, in either form.
+//! Writes a trace as a stream, in either form.
 
 use super::Sink;
 use super::binary;
@@ -16,7 +16,7 @@ pub enum Form {
     Text,
 }
 
-/// Bytes that are gathered before they are written: few enough for the processor's cache to hold some such buffers.
+/// Bytes gathered before a write. Several such buffers fit in the processor's cache.
 const BUFFER: usize = 1 << 18;
 
 /// Writes one file: header first, then launches and records, and an end.
@@ -28,7 +28,7 @@ pub struct Writer<W> {
     before: Cycle,
     records: u64,
     buffer: Vec<u8>,
-    /// The record that is being put into the binary form.
+    /// Scratch space for the record being encoded.
     fields: Vec<u8>,
 }
 
@@ -55,7 +55,7 @@ impl<W: Write> Writer<W> {
         Ok(writer)
     }
 
-    /// A kernel begins.
+    /// Begins a launch.
     ///
     /// # Errors
     /// If the file cannot be written to.
@@ -70,7 +70,7 @@ impl<W: Write> Writer<W> {
         self.flush_if_full()
     }
 
-    /// The next record, in the order of [`Record::order`].
+    /// Writes the next record, in the order of [`Record::order`].
     ///
     /// # Errors
     /// If the file cannot be written to.
@@ -92,7 +92,7 @@ impl<W: Write> Writer<W> {
         self.flush_if_full()
     }
 
-    /// Ends the file; nothing can come after it.
+    /// Completes the file; nothing can follow.
     ///
     /// # Errors
     /// If it cannot be written to.

@@ -6,7 +6,7 @@ mod read;
 pub use put::{put_end, put_fields, put_header, put_launch, put_record};
 pub use read::{Malformed, end, fields, header, launch, record};
 
-/// What a binary file begins with, before the version.
+/// First bytes of a binary file, followed by the version.
 pub const MAGIC: [u8; 4] = *b"WVFI";
 
 /// Kinds of frames.
@@ -21,10 +21,10 @@ pub mod frame {
     pub const END: u8 = 4;
 }
 
-/// Bytes of a payload at most: what the 24 bits of its length hold.
+/// Most bytes of a payload: its length has 24 bits.
 pub const MAX_PAYLOAD: usize = (1 << 24) - 1;
 
-/// Bytes of a varint at most.
+/// Most bytes of a varint.
 const MAX_VARINT: usize = 10;
 
 const ENDS: u8 = 1 << 2;

@@ -23,7 +23,7 @@ fn frame_of(out: &mut Vec<u8>, kind: u8, fill: impl FnOnce(&mut Vec<u8>)) {
 fn put(out: &mut Vec<u8>, value: impl Into<u64>) {
     let value: u64 = value.into();
     if value < 0x80 {
-        // Nearly always.
+        // The usual case.
         return out.push(value as u8);
     }
     let mut bytes = [0; MAX_VARINT];
@@ -80,13 +80,13 @@ pub fn put_end(out: &mut Vec<u8>, end: &End) {
     });
 }
 
-/// Bytes that the fields of a record take at most without its rows and stalls: 18 numbers of at most ten bytes, two code
+/// Most bytes of a record's fields without its rows and stalls: 18 numbers of at most ten bytes, two code
 /// words, eight bytes.
 const FIELDS: usize = 18 * MAX_VARINT + 2 * 4 + 8;
-/// And a stall.
+/// Most bytes of a stall.
 const STALL: usize = 1 + 2 * MAX_VARINT;
 
-/// A place that is filled from its beginning. There is room for all that comes.
+/// A buffer that is filled from its beginning. The caller has made it large enough.
 struct Room<'a> {
     bytes: &'a mut [u8],
     at: usize,
@@ -102,7 +102,7 @@ impl Room<'_> {
     #[inline(always)]
     fn put(&mut self, value: u64) {
         if value < 0x80 {
-            // Nearly always.
+            // The usual case.
             self.byte(value as u8);
         } else {
             self.at = put_long(self.bytes, self.at, value);
@@ -151,7 +151,7 @@ impl Room<'_> {
     }
 }
 
-/// Writes a number of more than one byte; gives the place behind it.
+/// Writes a number that takes more than one byte. Returns the index behind it.
 fn put_long(bytes: &mut [u8], mut at: usize, mut value: u64) -> usize {
     while value >= 0x80 {
         bytes[at] = value as u8 | 0x80;
@@ -161,7 +161,7 @@ fn put_long(bytes: &mut [u8], mut at: usize, mut value: u64) -> usize {
     at + 1
 }
 
-/// Appends the record of which these are the fields, and which retires so many cycles after the record before it.
+/// Appends a record with these fields, which retires `later` cycles after the record before it.
 pub fn put_record(out: &mut Vec<u8>, later: Cycle, fields: &[u8]) {
     frame_of(out, frame::RECORD, |out| {
         put(out, later);
@@ -169,10 +169,11 @@ pub fn put_record(out: &mut Vec<u8>, later: Cycle, fields: &[u8]) {
     });
 }
 
-/// Appends the fields of a record of waves with these lanes, all but the first: that depends on the record before it.
+/// Appends the fields of a record, for waves with these lanes. The first field is left out: it depends on the
+/// previous record.
 pub fn put_fields(out: &mut Vec<u8>, record: &Record, all_lanes: u64) {
     let Record { values, addresses, strides, sent, stalls, .. } = record;
-    // A byte more for the form of each row, and one for their number.
+    // Each row takes a byte more for its form, and their number a byte.
     let rows: usize = [values, addresses, strides, sent].into_iter().map(|rows| 2 + 5 * rows.len()).sum();
     let start = out.len();
     out.resize(start + FIELDS + rows + STALL * stalls.len(), 0);

@@ -7,7 +7,7 @@ use crate::trace::record::{
 };
 use crate::trace::rows::{push_form, push_values};
 
-/// What is wrong with a payload, in words.
+/// Describes what is wrong with a payload.
 pub type Malformed = String;
 
 /// A payload that is being read.
@@ -110,7 +110,7 @@ impl<'a> Payload<'a> {
 /// Reads the payload of a header.
 ///
 /// # Errors
-/// What is wrong with it.
+/// A description of what is wrong with it.
 pub fn header(bytes: &[u8]) -> Result<Header, Malformed> {
     let mut p = Payload { bytes };
     let wave_width = p.number("wave_width")?;
@@ -127,7 +127,7 @@ pub fn header(bytes: &[u8]) -> Result<Header, Malformed> {
 /// Reads the payload of a launch.
 ///
 /// # Errors
-/// What is wrong with it.
+/// A description of what is wrong with it.
 pub fn launch(bytes: &[u8]) -> Result<Launched, Malformed> {
     let mut p = Payload { bytes };
     let (kernel, kernel_hash) = (p.text()?, p.hash()?);
@@ -158,7 +158,7 @@ pub fn launch(bytes: &[u8]) -> Result<Launched, Malformed> {
 /// Reads the payload of the end.
 ///
 /// # Errors
-/// What is wrong with it.
+/// A description of what is wrong with it.
 pub fn end(bytes: &[u8]) -> Result<End, Malformed> {
     let mut p = Payload { bytes };
     let how = p.byte()?;
@@ -168,20 +168,21 @@ pub fn end(bytes: &[u8]) -> Result<End, Malformed> {
     Ok(End { how, cycle, records, message })
 }
 
-/// Reads the payload of a record into `record`, which is clear.
+/// Reads the payload of a record into `record`, which must be clear.
 ///
 /// # Errors
-/// What is wrong with it.
+/// A description of what is wrong with it.
 pub fn record(bytes: &[u8], all_lanes: u64, before: Cycle, record: &mut Record) -> Result<(), Malformed> {
     let mut p = Payload { bytes };
     record.cycle = before.checked_add(p.varint()?).ok_or("its cycle does not fit 64 bits")?;
     fields(p.bytes, all_lanes, record)
 }
 
-/// Reads what [`put_fields`](super::put_fields) has written into `record`, which is clear but for its cycle.
+/// Reads what [`put_fields`](super::put_fields) has written into `record`, which must be clear but for its
+/// cycle.
 ///
 /// # Errors
-/// What is wrong with it.
+/// A description of what is wrong with it.
 pub fn fields(bytes: &[u8], all_lanes: u64, record: &mut Record) -> Result<(), Malformed> {
     let mut p = Payload { bytes };
     let width = all_lanes.count_ones() as usize;

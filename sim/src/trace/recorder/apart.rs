@@ -1,4 +1,4 @@
-//! A maker of records on a thread of its own: the run goes on in the meantime.
+//! Makes records on a thread of its own, while the run goes on.
 
 use super::maker::{Batch, Maker, Outcome};
 use crate::clock::Cycle;
@@ -7,20 +7,20 @@ use std::panic::resume_unwind;
 use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::thread::JoinHandle;
 
-/// Messages that may wait for the thread; then the run waits.
+/// Messages that may wait for the thread. If there are more, the run waits.
 const WAITING: usize = 4;
 
-/// What the thread is told.
+/// Messages to the thread.
 enum Message {
     Start(Launched),
     Batch(Batch),
     End(How, Cycle, String),
 }
 
-/// The thread.
+/// The thread that makes records.
 pub(super) struct Apart {
     messages: Option<SyncSender<Message>>,
-    /// Batches that are read, to be used again.
+    /// Batches that the thread has read, for reuse.
     read: Receiver<Batch>,
     thread: Option<JoinHandle<Option<Outcome>>>,
 }
@@ -35,7 +35,7 @@ impl Apart {
                     Message::Start(launch) => maker.start(launch),
                     Message::Batch(mut batch) => {
                         maker.take(&mut batch);
-                        // Nobody may want it any more.
+                        // The run may have ended and dropped the receiver.
                         _ = give_back.send(batch);
                     }
                     Message::End(how, cycle, message) => return Some(maker.finish(how, cycle, &message)),
@@ -50,7 +50,7 @@ impl Apart {
         self.send(Message::Start(launch));
     }
 
-    /// Hands a batch over for an empty one.
+    /// Hands over a batch in exchange for an empty one.
     pub(super) fn take(&mut self, batch: &mut Batch) {
         let empty = self.read.try_recv().unwrap_or_else(|_| Batch::new(batch.written.len()));
         self.send(Message::Batch(std::mem::replace(batch, empty)));
@@ -61,14 +61,14 @@ impl Apart {
         self.join().expect("it was told of the end")
     }
 
-    /// If the thread has ended before it was told to, it has panicked: [`Apart::join`] says so.
+    /// If the thread ended before it was told to, it has panicked: [`Apart::join`] passes the panic on.
     fn send(&mut self, message: Message) {
         if self.messages.as_ref().is_some_and(|messages| messages.send(message).is_err()) {
             self.join();
         }
     }
 
-    /// Waits for the thread. `None` if it was never told of an end, or has been waited for.
+    /// Waits for the thread. `None` if it was not told of the end, or was waited for before.
     fn join(&mut self) -> Option<Outcome> {
         drop(self.messages.take());
         let thread = self.thread.take()?;
@@ -78,7 +78,7 @@ impl Apart {
 
 impl Drop for Apart {
     fn drop(&mut self) {
-        // A run that was given up: nobody asks what has become of its records, but their files are to be closed.
+        // The run was given up. No one needs the outcome, but the files must be closed.
         drop(self.messages.take());
         if let Some(thread) = self.thread.take() {
             _ = thread.join();
@@ -97,7 +97,7 @@ mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::time::{Duration, Instant};
 
-    /// A file that cannot be written to from the second launch on, and says when it is closed.
+    /// A sink that cannot be written to from the second launch on. It reports when it is closed.
     struct Full {
         begun: bool,
         closed: Arc<AtomicBool>,
@@ -125,7 +125,7 @@ mod tests {
         }
     }
 
-    /// With what is set when the run is to end, and when the file is closed.
+    /// The thread, a flag that it sets to end the run, and a flag that is set when the file is closed.
     fn apart() -> (Apart, [Arc<AtomicBool>; 2]) {
         let common = Common { launch: Launched::default(), width: 32, window: Window::ALL, encodes: false };
         let [over, closed] = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));

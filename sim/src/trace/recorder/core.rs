@@ -1,4 +1,4 @@
-//! The records of one core's instructions, made from its log.
+//! Makes the records of one core's instructions from its log.
 
 use super::log::{Entry, Written};
 use super::slot::{Flight, SlotState, began};
@@ -11,18 +11,18 @@ use crate::trace::sink::Window;
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// What the records of all cores have in common.
+/// What the makers of records of all cores share.
 #[derive(Debug)]
 pub(super) struct Common {
     pub(super) launch: Launched,
     /// Lanes of a wave.
     pub(super) width: usize,
     pub(super) window: Window,
-    /// Records are put into the binary form where they retire.
+    /// Records are encoded in the binary form as soon as they retire.
     pub(super) encodes: bool,
 }
 
-/// A record that waits for its turn.
+/// A retired record that waits for its turn.
 #[derive(Debug)]
 struct Retired {
     /// Cycle, slot and sequence number: [`Record::order`] within a core.
@@ -30,11 +30,12 @@ struct Retired {
     form: Form,
 }
 
-/// The form of a record that waits.
+/// The form of a waiting record.
 #[derive(Debug)]
 pub(super) enum Form {
     Record(Box<Record>),
-    /// In the binary form, in these bytes of its core. So the storage of the record is used again while the cache has it.
+    /// Encoded in these bytes of its core. The storage of the record is then reused while it is in the
+    /// processor's cache.
     Encoded(Range<usize>),
 }
 
@@ -43,10 +44,10 @@ pub(super) enum Form {
 pub(super) struct CoreRecorder {
     core: u32,
     pub(super) slots: Vec<SlotState>,
-    /// What has retired, in order.
+    /// Retired records, in order.
     retired: VecDeque<Retired>,
     pub(super) bytes: Vec<u8>,
-    /// Records to be used again.
+    /// Records for reuse.
     #[allow(clippy::vec_box)]
     free: Vec<Box<Record>>,
 }
@@ -62,7 +63,7 @@ impl CoreRecorder {
         }
     }
 
-    /// Makes records of what has been written down.
+    /// Makes records from a log.
     pub(super) fn read(&mut self, written: &Written, common: &Common) {
         let width = common.width;
         let mut masks = &written.masks[..];
@@ -77,7 +78,7 @@ impl CoreRecorder {
                 }
                 Entry::Decoded { slot, word, cycle } => {
                     let state = &mut self.slots[usize::from(slot)];
-                    // An instruction whose first word was the last of its group came with the request before.
+                    // An instruction whose first word ended its group came with the previous request.
                     let [(first, latest), (_, before)] = state.requests;
                     state.decoded.push_back((word, if word < first { before } else { latest }, cycle));
                 }
@@ -174,7 +175,7 @@ impl CoreRecorder {
                 }
                 Entry::Stalled { slot, reason, cycle } => {
                     let state = &mut self.slots[usize::from(slot)];
-                    // The stall of one that has issued is closed already.
+                    // The stall of an instruction that has issued is closed already.
                     if let Some((reason, from)) = state.stalled.take() {
                         state.stalls.push(Stall { reason, from, to: cycle });
                     }
@@ -189,14 +190,14 @@ impl CoreRecorder {
         self.slots[usize::from(slot)].in_flight(sequence)
     }
 
-    /// A record is complete.
+    /// Completes a record.
     fn retire(&mut self, mut record: Box<Record>, cycle: Cycle, common: &Common) {
         record.cycle = cycle;
         self.add(record, common);
     }
 
-    /// Keeps a record that has its cycle until its turn comes, if the window has it. One that retires behind the window's
-    /// end stays: a fault may make it one that has not retired before.
+    /// Keeps a record whose cycle is known until its turn, if it is in the window. A record that retires
+    /// after the window is kept too: a fault before that may make it one that has not retired.
     pub(super) fn add(&mut self, record: Box<Record>, common: &Common) {
         let Common { launch, width, window, encodes } = common;
         let wanted = record.cycle >= window.cycles.start
@@ -215,20 +216,20 @@ impl CoreRecorder {
         };
         let mut at = self.retired.len();
         self.retired.push_back(Retired { order, form });
-        // Those of a cycle come in the order of its work.
+        // Records of one cycle come in the order of the work, so each is sorted in.
         while at > 0 && self.retired[at - 1].order > order {
             self.retired.swap(at - 1, at);
             at -= 1;
         }
     }
 
-    /// The cycle in which the next record in order retires.
+    /// Cycle in which the next record in order retires.
     #[inline]
     pub(super) fn next_retired(&self) -> Option<Cycle> {
         self.retired.front().map(|retired| retired.order.0)
     }
 
-    /// Takes the next record in order if it retires in this cycle.
+    /// Takes the next record in order if it retires in cycle `cycle`.
     #[inline]
     pub(super) fn take_retired(&mut self, cycle: Cycle) -> Option<Form> {
         if self.next_retired() != Some(cycle) {
@@ -237,7 +238,7 @@ impl CoreRecorder {
         self.retired.pop_front().map(|retired| retired.form)
     }
 
-    /// The records that wait and are not encoded.
+    /// The waiting records that are not encoded.
     fn waiting(&self) -> impl Iterator<Item = &Record> {
         self.retired.iter().filter_map(|retired| match &retired.form {
             Form::Record(record) => Some(&**record),
@@ -245,9 +246,10 @@ impl CoreRecorder {
         })
     }
 
-    /// Forgets the bytes of the encoded records that were taken.
+    /// Drops the bytes of encoded records that were taken.
     pub(super) fn forget_taken(&mut self) {
-        // They lie in the order in which they retired, which within a cycle need not be theirs.
+        // The bytes lie in the order of retirement, which may differ from the order of the records within a
+        // cycle.
         let ranges = self.retired.iter_mut().filter_map(|retired| match &mut retired.form {
             Form::Encoded(range) => Some(range),
             Form::Record(_) => None,
@@ -258,7 +260,7 @@ impl CoreRecorder {
         ranges.iter_mut().for_each(|range| **range = range.start - taken..range.end - taken);
     }
 
-    /// Takes all that has retired, as records.
+    /// Takes all retired records, decoded.
     #[allow(clippy::vec_box)]
     pub(super) fn take_all(&mut self, width: usize) -> Vec<Box<Record>> {
         let bytes = std::mem::take(&mut self.bytes);
@@ -273,13 +275,13 @@ impl CoreRecorder {
         records.collect()
     }
 
-    /// Takes back the storage of a record that nobody wants any more.
+    /// Returns the storage of a record for reuse.
     pub(super) fn give_back(&mut self, mut record: Box<Record>) {
         record.clear();
         self.free.push(record);
     }
 
-    /// The earliest cycle that a record still to come, or that waits and is not encoded, has.
+    /// The earliest cycle in any record that is still to come, or that waits and is not encoded.
     pub(super) fn oldest(&self) -> Cycle {
         let waiting = self.waiting().map(began);
         self.slots.iter().map(SlotState::oldest).chain(waiting).fold(Cycle::MAX, Cycle::min)

@@ -1,7 +1,7 @@
-//! What happens in a core, as the thread that runs the core writes it down, to be read by the one that makes records.
+//! The log of a core: the thread that runs the core writes its events, and the maker of records reads them.
 //!
-//! Writing is little more than copying: the simulator goes on at once, with its code and data still in the processor's
-//! cache. Reading happens for many cycles at a time.
+//! Writing is little more than copying, so the simulator goes on at once with its code and data still in the
+//! processor's cache. A read covers many cycles.
 
 use super::slot::destination;
 use crate::clock::Cycle;
@@ -14,16 +14,16 @@ use crate::trace::rows::lanes;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// One thing that has happened. Masks and rows that belong to it stand in lists of their own, in the same order.
+/// One event. Its masks and rows are in separate lists, in the same order.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Entry {
-    /// Words from this one on were requested.
+    /// Words from `word` on were requested.
     Fetched { slot: u8, word: u32, cycle: Cycle },
     /// An instruction entered the instruction buffer.
     Decoded { slot: u8, word: u32, cycle: Cycle },
-    /// What follows in this slot is about this wave.
+    /// The following events of this slot belong to this wave.
     Wave { slot: u8, wave: u32, workgroup: [u32; 3] },
-    /// An instruction issued. Masks: active lanes, lanes that take part.
+    /// An instruction issued. Masks: active lanes, participating lanes.
     Issued {
         slot: u8,
         words: u8,
@@ -33,21 +33,21 @@ pub(super) enum Entry {
         cycle: Cycle,
         sequence: u64,
     },
-    /// It has acted on its wave.
+    /// The instruction has acted on its wave.
     GoesOn { slot: u8, redirected: bool, done: bool, next: Option<u32>, cycle: Cycle },
-    /// It has come to a stage behind issue.
+    /// The instruction has reached a stage after issue.
     Reached { slot: u8, stage: StageField, cycle: Cycle, sequence: u64 },
-    /// It cannot leave its collector.
+    /// The instruction cannot leave its collector.
     Waits { slot: u8, reason: StallReason, cycle: Cycle, sequence: u64 },
-    /// It accesses memory. Rows: addresses, strides of a tile, rows sent.
+    /// The instruction accesses memory. Rows: addresses, strides of a tile, rows sent.
     Accesses { slot: u8, kind: MemoryKind, device: bool, bytes: u8, sent: u8, sequence: u64 },
-    /// It retires. Rows: registers, fragment. Mask: lanes in which its predicate is true.
+    /// The instruction retires. Rows: registers, fragment. Mask: lanes in which its predicate is true.
     Results { slot: u8, registers: u8, fragment: u8, cycle: Cycle, sequence: u64 },
-    /// From this cycle on its wave does not issue for this reason, or for none that is known.
+    /// From this cycle on the wave does not issue for this reason; `None` ends the stall.
     Stalled { slot: u8, reason: Option<StallReason>, cycle: Cycle },
 }
 
-/// What has been written down.
+/// The events written so far.
 #[derive(Debug, Default)]
 pub(super) struct Written {
     pub(super) entries: Vec<Entry>,
@@ -62,7 +62,7 @@ impl Written {
         self.rows.clear();
     }
 
-    /// Bytes that it takes.
+    /// Size in bytes.
     fn size(&self) -> usize {
         size_of_val(&*self.entries) + size_of_val(&*self.masks) + size_of_val(&*self.rows)
     }
@@ -72,15 +72,15 @@ impl Written {
 #[derive(Debug)]
 pub(super) struct Log {
     pub(super) written: Written,
-    /// Set when it wants to be read.
+    /// Set when the log should be read.
     full: Arc<AtomicBool>,
-    /// Bytes that it takes at most before it does.
+    /// Size in bytes from which on it should be read.
     most: usize,
     /// Lanes of a wave.
     width: usize,
-    /// Workgroup and index of the wave in each slot, as last written.
+    /// Per slot: workgroup and index of its wave, as last logged.
     waves: Vec<([u32; 3], u32)>,
-    /// Waves by what keeps them, as last written.
+    /// Waves by the reason that stalls them, as last logged.
     stalled: [SlotMask; IssueStall::COUNT],
 }
 
@@ -97,15 +97,16 @@ const ISSUE_REASONS: [StallReason; IssueStall::COUNT] = [
     StallReason::Turn,
 ];
 
-/// A core has at most as many slots as a mask has bits.
+/// A core has at most 64 slots, one for each bit of a mask.
 fn small(slot: Slot) -> u8 {
     slot as u8
 }
 
 impl Log {
-    /// For a core with so many wave slots of so many lanes, which sets `full` when it takes more than `most` bytes.
+    /// The log of a core with `slots` wave slots of `width` lanes. It sets `full` when it takes more than
+    /// `most` bytes.
     pub(super) fn new(slots: usize, width: usize, most: usize, full: Arc<AtomicBool>) -> Log {
-        // As the slots of the reader begin.
+        // The same initial state as in the reader's slots.
         let waves = vec![([0; 3], 0); slots];
         Log { written: Written::default(), full, most, width, waves, stalled: [0; IssueStall::COUNT] }
     }
@@ -130,7 +131,7 @@ impl Observer for Log {
             Stage::Operands => StageField::Operands,
             Stage::Execute => StageField::Execute,
             Stage::WriteBack => StageField::WriteBack,
-            // The results come with an event of their own.
+            // Results come with an event of their own.
             Stage::Issue | Stage::Retire => return,
         };
         self.note(Entry::Reached { slot, stage, cycle, sequence });

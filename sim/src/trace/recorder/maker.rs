@@ -1,4 +1,4 @@
-//! Makes records of what the cores have written down, and hands them to the sinks in order.
+//! Makes records from the logs of the cores and hands them to the sinks in order.
 
 use super::core::{Common, CoreRecorder, Form};
 use super::log::Written;
@@ -13,37 +13,37 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// How often sinks that write in the order of time hear how far they may go, in cycles.
+/// Cycles between two calls of [`Sink::advanced`] for sinks that write in the order of time.
 const OFTEN: Cycle = 256;
 
-/// What has happened in some cycles.
+/// The events of some cycles.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
-    /// Everything before this cycle, since the last batch.
+    /// All events before this cycle, since the last batch.
     pub(super) to: Cycle,
-    /// In each core.
+    /// The log of each core.
     pub(super) written: Vec<Written>,
-    /// To requests, not yet in the order of time.
+    /// Events of requests, not yet in the order of time.
     pub(super) hops: Vec<Hop>,
 }
 
 impl Batch {
-    /// An empty one, for so many cores.
+    /// An empty batch for `cores` cores.
     pub(super) fn new(cores: usize) -> Batch {
         Batch { written: (0..cores).map(|_| Written::default()).collect(), ..Batch::default() }
     }
 }
 
-/// How much a recorder has handed on.
+/// What a recorder has handed to its sinks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Recorded {
     /// Records.
     pub records: u64,
-    /// The cycle in which the trigger has fired, if there was one and it has.
+    /// The cycle in which the trigger fired, if it has.
     pub triggered: Option<Cycle>,
 }
 
-/// How much was handed on, or the sink that could not be written to, by name, and why.
+/// What was recorded, or the name of the sink that could not be written to and the error.
 pub(super) type Outcome = Result<Recorded, (String, io::Error)>;
 
 /// Makes records and hands them to sinks.
@@ -52,7 +52,7 @@ pub(super) struct Maker<'s> {
     pub(super) common: Common,
     /// Holds records back until a trigger fires.
     pub(super) gate: Option<Gate>,
-    /// The run is to end when it has.
+    /// End the run when the trigger has fired.
     pub(super) until_triggered: bool,
     /// Set when the run is to end.
     pub(super) over: Arc<AtomicBool>,
@@ -60,9 +60,9 @@ pub(super) struct Maker<'s> {
     pub(super) hops: Vec<Hop>,
     pub(super) states: States,
     kept: u64,
-    /// When sinks that write in the order of time have heard how far they may go.
+    /// The cycle of the last call of [`Sink::advanced`].
     told: Cycle,
-    /// The sink that could not be written to.
+    /// The sink that could not be written to, and the error.
     failed: Option<(String, io::Error)>,
 }
 
@@ -88,7 +88,7 @@ impl<'s> Maker<'s> {
         }
     }
 
-    /// A launch begins.
+    /// Begins a launch.
     pub(super) fn start(&mut self, launch: Launched) {
         if let Some(gate) = &mut self.gate {
             gate.forget();
@@ -107,7 +107,7 @@ impl<'s> Maker<'s> {
         self.hops.append(&mut batch.hops);
         self.flush(batch.to);
         self.release_states();
-        // While a trigger holds records back, sinks have nothing that they could write.
+        // While a trigger holds records back, sinks have nothing to write.
         let held = self.gate.as_ref().is_some_and(|gate| gate.fired().is_none());
         if !held
             && batch.to >= self.told.saturating_add(OFTEN)
@@ -123,7 +123,7 @@ impl<'s> Maker<'s> {
         }
     }
 
-    /// What the machine holds at the end of a cycle.
+    /// Takes what the machine holds at the end of a cycle.
     pub(super) fn see(&mut self, cycle: Cycle, values: &[u64]) {
         let (sinks, failed) = (&mut self.sinks, &mut self.failed);
         self.states.see(
@@ -137,7 +137,7 @@ impl<'s> Maker<'s> {
         );
     }
 
-    /// Hands on what the machine held before the trigger fired.
+    /// Hands on the held-back states of the machine, once the trigger has fired.
     fn release_states(&mut self) {
         let (sinks, failed) = (&mut self.sinks, &mut self.failed);
         self.states.release(self.gate.as_ref(), |(cycle, signal, value)| {
@@ -145,14 +145,14 @@ impl<'s> Maker<'s> {
         });
     }
 
-    /// The run has ended in this cycle, and all batches have come.
+    /// Ends the recording; the run has ended in cycle `cycle` and all batches have come.
     pub(super) fn finish(mut self, how: How, cycle: Cycle, message: &str) -> Outcome {
         if let (How::Fault, Some(gate)) = (how, &mut self.gate) {
             gate.fault(cycle);
         }
         self.flush(cycle);
         for core in &mut self.cores {
-            // Other cores may have gone on for some cycles after one has faulted.
+            // Other cores may have run on for some cycles after the fault of one.
             let all = core.take_all(self.common.width);
             let (done, late): (Vec<_>, Vec<_>) = all.into_iter().partition(|record| record.cycle <= cycle);
             let late = late.into_iter().map(|record| (None, record));
@@ -175,9 +175,9 @@ impl<'s> Maker<'s> {
         self.failed.map_or(Ok(Recorded { records: self.kept, triggered }), Err)
     }
 
-    /// Hands on what retires and what happens to requests before `to`, in order.
+    /// Hands on, in order, records that retire and events of requests before `to`.
     fn flush(&mut self, to: Cycle) {
-        // Stable: those of a slice in a cycle stay in the order of its work.
+        // The sort is stable: the events of a slice in one cycle stay in the order of its work.
         self.hops.sort_by_key(|hop| (hop.cycle, hop.slice));
         let hops_ready = self.hops.partition_point(|hop| hop.cycle < to);
         let mut hops = self.hops.drain(..hops_ready).peekable();

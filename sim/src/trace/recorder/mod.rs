@@ -1,9 +1,10 @@
 //! The observer that makes records from the events of a run.
 //!
-//! The cores write down what happens ([`log`]), each by itself. Now and then the logs go to the one that makes records
-//! of them ([`maker`]), which may be a thread of its own ([`apart`]). An instruction's record is opened when it
-//! issues and complete when it retires ([`core`]). What has retired before a cycle that all logs have come to goes to the
-//! sinks, in the order of [`Record::order`](super::Record::order). So a trace is the same however the cycles were visited.
+//! Each core writes its events to a log of its own ([`log`]). From time to time the logs go to the maker of
+//! records ([`maker`]), which may run on a thread of its own ([`apart`]). The record of an instruction is
+//! opened when it issues and complete when it retires ([`core`]). Records that retired before the cycle that
+//! all logs have reached go to the sinks, in the order of [`Record::order`](super::Record::order). So a trace
+//! is the same however the cycles were visited.
 
 mod apart;
 mod core;
@@ -32,12 +33,13 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Bytes of all logs before they are read: waking the thread that reads them takes time, and so do caches that are full.
+/// Bytes of all logs at which they are read. Waking the reading thread takes time, and so does overflowing
+/// the caches.
 const LOGS: usize = 1 << 20;
-/// And of one at least.
+/// Least such size of one log.
 const LOG: usize = 1 << 12;
 
-/// The thread that panicked, if one did, ends the run.
+/// A thread that panicked ends the run anyway.
 fn lock(log: &Arc<Mutex<Log>>) -> MutexGuard<'_, Log> {
     log.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -49,22 +51,23 @@ pub struct Recorder<'s> {
     batch: Batch,
     wants_hops: bool,
     wants_state: bool,
-    /// Records are made at the end of every quantum: a trigger, or the state of the machine, belongs to those of its cycle.
+    /// Records are made at the end of every quantum, because a trigger or the state of the machine must refer
+    /// to the records of its cycle.
     prompt: bool,
-    /// A log has become long.
+    /// Set when a log has reached its size.
     full: Arc<AtomicBool>,
-    /// The run is to end: the trigger has fired, or a sink cannot be written to.
+    /// Set to end the run: the trigger has fired, or a sink cannot be written to.
     over: Arc<AtomicBool>,
     interrupt: Arc<AtomicBool>,
 }
 
-/// Where records are made.
+/// Where records are made: on this thread or on another.
 enum Place<'s> {
     Here(Box<Maker<'s>>),
     Apart(Apart),
 }
 
-/// The header of what a machine writes.
+/// The header of a trace of a machine.
 pub fn header(config: &Config) -> Header {
     Header {
         wave_width: config.core.wave_width,
@@ -75,7 +78,7 @@ pub fn header(config: &Config) -> Header {
     }
 }
 
-/// A launch that begins in cycle `start`, as traces have it.
+/// A launch that begins in cycle `start`, in the form of a trace.
 pub fn launched(program: &Program, launch: &Launch, start: Cycle) -> Launched {
     let kernel = &program.kernels[launch.kernel];
     let code = program.code[kernel.code.start as usize..kernel.code.end as usize].to_vec();
@@ -94,14 +97,14 @@ pub fn launched(program: &Program, launch: &Launch, start: Cycle) -> Launched {
 }
 
 impl<'s> Recorder<'s> {
-    /// A recorder for this machine. `sinks` have a name each for messages; once `interrupt` is true the run stops.
+    /// A recorder for this machine. Each sink has a name for messages. Setting `interrupt` stops the run.
     pub fn new(
         config: &Config,
         sinks: Vec<(String, Box<dyn Sink + 's>)>,
         window: Window,
         interrupt: Arc<AtomicBool>,
     ) -> Recorder<'s> {
-        // One file in the binary form: no other sink wants to see the records.
+        // With a single binary file, no sink needs the records themselves.
         let encodes = matches!(&sinks[..], [(_, sink)] if sink.wants_encoded());
         let (slots, width) = (config.core.max_waves as usize, config.core.wave_width as usize);
         let (full, over) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
@@ -126,18 +129,18 @@ impl<'s> Recorder<'s> {
         }
     }
 
-    /// The same, which keeps only what happens around a trigger. Before [`Recorder::apart`].
+    /// Keeps only what happens around a trigger. Call it before [`Recorder::apart`].
     pub fn with_trigger(mut self, trigger: Option<Trigger>) -> Recorder<'s> {
         if let (Some(trigger), Place::Here(maker)) = (trigger, &mut self.maker) {
             maker.gate = Some(Gate::new(trigger));
-            // It looks at the records.
+            // The trigger examines records.
             maker.common.encodes = false;
             self.prompt = true;
         }
         self
     }
 
-    /// The same, which ends the run when the trigger has fired. Before [`Recorder::apart`].
+    /// Ends the run when the trigger has fired. Call it before [`Recorder::apart`].
     pub fn until_triggered(mut self) -> Recorder<'s> {
         if let Place::Here(maker) = &mut self.maker {
             maker.until_triggered = true;
@@ -145,7 +148,7 @@ impl<'s> Recorder<'s> {
         self
     }
 
-    /// A launch begins in cycle `start`.
+    /// Begins a launch in cycle `start`.
     pub fn start(&mut self, program: &Program, launch: &Launch, start: Cycle) {
         self.hand_over(start);
         let launched = launched(program, launch, start);
@@ -155,10 +158,10 @@ impl<'s> Recorder<'s> {
         }
     }
 
-    /// The run has ended in this cycle. Gives how much was recorded.
+    /// Ends the recording; the run has ended in cycle `cycle`. Returns how much was recorded.
     ///
     /// # Errors
-    /// The sink that could not be written to, by name, and why.
+    /// The name of the sink that could not be written to, and the error.
     pub fn finish(mut self, how: How, cycle: Cycle, message: &str) -> Result<Recorded, (String, io::Error)> {
         self.hand_over(0);
         match self.maker {
@@ -167,7 +170,7 @@ impl<'s> Recorder<'s> {
         }
     }
 
-    /// Has everything read that the cores have written down: all that happens before `to`.
+    /// Has the logs of all cores read: everything that happens before `to`.
     fn hand_over(&mut self, to: Cycle) {
         self.full.store(false, Ordering::Relaxed);
         self.batch.to = to;
@@ -186,8 +189,7 @@ impl<'s> Recorder<'s> {
 }
 
 impl Recorder<'static> {
-    /// The same, which makes and writes the records on a thread of its own, if it can: where each cycle has to wait for
-    /// them, it is of no use.
+    /// Makes and writes the records on a thread of its own, unless every cycle has to wait for them anyway.
     pub fn apart(mut self) -> Recorder<'static> {
         self.maker = match self.maker {
             Place::Here(maker) if !self.prompt => Place::Apart(Apart::new(*maker)),
@@ -206,7 +208,7 @@ impl Observer for Recorder<'_> {
         Some(self.logs[core as usize].clone())
     }
 
-    // Where another observer watches beside this one:
+    // Called if another observer watches beside this one.
 
     fn step(&mut self, event: Event) {
         self.log(event.core).step(event);
@@ -249,7 +251,7 @@ impl Observer for Recorder<'_> {
     }
 
     fn state(&mut self, cycle: Cycle, values: &[u64]) {
-        // One that is apart has no sink that wants it.
+        // A recorder on another thread has no sink that wants states.
         if let Place::Here(maker) = &mut self.maker {
             maker.see(cycle, values);
         }

@@ -1,4 +1,4 @@
-//! What is known of the instructions of a wave slot that have not retired.
+//! The instructions of a wave slot that have not retired.
 
 use crate::clock::Cycle;
 use crate::core::probe::Issued;
@@ -10,16 +10,16 @@ use std::collections::VecDeque;
 /// An instruction in flight.
 #[derive(Debug)]
 pub(super) struct Flight {
-    /// The record's, so that one can be looked for without a look at the records.
+    /// The record's sequence number, kept here so that a search need not touch the records.
     pub(super) sequence: u64,
-    /// For what and since when it waits in its collector.
+    /// Reason for which it waits in its collector, and since when.
     pub(super) waits: Option<(StallReason, Cycle)>,
-    /// Cycles of the stages behind issue, which the record gets when it leaves: until then nobody else touches it.
+    /// Cycles of the stages after issue. They are copied to the record when the instruction retires.
     stages: [Cycle; BEHIND_ISSUE],
     record: Box<Record>,
 }
 
-/// Stages behind issue.
+/// Number of stages after issue.
 const BEHIND_ISSUE: usize = StageField::COUNT - StageField::Issue as usize - 1;
 
 impl Flight {
@@ -27,12 +27,12 @@ impl Flight {
         Flight { sequence: record.sequence, waits: None, stages: [0; BEHIND_ISSUE], record }
     }
 
-    /// Its record, without the cycles of the stages behind issue.
+    /// The record, without the cycles of the stages after issue.
     pub(super) fn record(&mut self) -> &mut Record {
         &mut self.record
     }
 
-    /// It has come to a stage behind issue.
+    /// The instruction reaches a stage after issue.
     pub(super) fn reaches(&mut self, stage: StageField, cycle: Cycle) {
         self.stages[stage as usize - StageField::Operands as usize] = cycle;
         if stage == StageField::Execute
@@ -42,7 +42,7 @@ impl Flight {
         }
     }
 
-    /// It waits in its collector from this cycle on.
+    /// The instruction waits in its collector from this cycle on.
     pub(super) fn waits_for(&mut self, reason: StallReason, cycle: Cycle) {
         if let Some((before, from)) = self.waits {
             if before == reason {
@@ -53,7 +53,7 @@ impl Flight {
         self.waits = Some((reason, cycle));
     }
 
-    /// Its record.
+    /// Returns the completed record.
     pub(super) fn land(self) -> Box<Record> {
         let mut record = self.record;
         record.stages[StageField::Operands as usize..].copy_from_slice(&self.stages);
@@ -64,19 +64,19 @@ impl Flight {
 /// A wave slot of a core.
 #[derive(Debug)]
 pub(super) struct SlotState {
-    /// Position in the grid of the workgroup of its wave.
+    /// Workgroup of its wave, as a position in the grid.
     pub(super) workgroup: [u32; 3],
     /// Index of the wave in its workgroup.
     pub(super) wave: u32,
     /// The last two requests: first word, cycle.
     pub(super) requests: [(u32, Cycle); 2],
-    /// Decoded instructions: word, cycles of request and decode.
+    /// Decoded instructions: word, cycle of request, cycle of decode.
     pub(super) decoded: VecDeque<(u32, Cycle, Cycle)>,
-    /// What keeps the next instruction from issuing, and since when.
+    /// Reason for which the next instruction does not issue, and since when.
     pub(super) stalled: Option<(StallReason, Cycle)>,
-    /// Times for which it has waited so far.
+    /// Periods for which it has waited so far.
     pub(super) stalls: Vec<Stall>,
-    /// Issued and not yet retired.
+    /// Instructions that have issued and not retired.
     pub(super) flight: Vec<Flight>,
 }
 
@@ -93,7 +93,7 @@ impl SlotState {
         }
     }
 
-    /// The earliest cycle that a record still to come has.
+    /// The earliest cycle in any record that is still to come.
     pub(super) fn oldest(&self) -> Cycle {
         let [(_, a), (_, b)] = self.requests;
         let decoded = self.decoded.front().map(|&(_, fetch, _)| fetch);
@@ -102,7 +102,7 @@ impl SlotState {
         [decoded, stall, flight].into_iter().flatten().fold(a.min(b), Cycle::min)
     }
 
-    /// The instruction that was decoded first issues: opens its record.
+    /// The oldest decoded instruction issues: opens its record.
     pub(super) fn issue(&mut self, mut record: Box<Record>, word: u32, cycle: Cycle) {
         (record.workgroup, record.wave) = (self.workgroup, self.wave);
         record.stages[StageField::Issue as usize] = cycle;
@@ -126,14 +126,14 @@ impl SlotState {
     }
 }
 
-/// The first cycle that a record has.
+/// The earliest cycle in a record.
 pub(super) fn began(record: &Record) -> Cycle {
     let stages = record.stages.iter().copied().filter(|&at| at != 0);
     let stall = record.stalls.first().map(|stall| stall.from);
     stages.chain(stall).fold(Cycle::MAX, Cycle::min)
 }
 
-/// What of a record is known at the end of a run in `cycle`, before the instruction retires.
+/// The record, as far as it is known, of an instruction that has not retired when the run ends in `cycle`.
 pub(super) fn still_open(
     mut record: Box<Record>,
     waits: Option<(StallReason, Cycle)>,
@@ -153,7 +153,7 @@ pub(super) fn still_open(
     record
 }
 
-/// What an instruction writes, and its index.
+/// Kind and index of the destination of an instruction.
 pub(super) fn destination(issued: &Issued<'_>) -> (DestinationKind, u8) {
     let (op, inst) = (issued.op, &issued.op.inst);
     if op.destination_rows > 0 {
@@ -162,7 +162,7 @@ pub(super) fn destination(issued: &Issued<'_>) -> (DestinationKind, u8) {
     if op.predicate_write != 0 {
         return (DestinationKind::Predicate, inst.rd);
     }
-    // A tile store reads its fragment.
+    // A tile store has its fragment as a source, so it is no destination.
     let written = inst.op.info().operands.iter().find_map(|operand| match operand.role {
         Role::FragA if inst.op == Op::MmaLoadA => Some(DestinationKind::FragmentA),
         Role::FragB if inst.op == Op::MmaLoadB => Some(DestinationKind::FragmentB),

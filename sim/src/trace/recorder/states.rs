@@ -1,24 +1,24 @@
-//! What the machine holds, cycle by cycle, as changes, in the window of the trace.
+//! Changes of the machine's signals, cycle by cycle, within the window of the trace.
 
 use super::super::trigger::Gate;
 use crate::clock::Cycle;
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// A signal, by its number, has another value from this cycle on.
+/// A change: from this cycle on, the signal with this number has this value.
 type Change = (Cycle, usize, u64);
 
-/// Finds changes, and holds them back until a trigger fires. Outside the window every signal is 0.
+/// Finds changes and holds them back until a trigger fires. Outside of the window every signal is 0.
 #[derive(Debug, Default)]
 pub struct States {
     seen: Vec<u64>,
-    /// Changes of the last cycles, while the trigger has not fired, and the values before them.
+    /// Changes of the last cycles while the trigger has not fired, and the values before them.
     held: VecDeque<Change>,
     before: Vec<u64>,
 }
 
 impl States {
-    /// The values at the end of a cycle; gives what has changed.
+    /// Takes the values at the end of a cycle and reports the changes.
     pub fn see(
         &mut self,
         cycle: Cycle,
@@ -51,7 +51,7 @@ impl States {
         }
     }
 
-    /// Gives what was held back for a trigger, if it has fired.
+    /// Reports what was held back for a trigger, once it has fired.
     pub fn release(&mut self, gate: Option<&Gate>, mut change: impl FnMut(Change)) {
         let Some(shown) = gate.and_then(Gate::shown) else { return };
         while let Some(&(at, n, value)) = self.held.front()
@@ -66,7 +66,7 @@ impl States {
         self.held.drain(..).for_each(change);
     }
 
-    /// Another launch begins: what was held back of the last one goes.
+    /// Drops what was held back when another launch begins.
     pub fn forget(&mut self) {
         self.held.clear();
         self.before.fill(0);

@@ -11,7 +11,7 @@ use crate::program::dis::Labels;
 use crate::program::disassemble_inst;
 use std::fmt::{self, Display, Write};
 
-/// What a text file begins with, before the version.
+/// First characters of a text file, followed by the version.
 pub const MAGIC: &str = "wvfi ";
 
 /// The line of a header.
@@ -61,13 +61,13 @@ pub fn put_end(out: &mut Vec<u8>, end: &End) {
     out.extend(line.bytes());
 }
 
-/// The line of a record, with the instruction as a comment.
+/// The line of a record, with the disassembled instruction as a comment.
 pub fn put_record(out: &mut Vec<u8>, record: &Record, all_lanes: u64) {
     let line = format!("{} ; {}\n", Shown { record, all_lanes }, instruction(record));
     out.extend(line.bytes());
 }
 
-/// The instruction of a record, as the disassembler writes it.
+/// The disassembled instruction of a record.
 pub fn instruction(record: &Record) -> String {
     match Inst::decode(&record.words[..usize::from(record.word_count)]) {
         _ if record.word_count == 0 => "(end of the code)".to_owned(),
@@ -102,13 +102,13 @@ impl Display for Joined<'_> {
     }
 }
 
-/// Rows in the lanes of a mask.
+/// Rows, displayed for the lanes of a mask.
 pub struct Rows<'a> {
-    /// One row behind the other.
+    /// The rows, concatenated.
     pub rows: &'a [u32],
     /// Lanes of a wave.
     pub width: usize,
-    /// Lanes that take part.
+    /// Lanes that participate.
     pub mask: u64,
 }
 
@@ -134,7 +134,7 @@ impl Display for Rows<'_> {
     }
 }
 
-/// A record as its line.
+/// A record, displayed as its line.
 struct Shown<'a> {
     record: &'a Record,
     all_lanes: u64,

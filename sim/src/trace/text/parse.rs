@@ -6,28 +6,28 @@ use crate::trace::record::{
 };
 use crate::trace::rows::{push_form, push_values};
 
-/// What a line holds.
+/// Kinds of lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Line<'a> {
-    /// Nothing but a comment.
+    /// An empty line, or only a comment.
     Empty,
-    /// The header: version and fields.
+    /// The header: its version and fields.
     Header(&'a str),
     /// A launch: its fields.
     Launch(&'a str),
-    /// A record: from its cycle on.
+    /// A record, from its cycle on.
     Record(&'a str),
-    /// The end: from its way on.
+    /// The end, from how the run ended on.
     End(&'a str),
 }
 
-/// What is wrong with a line, in words.
+/// Describes what is wrong with a line.
 type Malformed = String;
 
-/// Tells what a line is.
+/// Determines the kind of a line.
 ///
 /// # Errors
-/// If it is nothing that a trace has.
+/// If a trace has no such line.
 pub fn line(text: &str) -> Result<Line<'_>, Malformed> {
     let text = text.trim();
     if text.is_empty() || text.starts_with(';') {
@@ -43,7 +43,7 @@ pub fn line(text: &str) -> Result<Line<'_>, Malformed> {
     }
 }
 
-/// The words of a line: blanks separate them, but not in quotes or brackets; `;` ends them.
+/// The words of a line. Blanks separate them, except in quotes or brackets; `;` ends the line.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -122,10 +122,11 @@ fn quoted(key: &str, text: &str) -> Result<String, Malformed> {
     Ok(plain)
 }
 
-/// Reads a header from its version on. The version comes first of all: what follows it may differ.
+/// Reads a header from its version on. The version is checked first, because the rest may differ in other
+/// versions.
 ///
 /// # Errors
-/// What is wrong with it.
+/// A description of what is wrong with it.
 pub fn header(text: &str) -> Result<Header, Malformed> {
     let mut header = Header {
         wave_width: 0,
@@ -162,7 +163,7 @@ pub fn header(text: &str) -> Result<Header, Malformed> {
 /// Reads the fields of a launch.
 ///
 /// # Errors
-/// What is wrong with it.
+/// A description of what is wrong with it.
 pub fn launch(text: &str) -> Result<Launched, Malformed> {
     let mut launch = Launched {
         kernel: String::new(),
@@ -203,10 +204,10 @@ pub fn launch(text: &str) -> Result<Launched, Malformed> {
     Ok(launch)
 }
 
-/// Reads the end from its way on.
+/// Reads the end, from how the run ended on.
 ///
 /// # Errors
-/// What is wrong with it.
+/// A description of what is wrong with it.
 pub fn end(text: &str) -> Result<End, Malformed> {
     let mut items = words(text);
     let how = items.next().unwrap_or("");
@@ -224,10 +225,10 @@ pub fn end(text: &str) -> Result<End, Malformed> {
     Ok(end)
 }
 
-/// Reads a record from its cycle on into `record`, which is clear.
+/// Reads a record from its cycle on into `record`, which must be clear.
 ///
 /// # Errors
-/// What is wrong with it.
+/// A description of what is wrong with it.
 pub fn record(text: &str, all_lanes: u64, record: &mut Record) -> Result<(), Malformed> {
     let mut items = words(text);
     record.cycle = decimal("@", items.next().unwrap_or(""))?;
@@ -270,7 +271,7 @@ pub fn record(text: &str, all_lanes: u64, record: &mut Record) -> Result<(), Mal
     Ok(())
 }
 
-/// Takes a field that is no row; false if it is none of them.
+/// Reads a field that is not a row. False if there is none of this name.
 fn field(record: &mut Record, key: &str, value: &str) -> Result<bool, Malformed> {
     if let Some(stage) = StageField::from_name(key) {
         record.stages[stage as usize] = decimal(key, value)?;

@@ -1,8 +1,9 @@
-//! Pipeline logs for Konata, in its format Kanata 0004.
+//! Pipeline logs for Konata, in the format Kanata 0004.
 //!
-//! An instruction is a row, a wave is a thread. Lane 0 has the stages: F fetch, D decoded and in the instruction buffer, I
-//! issued and reading operands, O operands read, X executing, W writing its rows. Lane 1 has the stalls. Arrows lead
-//! from the last writer of each register and predicate that an instruction reads.
+//! An instruction is a row; a wave is a thread. Lane 0 shows the stages: F fetch, D decoded and in the
+//! instruction buffer, I issued and reading operands, O operands read, X executing, W writing its rows. Lane
+//! 1 shows the stalls. Arrows come from the last writer of each register and predicate that an instruction
+//! reads.
 
 use super::timeline::Timeline;
 use crate::clock::Cycle;
@@ -13,9 +14,10 @@ use crate::trace::text::instruction;
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, Write};
 
-/// Records behind the newest that an arrow can still come from.
+/// Most records by which an arrow's origin may precede the newest.
 const REMEMBERED: usize = 1 << 16;
-/// Writers of a register that are kept: a later one may retire before an earlier reader does.
+/// Writers remembered per register. One is not enough, because a later writer may retire before an earlier
+/// reader.
 const WRITERS: usize = 4;
 
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,26 +30,26 @@ enum Event {
     End { flushed: bool },
 }
 
-/// What an instruction reads or writes: a register, or a predicate above these.
+/// A register, or a predicate (numbered from [`PREDICATE`] on), that an instruction reads or writes.
 type Place = u16;
 const PREDICATE: Place = 256;
 
-/// Writes one log.
+/// Writes a log.
 #[derive(Debug)]
 pub struct Kanata<W> {
     out: W,
     timeline: Timeline<(u64, Event)>,
-    /// Cycle of the log.
+    /// Current cycle of the log.
     now: Option<Cycle>,
     /// Number of the next record, in the order of retirement.
     next: u64,
-    /// Ids in the log of the records from `first` on; none before they begin.
+    /// Ids in the log of the records from number `first` on; `None` until a record begins.
     ids: VecDeque<Option<u64>>,
     first: u64,
     begun: u64,
     ended: u64,
     threads: HashMap<([u32; 3], u32), u64>,
-    /// The latest writers of each place of a wave, by core, slot and place: sequence and number.
+    /// The latest writers by core, slot and place: sequence number and record number.
     writers: HashMap<(u32, u32, Place), Vec<(u64, u64)>>,
 }
 
@@ -122,7 +124,7 @@ impl<W: Write> Kanata<W> {
         }
     }
 
-    /// The records whose results this one reads, and itself as the writer of its own.
+    /// The records whose results this one reads. Registers this one as the writer of its destinations.
     fn producers(&mut self, record: &Record, number: u64) -> Vec<u64> {
         let Ok(inst) = Inst::decode(&record.words[..usize::from(record.word_count)]) else {
             return Vec::new();
@@ -160,7 +162,7 @@ impl<W: Write> Kanata<W> {
     }
 }
 
-/// Name of each stage in the log. X has the letter that arrows lead to.
+/// Name of each stage in the log. Arrows lead to X.
 const NAMES: [(StageField, &str); StageField::COUNT] = [
     (StageField::Fetch, "F"),
     (StageField::Decode, "D"),
@@ -184,7 +186,7 @@ impl<W: Write + Send> Sink for Kanata<W> {
         let threads = self.threads.len() as u64;
         let thread = *self.threads.entry((record.workgroup, record.wave)).or_insert(threads);
         if record.sequence == 0 {
-            // The slot's last wave has nothing to do with this one.
+            // A new wave in the slot has no producers in the previous one.
             self.writers.retain(|&(core, slot, _), _| (core, slot) != (record.core, record.slot));
         }
         let producers = self.producers(record, number);
@@ -207,7 +209,7 @@ impl<W: Write + Send> Sink for Kanata<W> {
             }
         }
         for stall in &record.stalls {
-            // Before it is fetched an instruction has no row yet.
+            // An instruction has no row before its fetch.
             let from = stall.from.max(begin);
             if from < stall.to {
                 self.timeline.add(from, (number, Event::Stall(stall.reason)));

@@ -1,4 +1,4 @@
-//! Files for viewers, made from the records of a run: Konata, Perfetto, waveforms.
+//! Files for viewers, made from the records of a run: Konata, Perfetto and waveforms.
 
 pub mod kanata;
 pub mod perfetto;

@@ -1,9 +1,9 @@
-//! Traces for Perfetto and Chrome's tracing page, as JSON trace events; a cycle is shown as a microsecond.
+//! Traces for Perfetto and Chrome's tracing page as JSON trace events. A cycle is shown as a microsecond.
 //!
-//! A core is a process. Each wave slot is a thread with its issues and stalls; beside these, memory instructions lie on
-//! threads of their own, with a flow from the issue, and further flows to their requests in the L2 and in memory, which are
-//! processes too, a slice or channel a group of threads. Counters have the instructions a cycle, the waves, and the bytes
-//! of device memory that instructions ask for.
+//! A core is a process. Each of its wave slots is a thread with issues and stalls. Memory instructions are on
+//! threads of their own, with a flow from their issue and flows to their requests in the L2 and in memory. L2
+//! and memory are processes too; each slice or channel is a group of threads. Counters show instructions per
+//! cycle, waves, and the bytes of device memory that instructions request.
 
 use super::requests::{Drawn, Requests};
 use crate::clock::Cycle;
@@ -15,25 +15,25 @@ use crate::trace::text::instruction;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-/// Cycles that a value of a counter covers.
+/// Cycles per value of a counter.
 const BUCKET: Cycle = 64;
-/// The thread of a core's first row of memory instructions.
+/// First thread of a core's memory instructions.
 const MEMORY: u32 = 1000;
-/// Threads of a core, and of the L2, at most: slices have a thousand each.
+/// Most threads of a core, and of the L2; each slice has a thousand.
 const CORE_THREADS: u32 = 10_000;
 const L2_THREADS: u32 = 10_000_000;
 
-/// What the counters of a core have gathered.
+/// Counters of a core.
 #[derive(Debug, Default)]
 struct Core {
     instructions: u64,
     bytes: u64,
     waves: i64,
-    /// For each row of memory instructions, the cycle from which it is free.
+    /// Per row of memory instructions: the first cycle in which it is free.
     rows: Vec<Cycle>,
 }
 
-/// Writes one trace.
+/// Writes a trace.
 #[derive(Debug)]
 pub struct Perfetto<W> {
     out: W,
@@ -57,15 +57,16 @@ impl<W: Write> Perfetto<W> {
         Ok(Perfetto { out, first: true, cores, named: BTreeSet::new(), bucket: 0, flows: 0, requests })
     }
 
-    /// The numbers of a process and a thread in the file. Perfetto takes a thread's number for its own in the whole trace,
-    /// that of a process for its first thread's too, and 0 for the idle thread of a system: so none is 0 or used twice.
+    /// Process and thread numbers in the file. Perfetto identifies a thread by its number in the whole trace,
+    /// uses a process's number for its first thread, and reserves 0 for the idle thread. So no number is 0 or
+    /// used twice.
     fn numbers(&self, pid: u32, tid: u32) -> (u32, u32) {
         let cores = self.cores.len() as u32;
         let l2 = if pid > cores { L2_THREADS } else { 0 };
         (pid + 1, 1 + cores + 2 + pid.min(cores) * CORE_THREADS + l2 + tid)
     }
 
-    /// Writes an event: its phase, where it is, when, and what else it has.
+    /// Writes an event: its phase, process, thread and cycle, and the rest of its fields.
     fn event(&mut self, phase: char, pid: u32, tid: u32, at: Cycle, rest: &str) -> io::Result<()> {
         let (pid, tid) = self.numbers(pid, tid);
         let comma = if std::mem::take(&mut self.first) { "" } else { "," };
@@ -110,7 +111,7 @@ impl<W: Write> Perfetto<W> {
                     self.event('C', pid as u32, 0, at, &rest)?;
                 }
             }
-            // Of idle times the first bucket says it all.
+            // An idle period is covered by its first bucket.
             let next = if idle { cycle / BUCKET * BUCKET } else { self.bucket + BUCKET };
             self.bucket = next.max(self.bucket + BUCKET);
         }
@@ -171,7 +172,7 @@ impl<W: Write + Send> Sink for Perfetto<W> {
             record.pc, record.wave, record.sequence, record.effective
         );
         self.slice(place, (issue, issue + 1), &instruction(record), &args)?;
-        // What comes after issue lies beside the next instructions.
+        // Stalls after issue would overlap the next instructions.
         for stall in record.stalls.iter().filter(|stall| stall.to <= issue) {
             self.slice(place, (stall.from, stall.to), stall.reason.name(), ",\"cat\":\"stall\"")?;
         }

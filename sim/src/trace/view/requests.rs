@@ -1,10 +1,10 @@
-//! Requests on their way through the L2 and memory, for the trace of Perfetto: what is drawn of them, and the flows from
-//! the instructions that caused them.
+//! Requests in the L2 and in memory, for traces of Perfetto: the boxes that show them, and the flows from the
+//! instructions that caused them.
 //!
-//! Whose a request is follows from its core, its line and the cycle. A load has the reads that arrived and were answered while
-//! it was executed; if there is none, it waited for the last that was answered then. A store has the first write that arrived
-//! after it was executed and that no earlier store has. An atomic has those that arrived after it was executed, of which
-//! a returning one has none that was answered after it retired.
+//! The instruction of a request is found by core, line and cycle. A load gets the reads that arrived and were
+//! answered during its execution; if there is none, the last one answered in that time. A store gets the
+//! first write that arrived after its execution and that belongs to no earlier store. An atomic gets those
+//! that arrived after its execution; if it returns a value, only those answered before it retired.
 
 use crate::clock::Cycle;
 use crate::core::probe::{Hop, HopKind};
@@ -12,12 +12,12 @@ use crate::memory::RequestKind;
 use crate::trace::record::{DestinationKind, MemoryKind, Record, StageField};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Rows of the slices and channels are numbered from these multiples on.
+/// Rows of each slice or channel are numbered from a multiple of this.
 const ROWS: u32 = 1000;
-/// Requests that are kept for instructions that have not retired; beyond, the older ones go.
+/// Requests kept for instructions that have not retired. Beyond that the older ones are dropped.
 const KEPT: usize = 1 << 18;
 
-/// An event of the trace: its phase, process, thread, cycle and the rest of it.
+/// An event of the trace: phase, process, thread, cycle, remaining fields.
 pub type Drawn = (char, u32, u32, Cycle, String);
 
 /// A place in the trace: process, thread, cycle.
@@ -34,7 +34,7 @@ struct Visit {
     linked: bool,
 }
 
-/// Sectors on their way from memory.
+/// A fetch of sectors from memory.
 #[derive(Debug, Clone)]
 struct Fetch {
     from: Cycle,
@@ -43,25 +43,25 @@ struct Fetch {
     drawn: Option<u32>,
 }
 
-/// What has happened to requests and may still be wanted.
+/// Events of requests that may still be needed.
 #[derive(Debug)]
 pub struct Requests {
     line_bytes: u32,
     channels: u32,
-    /// Process of the L2; that of memory is the next.
+    /// Process of the L2; memory is the next process.
     pid: u32,
     visits: BTreeMap<(u32, u64), VecDeque<Visit>>,
     kept: usize,
     fetches: BTreeMap<u64, VecDeque<Fetch>>,
-    /// Stores and atomics that have retired before their requests were performed, and where they are drawn.
+    /// Stores and atomics that have retired before their requests were performed, and where they are shown.
     posted: BTreeMap<(u32, u64), VecDeque<(MemoryKind, Place)>>,
-    /// Of each slice and channel, the cycles from which rows are free.
+    /// Per slice and channel: the first cycle in which each row is free.
     rows: BTreeMap<(u32, u32), Vec<Cycle>>,
     flows: u64,
 }
 
 impl Requests {
-    /// Of a machine with so many cores and memory channels, and lines of so many bytes.
+    /// For a machine with `cores` cores, `channels` memory channels and lines of `line_bytes` bytes.
     pub fn new(cores: u32, channels: u32, line_bytes: u32) -> Requests {
         Requests {
             line_bytes,
@@ -76,7 +76,7 @@ impl Requests {
         }
     }
 
-    /// Takes note of a hop; gives what can be drawn now.
+    /// Takes an event. Returns what can be shown now.
     pub fn hop(&mut self, hop: &Hop) -> Vec<Drawn> {
         let Hop { cycle, slice, line, what } = *hop;
         match what {
@@ -102,7 +102,8 @@ impl Requests {
                         let first = posted.iter().position(|(memory, _)| *memory == MemoryKind::Store);
                         first.and_then(|n| posted.remove(n)).map(|(_, place)| place)
                     }
-                    // An atomic may have several on a line; the next atomic's come behind them.
+                    // An atomic may have several requests on a line; those of the next atomic come after
+                    // them.
                     RequestKind::Atomic(_) => {
                         let earlier = |(memory, place): &&(MemoryKind, Place)| {
                             *memory == MemoryKind::Atomic && place.2 < arrive
@@ -130,7 +131,7 @@ impl Requests {
         Vec::new()
     }
 
-    /// Drops the older half of what is kept.
+    /// Drops the older half of the requests kept.
     fn forget(&mut self, now: Cycle) {
         let oldest = self.visits.values().filter_map(|v| v.front()).map(|v| v.arrive).min().unwrap_or(now);
         let middle = oldest + (now - oldest) / 2;
@@ -149,7 +150,8 @@ impl Requests {
         self.kept = self.visits.values().map(VecDeque::len).sum();
     }
 
-    /// A memory instruction is drawn at `tid` of its core, from its execution on; gives the flows to its requests.
+    /// A memory instruction is shown at `tid` of its core from its execution on. Returns the flows to its
+    /// requests.
     pub fn record(&mut self, record: &Record, tid: u32) -> Vec<Drawn> {
         let mut drawn = Vec::new();
         if !record.device {
@@ -180,7 +182,7 @@ impl Requests {
         drawn
     }
 
-    /// The requests of an instruction that was executed in one cycle, and retired with a result in the other.
+    /// Requests of an instruction that was executed in `execute` and retired later, with or without a result.
     fn requests_of(
         &self,
         key: (u32, u64),
@@ -212,7 +214,7 @@ impl Requests {
         }
     }
 
-    /// Draws a request, if it is not drawn, and the flow to it from where its instruction is.
+    /// Shows a request, if it is not shown yet, and the flow to it from its instruction.
     fn link(&mut self, key: (u32, u64), index: usize, place: Place, drawn: &mut Vec<Drawn>) {
         let Some(visit) = self.visits.get_mut(&key).and_then(|all| all.get_mut(index)) else { return };
         visit.linked = true;
@@ -239,7 +241,8 @@ impl Requests {
         self.flows += 1;
         drawn.push(('s', place.0, place.1, place.2, flow.clone()));
         let end = format!("{flow},\"bp\":\"e\"");
-        // A load may wait for a request that had arrived before it was executed: no flow goes back in time.
+        // A load may wait for a request that arrived before its execution, but a flow must not go back in
+        // time.
         let at = arrive.max(place.2);
         let found = fetch.and_then(|fetch| Some((fetch, self.fetches.get(&key.1)?.get(fetch)?.clone())));
         let found = found.filter(|(_, found)| found.to.is_some_and(|to| at < to));
@@ -259,7 +262,7 @@ impl Requests {
         drawn.push(('f', self.pid + 1, row, from.max(at), end));
     }
 
-    /// Draws a slice of the L2 (`level` 0) or of memory (1) on a row that is free; gives its thread.
+    /// Shows a period on a free row of an L2 slice (`level` 0) or memory channel (1). Returns its thread.
     fn draw(
         &mut self,
         level: u32,

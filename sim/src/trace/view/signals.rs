@@ -1,5 +1,5 @@
-//! The signal tree of waveforms: how full the stages of each core are, what each wave slot does, and what load/store units,
-//! caches, networks and memory channels hold.
+//! The signal tree of waveforms: occupancy of each core's stages, activity of each wave slot, and contents of
+//! load/store units, caches, networks and memory channels.
 
 use super::timeline::Timeline;
 use super::waves::Waveform;
@@ -11,13 +11,13 @@ use crate::trace::Sink;
 use crate::trace::record::{How, Launched, MemoryKind, Record, StageField};
 use std::io;
 
-/// Signals of a core: instructions between two steps, by name. docs/traces.md says what each is.
+/// Signals of a core: the number of instructions between two steps, by name. docs/traces.md defines each.
 const OF_CORE: [&str; 6] = ["fetching", "buffered", "collecting", "in_units", "in_lsu", "retiring"];
-/// Signals of a wave slot, with their bits.
+/// Signals of a wave slot and their widths.
 const OF_SLOT: [(&str, u32); 5] = [("issue", 1), ("pc", 32), ("mask", 64), ("stall", 4), ("in_flight", 16)];
 const COUNT_BITS: u32 = 16;
 
-/// What happens to a signal.
+/// A change of a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Change {
     Add(i32),
@@ -29,15 +29,15 @@ pub struct Signals<F> {
     file: F,
     cores: usize,
     slots: usize,
-    /// Signals of a core's state.
+    /// Signals of the state of one core.
     of_state: usize,
     timeline: Timeline<(usize, Change)>,
     values: Vec<u64>,
-    /// What the file has.
+    /// Values in the file.
     written: Vec<u64>,
     changed: Vec<usize>,
     begun: bool,
-    /// The last cycle that the file has something of.
+    /// The last cycle written.
     last: Cycle,
 }
 
@@ -81,14 +81,14 @@ impl<F: Waveform> Signals<F> {
         core as usize * self.in_core() + place
     }
 
-    /// Signals of a core.
+    /// Number of signals of a core.
     fn in_core(&self) -> usize {
         OF_CORE.len() + self.slots * OF_SLOT.len() + self.of_state
     }
 
-    /// The signal of a place in the state of the machine.
+    /// The signal of an index in the machine's state.
     fn of_state(&self, place: usize) -> usize {
-        // All signals before it, but for what a later core has beside its state.
+        // Skips the signals that each core up to this one has in addition to its state.
         let own = self.in_core() - self.of_state;
         let cores = (place / self.of_state + 1).min(self.cores);
         place + cores * own
@@ -99,7 +99,7 @@ impl<F: Waveform> Signals<F> {
         self.of_core(record.core, OF_CORE[0]) + OF_CORE.len() + record.slot as usize * OF_SLOT.len() + place
     }
 
-    /// One more from a cycle on, until another one.
+    /// Raises a signal by one from one cycle to another.
     fn count(&mut self, signal: usize, from: Cycle, to: Cycle) {
         if from != 0 && from < to {
             self.timeline.add(from, (signal, Change::Add(1)));
@@ -130,7 +130,7 @@ impl<F: Waveform> Signals<F> {
         self.write(now)
     }
 
-    /// Writes what a cycle has changed.
+    /// Writes the changes of a cycle.
     fn write(&mut self, cycle: Option<Cycle>) -> io::Result<()> {
         let mut timed = false;
         for signal in std::mem::take(&mut self.changed) {
@@ -175,7 +175,8 @@ impl<F: Waveform + Send> Sink for Signals<F> {
         self.timeline.add(issue, (self.of_slot(record, "mask"), Change::Set(record.effective)));
         let stall = self.of_slot(record, "stall");
         for s in record.stalls.iter().filter(|s| s.to <= issue && s.from < s.to) {
-            // One stall may begin in the cycle in which another ends: added values come out right in any order.
+            // A stall may begin in the cycle in which another ends. Adding and subtracting works in any
+            // order.
             let code = i32::from(s.reason as u8);
             self.timeline.add(s.from, (stall, Change::Add(code)));
             self.timeline.add(s.to, (stall, Change::Add(-code)));

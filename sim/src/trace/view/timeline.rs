@@ -1,4 +1,4 @@
-//! Events in the order of time, though records come when they retire.
+//! Events in the order of time, although records come in the order of retirement.
 
 use crate::clock::Cycle;
 use std::cmp::Reverse;
@@ -18,13 +18,13 @@ impl<E: Ord> Default for Timeline<E> {
 }
 
 impl<E: Ord> Timeline<E> {
-    /// Adds an event; of those of one cycle the first added comes first.
+    /// Adds an event. Events of the same cycle keep the order in which they were added.
     pub fn add(&mut self, cycle: Cycle, event: E) {
         self.events.push(Reverse((cycle, self.added, event)));
         self.added += 1;
     }
 
-    /// Takes the first event, if it lies before `before`.
+    /// Takes the first event if it is before cycle `before`.
     pub fn next(&mut self, before: Cycle) -> Option<(Cycle, E)> {
         let Reverse((cycle, ..)) = self.events.peek()?;
         if *cycle >= before {

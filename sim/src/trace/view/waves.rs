@@ -1,4 +1,4 @@
-//! Waveform files: VCD as text, FST through its library.
+//! Waveform files: VCD as text, FST through a library.
 
 use crate::clock::Cycle;
 use crate::memory::state::Signal;
@@ -31,7 +31,7 @@ pub trait Waveform {
     fn finish(&mut self) -> io::Result<()>;
 }
 
-/// Steps from one signal's scopes to the next one's: how many to leave, which to enter.
+/// From the scopes of one signal to those of the next: how many to leave, which to enter.
 fn steps<'a>(before: &[String], path: &'a [String]) -> (usize, &'a [String]) {
     let scopes = &path[..path.len() - 1];
     let same = before.iter().zip(scopes).take_while(|(a, b)| a == b).count();
@@ -78,7 +78,7 @@ impl<W: Write> Vcd<W> {
     }
 }
 
-/// The short name of a signal in the file.
+/// Short name of a signal in the file.
 fn code(mut n: usize) -> String {
     let mut text = String::new();
     loop {
@@ -108,7 +108,7 @@ impl<W: Write> Waveform for Vcd<W> {
     }
 }
 
-/// Bytes of changes that are gathered before they are compressed.
+/// Bytes of changes that are gathered before compression.
 const FST_SECTION: usize = 16 << 20;
 
 /// An FST file; a cycle is a nanosecond.
