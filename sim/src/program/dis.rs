@@ -1,4 +1,4 @@
-//! The disassembler: instructions and programs to assembly text.
+//! The disassembler: assembly text of instructions and programs.
 
 use super::{Kernel, Program};
 use crate::isa::{Inst, Op, Operand, Role, Special, WORD_BYTES};
@@ -9,7 +9,7 @@ use std::ops::Range;
 /// Names of code offsets, in bytes from the start of the code section.
 pub type Labels = BTreeMap<u32, String>;
 
-/// One instruction as the assembler takes it, with its guard. The target of a call is a label if
+/// One instruction, with its guard, in the syntax of the assembler. The target of a call is a label if
 /// `labels` has one, else its byte offset.
 pub fn disassemble_inst(inst: &Inst, labels: &Labels) -> String {
     let info = inst.op.info();
@@ -41,7 +41,7 @@ fn operand_text(inst: &Inst, operand: &Operand, labels: &Labels) -> String {
     }
 }
 
-/// Small numbers as signed decimals, others as bits.
+/// Small numbers as signed decimals, others as hexadecimal bits.
 fn literal(bits: u32) -> String {
     match bits.cast_signed() {
         small @ -65_536..=65_536 => small.to_string(),
@@ -49,14 +49,14 @@ fn literal(bits: u32) -> String {
     }
 }
 
-/// A whole program as text that assembles to the same kernels and words, with a comment on each line
-/// that says where the words stand, in bytes, and what they are.
+/// A whole program as text that assembles to the same kernels and words. A comment on each line gives the
+/// byte offset and the words.
 ///
-/// Words that are no instruction, or an instruction that the assembler would encode differently (bits set
-/// in fields that it does not use), become `.word`. Names are the program's own; labels are made up.
+/// Words that are no instruction, or an instruction that the assembler would encode differently (bits set in
+/// unused fields), become `.word`. Kernel names are the program's own; labels are generated.
 ///
 /// # Panics
-/// If the kernels are not in the order of their code, or outside it; assembler and loader see to that.
+/// If the kernels are not in the order of their code, or outside of it. Assembler and loader ensure both.
 pub fn disassemble(program: &Program) -> String {
     let mut text = String::new();
     let mut at = 0;
@@ -106,7 +106,7 @@ fn kernel_text(text: &mut String, program: &Program, kernel: &Kernel) {
     text.push_str(".end\n");
 }
 
-/// A few words of a kernel that make one line.
+/// Words of a kernel that make one line.
 struct Piece {
     /// Word offset in the code section.
     at: u32,
@@ -116,12 +116,12 @@ struct Piece {
 
 enum Content {
     Inst(Inst),
-    /// Not an instruction that the assembler writes; with the reason.
+    /// Words that the assembler would not produce from an instruction, with the reason.
     Words(String),
 }
 
-/// Splits a kernel into lines. What the assembler would refuse, such as a register that is not declared,
-/// becomes words.
+/// Splits a kernel into lines. What the assembler would reject, such as an undeclared register, becomes
+/// words.
 fn pieces(program: &Program, kernel: &Kernel) -> Vec<Piece> {
     let code = &program.code[kernel.code.start as usize..kernel.code.end as usize];
     let mut pieces = Vec::new();
@@ -170,7 +170,7 @@ fn word_directive(words: &[u32]) -> String {
     format!(".word {}", words.join(", "))
 }
 
-/// What a literal is as a float, if it looks like one.
+/// The literal as a float, if it looks like one.
 fn float_note(inst: &Inst) -> String {
     let value = f32::from_bits(inst.imm);
     let plausible = (1e-6..1e9).contains(&value.abs());
@@ -183,7 +183,7 @@ fn line(text: &mut String, content: &str, at: u32, words: &[u32], note: &str) {
     _ = writeln!(text, "    {content:<44} ; {}", comment.trim_end());
 }
 
-/// A kernel's name as the assembler takes it.
+/// A kernel's name in the syntax of the assembler.
 fn quoted(name: &str) -> String {
     let plain = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');

@@ -1,4 +1,4 @@
-//! Faults: what a kernel may not do, where it did it, and the report that a user reads.
+//! Faults: what a kernel must not do, where it did it, and the report for the user.
 
 use super::Program;
 use super::dis::{Labels, disassemble_inst};
@@ -10,23 +10,22 @@ use std::fmt;
 /// What went wrong. A fault ends the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FaultKind {
-    /// The words at the pc are no instruction, or none of this kernel on this machine.
+    /// The words at the pc are no instruction, or one that is illegal in this kernel or on this machine.
     IllegalInstruction(DecodeError),
-    /// A load, store, atomic or matrix tile touches a byte outside its memory. No lane of the
-    /// instruction has an effect.
+    /// A load, store, atomic or matrix tile touches a byte outside of its memory. No lane of the instruction
+    /// has an effect.
     OutOfBounds {
         /// Which memory.
         space: Space,
-        /// First byte of the access of the lowest faulting lane; of a matrix tile, of its first row
-        /// that is outside.
+        /// First byte of the access in the lowest faulting lane; for a matrix tile, of its first row outside.
         address: u32,
-        /// Bytes of that access; of a matrix tile, of one row.
+        /// Bytes of that access; for a matrix tile, of one row.
         bytes: u32,
         /// Bytes of the memory: of the device, or of the workgroup's local memory.
         size: u64,
     },
-    /// An atomic at an address that is no multiple of 4. Where a lane is also outside its memory, this
-    /// is the fault; where lanes fault differently, the lowest one decides.
+    /// An atomic at an address that is not a multiple of 4. Takes precedence if the lane is also outside of
+    /// its memory. If lanes fault differently, the lowest lane decides.
     MisalignedAtomic {
         /// Which memory.
         space: Space,
@@ -45,14 +44,14 @@ pub enum FaultKind {
         /// Frames of the stack.
         depth: u32,
     },
-    /// A `return` at another divergence depth than its call's.
+    /// A `return` at a different divergence depth than its call.
     ReturnDepth,
-    /// A `barrier` that some live lanes of the wave do not reach with the others.
+    /// A `barrier` that not all live lanes of the wave reach together.
     BarrierInDivergence,
 }
 
 impl FaultKind {
-    /// What to do about it, where there is something to say that the message does not.
+    /// A hint, if there is more to say than the message does.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             FaultKind::IllegalInstruction(DecodeError::Register { .. }) => {
@@ -124,7 +123,7 @@ fn name(space: Space) -> &'static str {
     }
 }
 
-/// A fault and its place.
+/// A fault and its location.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fault {
     /// What went wrong.
@@ -135,17 +134,17 @@ pub struct Fault {
     pub workgroup: [u32; 3],
     /// The wave's index in its workgroup.
     pub wave: u32,
-    /// Lanes that fault: for a memory access those whose own access is wrong, else the active lanes.
+    /// Faulting lanes: for a memory access those whose own access is wrong, else the active lanes.
     pub lanes: u64,
     /// Byte offset of the instruction in the code section.
     pub pc: u32,
-    /// Core cycle; `None` from a machine without time.
+    /// Core cycle; `None` for a machine without timing.
     pub cycle: Option<u64>,
 }
 
 impl Fault {
-    /// The report: the message with the place in the grid, the source line where the program has one,
-    /// and the instruction as the disassembler writes it.
+    /// The report: the message with the location in the grid, the source line if the program has one, and the
+    /// disassembled instruction.
     pub fn diagnostic(&self, program: &Program) -> Diagnostic {
         let mut message = format!("{self}");
         if let Some(kernel) = program.kernels.get(self.kernel).filter(|k| !k.name.is_empty()) {

@@ -1,4 +1,4 @@
-//! What a host gives the machine to start a kernel.
+//! What a host passes to the machine to start a kernel.
 
 /// One kernel launch.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,17 +13,17 @@ pub struct Launch {
     pub registers: u32,
     /// Local memory of a workgroup, bytes.
     pub local_memory_bytes: u32,
-    /// Values that every lane's registers start with, as (register, value); argument i is (i, value).
+    /// Initial register values of every lane, as (register, value). Argument i is (i, value).
     pub initial_registers: Vec<(u8, u32)>,
 }
 
 impl Launch {
-    /// Threads of a workgroup; `u64::MAX` where there are more.
+    /// Threads of a workgroup; `u64::MAX` if there are more.
     pub fn threads(&self) -> u64 {
         volume(self.workgroup)
     }
 
-    /// Workgroups of the grid; `u64::MAX` where there are more.
+    /// Workgroups of the grid; `u64::MAX` if there are more.
     pub fn workgroups(&self) -> u64 {
         volume(self.grid)
     }

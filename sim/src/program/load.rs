@@ -1,17 +1,17 @@
-//! Programs from files.
+//! Loads programs from files.
 
 use super::{Program, asm, wbin};
 use crate::diagnostic::Diagnostic;
 use std::path::Path;
 
-/// Loads a program: assembly text or a WBIN container, told apart by the container's magic and, where a
-/// file is too short for one, by its extension.
+/// Loads a program: assembly text or a WBIN container. The container's magic tells them apart; for a file too
+/// short to hold it, the extension does.
 ///
-/// The file is read, not mapped: mapping one needs `unsafe`, since its bytes can change under the map, and
-/// the whole of a program is decoded once anyway.
+/// The file is read, not mapped. Mapping needs `unsafe`, since the bytes can change under the map, and the
+/// whole program is decoded once anyway.
 ///
 /// # Errors
-/// A file that cannot be read, and whatever is wrong with its content, each with its place.
+/// A file that cannot be read, and all errors in its content, each with its place.
 pub fn load(path: &Path) -> Result<Program, Vec<Diagnostic>> {
     load_with_warnings(path).map(|(program, _)| program)
 }
@@ -26,7 +26,7 @@ pub fn load_with_warnings(path: &Path) -> Result<(Program, Vec<Diagnostic>), Vec
     from_bytes(&bytes, &file)
 }
 
-/// A program from the bytes of `file`, which names them in messages.
+/// A program from the bytes of `file`; the name is for messages.
 ///
 /// # Errors
 /// Those of [`load`].
@@ -62,13 +62,13 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Diagnostic {
     }
 }
 
-/// What went wrong, without the operating system's number.
+/// The reason of an error, without the operating system's number.
 fn reason(error: &std::io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or(&text).to_lowercase()
 }
 
-/// The program in the same folder whose name is nearest.
+/// The program in the same folder with the most similar name.
 fn neighbour(path: &Path) -> Option<String> {
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut names: Vec<String> = std::fs::read_dir(folder)

@@ -1,4 +1,4 @@
-//! Programs: kernels in memory, and what surrounds them (assembler, disassembler, WBIN, checks).
+//! Programs: kernels in memory, and the tools around them (assembler, disassembler, WBIN, checks).
 
 pub mod asm;
 pub mod check;
@@ -24,7 +24,7 @@ pub struct Program {
     pub code: Vec<u32>,
     /// Kernels in file order.
     pub kernels: Vec<Kernel>,
-    /// Where the words come from, when they come from assembly text.
+    /// Source of the words, if they come from assembly text.
     pub source: Option<SourceMap>,
 }
 
@@ -37,7 +37,7 @@ pub struct Kernel {
     pub registers: u32,
     /// Local memory of a workgroup, bytes.
     pub local_memory_bytes: u32,
-    /// Default threads of a workgroup, x, y, z; 0 where the launch has to say.
+    /// Default threads of a workgroup (x, y, z); 0 if the launch has to give them.
     pub workgroup_size: [u32; 3],
     /// Its words in the code section.
     pub code: Range<u32>,

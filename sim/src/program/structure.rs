@@ -1,10 +1,10 @@
 //! The structure of one kernel's code: where instructions start, which `if`, `else`, `endif`, `loop` and
-//! `endloop` belong together, and where a wave without active lanes goes on.
+//! `endloop` belong together, and where a wave without active lanes continues.
 
 use crate::isa::{DecodeError, Inst, Op};
 
-/// Words that the instruction starting with `word0` takes, legal or not: (opcode, modifier) alone
-/// decide (isa section 2). A word with an unassigned key counts as one word.
+/// Words of the instruction that starts with `word0`, legal or not: (opcode, modifier) alone decide (isa
+/// section 2). A word with an unassigned key counts as one word.
 pub fn instruction_words(word0: u32) -> u32 {
     Op::from_key((word0 >> 24) as u8, (word0 >> 4) as u8 & 15).map_or(1, |op| op.info().words())
 }
@@ -14,18 +14,18 @@ fn operation(code: &[u32]) -> Option<Op> {
     Inst::decode(code).ok().map(|inst| inst.op)
 }
 
-/// For each word offset of `code` (one kernel's words), the offset at which a wave whose active mask is
-/// empty next does anything: the first `else`, `endif` or `endloop` at nesting level 0 when walking
-/// from there, including an instruction right there. `code.len()` where the code ends first, which ends
-/// the wave. There are `code.len() + 1` entries, so that the offset after the last word has one too.
+/// For each word offset of `code` (one kernel's words), the offset at which a wave with an empty active mask
+/// next has an effect: the first `else`, `endif` or `endloop` at nesting level 0 on a walk from there,
+/// including an instruction right there. It is `code.len()` if the code ends first, which ends the wave.
+/// There are `code.len() + 1` entries, so the offset after the last word has one too.
 ///
-/// The walk counts `if` and `loop` up, `endif` and `endloop` down, without looking which closes which,
-/// as the hardware's skip counter does; illegal words are stepped over, also an `endif` that is
-/// illegal for its guard. Offsets inside a two-word
-/// instruction have an entry of their own, as a call may lead there. Linear in the length of the code.
+/// The walk counts `if` and `loop` up and `endif` and `endloop` down, without checking which closes which,
+/// like the hardware's skip counter. Illegal words are stepped over, also an `endif` that is illegal because
+/// of its guard. Offsets inside of a two-word instruction have an entry of their own, since a call may lead
+/// there. The time is linear in the length of the code.
 pub fn skip_targets(code: &[u32]) -> Vec<u32> {
     let end = code.len() as u32;
-    // `close` is the same search for `endif` and `endloop` only: what leaves an inner level.
+    // `close` is the same search for `endif` and `endloop` only: it leaves an inner level.
     let mut target = vec![end; code.len() + 1];
     let mut close = vec![end; code.len() + 1];
     for offset in (0..code.len()).rev() {
@@ -35,7 +35,7 @@ pub fn skip_targets(code: &[u32]) -> Vec<u32> {
             Some(Op::Else) => (here, close[next]),
             Some(Op::EndIf | Op::EndLoop) => (here, here),
             Some(Op::If | Op::Loop) => {
-                // Past the inner level; where it never ends, neither does the search.
+                // Continue behind the inner level. If that never ends, neither does the search.
                 let after = (close[next] + 1).min(end) as usize;
                 (target[after], close[after])
             }
@@ -61,7 +61,7 @@ impl Slot {
     }
 }
 
-/// An `if` or a `loop` with what belongs to it, as indices into [`Structure::slots`].
+/// An `if` or a `loop` and the instructions that belong to it, as indices into [`Structure::slots`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Construct {
     /// The `if` or `loop`.
@@ -72,7 +72,7 @@ pub struct Construct {
     pub close: Option<usize>,
     /// The innermost construct around it, an index into [`Structure::constructs`].
     pub parent: Option<usize>,
-    /// Constructs open inside it and at it: 1 for an outermost one.
+    /// Number of constructs that are open inside of it, itself included: 1 for an outermost one.
     pub depth: u32,
     /// True for a `loop`.
     pub is_loop: bool,
@@ -81,11 +81,11 @@ pub struct Construct {
 /// Why the control instructions of a kernel do not nest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NestingError {
-    /// An `if` or `loop` whose end never comes, or comes after the end of what is around it; the second
-    /// field is the instruction that ends what is around it.
+    /// An `if` or `loop` that is not closed, or closed only after the construct around it. The second field
+    /// is the instruction that closes the one around it.
     Unclosed(usize, Option<usize>),
-    /// An `else`, `endif` or `endloop` whose opener is missing; the second field is the construct of the
-    /// other kind that is open there.
+    /// An `else`, `endif` or `endloop` without its opener. The second field is the construct of the other
+    /// kind that is open there.
     Unopened(usize, Option<usize>),
     /// A second `else` (first field) of one `if`, whose first is the second field.
     SecondElse(usize, usize),
@@ -93,7 +93,7 @@ pub enum NestingError {
     OutsideLoop(usize),
 }
 
-/// What the linear scan of one kernel found.
+/// Result of the linear scan of one kernel.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Structure {
     /// Every instruction, from the first word on.
@@ -102,13 +102,13 @@ pub struct Structure {
     pub slot_of_word: Vec<Option<usize>>,
     /// Every `if` and `loop`, in the order of their openers.
     pub constructs: Vec<Construct>,
-    /// For each slot, the innermost construct that it lies in. An opener, an `else` and a closer lie in
-    /// what is around their construct.
+    /// Per slot, the innermost construct around it. An opener, an `else` and a closer are in the construct
+    /// around their own.
     pub inside: Vec<Option<usize>>,
-    /// For each slot that is an opener, an `else` or a closer, its construct; for a `break` or `continue`
-    /// the innermost loop.
+    /// Per slot: for an opener, an `else` or a closer, its construct; for a `break` or `continue`, the
+    /// innermost loop.
     pub construct_of: Vec<Option<usize>>,
-    /// What does not nest, in the order of the code.
+    /// Nesting errors, in the order of the code.
     pub errors: Vec<NestingError>,
 }
 
@@ -138,7 +138,7 @@ impl Structure {
 
     fn match_constructs(&mut self) {
         let mut open: Vec<usize> = Vec::new();
-        // An `else` without `if` announces an `endif`, which is no second error.
+        // An `else` without `if` is followed by its `endif`, which is not a second error.
         let mut orphans = 0;
         self.construct_of = vec![None; self.slots.len()];
         self.inside = vec![None; self.slots.len()];
@@ -202,8 +202,8 @@ impl Structure {
         self.errors.push(NestingError::Unopened(slot, other.map(|c| self.constructs[c].open)));
     }
 
-    /// The construct that an `else`, `endif` or `endloop` belongs to, left as the innermost open one.
-    /// Constructs of the other kind that are open inside it are unclosed.
+    /// The construct that an `else`, `endif` or `endloop` belongs to; it becomes the innermost open one. Open
+    /// constructs of the other kind inside of it are reported as unclosed.
     fn opener(&mut self, slot: usize, wants_loop: bool, open: &mut Vec<usize>) -> Option<usize> {
         let at = open.iter().rposition(|&c| self.constructs[c].is_loop == wants_loop)?;
         for construct in open.drain(at + 1..) {
@@ -239,7 +239,7 @@ mod tests {
             .collect()
     }
 
-    /// The walk as the text of the rule has it, one search a start.
+    /// The walk as the rule states it, one search per start.
     fn walk(code: &[u32], start: usize) -> u32 {
         let (mut offset, mut depth) = (start, 0u32);
         while offset < code.len() {
@@ -257,7 +257,7 @@ mod tests {
     #[test]
     fn skips_reach_the_first_marker_of_the_level() {
         use Op::*;
-        // The second word of iadd (offset 2) is 0: from there it is an iadd that swallows the loop.
+        // The second word of iadd (offset 2) is 0. From there it decodes as an iadd that swallows the loop.
         let code = words(&[If, IAdd, Loop, Break, Else, EndLoop, Else, EndIf, Halt]);
         assert_eq!(skip_targets(&code), [10, 7, 5, 7, 5, 5, 6, 7, 8, 10, 10]);
     }
@@ -299,7 +299,7 @@ mod tests {
     proptest! {
         #[test]
         fn skip_targets_equal_the_walk(picks in prop::collection::vec((0u32..16, any::<u32>()), 0..60)) {
-            // Mostly control instructions, so that levels are deep, with arbitrary words between.
+            // Mostly control instructions, for deep nesting, with arbitrary words between them.
             let code: Vec<u32> =
                 picks.iter().map(|&(m, word)| if m < 12 { 0x3F00_0000 | m << 4 | word & word >> 9 & 15 } else { word }).collect();
             let walked: Vec<u32> = (0..=code.len()).map(|start| walk(&code, start)).collect();

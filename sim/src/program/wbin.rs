@@ -17,10 +17,10 @@ const KERNEL_BYTES: u32 = 32;
 /// Reads a container. `file` names it in messages. Kernels are put into the order of their code.
 ///
 /// # Errors
-/// The first thing that is wrong, with its byte offset in the file: a truncated or foreign header, a
-/// section that is misaligned, out of the file or on top of another, metadata whose size is not that of
-/// its kernels, a name that is outside the symbols or no UTF-8, a kernel whose code is outside the code
-/// section, misaligned or shared with another kernel, a register count outside 1 to 256.
+/// The first error, with its byte offset in the file: a truncated or foreign header; a section that is
+/// misaligned, outside of the file or overlaps another; metadata whose size does not match its kernels; a
+/// name outside of the symbols or not UTF-8; a kernel whose code is outside of the code section, misaligned
+/// or overlaps another kernel's; a register count outside 1 to 256.
 pub fn read(bytes: &[u8], file: &str) -> Result<Program, Diagnostic> {
     Reader { bytes }.program().map_err(|error| {
         let diagnostic =
@@ -32,8 +32,8 @@ pub fn read(bytes: &[u8], file: &str) -> Result<Program, Diagnostic> {
     })
 }
 
-/// The container of a program: header, code, names, metadata. The source map is not kept, and a name ends
-/// at its first null character.
+/// The container of a program: header, code, names, metadata. The source map is dropped, and a name ends at
+/// its first null character.
 pub fn write(program: &Program) -> Vec<u8> {
     let code_bytes = program.code.len() as u32 * WORD_BYTES;
     let symbol_offset = HEADER_BYTES + code_bytes;
@@ -66,7 +66,7 @@ pub fn write(program: &Program) -> Vec<u8> {
     bytes
 }
 
-/// What is wrong, and where.
+/// An error and its place.
 struct ReadError {
     offset: u64,
     message: String,
@@ -77,11 +77,11 @@ fn error<T>(offset: impl Into<u64>, message: impl Into<String>) -> Result<T, Rea
     Err(ReadError { offset: offset.into(), message: message.into(), hint: None })
 }
 
-/// A part of the file, in bytes from its start.
+/// A part of the file, in bytes from the file's start.
 #[derive(Clone)]
 struct Section {
     name: &'static str,
-    /// Where its offset stands in the header.
+    /// Position of its offset in the header.
     field: u64,
     bytes: Range<u64>,
 }
@@ -148,7 +148,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The section whose offset and size stand at byte `field` of the header.
+    /// The section whose offset and size are at byte `field` of the header.
     fn section(&self, name: &'static str, field: u64) -> Result<Section, ReadError> {
         let (offset, size) = (self.u32(field as usize), self.u32(field as usize + 4));
         let bytes = u64::from(offset)..u64::from(offset) + u64::from(size);
@@ -163,11 +163,11 @@ impl Reader<'_> {
             );
             return Err(ReadError { offset: field, message, hint: Some("the file may have been cut short") });
         }
-        // The place of an empty section does not matter.
+        // The position of an empty section does not matter.
         Ok(Section { name, field, bytes: if size == 0 { 0..0 } else { bytes } })
     }
 
-    /// Every kernel with the offset of its metadata.
+    /// All kernels, each with the offset of its metadata.
     fn kernels(
         &self,
         symbols: &Section,
@@ -251,7 +251,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The little-endian word at `offset`, which lies within the file.
+    /// The little-endian word at `offset`, which must lie in the file.
     fn u32(&self, offset: usize) -> u32 {
         let bytes = &self.bytes[offset..offset + 4];
         u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])

@@ -1,4 +1,4 @@
-//! The kernel that the assembler is reading.
+//! The kernel being assembled.
 
 use super::parser::Piece;
 use super::suggest::did_you_mean;
@@ -9,28 +9,28 @@ use crate::program::Kernel;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Target of a call: a label, or a byte offset and the place of the call.
+/// Target of a call: a label, or a byte offset and the span of the call.
 type Target<'a> = Result<Piece<'a>, (u32, Range<usize>)>;
 
 /// A kernel between its `.kernel` and its `.end`.
 pub(super) struct KernelText<'a> {
     /// Its name.
     pub name: String,
-    /// The name in the source.
+    /// Span of the name in the source.
     pub span: Range<usize>,
     /// Byte offset of its first word in the code section.
     start: u32,
-    /// A line of it has an error, so that words or directives are missing.
+    /// A line of the kernel has an error, so words or directives are missing.
     pub broken: bool,
     registers: Option<u32>,
     local_memory_bytes: Option<u32>,
     workgroup_size: Option<[u32; 3]>,
-    /// Of each label: its byte offset in the code section, and the line that defines it.
+    /// Per label: its byte offset in the code section, and the line that defines it.
     labels: BTreeMap<&'a str, (u32, u32)>,
-    /// Index of each call's second word, and what it calls.
+    /// Per call: the index of its second word, and its target.
     pub calls: Vec<(usize, Target<'a>)>,
-    /// Register operands that were each the highest so far. The first of them that is not declared is
-    /// the first such operand of the kernel.
+    /// Register operands, each the highest so far. The first of them that is not declared is the first such
+    /// operand of the kernel.
     highest: Vec<(u16, Range<usize>)>,
 }
 
@@ -60,14 +60,14 @@ impl<'a> KernelText<'a> {
         Ok(())
     }
 
-    /// Notes a register operand that touches registers up to `last`.
+    /// Records a register operand that touches registers up to `last`.
     pub fn uses_register(&mut self, last: u16, span: Range<usize>) {
         if self.highest.last().is_none_or(|(highest, _)| last > *highest) {
             self.highest.push((last, span));
         }
     }
 
-    /// Sets what a directive declares; a second one replaces the first, with a warning.
+    /// Sets the value of a directive. A second one replaces the first, with a warning.
     pub fn set(
         &mut self,
         directive: &Piece<'a>,
@@ -91,13 +91,13 @@ impl<'a> KernelText<'a> {
         Ok(again.then(|| Problem::new(&directive.span, message())))
     }
 
-    /// The error of a kernel without `.end`.
+    /// The error for a kernel without `.end`.
     pub fn unclosed(&self, when: &str) -> Problem {
         Problem::new(&self.span, format!("kernel `{}` has no `.end` {when}", self.name))
             .hint("put `.end` after its last instruction".to_owned())
     }
 
-    /// Checks registers and patches calls into `code`, of which this kernel is the last.
+    /// Checks registers and patches calls in `code`, whose last kernel this is.
     pub fn close(self, code: &mut [u32], problems: &mut Vec<(Severity, Problem)>) -> Kernel {
         let words = self.start / WORD_BYTES..code.len() as u32;
         if words.is_empty() && !self.broken {
@@ -143,7 +143,7 @@ impl<'a> KernelText<'a> {
         let name = &self.name;
         let message = match self.registers {
             Some(_) => format!("r{last} is past the {registers} registers that kernel `{name}` declares"),
-            // The error may be that of its `.registers`.
+            // The missing `.registers` may be the line in error.
             None if self.broken => return None,
             None => format!("r{last} is past the {registers} registers of a kernel without `.registers`"),
         };

@@ -3,9 +3,9 @@
 use logos::Logos;
 use std::ops::Range;
 
-/// A token; its text is the slice of the source that its span covers.
+/// Kinds of tokens. A token's text is its span in the source.
 #[derive(Logos, Debug, Clone, Copy, PartialEq, Eq)]
-// A byte-order mark and a no-break space come with files and clippings of some editors.
+// Some editors put byte-order marks and no-break spaces into files and clippings.
 #[logos(skip r"[ \t\r\x0B\x0C\u{feff}\u{a0}]+")]
 #[logos(skip(r"[;#][^\n]*", allow_greedy = true))]
 pub(super) enum Token {
@@ -18,7 +18,7 @@ pub(super) enum Token {
     /// Directive, cache hint, scope, register half: a dot and a word.
     #[regex(r"\.[\p{Alphabetic}_][\p{Alphabetic}\p{M}\p{Nd}_]*")]
     Dotted,
-    /// What begins like a number; whether it is one is decided where its value is needed.
+    /// Anything that begins like a number. Whether it is one is decided where its value is needed.
     #[regex(r"[+-]?\.?[0-9][0-9A-Za-z_]*(\.[0-9A-Za-z_]*)?")]
     #[regex(r"[+-]?\.?[0-9][0-9_]*(\.[0-9_]*)?[eE][+-][0-9A-Za-z_]*")]
     #[regex(r"[+-](inf|nan)")]
@@ -26,19 +26,19 @@ pub(super) enum Token {
     /// Quoted name.
     #[regex(r#""([^"\\\n]|\\[^\n])*""#)]
     Quoted,
-    /// Between operands.
+    /// Separates operands.
     #[token(",")]
     Comma,
-    /// After a label.
+    /// Ends a label.
     #[token(":")]
     Colon,
-    /// Before a guard.
+    /// Begins a guard.
     #[token("@")]
     At,
     /// Negates a predicate.
     #[token("!")]
     Bang,
-    /// Characters that no token has.
+    /// Characters that belong to no token.
     Unknown,
 }
 

@@ -1,8 +1,8 @@
 //! The assembler: WAVE assembly text to a [`Program`].
 //!
-//! A file is a list of kernels, each from `.kernel` to `.end`; a line has labels, then a directive or an
-//! instruction. Operands, their number and their encoding follow the opcode table. Every line is checked
-//! on its own, so one run reports the errors of the whole file.
+//! A file is a list of kernels, each from `.kernel` to `.end`. A line has labels, then a directive or an
+//! instruction. Operands, their number and their encoding follow the opcode table. Every line is checked on
+//! its own, so one run reports the errors of the whole file.
 
 mod kernel;
 mod lexer;
@@ -21,9 +21,9 @@ use std::ops::Range;
 
 /// Registers of a kernel without `.registers`.
 pub const DEFAULT_REGISTERS: u32 = 32;
-/// Diagnostics that one run lists; what is past them is counted.
+/// Most diagnostics that one run lists. The rest is counted.
 pub const MOST_DIAGNOSTICS: usize = 50;
-/// Errors after which the rest of a file is not read: it is no assembly text.
+/// After this many errors the rest of a file is not read: it is no assembly text.
 const FLOOD: usize = 1000;
 
 /// The directives and how they are used.
@@ -59,7 +59,7 @@ pub fn assemble(text: &str, file: &str) -> Result<(Program, Vec<Diagnostic>), Ve
     let tokens = lexer::tokenize(text);
     for (number, line) in tokens.split(|(token, _)| *token == Token::Newline).enumerate() {
         if assembler.errors >= FLOOD {
-            // What follows would only be said to be missing.
+            // The rest of the text would only be reported as missing.
             assembler.open = None;
             assembler.cut = true;
             break;
@@ -90,7 +90,7 @@ impl Problem {
     }
 }
 
-/// Source text in a message: between backquotes, control characters escaped.
+/// Source text in a message: in backquotes, with control characters escaped.
 fn quote(text: &str) -> String {
     let escape = |c: char| if c.is_control() { c.escape_debug().to_string() } else { c.to_string() };
     format!("`{}`", text.chars().map(escape).collect::<String>())
@@ -101,13 +101,13 @@ struct Assembler<'a> {
     program: Program,
     /// Source line of each word.
     lines: Vec<u32>,
-    /// The kernel that is being read.
+    /// The kernel being read.
     open: Option<KernelText<'a>>,
-    /// A statement outside a kernel has been reported since the last `.end`.
+    /// A statement outside of kernels has been reported since the last `.end`.
     outside_reported: bool,
     /// The rest of the text has not been read.
     cut: bool,
-    /// Errors among the problems, but for those that the end of a kernel shows.
+    /// Errors among the problems, except those found at the end of a kernel.
     errors: usize,
     problems: Vec<(Severity, Problem)>,
 }
@@ -218,7 +218,7 @@ impl<'a> Assembler<'a> {
             self.close(open);
         }
         self.outside_reported = false;
-        // The kernel is opened in any case, so that its lines are not reported as outside.
+        // Open the kernel even after an error, so that its lines are not reported as outside.
         let (name, error) = match self.kernel_name(directive, arguments) {
             Ok(name) => (name, None),
             Err(problem) => (String::new(), Some(problem)),
@@ -267,7 +267,7 @@ impl<'a> Assembler<'a> {
         }
     }
 
-    /// Resolves what a kernel's end makes known.
+    /// Resolves what is known only at the end of a kernel.
     fn close(&mut self, kernel: KernelText<'a>) {
         self.outside_reported = false;
         let duplicate = self.program.kernels.iter().any(|k| k.name == kernel.name && !k.name.is_empty());
@@ -368,7 +368,7 @@ impl<'a> Assembler<'a> {
     }
 
     fn diagnostics(&mut self, file: &str) -> Vec<Diagnostic> {
-        // Of more than can be listed, errors are listed before warnings.
+        // If there are more than can be listed, errors are listed before warnings.
         self.problems.sort_by_key(|(severity, problem)| (Reverse(*severity), problem.span.start));
         let surplus = self.problems.split_off(self.problems.len().min(MOST_DIAGNOSTICS));
         self.problems.sort_by_key(|(_, problem)| problem.span.start);

@@ -32,7 +32,7 @@ pub(crate) fn parse(text: &str) -> Result<Number, String> {
             Err(_) => Err(format!("`{text}` does not fit 32 bits")),
         };
     }
-    // Parsed as f32 at once: by way of f64 it could be rounded twice.
+    // Parse as f32 directly: going through f64 could round twice.
     match lower.parse::<f32>() {
         Ok(value) if value.is_infinite() && lower != "inf" => {
             Err(format!("`{text}` is too large for an f32; infinity is written `inf`"))
@@ -91,7 +91,7 @@ mod tests {
             ("nan", 0x7FC0_0000),
             ("-nan", 0x7FC0_0000),
             ("1e-50", 0),
-            // Halfway between two f32 plus a little, which an f64 cannot hold.
+            // A little above the midpoint of two f32; an f64 cannot hold it.
             ("1.00000005960464477540", 0x3F80_0001),
         ] {
             assert_eq!(parse_bits(text), Ok(bits), "{text}");

@@ -1,4 +1,4 @@
-//! From an instruction as written to [`Inst`]: everything here follows the opcode table.
+//! Encodes an instruction as [`Inst`] from its text, following the opcode table.
 
 use super::parser::{Argument, ArgumentKind, GuardText, Piece};
 use super::suggest::did_you_mean;
@@ -12,20 +12,20 @@ pub(crate) const ALIASES: &[(&str, &str)] = &[("wave_shuffle_idx", "wave_shuffle
 
 const SCOPES: &str = ".wave .workgroup .device .system";
 
-/// An instruction with what is known only at the end of its kernel.
+/// An encoded instruction, with what can be checked only at the end of its kernel.
 #[derive(Debug)]
 pub(super) struct Encoded<'a> {
-    /// The instruction; the target of a call to a label is still 0.
+    /// The instruction. The target of a call to a label is still 0.
     pub inst: Inst,
     /// Label of a call.
     pub target: Option<Piece<'a>>,
-    /// Highest register touched by each register operand, and where it stands.
+    /// Per register operand: the highest register that it touches, and its span.
     pub registers: Vec<(u16, Range<usize>)>,
-    /// Accepted, but worth a word.
+    /// Warnings about accepted operands.
     pub warnings: Vec<Problem>,
 }
 
-/// The row of a mnemonic with its cache hint. `mov rd, sr_name` is `mov_sr`.
+/// The table row of a mnemonic with its cache hint. `mov rd, sr_name` is `mov_sr`.
 pub(super) fn lookup(
     mnemonic: &Piece,
     hint: Option<&Piece>,
@@ -86,7 +86,7 @@ pub(super) fn guard(text: &GuardText, info: &OpInfo) -> Result<Guard, Problem> {
 
 const GUARD_HINT: &str = "a guard is `@p1` to `@p3` or `@!p0` to `@!p3`";
 
-/// Matches arguments with the operands of a row.
+/// Matches arguments with the operands of a table row.
 ///
 /// # Errors
 /// Every argument that does not fit, or one message if there are too few or too many.
@@ -333,7 +333,7 @@ fn scope_operand(info: &OpInfo, argument: &Argument) -> Result<Scope, Problem> {
     })
 }
 
-/// The message for an argument of the wrong kind; its hint is the usage line.
+/// The message about an argument of the wrong kind. Its hint is the usage line.
 fn expected(info: &OpInfo, argument: &Argument, what: &str) -> Problem {
     let found = match argument.kind {
         ArgumentKind::NotWord => format!("!{}", argument.text),

@@ -1,11 +1,11 @@
-//! One line of assembly text: what it says, before any of it is looked up.
+//! Parses one line of assembly text, without looking up any name.
 
 use super::lexer::{Spanned, Token};
 use super::{Problem, quote};
 use crate::isa::Scope;
 use std::ops::Range;
 
-/// A piece of the source and where it stands.
+/// A piece of the source and its span.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Piece<'a> {
     /// Its text.
@@ -14,10 +14,10 @@ pub(super) struct Piece<'a> {
     pub span: Range<usize>,
 }
 
-/// One operand as written.
+/// An operand as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Argument<'a> {
-    /// What kind of thing it looks like.
+    /// The kind that it looks like.
     pub kind: ArgumentKind,
     /// Its text without `!`, without the dot of a scope and without a register half.
     pub text: &'a str,
@@ -51,7 +51,7 @@ pub(super) struct GuardText<'a> {
     pub span: Range<usize>,
 }
 
-/// What a line says after its labels.
+/// What a line contains after its labels.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Statement<'a> {
     /// `.registers 8`; the name is without its dot.
@@ -68,7 +68,7 @@ pub(super) enum Statement<'a> {
 /// A line: labels, then at most one statement.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Line<'a> {
-    /// Labels that stand before the statement.
+    /// Labels in front of the statement.
     pub labels: Vec<Piece<'a>>,
     /// The statement.
     pub statement: Option<Statement<'a>>,
@@ -76,7 +76,7 @@ pub(super) struct Line<'a> {
 
 /// Parses the tokens of one line, which has no newline token. `source` is the whole text.
 ///
-/// Labels found before an error are returned with it, so that calls to them are not reported too.
+/// Labels found before an error are returned with it, so that calls to them are not reported as well.
 pub(super) fn parse_line<'a>(source: &'a str, tokens: &[Spanned]) -> (Line<'a>, Option<Problem>) {
     let mut cursor = Cursor { source, tokens, at: 0 };
     let mut line = Line::default();
@@ -127,8 +127,8 @@ impl<'a> Cursor<'a, '_> {
         Ok(Statement::Instruction { guard, mnemonic, hint, arguments })
     }
 
-    /// A dotted word after a mnemonic is a cache hint if it has the name of one, or if it is glued to it
-    /// and no scope (`fence_release.device`).
+    /// A dotted word after a mnemonic is a cache hint if it is the name of one, or if it follows without a
+    /// blank and is no scope (`fence_release.device`).
     fn is_hint(&self, mnemonic_end: usize) -> bool {
         let glued = self.tokens[self.at].1.start == mnemonic_end;
         matches!(self.dotted(), "cached" | "uncached" | "streaming") || glued && !self.is_scope()
@@ -138,7 +138,7 @@ impl<'a> Cursor<'a, '_> {
         Scope::from_name(self.dotted()).is_some()
     }
 
-    /// The next token, which is a dotted word, without its dot.
+    /// The next token, a dotted word, without its dot.
     fn dotted(&self) -> &'a str {
         let span = &self.tokens[self.at].1;
         &self.source[span.start + 1..span.end]
@@ -190,7 +190,7 @@ impl<'a> Cursor<'a, '_> {
         match self.peek(0) {
             Some(Token::Word) => {
                 let mut word = argument(ArgumentKind::Word, self.piece());
-                // A half belongs to a word that it is glued to.
+                // A register half belongs to the word that it follows without a blank.
                 if let Some((Token::Dotted, span)) = self.tokens.get(self.at)
                     && span.start == word.span.end
                     && !self.is_scope()
@@ -225,8 +225,7 @@ impl<'a> Cursor<'a, '_> {
         self.tokens.get(self.at + ahead).map(|(token, _)| *token)
     }
 
-    /// The next token, which has to exist, as text; passes it. Passing the colon of a label is left to
-    /// the caller.
+    /// Takes the next token, which must exist, as text. The caller takes the colon of a label.
     fn piece(&mut self) -> Piece<'a> {
         let span = self.tokens[self.at].1.clone();
         self.at += 1;

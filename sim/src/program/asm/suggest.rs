@@ -1,11 +1,12 @@
-//! What the user may have meant: names near an unknown one.
+//! Suggestions for unknown names.
 
-/// The candidates nearest to `word`, at most three, in their own order; none if nothing is near.
+/// The candidates nearest to `word`, at most three, in their order; none if nothing is near.
 pub(crate) fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     const MOST: usize = 3;
     let word = word.to_lowercase();
     let length = word.chars().count();
-    // A third of the letters may differ; a part of a name counts like the worst of those.
+    // A third of the letters may differ. A name that contains the word, or a part of it, counts like the
+    // worst of those.
     let tolerance = length.div_ceil(3);
     let mut best = tolerance + 1;
     let mut names = Vec::new();

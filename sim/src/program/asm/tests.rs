@@ -18,7 +18,7 @@ fn messages(text: &str) -> Vec<String> {
     diagnostics.iter().map(|d| d.message.clone()).collect()
 }
 
-/// Words put together by hand from the layout of isa section 2.
+/// Words composed by hand from the layout in isa section 2.
 #[test]
 fn words_are_those_of_the_encoding_page() {
     let cases: &[(&str, &[u32])] = &[
@@ -174,7 +174,7 @@ fn registers_are_counted() {
     assert_eq!(again.severity, Severity::Warning);
     assert_eq!(error.message, "r9 is past the 8 registers that kernel `k` declares");
     assert_eq!(error.hint.as_deref(), Some("`.registers 201` is enough for all of `k`"));
-    // A pair touches the register after the one that is named.
+    // A pair touches the register after the named one.
     assert_eq!(messages(".kernel k\n.registers 3\ndadd r0, r0, r2\n.end").len(), 1);
     assert_eq!(messages(".kernel k\n.registers 4\ndadd r0, r0, r2\n.end").len(), 0);
     assert_eq!(messages(".kernel k\n.registers 256\ndadd r0, r0, r255\n.end").len(), 1);

@@ -1,4 +1,4 @@
-//! Barriers that only some of a wave's live lanes may reach, and halts that would strand the others.
+//! Barriers that only some of a wave's live lanes may reach.
 
 use super::code::{Code, Finding};
 use super::divergence::{Divergence, Masked, Split};
@@ -6,7 +6,7 @@ use super::graph::Graph;
 use crate::isa::Op;
 use std::ops::RangeInclusive;
 
-/// Barriers and halts that may be executed where lanes are masked off by divergence.
+/// Barriers and halts that may execute where divergence masks lanes off.
 pub fn barriers(code: &Code, graph: &Graph, divergence: &Divergence, reachable: &[bool]) -> Vec<Finding> {
     let reached = |op: Op| move |&slot: &usize| reachable[slot] && code.op(slot) == Some(op);
     let all = 0..code.insts.len();
@@ -89,16 +89,17 @@ fn barrier(
     }
 }
 
-/// True if an instruction may end some lanes of a wave and leave others. Such lanes do not wait.
+/// True if an instruction may end some lanes of a wave and not others. A barrier does not wait for ended
+/// lanes.
 fn ends_lanes(code: &Code, graph: &Graph, divergence: &Divergence, slot: usize) -> bool {
     let inst = code.inst(slot).filter(|inst| matches!(inst.op, Op::Halt | Op::Return));
     inst.is_some_and(|inst| inst.guard.is_some() || divergence.masked(code, graph, slot).is_some())
 }
 
-/// The first wave of which some lanes reach the slot and others wait, and for each lane which it does, if
-/// the threads' places in the workgroup decide it and no lane ends early.
+/// The first wave of which some lanes reach the slot and others do not, and for each of its lanes whether it
+/// does. `None` unless the threads' positions in the workgroup decide it and no lane ends early.
 fn certain(code: &Code, graph: &Graph, divergence: &Divergence, slot: usize) -> Option<(usize, Vec<bool>)> {
-    // What callers have masked off is not followed.
+    // Masks of the callers are not tracked.
     if graph.functions_at(slot).any(|f| f > 0) {
         return None;
     }
@@ -128,7 +129,7 @@ fn certain(code: &Code, graph: &Graph, divergence: &Divergence, slot: usize) -> 
     Some((wave, lanes.to_vec()))
 }
 
-/// Lanes that are (or are not) in a wave's set, as "lanes 0 to 15".
+/// Lanes in (`member`) or outside of a wave's set, as "lanes 0 to 15".
 fn ranges(lanes: &[bool], member: bool) -> String {
     let mut runs: Vec<RangeInclusive<usize>> = Vec::new();
     for lane in (0..lanes.len()).filter(|&lane| lanes[lane] == member) {

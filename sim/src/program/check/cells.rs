@@ -1,17 +1,18 @@
-//! What an instruction reads and writes of a lane's state, as sets.
+//! Cells: the parts of a lane's state that an instruction reads and writes, as sets.
 
 use crate::isa::{Guard, Inst, MAX_REGISTERS, MMA_FRAGMENTS, Op, PREDICATES};
 use std::fmt;
 
-/// A place that holds a lane's value: 0 to 255 are the general registers, then the predicates, the A and
-/// the B fragments. C fragments are left out: accumulating from their initial zero is how they are used.
+/// A register, predicate or fragment of a lane: 0 to 255 are the general registers, then come the predicates,
+/// the A fragments and the B fragments. C fragments are left out, because accumulating from their initial
+/// zero is normal use.
 pub type Cell = usize;
 
 /// The first predicate.
 pub const FIRST_PREDICATE: Cell = MAX_REGISTERS;
 const FIRST_A: Cell = FIRST_PREDICATE + PREDICATES;
 const FIRST_B: Cell = FIRST_A + MMA_FRAGMENTS;
-/// General registers and predicates.
+/// Number of general registers and predicates.
 pub const VALUES: usize = FIRST_A;
 
 /// The cell of a predicate.
@@ -19,7 +20,7 @@ pub fn predicate(index: u8) -> Cell {
     FIRST_PREDICATE + usize::from(index)
 }
 
-/// What a cell is called in assembly text.
+/// The name of a cell in assembly text.
 pub fn name(cell: Cell) -> String {
     match cell {
         FIRST_B.. => format!("B fragment f{}", cell - FIRST_B),
@@ -63,12 +64,12 @@ impl Cells {
         Cells(std::array::from_fn(|i| self.0[i] | other.0[i]))
     }
 
-    /// Cells that both sets have.
+    /// Cells in both sets.
     pub fn intersection(self, other: Cells) -> Cells {
         Cells(std::array::from_fn(|i| self.0[i] & other.0[i]))
     }
 
-    /// Cells that `other` does not have.
+    /// Cells that are not in `other`.
     pub fn minus(self, other: Cells) -> Cells {
         Cells(std::array::from_fn(|i| self.0[i] & !other.0[i]))
     }
@@ -78,7 +79,7 @@ impl Cells {
         (0..5 * 64).filter(move |&cell| self.contains(cell))
     }
 
-    /// General registers in the set.
+    /// Number of general registers in the set.
     pub fn registers(self) -> u32 {
         self.0[..MAX_REGISTERS / 64].iter().map(|word| word.count_ones()).sum()
     }
@@ -126,7 +127,7 @@ pub fn read(inst: &Inst) -> Cells {
     cells
 }
 
-/// Cells that the instruction writes in the lanes that take part.
+/// Cells that the instruction writes in participating lanes.
 pub fn written(inst: &Inst, wave_width: u32) -> Cells {
     let mut cells = Cells::NONE;
     if let Some(rows) = inst.destination(wave_width as usize) {

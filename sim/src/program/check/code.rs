@@ -1,4 +1,4 @@
-//! The kernel under check: its instructions, and how messages name them.
+//! The kernel being checked: its instructions, and how messages name them.
 
 use super::CheckOptions;
 use crate::diagnostic::{Diagnostic, Place, Severity};
@@ -7,7 +7,7 @@ use crate::program::dis::{Labels, disassemble_inst};
 use crate::program::structure::Structure;
 use crate::program::{Kernel, Program};
 
-/// What a pass found at an instruction.
+/// A finding at an instruction.
 #[derive(Debug, Clone)]
 pub struct Finding {
     /// The instruction, an index into [`Structure::slots`].
@@ -32,7 +32,7 @@ impl Finding {
     }
 }
 
-/// One kernel's code, scanned and decoded with everything that makes an instruction illegal.
+/// One kernel's code, scanned and decoded, including all that makes an instruction illegal.
 pub struct Code<'a> {
     pub program: &'a Program,
     pub kernel: &'a Kernel,
@@ -40,12 +40,13 @@ pub struct Code<'a> {
     /// General registers of a lane.
     pub registers: u32,
     pub structure: Structure,
-    /// Each slot of the structure; illegal also for registers, capabilities and call targets.
+    /// Per slot of the structure. Registers, capabilities and call targets can make an instruction illegal
+    /// too.
     pub insts: Vec<Result<Inst, DecodeError>>,
 }
 
 impl<'a> Code<'a> {
-    /// Scans the kernel. Its range of words has to lie in the program's code.
+    /// Scans the kernel. Its words must lie in the program's code.
     pub fn new(program: &'a Program, kernel: &'a Kernel, options: &'a CheckOptions) -> Code<'a> {
         let words = &program.code[kernel.code.start as usize..kernel.code.end as usize];
         let mut code = Code {
@@ -92,7 +93,7 @@ impl<'a> Code<'a> {
         self.inst(slot).map(|inst| inst.op)
     }
 
-    /// The callee's first instruction of a legal call.
+    /// The first instruction of a legal call's callee.
     pub fn callee(&self, slot: usize) -> Option<usize> {
         self.inst(slot).filter(|inst| inst.op == Op::Call).and_then(|inst| self.slot_at(inst.imm))
     }
@@ -128,7 +129,7 @@ impl<'a> Code<'a> {
         }
     }
 
-    /// Where the instruction stands in the source, labels before it left out.
+    /// Place of the instruction in the source, without the labels in front of it.
     pub fn place(&self, slot: usize) -> Option<Place> {
         let source = self.program.source.as_ref()?;
         let (line, text) = source.line_of_word(self.word(slot))?;
@@ -152,8 +153,7 @@ impl<'a> Code<'a> {
         })
     }
 
-    /// The finding as a message with its place. Without source the message names kernel, pc and
-    /// instruction.
+    /// The finding as a message with its place. Without source the message names kernel, pc and instruction.
     pub fn diagnostic(&self, finding: Finding) -> Diagnostic {
         let place = self.place(finding.slot);
         let message = match place {

@@ -1,9 +1,9 @@
-//! Uniformity: which values can differ between the active lanes of a wave, and so which `if` and `loop`
-//! can part them.
+//! Uniformity: which values can differ between the active lanes of a wave, and therefore which `if` and
+//! `loop` can diverge.
 //!
-//! A value is called uniform at an instruction if it is the same in all lanes that are active there.
-//! Where lanes with different histories meet again (`endif`, behind a loop, `endloop` after a `continue`)
-//! whatever they may have written meanwhile stops being uniform.
+//! A value is uniform at an instruction if it is the same in all lanes that are active there. Where lanes
+//! with different histories meet again (at `endif`, after a loop, at `endloop` after a `continue`), every
+//! value that they may have written meanwhile is no longer uniform.
 
 use super::cells::{self, Cell, Cells, FIRST_PREDICATE, VALUES};
 use super::code::Code;
@@ -15,10 +15,10 @@ use crate::isa::table::AccessKind;
 use crate::isa::{Inst, MAX_REGISTERS, Op, Special};
 use petgraph::graph::NodeIndex;
 
-/// The instruction that first makes lanes differ; the smallest of several.
+/// The first instruction that makes lanes differ. The lowest of several is kept.
 type Origin = usize;
 
-/// What is known of a wave's values at some point.
+/// What is known of a wave's values at a point of the code.
 #[derive(Debug, Clone)]
 struct State {
     /// Why a cell may differ between active lanes; `None` if it is uniform.
@@ -26,7 +26,7 @@ struct State {
     known: Vec<Option<Known>>,
 }
 
-/// The earlier of two reasons.
+/// The lower of two origins.
 fn either(a: Option<Origin>, b: Option<Origin>) -> Option<Origin> {
     a.into_iter().chain(b).min()
 }
@@ -42,7 +42,7 @@ impl State {
         cells.iter().filter(|&c| c < VALUES).filter_map(|c| self.differs(c)).min()
     }
 
-    /// Lanes that may have written these cells meet others.
+    /// Lanes that may have written these cells meet other lanes.
     fn meet(&mut self, cells: Cells, origin: Option<Origin>) {
         if origin.is_some() {
             for cell in cells.iter().filter(|&c| c < VALUES) {
@@ -70,12 +70,12 @@ impl Join for State {
     }
 }
 
-/// Why lanes of a construct part.
+/// Why the lanes of a construct diverge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Split {
-    /// The `if`, `break` or `continue` that parts them.
+    /// The `if`, `break` or `continue` at which they diverge.
     pub at: usize,
-    /// Where their difference comes from.
+    /// The origin of their difference.
     pub origin: Origin,
 }
 
@@ -86,23 +86,23 @@ pub enum Masked {
     If(Split),
     /// It is in a loop that lanes may leave at different times, by this `break`.
     Break(Split),
-    /// It comes after this `continue` that only some lanes may take.
+    /// It comes after this `continue`, which only some lanes may take.
     Continue(Split),
-    /// It is in a function that this instruction calls where lanes may be masked off.
+    /// It is in a function that this instruction calls, and lanes may be masked off at the call.
     Call(usize),
 }
 
-/// What the analysis found, by construct.
+/// Results of the analysis, by construct.
 pub struct Divergence {
     pub threads: Threads,
-    /// For an `if`, itself when its condition may differ; for a loop, the first `break` that may be taken
-    /// by only some of its lanes.
+    /// For an `if`: itself, if its condition may differ. For a loop: the first `break` that only some of its
+    /// lanes may take.
     pub split: Vec<Option<Split>>,
-    /// For a loop, the first `continue` that may be taken by only some of its lanes.
+    /// For a loop: the first `continue` that only some of its lanes may take.
     pub resumed: Vec<Option<Split>>,
-    /// For an `if`, its predicate in each thread, where that is known.
+    /// For an `if`: its predicate in each thread, if known.
     pub condition: Vec<Option<Known>>,
-    /// For each function, the first call of it where lanes may be masked off.
+    /// Per function: the first call of it at which lanes may be masked off.
     pub masked_call: Vec<Option<usize>>,
 }
 
@@ -125,7 +125,7 @@ impl Divergence {
         found
     }
 
-    /// Why lanes that entered construct `c` may be masked off at a slot inside it.
+    /// Why lanes that entered construct `c` may be masked off at a slot inside of it.
     fn off(&self, code: &Code, slot: usize, c: usize) -> Option<Masked> {
         match (code.structure.constructs[c].is_loop, self.split[c], self.resumed[c]) {
             (false, Some(split), _) => Some(Masked::If(split)),
@@ -135,7 +135,7 @@ impl Divergence {
         }
     }
 
-    /// Why live lanes may be masked off at a slot, by what is innermost.
+    /// Why live lanes may be masked off at a slot; the innermost reason.
     pub fn masked(&self, code: &Code, graph: &Graph, slot: usize) -> Option<Masked> {
         let here = code.structure.around(slot).find_map(|c| self.off(code, slot, c));
         here.or_else(|| graph.functions_at(slot).find_map(|f| self.masked_call[f].map(Masked::Call)))
@@ -160,7 +160,7 @@ impl Divergence {
     }
 }
 
-/// What may be written between the opener and the end of each construct.
+/// Cells that may be written between the opener and the end of each construct.
 fn construct_writes(code: &Code, effects: &[Effect], graph: &Graph) -> Vec<Cells> {
     let mut writes = vec![Cells::NONE; code.structure.constructs.len()];
     for slot in 0..code.insts.len() {
@@ -182,7 +182,7 @@ struct Analysis<'a> {
     effects: &'a [Effect],
     writes: Vec<Cells>,
     found: Divergence,
-    /// True if a construct was found to part lanes since this was last cleared.
+    /// A construct was found to diverge since this was last cleared.
     changed: bool,
 }
 
@@ -218,7 +218,7 @@ impl Analysis<'_> {
         State { origin: vec![None; VALUES], known }
     }
 
-    /// Executes a block and hands the result to those that follow.
+    /// Executes a block and passes the result to its successors.
     fn pass(
         &mut self,
         block: NodeIndex,
@@ -271,7 +271,7 @@ impl Analysis<'_> {
         }
     }
 
-    /// Notes what an `if`, `break` or `continue` does to the lanes of its construct.
+    /// Records what an `if`, `break` or `continue` does to the lanes of its construct.
     fn note_control(&mut self, slot: usize, inst: &Inst, state: &State) {
         let (Some(c), Some((predicate, _))) =
             (self.code.structure.construct_of[slot], inst.predicate_source())
@@ -284,7 +284,7 @@ impl Analysis<'_> {
             self.found.condition[c].clone_from(&state.known[predicate]);
         } else {
             let guard = cells::guard(inst).and_then(|g| state.differs(cells::predicate(g.predicate)));
-            // Lanes of the loop that an `if` or a `continue` before has masked off do not take part.
+            // Lanes of the loop that an earlier `if` or `continue` has masked off do not participate.
             let ifs = self.code.structure.around(slot).take_while(|&x| x != c);
             let masked = ifs.filter_map(|x| self.found.split[x]).chain(self.found.resumed[c]);
             let masked = masked.filter(|split| split.at < slot).map(|split| split.origin).min();
@@ -343,7 +343,7 @@ impl Analysis<'_> {
     }
 }
 
-/// Why the result of an instruction may differ between the lanes that take part.
+/// Why the result of an instruction may differ between participating lanes.
 fn result_origin(slot: usize, inst: &Inst, state: &State) -> Option<Origin> {
     use Op::*;
     let operands = state.any_differs(cells::operands_read(inst));
@@ -356,13 +356,13 @@ fn result_origin(slot: usize, inst: &Inst, state: &State) -> Option<Origin> {
             let own = [ThreadIdX, ThreadIdY, ThreadIdZ, LaneId];
             Special::from_code(inst.rs1).filter(|special| own.contains(special)).map(|_| slot)
         }
-        // One result for all lanes that take part.
+        // The same result for all participating lanes.
         WaveBroadcast | WaveBallot | WaveAny | WaveAll | WaveReduceAdd | WaveReduceMin | WaveReduceMax
         | WaveReduceAnd | WaveReduceOr | WaveReduceXor => None,
-        // One source lane for all, active or not.
+        // The same source lane for all, active or not.
         WaveShuffle => state.differs(Cell::from(inst.rs2)),
         WaveShuffleUp | WaveShuffleDown | WaveShuffleXor | WavePrefixSum => Some(operands.unwrap_or(slot)),
-        // Lanes that load from one address with one instruction get one value.
+        // Lanes that load from the same address with one instruction get the same value.
         _ => operands,
     }
 }

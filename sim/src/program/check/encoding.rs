@@ -1,10 +1,9 @@
-//! Words that are no instruction, or none of this kernel on this machine.
+//! Words that are no instruction, or that are illegal in this kernel or on this machine.
 
 use super::code::{Code, Finding};
 use crate::isa::{DecodeError, Inst, MAX_REGISTERS, Op, WORD_BYTES};
 
-/// Illegal instructions that a lane can reach. In code that none reaches they do nothing, as words that are
-/// no code at all.
+/// Illegal instructions that a lane can reach. Unreachable ones do nothing, since they may be data.
 pub fn encoding(code: &Code, reachable: &[bool]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (slot, inst) in code.insts.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The control-flow graph of a kernel: what one lane may execute after what.
+//! The control-flow graph of a kernel, from the view of one lane.
 
 use super::code::Code;
 use crate::isa::{Inst, Op, WORD_BYTES};
@@ -11,7 +11,7 @@ use petgraph::visit::EdgeRef;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Instructions that are executed one after the other.
+/// Instructions that execute one after the other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
     /// Its instructions, as indices into the kernel's [`crate::program::structure::Structure::slots`].
@@ -20,14 +20,14 @@ pub struct Block {
     pub words: Range<u32>,
 }
 
-/// How a lane gets from one block to the next.
+/// How a lane gets from a block to its successor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Edge {
-    /// The instruction after: also past a break, a continue or a guarded halt that the lane does not take.
+    /// To the next instruction, also past a break, a continue or a guarded halt that the lane does not take.
     Next,
     /// Into an `if` whose predicate holds.
     Then,
-    /// From an `if` whose predicate does not hold, past its `else` or to its `endif`.
+    /// From an `if` whose predicate does not hold, behind its `else` or to its `endif`.
     Otherwise,
     /// Out of the loop.
     Break,
@@ -43,14 +43,14 @@ pub enum Edge {
     Return,
 }
 
-/// Code that is entered at one place: the kernel's start, or the target of calls.
+/// Code with one entry: the kernel's start, or the target of calls.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Function {
     /// Its first instruction.
     pub entry: usize,
-    /// The blocks that its execution can reach, without those of its callees, ascending.
+    /// The blocks that its execution can reach, without its callees', ascending.
     pub blocks: Vec<NodeIndex>,
-    /// Calls of it: the calling function, the block that ends with the call.
+    /// Its calls: the calling function, and the block that ends with the call.
     pub sites: Vec<(usize, NodeIndex)>,
     /// True if a `return` is among its blocks.
     pub returns: bool,
@@ -58,27 +58,27 @@ pub struct Function {
     pub ends: bool,
 }
 
-/// The blocks of one kernel and what leads to what.
+/// The blocks of a kernel and the edges between them.
 #[derive(Debug, Clone, Default)]
 pub struct Graph {
     /// Blocks in the order of the code; the first is where the kernel starts.
     pub blocks: DiGraph<Block, Edge>,
     /// The kernel itself, then what its reachable calls call.
     pub functions: Vec<Function>,
-    /// The block of each slot.
+    /// Per slot, its block.
     pub block_of: Vec<NodeIndex>,
 }
 
-/// Blocks past which values are not followed any more: the states of so many would fill the memory.
+/// Most blocks for which values are tracked: the states of more would fill the memory.
 const MOST_BLOCKS: usize = 20_000;
-/// (function, block) pairs past which functions are not told apart any more; see [`Graph::build`].
+/// Most (function, block) pairs for which functions are told apart; see [`Graph::build`].
 const MOST_PAIRS: usize = 1 << 20;
 
 impl Graph {
-    /// Builds the graph. Constructs that are not closed lead to the kernel's end.
+    /// Builds the graph. From constructs that are not closed, edges lead to the kernel's end.
     ///
-    /// `None` if there are so many blocks, or call targets and blocks, that following them would take
-    /// unreasonably long; no kernel that people write comes near.
+    /// `None` if there are so many blocks, or call targets and blocks, that the analysis would take
+    /// unreasonably long. No hand-written kernel comes near.
     pub(super) fn build(code: &Code) -> Option<Graph> {
         let mut graph = Graph::cut(code);
         let mut targets: Vec<usize> = (0..code.insts.len()).filter_map(|slot| code.callee(slot)).collect();
@@ -122,15 +122,15 @@ impl Graph {
         graph
     }
 
-    /// Adds the edges out of a block, but for those that depend on which functions return.
+    /// Adds the edges out of a block, except those that depend on which functions return.
     fn connect(&mut self, code: &Code, block: NodeIndex) {
         let last = self.blocks[block].slots.end - 1;
         let constructs = &code.structure.constructs;
         let construct: Option<&Construct> = code.structure.construct_of[last].map(|c| &constructs[c]);
         let after = |slot: Option<usize>| slot.map(|slot| slot + 1);
         let next = Some(last + 1);
-        // An illegal instruction faults. It is passed over here, so that one mistake does not make all
-        // that follows look unreachable.
+        // An illegal instruction faults. The graph continues behind it, so that one mistake does not make all
+        // the following code look unreachable.
         let Some(inst) = code.inst(last) else { return self.lead(block, next, Edge::Next) };
         match inst.op {
             Op::If => {
@@ -156,13 +156,13 @@ impl Graph {
     }
 
     fn lead(&mut self, from: NodeIndex, to: Option<usize>, edge: Edge) {
-        // Past the last instruction the kernel ends.
+        // The kernel ends after its last instruction.
         if let Some(&to) = to.and_then(|slot| self.block_of.get(slot)) {
             self.blocks.add_edge(from, to, edge);
         }
     }
 
-    /// Adds the edges of calls that return, in both directions of the call.
+    /// Adds the edges of calls that return: into the callee and back.
     fn connect_calls(&mut self, code: &Code) -> Option<()> {
         let pairs: usize = self.functions.iter().map(|f| f.sites.len() * f.blocks.len()).sum();
         if pairs > MOST_PAIRS {
@@ -178,7 +178,7 @@ impl Graph {
                 edges.extend(returns.map(|&block| (block, resume, Edge::Return)));
             }
         }
-        // A block can call in several functions that share it.
+        // A block can belong to several functions, so its call may appear several times.
         edges.sort_unstable_by_key(|&(from, to, edge)| (from, to, edge as u8));
         edges.dedup();
         for (from, to, edge) in edges {
@@ -217,14 +217,14 @@ impl Graph {
         reachable
     }
 
-    /// The functions whose execution can reach a slot without a call of theirs.
+    /// The functions whose execution can reach a slot without making a call.
     pub fn functions_at(&self, slot: usize) -> impl Iterator<Item = usize> + '_ {
         let block = self.block_of[slot];
         (0..self.functions.len()).filter(move |&f| self.functions[f].blocks.binary_search(&block).is_ok())
     }
 
-    /// The graph in Graphviz's language, one box a block, with source lines or offsets and the
-    /// disassembled instructions.
+    /// The graph in the DOT language: one box per block, with source lines or offsets and the disassembled
+    /// instructions.
     pub fn to_dot(&self, program: &Program, kernel: &Kernel) -> String {
         let label = |_: &DiGraph<Block, Edge>, (_, block): (NodeIndex, &Block)| {
             format!("label=\"{}\"", block_label(program, block))
@@ -243,7 +243,7 @@ impl Graph {
 }
 
 impl Edge {
-    /// One word for pictures.
+    /// Label of the edge in pictures.
     pub fn name(self) -> &'static str {
         match self {
             Edge::Next => "next",
@@ -278,13 +278,13 @@ fn block_label(program: &Program, block: &Block) -> String {
     label
 }
 
-/// Follows every function from its entry, block by block. A function goes on behind a call once the callee
+/// Follows every function from its entry, block by block. A function continues behind a call once the callee
 /// is known to return.
 struct Follow<'a> {
     code: &'a Code<'a>,
     graph: &'a Graph,
     functions: Vec<Function>,
-    /// For each function, the blocks that were found.
+    /// Per function, the blocks found.
     seen: Vec<Vec<bool>>,
     todo: Vec<(usize, NodeIndex)>,
 }
@@ -298,7 +298,7 @@ impl Follow<'_> {
         function
     }
 
-    /// Notes that a function reaches a block, or with `None` the kernel's end.
+    /// Records that a function reaches a block, or the kernel's end (`None`).
     fn reach(&mut self, function: usize, block: Option<NodeIndex>) {
         let Some(block) = block else {
             self.functions[function].ends = true;
@@ -314,7 +314,7 @@ impl Follow<'_> {
         if self.code.insts.is_empty() {
             return Vec::new();
         }
-        // A call of the kernel's own start makes a function of its own: it returns, the kernel does not.
+        // A call to the kernel's own start makes a separate function: that one returns, the kernel does not.
         self.enter(0);
         while let Some((function, block)) = self.todo.pop() {
             let last = self.graph.last_slot(block);

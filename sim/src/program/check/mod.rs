@@ -1,8 +1,8 @@
-//! Static checks of one kernel: its structure, what it reads and writes, and where lanes part.
+//! Static checks of one kernel: its structure, what it reads and writes, and where lanes diverge.
 //!
-//! Errors are what faults when it is reached (or can only be a slip, such as an `if` that is never
-//! closed); warnings are what may fault, or what probably is not meant. The machine itself checks nothing
-//! before it runs, so a program with errors may still run to its end.
+//! Errors are instructions that fault when they are reached, and obvious slips such as an `if` that is never
+//! closed. Warnings are instructions that may fault or are probably unintended. The machine checks nothing in
+//! advance, so a program with errors may still run to its end.
 
 mod barrier;
 mod cells;
@@ -31,7 +31,7 @@ use std::cmp::Reverse;
 pub use graph::{Block, Edge, Function, Graph};
 pub use summary::Summary;
 
-/// What is known of the machine and of the launch.
+/// What is known of the machine and the launch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckOptions {
     /// Lanes of a wave.
@@ -44,16 +44,16 @@ pub struct CheckOptions {
     pub f64: bool,
     /// The machine has CAP_MMA.
     pub mma: bool,
-    /// Registers of a lane, if the launch gives another number than the kernel declares.
+    /// Registers of a lane, if the launch overrides the kernel's number.
     pub registers: Option<u32>,
-    /// Threads of a workgroup, x, y, z, if the launch gives another size than the kernel declares.
+    /// Threads of a workgroup (x, y, z), if the launch overrides the kernel's size.
     pub workgroup: Option<[u32; 3]>,
     /// The registers that the launch sets, with their values; `None` if the launch is not known.
     pub initial_registers: Option<Vec<(u8, u32)>>,
 }
 
 impl Default for CheckOptions {
-    /// The least stacks that the instruction set asks for, 32 lanes, all capabilities, no launch.
+    /// The smallest stacks that the instruction set allows, 32 lanes, all capabilities, no launch.
     fn default() -> CheckOptions {
         CheckOptions {
             wave_width: 32,
@@ -69,7 +69,7 @@ impl Default for CheckOptions {
 }
 
 impl CheckOptions {
-    /// The same with what a launch says.
+    /// These options with the values of a launch.
     pub fn for_launch(self, launch: &Launch) -> CheckOptions {
         CheckOptions {
             registers: Some(launch.registers),
@@ -80,15 +80,15 @@ impl CheckOptions {
     }
 }
 
-/// What a check found.
+/// Result of a check.
 #[derive(Debug, Clone, Default)]
 pub struct Report {
-    /// Errors and warnings in the order of the code; at most [`MOST_DIAGNOSTICS`], errors before warnings,
-    /// and a last one that counts the rest.
+    /// Errors and warnings in the order of the code. At most [`MOST_DIAGNOSTICS`], errors before warnings; a
+    /// last one counts the rest.
     pub diagnostics: Vec<Diagnostic>,
     /// Figures for the user.
     pub summary: Summary,
-    /// The control-flow graph; empty for a kernel that the program does not have.
+    /// The control-flow graph; empty if the program has no such kernel.
     pub graph: Graph,
 }
 
@@ -101,8 +101,8 @@ impl Report {
 
 /// Checks kernel `kernel` of a program.
 ///
-/// Analyses that would only repeat an error are left out: with control instructions that do not nest, all
-/// but the encodings; with calls that do not match their functions, what depends on the flow of values.
+/// Analyses that would only repeat an error are skipped. If control instructions do not nest, only the
+/// encodings are checked. If calls do not match their functions, analyses of the flow of values are skipped.
 pub fn check(program: &Program, kernel: usize, options: &CheckOptions) -> Report {
     let Some(kernel) = program.kernels.get(kernel) else {
         let message = format!("the program has no kernel {kernel}");
@@ -137,7 +137,7 @@ pub fn check(program: &Program, kernel: usize, options: &CheckOptions) -> Report
     Report { diagnostics, summary, graph: graph.unwrap_or_default() }
 }
 
-/// The findings in the order of the code. Of more than can be listed, errors before warnings.
+/// The findings in the order of the code. If there are more than can be listed, errors go first.
 fn diagnostics(code: &Code, mut findings: Vec<Finding>) -> Vec<Diagnostic> {
     findings.sort_by_key(|f| (Reverse(f.severity), f.slot));
     let surplus = findings.split_off(findings.len().min(MOST_DIAGNOSTICS));
@@ -151,7 +151,7 @@ fn diagnostics(code: &Code, mut findings: Vec<Finding>) -> Vec<Diagnostic> {
     diagnostics
 }
 
-/// The checks that follow the flow of control and values.
+/// The checks that follow control flow and values.
 fn flow(code: &Code, graph: &Graph, reachable: &[bool], findings: &mut Vec<Finding>, summary: &mut Summary) {
     let (overflows, depths) = nesting::stacks(code, graph);
     findings.extend(overflows);
@@ -164,7 +164,7 @@ fn flow(code: &Code, graph: &Graph, reachable: &[bool], findings: &mut Vec<Findi
     }
     let effects = written::effects(code, graph);
     let unwritten = written::unwritten(code, graph, &effects);
-    // What an illegal instruction would have written is not known.
+    // The writes of an illegal instruction are unknown.
     if (0..code.insts.len()).all(|slot| code.inst(slot).is_some() || !reachable[slot]) {
         findings.extend(unwritten.findings);
     }

@@ -7,7 +7,7 @@ use crate::program::structure::NestingError;
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 
-/// What the control instructions themselves show.
+/// Findings about the nesting of control instructions.
 pub fn nesting(code: &Code) -> Vec<Finding> {
     let name = |slot| code.op(slot).map_or("", |op| op.info().mnemonic);
     let end_of =
@@ -63,15 +63,15 @@ pub fn nesting(code: &Code) -> Vec<Finding> {
     code.structure.errors.iter().map(finding).collect()
 }
 
-/// The last `if` or `loop` that was closed before a slot, and its end.
+/// The last `if` or `loop` closed before a slot, and its end.
 fn closed_before(code: &Code, slot: usize, is_loop: bool) -> Option<(usize, usize)> {
     let constructs = code.structure.constructs.iter().filter(|c| c.is_loop == is_loop);
     let closed = constructs.filter_map(|c| c.close.map(|close| (c.open, close)));
     closed.filter(|&(_, close)| close < slot).max_by_key(|&(_, close)| close)
 }
 
-/// Markers and returns of called functions that act on what the call is in, and code that runs from the
-/// kernel into a function or from a function past the kernel's end.
+/// Markers and returns of called functions that act on a construct of the caller; and code that runs from the
+/// kernel into a function, or from a function past the kernel's end.
 pub fn calls(code: &Code, graph: &Graph) -> Vec<Finding> {
     let mut findings = Vec::new();
     for function in graph.functions.iter().skip(1) {
@@ -114,7 +114,7 @@ pub fn calls(code: &Code, graph: &Graph) -> Vec<Finding> {
     findings
 }
 
-/// The kernel's own code that goes on into the code of a function.
+/// Code of the kernel that runs into a function.
 fn falls_into_a_function(code: &Code, graph: &Graph) -> Vec<Finding> {
     let mut findings = Vec::new();
     let Some(kernel) = graph.functions.first() else { return findings };
@@ -137,7 +137,7 @@ fn falls_into_a_function(code: &Code, graph: &Graph) -> Vec<Finding> {
     findings
 }
 
-/// How deep the stacks get, calls included.
+/// Greatest depths of the stacks, calls included.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Depths {
     /// Frames of the divergence stack.
@@ -146,7 +146,7 @@ pub struct Depths {
     pub calls: u32,
 }
 
-/// Stacks that overflow, and how deep they get; recursive calls count once.
+/// Stacks that overflow, and their greatest depths. Recursive calls count once.
 pub fn stacks(code: &Code, graph: &Graph) -> (Vec<Finding>, Depths) {
     let mut findings = Vec::new();
     let mut calls: DiGraph<(), ()> = DiGraph::new();
@@ -156,7 +156,7 @@ pub fn stacks(code: &Code, graph: &Graph) -> (Vec<Finding>, Depths) {
             calls.update_edge(NodeIndex::new(caller), NodeIndex::new(callee), ());
         }
     }
-    // Strongly connected components come callees first.
+    // Strongly connected components are in callees-first order.
     let groups = tarjan_scc(&calls);
     let mut group_of = vec![0; graph.functions.len()];
     for (index, group) in groups.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! How many registers hold a value that is still needed.
+//! Register pressure: how many registers hold a value that is still needed.
 
 use super::cells::{self, Cells};
 use super::code::Code;
@@ -10,7 +10,7 @@ use petgraph::graph::NodeIndex;
 
 /// The most registers live at one instruction, and the first such instruction.
 ///
-/// A register is live in a wave if one of its lanes still needs it, also one that waits for the other
+/// A register is live in a wave if one of its lanes still needs it. That lane may be waiting for the other
 /// side of an `if` or for the rest of its loop.
 pub fn pressure(
     code: &Code,
@@ -39,7 +39,7 @@ pub fn pressure(
     (most, at)
 }
 
-/// What each function may read, its callees included.
+/// Cells that each function may read, its callees included.
 fn reads(code: &Code, graph: &Graph) -> Vec<Cells> {
     let mut reads = vec![Cells::NONE; graph.functions.len()];
     for (function, reads) in graph.functions.iter().zip(&mut reads) {
@@ -91,7 +91,7 @@ impl Live<'_> {
         self.code.inst(slot).map_or(Cells::NONE, |i| cells::written(i, self.code.options.wave_width))
     }
 
-    /// What is needed before an instruction of what is needed after it.
+    /// Cells needed before an instruction, given those needed after it.
     fn before(&self, slot: usize, after: Cells) -> Cells {
         let Some(inst) = self.code.inst(slot) else { return after };
         let overwritten = if inst.guard.is_some() { Cells::NONE } else { self.written(slot) };
@@ -117,7 +117,7 @@ impl Live<'_> {
         passed.union(needed.minus(self.effects[callee].always))
     }
 
-    /// What lanes need that wait at this instruction for others of their wave.
+    /// Cells needed by lanes that wait at this instruction for other lanes of their wave.
     fn waiting(&self, divergence: &Divergence, slot: usize) -> Cells {
         let start = |slot: Option<usize>| {
             let block = slot.and_then(|slot| self.graph.block_of.get(slot));
@@ -142,7 +142,7 @@ impl Live<'_> {
         waiting
     }
 
-    /// For each function, what lanes need that wait in its callers.
+    /// Per function, the cells needed by lanes that wait in its callers.
     fn waiting_callers(&self, divergence: &Divergence) -> Vec<Cells> {
         let mut waiting = vec![Cells::NONE; self.graph.functions.len()];
         loop {

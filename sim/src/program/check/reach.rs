@@ -6,10 +6,10 @@ use crate::isa::Op;
 use petgraph::graph::NodeIndex;
 use petgraph::visit::{Dfs, Reversed};
 
-/// One warning for each run of instructions that no lane reaches, and for each loop without a way out.
+/// One warning for each run of instructions that no lane reaches, and for each loop without an exit.
 ///
-/// Markers (`else`, `endif`, `endloop`) of a construct that is reached belong to it and are not counted,
-/// neither are `halt`, `return` and `nop` alone, which only close the text.
+/// Markers (`else`, `endif`, `endloop`) of a reachable construct belong to it and are not counted. Nor are
+/// `halt`, `return` and `nop` alone, which only end the text.
 pub fn unreachable(code: &Code, graph: &Graph, reachable: &[bool]) -> Vec<Finding> {
     let dead = |slot: usize| {
         let of_reached =
@@ -34,7 +34,7 @@ pub fn unreachable(code: &Code, graph: &Graph, reachable: &[bool]) -> Vec<Findin
         if (first..end).all(closes) {
             continue;
         }
-        // What follows a loop without an end is told at the loop.
+        // Code after an endless loop is covered by the warning about the loop.
         if first > 0 && endless.iter().any(|c| code.structure.constructs[*c].close == Some(first - 1)) {
             continue;
         }
@@ -61,7 +61,7 @@ pub fn unreachable(code: &Code, graph: &Graph, reachable: &[bool]) -> Vec<Findin
     findings
 }
 
-/// Loops that a lane can enter, but not leave in any way; of nested ones the inner.
+/// Loops that a lane can enter but not leave; of nested ones the innermost.
 fn endless(code: &Code, graph: &Graph, reachable: &[bool]) -> Vec<usize> {
     // Where lanes end: at a halt, at a return of the kernel itself, past the last instruction.
     let ends = |block: NodeIndex| {
@@ -90,7 +90,7 @@ fn endless(code: &Code, graph: &Graph, reachable: &[bool]) -> Vec<usize> {
     endless.map(|(index, _)| index).filter(|&c| !left(c)).collect()
 }
 
-/// What stands before unreachable code.
+/// Why the code in front of a run makes it unreachable.
 fn why(code: &Code, graph: &Graph, first: usize) -> Option<String> {
     let before = first.checked_sub(1)?;
     let at = code.at(before);

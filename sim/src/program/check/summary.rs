@@ -8,7 +8,7 @@ use super::nesting::Depths;
 use crate::isa::table::{AccessKind, Space};
 use crate::isa::{ExecClass, Op};
 
-/// What a kernel is made of and what it needs. Counts are of instructions in the code, not of executions.
+/// Contents and needs of a kernel. Counts are of instructions in the code, not of executions.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Summary {
     /// The kernel's name.
@@ -25,21 +25,21 @@ pub struct Summary {
     pub ifs: u32,
     /// `loop` instructions.
     pub loops: u32,
-    /// Reachable `if` and `loop` that may part the lanes of a wave.
+    /// Reachable `if` and `loop` that may diverge.
     pub divergent: u32,
-    /// The most frames of the divergence stack, callers included; recursive calls count once.
+    /// Most frames of the divergence stack, callers included. Recursive calls count once.
     pub max_nesting: u32,
-    /// The most frames of the call stack; recursive calls count once.
+    /// Most frames of the call stack. Recursive calls count once.
     pub max_call_depth: u32,
     /// Registers that a lane has.
     pub registers_declared: u32,
     /// One more than the highest register that an instruction names.
     pub registers_used: u32,
-    /// The most registers that hold a value still needed.
+    /// Most registers that hold a value still needed.
     pub max_live_registers: u32,
-    /// Where that is: a source line, or a pc.
+    /// Where that is: a source line or a pc.
     pub max_live_at: Option<String>,
-    /// Registers that were taken for launch arguments, because they are read and never written before.
+    /// Registers taken for launch arguments, because they are read and never written before.
     pub assumed_arguments: Vec<u8>,
     /// Local memory of a workgroup, bytes.
     pub local_memory_bytes: u32,
@@ -62,7 +62,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Counts what the linear scan shows.
+    /// Counts what the linear scan finds.
     pub(super) fn of(code: &Code) -> Summary {
         let mut summary = Summary {
             kernel: code.kernel.name.clone(),

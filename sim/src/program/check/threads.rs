@@ -1,6 +1,6 @@
-//! Values that follow from a thread's place in its workgroup alone, computed for every thread.
+//! Values that depend only on a thread's position in its workgroup, computed for every thread.
 //!
-//! So `thread_id_x < 64` is known to be the same in all lanes of a wave of 32, and a barrier that only
+//! For example, `thread_id_x < 64` is known to be the same in all lanes of a wave of 32. A barrier that only
 //! some lanes of a wave can reach is known to fault.
 
 use super::CheckOptions;
@@ -8,7 +8,7 @@ use crate::isa::{Inst, Op, Special};
 use crate::program::Kernel;
 use std::rc::Rc;
 
-/// Workgroups with more threads are treated as if their size were not known.
+/// For workgroups with more threads the size is treated as unknown.
 const MOST_THREADS: u64 = 4096;
 
 /// The threads of one workgroup, as far as they are known before the launch.
@@ -16,7 +16,7 @@ const MOST_THREADS: u64 = 4096;
 pub struct Threads {
     /// Lanes of a wave.
     width: usize,
-    /// Threads of the workgroup; of one wave if the size is not known.
+    /// Threads of the workgroup, or of one wave if the size is unknown.
     count: usize,
     size: Option<[u32; 3]>,
 }
@@ -25,7 +25,7 @@ pub struct Threads {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Known {
     pub values: Rc<[u32]>,
-    /// True if it is the same in all lanes of each wave.
+    /// The value is the same in all lanes of each wave.
     pub uniform: bool,
 }
 
@@ -41,7 +41,7 @@ impl Threads {
         }
     }
 
-    /// A value from what it is in each thread.
+    /// A value, computed for each thread.
     fn each(&self, value: impl Fn(u32) -> u32) -> Known {
         let values: Rc<[u32]> = (0..self.count as u32).map(value).collect();
         let uniform = values.chunks(self.width).all(|wave| wave.iter().all(|v| *v == wave[0]));
@@ -72,8 +72,8 @@ impl Threads {
         })
     }
 
-    /// The result of an instruction in lanes that take part, if it follows from known operands.
-    /// `operand` gives the value of each register source in operand order, then of the predicate source.
+    /// The result of an instruction in participating lanes, if it follows from known operands. `operand`
+    /// gives the value of each register source in operand order, then of the predicate source.
     pub fn result(&self, inst: &Inst, operand: impl Fn(usize) -> Option<Known>) -> Option<Known> {
         match inst.op {
             Op::MovImm => return Some(self.constant(inst.imm)),
@@ -95,7 +95,7 @@ impl Threads {
         })
     }
 
-    /// The first wave that has threads inside and outside of a set: its index, and which are inside.
+    /// The first wave with threads inside and outside of a set: its index, and which are inside.
     pub fn split_wave<'a>(&self, inside: &'a [bool]) -> Option<(usize, &'a [bool])> {
         let mixed = |wave: &[bool]| wave.contains(&true) && wave.contains(&false);
         inside.chunks(self.width).enumerate().find(|(_, wave)| mixed(wave))
@@ -107,8 +107,8 @@ impl Threads {
     }
 }
 
-/// The integer operations that thread numbers go through; `None` for all others. Operands in text order,
-/// a predicate last.
+/// Integer operations that thread numbers pass through; `None` for all others. Operands are in text order, a
+/// predicate last.
 fn compute(op: Op, [a, b, c]: [u32; 3]) -> Option<u32> {
     let (x, y) = (a.cast_signed(), b.cast_signed());
     Some(match op {

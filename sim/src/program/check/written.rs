@@ -7,16 +7,16 @@ use super::graph::{Edge, Graph};
 use crate::isa::{Guard, Inst, MAX_REGISTERS, Op, PREDICATES};
 use petgraph::graph::NodeIndex;
 
-/// What has been written in a lane that is at some point of the code.
+/// What a lane at a point of the code has written.
 ///
-/// `given[2p + n]` holds what is written if predicate p now is true (n = 0) or false (n = 1). So a
-/// register that is written under `@p1` counts as written under `@p1`, inside an `if p1`, and everywhere
-/// once it is written under `@!p1` too, until p1 changes.
+/// `given[2p + n]` holds what is written if predicate p is now true (n = 0) or false (n = 1). So a register
+/// written under `@p1` counts as written under `@p1` and inside of an `if p1`. Once it is also written under
+/// `@!p1` it counts as written everywhere. A new value of p1 ends this.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Written {
-    /// On some way here.
+    /// On some path to this point.
     maybe: Cells,
-    /// On every way here.
+    /// On every path to this point.
     always: Cells,
     given: [Cells; 2 * PREDICATES],
 }
@@ -30,15 +30,15 @@ impl Written {
         Written { maybe: cells, always: cells, given: [cells; 2 * PREDICATES] }
     }
 
-    /// Takes account of an instruction's results.
+    /// Applies an instruction's results.
     fn write(&mut self, inst: &Inst, wave_width: u32) {
         let cells = cells::written(inst, wave_width);
         let changed: Cells = inst.predicate_destination().map(cells::predicate).into_iter().collect();
         self.results(cells, changed, cells::guard(inst));
     }
 
-    /// Cells are written in lanes for which the guard holds; predicates in `changed` may have another
-    /// value afterwards.
+    /// Cells are written in lanes for which the guard holds. Predicates in `changed` may have another value
+    /// afterwards.
     fn results(&mut self, cells: Cells, changed: Cells, guard: Option<Guard>) {
         self.maybe = self.maybe.union(cells);
         match guard {
@@ -57,15 +57,15 @@ impl Written {
         }
     }
 
-    /// From here on only lanes with this predicate value.
+    /// From here on only lanes with this predicate value continue.
     fn assume(&mut self, predicate: u8, negated: bool) {
         self.always = self.always.union(self.given[condition(predicate, negated)]);
-        // No lane here has the other value: of such lanes everything is true.
+        // No lane here has the other value, so for such lanes everything holds.
         self.given[condition(predicate, !negated)] = Cells::ALL;
         self.complete();
     }
 
-    /// Draws the conclusions: what is written for both values of a predicate is written always.
+    /// What is written for both values of a predicate is always written.
     fn complete(&mut self) {
         for p in 0..PREDICATES {
             let both = self.given[2 * p].intersection(self.given[2 * p + 1]);
@@ -76,7 +76,7 @@ impl Written {
         }
     }
 
-    /// Cells that this instruction reads in a lane that may not have written them.
+    /// Cells that this instruction reads and that a lane may not have written.
     fn unwritten(&self, inst: &Inst) -> Cells {
         let mut known = self.always;
         let mut unknown = Cells::NONE;
@@ -103,13 +103,13 @@ impl Join for Written {
 /// What a function writes before it returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Effect {
-    /// On some way.
+    /// On some path.
     pub maybe: Cells,
-    /// On every way.
+    /// On every path.
     pub always: Cells,
 }
 
-/// What each function of the graph writes, its callees included.
+/// Per function of the graph, what it writes, its callees included.
 pub fn effects(code: &Code, graph: &Graph) -> Vec<Effect> {
     let mut effects = vec![Effect { maybe: Cells::NONE, always: Cells::ALL }; graph.functions.len()];
     loop {
@@ -144,14 +144,14 @@ struct Analysis<'a> {
     code: &'a Code<'a>,
     graph: &'a Graph,
     effects: &'a [Effect],
-    /// Stay in this function instead of following calls.
+    /// Stay in this function and do not follow calls.
     within: Option<usize>,
-    /// Only the first round of each loop: what it writes then is not known at its start.
+    /// Only the first iteration of each loop: what it writes is not known at its start.
     first_rounds: bool,
 }
 
 impl Analysis<'_> {
-    /// The first reads of cells that may not have been written, if those in `given` are at the start.
+    /// The first reads of cells that may not have been written, if the cells in `given` are set at the start.
     fn reads(&self, given: Cells) -> Reads {
         let mut reads = Reads::default();
         let flow = self.run(0, given);
@@ -220,7 +220,7 @@ impl Analysis<'_> {
                     state.assume(predicate, !negated);
                 }
             }
-            // Lanes that the guard left out go on.
+            // Only lanes that the guard excludes continue.
             (Op::Halt, _) => guard.into_iter().for_each(|g| state.assume(g.predicate, !g.negated)),
             _ => {}
         }
@@ -231,24 +231,24 @@ impl Analysis<'_> {
 /// The first reads of each cell that may not have been written.
 #[derive(Debug, Default)]
 struct Reads {
-    /// (cell, slot) where no way to the slot writes the cell.
+    /// (cell, slot) if no path to the slot writes the cell.
     never: Vec<(Cell, usize)>,
-    /// (cell, slot) where some ways do.
+    /// (cell, slot) if only some paths do.
     sometimes: Vec<(Cell, usize)>,
 }
 
-/// What the pass found.
+/// Result of the pass.
 pub struct Unwritten {
     pub findings: Vec<Finding>,
-    /// Registers that were taken for launch arguments, as the launch is not known.
+    /// Registers taken for launch arguments, because the launch is not known.
     pub assumed_arguments: Vec<u8>,
 }
 
-/// Warns about reads of what nothing has written, once for each cell.
+/// Warns about reads of cells that nothing has written, once per cell.
 ///
 /// If the launch is not known, registers from r0 on are taken for its arguments, up to the first that the
-/// kernel writes before it reads it. (That cannot be told from a register that follows the arguments and
-/// that a loop updates without having set it; the launch decides.)
+/// kernel writes before reading it. A register that follows the arguments and is updated by a loop without
+/// initialisation looks the same; only the launch tells them apart.
 pub fn unwritten(code: &Code, graph: &Graph, effects: &[Effect]) -> Unwritten {
     let anywhere = (0..code.insts.len()).filter_map(|slot| code.inst(slot));
     let anywhere = anywhere.fold(Cells::NONE, |all, i| all.union(cells::written(i, code.options.wave_width)));
@@ -281,7 +281,7 @@ fn arguments(reads: &Reads, anywhere: Cells) -> Vec<u8> {
     candidates.filter(read_first).map(|register| register as u8).collect()
 }
 
-/// `own` are the registers that the kernel writes and the launch does not.
+/// `own`: registers that the kernel writes and the launch does not.
 fn never(code: &Code, cell: Cell, slot: usize, own: Cells) -> Finding {
     let name = cells::name(cell);
     let finding = Finding::warning(slot, format!("{name} is read, but nothing has written it: it is 0"));

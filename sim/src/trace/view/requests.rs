@@ -182,7 +182,8 @@ impl Requests {
         drawn
     }
 
-    /// Requests of an instruction that was executed in `execute` and retired later, with or without a result.
+    /// Requests of an instruction that was executed in cycle `execute`. `retire` is the cycle of its retirement if
+    /// it returns a value.
     fn requests_of(
         &self,
         key: (u32, u64),

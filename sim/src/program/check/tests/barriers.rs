@@ -1,4 +1,4 @@
-//! Barriers where all lanes of a wave come by, and others.
+//! Barriers that all lanes of a wave reach, and others.
 
 use super::{CheckOptions, default, expect};
 
@@ -29,7 +29,7 @@ fn barriers_where_all_lanes_come_by() {
          barrier
          endif",
     );
-    // The waves differ, the lanes of each do not; 64 threads are two waves.
+    // The waves differ, but not the lanes of a wave; 64 threads are two waves.
     default(
         "mov_sr r1, sr_wave_id
          mov_imm r2, 1
@@ -44,7 +44,7 @@ fn barriers_where_all_lanes_come_by() {
          barrier
          endif",
     );
-    // Lanes that have ended do not count.
+    // Ended lanes do not count.
     default(
         "mov_sr r1, sr_thread_id_x
          icmp_ge p1, r1, r0
@@ -55,7 +55,7 @@ fn barriers_where_all_lanes_come_by() {
          endif
          barrier",
     );
-    // A loop that all lanes leave together, with a divergent `if` beside the barrier.
+    // A loop that all lanes leave together, and a divergent `if` beside the barrier.
     default(
         "mov_sr r1, sr_lane_id
          icmp_lt p1, r1, r0
@@ -108,7 +108,7 @@ fn barriers_in_divergent_ifs() {
          barrier            ;E this barrier is reached by lanes 1, 3, 5, … of wave 0 without lanes 0, 2, 4, …
          endif",
     );
-    // A lane that may have ended is not masked off: not certain.
+    // A lane that may have ended is not masked off, so nothing is certain.
     default(
         "mov_sr r1, sr_lane_id
          mov_imm r2, 1
@@ -129,7 +129,7 @@ fn barriers_in_divergent_ifs() {
          barrier            ;W this barrier is in the `if` of line 10, which may part the lanes of a wave
          endif",
     );
-    // Known values that a guard mixes.
+    // Known values merged by a guard.
     default(
         "mov_sr r1, sr_lane_id
          mov_imm r2, 4
@@ -141,7 +141,7 @@ fn barriers_in_divergent_ifs() {
          barrier            ;E this barrier is reached by lanes 0 to 3 of wave 0 without lanes 4 to 31
          endif",
     );
-    // A uniform guard leaves the difference that was there.
+    // A uniform guard keeps the earlier difference.
     default(
         "mov_sr r2, sr_lane_id
          icmp_lt p2, r0, r1
@@ -151,7 +151,7 @@ fn barriers_in_divergent_ifs() {
          barrier            ;W this barrier is in the `if` of line 8, which may part the lanes of a wave
          endif",
     );
-    // Values written by one side of a divergent if differ afterwards; those that nobody wrote do not.
+    // Values written on one side of a divergent `if` differ afterwards; others do not.
     default(
         "mov_sr r1, sr_lane_id
          icmp_lt p1, r1, r0
@@ -169,7 +169,7 @@ fn barriers_in_divergent_ifs() {
          barrier            ;W this barrier is in the `if` of line 16, which may part the lanes of a wave
          endif",
     );
-    // The same by a guard, and through loads, atomics and lane exchanges.
+    // Likewise by a guard, and through loads, atomics and lane exchanges.
     for different in [
         "@p1 mov_imm r2, 1",
         "device_load_u32 r2, r1",
@@ -208,7 +208,7 @@ fn barriers_in_divergent_loops() {
          endloop
          barrier",
     );
-    // The counter is the same in all lanes that are left, but not in those that have left.
+    // The counter is uniform among lanes in the loop, but not among those that have left.
     default(
         "mov_sr r1, sr_lane_id
          mov_imm r2, 0
@@ -222,7 +222,7 @@ fn barriers_in_divergent_loops() {
          barrier            ;W this barrier is in the `if` of line 12, which may part the lanes of a wave
          endif",
     );
-    // Lanes that continued do not have the new r2 in the next round.
+    // Lanes that continued lack the new r2 in the next iteration.
     default(
         "mov_sr r1, sr_lane_id
          icmp_lt p1, r1, r0
@@ -238,7 +238,7 @@ fn barriers_in_divergent_loops() {
          @p3 halt
          endloop",
     );
-    // A value that differs from the second round on.
+    // A value that differs from the second iteration on.
     default(
         "mov_sr r1, sr_lane_id
          mov r2, r0
@@ -253,7 +253,7 @@ fn barriers_in_divergent_loops() {
          break p3
          endloop",
     );
-    // A break that a guard narrows.
+    // A break narrowed by a guard.
     default(
         "mov_sr r1, sr_lane_id
          icmp_lt p1, r1, r0
@@ -264,7 +264,7 @@ fn barriers_in_divergent_loops() {
          break p2
          endloop",
     );
-    // Break under a divergent if, though its own predicate is the same in all lanes.
+    // A break under a divergent `if`, although its own predicate is uniform.
     default(
         "mov_sr r1, sr_lane_id
          icmp_lt p1, r1, r0
@@ -288,7 +288,7 @@ fn barriers_in_divergent_loops() {
          @p2 halt
          endloop",
     );
-    // Lanes that continue do not see the break behind it.
+    // Lanes that continue do not reach the break behind it.
     default(
         "mov_sr r1, sr_lane_id
          icmp_lt p1, r1, r0
@@ -319,7 +319,7 @@ fn barriers_in_functions() {
          h: barrier         ;W this barrier is in a function that line 14 calls where lanes of a wave may be masked off
             return",
     );
-    // A function's results: r2 is as its call has it, r3 differs.
+    // Results of a function: r2 depends on the call, r3 differs.
     default(
         "   mov_imm r2, 0
             call f
@@ -335,7 +335,7 @@ fn barriers_in_functions() {
          f: mov_sr r3, sr_lane_id
             return",
     );
-    // What a function writes under a divergent call.
+    // Writes of a function under a divergent call.
     default(
         "   mov_sr r1, sr_lane_id
             icmp_lt p1, r1, r0
@@ -365,7 +365,7 @@ fn barriers_in_functions() {
 
 #[test]
 fn threads_of_a_workgroup() {
-    // y is 0 or 1, so that no wave is parted.
+    // y is 0 or 1, so no wave diverges.
     let block = CheckOptions { wave_width: 16, workgroup: Some([4, 2, 4]), ..CheckOptions::default() };
     expect(
         "mov_sr r1, sr_thread_id_y
@@ -386,7 +386,7 @@ fn threads_of_a_workgroup() {
          endif",
         &block,
     );
-    // Without a size only lanes are known.
+    // Without a size only lane numbers are known.
     let unknown = CheckOptions { workgroup: Some([0; 3]), ..CheckOptions::default() };
     expect(
         "mov_sr r1, sr_thread_id_x

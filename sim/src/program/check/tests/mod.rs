@@ -1,4 +1,4 @@
-//! Kernels with what the checks have to say about them.
+//! Kernels with the findings that the checks must report.
 
 mod barriers;
 mod registers;
@@ -22,8 +22,8 @@ fn check_text(instructions: &str, options: &CheckOptions) -> Report {
     check(&program, 0, options)
 }
 
-/// Checks that exactly those diagnostics are given that the text itself announces, each as a comment
-/// `;E message` or `;W message` behind the instruction that it is placed at.
+/// Checks that exactly those diagnostics are reported that the text announces: `;E message` or `;W message`
+/// after the instruction that they are placed at.
 fn expect(instructions: &str, options: &CheckOptions) -> Report {
     let mut expected = Vec::new();
     for (number, line) in instructions.trim_matches('\n').lines().enumerate() {

@@ -1,4 +1,4 @@
-//! Registers that nothing wrote, and register pressure.
+//! Reads of unwritten registers, and register pressure.
 
 use super::{CheckOptions, default, expect};
 
@@ -10,7 +10,7 @@ fn arguments(count: u8) -> CheckOptions {
 
 #[test]
 fn unwritten_registers() {
-    // r0 and r1 are taken for arguments; r3 is written by one side only.
+    // r0 and r1 are taken for arguments; r3 is written on one side only.
     let report = expect(
         "mov_sr r2, sr_workgroup_id_x
          icmp_lt p1, r2, r1
@@ -24,7 +24,7 @@ fn unwritten_registers() {
     assert_eq!(report.summary.assumed_arguments, [0, 1]);
     expect("iadd r2, r0, r1", &arguments(2));
     expect("iadd r2, r0, r1         ;W r1 is read, but nothing has written it: it is 0", &arguments(1));
-    // An argument that a loop updates, below one that is certain.
+    // An argument that a loop updates, next to one that is certain.
     let report = expect(
         "loop
          iadd r0, r0, r1
@@ -35,7 +35,7 @@ fn unwritten_registers() {
         &CheckOptions::default(),
     );
     assert_eq!(report.summary.assumed_arguments, [0, 1]);
-    // An accumulator that nobody set.
+    // An accumulator without initialisation.
     default(
         "mov_imm r1, 0
          loop
@@ -75,7 +75,7 @@ fn registers_written_under_a_predicate() {
          @!p1 mov r2, r1
          device_store_u32 r0, r2",
     );
-    // The store happens where the load did.
+    // The store executes where the load did.
     default(
         "icmp_lt p1, r0, r1
          @p1 device_load_u32 r2, r0
@@ -93,7 +93,7 @@ fn registers_written_under_a_predicate() {
          device_store_u32 r1, r2  ;W r2 may be read before it is written: it is 0 on some path
          endif",
     );
-    // A new value of p1 says nothing of the old one.
+    // A new value of p1 says nothing about the old one.
     default(
         "icmp_lt p1, r0, r1
          @p1 device_load_u32 r2, r0
@@ -107,7 +107,7 @@ fn registers_written_under_a_predicate() {
          @!p1 mov r2, r1
          device_store_u32 r0, r2     ;W r2 may be read before it is written: it is 0 on some path",
     );
-    // Lanes that go on past a halt or a break have the other value.
+    // Lanes that continue past a halt or a break have the other value.
     default(
         "icmp_ge p1, r0, r1
          @!p1 mov r2, r0
@@ -122,7 +122,7 @@ fn registers_written_under_a_predicate() {
          endloop
          device_store_u32 r0, r2",
     );
-    // Lanes that stay in the loop do not have r3 but never read it.
+    // Lanes that stay in the loop lack r3 but never read it.
     default(
         "mov_imm r2, 0
          loop
@@ -133,7 +133,7 @@ fn registers_written_under_a_predicate() {
          endloop
          device_store_u32 r0, r3",
     );
-    // Lanes that stay do read it here.
+    // Here lanes that stay read it.
     default(
         "mov_imm r2, 0
          loop
@@ -170,7 +170,7 @@ fn registers_written_by_functions() {
          f: mov r2, r0
             return",
     );
-    // r3 is written behind the first call only.
+    // r3 is written only after the first call.
     default(
         "   call f
             mov_imm r3, 4
@@ -210,7 +210,7 @@ fn register_pressure() {
          iadd r4, r4, r1
          device_store_u32 r1, r4";
     assert_eq!(live(straight), (3, "line 4".to_owned()));
-    // The else side waits for r2 and r3 while the other needs r0, r1, r4.
+    // The else side waits for r2 and r3 while the other side needs r0, r1, r4.
     let sides = |condition: &str| {
         format!(
             "mov_imm r2, 2
@@ -230,14 +230,14 @@ fn register_pressure() {
     };
     assert_eq!(live(&sides("sr_workgroup_id_x")), (4, "line 6".to_owned()));
     assert_eq!(live(&sides("sr_lane_id")), (5, "line 11".to_owned()));
-    // A guarded write does not free the register: lanes outside keep r2.
+    // A guarded write does not free the register: the other lanes keep r2.
     let guarded = "mov_imm r2, 2
          mov_imm r3, 3
          icmp_lt p1, r0, r1
          @p1 mov r2, r0
          device_store_u32 r3, r2";
     assert_eq!(live(guarded), (4, "line 5".to_owned()));
-    // A pair, read and written: r0, r2, r3, and for a moment r4, r5.
+    // A pair, read and written: r0, r2, r3, and temporarily r4, r5.
     let wide = "device_load_u64 r2, r0
          device_load_u64 r4, r0
          device_store_u64 r0, r2
@@ -247,7 +247,7 @@ fn register_pressure() {
 
 #[test]
 fn register_pressure_across_calls() {
-    // Behind the first call r4 is needed, behind the second r5 and r6: never all in the function.
+    // r4 is needed after the first call, r5 and r6 after the second: never all three in the function.
     let calls = "   mov_imm r4, 4
             call f
             device_store_u32 r0, r4
@@ -260,9 +260,9 @@ fn register_pressure_across_calls() {
             mov r8, r0
             device_store_u32 r7, r8
             return";
-    // In the function: r0, r4, r5, r6, r7, r8, as it does not know its caller.
+    // In the function: r0, r4, r5, r6, r7, r8, because the caller is not known there.
     assert_eq!(live(calls), (6, "line 13".to_owned()));
-    // What the code behind the second call needs is not needed before the first.
+    // What the code after the second call needs is not needed before the first.
     let before = "   mov_imm r2, 2
             mov_imm r3, 3
             mov_imm r7, 7
@@ -279,7 +279,7 @@ fn register_pressure_across_calls() {
          f: device_store_u32 r0, r0
             return";
     assert_eq!(live(before), (5, "line 7".to_owned()));
-    // A caller's waiting lanes: r2, r3 while the function has r0, r7, r8.
+    // Lanes that wait in a caller need r2, r3 while the function needs r0, r7, r8.
     let waiting = "   mov_imm r2, 2
             mov_imm r3, 3
             mov_sr r4, sr_lane_id

@@ -1,4 +1,4 @@
-//! Nesting, functions and code that is not reached.
+//! Nesting, functions and unreachable code.
 
 use super::{CheckOptions, check_text, default, expect};
 
@@ -109,7 +109,7 @@ fn recursion() {
 
 #[test]
 fn functions() {
-    // A return at the kernel's own level ends lanes and may stand anywhere.
+    // A return at the kernel's own level ends lanes and may be anywhere.
     default(
         "mov_sr r1, sr_lane_id
          icmp_eq p1, r1, r0
@@ -172,7 +172,7 @@ fn unreachable() {
          device_store_u32 r1, r1
          halt",
     );
-    // What only closes the text is no dead code; neither are the markers of a live `if`.
+    // Instructions that only end the text are no dead code, and neither are the markers of a live `if`.
     default(
         "icmp_eq p1, r0, r0
          if p1
