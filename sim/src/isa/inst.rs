@@ -12,12 +12,12 @@ use std::fmt;
 pub struct Guard {
     /// Predicate register, 0 to 3.
     pub predicate: u8,
-    /// Take part where the predicate is false.
+    /// Participate where the predicate is false.
     pub negated: bool,
 }
 
 impl Guard {
-    /// No guard: every active lane takes part.
+    /// No guard: every active lane participates.
     pub const NONE: Guard = Guard { predicate: 0, negated: false };
 
     /// True unless this is [`Guard::NONE`].
@@ -30,9 +30,9 @@ impl Guard {
 /// A decoded instruction. Fields that the operation does not use are 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Inst {
-    /// What it does.
+    /// The operation.
     pub op: Op,
-    /// Which lanes take part.
+    /// The lanes that participate.
     pub guard: Guard,
     /// word0\[23:16\]
     pub rd: u8,
@@ -67,7 +67,7 @@ pub enum DecodeError {
     Special(u8),
     /// A matrix fragment that does not exist.
     Fragment(u8),
-    /// word1 is needed and the code ends.
+    /// word1 is needed, but the code ends.
     Truncated,
     /// A register operand passes the last register that the kernel declared.
     Register {
@@ -127,8 +127,8 @@ impl Inst {
     /// Decodes the instruction at the start of `code`.
     ///
     /// # Errors
-    /// Whatever isa section 2 and 3 call an illegal instruction and that shows without the kernel's
-    /// metadata; [`Inst::check_registers`] has the rest.
+    /// Whatever isa sections 2 and 3 call an illegal instruction, as far as it shows without the kernel's
+    /// metadata; [`Inst::check_registers`] checks the rest.
     pub fn decode(code: &[u32]) -> Result<Inst, DecodeError> {
         let word0 = *code.first().ok_or(DecodeError::Truncated)?;
         let (opcode, modifier) = ((word0 >> 24) as u8, (word0 >> 4) as u8 & 15);
@@ -184,7 +184,7 @@ impl Inst {
         Ok(inst)
     }
 
-    /// Encodes to one or two words; the second is 0 where the instruction has one word.
+    /// Encodes to one or two words. The second is 0 if the instruction has one word.
     pub fn encode(&self) -> [u32; 2] {
         let info = self.op.info();
         let mut word0 = u32::from(info.opcode) << 24
@@ -206,7 +206,7 @@ impl Inst {
         [word0, word1]
     }
 
-    /// The 8-bit field; 0 for the immediate and the scope, which have accessors of their own.
+    /// The 8-bit field. 0 for the immediate and the scope, which are public fields.
     pub fn field(&self, field: Field) -> u8 {
         match field {
             Field::Rd => self.rd,
@@ -238,7 +238,7 @@ impl Inst {
         })
     }
 
-    /// General registers written, as (first register, rows). `wave_width` decides a ballot's rows.
+    /// General registers written, as (first register, rows). The rows of a ballot depend on `wave_width`.
     pub fn destination(&self, wave_width: usize) -> Option<(u8, u8)> {
         self.op.info().operands.iter().find_map(|o| match o.role {
             Role::Dst(rows) => Some((self.field(o.field), rows)),
@@ -248,7 +248,7 @@ impl Inst {
         })
     }
 
-    /// The predicate written, if one is.
+    /// The predicate written, if any.
     pub fn predicate_destination(&self) -> Option<u8> {
         self.op.info().operands.iter().any(|o| o.role == Role::PredDst).then_some(self.rd)
     }

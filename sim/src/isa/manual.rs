@@ -1,4 +1,4 @@
-//! The manual of the instruction set: the prose of `manual.md` with tables derived from the opcode table.
+//! The manual of the instruction set: the prose of `manual.md`, with tables derived from the opcode table.
 
 use super::operand::{Operand, Role};
 use super::table::{OpInfo, TABLE};
@@ -83,7 +83,7 @@ fn names(names: impl Iterator<Item = (u8, &'static str, &'static str)>) -> Strin
     format!("| number | name | meaning |\n|---|---|---|{}", rows.collect::<String>())
 }
 
-/// The mnemonics of the rows that satisfy `which`, without those that differ in their cache hint only.
+/// Mnemonics of the rows that satisfy `which`, without those that differ only in their cache hint.
 fn mnemonics(which: impl Fn(&OpInfo) -> bool) -> String {
     let rows = TABLE.iter().filter(|i| which(i) && !i.mnemonic.contains('.'));
     rows.map(|i| format!("`{}`", i.mnemonic)).collect::<Vec<_>>().join(", ")

@@ -1,4 +1,4 @@
-//! The WAVE v0.4 instruction set: one declarative opcode table and what is derived from it.
+//! The WAVE v0.4 instruction set: one declarative opcode table and everything derived from it.
 //!
 //! [`table`] lists every legal (opcode, modifier) key once, with its mnemonic, operands, execution
 //! class and meaning. The decoder and encoder ([`inst`]), the assembler, the disassembler, hazard

@@ -1,4 +1,4 @@
-//! Operands: which field of the instruction words an operand lives in and what role it plays.
+//! Operands: their field in the instruction words and their role.
 
 /// A field of the instruction words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -26,7 +26,7 @@ impl Field {
     }
 }
 
-/// What an operand means.
+/// Role of an operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Role {
     /// General register(s) written: `n` consecutive rows from rN.
@@ -64,7 +64,7 @@ pub enum Role {
 pub struct Operand {
     /// Where it is encoded.
     pub field: Field,
-    /// What it means.
+    /// Its role.
     pub role: Role,
 }
 
@@ -95,8 +95,8 @@ impl Operand {
         }
     }
 
-    /// Registers that it names, in rows; 0 for anything but a general register. A ballot's second row
-    /// exists in waves of 64 lanes only and does not count.
+    /// Rows of general registers that it names; 0 for anything else. The second row of a ballot exists only
+    /// in waves of 64 lanes and does not count.
     pub const fn rows(self) -> u8 {
         match self.role {
             Role::Dst(rows) | Role::Src(rows) => rows,

@@ -1,4 +1,4 @@
-//! The SystemVerilog view of the instruction set: what `rtl-tests/rtl/wave_isa_pkg.sv` contains.
+//! The instruction set as a SystemVerilog package: the contents of `rtl-tests/rtl/wave_isa_pkg.sv`.
 
 use super::operand::{Field, Role};
 use super::special::{Scope, Special};
@@ -83,7 +83,7 @@ fn enumeration(text: &mut String, name: &str, bits: u32, rows: impl Iterator<Ite
     _ = write!(text, "  typedef enum logic [{}:0] {{\n{}\n  }} {name};\n\n", bits - 1, rows.join(",\n"));
 }
 
-/// The statement that fills in the row.
+/// The statement that fills in the row of an instruction.
 fn assignments(info: &OpInfo) -> String {
     let mut fields = vec![
         format!("i.op = {};", constant("OP", info.mnemonic)),
@@ -121,8 +121,8 @@ fn assignments(info: &OpInfo) -> String {
             (Role::Src(_), Field::Rs2) => set("b_rows", rows),
             (Role::Src(_), Field::Rs3) => set("c_rows", rows),
             (Role::Src(_), Field::Rs4) => set("e_rows", rows),
-            // Immediates are in `has_imm`; fragments and the address that a tile store reads from rd go with
-            // `needs_mma`.
+            // Immediates are covered by `has_imm`; fragments, and the address that a tile store reads from
+            // rd, by `needs_mma`.
             _ => {}
         }
     }

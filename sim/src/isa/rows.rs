@@ -3,7 +3,7 @@
 //! `Variant "mnemonic" opcode.modifier [operands in text order] ExecClass "meaning";` with the operand
 //! abbreviations of [`super::operand::abbrev`].
 
-/// Hands every row to the macro `$then`.
+/// Passes every row to the macro `$then`.
 macro_rules! opcode_rows {
     ($then:ident) => {
         $then! {

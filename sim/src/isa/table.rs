@@ -1,4 +1,4 @@
-//! The opcode table and its index: what every other view of the instruction set is derived from.
+//! The opcode table and its index. Every other view of the instruction set is derived from it.
 
 use super::operand::{Field, Operand, Role, abbrev::*};
 use super::rows::opcode_rows;
@@ -178,19 +178,19 @@ impl Op {
         &TABLE[self as usize]
     }
 
-    /// True if a guard on it is an illegal instruction (isa section 3): the structured control flow but
-    /// for `break`, `continue` and `halt`.
+    /// True if a guard makes it an illegal instruction (isa section 3): structured control flow except
+    /// `break`, `continue` and `halt`.
     pub fn rejects_guard(self) -> bool {
         use Op::*;
         matches!(self, If | Else | EndIf | Loop | EndLoop | Call | Return)
     }
 
-    /// The memory access that it makes, if it makes one.
+    /// Its memory access, if it makes one.
     pub fn memory(self) -> Option<MemoryOp> {
         MemoryOp::of(self)
     }
 
-    /// True if it needs CAP_F64: an operand of the row is a register pair of the f64 classes.
+    /// True if it needs CAP_F64: it belongs to the f64 classes.
     pub fn needs_f64(self) -> bool {
         matches!(self.info().class, ExecClass::Fp64 | ExecClass::Fp64Div)
     }
@@ -210,14 +210,14 @@ pub enum Space {
     Device,
 }
 
-/// What a device access asks of the caches.
+/// Cache hint of a device access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CacheHint {
     /// Keep it in every level.
     Cached,
-    /// Pass the L1 by.
+    /// Bypass the L1.
     Uncached,
-    /// Will not be used again: first to be replaced.
+    /// It will not be used again: first to be replaced.
     Streaming,
 }
 
@@ -268,14 +268,14 @@ impl AtomicOp {
     }
 }
 
-/// What kind of access.
+/// Kind of a memory access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AccessKind {
     /// Memory to registers.
     Load,
     /// Registers to memory.
     Store,
-    /// Read, modify, write of an aligned word.
+    /// Read-modify-write of an aligned word.
     Atomic(AtomicOp),
     /// A 4×4 f32 tile of local memory to or from a fragment.
     Tile,
@@ -324,7 +324,7 @@ impl MemoryOp {
 mod tests {
     use super::*;
 
-    /// The legal modifiers of each opcode, written out again from the encoding page.
+    /// The legal modifiers of each opcode, copied from the encoding page.
     const LEGAL: &[(u8, u8)] = &[
         (0x00, 1),
         (0x01, 1),

@@ -1,4 +1,4 @@
-//! The axioms of docs/memory-model.md, on one candidate execution.
+//! The axioms of docs/memory-model.md, applied to a candidate execution.
 
 use super::trace::{Event, EventKind};
 use super::variant::Place;
@@ -7,19 +7,19 @@ use petgraph::algo::toposort;
 use petgraph::graphmap::DiGraphMap;
 use std::collections::BTreeMap;
 
-/// Events of an execution at most: relations are rows of 64 bits.
+/// Most events of an execution: relations are rows of 64 bits.
 const MAX_NODES: usize = 64;
 
 /// An event of an execution; an initial write has no place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Node {
-    /// What it is.
+    /// The event.
     pub event: Event,
-    /// Where its wave runs.
+    /// Where its wave runs; `None` for an initial write.
     pub place: Option<Place>,
 }
 
-/// A relation on events: bit j of row i says that i is before j.
+/// A relation on events: bit j of row i means that i is before j.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Relation(Vec<u64>);
 
@@ -57,18 +57,18 @@ impl Relation {
     }
 }
 
-/// Reads of a location with the write that each reads from.
+/// Pairs (read, write): the write that each read of a location reads from.
 pub type Sources = Vec<(usize, usize)>;
 
-/// A candidate execution: events, program order, and the part of reads-from that is set.
+/// A candidate execution: events, program order, and the chosen part of reads-from.
 #[derive(Debug, Clone)]
 pub struct Execution {
     nodes: Vec<Node>,
-    /// Rules V6, H1 and H3, and initial writes before everything: what does not depend on values.
+    /// What does not depend on values: rules V6, H1 and H3, and initial writes before everything.
     base: Relation,
     /// Program order alone.
     program: Relation,
-    /// For each event, the write that it reads from; itself where it reads nothing.
+    /// Per event, the write that it reads from; itself if it reads nothing.
     source: Vec<usize>,
 }
 
@@ -120,8 +120,8 @@ impl Execution {
         (0..self.nodes.len()).filter(reads).collect()
     }
 
-    /// The coherence orders of a location, by what its reads read from, that are coherent (A1) as far as
-    /// program order goes and atomic (A2).
+    /// The coherence orders of a location, grouped by the sources of its reads, that are coherent (A1) with
+    /// respect to program order and atomic (A2).
     pub fn coherent_choices(&self, location: usize) -> BTreeMap<Sources, Vec<Vec<usize>>> {
         let (writes, reads) = (self.writes_to(location), self.reads_of(location));
         let mut found: BTreeMap<Sources, Vec<Vec<usize>>> = BTreeMap::new();
@@ -150,7 +150,7 @@ impl Execution {
         found
     }
 
-    /// The orders with one more write, of those that program order lets come next.
+    /// The order extended by each write that program order allows next.
     fn longer(&self, order: &[usize], writes: &[usize]) -> Vec<Vec<usize>> {
         let left: Vec<usize> = writes.iter().copied().filter(|w| !order.contains(w)).collect();
         let next = left.iter().filter(|&&w| !left.iter().any(|&other| self.program.has(other, w)));
@@ -172,7 +172,7 @@ impl Execution {
         from < to && !order[from + 1..to].iter().any(|&between| self.in_scope(read, between))
     }
 
-    /// The write half of the atomic whose read half this is.
+    /// The write half of the atomic with this read half.
     fn write_half(&self, read: usize) -> Option<usize> {
         let half = &self.nodes[read];
         let next = self.nodes.get(read + 1)?;
@@ -196,7 +196,7 @@ impl Execution {
         }
     }
 
-    /// Lets reads read from these writes.
+    /// Sets the writes that reads read from.
     pub fn set_sources(&mut self, sources: &Sources) {
         for &(read, write) in sources {
             self.source[read] = write;
@@ -211,7 +211,7 @@ impl Execution {
             .map(|(read, &write)| (write, read))
     }
 
-    /// Happens-before (H1 to H5); `None` if it has a cycle, or values come from nowhere (A3).
+    /// Happens-before (H1 to H5). `None` if it has a cycle, or if a value comes from nowhere (A3).
     pub fn happens_before(&self) -> Option<Relation> {
         let mut values = Relation::empty(self.nodes.len());
         self.reads_from().for_each(|(write, read)| values.add(write, read));
@@ -227,7 +227,7 @@ impl Execution {
     /// H2.
     fn add_synchronisation(&self, order: &mut Relation) {
         for (write, read) in self.reads_from() {
-            // Backwards along the release sequence.
+            // Walk back along the release sequence.
             let mut head = write;
             loop {
                 self.synchronise(head, read, order);
@@ -241,7 +241,7 @@ impl Execution {
         }
     }
 
-    /// Fences before a write and after a read that reads from its release sequence.
+    /// Applies fences before a write and after a read that reads from the write's release sequence.
     fn synchronise(&self, write: usize, read: usize, order: &mut Relation) {
         for f in 0..self.nodes.len() {
             let EventKind::Fence { release: true, .. } = self.nodes[f].event.kind else { continue };
@@ -258,17 +258,17 @@ impl Execution {
         }
     }
 
-    /// A1 on one location: no two of its accesses are ordered one way by `order` and the other by eco.
+    /// A1 for one location: `order` and eco do not contradict each other on any two of its accesses.
     pub fn is_coherent(&self, location: usize, writes: &[usize], order: &Relation) -> bool {
         let position = |w: usize| writes.iter().position(|&other| other == w).unwrap_or(0);
-        // In eco, a write stands at its place in co, a read right after what it reads from; two reads of
-        // one write are not ordered.
+        // In eco, a write has its position in co, and a read comes right after the write that it reads from.
+        // Two reads of one write are not ordered.
         let mut places: Vec<(usize, usize)> = writes.iter().map(|&w| (w, 2 * position(w))).collect();
         places.extend(self.reads_of(location).into_iter().map(|r| (r, 2 * position(self.source[r]) + 1)));
         places.iter().all(|&(x, at_x)| places.iter().all(|&(y, at_y)| !(order.has(x, y) && at_y < at_x)))
     }
 
-    /// What a location holds at the end if its writes come in this order.
+    /// The final value of a location if its writes come in this order.
     pub fn last_value(&self, writes: &[usize]) -> Option<u32> {
         match self.nodes[*writes.last()?].event.kind {
             EventKind::Write { value, .. } => Some(value),
@@ -286,7 +286,7 @@ impl Node {
         matches!(self.event.kind, EventKind::Write { .. })
     }
 
-    /// True for the barriers of two waves of one workgroup that are one meeting.
+    /// True if two barriers, of two waves of a workgroup, are the same meeting.
     fn meets(&self, other: &Node) -> bool {
         match (self.event.kind, other.event.kind, self.place, other.place) {
             (EventKind::Barrier(n), EventKind::Barrier(m), Some(a), Some(b)) => {

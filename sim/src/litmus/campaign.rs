@@ -1,4 +1,4 @@
-//! A test in all its variants: what is allowed, what came out.
+//! Runs a test in all its variants: allowed outcomes and outcomes seen.
 
 use super::candidates::allowed_outcomes;
 use super::run::run;
@@ -11,41 +11,41 @@ use fnv::FnvHasher;
 use std::collections::{BTreeSet, HashMap};
 use std::hash::Hasher;
 
-/// How tests are run.
+/// Parameters of a campaign.
 #[derive(Debug, Clone, Copy)]
 pub struct Campaign<'a> {
     /// The machine.
     pub config: &'a Config,
     /// Runs of each variant.
     pub runs: u32,
-    /// Everything random comes from it.
+    /// Seed of everything random.
     pub seed: u64,
-    /// Only variants that have all of these words.
+    /// Only variants with all of these words.
     pub only: &'a [String],
 }
 
-/// Runs at least, of variants in which the weak outcome has to be seen, if anything runs at all.
+/// Least runs of variants in which the weak outcome has to be seen, unless nothing runs at all.
 const RUNS_TO_SEE: u32 = 300;
 
-/// What a test did.
+/// Result of a test.
 #[derive(Debug)]
 pub struct TestReport {
     /// The test.
     pub test: Test,
-    /// The variants that the machine has room for.
+    /// The variants for which the machine has room.
     pub variants: Vec<VariantReport>,
-    /// Variants that it has no room for.
+    /// Number of variants for which it has no room.
     pub left_out: usize,
 }
 
-/// What a variant did.
+/// Result of a variant.
 #[derive(Debug)]
 pub struct VariantReport {
-    /// Which.
+    /// The variant.
     pub variant: Variant,
     /// Every outcome that the axioms allow.
     pub allowed: BTreeSet<Vec<u32>>,
-    /// The outcomes that were seen, and how often.
+    /// The outcomes seen, each with its count.
     pub seen: Vec<(Vec<u32>, u64)>,
 }
 
@@ -60,7 +60,7 @@ impl VariantReport {
         self.allowed.iter().any(|outcome| test.is_weak(outcome))
     }
 
-    /// Outcomes that were seen though they are forbidden, and how often.
+    /// Outcomes seen although they are forbidden, each with its count.
     pub fn forbidden(&self) -> impl Iterator<Item = &(Vec<u32>, u64)> {
         self.seen.iter().filter(|(outcome, _)| !self.allowed.contains(outcome))
     }
@@ -72,8 +72,8 @@ impl TestReport {
         self.variants.iter().filter(|v| v.forbidden().next().is_some())
     }
 
-    /// Of the weak outcomes that the test says have to be seen, those that were not: the words of their
-    /// variants. What the machine has no room for is not asked for.
+    /// The required weak outcomes that were not seen, as the words of their variants. Variants for which the
+    /// machine has no room are not required.
     pub fn unseen(&self) -> Vec<String> {
         let missing = self.test.seen.iter().filter(|words| {
             let mut wanted =
@@ -86,17 +86,17 @@ impl TestReport {
 }
 
 impl Campaign<'_> {
-    /// Runs a test. `progress` is called before each variant, with the number of it and of all.
+    /// Runs a test. `progress` is called before each variant with its number and the number of variants.
     ///
     /// # Errors
-    /// If a kernel does not end: of which variant, and why.
+    /// If a kernel does not end: the variant and the reason.
     pub fn run(
         &self,
         mut test: Test,
         progress: &mut dyn FnMut(usize, usize),
     ) -> Result<TestReport, Box<Diagnostic>> {
         if self.config.core.l1.write_policy == WritePolicy::WriteBack {
-            // What no fence releases stays in such an L1 for as long as it likes: no one may ever see it.
+            // Without a release, a store may stay in such an L1 for ever, so no weak outcome is required.
             test.seen.clear();
         }
         let mut all = variants(&test);
@@ -133,7 +133,7 @@ fn fingerprint(text: &str) -> u64 {
     hasher.finish()
 }
 
-/// The checker with its memory of scenarios that are the same to the axioms.
+/// The checker, with the results of scenarios that are equivalent under the axioms.
 #[derive(Debug, Default)]
 pub struct Checker {
     known: HashMap<String, BTreeSet<Vec<u32>>>,
@@ -143,7 +143,7 @@ impl Checker {
     /// The outcomes that the axioms allow.
     pub fn allowed(&mut self, scenario: &Scenario<'_>) -> BTreeSet<Vec<u32>> {
         let mut same = scenario.clone();
-        // To the axioms, all workgroups are alike, and no wave sees the host.
+        // To the axioms all workgroups are alike, and no wave observes the host.
         let mut homes = Vec::new();
         for thread in &mut same.threads {
             let home = (thread.place.core, thread.place.workgroup);
@@ -161,7 +161,7 @@ impl Checker {
 }
 
 impl super::test::Action {
-    /// Device scope in place of system scope.
+    /// Replaces system scope by device scope.
     fn lower_scope(&mut self) {
         if let super::test::Action::Fence { scope, .. } | super::test::Action::Atomic { scope, .. } = self
             && *scope == Some(Scope::System)

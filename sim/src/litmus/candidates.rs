@@ -7,7 +7,7 @@ use super::trace::{Event, EventKind, Trace, traces};
 use super::variant::Scenario;
 use std::collections::BTreeSet;
 
-/// The outcomes that the axioms allow, each with its values in the order of the test's observables.
+/// The allowed outcomes, each with its values in the order of the test's observables.
 pub fn allowed_outcomes(scenario: &Scenario<'_>) -> BTreeSet<Vec<u32>> {
     let traces = traces(scenario);
     let mut outcomes = BTreeSet::new();
@@ -15,7 +15,7 @@ pub fn allowed_outcomes(scenario: &Scenario<'_>) -> BTreeSet<Vec<u32>> {
     loop {
         let chosen: Vec<&Trace> = traces.iter().zip(&choice).map(|(all, &i)| &all[i]).collect();
         outcomes_of(scenario, &chosen, &mut outcomes);
-        // The next combination of traces, as an odometer.
+        // The next combination of traces, counted like an odometer.
         let Some(thread) = (0..choice.len()).find(|&t| choice[t] + 1 < traces[t].len()) else {
             return outcomes;
         };
@@ -31,8 +31,8 @@ fn outcomes_of(scenario: &Scenario<'_>, traces: &[&Trace], outcomes: &mut BTreeS
     if observed.is_empty() && outcomes.contains(&registers) {
         return;
     }
-    // Each location by itself first: the orders of its writes and sources of its reads that are coherent as
-    // far as program order goes. Few remain.
+    // Each location alone first: the orders of its writes and the sources of its reads that are coherent with
+    // respect to program order. Few remain.
     let mut locals = Vec::new();
     for location in 0..scenario.test.locations.len() {
         let found = execution.coherent_choices(location);
@@ -41,7 +41,7 @@ fn outcomes_of(scenario: &Scenario<'_>, traces: &[&Trace], outcomes: &mut BTreeS
         }
         locals.push(found);
     }
-    // Happens-before depends on reads-from alone, and given it the locations are independent again.
+    // Happens-before depends on reads-from only. Given it, the locations are independent again.
     let sources: Vec<Vec<_>> = locals.iter().map(|found| found.keys().collect()).collect();
     let mut choice = vec![0; sources.len()];
     loop {
@@ -74,7 +74,7 @@ fn outcomes_of(scenario: &Scenario<'_>, traces: &[&Trace], outcomes: &mut BTreeS
     }
 }
 
-/// The events of all traces, after the initial writes; and the registers at the end.
+/// The initial writes and the events of all traces, and the final register values.
 fn start(scenario: &Scenario<'_>, traces: &[&Trace]) -> (Execution, Vec<u32>) {
     let test = scenario.test;
     let mut nodes: Vec<Node> = Vec::new();

@@ -1,12 +1,12 @@
-//! From a scenario to a kernel that runs it once.
+//! Lowers a scenario to a kernel that runs it once.
 //!
-//! The kernel goes through the test twice: first on other words, so that the second time, on the words that
-//! count, its instructions come from the instruction caches. Before each time the waves meet, through a counter
-//! and atomics without fences, which order nothing (H2 of docs/memory-model.md): so what the first time leaves
-//! behind forbids nothing the second time.
+//! The kernel runs the test twice: first on other words, so that the second, measured pass finds its
+//! instructions in the instruction caches. Before each pass the waves meet through a counter and atomics
+//! without fences. These order nothing (H2 of docs/memory-model.md), so the first pass does not forbid
+//! anything in the second.
 //!
-//! Lanes that are no thread take part in nothing that matters: the accesses of thread t are those of one lane
-//! of its wave, guarded. So control flow is uniform and barriers are legal everywhere.
+//! Lanes that are no thread do nothing that matters: the accesses of thread t are made by one lane of its
+//! wave, under a guard. So control flow is uniform, and barriers are legal everywhere.
 
 use super::test::{Action, Expression, MAX_LOCATIONS, Operator, Statement, Term};
 use super::variant::{Place, Scenario};
@@ -17,25 +17,25 @@ use crate::isa::table::CacheHint;
 use crate::program::{Launch, Program, assemble};
 use std::fmt::Write;
 
-/// Bytes between the results of two threads: no line is shared.
+/// Bytes between the results of two threads, so that they share no line.
 const RESULT_STRIDE: u32 = 128;
 
-/// Where a run's locations may lie, bytes; those of the first time come after it, then the results.
+/// Bytes in which a run's locations may lie. The locations of the first pass follow, then the results.
 pub const LOCATION_BYTES: u32 = 2048;
 
-/// Device memory of one run, bytes.
+/// Bytes of device memory of a run.
 pub const RUN_BYTES: u32 = 3 * LOCATION_BYTES;
 
-/// Local memory of one time, bytes.
+/// Bytes of local memory of a pass.
 const LOCAL_SHIFT: u32 = 4 * MAX_LOCATIONS as u32;
 
-/// From the results to the counter at which waves meet, bytes.
+/// Offset from the results to the counter at which waves meet, in bytes.
 const COUNTER: u32 = 1024;
 
-/// The kernel of a scenario and how it is launched on one machine.
+/// The kernel of a scenario and its launch on a machine.
 #[derive(Debug)]
 pub struct Lowered {
-    /// The program, with the one kernel.
+    /// The program with this one kernel.
     pub program: Program,
     /// The launch, without arguments.
     launch: Launch,
@@ -43,22 +43,22 @@ pub struct Lowered {
     threads: usize,
 }
 
-/// What differs from run to run.
+/// The parameters that differ from run to run.
 #[derive(Debug, Clone)]
 pub struct Arguments {
     /// First byte of the run's device memory.
     pub base: u32,
     /// Address of each location: of device memory, or of local memory.
     pub addresses: Vec<u32>,
-    /// Turns of an empty loop before each thread begins.
+    /// Delay of each thread before it begins, as iterations of an empty loop.
     pub delays: Vec<u32>,
-    /// The locations that each thread's core looks at before it begins: bit i is location i. Such a look is
-    /// a read whose value is dropped. As the first read of a thread it may always read the initial value, so
-    /// it takes no outcome away.
+    /// The locations that each thread's core reads before the thread begins (bit i is location i); the values
+    /// are dropped. A thread's first read may return the initial value anyway, so these reads take no outcome
+    /// away.
     pub looks: Vec<u32>,
 }
 
-/// The registers of the kernel.
+/// Register assignment of the kernel.
 struct Registers {
     locations: usize,
     threads: usize,
@@ -77,12 +77,12 @@ impl Registers {
         self.delay(self.threads) + thread
     }
 
-    /// Where the value of a look goes.
+    /// Receives the value of a look.
     fn looked(&self, location: usize) -> usize {
         self.look(self.threads) + location
     }
 
-    /// Address of a location this time.
+    /// Address of a location in the current pass.
     fn location(&self, location: usize) -> usize {
         self.looked(self.locations) + location
     }
@@ -119,24 +119,24 @@ impl Registers {
         self.fixed(6)
     }
 
-    /// From a location to its place this time: first some bytes, then 0.
+    /// Offset of the locations in the current pass: some bytes first, then 0.
     fn shift(&self) -> usize {
         self.fixed(7)
     }
 
-    /// What the counter has to come to.
+    /// The value that the counter has to reach.
     fn target(&self) -> usize {
         self.fixed(8)
     }
 
-    /// Register of a thread.
+    /// A register of a thread.
     fn own(&self, register: usize) -> usize {
         self.fixed(9) + register
     }
 }
 
 impl Lowered {
-    /// The kernel of a scenario for this machine; `None` if the machine cannot place its threads so.
+    /// The kernel of a scenario for this machine; `None` if the machine cannot place its threads that way.
     pub fn new(scenario: &Scenario<'_>, config: &Config) -> Option<Lowered> {
         let test = scenario.test;
         let places = || scenario.threads.iter().map(|t| t.place);
@@ -154,7 +154,8 @@ impl Lowered {
         text.kernel(waves, machine_cores);
         let launch = Launch {
             kernel: 0,
-            // The dispatcher hands workgroups to the cores in turn, so those between are only there to be counted.
+            // The dispatcher sends workgroups to the cores in turn. Workgroups in between only fill the
+            // turns.
             grid: [(machine_cores * (workgroups - 1) + cores) as u32, 1, 1],
             workgroup: [(waves * width) as u32, 1, 1],
             registers: used as u32,
@@ -190,12 +191,12 @@ fn result_offset(thread: usize, register: usize) -> u32 {
     RESULT_STRIDE * thread as u32 + 4 * register as u32
 }
 
-/// The assembly text on its way.
+/// The assembly text being generated.
 struct Text<'a> {
     out: String,
     scenario: &'a Scenario<'a>,
     registers: &'a Registers,
-    /// Registers of the kernel.
+    /// Number of registers of the kernel.
     used: usize,
 }
 
@@ -233,7 +234,7 @@ impl Text<'_> {
         self.line(format_args!("halt"));
     }
 
-    /// Locations in local memory get their initial values from the first wave of each workgroup.
+    /// The first wave of each workgroup initialises locations in local memory.
     fn clear_local_memory(&mut self) {
         let (r, test) = (self.registers, self.scenario.test);
         if !test.locations.iter().any(|l| l.local) {
@@ -251,7 +252,7 @@ impl Text<'_> {
         self.line(format_args!("barrier"));
     }
 
-    /// Everything that one wave executes; `first` is one of its threads.
+    /// Everything that a wave executes. `first` is one of its threads.
     fn wave(&mut self, first: usize) {
         let (r, scenario) = (self.registers, self.scenario);
         let place = scenario.threads[first].place;
@@ -260,7 +261,7 @@ impl Text<'_> {
         self.line(format_args!("loop"));
         for location in 0..r.locations {
             if scenario.test.locations[location].local {
-                // A local shift for a device one.
+                // Converts the shift for device memory to that for local memory.
                 let shift = (LOCATION_BYTES / LOCAL_SHIFT).trailing_zeros();
                 self.line(format_args!("mov_imm r{}, {shift}", r.value()));
                 self.line(format_args!("shr r{0}, r{1}, r{0}", r.value(), r.shift()));
@@ -299,7 +300,7 @@ impl Text<'_> {
         }
     }
 
-    /// Waits until every wave has come here as often.
+    /// Waits until every wave has arrived here the same number of times.
     fn meet(&mut self) {
         let r = self.registers;
         let mut waves: Vec<_> = self.scenario.threads.iter().map(|t| t.place).collect();
@@ -318,7 +319,7 @@ impl Text<'_> {
         self.line(format_args!("endloop"));
     }
 
-    /// The statements of the threads in a wave.
+    /// The statements of the threads of a wave.
     fn statements(&mut self, place: Place) {
         let scenario = self.scenario;
         let mut statements: Vec<(usize, usize, &Statement)> = Vec::new();
@@ -327,7 +328,7 @@ impl Text<'_> {
             statements.extend(of_thread.map(|(statement, &step)| (step, thread, statement)));
         }
         statements.sort_by_key(|&(step, thread, _)| (step, thread));
-        // A barrier of several lanes is one instruction.
+        // A barrier is one instruction for all lanes of the wave.
         statements.dedup_by_key(|&mut (step, _, _)| step);
         let mut selected = None;
         for (_, thread, statement) in statements {
@@ -336,7 +337,8 @@ impl Text<'_> {
         }
     }
 
-    /// p1 becomes the lane of a thread: the first lane of its wave, or, if all are in one wave, its own.
+    /// Sets p1 to the lane of a thread: the first lane of its wave, or its own lane if all threads are in one
+    /// wave.
     fn select(&mut self, selected: &mut Option<usize>, thread: usize) {
         let threads = &self.scenario.threads;
         let lane = (0..thread).filter(|&t| threads[t].place == threads[thread].place).count();
@@ -405,7 +407,8 @@ impl Text<'_> {
         if self.scenario.test.locations[location].local { "local" } else { "device" }
     }
 
-    /// The register with the address of a location, computed from another register if it depends on one.
+    /// The register with the address of a location. If the address depends on another register, it is
+    /// computed from it.
     fn address(&mut self, location: usize, dependency: Option<usize>) -> usize {
         let r = self.registers;
         let Some(register) = dependency else { return r.location(location) };
@@ -416,7 +419,7 @@ impl Text<'_> {
 
     fn expression(&mut self, expression: &Expression, into: usize) {
         let r = self.registers;
-        // An operand that is a number goes through the address register, which is free by then.
+        // A constant operand goes through the address register, which is free by then.
         match expression.first {
             Term::Number(n) => self.line(format_args!("mov_imm r{into}, {}", n as i32)),
             Term::Register(own) => self.line(format_args!("mov r{into}, r{}", r.own(own))),

@@ -1,4 +1,4 @@
-//! What litmus tests came to, for people and for programs.
+//! Reports of litmus tests, as text, Markdown and JSON.
 
 use super::campaign::{Campaign, TestReport, VariantReport};
 use crate::config::config_hash;
@@ -6,7 +6,8 @@ use crate::observe::counted;
 use serde::Serialize;
 use std::fmt::Write;
 
-/// Version of the JSON form. It grows when a key goes or changes its meaning, not when one is added.
+/// Version of the JSON document. It is raised when a key is removed or changes its meaning, not when one is
+/// added.
 pub const SCHEMA: u32 = 1;
 
 /// `allowed` or `forbidden`.
@@ -43,13 +44,13 @@ fn left_out(report: &TestReport) -> String {
     }
 }
 
-/// The heading of [`row`]s.
+/// The heading of the table of [`row`]s.
 pub fn heading() -> String {
     row_of(["test", "variants", "runs", "allowed", "seen in", "times", "forbidden"])
 }
 
-/// A test in one line: in how many variants its weak outcome is allowed, in how many of those it was seen and
-/// how often; and how often something forbidden was.
+/// A test in one line: the number of variants that allow its weak outcome, the number of those in which it
+/// was seen, how often, and how often a forbidden outcome was seen.
 pub fn row(report: &TestReport) -> String {
     let variants = &report.variants;
     let allowing = || variants.iter().filter(|v| v.allows_weak(&report.test));
@@ -74,7 +75,7 @@ fn runs(variants: &[VariantReport]) -> u64 {
     variants.iter().flat_map(|v| &v.seen).map(|(_, count)| count).sum()
 }
 
-/// What is wrong with a test's outcomes: a sentence for each forbidden one and for each that should have
+/// Complaints about a test's outcomes: a sentence for each forbidden outcome, and for each that should have
 /// been seen.
 pub fn complaints(report: &TestReport) -> Vec<String> {
     let test = &report.test;
@@ -93,7 +94,7 @@ pub fn complaints(report: &TestReport) -> Vec<String> {
     forbidden.chain(unseen).collect()
 }
 
-/// Columns of the table in the book: fences and their scope.
+/// Columns of the book's table: fences and their scope.
 const COLUMNS: [(&str, &[&str]); 4] = [
     ("no fences", &["unfenced"]),
     ("workgroup", &["fenced", "workgroup"]),
@@ -101,8 +102,8 @@ const COLUMNS: [(&str, &[&str]); 4] = [
     ("system", &["fenced", "system"]),
 ];
 
-/// The tests as a table for the book: for each placement with a name and both kinds of flags, whether the weak
-/// outcome is allowed, and how often it was seen in how many runs.
+/// The tests as a table for the book. For each named placement and both kinds of flags: whether the weak
+/// outcome is allowed, how often it was seen, and in how many runs.
 pub fn markdown(reports: &[TestReport]) -> String {
     let mut text = String::from("| test | weak outcome | threads | flags |");
     COLUMNS.iter().for_each(|(name, _)| text += &format!(" {name} |"));
@@ -139,7 +140,7 @@ pub fn markdown(reports: &[TestReport]) -> String {
     text
 }
 
-/// The variants with all these words: the label, and counts. Without fences, those of all scopes together.
+/// The label and counts of the variants with all these words. Without fences, all scopes together.
 fn cell(report: &TestReport, words: &[&str]) -> String {
     let fitting: Vec<_> =
         report.variants.iter().filter(|v| words.iter().all(|word| v.variant.has(word))).collect();
@@ -197,7 +198,7 @@ struct OutcomeJson<'a> {
     weak: bool,
 }
 
-/// The document of several tests, with a newline at its end. docs/litmus.md describes it.
+/// The JSON document of several tests, with a newline at the end. docs/litmus.md describes it.
 pub fn json(campaign: &Campaign<'_>, reports: &[TestReport]) -> String {
     let tests = reports.iter().map(|report| {
         let test = &report.test;
@@ -219,7 +220,7 @@ pub fn json(campaign: &Campaign<'_>, reports: &[TestReport]) -> String {
         seed: campaign.seed,
         tests: tests.collect(),
     };
-    // Numbers, strings and structs: nothing that JSON could refuse.
+    // Numbers, strings and structs always serialise.
     serde_json::to_string_pretty(&document).unwrap_or_default() + "\n"
 }
 

@@ -12,19 +12,20 @@ use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg32;
 use std::collections::BTreeMap;
 
-/// Cycles that a run takes at most: far more than any, unless something never ends.
+/// Most cycles of a run: far more than any needs, unless something never ends.
 const MAX_CYCLES: u64 = 1_000_000;
 
-/// Outcomes with how often each was seen.
+/// Outcomes with their counts.
 pub type Counts = BTreeMap<Vec<u32>, u64>;
 
-/// Runs on one machine at most: each has device memory of its own there.
+/// Most runs on one machine. Each run has its own device memory there.
 const BATCH: u32 = 128;
 
-/// Runs a scenario so many times (it may be 0), with timing from a seed; `None` if the machine cannot place its threads.
+/// Runs a scenario `runs` times (may be 0), with timing drawn from a seed. `None` if the machine cannot place
+/// its threads.
 ///
 /// # Errors
-/// If the kernel does not end, which no litmus test should.
+/// If the kernel does not end, which is an error in every litmus test.
 pub fn run(
     scenario: &Scenario<'_>,
     config: &Config,
@@ -45,7 +46,7 @@ pub fn run(
     Some(Ok(counts))
 }
 
-/// Runs one after the other on one machine, whose caches start each run as the last one left them.
+/// Performs runs one after the other on one machine. Each run finds the caches as the previous one left them.
 fn run_batch(
     scenario: &Scenario<'_>,
     config: &Config,
@@ -79,7 +80,7 @@ fn run_batch(
     Ok(())
 }
 
-/// What stopped a kernel that should end.
+/// Describes why a kernel stopped that should have ended.
 fn failure(error: RunError, lowered: &Lowered) -> Diagnostic {
     let program = &lowered.program;
     match error {
@@ -95,7 +96,8 @@ fn failure(error: RunError, lowered: &Lowered) -> Diagnostic {
     }
 }
 
-/// Chooses what may differ between runs: where locations lie, when threads begin, what their cores hold.
+/// Draws what may differ between runs: the places of locations, the start of threads, the contents of their
+/// caches.
 fn draw(scenario: &Scenario<'_>, config: &Config, base: u32, generator: &mut Pcg32) -> Arguments {
     let locations = &scenario.test.locations;
     let (line, sector) = (config.core.l1.line_bytes, config.core.l1.sector_bytes);
@@ -103,7 +105,7 @@ fn draw(scenario: &Scenario<'_>, config: &Config, base: u32, generator: &mut Pcg
     let layout = generator.next_u32() % 8;
     let first = generator.next_u32() % lines;
     let addresses = (0..locations.len() as u32).map(|i| {
-        // Neighbours in a sector; in a line; else in lines of their own, near each other or not.
+        // Neighbours in a sector, in a line, or in lines of their own, close together or not.
         let offset = match layout {
             0 => first * line + 4 * i,
             1 => first * line + sector * i % line + 4 * i,
@@ -119,7 +121,7 @@ fn draw(scenario: &Scenario<'_>, config: &Config, base: u32, generator: &mut Pcg
     let addresses = addresses.collect();
     let longest = [1, 2, 6, 24][generator.next_u32() as usize % 4];
     let threads = scenario.threads.len();
-    // In some runs the threads begin about one after the other, as the chains of WRC or ISA2 want it.
+    // In some runs the threads begin roughly one after the other, as chains such as WRC and ISA2 need it.
     let stagger = [0, 0, 2, 6][generator.next_u32() as usize % 4];
     let delays = (0..threads as u32).map(|t| t * stagger + generator.next_u32() % longest).collect();
     let looks = (0..threads).map(|_| generator.next_u32()).collect();

@@ -1,4 +1,4 @@
-//! The litmus tests, which every copy of the program carries with it.
+//! The built-in litmus tests.
 
 /// A litmus file.
 #[derive(Debug)]
@@ -15,7 +15,7 @@ macro_rules! builtins {
     };
 }
 
-/// First coherence of one location, then two threads, three, four; locks and barriers last.
+/// In order: coherence of one location; two, three and four threads; locks and barriers.
 pub static SUITE: &[Builtin] = builtins! {
     "CoRR"
     "CoWR"
@@ -48,7 +48,7 @@ pub static SUITE: &[Builtin] = builtins! {
     "BARRIER-release"
 };
 
-/// The test of this name, in capitals or not.
+/// The test with this name; case does not matter.
 pub fn builtin(name: &str) -> Option<&'static Builtin> {
     SUITE.iter().find(|b| b.name.eq_ignore_ascii_case(name))
 }

@@ -1,15 +1,15 @@
-//! A litmus test as its file states it.
+//! A litmus test in the form of its file.
 
 use crate::isa::special::Scope;
 use crate::isa::table::{AtomicOp, CacheHint};
 
-/// Threads of a test at most: each has a name of one letter, and every way to place them is tried.
+/// Most threads of a test. Each has a name of one letter, and every placement of them is tried.
 pub const MAX_THREADS: usize = 4;
 
-/// Locations of a test at most: words of one sector.
+/// Most locations of a test: words of one sector.
 pub const MAX_LOCATIONS: usize = 8;
 
-/// Registers of a thread at most.
+/// Most registers of a thread.
 pub const MAX_REGISTERS: usize = 16;
 
 /// A small concurrent program with an outcome of interest.
@@ -17,17 +17,18 @@ pub const MAX_REGISTERS: usize = 16;
 pub struct Test {
     /// Name, such as `MP`.
     pub name: String,
-    /// What it is about, one sentence or two.
+    /// What it tests, in one or two sentences.
     pub about: String,
-    /// What the threads share.
+    /// The shared locations.
     pub locations: Vec<Location>,
     /// Threads, in the order of the file.
     pub threads: Vec<Thread>,
-    /// Locations whose last value is part of the outcome, as indices.
+    /// Indices of locations whose final value is part of the outcome.
     pub observed: Vec<usize>,
-    /// The outcome that a stronger memory would not show: all of these hold.
+    /// The outcome that a stronger memory would not show: all of these values hold.
     pub weak: Vec<(Observable, u32)>,
-    /// Sets of words; the weak outcome has to be seen in one of the variants that have all words of a set.
+    /// Sets of words. For each set, the weak outcome has to be seen in one of the variants with all its
+    /// words.
     pub seen: Vec<Vec<String>>,
 }
 
@@ -36,20 +37,20 @@ pub struct Test {
 pub struct Location {
     /// Name.
     pub name: String,
-    /// Value at the start.
+    /// Initial value.
     pub initial: u32,
-    /// In variants with atomic flags, loads and stores of it are atomics.
+    /// In variants with atomic flags, loads and stores of this location are atomics.
     pub flag: bool,
-    /// It is in local memory.
+    /// The location is in local memory.
     pub local: bool,
 }
 
-/// What one lane of some wave does.
+/// The program of one lane of some wave.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Thread {
     /// One capital letter.
     pub name: char,
-    /// Names of its registers, in the order of their assignment. Each is assigned once, and is 0 before.
+    /// Names of its registers, in the order of their assignment. Each is assigned once and is 0 before.
     pub registers: Vec<String>,
     /// Statements in order.
     pub body: Vec<Statement>,
@@ -58,7 +59,7 @@ pub struct Thread {
 /// A statement of a thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Statement {
-    /// It is executed only if this holds.
+    /// Condition under which it is executed.
     pub guard: Option<Guard>,
     /// What it does.
     pub action: Action,
@@ -71,11 +72,11 @@ pub struct Guard {
     pub register: usize,
     /// True for `=`, false for `!=`.
     pub equal: bool,
-    /// What it is compared with.
+    /// The value to compare with.
     pub value: u32,
 }
 
-/// What a statement does. Registers and locations are indices.
+/// Kind of a statement. Registers and locations are indices.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
     /// A plain load.
@@ -86,49 +87,49 @@ pub enum Action {
         location: usize,
         /// Cache hint.
         hint: CacheHint,
-        /// The address is computed from this register, too, which does not change it.
+        /// Address dependency: the address is also computed from this register, without changing it.
         dependency: Option<usize>,
     },
     /// A plain store.
     Store {
         /// Location.
         location: usize,
-        /// What is stored.
+        /// Value stored.
         value: Expression,
         /// Cache hint.
         hint: CacheHint,
-        /// The address is computed from this register, too, which does not change it.
+        /// Address dependency: the address is also computed from this register, without changing it.
         dependency: Option<usize>,
     },
     /// An atomic.
     Atomic {
-        /// Destination of the old value, if it is wanted.
+        /// Destination of the old value, if any.
         register: Option<usize>,
         /// Operation.
         op: AtomicOp,
         /// Location.
         location: usize,
-        /// Operand; what a compare-and-swap compares with.
+        /// Operand, or the value that a compare-and-swap compares with.
         value: Expression,
-        /// What a compare-and-swap stores.
+        /// Value that a compare-and-swap stores.
         swap: Expression,
-        /// Scope; `None` for that of the variant.
+        /// Scope; `None` for the variant's scope.
         scope: Option<Scope>,
     },
     /// A fence.
     Fence {
-        /// Orders what is before it before what is after it, for others.
+        /// Orders earlier accesses before later ones, for others.
         release: bool,
-        /// Orders what others have released before what is after it.
+        /// Orders what others have released before later accesses.
         acquire: bool,
-        /// Scope; with `None` the fence is there, and has the variant's scope, in some variants.
+        /// Scope. `None`: the fence exists only in some variants, with the variant's scope.
         scope: Option<Scope>,
     },
     /// A barrier of the workgroup.
     Barrier,
 }
 
-/// A sum or exclusive or of registers and numbers, from left to right.
+/// A sum or exclusive or of registers and numbers, evaluated from left to right.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Expression {
     /// The first term.
@@ -152,7 +153,7 @@ impl Default for Term {
     }
 }
 
-/// How terms go together.
+/// Operator between terms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operator {
     /// Wrapping sum.
@@ -190,23 +191,23 @@ impl Expression {
     }
 }
 
-/// A part of an outcome.
+/// An element of an outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Observable {
-    /// A register of a thread, at the end.
+    /// The final value of a register.
     Register {
         /// Index of the thread.
         thread: usize,
         /// Index of the register.
         register: usize,
     },
-    /// A location, at the end.
+    /// The final value of a location.
     Location(usize),
 }
 
 impl Test {
-    /// Everything that makes an outcome, in the order in which outcomes list their values: the registers of
-    /// each thread, then the observed locations.
+    /// The elements of an outcome, in the order in which outcomes list their values: the registers of each
+    /// thread, then the observed locations.
     pub fn observables(&self) -> Vec<Observable> {
         let registers = self.threads.iter().enumerate().flat_map(|(thread, t)| {
             (0..t.registers.len()).map(move |register| Observable::Register { thread, register })
@@ -225,13 +226,13 @@ impl Test {
         }
     }
 
-    /// An outcome in words: `B.r0=1 B.r1=0`.
+    /// An outcome as text: `B.r0=1 B.r1=0`.
     pub fn outcome_text(&self, outcome: &[u32]) -> String {
         let named = self.observables().into_iter().map(|o| self.observable_name(o)).zip(outcome);
         named.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
     }
 
-    /// True if this outcome is the one of interest. Never, if the file names none.
+    /// True if this is the outcome of interest. Always false if the file names none.
     pub fn is_weak(&self, outcome: &[u32]) -> bool {
         let observables = self.observables();
         let holds = |&(wanted, value): &(Observable, u32)| {
@@ -245,7 +246,7 @@ impl Test {
         self.threads.iter().flat_map(|thread| &thread.body)
     }
 
-    /// The barriers in a thread.
+    /// Number of barriers in a thread.
     pub fn barriers(&self, thread: usize) -> usize {
         self.threads[thread].body.iter().filter(|s| s.action == Action::Barrier).count()
     }

@@ -1,26 +1,26 @@
-//! What a thread of a scenario may execute, for every combination of values that its reads could return: its
-//! events, with their dependencies, and its registers at the end.
+//! The possible executions of a thread, for every combination of values that its reads could return: events
+//! with their dependencies, and final registers.
 
 use super::test::Action;
 use super::variant::Scenario;
 use crate::isa::special::Scope;
 use crate::isa::table::AtomicOp;
 
-/// What an event does (rules V2 and V4 of docs/memory-model.md).
+/// Kind of an event (rules V2 and V4 of docs/memory-model.md).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EventKind {
     /// A read of a location.
     Read {
         /// Location.
         location: usize,
-        /// What it returns.
+        /// Value returned.
         value: u32,
     },
     /// A write of a location.
     Write {
         /// Location.
         location: usize,
-        /// What it writes.
+        /// Value written.
         value: u32,
     },
     /// A fence.
@@ -32,40 +32,40 @@ pub enum EventKind {
         /// Its scope.
         scope: Scope,
     },
-    /// A barrier: which one of its workgroup, from 0.
+    /// A barrier, by its number in the workgroup, from 0.
     Barrier(usize),
 }
 
 /// An event of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Event {
-    /// What.
+    /// Kind of the event.
     pub kind: EventKind,
     /// Position of its instruction in the wave's program order.
     pub step: usize,
-    /// For the halves of an atomic: the scope. The write half, if there is one, comes right after the read.
+    /// For the halves of an atomic: its scope. The write half, if any, directly follows the read half.
     pub atomic: Option<Scope>,
-    /// The reads of the thread that its address, value or existence depends on: bit i is event i.
+    /// Reads of the thread on which its address, value or existence depends: bit i is event i.
     pub depends: u64,
 }
 
-/// A way through a thread.
+/// One execution of a thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trace {
     /// Its events in program order.
     pub events: Vec<Event>,
-    /// Its registers at the end.
+    /// Final register values.
     pub registers: Vec<u32>,
 }
 
-/// The values that reads of each location could return: a superset, from which the axioms choose.
+/// Per location, the values that its reads could return: a superset, from which the axioms choose.
 pub type Domains = Vec<Vec<u32>>;
 
-/// All traces of each thread, with reads returning whatever some trace writes.
+/// All traces of each thread, where reads return whatever some trace writes.
 pub fn traces(scenario: &Scenario<'_>) -> Vec<Vec<Trace>> {
     let mut domains: Domains = scenario.test.locations.iter().map(|l| vec![l.initial]).collect();
-    // A value is made by a chain of writes that is no longer than there are writes (axiom A3), so rounds
-    // beyond that number add only values that nothing can read.
+    // The chain of writes that makes a value is no longer than the number of writes (axiom A3). More rounds
+    // would only add values that nothing can read.
     let writes = scenario.threads.iter().flat_map(|t| &t.body).filter(|s| s.action.writes()).count();
     for _ in 0..=writes {
         let found: Vec<Vec<Trace>> =
@@ -86,11 +86,11 @@ pub fn traces(scenario: &Scenario<'_>) -> Vec<Vec<Trace>> {
     (0..scenario.threads.len()).map(|thread| traces_of(scenario, thread, &domains)).collect()
 }
 
-/// A thread on its way.
+/// A thread being executed.
 #[derive(Clone)]
 struct Walk {
     trace: Trace,
-    /// The reads that each register depends on.
+    /// Per register, the reads that it depends on.
     taints: Vec<u64>,
     barriers: usize,
 }
@@ -118,7 +118,7 @@ fn traces_of(scenario: &Scenario<'_>, thread: usize, domains: &Domains) -> Vec<T
 }
 
 impl Walk {
-    /// Executes an action in every way.
+    /// Executes an action in every possible way.
     fn execute(
         mut self,
         action: &Action,
@@ -155,7 +155,7 @@ impl Walk {
                     let read = walk.push(EventKind::Read { location, value: old }, step, *scope, depends);
                     if *op != AtomicOp::Cas || old == operand {
                         let value = op.apply(old, operand, swap);
-                        // What an exchange writes does not depend on what it read.
+                        // The value written by an exchange does not depend on the value read.
                         let on_old = if *op == AtomicOp::Exchange { 0 } else { 1 << read };
                         walk.push(EventKind::Write { location, value }, step, *scope, depends | on_old);
                     }

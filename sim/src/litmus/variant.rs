@@ -1,5 +1,5 @@
-//! The variants of a test: where its threads run, which fences are there, of which scope, and whether flags
-//! are accessed with atomics.
+//! The variants of a test: placement of its threads, fences and their scope, and whether flags are accessed
+//! with atomics.
 
 use super::test::{Action, Statement, Test};
 use crate::isa::special::Scope;
@@ -11,23 +11,23 @@ use std::fmt;
 pub struct Place {
     /// Core.
     pub core: usize,
-    /// Which of the core's workgroups.
+    /// Workgroup of the core.
     pub workgroup: usize,
     /// Wave of the workgroup.
     pub wave: usize,
 }
 
-/// Where all threads run.
+/// Places of all threads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Placement {
-    /// `one_wave`, `one_workgroup`, `one_core`, `apart`; else such as `A+B|C`: `|` is between cores, `~`
-    /// between workgroups of a core, `+` between waves of a workgroup.
+    /// `one_wave`, `one_workgroup`, `one_core`, `apart`, or a form such as `A+B|C`: `|` separates cores, `~`
+    /// workgroups of a core, `+` waves of a workgroup.
     pub name: String,
-    /// One for each thread. Only in `one_wave` two are equal; then thread i is lane i.
+    /// One per thread. Only in `one_wave` several are equal; thread i is then lane i.
     pub places: Vec<Place>,
 }
 
-/// Which of the fences that a file leaves open are there.
+/// Which of the optional fences are present.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fences {
     /// None.
@@ -52,20 +52,20 @@ impl Fences {
     }
 }
 
-/// One way to run a test.
+/// A way to run a test.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Variant {
     /// Where the threads run.
     pub placement: Placement,
-    /// Which fences are there.
+    /// The fences present.
     pub fences: Fences,
     /// Flags are accessed with atomics.
     pub atomic: bool,
-    /// Scope of fences and atomics for which the file states none; `None` if there are none.
+    /// Scope of fences and atomics without a scope in the file; `None` if there are none.
     pub scope: Option<Scope>,
 }
 
-/// The words that tell variants apart.
+/// The words that distinguish variants.
 pub const WORDS: [&str; 14] = [
     "one_wave",
     "one_workgroup",
@@ -89,7 +89,7 @@ pub fn is_word(text: &str) -> bool {
 }
 
 impl Variant {
-    /// True if the variant is of that kind: its placement, accesses, fences or scope.
+    /// True if the variant has this placement, access, fence or scope.
     pub fn has(&self, word: &str) -> bool {
         self.words().contains(&word)
     }
@@ -143,8 +143,8 @@ pub fn variants(test: &Test) -> Vec<Variant> {
     found
 }
 
-/// Every way to spread the threads over cores, workgroups and waves; of those that put several threads of
-/// four on one of several cores, the ones with one workgroup a core.
+/// All ways to spread the threads over cores, workgroups and waves. For four threads on several cores, of
+/// which one has several threads, only those with one workgroup per core.
 fn placements(test: &Test) -> Vec<Placement> {
     let threads = test.threads.len();
     let mut found = vec![Placement {
@@ -183,7 +183,7 @@ fn placements(test: &Test) -> Vec<Placement> {
     found
 }
 
-/// `A+B|C`.
+/// Groups as text, such as `A+B|C`.
 fn groups(test: &Test, cores: &[usize], count: usize, form: char) -> String {
     let group = |core: usize| {
         let names = test.threads.iter().zip(cores).filter(|(_, c)| **c == core);
@@ -192,7 +192,7 @@ fn groups(test: &Test, cores: &[usize], count: usize, form: char) -> String {
     (0..count).map(group).collect::<Vec<_>>().join("|")
 }
 
-/// All set partitions of so many things, as the number of each thing's block; blocks are numbered by their
+/// All set partitions of `things` things, as the block number of each thing. Blocks are numbered by their
 /// first thing.
 fn partitions(things: usize) -> Vec<Vec<usize>> {
     let mut found = vec![Vec::new()];
@@ -208,7 +208,7 @@ fn partitions(things: usize) -> Vec<Vec<usize>> {
     found
 }
 
-/// True if whoever accesses the same word of local memory is in one workgroup.
+/// True if all threads that access a word of local memory are in one workgroup.
 fn shares_local_memory(test: &Test, placement: &Placement) -> bool {
     let mut homes = vec![None; test.locations.len()];
     test.threads.iter().zip(&placement.places).all(|(thread, place)| {
@@ -219,24 +219,24 @@ fn shares_local_memory(test: &Test, placement: &Placement) -> bool {
     })
 }
 
-/// A variant made concrete: what each thread executes where, every scope stated.
+/// A variant made concrete: the program and place of each thread, with every scope given.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scenario<'t> {
     /// The test: names, locations, observables.
     pub test: &'t Test,
-    /// One for each thread of the test.
+    /// One per thread of the test.
     pub threads: Vec<Placed>,
 }
 
-/// A thread in its place.
+/// A thread and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Placed {
-    /// Where.
+    /// The place.
     pub place: Place,
-    /// What it executes. Every fence and atomic has its scope.
+    /// Its statements. Every fence and atomic has its scope.
     pub body: Vec<Statement>,
-    /// The position of each statement in its wave's program order. Where threads are lanes of one wave
-    /// their statements alternate, and a barrier is one instruction for all of them.
+    /// Position of each statement in its wave's program order. If threads are lanes of one wave, their
+    /// statements alternate, and a barrier is one instruction for all of them.
     pub steps: Vec<usize>,
 }
 
@@ -259,7 +259,7 @@ impl<'t> Scenario<'t> {
     }
 }
 
-/// What becomes of an action in a variant; `None` if it is not there.
+/// The action in a variant; `None` if it is absent there.
 fn action(test: &Test, action: &Action, variant: &Variant) -> Option<Action> {
     let scope = variant.scope;
     Some(match action {
@@ -271,7 +271,7 @@ fn action(test: &Test, action: &Action, variant: &Variant) -> Option<Action> {
             }
             Action::Fence { release, acquire, scope }
         }
-        // The instruction set has no atomic load and store: an `or` with 0, an exchange.
+        // The instruction set has no atomic load or store: an `or` with 0 and an exchange stand for them.
         Action::Load { register, location, .. } if variant.atomic && test.locations[*location].flag => {
             let (op, location) = (AtomicOp::Or, *location);
             let (value, swap) = (0.into(), 0.into());
@@ -295,7 +295,7 @@ fn action(test: &Test, action: &Action, variant: &Variant) -> Option<Action> {
         other => other.clone(),
     })
     .map(|action| match action {
-        // Local atomics have no scope field: they act in the workgroup.
+        // Local atomics have no scope field: they act at workgroup scope.
         Action::Atomic { location, register, op, value, swap, .. } if test.locations[location].local => {
             Action::Atomic { location, register, op, value, swap, scope: Some(Scope::Workgroup) }
         }
@@ -303,8 +303,8 @@ fn action(test: &Test, action: &Action, variant: &Variant) -> Option<Action> {
     })
 }
 
-/// Gives the statements of lanes of one wave their order: one of each in turn, up to their next barrier,
-/// which they execute together.
+/// Orders the statements of lanes of one wave: one of each in turn up to their next barrier, which they
+/// execute together.
 fn interleave(threads: &mut [Placed]) {
     let mut step = 0;
     let mut done = vec![0; threads.len()];
@@ -330,7 +330,7 @@ fn interleave(threads: &mut [Placed]) {
 }
 
 impl Action {
-    /// The location that it accesses.
+    /// The location that it accesses, if any.
     pub fn location(&self) -> Option<usize> {
         match *self {
             Action::Load { location, .. }

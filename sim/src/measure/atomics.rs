@@ -1,5 +1,5 @@
-//! Throughput of atomic additions: local memory, and device memory in each scope; all lanes at one word, or
-//! each at its own.
+//! Throughput of atomic additions in local memory, and in device memory at each scope, with all lanes on one
+//! word or each lane on its own.
 
 use super::bandwidth::{IN_ORDER, LINKS, core_counts};
 use super::bound::{Bound, by_issue, figure, least};
@@ -10,18 +10,18 @@ use crate::config::{Config, Topology, WritePolicy};
 use crate::observe::counted;
 
 const UNIT: &str = "additions a cycle";
-/// Runs of the machine, beside those of the plot.
+/// Runs of the machine besides those of the plot.
 const STEPS: usize = 18;
-/// Atomics of an iteration.
+/// Atomics per iteration.
 const UNROLLED: u32 = 64;
 const ITERATIONS: u32 = 4;
 
-/// Runs of the machine, at most.
+/// Most runs of the machine.
 pub(super) fn steps(config: &Config) -> usize {
     STEPS + core_counts(config).len()
 }
 
-/// Where the lanes point.
+/// Words that the lanes access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Words {
     Same,
@@ -37,7 +37,8 @@ impl Words {
     }
 }
 
-/// Runs an atomic addition of 1 at r5 by every wave of some cores: the rate, and the bounds by what the cores issue.
+/// Runs an atomic addition of 1 at r5 in every wave of some cores. Returns the rate, and the bounds that
+/// follow from what the cores issue.
 fn run(
     config: &Config,
     instruction: &str,
@@ -64,7 +65,7 @@ fn run(
     Ok((rate.of(additions), by_issue(config, cores, &kernel.work(config), additions)))
 }
 
-/// Packets of an atomic instruction of a whole wave, and the payload of each (rule L5, M6).
+/// Packets of an atomic instruction of a whole wave, and the payload bytes of each (rules L5, M6).
 fn packets(config: &Config, words: Words) -> (u32, u32) {
     let (width, l1) = (config.core.wave_width, &config.core.l1);
     match words {
@@ -95,7 +96,7 @@ fn local(config: &Config, words: Words, progress: &mut dyn Listener) -> Result<F
 /// Measures every kind.
 ///
 /// # Errors
-/// Why a kernel did not end.
+/// The reason why a kernel did not end.
 pub(super) fn measure(config: &Config, progress: &mut dyn Listener) -> Result<Section, String> {
     let mut figures = Vec::new();
     let mut series = Vec::new();
@@ -142,21 +143,21 @@ pub(super) fn measure(config: &Config, progress: &mut dyn Listener) -> Result<Se
     Ok(Section { topic: Topic::Atomics, figures, plots: vec![plot] })
 }
 
-/// What ports and slices allow.
+/// Bounds set by ports and slices.
 fn bounds_of(config: &Config, words: Words, cores: u32, in_core: bool) -> Vec<Bound> {
     let (packets, payload) = packets(config, words);
     let additions = f64::from(config.core.wave_width) / f64::from(packets);
     if in_core && config.core.l1.write_policy == WritePolicy::WriteBack {
         return vec![Bound::new(f64::from(cores) * additions, "an access of the L1 a cycle (L6)")];
     }
-    // A packet holds the core's port; there and back with its words, for those that the L2 performs.
+    // A packet holds the core's port. If the L2 performs it, its words hold it both ways.
     let held = expected::packet_cycles(config, payload) as f64;
     let mut bounds = vec![Bound::new(
         f64::from(cores) * additions / held,
         "interconnect.port_bytes_per_cycle at the cores",
     )];
     if in_core {
-        // Old words and the acknowledgement of the write each take the core's one response a cycle.
+        // The old words and the acknowledgement of the write each take the core's one response a cycle.
         bounds.push(Bound::new(f64::from(cores) * additions / 2.0, "two responses an addition"));
     }
     let slices = match words {

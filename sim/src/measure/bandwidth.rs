@@ -9,48 +9,50 @@ use crate::config::{Config, DramPolicy, Topology};
 use crate::gpu::KernelReport;
 use crate::observe::counted;
 
-/// Bytes that a lane moves with one instruction of the streams through device memory.
+/// Bytes per lane and instruction in streams through device memory.
 pub(super) const LANE: u32 = 16;
-/// Registers r16 to r47 take what is loaded, four for each load.
+/// Registers r16 to r47 receive loads, four per load.
 pub(super) const QUADS: u32 = 8;
-/// Laps over what a wave moves in the L2.
+/// Laps over the bytes that a wave moves in the L2.
 const LAPS: u32 = 8;
-/// Waves of a core that stream through the L2, at most.
+/// Most waves of a core that stream through the L2.
 const MOST_WAVES: u32 = 16;
-/// Waves of a core that stream through memory: few, so that the lines under way are close together and share rows.
+/// Waves of a core that stream through memory. Few, so that lines in flight are close together and share
+/// rows.
 const MEMORY_WAVES: [u32; 2] = [4, 8];
-/// Refreshes of a channel that a stream from memory lasts, at least.
+/// Least number of refreshes of a channel during a stream from memory.
 const REFRESHES: u64 = 20;
-/// Memory clocks that it lasts where there is no refresh.
+/// Memory clocks of such a stream if there is no refresh.
 const CLOCKS: u64 = 60_000;
-/// Runs of the machine, beside those of the plot.
+/// Runs of the machine besides those of the plot.
 const STEPS: usize = 12;
 /// Unit of all rates.
 pub(super) const UNIT: &str = "bytes a cycle";
-/// Why cores that send long packets to all slices do not keep every slice busy.
+/// Reason why cores that send long packets to all slices do not keep every slice busy.
 pub(super) const IN_ORDER: &str = "the packets of a core wait in order for their slices (M8)";
-/// Why nothing more is said of streams over links.
+/// Reason why streams over links have no closer expectation.
 pub(super) const LINKS: &str = "streams share the links of the interconnect (N5)";
 
-/// A stream through device memory by whole lines: every lane 16 bytes, every instruction of a wave a piece without gaps.
+/// A stream of whole lines through device memory. Every lane moves 16 bytes; every instruction of a wave
+/// moves a piece without gaps.
 struct Stream {
     cores: u32,
     waves: u32,
-    /// Bytes from which the waves read, or to which they write.
+    /// Bytes that the waves read or write.
     footprint: u64,
-    /// How often they walk over it.
+    /// Number of laps over them.
     laps: u32,
     what: What,
     place: Place,
 }
 
-/// Where a stream goes.
+/// The level that a stream exercises.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// Through the L2, with `.uncached`, so that the L1 has no part in it. Each wave goes over eight pieces of its
-    /// own, or some that it shares with others.
+    /// The L2, with `.uncached`, which leaves the L1 out. Each wave moves over eight pieces of its own, or
+    /// over pieces that it shares with others.
     L2,
-    /// Through memory. Each wave goes from piece to piece with all others between, so that together they go in order.
+    /// Memory. Each wave steps over the pieces of all others, so that together they go in order.
     Memory,
 }
 
@@ -74,7 +76,7 @@ impl What {
 }
 
 impl Stream {
-    /// Through at most a quarter of the L2, so that a copy has room too.
+    /// A stream through at most a quarter of the L2, so that a copy has room too.
     fn in_l2(config: &Config, cores: u32, what: What) -> Stream {
         let waves = waves(config, MOST_WAVES);
         let pieces = u64::from(config.core.wave_width * LANE * QUADS) * u64::from(waves * cores);
@@ -82,10 +84,10 @@ impl Stream {
         Stream { cores, waves, footprint: 1 << most.max(1).ilog2(), laps: LAPS, what, place: Place::L2 }
     }
 
-    /// Through about so many bytes of memory.
+    /// A stream through about `bytes` bytes of memory.
     fn in_memory(config: &Config, cores: u32, most: u32, bytes: u64, what: What) -> Stream {
         let piece = u64::from(config.core.wave_width * LANE);
-        // Eight steps of each wave, so that its loop is unrolled as far as there are registers.
+        // Eight steps per wave, so that its loop is unrolled as far as the registers allow.
         let fits = (bytes / piece / u64::from(cores * QUADS)).clamp(1, most.into()) as u32;
         let waves = waves(config, fits);
         let round = piece * u64::from(waves * cores * QUADS);
@@ -93,8 +95,8 @@ impl Stream {
         Stream { cores, waves, footprint, laps: 1, what, place: Place::Memory }
     }
 
-    /// Bytes that an instruction moves; of a copy, those that a load and a store move from one place to the
-    /// other, for each of the two.
+    /// Bytes that an instruction moves. For a copy: the bytes that a load and a store move together, divided
+    /// by two.
     fn amount(&self, config: &Config) -> f64 {
         let copies = if self.what == What::Copy { 0.5 } else { 1.0 };
         copies * f64::from(config.core.wave_width * LANE)
@@ -118,7 +120,7 @@ impl Stream {
         let loads = if self.what == What::Write { 0 } else { unrolled };
         let stores = if self.what == What::Read { 0 } else { unrolled };
         let body: String = (0..loads).map(load).chain((0..stores).map(store)).collect();
-        // r4 where the wave's first piece begins, and then the lane's place.
+        // r4: start of the wave's first piece, plus the lane's offset.
         let start = match self.place {
             Place::L2 => {
                 let first = match self.what {
@@ -135,7 +137,8 @@ impl Stream {
                 format!("mov_imm r8, {LANE}\nimul r4, r4, r8\niadd r4, r4, r5\n{CONSTANTS}")
             }
         };
-        // r0 from piece to piece, r1 iterations of a lap, r2 laps, r3 from source to destination.
+        // r0: distance between pieces; r1: iterations of a lap; r2: laps; r3: distance from source to
+        // destination.
         let text = format!(
             "mov_sr r7, sr_workgroup_id_x\nmov_sr r8, sr_workgroup_size_x\nmov_sr r9, sr_thread_id_x\n\
              imad r4, r7, r8, r9\nmov_sr r5, sr_lane_id\nisub r4, r4, r5\nmov_imm r8, {LANE}\nimul r5, r5, r8\n{start}\
@@ -151,7 +154,7 @@ impl Stream {
         Ok((rate.of(self.amount(config)), report))
     }
 
-    /// The bounds of the stream if every line takes `longer` cycles than a hit in the L2.
+    /// The bounds of the stream if every line takes `longer` cycles more than a hit in the L2.
     fn bounds(&self, config: &Config, longer: f64) -> Result<Vec<Bound>, String> {
         let (core, cores) = (&config.core, f64::from(self.cores));
         let (line, instruction) = (f64::from(core.l1.line_bytes), core.wave_width * LANE);
@@ -160,7 +163,7 @@ impl Stream {
             let by = format!("interconnect.port_bytes_per_cycle at the {name}");
             Bound::new(port * f64::from(ends), by)
         });
-        // With several cores one side has to keep the other one busy.
+        // With several cores, one side has to keep the other busy.
         let slower = if self.cores > config.l2.slices { 1 } else { 0 };
         let feeds = self.cores > 1;
         let side = |(i, bound)| Bound { slack: if feeds && i != slower { UNDER_WAY } else { 0.0 }, ..bound };
@@ -173,14 +176,15 @@ impl Stream {
             return Ok(bounds);
         }
         bounds.push(Bound::new(cores * within_core::row_bytes(config), "core.wave_width, a row a cycle"));
-        // Of the lines of an instruction, replies come through the core's port one after the other.
+        // The replies of an instruction's lines pass the core's port one after the other.
         let trip = round_trip(config, self.cores) + longer;
         let packet = packet_cycles(config, packet_bytes(config)) as f64;
         let load = trip + packet * f64::from(instruction.div_ceil(core.l1.line_bytes) - 1);
         let mut under_way = |amount: f64, cycles: f64, what: &str| {
             bounds.push(Bound::in_flight(amount, cycles, format!("{what} under way")));
         };
-        // An MSHR is free for the access of the cycle in which the reply comes, a cycle before the response.
+        // An MSHR is free for the access of the cycle in which its reply arrives, a cycle before the
+        // response.
         under_way(cores * f64::from(core.l1.mshrs) * line, trip - 1.0, "core.l1.mshrs lines");
         let pending = cores * f64::from(core.lsu.pending_entries) * f64::from(instruction);
         under_way(pending, load, "core.lsu.pending_entries loads");
@@ -193,12 +197,12 @@ fn l2_bytes(config: &Config) -> u64 {
     u64::from(config.l2.slices) * u64::from(config.l2.slice_bytes)
 }
 
-/// Bytes of payload of the streams' packets.
+/// Payload bytes of the streams' packets.
 fn packet_bytes(config: &Config) -> u32 {
     config.core.l1.line_bytes.min(config.core.wave_width * LANE)
 }
 
-/// Cycles that a line of the L2 takes from access to response, alone and by the shortest way.
+/// Cycles of a line in the L2 from access to response, without load and on the shortest route.
 fn round_trip(config: &Config, cores: u32) -> f64 {
     let payload = packet_bytes(config);
     let trips = (0..cores).flat_map(|core| {
@@ -208,24 +212,24 @@ fn round_trip(config: &Config, cores: u32) -> f64 {
     trips.min().unwrap_or_default() as f64
 }
 
-/// Bytes of a packet for each of the cycles that a port is held to move it.
+/// Bytes of a packet per cycle for which a port is held to move it.
 fn port(config: &Config, what: What) -> f64 {
     let bytes = packet_bytes(config);
     let full = packet_cycles(config, bytes);
     let cycles = match what {
         What::Read | What::Write => full,
-        // A read request and a write on the one side, the line and an acknowledgement on the other.
+        // One way a read request and a write, the other way the line and an acknowledgement.
         What::Copy => full + packet_cycles(config, 0),
     };
     f64::from(bytes) / cycles as f64
 }
 
-/// Core cycles of so many memory clocks.
+/// Core cycles of a number of memory clocks.
 fn cycles_of(config: &Config, clocks: f64) -> f64 {
     clocks * f64::from(config.core_clock_mhz) / f64::from(config.dram.clock_mhz)
 }
 
-/// Memory clocks from one burst of a channel to the next, in several bank groups (M26).
+/// Memory clocks between two bursts of a channel, in different bank groups (M26).
 fn burst_clocks(config: &Config) -> f64 {
     let dram = &config.dram;
     let same_group = f64::from(dram.t_ccd_l) / f64::from(dram.bank_groups);
@@ -245,7 +249,7 @@ pub(super) fn memory_peak(config: &Config) -> f64 {
     peak * (1.0 - lost.max(0.0) / f64::from(dram.t_refi))
 }
 
-/// Cycles that a line from memory is under way for longer than one from the L2, its row being open (M29).
+/// Additional cycles of a line from memory compared with one from the L2, with its row open (M29).
 fn memory_trip(config: &Config) -> f64 {
     let dram = &config.dram;
     let bursts = packet_bytes(config).div_ceil(dram.burst_bytes);
@@ -253,15 +257,15 @@ fn memory_trip(config: &Config) -> f64 {
     1.0 + cycles_of(config, f64::from(dram.t_cl + dram.burst_clocks() + (bursts - 1) * between))
 }
 
-/// Cycles in which what is under way has to keep the data buses busy: those of a line, and of closing and opening
-/// a row meanwhile.
+/// Cycles for which accesses in flight have to keep the data buses busy: those of a line, and of closing and
+/// opening a row.
 fn row_trip(config: &Config) -> f64 {
     let dram = &config.dram;
     memory_trip(config) + cycles_of(config, f64::from(dram.t_rtp + dram.t_rp + dram.t_rcd))
 }
 
-/// Cores that stream from memory: as many as keep the data buses busy, since more would only mix more streams,
-/// whose lines share no rows.
+/// Cores that stream from memory: just enough to keep the data buses busy. More cores would only mix more
+/// streams, whose lines share no rows.
 fn memory_cores(config: &Config) -> Result<u32, String> {
     let most = MEMORY_WAVES[0];
     let one =
@@ -296,7 +300,7 @@ pub(super) fn memory_bounds(config: &Config, what: What) -> Result<Vec<Bound>, S
     Ok(bounds)
 }
 
-/// Why a stream through memory need not come near its bounds, if there is a reason.
+/// The reason, if any, why a stream through memory need not come near its bounds.
 fn memory_loosely(config: &Config, what: What) -> Result<Option<String>, String> {
     let dram = &config.dram;
     let reason = match what {
@@ -305,7 +309,7 @@ fn memory_loosely(config: &Config, what: What) -> Result<Option<String>, String>
         What::Read if config.interconnect.topology != Topology::Crossbar => LINKS,
         What::Read if dram.policy == DramPolicy::Fcfs => "fcfs opens rows one after the other",
         What::Read => {
-            // What is under way lies in rows that the banks can all have open.
+            // The lines in flight must lie in rows that the banks can all have open.
             let waves = memory_cores(config)? * MEMORY_WAVES[0];
             let reach = f64::from(waves * QUADS * config.core.wave_width * LANE);
             let rows = f64::from(dram.channels * dram.banks) * f64::from(dram.row_bytes);
@@ -326,7 +330,7 @@ fn memory_loosely(config: &Config, what: What) -> Result<Option<String>, String>
     Ok(Some(reason.to_owned()))
 }
 
-/// Runs of the machine, at most.
+/// Most runs of the machine.
 pub(super) fn steps(config: &Config) -> usize {
     STEPS + core_counts(config).len()
 }
@@ -364,8 +368,8 @@ pub(super) fn measure(config: &Config, progress: &mut dyn Listener) -> Result<Se
     Ok(Section { topic: Topic::Bandwidth, figures, plots })
 }
 
-/// Streams through memory without anything in the L2 being of use: more than it holds, in order. The rate and the
-/// report of the number of waves that is fastest.
+/// Streams through memory in order, over more than the L2 holds, so that it does not help. Returns the rate
+/// and the report for the number of waves that is fastest.
 pub(super) fn memory_stream(
     config: &Config,
     what: What,
@@ -374,7 +378,7 @@ pub(super) fn memory_stream(
     let clocks = if config.dram.t_refi == 0 { CLOCKS } else { REFRESHES * u64::from(config.dram.t_refi) };
     let cycles = cycles_of(config, clocks as f64);
     let parts = if what == What::Copy { 2 } else { 1 };
-    // Before lines are written to memory, the L2 is full of them.
+    // Lines are written to memory only after the L2 is full of them.
     let fill = if what == What::Read { 4 } else { 10 } * l2_bytes(config);
     let wanted = ((cycles * least(&memory_bounds(config, What::Read)?)) as u64).max(fill);
     let footprint = wanted.min(config.device_memory_bytes / parts);
@@ -388,14 +392,14 @@ pub(super) fn memory_stream(
     Ok(if more.0 > few.0 { more } else { few })
 }
 
-/// Powers of two up to the cores of the machine, and their number.
+/// The powers of two below the machine's number of cores, and that number.
 pub(super) fn core_counts(config: &Config) -> Vec<u32> {
     let mut cores: Vec<u32> = (0..11).map(|bits| 1 << bits).filter(|&n| n < config.cores).collect();
     cores.push(config.cores);
     cores
 }
 
-/// What is read from each level, beside what is expected.
+/// Reads from each level, measured and expected.
 fn levels(config: &Config, figures: &[Figure]) -> Plot {
     let reads: Vec<&Figure> = figures.iter().filter(|figure| figure.what.contains(", read,")).collect();
     let series = |name: &str, value: &dyn Fn(&Figure) -> f64| Series {
@@ -417,7 +421,7 @@ fn levels(config: &Config, figures: &[Figure]) -> Plot {
     }
 }
 
-/// Reading from the L2 with ever more cores.
+/// Reads from the L2 by a growing number of cores.
 fn by_cores(config: &Config, progress: &mut dyn Listener) -> Result<Plot, String> {
     let (mut points, mut bound) = (Vec::new(), Vec::new());
     for n in core_counts(config) {

@@ -1,4 +1,4 @@
-//! What bounds the rate of a stream, and the figure that comes of it.
+//! Bounds on the rate of a stream, and the figure derived from them.
 
 use super::kernel::Work;
 use super::{Figure, Rule};
@@ -7,21 +7,21 @@ use crate::isa::ExecClass;
 
 const PERCENT: f64 = 1.0;
 
-/// What bounds a stream. The least of several counts.
+/// A bound on a stream. The lowest of several applies.
 #[derive(Debug, Clone)]
 pub struct Bound {
-    /// In the unit of the figure.
+    /// Rate in the unit of the figure.
     pub rate: f64,
-    /// What it is.
+    /// The resource that sets it.
     pub by: String,
-    /// 0 for the rate of a port, bank or bus; for what has to keep them busy, how many times as much it has to be
-    /// able to give for them never to rest, as it is not spread evenly.
+    /// 0 for the rate of a port, bank or bus. For a resource that has to keep one of those busy: the factor
+    /// by which its rate must exceed theirs so that they never rest, because it is not spread evenly.
     pub slack: f64,
 }
 
-/// What is under way has to be so many times as much as the delay asks for.
+/// Factor by which accesses in flight must exceed delay × rate.
 pub const UNDER_WAY: f64 = 1.5;
-/// A core has to be able to issue so many times as much as passes.
+/// Factor by which a core's issue rate must exceed the rate.
 const ISSUED: f64 = 2.0;
 
 impl Bound {
@@ -30,24 +30,25 @@ impl Bound {
         Bound { rate, by: by.into(), slack: 0.0 }
     }
 
-    /// So much under way for so many cycles each (Little's law).
+    /// `amount` in flight for `cycles` cycles (Little's law).
     pub fn in_flight(amount: f64, cycles: f64, by: impl Into<String>) -> Bound {
         Bound { rate: amount / cycles, by: by.into(), slack: UNDER_WAY }
     }
 
-    /// True if it does not keep busy what has this rate.
+    /// True if it cannot keep a resource of this rate busy.
     pub fn starves(&self, rate: f64) -> bool {
         self.rate < self.slack * rate
     }
 }
 
-/// The least of some bounds.
+/// The lowest of some bounds.
 pub fn least(bounds: &[Bound]) -> f64 {
     bounds.iter().map(|bound| bound.rate).fold(f64::MAX, f64::min)
 }
 
-/// The figure of a stream under these bounds. It has to come within a percent of the least rate, unless what feeds it
-/// has not much more to give than that, or `loosely` says why it need not; then it may not pass the bounds.
+/// The figure of a stream under these bounds. It has to come within one percent of the lowest bound.
+/// Otherwise it only must not exceed the bounds: if what feeds it has little more to give, or if `loosely`
+/// says why.
 pub fn figure(
     what: String,
     measured: f64,
@@ -75,7 +76,7 @@ pub fn figure(
     }
 }
 
-/// What so many cores can issue of a kernel whose memory instructions move `amount` each.
+/// Bounds from what `cores` cores can issue of a kernel whose memory instructions move `amount` each.
 pub fn by_issue(config: &Config, cores: u32, work: &Work, amount: f64) -> Vec<Bound> {
     let core = &config.core;
     let all = f64::from(cores * core.schedulers) * amount;
@@ -97,7 +98,8 @@ pub fn by_issue(config: &Config, cores: u32, work: &Work, amount: f64) -> Vec<Bo
     bounds
 }
 
-/// Cycles from the issue of an integer addition to that of an instruction that needs its sum (O1, X1, X2, I5).
+/// Cycles from the issue of an integer addition to the issue of an instruction that needs the sum (O1, X1,
+/// X2, I5).
 pub fn addition(config: &Config) -> f64 {
     let core = &config.core;
     let timings =

@@ -1,11 +1,11 @@
-//! When a memory channel that has one read at a time delivers it, by rules M24 to M29: every clock of it,
+//! Predicts when a memory channel delivers a read, with one read at a time, by rules M24 to M29: every clock,
 //! with open rows, activate windows and refresh. It predicts each access of a pointer chase.
 
 use super::expected::Place;
 use crate::clock::Cycle;
 use crate::config::{Config, Dram};
 
-/// Rows and recent commands of every channel.
+/// Rows and recent commands of all channels.
 #[derive(Debug, Clone)]
 pub struct Channels {
     dram: Dram,
@@ -17,15 +17,15 @@ pub struct Channels {
 #[derive(Debug, Clone)]
 struct Channel {
     banks: Vec<Bank>,
-    /// Clocks and bank groups of activates, the last one first; at most four.
+    /// Clocks and bank groups of the last activates, latest first; at most four.
     activates: Vec<(u64, u32)>,
     /// Clock and bank group of the last read.
     read: Option<(u64, u32)>,
-    /// The first clock in which the bus is free for a command.
+    /// First clock in which the command bus is free.
     free: u64,
-    /// The first clock after a refresh in which rows may be opened.
+    /// First clock after a refresh in which rows may be opened.
     refreshed: u64,
-    /// When the next refresh is due.
+    /// Clock of the next refresh.
     due: u64,
 }
 
@@ -37,11 +37,12 @@ struct Bank {
     precharge: Option<u64>,
 }
 
-/// The last possible clock of what never comes.
+/// Clock of something that never happens.
 const NEVER: u64 = u64::MAX;
 
 impl Channels {
-    /// Idle channels at clock 0. A read takes the bursts of one sector, and those that share one.
+    /// Idle channels at clock 0. A read takes the bursts of one sector, together with sectors that share its
+    /// burst.
     pub fn new(config: &Config) -> Channels {
         let dram = config.dram;
         let due = if dram.t_refi == 0 { NEVER } else { u64::from(dram.t_refi) };
@@ -61,8 +62,7 @@ impl Channels {
         }
     }
 
-    /// The cycle in which a line that its slice missed in cycle `miss` is back, and whether its row was
-    /// open.
+    /// The cycle in which a line that its slice missed in cycle `miss` is back, and the state of its row.
     pub fn read(&mut self, miss: Cycle, place: Place) -> (Cycle, RowState) {
         let memory_mhz = u64::from(self.dram.clock_mhz);
         let first = ((miss + 1) * memory_mhz).div_ceil(self.core_mhz);
@@ -72,7 +72,7 @@ impl Channels {
     }
 }
 
-/// What an access found in its bank.
+/// State of the bank at an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowState {
     /// Its row was open.
@@ -94,7 +94,7 @@ impl Channel {
         let mut left = bursts;
         let burst = clocks(dram.burst_clocks());
         loop {
-            // Refreshes that were due before go first, even if nothing else happened.
+            // Refreshes that were due earlier go first, even if nothing else happened.
             let seen = now.max(self.free);
             if self.due <= seen {
                 let interrupted = self.refresh(dram) > now;
@@ -155,7 +155,7 @@ impl Channel {
         }
     }
 
-    /// Closes all rows and refreshes; the first clock in which a row may be opened again.
+    /// Closes all rows and refreshes. Returns the first clock in which a row may be opened again.
     fn refresh(&mut self, dram: &Dram) -> u64 {
         let mut at = self.due.max(self.free);
         if self.banks.iter().any(|b| b.row.is_some()) {
@@ -178,7 +178,7 @@ impl Channel {
     }
 }
 
-/// The clock so many after an event; 0 if there was none.
+/// `clocks` clocks after an event; 0 if there was no event.
 fn after(event: Option<u64>, clocks: u32) -> u64 {
     event.map_or(0, |clock| clock + u64::from(clocks))
 }

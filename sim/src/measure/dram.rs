@@ -1,4 +1,5 @@
-//! Row hits and bandwidth of memory: lines in order, at random, and rows of one bank, under both policies.
+//! Row hits and bandwidth of memory for lines in order, random lines and rows of one bank, under both
+//! policies.
 
 use super::bandwidth::{What, memory_bounds, memory_stream};
 use super::bound::least;
@@ -14,13 +15,13 @@ use std::collections::BTreeMap;
 
 /// Runs of the machine.
 pub(super) const STEPS: usize = 6;
-/// Lines that each lane reads, one after the other, at most.
+/// Most lines that each lane reads one after the other.
 const CHAIN: usize = 32;
-/// Waves of a core that read chains, at most.
+/// Most waves of a core that read chains.
 const WAVES: u32 = 8;
 const UNIT: &str = "bytes a cycle";
 
-/// The order in which lines are read.
+/// Order in which lines are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Pattern {
     InOrder,
@@ -47,7 +48,7 @@ fn random_lines(lines: u64, most: usize) -> Vec<u64> {
     chosen.to_vec()
 }
 
-/// Up to `most` lines of one bank such that each opens another row than the one before: the first line of
+/// Up to `most` lines of one bank such that each is in another row than the one before: the first line of
 /// every row, then the second of every row, and so on.
 fn lines_of_one_bank(config: &Config, lines: u64, most: usize) -> Vec<u64> {
     let home = expected::place(config, 0);
@@ -63,16 +64,16 @@ fn lines_of_one_bank(config: &Config, lines: u64, most: usize) -> Vec<u64> {
     in_turn.copied().take(most).collect()
 }
 
-/// What a stream did.
+/// Result of a stream.
 struct Stream {
     bytes_per_cycle: f64,
-    /// Percent of the requests that found their row open.
+    /// Requests that found their row open, in percent.
     hits: f64,
 }
 
-/// Reads a word of each line by chains: the lanes start at the first lines, and find there where to go on, so
-/// that each has a line in flight, about in the order of the list. The last of device memory has the table of
-/// the first lines. Gives the lines that were read, too; nothing if they are too few.
+/// Reads a word of each line in chains. Each lane starts at one of the first lines and finds there where to
+/// continue, so it has one line in flight, roughly in the order of the list. The end of device memory holds
+/// the table of the first lines. Also returns the lines read; `None` if they are too few.
 fn chains(
     config: &Config,
     cores: u32,
@@ -101,7 +102,7 @@ fn chains(
             put(line as usize * line_bytes, next);
         }
     }
-    // r0 lines of a chain, r1 the table.
+    // r0: lines of a chain; r1: the table.
     let text = "mov_sr r5, sr_workgroup_id_x\nmov_sr r6, sr_workgroup_size_x\nmov_sr r7, sr_thread_id_x\n\
                 imad r4, r5, r6, r7\nmov_imm r5, 4\nimul r4, r4, r5\niadd r4, r4, r1\nmov_imm r6, 1\n\
                 mov_imm r7, 0\ndevice_load_u32 r4, r4\nloop\ndevice_load_u32 r4, r4\nisub r0, r0, r6\n\
@@ -114,13 +115,13 @@ fn chains(
     Ok(Some((Stream { bytes_per_cycle, hits }, list)))
 }
 
-/// Bytes that memory reads for a word: a sector, or the burst that it is in.
+/// Bytes read from memory for a word: a sector, or the burst that contains it.
 fn read_bytes(config: &Config) -> u32 {
     config.core.l1.sector_bytes.max(config.dram.burst_bytes)
 }
 
-/// Bytes a cycle of one channel that reads these lines one after the other, its queue never empty: the middle
-/// half of them, by the rules for the channel.
+/// Bytes a cycle of one channel that reads these lines one after the other with a queue that is never empty.
+/// Taken from the middle half of them, by the rules of the channel.
 fn one_after_the_other(config: &Config, lines: &[u64]) -> f64 {
     let mut channels = Channels::new(config);
     let times: Vec<u64> =

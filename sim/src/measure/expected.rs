@@ -1,5 +1,5 @@
-//! Latencies and addresses by the formulas of the book, from the configuration alone: written a second
-//! time, apart from the code of the memory hierarchy, so that one can be held against the other.
+//! Latencies and addresses by the formulas of the book, from the configuration alone. They are written
+//! independently of the memory hierarchy's code, so that each can be checked against the other.
 
 use crate::clock::Cycle;
 use crate::config::network::Network;
@@ -8,37 +8,37 @@ use crate::config::{Config, Topology};
 use petgraph::graph::NodeIndex;
 
 /// Cycles from the issue of a memory instruction to its first access: operand read, dispatch to the
-/// load/store unit, and its start at the head of an empty queue (rules O1, X1, L1).
+/// load/store unit, and start at the head of an empty queue (rules O1, X1, L1).
 pub const ISSUE_TO_ACCESS: Cycle = 3;
 
-/// Cycles that a packet of so many payload bytes holds a port (rule M6).
+/// Cycles for which a packet with `payload` bytes holds a port (rule M6).
 pub fn packet_cycles(config: &Config, payload: u32) -> Cycle {
     Cycle::from((8 + payload).div_ceil(config.interconnect.port_bytes_per_cycle))
 }
 
-/// Load to use of a hit in the L1: an instruction that needs the value can issue so many cycles after the
-/// load.
+/// Load-to-use latency of a hit in the L1: cycles from the load's issue until an instruction that needs the
+/// value can issue.
 pub fn l1_hit(config: &Config) -> Cycle {
     ISSUE_TO_ACCESS + Cycle::from(config.core.l1.hit_latency_cycles)
 }
 
-/// What the links between a core and a slice add to the way of a packet, one way.
+/// What the links between a core and a slice add to a packet's time, one way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Way {
-    /// Cycles of its hops.
+    /// Cycles of the hops.
     pub latency: Cycle,
-    /// Bytes a cycle at its narrowest place, the ports included.
+    /// Bytes a cycle at the narrowest place, ports included.
     pub bytes_per_cycle: u32,
 }
 
 impl Way {
-    /// Cycles that the bytes of a packet with so many of payload take (M6, N3).
+    /// Cycles of the bytes of a packet with `payload` bytes (M6, N3).
     pub fn packet_cycles(self, payload: u32) -> Cycle {
         Cycle::from((8 + payload).div_ceil(self.bytes_per_cycle))
     }
 }
 
-/// The ways between one core and every slice.
+/// The routes between one core and every slice.
 #[derive(Debug, Clone)]
 pub struct Ways {
     there: Vec<Way>,
@@ -46,7 +46,7 @@ pub struct Ways {
 }
 
 impl Ways {
-    /// The ways of a core, along the routes of the interconnect (N2). A crossbar has no links.
+    /// The routes of a core through the interconnect (N2). A crossbar has no links.
     pub fn new(config: &Config, core: u32) -> Ways {
         let interconnect = &config.interconnect;
         let ports = Way { latency: 0, bytes_per_cycle: interconnect.port_bytes_per_cycle };
@@ -76,7 +76,7 @@ impl Ways {
         1 + (way.packet_cycles(0) - 1) + Cycle::from(config.interconnect.latency_cycles) + way.latency
     }
 
-    /// Cycles from the slice's access until the response in the core, for a reply with so many bytes of payload.
+    /// Cycles from the slice's access until the response in the core, for a reply with `payload` bytes.
     pub fn from_slice(&self, config: &Config, slice: u32, payload: u32) -> Cycle {
         let way = self.back[slice as usize];
         Cycle::from(config.l2.hit_latency_cycles)
@@ -86,7 +86,7 @@ impl Ways {
             + 1
     }
 
-    /// Load to use of a load of one sector that misses in the L1 and hits in this slice (M14).
+    /// Load-to-use latency of a load of one sector that misses in the L1 and hits in this slice (M14).
     pub fn l2_hit(&self, config: &Config, slice: u32) -> Cycle {
         let sector = config.core.l1.sector_bytes;
         ISSUE_TO_ACCESS + self.to_slice(config, slice) + self.from_slice(config, slice, sector)
@@ -108,7 +108,7 @@ pub fn slice(config: &Config, line: u64) -> (u32, u64) {
     (slice as u32, line >> bits)
 }
 
-/// Where a line lies in memory.
+/// Place of a line in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
     /// Channel.

@@ -1,4 +1,4 @@
-//! Running a generated kernel.
+//! Runs generated kernels.
 
 use super::Listener;
 use crate::clock::Cycle;
@@ -9,10 +9,10 @@ use crate::gpu::{Gpu, KernelReport, RunError, RunOptions};
 use crate::isa::Op;
 use crate::program::{Launch, Program, assemble};
 
-/// Registers of a lane of every kernel that streams.
+/// Registers per lane of every streaming kernel.
 const REGISTERS: u32 = 48;
 
-/// Waves of the kernels that stream, in one workgroup a core: what has room, at most `most`.
+/// Waves of streaming kernels, in one workgroup per core: as many as have room, at most `most`.
 pub fn waves(config: &Config, most: u32) -> u32 {
     let core = &config.core;
     let share =
@@ -20,9 +20,10 @@ pub fn waves(config: &Config, most: u32) -> u32 {
     most.min(core.max_waves).min(core.max_workgroup_size / core.wave_width).min(share).max(1)
 }
 
-/// Text of a kernel with r8 = 1 and r9 = 0 from here on, in which each wave does `once`, so that what it touches is in
-/// the caches. Where waves take turns, each does so as often again as its number, times `apart`, says: then they do
-/// not come to the ends of their loops together, and instructions that access nothing pass beside others' accesses.
+/// Start of a kernel text, from which on r8 = 1 and r9 = 0. Each wave executes `once`, so that what it
+/// touches is in the caches. If waves issue in turn, each repeats it by its number times `apart`: then the
+/// waves reach the ends of their loops at different times, and instructions without accesses overlap with
+/// accesses of others.
 pub fn in_turn(config: &Config, once: &str, apart: u32) -> String {
     let start = format!("{CONSTANTS}{once}\nbarrier\n");
     match config.core.issue.policy {
@@ -37,12 +38,12 @@ pub fn in_turn(config: &Config, once: &str, apart: u32) -> String {
 /// Text that makes r8 = 1 and r9 = 0.
 pub const CONSTANTS: &str = "mov_imm r8, 1\nmov_imm r9, 0\n";
 
-/// Text of a loop, r0 times, of a body that leaves r8 = 1 and r9 = 0.
+/// Text of a loop with r0 iterations of a body that keeps r8 = 1 and r9 = 0.
 pub fn again_and_again(body: &str) -> String {
     format!("loop\n{body}isub r0, r0, r8\nucmp_eq p1, r0, r9\nbreak p1\nendloop")
 }
 
-/// Cycles of the middle half of a kernel's memory instructions, and how many they are.
+/// Number of memory instructions in the middle half of a kernel, and the cycles that they take.
 #[derive(Debug, Clone, Copy)]
 pub struct Rate {
     instructions: u64,
@@ -50,7 +51,7 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// What the instructions moved in a cycle, if each moves `amount`.
+    /// Amount moved per cycle if each instruction moves `amount`.
     pub fn of(self, amount: f64) -> f64 {
         self.instructions as f64 * amount / self.cycles.max(1) as f64
     }
@@ -64,11 +65,11 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// A kernel with this body for `groups` workgroups of `threads` threads; register i starts with
-    /// argument i.
+    /// A kernel with this body for `groups` workgroups of `threads` threads. Register i starts with argument
+    /// i.
     ///
     /// # Errors
-    /// What the assembler has against the body: a mistake of the generator.
+    /// The assembler's objections to the body: a mistake of the generator.
     pub fn new(body: &str, groups: u32, threads: u32, arguments: &[u32]) -> Result<Kernel, String> {
         let text = format!(".kernel measure\n.registers {REGISTERS}\n{body}\nhalt\n.end\n");
         let (program, _) = assemble(&text, "measure.wave")
@@ -84,16 +85,16 @@ impl Kernel {
         Ok(Kernel { program, launch })
     }
 
-    /// The same with local memory.
+    /// Adds local memory to the launch.
     pub fn with_local_memory(mut self, bytes: u32) -> Kernel {
         self.launch.local_memory_bytes = bytes;
         self
     }
 
-    /// Runs it on a machine with this device memory. `progress` hears how far it is.
+    /// Runs it on a machine with this device memory. `progress` is told how far it is.
     ///
     /// # Errors
-    /// Why it did not end, in words.
+    /// The reason why it did not end.
     pub fn run(
         &self,
         config: &Config,
@@ -118,7 +119,8 @@ impl Kernel {
 }
 
 impl Kernel {
-    /// Runs it on zeroed device memory; how fast its memory instructions retired, beside the report.
+    /// Runs it on zeroed device memory. Returns the rate at which its memory instructions retired, and the
+    /// report.
     ///
     /// # Errors
     /// As [`Kernel::run`].
@@ -139,7 +141,7 @@ impl Kernel {
         let mut probe = Retirements::default();
         let report = self.run(config, memory, &mut probe, progress)?;
         let mut cycles = probe.cycles;
-        // Cores run one after the other for some cycles.
+        // Cores run one after the other for some cycles, so the events are not in order.
         cycles.sort_unstable();
         let (from, to) = (cycles.len() / 4, cycles.len() * 3 / 4);
         if to <= from {
@@ -150,23 +152,23 @@ impl Kernel {
     }
 }
 
-/// What the last loop that a kernel opens asks of a core for each of its memory instructions.
+/// Needs of a kernel's last loop, per memory instruction.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Work {
-    /// Instructions issued, itself included.
+    /// Instructions issued, the memory instruction included.
     pub instructions: f64,
     /// Words fetched.
     pub words: f64,
     /// Rows read from the register banks.
     pub rows_read: f64,
-    /// Rows written to them.
+    /// Rows written to the register banks.
     pub rows_written: f64,
-    /// Cycles that collectors are held, at least.
+    /// Least cycles for which collectors are held.
     pub collector_cycles: f64,
 }
 
 impl Kernel {
-    /// What the last loop that it opens asks of a core.
+    /// Needs of the kernel's last loop.
     pub fn work(&self, config: &Config) -> Work {
         let ops = MicroOps::decode(&self.program, &self.program.kernels[0], REGISTERS, config);
         let (mut work, mut accesses, mut word, mut open) = (Work::default(), 0.0, 0, false);
@@ -187,7 +189,8 @@ impl Kernel {
             work.rows_read += f64::from(op.read_rows);
             work.rows_written += f64::from(op.destination_rows);
             if matches!(op.kind, Kind::Memory(_) | Kind::Compute) {
-                // Reads until the last of a bank, or a cycle of none, and the one in which it leaves (O1, O3, X1).
+                // Reads until the last one of a bank, or one cycle without operands, and the cycle in which
+                // it leaves (O1, O3, X1).
                 let banks = config.core.registers.banks;
                 let rows = &op.reads[..usize::from(op.read_rows)];
                 let of_bank = |bank: u32| rows.iter().filter(|&&row| u32::from(row) % banks == bank).count();
@@ -209,7 +212,7 @@ impl Kernel {
 #[derive(Debug, Default)]
 struct Retirements {
     cycles: Vec<Cycle>,
-    /// By word of the kernel, which are memory instructions.
+    /// Per word of the kernel: whether it is a memory instruction.
     memory: Vec<bool>,
 }
 
@@ -230,7 +233,7 @@ impl Observer for Retirements {
     }
 }
 
-/// When the accesses of one kind of instruction issued and retired, in the order of their retirement.
+/// Issue and retirement of the accesses of one kind of instruction, in the order of their retirement.
 #[derive(Debug, Default)]
 pub struct Accesses {
     /// Cycle of the issue and of the retirement.

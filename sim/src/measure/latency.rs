@@ -1,4 +1,4 @@
-//! Load-to-use latency against footprint: a pointer chase over a random cycle of lines.
+//! Load-to-use latency by footprint: a pointer chase over a random cycle of lines.
 
 use super::channel::{Channels, RowState};
 use super::expected::{self, Ways};
@@ -10,14 +10,14 @@ use crate::config::{Config, Replacement};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg32;
 
-/// Times that the chase goes round; the last one is measured. Two before it leave nothing of the kernel's
-/// own code in the sets of the L2.
+/// Laps of the chase; the last one is measured. The two laps before it evict the kernel's own code from the
+/// sets of the L2.
 const LAPS: usize = 3;
 
-/// The first footprint, if the L1 has as much.
+/// The first footprint, if the L1 is at least as large.
 const SMALLEST: u64 = 256;
 
-/// Where every load of a footprint is served, by least-recently-used replacement.
+/// The level that serves every load of a footprint under least-recently-used replacement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Level {
     L1,
@@ -37,7 +37,7 @@ impl Level {
     }
 }
 
-/// Bytes of a cache, and those at which every set has one line more than ways.
+/// Bytes of a cache, and the bytes at which every set has one line more than it has ways.
 fn capacity(bytes: u64, line: u64, ways: u32) -> (u64, u64) {
     let sets = bytes / line / u64::from(ways);
     (sets * u64::from(ways) * line, sets * (u64::from(ways) + 1) * line)
@@ -54,8 +54,8 @@ fn l2(config: &Config) -> (u64, u64) {
     (fits * u64::from(l2.slices), over * u64::from(l2.slices))
 }
 
-/// Where every load is served if lines fill the sets evenly; nothing where the levels mix, as beyond its size a cache
-/// does that does not replace the least recently used line.
+/// The level that serves every load if lines fill the sets evenly. `None` if levels mix, which also happens
+/// beyond the size of a cache that does not replace the least recently used line.
 fn level(config: &Config, footprint: u64) -> Option<Level> {
     let ((l1, l1_over), (l2, l2_over)) = (l1(config), l2(config));
     let lru = |replacement| replacement == Replacement::Lru;
@@ -68,8 +68,8 @@ fn level(config: &Config, footprint: u64) -> Option<Level> {
     }
 }
 
-/// The footprints that are measured: powers of two, each cache's size, and the least at which nothing of a
-/// cyclic walk hits any more, as far as device memory goes.
+/// The footprints to measure: powers of two, the size of each cache, and the smallest size at which a cyclic
+/// walk no longer hits in it; as far as device memory goes.
 pub(super) fn footprints(config: &Config) -> Vec<u64> {
     let (l1, l1_over) = l1(config);
     let (l2, l2_over) = l2(config);
@@ -91,7 +91,7 @@ struct Lap {
     footprint: u64,
     level: Level,
     measured: Vec<Cycle>,
-    /// What the formulas say of each, and the state of its row.
+    /// Expected cycles of each load, and the state of its row.
     expected: Vec<(Cycle, Option<RowState>)>,
 }
 
@@ -126,13 +126,13 @@ impl Lap {
         self.measured.iter().sum::<Cycle>() as f64 / self.measured.len().max(1) as f64
     }
 
-    /// True if the footprint is served by its level as expected.
+    /// True if its level serves the footprint as expected.
     fn is_plateau(&self) -> bool {
         self.measured.iter().zip(&self.expected).all(|(m, (e, _))| m == e)
     }
 }
 
-/// A cyclic order of lines, drawn by Sattolo's algorithm: every line has its successor.
+/// A cyclic order of lines, drawn with Sattolo's algorithm: the successor of each line.
 fn successors(lines: u32) -> Vec<u32> {
     let mut random = Pcg32::seed_from_u64(u64::from(lines));
     let mut next: Vec<u32> = (0..lines).collect();
@@ -142,7 +142,7 @@ fn successors(lines: u32) -> Vec<u32> {
     next
 }
 
-/// Runs the chase over a footprint; `formulas` is the machine that the expected cycles are those of.
+/// Runs the chase over a footprint. `formulas` is the machine whose cycles are expected.
 fn chase(
     config: &Config,
     formulas: &Config,
@@ -158,8 +158,8 @@ fn chase(
         let at = i * line as usize;
         memory[at..at + 4].copy_from_slice(&(to * line as u32).to_le_bytes());
     }
-    // r0 the address, r1 the iterations left, r2 one, r3 zero. The counter waits for the last load, as its results
-    // would have the write port before that.
+    // r0: address; r1: iterations left; r2: one; r3: zero. The counter waits for the last load, because
+    // otherwise its results would take the write port.
     let body = "loop\n\
                 device_load_u32 r0, r0\n\
                 device_load_u32 r0, r0\n\
@@ -201,7 +201,7 @@ fn chase(
     })
 }
 
-/// Bytes as a reader likes them.
+/// A number of bytes for readers.
 pub(super) fn size(bytes: u64) -> String {
     match bytes {
         b if b >= 1 << 20 && b.is_multiple_of(1 << 10) => {
@@ -244,8 +244,7 @@ pub(super) fn measure(config: &Config, progress: &mut dyn Listener) -> Result<Se
     measure_against(config, config, progress)
 }
 
-/// Measures a machine against what the formulas say of another one, which differs in delays only. Nothing but a
-/// test would have two.
+/// Measures one machine against the formulas for another, which differs in delays only. Only tests use two.
 pub(super) fn measure_against(
     config: &Config,
     formulas: &Config,

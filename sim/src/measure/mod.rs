@@ -1,8 +1,9 @@
-//! Measurements of a machine's memory hierarchy with real kernels, beside what its configuration says.
+//! Measurements of a machine's memory hierarchy with generated kernels, next to the expectation from its
+//! configuration.
 //!
-//! Each measurement generates kernels, runs them on the whole machine and gives [`Figure`]s: a measured
-//! value and the one expected by the formulas of docs/measure.md, which [`expected`] and [`channel`] work
-//! out from the configuration alone, without the code of the memory hierarchy.
+//! Each measurement generates kernels, runs them on the whole machine and returns [`Figure`]s: a measured
+//! value and the value expected by the formulas of docs/measure.md. [`expected`] and [`channel`] compute the
+//! latter from the configuration alone, without the code of the memory hierarchy.
 
 mod atomics;
 mod bandwidth;
@@ -42,7 +43,7 @@ impl Topic {
     /// Every topic, in the order of a report.
     pub const ALL: [Topic; 4] = [Topic::Latency, Topic::Bandwidth, Topic::Atomics, Topic::Dram];
 
-    /// Its name on the command line and of its plots' files.
+    /// Its name on the command line and in the file names of its plots.
     pub const fn name(self) -> &'static str {
         match self {
             Topic::Latency => "latency",
@@ -52,7 +53,7 @@ impl Topic {
         }
     }
 
-    /// How many runs of the machine it takes, for a progress bar; at most.
+    /// Most runs of the machine, for a progress bar.
     pub fn steps(self, config: &Config) -> usize {
         match self {
             Topic::Latency => latency::footprints(config).len(),
@@ -62,10 +63,10 @@ impl Topic {
         }
     }
 
-    /// Measures it. `progress` hears of each run that starts, and how far it is.
+    /// Measures it. `progress` is told of each run that starts, and how far it is.
     ///
     /// # Errors
-    /// Why a kernel could not run to its end, in words.
+    /// The reason why a kernel did not run to its end.
     pub fn measure(self, config: &Config, progress: &mut dyn Listener) -> Result<Section, String> {
         match self {
             Topic::Latency => latency::measure(config, progress),
@@ -76,31 +77,31 @@ impl Topic {
     }
 }
 
-/// Who is told how a measurement gets on.
+/// Receives the progress of a measurement.
 pub trait Listener {
     /// A run of the machine starts.
     fn starts(&mut self, what: &str);
-    /// The run is so far.
+    /// Progress of the current run.
     fn shows(&mut self, now: gpu::Progress);
 }
 
-/// Nobody.
+/// Ignores the progress.
 impl Listener for () {
     fn starts(&mut self, _: &str) {}
     fn shows(&mut self, _: gpu::Progress) {}
 }
 
-/// What a figure has to do with its expected value.
+/// Required relation between a figure and its expected value.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rule {
     /// Equal, access by access.
     Exact,
-    /// Apart by at most so many percent of the expected value.
+    /// Within this many percent of the expected value.
     WithinPercent(f64),
-    /// A bound that it may not pass, nor need it reach it.
+    /// An upper bound that need not be reached.
     AtMost,
-    /// Nothing: the figure tells something that no formula gives.
+    /// None: no formula gives an expectation.
     Shown,
 }
 
@@ -111,15 +112,15 @@ pub struct Figure {
     pub what: String,
     /// The value.
     pub measured: f64,
-    /// What the configuration says; absent where the rule is [`Rule::Shown`].
+    /// The expected value; absent if the rule is [`Rule::Shown`].
     pub expected: Option<f64>,
     /// Unit of both.
     pub unit: &'static str,
-    /// How they are compared.
+    /// The rule of comparison.
     pub rule: Rule,
-    /// Accesses whose own value is not the one expected of them.
+    /// Number of accesses whose own value differs from the expected one.
     pub off: u64,
-    /// What the expected value comes from, or what else is worth knowing.
+    /// Source of the expected value, or a remark.
     pub note: String,
 }
 
@@ -132,7 +133,7 @@ impl Figure {
             && match self.rule {
                 Rule::Exact => apart < 1e-9 * expected.abs().max(1.0),
                 Rule::WithinPercent(percent) => apart <= expected * percent / 100.0,
-                // A rate over a finite time is off by an instruction at its ends.
+                // A rate over a finite time is off by one instruction at its ends.
                 Rule::AtMost => self.measured <= expected * 1.01,
                 Rule::Shown => true,
             }

@@ -1,5 +1,5 @@
-//! Plots as SVG: lines over a logarithmic x axis in powers of two, or bars by name: what the measurements need, and no
-//! more.
+//! Plots as SVG: lines over a logarithmic x axis in powers of two, or bars with names. Only what the
+//! measurements need.
 
 use std::fmt::Write;
 
@@ -10,17 +10,17 @@ pub struct Plot {
     pub name: &'static str,
     /// Heading.
     pub title: String,
-    /// What x is, with its unit; empty if the names say so.
+    /// Meaning and unit of x; empty if the names say it.
     pub x: &'static str,
-    /// What y is, with its unit.
+    /// Meaning and unit of y.
     pub y: &'static str,
     /// The lines; x is positive.
     pub series: Vec<Series>,
-    /// Names on the x axis: then x counts them from 1, and points are bars.
+    /// Names on the x axis. If there are any, x counts them from 1 and points are bars.
     pub names: Vec<String>,
-    /// Places on the x axis with a name: the configured sizes.
+    /// Named positions on the x axis: the configured sizes.
     pub marks: Vec<(String, f64)>,
-    /// Expected values of y with a name.
+    /// Named expected values of y.
     pub levels: Vec<(String, f64)>,
 }
 
@@ -39,7 +39,7 @@ const LEFT: f64 = 64.0;
 const RIGHT: f64 = 120.0;
 const TOP: f64 = 44.0;
 const BOTTOM: f64 = 52.0;
-/// Okabe and Ito's colours, which most eyes can tell apart.
+/// Okabe and Ito's colours, which are distinguishable with most colour vision deficiencies.
 const COLORS: [&str; 6] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"];
 
 impl Plot {
@@ -142,7 +142,7 @@ impl Plot {
     }
 }
 
-/// A number without zeros that say nothing.
+/// A number without trailing zeros.
 struct Short(f64);
 
 impl std::fmt::Display for Short {
@@ -152,7 +152,7 @@ impl std::fmt::Display for Short {
     }
 }
 
-/// A distance of ticks that gives about five of them: 1, 2 or 5 times a power of ten.
+/// A distance of ticks that yields about five of them: 1, 2 or 5 times a power of ten.
 fn tick(highest: f64) -> f64 {
     let rough = (highest / 5.0).max(1e-3);
     let power = 10f64.powf(rough.log10().floor());

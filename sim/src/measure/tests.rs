@@ -1,4 +1,4 @@
-//! Every figure, on several machines; and that a figure that is off is seen.
+//! Every figure on several machines, and detection of a wrong figure.
 
 use super::*;
 use crate::config::{DramPolicy, Lsu, Registers, Replacement, Topology, WritePolicy};
@@ -7,7 +7,7 @@ fn preset(name: &str) -> Config {
     crate::config::load(name).unwrap()
 }
 
-/// tiny.ron with other delays and sizes. A few seeds of all that the formulas know.
+/// tiny.ron with other delays and sizes, which exercise all parameters of the formulas.
 fn variations() -> Vec<Config> {
     let numbers = [
         // L1 hit, L2 hit, wire, port, core MHz, memory MHz, tRCD, tCL, tRP, tREFI
@@ -59,14 +59,14 @@ fn every_load_of_a_chase_takes_the_expected_cycles() {
     for config in variations() {
         holds(&config, Topic::Latency);
     }
-    // The default machine, with an L2 of 128 KB so that it takes a second.
+    // The default machine, with an L2 of 128 KB so that the test takes a second.
     let mut config = preset("gpu.ron");
     config.l2.slice_bytes = 16 << 10;
     config.core.l1.bytes = 16 << 10;
     holds(&config, Topic::Latency);
 }
 
-/// tiny.ron with links between routers, some of them narrower than the ports.
+/// tiny.ron with links between routers, some narrower than the ports.
 fn networks() -> Vec<Config> {
     let topologies = [(Topology::Ring, 1), (Topology::Mesh, 2), (Topology::Mesh, 3)];
     let network = |(topology, latency)| {
@@ -107,7 +107,7 @@ fn an_l1_that_writes_back_other_replacements_and_wide_banks_are_known() {
 
 #[test]
 fn mshrs_that_are_all_in_use_give_what_littles_law_says() {
-    // The bound to the cycle: a line under way a cycle longer or shorter would be 8 % off.
+    // The bound is exact to the cycle: a line in flight for one cycle more or less would change it by 8 %.
     for config in [preset("rtl.ron"), variations().swap_remove(1)] {
         let section = measured(&config, Topic::Bandwidth);
         let figure = section.figures.iter().rfind(|f| f.what.starts_with("L2, read")).unwrap();
@@ -119,7 +119,7 @@ fn mshrs_that_are_all_in_use_give_what_littles_law_says() {
 
 #[test]
 fn a_machine_that_is_a_cycle_off_is_seen() {
-    // Measured on one machine, expected of another that differs by one in one parameter.
+    // Measured on one machine, expected for another that differs by one in one parameter.
     let machine = preset("tiny.ron");
     let changes: [fn(&mut Config); 8] = [
         |c| c.core.l1.hit_latency_cycles += 1,
@@ -152,7 +152,7 @@ fn streams_and_atomics_reach_the_configured_rates() {
 
 #[test]
 fn a_machine_with_enough_under_way_is_compared_within_a_percent() {
-    // What tiny.ron has too little of for its ports and buses never to rest.
+    // Raise those resources of tiny.ron that are too small to keep its ports and buses busy.
     let mut config = preset("tiny.ron");
     config.core.l1.mshrs = 64;
     config.core.l1.mshr_merges = 8;

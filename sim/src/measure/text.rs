@@ -1,9 +1,9 @@
-//! The report for reading.
+//! The report as text.
 
 use super::{Figure, Rule, Section};
 use std::fmt::Write;
 
-/// A number with as many digits as tell something.
+/// A number with its significant digits.
 fn number(value: f64) -> String {
     let text = if value.abs() >= 1000.0 { format!("{value:.1}") } else { format!("{value:.3}") };
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

@@ -10,7 +10,7 @@ use crate::config::Config;
 const UNROLLED: u32 = 64;
 /// Iterations of it.
 const ITERATIONS: u32 = 4;
-/// Bytes of local memory that are walked, at most.
+/// Most bytes of local memory that are walked over.
 const LOCAL: u32 = 16 << 10;
 
 /// A kernel that every wave of one core runs over its own piece of local memory or of the L1.
@@ -37,12 +37,12 @@ fn unrolled(
     Kernel::new(&text, 1, threads, &[ITERATIONS])
 }
 
-/// Bytes a cycle of a core's registers: the rows of loads are written one a cycle (W2).
+/// Bytes a cycle that loads can write to a core's registers: one row a cycle (W2).
 pub(super) fn row_bytes(config: &Config) -> f64 {
     f64::from(4 * config.core.wave_width)
 }
 
-/// Measures them, with one core.
+/// Measures both, with one core.
 ///
 /// # Errors
 /// Why a kernel did not end.

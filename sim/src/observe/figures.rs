@@ -1,24 +1,24 @@
-//! Figures that people compare: ratios of the counters, each declared once.
+//! Figures for comparisons: ratios of counters, each declared once.
 
 use super::{Run, Step};
 use crate::config::Config;
 use crate::gpu::KernelReport;
 use crate::stats::{Declared, SlotUse};
 
-/// Launches summed up, on one machine.
+/// The sum of several launches on one machine.
 #[derive(Debug, Clone, Copy)]
 pub struct Total<'a> {
     /// The machine.
     pub config: &'a Config,
-    /// The reports, added up; the occupancy is that of the first launch.
+    /// The summed reports. The occupancy is that of the first launch.
     pub report: &'a KernelReport,
 }
 
-/// A figure and how it comes from the counters.
+/// A figure and its formula over the counters.
 pub struct Figure {
     /// Name, unit and meaning.
     pub declared: Declared,
-    /// Digits after the point where people read it.
+    /// Digits after the decimal point in text.
     pub digits: usize,
     value: fn(&Total<'_>) -> f64,
 }
@@ -40,7 +40,7 @@ const fn figure(
     Figure { declared: Declared { name, unit, doc }, digits, value }
 }
 
-/// Wave instructions a cycle, over the whole machine.
+/// Wave instructions per cycle of the whole machine.
 pub const IPC: Figure = figure(
     "figure.ipc",
     "wave instructions a cycle",
@@ -49,13 +49,13 @@ pub const IPC: Figure = figure(
     |t| ratio(t.report.core.wave_instructions, t.report.cycles),
 );
 
-/// Wave instructions a cycle of one core.
+/// Wave instructions per cycle of one core.
 pub const IPC_PER_CORE: Figure =
     figure("figure.ipc_per_core", "wave instructions a cycle", 3, "figure.ipc / cores.", |t| {
         IPC.of(t) / f64::from(t.config.cores)
     });
 
-/// Part of the lanes that take part.
+/// Share of lanes that participate.
 pub const SIMD_EFFICIENCY: Figure = figure(
     "figure.simd_efficiency",
     "%",
@@ -67,7 +67,7 @@ pub const SIMD_EFFICIENCY: Figure = figure(
     },
 );
 
-/// Part of the wave slots in use.
+/// Share of the wave slots in use.
 pub const OCCUPANCY: Figure = figure(
     "figure.occupancy",
     "%",
@@ -79,7 +79,7 @@ pub const OCCUPANCY: Figure = figure(
     },
 );
 
-/// Part of the issue slots that issue.
+/// Share of the issue slots that issue.
 pub const ISSUE_UTILIZATION: Figure =
     figure("figure.issue_utilization", "%", 1, "issue.issued / all issue slots.", |t| {
         percent(t.report.slots[SlotUse::Issued as usize], t.report.slots.iter().sum())
@@ -88,7 +88,7 @@ pub const ISSUE_UTILIZATION: Figure =
 /// Every figure.
 pub const FIGURES: [Figure; 5] = [IPC, IPC_PER_CORE, SIMD_EFFICIENCY, OCCUPANCY, ISSUE_UTILIZATION];
 
-/// `a / b`, and 0 where there is nothing to divide by.
+/// `a / b`, or 0 if b is 0.
 pub fn ratio(a: u64, b: u64) -> f64 {
     if b == 0 { 0.0 } else { a as f64 / b as f64 }
 }
@@ -98,12 +98,12 @@ pub fn percent(a: u64, b: u64) -> f64 {
     100.0 * ratio(a, b)
 }
 
-/// The use, of those in which nothing leaves an instruction buffer, that most issue slots are charged to,
-/// with its share in percent; none if every slot was used.
+/// The use with most issue slots among those in which nothing leaves an instruction buffer, and its share in
+/// percent. `None` if every slot was used.
 pub fn top_stall(report: &KernelReport) -> Option<(SlotUse, f64)> {
     let total = report.slots.iter().sum();
     let lost = SlotUse::ALL.iter().filter(|u| !matches!(u, SlotUse::Issued | SlotUse::Squashed));
-    // The first of equal ones.
+    // Of equal uses the first.
     let top = lost
         .copied()
         .reduce(|a, b| if report.slots[b as usize] > report.slots[a as usize] { b } else { a })?;
@@ -111,7 +111,7 @@ pub fn top_stall(report: &KernelReport) -> Option<(SlotUse, f64)> {
     (slots > 0).then(|| (top, percent(slots, total)))
 }
 
-/// Adds up the reports of several launches; none if there are none.
+/// The sum of the reports of several launches; `None` if there are none.
 pub fn sum(steps: &[Step]) -> Option<KernelReport> {
     let (first, rest) = steps.split_first()?;
     let mut total = first.report.clone();
@@ -128,7 +128,7 @@ pub fn sum(steps: &[Step]) -> Option<KernelReport> {
 }
 
 impl Run {
-    /// Its launches added up; none if none has ended.
+    /// The sum of its launches; `None` if none has ended.
     pub fn total(&self) -> Option<KernelReport> {
         sum(&self.steps)
     }

@@ -1,4 +1,4 @@
-//! The report for programs: JSON with keys in a fixed order. docs/command-line.md describes it.
+//! The report as JSON with keys in a fixed order. docs/command-line.md describes it.
 
 use super::figures::{FIGURES, Total};
 use super::links::{LinkUse, links};
@@ -12,7 +12,7 @@ use crate::stats::Declared;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-/// Version of the form. It grows when a key goes or changes its meaning, not when one is added.
+/// Version of the document. It is raised when a key is removed or changes its meaning, not when one is added.
 pub const SCHEMA: u32 = 1;
 
 #[derive(Serialize)]
@@ -40,11 +40,11 @@ struct RunJson<'a> {
     message: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     verification: Option<VerificationJson<'a>>,
-    /// Absent where they were not looked for.
+    /// Absent if races were not checked.
     #[serde(skip_serializing_if = "Option::is_none")]
     races: Option<&'a RaceReport>,
     launches: Vec<LaunchJson<'a>>,
-    /// Absent where no launch has ended.
+    /// Absent if no launch has ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     total: Option<Numbers>,
 }
@@ -87,7 +87,7 @@ struct Numbers {
     statistics: Vec<(&'static str, u64)>,
 }
 
-/// A map with its keys in the order of the list.
+/// A map whose keys are in the order of the list.
 fn in_order<V: Serialize, S: Serializer>(
     pairs: &[(&'static str, V)],
     serializer: S,
@@ -99,7 +99,7 @@ fn in_order<V: Serialize, S: Serializer>(
     map.end()
 }
 
-/// The document of a session, several lines, with a newline at its end.
+/// The document of a session: several lines, with a newline at the end.
 pub fn document(session: &Session<'_>) -> String {
     let config = session.config;
     pretty(&Document {
@@ -110,7 +110,7 @@ pub fn document(session: &Session<'_>) -> String {
     })
 }
 
-/// The document of `wave-sim measure`: what was measured of a machine, in sections.
+/// The document of `wave-sim measure`: the measurements of a machine in sections.
 pub fn measurements<T: Serialize>(sections: &[T], config: &Config) -> String {
     #[derive(Serialize)]
     struct Measurements<'a, T> {
@@ -123,7 +123,7 @@ pub fn measurements<T: Serialize>(sections: &[T], config: &Config) -> String {
     pretty(&Measurements { schema: SCHEMA, wave_sim, config: machine(config), measurements: sections })
 }
 
-/// The document of `wave-sim explain`: explanations, and how good the predictions in them are.
+/// The document of `wave-sim explain`: explanations, and the quality of their predictions.
 pub fn explanations<T: Serialize, Q: Serialize>(all: &[T], quality: &Q, config: &Config) -> String {
     #[derive(Serialize)]
     struct Explanations<'a, T, Q> {
@@ -160,7 +160,7 @@ pub fn declarations() -> String {
 }
 
 fn pretty(value: &impl Serialize) -> String {
-    // Numbers, strings and maps with string keys: nothing that JSON could refuse.
+    // Numbers, strings and maps with string keys always serialise.
     serde_json::to_string_pretty(value).unwrap_or_default() + "\n"
 }
 

@@ -1,4 +1,4 @@
-//! The links of the interconnect by name, for reports.
+//! The links of the interconnect with their names, for reports.
 
 use super::figures::percent;
 use crate::config::Config;
@@ -8,26 +8,26 @@ use crate::memory::LinkCounters;
 use petgraph::graph::EdgeIndex;
 use serde::Serialize;
 
-/// A link and what it did.
+/// The use of a link.
 #[derive(Serialize)]
 pub struct LinkUse {
     /// `requests` or `replies`.
     pub network: &'static str,
-    /// Where it leads: "core0 → slice1".
+    /// Its ends: "core0 → slice1".
     pub link: String,
     /// Packets that took it.
     pub packets: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// Cycles that it was held.
+    /// Cycles for which it was held.
     pub busy_cycles: u64,
-    /// Cycles that packets waited for their turn or a credit.
+    /// Cycles for which packets waited for their turn or for a credit.
     pub stall_cycles: u64,
-    /// Busy cycles of all cycles, %.
+    /// Busy cycles in percent of all cycles.
     pub utilization: f64,
 }
 
-/// The links of a report, requests first, each network in the order of the graph; none of a crossbar.
+/// The links of a report: requests first, each network in the order of the graph; empty for a crossbar.
 pub fn links(report: &KernelReport, config: &Config) -> Vec<LinkUse> {
     if report.links.is_empty() {
         return Vec::new();

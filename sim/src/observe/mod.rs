@@ -1,4 +1,4 @@
-//! What a run did, for people and for programs: figures, statistics, reports, traces of issue.
+//! Reports of a run as text and JSON: figures, statistics, reports, traces of issue.
 
 pub mod figures;
 pub mod json;
@@ -17,29 +17,29 @@ use crate::launch::Verification;
 use crate::program::Launch;
 use crate::races::RaceReport;
 
-/// One launch that ended.
+/// A launch that has ended.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
     /// Name of the kernel.
     pub kernel: String,
-    /// How it was launched.
+    /// Launch parameters.
     pub launch: Launch,
-    /// What it did.
+    /// Its report.
     pub report: KernelReport,
 }
 
-/// What became of a run.
+/// Outcome of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
-    /// It ended; the result is compared with what was expected, if anything was.
+    /// It ended. The result was compared with the expected one, if there is one.
     Ended(Verification),
-    /// It was left out, and why: in the suite, a kernel that needs what the machine does not have.
+    /// It was skipped, with the reason: in the suite, a kernel that needs what the machine lacks.
     Skipped(String),
     /// It could not be started.
     Refused(Vec<Diagnostic>),
     /// A fault ended it.
     Fault(Diagnostic),
-    /// It stood still, or came to a bound of the user's.
+    /// It made no progress, or reached a bound that the user had set.
     Stopped(Diagnostic),
 }
 
@@ -58,16 +58,16 @@ impl Outcome {
     }
 }
 
-/// A kernel file or a launch file that was run.
+/// The run of a kernel file or a launch file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
-    /// Name of the file without its extension, or in the suite.
+    /// Name of the file without its extension, or name in the suite.
     pub name: String,
     /// Launches that ended, in order.
     pub steps: Vec<Step>,
-    /// What became of it.
+    /// Its outcome.
     pub outcome: Outcome,
-    /// Races, if they were looked for.
+    /// The race report, if races were checked.
     pub races: Option<RaceReport>,
 }
 
@@ -76,11 +76,11 @@ pub struct Run {
 pub struct Session<'a> {
     /// The machine.
     pub config: &'a Config,
-    /// In the order in which they ran.
+    /// In the order of their execution.
     pub runs: Vec<Run>,
 }
 
-/// A number of things, in words: `1 wave`, `2 waves`.
+/// A count in words: `1 wave`, `2 waves`.
 pub fn counted(n: u64, thing: &str) -> String {
     match n {
         1 => format!("1 {thing}"),

@@ -1,6 +1,6 @@
-//! Numbers and sentences as people read them.
+//! Numbers and sentences for readers.
 
-/// An integer with its thousands apart: `12,345`.
+/// An integer with thousands separated: `12,345`.
 pub fn integer(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -13,13 +13,13 @@ pub fn integer(n: u64) -> String {
     text
 }
 
-/// A share as `12.3 %`; what is there but would round to nothing is `< 0.1 %`.
+/// A share as `12.3 %`. A positive share that would round to 0 is `< 0.1 %`.
 pub fn percent(share: f64) -> String {
     let percent = 100.0 * share;
     if percent > 0.0 && percent < 0.05 { "< 0.1 %".to_owned() } else { format!("{percent:.1} %") }
 }
 
-/// A number with three digits that count, without a long tail of decimals.
+/// A number with three significant digits.
 pub fn short(value: f64) -> String {
     match value.abs() {
         v if v >= 1e6 => integer(value.round() as u64),

@@ -10,7 +10,7 @@ use std::fmt::Write;
 /// Columns of the listing.
 const WIDTH: usize = 90;
 
-/// Cycles of a kernel, which no counter of a block has.
+/// Cycles of a kernel; no block counts them.
 const CYCLES: Declared = Declared {
     name: "kernel.cycles",
     unit: "cycles",
@@ -50,12 +50,12 @@ pub fn values(report: &KernelReport) -> Vec<(Declared, u64)> {
     counters().into_iter().zip(values).collect()
 }
 
-/// Everything that is declared: figures, then counters.
+/// All declared statistics: figures, then counters.
 pub fn declared() -> Vec<Declared> {
     FIGURES.iter().map(|figure| figure.declared).chain(counters()).collect()
 }
 
-/// The listing for people: name and unit, and the meaning below.
+/// The listing as text: name and unit, and the meaning below.
 pub fn listing() -> String {
     let mut text = String::new();
     for Declared { name, unit, doc } in declared() {
@@ -67,7 +67,7 @@ pub fn listing() -> String {
     text
 }
 
-/// What the names before the point stand for, in the order of [`declared`].
+/// Meaning of the name groups, in the order of [`declared`].
 const GROUPS: &[(&str, &str)] = &[
     ("figure", "Figures: ratios of the counters below, for the launches of a run together."),
     ("kernel", "The launch as a whole."),

@@ -1,17 +1,17 @@
-//! The table of a suite, row by row, so that each can be shown when it is known.
+//! The table of a suite. Each row can be printed as soon as its run has ended.
 
 use super::figures::{self, Total};
 use super::{Outcome, Run};
 use crate::config::Config;
 
-/// Columns that a table has for the names of the runs.
+/// A table, with the width of its column of names.
 #[derive(Debug, Clone, Copy)]
 pub struct Table {
     name: usize,
 }
 
 impl Table {
-    /// A table for runs of these names.
+    /// A table for runs with these names.
     pub fn new<'a>(names: impl Iterator<Item = &'a str>) -> Table {
         Table { name: names.map(|name| name.chars().count()).chain(["kernel".len()]).max().unwrap_or(0) }
     }
@@ -21,7 +21,7 @@ impl Table {
         self.line(["kernel", "cycles", "wave instructions", "IPC", "occupancy", "top stall", "result"])
     }
 
-    /// One run: cycles, wave instructions, IPC, occupancy, top stall, and what became of it.
+    /// The row of a run: cycles, wave instructions, IPC, occupancy, top stall, outcome.
     pub fn row(&self, run: &Run, config: &Config) -> String {
         let result = match &run.outcome {
             Outcome::Skipped(why) => format!("skipped: {why}"),

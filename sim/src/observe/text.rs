@@ -1,4 +1,4 @@
-//! The report of one run, for people.
+//! The report of one run as text.
 
 use super::figures::{self, Total, percent, ratio};
 use super::links::{LinkUse, links};
@@ -9,20 +9,20 @@ use crate::gpu::KernelReport;
 use crate::stats::SlotUse;
 use std::fmt::Write;
 
-/// Steps of a run that are listed one by one.
+/// Most steps of a run that are listed one by one.
 const LISTED_STEPS: usize = 12;
 
-/// Columns of the longest bar.
+/// Length of the longest bar in columns.
 const BAR: usize = 40;
 
-/// The machine, on one line.
+/// A one-line description of the machine.
 pub fn machine(config: &Config) -> String {
     let (name, hash) = (&config.name, config_hash(config));
     let cores = counted(config.cores.into(), "core");
     format!("{name} (config {hash}): {cores} of {} lanes\n", config.core.wave_width)
 }
 
-/// The report of a run: what was launched, the figures, where the issue slots went, memory, the result.
+/// The report of a run: launches, figures, uses of the issue slots, memory, result.
 pub fn report(run: &Run, config: &Config) -> String {
     let mut text = format!("{} on {} (config {})\n", run.name, config.name, config_hash(config));
     match run.steps.as_slice() {
@@ -111,7 +111,7 @@ fn figures(text: &mut String, total: &Total<'_>, run: &Run) {
     line(text, "occupancy", &format!("{occupancy:.1} % of {} wave slots{limits}", report.wave_slots));
 }
 
-/// The issue slots as bars; uses that no slot was charged to are left out.
+/// The issue slots as bars. Uses without slots are left out.
 fn slots(text: &mut String, report: &KernelReport) {
     let total: u64 = report.slots.iter().sum();
     line(text, "issue slots", &format!("{total}, charged to"));
@@ -177,7 +177,7 @@ fn memory(text: &mut String, report: &KernelReport, config: &Config) {
     );
 }
 
-/// Every statistic of a report with its value and unit, a line each.
+/// Every statistic of a report with its value and unit, one per line.
 pub fn statistics(report: &KernelReport, config: &Config) -> String {
     let total = Total { config, report };
     let figures = figures::FIGURES.iter().map(|f| (f.declared, format!("{:.*}", f.digits, f.of(&total))));
@@ -190,7 +190,7 @@ pub fn statistics(report: &KernelReport, config: &Config) -> String {
     rows.into_iter().map(row).collect()
 }
 
-/// The last line of a text report: the runs added up, as `key=value` for scripts.
+/// The last line of a text report: the sum of the runs as `key=value`, for scripts.
 pub fn perf_line(runs: &[Run]) -> String {
     let totals: Vec<KernelReport> = runs.iter().filter_map(Run::total).collect();
     let cycles: u64 = totals.iter().map(|t| t.cycles).sum();

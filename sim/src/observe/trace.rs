@@ -1,5 +1,5 @@
-//! The trace of issue: one line an instruction, in the form of the reference emulator with the cycle, the
-//! core and the mask added.
+//! The trace of issue: one line per instruction, in the form of the reference emulator, with cycle, core and
+//! mask added.
 
 use crate::core::probe::{Issued, Observer};
 use crate::core::uop::Kind;
@@ -16,7 +16,7 @@ pub struct IssueTrace<W> {
     labels: Labels,
     /// Hexadecimal digits of a mask.
     mask_digits: usize,
-    /// The first error in writing; nothing is written after it.
+    /// The first write error. Nothing is written after it.
     error: Option<io::Error>,
 }
 
@@ -27,8 +27,8 @@ impl<W: Write> IssueTrace<W> {
         IssueTrace { out, first_word: 0, labels: Labels::new(), mask_digits, error: None }
     }
 
-    /// A kernel starts whose code begins at this word of the code section. With a `heading`, that comes
-    /// first, as a comment.
+    /// A kernel starts; its code begins at this word of the code section. A `heading` is printed first, as a
+    /// comment.
     pub fn start(&mut self, first_word: u32, heading: Option<&str>) {
         self.first_word = first_word;
         if let (Some(heading), None) = (heading, &self.error) {
@@ -39,7 +39,7 @@ impl<W: Write> IssueTrace<W> {
     /// Writes what is buffered.
     ///
     /// # Errors
-    /// The first error in writing.
+    /// The first write error.
     pub fn finish(mut self) -> io::Result<()> {
         match self.error.take() {
             Some(error) => Err(error),

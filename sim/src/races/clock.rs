@@ -1,13 +1,13 @@
-//! Vector clocks of waves. A launch may have many thousand waves, and a wave mostly hears of those of its own workgroup:
-//! so a clock lists the waves that it knows of, and copies share the list until one changes.
+//! Vector clocks of waves. A launch may have many thousand waves, but a wave mostly synchronises with its own
+//! workgroup. So a clock lists only the waves that it knows, and copies share the list until one changes.
 
 use std::sync::Arc;
 
 /// A wave of a launch: workgroup number × waves of a workgroup + number in it.
 pub type WaveId = u32;
 
-/// How far each wave's accesses are in the past: for a wave, all of its accesses in epochs up to the one listed.
-/// Epochs count from 1; 0, for a wave that is not listed, is none of them.
+/// The past of a wave: for each listed wave, its accesses in epochs up to the listed one. Epochs count from
+/// 1; a wave that is not listed has epoch 0, which contains no access.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Clock(Arc<Vec<(WaveId, u32)>>);
 
@@ -17,7 +17,7 @@ impl Clock {
         self.0.binary_search_by_key(&wave, |&(w, _)| w).map_or(0, |i| self.0[i].1)
     }
 
-    /// Puts a wave's epochs up to `epoch` into the past.
+    /// Adds a wave's epochs up to `epoch` to the past.
     pub fn advance(&mut self, wave: WaveId, epoch: u32) {
         let list = Arc::make_mut(&mut self.0);
         match list.binary_search_by_key(&wave, |&(w, _)| w) {
@@ -26,7 +26,7 @@ impl Clock {
         }
     }
 
-    /// Puts everything into the past that is in the past of `other`.
+    /// Adds the past of `other` to the past.
     pub fn join(&mut self, other: &Clock) {
         if Arc::ptr_eq(&self.0, &other.0) || other.0.is_empty() {
             return;
@@ -58,7 +58,7 @@ impl Clock {
         self.0 = Arc::new(all);
     }
 
-    /// True if nothing is in the past.
+    /// True if the past is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -1,4 +1,4 @@
-//! Finds races: holds each access against those before it that touch the same bytes.
+//! Finds races: compares each access with the earlier ones to the same bytes.
 
 use super::clock::WaveId;
 use super::order::{Message, Order, Word};
@@ -6,10 +6,10 @@ use super::shadow::{Kind, Shadow, Touch};
 use crate::isa::Scope;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-/// Accesses of a launch that are kept at most: 20 bytes each.
+/// Most accesses of a launch that are kept, at 20 bytes each.
 pub const MAX_TOUCHES: usize = 1 << 24;
 
-/// Different pairs that are kept of a launch; more are counted.
+/// Most different pairs of a launch that are kept. Further ones are only counted.
 pub const MAX_PAIRS: usize = 1000;
 
 /// A memory instruction of a wave.
@@ -17,23 +17,24 @@ pub const MAX_PAIRS: usize = 1000;
 pub struct Access {
     /// Wave.
     pub wave: WaveId,
-    /// The core that it is on.
+    /// The core that it runs on.
     pub core: u32,
     /// Word of the kernel.
     pub pc: u32,
     /// What it does.
     pub kind: Kind,
-    /// Scope of an atomic; a local one has the workgroup's.
+    /// Scope of an atomic; workgroup scope for a local one.
     pub scope: Scope,
-    /// It is performed at the L2, which says when; anything else is performed in the order of its core.
+    /// It is performed at the L2, which reports when. Other accesses are performed in the order of their
+    /// core.
     pub at_l2: bool,
-    /// It may leave the word as it was: a compare-and-swap.
+    /// It may leave the word unchanged: a compare-and-swap.
     pub may_fail: bool,
     /// True for local memory.
     pub local: bool,
 }
 
-/// What a lane touches: consecutive bytes.
+/// The consecutive bytes that a lane touches.
 #[derive(Debug, Clone, Copy)]
 pub struct LaneAccess {
     /// Lane.
@@ -44,26 +45,27 @@ pub struct LaneAccess {
     pub bytes: u32,
 }
 
-/// Two instructions that raced, and where they did first.
+/// Two instructions that raced, and their first race.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pair {
     /// The memory, and the word in it.
     pub word: Word,
-    /// Bytes of the word that both touch, as bits.
+    /// Bytes of the word touched by both, as bits.
     pub bytes: u8,
-    /// The access that was met first.
+    /// The access that was found first.
     pub first: Touch,
     /// The other.
     pub second: Touch,
-    /// The first one's wave released it: at workgroup scope if they share one, else at device scope.
+    /// The wave of the first access has released it: at workgroup scope if both share a workgroup, else at
+    /// device scope.
     pub released: bool,
-    /// And the second one's wave has read an atomic behind that release.
+    /// The wave of the second access has read an atomic behind that release.
     pub seen: bool,
-    /// Words and waves in which these two instructions raced.
+    /// Number of words and waves in which these two instructions raced.
     pub count: u64,
 }
 
-/// What waits for its turn at a word that has atomics on their way to the L2.
+/// An access that waits for its turn at a word with atomics on their way to the L2.
 #[derive(Debug, Clone)]
 enum Turn {
     L2(Message),
@@ -76,19 +78,19 @@ pub struct Detector {
     order: Order,
     shadow: Shadow,
     instructions: u32,
-    /// By core and word: what is performed after the atomics that are on their way. A core's accesses to a word keep
-    /// their order.
+    /// By core and word: accesses to be performed after the atomics that are on their way. A core's accesses
+    /// to a word keep their order.
     turns: HashMap<(u32, Word), VecDeque<Turn>>,
-    /// By the words of the kernel.
+    /// By the two words of the kernel.
     pairs: BTreeMap<(u32, u32), Pair>,
-    /// The keys of `pairs`, in the order in which they were met.
+    /// The keys of `pairs`, in the order in which they were found.
     met: Vec<(u32, u32)>,
-    /// Races, of all pairs.
+    /// Races of all pairs.
     pub races: u64,
 }
 
 impl Detector {
-    /// Nothing has happened yet. Keeps at most `limit` accesses.
+    /// An empty history that keeps at most `limit` accesses.
     pub fn new(waves_per_workgroup: u32, limit: usize) -> Detector {
         Detector {
             order: Order::new(waves_per_workgroup),
@@ -101,7 +103,7 @@ impl Detector {
         }
     }
 
-    /// A fence of a wave.
+    /// A wave executes a fence.
     pub fn fence(&mut self, wave: WaveId, acquire: bool, release: bool, scope: Scope) {
         self.order.fence(wave, acquire, release, scope);
     }
@@ -111,7 +113,7 @@ impl Detector {
         self.order.barrier(wave);
     }
 
-    /// A memory instruction of a wave, with what its lanes touch, lowest lane first.
+    /// A wave executes a memory instruction. `lanes`: what its lanes touch, lowest lane first.
     pub fn access(&mut self, access: &Access, lanes: impl Iterator<Item = LaneAccess>) {
         self.instructions = self.instructions.wrapping_add(1);
         let local = access.local.then(|| self.order.workgroup(access.wave));
@@ -145,8 +147,8 @@ impl Detector {
         }
     }
 
-    /// The L2 performs the oldest atomic of a core on a word of device memory that has not been; `writes` unless it
-    /// is a compare-and-swap that fails.
+    /// The L2 performs a core's oldest atomic on a word of device memory that is not performed yet. `writes`
+    /// is false for a compare-and-swap that fails.
     pub fn performed(&mut self, core: u32, index: u32, writes: bool) {
         let word = Word { local: None, index };
         let oldest = self.turns.get_mut(&(core, word)).and_then(VecDeque::pop_front);
@@ -162,25 +164,25 @@ impl Detector {
         self.order.forget(workgroup);
     }
 
-    /// Different pairs of instructions that raced, in the order in which they did first.
+    /// The different pairs of instructions that raced, in the order of their first race.
     pub fn pairs(&self) -> impl Iterator<Item = &Pair> {
         self.met.iter().filter_map(|key| self.pairs.get(key))
     }
 
-    /// Accesses that were not kept, for want of room: later ones were not held against them.
+    /// Accesses not kept for lack of room. Later accesses were not compared with them.
     pub fn left_out(&self) -> u64 {
         self.shadow.left_out
     }
 
     fn turn(&mut self, core: u32, word: Word, turn: Turn) {
-        // Where nothing is on its way it is performed at once.
+        // If nothing is on its way, the access is performed at once.
         if !matches!(turn, Turn::L2(_)) && !self.turns.contains_key(&(core, word)) {
             return self.perform(word, &turn);
         }
         self.turns.entry((core, word)).or_default().push_back(turn);
     }
 
-    /// Performs what does not wait for the L2 any more.
+    /// Performs accesses that no longer wait for the L2.
     fn take_turns(&mut self, core: u32, word: Word) {
         let Some(mut turns) = self.turns.remove(&(core, word)) else { return };
         while let Some(turn) = turns.front()
@@ -201,7 +203,7 @@ impl Detector {
         }
     }
 
-    /// Holds an access against those before it, and keeps it.
+    /// Compares an access with the earlier ones, and keeps it.
     fn touch(&mut self, word: Word, touch: Touch) {
         let Detector { order, shadow, .. } = self;
         let workgroup = order.workgroup(touch.wave);
@@ -209,7 +211,7 @@ impl Detector {
         for earlier in shadow.of(word) {
             let same_workgroup = order.workgroup(earlier.wave) == workgroup;
             let ordered = if earlier.instruction == touch.instruction {
-                // The lanes of one atomic act in their order.
+                // The lanes of one atomic act in order.
                 touch.kind != Kind::Store || earlier.lane == touch.lane
             } else {
                 order.is_before(earlier.wave, earlier.epoch, touch.wave)

@@ -1,8 +1,8 @@
-//! The race detector behind `--check-races`: happens-before of the memory model (docs/memory-model.md) over a run
-//! of the simulator, with a vector clock for each wave. docs/races.md says what is reported.
+//! The race detector behind `--check-races`: happens-before of the memory model (docs/memory-model.md) over a
+//! run of the simulator, with a vector clock per wave. docs/races.md describes the report.
 //!
-//! [`order`] keeps happens-before, [`shadow`] who has touched which byte, [`detector`] joins the two, [`observer`] feeds
-//! it from a run, [`report`] says what was found.
+//! [`order`] keeps happens-before, [`shadow`] keeps who touched which byte, [`detector`] combines the two,
+//! [`observer`] feeds it from a run, [`report`] presents the findings.
 
 pub mod clock;
 pub mod detector;

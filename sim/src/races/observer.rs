@@ -19,9 +19,9 @@ pub struct RaceCheck<'a> {
     grid: [u32; 3],
     waves_per_workgroup: u32,
     detector: Detector,
-    /// Who is where, by core and wave slot.
+    /// The wave in each core and wave slot.
     residents: HashMap<(u32, usize), WaveId>,
-    /// By workgroup: waves whose slot another workgroup's has not taken.
+    /// By workgroup: its waves whose slot no wave of another workgroup has taken.
     live: HashMap<u32, u32>,
     report: RaceReport,
 }
@@ -41,7 +41,7 @@ impl<'a> RaceCheck<'a> {
         }
     }
 
-    /// A launch starts: everything before it happens before it (H4).
+    /// A launch starts. Everything before it happens before it (H4).
     pub fn start(&mut self, launch: &Launch) {
         self.grid = launch.grid;
         self.waves_per_workgroup = launch.waves_per_workgroup(self.wave_width).max(1) as u32;
@@ -50,18 +50,18 @@ impl<'a> RaceCheck<'a> {
         self.live.clear();
     }
 
-    /// A launch has ended, well or not.
+    /// A launch has ended, with or without an error.
     pub fn end(&mut self, launch: &Launch) {
         let kernel = &self.program.kernels[launch.kernel];
         self.report.add(&self.detector, self.program, kernel, self.grid, self.waves_per_workgroup);
     }
 
-    /// What was found in all launches.
+    /// The findings of all launches.
     pub fn finish(self) -> RaceReport {
         self.report
     }
 
-    /// Notes that a wave is in a slot; the one that was there before has ended.
+    /// Records that a wave is in a slot. The wave that was there before has ended.
     fn settle(&mut self, core: u32, slot: usize, workgroup: u32, wave: WaveId) {
         let Some(before) = self.residents.insert((core, slot), wave).filter(|&before| before != wave) else {
             return;

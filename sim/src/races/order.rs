@@ -1,15 +1,16 @@
-//! Happens-before over the waves of a launch: what program order (H1), fences (H2) and barriers (H3) make of it.
+//! Happens-before over the waves of a launch, from program order (H1), fences (H2) and barriers (H3).
 //!
-//! H2 asks who reads from whom. Only atomics are followed, in the order in which they are performed on each word. That is
-//! all there is to know as long as nothing races: a plain access that reads from a wave it is not ordered with is a race
-//! itself, and if it is ordered already, synchronising adds nothing. Once a word has had a race, its reads need not
-//! read what was performed last, and nothing is ordered through it any more.
+//! H2 depends on which write a read reads from. Only atomics are followed, in the order in which they are
+//! performed on each word. That suffices as long as there is no race: a plain access that reads from a wave
+//! without being ordered after it is a race itself, and if it is ordered already, synchronisation adds
+//! nothing. After a race on a word, its reads need not return what was performed last, so nothing is ordered
+//! through that word any more.
 
 use super::clock::{Clock, WaveId};
 use crate::isa::Scope;
 use std::collections::{BTreeMap, HashMap};
 
-/// A word of memory: which memory, and address / 4.
+/// A word of memory: its memory, and its address / 4.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Word {
     /// The workgroup whose local memory it is, or `None` for device memory.
@@ -18,14 +19,15 @@ pub struct Word {
     pub index: u32,
 }
 
-/// What a wave's next atomic tells whoever reads from it.
+/// What a wave's next atomic passes on to its readers.
 #[derive(Debug, Clone, Default)]
 pub struct Message {
     /// The wave.
     pub wave: WaveId,
-    /// Released to the workgroup, and to the device: each at the wave's last fence of that scope or a wider one.
+    /// What the wave has released to its workgroup and to the device, each at its last fence of that scope or
+    /// a wider one.
     released: Released,
-    /// Acquire fences that the wave had issued.
+    /// Acquire fences that the wave has issued so far.
     acquires: [u32; 2],
 }
 
@@ -38,37 +40,37 @@ struct Released {
 
 #[derive(Debug, Clone, Default)]
 struct Wave {
-    /// What happens before its next event, but for its own accesses.
+    /// What happens before its next event, except its own accesses.
     clock: Clock,
-    /// Epoch of its accesses now, less 1.
+    /// Epoch of its current accesses, less 1.
     epoch: u32,
     released: Released,
-    /// What its atomics have read from, for acquire fences to come.
+    /// What its atomics have read from, for later acquire fences.
     seen: Released,
-    /// Acquire fences so far: of workgroup scope or wider, of device scope or wider.
+    /// Acquire fences so far: of workgroup scope or wider, and of device scope or wider.
     acquires: [u32; 2],
     /// Barriers that it has reached.
     barriers: u32,
-    /// It has not gone on after the last one.
+    /// It has not continued after the last barrier.
     at_barrier: bool,
 }
 
-/// A release sequence: what the writes tell that whoever reads the word now reads from.
+/// A release sequence: what its writes pass on to those that read the word.
 #[derive(Debug, Clone, Default)]
 struct Sequence {
     device: Clock,
-    /// By workgroup of the releasing wave.
+    /// By the releasing wave's workgroup.
     workgroups: BTreeMap<u32, Clock>,
     /// The word has had a race.
     raced: bool,
 }
 
-/// Happens-before so far.
+/// Happens-before up to the current event.
 #[derive(Debug, Clone, Default)]
 pub struct Order {
     waves_per_workgroup: u32,
     waves: HashMap<WaveId, Wave>,
-    /// By workgroup and number of the barrier.
+    /// By workgroup and index of the barrier.
     meetings: HashMap<(u32, u32), Clock>,
     sequences: HashMap<Word, Sequence>,
 }
@@ -84,7 +86,7 @@ impl Order {
         wave / self.waves_per_workgroup
     }
 
-    /// The wave goes on to its next event. It is past a barrier then, so the meeting is complete.
+    /// The wave continues to its next event. If it was at a barrier, that meeting is complete.
     fn wave(&mut self, id: WaveId) -> &mut Wave {
         let workgroup = id / self.waves_per_workgroup;
         let wave = self.waves.entry(id).or_default();
@@ -128,29 +130,31 @@ impl Order {
         wave.at_barrier = true;
         let n = wave.barriers;
         self.meetings.entry((workgroup, n)).or_default().join(&past);
-        // Everyone is past the last barrier but one.
+        // All waves are past the last barrier but one.
         self.meetings.remove(&(workgroup, n.wrapping_sub(2)));
     }
 
-    /// The epoch of the access that a wave makes now.
+    /// The epoch of the wave's current access.
     pub fn epoch(&mut self, wave: WaveId) -> u32 {
         self.wave(wave).epoch + 1
     }
 
-    /// True if what `earlier` did in an epoch happens before the access of `wave` that [`epoch`](Self::epoch) was asked for.
+    /// True if what `earlier` did in an epoch happens before the access of `wave` for which
+    /// [`epoch`](Self::epoch) was called.
     pub fn is_before(&self, earlier: WaveId, epoch: u32, wave: WaveId) -> bool {
         earlier == wave || self.waves.get(&wave).is_some_and(|w| w.clock.of(earlier) >= epoch)
     }
 
-    /// What an atomic that a wave issues now tells.
+    /// What an atomic that a wave issues now passes on.
     pub fn message(&mut self, id: WaveId) -> Message {
         let wave = self.wave(id);
         Message { wave: id, released: wave.released.clone(), acquires: wave.acquires }
     }
 
-    /// An atomic is performed on a word; `writes` unless it is a compare-and-swap that fails. Calls for a word come in the
-    /// order in which its atomics are performed. A plain store ends a release sequence, but there is nothing to do for it: who
-    /// reads it without a race comes after it, and so after all that the sequence releases.
+    /// An atomic is performed on a word; `writes` is false for a compare-and-swap that fails. Calls for a
+    /// word come in the order in which its atomics are performed. A plain store ends a release sequence, but
+    /// needs no call: whoever reads it without a race comes after it, and so after everything that the
+    /// sequence releases.
     pub fn perform(&mut self, word: Word, message: &Message, writes: bool) {
         let workgroup = self.workgroup(message.wave);
         let sequence = self.sequences.entry(word).or_default();
@@ -160,7 +164,7 @@ impl Order {
         let reader = self.waves.entry(message.wave).or_default();
         if let Some(seen) = sequence.workgroups.get(&workgroup) {
             reader.seen.workgroup.join(seen);
-            // An atomic that returns nothing may be performed after the fence behind it.
+            // An atomic without a result may be performed after the fence behind it.
             if reader.acquires[0] > message.acquires[0] {
                 reader.clock.join(seen);
             }
@@ -177,18 +181,19 @@ impl Order {
         }
     }
 
-    /// A race was found on a word.
+    /// Called when a race was found on a word.
     pub fn distrust(&mut self, word: Word) {
         self.sequences.insert(word, Sequence { raced: true, ..Sequence::default() });
     }
 
-    /// Forgets the words of a workgroup's local memory.
+    /// Drops the words of a workgroup's local memory.
     pub fn forget(&mut self, workgroup: u32) {
         self.sequences.retain(|word, _| word.local != Some(workgroup));
     }
 
-    /// What is there already of an order between an access of `earlier` and what `wave` does now, where fences of
-    /// workgroup scope (or of device scope) would do: released, and told to `wave` by an atomic.
+    /// Which halves of an order between an access of `earlier` and the current access of `wave` exist, if
+    /// fences of workgroup scope (or of device scope) suffice: released, and passed on to `wave` by an
+    /// atomic.
     pub fn halves(&self, earlier: WaveId, epoch: u32, wave: WaveId, workgroup_scope: bool) -> (bool, bool) {
         let at =
             |of: &Released| if workgroup_scope { of.workgroup.of(earlier) } else { of.device.of(earlier) };
@@ -199,7 +204,7 @@ impl Order {
 }
 
 impl Wave {
-    /// All that happened before, its own accesses too; what follows is of another epoch.
+    /// Everything that happened before, own accesses included. What follows is in a new epoch.
     fn leave(&mut self, id: WaveId) -> Clock {
         self.epoch += 1;
         let mut past = self.clock.clone();

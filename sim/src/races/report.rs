@@ -1,4 +1,4 @@
-//! What was found, for people and for programs.
+//! The report of races, as text and as JSON.
 
 use super::clock::WaveId;
 use super::detector::{Detector, MAX_PAIRS, MAX_TOUCHES, Pair};
@@ -8,7 +8,7 @@ use crate::program::{Kernel, Program};
 use serde::Serialize;
 use std::fmt::Write;
 
-/// Pairs that the text shows of a run.
+/// Pairs shown in the text.
 const SHOWN: usize = 10;
 
 /// One of the two accesses of a race.
@@ -16,11 +16,11 @@ const SHOWN: usize = 10;
 pub struct Party {
     /// Address of the instruction in the code section.
     pub pc: u32,
-    /// Source file, where there is one.
+    /// Source file, if there is one.
     pub file: Option<String>,
     /// Line of it, from 1.
     pub line: Option<u32>,
-    /// The line's text; without a source, nothing.
+    /// Text of the line, if there is a source.
     pub text: Option<String>,
     /// What it does.
     pub kind: Kind,
@@ -30,46 +30,46 @@ pub struct Party {
     pub workgroup: [u32; 3],
     /// Wave of the workgroup.
     pub wave: u32,
-    /// Lane of the wave; of several that touch the same bytes, the first.
+    /// Lane of the wave; the first of several that touch the same bytes.
     pub lane: u32,
 }
 
-/// Two instructions that raced, and where they did first.
+/// Two instructions that raced, and their first race.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Found {
     /// Kernel.
     pub kernel: String,
-    /// Which launch of the run, from 0.
+    /// Number of the launch in the run, from 0.
     pub launch: usize,
     /// `device` or `local`.
     pub memory: &'static str,
-    /// First byte that both touch.
+    /// First byte touched by both.
     pub address: u32,
-    /// Bytes that both touch, from the first to the last.
+    /// Bytes touched by both, from the first to the last.
     pub bytes: u32,
-    /// The access that was met first, and the other: neither happens before the other.
+    /// The access that was found first, and the other. Neither happens before the other.
     pub accesses: [Party; 2],
     /// What would order them, and where.
     pub remedy: String,
-    /// In how many cases these two instructions raced.
+    /// Number of races between these two instructions.
     pub count: u64,
 }
 
-/// What was found in the launches of a run.
+/// The findings in the launches of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct RaceReport {
-    /// Different pairs of instructions of each launch, in the order in which they were met.
+    /// Different pairs of instructions of each launch, in the order in which they were found.
     pub pairs: Vec<Found>,
-    /// Races in all.
+    /// Number of races.
     pub races: u64,
-    /// Accesses that later ones were not held against, for want of memory.
+    /// Accesses that later ones were not compared with, for lack of memory.
     pub unchecked_accesses: u64,
-    /// Launches.
+    /// Number of launches.
     pub launches: usize,
 }
 
 impl RaceReport {
-    /// Adds what was found in a launch.
+    /// Adds the findings of a launch.
     pub(super) fn add(
         &mut self,
         found: &Detector,
@@ -86,12 +86,12 @@ impl RaceReport {
         self.launches += 1;
     }
 
-    /// True if nothing raced.
+    /// True if there was no race.
     pub fn is_clean(&self) -> bool {
         self.races == 0
     }
 
-    /// For people; ends with a line break.
+    /// The report as text; ends with a line break.
     pub fn text(&self) -> String {
         let mut text = String::new();
         for found in self.pairs.iter().take(SHOWN) {
@@ -158,7 +158,7 @@ impl Party {
     }
 }
 
-/// What turns numbers into what a user knows.
+/// Source of the names that a user knows.
 struct Names<'a> {
     program: &'a Program,
     kernel: &'a Kernel,

@@ -1,11 +1,11 @@
-//! Who has touched which byte: for each word those accesses that a later one can still race with.
+//! Who touched which byte: per word, the accesses that a later one can still race with.
 
 use super::clock::WaveId;
 use super::order::Word;
 use crate::isa::Scope;
 use std::collections::HashMap;
 
-/// What an access does.
+/// Kind of an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -13,7 +13,7 @@ pub enum Kind {
     Load,
     /// Writes.
     Store,
-    /// Both, at this scope. A compare-and-swap counts as a write whether it succeeds or not.
+    /// Both, at the access's scope. A compare-and-swap counts as a write whether or not it succeeds.
     Atomic,
 }
 
@@ -22,13 +22,13 @@ pub enum Kind {
 pub struct Touch {
     /// Wave.
     pub wave: WaveId,
-    /// Its epoch then.
+    /// The wave's epoch at the access.
     pub epoch: u32,
-    /// Which memory instruction of the launch: its lanes conflict.
+    /// Number of the memory instruction in the launch. Its own lanes conflict too.
     pub instruction: u32,
     /// Word of the kernel.
     pub pc: u32,
-    /// Lane; of several of an instruction that touch the same bytes, the first.
+    /// Lane; the first of several lanes of the instruction that touch the same bytes.
     pub lane: u8,
     /// Bytes of the word, as bits.
     pub bytes: u8,
@@ -39,8 +39,8 @@ pub struct Touch {
 }
 
 impl Touch {
-    /// True if one of two accesses writes a byte that both touch and they are no atomics that include each other (S2).
-    /// They may still be ordered.
+    /// True if one of the two accesses writes a byte that both touch, and they are not atomics that include
+    /// each other (S2). They may still be ordered.
     pub fn conflicts(&self, other: &Touch, same_workgroup: bool) -> bool {
         let exempt = self.kind == Kind::Atomic
             && other.kind == Kind::Atomic
@@ -49,7 +49,7 @@ impl Touch {
         self.bytes & other.bytes != 0 && (self.kind != Kind::Load || other.kind != Kind::Load) && !exempt
     }
 
-    /// True if whoever races with `earlier`, which happens before this one, races with this one too.
+    /// True if whatever races with `earlier`, which happens before this access, also races with this access.
     fn stands_for(&self, earlier: &Touch, same_workgroup: bool) -> bool {
         earlier.bytes & !self.bytes == 0
             && match (self.kind, earlier.kind) {
@@ -66,19 +66,19 @@ const PAGE: u32 = 256;
 /// The accesses to a memory.
 type Pages = HashMap<u32, Vec<Vec<Touch>>>;
 
-/// Accesses of a launch that matter.
+/// The accesses of a launch that later ones may race with.
 #[derive(Debug, Clone, Default)]
 pub struct Shadow {
-    /// By workgroup, or of device memory.
+    /// By workgroup for local memory; `None` is device memory.
     memories: HashMap<Option<u32>, Pages>,
     kept: usize,
     limit: usize,
-    /// Accesses that were not kept for want of room.
+    /// Accesses not kept for lack of room.
     pub left_out: u64,
 }
 
 impl Shadow {
-    /// Room for so many accesses.
+    /// An empty shadow with room for `limit` accesses.
     pub fn new(limit: usize) -> Shadow {
         Shadow { limit, ..Shadow::default() }
     }
@@ -89,8 +89,8 @@ impl Shadow {
         page.map_or(&[], |page| &page[(word.index % PAGE) as usize])
     }
 
-    /// Keeps an access. `ordered` and `same_workgroup` say of each one before whether it happens before this one, and
-    /// whether it is of this one's workgroup.
+    /// Keeps an access. `ordered` and `same_workgroup` tell, for each earlier access, whether it happens
+    /// before this one, and whether it belongs to the same workgroup.
     pub fn keep(
         &mut self,
         word: Word,
@@ -102,7 +102,7 @@ impl Shadow {
         let page = pages.entry(word.index / PAGE).or_insert_with(|| vec![Vec::new(); PAGE as usize]);
         let touches = &mut page[(word.index % PAGE) as usize];
         let before = touches.len();
-        // Lanes that do the same are one to all others.
+        // Lanes that do the same look the same to all other accesses.
         let twin = |t: &Touch| t.instruction == touch.instruction && t.bytes == touch.bytes;
         if touches.iter().any(twin) {
             return;
@@ -121,7 +121,7 @@ impl Shadow {
         self.kept += 1;
     }
 
-    /// Drops what is known of a workgroup's local memory.
+    /// Drops a workgroup's local memory.
     pub fn forget(&mut self, workgroup: u32) {
         let pages = self.memories.remove(&Some(workgroup)).unwrap_or_default();
         self.kept -= pages.values().flatten().map(Vec::len).sum::<usize>();

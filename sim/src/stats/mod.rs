@@ -1,7 +1,7 @@
 //! Statistics: every counter is declared once, with its unit and its meaning.
 //!
-//! [`counters!`](macro@counters) turns a declaration into a plain struct of `u64` for the hot path and
-//! a listing for reports and the manual, so that a name, its unit and its documentation cannot part.
+//! [`counters!`](macro@counters) turns a declaration into a plain struct of `u64` for the hot path and a
+//! listing for reports and the manual. So name, unit and documentation of a counter stay together.
 
 /// One declared statistic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,11 +52,12 @@ pub(crate) use counters;
 /// Declares [`SlotUse`] with the text of each reason.
 macro_rules! slot_uses {
     ($($variant:ident $name:literal $doc:literal;)*) => {
-        /// What became of one issue slot in one cycle. Each slot of each cycle is charged to exactly one.
+        /// The use of one issue slot in one cycle. Each slot of each cycle is charged to exactly one (rule
+        /// I7).
         ///
-        /// The order is the order of preference: a slot that nothing used is charged to the first
-        /// reason below `Issued` and `Squashed` that any of the scheduler's waves has, so a stall names
-        /// what the wave nearest to issuing waits for.
+        /// The order is the order of preference. An unused slot is charged to the first reason below `Issued`
+        /// and `Squashed` that applies to any wave of the scheduler, so a stall names what the wave nearest
+        /// to issuing waits for.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u8)]
         pub enum SlotUse { $(#[doc = $doc] $variant,)* }

@@ -1,4 +1,4 @@
-//! Reads litmus files. docs/litmus.md describes the form.
+//! Parses litmus files. docs/litmus.md describes the form.
 
 mod statement;
 
@@ -10,7 +10,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::program::asm::suggest::did_you_mean;
 use statement::STATEMENTS;
 
-/// A word, number, string or sign of a line.
+/// A word, number, string or symbol of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Token<'a> {
     text: &'a str,
@@ -18,21 +18,21 @@ struct Token<'a> {
     offset: usize,
 }
 
-/// What is wrong, and where.
+/// An error and its place.
 type Wrong = Box<Diagnostic>;
 
-/// The words that begin a line outside threads.
+/// The words that begin a line outside of threads.
 const HEADINGS: [&str; 7] = ["test", "about", "location", "thread", "observe", "weak", "seen"];
 
-/// Words that name no register, thread or location.
+/// Words that cannot name a register, thread or location.
 fn is_reserved(word: &str) -> bool {
     STATEMENTS.contains(&word) || HEADINGS.contains(&word)
 }
 
-/// Reads a test; `file` is its path for messages.
+/// Parses a test. `file` is its path, for messages.
 ///
 /// # Errors
-/// The first thing that is wrong, with its place.
+/// The first error, with its place.
 pub fn parse(text: &str, file: &str) -> Result<Test, Wrong> {
     let mut parser = Parser {
         file,
@@ -63,11 +63,11 @@ struct Parser<'a> {
     file: &'a str,
     text: &'a str,
     test: Test,
-    /// The open `when` with its offset.
+    /// The open `when` and its offset.
     guard: Option<(Guard, usize)>,
     /// Tokens of the line.
     line: Vec<Token<'a>>,
-    /// The next of them.
+    /// Index of the next token.
     at: usize,
     /// Offset of the end of the line.
     end: usize,
@@ -87,7 +87,7 @@ impl<'a> Parser<'a> {
         Err(Box::new(self.error(token.offset, token.text.chars().count(), message).hint(hint)))
     }
 
-    /// An unknown word among some that are known.
+    /// The error about an unknown word, with similar known ones.
     fn unknown<T>(&self, token: Token<'_>, what: &str, known: &[&str]) -> Result<T, Wrong> {
         let near = did_you_mean(token.text, known.iter().copied());
         let hint = near.unwrap_or_else(|| match known {
@@ -134,7 +134,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A name that nothing has yet.
+    /// Takes a name that is not in use.
     fn new_name(&mut self, what: &str) -> Result<Token<'a>, Wrong> {
         let token = self.next(what)?;
         let letters = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -158,7 +158,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A register of the open thread that has a value.
+    /// Takes a register of the open thread that has a value.
     fn register(&mut self) -> Result<usize, Wrong> {
         let token = self.next("a register")?;
         self.register_of(token, self.test.threads.len() - 1)
@@ -215,7 +215,7 @@ impl<'a> Parser<'a> {
                 if !self.test.name.is_empty() {
                     return self.wrong(heading, "a file has one test", "put this one into a file of its own");
                 }
-                // Names such as `2+2W` are several tokens: up to the next blank.
+                // Names such as `2+2W` are several tokens: take all up to the next blank.
                 let length = self.text[name.offset..self.end].find(char::is_whitespace);
                 let end = length.map_or(self.end, |length| name.offset + length);
                 self.test.name = self.text[name.offset..end].to_owned();
@@ -344,7 +344,7 @@ impl<'a> Parser<'a> {
         Ok(Observable::Register { thread: index, register: self.register_of(place, index)? })
     }
 
-    /// What can be said only of the whole.
+    /// Checks what can be checked only at the end of the file.
     fn finish(self) -> Result<Test, Wrong> {
         let end = self.text.trim_end().len();
         let lacks = |message: &str, hint: &str| Err(Box::new(self.error(end, 1, message).hint(hint)));
@@ -370,7 +370,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Words (with dots in them), numbers, texts in quotes, and signs.
+/// Splits a line into words (with dots in them), numbers, quoted texts and symbols.
 fn tokens(line: &str, offset: usize) -> Vec<Token<'_>> {
     let mut found = Vec::new();
     let mut rest = line.trim_start();

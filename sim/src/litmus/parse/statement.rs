@@ -5,13 +5,13 @@ use crate::isa::special::Scope;
 use crate::isa::table::{AtomicOp, CacheHint};
 use crate::litmus::test::{Action, Expression, Guard, MAX_REGISTERS, Operator, Statement, Term};
 
-/// The words that a line of a thread can begin with, beside those that assign to a register.
+/// The first words of a thread's lines, except assignments to a register.
 pub(super) const STATEMENTS: [&str; 15] = [
     "store", "fence", "barrier", "when", "end", "load", "add", "sub", "min", "max", "and", "or", "xor",
     "exchange", "cas",
 ];
 
-/// Atomics by the words for them.
+/// Atomics by their words.
 const ATOMICS: [(&str, AtomicOp); 9] = [
     ("add", AtomicOp::Add),
     ("sub", AtomicOp::Sub),
@@ -24,13 +24,13 @@ const ATOMICS: [(&str, AtomicOp); 9] = [
     ("cas", AtomicOp::Cas),
 ];
 
-/// The word for an atomic, which is what its mnemonics end with.
+/// The word of an atomic, which is the last part of its mnemonics.
 pub fn atomic_name(op: AtomicOp) -> &'static str {
     ATOMICS.iter().find(|(_, o)| *o == op).map_or("", |(name, _)| name)
 }
 
 impl<'a> Parser<'a> {
-    /// A line of a thread.
+    /// Parses a line of a thread.
     pub(super) fn statement(&mut self, first: Token<'a>) -> Result<(), Wrong> {
         let assigned = match self.line.get(1) {
             Some(sign) if sign.text == "=" => {

@@ -1,9 +1,9 @@
-//! A second way to the outcomes of a scenario: a small machine of cores with caches, explored through every
-//! choice it has. It knows nothing of the axioms, and they have to allow all that it shows.
+//! A second way to find the outcomes of a scenario: a small machine of cores with caches, explored through
+//! all its choices. It does not know the axioms, and the axioms have to allow everything that it shows.
 //!
-//! A core has a cache of words, which may hold anything that was in memory, and for each word a queue of what
-//! is on its way to memory. Queues go ahead independently of each other. A store goes to the cache, if the
-//! word is there, and to its queue; a load takes the cache's word, or drops it and asks behind what is queued.
+//! A core has a cache of words, which may hold anything that was in memory, and a queue per word of what is
+//! on its way to memory. Queues advance independently. A store goes to the cache, if the word is there, and
+//! to its queue. A load takes the word from the cache, or drops it and asks behind what is queued.
 
 use super::{SUITE, parsed};
 use crate::isa::special::Scope;
@@ -30,17 +30,17 @@ struct Core {
 struct State {
     memory: Vec<u32>,
     cores: Vec<Core>,
-    /// By wave: the next statement; and at the barrier that is before it.
+    /// Per wave: the next statement, and whether it waits at the barrier before it.
     next: Vec<usize>,
     at_barrier: Vec<bool>,
-    /// By thread and register; `None` while on its way.
+    /// Per thread and register; `None` while the value is on its way.
     registers: Vec<Vec<Option<u32>>>,
 }
 
 struct Machine<'a> {
     scenario: &'a Scenario<'a>,
     waves: Vec<(Place, Vec<(usize, &'a Statement)>)>,
-    /// What goes wrong, to see that the comparison notices.
+    /// A planted bug, to see that the comparison finds it.
     bug: Bug,
 }
 
@@ -55,7 +55,7 @@ enum Bug {
     Coherence,
     /// An atomic of device scope is performed in the cache.
     Atomic,
-    /// A release waits for its own wave's stores only: here, for none.
+    /// A release waits only for its own wave's stores; here, for none.
     Barrier,
 }
 
@@ -92,7 +92,7 @@ impl<'a> Machine<'a> {
             registers: test.threads.iter().map(|t| vec![Some(0); t.registers.len()]).collect(),
             memory,
         };
-        // Every cache may hold, at the start, every word that some thread of its core loads.
+        // At the start, every cache may hold every word that some thread of its core loads.
         let mut work = vec![start];
         for (place, statements) in &self.waves {
             for (_, statement) in statements {
@@ -135,7 +135,7 @@ impl<'a> Machine<'a> {
         self.scenario.test.observables().into_iter().map(value).collect()
     }
 
-    /// All states that come next.
+    /// All successor states.
     fn step(&self, state: &State, into: &mut Vec<State>) {
         for core in 0..state.cores.len() {
             for location in 0..state.memory.len() {
@@ -281,7 +281,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// True if loads or returning atomics of a wave are on their way.
+    /// True if a wave has loads or returning atomics on their way.
     fn waits(&self, state: &State, place: Place) -> bool {
         let threads = self.scenario.threads.iter().zip(&state.registers);
         threads.filter(|(placed, _)| placed.place == place).any(|(_, r)| r.contains(&None))
@@ -300,7 +300,7 @@ impl State {
         core.queues[location].push(Queued::Store(value));
     }
 
-    /// The oldest of a queue reaches memory.
+    /// The oldest entry of a queue reaches memory.
     fn serve(&mut self, core: usize, location: usize) {
         let memory = &mut self.memory[location];
         match self.cores[core].queues[location].remove(0) {
@@ -322,7 +322,7 @@ impl State {
 }
 
 impl Core {
-    /// Loads of the word that are on their way leave nothing in the cache.
+    /// Loads of the word that are on their way will not install it in the cache.
     fn make_stale(&mut self, location: usize) {
         for queued in &mut self.queues[location] {
             if let Queued::Load { install, .. } = queued {
@@ -332,8 +332,8 @@ impl Core {
     }
 }
 
-/// The scenarios of the suite whose outcomes the axioms do not all allow, with the first such outcome; only of
-/// tests and variants that `wanted` takes.
+/// The scenarios of the suite with an outcome that the axioms do not allow, and the first such outcome. Only
+/// tests and variants that `wanted` accepts.
 fn disagreements(bug: Bug, wanted: impl Fn(&str, &str) -> bool) -> (usize, Vec<String>) {
     let mut compared = 0;
     let mut wrong = Vec::new();
@@ -357,7 +357,7 @@ fn disagreements(bug: Bug, wanted: impl Fn(&str, &str) -> bool) -> (usize, Vec<S
 
 #[test]
 fn the_axioms_allow_all_that_the_abstract_machine_shows() {
-    // Fences of one kind only are left out where there are many threads, for time.
+    // To save time, variants with fences of one kind only are left out if there are many threads.
     let (compared, wrong) = disagreements(Bug::None, |name, variant| {
         ["MP", "S", "LB", "SB", "R", "2+2W"].contains(&name) || !variant.contains("only")
     });

@@ -1,6 +1,6 @@
-//! Labels of the classic shapes, as the literature has them for relaxed accesses with release and acquire
-//! fences (RC11: Lahav et al., PLDI 2017; the shapes' names: Alglave, Maranget and Tautschnig, TOPLAS 2014),
-//! written down by hand; and rules of docs/memory-model.md that the classic shapes do not touch.
+//! Labels of the classic shapes for relaxed accesses with release and acquire fences, copied from the
+//! literature (RC11: Lahav et al., PLDI 2017; names of the shapes: Alglave, Maranget and Tautschnig, TOPLAS
+//! 2014); and rules of docs/memory-model.md that the classic shapes do not cover.
 
 use super::{parsed, test, variant};
 use crate::litmus::candidates::allowed_outcomes;
@@ -132,7 +132,7 @@ fn atomics_are_atomic_within_their_scope() {
     );
 }
 
-/// Happens-before goes through scopes (H5), and needs both fences of a pair to include the other's wave (S2).
+/// Happens-before crosses scopes (H5). Both fences of a pair have to include the other's wave (S2).
 #[test]
 fn scopes_may_differ_on_the_way() {
     let chain = |first: &str, second: &str, third: &str, fourth: &str| {
@@ -154,7 +154,7 @@ fn scopes_may_differ_on_the_way() {
     assert!(chain("workgroup", "workgroup", "workgroup", "device"));
 }
 
-/// A release sequence goes on through atomics, not through plain stores (H2).
+/// A release sequence continues through atomics, not through plain stores (H2).
 #[test]
 fn a_plain_store_ends_a_release_sequence() {
     let label = |middle: &str| {
@@ -169,13 +169,13 @@ fn a_plain_store_ends_a_release_sequence() {
         allows(&test, &variant(&test, "apart"))
     };
     assert!(label("store y, 2"));
-    // Without A's exchange before it, the sum is 1; with it the message has come.
+    // Without A's exchange before it, the sum is 1. With it, the message has arrived.
     assert!(!label("r0 = add.device y, 1"));
     assert!(!label("r0 = add.wave y, 1"));
     assert!(label("r0 = exchange.device y, 2"), "an exchange may come before A's");
 }
 
-/// Values come from somewhere (A3), but a load that nothing depends on may be overtaken.
+/// Values must come from somewhere (A3), but a load that nothing depends on may be overtaken.
 #[test]
 fn dependencies_forbid_values_from_nowhere_only() {
     let label = |a: &str, b: &str| {
@@ -205,7 +205,7 @@ fn whole_sets_of_outcomes() {
         outcomes(&mp, "apart plain fenced device"),
         ["B.r0=0 B.r1=0", "B.r0=0 B.r1=1", "B.r0=1 B.r1=1"]
     );
-    // Lanes of one wave take turns: A stores x, B loads y, A stores y, B loads x.
+    // Lanes of one wave alternate: A stores x, B loads y, A stores y, B loads x.
     assert_eq!(outcomes(&mp, "one_wave plain unfenced"), ["B.r0=0 B.r1=1"]);
     assert_eq!(outcomes(&test("ADD"), "apart device"), ["A.r0=0 B.r0=1 x=2", "A.r0=1 B.r0=0 x=2"]);
 }

@@ -1,9 +1,9 @@
-//! What users mistype in litmus files.
+//! Errors in litmus files.
 
 use crate::litmus::parse;
 use std::fmt::Write;
 
-/// A file and what is wrong with it, one each; the whole is in `messages.txt`.
+/// Files with one error each. `messages.txt` has all messages.
 const WRONG: [&str; 32] = [
     "",
     "thread A\n",

@@ -1,4 +1,4 @@
-//! The kernels that tests become, on the real machine.
+//! The kernels of tests on the simulated machine.
 
 use super::{SUITE, parsed, test, variant};
 use crate::config::{self, Config, WritePolicy};
@@ -17,7 +17,7 @@ fn machine(name: &str) -> Config {
     Config { device_memory_bytes: u64::from(RUN_BYTES), ..config::load(name).unwrap() }
 }
 
-/// Notes on which core which wave of which workgroup meets the others: those are the ones with threads.
+/// Records on which core each wave of each workgroup meets the others: only waves with threads do.
 #[derive(Default)]
 struct Places(BTreeSet<(u32, u32, u32)>);
 
@@ -42,7 +42,7 @@ fn arguments(locations: usize, threads: usize) -> Arguments {
     }
 }
 
-/// One run; the report, and where its threads were.
+/// One run: its report, and where its threads were.
 fn once(words: &str, options: &RunOptions) -> (KernelReport, BTreeSet<(u32, u32, u32)>, Vec<u8>) {
     let test = test("ISA2");
     let scenario = Scenario::new(&test, &variant(&test, words));
@@ -120,7 +120,7 @@ fn what_a_machine_has_no_room_for_is_left_out() {
     assert!(Lowered::new(&core, &one).is_none(), "four workgroups on a core with room for one");
 }
 
-/// Every kernel of the suite is one, on a small machine and on one with waves of another width.
+/// Every variant of the suite becomes a kernel, on a small machine and on one with another wave width.
 #[test]
 fn every_variant_becomes_a_kernel() {
     for name in ["tiny", "gpu", "mi300x"] {

@@ -1,5 +1,5 @@
-//! The checker against a second machine and against labels that others have published; the simulator against
-//! planted bugs; the language against what users mistype.
+//! The checker against a second machine and against published labels; the simulator against planted bugs; the
+//! language against typing errors.
 
 mod abstract_machine;
 mod labels;
@@ -19,7 +19,7 @@ fn parsed(text: &str) -> Test {
     parse(text, "test.litmus").unwrap_or_else(|wrong| panic!("{}", wrong.render(false)))
 }
 
-/// The one variant of a test that has all these words.
+/// The only variant of a test with all these words.
 fn variant(test: &Test, words: &str) -> Variant {
     let words: Vec<&str> = words.split_whitespace().collect();
     let fitting: Vec<Variant> =

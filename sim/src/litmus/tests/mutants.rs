@@ -1,7 +1,7 @@
-//! Planted coherence bugs. A machine with the bug is the real one running a kernel in which the instruction
-//! that would be wrong stands for the right one: an acquire that does not invalidate is an acquire of
-//! workgroup scope, a release that does not wait one of workgroup scope, an atomic performed in the L1 one of
-//! workgroup scope. The labels are those of the kernel that was meant.
+//! Planted coherence bugs. A machine with the bug is modelled by the real one running a kernel with a weaker
+//! instruction. An acquire that does not invalidate becomes an acquire of workgroup scope, a release that
+//! does not wait becomes one of workgroup scope, and so does an atomic performed in the L1. The labels are
+//! those of the original kernel.
 
 use super::{test, variant};
 use crate::config::{self, Config};
@@ -11,12 +11,12 @@ use crate::litmus::run::run;
 use crate::litmus::test::Action;
 use crate::litmus::variant::Scenario;
 
-/// Enough slices for stores to overtake each other.
+/// Enough slices for stores to overtake one another.
 fn machine() -> Config {
     config::load("gpu").unwrap()
 }
 
-/// How many runs of a variant of a test come out as forbidden, if `plant` changes what is executed.
+/// Number of runs of a variant with a forbidden outcome, if `plant` changes what is executed.
 fn forbidden(name: &str, words: &str, runs: u32, plant: impl Fn(&mut Action)) -> u64 {
     let test = test(name);
     let variant = variant(&test, words);
@@ -36,7 +36,7 @@ fn acquire_that_does_not_invalidate(action: &mut Action) {
 
 fn release_that_does_not_wait(action: &mut Action) {
     if let Action::Fence { release: true, acquire, scope } = action {
-        // What it acquires, it still does.
+        // An acquire, if the fence is one as well, stays intact.
         if !*acquire {
             *scope = Some(Scope::Workgroup);
         }
@@ -49,10 +49,10 @@ fn atomic_in_the_l1(action: &mut Action) {
     }
 }
 
-/// Runs of each; the rarest of the bugs shows in one of 150.
+/// Runs of each. The rarest of the bugs shows in one of 150.
 const RUNS: u32 = 1000;
 
-/// A test, its variant, and what is wrong with the machine.
+/// A test, its variant, and the planted bug.
 type Planted = (&'static str, &'static str, fn(&mut Action));
 
 const PLANTED: [Planted; 4] = [

@@ -1,7 +1,8 @@
-//! The wait-for graph of a run that does not end: who waits for what, and who holds it.
+//! The wait-for graph of a run that does not end.
 //!
-//! An edge leads from a wave to what it waits for, and from there to those that could give it. A cycle is a deadlock, or a
-//! livelock where some of its waves spin; where there is none, what nobody could give is where waiting ends.
+//! Edges lead from a wave to what it waits for, and from there to those that could provide it. A cycle is a
+//! deadlock, or a livelock if some of its waves spin. Without a cycle, waiting ends at something that no one
+//! can provide.
 
 use super::place;
 use crate::core::report::{WaitsFor, WaveReport};
@@ -19,10 +20,10 @@ use petgraph::visit::EdgeRef;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write;
 
-/// Somebody or something.
+/// A wave or a thing that it waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Node {
-    /// A wave, by its place in the report.
+    /// A wave, as an index into the report.
     Wave(usize),
     /// The barrier of a workgroup.
     Barrier([u32; 3]),
@@ -30,15 +31,15 @@ enum Node {
     Device(u32),
     /// Local memory of a workgroup at an address.
     Local([u32; 3], u32),
-    /// What a wave has under way: instructions and accesses.
+    /// Instructions and accesses that a wave has in flight.
     Flight(usize),
     /// Workgroups that have not started.
     NotStarted,
-    /// Places for workgroups in the cores.
+    /// Workgroup slots of the cores.
     Places,
 }
 
-/// The graph with what its nodes are called.
+/// The graph and the source of its nodes' names.
 struct Graph<'a> {
     stuck: &'a NoProgress,
     program: &'a Program,
@@ -47,10 +48,10 @@ struct Graph<'a> {
     nodes: BTreeMap<Node, NodeIndex>,
 }
 
-/// Lines of the graph that are listed; the others are counted.
+/// Most edges listed. The others are counted.
 const LISTED: usize = 20;
 
-/// The graph in words: the cycles, each marked, and where waiting ends; nothing if no wave waits for another.
+/// The graph as text: the cycles, each marked, and where waiting ends. Empty if no wave waits for another.
 pub fn text(stuck: &NoProgress, program: &Program, kernel: &Kernel) -> String {
     let mut graph = Graph { stuck, program, kernel, graph: DiGraph::new(), nodes: BTreeMap::new() };
     graph.build();
@@ -80,7 +81,7 @@ impl Graph<'_> {
         self.graph.update_edge(from, to, how);
     }
 
-    /// What a wave did after the bound, if it goes round in a loop.
+    /// What a wave did after the bound, if it runs in a loop.
     fn spins(&self, wave: usize) -> Option<&Doing> {
         let WaveReport { core, slot, .. } = self.stuck.waves[wave];
         self.stuck.doing.iter().find(|d| (d.core, d.slot) == (core, slot) && d.again)
@@ -108,7 +109,7 @@ impl Graph<'_> {
         }
     }
 
-    /// A wave reads a location again and again: who could write it?
+    /// A wave reads a location repeatedly: adds edges to those that could write it.
     fn spin(&mut self, wave: usize, location: Location) {
         let group = self.stuck.waves[wave].workgroup;
         let node = match location {
@@ -137,14 +138,14 @@ impl Graph<'_> {
         }
     }
 
-    /// Workgroups that have not come to a core.
+    /// Number of workgroups that were not sent to a core.
     fn not_started(&self) -> u64 {
         let (done, total) = self.stuck.workgroups;
         let here: BTreeSet<[u32; 3]> = self.stuck.waves.iter().map(|wave| wave.workgroup).collect();
         total.saturating_sub(done + here.len() as u64)
     }
 
-    /// True if a store or atomic to this memory stands behind where a wave is, or behind the loop that it goes round in.
+    /// True if a store or atomic to this memory follows the wave's position, or the loop in which it runs.
     fn stores_ahead(&self, wave: usize, space: Space) -> bool {
         let here = self.stuck.waves[wave].pc / WORD_BYTES;
         let from = match self.spins(wave) {
@@ -169,7 +170,7 @@ impl Graph<'_> {
         false
     }
 
-    /// One way around each group of nodes that wait for one another, from its first wave on.
+    /// One cycle through each group of nodes that wait for one another, starting at its first wave.
     fn cycles(&self) -> Vec<Vec<Node>> {
         let mut cycles: Vec<Vec<Node>> = tarjan_scc(&self.graph)
             .into_iter()
@@ -183,7 +184,7 @@ impl Graph<'_> {
         cycles
     }
 
-    /// The shortest way from a node back to it.
+    /// The shortest cycle through a node.
     fn round(&self, start: NodeIndex) -> Option<Vec<Node>> {
         let mut before: BTreeMap<NodeIndex, NodeIndex> = BTreeMap::new();
         let mut todo = VecDeque::from([start]);
@@ -210,7 +211,7 @@ impl Graph<'_> {
         None
     }
 
-    /// What somebody waits for and nobody can give.
+    /// What is waited for and no one can provide.
     fn ends(&self) -> Vec<String> {
         let mut ends: Vec<(Node, String)> = self
             .graph
@@ -242,7 +243,7 @@ impl Graph<'_> {
         lines
     }
 
-    /// Every edge, a line each.
+    /// Every edge, one per line.
     fn edges(&self) -> String {
         let mut edges: Vec<(Node, &str, Node)> = self
             .graph
@@ -290,7 +291,7 @@ impl Graph<'_> {
         }
     }
 
-    /// With where it is in the code.
+    /// Name of a node, with its position in the code.
     fn name(&self, node: Node) -> String {
         let Node::Wave(wave) = node else { return self.short(node) };
         let report = &self.stuck.waves[wave];

@@ -1,4 +1,5 @@
-//! The report of a run that stands still or came to a bound: where each wave is, what it waits for, and who holds that.
+//! The report of a run that makes no progress or reached a bound: where each wave is, what it waits for, and
+//! what holds that up.
 
 mod graph;
 
@@ -10,10 +11,11 @@ use crate::program::dis::{Labels, disassemble_inst};
 use crate::program::{Kernel, Program};
 use comfy_table::{Table, presets};
 
-/// Waves that are listed; the others are counted.
+/// Most waves listed. The others are counted.
 const LISTED: usize = 20;
 
-/// How many workgroups are done, a row for each wave with where it is and what it waits for, and the wait-for graph.
+/// Number of finished workgroups, a row per wave with its position and what it waits for, and the wait-for
+/// graph.
 pub fn waves(stuck: &NoProgress, program: &Program, kernel: &Kernel) -> String {
     let (done, total) = stuck.workgroups;
     let count = stuck.waves.len();
@@ -48,7 +50,7 @@ pub fn waves(stuck: &NoProgress, program: &Program, kernel: &Kernel) -> String {
     text + &graph::text(stuck, program, kernel)
 }
 
-/// The instruction, with its source line where there is one.
+/// The instruction, with its source line if there is one.
 fn place(wave: &WaveReport, program: &Program, kernel: &Kernel) -> String {
     let word = wave.pc / WORD_BYTES;
     if word >= kernel.code.end {
