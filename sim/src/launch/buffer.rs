@@ -1,13 +1,13 @@
-//! Buffers in device memory: where they lie, and what they hold.
+//! Buffers in device memory: their places and contents.
 
 use super::element::ElementType;
 use super::expression::{Expression, Failure, Scope, Value};
 use super::scope::Names;
 
-/// Buffers start at multiples of this, in bytes.
+/// Buffers start at multiples of this many bytes.
 pub const ALIGNMENT_BYTES: u64 = 256;
 
-/// At least so many bytes behind a buffer belong to no buffer: what is written there is noticed.
+/// Least number of bytes behind a buffer that belong to no buffer. Writes to them are detected.
 pub const GAP_BYTES: u64 = 256;
 
 /// A buffer of device memory.
@@ -17,9 +17,9 @@ pub struct Buffer {
     pub name: String,
     /// Type of its elements.
     pub element: ElementType,
-    /// Its first byte in device memory.
+    /// Address of its first byte in device memory.
     pub address: u32,
-    /// Elements.
+    /// Number of elements.
     pub length: usize,
 }
 
@@ -31,12 +31,12 @@ impl Buffer {
     }
 }
 
-/// Buffers with their contents, for expressions and references that use elements.
+/// Buffers and their contents, for expressions and references that use elements.
 #[derive(Debug, Clone, Copy)]
 pub struct Buffers<'a> {
-    /// What other names stand for.
+    /// Values of the other names.
     pub scope: &'a Names,
-    /// The buffers whose elements may be used.
+    /// Buffers whose elements may be used.
     pub buffers: &'a [Buffer],
     /// Device memory.
     pub memory: &'a [u8],
@@ -61,10 +61,10 @@ impl Buffers<'_> {
         Ok(&self.memory[self.find(name)?.range()])
     }
 
-    /// An expression's values for each index below `count`.
+    /// The values of an expression for each index below `count`.
     ///
     /// # Errors
-    /// Unknown names; operations without a result, in the iterator.
+    /// Unknown names. Operations without a result are errors of the iterator's items.
     pub fn each(
         &self,
         expression: &Expression,

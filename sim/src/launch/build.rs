@@ -1,4 +1,4 @@
-//! From a launch file to a job.
+//! Builds a job from a launch file.
 
 use super::buffer::{Buffer, Buffers};
 use super::contents;
@@ -19,7 +19,7 @@ use crate::program::{self, Program, asm};
 use crate::ron_text::Source;
 use std::path::{Path, PathBuf};
 
-/// A launch file's text and where it comes from.
+/// The text of a launch file and its origin.
 #[derive(Debug)]
 pub struct Origin {
     source: Source,
@@ -27,7 +27,7 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// What a command line's name or path stands for.
+    /// Finds a launch file by a name or path from the command line.
     pub fn find(name: &str) -> Result<Origin, Vec<Diagnostic>> {
         if let Some(builtin) = suite::builtin(name) {
             let file = format!("{}.ron", builtin.name);
@@ -53,7 +53,7 @@ impl Origin {
         Err(vec![Diagnostic::error(message).hint(hint)])
     }
 
-    /// A text that is not one of the suite.
+    /// A text that is not part of the suite.
     pub fn of_text(file: &str, text: &str) -> Origin {
         let source = Source { file: file.to_owned(), text: text.to_owned(), path: None };
         Origin { source, builtin: None }
@@ -83,7 +83,7 @@ impl Origin {
         }
         let path = self.beside(&file.source);
         program::load_with_warnings(&path).map_err(|mut errors| {
-            // A source that cannot even be read is a mistake of the launch file.
+            // A source that cannot be read is an error of the launch file.
             if let [error @ Diagnostic { place: None, .. }] = errors.as_mut_slice() {
                 error.place = messages::place(&self.source, "source");
             }
@@ -92,7 +92,7 @@ impl Origin {
     }
 }
 
-/// A suggestion of the launch files in the same folder whose names are near.
+/// Suggests launch files in the same folder with similar names.
 fn neighbour(path: &Path) -> Option<String> {
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut names: Vec<String> = std::fs::read_dir(folder)
@@ -158,7 +158,7 @@ pub fn build(origin: &Origin, size: Size, seed: Option<u64>) -> Result<Job, Vec<
     })
 }
 
-/// Every name is a word that expressions can use, and stands for one thing.
+/// Checks that every name can be used in expressions and is unique.
 fn check_names(file: &File) -> Result<(), Vec<Problem>> {
     let parameters = file.parameters.0.iter().map(|(n, _)| ("parameters", n));
     let buffers = file.buffers.0.iter().map(|(n, _)| ("buffers", n));
@@ -184,7 +184,7 @@ fn check_names(file: &File) -> Result<(), Vec<Problem>> {
     if problems.is_empty() { Ok(()) } else { Err(problems) }
 }
 
-/// Why expressions could not use this name.
+/// The reason why expressions could not use this name.
 pub(super) fn unusable_name(name: &str) -> Option<String> {
     if name == "i" {
         Some("`i` is the index of elements".to_owned())

@@ -12,10 +12,10 @@ use super::scope::Names;
 pub struct Structures(Vec<(String, Csr)>);
 
 impl Structures {
-    /// The structure of this name.
+    /// The structure with this name.
     ///
     /// # Errors
-    /// There is none.
+    /// If there is none.
     pub fn find(&self, name: &str) -> Result<&Csr, Failure> {
         self.0.iter().find(|(n, _)| n == name).map(|(_, csr)| csr).ok_or_else(|| {
             let names = self.0.iter().map(|(n, _)| n.as_str());
@@ -47,7 +47,7 @@ pub fn structures(stated: &Named<Structure>, names: &Names, seed: u64) -> Result
 }
 
 /// Writes the contents of all buffers into device memory, in the order of the file. `data` has the bytes of
-/// those that are filled from files.
+/// buffers that are filled from files.
 pub fn fill(
     stated: &Named<FileBuffer>,
     buffers: &[Buffer],
@@ -63,7 +63,7 @@ pub fn fill(
         let bytes = match data {
             Some(bytes) => Ok(bytes),
             None => {
-                // An expression may use the elements of the buffers before this one.
+                // An expression may use elements of the buffers in front of this one.
                 let before = Buffers { scope: names, buffers: &buffers[..i], memory };
                 bytes(&stated.contents, buffer, before, structures, &mut Random::new(seed, name))
             }
@@ -94,7 +94,7 @@ fn bytes(
         Ok(())
     };
     match contents {
-        // A file's bytes were taken as they are.
+        // The bytes of a file were copied unchanged.
         Contents::Zero | Contents::File(_) => put_all(&mut std::iter::repeat_n(Value::Int(0), length))?,
         Contents::Iota => put_all(&mut (0..length as i64).map(Value::Int))?,
         Contents::Uniform(low, high) if element.is_float() => {

@@ -1,4 +1,4 @@
-//! Element types of buffers: numbers to and from bytes.
+//! Element types of buffers: conversion of numbers to and from bytes.
 
 use super::expression::Value;
 use half::{bf16, f16};
@@ -65,7 +65,7 @@ impl ElementType {
         }
     }
 
-    /// Bits of the significand, the leading one included, and the exponent of the smallest normal number.
+    /// Bits of the significand, with the leading one, and the exponent of the smallest normal number.
     pub(super) fn precision(self) -> Option<(i32, i32)> {
         match self {
             F16 => Some((11, -14)),
@@ -93,7 +93,7 @@ impl ElementType {
         }
     }
 
-    /// The same as a value of expressions: integers stay integers.
+    /// The first element as a value of expressions: integers stay integers.
     pub(super) fn read_value(self, bytes: &[u8]) -> Value {
         let value = self.read(bytes);
         if self.is_float() { Value::Float(value) } else { Value::Int(value as i64) }
@@ -102,7 +102,7 @@ impl ElementType {
     /// Appends `value`, rounded to nearest even for a float type.
     ///
     /// # Errors
-    /// An integer type that does not have the value.
+    /// If an integer type cannot represent the value.
     pub(super) fn write(self, value: Value, to: &mut Vec<u8>) -> Result<(), String> {
         match (self, value) {
             (F16, v) => to.extend(f16::from_f64(v.as_f64()).to_le_bytes()),
@@ -123,7 +123,7 @@ impl ElementType {
         Ok(())
     }
 
-    /// What an element holds after `value` is stored: integers wrap, floats are not rounded.
+    /// The value of an element after `value` is stored in it: integers wrap, floats are not rounded.
     ///
     /// # Errors
     /// A float for an integer type.
@@ -140,7 +140,7 @@ impl ElementType {
         }
     }
 
-    /// `value` as the nearest element.
+    /// `value` rounded to the nearest element.
     pub(super) fn round(self, value: f64) -> f64 {
         match self {
             F16 => f16::from_f64(value).to_f64(),

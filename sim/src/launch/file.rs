@@ -1,4 +1,4 @@
-//! A launch file as it is written: RON, before anything is computed.
+//! A launch file as written (RON), before anything is computed.
 
 use super::element::ElementType;
 use super::expression::{Expression, ExpressionVisitor};
@@ -11,7 +11,7 @@ use std::marker::PhantomData;
 #[derive(Debug, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct File {
-    /// One sentence on what the kernel does.
+    /// One sentence that describes the kernel.
     #[serde(default)]
     pub description: String,
     /// Assembly or WBIN file of the kernels, relative to the launch file.
@@ -61,7 +61,7 @@ pub struct Parameter {
     pub small: Expression,
 }
 
-/// A random input that takes several buffers.
+/// A random input that spans several buffers.
 #[derive(Debug, serde::Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Structure {
@@ -69,10 +69,10 @@ pub enum Structure {
     Csr {
         /// Rows, or vertices.
         rows: Expression,
-        /// Columns; as many as rows if it is not stated.
+        /// Columns; by default as many as rows.
         #[serde(default)]
         columns: Option<Expression>,
-        /// Entries, or edges, in all.
+        /// Total number of entries, or edges.
         entries: Expression,
     },
 }
@@ -84,13 +84,13 @@ pub struct Buffer {
     /// Type of the elements.
     #[serde(rename = "type")]
     pub element: ElementType,
-    /// Elements. Not needed where the contents have a length of their own.
+    /// Number of elements. Not needed if the contents have a length of their own.
     #[serde(default)]
     pub length: Option<Expression>,
-    /// What it holds at the start.
+    /// Initial contents.
     #[serde(default)]
     pub contents: Contents,
-    /// Its first byte, where the kernel relies on one.
+    /// Address of its first byte, if the kernel relies on one.
     #[serde(default)]
     pub address: Option<Expression>,
 }
@@ -104,29 +104,29 @@ pub enum Contents {
     Zero,
     /// 0, 1, 2, …
     Iota,
-    /// Random, from the first number to the second: floats below the second, integers up to it.
+    /// Random values from the first number to the second: floats exclude the second, integers include it.
     Uniform(Expression, Expression),
-    /// Random integers, also in a float buffer, both ends included.
+    /// Random integers, even in a float buffer; both ends are included.
     Integers(Expression, Expression),
     /// An expression of the element index `i`.
     Each(Expression),
-    /// Listed.
+    /// A list of values.
     Values(Vec<Expression>),
     /// The bytes of a file, relative to the launch file.
     File(String),
     /// A random permutation of 0, 1, 2, … that is one cycle: following it visits every element.
     Cycle,
-    /// First entry of each row of a structure, and past the last one: one more than it has rows.
+    /// First entry of each row of a structure, and the number of entries: one element more than it has rows.
     Offsets(String),
     /// Column of each entry of a structure.
     Columns(String),
 }
 
-/// Something that runs.
+/// A step of the run.
 #[derive(Debug, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Step {
-    /// One launch.
+    /// A launch.
     Run(Run),
     /// The same steps for each value of a variable.
     Repeat(Repeat),
@@ -136,12 +136,12 @@ pub enum Step {
 #[derive(Debug, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Run {
-    /// Name of the kernel; not needed where the source has only one.
+    /// Name of the kernel. Not needed if the source has only one.
     #[serde(default)]
     pub kernel: Option<String>,
     /// Workgroups, x, y, z.
     pub grid: Dimensions,
-    /// Threads of a workgroup, x, y, z; the kernel's default if it is not stated.
+    /// Threads of a workgroup, x, y, z. Default: the kernel's.
     #[serde(default)]
     pub workgroup: Option<Dimensions>,
     /// Argument i goes into register ri of every lane.
@@ -149,7 +149,7 @@ pub struct Run {
     pub arguments: Vec<Expression>,
 }
 
-/// Steps for each value of a variable.
+/// Steps repeated for each value of a variable.
 #[derive(Debug, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Repeat {
@@ -159,50 +159,50 @@ pub struct Repeat {
     pub from: Expression,
     /// Its last value.
     pub to: Expression,
-    /// From one value to the next: 1 if it is not stated, negative to count down.
+    /// Step of the variable: 1 by default, negative to count down.
     #[serde(default)]
     pub by: Option<Expression>,
-    /// What runs for each.
+    /// The steps to run for each value.
     pub steps: Vec<Step>,
 }
 
-/// What a buffer holds at the end.
+/// Expected contents of a buffer.
 #[derive(Debug, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expect {
     /// The values.
     pub equals: Reference,
-    /// How near is near enough.
+    /// Allowed deviation.
     #[serde(default)]
     pub tolerance: Tolerance,
-    /// True if the values may stand in any order.
+    /// True if the values may be in any order.
     #[serde(default)]
     pub any_order: bool,
 }
 
-/// How near to the expected value is near enough.
+/// Allowed deviation from the expected value.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Tolerance {
-    /// The value, rounded to the element type.
+    /// Equal to the value rounded to the element type.
     #[default]
     Exact,
-    /// At most this far away.
+    /// At most this difference.
     Absolute(Expression),
-    /// At most this part of the expected value away.
+    /// At most this fraction of the expected value.
     Relative(Expression),
-    /// At most the sum of both away.
+    /// At most the sum of both.
     Close {
         /// In the unit of the values.
         absolute: Expression,
-        /// As a part of the expected value.
+        /// A fraction of the expected value.
         relative: Expression,
     },
-    /// At most so many units in the last place away.
+    /// At most this many units in the last place.
     Ulp(Expression),
 }
 
-/// Named things in the order of the file: `(first: …, second: …)`.
+/// Named entries in the order of the file: `(first: …, second: …)`.
 #[derive(Debug)]
 pub struct Named<T>(pub Vec<(String, T)>);
 
@@ -227,7 +227,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Named<T> {
                 Ok(Named::default())
             }
 
-            /// `( )` looks like an empty tuple to ron.
+            /// ron parses `( )` as an empty tuple.
             fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Named<T>, A::Error> {
                 match seq.next_element::<de::IgnoredAny>()? {
                     None => Ok(Named::default()),
@@ -313,7 +313,7 @@ impl<'de> Deserialize<'de> for Parameter {
     }
 }
 
-/// One to three sizes: x, y, z; what is not stated is 1.
+/// One to three sizes: x, y, z. Missing ones are 1.
 #[derive(Debug, PartialEq)]
 pub struct Dimensions(pub Vec<Expression>);
 

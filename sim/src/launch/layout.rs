@@ -1,4 +1,4 @@
-//! Where buffers lie in device memory.
+//! Places of buffers in device memory.
 
 use super::buffer::{ALIGNMENT_BYTES, Buffer, GAP_BYTES};
 use super::contents::Structures;
@@ -8,23 +8,23 @@ use super::messages::Problem;
 use super::scope::Names;
 use std::ops::Range;
 
-/// Most bytes of all buffers: what the host can hold with ease. Addresses would reach 2^32.
+/// Most bytes of all buffers: what a host can hold easily. Addresses would reach 2^32.
 pub const MAX_IMAGE_BYTES: u64 = 1 << 30;
 
-/// Where everything lies.
+/// Places of all buffers.
 #[derive(Debug)]
 pub struct Layout {
     /// Buffers, in the order of the file.
     pub buffers: Vec<Buffer>,
-    /// Bytes of the file that a buffer is filled from, where it is.
+    /// Per buffer: the bytes of the file that fills it, if there is one.
     pub data: Vec<Option<Vec<u8>>>,
     /// Bytes that belong to no buffer.
     pub gaps: Vec<Range<usize>>,
-    /// Bytes in all.
+    /// Total bytes.
     pub bytes: usize,
 }
 
-/// Gives every buffer its length and address.
+/// Assigns a length and an address to every buffer.
 pub fn layout(
     stated: &Named<FileBuffer>,
     names: &Names,
@@ -78,7 +78,7 @@ fn place(
     let in_contents = |failure| Problem::of(at(".contents"), failure);
     let element = stated.element;
     let mut data = None;
-    // The length that the contents have, if they have one.
+    // The length of the contents, if they determine it.
     let own = match &stated.contents {
         Contents::Values(values) => Some(values.len()),
         Contents::File(path) => {

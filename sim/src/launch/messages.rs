@@ -1,4 +1,4 @@
-//! What is wrong with a launch file, with its place.
+//! Errors in launch files, with their places.
 
 use super::expression::{BARE_WORD, Failure};
 use crate::diagnostic::{Diagnostic, Place};
@@ -9,13 +9,13 @@ use ron::error::{Error, SpannedError};
 use serde::de::DeserializeOwned;
 use std::ops::Range;
 
-/// What the text should be.
+/// What a launch file is called in messages.
 pub const NOUN: Noun = Noun {
     word: "launch file",
     smallest: "`(source: \"my.wave\", steps: [run(grid: 1)])` is the smallest one",
 };
 
-/// Something wrong at a path such as `buffers.x.length`.
+/// A problem at a path such as `buffers.x.length`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     path: String,
@@ -28,18 +28,18 @@ impl Problem {
         Problem::of(path.to_owned(), Failure::new(message))
     }
 
-    /// Why what stands at a path has no value.
+    /// The problem that the value at a path cannot be computed.
     pub fn of(path: String, failure: Failure) -> Problem {
         Problem { path, failure }
     }
 }
 
-/// Reads a launch file.
+/// Parses a launch file.
 pub fn parse<T: DeserializeOwned>(source: &Source) -> Result<T, Vec<Diagnostic>> {
     parse_ron(&source.text).map_err(|error| vec![refused(source, &error)])
 }
 
-/// The messages about problems, placed where the file states what is wrong.
+/// The messages about problems, placed at the parts of the file that cause them.
 pub fn located(source: &Source, problems: Vec<Problem>) -> Vec<Diagnostic> {
     let located = locate(&source.text);
     problems
@@ -55,12 +55,12 @@ pub fn located(source: &Source, problems: Vec<Problem>) -> Vec<Diagnostic> {
         .collect()
 }
 
-/// The place of what stands at a path.
+/// The place of the value at a path.
 pub fn place(source: &Source, path: &str) -> Option<Place> {
     nearest_entry(&locate(&source.text), path).map(|entry| source.place(mark(entry)))
 }
 
-/// The entry at a path, or the closest one around it.
+/// The entry at a path, or the closest entry around it.
 fn nearest_entry<'a>(located: &'a Located, path: &str) -> Option<&'a Entry> {
     let mut path = path;
     loop {
@@ -71,7 +71,7 @@ fn nearest_entry<'a>(located: &'a Located, path: &str) -> Option<&'a Entry> {
     }
 }
 
-/// What to mark of an entry: all of a short value, else its key or its first character.
+/// The part of an entry to mark: a short value as a whole, else its key or its first character.
 fn mark(entry: &Entry) -> Range<usize> {
     match (&entry.key, entry.shape, &entry.name) {
         (Some(key), Shape::Parentheses | Shape::List | Shape::Map, None) => key.clone(),
@@ -81,11 +81,11 @@ fn mark(entry: &Entry) -> Range<usize> {
     }
 }
 
-/// The message about what ron refuses.
+/// The message about text that ron rejects.
 fn refused(source: &Source, error: &SpannedError) -> Diagnostic {
     let located = locate(&source.text);
     let (start, end) = (source.offset(error.span.start), source.offset(error.span.end));
-    // The innermost value at which ron stopped, and the innermost section that it is in.
+    // The innermost value at which ron stopped, and the innermost section that contains it.
     let value = located.entries.iter().rfind(|e| e.value.start <= start && start <= e.value.end);
     let section = located.entries.iter().rfind(|e| {
         e.shape == Shape::Parentheses && e.value.start <= start && start < e.value.end && !e.path.is_empty()
@@ -98,7 +98,7 @@ fn refused(source: &Source, error: &SpannedError) -> Diagnostic {
         Diagnostic::error(message).at(source.place(range))
     };
     let unknown = |what: &str, found: &str, expected: &[&str]| {
-        // ron stops behind the name that it does not know.
+        // ron stops behind an unknown name.
         let begin = source.text[..end.max(start)].rfind(found).unwrap_or(start);
         let failure =
             Failure::unknown(format!("there is no {what} `{found}` here"), found, expected.iter().copied());

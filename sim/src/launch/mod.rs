@@ -1,9 +1,9 @@
-//! Launch files: what runs on which data, and what should come out.
+//! Launch files: kernels, their data and the expected results.
 //!
 //! A launch file (RON) names a kernel source, buffers of device memory with their initial contents, steps to
-//! run and, where it can, expected results. [`load`] turns one into a [`Job`]: a program, a device memory
-//! image and a list of launches, with expected results already computed, so that whatever is wrong with
-//! them shows before a run and not after it.
+//! run and, if possible, expected results. [`load`] turns it into a [`Job`]: a program, a device memory image
+//! and a list of launches. Expected results are computed at this time, so that errors in them show before a
+//! run.
 
 mod buffer;
 mod build;
@@ -30,7 +30,7 @@ pub use element::ElementType;
 pub use expression::FUNCTIONS;
 pub use verification::{Check, Mismatch, Tolerance, Verification};
 
-/// How large the data are.
+/// Size of the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Size {
@@ -46,28 +46,28 @@ pub enum Size {
 pub struct Job {
     /// Name of the launch file, without its extension.
     pub name: String,
-    /// What it does, in one sentence; may be empty.
+    /// One sentence that describes it; may be empty.
     pub description: String,
     /// The kernels.
     pub program: Program,
     /// Initial device memory, from address 0.
     pub memory: Vec<u8>,
-    /// Launches, in order: each starts when the one before has ended.
+    /// Launches in order. Each starts when the previous one has ended.
     pub steps: Vec<Launch>,
     /// Buffers in device memory.
     pub buffers: Vec<Buffer>,
     /// Optional instructions that the kernels need.
     pub requires: Capabilities,
-    /// What is expected at the end.
+    /// Expected results.
     pub checks: Vec<Check>,
-    /// What the assembler had to remark.
+    /// Warnings of the assembler.
     pub warnings: Vec<Diagnostic>,
     /// Bytes of the image that belong to no buffer.
     gaps: Vec<Range<usize>>,
 }
 
 impl Job {
-    /// Compares device memory after the run with what is expected. Memory may be longer than the image.
+    /// Compares device memory after the run with the expected results. Memory may be longer than the image.
     pub fn verify(&self, memory: &[u8]) -> Verification {
         verification::verify(&self.checks, &self.gaps, memory)
     }
@@ -77,7 +77,7 @@ impl Job {
         self.buffers.iter().find(|b| b.name == name)
     }
 
-    /// Names of the capabilities that the kernels need and a machine lacks.
+    /// Names of the capabilities that the kernels need and the machine lacks.
     pub fn missing(&self, machine: &Capabilities) -> Vec<&'static str> {
         let needs =
             [("CAP_F64", self.requires.f64, machine.f64), ("CAP_MMA", self.requires.mma, machine.mma)];
@@ -88,7 +88,7 @@ impl Job {
 /// Loads a launch file: one of the suite by its name, or a file by its path.
 ///
 /// # Errors
-/// Everything that is wrong with the launch file, each with its place, or with its kernel source.
+/// All errors in the launch file, each with its place, or in its kernel source.
 pub fn load(name_or_path: &str, size: Size) -> Result<Job, Vec<Diagnostic>> {
     load_with_seed(name_or_path, size, None)
 }

@@ -1,20 +1,20 @@
-//! Random contents. Everything comes from PCG-XSH-RR 64/32, whose values are the same everywhere, through
-//! arithmetic that is stated here, so that a seed means the same data on every machine and in every version.
+//! Random contents. All of them come from PCG-XSH-RR 64/32, whose values are the same everywhere, through the
+//! arithmetic below. So a seed means the same data on every machine and in every version.
 
 use fnv::FnvHasher;
 use rand::Rng;
 use rand_pcg::Pcg32;
 use std::hash::Hasher;
 
-/// A generator for one use: the seed of the launch file, and a stream from the name of what it fills, so that
-/// contents do not depend on the order of buffers.
+/// A generator for one use: the seed of the launch file, with a stream derived from the name of what it
+/// fills. So contents do not depend on the order of buffers.
 #[derive(Debug)]
 pub struct Random {
     pcg: Pcg32,
 }
 
 impl Random {
-    /// The generator for what has this name.
+    /// The generator for the use with this name.
     pub fn new(seed: u64, name: &str) -> Random {
         let mut stream = FnvHasher::default();
         stream.write(name.as_bytes());

@@ -1,8 +1,8 @@
-//! The names that the expressions of a launch file may use.
+//! Names in the expressions of a launch file.
 
 use super::expression::{Expression, Failure, Scope, Value};
 
-/// Most elements of a buffer and most of anything else that is counted: what the host can hold with ease.
+/// Largest count of elements or of anything else: what a host can hold easily.
 pub const MAX_COUNT: i64 = 1 << 28;
 
 /// Names with their values: parameters, loop variables, buffer addresses.
@@ -12,7 +12,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// Adds a name; it hides an older one.
+    /// Adds a name, which hides an older one.
     pub fn push(&mut self, name: &str, value: Value) {
         self.values.push((name.to_owned(), value));
     }
@@ -22,12 +22,12 @@ impl Names {
         self.values.pop();
     }
 
-    /// True if the name stands for something.
+    /// True if the name is known.
     pub fn has(&self, name: &str) -> bool {
         self.value(name).is_some()
     }
 
-    /// The value of an expression without an element index.
+    /// The value of an expression that has no element index.
     ///
     /// # Errors
     /// Unknown names and operations without a result.
@@ -35,10 +35,10 @@ impl Names {
         expression.bind(self)?.evaluate(0, &no_elements).map_err(Failure::new)
     }
 
-    /// The value of an expression that is an integer.
+    /// The value of an expression that must be an integer.
     ///
     /// # Errors
-    /// As [`Names::number`], and a float.
+    /// As [`Names::number`]; also a float.
     pub fn integer(&self, expression: &Expression, what: &str) -> Result<i64, Failure> {
         match self.number(expression)? {
             Value::Int(v) => Ok(v),
@@ -46,10 +46,10 @@ impl Names {
         }
     }
 
-    /// The value of an expression that counts something.
+    /// The value of an expression that is a count.
     ///
     /// # Errors
-    /// As [`Names::integer`], and what is below 0 or above [`MAX_COUNT`].
+    /// As [`Names::integer`]; also a value below 0 or above [`MAX_COUNT`].
     pub fn size(&self, expression: &Expression, what: &str) -> Result<usize, Failure> {
         let value = self.integer(expression, what)?;
         if (0..=MAX_COUNT).contains(&value) {
@@ -59,10 +59,10 @@ impl Names {
         }
     }
 
-    /// The value of an expression by which lengths are divided into rows.
+    /// The value of an expression that divides lengths into rows.
     ///
     /// # Errors
-    /// As [`Names::size`]; a length of 0 and one that does not divide.
+    /// As [`Names::size`]; also 0, and a value that does not divide the length.
     pub fn divisor(
         &self,
         expression: &Expression,

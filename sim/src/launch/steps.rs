@@ -1,4 +1,4 @@
-//! Steps to launches.
+//! Expands steps to launches.
 
 use super::build::unusable_name;
 use super::expression::{Expression, Failure, Value};
@@ -10,7 +10,7 @@ use crate::program::{Launch, Program};
 /// Most launches of a launch file.
 const MAX_LAUNCHES: usize = 100_000;
 
-/// Most repeats inside each other.
+/// Deepest nesting of repeats.
 const MAX_DEPTH: usize = 16;
 
 /// All launches, in order.
@@ -25,7 +25,7 @@ struct Expansion<'a> {
     program: &'a Program,
     names: &'a mut Names,
     launches: &'a mut Vec<Launch>,
-    /// Rounds of repeats so far: they take time even where they launch nothing.
+    /// Iterations of repeats so far. They take time even if they launch nothing.
     rounds: usize,
 }
 
@@ -155,7 +155,7 @@ impl Expansion<'_> {
     }
 }
 
-/// The bits of an argument: an integer of 32 bits with or without a sign, or a float as f32.
+/// The bits of an argument: a 32-bit integer, signed or unsigned, or a float as f32.
 fn register(value: Value) -> Result<u32, Failure> {
     match value {
         Value::Float(v) => Ok((v as f32).to_bits()),

@@ -1,4 +1,4 @@
-//! The kernel suite, which every copy of the program carries with it.
+//! The built-in kernel suite.
 
 /// A launch file of the suite with the source of its kernels.
 #[derive(Debug)]

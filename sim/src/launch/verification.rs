@@ -1,29 +1,29 @@
-//! Comparison of device memory with what a launch file expects.
+//! Compares device memory with the expectations of a launch file.
 
 use super::element::ElementType;
 use std::fmt;
 
-/// Mismatches that are listed; all are counted.
+/// Most mismatches listed. All are counted.
 const LISTED: usize = 8;
 
-/// How far a value may be from the expected one. All bounds are inclusive; NaN agrees with NaN.
+/// Allowed deviation from an expected value. All bounds are inclusive; NaN agrees with NaN.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Tolerance {
-    /// The expected value, rounded to the element type.
+    /// Equal to the expected value rounded to the element type.
     Exact,
     /// At most `absolute + relative * |expected|` away.
     Close {
         /// In the unit of the values.
         absolute: f64,
-        /// As a part of the expected value.
+        /// A fraction of the expected value.
         relative: f64,
     },
-    /// At most so many units in the last place of the expected value, in the element type.
+    /// At most this many units in the last place of the expected value, in the element type.
     Ulp(f64),
 }
 
 impl Tolerance {
-    /// True if `got`, an element, agrees with `expected`, which may be more precise than an element.
+    /// True if the element `got` agrees with `expected`, which may be more precise than an element.
     pub fn accepts(self, element: ElementType, expected: f64, got: f64) -> bool {
         if expected.is_nan() || got.is_nan() {
             return expected.is_nan() && got.is_nan();
@@ -40,37 +40,37 @@ impl Tolerance {
     }
 }
 
-/// Distance of neighbouring elements at `value`; 1 for integers.
+/// Distance between neighbouring elements at `value`; 1 for integers.
 fn ulp(element: ElementType, value: f64) -> f64 {
     let Some((precision, least_exponent)) = element.precision() else { return 1.0 };
     let exponent = if value == 0.0 || !value.is_finite() {
         least_exponent
     } else {
-        // The exponent field of an f64 is exact where a logarithm would round. A subnormal f64 has field 0
-        // and falls below every least exponent.
+        // The exponent field of an f64 is exact, while a logarithm would round. A subnormal f64 has field 0,
+        // which is below every least exponent.
         ((value.to_bits() >> 52 & 0x7FF) as i32 - 1023).max(least_exponent)
     };
     2f64.powi(exponent - (precision - 1))
 }
 
-/// One buffer with its expected contents.
+/// A buffer and its expected contents.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Check {
     /// Name of the buffer.
     pub buffer: String,
     /// Type of its elements.
     pub element: ElementType,
-    /// Its first byte in device memory.
+    /// Address of its first byte in device memory.
     pub address: u32,
-    /// What it should hold, in full precision; one value an element.
+    /// Expected values in full precision, one per element.
     pub expected: Vec<f64>,
-    /// How near is near enough.
+    /// Allowed deviation.
     pub tolerance: Tolerance,
-    /// The values may stand in any order.
+    /// The values may be in any order.
     pub any_order: bool,
 }
 
-/// What came of a comparison.
+/// Result of a comparison.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub enum Verification {
     /// The launch file expects nothing.
@@ -80,13 +80,13 @@ pub enum Verification {
         /// Elements compared.
         compared: u64,
     },
-    /// Something does not.
+    /// Something disagrees.
     Failed {
         /// Elements compared.
         compared: u64,
-        /// Elements that disagree, and stray bytes.
+        /// Elements that disagree, and stray bytes written.
         wrong: u64,
-        /// The first ones of each buffer, in memory order.
+        /// The first mismatches of each buffer, in memory order.
         first: Vec<Mismatch>,
     },
 }
@@ -98,16 +98,16 @@ impl Verification {
     }
 }
 
-/// A value that is not what was expected.
+/// A value that differs from the expected one.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Mismatch {
-    /// Name of the buffer; none for a byte outside every buffer that the kernel has changed.
+    /// Name of the buffer; `None` for a changed byte outside of every buffer.
     pub buffer: Option<String>,
-    /// Index of the element (with `any_order`: in ascending order of values); a byte's address.
+    /// Index of the element (with `any_order`: in ascending order of values), or address of a byte.
     pub index: u64,
-    /// What was expected.
+    /// The expected value.
     pub expected: f64,
-    /// What is there.
+    /// The value found.
     pub got: f64,
 }
 
@@ -141,8 +141,8 @@ impl fmt::Display for Verification {
     }
 }
 
-/// Compares `memory` with the checks. `gaps` are the bytes that belong to no buffer and hold 0.
-/// Memory that ends too early counts as wrong.
+/// Compares `memory` with the checks. `gaps` are bytes that belong to no buffer and must be 0. Memory that
+/// ends too early is an error.
 pub(super) fn verify(checks: &[Check], gaps: &[std::ops::Range<usize>], memory: &[u8]) -> Verification {
     if checks.is_empty() {
         return Verification::Nothing;
@@ -184,7 +184,7 @@ fn compare(check: &Check, memory: &[u8], mut report: impl FnMut(Mismatch)) {
         .take(check.expected.len())
         .map(|element| check.element.read(element))
         .collect();
-    // What memory does not have agrees with nothing.
+    // Missing memory agrees with nothing.
     let missing = check.expected.len() - got.len();
     let mut sorted;
     let expected = if check.any_order {

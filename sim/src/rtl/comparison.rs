@@ -1,4 +1,4 @@
-//! The records of both sides, held against each other as they come.
+//! Compares the records of both sides as they arrive.
 
 use super::cosim::{Agreement, Disagreement, Mode};
 use super::process::Process;
@@ -10,15 +10,15 @@ use std::collections::{HashMap, VecDeque};
 use std::fmt::Write;
 use std::ops::ControlFlow;
 
-/// Records before a difference that a report shows.
+/// Records in front of a difference that a report shows.
 const HISTORY: usize = 12;
-/// Cycles in which a report looks for a record that is missing.
+/// Cycles in which a report looks for a missing record.
 const LOOK_AHEAD: usize = 200;
 
-/// What an instruction does, by its wave and its place there: for [`Mode::Architectural`].
+/// Identity of an instruction for [`Mode::Architectural`]: workgroup, wave, position in the wave.
 type Key = ([u32; 3], u32, u64);
 
-/// Instructions of one side that are not complete, and the issues of each wave.
+/// Incomplete instructions of one side, and the number of issues of each wave.
 #[derive(Debug, Default)]
 struct Assembly {
     open: HashMap<(u32, u32), (Key, Vec<u32>)>,
@@ -26,7 +26,7 @@ struct Assembly {
 }
 
 impl Assembly {
-    /// Takes a record; gives what is complete with it.
+    /// Adds a record. Returns the instruction that it completes, if any.
     fn add(&mut self, record: &Record) -> Option<(Key, Vec<u32>)> {
         let place = (record.slot, record.sequence);
         match record.stage {
@@ -60,27 +60,27 @@ impl Assembly {
     }
 }
 
-/// A comparison that is under way.
+/// A comparison in progress.
 pub(super) struct Comparison<'a> {
     process: Process,
     mode: Mode,
     program: &'a Program,
     base: u32,
     history: VecDeque<Record>,
-    /// What has agreed so far.
+    /// The agreement so far.
     pub agreement: Agreement,
     ours: Assembly,
     theirs: Assembly,
-    /// Instructions that one side has completed: what they did, and whether the simulator was it.
+    /// Instructions that only one side has completed: what they did, and whether it was the simulator's.
     single: HashMap<Key, (Vec<u32>, bool)>,
-    /// Why it was over before its end.
+    /// Reason for an early end.
     pub end: Option<Disagreement>,
-    /// The other side has ended.
+    /// The other side's end, once it has come.
     over: Option<Report>,
 }
 
 impl<'a> Comparison<'a> {
-    /// Between the simulator, which runs the kernel whose first word is `base`, and a process.
+    /// A comparison between the simulator, which runs the kernel with first word `base`, and a process.
     pub fn new(process: Process, mode: Mode, program: &'a Program, base: u32) -> Comparison<'a> {
         Comparison {
             process,
@@ -101,7 +101,7 @@ impl<'a> Comparison<'a> {
         record.describe(self.program, self.base)
     }
 
-    /// Takes the simulator's records of one cycle.
+    /// Takes the simulator's records of a cycle.
     pub fn take(&mut self, ours: Vec<Record>) -> ControlFlow<()> {
         self.agreement.records += ours.len() as u64;
         self.agreement.instructions += ours.iter().filter(|r| r.stage == Stage::Issue).count() as u64;
@@ -147,13 +147,13 @@ impl<'a> Comparison<'a> {
         Disagreement::Broken(report)
     }
 
-    /// Reports the first difference of two cycles.
+    /// Reports the first difference between two cycles.
     fn differ(&mut self, ours: &[Record], theirs: &[Record]) -> ControlFlow<()> {
         let first = ours.iter().chain(theirs).map(|r| r.cycle).min().unwrap_or(0);
         let only = |a: &[Record], b: &[Record]| -> Vec<Record> {
             let mut others: Vec<&Record> = b.iter().collect();
             let mut only: Vec<Record> = a.iter().filter(|r| r.cycle == first).cloned().collect();
-            // Each record of the other side stands for one of this side.
+            // Each record of the other side cancels one of this side.
             only.retain(|record| match others.iter().position(|other| *other == record) {
                 Some(place) => {
                     others.swap_remove(place);
@@ -185,7 +185,7 @@ impl<'a> Comparison<'a> {
         ControlFlow::Break(())
     }
 
-    /// Where the other side has what only the simulator has, if it comes soon.
+    /// Looks in the other side's next cycles for the records that only the simulator has.
     fn look_ahead(&mut self, missing: &[Record], theirs: &[Record], report: &mut String) {
         let mut later = theirs.to_vec();
         for _ in 0..LOOK_AHEAD {
@@ -215,7 +215,7 @@ impl<'a> Comparison<'a> {
         }
         let surplus = self.history.len().saturating_sub(HISTORY);
         self.history.drain(..surplus);
-        // About as much of the other side, so that neither has to be kept.
+        // Reads about as much of the other side, so that neither side piles up.
         if self.over.is_none() { self.take_theirs() } else { ControlFlow::Continue(()) }
     }
 
@@ -237,7 +237,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// One side has completed an instruction.
+    /// One side has completed an instruction: compares it with the other side's, if that is complete.
     fn pair(&mut self, cycle: Cycle, (key, what): (Key, Vec<u32>), ours: bool) -> ControlFlow<()> {
         let Some((other, other_is_ours)) = self.single.remove(&key) else {
             self.single.insert(key, (what, ours));
@@ -267,7 +267,7 @@ impl<'a> Comparison<'a> {
         ControlFlow::Break(())
     }
 
-    /// The simulator has ended as `ours` says: so has the other side to.
+    /// The simulator has ended as `ours` says. The other side must end alike.
     pub fn finish(&mut self, ours: Report) -> Result<(), Disagreement> {
         if self.mode == Mode::Architectural {
             while self.over.is_none() && self.end.is_none() {
@@ -342,7 +342,7 @@ impl<'a> Comparison<'a> {
     }
 }
 
-/// The number of a fault in the RTL's `fault_e`.
+/// Number of a fault in the RTL's `fault_e`.
 pub(super) fn fault_number(kind: &FaultKind) -> u32 {
     match kind {
         FaultKind::IllegalInstruction(_) => 0,

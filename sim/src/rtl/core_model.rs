@@ -1,4 +1,4 @@
-//! The core of `rtl-tests/` as a model to build.
+//! The core of `rtl-tests/` as a Verilator model.
 
 use super::verilate::{BuildError, Model};
 use crate::config::Config;
@@ -6,27 +6,27 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What of the core to build.
+/// Variant of the core to build.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Variant {
-    /// Wave slots, if not those of `configs/rtl.ron`.
+    /// Wave slots, if different from `configs/rtl.ron`.
     pub waves: Option<u32>,
-    /// With planted bugs, of which `+bug=n` chooses one.
+    /// Build with planted bugs, of which `+bug=n` selects one.
     pub bugs: bool,
-    /// With waveforms.
+    /// Build with waveforms.
     pub fst: bool,
-    /// With line coverage.
+    /// Build with line coverage.
     pub lines: bool,
 }
 
-/// Wave slots of the sources as they are.
+/// Wave slots in the sources.
 const WAVES: u32 = 32;
 
 /// Wave slots of the small variant, for quick runs.
 pub const SMALL_WAVES: u32 = 4;
 
-/// A machine with the wave slots of the small variant, and their share of the register file. No file can state it: it does
-/// not hold the workgroups that the instruction set asks for.
+/// A machine with the wave slots of the small variant and their share of the register file. No file can
+/// describe it, since it cannot hold the workgroups that the instruction set requires.
 pub fn small(mut config: Config) -> Config {
     config.core.register_file_bytes = config.core.register_file_bytes / WAVES * SMALL_WAVES;
     config.core.max_waves = SMALL_WAVES;
@@ -34,15 +34,15 @@ pub fn small(mut config: Config) -> Config {
     config
 }
 
-/// The directory of the RTL in the source tree that this crate was built from.
+/// The directory of the RTL in the source tree of this crate.
 pub fn directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../rtl-tests")
 }
 
-/// The core with its test bench.
+/// The model of the core and its test bench.
 ///
 /// # Errors
-/// The directory cannot be read.
+/// If the directory cannot be read.
 pub fn wave_core(rtl_tests: &Path, variant: &Variant) -> Result<Model, BuildError> {
     let rtl = rtl_tests.join("rtl");
     let units = rtl.join("units");
@@ -58,7 +58,7 @@ pub fn wave_core(rtl_tests: &Path, variant: &Variant) -> Result<Model, BuildErro
             files.push(entry.map_err(at)?.path());
         }
         files.retain(|f| f.extension().is_some_and(|e| e == "sv") && !sources.contains(f));
-        // A package comes before what uses it.
+        // Packages come before the files that use them.
         files.sort_by_key(|f| (!f.to_string_lossy().ends_with("_pkg.sv"), f.clone()));
         sources.append(&mut files);
     }
@@ -87,7 +87,7 @@ pub fn wave_core(rtl_tests: &Path, variant: &Variant) -> Result<Model, BuildErro
     })
 }
 
-/// The numbers of the bugs that are planted in the core's sources, as `BUG(n)`; none where there are no sources.
+/// The numbers of the bugs planted in the core's sources as `BUG(n)`. Empty if there are no sources.
 pub fn planted_bugs(rtl_tests: &Path) -> BTreeSet<u32> {
     let files = ["rtl", "rtl/units"].map(|folder| fs::read_dir(rtl_tests.join(folder)));
     let files = files.into_iter().flatten().flatten().flatten().map(|entry| entry.path());

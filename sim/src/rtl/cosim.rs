@@ -1,8 +1,9 @@
-//! Co-simulation: one launch on the simulator and on another core, compared as they run.
+//! Co-simulation: one launch on the simulator and on another core, compared while both run.
 //!
-//! Both run from one [`Stimulus`]: code, memory, launch, and a script of the memory side. In [`Mode::Cycle`] every step of every
-//! instruction has to come in the same cycle with the same contents; in [`Mode::Architectural`] what each instruction of
-//! each wave does has to agree, whenever it does it. Both have to end together, with the same memory.
+//! Both run from one [`Stimulus`]: code, memory, launch, and a script of the memory side. In [`Mode::Cycle`]
+//! every step of every instruction must happen in the same cycle with the same contents. In
+//! [`Mode::Architectural`] the effects of each instruction of each wave must agree, whenever they happen.
+//! Both must end alike, with the same memory.
 
 use super::comparison::{Comparison, fault_number};
 use super::observer::RecordStream;
@@ -25,34 +26,34 @@ use std::time::Duration;
 pub enum Mode {
     /// Everything, in each cycle.
     Cycle,
-    /// What instructions do.
+    /// The effects of instructions.
     Architectural,
 }
 
 /// One launch to compare.
 #[derive(Debug, Clone)]
 pub struct Cosim<'a> {
-    /// The machine; it has one core.
+    /// The machine, with one core.
     pub config: &'a Config,
     /// The code.
     pub program: &'a Program,
-    /// What runs.
+    /// The launch.
     pub launch: &'a Launch,
     /// All of device memory.
     pub memory: &'a [u8],
-    /// The memory side.
+    /// The script of the memory side.
     pub script: &'a Script,
     /// What has to agree.
     pub mode: Mode,
-    /// After so many cycles both give up.
+    /// Both sides give up after this many cycles.
     pub max_cycles: u32,
-    /// How long the other side may say nothing.
+    /// Longest time without output from the other side.
     pub patience: Duration,
-    /// What the other side is told on its command line behind the stimulus file, such as `+bug=3`.
+    /// Arguments of the other side after the stimulus file, such as `+bug=3`.
     pub arguments: &'a [&'a str],
 }
 
-/// Both sides agreed.
+/// Result of a comparison in which both sides agreed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Agreement {
     /// Cycles of the launch.
@@ -61,27 +62,27 @@ pub struct Agreement {
     pub instructions: u64,
     /// Records compared.
     pub records: u64,
-    /// The kernel faulted, on both sides alike.
+    /// The kernel faulted alike on both sides.
     pub fault: bool,
 }
 
 /// Why there is no agreement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Disagreement {
-    /// The first difference: the cycle, the first stage that moved, and a report of some lines.
+    /// The first difference: its cycle, the first stage that differs, and a report of some lines.
     Differs {
         /// Cycle of the first difference.
         cycle: Cycle,
-        /// Stage of the first record that one side has and the other has not.
+        /// Stage of the first record that only one side has.
         stage: &'static str,
         /// What each side did.
         report: String,
     },
-    /// The other side crashed, hung, or said what makes no sense.
+    /// The other side crashed, hung, or wrote nonsense.
     Broken(String),
     /// The simulator cannot run the launch.
     Refused(String),
-    /// Both gave up after so many cycles.
+    /// Both gave up after this many cycles.
     Limit(u32),
 }
 
@@ -96,7 +97,7 @@ impl std::fmt::Display for Disagreement {
 }
 
 impl Cosim<'_> {
-    /// Runs both sides: the simulator, and `executable` on a stimulus file that is written to `stimulus`.
+    /// Runs both sides: the simulator, and `executable` with a stimulus file that is written to `stimulus`.
     ///
     /// # Errors
     /// See [`Disagreement`].
@@ -104,7 +105,7 @@ impl Cosim<'_> {
         self.run_beside(executable, stimulus, None)
     }
 
-    /// The same, with another observer of the simulator.
+    /// [`Cosim::run`] with another observer of the simulator.
     ///
     /// # Errors
     /// See [`Disagreement`].
@@ -151,7 +152,7 @@ impl Cosim<'_> {
         std::fs::write(stimulus, bytes).map_err(|e| refused(format!("{}: {e}", stimulus.display())))?;
         let argument = stimulus.to_string_lossy().into_owned();
         let arguments = [&[argument.as_str()], self.arguments].concat();
-        // A core may say in which cycle it gives up.
+        // A core may report in which cycle it gives up.
         let bounds = Bounds { memory: self.memory.len(), cycles: Cycle::from(self.max_cycles) + 1 };
         Process::start(executable, &arguments, self.patience, bounds)
             .map_err(|e| Disagreement::Broken(format!("{}: {e}", executable.display())))
@@ -160,7 +161,7 @@ impl Cosim<'_> {
     /// The bytes of the stimulus file.
     ///
     /// # Errors
-    /// Why the launch does not fit on the machine.
+    /// The reason why the launch does not fit on the machine.
     pub fn stimulus(&self) -> Result<Vec<u8>, String> {
         let occupancy = Occupancy::of(self.config, self.launch).map_err(|e| e.to_string())?;
         let &Cosim { config, program, launch, memory, script, max_cycles, .. } = self;
@@ -189,13 +190,13 @@ impl Cosim<'_> {
     }
 }
 
-/// How the simulator's side ended.
+/// How the simulator's run ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum End {
-    /// The grid is done: the last cycle, and device memory.
+    /// The grid is done: last cycle, and device memory.
     Over(Cycle, Vec<u8>),
     /// The kernel faulted.
     Fault(Box<Fault>),
-    /// The observer stopped it, or it came to the limit of cycles.
+    /// The observer stopped it, or it reached the cycle limit.
     Stopped(Cycle),
 }

@@ -1,17 +1,17 @@
-//! Line coverage of the SystemVerilog, from the files that a core built with `--coverage-line` writes.
+//! Line coverage of the SystemVerilog, from the files written by a core built with `--coverage-line`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// How often each point of the sources was passed: (file, line, what Verilator calls it).
+/// Count of each point of the sources: (file, line, Verilator's name for it).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LineCoverage {
     points: BTreeMap<(String, u32, String), u64>,
 }
 
 impl LineCoverage {
-    /// Adds what one run counted. A line of the file is `C '` with pairs of a key and a value, `\x01`KEY`\x02`VALUE, `' ` and a
-    /// count.
+    /// Adds the counts of a run. A line of the file is `C '`, pairs of a key and a value
+    /// (`\x01`KEY`\x02`VALUE), `' ` and a count.
     pub fn read(&mut self, text: &str) {
         for line in text.lines() {
             let Some((keys, count)) = line.strip_prefix("C '").and_then(|rest| rest.rsplit_once("' ")) else {
@@ -21,30 +21,30 @@ impl LineCoverage {
                 let pairs = keys.split('\x01').filter_map(|pair| pair.split_once('\x02'));
                 pairs.filter(|(key, _)| *key == wanted).map(|(_, value)| value).next().unwrap_or("")
             };
-            // Assertions are no lines.
+            // Assertions are not lines.
             if !value("page").starts_with("v_line") && !value("page").starts_with("v_branch") {
                 continue;
             }
             let file = value("f").rsplit('/').next().unwrap_or("").to_owned();
-            // What is the same place in several instances of a module counts once.
+            // The same place in several instances of a module counts once.
             let place = (file, value("l").parse().unwrap_or(0), value("o").to_owned());
             *self.points.entry(place).or_default() += count.parse().unwrap_or(0);
         }
     }
 
-    /// Adds what another one counted.
+    /// Adds the counts of another coverage.
     pub fn add(&mut self, other: &LineCoverage) {
         for (place, count) in &other.points {
             *self.points.entry(place.clone()).or_default() += count;
         }
     }
 
-    /// Points that were passed, and all.
+    /// Number of points hit, and of all points.
     pub fn hit(&self) -> (usize, usize) {
         (self.points.values().filter(|count| **count > 0).count(), self.points.len())
     }
 
-    /// A line for each file, then the lines that were not passed.
+    /// A line per file, then the lines that were not hit.
     pub fn text(&self) -> String {
         let mut files: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
         let mut missed = String::new();

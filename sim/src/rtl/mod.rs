@@ -1,4 +1,4 @@
-//! The SystemVerilog of `rtl-tests/` as executables, and their comparison with the simulator.
+//! Builds the SystemVerilog of `rtl-tests/` into executables and compares them with the simulator.
 
 mod comparison;
 mod core_model;

@@ -1,4 +1,4 @@
-//! The simulator's side of a comparison: its probe, as records.
+//! The simulator's side of a comparison: its events as records.
 
 use super::step::{Record, SEQUENCES, Stage, masked, sent_rows};
 use crate::clock::Cycle;
@@ -8,16 +8,17 @@ use crate::program::Program;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-/// Turns the probe's calls into records, and hands those of each complete cycle on.
+/// Turns events into records, and hands on those of each complete cycle.
 pub struct RecordStream<'a, F> {
     program: &'a Program,
     base: u32,
     width: usize,
     records: Vec<Record>,
     issuing: Option<Record>,
-    /// Of instructions on their way, by slot and sequence number: lanes, and whether they write registers, a predicate.
+    /// Per slot and sequence number, instructions in flight: their lanes, and whether they write registers or
+    /// a predicate.
     in_flight: HashMap<(usize, u64), InFlight>,
-    /// Takes the sorted records of one cycle; breaks to stop the run.
+    /// Receives the sorted records of a cycle. May stop the run.
     sink: F,
 }
 
@@ -29,7 +30,7 @@ struct InFlight {
 }
 
 impl<'a, F: FnMut(Vec<Record>) -> ControlFlow<()>> RecordStream<'a, F> {
-    /// An observer of the kernel whose first word is `base`, on waves of `width` lanes.
+    /// An observer of the kernel with first word `base`, on waves of `width` lanes.
     pub fn new(program: &'a Program, base: u32, width: usize, sink: F) -> RecordStream<'a, F> {
         let (records, in_flight) = (Vec::new(), HashMap::new());
         RecordStream { program, base, width, records, issuing: None, in_flight, sink }
@@ -39,7 +40,7 @@ impl<'a, F: FnMut(Vec<Record>) -> ControlFlow<()>> RecordStream<'a, F> {
         self.records.push(record(event, stage, fields));
     }
 
-    /// Hands on the records of all cycles before this one.
+    /// Hands on the records of all cycles before `before`.
     pub fn complete(&mut self, before: Cycle) -> ControlFlow<()> {
         while let Some(first) = self.records.first() {
             let cycle = first.cycle;
@@ -60,7 +61,7 @@ fn record(event: Event, stage: Stage, fields: Vec<u32>) -> Record {
     Record { cycle: event.cycle, stage, slot: event.slot as u32, sequence, word: event.word, fields }
 }
 
-/// Words of an instruction, as the core fetched them.
+/// The words of an instruction as the core fetches them.
 fn words_of(op: &MicroOp, code: &[u32]) -> [u32; 3] {
     match op.kind {
         Kind::End => [0; 3],
@@ -81,7 +82,7 @@ impl<F: FnMut(Vec<Record>) -> ControlFlow<()>> Observer for RecordStream<'_, F> 
                 }
                 return;
             }
-            // With what they did: `goes_on`, `results`.
+            // They come with their effects: `goes_on`, `results`.
             probe::Stage::Issue | probe::Stage::Retire => return,
         };
         self.push(event, stage, Vec::new());

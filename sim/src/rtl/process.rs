@@ -1,5 +1,5 @@
-//! The other side of a comparison: a process that runs a core from a stimulus file. Whatever it does, nobody waits for it
-//! for longer than was agreed.
+//! The other side of a comparison: a process that runs a core from a stimulus file. No one waits for it
+//! longer than agreed, whatever it does.
 
 use super::stream::{Bounds, Report, read};
 use std::io::Read;
@@ -9,16 +9,17 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Reports that may wait for the comparison.
+/// Most reports that wait for the comparison.
 const QUEUE: usize = 256;
-/// Patience is counted in steps of this: time for which this process is stopped itself is none of it.
+/// Patience is counted in steps of this length, so that time in which this process itself is stopped does not
+/// count.
 const STEP: Duration = Duration::from_millis(50);
-/// Bytes of its messages that are kept: the last ones.
+/// Bytes kept of its messages: the last ones.
 const MESSAGES: usize = 4096;
-/// How long a process may take to end once its output has.
+/// Time that a process has to end after its output has ended.
 const ENDING: Duration = Duration::from_secs(5);
 
-/// A running process. It is killed when this is dropped.
+/// A running process. It is killed when it is dropped.
 pub struct Process {
     child: Child,
     reports: Receiver<Report>,
@@ -27,10 +28,10 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts `executable`. It has to come to the end of a cycle at least every `patience`.
+    /// Starts `executable`. It has to complete a cycle at least every `patience`.
     ///
     /// # Errors
-    /// It does not start.
+    /// If it does not start.
     pub fn start(
         executable: &Path,
         arguments: &[&str],
@@ -44,7 +45,7 @@ impl Process {
         let output = child.stdout.take().ok_or_else(missing)?;
         let mut errors = child.stderr.take().ok_or_else(missing)?;
         let (sender, reports) = sync_channel(QUEUE);
-        // Nobody joins these threads: a child of the process may hold its output open for ever.
+        // These threads are not joined: a child of the process may hold its output open for ever.
         std::thread::spawn(move || {
             read(std::io::BufReader::with_capacity(1 << 16, output), bounds, &sender);
         });
@@ -76,7 +77,7 @@ impl Process {
     /// The next report.
     ///
     /// # Errors
-    /// Why there is none: the process said nothing for too long, or ended without an end.
+    /// The reason why there is none: no output for too long, or an exit without an end.
     pub fn next(&mut self) -> Result<Report, String> {
         match self.receive() {
             Ok(Report::Garbage(what)) => {
@@ -97,7 +98,7 @@ impl Process {
     /// Waits for the process to end after its last report.
     ///
     /// # Errors
-    /// It says more, or does not end.
+    /// If it reports more or does not end.
     pub fn finish(&mut self) -> Result<(), String> {
         match self.receive() {
             Ok(Report::Garbage(what)) => Err(what),
@@ -109,7 +110,7 @@ impl Process {
         }
     }
 
-    /// How it ended; it is killed if it does not.
+    /// How it ended. It is killed if it does not end.
     fn ending(&mut self) -> String {
         let since = Instant::now();
         loop {
@@ -125,7 +126,7 @@ impl Process {
     }
 
     fn with_messages(&self, what: String) -> String {
-        // What it said last may still be on its way.
+        // Its last messages may still be on their way.
         std::thread::sleep(Duration::from_millis(20));
         let messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
         let said = String::from_utf8_lossy(&messages);

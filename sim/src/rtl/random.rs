@@ -1,4 +1,4 @@
-//! Random programs for comparisons: what a seed stands for, the same in the command and in the tests.
+//! Random programs for comparisons, identical for the same seed in the command and in the tests.
 
 use crate::config::Config;
 use crate::memory::Script;
@@ -6,16 +6,16 @@ use crate::verify::generate::{Options, Tree, grow};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// Answers of the memory side in a script.
+/// Number of latencies in a script.
 const LATENCIES: usize = 251;
 /// Requests that a scripted memory side works on at a time.
 const IN_SERVICE: usize = 8;
-/// One program in so many has an instruction that faults.
+/// One in this many programs has a faulting instruction.
 const FAULTS: u64 = 5;
-/// Nodes of a short program, and its threads at most.
+/// Nodes of a short program, and its most threads.
 const SHORT: (u32, u32) = (10, 24);
 
-/// A random program and what it runs beside.
+/// A random program and its memory side.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trial {
     /// The program, which can be shrunk.
@@ -25,8 +25,8 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// What a seed stands for on a machine, with a short program or a long one. The memory side answers from at once to so
-    /// late that every queue is full, unless `latency` gives bounds in cycles.
+    /// The trial of a seed on a machine, with a short or a long program. The memory side replies between
+    /// immediately and so late that every queue is full, unless `latency` gives bounds in cycles.
     pub fn of(config: &Config, seed: u64, short: bool, latency: Option<(u32, u32)>) -> Trial {
         let (fault, pairs) = (seed % FAULTS == FAULTS - 1, short || seed % 2 == 1);
         let mut options = Options { fault, pairs, ..Options::of(config) };

@@ -1,4 +1,4 @@
-//! Retirement records from the steps of a core: what another core writes becomes WVFI, as `traces/format.md` defines it.
+//! Makes retirement records (WVFI, `traces/format.md`) from the steps that another core reports.
 
 use super::step::{self, ISSUE_FIELDS, SEQUENCES, Stage};
 use crate::clock::Cycle;
@@ -15,16 +15,16 @@ use std::io;
 struct SlotState {
     /// The last two requests: first word, cycle.
     requests: [Option<(u32, Cycle)>; 2],
-    /// Decoded instructions: word, cycles of request and decode.
+    /// Decoded instructions: word, cycle of request, cycle of decode.
     decoded: VecDeque<(u32, Cycle, Cycle)>,
     /// Instructions of the wave that have issued.
     issued: u64,
     flight: Vec<Record>,
 }
 
-/// Makes retirement records of one core's steps, and hands those of a window to sinks.
+/// Makes retirement records from one core's steps, and hands those in a window to sinks.
 ///
-/// Steps come cycle by cycle, sorted. A record's stalls stay empty: a core does not report why it waits.
+/// Steps come cycle by cycle, sorted. Records have no stalls, because a core does not report why it waits.
 pub struct Retirement<'s> {
     sinks: Vec<Box<dyn Sink + 's>>,
     window: Window,
@@ -34,7 +34,7 @@ pub struct Retirement<'s> {
 }
 
 impl<'s> Retirement<'s> {
-    /// For a launch on a core with waves of `width` lanes. The launch is written to the sinks at once.
+    /// For a launch on a core with waves of `width` lanes. Writes the launch to the sinks.
     ///
     /// # Errors
     /// If a sink cannot be written to.
@@ -48,13 +48,13 @@ impl<'s> Retirement<'s> {
         Ok(Retirement { sinks, window, width, launch, slots: HashMap::new() })
     }
 
-    /// Takes all steps of one cycle, sorted.
+    /// Takes all steps of a cycle, sorted.
     ///
     /// # Errors
     /// If a sink cannot be written to.
     pub fn take(&mut self, steps: &[step::Record]) -> io::Result<()> {
         let mut retired = Vec::new();
-        // A wave's fetch comes before its decode in the order of stages, but a core decodes first in a cycle.
+        // In the order of stages a fetch comes before a decode, but within a cycle a core decodes first.
         let early = steps.iter().filter(|step| step.stage != Stage::Fetch);
         for step in early.chain(steps.iter().filter(|step| step.stage == Stage::Fetch)) {
             self.step(step, &mut retired);
@@ -70,7 +70,7 @@ impl<'s> Retirement<'s> {
         }
     }
 
-    /// The run has ended: writes what is still in flight, and completes the sinks.
+    /// Ends the run: writes the instructions still in flight and completes the sinks.
     ///
     /// # Errors
     /// If a sink cannot be written to.
@@ -89,13 +89,13 @@ impl<'s> Retirement<'s> {
         match step.stage {
             Stage::Fetch => slot.requests = [Some((word, cycle)), slot.requests[0]],
             Stage::Decode => {
-                // Words ascend but where the wave went elsewhere, which empties the buffer.
+                // Words ascend, unless the wave was redirected, which empties the buffer.
                 if slot.decoded.back().is_some_and(|&(last, ..)| word <= last) {
                     slot.decoded.clear();
                 }
                 let [latest, before] = slot.requests;
                 let request = match (latest, before) {
-                    // Its first word was the last of the group before.
+                    // Its first word ended the previous group.
                     (Some((first, _)), Some((_, cycle))) if word < first => cycle,
                     (Some((_, cycle)), _) => cycle,
                     (None, _) => 0,
@@ -162,7 +162,7 @@ fn decoded(record: &Record) -> Option<Inst> {
     Inst::decode(&record.words[..usize::from(record.word_count)]).ok()
 }
 
-/// Opens a record, the `number`-th of its wave.
+/// Opens a record: instruction `number` of its wave.
 fn issue(step: &step::Record, base: u32, number: u64) -> Record {
     let mut fields = [0; ISSUE_FIELDS];
     for (field, &word) in fields.iter_mut().zip(&step.fields) {
@@ -198,7 +198,7 @@ fn issue(step: &step::Record, base: u32, number: u64) -> Record {
     record
 }
 
-/// The access of an instruction: its address row, and the rows that it sends.
+/// Fills in the access of an instruction: its address row and the rows that it sends.
 fn access(record: &mut Record, fields: &[u32], width: usize) {
     let Some(memory) = decoded(record).and_then(|inst| inst.op.memory()) else { return };
     record.memory = match memory.kind {
@@ -231,7 +231,7 @@ fn retire(record: &mut Record, step: &step::Record, width: usize) {
     }
 }
 
-/// What is known of a record when the run ends in `cycle`, before the instruction retires.
+/// The record, as far as it is known, of an instruction that has not retired when the run ends in `cycle`.
 fn still_open(record: Record, cycle: Cycle) -> Record {
     let (memory, device, bytes) = (MemoryKind::None, false, 0);
     let (addresses, sent) = (Vec::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! What both sides of a comparison report: one record for each step of each instruction.
+//! The reports of both sides of a comparison: one record for each step of each instruction.
 
 use crate::clock::Cycle;
 use crate::isa::table::{AccessKind, AtomicOp};
@@ -9,7 +9,7 @@ use std::fmt::Write;
 /// Sequence numbers of records count modulo this.
 pub const SEQUENCES: u64 = 1 << 16;
 
-/// A step of an instruction. The order is the order of the pipeline.
+/// A step of an instruction, in pipeline order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Stage {
     /// A group of its words was requested.
@@ -22,7 +22,7 @@ pub enum Stage {
     Operands,
     /// It entered its unit or the load/store unit.
     Execute,
-    /// Its turn came in the load/store unit.
+    /// It became the head of the load/store unit.
     Access,
     /// The first row of its result was written.
     WriteBack,
@@ -31,8 +31,8 @@ pub enum Stage {
 }
 
 impl Stage {
-    /// Its place in the order in which the stages of a cycle work (rule P1): consumers first. Of two that differ in one
-    /// cycle the later one may follow from the earlier.
+    /// Position in the order in which the stages of a cycle work (rule P1): consumers first. If two stages
+    /// differ in one cycle, the later one may be a consequence of the earlier.
     pub fn turn(self) -> usize {
         match self {
             Stage::WriteBack => 0,
@@ -61,12 +61,12 @@ impl Stage {
     }
 }
 
-/// One step. Records of a cycle compare as sorted lists.
+/// A step. The records of a cycle are compared as sorted lists.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Record {
     /// Cycle of the run.
     pub cycle: Cycle,
-    /// Which step.
+    /// The stage.
     pub stage: Stage,
     /// Wave slot.
     pub slot: u32,
@@ -74,20 +74,21 @@ pub struct Record {
     pub sequence: u32,
     /// Word of the kernel.
     pub word: u32,
-    /// What the step did, in order.
+    /// Contents of the step, in order.
     ///
-    /// - issue: done at issue, number of words, word0, word1, active lanes, effective lanes, wave, workgroup x, y, z, word
-    ///   at which the wave goes on (0 if it ends), whether it ends
-    /// - access: address of each lane, then each row that is sent; 0 in lanes that do not take part
-    /// - retire: rows of the destination registers, 0 in lanes that do not take part; or lanes of the predicate
-    /// - else nothing
+    /// - issue: done at issue, number of words, word0, word1, active lanes, effective lanes, wave, workgroup
+    ///   x, y, z, word at which the wave continues (0 if it ends), whether it ends
+    /// - access: address of each lane, then each row that is sent; 0 in lanes that do not participate
+    /// - retire: rows of the destination registers, 0 in lanes that do not participate; or lanes of the
+    ///   predicate
+    /// - otherwise empty
     pub fields: Vec<u32>,
 }
 
-/// The number of fields of an issue.
+/// Number of fields of an issue.
 pub const ISSUE_FIELDS: usize = 12;
 
-/// Rows that a memory instruction sends.
+/// Number of rows that a memory instruction sends.
 pub fn sent_rows(op: Op) -> usize {
     op.memory().map_or(0, |memory| match memory.kind {
         AccessKind::Load | AccessKind::Tile => 0,
@@ -97,13 +98,13 @@ pub fn sent_rows(op: Op) -> usize {
     })
 }
 
-/// Rows of `width` words with those of lanes outside `mask` replaced by 0.
+/// Rows of `width` words, with 0 in lanes outside of `mask`.
 pub fn masked(rows: &[u32], width: usize, mask: u64) -> impl Iterator<Item = u32> {
     rows.iter().enumerate().map(move |(i, &word)| if mask >> (i % width) & 1 != 0 { word } else { 0 })
 }
 
 impl Record {
-    /// One line for a report: `cycle 57  issue       slot 3  #12  0x0040  iadd r4, r2, r1  …`.
+    /// A line of a report: `cycle 57  issue       slot 3  #12  0x0040  iadd r4, r2, r1  …`.
     pub fn describe(&self, program: &Program, base: u32) -> String {
         let word = (base + self.word) as usize;
         let text = match program.code.get(word..).map(Inst::decode) {

@@ -1,5 +1,5 @@
-//! The stimulus file: everything that a core in another language needs to run one launch, as 32-bit words in
-//! little-endian order. rtl-tests/README.md lists them.
+//! The stimulus file: everything that another core needs to run one launch, as little-endian 32-bit words.
+//! rtl-tests/README.md lists them.
 
 use crate::config::Config;
 use crate::gpu::occupancy::Occupancy;
@@ -8,7 +8,7 @@ use crate::program::{Kernel, Launch, Program};
 
 const MAGIC: u32 = u32::from_le_bytes(*b"WSTM");
 const VERSION: u32 = 1;
-/// Registers that can have an initial value.
+/// Most registers with an initial value.
 const REGISTERS: usize = 64;
 
 /// One launch on one core.
@@ -18,17 +18,17 @@ pub struct Stimulus<'a> {
     pub config: &'a Config,
     /// The code.
     pub program: &'a Program,
-    /// What runs.
+    /// The launch.
     pub launch: &'a Launch,
     /// How the launch occupies the core.
     pub occupancy: Occupancy,
     /// All of device memory.
     pub memory: &'a [u8],
-    /// The memory side.
+    /// The script of the memory side.
     pub script: &'a Script,
-    /// After so many cycles the run is given up.
+    /// The run is given up after this many cycles.
     pub max_cycles: u32,
-    /// For registers that reset does not set.
+    /// Seed for registers that reset does not set.
     pub seed: u32,
 }
 
@@ -73,22 +73,22 @@ fn interconnect_link(config: &Config) -> [u32; 2] {
     [interconnect.latency_cycles, interconnect.queue_entries + 2 * interconnect.latency_cycles]
 }
 
-/// What a stimulus file says, read back: a launch to run again.
+/// A stimulus file read back: a launch to repeat.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Replay {
     /// The code, with one kernel.
     pub program: Program,
-    /// What runs.
+    /// The launch.
     pub launch: Launch,
     /// All of device memory.
     pub memory: Vec<u8>,
-    /// The memory side.
+    /// The script of the memory side.
     pub script: Script,
-    /// After so many cycles the run is given up.
+    /// The run is given up after this many cycles.
     pub max_cycles: u32,
 }
 
-/// Takes words, then bytes, off the front of a file.
+/// Takes words, then bytes, from the front of a file.
 struct Words<'a>(&'a [u8]);
 
 impl Words<'_> {
@@ -111,10 +111,10 @@ impl Words<'_> {
 }
 
 impl Replay {
-    /// Reads a stimulus file that was written for a machine.
+    /// Reads a stimulus file for a machine.
     ///
     /// # Errors
-    /// What is wrong with it, or that it was written for another machine.
+    /// A description of what is wrong with it, or that it is for another machine.
     pub fn read(bytes: &[u8], config: &Config) -> Result<Replay, String> {
         let mut words = Words(bytes);
         if words.next()? != MAGIC {
@@ -197,7 +197,7 @@ mod tests {
         for length in 0..bytes.len() {
             assert!(Replay::read(&bytes[..length], config).is_err(), "{length} bytes");
         }
-        // A value that is wild in any of the first words is an error or another launch, never a panic.
+        // A random value in any of the first words yields an error or another launch, never a panic.
         for place in 0..100.min(bytes.len() / 4) {
             let mut damaged = bytes.clone();
             damaged[4 * place..][..4].fill(0xFF);

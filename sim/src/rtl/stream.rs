@@ -1,4 +1,4 @@
-//! The records that another core writes, read from its output: put together by cycle, and checked for sense.
+//! Reads the records that another core writes, groups them by cycle and checks them for consistency.
 
 use super::step::{ISSUE_FIELDS, Record, Stage, masked, sent_rows};
 use crate::clock::Cycle;
@@ -7,40 +7,40 @@ use std::collections::HashMap;
 use std::io::Read;
 use std::sync::mpsc::SyncSender;
 
-/// What the process reports of one cycle, or how it ended.
+/// A report about one cycle, or about the end.
 #[derive(Debug)]
 pub enum Report {
     /// Records of a cycle, sorted; at least one.
     Cycle(Vec<Record>),
-    /// A kernel did what it may not do: cycle, kind by its number in `fault_e`, slot, word.
+    /// The kernel faulted: cycle, kind as its number in `fault_e`, slot, word.
     Fault(Cycle, u32, u32, u32),
-    /// The grid is done: the last cycle, and device memory.
+    /// The grid is done: last cycle, and device memory.
     Over(Cycle, Vec<u8>),
-    /// It gave up in this cycle.
+    /// The process gave up in this cycle.
     CycleLimit(Cycle),
-    /// Its output makes no sense.
+    /// The output is inconsistent.
     Garbage(String),
 }
 
 /// Lanes of a row in the stream.
 const LANES: usize = 8;
-/// Records of one cycle, at most: a core has far fewer stages and slots than that.
+/// Most records of a cycle: far more than a core has stages and slots.
 const RECORDS_OF_A_CYCLE: usize = 4096;
 
-/// What of a stream makes sense in a run.
+/// Limits of a consistent stream.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
     /// Bytes of device memory.
     pub memory: usize,
-    /// No record has a cycle past this one.
+    /// The last possible cycle of a record.
     pub cycles: Cycle,
 }
 
-/// Why a reader stops.
+/// Why the reader stops.
 enum Stop {
-    /// The listener has gone away.
+    /// The receiver is gone.
     Closed,
-    /// The output makes no sense.
+    /// The output is inconsistent.
     Garbage(String),
 }
 
@@ -50,11 +50,12 @@ impl From<&str> for Stop {
     }
 }
 
-/// Reads all records of `input` and sends them, a cycle at a time; last what makes no sense, if anything does.
+/// Reads all records of `input` and sends them cycle by cycle. If the output is inconsistent, that is the
+/// last report.
 pub fn read(input: impl Read, bounds: Bounds, sender: &SyncSender<Report>) {
     let mut reader = Reader { input, bounds, batch: Vec::new(), in_flight: HashMap::new() };
     if let Err(Stop::Garbage(what)) = reader.run(sender) {
-        // The listener may have gone away.
+        // The receiver may be gone.
         _ = sender.send(Report::Garbage(what));
     }
 }
@@ -64,11 +65,11 @@ struct InFlight {
     sequence: u32,
     word: u32,
     lanes: u64,
-    /// First register written, and rows.
+    /// First register written, and number of rows.
     destination: Option<(u8, u8)>,
     predicate: Option<u8>,
     sent: usize,
-    /// Rows written so far, by place.
+    /// Rows written so far, by index.
     rows: [Option<[u32; LANES]>; 4],
 }
 
@@ -81,7 +82,7 @@ struct Reader<R> {
 }
 
 impl<R: Read> Reader<R> {
-    /// The next words; `None` at the end of the output, which may only lie before the first of them.
+    /// The next words. `None` at the end of the output, which must not lie within them.
     fn words(&mut self, count: usize) -> Result<Option<Vec<u32>>, Stop> {
         let mut bytes = vec![0; 4 * count];
         let mut filled = 0;
@@ -98,7 +99,7 @@ impl<R: Read> Reader<R> {
         Ok(Some(words.iter().map(|&word| u32::from_le_bytes(word)).collect()))
     }
 
-    /// Nothing comes behind the end.
+    /// Checks that nothing follows the end.
     fn ended(&mut self) -> Result<(), Stop> {
         match self.words(1)? {
             None => Ok(()),
@@ -161,7 +162,7 @@ impl<R: Read> Reader<R> {
                     self.write(cycle, slot, register, row)?;
                 }
                 (8, &[kind, word]) => {
-                    // The records of the cycle are not complete on the other side.
+                    // The other side does not complete the records of this cycle.
                     self.batch.clear();
                     let fault = Report::Fault(cycle, kind, slot, word);
                     sender.send(fault).map_err(|_| Stop::Closed)?;
@@ -193,7 +194,7 @@ impl<R: Read> Reader<R> {
         Ok(())
     }
 
-    /// What an instruction sends, when its turn comes in the load/store unit.
+    /// The rows that an instruction sends when it becomes the head of the load/store unit.
     fn access(&mut self, cycle: Cycle, slot: u32, sequence: u32, rows: &[u32]) -> Result<(), Stop> {
         let waiting = self.in_flight.get(&slot).and_then(|f| f.iter().find(|i| i.sequence == sequence));
         let Some(access) = waiting else {
@@ -228,7 +229,7 @@ impl<R: Read> Reader<R> {
     }
 
     fn write(&mut self, cycle: Cycle, slot: u32, register: u32, row: [u32; LANES]) -> Result<(), Stop> {
-        // The scoreboard has one writer of a register on its way at a time.
+        // The scoreboard allows one outstanding writer per register.
         let writer = self.in_flight.get_mut(&slot).and_then(|waiting| {
             waiting.iter_mut().find_map(|i| {
                 let (first, rows) = i.destination?;

@@ -1,4 +1,4 @@
-//! Retirement traces of a comparison, one of each side, for what differed to be looked at.
+//! Retirement traces of both sides of a comparison, to examine a difference.
 
 use super::cosim::{Cosim, Disagreement, End};
 use super::retirement::Retirement;
@@ -12,20 +12,20 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// The header of another core's trace: it reports every stage, and no stalls.
+/// The header of another core's trace. It reports every stage, but no stalls.
 pub fn header_of_other(config: &Config, producer: &str) -> Header {
     let reports = Reports { stalls: false, ..Reports::ALL };
     Header { producer: producer.to_owned(), reports, ..header(config) }
 }
 
-/// The files that a side's records go to, each with its name for messages.
+/// The sinks of a side's records, each with a name for messages.
 pub type Sinks<'s> = Vec<(String, Box<dyn Sink + 's>)>;
 
 impl Cosim<'_> {
-    /// Runs the simulator and writes its records of a window. Gives the cycle in which it ended.
+    /// Runs the simulator and writes its records of a window. Returns the cycle in which it ended.
     ///
     /// # Errors
-    /// Why it cannot run, or what cannot be written.
+    /// The reason why it cannot run, or what cannot be written.
     pub fn trace_simulator(&self, window: Window, sinks: Sinks<'_>) -> Result<Cycle, String> {
         let mut recorder = Recorder::new(self.config, sinks, window, Arc::new(AtomicBool::new(false)));
         recorder.start(self.program, self.launch, 0);
@@ -39,10 +39,10 @@ impl Cosim<'_> {
         written.map(|_| cycle).map_err(|(name, error)| format!("{name}: {error}"))
     }
 
-    /// Runs another core to its end and reads nothing of what it does on the way. Gives the last cycle.
+    /// Runs another core to its end and ignores its steps. Returns the last cycle.
     ///
     /// # Errors
-    /// It does not come to its end.
+    /// If it does not reach its end.
     pub fn run_other(&self, executable: &Path, stimulus: &Path) -> Result<Cycle, String> {
         let mut process = self.start(executable, stimulus).map_err(|why| why.to_string())?;
         loop {
@@ -54,11 +54,12 @@ impl Cosim<'_> {
         }
     }
 
-    /// Runs another core on a stimulus file that is written to `stimulus`, and writes its records of a window. Gives the
-    /// cycle that it came to. That it breaks off is no error: the end of the trace says why.
+    /// Runs another core with a stimulus file that is written to `stimulus`, and writes its records of a
+    /// window. Returns the cycle that it reached. An early end is no error: the end of the trace tells the
+    /// reason.
     ///
     /// # Errors
-    /// It does not start, or something cannot be written.
+    /// If it does not start, or something cannot be written.
     pub fn trace_other(
         &self,
         executable: &Path,
@@ -75,7 +76,7 @@ impl Cosim<'_> {
         let (mut now, limit) = (0, Cycle::from(self.max_cycles));
         let (how, cycle, message) = loop {
             match process.next() {
-                // The simulator stops before the limit, a core behind it.
+                // The simulator stops before the limit; a core may stop after it.
                 Ok(Report::Cycle(steps)) if steps.first().is_some_and(|s| s.cycle >= limit) => {}
                 Ok(Report::Cycle(steps)) => {
                     now = steps.first().map_or(now, |step| step.cycle);

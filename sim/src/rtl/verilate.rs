@@ -1,8 +1,8 @@
 //! Builds an executable from SystemVerilog and a C++ main program with Verilator, on first use.
 //!
-//! The build directory is named after a hash of everything that goes into it, so an executable is never stale
-//! and several versions live side by side. A lock makes concurrent users wait for one build, and the directory
-//! appears under its name only when it is complete.
+//! The build directory is named after a hash of all inputs, so an executable is never stale and several
+//! versions exist side by side. A lock makes concurrent users wait for one build. The directory gets its name
+//! only when it is complete.
 
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -25,9 +25,9 @@ pub struct Model {
     pub top: String,
     /// SystemVerilog and C++ files in the order of the command line.
     pub sources: Vec<PathBuf>,
-    /// Directories with files that the sources include; all files in them count as inputs.
+    /// Directories of files that the sources include. All files in them count as inputs.
     pub includes: Vec<PathBuf>,
-    /// More arguments of Verilator, such as `-DNAME`, `-GPARAMETER=4` or `--trace-fst`.
+    /// Further arguments of Verilator, such as `-DNAME`, `-GPARAMETER=4` or `--trace-fst`.
     pub arguments: Vec<String>,
 }
 
@@ -45,12 +45,12 @@ pub enum BuildError {
     Rejected {
         /// Name of the model.
         name: String,
-        /// What Verilator, make and the compiler printed.
+        /// Output of Verilator, make and the compiler.
         output: String,
     },
 }
 
-/// True if the user asked with [`SKIP_VARIABLE`] to leave out what needs Verilator.
+/// True if the user set [`SKIP_VARIABLE`] to skip what needs Verilator.
 pub fn skipped() -> bool {
     std::env::var(SKIP_VARIABLE).is_ok_and(|v| v == "1")
 }
@@ -70,7 +70,8 @@ pub fn verilator_version() -> Result<String, BuildError> {
     Ok(String::from_utf8_lossy(&output.stdout).lines().next().unwrap_or_default().to_owned())
 }
 
-/// The executable of `model`, built under `target` (a directory that need not exist) unless it is there already.
+/// The executable of `model`. It is built under `target` (a directory that need not exist) unless it exists
+/// already.
 ///
 /// # Errors
 /// Verilator is missing, a file cannot be read or written, or the sources are rejected.
@@ -93,7 +94,7 @@ pub fn build(model: &Model, target: &Path) -> Result<PathBuf, BuildError> {
     if executable.exists() {
         return Ok(executable);
     }
-    // What an interrupted build left.
+    // Left by an interrupted build.
     let unfinished = done.with_extension("unfinished");
     if unfinished.exists() {
         fs::remove_dir_all(&unfinished).map_err(at(&unfinished))?;
@@ -107,7 +108,7 @@ pub fn build(model: &Model, target: &Path) -> Result<PathBuf, BuildError> {
     Ok(executable)
 }
 
-/// Verilator's command line for `model`, which works in `directory`.
+/// Verilator's command line for `model`, with the working directory `directory`.
 fn command(model: &Model, directory: &Path) -> Command {
     let mut command = Command::new("verilator");
     command.args([
@@ -122,7 +123,7 @@ fn command(model: &Model, directory: &Path) -> Command {
         "--x-initial",
         "unique",
     ]);
-    // -CFLAGS comes before the makefile's own flags, which undo it; this does not.
+    // -CFLAGS precedes the makefile's own flags, which override it. This does not.
     command.args(["-MAKEFLAGS", "OPT_FAST=-O2"]);
     command.args(["--top-module", &model.top, "-o", &model.name, "--Mdir"]).arg(directory);
     command.args(&model.arguments);
@@ -135,7 +136,7 @@ fn command(model: &Model, directory: &Path) -> Command {
     command
 }
 
-/// A hash of the command line, Verilator's version and the contents of every input.
+/// A hash of the command line, of Verilator's version and of the contents of every input.
 fn key(model: &Model, version: &str) -> Result<u64, BuildError> {
     let mut hasher = DefaultHasher::new();
     version.hash(&mut hasher);

@@ -1,15 +1,15 @@
-//! Expression tree to value: names are bound once, then the tree is evaluated for each index.
+//! Evaluates expression trees: names are bound once, then the tree is evaluated for each index.
 
 use super::{Binary, Expression, Function, Node, Unary, Value};
 use crate::program::asm::suggest::did_you_mean;
 
-/// What names stand for.
+/// The meaning of names.
 pub trait Scope {
     /// The value of a name: a parameter, a loop variable, or a buffer's address.
     fn value(&self, name: &str) -> Option<Value>;
-    /// The buffer of this name, if its elements may be used.
+    /// The number of the buffer with this name, if its elements may be used.
     fn buffer(&self, name: &str) -> Option<usize>;
-    /// The name of the element index, where there is one.
+    /// The name of the element index, if there is one.
     fn index_name(&self) -> Option<&str>;
     /// All names, for suggestions.
     fn names(&self) -> Vec<&str>;
@@ -20,7 +20,7 @@ pub trait Scope {
 pub struct Failure {
     /// One sentence without a full stop.
     pub message: String,
-    /// What to do about it.
+    /// A suggestion.
     pub hint: Option<String>,
 }
 
@@ -30,7 +30,7 @@ impl Failure {
         Failure { message: message.into(), hint: None }
     }
 
-    /// A name that is none of these: the hint has the nearest ones, or all where that says nothing.
+    /// An unknown name. The hint lists the nearest known ones, or all if none is near.
     pub fn unknown<'a>(
         message: impl Into<String>,
         name: &str,
@@ -62,10 +62,10 @@ enum BoundNode {
 }
 
 impl Expression {
-    /// Looks up all names.
+    /// Binds all names.
     ///
     /// # Errors
-    /// The first name that stands for nothing.
+    /// The first unknown name.
     pub fn bind(&self, scope: &dyn Scope) -> Result<Bound, Failure> {
         bind(&self.node, scope).map(|node| Bound { node })
     }
@@ -107,14 +107,14 @@ fn bind(node: &Node, scope: &dyn Scope) -> Result<BoundNode, Failure> {
     })
 }
 
-/// Gives element `index` of a buffer, by the number that the scope gave the buffer.
+/// Returns element `index` of a buffer, given by the number that the scope assigned to it.
 pub type Elements<'a> = &'a dyn Fn(usize, i64) -> Result<Value, String>;
 
 impl Bound {
     /// The value for this element index.
     ///
     /// # Errors
-    /// Division by zero, overflow, wrong kind of operand, element outside its buffer.
+    /// Division by zero, overflow, wrong kind of operand, element outside of its buffer.
     pub fn evaluate(&self, index: i64, elements: Elements<'_>) -> Result<Value, String> {
         evaluate(&self.node, index, elements)
     }
@@ -221,7 +221,7 @@ fn call1(function: Function, a: Value) -> Result<Value, String> {
         (Function::Ln, _) => Value::Float(x.ln()),
         (Function::Sin, _) => Value::Float(x.sin()),
         (Function::Cos, _) => Value::Float(x.cos()),
-        // What is left takes one argument and gives it as it is: `float`.
+        // The only function left is `float`, which returns its argument.
         _ => Value::Float(x),
     })
 }

@@ -1,8 +1,8 @@
-//! The arithmetic of launch files: sizes, arguments, contents and expected values.
+//! Expressions of launch files: sizes, arguments, contents and expected values.
 //!
-//! Integers are 64-bit signed and exact (an overflow is an error), floats are f64; an operator that meets
-//! both computes in f64. `/` truncates on integers. Comparisons give 1 or 0. From loose to tight, as in Rust:
-//! `== != < <= > >=`, `|`, `^`, `&`, `<< >>`, `+ -`, `* / %`, unary `- ~`.
+//! Integers are 64-bit signed and exact (an overflow is an error); floats are f64. An operator on both kinds
+//! computes in f64. `/` truncates for integers. Comparisons yield 1 or 0. Precedence from low to high, as in
+//! Rust: `== != < <= > >=`, `|`, `^`, `&`, `<< >>`, `+ -`, `* / %`, unary `- ~`.
 
 mod evaluate;
 mod parse;
@@ -22,7 +22,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// The value as f64; integers past 2^53 are rounded.
+    /// The value as f64. Integers above 2^53 are rounded.
     pub fn as_f64(self) -> f64 {
         match self {
             Value::Int(v) => v as f64,
@@ -40,10 +40,10 @@ impl fmt::Display for Value {
     }
 }
 
-/// What is wrong with an expression that lacks its quotes.
+/// The message about an expression without quotes.
 pub const BARE_WORD: &str = "a bare word is no expression: names and formulas stand in quotes";
 
-/// An expression as a launch file has it: a number, or a string such as `"ceil_div(n, 256)"`.
+/// An expression in a launch file: a number, or a string such as `"ceil_div(n, 256)"`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expression {
     node: Node,
@@ -86,7 +86,7 @@ enum Binary {
     Remainder,
 }
 
-/// Declares the functions: name in launch files, arguments, what it gives.
+/// Declares the functions: name in launch files, number of arguments, result.
 macro_rules! functions {
     ($($variant:ident $name:literal $arguments:literal $meaning:literal;)*) => {
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,7 +108,7 @@ macro_rules! functions {
             }
         }
 
-        /// The functions of expressions, as (name, number of arguments, what it gives).
+        /// The functions of expressions, as (name, number of arguments, result).
         pub const FUNCTIONS: &[(&str, usize, &str)] = &[$(($name, $arguments, $meaning),)*];
     };
 }
@@ -137,7 +137,7 @@ impl Expression {
     /// Parses the text of an expression.
     ///
     /// # Errors
-    /// What is wrong and at which byte.
+    /// A description of what is wrong, with its byte offset.
     pub fn parse(text: &str) -> Result<Expression, String> {
         parse::parse(text).map(|node| Expression { node })
     }

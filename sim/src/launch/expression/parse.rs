@@ -1,9 +1,9 @@
-//! Text to expression tree.
+//! Parses an expression into a tree.
 
 use super::{Binary, Function, Node, Unary, Value};
 use crate::program::asm::suggest::did_you_mean;
 
-/// Operators by how tightly they bind, the loosest first; longer ones before their beginnings.
+/// Operators by precedence, lowest first. Within a level, an operator comes before its prefixes.
 const LEVELS: &[&[(&str, Binary)]] = &[
     &[
         ("==", Binary::Equal),
@@ -24,7 +24,7 @@ const LEVELS: &[&[(&str, Binary)]] = &[
 /// Deepest nesting of parentheses, signs and calls.
 const MAX_DEPTH: usize = 64;
 
-/// Longest text; it bounds the depth of the tree.
+/// Longest text in bytes, which bounds the depth of the tree.
 const MAX_TEXT_BYTES: usize = 4096;
 
 pub(super) fn parse(text: &str) -> Result<Node, String> {
@@ -46,7 +46,7 @@ struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    /// What is left, from the next token on.
+    /// The remaining text, from the next token on.
     fn rest(&mut self) -> &'a str {
         let rest = &self.text[self.at..];
         let trimmed = rest.trim_start();
@@ -76,7 +76,7 @@ impl<'a> Parser<'a> {
     fn operator(&mut self, level: usize) -> Option<Binary> {
         let rest = self.rest();
         let (token, operator) = LEVELS[level].iter().find(|(token, _)| rest.starts_with(token))?;
-        // `<` of a comparison is not the beginning of `<<`.
+        // A `<` comparison must not match the start of `<<`.
         if matches!(*token, "<" | ">") && rest[1..].starts_with(token) {
             return None;
         }
@@ -194,7 +194,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// The beginning of `text`, for a message.
+/// The first word of `text`, for a message.
 fn first_word(text: &str) -> &str {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let end = text.find(|c| !is_word(c)).unwrap_or(text.len());

@@ -1,8 +1,9 @@
-//! References over dense vectors and matrices.
+//! Reference results over dense vectors and matrices.
 
 use super::super::expression::Value;
 
-/// A running sum: exact modulo 2^64 while all values are integers, else in f64 with Neumaier's compensation.
+/// A running sum: exact modulo 2^64 while all values are integers, otherwise in f64 with Neumaier's
+/// compensation.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Sum {
     integers: i64,
@@ -40,7 +41,7 @@ impl Sum {
     }
 }
 
-/// Row-major (a.len() / inner) x (b.len() / inner).
+/// Product of row-major matrices: (a.len() / inner) x (b.len() / inner).
 pub(super) fn matmul(a: &[f64], b: &[f64], inner: usize) -> Vec<f64> {
     let columns = b.len() / inner;
     let mut c = vec![0.0; a.len() / inner * columns];
@@ -54,7 +55,7 @@ pub(super) fn matmul(a: &[f64], b: &[f64], inner: usize) -> Vec<f64> {
     c
 }
 
-/// Of each row.
+/// Softmax of each row.
 pub(super) fn softmax(matrix: &[f64], columns: usize) -> Vec<f64> {
     let mut result = Vec::with_capacity(matrix.len());
     for row in matrix.chunks_exact(columns) {
@@ -71,7 +72,7 @@ pub(super) fn relu_layer(input: &[f64], weights: &[f64], bias: &[f64]) -> Vec<f6
     product.iter().zip(bias.iter().cycle()).map(|(x, b)| (x + b).max(0.0)).collect()
 }
 
-/// The grid after some steps.
+/// The grid after `steps` steps.
 pub(super) fn jacobi(mut grid: Vec<f64>, width: usize, steps: usize) -> Vec<f64> {
     let height = grid.len() / width;
     for _ in 0..steps {

@@ -1,9 +1,9 @@
-//! References whose work depends on the data.
+//! Reference results whose work depends on the data.
 
 use super::super::expression::{Failure, Value};
 use std::collections::VecDeque;
 
-/// How often each of 0 .. bins occurs.
+/// Number of occurrences of each of 0 .. bins.
 pub(super) fn histogram(values: &[f64], bins: usize) -> Result<Vec<f64>, Failure> {
     let mut counts = vec![0.0; bins];
     for &value in values {
@@ -12,8 +12,8 @@ pub(super) fn histogram(values: &[f64], bins: usize) -> Result<Vec<f64>, Failure
     Ok(counts)
 }
 
-/// Steps until |z| > 2, for each pixel in f32: the operations and their order are part of the result, since
-/// the edge of the set amplifies every rounding.
+/// Steps until |z| > 2 for each pixel, in f32. The operations and their order are part of the definition,
+/// because the edge of the set amplifies every rounding.
 pub(super) fn mandelbrot(
     pixels: usize,
     width: usize,
@@ -39,7 +39,7 @@ pub(super) fn mandelbrot(
     (0..pixels).map(steps).collect()
 }
 
-/// Entries of each row, as a range.
+/// The entries of each row, as a range.
 fn rows(offsets: &[f64], entries: usize) -> Result<Vec<std::ops::Range<usize>>, Failure> {
     let row = |pair: &[f64]| {
         let (start, end) = (pair[0] as usize, pair[1] as usize);
@@ -52,7 +52,7 @@ fn rows(offsets: &[f64], entries: usize) -> Result<Vec<std::ops::Range<usize>>, 
     offsets.windows(2).map(row).collect()
 }
 
-/// A value as an index of something that has `length` elements.
+/// A value as an index into something with `length` elements.
 fn position(what: &str, length: usize, value: f64) -> Result<usize, Failure> {
     if value >= 0.0 && value < length as f64 && value.fract() == 0.0 {
         Ok(value as usize)
@@ -61,7 +61,7 @@ fn position(what: &str, length: usize, value: f64) -> Result<usize, Failure> {
     }
 }
 
-/// Distances from `source`, 0xFFFFFFFF where there is no path.
+/// Distances from `source`; 0xFFFFFFFF if there is no path.
 pub(super) fn bfs_depths(offsets: &[f64], columns: &[f64], source: usize) -> Result<Vec<f64>, Failure> {
     let rows = rows(offsets, columns.len())?;
     let vertices = rows.len();
@@ -97,7 +97,7 @@ pub(super) fn sparse_matvec(
     rows.into_iter().map(product).collect()
 }
 
-/// CRC-32 of IEEE 802.3, a bit at a time.
+/// CRC-32 of IEEE 802.3, bit by bit.
 pub(super) fn crc32(bytes: &[u8]) -> u32 {
     let mut crc = u32::MAX;
     for &byte in bytes {
@@ -109,7 +109,7 @@ pub(super) fn crc32(bytes: &[u8]) -> u32 {
     !crc
 }
 
-/// Ends of the walks of `hops` hops along `next`.
+/// Ends of walks of `hops` hops along `next`.
 pub(super) fn chase(
     next: &[f64],
     starts: impl Iterator<Item = Result<Value, Failure>>,
@@ -125,7 +125,7 @@ pub(super) fn chase(
     starts.map(walk).collect()
 }
 
-/// Points with x^2 + y^2 < 2^30, x and y being bits 0 to 14 and 15 to 29 of xorshift32 states.
+/// Number of points with x^2 + y^2 < 2^30, where x and y are bits 0 to 14 and 15 to 29 of xorshift32 states.
 pub(super) fn pi_hits(lanes: usize, points: usize, seed: u32) -> u32 {
     let mut hits = 0;
     for lane in 1..=lanes as u32 {
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn known_points_of_the_mandelbrot_set() {
-        // c = 0 never leaves, c = 1: 0, 1, 2, 5; c = 2: 0, 2, 6.
+        // c = 0 stays for ever; c = 1: 0, 1, 2, 5; c = 2: 0, 2, 6.
         assert_eq!(mandelbrot(3, 3, (0.0, 0.0), (1.0, 1.0), 50), [50.0, 3.0, 2.0]);
     }
 

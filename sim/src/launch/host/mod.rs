@@ -1,5 +1,5 @@
 //! Expected results, computed on the host: straightforward code in f64 or exact integers over the initial
-//! contents of the buffers, with nothing of the simulator in it.
+//! contents of the buffers, without any code of the simulator.
 
 mod dense;
 mod irregular;
@@ -9,44 +9,45 @@ use super::element::ElementType;
 use super::expression::{Expression, Failure, Value};
 use serde::Deserialize;
 
-/// What a buffer holds at the end, as a launch file states it. Buffers are named and stand for their
-/// contents before the first step.
+/// Expected contents of a buffer, as a launch file states them. Names of buffers stand for their contents
+/// before the first step.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Reference {
-    /// Listed.
+    /// A list of values.
     Values(Vec<Expression>),
     /// The bytes of a file, relative to the launch file.
     File(String),
     /// An expression of the element index `i` and of elements of buffers, `x[i]`.
     Each(Expression),
-    /// One value: the sum of an expression of `i` from 0 up to `count`. Floats are summed with compensation.
+    /// One value: the sum of an expression over `i` from 0 to `count` - 1. Floats are summed with
+    /// compensation.
     Sum {
-        /// What is summed.
+        /// The summand.
         of: Expression,
-        /// How many.
+        /// Number of summands.
         count: Expression,
     },
-    /// The values of an expression for those `i` from 0 up to `count` that fulfil another one, then zeros.
+    /// The values of an expression for those `i` below `count` that fulfil a condition, then zeros.
     Filter {
-        /// What is kept.
+        /// The values kept.
         of: Expression,
-        /// For which `i`: where this is not 0.
+        /// The condition on `i`: not 0.
         when: Expression,
-        /// How many are looked at.
+        /// Number of indices examined.
         count: Expression,
     },
     /// Element i is the sum of an expression over all indices below i.
     PrefixSum {
-        /// What is summed.
+        /// The summand.
         of: Expression,
     },
-    /// Element i is how often the value i occurs.
+    /// Element i is the number of occurrences of the value i.
     Histogram {
         /// Buffer of integers.
         values: String,
     },
-    /// All values, ascending.
+    /// All values in ascending order.
     Sorted {
         /// Buffer.
         values: String,
@@ -98,12 +99,12 @@ pub enum Reference {
         width: Expression,
         /// c of the first pixel.
         origin: (Expression, Expression),
-        /// From pixel to pixel.
+        /// Difference of c between neighbouring pixels.
         step: (Expression, Expression),
-        /// Most steps.
+        /// Largest number of steps.
         limit: Expression,
     },
-    /// Distance of each vertex from a source along the edges of a graph, 0xFFFFFFFF where there is no path.
+    /// Distance of each vertex from a source along the edges of a graph; 0xFFFFFFFF if there is no path.
     BfsDepths {
         /// Buffer of row offsets.
         offsets: String,
@@ -130,7 +131,7 @@ pub enum Reference {
         /// Bytes of a record.
         record_bytes: Expression,
     },
-    /// Where a walk along `next` ends that starts at an expression of `i`.
+    /// End of each walk along `next`, which starts at an expression of `i`.
     Chase {
         /// Buffer of indices.
         next: String,
@@ -139,32 +140,32 @@ pub enum Reference {
         /// Length of the walk.
         hops: Expression,
     },
-    /// Points of xorshift32 generators that lie in the quarter circle, over all lanes.
+    /// Number of points of xorshift32 generators in the quarter circle, over all lanes.
     PiHits {
-        /// Generators.
+        /// Number of generators.
         lanes: Expression,
-        /// Points of each.
+        /// Points of each generator.
         points: Expression,
         /// Seed.
         seed: Expression,
     },
 }
 
-/// The buffer whose expected contents are wanted.
+/// The buffer whose contents are computed.
 #[derive(Debug, Clone, Copy)]
 pub struct Target {
     /// Type of its elements.
     pub element: ElementType,
-    /// Elements.
+    /// Number of elements.
     pub length: usize,
 }
 
 impl Reference {
-    /// The expected contents of `target`, in f64, not rounded to its element type; integers are as they are
-    /// after wrapping to it. `file` reads a file's bytes.
+    /// The expected contents of `target`, in f64 and not rounded to its element type. Integers are as they
+    /// are after wrapping to it. `file` reads the bytes of a file.
     ///
     /// # Errors
-    /// Names that stand for nothing, sizes that do not fit together, and expressions without a value.
+    /// Unknown names, sizes that do not fit together, and expressions without a value.
     pub fn expected(
         &self,
         target: Target,
@@ -196,7 +197,7 @@ impl Reference {
                 for value in list {
                     element.write(buffers.scope.number(value)?, &mut bytes).map_err(Failure::new)?;
                 }
-                // Not what was written: a listed value may be more precise than an element.
+                // Listed values are not rounded: they may be more precise than an element.
                 list.iter().map(|value| Ok(buffers.scope.number(value)?.as_f64())).collect()
             }
             Reference::File(path) => {

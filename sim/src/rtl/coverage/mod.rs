@@ -1,7 +1,8 @@
-//! Functional coverage: what the instructions of a campaign met, counted from retirement records.
+//! Functional coverage of the instructions of a campaign, counted from retirement records.
 //!
-//! A bin is opcode × lanes that took part × hazard × stall × form. An instruction with several hazards or stalls counts in
-//! several bins. Bins that no machine can reach are excluded, each by a rule with its reason ([`reach`]).
+//! A bin is opcode × participating lanes × hazard × stall × form. An instruction with several hazards or
+//! stalls counts in several bins. Bins that no machine can reach are excluded, each by a rule with its reason
+//! ([`reach`]).
 
 pub mod reach;
 mod table;
@@ -15,7 +16,7 @@ use crate::trace::record::{DestinationKind, How, Launched, Record, StageField, S
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 
-/// Declares a dimension of the bins: its values, with a letter for tables and a name.
+/// Declares a dimension of the bins: its values, each with a letter for tables and a name.
 macro_rules! dimension {
     ($(#[$meta:meta])* $name:ident { $($(#[doc = $doc:literal])+ $variant:ident = $letter:literal, $text:literal;)* }) => {
         $(#[$meta])*
@@ -40,7 +41,7 @@ macro_rules! dimension {
 }
 
 dimension! {
-    /// How many lanes take part.
+    /// How many lanes participate.
     Lanes {
         /// None: it is squashed.
         None = 'n', "no lane";
@@ -52,7 +53,7 @@ dimension! {
 }
 
 dimension! {
-    /// What of earlier instructions of its wave it meets.
+    /// Hazards with earlier instructions of the wave.
     Hazard {
         /// Nothing.
         None = '-', "no hazard";
@@ -62,15 +63,16 @@ dimension! {
         Predicate = 'p', "predicate after write";
         /// It writes a register or predicate whose write is outstanding then.
         Write = 'w', "write after write";
-        /// It issues and will write a register of an instruction that has read it, but still waits in its collector.
+        /// It issues and will write a register that an earlier instruction has read, which still waits in its
+        /// collector.
         Overtake = 'o', "write after read";
     }
 }
 
 dimension! {
-    /// Whether and why it waited; the reasons are those of `traces/format.md`.
+    /// Whether and why it waited. The reasons are those of `traces/format.md`.
     Wait {
-        /// It did not.
+        /// It did not wait.
         None = '-', "no wait";
         /// At a barrier.
         Barrier = 'b', "barrier";
@@ -137,13 +139,13 @@ impl Wait {
 pub struct Bin {
     /// The operation; `None` is the end of the code.
     pub op: Option<Op>,
-    /// Lanes that took part.
+    /// Lanes that participated.
     pub lanes: Lanes,
-    /// What it met.
+    /// The hazard.
     pub hazard: Hazard,
-    /// Why it waited.
+    /// The reason for which it waited.
     pub wait: Wait,
-    /// Its words.
+    /// The form of its words.
     pub form: Form,
 }
 
@@ -154,7 +156,7 @@ impl Bin {
         [op, self.lanes as usize, self.hazard as usize, self.wait as usize, self.form as usize]
     }
 
-    /// Every bin of a machine that has these capabilities, excluded ones too.
+    /// Every bin of a machine with these capabilities, excluded ones included.
     fn all(f64: bool, mma: bool) -> impl Iterator<Item = Bin> {
         let ops = TABLE
             .iter()
@@ -174,7 +176,7 @@ impl Bin {
     }
 }
 
-/// What of a record decides its bins and those of later instructions.
+/// What a record contributes to its bins and to those of later instructions.
 #[derive(Debug, Clone)]
 struct Met {
     op: Option<Op>,
@@ -189,11 +191,11 @@ struct Met {
     writes: RegisterSet,
     predicates_read: u8,
     predicates_written: u8,
-    /// It writes what it is to write: it is not squashed.
+    /// It is not squashed: it writes its destinations.
     acts: bool,
 }
 
-/// One wave: records come as they retire, hazards are of the order of issue.
+/// One wave. Records come in the order of retirement; hazards follow the order of issue.
 #[derive(Debug, Default)]
 struct Wave {
     next: u64,
@@ -215,7 +217,7 @@ pub struct Coverage {
 }
 
 impl Coverage {
-    /// Nothing yet, for one machine.
+    /// An empty count for a machine.
     pub fn new(config: &Config) -> Coverage {
         Coverage {
             counts: BTreeMap::new(),
@@ -238,7 +240,7 @@ impl Coverage {
         self.counts.get(bin).copied().unwrap_or(0)
     }
 
-    /// Adds what another one counted, of the same machine.
+    /// Adds the counts of another coverage of the same machine.
     pub fn add(&mut self, other: &Coverage) {
         self.instructions += other.instructions;
         for (bin, count) in &other.counts {
@@ -246,7 +248,8 @@ impl Coverage {
         }
     }
 
-    /// What a record says; `None` of what is no instruction, which has no effect where a record of it exists.
+    /// The contribution of a record. `None` for words that are no instruction; they have no effect if they
+    /// were recorded at all.
     fn met(&self, record: &Record) -> Option<Met> {
         let inst = match record.word_count {
             0 => None,
@@ -296,7 +299,7 @@ impl Coverage {
         })
     }
 
-    /// Counts an instruction behind those of its wave before it.
+    /// Counts an instruction after all earlier ones of its wave.
     fn count_in_order(wave: &mut Wave, met: Met, counts: &mut BTreeMap<Bin, u64>) {
         // The first cycle in which it could issue.
         let first = met.decode.max(wave.issued) + 1;
@@ -345,7 +348,7 @@ impl Sink for Coverage {
         let wave = self.waves.entry((record.workgroup, record.wave)).or_default();
         match met {
             Some(met) => _ = wave.early.insert(record.sequence, met),
-            // It is passed over, and ends the order of its wave: only what no lane reaches can be one.
+            // Only unreachable code can be such: it is skipped.
             None if record.sequence == wave.next => wave.next += 1,
             None => {}
         }
@@ -358,8 +361,8 @@ impl Sink for Coverage {
     }
 
     fn end(&mut self, _: How, _: Cycle, _: &str) -> io::Result<()> {
-        // After a fault a wave's order has gaps. What is behind one is not counted: when it could have issued at the
-        // earliest is not known.
+        // After a fault a wave's order has gaps. Instructions behind a gap are not counted, because the
+        // earliest cycle in which they could have issued is unknown.
         self.waves.clear();
         Ok(())
     }
@@ -373,14 +376,15 @@ mod tests {
     use crate::program::assemble;
     use crate::trace::record::Stall;
 
-    /// Records of one wave, a line each: instruction, cycles of decode, issue, execute and retirement, lanes, stall.
+    /// Records of one wave, one per line: instruction; cycles of decode, issue, execute and retirement;
+    /// lanes; stall.
     fn met(lines: &[(&str, [Cycle; 4], u64, Option<StallReason>)]) -> Coverage {
         let mut coverage = Coverage::new(&load("rtl.ron").unwrap());
         let mut records = Vec::new();
         let mut pc = 0;
         for (sequence, (line, [decode, issue, execute, retire], lanes, stall)) in lines.iter().enumerate() {
             if line.is_empty() {
-                // One that has not retired.
+                // An instruction that has not retired.
                 continue;
             }
             let (program, _) = assemble(&format!(".kernel k\n.registers 16\n{line}\n.end\n"), "k").unwrap();
@@ -396,7 +400,7 @@ mod tests {
             pc += u32::from(record.word_count) * WORD_BYTES;
             records.push(record);
         }
-        // They come as they retire.
+        // They come in the order of retirement.
         records.sort_by_key(|record| record.cycle);
         records.iter().for_each(|record| coverage.record(record).unwrap());
         coverage
@@ -411,11 +415,11 @@ mod tests {
         let waited = Some(StallReason::Scoreboard);
         let coverage = met(&[
             ("idiv r2, r0, r1", [1, 5, 7, 74], 0xFF, None),
-            // Another unit's result is there long before: nothing is met.
+            // Another unit's result arrives long before: no hazard.
             ("imul r3, r0, r1", [1, 6, 8, 10], 0xFF, None),
             ("iadd r4, r2, r1", [4, 74, 76, 78], 0x0F, waited),
             ("not r2, r4", [75, 78, 90, 92], 0xFF, waited),
-            // Overtakes the one before, which has read r4 and waits for its unit.
+            // Overtakes the previous one, which has read r4 and waits for its unit.
             ("mov r4, r1", [75, 79, 81, 83], 0xFF, None),
             ("iadd r2, r1, r1", [76, 92, 94, 96], 0, waited),
         ]);
@@ -437,7 +441,7 @@ mod tests {
 
     #[test]
     fn what_is_behind_a_gap_is_not_counted() {
-        // The second waits in a fault's cycle; without it the third seems to have overtaken the first.
+        // The second waits when a fault occurs. Without it, the third would seem to overtake the first.
         let mut coverage = met(&[
             ("idiv r2, r0, r1", [1, 5, 7, 74], 0xFF, None),
             ("", [0; 4], 0, None),
@@ -458,7 +462,7 @@ mod tests {
         assert!(excluded(Op::LocalLoadU32, Lanes::Full, Hazard::None, Wait::Unit, Form::One));
         assert!(excluded(Op::ICmpEq, Lanes::Full, Hazard::None, Wait::WritePort, Form::Two));
         assert!(excluded(Op::IAdd, Lanes::Full, Hazard::Read, Wait::None, Form::Two));
-        // A machine that did this would not follow the rules, and the report would say so.
+        // Such a machine would break the rules, and the report must say so.
         let coverage = met(&[("iadd r2, r1, r1", [1, 5, 7, 9], 0, Some(StallReason::Unit))]);
         assert_eq!(coverage.contradictions().len(), 1);
         assert!(coverage.text().contains("WRONG: "));

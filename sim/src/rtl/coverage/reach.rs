@@ -1,18 +1,18 @@
-//! Bins that cannot be reached on any machine of the rules, and why.
+//! Bins that no machine that follows the rules can reach, and why.
 
 use super::{Bin, Form, Hazard, Lanes, Wait};
 use crate::isa::operand::Role;
 use crate::isa::{ExecClass, Op};
 
-/// A reason, and whether it excludes a bin.
+/// A reason, and the bins that it excludes.
 pub struct Rule {
-    /// Why it cannot be.
+    /// Why the bins cannot be reached.
     pub reason: &'static str,
-    /// True for the bins that it excludes.
+    /// True for excluded bins.
     pub excludes: fn(&Bin) -> bool,
 }
 
-/// What an operation has.
+/// Properties of an operation.
 struct Traits {
     class: Option<ExecClass>,
     reads: bool,
@@ -45,7 +45,7 @@ impl Traits {
     }
 }
 
-/// The rules. The first that excludes a bin counts.
+/// The rules. The first rule that excludes a bin counts.
 pub const RULES: &[Rule] = &[
     Rule {
         reason: "the number of words is that of the opcode",
@@ -126,7 +126,7 @@ pub const RULES: &[Rule] = &[
     },
 ];
 
-/// The rule that excludes a bin, by its place in [`RULES`]; `None` if it can be reached.
+/// The rule that excludes a bin, as an index into [`RULES`]; `None` if the bin can be reached.
 pub fn excluded(bin: &Bin) -> Option<usize> {
     RULES.iter().position(|rule| (rule.excludes)(bin))
 }

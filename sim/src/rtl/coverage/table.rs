@@ -1,4 +1,4 @@
-//! Coverage as text: figures, a table of opcodes, and what was not hit.
+//! Coverage as text: totals, a table of opcodes, and the bins not hit.
 
 use super::reach::{RULES, excluded};
 use super::{Bin, Coverage, Form, Hazard, Lanes, Wait};
@@ -8,10 +8,10 @@ use std::fmt::Write;
 
 /// Names of the dimensions, in the order of [`Bin::coordinates`].
 const DIMENSIONS: [&str; 5] = ["opcode", "lanes", "hazard", "wait", "form"];
-/// Bins of a pair that are listed; the rest is counted.
+/// Most bins of a pair that are listed. The rest is counted.
 const LISTED: usize = 400;
 
-/// How a bin of one or two dimensions stands.
+/// State of a bin of one or two dimensions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Standing {
     Excluded,
@@ -30,7 +30,7 @@ fn name(dimension: usize, value: usize) -> &'static str {
 }
 
 impl Coverage {
-    /// Every pair of values of two dimensions, and how it stands: hit if some bin with both was.
+    /// State of every pair of values of two dimensions: hit if some bin with both was.
     fn pairs(&self, a: usize, b: usize) -> BTreeMap<(usize, usize), Standing> {
         let mut pairs = BTreeMap::new();
         for bin in Bin::all(self.f64, self.mma) {
@@ -46,13 +46,13 @@ impl Coverage {
         pairs
     }
 
-    /// Bins that were hit though a rule excludes them: the rule is wrong.
+    /// Bins that were hit although a rule excludes them: the rule is wrong.
     pub fn contradictions(&self) -> Vec<(Bin, &'static str)> {
         let excluded = self.counts.keys().filter_map(|bin| Some((*bin, RULES[excluded(bin)?].reason)));
         excluded.collect()
     }
 
-    /// Of the pairs of all dimensions: how many are hit, how many can be.
+    /// Over the pairs of all dimensions: how many are hit, and how many can be.
     pub fn pairs_hit(&self) -> (usize, usize) {
         pairs_of_dimensions().fold((0, 0), |(hit, of), (a, b)| {
             let (more, pairs) = tally(&self.pairs(a, b));
@@ -60,7 +60,7 @@ impl Coverage {
         })
     }
 
-    /// The whole report: figures, a line for each opcode, what was not hit, and what was excluded.
+    /// The whole report: totals, a line per opcode, bins not hit, and bins excluded.
     pub fn text(&self) -> String {
         let mut text = format!("coverage of {} instructions\n\n", self.instructions);
         let mut missed = String::new();
@@ -103,7 +103,7 @@ impl Coverage {
         text
     }
 
-    /// A line for each opcode: `#` hit, `.` not hit, blank where it cannot be.
+    /// A line per opcode: `#` hit, `.` not hit, blank if it cannot be.
     fn opcodes(&self) -> String {
         let letters = [
             Lanes::ALL.iter().map(|v| v.letter()).collect::<String>(),
@@ -150,7 +150,7 @@ fn percent(hit: usize, of: usize) -> String {
     format!("{:.1} %", 100.0 * hit as f64 / of.max(1) as f64)
 }
 
-/// Every two of the dimensions.
+/// All pairs of dimensions.
 fn pairs_of_dimensions() -> impl Iterator<Item = (usize, usize)> {
     let count = DIMENSIONS.len();
     (0..count).flat_map(move |a| (a + 1..count).map(move |b| (a, b)))
