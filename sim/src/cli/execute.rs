@@ -1,4 +1,4 @@
-//! Running the launches of one input on a machine.
+//! Runs the launches of one input on a machine.
 
 use super::Exit;
 use super::args::{MachineArgs, RunArgs, TraceArgs};
@@ -21,7 +21,7 @@ use crate::trace::{How, Recorder};
 use std::io::{BufWriter, Stderr};
 use std::sync::{Arc, Mutex};
 
-/// Who watches the run, if anybody does.
+/// The observer of the run, if any.
 enum Watch<'a> {
     Nobody,
     Issue(IssueTrace<BufWriter<Stderr>>),
@@ -32,7 +32,7 @@ enum Watch<'a> {
     Report(Box<(Collector<'a>, Recorder<'static>)>, TraceFiles, Arc<Mutex<Captured>>),
 }
 
-/// Bounds and threads, as the flags say.
+/// Bounds and threads from the flags.
 pub fn run_options(args: &MachineArgs) -> RunOptions {
     let bound = |n: Option<u64>| n.filter(|&n| n > 0);
     let threads = args.threads.or_else(|| std::thread::available_parallelism().ok()).map_or(1, usize::from);
@@ -44,13 +44,13 @@ pub fn run_options(args: &MachineArgs) -> RunOptions {
     }
 }
 
-/// What became of a run.
+/// Result of a run.
 pub struct Executed {
     /// Its launches, and how it ended.
     pub run: Run,
     /// Device memory.
     pub memory: Vec<u8>,
-    /// Why the files that were asked for are not there: the window has nothing of the run.
+    /// Why the requested files do not exist: the window contains nothing of the run.
     pub missed: Option<Diagnostic>,
 }
 
@@ -64,7 +64,7 @@ pub fn execute(
     config: &Config,
     progress: &mut Progress,
 ) -> Result<Executed, Vec<Diagnostic>> {
-    // A trace is in the order of cycles only if all cores keep step.
+    // A trace is in the order of cycles only if all cores run in step.
     let options = RunOptions { every_cycle: args.output.trace, ..run_options(&args.machine) };
     let width = config.core.wave_width;
     let traces = args.traces.of_kernel(&work.name);
@@ -91,10 +91,10 @@ pub fn execute(
     let why = reason(&run.outcome);
     let mut report = None;
     match watch {
-        // Nobody is left to tell if the trace cannot be written.
+        // If the trace cannot be written, there is no one to tell.
         Watch::Issue(trace) => _ = trace.finish(),
         Watch::Races(races) => run.races = Some(races.finish()),
-        // What was refused has no trace: the files go as they came.
+        // A refused run has no trace: its files are dropped.
         Watch::Files(..) | Watch::Report(..) if matches!(run.outcome, Outcome::Refused(_)) => {}
         Watch::Files(recorder, files) => {
             if let Finished::Missed(why) = files.finish(recorder, how, cycle, &why, false)? {
@@ -125,7 +125,7 @@ pub fn execute(
     Ok(Executed { run, memory, missed })
 }
 
-/// How far the launches of a run came.
+/// How far the launches of a run got.
 struct Walked {
     run: Run,
     /// How it ended, for its trace, and in which cycle of the machine.
@@ -133,7 +133,7 @@ struct Walked {
     cycle: Cycle,
 }
 
-/// Runs launches of a program, with its name, until one of them does not end.
+/// Runs launches of a named program until one of them does not end.
 fn walk(
     gpu: &mut Gpu<'_>,
     (name, program, launches): (&str, &Program, &[Launch]),
@@ -207,18 +207,18 @@ fn step(
     gpu.run(launch, options, observer, &mut show)
 }
 
-/// The part of the run that a report is about.
+/// The part of the run that a report covers.
 enum Sought {
-    /// It is known, if there is to be a report.
+    /// It is known; `None` if there is no report.
     Found(Option<Scope>),
-    /// There is none: the trigger does not fire.
+    /// The trigger does not fire, so there is none.
     Missed(Diagnostic),
-    /// Ctrl-C came before the trigger fired: this is the run.
+    /// Ctrl-C came before the trigger fired: the run so far.
     Interrupted(Box<Executed>),
 }
 
-/// Looks for the part of the run that a report is about. Which cycles lie around a trigger is known when it has
-/// fired: so far the run, which is the same every time, is simulated twice.
+/// Finds the part of the run that a report covers. The cycles around a trigger are known only after it has
+/// fired, so the run, which is the same every time, is simulated twice up to there.
 fn scope(
     work: &Work,
     traces: &TraceArgs,
@@ -245,7 +245,7 @@ fn scope(
     }
 }
 
-/// The first line of why a run did not complete, for its trace.
+/// The first line of the reason why a run did not complete, for its trace.
 fn reason(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Fault(why) | Outcome::Stopped(why) => why.message.lines().next().unwrap_or("").to_owned(),
@@ -253,7 +253,7 @@ fn reason(outcome: &Outcome) -> String {
     }
 }
 
-/// How and when a run that did not complete ended.
+/// How and in which cycle an incomplete run ended.
 fn ending(error: &RunError, start: Cycle) -> (How, Cycle) {
     match error {
         RunError::Fault(fault) => (How::Fault, fault.cycle.unwrap_or(start)),
@@ -265,7 +265,7 @@ fn ending(error: &RunError, start: Cycle) -> (How, Cycle) {
     }
 }
 
-/// Why a launch did not end, in words.
+/// Describes why a launch did not end.
 pub fn outcome(error: &RunError, launch: &Launch, program: &Program, options: &RunOptions) -> Outcome {
     let code = &program.kernels[launch.kernel];
     let kernel = &code.name;
@@ -299,7 +299,7 @@ pub fn outcome(error: &RunError, launch: &Launch, program: &Program, options: &R
 }
 
 impl Run {
-    /// What it means for the exit code.
+    /// The exit code of the run.
     pub fn exit(&self) -> Exit {
         let raced = self.races.as_ref().is_some_and(|races| !races.is_clean());
         let found = if raced { Exit::WrongResult } else { Exit::Success };
@@ -308,7 +308,7 @@ impl Run {
 }
 
 impl Outcome {
-    /// What it means for the exit code.
+    /// The exit code of the outcome.
     fn exit(&self) -> Exit {
         match self {
             Outcome::Ended(Verification::Failed { .. }) => Exit::WrongResult,

@@ -1,4 +1,4 @@
-//! Files that commands write.
+//! Writes the files of commands.
 
 use super::terminal::reason;
 use crate::diagnostic::Diagnostic;
@@ -7,9 +7,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
-/// Writes a file: to a temporary name beside it, then renamed, so that a run that is broken off leaves
-/// the old file or the new one. What is no regular file, such as a pipe or `/dev/null`, is written to
-/// directly.
+/// Writes a file under a temporary name beside it and then renames it, so that an interrupted run leaves
+/// either the old or the new file. Anything that is no regular file, such as a pipe or `/dev/null`, is
+/// written directly.
 ///
 /// # Errors
 /// If that fails, with the flag or argument that names the file.
@@ -33,12 +33,12 @@ pub fn unwritable(path: &Path, error: &io::Error, named_by: &str) -> Diagnostic 
     }
 }
 
-/// A file that is written bit by bit, and has its name only when it is complete. What is no regular file is
-/// written to directly.
+/// A file that is written piece by piece and gets its name when it is complete. Anything that is no regular
+/// file is written directly.
 #[derive(Debug)]
 pub struct Streamed {
     path: PathBuf,
-    /// Under another name; `None` for what is no regular file.
+    /// The temporary file; `None` for what is no regular file.
     temporary: Option<NamedTempFile>,
 }
 
@@ -70,17 +70,17 @@ impl Streamed {
         }
     }
 
-    /// The name under which it is written.
+    /// The temporary name.
     pub fn written_path(&self) -> &Path {
         self.temporary.as_ref().map_or(&self.path, |file| file.path())
     }
 
-    /// The name that it gets.
+    /// The final name.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Gives it its name.
+    /// Renames it to its final name.
     ///
     /// # Errors
     /// If that fails, with the flag or argument that names the file.
@@ -100,7 +100,7 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// A file beside the one at `path`.
 fn temporary(path: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
-    // A new file gets the permissions that the user's mask gives to any; an old one keeps its own.
+    // A new file gets the permissions of the user's mask; an existing file keeps its own.
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;

@@ -1,5 +1,5 @@
-//! What the words of a command line stand for: kernel files, launch files, names of the suite,
-//! configurations; and what to say of one in the wrong place.
+//! Interprets the words of a command line as kernel files, launch files, names of the suite or
+//! configurations, and reports misplaced ones.
 
 use super::args::{Cli, SetArgs};
 use super::files::folder;
@@ -23,11 +23,11 @@ pub enum Input {
     Launch(String),
 }
 
-/// What a word that is no flag stands for: an existing file, told by its extension or its content, else a
+/// Interprets a word that is no flag: an existing file, classified by its extension or its content, else a
 /// name of the suite.
 ///
 /// # Errors
-/// If it is neither, with what may have been meant.
+/// If it is neither; with a suggestion.
 pub fn input(word: &str) -> Result<Input, Diagnostic> {
     let path = Path::new(word);
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("");
@@ -51,7 +51,7 @@ pub fn input(word: &str) -> Result<Input, Diagnostic> {
     Err(missing(word, path, extension))
 }
 
-/// The message about a file that is not there.
+/// The message about a missing file.
 fn missing(word: &str, path: &Path, extension: &str) -> Diagnostic {
     let bare = extension.is_empty() && path.components().count() == 1;
     let message = match bare {
@@ -91,7 +91,7 @@ fn missing(word: &str, path: &Path, extension: &str) -> Diagnostic {
     }
 }
 
-/// The file in the same folder whose name is nearest, of those whose names `fit`.
+/// The file in the same folder with the most similar name, among names that `fit`.
 fn neighbour(path: &Path, fits: impl Fn(&str) -> bool) -> Option<String> {
     let mut names: Vec<String> = std::fs::read_dir(folder(path))
         .ok()?
@@ -104,7 +104,7 @@ fn neighbour(path: &Path, fits: impl Fn(&str) -> bool) -> Option<String> {
     near.first().map(|name| path.with_file_name(name).display().to_string())
 }
 
-/// Loads a configuration with what differs from it, and prints its warnings.
+/// Loads a configuration with the changes of `--set`, and prints its warnings.
 ///
 /// # Errors
 /// Everything that is wrong with it; and if it is not a configuration at all, what it is.
@@ -119,7 +119,7 @@ pub fn config(name: &str, set: &SetArgs, terminal: &Terminal) -> Result<Config, 
     Ok(config)
 }
 
-/// What a file is that is surely no configuration.
+/// What kind of file it is, if it is certainly no configuration.
 fn not_a_config(path: &Path) -> Option<&'static str> {
     if !path.is_file() {
         return None;
@@ -137,14 +137,14 @@ fn not_a_config(path: &Path) -> Option<&'static str> {
     (ron_kind(path) == Some(RonKind::Launch)).then_some("a launch file")
 }
 
-/// What a RON file is meant to be.
+/// Kinds of RON files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RonKind {
     Config,
     Launch,
 }
 
-/// What a RON file is meant to be, told by its keys, which may be all that is right with it.
+/// The kind of a RON file, determined from its keys, which may be all that is valid in it.
 fn ron_kind(path: &Path) -> Option<RonKind> {
     let source = Source::read(path, "file").ok()?;
     let located = locate(&source.text);
@@ -159,7 +159,7 @@ fn ron_kind(path: &Path) -> Option<RonKind> {
 /// Reads a file that a flag names, if it has at most `most` bytes.
 ///
 /// # Errors
-/// If it cannot be read or is longer, with the flag.
+/// If it cannot be read or is too long, with the flag.
 pub fn read(path: &Path, most: u64, flag: &str) -> Result<Vec<u8>, Diagnostic> {
     let shown = path.display();
     let fail = |error: std::io::Error| {
@@ -171,7 +171,7 @@ pub fn read(path: &Path, most: u64, flag: &str) -> Result<Vec<u8>, Diagnostic> {
     };
     let mut bytes = Vec::new();
     let file = std::fs::File::open(path).map_err(fail)?;
-    // One byte more than there may be tells a file that is too long from one that just fits.
+    // Reading one byte more distinguishes a file that is too long from one that just fits.
     file.take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(fail)?;
     if bytes.len() as u64 > most {
         let message = format!(
@@ -183,12 +183,12 @@ pub fn read(path: &Path, most: u64, flag: &str) -> Result<Vec<u8>, Diagnostic> {
 }
 
 impl Input {
-    /// True for what comes with the program.
+    /// True if it belongs to the built-in suite.
     pub fn is_of_the_suite(&self) -> bool {
         matches!(self, Input::Launch(word) if launch::suite().any(|name| name == word))
     }
 
-    /// Name for reports: the file's without its extension, or in the suite.
+    /// Name for reports: the file name without its extension, or the name in the suite.
     pub fn name(&self) -> String {
         let path = match self {
             Input::Kernel(path) => path.as_path(),

@@ -11,7 +11,7 @@ use crate::litmus::{self, Campaign, SUITE, Test, TestReport, builtin, report};
 use crate::program::asm::suggest::did_you_mean;
 use std::path::Path;
 
-/// Runs litmus tests and prints what came out.
+/// Runs litmus tests and prints the outcomes.
 ///
 /// # Errors
 /// Whatever is wrong with the names, the files or the configuration.
@@ -70,7 +70,7 @@ pub fn run(args: &LitmusArgs, terminal: &Terminal) -> Ended {
     Ok(exit)
 }
 
-/// The tests of these names, all if there are none.
+/// The tests with these names, or all.
 fn tests(words: &[String]) -> Result<Vec<Test>, Vec<Diagnostic>> {
     if words.is_empty() {
         return SUITE.iter().map(|b| of_text(b.text, b.name)).collect();

@@ -1,4 +1,4 @@
-//! The machine of a run: a configuration, with what flags put in its place.
+//! The machine of a run: a configuration and the flags that override it.
 
 use super::args::{DEFAULT_CONFIG, MachineArgs, SetArgs};
 use super::inputs;
@@ -7,7 +7,7 @@ use crate::config::Config;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::program::check::CheckOptions;
 
-/// Loads the configuration and checks it again with the flags' values.
+/// Loads the configuration, applies the flags and checks it again.
 ///
 /// # Errors
 /// Everything that is wrong with the configuration, or with a flag's value in it.
@@ -39,7 +39,7 @@ pub fn machine(
     Ok(config)
 }
 
-/// What the static checks have to know of the machine.
+/// What the static checks need to know of the machine.
 pub fn check_options(config: &Config) -> CheckOptions {
     CheckOptions {
         wave_width: config.core.wave_width,

@@ -22,7 +22,7 @@ impl MeasureTopic {
     }
 }
 
-/// Measures what is asked for and prints it; a value that is not as expected makes it a wrong result.
+/// Measures the requested topics and prints them. An unexpected value is a wrong result.
 ///
 /// # Errors
 /// Whatever is wrong with the configuration or the folder for plots, or a kernel that the machine cannot

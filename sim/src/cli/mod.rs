@@ -1,7 +1,7 @@
 //! The command line: from arguments to an exit code.
 //!
-//! Exit codes: 0 all is well; 1 a result is wrong, or a race was found; 2 the input is wrong; 3 a kernel faulted, stood still or
-//! came to a bound. Of several, the highest.
+//! Exit codes: 0 success; 1 a result is wrong, or a race was found; 2 the input is wrong; 3 a kernel faulted,
+//! made no progress or reached a bound. The highest of several wins.
 
 mod args;
 mod configs;
@@ -38,17 +38,17 @@ use crate::observe::{json, statistics};
 /// How a command ended. The order is that of the exit codes, and the highest of several wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exit {
-    /// All is well.
+    /// Success.
     Success = 0,
-    /// A result is not what was expected, or a race was found.
+    /// A result is wrong, or a race was found.
     WrongResult = 1,
     /// The input is wrong.
     WrongInput = 2,
-    /// A kernel faulted, stood still or came to a bound.
+    /// A kernel faulted, made no progress or reached a bound.
     Fault = 3,
 }
 
-/// What a command comes to: how it ended, or what is wrong with its input.
+/// Result of a command: how it ended, or the errors of its input.
 type Ended = Result<Exit, Vec<Diagnostic>>;
 
 /// The `wave-sim` command.
@@ -56,7 +56,7 @@ pub fn main() -> ExitCode {
     ExitCode::from(run(std::env::args_os()))
 }
 
-/// Runs a command line, its first word being the program's name; gives the exit code.
+/// Runs a command line whose first word is the program's name. Returns the exit code.
 pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
     let terminal = Terminal::of_environment();
     let words: Vec<OsString> = words.into_iter().collect();
@@ -67,7 +67,7 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
     let cli = match Cli::try_parse_from(words) {
         Ok(cli) => cli,
         Err(error) => {
-            // Help and version go to standard output; a closed pipe there is nobody's mistake.
+            // Help and version go to standard output. A closed pipe there is not an error.
             _ = error.print();
             return error.exit_code() as u8;
         }

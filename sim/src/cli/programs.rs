@@ -70,7 +70,7 @@ pub fn check(args: &CheckArgs, terminal: &Terminal) -> Ended {
     Ok(exit)
 }
 
-/// The kernel of this name, or all.
+/// The kernel with this name, or all.
 fn kernels(
     program: &program::Program,
     input: &Path,
@@ -86,7 +86,7 @@ fn kernels(
     })
 }
 
-/// What a kernel is made of, a line each.
+/// The contents of a kernel, one line each.
 fn summary(report: &Report) -> String {
     let s = &report.summary;
     let count = |n: u32, what: &str| counted(n.into(), what);

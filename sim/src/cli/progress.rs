@@ -1,20 +1,20 @@
-//! Progress bars, on a terminal only and only where a run takes its time.
+//! Progress bars, only on a terminal and only for runs that take some time.
 
 use crate::gpu;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::time::{Duration, Instant};
 
-/// Nothing is drawn before this.
+/// Nothing is drawn before this time.
 const PATIENCE: Duration = Duration::from_millis(400);
 
-/// A bar that counts `what`, on a terminal only, and not before there is something to wait for.
+/// A bar that counts `what`, drawn only on a terminal and only after a while.
 pub fn counting(what: &str) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr_with_hz(10));
     let template = format!("{{elapsed_precise}}  {{pos}} of {{len}} {what}  {{wide_bar}}  {{msg}}");
     bar.with_style(ProgressStyle::with_template(&template).unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
-/// Says for how long there has been nothing to see, and why; on a terminal only.
+/// Shows the time spent waiting, and the reason; only on a terminal.
 pub fn waiting(why: &str) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
     let style = ProgressStyle::with_template("{elapsed_precise}  {msg}");
@@ -24,7 +24,7 @@ pub fn waiting(why: &str) -> ProgressBar {
     bar
 }
 
-/// A bar for the runs of a session, if they are several, and one for the workgroups of a launch.
+/// A bar for the runs of a session, if there are several, and one for the workgroups of a launch.
 #[derive(Debug)]
 pub struct Progress {
     bars: MultiProgress,
@@ -35,12 +35,12 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// For so many runs. Nothing is ever drawn if `shown` is false or standard error is no terminal.
+    /// Bars for `runs` runs. Nothing is drawn if `shown` is false or standard error is no terminal.
     pub fn new(runs: usize, shown: bool) -> Progress {
         Progress::with("kernels", runs, shown)
     }
 
-    /// For so many of what has this name, in plural.
+    /// Bars for `runs` items of this name, in plural.
     pub fn of(name: &str, runs: usize) -> Progress {
         Progress::with(name, runs, true)
     }
@@ -86,7 +86,7 @@ impl Progress {
         self.launch_start = Instant::now();
     }
 
-    /// A launch is so far.
+    /// Updates the bar of the current launch.
     pub fn show(&self, now: gpu::Progress) {
         if self.session_start.elapsed() < PATIENCE {
             return;
@@ -98,12 +98,12 @@ impl Progress {
         self.launch.set_message(format!("{} cycles, {speed:.1} M wave instructions/s", now.cycles));
     }
 
-    /// Does something that writes to standard error, with the bars out of the way.
+    /// Calls `write`, which writes to standard error, with the bars hidden.
     pub fn aside<R>(&self, write: impl FnOnce() -> R) -> R {
         self.bars.suspend(write)
     }
 
-    /// Takes the bars away.
+    /// Removes the bars.
     pub fn finish(&self) {
         self.launch.finish_and_clear();
         if let Some(runs) = &self.runs {

@@ -1,4 +1,4 @@
-//! Running kernels, launch files or the suite, and what is printed of them.
+//! Runs kernels, launch files or the suite, and prints the results.
 
 use super::args::{Format, LaunchArgs, RunArgs};
 use super::execute::{Executed, execute};
@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 /// Runs what the command line says and reports it.
 ///
 /// # Errors
-/// Whatever is wrong with the input; where several things run, each is reported by itself.
+/// The errors of the input. If several inputs run, each is reported by itself.
 pub fn run(args: &RunArgs, terminal: &Terminal) -> Ended {
     let inputs = inputs(args)?;
     let config = machine(args.config.as_deref(), &args.set, &args.machine, terminal)?;
@@ -74,7 +74,7 @@ fn one(input: &Input, args: &RunArgs, config: &Config, terminal: &Terminal) -> E
     Ok(exit)
 }
 
-/// Runs several inputs, or the suite: a table with a row each, shown as it is known.
+/// Runs several inputs, or the suite: a table whose rows appear as they are known.
 fn several(inputs: &[Input], args: &RunArgs, config: &Config, terminal: &Terminal) -> Ended {
     let names: Vec<String> = inputs.iter().map(Input::name).collect();
     let table = Table::new(names.iter().map(String::as_str));
@@ -82,7 +82,7 @@ fn several(inputs: &[Input], args: &RunArgs, config: &Config, terminal: &Termina
     let mut progress = Progress::new(inputs.len(), true);
     let mut session = Session { config, runs: Vec::new() };
     let mut time = Duration::ZERO;
-    // Whether files that were asked for have been written, and whether some have not.
+    // Whether requested files have been written, and whether some are missing.
     let (mut wrote, mut missed) = (false, false);
     if is_text {
         terminal.out(&(text::machine(config) + &table.header()))?;
@@ -154,13 +154,13 @@ fn several(inputs: &[Input], args: &RunArgs, config: &Config, terminal: &Termina
     Ok(exit)
 }
 
-/// Of several kernels, one of which nothing is in the window: only its files are not there.
+/// The message about one of several kernels with nothing in the window: only its files are missing.
 fn without_file(kernel: &str, why: Diagnostic) -> Diagnostic {
     let message = format!("`{kernel}`: {}", why.message);
     Diagnostic { severity: Severity::Warning, message, ..why }
 }
 
-/// What the words stand for, all checked before anything runs; the suite if there are none.
+/// The inputs of the command line, all checked before anything runs; the suite if there are none.
 fn inputs(args: &RunArgs) -> Result<Vec<Input>, Vec<Diagnostic>> {
     let mut wrong = Vec::new();
     let mut inputs = Vec::new();
@@ -177,7 +177,7 @@ fn inputs(args: &RunArgs) -> Result<Vec<Input>, Vec<Diagnostic>> {
     if wrong.is_empty() { Ok(inputs) } else { Err(wrong) }
 }
 
-/// Flags that would have no effect, or none that could be told apart.
+/// Flags without an effect, or with an ambiguous one.
 fn misplaced_flags(args: &RunArgs, inputs: &[Input]) -> Vec<Diagnostic> {
     let mut wrong = Vec::new();
     let kernels = inputs.iter().find(|i| matches!(i, Input::Kernel(_)));
@@ -209,7 +209,7 @@ fn misplaced_flags(args: &RunArgs, inputs: &[Input]) -> Vec<Diagnostic> {
     wrong
 }
 
-/// What is wrong with flags of a kernel file where a launch file runs, or the `suite`.
+/// The error about flags for a kernel file if a launch file runs, or the `suite`.
 pub fn launch_flags(args: &LaunchArgs, inputs: &[Input], suite: bool) -> Option<Diagnostic> {
     let launch = inputs.iter().find(|i| matches!(i, Input::Launch(_)))?;
     let flag = *args.given().first()?;
@@ -224,7 +224,7 @@ pub fn launch_flags(args: &LaunchArgs, inputs: &[Input], suite: bool) -> Option<
     Some(Diagnostic::error(message).hint(hint))
 }
 
-/// Dumps and saves that could not work are refused before the run, not after it.
+/// Rejects impossible dumps and saves before the run, not after it.
 fn check_outputs(args: &RunArgs, device_memory: u64) -> Result<(), Vec<Diagnostic>> {
     let dumps = args.output.dumps.0.iter().filter_map(|dump| {
         let range = dump.range();
@@ -244,12 +244,12 @@ fn check_outputs(args: &RunArgs, device_memory: u64) -> Result<(), Vec<Diagnosti
     if wrong.is_empty() { Ok(()) } else { Err(wrong) }
 }
 
-/// What was found by --check-races; nothing without it.
+/// The findings of --check-races; empty without it.
 fn race_text(run: &Run) -> String {
     run.races.as_ref().map_or_else(String::new, |races| format!("\n{}\n{}", run.name, races.text()))
 }
 
-/// Says on standard error what went wrong with one of several runs, as soon as it is known.
+/// Reports on standard error what went wrong with one of several runs, as soon as it is known.
 fn complain(run: &Run, terminal: &Terminal) {
     match &run.outcome {
         Outcome::Ended(verification @ Verification::Failed { .. }) => {
@@ -273,7 +273,7 @@ fn write_results(args: &RunArgs, memory: &[u8], terminal: &Terminal) -> Result<(
     Ok(())
 }
 
-/// How fast the host was. It differs from run to run, so it is no result.
+/// Speed of the host. It differs from run to run, so it is no result.
 fn speed(runs: &[Run], time: Duration) -> String {
     let totals: Vec<KernelReport> = runs.iter().filter_map(Run::total).collect();
     let per_second = |n: u64| n as f64 / time.as_secs_f64().max(1e-9);

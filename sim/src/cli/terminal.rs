@@ -4,7 +4,7 @@ use super::{Ended, Exit};
 use crate::diagnostic::{Diagnostic, Severity};
 use std::io::{self, ErrorKind, IsTerminal, Write};
 
-/// Where text goes and whether people look at it.
+/// Where text goes, and whether it is coloured.
 #[derive(Debug, Clone, Copy)]
 pub struct Terminal {
     /// Colour messages.
@@ -22,8 +22,8 @@ impl Terminal {
     /// Writes results to standard output.
     ///
     /// # Errors
-    /// If standard output cannot take it, for example because the disk is full. A reader that has gone away,
-    /// such as `head`, ends the command without a message: nobody wants the rest.
+    /// If standard output cannot be written, for example because the disk is full. A reader that has closed
+    /// the pipe, such as `head`, ends the command without a message.
     pub fn out(&self, text: &str) -> Ended {
         let mut out = io::stdout().lock();
         match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -36,12 +36,12 @@ impl Terminal {
         }
     }
 
-    /// Writes to standard error. If that fails there is nobody left to tell.
+    /// Writes to standard error. A failure is ignored: there is no one to tell.
     pub fn err(&self, text: &str) {
         _ = io::stderr().lock().write_all(text.as_bytes());
     }
 
-    /// Prints messages to standard error, and how many errors there are if they are several.
+    /// Prints messages to standard error, and the number of errors if there are several.
     pub fn diagnostics(&self, diagnostics: &[Diagnostic]) {
         let mut text: String = diagnostics.iter().map(|d| d.render(self.color) + "\n\n").collect();
         let errors = diagnostics.iter().filter(|d| d.severity == Severity::Error).count();
@@ -54,7 +54,7 @@ impl Terminal {
     }
 }
 
-/// What went wrong, without the operating system's number.
+/// The reason of an error, without the operating system's number.
 pub fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or(&text).to_lowercase()

@@ -124,7 +124,7 @@ fn values_read_back_from_their_text() {
 }
 
 proptest! {
-    /// Whatever is typed, the answer is a value or a sentence.
+    /// Every text yields a value or an error message.
     #[test]
     fn no_text_makes_a_parser_panic(
         text in prop_oneof![".{0,40}", "[-+0-9a-fx_.,:r]{0,30}", "(0x[0-9a-f]{1,34}|-?[0-9]{0,40}|u8|i32|f16)(:(-?[0-9]{0,40}|u8|i32|f16|[0-9]e[0-9]{1,5})){0,5}"]

@@ -1,4 +1,4 @@
-//! `wave-sim trace …`: traces that were written, shown and compared.
+//! `wave-sim trace …`: shows and compares existing traces.
 
 use super::args::{DiffMode, TraceCommand};
 use super::files::{Streamed, unwritable};
@@ -15,10 +15,10 @@ use crate::trace::{Item, Launched, Reader, Record, TraceError, Window, Writer};
 use std::fmt::Write;
 use std::path::Path;
 
-/// Instructions of each side that a difference shows.
+/// Instructions of each side shown with a difference.
 const CONTEXT: u64 = 8;
 
-/// Text that is gathered before it is printed.
+/// Bytes of text gathered before printing.
 const BLOCK: usize = 1 << 16;
 
 /// Runs one of the commands.
@@ -44,7 +44,7 @@ fn wrong(error: &TraceError) -> Vec<Diagnostic> {
     vec![error.diagnostic()]
 }
 
-/// Goes through a trace: `launch` sees each launch, `record` each record.
+/// Walks over a trace: calls `launch` for each launch and `record` for each record.
 fn each(
     path: &Path,
     mut visit: impl FnMut(&Launched, Option<&Record>) -> Result<(), Vec<Diagnostic>>,
@@ -93,7 +93,7 @@ fn show(path: &Path, window: &Window, terminal: &Terminal) -> Ended {
     Ok(Exit::Success)
 }
 
-/// A record for people: when, who, the stages, the instruction, its result.
+/// A record as a line of text: cycle, wave, stages, instruction, result.
 fn line(record: &Record, width: usize) -> String {
     let [x, y, z] = record.workgroup;
     let mut text = format!(
@@ -175,10 +175,10 @@ fn compare(a: &Path, b: &Path, mode: Mode, terminal: &Terminal) -> Ended {
     Ok(exit)
 }
 
-/// Where two traces part, in words, with so many instructions of the wave before it.
+/// Describes where two traces diverge, with some instructions of the wave before that.
 ///
 /// # Errors
-/// If one cannot be read, or they do not fit each other.
+/// If one cannot be read, or they do not fit together.
 pub fn comparison(
     a: &Path,
     b: &Path,
@@ -220,7 +220,7 @@ pub fn comparison(
     Ok((exit, text))
 }
 
-/// The difference in words, with a line for each field.
+/// Describes the difference, with a line per field.
 fn told(divergence: &Divergence, a: &Path, b: &Path) -> String {
     let record = divergence.either();
     let [x, y, z] = record.workgroup;

@@ -1,4 +1,4 @@
-//! From an input and flags to what the machine needs: a program, device memory, launches.
+//! Prepares what the machine needs from an input and flags: a program, device memory, launches.
 
 use super::args::{DataSize, LaunchArgs, MachineArgs};
 use super::inputs::{self, Input};
@@ -13,10 +13,10 @@ use crate::program::{self, Launch, Program};
 use std::ops::Range;
 use std::path::Path;
 
-/// Threads of a workgroup where neither the kernel nor a flag says: as in the reference emulator.
+/// Default threads of a workgroup, as in the reference emulator.
 const DEFAULT_WORKGROUP: [u32; 3] = [32, 1, 1];
 
-/// Everything of one run but the machine.
+/// Everything that a run needs except the machine.
 #[derive(Debug)]
 pub struct Work {
     /// Name of the file without its extension, or in the suite.
@@ -27,14 +27,14 @@ pub struct Work {
     pub memory: Vec<u8>,
     /// Launches, in order.
     pub steps: Vec<Launch>,
-    /// What the assembler and the static checks have to remark.
+    /// Warnings of the assembler and of the static checks.
     pub warnings: Vec<Diagnostic>,
-    /// For a launch file: what it needs and expects.
+    /// For a launch file: its requirements and expectations.
     pub expected: Option<Job>,
 }
 
 impl Work {
-    /// What the kernels need and the machine does not have.
+    /// The capabilities that the kernels need and the machine lacks.
     pub fn lack(&self, config: &Config) -> Option<String> {
         let missing = self.expected.as_ref()?.missing(&config.capabilities);
         (!missing.is_empty()).then(|| format!("the machine has no {}", missing.join(" and no ")))
@@ -44,7 +44,7 @@ impl Work {
 /// Loads an input and fills device memory.
 ///
 /// # Errors
-/// Everything that is wrong with the file, or flags that do not fit it or the machine.
+/// Errors in the file, or flags that do not fit it or the machine.
 pub fn work(
     input: &Input,
     launch: &LaunchArgs,
@@ -68,7 +68,7 @@ pub fn work(
     Ok(work)
 }
 
-/// Errors of the static checks, as warnings: a fault is only one when it is reached.
+/// Errors of the static checks become warnings, because a fault only counts when it is reached.
 fn findings(work: &Work, config: &Config) -> Vec<Diagnostic> {
     let mut found: Vec<Diagnostic> = Vec::new();
     let mut checked = Vec::new();
@@ -149,7 +149,7 @@ fn stem(path: &Path) -> String {
     path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
 }
 
-/// The kernel of this name, or the only one.
+/// The kernel with this name, or the only one.
 fn select_kernel(program: &Program, path: &Path, name: Option<&str>) -> Result<usize, Diagnostic> {
     let names: Vec<&str> = program.kernels.iter().map(|k| k.name.as_str()).collect();
     let (file, list) = (path.display(), names.join(", "));
@@ -165,7 +165,7 @@ fn select_kernel(program: &Program, path: &Path, name: Option<&str>) -> Result<u
     }
 }
 
-/// Fills device memory as the flags say: zeros, then iotas, then files.
+/// Fills device memory by the flags: zeros, then iotas, then files.
 fn fill(memory: &mut [u8], args: &LaunchArgs) -> Result<(), Vec<Diagnostic>> {
     let size = memory.len() as u64;
     let mut wrong = Vec::new();
@@ -191,7 +191,7 @@ fn fill(memory: &mut [u8], args: &LaunchArgs) -> Result<(), Vec<Diagnostic>> {
 /// `bytes` bytes at `offset` of a device memory of `size` bytes.
 ///
 /// # Errors
-/// If they are not all in it, with the flag.
+/// If they are not all inside, with the flag.
 pub fn region(flag: &str, offset: u64, bytes: u64, size: u64) -> Result<Range<usize>, Diagnostic> {
     match offset.checked_add(bytes) {
         Some(end) if end <= size => Ok(offset as usize..end as usize),

@@ -1,4 +1,4 @@
-//! Holds a machine against the reference interpreter on one program.
+//! Compares a machine with the reference interpreter on one program.
 
 use super::reference::{self, Machine, Options, Stop};
 use crate::config::Config;
@@ -6,17 +6,17 @@ use crate::gpu::{Gpu, RunError, RunOptions};
 use crate::program::{Fault, FaultKind, Launch, Program};
 use std::fmt;
 
-/// Why a run came to no end that the program means.
+/// Why a run did not end in the way the program intends.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Early {
     /// The kernel faulted.
     Fault(Box<Fault>),
-    /// A limit was reached, nothing moved any more, or the launch was refused.
+    /// A limit was reached, no progress was made, or the launch was refused.
     Other(String),
 }
 
-/// Runs a kernel on the simulator, leaving device memory as the host sees it in `memory`, and returns the
-/// wave instructions.
+/// Runs a kernel on the simulator and returns its wave instructions. `memory` is device memory before and, as
+/// the host sees it, after the run.
 ///
 /// # Errors
 /// [`Early`]; memory is then empty.
@@ -36,37 +36,37 @@ pub fn simulate(
     Ok(report.core.wave_instructions)
 }
 
-/// How a machine and the reference interpreter differ.
+/// A difference between a machine and the reference interpreter.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Difference {
-    /// Both end, with other bytes in device memory.
+    /// Both end, with different device memory.
     Memory {
         /// First address that differs.
         address: usize,
-        /// The byte there, in the reference interpreter.
+        /// The byte in the reference interpreter.
         expected: u8,
-        /// The byte there, in the machine.
+        /// The byte in the machine.
         got: u8,
-        /// Bytes that differ in all.
+        /// Number of bytes that differ.
         count: usize,
     },
-    /// Both end with the same memory, after another number of wave instructions.
+    /// Both end with the same memory, after different numbers of wave instructions.
     Instructions {
         /// Of the reference interpreter.
         expected: u64,
         /// Of the machine.
         got: u64,
     },
-    /// One faults where the other does not, or both fault differently.
+    /// Only one faults, or both fault differently.
     Fault {
         /// Of the reference interpreter.
         expected: Option<Box<Fault>>,
         /// Of the machine.
         got: Option<Box<Fault>>,
     },
-    /// The machine came to no end.
+    /// The machine did not end.
     Stopped(String),
-    /// The reference interpreter came to no end: nothing to compare with.
+    /// The reference interpreter did not end, so there is nothing to compare with.
     NoReference(Box<Stop>),
 }
 
@@ -96,13 +96,12 @@ impl fmt::Display for Difference {
 
 impl std::error::Error for Difference {}
 
-/// Runs a program on the reference interpreter and through `simulate`, both over `memory` as it stands,
-/// and compares the bytes of device memory at the end and the wave instructions that `simulate` returns
-/// (counted as [`reference::Outcome::instructions`] defines).
+/// Runs a program on the reference interpreter and through `simulate`, both over the given `memory`. Compares
+/// device memory at the end and the wave instructions that `simulate` returns (counted as
+/// [`reference::Outcome::instructions`] defines).
 ///
-/// Where the program faults, the kind and the pc have to agree, and for the same wave also lanes and
-/// addresses. Which wave faults first is a matter of timing, so the program should have one instruction
-/// at most that faults.
+/// If the program faults, the kind and the pc must agree, and for the same wave also lanes and addresses.
+/// Which wave faults first depends on timing, so a program should have at most one faulting instruction.
 ///
 /// # Errors
 /// The first [`Difference`].
@@ -151,7 +150,7 @@ fn compare_memory(expected: &[u8], got: &[u8]) -> Result<(), Difference> {
 
 fn same_fault(a: &Fault, b: &Fault) -> bool {
     let same_kind = match (a.kind, b.kind) {
-        // Of several reasons, each decoder gives the one that it meets first.
+        // If there are several reasons, each decoder reports the one that it finds first.
         (FaultKind::IllegalInstruction(_), FaultKind::IllegalInstruction(_)) => true,
         (a_kind, b_kind) if (a.workgroup, a.wave) == (b.workgroup, b.wave) => {
             a_kind == b_kind && a.lanes == b.lanes
@@ -186,7 +185,7 @@ mod tests {
         compare(&program, &launch, &MACHINE, &[0; 16], simulate)
     }
 
-    /// The reference interpreter with its waves in another order, and with `spoil` applied to the result.
+    /// The reference interpreter with another order of waves; `spoil` is applied to its result.
     fn other(
         spoil: impl Fn(&mut [u8], Result<u64, Fault>) -> Result<u64, Fault>,
     ) -> impl FnOnce(&Program, &Launch, &mut Vec<u8>) -> Result<u64, Early> {
@@ -211,7 +210,7 @@ mod tests {
     fn an_equal_run_passes() {
         assert_eq!(check(STORE, other(|_, result| result)), Ok(()));
         assert_eq!(changed(|fault| fault), Ok(()));
-        // Another wave may be the first to fault, at another time.
+        // Another wave may be the first to fault, in another cycle.
         assert_eq!(changed(|fault| Fault { wave: 1 - fault.wave, cycle: Some(9), ..fault }), Ok(()));
     }
 

@@ -1,14 +1,14 @@
-//! Reads the command stream of a memory channel and says which rule it breaks.
+//! Checks the command stream of a memory channel and names the rule that it breaks.
 //!
-//! It is written from what each parameter means: every command is held against the history of the
-//! whole channel, and nothing of the model's own bookkeeping is used. So a constraint that the model forgets
-//! or counts from the wrong command is found, whatever the model's table says.
+//! The checker is written from the meaning of each parameter. Every command is compared with the history of
+//! the whole channel, without any of the model's own bookkeeping. So it finds a constraint that the model
+//! misses or counts from the wrong command.
 
 use crate::config::Dram;
 use crate::memory::dram::Issued;
 use crate::memory::dram::timing::{BUS_TURNAROUND_CLOCKS, Command};
 
-/// What happened to a bank, most recent event of each kind, in memory clocks.
+/// Most recent event of each kind in a bank, in memory clocks.
 #[derive(Default, Clone)]
 struct Bank {
     open_row: Option<u32>,
@@ -18,7 +18,7 @@ struct Bank {
     write_data_end: Option<i64>,
 }
 
-/// Data on the bus, from the first clock to the one after the last.
+/// A data transfer on the bus, from its first clock to the one after its last.
 struct Transfer {
     bank: usize,
     command: i64,
@@ -27,19 +27,19 @@ struct Transfer {
     is_read: bool,
 }
 
-/// A channel as far as its commands have been read.
+/// The state of a channel after the commands read so far.
 struct Channel<'a> {
     d: &'a Dram,
     banks: Vec<Bank>,
-    /// Clock and bank of all activates.
+    /// Clock and bank of recent activates.
     activates: Vec<(i64, usize)>,
     transfers: Vec<Transfer>,
     refreshes: Vec<i64>,
     last: i64,
 }
 
-/// The first rule that a channel's commands break, as text: which command, and which parameter. The stream
-/// has to begin at clock 0.
+/// The first rule that a channel's commands break, as text: the command and the parameter. The stream has to
+/// begin at clock 0.
 pub fn first_violation(dram: &Dram, stream: &[Issued]) -> Option<String> {
     let mut channel = Channel {
         d: dram,
@@ -55,7 +55,7 @@ pub fn first_violation(dram: &Dram, stream: &[Issued]) -> Option<String> {
     violation.or_else(|| channel.too_few_refreshes())
 }
 
-/// The name of the rule that is broken.
+/// Name of a broken rule.
 type Broken = &'static str;
 
 fn keep(kept: bool, rule: Broken) -> Result<(), Broken> {
@@ -63,7 +63,7 @@ fn keep(kept: bool, rule: Broken) -> Result<(), Broken> {
 }
 
 impl Channel<'_> {
-    /// Clocks of one burst: its bits over the bits that the pins move in a clock.
+    /// Clocks of a burst: its bits divided by the bits that the pins move per clock.
     fn burst(&self) -> i64 {
         let bits_per_clock = i64::from(self.d.bus_bits) * i64::from(self.d.transfers_per_clock);
         i64::from(self.d.burst_bytes) * 8 / bits_per_clock
@@ -105,13 +105,13 @@ impl Channel<'_> {
             keep(now - at >= i64::from(self.d.t_rrd_s), "t_rrd_s")?;
             keep(!self.same_group(bank, other) || now - at >= i64::from(self.d.t_rrd_l), "t_rrd_l")?;
         }
-        // In any window of t_faw there are four at most, this one included.
+        // Any window of t_faw contains at most four activates, this one included.
         let in_window = self.activates.iter().filter(|&&(at, _)| now - at < i64::from(self.d.t_faw)).count();
         keep(in_window < 4, "t_faw")?;
         self.activates.push((now, bank));
         self.banks[bank].open_row = Some(row);
         self.banks[bank].activated = Some(now);
-        // What is older than every window cannot matter any more.
+        // Activates older than every window no longer matter.
         let longest = i64::from(self.d.t_faw.max(self.d.t_rrd_l).max(self.d.t_rrd_s));
         self.activates.retain(|&(at, _)| now - at < longest);
         Ok(())
@@ -181,7 +181,7 @@ impl Channel<'_> {
         keep(now >= due && now <= due + self.delay(), "t_refi")
     }
 
-    /// Clocks that a refresh may be late: until every row that was open could be closed.
+    /// Most clocks by which a refresh may be late: the time until every open row can be closed.
     fn delay(&self) -> i64 {
         let d = self.d;
         let after_write = i64::from(d.t_cwl) + self.burst() + i64::from(d.t_wr);
@@ -189,7 +189,7 @@ impl Channel<'_> {
         closing.max(i64::from(d.t_rc)) + 1
     }
 
-    /// A refresh that should have been in the stream before its last command.
+    /// A refresh that should have come before the last command of the stream.
     fn too_few_refreshes(&self) -> Option<String> {
         let due = (self.last - self.delay()).max(0).checked_div(i64::from(self.d.t_refi))?;
         let seen = self.refreshes.len() as i64;

@@ -1,7 +1,7 @@
-//! Holds a retirement trace against the reference interpreter: each architectural field of each record.
+//! Checks a retirement trace against the reference interpreter: every architectural field of every record.
 //!
-//! The trace itself says what ran: its launches have code, shape and arguments; only the contents of device memory
-//! come from elsewhere. The cycles of a trace are not judged here.
+//! The trace itself holds what ran: the code, shape and arguments of its launches. Only the contents of
+//! device memory come from elsewhere. The cycles of a trace are not checked here.
 
 use super::reference::{self, Lane, Machine, Options, Step, Watch, operands};
 use crate::program::{Kernel, Launch, Program};
@@ -9,16 +9,16 @@ use crate::trace::record::{DestinationKind, MemoryKind};
 use crate::trace::{Header, Launched, Record};
 use std::collections::HashMap;
 
-/// What loads and atomics return in the replay.
+/// Source of the values that loads and atomics return in the replay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Loads {
-    /// What the interpreter's own memory holds: for kernels whose waves do not depend on one another's order.
+    /// The interpreter's own memory: for kernels whose result does not depend on the order of waves.
     Checked,
-    /// What the trace says: for the others. Everything that is made of it is checked.
+    /// The trace: for other kernels. Everything computed from the values is checked.
     Taken,
 }
 
-/// A record that is not what the interpreter does.
+/// A record that differs from what the interpreter does.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("workgroup {workgroup:?} wave {wave} record {sequence} at pc 0x{pc:04x}: {what}")]
 pub struct Mismatch {
@@ -30,17 +30,17 @@ pub struct Mismatch {
     pub sequence: u64,
     /// The interpreter's pc.
     pub pc: u32,
-    /// The field, and both values.
+    /// The field, with both values.
     pub what: String,
 }
 
-/// Replays one launch with all its records; gives how many it checked. `memory` is device memory as the launch finds
-/// it, and as the interpreter leaves it afterwards.
+/// Replays one launch with all its records. Returns the number of records checked. `memory` is device memory
+/// before the launch and, as the interpreter leaves it, after it.
 ///
-/// Records of instructions that no lane was active for are passed over: a machine may jump over those.
+/// Records of instructions without an active lane are skipped, because a machine may jump over them.
 ///
 /// # Errors
-/// The first record that is wrong, too few or too many of them, or why the interpreter stopped.
+/// The first wrong record, missing or surplus records, or why the interpreter stopped.
 pub fn replay(
     header: &Header,
     launched: &Launched,
@@ -105,7 +105,7 @@ pub fn replay(
     }
 }
 
-/// The program and launch that a trace tells of.
+/// The program and launch that a trace describes.
 fn program_of(launched: &Launched) -> (Program, Launch) {
     let first = launched.base / 4;
     let mut code = vec![0; first as usize];
@@ -128,7 +128,7 @@ fn program_of(launched: &Launched) -> (Program, Launch) {
     (Program { code, kernels: vec![kernel], source: None }, launch)
 }
 
-/// Gives the lanes what a load or atomic returned in the trace.
+/// Sets the lanes' destinations to what a load or atomic returned in the trace.
 fn take_loads(record: &Record, lanes: &mut [Lane]) {
     let returns = matches!(record.memory, MemoryKind::Load | MemoryKind::Atomic);
     if !returns || record.destination != DestinationKind::Registers {
@@ -142,7 +142,7 @@ fn take_loads(record: &Record, lanes: &mut [Lane]) {
     }
 }
 
-/// The fields of the words that operands live in.
+/// The fields of the words that hold operands.
 struct Fields {
     opcode: u8,
     modifier: u8,
@@ -167,7 +167,7 @@ impl Fields {
     }
 }
 
-/// What of a record is wrong.
+/// What is wrong with a record, if anything.
 fn check(launched: &Launched, record: &Record, step: &Step<'_>, after: &[Lane]) -> Option<String> {
     let width = after.len();
     let words = launched.words_at(step.pc);
@@ -180,7 +180,7 @@ fn check(launched: &Launched, record: &Record, step: &Step<'_>, after: &[Lane]) 
     let effective = effective_lanes(words.first().copied().unwrap_or(0), step);
 
     let next_pc = step.next_pc.unwrap_or(0);
-    // With no lane left a machine may go straight to where lanes come back.
+    // With no lane left, a machine may jump to where lanes are reactivated.
     let jumps = step.next_pc.is_some() && step.active_after == 0;
     let hex = |value: u64| format!("{value:x}");
     let scalars = [
@@ -234,7 +234,7 @@ fn effective_lanes(word0: u32, step: &Step<'_>) -> u64 {
 
 type RowOf<'a> = &'a dyn Fn(&dyn Fn(usize) -> u32) -> Vec<u32>;
 
-/// What an instruction writes: kind, index, rows.
+/// Destination of an instruction: kind, index, rows.
 fn result(
     fields: &Fields,
     letters: &str,
@@ -272,7 +272,7 @@ fn result(
     }
 }
 
-/// The access that an instruction makes: kind, rows of addresses, strides, and of what it sends.
+/// Access of an instruction: kind, rows of addresses, strides, and rows that it sends.
 fn access(
     fields: &Fields,
     effective: u64,

@@ -1,4 +1,4 @@
-//! The folder that a difference leaves: what ran, what both sides did around it, and how to see it again.
+//! The bundle of a difference: what ran, what both sides did around it, and how to repeat it.
 
 use super::super::files::folder;
 use super::super::terminal::reason;

@@ -1,4 +1,4 @@
-//! Random programs by the thousand, several at a time; the report is the same however many.
+//! Campaigns of thousands of random programs, several at a time. The report does not depend on how many.
 
 use super::super::progress;
 use super::super::terminal::Terminal;
@@ -17,14 +17,14 @@ use std::time::{Duration, Instant};
 /// Programs of a campaign that have a line each; of more there is the sum only, and what it has come to now and then.
 const LISTED: u64 = 20;
 const REPORTED: u64 = 500;
-/// How long a failing program may be shrunk.
+/// Longest time for which a failing program is shrunk.
 const SHRINKING: Duration = Duration::from_secs(120);
-/// While it is shrunk, how long the other side may say nothing.
+/// Longest silence of the other side while shrinking.
 const SHRINKING_PATIENCE: Duration = Duration::from_secs(5);
 
 type Outcome = Result<Result<Agreement, Disagreement>, Vec<Diagnostic>>;
 
-/// What a campaign comes to.
+/// Result of a campaign.
 #[derive(Debug, Default)]
 struct Sum {
     programs: u64,
@@ -87,7 +87,7 @@ pub fn run(bench: &Bench<'_>, seen: &mut Seen, terminal: &Terminal) -> Ended {
             });
         }
         drop(sender);
-        // In the order of the seeds, so that the first one that differs is always the same.
+        // In the order of the seeds, so that the first difference is always the same.
         let (mut early, mut now) = (BTreeMap::new(), seeds.start);
         for (seed, outcome, counted) in outcomes {
             early.insert(seed, (outcome, counted));

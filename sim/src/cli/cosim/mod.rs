@@ -25,11 +25,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// Where no limit is given, the simulator gives up after so many cycles of a launch.
+/// Cycle limit of the simulator for a launch if none is given.
 const MAX_CYCLES: u32 = 100_000_000;
-/// The other side may take so many more than some times those of the simulator.
+/// Cycles that the other side may take in addition to a multiple of the simulator's.
 const MORE_CYCLES: u64 = 20_000;
-/// Bounds of the latencies of the memory side beside a kernel that was named.
+/// Default bounds of the memory side's latencies for a named kernel.
 const LATENCY: (u32, u32) = (2, 12);
 
 /// Runs what the arguments name on both sides, and reports on each.
@@ -78,7 +78,7 @@ pub fn run(args: &CosimArgs, terminal: &Terminal) -> Ended {
     Ok(exit)
 }
 
-/// What can be wrong before anything is built, which takes minutes.
+/// Checks everything that can be wrong before a build, which takes minutes.
 fn check(args: &CosimArgs, config: &Config) -> Result<(), Diagnostic> {
     if config.cores != 1 {
         let message = format!(
@@ -159,7 +159,7 @@ fn no_temporary(error: &std::io::Error) -> Vec<Diagnostic> {
     vec![Diagnostic::error(message).hint("set TMPDIR to a directory with room")]
 }
 
-/// What comparisons count beside what differs.
+/// What comparisons count besides differences.
 struct Seen {
     coverage: Option<Coverage>,
     lines: Option<LineCoverage>,
@@ -187,11 +187,11 @@ struct Bench<'a> {
     args: &'a CosimArgs,
     config: &'a Config,
     executable: &'a Path,
-    /// What the executable is told on its command line.
+    /// Arguments of the executable.
     arguments: Vec<&'a str>,
 }
 
-/// A launch of a job, by itself, on the memory that those before left.
+/// One launch of a job by itself, on the memory left by those before.
 struct Step<'a> {
     title: String,
     launch: &'a Launch,
@@ -222,7 +222,7 @@ impl Bench<'_> {
         }
     }
 
-    /// The stimulus is that of the folder in which a bundle would be written.
+    /// True if the stimulus is in the folder to which a bundle would be written.
     fn repeats_a_bundle(&self) -> bool {
         let folder = self.args.stimulus.as_deref().and_then(Path::parent);
         let same = |folder: &Path| Some(folder.canonicalize().ok()? == self.args.bundle.canonicalize().ok()?);
@@ -258,7 +258,7 @@ impl Bench<'_> {
             };
             visit(Step { title, launch, memory: memory.clone() })?;
             let mut gpu = Gpu::new(self.config, &job.program, memory);
-            // What is wrong with it has been reported.
+            // The error has been reported.
             if gpu.run(launch, &RunOptions::UNBOUNDED, None, &mut |_| {}).is_err() {
                 break;
             }
@@ -284,18 +284,18 @@ impl Bench<'_> {
         Ok(exit)
     }
 
-    /// When the other side has to have ended what takes the simulator so many cycles.
+    /// Cycle limit of the other side for something that takes the simulator `cycle` cycles.
     fn soon_after(&self, cycle: Cycle) -> u32 {
         let times = match self.args.mode {
             CosimMode::Cycle => 2,
-            // A core of another kind may take its time.
+            // A different core may be slower.
             CosimMode::Architectural => 100,
         };
         u32::try_from(times * cycle + MORE_CYCLES).map_or(MAX_CYCLES, |limit| limit.min(MAX_CYCLES))
     }
 
-    /// A core that stands still says nothing, and would be waited for: it gives up soon after the simulator has ended,
-    /// unless the limit is one that was given.
+    /// A core that hangs would be waited for in silence. So it gives up soon after the simulator has ended,
+    /// unless a limit was given.
     fn bounded<'b>(&self, cosim: &Cosim<'b>) -> Cosim<'b> {
         let max_cycles = match cosim.max_cycles {
             MAX_CYCLES => match cosim.simulate(None) {
@@ -308,7 +308,7 @@ impl Bench<'_> {
         Cosim { max_cycles, ..cosim.clone() }
     }
 
-    /// Compares a launch, and counts what is to be counted.
+    /// Compares a launch, and counts what is requested.
     fn compare(
         &self,
         cosim: &Cosim<'_>,
@@ -331,7 +331,7 @@ impl Bench<'_> {
                 let mut recorder = Recorder::new(self.config, sinks, Window::ALL, never);
                 recorder.start(cosim.program, cosim.launch, 0);
                 let ended = cosim.run_beside(self.executable, stimulus.path(), Some(&mut recorder));
-                // What has not retired is not counted.
+                // Instructions that have not retired are not counted.
                 _ = recorder.finish(How::Stopped, Cycle::MAX - 1, "");
                 ended
             }

@@ -1,4 +1,4 @@
-//! How fast the simulator is beside the Verilated core, on the same launches with the same memory side.
+//! Speed of the simulator compared with the Verilated core, on the same launches with the same memory side.
 
 use super::super::terminal::Terminal;
 use super::super::{Ended, Exit};
@@ -10,9 +10,9 @@ use crate::rtl::{Cosim, End};
 use comfy_table::{CellAlignment, Table, presets};
 use std::time::{Duration, Instant};
 
-/// The simulator repeats a launch for so long.
+/// Time for which the simulator repeats a launch.
 const REPEATED: Duration = Duration::from_millis(300);
-/// Silence of the other side counts so many times longer: it says nothing until it ends.
+/// Factor on the patience: the other side writes nothing until it ends.
 const PATIENCE: u32 = 20;
 /// Tells the core to write nothing but the end.
 const QUIET: &str = "+quiet";

@@ -1,4 +1,4 @@
-//! Flags about trace files: their values, what is wrong with them, and names of files of several kernels.
+//! Flags about trace files: values, checks, and file names for several kernels.
 
 use crate::cli::args::TraceArgs;
 use crate::cli::{files, values};
@@ -32,7 +32,7 @@ pub fn wave_range(text: &str) -> Result<WaveRange, String> {
     }
 }
 
-/// Cycles around a trigger that are kept where no flag says.
+/// Default number of cycles kept around a trigger.
 const AROUND: u64 = 1000;
 
 /// Reads `pc=P`, `fault` or `stall>N`.
@@ -70,12 +70,12 @@ impl TraceArgs {
         files.into_iter().filter_map(|(flag, path)| Some((flag, path.as_ref()?)))
     }
 
-    /// The first flag that asks for a file.
+    /// The first flag that requests a file.
     pub fn flag(&self) -> Option<&'static str> {
         self.files().next().map(|(flag, _)| flag)
     }
 
-    /// The part of the run that a report is about, but for a trigger.
+    /// The part of the run that a report covers, apart from a trigger.
     pub fn scope(&self) -> Scope {
         let Window { cycles, waves } = self.window();
         Scope { cycles, of_waves: !waves.is_empty(), around: None }
@@ -96,7 +96,7 @@ impl TraceArgs {
         })
     }
 
-    /// What is wrong with the flags, whatever is run.
+    /// The errors in the flags that do not depend on what runs.
     pub fn check(&self) -> Vec<Diagnostic> {
         let mut wrong = Vec::new();
         let window = [
@@ -131,7 +131,7 @@ impl TraceArgs {
         wrong
     }
 
-    /// What is wrong with the names of the files where kernels of these names run.
+    /// The errors in the file names if kernels of these names run.
     pub fn check_names(&self, kernels: &[String]) -> Vec<Diagnostic> {
         let shared: Vec<_> = self.files().filter(|(_, path)| !has_placeholder(path)).collect();
         if let ([(flag, path), ..], [_, _, ..]) = (&shared[..], kernels) {
@@ -167,7 +167,7 @@ impl TraceArgs {
         Vec::new()
     }
 
-    /// The same for one kernel: its name stands where the placeholder is.
+    /// The flags for one kernel: its name replaces the placeholder.
     pub fn of_kernel(&self, kernel: &str) -> TraceArgs {
         let mut args = self.clone();
         let TraceArgs { wvfi, kanata, perfetto, vcd, fst, report, .. } = &mut args;
@@ -178,19 +178,19 @@ impl TraceArgs {
     }
 }
 
-/// In the name of a file: the name of the kernel.
+/// Placeholder for the kernel's name in a file name.
 const PLACEHOLDER: &str = "{kernel}";
 
 fn has_placeholder(path: &Path) -> bool {
     path.to_string_lossy().contains(PLACEHOLDER)
 }
 
-/// A path with a kernel's name in it. One that is no Unicode has no placeholder.
+/// A path with the placeholder replaced. A path that is not Unicode has no placeholder.
 fn filled(path: &Path, kernel: &str) -> PathBuf {
     path.to_str().map_or_else(|| path.to_owned(), |path| path.replace(PLACEHOLDER, kernel).into())
 }
 
-/// A name like this one that has a placeholder.
+/// A similar name with a placeholder.
 fn with_placeholder(path: &Path) -> PathBuf {
     let stem = path.file_stem().map_or_else(String::new, |stem| format!("{}-", stem.to_string_lossy()));
     let end = path.extension().map_or_else(String::new, |end| format!(".{}", end.to_string_lossy()));

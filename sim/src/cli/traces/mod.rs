@@ -1,4 +1,4 @@
-//! The trace files of a run: their temporary names, what became of the window, and Ctrl-C.
+//! The trace files of a run: temporary names, empty windows, and Ctrl-C.
 
 mod flags;
 
@@ -21,7 +21,7 @@ use std::sync::{Arc, OnceLock};
 
 const REPORT: &str = "--report";
 
-/// Exit code of a process that Ctrl-C ended at once.
+/// Exit code of a process that Ctrl-C ended immediately.
 const INTERRUPTED: i32 = 130;
 
 /// The form of a trace with this name: text if it ends in `.txt`.
@@ -36,12 +36,12 @@ pub fn is_interrupted() -> bool {
     INTERRUPT.get().is_some_and(|flag| flag.load(Ordering::Relaxed))
 }
 
-/// Set by Ctrl-C while files are written; once more ends the process.
+/// A flag set by Ctrl-C while files are written. The second Ctrl-C ends the process.
 fn interrupt() -> Arc<AtomicBool> {
     let flag = INTERRUPT.get_or_init(|| {
         let flag = Arc::new(AtomicBool::new(false));
         let seen = flag.clone();
-        // Without a handler Ctrl-C ends the process as ever.
+        // Without a handler, Ctrl-C ends the process as usual.
         _ = ctrlc::set_handler(move || {
             if seen.swap(true, Ordering::Relaxed) {
                 std::process::exit(INTERRUPTED);
@@ -61,7 +61,7 @@ pub struct TraceFiles {
     trigger: Option<Trigger>,
 }
 
-/// Opens the files that the flags ask for, and a recorder that writes to them; nothing if they ask for none. What the
+/// Opens the requested files and a recorder that writes to them; `None` if no file is requested. What the
 /// report shows of the trace goes to `capture`.
 ///
 /// # Errors
@@ -113,7 +113,7 @@ pub fn scout(args: &TraceArgs, trigger: Trigger, config: &Config) -> Recorder<'s
     recorder.with_trigger(Some(trigger)).until_triggered()
 }
 
-/// The message about a trigger of a run that ended in this cycle.
+/// The message about a trigger that did not fire in a run that ended in this cycle.
 pub fn not_fired(trigger: Trigger, cycle: u64) -> Diagnostic {
     let when = trigger.when;
     let message = format!("--trigger: {when} has not happened, and the run ended in cycle {cycle}");
@@ -124,17 +124,17 @@ pub fn not_fired(trigger: Trigger, cycle: u64) -> Diagnostic {
     })
 }
 
-/// What has become of the files of a run.
+/// Result of finishing the files of a run.
 pub enum Finished {
-    /// They have their names. What is left to write is the report, if there is one.
+    /// The files have their names. Only the report, if there is one, remains to be written.
     Written(Option<Streamed>),
-    /// There are none: the window has nothing of the run, or its trigger has not fired.
+    /// There are no files: the window contains nothing of the run, or its trigger has not fired.
     Missed(Diagnostic),
 }
 
 impl TraceFiles {
-    /// Completes the files and gives them their names. With `is_reported`, the report has something of the window even if
-    /// nothing retires in it.
+    /// Completes the files and gives them their names. With `is_reported`, the report has contents even if
+    /// nothing retires in the window.
     ///
     /// # Errors
     /// If a file cannot be written.
@@ -179,7 +179,7 @@ impl TraceFiles {
     }
 }
 
-/// Writes the report, and gives it its name.
+/// Writes the report and gives it its name.
 ///
 /// # Errors
 /// If it cannot be written.

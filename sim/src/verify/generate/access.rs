@@ -1,12 +1,12 @@
-//! Memory nodes, and the instructions that fault.
+//! Memory nodes, and faulting instructions.
 
 use super::grow::{Focus, Grower};
 use super::layout::{ATOMIC_WORDS, INPUT_BYTES, OWN_BYTES, Reserved};
 use super::{Access, Node, Region, Test};
 use crate::isa::{Guard, Inst, Op, Scope, table::TABLE};
 
-/// (local, device) operations of each kind of atomic that commutes with itself, in the order of their
-/// words; subtraction goes with addition.
+/// (local, device) operations of each atomic that commutes with itself, in the order of their words.
+/// Subtraction shares the words of addition.
 const COMMUTATIVE: [(Op, Op); 6] = [
     (Op::LocalAtomicAdd, Op::AtomicAdd),
     (Op::LocalAtomicMin, Op::AtomicMin),
@@ -27,7 +27,7 @@ fn bytes(op: Op) -> u32 {
 }
 
 impl Grower {
-    /// An access of a region from which nobody else's writes are seen, at a random place in it.
+    /// An access at a random place of a region in which no other lane's writes are observable.
     pub fn access(&mut self, inst: Inst, region: Region) -> Access {
         let (size, masks): (u32, &[u32]) = match region {
             Region::Input => (INPUT_BYTES, &[0x3FC, 0x3FC, 0x3FF, 0x7C0, 0x1F, 0]),
@@ -63,7 +63,7 @@ impl Grower {
         inst
     }
 
-    /// A load or store of the lane's own bytes, or a load of the input.
+    /// A load or store of the lane's own bytes, or a load from the input.
     pub fn own_access(&mut self) -> Node {
         let (opcode, region) = self.choose(&[
             (0x38, Region::Input),
@@ -77,7 +77,7 @@ impl Grower {
         Node::Access(self.access(inst, region))
     }
 
-    /// An atomic on one of the lane's own words: any kind, any scope, old value returned or not.
+    /// An atomic on one of the lane's own words: any kind, any scope, with or without a result.
     pub fn lane_atomic(&mut self) -> Node {
         let (opcode, region) = self.choose(&[(0x3C, Region::OwnLocal), (0x3D, Region::OwnDevice)]);
         let op = self.choose(&operations(opcode));
@@ -86,7 +86,7 @@ impl Grower {
         Node::Access(Access { mask: access.mask & !3, offset: access.offset & !3, ..access })
     }
 
-    /// An atomic on a word that other lanes use too.
+    /// An atomic on a word shared with other lanes.
     pub fn shared_atomic(&mut self) -> Node {
         let kind = self.below(COMMUTATIVE.len() as u32);
         let region = self.choose(&[Region::AtomicsDevice, Region::AtomicsWorkgroup, Region::AtomicsLocal]);
@@ -95,7 +95,7 @@ impl Grower {
             _ => COMMUTATIVE[kind as usize],
         };
         let mut inst = self.memory_inst(if region == Region::AtomicsLocal { local } else { device });
-        // The old value depends on the order of the lanes.
+        // No result: the old value depends on the order of the lanes.
         inst.rd = 0;
         inst.scope = match region {
             Region::AtomicsDevice => self.choose(&[Scope::Device, Scope::System]),
@@ -107,7 +107,7 @@ impl Grower {
         Node::Access(Access { offset: kind * ATOMIC_WORDS * 4, mask, ..access })
     }
 
-    /// Reads what other lanes of the workgroup wrote, between barriers.
+    /// Reads what other lanes of the workgroup have written, between barriers.
     pub fn exchange(&mut self) -> Node {
         let local = self.one_in(2);
         let op = self.choose(&operations(if local { 0x30 } else { 0x38 }));
@@ -139,18 +139,18 @@ impl Grower {
         Node::Access(Access { offset: 0, mask, stride, ..access })
     }
 
-    /// Something that faults when it is reached, in most places and launches, and whether it may only
-    /// stand outside all ifs and loops.
+    /// A node that faults when it is reached, in most places and launches. The flag says that it may only be
+    /// outside of all ifs and loops.
     pub fn faulting(&mut self) -> (Node, bool) {
         let plain = |op| Inst::new(op);
         let node = match self.below(13) {
-            // Unassigned opcode and modifier, reserved bits, a guard where none may be.
+            // Unassigned opcode or modifier, reserved bits, a guard where none is allowed.
             0 => Node::Words(vec![0xFF00_0000]),
             1 => Node::Words(vec![0x2C00_00F0]),
             2 => Node::Words(vec![0x3F00_00F8]),
             3 => Node::Words(vec![0x0001_0200, 0x0300_0004]),
             4 => Node::Words(vec![0x3F00_0001]),
-            // One past the last register, through the last row of a quad.
+            // One register past the last, in the last row of a quad.
             5 if self.tree.registers < 256 => {
                 let rd = (self.tree.registers - 3) as u8;
                 Node::Inst(Inst { rd, ..plain(Op::DeviceLoadU128) })
@@ -168,14 +168,14 @@ impl Grower {
                 Node::Access(Access { offset: 1 + self.below(3), mask: 0x3C, ..access })
             }
             8 => {
-                // Too many ifs in one another; all lanes pass each.
+                // Too many nested ifs; all lanes pass each.
                 let [open, _] = Inst { rs1: 4, ..plain(Op::If) }.encode();
                 Node::Words(vec![open; 70])
             }
             9 => Node::Call(0),
             10 => {
                 let op = self.choose(&[Op::Else, Op::EndIf, Op::EndLoop, Op::Break, Op::Continue]);
-                // A guard that no lane passes leaves a break without a loop alone.
+                // A guard that no lane passes would hide a break outside of a loop.
                 let guard = if op.rejects_guard() { Guard::NONE } else { self.maybe_guard() };
                 return (Node::Inst(Inst { guard, ..plain(op) }), true);
             }
@@ -188,7 +188,7 @@ impl Grower {
                 if n == 11 {
                     branch(Node::Barrier)
                 } else {
-                    // A return in an if, which in the kernel's body would be a halt.
+                    // A return inside of an if. In the kernel's body it would be a halt.
                     let body = vec![branch(Node::Inst(plain(Op::Return)))];
                     self.tree.functions.push(body);
                     Node::Call(self.tree.functions.len() - 1)

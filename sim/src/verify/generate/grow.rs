@@ -12,7 +12,7 @@ use std::ops::Range;
 const MAX_DEPTH: u32 = 5;
 /// Functions besides the kernel's body.
 const MAX_FUNCTIONS: usize = 3;
-/// Loops in one another: in the kernel's body, and in a function. Each needs a counter of its own.
+/// Most nested loops in the kernel's body and in each function. Each loop needs its own counter.
 const MAX_LOOPS: [u8; MAX_FUNCTIONS + 1] = [3, 1, 1, 1];
 
 /// Weights of the execution classes among plain instructions.
@@ -31,7 +31,7 @@ const CLASSES: &[(ExecClass, u32)] = &[
     (ExecClass::Mma, 3),
 ];
 
-/// The tree that a seed stands for, on machines that offer `options`. The same on every host.
+/// The tree of a seed, for machines that offer `options`. It is the same on every host.
 pub fn grow(seed: u64, options: &Options) -> Tree {
     let mut rng = Pcg64Mcg::seed_from_u64(seed);
     let tree = frame(&mut rng, options);
@@ -88,14 +88,14 @@ fn frame(rng: &mut Pcg64Mcg, options: &Options) -> Tree {
     }
 }
 
-/// Runs of registers that do not meet each other or the reserved ones; the first has 8.
+/// Disjoint runs of registers that avoid the reserved ones. The first has 8.
 fn pool(rng: &mut Pcg64Mcg, registers: u32, reserved: u8) -> Vec<Range<u16>> {
     let mut taken = vec![false; registers as usize];
     taken[usize::from(reserved)..][..usize::from(RESERVED)].fill(true);
     let mut pool = Vec::new();
     while pool.is_empty() || (pool.len() < 4 && rng.random_range(0..8) != 0) {
         let length = if pool.is_empty() { 8 } else { rng.random_range(2..=6) };
-        // The first and the last register are the ones at the edges of checks.
+        // The first and the last register are the edge cases of checks.
         let start = match rng.random_range(0..4) {
             0 => 0,
             1 => registers - length,
@@ -110,25 +110,25 @@ fn pool(rng: &mut Pcg64Mcg, registers: u32, reserved: u8) -> Vec<Range<u16>> {
     pool
 }
 
-/// What a program has more of than others, so that instructions of one kind meet.
+/// The kind of instruction that a program has more of, so that such instructions interact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Focus {
     Nothing,
-    /// Accesses of a few words of the lane's own.
+    /// Accesses to a few of the lane's own words.
     Memory,
     /// Tiles and matrix products.
     Matrix,
-    /// Reading what other waves wrote.
+    /// Reads of what other waves wrote.
     Exchange,
 }
 
-/// Where a node stands, which decides what it may be.
+/// The place of a node, which determines what the node may be.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     pub function: usize,
-    /// All live lanes of the workgroup come by, equally often.
+    /// All live lanes of the workgroup reach it equally often.
     pub uniform: bool,
-    /// `break` and `continue` may stand here.
+    /// `break` and `continue` are allowed here.
     pub breakable: bool,
     depth: u32,
     loops: u8,
@@ -144,9 +144,9 @@ pub(super) struct Grower {
     /// Prefer an instruction of the other length than the last.
     alternate: bool,
     pub focus: Focus,
-    /// Let functions halt lanes, which may leave a wave without any to return.
+    /// Functions may halt lanes, after which a wave may have none left to return.
     wild: bool,
-    /// Nodes that may still be made.
+    /// Nodes that may still be added.
     budget: i32,
 }
 
@@ -179,10 +179,10 @@ impl Grower {
             self.tree.functions[function] = body;
         }
         if self.options.fault {
-            // May add a function.
+            // This may add a function.
             let (node, outermost) = self.faulting();
             let lists = (0..).take_while(|n| list(&mut self.tree, *n).is_some()).count();
-            // Half of them where they are met for certain.
+            // Half of them in a place that is certainly reached.
             let chosen = if outermost || self.one_in(2) { 0 } else { self.below(lists as u32) as usize };
             if let Some(nodes) = list(&mut self.tree, chosen) {
                 nodes.insert(self.rng.random_range(0..=nodes.len() as u32) as usize, node);
@@ -193,7 +193,7 @@ impl Grower {
         }
     }
 
-    /// Gives the pool its first values: from memory, as immediates, from special registers.
+    /// Initialises the pool from memory, immediates and special registers.
     fn start(&mut self) -> Vec<Node> {
         let mut nodes = Vec::new();
         for run in self.tree.pool.clone() {
@@ -261,7 +261,7 @@ impl Grower {
             _ => {}
         }
         loop {
-            // A draw that its place does not allow is drawn again.
+            // Drawn again if the place does not allow it.
             match self.below(100) {
                 0..44 => return Node::Inst(self.plain()),
                 44..52 if place.uniform => return self.exchange(),
@@ -330,7 +330,7 @@ impl Grower {
         Inst { guard, rs1: self.below(8) as u8, ..Inst::new(op) }
     }
 
-    /// A guard that exists: not `@p0`.
+    /// A valid guard: not `@p0`.
     pub fn guard(&mut self) -> Guard {
         let code = self.rng.random_range(1..8);
         Guard { predicate: code & 3, negated: code & 4 != 0 }
@@ -340,7 +340,7 @@ impl Grower {
         if self.one_in(4) { self.guard() } else { Guard::NONE }
     }
 
-    /// A compare that holds in every lane or in none.
+    /// A compare that is true in every lane or in none.
     fn all_or_none(&mut self) -> Inst {
         let register = self.register(1);
         let op = self.choose(&[Op::ICmpEq, Op::UCmpNe, Op::ICmpGe, Op::UCmpLt]);
@@ -361,7 +361,7 @@ impl Grower {
         inst
     }
 
-    /// An instruction that only works on registers, predicates and fragments.
+    /// An instruction on registers, predicates and fragments only.
     fn plain(&mut self) -> Inst {
         let mut op = self.plain_op();
         for _ in 0..4 {
@@ -393,7 +393,7 @@ impl Grower {
         }
     }
 
-    /// Sets the operands of `inst` but for addresses.
+    /// Sets the operands of `inst`, except addresses.
     pub fn fill(&mut self, inst: &mut Inst) {
         let alias = self.one_in(12).then(|| self.register(4));
         let mut first = None;
@@ -401,7 +401,7 @@ impl Grower {
         for operand in inst.op.info().operands {
             let mut rows = |rows: u8, grower: &mut Grower| match (alias, first) {
                 (Some(register), _) => register,
-                // The same bank as the first operand.
+                // A register in the bank of the first operand.
                 (None, Some(first)) if grower.one_in(4) => grower.register_in_bank(rows, first),
                 _ => {
                     let register = grower.register(rows);
@@ -418,7 +418,7 @@ impl Grower {
                 Role::PredDst | Role::PredSrc => self.below(4) as u8,
                 Role::PredSrcNeg => self.below(8) as u8,
                 Role::Special => self.below(Special::ALL.len() as u32) as u8,
-                // Mostly the same two, so that they meet.
+                // Mostly the same two fragments, so that they interact.
                 Role::FragA | Role::FragB | Role::FragC if !self.one_in(4) => self.below(2) as u8,
                 Role::FragA | Role::FragB | Role::FragC => self.below(MMA_FRAGMENTS as u32) as u8,
                 Role::Imm => {
@@ -436,12 +436,12 @@ impl Grower {
         self.recent.extend(written);
     }
 
-    /// The first of `rows` registers of one run of the pool, often one that was written just before.
+    /// The first of `rows` registers of one run of the pool, often a register written recently.
     pub fn register(&mut self, rows: u8) -> u8 {
         let rows = u16::from(rows);
         let runs: Vec<Range<u16>> =
             self.tree.pool.iter().filter(|run| run.len() >= rows.into()).cloned().collect();
-        // Accesses that wait for one another never overtake one another.
+        // Accesses that wait for one another never overtake one another, so use recent registers less often.
         let recent = if self.focus == Focus::Memory { 8 } else { 2 };
         if self.one_in(recent) && !self.recent.is_empty() {
             let distance = self.rng.random_range(1..=3.min(self.recent.len() as u32));

@@ -1,13 +1,13 @@
-//! Where a generated program keeps what: reserved registers and regions of memory.
+//! The layout of a generated program: reserved registers and regions of memory.
 
 use super::Tree;
 
-/// Registers that a tree reserves, from [`Tree::reserved`] on.
+/// Number of registers that a tree reserves, from [`Tree::reserved`] on.
 pub const RESERVED: u8 = 6 + COUNTERS;
-/// Loop counters among them.
+/// Number of loop counters among them.
 pub const COUNTERS: u8 = 6;
 
-/// The reserved registers, in order; the loop counters follow.
+/// The reserved registers in order. The loop counters follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reserved {
     /// 0
@@ -24,56 +24,56 @@ pub enum Reserved {
     Workgroup,
 }
 
-/// A part of memory with one rule of use.
+/// A region of memory with its rule of use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Region {
-    /// Device; only read.
+    /// Device memory, read-only.
     Input,
-    /// Device; the lane's own.
+    /// Device memory of the lane.
     OwnDevice,
-    /// Local; the lane's own.
+    /// Local memory of the lane.
     OwnLocal,
-    /// Device, of the workgroup: one word a thread.
+    /// Device memory of the workgroup: one word per thread.
     ExchangeDevice,
-    /// The lane's word of it.
+    /// The lane's word in it.
     SlotDevice,
-    /// Local: one word a thread.
+    /// Local memory: one word per thread.
     ExchangeLocal,
-    /// The lane's word of it.
+    /// The lane's word in it.
     SlotLocal,
-    /// Device: words for atomics of all lanes, at device or system scope.
+    /// Device memory: words for atomics of all lanes, at device or system scope.
     AtomicsDevice,
-    /// Device, of the workgroup: words for atomics at workgroup scope.
+    /// Device memory of the workgroup: words for atomics at workgroup scope.
     AtomicsWorkgroup,
-    /// Local: words for atomics of the workgroup.
+    /// Local memory: words for atomics of the workgroup.
     AtomicsLocal,
-    /// Address 0 plus the offset, wherever that is.
+    /// Address 0 plus the offset, whatever is there.
     Anywhere,
 }
 
 /// Bytes of the input region.
 pub const INPUT_BYTES: u32 = 2048;
-/// Bytes of its own that a lane reaches in device and in local memory.
+/// Bytes of its own that a lane accesses in device memory and in local memory.
 pub const OWN_BYTES: u32 = 80;
-/// Bytes from lane to lane in local memory.
+/// Distance between the lanes' bytes in local memory.
 const OWN_LOCAL_STRIDE: u32 = 84;
-/// Words of one kind of atomic; add, min, max, and, or, xor lie one after the other.
+/// Words of one kind of atomic. The kinds are in the order add, min, max, and, or, xor.
 pub const ATOMIC_WORDS: u32 = 16;
 const ATOMIC_BYTES: u32 = 6 * ATOMIC_WORDS * 4;
 
 /// Addresses and sizes of a tree's memory.
 pub struct Layout {
-    /// First workgroup's bytes in device memory.
+    /// Address of the first workgroup's bytes in device memory.
     workgroups: u32,
-    /// Bytes of a workgroup there: one word a thread, then words for atomics.
+    /// Bytes of a workgroup in device memory: one word per thread, then words for atomics.
     pub workgroup_bytes: u32,
-    /// First lane's bytes in device memory.
+    /// Address of the first lane's bytes in device memory.
     own: u32,
-    /// One word a thread, up to a power of two.
+    /// Bytes of the exchange words: one word per thread, rounded up to a power of two.
     pub exchange_bytes: u32,
-    /// Words for atomics, then words for exchange, then the lanes' own bytes.
+    /// Bytes of local memory: words for atomics, words for exchange, then the lanes' own bytes.
     pub local_bytes: u32,
-    /// All of device memory.
+    /// Bytes of device memory.
     pub device_bytes: u32,
 }
 
@@ -97,7 +97,7 @@ impl Layout {
         }
     }
 
-    /// Constant and registers whose sum is the region's first address.
+    /// A constant and registers whose sum is the region's first address.
     pub fn base(&self, region: Region) -> (u32, &'static [Reserved]) {
         use Reserved::*;
         match region {
@@ -113,8 +113,8 @@ impl Layout {
         }
     }
 
-    /// (first address, bytes from one to the next) of the lanes' own device memory, the workgroups'
-    /// device memory and the lanes' own local memory.
+    /// (first address, stride) of the lanes' device memory, the workgroups' device memory and the lanes'
+    /// local memory.
     pub fn strides(&self, tree: &Tree) -> [(u32, u32); 3] {
         [
             (self.own, tree.own_bytes),

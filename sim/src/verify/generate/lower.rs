@@ -1,4 +1,4 @@
-//! From a tree to code words.
+//! Lowers a tree to code words.
 
 use super::layout::{COUNTERS, Layout, OWN_BYTES, RESERVED, Reserved};
 use super::{Access, Checksum, Ending, Node, Region, Test, Tree, Trips};
@@ -21,7 +21,7 @@ pub fn program(tree: &Tree, layout: &Layout) -> Program {
     let (mut body, calls) = (std::mem::take(&mut lower.code), std::mem::take(&mut lower.calls));
     lower.prologue();
     let mut code = lower.code;
-    // A call of function 0 is a call of the body, which only programs that are to fault make.
+    // A call of function 0 calls the body. Only programs that must fault contain it.
     for (word, function) in calls {
         body[word] = 4 * (code.len() + starts[function]) as u32;
     }
@@ -42,7 +42,7 @@ struct Lower<'a> {
     code: Vec<u32>,
     /// (word of the target, function)
     calls: Vec<(usize, usize)>,
-    /// Which of the reserved registers an instruction reads.
+    /// The reserved registers that some instruction reads.
     used: [bool; 6],
 }
 
@@ -77,8 +77,7 @@ impl Lower<'_> {
         self.tree.reserved + register as u8
     }
 
-    /// Sets those of the reserved registers that are read. The registers of the loop counters serve as
-    /// temporaries.
+    /// Initialises those reserved registers that are read. Uses the loop counters as temporaries.
     fn prologue(&mut self) {
         use Reserved::*;
         let [zero, one, slot, own_device, own_local, workgroup] =
@@ -125,7 +124,7 @@ impl Lower<'_> {
             self.linear(workgroup, group, groups, temp);
         }
         if needs_device {
-            // From the workgroup's index to the thread's in the grid.
+            // From the workgroup's index to the thread's index in the grid.
             self.imm(temp, self.tree.threads());
             self.op(Op::IMad, [group, group, temp, thread]);
             self.linear(own_device, group, own, temp);
@@ -150,8 +149,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Folds the registers, and what else is asked for, into a word after the lane's own bytes. The
-    /// registers of the loop counters serve as temporaries.
+    /// Combines the registers, and whatever else is requested, into a checksum word behind the lane's own
+    /// bytes. Uses the loop counters as temporaries.
     fn checksum(&mut self, covers: &Checksum) {
         let [zero, one, own] = [Reserved::Zero, Reserved::One, Reserved::OwnDevice].map(|r| self.reserved(r));
         let sum = self.tree.reserved + (RESERVED - COUNTERS);
@@ -180,8 +179,8 @@ impl Lower<'_> {
         self.op(Op::DeviceStoreU32, [0, factor, sum, 0]);
     }
 
-    /// Folds the first words of the lane's own local memory into `sum`. The next register has the factor,
-    /// the three after it are temporaries.
+    /// Combines the first words of the lane's own local memory into `sum`. The next register holds the
+    /// factor; the three after it are temporaries.
     fn fold_local(&mut self, sum: u8, words: u32) {
         let [factor, word, address, step] = [1, 2, 3, 4].map(|n| sum + n);
         self.imm(step, 4);
@@ -248,7 +247,7 @@ impl Lower<'_> {
                 self.emit(Inst::new(Op::Loop));
                 self.op(Op::UCmpEq, [*predicate, *counter, zero, 0]);
                 self.op(Op::Break, [0, *predicate, 0, 0]);
-                // Before the body, so that a continue does not pass it by.
+                // Before the body, so that a continue does not skip it.
                 self.op(Op::ISub, [*counter, *counter, one, 0]);
                 self.block(body);
                 self.emit(Inst::new(Op::EndLoop));
@@ -261,7 +260,7 @@ impl Lower<'_> {
         let (constant, registers) = self.layout.base(access.region);
         let mut mask = access.mask;
         if matches!(access.region, Region::ExchangeDevice | Region::ExchangeLocal) {
-            // Inside at any size of the workgroup, which shrinking changes: both are powers of two.
+            // Inside for any size of the workgroup, which shrinking changes: both are powers of two.
             let bytes = access.inst.op.memory().map_or(4, |m| u32::from(m.bytes));
             mask &= self.layout.exchange_bytes - bytes;
         }

@@ -1,8 +1,8 @@
-//! Random structured programs from a seed, for the simulator and the reference interpreter to agree on.
+//! Random structured programs from a seed, on which the simulator and the reference interpreter must agree.
 //!
-//! A program is grown as a [`Tree`], never as raw words, so it ends: loops count down a register that
-//! nothing else writes, and calls only go to functions further down. It has no race, so that its result
-//! is the same in any order of waves and workgroups:
+//! A program is grown as a [`Tree`], never as raw words, so it ends: loops count down a register that nothing
+//! else writes, and calls only go to functions further down. It has no race, so its result does not depend on
+//! the order of waves and workgroups:
 //!
 //! - each lane writes bytes of its own, in device and in local memory; all lanes read the input region,
 //!   which nothing writes;
@@ -10,11 +10,11 @@
 //! - words that lanes share see atomics of one commutative kind at one scope, whose old value is not
 //!   returned; they are read between two barriers too. Atomics on a lane's own words are free.
 //!
-//! [`grow`] leans towards what breaks pipelines: results used one to three instructions later, one and
-//! two words in turn, guards that no lane or every lane passes, operands in one bank, overlapping register
-//! pairs, special floats, misaligned addresses. The registers end in a checksum in device memory, and
-//! conditions depend on them throughout, so that a wrong value changes the path. With [`Options::pairs`] it also puts any
-//! instruction right behind a barrier, a shadow, an outstanding write, a conflict in the banks.
+//! [`grow`] prefers what breaks pipelines: results used one to three instructions later, alternating one and
+//! two words, guards that no lane or every lane passes, operands in one bank, overlapping register pairs,
+//! special floats, misaligned addresses. The registers end in a checksum in device memory, and conditions
+//! depend on them throughout, so a wrong value changes the path. With [`Options::pairs`] it also places any
+//! instruction directly behind a barrier, a shadow, an outstanding write or a bank conflict.
 
 mod access;
 mod grow;
@@ -36,8 +36,8 @@ pub use grow::grow;
 pub use layout::Region;
 pub use shrink::shrink;
 
-/// What a machine offers, and how large the program becomes. The default fits on every machine that the
-/// instruction set allows (its section 8).
+/// Features of the machine, and the size of the program. The default fits every machine that the instruction
+/// set allows (its section 8).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
     /// Use f64 instructions.
@@ -46,21 +46,21 @@ pub struct Options {
     pub mma: bool,
     /// Most registers that a kernel may declare, at least 48.
     pub max_registers: u32,
-    /// Schedulers of a core, over which the waves of a workgroup are spread.
+    /// Schedulers of a core, among which the waves of a workgroup are distributed.
     pub schedulers: u32,
-    /// Bytes of the registers of each.
+    /// Bytes of registers of each scheduler.
     pub register_bytes: u32,
     /// Most threads of a workgroup.
     pub max_threads: u32,
     /// Most waves of a workgroup.
     pub max_waves: u32,
-    /// Lanes of a wave. Bounds the threads, nothing else: a program runs on waves of any width.
+    /// Lanes of a wave. Limits only the number of threads: a program runs on waves of any width.
     pub wave_width: u32,
-    /// Nodes of the tree, about.
+    /// Approximate number of nodes of the tree.
     pub nodes: u32,
-    /// Put one instruction somewhere that faults when it is reached.
+    /// Insert one instruction that faults when it is reached.
     pub fault: bool,
-    /// One node in three is a pair: any instruction behind what it may have to wait for.
+    /// One node in three is a pair: any instruction behind one that it may have to wait for.
     pub pairs: bool,
 }
 
@@ -83,7 +83,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Programs for one configuration, which use what it offers.
+    /// Options for programs that use what a configuration offers.
     pub fn of(config: &Config) -> Options {
         let core = &config.core;
         Options {
@@ -100,10 +100,10 @@ impl Options {
     }
 }
 
-/// One piece of a program. Each lowers to a few instructions, and each can be left out.
+/// A piece of a program. It lowers to a few instructions and can be left out.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Node {
-    /// An instruction on registers and predicates of the pool; `break` and `continue` only in a loop.
+    /// An instruction on registers and predicates of the pool. `break` and `continue` occur only in a loop.
     Inst(Inst),
     /// A memory access at a computed address.
     Access(Access),
@@ -113,27 +113,27 @@ pub enum Node {
     Barrier,
     /// `if … else … endif`
     If {
-        /// Which lanes.
+        /// The condition of each lane.
         test: Test,
-        /// Lanes where it holds.
+        /// For lanes in which it holds.
         then: Vec<Node>,
-        /// The others.
+        /// For the other lanes.
         otherwise: Option<Vec<Node>>,
     },
     /// A counted loop.
     Loop {
-        /// How often.
+        /// Number of iterations.
         trips: Trips,
-        /// Register that counts; nothing else in the function writes it.
+        /// The counter register; nothing else in the function writes it.
         counter: u8,
         /// Predicate that ends the loop.
         predicate: u8,
-        /// What it repeats.
+        /// The body.
         body: Vec<Node>,
     },
     /// A call of [`Tree::functions`] by index.
     Call(usize),
-    /// Words as they are, for programs that are to fault.
+    /// Raw words, for programs that must fault.
     Words(Vec<u32>),
 }
 
@@ -144,31 +144,31 @@ pub enum Test {
     Predicate {
         /// Index.
         predicate: u8,
-        /// Where it is false.
+        /// Negated.
         negated: bool,
     },
-    /// The lowest bit of a special register that is the same in the whole workgroup, so that a barrier
-    /// may stand inside.
+    /// The lowest bit of a special register that is the same in the whole workgroup, so that the body may
+    /// contain a barrier.
     Uniform {
         /// The special register.
         special: Special,
-        /// Pool register that the value goes through.
+        /// Pool register for the value.
         temp: u8,
-        /// Predicate that it goes to.
+        /// Predicate for the result.
         predicate: u8,
     },
 }
 
-/// How often a loop runs.
+/// Number of iterations of a loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trips {
     /// The same for all lanes.
     Fixed(u32),
-    /// `register & mask`, for each lane its own.
+    /// `register & mask`, separately for each lane.
     Data {
         /// Pool register.
         register: u8,
-        /// Limits it.
+        /// Limit.
         mask: u32,
     },
 }
@@ -176,19 +176,19 @@ pub enum Trips {
 /// A load, store, atomic or matrix tile at `region + offset + (r[index] & mask)`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Access {
-    /// The access; its address operand, and the stride of a tile, are set when lowering.
+    /// The instruction. Its address operand, and the stride of a tile, are set when lowering.
     pub inst: Inst,
-    /// Where.
+    /// The region.
     pub region: Region,
     /// Constant part of the address within the region.
     pub offset: u32,
-    /// Register, also a reserved one, that varies the address.
+    /// Register, possibly a reserved one, that varies the address.
     pub index: u8,
-    /// What of it counts.
+    /// Mask of its bits that count.
     pub mask: u32,
-    /// Two different pool registers, for the address and for the stride of a tile.
+    /// Two distinct pool registers, for the address and for the stride of a tile.
     pub temps: [u8; 2],
-    /// Bytes from row to row of a matrix tile.
+    /// Bytes between the rows of a matrix tile.
     pub stride: u32,
 }
 
@@ -203,7 +203,7 @@ pub enum Ending {
     RunOff,
 }
 
-/// What the checksum at the end covers, besides the pool.
+/// What the checksum at the end covers besides the pool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checksum {
     /// These predicates.
@@ -219,7 +219,7 @@ pub struct Checksum {
 pub struct Tree {
     /// Registers declared.
     pub registers: u32,
-    /// First of the [`layout::RESERVED`] registers that random instructions leave alone.
+    /// First of the [`layout::RESERVED`] registers, which random instructions do not touch.
     pub reserved: u8,
     /// Runs of registers that random instructions use.
     pub pool: Vec<Range<u16>>,
@@ -251,7 +251,7 @@ pub struct Case {
 }
 
 impl Tree {
-    /// The program, launch and memory that it stands for.
+    /// The program, launch and memory of the tree.
     pub fn case(&self) -> Case {
         let layout = layout::Layout::of(self);
         Case {
@@ -275,7 +275,7 @@ impl Tree {
 }
 
 impl Node {
-    /// The lists of nodes inside.
+    /// The lists of nodes inside of this one.
     fn children(&mut self) -> Vec<&mut Vec<Node>> {
         match self {
             Node::If { then, otherwise, .. } => std::iter::once(then).chain(otherwise).collect(),
@@ -284,7 +284,7 @@ impl Node {
         }
     }
 
-    /// True for a `break` or `continue`, which only stand in a loop.
+    /// True for a `break` or `continue`, which are only allowed in a loop.
     fn leaves_loop(&self) -> bool {
         matches!(self, Node::Inst(inst) if matches!(inst.op, Op::Break | Op::Continue))
     }

@@ -1,4 +1,5 @@
-//! Any instruction right behind what it may have to wait for: pairs that ordinary code seldom has.
+//! Places any instruction directly behind one that it may have to wait for. Ordinary code rarely has such
+//! pairs.
 
 use super::grow::{Grower, Place};
 use super::layout::Reserved;
@@ -6,13 +7,13 @@ use super::{Node, Test};
 use crate::isa::table::{AccessKind, Space, TABLE};
 use crate::isa::{ExecClass, Field, Guard, Inst, Op, Role};
 
-/// Instructions that keep their unit for long.
+/// Instructions that occupy their unit for long.
 const SLOW: [Op; 5] = [Op::IDiv, Op::FDiv, Op::FSqrt, Op::FSin, Op::FExp2];
 /// Instructions of different latencies.
 const UNLIKE: [Op; 6] = [Op::IAdd, Op::IMul, Op::CvtF32I32, Op::FAdd, Op::HAdd, Op::WaveReduceAdd];
 
 impl Grower {
-    /// A few nodes of which the last is any instruction, and those before are what it meets.
+    /// A few nodes. The last is any instruction; the ones before it are what it meets.
     pub(super) fn pair(&mut self, place: Place) -> Vec<Node> {
         let mut follower = self.follower(place);
         let mut nodes = Vec::new();
@@ -35,7 +36,7 @@ impl Grower {
                 let written = self.one_in(3);
                 set(&mut follower, rd, written);
             }
-            // The second waits in its collector, when its operands are read.
+            // The second one waits in its collector with its operands read.
             4 => {
                 let (op, register) = (self.choose(&SLOW), self.register(1));
                 for _ in 0..2 {
@@ -72,7 +73,7 @@ impl Grower {
         Node::Inst(inst)
     }
 
-    /// Any instruction that may stand here. Memory instructions have their address in a register that is ready.
+    /// Any instruction allowed here. Memory instructions have their address in a register that is ready.
     fn follower(&mut self, place: Place) -> Node {
         if self.one_in(8) {
             return match self.below(4) {
@@ -109,7 +110,7 @@ impl Grower {
         }
     }
 
-    /// Makes a node depend on a predicate: as operand, or else as guard.
+    /// Makes a node depend on a predicate, as an operand if possible, otherwise as guard.
     fn read_predicate(&mut self, node: &mut Node, predicate: u8) {
         let negated = self.one_in(2);
         match node {
@@ -124,7 +125,7 @@ impl Grower {
     }
 }
 
-/// Makes a node write a register, or read it, where it writes or reads one that is no address.
+/// Makes a node write a register, or read it, in an operand that is no address.
 fn set(node: &mut Node, register: u8, written: bool) {
     let Node::Inst(inst) = node else { return };
     let memory = inst.op.memory().is_some();

@@ -1,10 +1,10 @@
-//! Makes a failing tree small: whole blocks first, then single instructions, operands, and lanes.
+//! Shrinks a failing tree: whole blocks first, then single instructions, operands and lanes.
 
 use super::{Case, Checksum, Node, Region, Test, Tree, Trips};
 use crate::isa::{Field, Guard, Inst, Op, Role};
 use std::ops::Range;
 
-/// A smaller tree for which `fails` still holds; `tree` itself if there is none. Each step keeps the
+/// A smaller tree for which `fails` still holds, or `tree` itself if there is none. Every step keeps the
 /// rules that make programs end and free of races. Calls `fails` some hundred times.
 pub fn shrink(tree: &Tree, fails: &mut dyn FnMut(&Case) -> bool) -> Tree {
     let mut best = tree.clone();
@@ -21,7 +21,7 @@ pub fn shrink(tree: &Tree, fails: &mut dyn FnMut(&Case) -> bool) -> Tree {
     }
 }
 
-/// Takes `candidate` if it is another tree that fails too.
+/// Accepts `candidate` if it differs and still fails.
 fn take(best: &mut Tree, candidate: Tree, fails: &mut dyn FnMut(&Case) -> bool) -> bool {
     let better = candidate != *best && fails(&candidate.case());
     if better {
@@ -30,7 +30,7 @@ fn take(best: &mut Tree, candidate: Tree, fails: &mut dyn FnMut(&Case) -> bool) 
     better
 }
 
-/// A checksum over fewer registers or none, and no functions that nobody calls.
+/// A checksum over fewer registers or none, and no uncalled functions.
 fn frame(best: &mut Tree, fails: &mut dyn FnMut(&Case) -> bool) {
     take(best, Tree { checksum: None, ..best.clone() }, fails);
     let mut less = |change: &dyn Fn(&mut Checksum)| {
@@ -116,7 +116,7 @@ fn blocks(best: &mut Tree, fails: &mut dyn FnMut(&Case) -> bool) {
     }
 }
 
-/// Puts the contents of ifs and loops in their place, and makes what stays simpler.
+/// Replaces ifs and loops by their contents, and simplifies those that remain.
 fn nesting(best: &mut Tree, fails: &mut dyn FnMut(&Case) -> bool) {
     each_node(best, fails, |node| {
         let mut simpler: Vec<Vec<Node>> = Vec::new();
@@ -155,7 +155,7 @@ fn nesting(best: &mut Tree, fails: &mut dyn FnMut(&Case) -> bool) {
     });
 }
 
-/// Removes the breaks and continues that would leave the loop whose body this was.
+/// Removes the breaks and continues of the loop whose body this was.
 fn without_leaves(nodes: &mut Vec<Node>) {
     nodes.retain(|node| !node.leaves_loop());
     for node in nodes {
@@ -165,7 +165,7 @@ fn without_leaves(nodes: &mut Vec<Node>) {
     }
 }
 
-/// No guards, one register, literals of 0, addresses that do not vary.
+/// Tries no guards, a single register, literals of 0, and addresses that do not vary.
 fn operands(best: &mut Tree, fails: &mut dyn FnMut(&Case) -> bool) {
     let register = best.pool[0].start as u8;
     each_node(best, fails, |node| match node {
@@ -188,12 +188,12 @@ fn operands(best: &mut Tree, fails: &mut dyn FnMut(&Case) -> bool) {
 
 fn simpler_insts(inst: Inst, register: u8) -> impl Iterator<Item = Inst> {
     let mut simpler = vec![Inst { guard: Guard::NONE, ..inst }];
-    // The address of an access stays what it is.
+    // The address of an access is kept.
     let operands =
         inst.op.info().operands.iter().filter(|o| inst.op.memory().is_none() || o.field != Field::Rs1);
     for operand in operands {
         match operand.role {
-            // A halt or a break keeps its predicate: all lanes would be another program.
+            // A halt or a break keeps its predicate: with all lanes it would be a different program.
             Role::Src(1) | Role::Dst(1) => {
                 let mut other = inst;
                 other.set_field(operand.field, register);
@@ -234,7 +234,7 @@ fn each_node(
     }
 }
 
-/// List `index` of the tree's lists of nodes, outer ones before those inside.
+/// The tree's list of nodes number `index`, outer lists before inner ones.
 pub(super) fn list(tree: &mut Tree, index: usize) -> Option<&mut Vec<Node>> {
     let mut left = index;
     tree.functions.iter_mut().find_map(|body| find(body, &mut left))

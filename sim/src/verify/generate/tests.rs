@@ -18,7 +18,7 @@ fn run(case: &Case, width: u32, order: Order) -> Result<(Outcome, Vec<u8>), Stop
     Ok((outcome, memory))
 }
 
-/// True if some order of waves gives another result than the usual one.
+/// True if some order of waves gives a result different from the usual one.
 fn order_shows(case: &Case, width: u32, seed: u64) -> bool {
     let expected = run(case, width, Order::RoundRobin(u32::MAX));
     let orders = [Order::RoundRobin(1), Order::Random(seed), Order::Random(!seed)];
@@ -36,7 +36,7 @@ fn programs_end_and_their_result_does_not_depend_on_the_order_of_waves() {
     }
 }
 
-/// Takes the barriers out, but for those in ifs.
+/// Removes the barriers, except those inside of ifs.
 fn without_barriers(nodes: &mut Vec<Node>) {
     let old = std::mem::take(nodes);
     for mut node in old {
@@ -84,7 +84,7 @@ fn programs_print_as_assembly_that_assembles_to_the_same_words() {
     for seed in 0..20 {
         let program = grow(seed, &Options { fault: seed % 2 == 1, ..Options::default() }).case().program;
         let text = disassemble(&program);
-        // A register past the declared ones is an error to the assembler.
+        // To the assembler, a register past the declared ones is an error.
         let Ok((again, _)) = assemble(&text, "random.wave") else {
             assert!(seed % 2 == 1, "{text}");
             continue;

@@ -1,9 +1,9 @@
-//! Values that go wrong more often than others.
+//! Values that cause errors more often than others.
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// Words to load, as immediates or in memory: specials of every format, small numbers, anything.
+/// Words to load as immediates or from memory: specials of every format, small numbers, anything.
 const SPECIAL: &[u32] = &[
     0,
     1,
@@ -73,13 +73,13 @@ const SPECIAL: &[u32] = &[
     0x7FEF_FFFF,
 ];
 
-/// A word that is special more often than not.
+/// A word that is special in most cases.
 pub fn word(rng: &mut impl rand::Rng) -> u32 {
     match rng.random_range(0..10) {
         0..5 => SPECIAL[rng.random_range(0..SPECIAL.len() as u32) as usize],
         5 => rng.random_range(0..64),
         6 => 1u32.rotate_left(rng.random_range(0..32)).wrapping_sub(rng.random_range(0..2)),
-        // A float of a usual size.
+        // A float of an ordinary magnitude.
         7 | 8 => (rng.random_range(-4096i32..4096) as f32 / 16.0).to_bits(),
         _ => rng.random_range(0..=u32::MAX),
     }

@@ -1,9 +1,9 @@
-//! Instruction words, as sections 2 to 4 of the instruction set lay them out.
+//! Decodes instruction words as laid out in sections 2 to 4 of the instruction set.
 
 use super::Machine;
 use crate::isa::{DecodeError, Op};
 
-/// The fields of an instruction, used or not; `opcode` and `modifier` say what it does.
+/// The fields of an instruction, used or not. `opcode` and `modifier` determine the operation.
 #[derive(Debug, Clone, Copy)]
 pub struct Decoded {
     pub opcode: u8,
@@ -27,7 +27,7 @@ impl Decoded {
     }
 }
 
-/// The operands of an operation, or `None` for a key that is not assigned. One letter an operand:
+/// The operands of an operation, or `None` for an unassigned key. One letter per operand:
 ///
 /// - `d a b c e`: a general register in rd, rs1, rs2, rs3, rs4; a digit gives its rows if not 1
 /// - `x`: register in rd, or nothing if 0; `w`: lane mask in rd, two rows if the wave has over 32 lanes
@@ -90,13 +90,13 @@ fn words(operands: &str) -> u32 {
     if operands.contains(['b', 'c', 'e', 'h', 'i', 'l', 'o']) { 2 } else { 1 }
 }
 
-/// Words to go on by where nothing is executed: an unassigned key counts as one.
+/// Words to advance by if nothing is executed. An unassigned key counts as one.
 pub fn length(word0: u32) -> u32 {
     operands((word0 >> 24) as u8, (word0 >> 4) as u8 & 15).map_or(1, words)
 }
 
-/// Decodes the instruction at the start of `code`, which ends where the kernel ends; its byte offset
-/// in the code section counts for nothing, but `kernel` (in bytes) bounds the targets of calls.
+/// Decodes the instruction at the start of `code`, which ends where the kernel ends. `kernel` (in bytes)
+/// bounds the targets of calls.
 ///
 /// # Errors
 /// Everything that makes an instruction illegal.

@@ -1,5 +1,5 @@
-//! Floating point of section 4: one NaN, minimum and maximum with signed zeros, and the two 16-bit
-//! formats, which are rounded here on integers.
+//! Floating point of section 4: the canonical NaN, minimum and maximum with signed zeros, and the two 16-bit
+//! formats, which are rounded here with integer arithmetic.
 
 /// The f32 result of an operation: its bits, or those of the canonical NaN.
 pub fn f32_result(value: f32) -> u32 {
@@ -81,8 +81,8 @@ pub fn f16_bits(value: f32) -> u16 {
     if rest > half || (rest == half && steps & 1 == 1) {
         steps += 1;
     }
-    // steps has the hidden bit 1024 for a normal result: adding to the exponent field below it carries
-    // a round-up into the exponent, and into infinity.
+    // For a normal result, `steps` contains the hidden bit 1024. Adding it to the exponent field minus one
+    // carries a round-up into the exponent, and into infinity.
     let base = if exponent < -14 { 0 } else { (exponent + 14) as u32 * 1024 };
     sign | (base + steps) as u16
 }
@@ -100,7 +100,7 @@ pub fn bf16_bits(value: f32) -> u16 {
     let bits = value.to_bits();
     let (kept, rest) = ((bits >> 16) as u16, bits & 0xFFFF);
     let up = rest > 0x8000 || (rest == 0x8000 && kept & 1 == 1);
-    // A carry out of the fraction goes on into the exponent, and from the largest number to infinity.
+    // A carry out of the fraction increments the exponent, and turns the largest number into infinity.
     kept + u16::from(up)
 }
 
@@ -143,7 +143,7 @@ mod tests {
         let mut word = 1u32;
         for _ in 0..200_000 {
             word = word.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            // Most f32 lie outside the f16 range; fold half of the exponents into it.
+            // Most f32 are outside of the f16 range: fold half of the exponents into it.
             let bits = if word & 1 == 0 { word } else { word & 0x8FFF_FFFF | 0x3000_0000 };
             let value = f32::from_bits(bits);
             if !value.is_nan() {

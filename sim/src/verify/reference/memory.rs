@@ -1,4 +1,4 @@
-//! Loads, stores, atomics and matrix tiles. Every lane's access is checked before any takes effect.
+//! Loads, stores, atomics and matrix tiles. All lanes' accesses are checked before any takes effect.
 
 use super::decode::Decoded;
 use super::float::f32_result;
@@ -6,7 +6,7 @@ use super::wave::Lane;
 use crate::isa::table::Space;
 use crate::program::FaultKind;
 
-/// Reads `bytes` (1 to 16) little-endian, one register a word.
+/// Reads `bytes` (1 to 16) bytes, little-endian.
 fn read(memory: &[u8], address: u32, bytes: u32) -> u128 {
     (0..bytes).map(|n| u128::from(memory[address as usize + n as usize]) << (8 * n)).sum()
 }
@@ -21,10 +21,10 @@ fn inside(memory: &[u8], address: u32, bytes: u32) -> bool {
     u64::from(address) + u64::from(bytes) <= memory.len() as u64
 }
 
-/// A fault of some lanes, as the mask of them and the kind that the lowest one has.
+/// A fault: the mask of the faulting lanes, and the fault of the lowest.
 pub type LaneFault = (u64, FaultKind);
 
-/// Runs `problem` over the lanes and gathers those that have one.
+/// Runs `problem` over the lanes and collects those that have one.
 fn gather(taking_part: &[usize], problem: impl Fn(usize) -> Option<FaultKind>) -> Result<(), LaneFault> {
     let mut faulty = 0;
     let mut first = None;

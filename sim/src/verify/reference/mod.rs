@@ -1,9 +1,9 @@
 //! The reference interpreter: slow, and written from the text of the instruction set alone.
 //!
-//! It shares no code with the simulator but the types that describe a program and a fault; the one
-//! exception are the special functions ([`crate::alu::sfu`]), whose results the instruction set defines
-//! by an algorithm. Waves of a workgroup take turns, workgroups run one after the other: a program whose
-//! result depends on [`Order`] has a race.
+//! It shares no code with the simulator except the types that describe a program and a fault. The one
+//! exception are the special functions ([`crate::alu::sfu`]), whose results the instruction set defines by an
+//! algorithm. Waves of a workgroup take turns, and workgroups run one after the other. A program whose result
+//! depends on [`Order`] has a race.
 
 mod decode;
 mod float;
@@ -25,7 +25,7 @@ use wave::{Turn, Wave};
 pub use decode::operands;
 pub use wave::Lane;
 
-/// What of a machine shows in results.
+/// The properties of a machine that affect results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Machine {
     /// Lanes of a wave, 1 to 64.
@@ -38,7 +38,7 @@ pub struct Machine {
     pub divergence_depth: u32,
     /// Frames of a wave's call stack.
     pub call_depth: u32,
-    /// Every byte of local memory when a workgroup starts.
+    /// Initial value of every byte of local memory in a workgroup.
     pub local_poison: u8,
 }
 
@@ -56,7 +56,7 @@ impl Machine {
     }
 }
 
-/// In which order waves and workgroups run. A program without races gives one result for all.
+/// Order in which waves and workgroups run. A program without races has the same result for all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
     /// Waves in turn, each for up to this many instructions or until a barrier; workgroups in order.
@@ -65,7 +65,7 @@ pub enum Order {
     Random(u64),
 }
 
-/// How far to run and what to keep.
+/// Limits of a run, and what to keep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
     /// Stop after this many wave instructions, counting those that have no effect.
@@ -82,20 +82,20 @@ impl Default for Options {
     }
 }
 
-/// A run that ended as the program means it to.
+/// A run that ended as the program intends.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
-    /// Wave instructions executed: those with a lane that takes part and, of the control instructions
-    /// (`if` to `halt`), all that are reached with an active lane. What a wave meets without an active
-    /// lane does not count, not even the `else`, `endif` or `endloop` at which it takes up again.
+    /// Wave instructions executed: those with a participating lane and, of the control instructions (`if` to
+    /// `halt`), all that are reached with an active lane. Instructions that a wave meets without an active
+    /// lane do not count, not even the `else`, `endif` or `endloop` that reactivates lanes.
     pub instructions: u64,
-    /// The same by (opcode, modifier).
+    /// The same per (opcode, modifier).
     pub executed: BTreeMap<(u8, u8), u64>,
-    /// Every wave as it ended, in the order in which workgroups ran; empty unless asked for.
+    /// The final state of every wave, in the order in which workgroups ran; empty unless requested.
     pub waves: Vec<FinalWave>,
 }
 
-/// A wave as it ended.
+/// The final state of a wave.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FinalWave {
     /// The workgroup's position in the grid.
@@ -109,18 +109,18 @@ pub struct FinalWave {
 /// Why a run ended early.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Stop {
-    /// The kernel did what it may not do. Memory is as it was before the faulting instruction.
+    /// The kernel did something illegal. Memory is as it was before the faulting instruction.
     #[error("{0}")]
     Fault(Fault),
     /// [`Options::max_instructions`] is spent.
     #[error("the kernel still runs after {0} wave instructions")]
     InstructionLimit(u64),
-    /// The launch names no kernel of the program, or a size that no machine has.
+    /// The launch names no kernel of the program, or has a size that no machine supports.
     #[error("{0}")]
     Launch(String),
 }
 
-/// What all waves of a launch see.
+/// State shared by all waves of a launch.
 struct Context<'a> {
     program: &'a Program,
     launch: &'a Launch,
@@ -128,7 +128,7 @@ struct Context<'a> {
     workgroup: [u32; 3],
 }
 
-/// One step of a wave: an instruction executed, squashed or walked over, or the end of the code reached.
+/// One step of a wave: an instruction executed, squashed or walked over, or the end of the code.
 #[derive(Debug, Clone, Copy)]
 pub struct Step<'a> {
     /// The workgroup's position in the grid.
@@ -139,7 +139,7 @@ pub struct Step<'a> {
     pub pc: u32,
     /// Lanes that were active before it.
     pub active: u64,
-    /// Lanes as they were before it.
+    /// State of the lanes before it.
     pub before: &'a [Lane],
     /// Byte offset of the wave's next instruction; `None` if it has ended.
     pub next_pc: Option<u32>,
@@ -147,13 +147,13 @@ pub struct Step<'a> {
     pub active_after: u64,
 }
 
-/// Sees each step, and the lanes as they are after it, which it may change.
+/// Called for each step, with the state of the lanes after it, which it may change.
 pub type Watch<'w> = &'w mut dyn FnMut(&Step<'_>, &mut [Lane]);
 
 /// Runs one kernel to its end over `memory`, the whole device memory.
 ///
 /// # Errors
-/// [`Stop`] on a fault, on the instruction limit, and for a launch that makes no sense.
+/// [`Stop`] on a fault, at the instruction limit, and for an inconsistent launch.
 pub fn run(
     program: &Program,
     launch: &Launch,
@@ -164,7 +164,7 @@ pub fn run(
     run_watched(program, launch, machine, options, memory, None)
 }
 
-/// The same with somebody who watches each step.
+/// [`run`] with a watcher of each step.
 ///
 /// # Errors
 /// As [`run`].
@@ -233,14 +233,14 @@ fn check(program: &Program, launch: &Launch, machine: &Machine) -> Result<(), St
     }
 }
 
-/// Chooses the wave that runs next.
+/// Selects the wave that runs next.
 enum Picker {
     RoundRobin { quantum: u32, next: usize },
     Random(Pcg32),
 }
 
 impl Picker {
-    /// One of the `ready` waves (ascending, not empty) and the instructions that it may execute.
+    /// One of the `ready` waves (ascending, not empty), and how many instructions it may execute.
     fn pick(&mut self, ready: &[usize]) -> (usize, u32) {
         match self {
             Picker::RoundRobin { quantum, next } => {
@@ -267,7 +267,7 @@ fn run_workgroup(
     loop {
         let ready: Vec<usize> = (0..waves.len()).filter(|&w| waves[w].turn == Turn::Ready).collect();
         if ready.is_empty() {
-            // Every wave has ended or waits at the barrier, which they thereby all have reached.
+            // No wave is ready: all have ended or are at the barrier, so all live waves have reached it.
             if waves.iter().all(|w| w.turn == Turn::Ended) {
                 return Ok(waves);
             }

@@ -1,4 +1,4 @@
-//! What one lane computes from its own registers: sections "Integer", "Floating point" and "Compare,
+//! Results that one lane computes from its own registers: sections "Integer", "Floating point" and "Compare,
 //! select, convert" of section 4, and the moves.
 
 use super::decode::Decoded;
@@ -17,11 +17,10 @@ pub enum Value {
 }
 use Value::{Pair, Predicate, Word};
 
-/// The result of one lane; `None` if the operation is not one of a single lane. `special` reads a
-/// special register.
+/// The result of one lane; `None` if the operation involves other lanes. `special` reads a special register.
 pub fn compute(i: &Decoded, lane: &Lane, special: impl Fn(u8) -> u32) -> Option<Value> {
     let r = |n: u8| lane.registers[usize::from(n)];
-    // The decoder checked that registers which an operation uses exist; others read as 0.
+    // The decoder has checked the registers that the operation uses. Others read as 0.
     let r_or_0 = |n: u8| lane.registers.get(usize::from(n)).copied().unwrap_or(0);
     let (a, b, c, e) = (r_or_0(i.rs1), r_or_0(i.rs2), r_or_0(i.rs3), r_or_0(i.rs4));
     let (sa, sb, sc) = (a as i32, b as i32, c as i32);
@@ -165,7 +164,7 @@ fn extract(a: u32, position: u32, width: u32) -> u32 {
 fn insert(a: u32, b: u32, position: u32, width: u32) -> u32 {
     let mut result = a;
     for bit in 0..width {
-        // Bits past 31 are dropped.
+        // Bits above 31 are dropped.
         if position + bit < 32 {
             let mask = 1 << (position + bit);
             result = if b >> bit & 1 == 1 { result | mask } else { result & !mask };

@@ -25,7 +25,7 @@ pub struct Lane {
     pub c: [Fragment; 8],
 }
 
-/// Whether a wave can run.
+/// State of a wave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Turn {
     Ready,
@@ -46,14 +46,14 @@ pub struct Wave {
     pub lanes: Vec<Lane>,
     /// Instructions executed, by (opcode, modifier).
     pub executed: BTreeMap<(u8, u8), u64>,
-    /// Word of the code section.
+    /// Current word in the code section.
     pc: u32,
     active: u64,
     live: u64,
     stack: Vec<Frame>,
-    /// (word to return to, frames of the divergence stack at the call)
+    /// (word to return to, number of frames of the divergence stack at the call)
     calls: Vec<(u32, usize)>,
-    /// Ifs and loops opened since the active mask became empty.
+    /// Number of ifs and loops opened since the active mask became empty.
     skipped: u32,
 }
 
@@ -108,7 +108,7 @@ impl Wave {
         })
     }
 
-    /// A step that somebody watches.
+    /// A step with a watcher.
     pub fn watched_step(
         &mut self,
         context: &Context,
@@ -216,9 +216,9 @@ impl Wave {
         }
     }
 
-    /// Control flow and synchronisation (opcode 3F); `mask` are the lanes that take part.
+    /// Control flow and synchronisation (opcode 3F). `mask`: participating lanes.
     fn control(&mut self, i: &Decoded, mask: u64, context: &Context) -> Result<(), FaultKind> {
-        // Lanes that take part and for which the predicate operand holds.
+        // Participating lanes in which the predicate operand holds.
         let chosen = || -> u64 {
             let holds = |l: &usize| {
                 self.lanes[*l].predicates[usize::from(i.rs1 & 3)] != (i.rs1 & 4 != 0) && mask >> l & 1 == 1
@@ -298,7 +298,7 @@ impl Wave {
                 }
                 self.turn = Turn::Barrier;
             }
-            // Fences and wait order memory, which here is in order; nop does nothing.
+            // Fences and wait order memory, which is always in order here; nop does nothing.
             _ => {}
         }
         Ok(())
@@ -340,7 +340,7 @@ fn special_register(code: u8, lane: u32, wave: u32, context: &Context) -> u32 {
         14 => machine.wave_width,
         15 => launch.waves_per_workgroup(machine.wave_width) as u32,
         16 => u32::from(machine.mma),
-        // The matrix sizes of a machine that has none are 0.
+        // The matrix sizes are 0 on a machine without matrix instructions.
         _ => 4 * u32::from(machine.mma),
     }
 }

@@ -6,7 +6,7 @@ use super::wave::Lane;
 /// Executes one. `taking_part` is ascending and not empty.
 pub fn execute(i: &Decoded, lanes: &mut [Lane], taking_part: &[usize]) {
     let width = lanes.len() as u32;
-    // Every lane's operands as they are before the instruction, also of lanes that take no part.
+    // The operands of all lanes before the instruction, also of lanes that do not participate.
     let column = |n: u8| -> Vec<u32> {
         lanes.iter().map(|l| l.registers.get(usize::from(n)).copied().unwrap_or(0)).collect()
     };

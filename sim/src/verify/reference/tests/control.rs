@@ -57,7 +57,7 @@ fn what_no_lane_reaches_does_nothing_and_does_not_count() {
     )
     .run();
     assert_eq!((ran.r(0, 1), ran.r(0, 2), ran.r(0, 3)), (0, 5, 0));
-    // if, mov_imm, endif, halt; the else acts, but no lane was active before it.
+    // if, mov_imm, endif, halt. The else has an effect, but no lane was active before it.
     assert_eq!(ran.instructions, PREAMBLE + 4);
 }
 
@@ -66,7 +66,7 @@ fn an_else_without_lanes_falls_through_to_its_endif() {
     let ran =
         Bench::with_lanes(0xFF, 0, "if p1\nmov_imm r1, 1\nelse\nmov_imm r1, 2\nendif\nmov_imm r2, 3").run();
     assert_eq!((ran.row(1), ran.row(2)), (vec![1; 8], vec![3; 8]));
-    // if, mov_imm, else, mov_imm; the endif gives the lanes back.
+    // if, mov_imm, else, mov_imm. The endif reactivates the lanes.
     assert_eq!(ran.instructions, PREAMBLE + 4);
 }
 
@@ -130,7 +130,7 @@ fn guards_narrow_break_continue_and_halt() {
          endloop
          mov_imm r2, 1",
     );
-    // Lanes 0 and 2 break at once, 4 to 7 halt in the first round, 1 and 3 leave after it.
+    // Lanes 0 and 2 break at once, 4 to 7 halt in the first iteration, 1 and 3 leave after it.
     let ran = ran.run();
     assert_eq!(ran.row(1), [0, 1, 0, 1, 1, 1, 1, 1]);
     assert_eq!(ran.row(2), [1, 1, 1, 1, 0, 0, 0, 0]);

@@ -3,7 +3,7 @@ use crate::isa::table::Space;
 use crate::isa::{DecodeError, Op};
 use crate::program::FaultKind;
 
-/// The fault of a kernel with p1 in lanes 0 to 3 must be of this kind, at the marked line, in these lanes.
+/// Checks that a kernel with p1 in lanes 0 to 3 faults with this kind, at the marked line, in these lanes.
 fn expect(body: &str, kind: FaultKind, lanes: u64) {
     let bench = Bench::with_lanes(0x0F, 0, body);
     let pc = bench.pc_of("<-");
@@ -41,7 +41,7 @@ fn call_faults() {
         FaultKind::ReturnDepth,
         0xFF,
     );
-    // Eight calls are not too many.
+    // Eight calls fit.
     let chain: String = (0..8).map(|n| format!("s{n}: call s{}\nreturn\n", n + 1)).collect();
     Bench::with_lanes(0, 0, &format!("call s1\nhalt\n{chain}s8: return")).run();
 }
@@ -50,7 +50,7 @@ fn call_faults() {
 fn barriers_in_divergence() {
     expect("if p1\nbarrier ; <-\nendif", FaultKind::BarrierInDivergence, 0x0F);
     expect("if p1\n@p1 barrier ; <-\nendif", FaultKind::BarrierInDivergence, 0x0F);
-    // A guard does not make it divergent, nor does a halt.
+    // Neither a guard nor a halt makes it divergent.
     Bench::with_lanes(0x0F, 0, "@p1 barrier").run();
     Bench::with_lanes(0x0F, 0, "if p1\n@!p1 barrier\nendif").run();
     Bench::with_lanes(0x0F, 0, "if p1\nhalt\nelse\nbarrier\nendif").run();
@@ -74,7 +74,7 @@ fn accesses_outside_memory_fault_without_effect() {
     expect("mov_imm r1, 252\nlocal_load_u32 r2, r1\nlocal_store_u64 r1, r2 ; <-", local(252, 8), 0xFF);
     expect("mov_imm r1, 200\nmov_imm r2, 16\nmma_load_a f0, r1, r2 ; <-", local(248, 16), 0xFF);
     expect("mov_imm r1, 193\nmov_imm r2, 16\nmma_store_c r1, r2, f0 ; <-", local(241, 16), 0xFF);
-    // Only the guarded lanes count, and the address is that of the lowest one that is wrong.
+    // Only guarded lanes count. The address is that of the lowest faulting lane.
     expect("mov_imm r1, 1018\niadd r1, r1, r60\n@p1 device_store_u32 r1, r61 ; <-", device(1021, 4), 0x08);
 
     let mut bench = Bench::with_lanes(0, 0, "mov_imm r1, 1020\niadd r1, r1, r60\ndevice_store_u32 r1, r1");
@@ -122,7 +122,7 @@ fn illegal_instructions() {
     ] {
         illegal(word, 0, DecodeError::Guard(op));
     }
-    // An immediate has no reserved bits, and unused fields do not matter.
+    // An immediate has no reserved bits, and unused fields are ignored.
     Bench::new(".word 0x41030010, 0xFFFFFFFF\n.word 0x3FAB12F0").run();
 }
 
@@ -135,16 +135,16 @@ fn registers_past_the_declared_ones_are_illegal() {
     past(".word 0x41400000", 64); // mov r64, r0
     past(".word 0x1F003F10", 64); // dsqrt r0, r63
     past(".word 0x383D0040", 64); // device_load_u128 r61, r0
-    // A guard that no lane passes does not save it, but a branch that no lane takes does.
+    // A guard that no lane passes does not prevent the fault, but a branch that no lane takes does.
     past(".word 0x41400003", 64);
     Bench::with_lanes(0, 0, "if p1\n.word 0x41400000\nendif").run();
-    // A ballot takes two registers where the wave has more than 32 lanes.
+    // A ballot takes two registers if the wave has more than 32 lanes.
     Bench::new(".word 0x3E3F0050").run();
     let mut wide = Bench::new(".word 0x3E3F0050");
     wide.machine.wave_width = 64;
     let kind = FaultKind::IllegalInstruction(DecodeError::Register { last: 64, declared: 64 });
     assert_eq!(wide.fault().kind, kind);
-    // An atomic that returns nothing has no destination.
+    // An atomic without a result has no destination.
     let mut none = Bench::new("atomic_add r1, r2, .device");
     none.launch.registers = 3;
     none.run();

@@ -55,7 +55,7 @@ fn local_memory_starts_poisoned_for_each_workgroup() {
 fn the_highest_lane_wins_a_store() {
     let ran = Bench::with_lanes(0b0011_1111, 0, "@p1 device_store_u32 r62, r60").run();
     assert_eq!(ran.word(0), 5);
-    // Lane n stores the byte n at n, over what the lanes below stored in four bytes.
+    // Lane n stores the byte n at address n, over the four bytes stored by lower lanes.
     let ran = Bench::with_lanes(0, 0, "device_store_u32 r60, r60").run();
     assert_eq!(ran.memory[..12], [0, 1, 2, 3, 4, 5, 6, 7, 0, 0, 0, 0]);
 }

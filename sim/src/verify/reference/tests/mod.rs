@@ -1,4 +1,4 @@
-//! Expectations worked out by hand from the text of the instruction set.
+//! Expectations derived by hand from the text of the instruction set.
 
 mod arithmetic;
 mod control;
@@ -9,8 +9,8 @@ mod waves;
 use super::{FinalWave, Machine, Options, Order, Stop, run};
 use crate::program::{Fault, Launch, Program, assemble};
 
-/// A kernel and what it runs on: one workgroup of 8 threads in a wave of 8 lanes, 64 registers, 256 bytes
-/// of local memory and 1024 of device memory, unless a test says otherwise.
+/// A kernel and its environment: one workgroup of 8 threads in a wave of 8 lanes, 64 registers, 256 bytes of
+/// local memory and 1024 of device memory, unless a test says otherwise.
 struct Bench {
     program: Program,
     launch: Launch,
@@ -19,7 +19,7 @@ struct Bench {
     memory: Vec<u8>,
 }
 
-/// How a run ended.
+/// Result of a run.
 struct Ran {
     instructions: u64,
     waves: Vec<FinalWave>,
@@ -56,8 +56,8 @@ impl Bench {
         }
     }
 
-    /// A kernel whose r60 is the lane, with p1 true in the lanes of `p1` and p2 in those of `p2`; the
-    /// 12 instructions count.
+    /// A kernel with the lane number in r60, and p1 and p2 true in the lanes of `p1` and `p2`. Its 12
+    /// instructions count.
     fn with_lanes(p1: u32, p2: u32, body: &str) -> Bench {
         Bench::new(&format!(
             "mov_sr r60, sr_lane_id
@@ -99,7 +99,7 @@ impl Bench {
         }
     }
 
-    /// Byte offset of the instruction on the line that has `marker` in a comment.
+    /// Byte offset of the instruction in the line with `marker` in a comment.
     fn pc_of(&self, marker: &str) -> u32 {
         let source = self.program.source.as_ref().expect("from text");
         let line = source.text.lines().position(|l| l.contains(marker)).expect("a marked line") as u32 + 1;

@@ -27,7 +27,7 @@ fn shuffles_read_any_lane_and_0_outside_the_wave() {
     assert_eq!(ran.row(13), [12, 13, 10, 11, 16, 17, 14, 15]);
     assert_eq!(ran.row(14), [13, 14, 15, 16, 17, 0, 0, 0]);
     assert_eq!(ran.row(15), [0; 8]);
-    // A source lane that takes no part gives its register.
+    // A source lane that does not participate provides its register.
     assert_eq!(ran.row(16), [0, 10, 0, 12, 13, 14, 15, 0]);
 }
 
