@@ -1,4 +1,4 @@
-//! Holds the modules to the import order that ARCHITECTURE.md states.
+//! Checks that modules follow the import order that ARCHITECTURE.md states.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,6 +1,5 @@
-//! What a newcomer reads when a configuration is wrong: every case with its whole message, in
-//! `golden/config_messages.txt`. `UPDATE=1 cargo test --test config_messages` rewrites the file; read the
-//! difference before you commit it.
+//! Messages about wrong configurations: every case with its whole message, in `golden/config_messages.txt`.
+//! `UPDATE=1 cargo test --test config_messages` rewrites the file; read the difference before you commit it.
 
 use std::fmt::Write;
 use std::path::Path;

@@ -1,6 +1,6 @@
-//! Programs at the corners of the instruction set's rules, on the simulator and on the reference
-//! interpreter: the same device memory, wave instructions and faults on machines of every wave width, that
-//! walk and that jump over what no lane executes.
+//! Programs at the corners of the instruction set's rules, on the simulator and on the reference interpreter.
+//! Device memory, wave instructions and faults must agree on machines of every wave width, in walk mode and
+//! in jump mode.
 
 use wave_sim::config::{self, Config, DivergenceMode};
 use wave_sim::gpu::RunOptions;

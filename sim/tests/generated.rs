@@ -1,5 +1,5 @@
-//! Documents that are generated from the code and kept in the repository are current.
-//! `UPDATE=1 cargo test -p wave-sim --test generated` writes them anew.
+//! Generated documents in the repository are current. `UPDATE=1 cargo test -p wave-sim --test generated`
+//! writes them.
 
 mod golden;
 

@@ -1,5 +1,5 @@
-//! Files that are written from the declaration of the configuration are current. `UPDATE=1 cargo test -p
-//! wave-sim --test generated_config` writes them.
+//! Files generated from the declaration of the configuration are current. `UPDATE=1 cargo test -p wave-sim
+//! --test generated_config` writes them.
 
 use std::path::Path;
 

@@ -1,6 +1,6 @@
-//! Speed without a clock: instructions of the host that simulating each kernel of the suite takes, counted by callgrind, against
-//! a budget. The counts are those of this profile on x86-64 and say nothing of seconds; what makes one grow makes the simulator
-//! slower. `UPDATE=1` states the budgets anew.
+//! Speed without a clock: the host instructions for simulating each kernel of the suite, counted by
+//! callgrind, against a budget. The counts hold for this profile on x86-64 and say nothing about seconds, but
+//! what makes one grow makes the simulator slower. `UPDATE=1` rewrites the budgets.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

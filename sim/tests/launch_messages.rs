@@ -1,6 +1,5 @@
-//! What a newcomer reads when a launch file is wrong: every case with its whole message, in
-//! `golden/launch_messages.txt`. `UPDATE=1 cargo test --test launch_messages` rewrites the file; read the
-//! difference before you commit it.
+//! Messages about wrong launch files: every case with its whole message, in `golden/launch_messages.txt`.
+//! `UPDATE=1 cargo test --test launch_messages` rewrites the file; read the difference before you commit it.
 
 use proptest::prelude::*;
 use std::fmt::Write;

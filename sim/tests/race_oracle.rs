@@ -1,5 +1,5 @@
-//! The race detector against happens-before by brute force: random traces, a graph with an edge for each rule of
-//! docs/memory-model.md, and paths in it.
+//! The race detector compared with a brute-force happens-before: random traces, a graph with an edge for each
+//! rule of docs/memory-model.md, and paths in that graph.
 
 use petgraph::algo::has_path_connecting;
 use petgraph::graph::{DiGraph, NodeIndex};

@@ -1,5 +1,5 @@
-//! The race detector on the kernel suite: nothing to report as the kernels are, and a report for every barrier and
-//! fence that is taken out.
+//! The race detector on the kernel suite: no report for the kernels as they are, and a report for every
+//! barrier or fence removed.
 
 use wave_sim::config::{self, Config};
 use wave_sim::gpu::{Gpu, RunOptions};

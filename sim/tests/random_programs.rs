@@ -1,8 +1,8 @@
 //! Random structured programs on the simulator and on the reference interpreter: the same device memory,
-//! the same number of wave instructions, the same faults.
+//! number of wave instructions and faults.
 //!
-//! `WAVE_SIM_PROGRAMS` multiplies the number of programs, `WAVE_SIM_SEED` sets the first seed. A failure
-//! names the seed and prints the program shrunk, as assembly.
+//! `WAVE_SIM_PROGRAMS` multiplies the number of programs; `WAVE_SIM_SEED` sets the first seed. A failure
+//! names the seed and prints the shrunk program as assembly.
 
 use wave_sim::config::{self, Config, DivergenceMode, IssuePolicy, Topology};
 use wave_sim::gpu::RunOptions;

@@ -1,4 +1,4 @@
-//! The kernel suite through the reference interpreter, held against the host's results.
+//! The kernel suite on the reference interpreter, compared with the host's results.
 
 use wave_sim::launch::{self, Job, Size, Verification};
 use wave_sim::program::check::{CheckOptions, check};

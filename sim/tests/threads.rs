@@ -1,4 +1,5 @@
-//! Threads change nothing: reports, memory, faults and traces are the same for any number, with idle cycles skipped or not.
+//! The number of threads changes nothing: reports, memory, faults and traces are the same, with idle cycles
+//! skipped or visited.
 
 use std::io;
 use std::sync::{Arc, Mutex};

@@ -1,5 +1,5 @@
-//! The kernel suite over every topology of the interconnect: right results, and the same report whether idle
-//! cycles are skipped or visited.
+//! The kernel suite on every topology of the interconnect: correct results, and the same report with idle
+//! cycles skipped or visited.
 
 use wave_sim::config::{Arbitration, Config, Edge, Topology, from_text};
 use wave_sim::gpu::{Gpu, KernelReport, RunOptions};

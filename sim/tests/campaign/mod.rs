@@ -1,4 +1,4 @@
-//! Mutants of the RTL that `scripts/rtl_mutants.py` made: what they are, and a run of all of them.
+//! Mutants of the RTL made by `scripts/rtl_mutants.py`: their list, and a run of all of them.
 
 use std::fs;
 use std::io::Write as _;

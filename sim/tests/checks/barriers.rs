@@ -1,4 +1,4 @@
-//! The uniformity analysis against execution: no barrier faults without a message before.
+//! The uniformity analysis compared with execution: no barrier faults without an earlier message.
 
 use crate::structured::{Kinds, Node, cases, lower, programs, run};
 use proptest::prelude::*;

@@ -1,5 +1,5 @@
-//! Static checks of kernels: their messages, the project's own kernels, and what the reference interpreter
-//! makes of kernels that pass or do not pass them.
+//! Static checks of kernels: their messages, the project's own kernels, and runs of passing and failing
+//! kernels on the reference interpreter.
 
 mod barriers;
 #[path = "../golden/mod.rs"]

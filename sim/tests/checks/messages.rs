@@ -1,4 +1,4 @@
-//! A newcomer's mistakes, as golden text: `messages/NAME.wave` gives `messages/NAME.txt`.
+//! A newcomer's mistakes with golden messages: `messages/NAME.wave` yields `messages/NAME.txt`.
 
 use crate::golden;
 use wave_sim::program::check::{CheckOptions, Report, check};

@@ -1,4 +1,4 @@
-//! Programs of the generator, which are right unless asked to fault, and arbitrary words.
+//! Generated programs, which are correct unless a fault is requested, and arbitrary words.
 
 use proptest::prelude::*;
 use wave_sim::diagnostic::Severity;

@@ -1,5 +1,5 @@
-//! Small structured programs with barriers, divergent conditions and registers that nothing sets, right or
-//! wrong as it happens. They always end, and all their addresses are inside memory.
+//! Small structured programs with barriers, divergent conditions and unset registers, which may be right or
+//! wrong. They always end, and all their addresses are inside of memory.
 
 use proptest::prelude::*;
 use wave_sim::isa::{Guard, Inst, Op, Special};

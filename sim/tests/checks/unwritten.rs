@@ -1,5 +1,5 @@
-//! The analysis of unwritten registers against execution: what the registers that it does not complain of
-//! start with makes no difference.
+//! The analysis of unwritten registers compared with execution: initial values of registers without a warning
+//! make no difference.
 
 use crate::structured::{ARGUMENTS, Kinds, POOL, REGISTERS, cases, lower, programs, run};
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! `wave-sim cosim` beside cores that are broken, and what is wrong with its arguments. None of it needs Verilator.
+//! `wave-sim cosim` with broken cores, and errors in its arguments. No test here needs Verilator.
 
 use super::scratch::{Ran, Scratch};
 use std::os::unix::fs::PermissionsExt;

@@ -1,8 +1,8 @@
-//! The examples of the pages in docs/: each command is run, and what it prints is held against the page.
+//! Runs the examples of the pages in docs/ and compares their output with the page.
 //!
-//! A fenced block with `text NAME` after its fence is a file that the commands after it find beside them; a
-//! block with `console` after it is commands behind `$ `, each with what it prints: standard output, then
-//! standard error without the line about the host's speed. `…` on a line of its own leaves lines out.
+//! A fenced block with `text NAME` after its fence is a file for the commands after it. A block with
+//! `console` has commands behind `$ `, each with its output: standard output, then standard error without the
+//! line about the host's speed. A line with only `…` stands for any lines.
 
 use super::golden;
 use super::scratch::{Scratch, without_host};

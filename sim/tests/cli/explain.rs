@@ -1,4 +1,4 @@
-//! `wave-sim explain` on kernels whose limit is known because they were made for it, and on the suite.
+//! `wave-sim explain` on kernels made for a known limit, and on the suite.
 
 use super::golden;
 use super::scratch::Scratch;

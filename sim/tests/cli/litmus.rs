@@ -1,4 +1,4 @@
-//! `wave-sim litmus`, and the page about it.
+//! `wave-sim litmus` and its page.
 
 use super::golden;
 use super::scratch::Scratch;

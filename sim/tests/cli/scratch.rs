@@ -1,4 +1,4 @@
-//! A folder to work in, a terminal in it, and a kernel to begin with.
+//! A working folder, a terminal in it, and a first kernel.
 
 use assert_cmd::Command;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Kernels that do not end: the report says who waits for whom.
+//! Kernels that do not end: the report tells which wave waits for which.
 
 use super::scratch::Scratch;
 

@@ -1,4 +1,4 @@
-//! Trace files as a user writes, breaks and compares them.
+//! Trace files as a user writes, damages and compares them.
 
 use super::scratch::Scratch;
 

@@ -1,4 +1,4 @@
-//! What a user reads after a mistake: every class of wrong input, as golden text.
+//! Golden messages for every class of wrong input.
 
 use super::golden;
 use super::scratch::{Scratch, without_host};

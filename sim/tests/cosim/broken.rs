@@ -1,4 +1,4 @@
-//! The core with its output tampered with. Cores that are broken in other ways are in `sim/tests/cli/cosim.rs`.
+//! The core with altered output. Cores broken in other ways are in `sim/tests/cli/cosim.rs`.
 
 use crate::bench::{Case, core};
 use crate::directed::kernel;

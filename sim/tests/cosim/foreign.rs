@@ -1,4 +1,4 @@
-//! A core that is not ours, attached as rtl-tests/README.md says.
+//! A third-party core, attached as described in rtl-tests/README.md.
 
 use crate::bench::{Case, root};
 use crate::directed::kernel;

@@ -1,5 +1,5 @@
-//! Each latency of the core, changed on one side alone, in `configs/rtl.ron` or in the RTL: the comparison fails at the first
-//! instruction that the latency concerns, and names the stage.
+//! Each latency of the core is changed on one side alone, in `configs/rtl.ron` or in the RTL. The comparison
+//! must fail at the first instruction affected and name the stage.
 
 use crate::bench::{Case, SMALL_WAVES, config, core, small_config};
 use crate::directed::{self, kernel};

@@ -1,4 +1,4 @@
-//! The numbers of the RTL are those of `configs/rtl.ron`, and its sources are clean under lint.
+//! The numbers of the RTL equal those of `configs/rtl.ron`, and its sources pass lint.
 
 use crate::bench::{config, root};
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! The core in SystemVerilog beside the simulator, in the same cycle at every stage.
+//! The SystemVerilog core and the simulator agree on the cycle of every stage.
 
 mod bench;
 mod broken;

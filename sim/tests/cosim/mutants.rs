@@ -1,7 +1,8 @@
-//! Bugs planted in the RTL (`BUG(n)` in its sources) are all found, each by the program that rtl-tests/README.md names.
+//! Every bug planted in the RTL (`BUG(n)` in its sources) is found, by the program that rtl-tests/README.md
+//! names.
 //!
-//! One executable holds them all, of the small core; `+bug=n` chooses one. Numbers from 101 on are the core's; the execution units' own are
-//! found by the tests of the units.
+//! One executable of the small core contains all bugs; `+bug=n` selects one. Bugs from 101 on are the core's.
+//! Those of the execution units are found by the tests of the units.
 
 use crate::bench::{Case, SMALL_WAVES, executable, root};
 use crate::campaign::{Mutants, Verdict};

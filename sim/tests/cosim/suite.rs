@@ -1,4 +1,4 @@
-//! The programs that look for bugs in the core of 4 wave slots, the short ones first.
+//! The programs that look for bugs in the core of 4 wave slots, short ones first.
 
 use crate::bench::{Case, SMALL_WAVES, script, small_config};
 use crate::directed::{

@@ -1,4 +1,4 @@
-//! What both sides write as retirement traces.
+//! Retirement traces of both sides.
 
 use crate::bench::{Case, config, core, script};
 use crate::directed::{kernel, kernels};

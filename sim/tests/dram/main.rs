@@ -1,4 +1,4 @@
-//! Memory channels from outside: against DRAMsim3, and the commands of whole runs against the checker.
+//! Memory channels compared with DRAMsim3, and the commands of whole runs checked.
 
 mod dramsim3_agreement;
 mod suite_commands;

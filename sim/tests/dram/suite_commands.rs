@@ -1,4 +1,4 @@
-//! Every command of every kernel of the suite, read by the checker.
+//! Every memory command of every kernel of the suite, checked.
 
 use wave_sim::config::{Config, Dram, DramPolicy, from_text};
 use wave_sim::gpu::{Gpu, RunOptions};

@@ -1,6 +1,6 @@
-//! Files that a test makes and the repository keeps: generated documents and golden texts.
+//! Files that a test produces and the repository contains: generated documents and golden texts.
 //!
-//! `UPDATE=1 cargo test -p wave-sim` writes them all anew; without it a difference fails the test.
+//! `UPDATE=1 cargo test -p wave-sim` writes all of them. Without it, a difference fails the test.
 
 use std::path::{Path, PathBuf};
 

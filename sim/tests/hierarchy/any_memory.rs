@@ -1,4 +1,4 @@
-//! The kernel suite on random memory hierarchies: memory afterwards is the same on all of them.
+//! The kernel suite on random memory hierarchies leaves the same memory on all of them.
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg32;

@@ -1,4 +1,4 @@
-//! Machines made of keys and values, and what runs on them.
+//! Machines built from keys and values, and runs on them.
 
 use std::collections::BTreeMap;
 use wave_sim::config::{Config, from_text};

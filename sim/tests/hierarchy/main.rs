@@ -1,5 +1,5 @@
-//! The parameters of the memory hierarchy: each changes what its documentation says and nothing else, and none the
-//! results of kernels without races.
+//! Each parameter of the memory hierarchy changes what its documentation says and nothing else. None changes
+//! the results of kernels without races.
 
 mod any_memory;
 mod machine;

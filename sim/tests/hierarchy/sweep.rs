@@ -1,4 +1,4 @@
-//! Each parameter alone.
+//! Changes each parameter alone.
 
 use super::machine::machine;
 use super::table::{Move, SMALL, Sweep, sweeps};

@@ -1,4 +1,4 @@
-//! For every parameter of the hierarchy: what is changed, on which kernel, and which statistics that moves.
+//! For every parameter of the hierarchy: the change, the kernel, and the statistics that move.
 
 use super::machine::{Values, Work};
 use super::work::{at_once, by_groups, by_waves, chain, local, stores_and_loads};

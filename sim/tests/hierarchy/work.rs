@@ -1,4 +1,4 @@
-//! Kernels that lean on one part of the hierarchy each. All of them end with a store of what they have read.
+//! Kernels that each exercise one part of the hierarchy. All end with a store of what they have read.
 
 use super::machine::Work;
 

@@ -1,4 +1,4 @@
-//! Arithmetic over a grid of operands: equal bits but for the deviations that are listed.
+//! Arithmetic over a grid of operands: equal bits, except for the listed deviations.
 
 use super::{Bench, word};
 

@@ -1,6 +1,6 @@
-//! The published emulator of this instruction set (crates `wave-asm` and `wave-emu` 0.1.2) beside our
-//! assembler and reference interpreter, on the same assembly text: where they agree, and each point where
-//! the published one deviates. `docs/deviations.md` lists the deviations; a title there is a test here.
+//! The published emulator of this instruction set (crates `wave-asm` and `wave-emu` 0.1.2) and our assembler
+//! and reference interpreter, on the same assembly text: where they agree, and each point where the published
+//! one deviates. `docs/deviations.md` lists the deviations; each of its titles is a test here.
 
 mod agreement;
 mod arithmetic;

@@ -1,4 +1,4 @@
-//! I7: what each issue slot is charged to, counted by hand.
+//! I7: the use of each issue slot, counted by hand.
 
 use crate::machine::*;
 use wave_sim::config::{Config, IssuePolicy};

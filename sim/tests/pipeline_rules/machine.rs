@@ -1,4 +1,4 @@
-//! A small machine, and runs on it with every pipeline step recorded.
+//! A small machine, and runs on it that record every pipeline step.
 
 use std::collections::HashMap;
 use wave_sim::config::{ClassTiming, Config, IssuePolicy};

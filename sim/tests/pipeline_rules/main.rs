@@ -1,5 +1,5 @@
-//! The rules of docs/pipeline.md, one by one: tiny kernels on a machine of one core whose stages are
-//! recorded, held against the cycles that each rule gives. A test is named after its rule.
+//! The rules of docs/pipeline.md, one by one: tiny kernels on a machine with one core whose stages are
+//! recorded. The cycles must be those that each rule gives. A test is named after its rule.
 
 mod account;
 mod control;

@@ -1,5 +1,5 @@
-//! Damaged and random input: a program or messages come back, never a panic, and what is accepted is
-//! sound. `PROPTEST_CASES=100000` runs each property that often.
+//! Damaged and random input yields a program or messages, never a panic, and what is accepted is sound.
+//! `PROPTEST_CASES=100000` runs each property that often.
 
 use crate::instructions::program;
 use crate::roundtrip::check_text;

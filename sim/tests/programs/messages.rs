@@ -1,4 +1,4 @@
-//! The messages that wrong input gets, as golden text: `messages/NAME.wave` gives `messages/NAME.txt`.
+//! Golden messages about wrong input: `messages/NAME.wave` yields `messages/NAME.txt`.
 
 use crate::golden;
 use wave_sim::diagnostic::Diagnostic;

@@ -1,5 +1,5 @@
-//! The published assembler of the older encoding, crate `wave-asm`, reads the same language: what it
-//! accepts is accepted here and means the same operands. Deviations are listed and tested as such.
+//! The published assembler of the older encoding, crate `wave-asm`, reads the same language: what it accepts
+//! is accepted here with the same operands. Deviations are listed and tested.
 
 use proptest::prelude::*;
 use proptest::sample::Index;

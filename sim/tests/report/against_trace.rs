@@ -1,4 +1,4 @@
-//! The figures of a report against the retirement trace of the same run.
+//! The figures of a report compared with the retirement trace of the same run.
 
 use super::figures::profiles;
 use super::run::{Reported, report_in};

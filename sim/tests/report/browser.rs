@@ -1,4 +1,4 @@
-//! The report in a browser: its scripts run, its controls obey the keyboard, its colours can be told apart.
+//! The report in a browser: scripts run, controls work with the keyboard, colours are distinguishable.
 
 use super::chromium::Browser;
 use super::run::report;

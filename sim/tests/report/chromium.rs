@@ -1,7 +1,8 @@
-//! A browser without a window, spoken to in the DevTools protocol over two pipes.
+//! A headless browser, controlled with the DevTools protocol over two pipes.
 //!
-//! Chromium with `--remote-debugging-pipe` reads commands from file descriptor 3 and writes answers and events to 4, each a
-//! JSON object with a zero byte behind it. Two named pipes and a shell that opens them as such are all that it takes.
+//! Chromium with `--remote-debugging-pipe` reads commands from file descriptor 3 and writes answers and
+//! events to 4. Each is a JSON object followed by a zero byte. Two named pipes, and a shell that opens them
+//! as these descriptors, suffice.
 
 use serde_json::{Value, json};
 use std::fs::File;

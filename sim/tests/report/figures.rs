@@ -1,4 +1,4 @@
-//! The figures of a report against those that the same run prints.
+//! The figures of a report compared with those printed by the same run.
 
 use super::against_trace::CHASE;
 use super::page::Table;

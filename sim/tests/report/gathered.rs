@@ -1,4 +1,4 @@
-//! What is gathered of a run for its report.
+//! The data gathered of a run for its report.
 
 use wave_sim::config::Config;
 use wave_sim::gpu::{Gpu, RunOptions};

@@ -1,4 +1,4 @@
-//! The report of a run: its figures are the statistics', its page is sound, and a browser can use it.
+//! The report of a run: its figures equal the statistics, its page is valid, and a browser can use it.
 
 mod against_trace;
 mod browser;

@@ -1,5 +1,5 @@
-//! A report as a parser that is not the browser's and not ours reads it: a strict one, of XML. A report is well-formed XML but
-//! for elements without content, which HTML writes without their end, and for what is in its script and its style.
+//! A report as read by a strict XML parser, which is neither the browser's nor ours. A report is well-formed
+//! XML except for void elements, which HTML does not close, and for the contents of script and style.
 
 use roxmltree::{Document, Node, ParsingOptions};
 

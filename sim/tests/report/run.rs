@@ -1,4 +1,4 @@
-//! Runs that leave a report.
+//! Runs that write a report.
 
 use super::page::Page;
 use super::scratch::Scratch;

@@ -1,4 +1,4 @@
-//! What stands out at the first glance: kernels with one thing wrong, and the same without it.
+//! Findings at the top of a report: kernels with one problem, and the same kernels without it.
 
 use super::page::{all, text};
 use super::run::{Reported, report, report_in};

@@ -1,5 +1,5 @@
-//! What holds for every report: it parses without an error, needs nothing from outside, can be read without eyes, and
-//! is small; also where the run did not end well.
+//! Properties of every report, even of a failed run: it parses without an error, needs nothing from outside,
+//! is accessible to screen readers, and is small.
 
 use super::page::{Page, all, text};
 use super::run::report;

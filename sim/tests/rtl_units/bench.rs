@@ -1,4 +1,4 @@
-//! The executable with the execution units: building it, feeding it, comparing its answers.
+//! The executable with the execution units: its build, its inputs, and the comparison of its outputs.
 
 use crate::oracle;
 use std::collections::VecDeque;

@@ -1,5 +1,6 @@
-//! The execution units in SystemVerilog (`rtl-tests/rtl/units`), each operation of the instruction set but f64, matrices
-//! and memory: bit for bit what `wave_sim::alu` and SoftFloat give, in the clock that `configs/rtl.ron` says.
+//! The execution units in SystemVerilog (`rtl-tests/rtl/units`): every operation of the instruction set
+//! except f64, matrices and memory. Bit for bit they give the results of `wave_sim::alu` and SoftFloat, in
+//! the clock that `configs/rtl.ron` states.
 
 mod bench;
 #[path = "../campaign/mod.rs"]

@@ -1,4 +1,4 @@
-//! Planted bugs: each has to be found by the comparison that the other tests make.
+//! Planted bugs: the comparison that the other tests make must find each one.
 
 use crate::bench::{Bench, Group, Request, machine};
 use crate::campaign::{Mutants, Verdict};

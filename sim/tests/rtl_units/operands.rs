@@ -1,4 +1,4 @@
-//! What the units are asked: every tuple of special values, then random operands that are likely to matter.
+//! Operands for the units: every tuple of special values, then random operands that are likely to matter.
 
 use crate::bench::{LANES, Request};
 use rand::{Rng, RngExt, SeedableRng};

@@ -1,4 +1,4 @@
-//! Both forms on any record, and on files that are damaged.
+//! Both forms of a trace for arbitrary records, and for damaged files.
 
 use proptest::prelude::*;
 use wave_sim::trace::record::{

@@ -1,4 +1,4 @@
-//! Golden traces in `traces/`: `UPDATE=1 cargo test -p wave-sim --test traces` writes them anew.
+//! Golden traces in `traces/`. `UPDATE=1 cargo test -p wave-sim --test traces` rewrites them.
 
 use super::golden;
 use super::record::{Traced, read};

@@ -1,4 +1,4 @@
-//! Logs for Konata, read by the rules of their format.
+//! Logs for Konata, parsed by the rules of their format.
 
 use super::viewers::seen;
 use std::collections::{BTreeMap, HashMap, HashSet};

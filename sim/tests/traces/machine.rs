@@ -1,4 +1,5 @@
-//! What waveforms say of the machine around the pipeline, against counters, samples and memory commands of the same run.
+//! Waveform signals of the machine around the pipeline, compared with counters, samples and memory commands
+//! of the same run.
 
 use super::viewers::waveform;
 use std::collections::BTreeMap;

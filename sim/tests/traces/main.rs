@@ -1,4 +1,4 @@
-//! The retirement trace: golden traces, the reference interpreter as its judge, and what must not show in it.
+//! The retirement trace: golden traces, checks by the reference interpreter, and what must not affect it.
 
 #[path = "../golden/mod.rs"]
 mod golden;

@@ -1,4 +1,5 @@
-//! The reference interpreter as the judge of traces: the suite, random programs, and planted bugs that it has to see.
+//! The reference interpreter checks traces: of the suite, of random programs, and with planted bugs that it
+//! must find.
 
 use super::record::{Traced, read};
 use wave_sim::config::{self, Config, DivergenceMode};

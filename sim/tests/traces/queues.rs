@@ -1,5 +1,5 @@
-//! Queues on the way to memory and back: what waveforms show of them in every cycle is what counters and events say has come
-//! and not gone. Nothing of this looks at a queue.
+//! Queues on the way to memory and back: in every cycle a waveform shows as many entries as counters and
+//! events say have come and not left. Nothing here looks at a queue itself.
 
 use super::machine::{Seen, machine, ring, seen_every};
 use wave_sim::config::{self, Config};

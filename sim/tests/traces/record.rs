@@ -1,4 +1,4 @@
-//! Runs that leave a trace.
+//! Runs that write a trace.
 
 use std::sync::Arc;
 use wave_sim::clock::Cycle;

@@ -1,4 +1,4 @@
-//! The files for viewers, read by programs that know nothing of how they were made, and held against the records.
+//! The files for viewers, read by independent parsers and compared with the records.
 
 use super::konata::kanata;
 use super::record::read;

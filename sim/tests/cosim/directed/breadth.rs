@@ -1,5 +1,6 @@
-//! Kernels that reach much of the core in few cycles: each bit of what is compared or added, each row of its memories, deep
-//! nests, many fences. Most were written for mutants that nothing else found (rtl-tests/README.md).
+//! Kernels that reach much of the core in few cycles: each bit of what is compared or added, each row of its
+//! memories, deep nesting, many fences. Most were written for mutants that no other program found
+//! (rtl-tests/README.md).
 
 use super::mixed::{accesses, fences, values};
 use crate::bench::{Case, script};

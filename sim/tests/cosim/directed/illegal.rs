@@ -1,4 +1,4 @@
-//! Words that are illegal by a little: each ends a kernel of its own.
+//! Slightly illegal words: each one ends a kernel of its own.
 
 use super::kernel;
 use crate::bench::{Case, core};

@@ -1,4 +1,4 @@
-//! Kernels of many instructions of one kind, drawn at random: fences, accesses, arithmetic.
+//! Kernels of many random instructions of one kind: fences, accesses, arithmetic.
 
 use super::breadth::{HASH, STIR};
 use rand::{RngExt, SeedableRng};

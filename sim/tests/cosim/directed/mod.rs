@@ -1,4 +1,4 @@
-//! Kernels written for what they stress.
+//! Kernels written to stress one part of the core.
 
 mod arithmetic;
 mod breadth;

@@ -1,5 +1,6 @@
-//! A program for each numbered rule of docs/pipeline.md, on both sides; and that it exercises its rule: with a parameter of the
-//! rule changed on the simulator's side alone, or with a bug planted in the RTL, the same program differs.
+//! A program for each numbered rule of docs/pipeline.md, on both sides. Each program must exercise its rule:
+//! with a parameter of the rule changed in the simulator alone, or with a bug planted in the RTL, the same
+//! program must differ.
 
 mod execute;
 mod front;
