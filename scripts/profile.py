@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Where the host's instructions go: for each kernel, in full size on gpu.ron with one thread, per cent by block of the machine.
+"""Prints the share of host instructions per block of the machine, for each kernel at full size on gpu.ron, one thread.
 
     scripts/profile.py [--functions N] [KERNEL...]
 
-callgrind counts the instructions inside `Gpu::run` of the release build, and addr2line says for each from which function of the
-simulator it comes, also where the compiler has put that into another. With --functions, the N functions with the most of each
-kernel. Needs valgrind and binutils."""
+callgrind counts the instructions executed inside `Gpu::run` of the release build. addr2line maps each instruction to the
+simulator function it was compiled from, also where the compiler inlined that function. --functions also prints the N
+functions with the most instructions of each kernel. Needs valgrind and binutils."""
 
 import argparse
 import collections
@@ -18,7 +18,7 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PROGRAM = os.path.join(ROOT, "target", "release", "wave-sim")
 KERNELS = ["alu_loop", "nbody", "stencil2d", "sgemm", "vector_add", "saxpy", "spmv", "pointer_chase"]
-# The first that fits the file's path in sim/src.
+# Pattern of each block for file paths under sim/src. The first match counts.
 BLOCKS = [
     ("fetch and decode", r"core/fetch"),
     ("issue", r"core/(issue|wave|divergence|release|workgroup|uop|straight)"),
@@ -38,7 +38,7 @@ BLOCKS = [
 
 
 def instructions(program, kernel):
-    """Instructions by address in the program, and those of libraries."""
+    """Executed instructions by address in the program, and the total of all libraries."""
     with tempfile.NamedTemporaryFile() as out:
         command = ["valgrind", "--tool=callgrind", "--dump-instr=yes", f"--callgrind-out-file={out.name}"]
         command += ["--toggle-collect=wave_sim::gpu::Gpu*::run*"]
@@ -71,7 +71,7 @@ def instructions(program, kernel):
 
 
 def functions(program, addresses):
-    """Of each address the innermost function of the simulator that it comes from, and its file; else none."""
+    """Innermost simulator function and its file, by address. Omits addresses that come from no simulator source."""
     given = "\n".join(map(hex, addresses))
     command = ["addr2line", "-e", program, "-f", "-i", "-a", "-C"]
     lines = subprocess.run(command, input=given, capture_output=True, text=True, check=True).stdout.splitlines()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Mutation campaign of the RTL: does the co-simulation find small faults that nobody chose?
+"""Mutation campaign of the RTL: measures how many small random faults the co-simulation finds.
 
     python3 -m venv /tmp/rtl && /tmp/rtl/bin/pip install pyosys pyslang
     /tmp/rtl/bin/python scripts/rtl_mutants.py                 # makes the mutants, runs them, prints the table
@@ -7,13 +7,14 @@
     /tmp/rtl/bin/python scripts/rtl_mutants.py run GROUP...    # builds and runs what is made; --round N one round only
     /tmp/rtl/bin/python scripts/rtl_mutants.py table           # counts what has been run
 
-Each module of a group is read with yosys-slang and becomes a netlist; `mutate` picks faults in it (a bit of a cell's
-port is inverted, constant, or another bit's value) and adds them all, of which `+mutant=n` chooses one when the
-program starts. The rest of the core is the original SystemVerilog, so one executable a group holds all its mutants.
-`cargo test --test cosim` (core) and `--test rtl_units` (execution units) then run their programs and operands against
-each mutant, the core's in rounds (sim/tests/cosim/mutants.rs). Everything goes to target/mutants/GROUP: netlist.sv,
-mutants.tsv, results.tsv. A campaign that is broken off goes on with `run`: results.tsv has a row as soon as a mutant is
-judged. Several may run at once, of different groups or rounds.
+yosys-slang turns each module of a group into a netlist. The yosys pass `mutate` picks faults in it: a bit of a cell's
+port is inverted, made constant, or takes the value of another bit. The netlist contains all faults, and `+mutant=n`
+enables one of them when the executable starts. The rest of the core is the original SystemVerilog, so one executable
+per group holds all its mutants. `cargo test --test cosim` (core) and `--test rtl_units` (execution units) then run
+their programs and operands against each mutant; the programs of the core run in rounds (sim/tests/cosim/mutants.rs).
+All files are in target/mutants/GROUP: netlist.sv, mutants.tsv, results.tsv. `run` resumes an interrupted campaign,
+because each mutant gets its row in results.tsv as soon as it is judged. Runs of different groups or rounds may go on
+at the same time.
 """
 
 import argparse
@@ -31,7 +32,7 @@ import tempfile
 from rtl_sources import PARAMETERS, ROOT, children, pyosys, slang_options, source
 
 OUT = ROOT / "target" / "mutants"
-# Modules of an executable.
+# Modules by group. Each group becomes one executable.
 GROUPS = {
     "core": ["workgroup", "fetch", "decode", "decoder", "wave", "issue", "divergence", "special_registers", "releases",
              "memory_port", "dispatcher", "collector", "register_file", "execute", "writeback", "lsu", "coalesce",
@@ -41,10 +42,10 @@ GROUPS = {
     "division": ["unit_int_div", "int_div_lane", "unit_fp_div", "fp_sqrt_lane", "fp_div_lane"],
     "special": ["unit_sfu", "sfu_lane"],
 }
-# What the table sums up.
+# Groups that the table adds up, by name of the sum.
 TOGETHER = {"units": ["integer", "floating", "division", "special"], "core": ["core"]}
 SELECT_BITS = 12
-# Rounds of the core's programs, in sim/tests/cosim/mutants.rs. The last is for modules that decode alone.
+# Rounds of the core's programs (sim/tests/cosim/mutants.rs). The last applies only to the modules of decoding.
 ROUNDS = ["broad kernels", "four random programs", "short programs", "long programs", "illegal words"]
 
 
@@ -53,7 +54,7 @@ def is_unit(group):
 
 
 class Header:
-    """Name, imports, parameters and ports of a module, from its text."""
+    """Name, imports, parameters and ports of a module, parsed from its source."""
 
     PORT = re.compile(r"^\s*(input|output)\s+(.*?)\s*\b(\w+)((?:\[[^\]]+\])*)\s*,?\s*$")
 
@@ -70,7 +71,7 @@ class Header:
 
 
 def flat_index(dimensions, name, index):
-    """Part of the vector `name` that holds an element of an unpacked array: element 0 is leftmost."""
+    """Part select of the flat vector `name` for one element of an unpacked array. Element 0 is leftmost."""
     place = "0"
     for size, i in zip(dimensions, index):
         place = f"({place}) * ({size}) + ({size}) - 1 - {i}"
@@ -80,8 +81,8 @@ def flat_index(dimensions, name, index):
 
 
 def array_copy(direction, name, dimensions, flat, inward, kind=""):
-    """Connects the unpacked array `name` with the vector `flat`; `inward` if the array drives it. An enumeration, the
-    `kind` of an element, takes no vector without a cast."""
+    """Verilog that connects the unpacked array `name` with the vector `flat`; `inward` if the array drives the vector.
+    `kind` is the element type if it is an enumeration, which needs a cast from a vector."""
     index = [f"i{k}" for k in range(len(dimensions))]
     loops = "".join(f"for (genvar {i} = 0; {i} < {size}; {i}++) " for i, size in zip(index, dimensions))
     element = name + "".join(f"[{i}]" for i in index)
@@ -91,7 +92,7 @@ def array_copy(direction, name, dimensions, flat, inward, kind=""):
 
 
 def outer_wrapper(module, widths):
-    """The module, with its own ports, around its netlist, whose ports are vectors."""
+    """Wrapper with the original ports of the module around its netlist, whose ports are flat vectors."""
     header = Header(module)
     body, connections = "", []
     for direction, _, name, dimensions in header.ports:
@@ -109,7 +110,7 @@ def is_named(kind):
 
 
 def inner_wrapper(module, widths):
-    """A module with vectors for ports around the original one, for a netlist that instantiates it."""
+    """Wrapper with flat vectors as ports around an original module, for netlists that instantiate it."""
     header = Header(module)
     ports, body, connections = [], "", []
     for parameter in header.parameters:
@@ -144,8 +145,8 @@ endmodule
 
 
 def index_by_shifts(yosys, net):
-    """Selections of an element, which have no Verilog of their own, as parts of a vector and shifts. As the trees of
-    multiplexers that yosys makes of them, those of the large modules take Verilator more than 8 GB."""
+    """Replaces $bmux and $demux cells, which Verilog cannot express, by indexed part selects and shifts. yosys would
+    write trees of multiplexers, and Verilator needs more than 8 GB for those of the large modules."""
     def port(cell, name):
         return cell.getPort(yosys.IdString(f"\\{name}"))
 
@@ -163,8 +164,9 @@ def index_by_shifts(yosys, net):
 
 
 def split_by_drivers(yosys, net, run):
-    """Splits vectors of which a mutant drives a bit and the rest of the logic the others: Verilator 5.006 computes some
-    of those wrongly, above all those whose bits depend on each other. Behind output ports come vectors to split."""
+    """Splits vectors that have one bit driven by a mutant and the others by the rest of the logic. Verilator 5.006
+    computes some of them wrongly, mostly those whose bits depend on each other. An output port cannot be split, so a
+    new internal vector drives it."""
     for wire in [w for w in net.wires_.values() if w.port_output]:
         port = net.addWire(yosys.IdString(f"{wire.name.str()}_port"), wire)
         wire.port_output = False
@@ -175,7 +177,7 @@ def split_by_drivers(yosys, net, run):
 
 
 def netlist(yosys, module, group, count, first, seed, directory):
-    """Writes the netlist of a module with `count` mutants numbered from `first`; gives its mutants and port widths.
+    """Writes the netlist of a module with `count` mutants numbered from `first`. Returns its mutants and port widths.
 
     A mutant is (number, module, mode, cell type, port, bit, source)."""
     design = yosys.Design()
@@ -200,7 +202,7 @@ def netlist(yosys, module, group, count, first, seed, directory):
     script = directory / "mutate.ys"
     run(f"mutate -list {2 * count} -seed {seed} -o {script} {module}/c:* {module}/t:$meminit* %d")
     def is_logic(line):
-        """A mutated clock is no fault of logic; memories have only an address, data, and what enables a write."""
+        """True for faults of logic: not on clocks, and on memories only at address, data and write enable."""
         cell, port = re.search(r" -cell (\S+) -port (\S+) ", line).groups()
         of_memory = {"$memrd_v2": ["ADDR", "DATA"], "$memwr_v2": ["ADDR", "DATA", "EN"]}
         return "CLK" not in port and port in of_memory.get(kinds[cell], [port])
@@ -225,7 +227,7 @@ def netlist(yosys, module, group, count, first, seed, directory):
         name = c.type.str()[1:]
         if name in black:
             c.type = yosys.IdString(f"\\{name}__net" if name in GROUPS[group] else f"\\{name}__flat")
-            # They have their values already, and constants of the module are among them.
+            # The blackboxed instance has its final values, and the list includes local parameters of the module.
             for parameter in list(c.parameters):
                 c.unsetParam(parameter)
     run(f"rename {module} {module}__net")
@@ -242,8 +244,8 @@ REPEATED = re.compile(r"(?<=[{ ])(_\w+_(?:\[\d+\])?), (?:\1, )+(?=\S)")
 
 
 def folded(text):
-    """The text with bits that repeat as replications, and long lines broken behind commas: Verilator takes 40,000
-    tokens of a line."""
+    """Writes repeated bits as replications and breaks long lines at commas: Verilator accepts at most 40,000 tokens
+    per line."""
     def replication(match):
         return f"{{{match.group(0).count(',')}{{{match.group(1)}}}}}, "
 
@@ -252,7 +254,7 @@ def folded(text):
 
 
 def make(group, count, seed):
-    """The netlists of a group, its wrappers and its list of mutants."""
+    """Writes the netlists of a group, their wrappers and the list of mutants."""
     yosys = pyosys()
     directory = OUT / group
     directory.mkdir(parents=True, exist_ok=True)
@@ -268,7 +270,7 @@ def make(group, count, seed):
         text += folded((directory / f"{module}.v").read_text())
         (directory / f"{module}.v").unlink()
     inner = sorted({c for m in modules for c in children(m)} - set(modules))
-    # The netlists take the place of their sources; the others are as they are.
+    # Netlists replace the modules of the group. All other modules stay as they are.
     text += "".join(outer_wrapper(m, widths[m]) for m in modules)
     text += "".join(inner_wrapper(m, widths[m]) for m in inner)
     assert len(mutants) < 1 << SELECT_BITS
@@ -280,7 +282,7 @@ def make(group, count, seed):
 
 
 def test_binaries(directory):
-    """The two test programs, built and copied, so that later builds do not change a campaign that runs."""
+    """Builds and copies the two test programs, so that later builds do not affect a running campaign."""
     build = subprocess.run(["cargo", "test", "-p", "wave-sim", "--no-run", "--test", "cosim", "--test", "rtl_units"],
                            cwd=ROOT, stderr=subprocess.PIPE, text=True)
     if build.returncode:
@@ -291,7 +293,7 @@ def test_binaries(directory):
 
 @contextlib.contextmanager
 def alone(group, only):
-    """Another run may be at other groups or rounds, not at these: both would judge the same mutants."""
+    """Locks the group or round, so that no two runs judge the same mutants."""
     with open(OUT / group / ("lock" if only is None else f"lock-{only}"), "w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -301,8 +303,8 @@ def alone(group, only):
 
 
 def run(groups, only):
-    """Runs the mutants of each group that have no result yet, in all rounds or `only` one; a group that fails keeps none
-    of the others back."""
+    """Runs the mutants of each group that have no result yet, in all rounds or only in round `only`. If a group fails,
+    the others still run."""
     broken = []
     for group in groups:
         if not (OUT / group / "mutants.tsv").exists():
@@ -315,7 +317,7 @@ def run(groups, only):
                 environment["WAVE_SIM_ROUND"] = str(only)
             command = [binaries["rtl_units" if is_unit(group) else "cosim"], "mutants::campaign", "--exact", "--ignored",
                        "--nocapture"]
-            # Cargo runs tests in the directory of their package.
+            # The working directory that cargo gives tests.
             with alone(group, only), open(OUT / group / "log", "a") as log:
                 failed = subprocess.run(command, cwd=ROOT / "sim", env=environment, stdout=log, stderr=log).returncode
             if failed:
@@ -330,7 +332,7 @@ def rows(path):
 
 
 def judged(group):
-    """Of each mutant that has been judged: how it was found or `survived`, and what found it or the rounds that it met."""
+    """Verdict by mutant: (how it was found, what found it), or (`survived`, the rounds it ran in)."""
     results = {}
     for number, way, what in rows(OUT / group / "results.tsv"):
         before = results.get(number)
@@ -342,7 +344,7 @@ def judged(group):
 
 
 def table():
-    """Markdown: what became of the mutants of each module; then the survivors go to survivors.tsv."""
+    """Prints the verdicts per module as a Markdown table and writes the survivors to survivors.tsv."""
     ways = ["architectural", "cycle", "time-out", "crash", "survived"]
     print("| module | mutants | " + " | ".join(ways) + " |\n|---|" + "---|" * (len(ways) + 1))
     total = dict.fromkeys(ways, 0)
@@ -374,7 +376,7 @@ def table():
 
 
 def make_apart(group, arguments):
-    """`make` in a process of its own: yosys ends the whole process when it fails, and has much to say."""
+    """Runs `make` in its own process, because yosys ends its process when it fails, and keeps its output in a log."""
     (OUT / group).mkdir(parents=True, exist_ok=True)
     log = OUT / group / "yosys.log"
     options = ["--count", str(arguments.count), "--seed", str(arguments.seed)]

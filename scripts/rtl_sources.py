@@ -1,4 +1,4 @@
-"""Where the modules of the RTL are, and how they are read one by one."""
+"""Locates the RTL modules and gives the front-end options that read each one on its own."""
 
 import pathlib
 import re
@@ -9,12 +9,12 @@ RTL = ROOT / "rtl-tests" / "rtl"
 UNITS = RTL / "units"
 PACKAGES = [RTL / "wave_isa_pkg.sv", RTL / "wave_core_pkg.sv", RTL / "l1_pkg.sv", UNITS / "wave_fp_pkg.sv",
             UNITS / "sfu_rom_pkg.sv"]
-# Parameters that the core sets to other values than the module's own.
+# Parameter values of the core where they differ from the module's defaults.
 PARAMETERS = {"issue": {"PRED_PORTS": 11}, "wave": {"RETIRE_PORTS": 13}}
 
 
 def source(module):
-    """The file of a module."""
+    """Source file of a module."""
     for file in (RTL / f"{module}.sv", UNITS / f"{module}.sv"):
         if file.exists():
             return file
@@ -22,21 +22,21 @@ def source(module):
 
 
 def children(module):
-    """Modules that it instantiates; shift registers are small and become part of it."""
+    """Modules that `module` instantiates, without `unit_delay`: shift registers are small and are flattened."""
     text = source(module).read_text()
     names = {f.stem for d in (RTL, UNITS) for f in d.glob("*.sv")} - {"unit_delay", module}
     return sorted(n for n in names if re.search(rf"^\s+{n}\s+(#\(|\w+\s*\()", text, re.M))
 
 
 def slang_options(module):
-    """Arguments that yosys-slang and slang both take."""
+    """Arguments common to yosys-slang and slang."""
     parameters = [f"-G {name}={value}" for name, value in PARAMETERS.get(module, {}).items()]
     return [*parameters, "-I", RTL, "-I", UNITS, "-y", RTL, "-y", UNITS, "-Y", ".sv", "--top", module, *PACKAGES,
             source(module)]
 
 
 def pyosys():
-    """The module `libyosys`, or the end with the command that installs it."""
+    """Imports `libyosys`, or exits with the command that installs it."""
     try:
         from pyosys import libyosys
     except ImportError:

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Gate count and depth of the RTL, and lint by a second front end.
+"""Reports gate count and logic depth of the RTL, and lints it with a second front end.
 
     python3 -m venv /tmp/rtl && /tmp/rtl/bin/pip install pyosys pyslang
     /tmp/rtl/bin/python scripts/rtl_synthesis.py                 # every module and the whole machine
     /tmp/rtl/bin/python scripts/rtl_synthesis.py fp_fma lsu      # modules by name
     /tmp/rtl/bin/python scripts/rtl_synthesis.py --waves 4       # of the small core
 
-slang reports warnings about the machine first; any of them ends the run with status 1. Then each module is read with
-yosys-slang by itself, the modules in it as black boxes, is checked (`check -assert`, no latches) and mapped by abc to
-two-input gates and multiplexers. A row gives those gates, flip-flops, bits of memory, which stay memories, and the
-longest path between registers, ports, memories and black boxes in gates. The last row adds them up, each module as often
-as it is in the machine. A module is left alone after --minutes.
+First slang lints the machine; any warning ends the run with status 1. Then yosys-slang reads each module on its own,
+with its submodules as black boxes. The module is checked (`check -assert`, no latches) and mapped by abc to two-input
+gates and multiplexers. A row gives the gates, the flip-flops, the bits of memory (memories are not mapped to gates) and
+the depth: the longest path, in gates, between registers, ports, memories and black boxes. The last row is the total of
+the machine; it counts each module once per instance. A module that takes longer than --minutes is skipped.
 """
 
 import argparse
@@ -27,7 +27,7 @@ TOP = "wave_top"
 
 
 def lint(top, waves):
-    """True if slang has nothing to say about the module; it prints what it has."""
+    """True if slang reports nothing about the module. slang prints its own messages."""
     try:
         import pyslang
     except ImportError:
@@ -42,7 +42,7 @@ def lint(top, waves):
 
 
 def synthesize(top, waves):
-    """Prints gates, flip-flops, bits of memory, longest path in gates; then each black box and how often it is there."""
+    """Prints gates, flip-flops, bits of memory and longest path in gates, then the instance count of each black box."""
     yosys = pyosys()
     design = yosys.Design()
     black = children(top)
@@ -60,7 +60,7 @@ def synthesize(top, waves):
             "check -assert",
             "select -assert-none t:$dlatch t:$_DLATCH* t:$dlatchsr %u",
             "opt -fast", "wreduce", "peepopt", "opt_clean", "alumacc", "opt -fast",
-            # Memories stay, but tables are logic.
+            # Memories stay as cells; ROMs become logic.
             "memory -nomap", "opt_clean", "memory_map -rom-only",
             "opt -fast -mux_undef -undriven -fine", "techmap", "opt -fast",
             "abc -fast -g AND,NAND,OR,NOR,XOR,XNOR,MUX",
@@ -92,7 +92,7 @@ def main():
         return synthesize(arguments.modules[0], arguments.waves)
     if not all([lint(top, arguments.waves) for top in arguments.modules or [TOP]]):
         sys.exit(1)
-    # Those that contain others come after them.
+    # In depth-first order: a module comes after its submodules.
     modules, figures = arguments.modules or [], {}
     if not modules:
         def visit(module):
@@ -104,7 +104,7 @@ def main():
     print("| module | gates | flip-flops | bits of memory | depth |\n|---|---|---|---|---|")
     missing = []
     for top in modules:
-        # A process each: yosys ends the whole process when a check fails.
+        # One process per module: yosys ends the whole process when a check fails.
         try:
             command = [sys.executable, __file__, "--one", "--waves", str(arguments.waves), top]
             run = subprocess.run(command, capture_output=True, text=True, timeout=60 * arguments.minutes)

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# What tracing costs, off and on. Prints, for some kernels:
+# Measures the cost of tracing, off and on. Prints, for a few kernels (or those in $KERNELS):
 #
-#   off   host instructions of a run without any trace, over those of the same run of a program whose sources have nothing
-#         for observers in them (scripts/without_observers.py): 1.000 is free
-#   on    host instructions of a run that writes the binary retirement trace, over those of one that writes none
-#   time  the same in seconds, the middle one of five pairs of runs; the kernels in their full size
+#   off   host instructions of a run without a trace, divided by those of a build whose sources contain no observer
+#         code (scripts/without_observers.py). 1.000 means that an unused trace costs nothing.
+#   on    host instructions of a run that writes the binary retirement trace, divided by those of a run without it
+#   time  the same ratio in seconds: median of five pairs of runs, with the kernels at full size
 #
-# Runs that are compared simulate on one thread; the records are made on a thread of their own. Host instructions are counted by callgrind and the same on every host; it does not see what the kernel of the host does to
-# write the file, which the time has. Needs valgrind and Python 3; builds two release programs.
+# All runs simulate on one thread; trace records are built on a second thread. callgrind counts host instructions, so
+# `off` and `on` are the same on every host. It does not see the operating system's work to write the file; `time`
+# does. Needs valgrind and Python 3. Builds two release programs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 command -v valgrind >/dev/null || { echo "scripts/trace-cost.sh: missing valgrind; on Debian or Ubuntu: sudo apt-get install -y valgrind" >&2; exit 2; }

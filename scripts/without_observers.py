@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Copies the sources into a folder, without anything that tells an observer something or keeps something for one.
+"""Copies the sources into a folder and removes all code that serves observers.
 
     scripts/without_observers.py FOLDER
 
-What is left is the simulator as if there had never been traces, reports or explanations: scripts/trace-cost.sh compares
-the program with it. Every statement under a condition that asks for an observer is taken out of the core, the memory
-hierarchy and the run loop, not only made false, so that not even the compiler's choices depend on it.
+Observers are traces, reports and explanations. scripts/trace-cost.sh compares the real program with the result. The
+script removes every statement whose condition tests for an observer from the core, the memory hierarchy and the run
+loop. Setting the conditions to false would not be enough: dead code can still change the compiler's choices.
 """
 
 import pathlib
@@ -13,17 +13,17 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# What the build reads.
+# Files and folders that the build reads.
 PARTS = ["Cargo.toml", "Cargo.lock", "sim", "configs", "traces", "rtl-tests", "docs", "README.md"]
-# Conditions that ask for an observer, or for what is only kept for one.
+# Conditions that test for an observer, or for state kept only for one.
 ASKS = re.compile(
     r"P::ON\b|self\.hops\.is_some\(\)|= &mut self\.hops\b|let Some\(atomics\) = &mut self\.atomics\b"
     r"|let Some\(before\) = before\b"
 )
-# The same, where it is no condition.
+# Observer code outside conditions, and its replacement.
 VALUES = [
     (re.compile(r"\n *let before = \(P::ON && probe\.wants_account\(\)\)\.then\([^;]*;"), ""),
-    # What is only done without an observer stays.
+    # Code that runs only without an observer stays.
     (re.compile(r"!P::ON\s*&& "), ""),
     (re.compile(r"= P::ON && [^;]*;"), "= false;"),
     (re.compile(r"self\.memory\.record_(atomics|hops)\([^;]*\);"), r"self.memory.record_\1(false);"),
@@ -32,7 +32,7 @@ LEFT = re.compile(r"P::ON\b|\bprobe\.|\bhops\.push|= &mut self\.atomics\b")
 
 
 def closing(text, at):
-    """The place behind the brace that closes the one at `at`."""
+    """Position just after the brace that closes the one at `at`."""
     depth = 0
     for place in range(at, len(text)):
         depth += {"{": 1, "}": -1}.get(text[place], 0)
@@ -42,7 +42,7 @@ def closing(text, at):
 
 
 def without(text):
-    """A source text without the statements for observers, and how many they were."""
+    """The source text without the statements for observers, and the number of statements removed."""
     taken = 0
     for pattern, by in VALUES:
         text, n = pattern.subn(by, text)
@@ -85,7 +85,7 @@ def main():
             taken += n
         copy = folder / place
         copies.add(copy)
-        # What is as it was keeps its time, so that a second build has little to do.
+        # An unchanged file keeps its modification time, so that cargo rebuilds little.
         if not copy.exists() or copy.read_bytes() != contents:
             copy.parent.mkdir(parents=True, exist_ok=True)
             copy.write_bytes(contents)

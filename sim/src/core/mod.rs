@@ -1,6 +1,6 @@
 //! One core: wave slots, schedulers, execution units, load/store unit, L1.
 //!
-//! [`Core::tick`] runs the stages of a cycle, consumers before producers, so a latch that is emptied in a
+//! `Core::tick` runs the stages of a cycle, consumers before producers, so a latch that is emptied in a
 //! cycle can be filled in the same cycle. docs/pipeline.md holds the timing rules; each rule names the file
 //! here that implements it.
 

@@ -1,6 +1,6 @@
 //! Signals of the memory side: what its blocks hold at the end of a cycle, with names, for waveforms.
 //!
-//! Each block has a table of [`Field`]s. Names and values both come from it, in the same order.
+//! Each block has a table of `Field`s. Names and values both come from it, in the same order.
 
 use super::crossbar;
 use super::dram::{self, Channel};

@@ -70,7 +70,7 @@ pub struct Record {
     pub stage: Stage,
     /// Wave slot.
     pub slot: u32,
-    /// Position in the wave's issue order modulo [`SEQUENCES`]; 0 for fetch and decode.
+    /// Position in the wave's issue order modulo `SEQUENCES`; 0 for fetch and decode.
     pub sequence: u32,
     /// Word of the kernel.
     pub word: u32,

@@ -1,6 +1,6 @@
 //! Statistics: every counter is declared once, with its unit and its meaning.
 //!
-//! [`counters!`](macro@counters) turns a declaration into a plain struct of `u64` for the hot path and a
+//! `counters!` turns a declaration into a plain struct of `u64` for the hot path and a
 //! listing for reports and the manual. So name, unit and documentation of a counter stay together.
 
 /// One declared statistic.

@@ -1,8 +1,8 @@
 //! The observer that makes records from the events of a run.
 //!
-//! Each core writes its events to a log of its own ([`log`]). From time to time the logs go to the maker of
-//! records ([`maker`]), which may run on a thread of its own ([`apart`]). The record of an instruction is
-//! opened when it issues and complete when it retires ([`core`]). Records that retired before the cycle that
+//! Each core writes its events to a log of its own (`log`). From time to time the logs go to the maker of
+//! records (`maker`), which may run on a thread of its own (`apart`). The record of an instruction is
+//! opened when it issues and complete when it retires (`core`). Records that retired before the cycle that
 //! all logs have reached go to the sinks, in the order of [`Record::order`](super::Record::order). So a trace
 //! is the same however the cycles were visited.
 

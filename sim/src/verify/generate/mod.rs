@@ -219,7 +219,7 @@ pub struct Checksum {
 pub struct Tree {
     /// Registers declared.
     pub registers: u32,
-    /// First of the [`layout::RESERVED`] registers, which random instructions do not touch.
+    /// First of the `layout::RESERVED` registers, which random instructions do not touch.
     pub reserved: u8,
     /// Runs of registers that random instructions use.
     pub pool: Vec<Range<u16>>,
