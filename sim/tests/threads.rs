@@ -106,7 +106,7 @@ fn traced(job: &Job, options: RunOptions) -> (Vec<u8>, Option<RunError>) {
         let start = gpu.now();
         recorder.start(&job.program, step, start);
         match gpu.run(step, &options, Some(&mut recorder), &mut |_| {}) {
-            Ok(report) => end = start + report.cycles,
+            Ok(report) => end = start + report.running_cycles(),
             Err(why) => {
                 end = match &why {
                     RunError::Fault(fault) => fault.cycle.unwrap(),

@@ -170,7 +170,7 @@ fn walk(
         }
         match ended {
             Ok(report) => {
-                walked.cycle = start + report.cycles;
+                walked.cycle = start + report.running_cycles();
                 let kernel = program.kernels[launch.kernel].name.clone();
                 walked.run.steps.push(Step { kernel, launch: launch.clone(), report });
             }

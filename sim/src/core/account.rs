@@ -56,7 +56,7 @@ impl Core {
             SlotUse::Branch => here & waves.shadow,
             SlotUse::Fetch => next & !waves.buffered,
             SlotUse::Barrier => here & waves.at_barrier,
-            SlotUse::Issued | SlotUse::Squashed | SlotUse::WaveLimit | SlotUse::Empty => 0,
+            SlotUse::Issued | SlotUse::Squashed | SlotUse::WaveLimit | SlotUse::Empty | SlotUse::Release => 0,
         };
         if those == 0 {
             return charge;

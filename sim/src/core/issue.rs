@@ -111,16 +111,24 @@ impl Core {
         sched.charged_until = now;
     }
 
-    /// Settles the accounts at `end`, the cycle after the last of the run. The core must be idle.
+    /// Settles the accounts at `end`, the cycle after the last of the kernel. The core must be idle. The cycles from
+    /// there on belong to the release.
     pub fn finish(&mut self, end: Cycle) {
-        self.counters.cycles = end - self.start;
         for scheduler in 0..self.schedulers.len() {
             // The core may have looked for work in a cycle after the run and charged it as empty: take that
             // back.
             let over = self.schedulers[scheduler].charged_until.saturating_sub(end);
             self.slots[SlotUse::Empty as usize] -= over * self.issue_width as u64;
             self.settle(scheduler, end + over);
+            let scheduler = &mut self.schedulers[scheduler];
+            (scheduler.charged_until, scheduler.waits_for) = (end, SlotUse::Release);
         }
+    }
+
+    /// Settles the accounts at the cycle in which the next launch can start.
+    pub fn close(&mut self, next_start: Cycle) {
+        self.counters.cycles = next_start - self.start;
+        (0..self.schedulers.len()).for_each(|scheduler| self.settle(scheduler, next_start));
     }
 
     /// Counts resident waves up to and including `now`. A wave that arrives or leaves in `now` counts from

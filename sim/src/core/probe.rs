@@ -282,13 +282,17 @@ pub trait Observer {
     /// The instruction at a word takes this many passes over the banks of local memory.
     fn local_access(&mut self, _word: u32, _passes: u32) {}
 
+    /// The kernel has ended. Its release begins in this cycle, and no core has a wave any more.
+    fn releases(&mut self, _: Cycle) {}
+
     /// Cycle in which the observer wants the next [`Observer::sample`]. It is asked again after each sample.
     fn sample_at(&self) -> Cycle {
         NEVER
     }
 
-    /// A sample, taken in the cycle asked for and once at the end of a launch without a fault. The memory
-    /// side gives the counters of its parts since its creation.
+    /// A sample, taken in the cycle asked for, and once more at the end of a launch without a fault: after
+    /// [`releases`](Observer::releases), in the cycle in which the cores begin to write back. The memory side
+    /// gives the counters of its parts since its creation.
     fn sample(&mut self, _: &Sample, _: &MemorySystem) {}
 
     /// True if the observer wants [`Observer::state`] of the launch that begins.
@@ -448,6 +452,11 @@ impl<A: Observer + ?Sized, B: Observer + ?Sized> Observer for (&mut A, &mut B) {
     fn local_access(&mut self, word: u32, passes: u32) {
         self.0.local_access(word, passes);
         self.1.local_access(word, passes);
+    }
+
+    fn releases(&mut self, end: Cycle) {
+        self.0.releases(end);
+        self.1.releases(end);
     }
 
     fn sample_at(&self) -> Cycle {

@@ -6,6 +6,7 @@ use crate::limits::listing::Instruction;
 use crate::limits::signs::Sign;
 use crate::limits::words::less;
 use crate::limits::{Limiter, Place};
+use crate::observe::figures::of_which_release;
 use crate::observe::{counted, json};
 use serde::Serialize;
 use std::fmt::Write;
@@ -23,7 +24,9 @@ const NOTHING: f64 = 0.005;
 pub fn text(explanation: &Explanation, config: &Config) -> String {
     let Explanation { name, limits, instructions, .. } = explanation;
     let machine = crate::observe::text::machine(config);
-    let mut text = format!("{name} takes {} on {machine}", counted(limits.cycles, "cycle"));
+    let release =
+        explanation.report.as_ref().map_or_else(String::new, |r| of_which_release(r, |n| n.to_string()));
+    let mut text = format!("{name} takes {}{release} on {machine}", counted(limits.cycles, "cycle"));
     if let Some(remark) = limits.remark() {
         _ = writeln!(text, "\n{}", wrap(&remark, WIDTH).join("\n"));
     }

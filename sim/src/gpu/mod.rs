@@ -30,7 +30,7 @@ pub struct Gpu<'a> {
 /// Bounds of a run and how to simulate it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunOptions {
-    /// Stop with [`RunError::CycleLimit`] after this many cycles of a kernel.
+    /// Stop with [`RunError::CycleLimit`] after this many cycles of a kernel; the release at its end has no limit.
     pub max_cycles: Option<Cycle>,
     /// Stop with [`RunError::InstructionLimit`] after this many wave instructions of a kernel.
     pub max_instructions: Option<u64>,
@@ -67,10 +67,10 @@ pub struct Progress {
 /// Totals of a kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KernelReport {
-    /// Cycles from the launch until the last workgroup has ended and the last store is acknowledged.
+    /// Cycles from the one in which the dispatcher may send the first workgroup until the next launch can start.
     pub cycles: Cycle,
-    /// Cycles after that until all dirty bytes of the L1s and the L2 are in memory, where the host and the
-    /// next kernel find them (M32).
+    /// The part of these cycles that is the release (M32). It begins when the last workgroup has ended and the
+    /// last store is acknowledged.
     pub release_cycles: Cycle,
     /// Counters, summed over the cores.
     pub core: CoreCounters,
@@ -87,6 +87,13 @@ pub struct KernelReport {
     pub occupancy: Occupancy,
     /// Waves that fit on the machine by wave slots alone.
     pub wave_slots: u64,
+}
+
+impl KernelReport {
+    /// Cycles until the last workgroup has ended and the last store is acknowledged: `cycles` without the release.
+    pub fn running_cycles(&self) -> Cycle {
+        self.cycles - self.release_cycles
+    }
 }
 
 /// A machine that stopped: nothing is on its way and the grid is not done.

@@ -32,7 +32,7 @@ impl Gpu<'_> {
         let kernel = &self.program.kernels[launch.kernel];
         let ops = MicroOps::decode(self.program, kernel, launch.registers, self.config);
         let config = self.config;
-        let quantum = self.quantum();
+        let latency = Cycle::from(config.dispatcher.latency_cycles);
         let links_before = self.memory.links();
         self.memory.set_skip_idle_cycles(!options.every_cycle);
         self.memory.set_jitter(options.jitter);
@@ -50,21 +50,19 @@ impl Gpu<'_> {
         }
         let before = run.before;
         let ended = Team::with(threads, &ops, |team| run.run_to_end(options, team, &ops, probe, progress));
-        if P::ON && !matches!(ended, Err(RunError::Fault(_))) {
-            probe.observer().sample(&run.sample(), run.memory);
-        }
         let end = match ended {
             Ok(end) => end,
-            Err(error) => return Err(run.watch(error, options, &ops)),
+            Err(error) => {
+                if P::ON && !matches!(error, RunError::Fault(_)) {
+                    probe.observer().sample(&run.sample(), run.memory);
+                }
+                return Err(run.watch(error, options, &ops));
+            }
         };
-        // At this cycle every block has been simulated so far, whichever cycles were visited (M32).
-        let release = end + quantum;
-        run.cores.iter_mut().for_each(|core| core.finish(end));
-        let in_l2 = run.release_l1s(release, quantum, &ops, probe);
-        let next_start = run.memory.release(in_l2);
+        let next_start = run.release(end, latency, &ops, probe);
         let mut report = KernelReport {
-            cycles: end - run.start,
-            release_cycles: next_start - release,
+            cycles: next_start - run.start,
+            release_cycles: next_start - end,
             core: CoreCounters::default(),
             slots: [0; SlotUse::COUNT],
             l1: L1Counters::default(),
@@ -73,7 +71,8 @@ impl Gpu<'_> {
             occupancy,
             wave_slots: u64::from(config.cores) * u64::from(config.core.max_waves),
         };
-        for core in run.cores.into_vec() {
+        for mut core in run.cores.into_vec() {
+            core.close(next_start);
             report.core += &core.counters;
             report.slots.iter_mut().zip(core.slots).for_each(|(sum, n)| *sum += n);
             self.caches.push(core.into_parts());
@@ -183,11 +182,7 @@ impl<'m> Run<'m> {
         let mut state = State::default();
         loop {
             let now = self.now;
-            if P::ON && probe.observer().sample_at() == now {
-                probe.observer().sample(&self.sample(), self.memory);
-            }
-            let to =
-                (now + self.quantum).min(last).min(if P::ON { probe.observer().sample_at() } else { NEVER });
+            let to = self.next_stop((now + self.quantum).min(last), probe);
             let quantum = Quantum { from: now, to, everything: options.every_cycle };
             let due = self.cores.due(&quantum).map(|core| self.ran.insert(core)).count();
             let (dispatcher, memory) = (&mut self.dispatcher, &mut *self.memory);
@@ -258,25 +253,60 @@ impl<'m> Run<'m> {
         }
     }
 
-    /// Writes back the dirty lines of the L1s, from cycle `from` on. Returns the cycle in which the L2 may
-    /// start its release.
-    fn release_l1s<P: Probe>(&mut self, from: Cycle, quantum: Cycle, ops: &MicroOps, probe: &mut P) -> Cycle {
-        self.memory.run(self.now, from);
-        self.now = from;
-        if self.cores.iter().all(Core::is_released) {
-            return from;
+    /// Makes visible what a kernel that ended before cycle `end` has written (M32). The dispatcher tells the cores to
+    /// write back the dirty lines of their L1s, and they answer; each way takes `latency` cycles. Then the L2 writes
+    /// its dirty lines to memory. Returns the cycle in which the next launch can start.
+    fn release<P: Probe>(&mut self, end: Cycle, latency: Cycle, ops: &MicroOps, probe: &mut P) -> Cycle {
+        self.cores.iter_mut().for_each(|core| core.finish(end));
+        if P::ON {
+            probe.observer().releases(end);
         }
-        while !self.cores.iter().all(Core::is_released) {
-            let (now, to) = (self.now, self.now + self.quantum);
-            for (index, core) in self.cores.iter_mut().enumerate() {
-                core.run_release(now, to, ops, probe);
-                self.ran.insert(index);
+        // Blocks may have come further than `end`, by less than a quantum, and that is at most this latency.
+        let told = end + latency;
+        self.pass_until(told, probe);
+        if P::ON {
+            probe.observer().sample(&self.sample(), self.memory);
+        }
+        if !self.cores.iter().all(Core::is_released) {
+            while !self.cores.iter().all(Core::is_released) {
+                let (now, to) = (self.now, self.next_stop(self.now + self.quantum, probe));
+                for (index, core) in self.cores.iter_mut().enumerate() {
+                    core.run_release(now, to, ops, probe);
+                    self.ran.insert(index);
+                }
+                self.memory.run(now, to);
+                self.exchange(to);
+                self.now = to;
             }
-            self.memory.run(now, to);
-            self.exchange(to);
-            self.now = to;
+            let last = self.cores.iter().map(Core::last_activity).max().unwrap_or(told).max(told);
+            self.pass_until(last + 1 + latency, probe);
         }
-        self.cores.iter().map(Core::last_activity).max().unwrap_or(from).max(from) + 1 + quantum
+        self.memory.begin_release();
+        while !self.memory.is_released() {
+            let next = self.memory.next_event(self.now);
+            self.pass_until(next + 1, probe);
+        }
+        self.now
+    }
+
+    /// Lets the memory side run to a cycle, with samples on the way. What it sends to the cores is not carried across.
+    fn pass_until<P: Probe>(&mut self, to: Cycle, probe: &mut P) {
+        while self.now < to {
+            let stop = self.next_stop(to, probe);
+            self.memory.run(self.now, stop);
+            self.now = stop;
+        }
+    }
+
+    /// Takes a sample if one is due, and returns the cycle of the next, at most `to`.
+    fn next_stop<P: Probe>(&mut self, to: Cycle, probe: &mut P) -> Cycle {
+        if !P::ON {
+            return to;
+        }
+        if probe.observer().sample_at() == self.now {
+            probe.observer().sample(&self.sample(), self.memory);
+        }
+        to.min(probe.observer().sample_at())
     }
 
     /// Totals of the launch in the cycles before this one.

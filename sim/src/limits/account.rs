@@ -91,9 +91,9 @@ pub struct CodeWaits {
 /// The account.
 #[derive(Debug, Clone)]
 pub struct Account {
-    /// Cycles.
+    /// Cycles in which kernels ran.
     pub cycles: f64,
-    /// Cycles by issue-slot use as a scheduler with waves sees them: without *empty* they add up to `cycles`.
+    /// Cycles by issue-slot use as a scheduler with waves sees them: without *empty* and *release* they add up to `cycles`.
     pub uses: [f64; SlotUse::COUNT],
     /// What barriers hand on: each cycle saved elsewhere saves so many.
     pub barrier_factor: f64,
@@ -132,16 +132,22 @@ impl Observed<'_> {
         self.cores() * f64::from(self.config.core.schedulers)
     }
 
-    /// Part of the scheduler cycles without a wave.
+    /// Cycles in which kernels ran: what the account is of. The releases at their ends are a cause by themselves.
+    pub fn cycles(&self) -> u64 {
+        self.report.running_cycles()
+    }
+
+    /// Part of the scheduler cycles of these without a wave.
     pub fn idle(&self) -> f64 {
-        let all: u64 = self.report.slots.iter().sum();
-        let empty = self.report.slots[SlotUse::Empty as usize];
+        let slots = &self.report.slots;
+        let all = slots.iter().sum::<u64>() - slots[SlotUse::Release as usize];
+        let empty = slots[SlotUse::Empty as usize];
         (empty as f64 / all.max(1) as f64).min(0.999)
     }
 
     /// Cores that have waves, on average.
     pub fn active_cores(&self) -> f64 {
-        let cycles = self.report.cycles.max(1) as f64;
+        let cycles = self.cycles().max(1) as f64;
         (self.watch.stalls.active as f64 / cycles).clamp(0.1, self.cores())
     }
 
@@ -166,9 +172,9 @@ impl Observed<'_> {
 
     /// Makes the account.
     pub fn account(&self) -> Account {
-        let cycles = self.report.cycles as f64;
+        let cycles = self.cycles() as f64;
         let mut uses = [0.0; SlotUse::COUNT];
-        for &u in SlotUse::ALL.iter().filter(|&&u| u != SlotUse::Empty) {
+        for &u in SlotUse::ALL.iter().filter(|&&u| !matches!(u, SlotUse::Empty | SlotUse::Release)) {
             uses[u as usize] = self.cycles_of(self.report.slots[u as usize] as f64);
         }
         let (mut units, mut ports, mut lsu) = (vec![0.0; self.config.core.units.len()], 0.0, [0.0; CLASSES]);
@@ -277,9 +283,9 @@ impl Observed<'_> {
     }
 
     /// Busy cycles of everything that serves one after the other, summed over all that there are of it. Of the memory
-    /// channels it is the data buses.
-    pub fn work(&self) -> Vec<(Resource, f64)> {
-        let (core, memory) = (&self.report.core, self.memory());
+    /// channels it is the data buses. Of the memory side it is what these counters say.
+    pub fn work(&self, memory: &MemoryCounters) -> Vec<(Resource, f64)> {
+        let core = &self.report.core;
         let (network, l2) = (&memory.interconnect, &memory.l2);
         let issued =
             self.report.slots[SlotUse::Issued as usize] + self.report.slots[SlotUse::Squashed as usize];
@@ -306,12 +312,13 @@ impl Observed<'_> {
 
     /// Busy cycles of each of them, of those that are at work: only cores and schedulers that have waves can be.
     fn bounds(&self) -> Vec<(Resource, f64)> {
-        let (config, dram) = (self.config, self.memory().dram);
+        let (config, memory) = (self.config, self.memory());
+        let dram = &memory.dram;
         let cores = self.active_cores();
         let schedulers = self.schedulers() * (1.0 - self.idle());
         let slices = f64::from(config.l2.slices);
         let channels = f64::from(config.dram.channels);
-        let mut bounds = self.work();
+        let mut bounds = self.work(&memory);
         for (resource, busy) in &mut bounds {
             *busy /= match resource {
                 Resource::Issue => schedulers * f64::from(config.core.issue.width),
@@ -332,7 +339,7 @@ impl Observed<'_> {
                 let refresh = dram.refreshes as f64 / channels * f64::from(d.t_rfc);
                 *busy = busy.max(clocks * self.core_cycles_a_clock()) + refresh * self.core_cycles_a_clock();
             }
-            *busy = busy.min(self.report.cycles as f64);
+            *busy = busy.min(self.cycles() as f64);
         }
         bounds
     }

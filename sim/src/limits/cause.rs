@@ -39,6 +39,8 @@ pub enum Cause {
     Barrier,
     /// Waves that may not issue.
     WaveLimit,
+    /// The releases at the ends of launches.
+    Release,
 }
 
 impl Cause {
@@ -61,6 +63,7 @@ impl Cause {
             Cause::Fetch => "fetch".into(),
             Cause::Barrier => "barriers".into(),
             Cause::WaveLimit => "wave limit".into(),
+            Cause::Release => "release at the end".into(),
         }
     }
 
@@ -78,6 +81,7 @@ impl Cause {
             Cause::Fetch => SlotUse::Fetch,
             Cause::Barrier => SlotUse::Barrier,
             Cause::WaveLimit => SlotUse::WaveLimit,
+            Cause::Release => SlotUse::Release,
         }
     }
 
@@ -109,6 +113,9 @@ impl Cause {
             Cause::Barrier => "waves waited at a barrier for others of their workgroup",
             Cause::WaveLimit => {
                 "the waves that could issue were not in the active set, or had issued already"
+            }
+            Cause::Release => {
+                "the kernel had ended, and the next one could not start before what it wrote was visible"
             }
         }
     }
@@ -148,6 +155,7 @@ impl Cause {
                 "give the waves of a workgroup equal work between barriers, or use smaller workgroups, of which more fit into a core"
             }
             Cause::WaveLimit => "use more waves",
+            Cause::Release => "write less, and do more in one launch",
         }
     }
 }

@@ -66,7 +66,7 @@ pub struct Place {
 pub struct Limits {
     /// Cycles of all launches.
     pub cycles: u64,
-    /// Part of the cycles in which an average scheduler had no wave. Costs are those of schedulers with waves.
+    /// Part of the cycles before the releases at the ends in which an average scheduler had no wave. Costs are those of schedulers with waves.
     pub idle: f64,
     /// The dearest causes, the dearest first.
     pub limiters: Vec<Limiter>,

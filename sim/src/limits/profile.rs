@@ -205,9 +205,20 @@ impl Profiler {
         self.cores.fill([0; SlotUse::COUNT]);
     }
 
-    /// Charges the cycles until `end`, where the launch ended or was broken off. A scheduler that looked for work after
-    /// the end found none.
+    /// The kernel has ended before this cycle: all that follow are those of its release.
+    pub fn releases(&mut self, end: Cycle) {
+        self.charge_until(end);
+        self.idle.fill(Idle { until: end, slot_use: SlotUse::Release, word: None, waits_for: None });
+    }
+
+    /// Charges the cycles until `end`, where the launch ended or was broken off.
     pub fn finish(&mut self, end: Cycle) {
+        self.charge_until(end);
+        self.idle.clear();
+    }
+
+    /// Charges the cycles until `end`. A scheduler that looked for work after it found none.
+    fn charge_until(&mut self, end: Cycle) {
         for place in 0..self.idle.len() {
             let Idle { until, slot_use, word, waits_for } = self.idle[place];
             if until > end {
@@ -218,7 +229,6 @@ impl Profiler {
                 self.charge(place, slot_use, word, waits_for, (end - until) * self.issue_width);
             }
         }
-        self.idle.clear();
     }
 
     /// Issue slots by use, over all instructions and kernels.

@@ -68,6 +68,7 @@ pub fn costs(observed: &Observed<'_>, account: &Account) -> Vec<Cost> {
     add(Cause::Fetch, account.of(SlotUse::Fetch));
     add(Cause::Barrier, account.of(SlotUse::Barrier));
     add(Cause::WaveLimit, account.of(SlotUse::WaveLimit));
+    add(Cause::Release, observed.report.release_cycles as f64);
     costs.retain(|cost| cost.cycles >= 0.5);
     costs.sort_by(|a, b| b.cycles.total_cmp(&a.cycles));
     costs

@@ -30,11 +30,14 @@ pub struct Watch<'a> {
     pub launches: u64,
     /// Of these, the one with most workgroups.
     pub largest: Option<Launch>,
-    /// What the memory side did in the releases at the ends of launches, which are no part of their cycles.
+    /// What the memory side did in the releases at the ends of launches, which the account of a kernel leaves out.
     pub released: MemoryCounters,
-    /// The launch on its way: where it began, and its last sample.
+    /// The launch on its way: where it began, its last sample, and what the memory side had done before its release.
     start: Cycle,
-    last: Option<(Cycle, MemoryCounters)>,
+    last: Option<Cycle>,
+    before_release: Option<MemoryCounters>,
+    /// Its release has begun.
+    releases: bool,
 }
 
 impl<'a> Watch<'a> {
@@ -51,6 +54,8 @@ impl<'a> Watch<'a> {
             released: MemoryCounters::default(),
             start: 0,
             last: None,
+            before_release: None,
+            releases: false,
         }
     }
 
@@ -63,7 +68,7 @@ impl<'a> Watch<'a> {
         if self.largest.as_ref().is_none_or(|largest| largest.workgroups() < launch.workgroups()) {
             self.largest = Some(launch.clone());
         }
-        (self.start, self.last) = (start, None);
+        (self.start, self.last, self.before_release, self.releases) = (start, None, None, false);
     }
 
     /// Forgets what was counted before this cycle, in which a launch may be on its way; what is in flight goes on.
@@ -87,12 +92,12 @@ impl<'a> Watch<'a> {
         match ended {
             Ok(report) => {
                 self.profiler.finish(self.start + report.cycles);
-                if let Some((_, before)) = &self.last {
+                if let Some(before) = &self.before_release {
                     self.released += &report.memory.since(before);
                 }
             }
             Err(RunError::Fault(_)) => {}
-            Err(_) => self.profiler.finish(self.last.as_ref().map_or(self.start, |&(cycle, _)| cycle)),
+            Err(_) => self.profiler.finish(self.last.unwrap_or(self.start)),
         }
     }
 }
@@ -152,7 +157,16 @@ impl Observer for Watch<'_> {
         self.profiler.local_access(word, passes);
     }
 
+    fn releases(&mut self, end: Cycle) {
+        self.profiler.releases(end);
+        self.stalls.settle(end);
+        self.releases = true;
+    }
+
     fn sample(&mut self, sample: &Sample, _: &MemorySystem) {
-        self.last = Some((sample.cycle, sample.memory));
+        self.last = Some(sample.cycle);
+        if self.releases && self.before_release.is_none() {
+            self.before_release = Some(sample.memory);
+        }
     }
 }

@@ -198,22 +198,31 @@ impl MemorySystem {
             && self.channels.iter().all(Channel::is_idle)
     }
 
-    /// Releases every slice, as at the end of a kernel: all dirty bytes in the L2 go to memory from cycle
-    /// `from` on, and the lines stay, clean (M30, M32). Returns the cycle after the last write is performed.
-    ///
-    /// # Panics
-    /// If `from` is before the cycle in which [`run`](Self::run) ended.
-    pub fn release(&mut self, from: Cycle) -> Cycle {
-        self.run(self.now, from);
+    /// Begins a release of every slice: all dirty bytes in the L2 go to memory, and the lines stay, clean (M30, M32).
+    pub fn begin_release(&mut self) {
         if self.scripted.is_some() {
-            return from;
+            return;
         }
         for (s, slice) in self.slices.iter_mut().enumerate() {
             slice.begin_release();
             self.slice_agenda.soon(s);
         }
+    }
+
+    /// True if no release is going on: the cycle after the last write of the last one was performed has come.
+    pub fn is_released(&self) -> bool {
+        self.slices.iter().all(Slice::is_released)
+    }
+
+    /// Releases at system scope from cycle `from` on, and returns when that is over.
+    ///
+    /// # Panics
+    /// If `from` is before the cycle in which [`run`](Self::run) ended.
+    pub fn release(&mut self, from: Cycle) -> Cycle {
+        self.run(self.now, from);
+        self.begin_release();
         let mut now = from;
-        while !self.slices.iter().all(Slice::is_released) {
+        while !self.is_released() {
             now = self.next_event(now) + 1;
             self.run(self.now, now);
         }

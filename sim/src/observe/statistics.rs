@@ -14,15 +14,15 @@ const WIDTH: usize = 90;
 const CYCLES: Declared = Declared {
     name: "kernel.cycles",
     unit: "cycles",
-    doc: "Cycles from the launch until the last workgroup was done and the last store acknowledged.",
+    doc: "Cycles of the launch: from the one in which the first workgroup may be sent until the next launch can start.",
 };
 
-/// Cycles of the release at a kernel's end.
+/// Cycles of the release at a kernel's end, a part of them.
 const RELEASE_CYCLES: Declared = Declared {
     name: "kernel.release_cycles",
     unit: "cycles",
-    doc: "Cycles after kernel.cycles until everything that was dirty in the L2 was in memory: the release at system \
-          scope that ends a kernel. The next one starts after it.",
+    doc: "Of kernel.cycles, the release: from the last workgroup done and the last store acknowledged until what was \
+          written is visible to the next launch.",
 };
 
 /// The counters, in the order of reports.

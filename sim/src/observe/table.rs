@@ -1,6 +1,6 @@
 //! The table of a suite. Each row can be printed as soon as its run has ended.
 
-use super::figures::{self, Total};
+use super::figures::{self, Total, percent};
 use super::{Outcome, Run};
 use crate::config::Config;
 
@@ -18,17 +18,27 @@ impl Table {
 
     /// The line above the rows.
     pub fn header(&self) -> String {
-        self.line(["kernel", "cycles", "wave instructions", "IPC", "occupancy", "top stall", "result"])
+        self.line([
+            "kernel",
+            "cycles",
+            "release",
+            "wave instructions",
+            "IPC",
+            "occupancy",
+            "top stall",
+            "result",
+        ])
     }
 
-    /// The row of a run: cycles, wave instructions, IPC, occupancy, top stall, outcome.
+    /// The row of a run: cycles, the part of them that is the release, wave instructions, IPC, occupancy, top stall,
+    /// outcome.
     pub fn row(&self, run: &Run, config: &Config) -> String {
         let result = match &run.outcome {
             Outcome::Skipped(why) => format!("skipped: {why}"),
             outcome => outcome.word().to_owned(),
         };
         let Some(report) = run.total() else {
-            return self.line([&run.name, "-", "-", "-", "-", "-", &result]);
+            return self.line([&run.name, "-", "-", "-", "-", "-", "-", &result]);
         };
         let total = Total { config, report: &report };
         let stall = figures::top_stall(&report)
@@ -36,6 +46,7 @@ impl Table {
         self.line([
             &run.name,
             &report.cycles.to_string(),
+            &format!("{:.1} %", percent(report.release_cycles, report.cycles)),
             &report.core.wave_instructions.to_string(),
             &format!("{:.3}", figures::IPC.of(&total)),
             &format!("{:.1} %", figures::OCCUPANCY.of(&total)),
@@ -44,10 +55,13 @@ impl Table {
         ])
     }
 
-    fn line(&self, [name, cycles, instructions, ipc, occupancy, stall, result]: [&str; 7]) -> String {
+    fn line(
+        &self,
+        [name, cycles, release, instructions, ipc, occupancy, stall, result]: [&str; 8],
+    ) -> String {
         let width = self.name;
         format!(
-            "{name:width$}  {cycles:>10}  {instructions:>17}  {ipc:>7}  {occupancy:>9}  {stall:<18}  {result}\n"
+            "{name:width$}  {cycles:>10}  {release:>7}  {instructions:>17}  {ipc:>7}  {occupancy:>9}  {stall:<18}  {result}\n"
         )
     }
 }

@@ -69,8 +69,10 @@ fn list_steps(text: &mut String, steps: &[Step], config: &Config) {
         let grid = format!("{x},{y},{z}");
         _ = writeln!(
             text,
-            "               {:name$}  grid {grid:<12} {:>10} cycles  IPC {ipc:.3}",
-            step.kernel, step.report.cycles
+            "               {:name$}  grid {grid:<12} {:>10} cycles  IPC {ipc:.3}{}",
+            step.kernel,
+            step.report.cycles,
+            figures::of_which_release(&step.report, |n| n.to_string())
         );
     }
     if let Some(more) = steps.len().checked_sub(LISTED_STEPS).filter(|&n| n > 0) {
@@ -81,7 +83,8 @@ fn list_steps(text: &mut String, steps: &[Step], config: &Config) {
 fn figures(text: &mut String, total: &Total<'_>, run: &Run) {
     let Total { config, report } = *total;
     let core = &report.core;
-    line(text, "cycles", &report.cycles.to_string());
+    let release = figures::of_which_release(report, |n| n.to_string());
+    line(text, "cycles", &format!("{}{release}", report.cycles));
     line(
         text,
         "instructions",
@@ -162,8 +165,7 @@ fn memory(text: &mut String, report: &KernelReport, config: &Config) {
         line(text, "L2", &format!("{:.1} % hits of {asked} requests", percent(l2.hits, asked)));
     }
     let bytes = dram.read_bytes + dram.written_bytes;
-    let gigabytes_a_second =
-        ratio(bytes, report.cycles + report.release_cycles) * f64::from(config.core_clock_mhz) / 1000.0;
+    let gigabytes_a_second = ratio(bytes, report.cycles) * f64::from(config.core_clock_mhz) / 1000.0;
     let opened = dram.row_hits + dram.row_empties + dram.row_conflicts;
     line(
         text,

@@ -70,9 +70,11 @@ impl<'a> Facts<'a> {
             slots_per_scheduler: 0,
             limiter: crate::gpu::occupancy::Limiter::Waves,
         };
+        let slots_a_cycle = config.cores * config.core.schedulers * config.core.issue.width;
         let report = KernelReport {
             cycles: gathered.windows.cycles(),
-            release_cycles: gathered.release_cycles,
+            // Of a part of a run, those that are in it.
+            release_cycles: slots[SlotUse::Release as usize] / u64::from(slots_a_cycle),
             core,
             slots,
             l1,
@@ -147,7 +149,7 @@ impl<'a> Facts<'a> {
     pub fn busy(&self) -> Vec<Busy> {
         let (config, report) = (self.config, &self.report);
         let (cores, slices) = (f64::from(config.cores), f64::from(config.l2.slices));
-        let work = Observed { config, report, watch: &self.gathered.watch }.work();
+        let work = Observed { config, report, watch: &self.gathered.watch }.work(&report.memory);
         let mut parts = Vec::new();
         let mut add = |resource: Resource, name: String, number: f64, how: String| {
             let busy = work.iter().find(|(of, _)| *of == resource).map_or(0.0, |(_, busy)| *busy);
@@ -185,12 +187,7 @@ impl<'a> Facts<'a> {
                 report.links.len().max(1) as f64,
                 "cycles that links between routers were held",
             ),
-            (
-                Resource::Dram,
-                "memory channels",
-                channels,
-                "memory clocks that bursts held the data buses, without those of releases",
-            ),
+            (Resource::Dram, "memory channels", channels, "memory clocks that bursts held the data buses"),
         ] {
             let there = match resource {
                 Resource::LocalBanks => report.core.local_accesses > 0,
@@ -209,7 +206,7 @@ impl<'a> Facts<'a> {
         self.busy().into_iter().find(|busy| busy.resource == resource)
     }
 
-    /// Part of the time in which the data buses of the memory channels moved data, without the releases at the ends.
+    /// Part of the time in which the data buses of the memory channels moved data.
     pub fn dram_busy(&self) -> f64 {
         self.busy_of(Resource::Dram).map_or(0.0, |busy| busy.share)
     }

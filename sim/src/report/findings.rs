@@ -70,6 +70,7 @@ fn finding<'f>(facts: &'f Facts<'_>, limiter: &'f Limiter) -> Finding<'f> {
         Cause::Fetch => (fetch(facts), vec![stages]),
         Cause::Barrier => (barrier(facts), vec![waves]),
         Cause::WaveLimit => (wave_limit(facts), vec![waves]),
+        Cause::Release => (vec![], vec![("time", "Over time")]),
     };
     let instructions = limiter.at(&facts.instructions);
     let instructions =

@@ -163,13 +163,10 @@ fn bandwidth(facts: &Facts<'_>) -> Markup {
     let a_cycle = |value: fn(&Counts) -> u64| -> Vec<Option<f64>> {
         w.iter().map(|w| Some(ratio(value(&w.counts), w.to - w.from) / peak)).collect()
     };
-    let released = facts.gathered.windows.released().memory.dram;
     let caption = format!(
-        "Bytes that the memory channels moved, of the {} that they can move in a core cycle ({} GB/s). {} more bytes \
-             were moved after the kernels, when what was dirty in the caches went to memory.",
+        "Bytes that the memory channels moved, of the {} that they can move in a core cycle ({} GB/s).",
         short(peak),
-        short(gigabytes),
-        integer(released.read_bytes + released.written_bytes)
+        short(gigabytes)
     );
     Chart {
         series: vec![

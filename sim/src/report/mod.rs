@@ -50,10 +50,9 @@ pub struct Collector<'a> {
     /// The launch on its way, and the cycle in which it began.
     launch: Option<Launch>,
     start: Cycle,
-    /// Launches that are over; which of all are in the scope, and the cycles of the releases at their ends.
+    /// Launches that are over; which of all are in the scope.
     over: usize,
     launches: Range<usize>,
-    release_cycles: Cycle,
     begins: Vec<Cycle>,
     /// What the parts of the memory side had done before the scope, and at its end.
     before: Parts,
@@ -65,10 +64,10 @@ pub struct Collector<'a> {
 enum Phase {
     /// It has not come to it.
     Before,
-    /// It is in it, since this cycle.
-    Within(Cycle),
-    /// It is past its end, in this cycle, and the launch is on its way.
-    Past(Cycle),
+    /// It is in it.
+    Within,
+    /// It is past its end, and the launch is on its way.
+    Past,
     /// So are all launches that follow.
     Over,
 }
@@ -89,8 +88,6 @@ pub struct Gathered<'a> {
     pub parts: Parts,
     /// Launches that are in the scope, in part at least.
     pub launches: Range<usize>,
-    /// Cycles of the releases at the ends of launches.
-    pub release_cycles: Cycle,
     /// Cycles of the axis of the windows in which launches began: the first [`MARKED_LAUNCHES`].
     pub begins: Vec<Cycle>,
     /// The launch that did not end, if one did not.
@@ -124,7 +121,6 @@ impl<'a> Collector<'a> {
             start: 0,
             over: 0,
             launches: 0..0,
-            release_cycles: 0,
             begins: Vec::new(),
             before: Parts::default(),
             after: None,
@@ -146,9 +142,9 @@ impl<'a> Collector<'a> {
                 self.watch.restart(start, false);
                 self.before = Parts::of(gpu.memory_system());
                 self.windows = Windows::new(start);
-                self.phase = Phase::Within(start);
+                self.phase = Phase::Within;
             }
-            Phase::Within(_) if self.scope.cycles.end <= start => {
+            Phase::Within if self.scope.cycles.end <= start => {
                 self.after = Some(Parts::of(gpu.memory_system()));
                 self.phase = Phase::Over;
             }
@@ -158,7 +154,7 @@ impl<'a> Collector<'a> {
             return;
         }
         self.watch.start(launch, start);
-        if let Phase::Within(_) = self.phase {
+        if let Phase::Within = self.phase {
             self.windows.start(start);
             self.enter();
             if self.begins.len() < MARKED_LAUNCHES {
@@ -180,36 +176,24 @@ impl<'a> Collector<'a> {
     /// # Panics
     /// If an issue slot is not charged exactly once, in the windows or to the instructions.
     pub fn end(&mut self, ended: Result<&KernelReport, &RunError>) {
-        let end = ended.map_or(Cycle::MAX, |report| self.start + report.cycles);
         self.over += 1;
-        match (self.phase, ended) {
-            // The cores take notice of the end of a launch some cycles after it: these are not part of it.
-            (Phase::Within(since), _) if since >= end => {
-                self.phase = Phase::Before;
-                self.launches = 0..0;
-            }
-            (Phase::Past(at), _) if at <= end => {
+        match self.phase {
+            Phase::Past => {
                 self.windows.abandon();
                 self.phase = Phase::Over;
                 self.check();
             }
-            (Phase::Within(_) | Phase::Past(_), _) => {
+            Phase::Within => {
                 self.watch.end(ended);
                 match ended {
-                    Ok(report) => {
-                        self.windows.end(report);
-                        self.release_cycles += report.release_cycles;
-                    }
+                    Ok(report) => self.windows.end(report),
                     Err(_) => self.windows.abandon(),
                 }
                 if !matches!(ended, Err(RunError::Fault(_))) {
                     self.check();
                 }
-                if let Phase::Past(_) = self.phase {
-                    self.phase = Phase::Over;
-                }
             }
-            (Phase::Before | Phase::Over, _) => {}
+            Phase::Before | Phase::Over => {}
         }
         if ended.is_ok() {
             self.launch = None;
@@ -228,7 +212,7 @@ impl<'a> Collector<'a> {
 
     /// True if what happens is counted, or has to be known when the scope begins.
     fn follows(&self) -> bool {
-        matches!(self.phase, Phase::Before | Phase::Within(_))
+        matches!(self.phase, Phase::Before | Phase::Within)
     }
 
     /// What was gathered, after the last launch on this machine.
@@ -240,7 +224,6 @@ impl<'a> Collector<'a> {
             watch: self.watch,
             parts: after.since(&self.before),
             launches: self.launches,
-            release_cycles: self.release_cycles,
             begins: self.begins,
             broken_off: self.launch,
             captured: std::mem::take(&mut captured.lock().unwrap_or_else(PoisonError::into_inner)),
@@ -317,11 +300,17 @@ impl Observer for Collector<'_> {
         }
     }
 
+    fn releases(&mut self, end: Cycle) {
+        if self.follows() {
+            self.watch.releases(end);
+        }
+    }
+
     fn sample_at(&self) -> Cycle {
         match self.phase {
             Phase::Before => self.scope.cycles.start,
-            Phase::Within(_) => self.windows.sample_at().min(self.scope.cycles.end),
-            Phase::Past(_) | Phase::Over => NEVER,
+            Phase::Within => self.windows.sample_at().min(self.scope.cycles.end),
+            Phase::Past | Phase::Over => NEVER,
         }
     }
 
@@ -332,16 +321,16 @@ impl Observer for Collector<'_> {
                 self.watch.restart(at, true);
                 self.windows = Windows::within(self.start, sample);
                 self.before = Parts::of(memory);
-                self.phase = Phase::Within(at);
+                self.phase = Phase::Within;
                 self.enter();
             }
-            Phase::Within(_) => {
+            Phase::Within => {
                 self.windows.sample(sample);
                 self.watch.sample(sample, memory);
                 if at >= self.scope.cycles.end {
                     self.watch.settle(at);
                     self.after = Some(Parts::of(memory));
-                    self.phase = Phase::Past(at);
+                    self.phase = Phase::Past;
                 }
             }
             _ => {}

@@ -8,7 +8,7 @@ use crate::observe::numbers::{integer, percent, short};
 use crate::stats::SlotUse;
 use maud::{Markup, html};
 
-/// The order in which uses lie on one another: what is of use at the bottom, what has no wave at the top.
+/// The order in which uses lie on one another: what is of use at the bottom, what has no wave at the top, and above all the release.
 pub const STACK: [SlotUse; SlotUse::COUNT] = [
     SlotUse::Issued,
     SlotUse::Squashed,
@@ -23,6 +23,7 @@ pub const STACK: [SlotUse; SlotUse::COUNT] = [
     SlotUse::Fetch,
     SlotUse::WaveLimit,
     SlotUse::Empty,
+    SlotUse::Release,
 ];
 
 /// Issue slots by use, over time.

@@ -124,7 +124,7 @@ fn verdict(facts: &Facts<'_>) -> Markup {
             @if !scope.is_whole() { "These are" }
             @else if broken { "Up to where this report goes, it took" }
             @else { "It took" }
-            " " strong { (integer(report.cycles)) " cycles" } " (" (short(facts.microseconds(report.cycles))) " µs at "
+            " " strong { (integer(report.cycles)) " cycles" } (figures::of_which_release(report, integer)) " (" (short(facts.microseconds(report.cycles))) " µs at "
             (integer(facts.config.core_clock_mhz.into())) " MHz)"
             @if facts.gathered.watch.launches > 1 { " in " (integer(facts.gathered.watch.launches)) " launches" }
             ". In " strong { (percent(facts.share(SlotUse::Issued))) } " of the issue slots an instruction issued"
@@ -137,8 +137,12 @@ fn verdict(facts: &Facts<'_>) -> Markup {
 fn key_figures(facts: &Facts<'_>) -> Markup {
     let total = facts.total();
     let report = &facts.report;
+    let mut cycles = format!("{} µs", short(facts.microseconds(report.cycles)));
+    if let Some(share) = figures::release_share(report) {
+        cycles += &format!(", {} of it release", percent(share));
+    }
     let figures = [
-        ("cycles", integer(report.cycles), format!("{} µs", short(facts.microseconds(report.cycles)))),
+        ("cycles", integer(report.cycles), cycles),
         ("wave instructions", integer(report.core.wave_instructions), "that took effect".to_owned()),
         (
             "IPC",
@@ -221,7 +225,7 @@ fn statistics_section(facts: &Facts<'_>) -> Markup {
         @if !steps.is_empty() { div.scroll tabindex="0" role="region" aria-label="Launches" { table.launches {
             caption { "Launches, one after the other" @if !facts.gathered.scope.is_whole() { ", in the whole run" } }
             thead { tr {
-                @for name in ["kernel", "grid", "workgroup", "registers", "local memory", "cycles", "release"] { th scope="col" { (name) } }
+                @for name in ["kernel", "grid", "workgroup", "registers", "local memory", "cycles", "of which release"] { th scope="col" { (name) } }
             } }
             tbody {
                 @for step in steps.iter().take(LISTED) { tr {

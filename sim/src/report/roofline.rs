@@ -33,15 +33,14 @@ struct Level {
 pub fn section(facts: &Facts<'_>) -> Markup {
     let report = &facts.report;
     let net = &report.memory.interconnect;
-    let released = &facts.gathered.windows.released().memory.dram;
     let dram = &report.memory.dram;
     let (replies, requests) = (net.reply_bytes, net.request_bytes);
     let levels = [
         Level {
             name: "DRAM",
             class: "dram",
-            bytes: dram.read_bytes + dram.written_bytes - released.read_bytes - released.written_bytes,
-            what: "bytes that the memory channels moved during the kernels",
+            bytes: dram.read_bytes + dram.written_bytes,
+            what: "bytes that the memory channels moved",
             peak: facts.dram_peak(),
         },
         Level {

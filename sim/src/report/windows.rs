@@ -1,8 +1,9 @@
 //! What a run did over time, in windows of equal length whose number is bounded.
 //!
-//! The axis is `kernel.cycles`: the cycles of the launches one behind the other, without the releases between them, so
-//! that it ends where the statistics say. It begins with 0, or with the cycle of the machine with which a part of the run begins. Samples are kept as sums since the start of the run; two windows become one
-//! by forgetting the sample between them, and no figure is ever added up twice.
+//! The axis has the cycles of the machine: the launches one behind the other, each with the release at its end, so that
+//! it ends where `kernel.cycles` says. It begins with 0, or with the cycle with which a part of the run begins. Samples
+//! are kept as sums since the start of the run; two windows become one by forgetting the sample between them, and no
+//! figure is ever added up twice.
 
 use crate::clock::Cycle;
 use crate::core::probe::{Level, Sample};
@@ -87,11 +88,9 @@ pub struct Windows {
     interval: Cycle,
     /// Where windows end, with what was counted until then; the first edge is at 0.
     edges: Vec<(Cycle, Counts)>,
-    /// The launches that are over: cycles and counts, without the releases at their ends.
+    /// The launches that are over: cycles and counts.
     cycles: Cycle,
     before: Counts,
-    /// What the releases at the ends of launches did.
-    released: Counts,
     /// The cycle of the machine with which the axis begins.
     origin: Cycle,
     /// The cycle of the machine in which the launch began.
@@ -116,7 +115,6 @@ impl Windows {
             edges: vec![(0, Counts::default())],
             cycles: 0,
             before: Counts::default(),
-            released: Counts::default(),
             start: 0,
             last: Counts::default(),
             last_at: 0,
@@ -170,14 +168,11 @@ impl Windows {
         }
     }
 
-    /// The launch has ended. The last sample was taken when it had, and has perhaps some cycles more.
+    /// The launch has ended.
     pub fn end(&mut self, report: &KernelReport) {
         let &KernelReport { core, slots, l1, memory, .. } = report;
         let counted = Counts { core, slots, l1, memory, ..Counts::default() }.since(&self.uncounted);
-        // A release follows the last sample, and only caches and memory have part in it.
-        self.released.l1 += &counted.l1.since(&self.last.l1);
-        self.released.memory += &counted.memory.since(&self.last.memory);
-        (self.last.core, self.last.slots) = (counted.core, counted.slots);
+        self.last = Counts { levels: self.last.levels, looks: self.last.looks, ..counted };
         self.finish(self.cycles + (self.launch + report.cycles - self.start));
     }
 
@@ -209,14 +204,9 @@ impl Windows {
         self.origin
     }
 
-    /// Everything counted in the launches, releases included, as the statistics have it.
+    /// Everything counted in the launches, as the statistics have it.
     pub fn total(&self) -> Counts {
-        self.before.plus(&self.released)
-    }
-
-    /// What the releases at the ends of launches did.
-    pub fn released(&self) -> &Counts {
-        &self.released
+        self.before
     }
 
     /// The windows, in order, the last perhaps shorter than the others.

@@ -179,7 +179,7 @@ impl Cosim<'_> {
         let limit = Cycle::from(self.max_cycles);
         let options = RunOptions { max_cycles: Some(limit), ..RunOptions::UNBOUNDED };
         match gpu.run(self.launch, &options, observer, &mut |_| {}) {
-            Ok(report) => Ok(End::Over(report.cycles - 1, gpu.into_memory())),
+            Ok(report) => Ok(End::Over(report.running_cycles() - 1, gpu.into_memory())),
             Err(RunError::Fault(fault)) => Ok(End::Fault(fault)),
             Err(RunError::CycleLimit(_) | RunError::Interrupted(_) | RunError::InstructionLimit(_)) => {
                 Ok(End::Stopped(limit))

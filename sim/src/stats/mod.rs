@@ -102,12 +102,13 @@ slot_uses! {
     Barrier "barrier" "Every wave that has not issued is at a barrier.";
     WaveLimit "wave_limit" "The waves that could issue have issued in this cycle, or are not in the active set of two_level.";
     Empty "empty" "The scheduler has no wave.";
+    Release "release" "The kernel has ended; its writes are made visible.";
 }
 
 counters! {
     /// Counters of one core.
     "core" CoreCounters {
-        cycles: "cycles", "Cycles in which the core was clocked, from launch to the end of the kernel.";
+        cycles: "cycles", "Cycles in which the core was clocked, from the launch until the next one could start.";
         wave_instructions: "wave instructions", "Wave instructions issued with at least one lane taking part, and control instructions that had an active lane.";
         squashed_instructions: "wave instructions", "Wave instructions that left the instruction buffer without effect.";
         lane_instructions: "lane instructions", "Lanes that took part, summed over the wave instructions.";

@@ -92,7 +92,7 @@ fn config_commands_print_what_the_library_knows() {
 fn stats_lists_each_statistic_with_unit_and_meaning() {
     let scratch = Scratch::new();
     let text = scratch.out("stats");
-    assert!(text.contains("kernel.cycles (cycles)\n    Cycles from the launch"), "{text}");
+    assert!(text.contains("kernel.cycles (cycles)\n    Cycles of the launch: from"), "{text}");
     let json: serde_json::Value = serde_json::from_str(&scratch.out("stats --format json")).unwrap();
     let rows = json.as_array().unwrap();
     let mut names: Vec<&str> = rows.iter().map(|row| row["name"].as_str().unwrap()).collect();

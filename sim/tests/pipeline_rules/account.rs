@@ -13,7 +13,11 @@ fn assert_charged(config: &Config, body: &str, expected: &[(SlotUse, u64)]) {
     let first = t.issues.first().expect("it issues").2.cycle;
     let last = t.issues.last().expect("it issues").2.cycle;
     let arrival = u64::from(config.dispatcher.latency_cycles);
-    let before = [(NO_CODE, first - arrival), (Empty, arrival + t.report.cycles - 1 - last)];
+    let before = [
+        (NO_CODE, first - arrival),
+        (Empty, arrival + t.report.running_cycles() - 1 - last),
+        (Release, t.report.release_cycles),
+    ];
     for &slot_use in SlotUse::ALL.iter().filter(|&&u| u != Issued && u != Squashed) {
         let sum = before.iter().chain(expected).filter(|(u, _)| *u == slot_use).map(|(_, n)| n).sum::<u64>();
         assert_eq!(t.slots(slot_use), sum, "{slot_use:?} in {body}");
@@ -166,7 +170,7 @@ fn i7_empty() {
         // A scheduler that never had a wave.
         config.core.schedulers = 2;
         let t = run(&config, "nop\na: halt");
-        assert_eq!(t.slots(Empty), 2 * u64::from(latency) + t.report.cycles);
+        assert_eq!(t.slots(Empty), 2 * u64::from(latency) + t.report.running_cycles());
     }
 }
 

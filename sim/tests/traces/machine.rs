@@ -63,15 +63,30 @@ impl Waves {
 struct Sampler {
     every: u64,
     samples: Vec<Sample>,
+    ended: Option<u64>,
     hops: Vec<Hop>,
 }
 
 impl Observer for Sampler {
     fn sample_at(&self) -> u64 {
-        self.samples.last().map_or(0, |sample| sample.cycle) + self.every
+        if self.ended.is_some() {
+            u64::MAX
+        } else {
+            self.samples.last().map_or(0, |sample| sample.cycle) + self.every
+        }
     }
     fn sample(&mut self, sample: &Sample, _: &MemorySystem) {
-        self.samples.push(*sample);
+        // Waveforms stand still in the release: the first sample in it is that of the kernel's end.
+        match self.ended {
+            None => self.samples.push(*sample),
+            Some(end) if self.samples.last().is_none_or(|last| last.cycle < end) => {
+                self.samples.push(Sample { cycle: end, ..*sample });
+            }
+            Some(_) => {}
+        }
+    }
+    fn releases(&mut self, end: u64) {
+        self.ended = Some(end);
     }
     fn wants_hops(&self) -> bool {
         true
@@ -109,13 +124,13 @@ pub fn seen_every(
     let file = Vcd::new(BufWriter::new(File::create(&path).unwrap()), &tree(config)).unwrap();
     let sinks: Vec<(String, Box<dyn Sink>)> = vec![("vcd".into(), Box::new(Signals::new(file, config)))];
     let mut recorder = Recorder::new(config, sinks, window, Arc::default()).with_trigger(trigger);
-    let mut sampler = Sampler { every, samples: Vec::new(), hops: Vec::new() };
+    let mut sampler = Sampler { every, samples: Vec::new(), ended: None, hops: Vec::new() };
     let mut gpu = Gpu::new(config, program, memory);
     gpu.memory_system().record_commands();
     recorder.start(program, step, 0);
     let mut both = (&mut recorder, &mut sampler);
     let report = gpu.run(step, &RunOptions::UNBOUNDED, Some(&mut both), &mut |_| {}).unwrap();
-    recorder.finish(How::Complete, report.cycles, "").unwrap();
+    recorder.finish(How::Complete, report.running_cycles(), "").unwrap();
     let number = |(at, bits): (u64, String)| (at, u64::from_str_radix(&bits, 2).unwrap());
     let waves =
         waveform(&path).into_iter().map(|(name, changes)| (name, changes.into_iter().map(number).collect()));

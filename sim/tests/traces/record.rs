@@ -50,7 +50,7 @@ impl<'a> Traced<'a> {
             let start = gpu.now();
             recorder.start(program, launch, start);
             match gpu.run(launch, &options, Some(&mut recorder), &mut |_| {}) {
-                Ok(report) => ended.1 = start + report.cycles,
+                Ok(report) => ended.1 = start + report.running_cycles(),
                 Err(RunError::Fault(fault)) => {
                     ended = (How::Fault, fault.cycle.unwrap());
                     break;

@@ -52,7 +52,7 @@ pub fn seen(name: &str) -> Seen {
     let mut gpu = Gpu::new(&config, &job.program, memory);
     recorder.start(&job.program, &job.steps[0], 0);
     let report = gpu.run(&job.steps[0], &RunOptions::UNBOUNDED, Some(&mut recorder), &mut |_| {}).unwrap();
-    recorder.finish(How::Complete, report.cycles, "").unwrap();
+    recorder.finish(How::Complete, report.running_cycles(), "").unwrap();
     let code_words = job.program.code.len() as u32;
     Seen { records: read(&bytes).1.remove(0).1, folder, report, config, code_words }
 }
