@@ -41,7 +41,8 @@ def instructions(program, kernel):
     """Executed instructions by address in the program, and the total of all libraries."""
     with tempfile.NamedTemporaryFile() as out:
         command = ["valgrind", "--tool=callgrind", "--dump-instr=yes", f"--callgrind-out-file={out.name}"]
-        command += ["--toggle-collect=wave_sim::gpu::Gpu*::run*"]
+        # As in sim/tests/host_instructions.rs.
+        command += ["--toggle-collect=*wave_sim::gpu::Gpu*::run"]
         command += [program, kernel, "--config", "gpu.ron", "--threads", "1"]
         run = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         if run.returncode != 0:
@@ -103,6 +104,10 @@ def main():
             name, file = found.get(address, ("", ""))
             blocks[next(block for block, pattern in BLOCKS if re.match(pattern, file))] += count
             by_function[name] += count
+        known = sum(count for address, count in counts.items() if address in found)
+        if known * 2 < sum(blocks.values()) or not known:
+            sys.exit(f"scripts/profile.py: {kernel}: of {sum(blocks.values())} instructions, {known} are known to be the "
+                     "simulator's: nothing matches the pattern of --toggle-collect, or addr2line finds no places")
         totals.append(sum(blocks.values()))
         columns.append(blocks)
         named.append(by_function)

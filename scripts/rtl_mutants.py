@@ -208,6 +208,8 @@ def netlist(yosys, module, group, count, first, seed, directory):
         return "CLK" not in port and port in of_memory.get(kinds[cell], [port])
 
     candidates = [line for line in script.read_text().splitlines() if is_logic(line)]
+    if not candidates:
+        sys.exit(f"{module}: yosys lists no mutants")
     chosen = sorted(random.Random(seed).sample(candidates, min(count, len(candidates))))
     mutants = []
     for number, line in enumerate(chosen, first):
@@ -288,6 +290,8 @@ def test_binaries(directory):
     if build.returncode:
         sys.exit(build.stderr)
     found = re.findall(r"tests/(\w+)/main\.rs \((.*?)\)", build.stderr)
+    if {name for name, _ in found} != {"cosim", "rtl_units"}:
+        sys.exit(f"cargo names other test programs than cosim and rtl_units: {build.stderr}")
     return {name: shutil.copy2(ROOT / path, directory / name) for name, path in found}
 
 

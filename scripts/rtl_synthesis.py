@@ -70,14 +70,17 @@ def synthesize(top, waves):
         ]:
             run(command)
         run(f"tee -q -o {log} ltp -noff")
-        path = re.search(r"length=(\d+)", log.read_text())
+        log_text = log.read_text()
+        path = re.search(r"length=(\d+)", log_text)
     module = next(m for m in design.modules_.values() if m.name.str() == f"\\{top}")
     kinds = collections.Counter(cell.type.str().removeprefix("\\") for cell in module.cells_.values())
     bits = sum(c.getParam(yosys.IdString("\\SIZE")).as_int() * c.getParam(yosys.IdString("\\WIDTH")).as_int()
                for c in module.cells_.values() if c.type.str() == "$mem_v2")
     flops = sum(count for kind, count in kinds.items() if "DFF" in kind)
+    if not path:
+        sys.exit(f"ltp says no path: {log_text[-500:]}")
     gates = sum(count for kind, count in kinds.items() if re.fullmatch(r"\$_\w+_", kind)) - flops
-    print("figures", gates, flops, bits, path.group(1) if path else 0,
+    print("figures", gates, flops, bits, path.group(1),
           *[f"{child}={kinds[child]}" for child in black])
 
 

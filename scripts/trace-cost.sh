@@ -23,9 +23,15 @@ trap 'rm -rf "$folder"' EXIT
 
 host_instructions() {
     valgrind --tool=callgrind --callgrind-out-file=/dev/null "$@" 2>&1 >/dev/null |
-        sed -n 's/^==[0-9]*== Collected : \([0-9]*\).*/\1/p'
+        sed -n 's/^==[0-9]*== Collected : \([0-9]*\).*/\1/p' | one_number "instructions of $*"
 }
-seconds() { "$@" 2>&1 >/dev/null | sed -n 's/^host: seconds=\([0-9.]*\).*/\1/p'; }
+seconds() { "$@" 2>&1 >/dev/null | sed -n 's/^host: seconds=\([0-9.]*\).*/\1/p' | one_number "seconds of $*"; }
+# A program that says no number, or 0, would be compared as nothing.
+one_number() {
+    read -r number && [ "$(awk -v n="$number" 'BEGIN { print (n > 0) }')" = 1 ] ||
+        { echo "scripts/trace-cost.sh: there are no $1" >&2; exit 1; }
+    echo "$number"
+}
 ratio() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.4f", a / b }'; }
 
 printf '%-12s %9s %9s %9s %14s\n' kernel off on time 'trace bytes'

@@ -91,6 +91,8 @@ def main():
             copy.write_bytes(contents)
     for stale in {file for part in PARTS for file in (folder / part).rglob("*") if file.is_file()} - copies:
         stale.unlink()
+    if not taken:
+        sys.exit("no statement for observers was found: there is nothing to compare with")
     print(f"{taken} statements for observers taken out")
 
 

@@ -1,8 +1,9 @@
 //! Messages about wrong configurations: every case with its whole message, in `golden/config_messages.txt`.
 //! `UPDATE=1 cargo test --test config_messages` rewrites the file; read the difference before you commit it.
 
+mod golden;
+
 use std::fmt::Write;
-use std::path::Path;
 use wave_sim::config::{from_text, load};
 
 /// Texts, named after the mistake in them.
@@ -142,10 +143,5 @@ fn messages_are_as_recorded() {
     for name in NAMES {
         write!(all, "=== load {name:?}\n{}\n", render(load(name).map(drop))).unwrap();
     }
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/config_messages.txt");
-    if std::env::var_os("UPDATE").is_some() {
-        std::fs::write(&path, &all).unwrap();
-    }
-    let recorded = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(all == recorded, "messages differ from {}:\n{all}", path.display());
+    golden::check("sim/tests/golden/config_messages.txt", &all);
 }

@@ -1,9 +1,10 @@
 //! Messages about wrong launch files: every case with its whole message, in `golden/launch_messages.txt`.
 //! `UPDATE=1 cargo test --test launch_messages` rewrites the file; read the difference before you commit it.
 
+mod golden;
+
 use proptest::prelude::*;
 use std::fmt::Write;
-use std::path::Path;
 use wave_sim::diagnostic::Diagnostic;
 use wave_sim::launch::{Job, Size, Verification, from_text, load};
 
@@ -116,16 +117,7 @@ fn messages_are_as_they_were_read_over() {
     case("a name of the suite with a path", load("kernels/missing/sgemm.ron", Size::Small));
     case("a directory", load("tests", Size::Small));
 
-    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/launch_messages.txt");
-    if std::env::var_os("UPDATE").is_some() {
-        std::fs::write(&golden, &all).unwrap();
-    }
-    let expected = std::fs::read_to_string(&golden).unwrap_or_default();
-    let line = expected.lines().zip(all.lines()).take_while(|(a, b)| a == b).count() + 1;
-    assert!(
-        expected == all,
-        "differs from line {line} on; run this test with UPDATE=1 and read the difference"
-    );
+    golden::check("sim/tests/golden/launch_messages.txt", &all);
 }
 
 #[test]
@@ -154,8 +146,7 @@ fn launch_files_of_ones_own_load_and_verify() {
 
 #[test]
 fn the_page_on_kernels_shows_these_files() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let page = std::fs::read_to_string(root.join("docs/kernels.md")).unwrap();
+    let page = std::fs::read_to_string(golden::root().join("docs/kernels.md")).unwrap();
     for text in [RIGHT, include_str!("launch/clamp.wave"), include_str!("launch/shortest.ron")] {
         assert!(page.contains(text), "docs/kernels.md does not show\n{text}");
     }

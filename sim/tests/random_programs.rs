@@ -4,16 +4,15 @@
 //! `WAVE_SIM_PROGRAMS` multiplies the number of programs; `WAVE_SIM_SEED` sets the first seed. A failure
 //! names the seed and prints the shrunk program as assembly.
 
+mod environment;
+
+use environment::{count, number};
 use wave_sim::config::{self, Config, DivergenceMode, IssuePolicy, Topology};
 use wave_sim::gpu::RunOptions;
 use wave_sim::program::disassemble;
 use wave_sim::verify::compare::{Difference, compare, simulate};
 use wave_sim::verify::generate::{Case, Options, grow, shrink};
 use wave_sim::verify::reference::Machine;
-
-fn number(variable: &str, default: u64) -> u64 {
-    std::env::var(variable).ok().map_or(default, |text| text.parse().expect("a number"))
-}
 
 fn check(config: &Config, every_cycle: bool, case: &Case) -> Result<(), Difference> {
     let options = RunOptions { max_cycles: Some(1_000_000), every_cycle, ..RunOptions::UNBOUNDED };
@@ -27,7 +26,7 @@ fn run(programs: u64, name: &str, change: impl Fn(&mut Config)) {
     let mut config = config::load(name).expect("a preset");
     change(&mut config);
     let first = number("WAVE_SIM_SEED", 0);
-    for seed in first..first + programs * number("WAVE_SIM_PROGRAMS", 1) {
+    for seed in first..first + programs * count("WAVE_SIM_PROGRAMS", 1) {
         let options = Options { fault: seed % 5 == 4, ..Options::of(&config) };
         let tree = grow(seed, &options);
         // Skipping idle cycles must not show: visit them all in some runs.

@@ -105,6 +105,9 @@ pub fn part() {
     let of = |chosen: &dyn Fn(&str) -> bool| -> Vec<f64> {
         ratios.iter().filter(|(name, _)| chosen(name)).map(|&(_, ratio)| ratio).collect()
     };
+    for name in COMPUTE {
+        assert!(ratios.iter().any(|(compared, _)| compared == name), "{name} is not compared: {left_out:?}");
+    }
     println!("\ngeometric means of the ratio to wave-emu, gpu.ron, one thread");
     println!(
         "{:<42} {:>8.2}",

@@ -138,6 +138,9 @@ impl<'a> Gpu<'a> {
     ///
     /// # Errors
     /// See [`RunError`]. After an error the machine runs no other kernel.
+    // Never inlined: callgrind counts the host's instructions between its entry and its end
+    // (`sim/tests/host_instructions.rs`, `scripts/profile.py`), and finds it by its symbol.
+    #[inline(never)]
     pub fn run(
         &mut self,
         launch: &Launch,

@@ -42,11 +42,15 @@ impl Mutants {
         };
         let modules = read("modules.txt").lines().map(str::to_owned).collect();
         let rows = read("mutants.tsv");
-        let numbers = rows.lines().skip(1).filter_map(|row| {
+        let numbers = rows.lines().skip(1).map(|row| {
             let mut columns = row.split('\t');
-            Some((columns.next()?.parse().ok()?, columns.next()?.to_owned()))
+            let number = columns.next().and_then(|number| number.parse().ok());
+            number
+                .zip(columns.next().map(str::to_owned))
+                .unwrap_or_else(|| panic!("mutants.tsv: `{row}` is no mutant"))
         });
-        let numbers = numbers.collect();
+        let numbers: Vec<_> = numbers.collect();
+        assert!(!numbers.is_empty(), "mutants.tsv has no mutants");
         Mutants { directory, modules, numbers }
     }
 

@@ -2,6 +2,8 @@
 //! kernels on the reference interpreter.
 
 mod barriers;
+#[path = "../environment/mod.rs"]
+mod environment;
 #[path = "../golden/mod.rs"]
 mod golden;
 mod kernels;

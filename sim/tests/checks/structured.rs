@@ -1,6 +1,7 @@
 //! Small structured programs with barriers, divergent conditions and unset registers, which may be right or
 //! wrong. They always end, and all their addresses are inside of memory.
 
+use crate::environment;
 use proptest::prelude::*;
 use wave_sim::isa::{Guard, Inst, Op, Special};
 use wave_sim::program::{Kernel, Launch, Program};
@@ -287,7 +288,7 @@ pub fn lower(bodies: &[Vec<Node>], workgroup: [u32; 3]) -> (Program, Launch) {
 
 /// Programs that a test tries: `few`, or what the environment variable `CASES` says.
 pub fn cases(few: u32) -> u32 {
-    std::env::var("CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(few)
+    environment::count("CASES", few.into()).try_into().expect("32 bits")
 }
 
 /// Runs a program; the memory as it ends, or why it does not.

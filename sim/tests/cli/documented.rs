@@ -36,6 +36,26 @@ fn the_examples_print_what_the_pages_say() {
     }
 }
 
+/// No other page has examples: nothing would run them.
+#[test]
+fn every_page_with_examples_is_run() {
+    let mut with = Vec::new();
+    for folder in ["", "docs", "rtl-tests", "traces"] {
+        for entry in std::fs::read_dir(golden::root().join(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_some_and(|e| e == "md")
+                && std::fs::read_to_string(&path).unwrap().lines().any(|line| line == "```console")
+            {
+                with.push(path.strip_prefix(golden::root()).unwrap().to_str().unwrap().to_owned());
+            }
+        }
+    }
+    with.sort();
+    let mut run = PAGES.map(|(page, _)| page);
+    run.sort();
+    assert_eq!(with, run);
+}
+
 fn check(name: &str, least: usize) {
     let path = golden::root().join(name);
     let page = std::fs::read_to_string(path).unwrap();

@@ -5,6 +5,8 @@ mod broken;
 #[path = "../campaign/mod.rs"]
 mod campaign;
 mod directed;
+#[path = "../environment/mod.rs"]
+mod environment;
 mod foreign;
 mod latencies;
 mod machine;

@@ -3,6 +3,7 @@
 //! `WAVE_SIM_PROGRAMS` multiplies the number of programs, `WAVE_SIM_SEED` sets the first seed.
 
 use crate::bench::{Case, SMALL_WAVES, config, core, executable, small_config};
+use crate::environment::{count, number};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -16,10 +17,6 @@ use wave_sim::verify::generate;
 const PROGRAMS: u64 = 40;
 const SHORT: u64 = 160;
 const ON_THE_SMALL_CORE: u64 = 160;
-
-fn number(variable: &str, default: u64) -> u64 {
-    std::env::var(variable).ok().map_or(default, |text| text.parse().expect("a number"))
-}
 
 fn run(core: &Path, config: &Config, seed: u64, met: &mut Coverage) -> Result<Agreement, Disagreement> {
     trial(core, config, seed, Trial::of(config, seed, false, None), met)
@@ -61,7 +58,7 @@ fn short_random_programs_agree_in_every_cycle() {
     let config = config();
     let first = number("WAVE_SIM_SEED", 0);
     let mut met = Coverage::new(&config);
-    for seed in first..first + SHORT * number("WAVE_SIM_PROGRAMS", 1) {
+    for seed in first..first + SHORT * count("WAVE_SIM_PROGRAMS", 1) {
         let short = Trial::of(&config, seed, true, Some((1, 8)));
         if let Err(difference) = trial(core, &config, seed, short, &mut met) {
             panic!("seed {seed}: {difference}");
@@ -69,6 +66,7 @@ fn short_random_programs_agree_in_every_cycle() {
     }
     let (hit, of) = met.pairs_hit();
     println!("{hit} of {of} pairs of bins, {} instructions", met.instructions());
+    assert!(hit > 0 && met.instructions() > 0);
     assert_eq!(met.contradictions(), []);
 }
 
@@ -84,7 +82,7 @@ fn programs_agree(core: &Path, config: &Config, programs: u64, flags: &str) {
     let first = number("WAVE_SIM_SEED", 0);
     let (mut cycles, mut instructions, mut faults) = (0, 0, 0);
     let mut met = Coverage::new(config);
-    for seed in first..first + programs * number("WAVE_SIM_PROGRAMS", 1) {
+    for seed in first..first + programs * count("WAVE_SIM_PROGRAMS", 1) {
         let agreement = run(core, config, seed, &mut met).unwrap_or_else(|difference| {
             panic!(
                 "seed {seed}: {difference}\n`wave-sim cosim --random 1 --seed {seed}{flags}` shrinks it and leaves traces"

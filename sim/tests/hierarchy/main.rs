@@ -2,6 +2,9 @@
 //! the results of kernels without races.
 
 mod any_memory;
+#[allow(dead_code, reason = "another test draws the core too")]
+#[path = "../drawn/mod.rs"]
+mod drawn;
 mod machine;
 mod sweep;
 mod table;

@@ -12,15 +12,9 @@ fn render(messages: &[Diagnostic]) -> String {
 
 #[test]
 fn messages_of_the_assembler() {
-    let folder = golden::root().join(FOLDER);
-    let entries = std::fs::read_dir(&folder).expect("the folder of the messages");
-    let mut names: Vec<String> = entries
-        .filter_map(|e| e.ok()?.file_name().to_str()?.strip_suffix(".wave").map(str::to_owned))
-        .collect();
-    names.sort();
-    assert!(names.len() >= 15);
-    for name in names {
-        let text = std::fs::read_to_string(folder.join(format!("{name}.wave"))).expect("a case");
+    for name in golden::cases(FOLDER, &["container", "files"]) {
+        let text = std::fs::read_to_string(golden::root().join(FOLDER).join(format!("{name}.wave")))
+            .expect("a case");
         let messages = match assemble(&text, &format!("{name}.wave")) {
             Ok((_, warnings)) => warnings,
             Err(errors) => errors,

@@ -52,6 +52,13 @@ impl Page {
         all(self.0.root(), selector)
     }
 
+    /// The same; a check of all of them has to have some.
+    pub fn some(&self, selector: &str) -> Vec<Node<'_, 'static>> {
+        let found = self.all(selector);
+        assert!(!found.is_empty(), "there is no {selector}");
+        found
+    }
+
     pub fn one(&self, selector: &str) -> Node<'_, 'static> {
         let found = self.all(selector);
         assert_eq!(found.len(), 1, "{selector}");
@@ -131,10 +138,13 @@ impl Table {
         self.heads.iter().position(|h| h == head).unwrap_or_else(|| panic!("{head} in {:?}", self.heads))
     }
 
-    /// The numbers of a column; cells without one are left out.
+    /// The numbers of a column; cells without a digit are left out.
     pub fn numbers(&self, head: &str) -> Vec<u64> {
         let place = self.place(head);
-        self.rows.iter().filter_map(|row| row.get(place)?.replace(',', "").parse().ok()).collect()
+        let cells = self.rows.iter().filter_map(|row| row.get(place));
+        let cells = cells.filter(|cell| cell.contains(|c: char| c.is_ascii_digit()));
+        let number = |cell: &String| cell.replace(',', "").parse();
+        cells.map(|cell| number(cell).unwrap_or_else(|_| panic!("{head}: `{cell}` is no number"))).collect()
     }
 
     /// The sum of a column.

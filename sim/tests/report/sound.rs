@@ -18,11 +18,11 @@ fn sound(bytes: &[u8], of: &str) -> Page {
     let ids: Vec<&str> = page.all("[id]").iter().filter_map(|e| e.attribute("id")).collect();
     let unique: BTreeSet<&str> = ids.iter().copied().collect();
     assert_eq!(ids.len(), unique.len(), "{of}: two elements with one name");
-    for link in page.all("a[href]") {
+    for link in page.some("a[href]") {
         let target = link.attribute("href").unwrap().strip_prefix('#').expect("links stay in the page");
         assert!(unique.contains(target), "{of}: link to {target}");
     }
-    for element in page.all("[aria-labelledby]") {
+    for element in page.some("[aria-labelledby]") {
         for id in element.attribute("aria-labelledby").unwrap().split(' ') {
             assert!(unique.contains(id), "{of}: named by {id}");
         }
@@ -31,21 +31,21 @@ fn sound(bytes: &[u8], of: &str) -> Page {
         page.one(landmark);
     }
     let mut level = 0;
-    for heading in page.all("h1, h2, h3, h4") {
+    for heading in page.some("h1, h2, h3, h4") {
         let this: u32 = heading.tag_name().name()[1..].parse().unwrap();
         assert!(this <= level + 1, "{of}: h{this} behind h{level}");
         assert!(!text(heading).is_empty(), "{of}");
         level = this;
     }
-    for section in page.all("main > section") {
+    for section in page.some("main > section") {
         assert!(text(section).len() > 40, "{of}: {:?} has something to say", section.attribute("id"));
     }
-    for picture in page.all("svg") {
+    for picture in page.some("svg") {
         assert_eq!(picture.attribute("role"), Some("img"), "{of}");
         let title = picture.first_element_child().unwrap();
         assert!(title.has_tag_name("title") && !text(title).is_empty(), "{of}");
     }
-    for table in page.all("table") {
+    for table in page.some("table") {
         let has = |what: &str| !all(table, what).is_empty();
         assert!(has("caption") && has("thead th[scope=col]"), "{of}: {}", text(table));
         // Every row has the cells of its heading, as far as rows of groups allow to tell.
@@ -60,7 +60,7 @@ fn sound(bytes: &[u8], of: &str) -> Page {
             );
         }
     }
-    for region in page.all(".scroll") {
+    for region in page.some(".scroll") {
         assert_eq!(
             region.attribute("tabindex"),
             Some("0"),
@@ -68,7 +68,7 @@ fn sound(bytes: &[u8], of: &str) -> Page {
         );
         assert!(region.attribute("aria-label").is_some(), "{of}");
     }
-    for control in page.all("button, input") {
+    for control in page.some("button, input") {
         assert!(control.attribute("aria-label").is_some() || !text(control).is_empty(), "{of}");
     }
     page

@@ -87,6 +87,6 @@ fn the_interpreter_agrees_with_them() {
         let [(launched, records)] = launches.as_slice() else { panic!("one launch") };
         let checked = replay(&header, launched, records, &Machine::of(&config), loads, &mut memory)
             .unwrap_or_else(|wrong| panic!("{name}: {wrong}"));
-        assert!(checked >= 40 || name == "arithmetic", "{name}: {checked}");
+        assert!(checked >= if name == "arithmetic" { 1 } else { 40 }, "{name}: {checked}");
     }
 }
