@@ -1,7 +1,7 @@
 //! wave-sim: a cycle-level simulator of GPUs that run the WAVE v0.4 instruction set.
 //!
-//! Modules follow the data, and imports go one way; ARCHITECTURE.md at the root of the repository has
-//! the map and the invariants.
+//! Modules follow the flow of data, and imports go one way. ARCHITECTURE.md at the root of the repository has
+//! the module map and the invariants.
 
 pub mod alu;
 pub mod cli;

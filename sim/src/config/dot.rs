@@ -1,4 +1,4 @@
-//! The interconnect as a drawing in the language of Graphviz.
+//! Graphviz drawing of the interconnect.
 
 use super::model::{Config, Topology};
 use super::network::{Network, Station, Wire};
@@ -6,8 +6,8 @@ use petgraph::visit::EdgeRef;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// The routers of a machine, the links between them, and the memory channels behind the slices, as a
-/// `digraph`: `dot -Tsvg` and its like draw it. A pair of equal links that lead both ways is one line.
+/// A Graphviz `digraph` of the routers, the links between them and the memory channels behind the L2 slices,
+/// for `dot -Tsvg` and similar tools. Two equal links in opposite directions are drawn as one line.
 pub fn dot(config: &Config) -> String {
     let network = Network::new(config);
     let graph = &network.graph;
@@ -67,7 +67,7 @@ pub fn dot(config: &Config) -> String {
     text
 }
 
-/// True for two directions of what is one line in the drawing.
+/// True if the two directions have equal properties, so that one line can stand for both.
 fn same(a: &Wire, b: &Wire) -> bool {
     (a.latency_cycles, a.bytes_per_cycle, a.dateline) == (b.latency_cycles, b.bytes_per_cycle, b.dateline)
 }

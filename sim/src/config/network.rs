@@ -1,7 +1,7 @@
-//! The graph of the interconnect: who stands where, which links there are.
+//! The interconnect as a graph: routers with the cores and L2 slices attached to them, and links.
 //!
-//! Requests and replies have a network of this graph each. Routes through it are in
-//! [`routes`](super::routes).
+//! Requests and replies travel in two separate networks, each with the shape of this graph.
+//! [`routes`](super::routes) computes the routes.
 
 use super::check::Problem;
 use super::model::{Config, Edge, Topology};
@@ -9,14 +9,14 @@ use petgraph::graph::{DiGraph, EdgeIndex, NodeIndex};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// A router, and what is attached to it.
+/// A router, named by what is attached to it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Station {
     /// The router of a core's port.
     Core(u32),
     /// The router of an L2 slice.
     Slice(u32),
-    /// A router on its own.
+    /// A router without a core or slice.
     Router(String),
 }
 
@@ -31,7 +31,7 @@ impl fmt::Display for Station {
 }
 
 impl Station {
-    /// What a name in `interconnect.edges` stands for.
+    /// The station that a name in `interconnect.edges` denotes.
     fn named(name: &str) -> Station {
         let number = |prefix: &str| {
             let digits = name.strip_prefix(prefix)?;
@@ -45,30 +45,30 @@ impl Station {
     }
 }
 
-/// A link from one router to another.
+/// A directed link between two routers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wire {
-    /// Cycles of the hop, router and wire.
+    /// Latency of a hop in cycles: router and wire.
     pub latency_cycles: u32,
-    /// Bytes a cycle.
+    /// Bandwidth in bytes per cycle.
     pub bytes_per_cycle: u32,
-    /// Packets go on in the next virtual channel from this link on.
+    /// Packets that take this link move to the next virtual channel.
     pub dateline: bool,
-    /// Its place in `interconnect.edges`; nothing that matters for the other topologies.
+    /// Index in `interconnect.edges`. Not used for other topologies.
     pub edge: usize,
 }
 
 /// The routers of a machine and the links between them.
 #[derive(Debug, Clone)]
 pub struct Network {
-    /// Links in the order in which they are preferred where routes are equally long.
+    /// Among routes of equal latency, the link with the lower index is preferred.
     pub graph: DiGraph<Station, Wire>,
     cores: Vec<NodeIndex>,
     slices: Vec<NodeIndex>,
 }
 
 impl Network {
-    /// The network of a checked configuration. The crossbar's is a star around one router.
+    /// The network of a checked configuration. A crossbar becomes a star around one router.
     pub fn new(config: &Config) -> Network {
         let mut network = Network { graph: DiGraph::new(), cores: Vec::new(), slices: Vec::new() };
         match config.interconnect.topology {
@@ -80,17 +80,17 @@ impl Network {
         network
     }
 
-    /// Routers of the cores, in their order.
+    /// Routers of the cores, by core number.
     pub fn cores(&self) -> &[NodeIndex] {
         &self.cores
     }
 
-    /// Routers of the slices, in their order.
+    /// Routers of the slices, by slice number.
     pub fn slices(&self) -> &[NodeIndex] {
         &self.slices
     }
 
-    /// "core0 → slice1".
+    /// Name of a link for messages, such as "core0 → slice1".
     pub fn link_name(&self, link: EdgeIndex) -> String {
         match self.graph.edge_endpoints(link) {
             Some((from, to)) => format!("{} → {}", self.graph[from], self.graph[to]),
@@ -127,8 +127,8 @@ impl Network {
         }
     }
 
-    /// Clockwise links first, so that packets for the opposite side go clockwise. The links between the
-    /// last router and the first are datelines.
+    /// Adds the clockwise links first, so that packets to the opposite side go clockwise. The links between
+    /// the last router and the first, in both directions, are datelines.
     fn ring(&mut self, config: &Config) {
         let nodes: Vec<_> = evenly_spread(config).map(|station| self.add(station)).collect();
         let wire = |dateline| Wire { dateline, ..hop(config) };
@@ -142,9 +142,9 @@ impl Network {
         }
     }
 
-    /// Links along the rows first, so that routes are in dimension order: along the row, then along the
-    /// column, which cannot deadlock. Places of the last row without a core or slice have a router too, as
-    /// such routes may pass there.
+    /// Adds the links along rows first. Routes are then in dimension order, first along the row, then along
+    /// the column, which cannot deadlock. Unused places of the last row get a router too, because routes may
+    /// pass through them.
     fn mesh(&mut self, config: &Config) {
         let columns = config.interconnect.mesh_columns.max(1) as usize;
         let mut stations: Vec<_> = evenly_spread(config).collect();
@@ -161,7 +161,7 @@ impl Network {
         }
     }
 
-    /// Cores and slices that no edge names have a router nevertheless, without links.
+    /// Cores and slices that no edge names still get a router, without links.
     fn edges(&mut self, config: &Config) {
         let ends = (0..config.cores).map(Station::Core).chain((0..config.l2.slices).map(Station::Slice));
         let mut nodes: BTreeMap<Station, NodeIndex> =
@@ -185,7 +185,7 @@ impl Network {
     }
 }
 
-/// A link of a ring or mesh.
+/// A link of a ring or mesh, with the latency and bandwidth of the configuration.
 fn hop(config: &Config) -> Wire {
     Wire {
         latency_cycles: config.interconnect.link_latency_cycles,
@@ -195,8 +195,8 @@ fn hop(config: &Config) -> Wire {
     }
 }
 
-/// Cores and slices in one row of n places: the slices at the places p where floor((p + 1) slices / n) is
-/// greater than floor(p slices / n), both kinds in their order.
+/// Cores and slices spread evenly over one row of n places. Place p holds a slice if floor((p + 1) slices /
+/// n) > floor(p slices / n), otherwise a core. Cores and slices are each in order of their number.
 fn evenly_spread(config: &Config) -> impl Iterator<Item = Station> {
     let slices = u64::from(config.l2.slices);
     let count = u64::from(config.cores) + slices;
@@ -210,7 +210,7 @@ fn evenly_spread(config: &Config) -> impl Iterator<Item = Station> {
     })
 }
 
-/// What is wrong with the names in `interconnect.edges`.
+/// Errors in the names of `interconnect.edges`.
 pub(super) fn wrong_names(config: &Config) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (i, edge) in config.interconnect.edges.iter().enumerate() {

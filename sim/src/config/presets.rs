@@ -1,12 +1,11 @@
-//! The built-in configurations: the files in `configs/`, compiled in so that they are found from
-//! anywhere.
+//! The built-in configurations: the files in `configs/`, compiled in so that they need no path.
 
 /// A built-in configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Preset {
     /// File name, with `.ron`.
     pub file: &'static str,
-    /// The whole file.
+    /// Contents of the file.
     pub text: &'static str,
 }
 
@@ -30,7 +29,7 @@ macro_rules! presets {
 pub const PRESETS: &[Preset] =
     presets!["": "gpu.ron", "tiny.ron", "large.ron", "t4.ron", "mi300x.ron", "m-series.ron", "rtl.ron"];
 
-/// Memory devices, which `dram.part` can name. They state what the device gives, under `dram`.
+/// Memory devices that `dram.part` can name. Each file states the device's values under `dram`.
 pub const PARTS: &[Preset] = presets!["parts/": "gddr6.ron", "hbm2e.ron", "lpddr5.ron"];
 
 /// The preset with this name, with or without `.ron`.
@@ -43,7 +42,7 @@ pub fn part(name: &str) -> Option<&'static Preset> {
     PARTS.iter().find(|p| p.file == name || p.name() == name)
 }
 
-/// The preset that every configuration is completed from. It states every parameter.
+/// The preset that supplies every value that a configuration omits. It states all parameters.
 pub fn default_preset() -> &'static Preset {
     &PRESETS[0]
 }

@@ -1,12 +1,13 @@
-//! Routes through the interconnect, and whether packets on them could wait for one another for ever.
+//! Routes through the interconnect, and the check that they cannot deadlock.
 //!
-//! A packet takes the way with the least sum of link latencies; among equals it takes, at each router, the
-//! link that the graph has first. So a pair of ends has one route, and its packets keep their order.
+//! A packet takes the route with the smallest sum of link latencies. Among equal routes it takes, at each
+//! router, the link with the lowest index in the graph. Each pair of source and destination therefore has one
+//! route, and packets between them stay in order.
 //!
-//! Each link has a buffer at its end for each virtual channel. A packet that waits in one of them for
-//! room in another makes the one depend on the other; where these dependencies are a graph without cycles,
-//! no deadlock is possible (Dally and Seitz, "Deadlock-Free Message Routing in Multiprocessor
-//! Interconnection Networks", IEEE Transactions on Computers C-36, 1987).
+//! Each link has a buffer per virtual channel at its receiving end. A packet that holds space in one buffer
+//! while it waits for space in another makes the first buffer depend on the second. If the graph of these
+//! dependencies has no cycle, no deadlock is possible (Dally and Seitz, "Deadlock-Free Message Routing in
+//! Multiprocessor Interconnection Networks", IEEE Transactions on Computers C-36, 1987).
 
 use super::check::Problem;
 use super::model::{Config, Topology};
@@ -16,23 +17,23 @@ use petgraph::graph::{DiGraph, EdgeIndex, NodeIndex};
 use petgraph::visit::{EdgeRef, Reversed};
 use std::collections::BTreeMap;
 
-/// A link's buffer for one virtual channel.
+/// The buffer of one virtual channel at the end of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Channel {
     /// The link.
     pub link: EdgeIndex,
-    /// Virtual channel: how many datelines a packet in it has passed, this link included.
+    /// Virtual channel number: datelines on the packet's route up to and including this link.
     pub number: u32,
 }
 
-/// All routes from one kind of ends to the other.
+/// The routes from all sources to all destinations: cores to slices, or slices to cores.
 #[derive(Debug, Clone)]
 pub struct Routes {
-    /// Of each destination, of each router: the link to take; `None` at the destination and where no route is.
+    /// `next[destination][router]`: link to take. `None` at the destination and where there is no route.
     next: Vec<Vec<Option<EdgeIndex>>>,
-    /// What each channel that some route uses depends on.
+    /// Dependencies between all channels that some route uses.
     dependencies: DiGraph<Channel, ()>,
-    /// Ends without a route.
+    /// The first pair of source and destination without a route.
     missing: Option<(NodeIndex, NodeIndex)>,
 }
 
@@ -43,7 +44,7 @@ impl Routes {
         let mut routes = Routes { next, dependencies: DiGraph::new(), missing: None };
         let mut nodes = BTreeMap::new();
         for (d, &to) in destinations.iter().enumerate() {
-            // Channels from which the rest of the way is known.
+            // Channels whose remaining route to this destination has been added already.
             let mut known = std::collections::BTreeSet::new();
             for &from in sources {
                 let mut before: Option<NodeIndex> = None;
@@ -78,24 +79,25 @@ impl Routes {
         Routes::new(network, network.slices(), network.cores())
     }
 
-    /// The link that a packet to the destination with this number takes at a router.
+    /// The link that a packet to destination number `destination` takes at `router`.
     pub fn next(&self, destination: usize, router: NodeIndex) -> Option<EdgeIndex> {
         self.next[destination][router.index()]
     }
 
-    /// Channels that some route uses.
+    /// All channels that some route uses.
     pub fn channels(&self) -> impl Iterator<Item = Channel> {
         self.dependencies.node_weights().copied()
     }
 
-    /// The channels on the way from a router to the destination with this number, as far as there is one.
+    /// The channels on the route from a router to destination number `destination`, as far as a route exists.
     pub fn walk<'a>(
         &self,
         network: &'a Network,
         destination: usize,
         from: NodeIndex,
     ) -> impl Iterator<Item = Channel> + use<'a> {
-        // The links to this destination are copied so that the routes may grow meanwhile.
+        // A copy of the links, so that the iterator does not borrow `self` and `new` can add dependencies
+        // meanwhile.
         let next = self.next[destination].clone();
         let (mut router, mut number) = (from, 0);
         std::iter::from_fn(move || {
@@ -106,10 +108,10 @@ impl Routes {
         })
     }
 
-    /// Channels each of which depends on the next, and the last on the first.
+    /// A dependency cycle, if there is one: each channel depends on the next, and the last on the first.
     fn cycle(&self) -> Option<Vec<Channel>> {
         let components = tarjan_scc(&self.dependencies);
-        // No channel depends on itself: a route takes no link twice.
+        // A channel never depends on itself, because a route takes no link twice.
         let component = components.into_iter().filter(|nodes| nodes.len() > 1).min_by_key(Vec::len)?;
         let start = component.into_iter().min()?;
         let ways_back = self.dependencies.neighbors(start).filter_map(|after| {
@@ -120,7 +122,7 @@ impl Routes {
     }
 }
 
-/// For each router the link towards `to`.
+/// For each router, the first link of its route to `to`.
 fn next_links(network: &Network, to: NodeIndex) -> Vec<Option<EdgeIndex>> {
     let graph = &network.graph;
     let latency = |wire: &super::network::Wire| u64::from(wire.latency_cycles);
@@ -135,7 +137,7 @@ fn next_links(network: &Network, to: NodeIndex) -> Vec<Option<EdgeIndex>> {
     graph.node_indices().map(link_from).collect()
 }
 
-/// What is wrong with the graph that a configuration states: pairs without a route, and cycles.
+/// Errors in the graph of a configuration: pairs without a route, and dependency cycles.
 pub(super) fn problems(config: &Config) -> Vec<Problem> {
     let mut problems = Vec::new();
     if config.interconnect.topology == Topology::Crossbar {

@@ -1,4 +1,4 @@
-//! The instructions of the kernels that ran: how they read, where they stand in the source, and what was counted of them.
+//! Instructions of the kernels that ran: assembly text, source line, and counts from the profile.
 
 use super::profile::{Line, Profile};
 use crate::config::Config;
@@ -10,42 +10,42 @@ use crate::program::dis::Labels;
 use crate::program::structure::Structure;
 use crate::program::{Program, disassemble_inst};
 
-/// So many times as many accesses as neighbouring addresses would need are told.
+/// An instruction counts as scattered if it makes more than this many times the accesses needed.
 pub const MANY: f64 = 1.5;
 
-/// An instruction of a kernel, and what was counted of it.
+/// An instruction of a kernel with its counts.
 #[derive(Debug, Clone)]
 pub struct Instruction {
     /// Index of the kernel in the program.
     pub kernel: usize,
-    /// Word of the kernel.
+    /// Index of its first word in the kernel.
     pub word: u32,
     /// Byte offset in the code section.
     pub pc: u32,
-    /// As assembly.
+    /// Assembly text.
     pub text: String,
-    /// Line of the source, and its text.
+    /// Number and text of its source line.
     pub source: Option<(u32, String)>,
-    /// What it does; none for what is no instruction.
+    /// Operation; none if the word is not an instruction.
     pub op: Option<Op>,
-    /// Constructs around it.
+    /// Number of control constructs around it.
     pub depth: u32,
-    /// What was counted.
+    /// Counts of the profile.
     pub line: Line,
 }
 
 impl Instruction {
-    /// True if it accesses this memory.
+    /// True if it accesses `space`.
     pub fn accesses(&self, space: Space) -> bool {
         self.op.and_then(Op::memory).is_some_and(|memory| memory.space == space)
     }
 
-    /// True for a device load or atomic, which L1 and L2 answer.
+    /// True for a device load or atomic: L1 and L2 respond to it.
     pub fn is_load(&self) -> bool {
         self.op.and_then(Op::memory).is_some_and(|memory| memory.kind != AccessKind::Store)
     }
 
-    /// What its source line says beside the instruction: a comment, or all of it if it is something else.
+    /// Remark of its source line: the comment, or the whole line if its code differs from the assembly text.
     pub fn remark(&self) -> Option<&str> {
         let (_, source) = self.source.as_ref()?;
         let (code, comment) = source.split_at(source.find([';', '#']).unwrap_or(source.len()));
@@ -56,8 +56,8 @@ impl Instruction {
         (!remark.is_empty()).then_some(remark)
     }
 
-    /// Lines that its accesses of device memory, or passes over the banks that those of local memory, take if lanes that
-    /// follow one another access bytes that do.
+    /// Accesses needed if consecutive lanes accessed consecutive bytes: lines for device memory, passes over
+    /// the banks for local memory.
     pub fn least_lines(&self, config: &Config) -> Option<f64> {
         let memory = self.op.and_then(Op::memory)?;
         let bytes = ratio(self.line.lanes, self.line.issues()) * f64::from(memory.bytes);
@@ -69,7 +69,7 @@ impl Instruction {
         Some(rows * (bytes / f64::from(at_once)).ceil().max(1.0))
     }
 
-    /// Lines or passes that it took each time; none if it accessed nothing.
+    /// Mean number of lines or passes per issue. None if it accessed nothing.
     pub fn lines_each(&self) -> Option<f64> {
         match (self.line.line_accesses(), self.line.local_accesses) {
             (0, 0) => None,
@@ -78,14 +78,14 @@ impl Instruction {
         }
     }
 
-    /// How many lines or passes it takes and how many would do, in words, if these are many more than that.
+    /// Lines or passes made and needed, in words, if it is scattered.
     pub fn scattered(&self, config: &Config) -> Option<String> {
         let (each, least) = self.lines_each().zip(self.least_lines(config))?;
         let what = if self.line.local_accesses > 0 { "passes over the banks" } else { "lines" };
         (each > MANY * least).then(|| format!("{} {what} each where {} would do", short(each), short(least)))
     }
 
-    /// Bytes that it uses of each line of device memory, in words; none for local memory, and for tiles.
+    /// Mean number of bytes used of each device memory line, in words. None for local memory and for tiles.
     pub fn bytes_of_line(&self, config: &Config) -> Option<String> {
         let memory = self.op.and_then(Op::memory).filter(|memory| memory.kind != AccessKind::Tile)?;
         if memory.space != Space::Device {
@@ -96,7 +96,7 @@ impl Instruction {
         Some(format!("{bytes} bytes of each line of {}", config.core.l1.line_bytes))
     }
 
-    /// "line 12", or its pc where there is no source.
+    /// "line 12", or its pc if there is no source.
     pub fn place(&self) -> String {
         match &self.source {
             Some((line, _)) => format!("line {line}"),
@@ -104,20 +104,20 @@ impl Instruction {
         }
     }
 
-    /// What its row in the profile is called in links.
+    /// Name of its row in the profile for links.
     pub fn anchor(&self) -> String {
         format!("i-{}-{:x}", self.kernel, self.pc)
     }
 }
 
-/// The instructions of every kernel that ran.
+/// The instructions of all kernels that ran.
 pub fn listing(program: &Program, profiles: &[Profile]) -> Vec<Instruction> {
     let ran = profiles.iter().enumerate().filter(|(_, profile)| profile.launches > 0);
     ran.flat_map(|(kernel, profile)| of_kernel(program, profile, kernel)).collect()
 }
 
-/// The instructions of a kernel. Words in the middle of one have a row of their own if something was counted there: a
-/// call may lead to them.
+/// The instructions of a kernel. A word inside an instruction gets a row of its own if it has counts, because
+/// a call can lead there.
 fn of_kernel(program: &Program, profile: &Profile, kernel: usize) -> Vec<Instruction> {
     let code = &program.kernels[kernel].code;
     let words = &program.code[code.start as usize..code.end as usize];

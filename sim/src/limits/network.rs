@@ -1,57 +1,59 @@
-//! The memory hierarchy as a closed queueing network: waves go round between computing and the stations that their
-//! accesses pass, and where one is faster, accesses gather before the next.
+//! The memory hierarchy as a closed queueing network. Device memory instructions circulate between
+//! computation and the stations that their accesses pass (L1, ports, L2, DRAM). The model shows how a
+//! bottleneck moves: if one station becomes faster, accesses queue at the next.
 //!
-//! Solved by approximate mean value analysis (Y. Bard, 1979; P. Schweitzer, 1979): an arriving access finds (n − 1) / n of
-//! the mean queue.
+//! Solved by approximate mean value analysis (Y. Bard, 1979; P. Schweitzer, 1979): an arriving access sees (n
+//! − 1) / n of the mean queue.
 
 use super::account::{Account, FULL, Observed, Resource};
 use crate::isa::ExecClass;
 
-/// Something that serves one access after the other.
+/// A resource that serves one access at a time per server.
 #[derive(Debug, Clone, Copy)]
 struct Station {
     resource: Resource,
-    /// Cycles for one instruction.
+    /// Service time in cycles per instruction.
     service: f64,
-    /// How many there are, of which an access takes one.
+    /// Number of parallel servers. An access occupies one.
     servers: f64,
 }
 
-/// The network of a run; one that goes round is a device instruction of some wave.
+/// The network of a run. Its customers are device memory instructions, or waves (`of_issue`).
 #[derive(Debug, Clone)]
 pub struct Network {
-    /// Instructions that go round.
+    /// Number of customers.
     population: f64,
-    /// Cycles in which an instruction is at no station: latencies, and its wave's other work.
+    /// Cycles per round that a customer spends outside the stations: pure latency, and other work of its
+    /// wave.
     think: f64,
     stations: Vec<Station>,
 }
 
-/// A change of the network.
+/// A hypothetical change of the network.
 #[derive(Debug, Clone, Copy)]
 pub enum Change {
-    /// So many cycles less of latency.
+    /// Latency falls by this many cycles.
     Latency(f64),
-    /// The service takes half as long.
+    /// The service time halves.
     Wider(Resource),
-    /// Twice the servers.
+    /// The number of servers doubles.
     More(Resource),
-    /// This part of what comes does not come any more.
+    /// This fraction of the load disappears.
     Relieved(Resource, f64),
-    /// So many times as many servers.
+    /// The number of servers grows by this factor.
     Servers(Resource, f64),
-    /// So many times as many that go round.
+    /// The population grows by this factor.
     Crowd(f64),
 }
 
-/// Rounds of the iteration, which comes closer by a constant factor in each.
+/// Iterations of the fixed point. Each reduces the error by a constant factor.
 const ROUNDS: usize = 400;
 
-/// Least part of the time that is taken as waiting for memory.
+/// Lower bound for the fraction of time that waves wait for memory; it keeps the round finite.
 const LEAST: f64 = 0.02;
 
 impl Network {
-    /// The network of an observed run; none without device accesses that return something.
+    /// The network of an observed run. None if the run has no device access that waits for a response.
     pub fn of(observed: &Observed<'_>, account: &Account) -> Option<Network> {
         let core = &observed.report.core;
         let instructions = (core.device_loads + core.device_stores + core.device_atomics) as f64;
@@ -76,7 +78,8 @@ impl Network {
         .into();
         let waits = account.device() + account.lsu[ExecClass::DeviceMemory as usize];
         let waiting = (waits * account.barrier_factor / account.cycles).clamp(LEAST, 1.0);
-        // By Little's law, and a wave that waits for part of the time is elsewhere for the rest.
+        // Little's law: a wave spends the fraction `waiting` of a round in the hierarchy, and the rest
+        // elsewhere.
         let round = latency.total / waiting;
         let unloaded = latency.l1 + latency.wires + latency.l2 + latency.dram;
         Some(Network {
@@ -86,7 +89,8 @@ impl Network {
         })
     }
 
-    /// The issue slots and units of a scheduler, round which its waves go; none without instructions.
+    /// The network of issue slots and execution units of a scheduler, with its waves as customers. None if
+    /// nothing issued.
     pub fn of_issue(observed: &Observed<'_>, account: &Account) -> Option<Network> {
         let (config, core) = (observed.config, &observed.report.core);
         let width = f64::from(config.core.issue.width);
@@ -101,7 +105,8 @@ impl Network {
             let unit = Resource::Unit(n);
             Station { resource: unit, service: account.busy(unit) / issued, servers: 1.0 }
         }));
-        // At this throughput each station takes its time, queue included; for the rest of its round a wave is elsewhere.
+        // Time at each station, queue included, at the observed throughput. The rest of a wave's round is
+        // think time.
         let throughput = issued / account.cycles;
         let others = (waves - 1.0) / waves;
         let time = |s: &Station| {
@@ -112,7 +117,7 @@ impl Network {
         Some(Network { population: waves, think, stations })
     }
 
-    /// Instructions a cycle.
+    /// Throughput in instructions per cycle.
     fn throughput(&self) -> f64 {
         let others = (self.population - 1.0) / self.population;
         let mut queues = vec![self.population / self.stations.len() as f64; self.stations.len()];
@@ -130,7 +135,7 @@ impl Network {
         throughput
     }
 
-    /// Part of the run's cycles that goes with these changes.
+    /// Fraction of the run's cycles that these changes together save.
     pub fn saving(&self, changes: &[Change]) -> f64 {
         let mut changed = self.clone();
         for &change in changes {

@@ -1,5 +1,6 @@
-//! Caches beside those of the machine, of the same size and of twice the size, fed with the same accesses: their
-//! difference is what a larger cache would find. They hold tags only and no time passes in them.
+//! Shadow caches: tag-only copies of the L1s and the L2, at the configured size and at twice that size, fed
+//! with the accesses of the run. The difference of their hits estimates what a larger cache would gain. They
+//! have no timing.
 
 use crate::config::Config;
 use crate::core::probe::MemoryEvent;
@@ -9,7 +10,7 @@ use std::collections::BTreeMap;
 /// A set-associative cache of sectors with LRU replacement.
 #[derive(Debug, Clone)]
 struct Tags {
-    /// Of each set: line and its sectors, the most recently used last.
+    /// Lines of each set with a mask of their valid sectors, most recently used last.
     sets: Vec<Vec<(u32, u32)>>,
     ways: usize,
     hits: u64,
@@ -20,7 +21,7 @@ impl Tags {
         Tags { sets: vec![Vec::new(); (lines / ways).max(1) as usize], ways: ways as usize, hits: 0 }
     }
 
-    /// Looks up sectors of a line and puts them in. True if all were there.
+    /// Looks up sectors of a line and inserts them. True if all were present.
     fn load(&mut self, line: u32, sectors: u32) -> bool {
         let count = self.sets.len() as u32;
         let set = &mut self.sets[(line % count) as usize];
@@ -39,12 +40,12 @@ impl Tags {
     }
 }
 
-/// Beside every L1, and beside the L2 as a whole.
+/// Shadows of every L1, and of all L2 slices together as one cache.
 #[derive(Debug)]
 pub struct Shadows {
     line: u32,
     sector: u32,
-    /// Of each core, as it is and with twice the bytes.
+    /// By core: at the configured size, and at twice that size.
     l1: Vec<[Tags; 2]>,
     l2: [Tags; 2],
     loads: u64,
@@ -52,7 +53,7 @@ pub struct Shadows {
 }
 
 impl Shadows {
-    /// For this machine.
+    /// Empty shadow caches for this machine.
     pub fn new(config: &Config) -> Shadows {
         let (l1, l2) = (&config.core.l1, &config.l2);
         let lines = l1.bytes / l1.line_bytes;
@@ -68,23 +69,23 @@ impl Shadows {
         }
     }
 
-    /// Counts from here on; the caches keep what they have.
+    /// Resets the counts. The contents stay.
     pub fn restart(&mut self) {
         self.l1.iter_mut().flatten().chain(&mut self.l2).for_each(|tags| tags.hits = 0);
         (self.loads, self.misses) = (0, 0);
     }
 
-    /// A core drops its L1.
+    /// Invalidates the L1 shadows of a core.
     pub fn invalidate(&mut self, core: usize) {
         self.l1[core].iter_mut().for_each(Tags::clear);
     }
 
-    /// All cores do.
+    /// Invalidates all L1 shadows.
     pub fn invalidate_all(&mut self) {
         self.l1.iter_mut().flatten().for_each(Tags::clear);
     }
 
-    /// A memory instruction.
+    /// Applies a memory instruction. Stores, atomics and uncached loads go to the L2 only.
     pub fn access(&mut self, event: &MemoryEvent<'_>) {
         let memory = event.memory;
         if memory.space != Space::Device {
@@ -117,13 +118,13 @@ impl Shadows {
         }
     }
 
-    /// Part of the loads that would hit in an L1 of twice the size and do not now.
+    /// Fraction of line loads that miss in the L1 but would hit at twice its size.
     pub fn l1_gain(&self) -> f64 {
         let hits = |n: usize| self.l1.iter().map(|tags| tags[n].hits).sum::<u64>();
         gain(hits(0), hits(1), self.loads)
     }
 
-    /// Part of what comes to the L2 that would hit in one of twice the size and does not now.
+    /// Fraction of L2 accesses that miss but would hit in an L2 of twice the size.
     pub fn l2_gain(&self) -> f64 {
         gain(self.l2[0].hits, self.l2[1].hits, self.misses)
     }

@@ -1,5 +1,5 @@
-//! What stands out in a kernel whatever it costs: accesses that are scattered, bank conflicts, lanes that are off. Costs
-//! follow from these, often somewhere else.
+//! Conspicuous properties of a kernel, reported whatever they cost: scattered accesses, bank conflicts,
+//! inactive lanes. Their costs often appear in other places.
 
 use super::listing::{Instruction, MANY};
 use crate::config::Config;
@@ -8,23 +8,23 @@ use crate::isa::table::Space;
 use crate::observe::figures::{self, Total};
 use crate::observe::numbers::{integer, percent, short};
 
-/// Accesses that neighbouring addresses would not need, in a part of the cycles of all cores that is worth telling.
+/// Excess accesses are reported if they take at least this fraction of the cycles of all cores.
 const WORTH_TELLING: f64 = 0.01;
-/// Fewer lanes than this part are told.
+/// Lane use below this fraction is reported.
 const FEW_LANES: f64 = 0.7;
-/// Instructions that are named.
+/// Most instructions named per sign.
 const NAMED: usize = 3;
 
-/// Something that stands out.
+/// A conspicuous property.
 #[derive(Debug, Clone)]
 pub struct Sign<'i> {
-    /// What it is, and why it costs.
+    /// Description, and why it costs time.
     pub text: String,
-    /// Instructions to look at, and what is the matter with them.
+    /// Instructions to look at, each with its finding.
     pub instructions: Vec<(&'i Instruction, String)>,
 }
 
-/// What stands out, at the first glance, in a run with these totals and instructions.
+/// The signs of a run.
 pub fn signs<'i>(config: &Config, report: &KernelReport, instructions: &'i [Instruction]) -> Vec<Sign<'i>> {
     let excess = |space, what| excess(config, report, instructions, space, what);
     let scattered = excess(Space::Device, "lines").map(|(times, instructions)| Sign {
@@ -45,7 +45,8 @@ pub fn signs<'i>(config: &Config, report: &KernelReport, instructions: &'i [Inst
     [scattered, conflicts, few_lanes(config, report)].into_iter().flatten().collect()
 }
 
-/// How many times as many accesses as are needed instructions take in this memory, and those that take most of them.
+/// Ratio of accesses made to accesses needed in this memory, as text, and the instructions with the largest
+/// excess. None if the ratio or the excess is small.
 fn excess<'i>(
     config: &Config,
     report: &KernelReport,

@@ -1,4 +1,4 @@
-//! What waves waited for, in sums that no counter of the machine has.
+//! Sums of what waves waited for that no counter of the machine has.
 
 use crate::clock::Cycle;
 use crate::config::Config;
@@ -9,27 +9,27 @@ use crate::core::wave::SlotMask;
 #[derive(Debug, Clone)]
 pub struct Stalls {
     cores: Vec<Core>,
-    /// Wave slots of each scheduler.
+    /// Wave slots of each scheduler, as masks.
     schedulers: Vec<SlotMask>,
-    /// Wave cycles by the reason for which the next instruction had not issued, indexed by [`IssueStall`].
+    /// Wave cycles by [`IssueStall`], the reason why the wave's next instruction had not issued.
     pub waves: [u64; IssueStall::COUNT],
-    /// Core cycles in which a core had waves.
+    /// Core cycles with at least one resident wave.
     pub active: u64,
-    /// Scheduler cycles in which a wave was ready and another one issued.
+    /// Scheduler cycles with a ready wave that was passed over in favour of another.
     pub passed_over: u64,
 }
 
-/// What was last reported of a core.
+/// The last report of a core.
 #[derive(Debug, Clone, Default)]
 struct Core {
     waves: [SlotMask; IssueStall::COUNT],
     since: Cycle,
-    /// Some wave has issued since then.
+    /// True if a wave has issued since then.
     issued: bool,
 }
 
 impl Stalls {
-    /// For runs on this machine.
+    /// Empty sums for runs on this machine.
     pub fn new(config: &Config) -> Stalls {
         let (slots, schedulers) = (config.core.max_waves as usize, config.core.schedulers as usize);
         let of =
@@ -43,17 +43,17 @@ impl Stalls {
         }
     }
 
-    /// A launch begins.
+    /// Called when a launch begins.
     pub fn start(&mut self, cycle: Cycle) {
         self.cores.fill(Core { since: cycle, ..Core::default() });
     }
 
-    /// Counts from here on.
+    /// Resets the sums.
     pub fn restart(&mut self) {
         (self.waves, self.active, self.passed_over) = ([0; IssueStall::COUNT], 0, 0);
     }
 
-    /// Counts everything before this cycle.
+    /// Counts everything before `cycle`.
     pub fn settle(&mut self, cycle: Cycle) {
         for core in 0..self.cores.len() {
             let waves = self.cores[core].waves;
@@ -61,12 +61,13 @@ impl Stalls {
         }
     }
 
-    /// A wave of a core has issued.
+    /// Called when a wave of `core` issues.
     pub fn issued(&mut self, core: u32) {
         self.cores[core as usize].issued = true;
     }
 
-    /// The waves of a core by what keeps them, from now on.
+    /// New state of a core from `cycle` on: its waiting waves by stall reason. Counts the time since the last
+    /// report.
     pub fn report(&mut self, core: u32, cycle: Cycle, waves: &[SlotMask; IssueStall::COUNT]) {
         let before = &mut self.cores[core as usize];
         let lasted = cycle.saturating_sub(before.since);

@@ -1,8 +1,8 @@
-//! Some instructions of some waves, stage by stage, for the pipeline view.
+//! Records some instructions of some waves, stage by stage, for the pipeline view.
 //!
-//! How long a run will be is not known before its end. So captures begin at cycles that double, and the last one that
-//! is worth looking at stays: it lies in the later part of the run, whatever its length. The one from the beginning
-//! is kept beside it. Where the user names a window, the first waves in it are shown and nothing else.
+//! The length of a run is not known before its end. Captures therefore start at cycles that double, and the
+//! last capture with enough rows is kept: it lies in the later part of any run. The capture from the
+//! beginning is kept as well. If the user names a window, only the first waves in that window are captured.
 
 use crate::clock::Cycle;
 use crate::trace::Sink;
@@ -10,43 +10,44 @@ use crate::trace::record::{How, Launched, Record, StageField, Stall};
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Waves that a capture follows, all of one scheduler.
+/// Most waves in a capture, all of one scheduler.
 const WAVES: usize = 4;
-/// Most instructions of a capture.
+/// Most instructions in a capture.
 const ROWS: usize = 64;
-/// Instructions that are looked at for one: those that retire late leave gaps, and what is behind a gap is left out.
+/// Instructions collected per capture. Late retirement leaves gaps, and a wave's rows after a gap are
+/// dropped.
 const CANDIDATES: usize = 2 * ROWS;
-/// Of a capture that is kept in place of an earlier one.
+/// A capture with at least this many rows replaces the previous one even if that has more.
 const WORTHWHILE: usize = ROWS / 3;
-/// The first capture after the beginning starts here.
+/// Start cycle of the second capture. The first starts with the run.
 const FIRST: Cycle = 128;
 
-/// One instruction.
+/// An instruction in the pipeline view.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
-    /// Launch of the run, from 0.
+    /// Index of the launch in the run.
     pub launch: usize,
     /// Core.
     pub core: u32,
     /// Wave slot of the core.
     pub slot: u32,
-    /// The workgroup's position in the grid.
+    /// Position of the workgroup in the grid.
     pub workgroup: [u32; 3],
-    /// The wave's index in its workgroup.
+    /// Index of the wave in the workgroup.
     pub wave: u32,
-    /// Position in the wave's issue order.
+    /// Position in the issue order of the wave.
     pub sequence: u64,
     /// Byte offset in the code section.
     pub pc: u32,
-    /// Lanes that took part.
+    /// Number of lanes that executed it.
     pub lanes: u32,
-    /// Cycle of each stage, indexed by [`StageField`]; 0 where there is none.
+    /// Cycle of each stage, indexed by [`StageField`]; 0 if it did not pass the stage.
     pub stages: [Cycle; StageField::COUNT],
-    /// When it retired, or the run ended before it did.
+    /// Cycle of retirement, or end of the run if that came first.
     pub end: Cycle,
-    /// It had not retired at the end of the run.
+    /// True if it had not retired at the end of the run.
     pub open: bool,
-    /// When and why it waited.
+    /// When and why it stalled.
     pub stalls: Vec<Stall>,
 }
 
@@ -68,44 +69,45 @@ impl Row {
         }
     }
 
-    /// When it issued.
+    /// Cycle of issue.
     pub fn issue(&self) -> Cycle {
         self.stages[StageField::Issue as usize]
     }
 
-    /// The first cycle that is known of it.
+    /// First cycle known of it, a stage or a stall.
     pub fn begin(&self) -> Cycle {
         let stages = self.stages.iter().copied().filter(|&at| at != 0);
         stages.chain(self.stalls.first().map(|stall| stall.from)).min().unwrap_or(self.end)
     }
 }
 
-/// What is captured of a run.
+/// The captures of a run.
 #[derive(Debug, Default)]
 pub struct Captured {
-    /// The beginning of the run, or the user's window.
+    /// From the beginning of the run, or from the user's window.
     pub first: Vec<Row>,
-    /// A later part.
+    /// From a later part of the run.
     pub later: Vec<Row>,
 }
 
-/// The sink that captures.
+/// The trace sink that makes the captures.
 #[derive(Debug)]
 pub struct Capture {
     kept: Arc<Mutex<Captured>>,
     schedulers: u32,
-    /// The user has named what to show.
+    /// True if the user has named a window.
     windowed: bool,
-    /// The rows of the capture that is under way, and where the next one begins.
+    /// Rows of the current capture, and the cycle at which the next one begins.
     rows: Vec<Row>,
     next: Cycle,
-    /// The first capture is complete.
+    /// True once the first capture is complete.
     begun: bool,
     launches: usize,
 }
 
 impl Capture {
-    /// A capture on a machine with so many schedulers a core. With `windowed`, what comes is what the user wants to see.
+    /// A sink for a machine with `schedulers` schedulers per core. `windowed`: the records are those of the
+    /// user's window.
     pub fn new(schedulers: u32, windowed: bool) -> (Capture, Arc<Mutex<Captured>>) {
         let kept = Arc::new(Mutex::new(Captured::default()));
         let capture = Capture {
@@ -120,7 +122,7 @@ impl Capture {
         (capture, kept)
     }
 
-    /// True if a row belongs to one of the waves that the capture follows, or can be one of them.
+    /// True if the row belongs to a wave that the capture follows, or to one that it can still add.
     fn follows(&self, row: &Row) -> bool {
         let Some(first) = self.rows.first() else { return true };
         let near = row.launch == first.launch
@@ -132,7 +134,7 @@ impl Capture {
         near && (others.contains(&row.slot) || others.len() < WAVES)
     }
 
-    /// Ends the capture that is under way.
+    /// Ends the current capture and keeps it if it has enough rows.
     fn close(&mut self) {
         let mut rows = std::mem::take(&mut self.rows);
         rows.sort_by_key(|row| (row.slot, row.issue(), row.sequence));
@@ -150,7 +152,7 @@ impl Capture {
     }
 }
 
-/// Keeps of each slot the instructions up to the first that is missing.
+/// Keeps the rows of each slot up to the first missing instruction.
 fn without_gaps(rows: &mut Vec<Row>) {
     let mut before: Option<Row> = None;
     let mut gap = None;

@@ -1,14 +1,14 @@
-//! Pictures of what happened over time, each with the table that it was drawn from.
+//! Charts over time, each with a table of the numbers it shows.
 //!
-//! A chart is stretched to the width that it finds, so its labels are text of the page beside the drawing: they keep
-//! their size on a telephone, and a reader finds them.
+//! A chart stretches to the available width. Its labels are therefore page text beside the drawing, which
+//! keeps their size on a small screen and can be searched.
 
 use super::facts::Facts;
 use super::windows::Window;
 use crate::observe::numbers::{at, integer};
 use maud::{Markup, html};
 
-/// Units of a drawing: 1000 by 100, whatever its size on the page.
+/// Size of a drawing in its own units. The page scales it.
 const WIDTH: f64 = 1000.0;
 const HEIGHT: f64 = 100.0;
 
@@ -21,52 +21,52 @@ pub enum Style {
     Line,
 }
 
-/// Something that is drawn over time.
+/// A curve or area of a chart.
 pub struct Series {
-    /// What it is, for the legend.
+    /// Name in the legend.
     pub name: &'static str,
-    /// Class of its colour in the style sheet.
+    /// CSS class of its colour.
     pub class: &'static str,
-    /// How.
+    /// How it is drawn.
     pub style: Style,
-    /// A value a window; none where there is nothing to tell.
+    /// One value per window; none where there is no data.
     pub values: Vec<Option<f64>>,
 }
 
 /// A column of the table beside a chart.
 pub struct Column {
-    /// Its heading.
+    /// Heading.
     pub name: String,
-    /// A value a window.
+    /// One value per window.
     pub values: Vec<String>,
 }
 
-/// A picture over time.
+/// A chart over time.
 pub struct Chart<'a> {
-    /// Its name in links.
+    /// Name for links.
     pub id: &'static str,
-    /// What it shows.
+    /// Heading.
     pub title: &'static str,
-    /// What to see in it, one or two sentences.
+    /// What to see in it, in one or two sentences.
     pub caption: String,
-    /// The windows.
+    /// Windows along the horizontal axis.
     pub windows: &'a [Window],
     /// Value at the top edge.
     pub top: f64,
     /// Labels of the vertical axis, from bottom to top, at equal distances.
     pub labels: Vec<String>,
-    /// What is drawn.
+    /// Curves and areas, bottom first.
     pub series: Vec<Series>,
-    /// The numbers behind it.
+    /// Columns of the table.
     pub columns: Vec<Column>,
-    /// Tall or low.
+    /// True for a tall chart, false for a low one.
     pub tall: bool,
-    /// Launches begin here.
+    /// Cycles at which launches begin.
     pub marks: &'a [u64],
 }
 
 impl<'a> Chart<'a> {
-    /// A low chart of parts of a whole over the run of a report, with nothing in it yet.
+    /// A low, empty chart of fractions of a whole over the run.
     pub fn of_parts(
         facts: &'a Facts<'_>,
         id: &'static str,
@@ -87,7 +87,7 @@ impl<'a> Chart<'a> {
         }
     }
 
-    /// The figure: legend, picture, a slider that moves the cursor of all charts, and the table.
+    /// The figure: legend, drawing, table, and a slider that moves the cursor of all charts.
     pub fn draw(&self) -> Markup {
         let first = self.windows.first().map_or(0, |window| window.from);
         let last = self.windows.last().map_or(1, |window| window.to).max(first + 1);
@@ -157,7 +157,7 @@ impl<'a> Chart<'a> {
                 Style::Line => lines.push(html! { path.line.(series.class) d=(path) {} }),
             }
         }
-        // Each area reaches to the bottom, and those below are painted over it.
+        // Each area reaches down to the axis, so the lower ones are painted over the higher ones.
         html! { @for area in areas.iter().rev() { (area) } @for line in &lines { (line) } }
     }
 
@@ -185,12 +185,12 @@ impl<'a> Chart<'a> {
     }
 }
 
-/// What may be wider than a narrow window, in a box that scrolls and can be reached with the keyboard.
+/// Wraps content that may be wider than the window in a box that scrolls and takes keyboard focus.
 pub fn scroll(label: &str, content: Markup) -> Markup {
     html! { div.scroll tabindex="0" role="region" aria-label=(label) { (content) } }
 }
 
-/// A share of a whole as a bar with its number.
+/// A bar for a fraction of a whole, without its number.
 pub fn bar(share: f64, class: &str) -> Markup {
     let width = at(100.0 * share.clamp(0.0, 1.0));
     html! { span.bar aria-hidden="true" { span.(class) style={ "width:" (width) "%" } {} } }

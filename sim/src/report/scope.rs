@@ -6,14 +6,15 @@ use crate::observe::numbers::integer;
 use crate::trace::{Trigger, When};
 use std::ops::Range;
 
-/// The part of a run that a report is about: cycles of the machine, as traces have them.
+/// The part of a run that a report covers, in cycles of the machine as in traces.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scope {
     /// The cycles.
     pub cycles: Range<Cycle>,
-    /// The pipeline view shows some waves only. Figures are those of all waves: they share what is counted.
+    /// True if the user selected waves. This limits the pipeline view only; figures count all waves, which
+    /// share the machine.
     pub of_waves: bool,
-    /// What the cycles lie around, and when it happened.
+    /// The trigger that the cycles lie around, and the cycle in which it fired.
     pub around: Option<(When, Cycle)>,
 }
 
@@ -21,7 +22,7 @@ impl Scope {
     /// The whole run.
     pub const WHOLE: Scope = Scope { cycles: 0..Cycle::MAX, of_waves: false, around: None };
 
-    /// The part of these cycles that lies around a trigger, which has fired in a cycle.
+    /// Restricts the scope to the cycles around a trigger that fired in cycle `fired`.
     pub fn around(mut self, trigger: &Trigger, fired: Cycle) -> Scope {
         let Range { start, end } = self.cycles;
         self.cycles = start.max(fired.saturating_sub(trigger.before))
@@ -30,24 +31,24 @@ impl Scope {
         self
     }
 
-    /// True if figures are those of the whole run.
+    /// True if the figures cover the whole run.
     pub fn is_whole(&self) -> bool {
         self.cycles == Scope::WHOLE.cycles
     }
 
-    /// True if the user has named what the pipeline view shows.
+    /// True if the user selected cycles or waves.
     pub fn is_chosen(&self) -> bool {
         *self != Scope::WHOLE
     }
 
-    /// Why it is these cycles, in words.
+    /// Explanation of a scope around a trigger, in words.
     pub fn reason(&self) -> Option<String> {
         let (when, fired) = self.around?;
         Some(format!("around cycle {}, in which {when} happened for the first time", integer(fired)))
     }
 }
 
-/// What each part of the memory side did since it was made.
+/// Counters of each part of the memory side.
 #[derive(Debug, Clone, Default)]
 pub struct Parts {
     /// Slices of the L2.
@@ -59,7 +60,7 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// Up to now.
+    /// Counts up to now.
     pub fn of(memory: &MemorySystem) -> Parts {
         Parts {
             slices: memory.slice_counters().copied().collect(),
@@ -68,7 +69,7 @@ impl Parts {
         }
     }
 
-    /// What they did since `before`.
+    /// Counts since `before`.
     pub fn since(mut self, before: &Parts) -> Parts {
         self.slices.iter_mut().zip(&before.slices).for_each(|(now, before)| *now = now.since(before));
         self.channels.iter_mut().zip(&before.channels).for_each(|(now, before)| *now = now.since(before));

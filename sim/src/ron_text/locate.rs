@@ -1,16 +1,16 @@
-//! Where each parameter stands in a RON text.
+//! Positions of the parameters in a RON text.
 //!
-//! ron reports places in lines and columns, and none at all for what it has accepted. This scanner walks
-//! the text once and notes the bytes of every key and value with its path, such as
-//! `core.units[0].lanes`. It accepts a superset of RON, stops at the first thing that it cannot
-//! follow, and never fails: what it has seen until then stays useful for messages.
+//! ron reports positions as line and column, and none for values that it accepts. This scanner walks the text
+//! once and records the byte ranges of every key and value with its path, such as `core.units[0].lanes`. It
+//! accepts a superset of RON. It never fails: it stops at the first text that it cannot follow, and the
+//! entries found so far remain useful for messages.
 
 use std::ops::Range;
 
-/// What a value looks like.
+/// Syntactic form of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
-    /// `( … )`, perhaps with a name before it.
+    /// `( … )`, with or without a name before it.
     Parentheses,
     /// `[ … ]`
     List,
@@ -22,40 +22,40 @@ pub enum Shape {
     Number,
     /// A bare word: `true`, `gto`, …
     Word,
-    /// A character or something else that no key takes.
+    /// A character or another value that no parameter takes.
     Other,
 }
 
-/// One value of the text.
+/// A value in the text.
 #[derive(Debug, Clone)]
 pub struct Entry {
     /// Path, with list items as `[0]`; empty for the whole file.
     pub path: String,
-    /// Bytes of the key, where it has one.
+    /// Bytes of the key, if it has one.
     pub key: Option<Range<usize>>,
     /// Bytes of the value, from a struct's name to its closing parenthesis.
     pub value: Range<usize>,
-    /// What it looks like.
+    /// Its syntactic form.
     pub shape: Shape,
-    /// Bytes of the name before a parenthesis, where there is one.
+    /// Bytes of the name before the parenthesis, if there is one.
     pub name: Option<Range<usize>>,
-    /// Index of the entry that it is in.
+    /// Index of the entry that contains it.
     pub parent: Option<usize>,
 }
 
-/// All values of a text, in its order.
+/// All values of a text, in text order.
 #[derive(Debug, Default)]
 pub struct Located {
-    /// Parents stand before their children.
+    /// The entries. Parents precede their children.
     pub entries: Vec<Entry>,
-    /// True if the whole text could be followed.
+    /// True if the scanner reached the end of the text.
     pub complete: bool,
-    /// Byte of the innermost bracket that was open where scanning stopped.
+    /// Byte of the innermost open bracket where the scan stopped.
     pub open: Option<usize>,
 }
 
 impl Located {
-    /// The entry with this path; the last one, should a key stand there twice.
+    /// The entry with this path. If a key is repeated, the last one.
     pub fn find(&self, path: &str) -> Option<&Entry> {
         self.entries.iter().rfind(|e| e.path == path)
     }
@@ -66,7 +66,7 @@ pub fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
-/// Deepest nesting that is followed; ron itself stops at 128.
+/// Deepest nesting that the scanner follows. ron itself stops at 128.
 const MAX_DEPTH: usize = 130;
 
 /// Scans a text.
@@ -84,7 +84,7 @@ struct Scanner<'a> {
     found: Located,
 }
 
-/// Every method gives `None` where the text cannot be followed.
+/// All methods return `None` where the text cannot be followed.
 impl Scanner<'_> {
     fn file(&mut self) -> Option<()> {
         self.blanks()?;
@@ -115,7 +115,7 @@ impl Scanner<'_> {
         start..self.at
     }
 
-    /// Blanks and comments.
+    /// Skips white space and comments.
     fn blanks(&mut self) -> Option<()> {
         loop {
             self.take_while(char::is_whitespace);
@@ -192,7 +192,7 @@ impl Scanner<'_> {
             return self.close(index, Shape::Word);
         }
         if self.text[name.clone()] == *"Some" {
-            // Some(x) is x, wherever a value may be absent.
+            // `Some(x)` and `x` mean the same where a value is optional.
             let Entry { path, key, parent, .. } = self.found.entries.pop()?;
             self.brackets.push(self.at);
             self.at += 1;
@@ -218,7 +218,7 @@ impl Scanner<'_> {
         (!name.is_empty()).then_some(name)
     }
 
-    /// `( key: value, … )`; what has no key gets the path of an item.
+    /// `( key: value, … )`. A value without a key gets the path of a list item.
     fn fields(&mut self, index: usize) -> Option<Shape> {
         self.brackets.push(self.at);
         self.at += 1;
@@ -250,7 +250,7 @@ impl Scanner<'_> {
         Some(Shape::Parentheses)
     }
 
-    /// `[ value, … ]` or `{ value: value, … }`; a map's keys and values count as items alike.
+    /// `[ value, … ]` or `{ value: value, … }`. Keys and values of a map both count as items.
     fn items(&mut self, index: usize, closing: char) -> Option<Shape> {
         self.brackets.push(self.at);
         self.at += 1;

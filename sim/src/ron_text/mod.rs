@@ -1,5 +1,4 @@
-//! Texts in RON that users write: reading them, finding the place of a value, and saying what is wrong where
-//! they are no RON at all.
+//! RON texts written by users: reading them, locating values, and explaining syntax errors.
 
 mod locate;
 mod syntax;
@@ -15,35 +14,35 @@ use std::path::{Path, PathBuf};
 pub use locate::{Entry, Located, Shape, join, locate};
 pub use syntax::{Noun, is_syntax_error, syntax_error};
 
-/// Largest file that is read, bytes; one written by hand has a few thousand.
+/// Largest file read, in bytes. A file written by hand has a few thousand.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
-/// Deserializes a text. Optional values are written without `Some`, and what is one of several kinds of
-/// sections has its kind before the parenthesis: `run(grid: 1)`.
+/// Deserializes a text. Optional values need no `Some`. A section with several kinds has its kind before the
+/// parenthesis: `run(grid: 1)`.
 ///
 /// # Errors
-/// The first thing that ron refuses.
+/// The first error that ron reports.
 pub fn parse<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, SpannedError> {
     let extensions = Extensions::IMPLICIT_SOME | Extensions::UNWRAP_VARIANT_NEWTYPES;
     ron::Options::default().with_default_extension(extensions).from_str(text)
 }
 
-/// A text and what to call it.
+/// A text with its name.
 #[derive(Debug)]
 pub struct Source {
-    /// Path as the user gave it, or the name of a file that the program carries with it.
+    /// Path as the user gave it, or the name of a compiled-in file.
     pub file: String,
-    /// The whole text.
+    /// The text.
     pub text: String,
-    /// Where the file really is; `None` for what is not read from one.
+    /// Canonical path of the file; `None` if the text does not come from a file.
     pub path: Option<PathBuf>,
 }
 
 impl Source {
-    /// Reads a file; `noun` says what it should be, such as `configuration`.
+    /// Reads a file. `noun` names its purpose in messages, such as `configuration`.
     ///
     /// # Errors
-    /// A file that cannot be read, that is too long, and one that is not text.
+    /// The file cannot be read, is too long, or is not text.
     pub fn read(path: &Path, noun: &str) -> Result<Source, Diagnostic> {
         let file = path.display().to_string();
         let fail = |why: String| Diagnostic::error(format!("cannot read the {noun} `{file}`: {why}"));
@@ -64,7 +63,7 @@ impl Source {
         Ok(Source { file, text, path: path.canonicalize().ok() })
     }
 
-    /// The place of these bytes; what goes on over several lines is marked in its first.
+    /// The place of these bytes. If they span several lines, only the first line is marked.
     pub fn place(&self, bytes: Range<usize>) -> Place {
         let end = bytes.end.min(self.text.len());
         let start = self.text.floor_char_boundary(bytes.start.min(end));
@@ -83,7 +82,7 @@ impl Source {
         }
     }
 
-    /// The byte of a position as ron counts: lines and characters from 1.
+    /// Byte offset of a position as ron counts it: lines and characters from 1.
     pub fn offset(&self, position: Position) -> usize {
         let line: usize = self.text.split_inclusive('\n').take(position.line - 1).map(str::len).sum();
         let column = self.text[line..].char_indices().nth(position.col - 1);

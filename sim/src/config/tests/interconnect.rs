@@ -1,11 +1,11 @@
-//! The graph of the interconnect: what is refused, the routes, the drawing; and memory parts.
+//! The interconnect graph: rejected edges, routes, the drawing. Also memory parts.
 
 use super::*;
 use crate::config::dot;
 use crate::config::network::{Network, Station};
 use crate::config::routes::Routes;
 
-/// A machine of some cores and slices with these links: from, to, both ways, latency.
+/// A configuration with these links: from, to, both ways, latency in cycles.
 fn with_edges(cores: u32, slices: u32, edges: &[(&str, &str, bool, u32)]) -> String {
     let edge = |&(from, to, both_ways, latency): &(&str, &str, bool, u32)| {
         format!(
@@ -49,7 +49,7 @@ fn links_that_wait_for_one_another_are_named() {
     for (from, to, _, _) in ring {
         assert!(found[0].contains(&format!("{from} → {to}")), "{}", found[0]);
     }
-    // The same as a line both ways has no cycle.
+    // The same stations as a line with links both ways have no cycle.
     let line = [("core0", "slice0", true, 1), ("slice0", "core1", true, 1), ("core1", "slice1", true, 1)];
     assert_eq!(refused(2, 2, &line), [""; 0]);
 }
@@ -74,7 +74,7 @@ fn ends_that_are_not_there_are_located() {
     assert_eq!(found.len(), 4, "{found:#?}");
 }
 
-/// Names of the routers on the way of a request.
+/// Names of the routers on a request's route.
 fn way(config: &Config, core: usize, slice: usize) -> Vec<String> {
     let network = Network::new(config);
     let routes = Routes::of_requests(&network);
@@ -86,7 +86,7 @@ fn way(config: &Config, core: usize, slice: usize) -> Vec<String> {
 
 #[test]
 fn routes_are_shortest_and_a_mesh_goes_along_the_row_first() {
-    // Core 0 to slice 1 has a direct link of 9 cycles, and a way of 2 + 3 + 3.
+    // From core 0 to slice 1: a direct link of 9 cycles, and a route of 2 + 3 + 3 cycles.
     let text = with_edges(
         1,
         2,
@@ -114,7 +114,8 @@ fn routes_are_shortest_and_a_mesh_goes_along_the_row_first() {
     let fillers = network.graph.node_weights().filter(|station| matches!(station, Station::Router(_)));
     assert_eq!(fillers.count(), 3, "13 stations in rows of four");
 
-    // Eight in a ring: core0 core1 core2 slice0 core3 core4 core5 slice1; the opposite side is clockwise.
+    // A ring of eight: core0 core1 core2 slice0 core3 core4 core5 slice1. The opposite side is reached
+    // clockwise.
     let (ring, _) = from_text(
         "x.ron",
         "(cores: 6, l2: (slices: 2), dram: (channels: 1), interconnect: (topology: ring))",
@@ -155,7 +156,7 @@ fn the_drawing_has_every_router_and_every_link_once() {
             assert_eq!(drawing.matches(&format!("    \"{station}\" [shape")).count(), 1, "{drawing}");
         }
         let lines = drawing.lines().filter(|line| line.contains(" -> ") && line.contains("cycles")).count();
-        // All links are there and back.
+        // All links lead both ways.
         assert_eq!(2 * lines, network.graph.edge_count(), "{drawing}");
         assert!(drawing.contains("\"slice1\" -> \"channel1\""), "{drawing}");
     }
@@ -186,7 +187,7 @@ fn what_is_wrong_with_a_part_is_located() {
     let found = errors(from_text("x.ron", "(\n    dram: (part: \"gddr7.ron\"),\n)\n"));
     assert!(found[0].contains("no memory part of that name") && found[0].contains("x.ron:2:18"), "{found:?}");
     assert!(found[0].contains("did you mean `gddr6.ron`?"), "{found:?}");
-    // A contradiction between the file and its part names both.
+    // A contradiction between the file and its memory part names both places.
     let found = errors(from_text("x.ron", "(dram: (part: \"lpddr5.ron\", t_ras: 14))"));
     assert!(
         found[0].contains("`dram.t_ras` is 14 and `dram.t_rcd` is 15") && found[0].contains("lpddr5.ron"),
