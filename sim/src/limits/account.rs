@@ -1,5 +1,5 @@
-//! The account of a run: where its cycles went, cause by cause, and what no change can go below. docs/explain.md
-//! gives the formulas with these names.
+//! The account of a run: how many cycles each cause took, and lower bounds that no change can beat.
+//! docs/explain.md gives the formulas with these names.
 
 use super::profile::Line;
 use super::watch::Watch;
@@ -12,66 +12,66 @@ use crate::memory::MemoryCounters;
 use crate::stats::SlotUse;
 use std::collections::BTreeSet;
 
-/// A run that was watched.
+/// A run that has been watched.
 #[derive(Debug, Clone, Copy)]
 pub struct Observed<'a> {
     /// The machine.
     pub config: &'a Config,
-    /// The launches added up.
+    /// Counters of all launches together.
     pub report: &'a KernelReport,
-    /// What the observer saw.
+    /// What the observer recorded.
     pub watch: &'a Watch<'a>,
 }
 
-/// Something that serves one thing after the other.
+/// A resource that serves one request at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Resource {
-    /// Issue slots of the schedulers.
+    /// Issue slots.
     Issue,
-    /// A unit, by its place in the configuration.
+    /// An execution unit, by its index in the configuration.
     Unit(usize),
     /// Banks of local memory.
     LocalBanks,
-    /// The access port of the L1s.
+    /// Access ports of the L1s.
     L1,
-    /// The ports into the slices.
+    /// Ports into the L2 slices.
     RequestPorts,
-    /// The ports into the cores.
+    /// Ports into the cores.
     ReplyPorts,
     /// Links between routers.
     Links,
-    /// The slices.
+    /// L2 slices.
     L2,
-    /// The memory channels.
+    /// Memory channels.
     Dram,
 }
 
-/// Of an average device access of a wave, from execution to retirement: cycles that each part takes.
+/// Mean latency of a device memory instruction from execution to retirement, in cycles, split into its parts.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Latency {
-    /// All of it, as measured.
+    /// Measured total.
     pub total: f64,
-    /// Hits in the L1, and its part in misses.
+    /// L1: hit latency, and the L1's part of a miss.
     pub l1: f64,
-    /// Further line accesses of the same instruction.
+    /// Line accesses of the same instruction after the first.
     pub lines: f64,
-    /// Rejections by the L1 for want of an MSHR.
+    /// Rejections by the L1 because no MSHR was free.
     pub mshrs: f64,
-    /// The same for want of room at the line.
+    /// Rejections because the MSHR of the line had no free merge entry.
     pub merges: f64,
-    /// The same for want of room towards the interconnect.
+    /// Rejections because the queue to the interconnect was full.
     pub outgoing: f64,
-    /// Wires to the L2 and back.
+    /// Interconnect latency to the L2 and back.
     pub wires: f64,
-    /// Waiting for the ports into the slices, and into the cores.
+    /// Queueing at the ports into slices and cores.
     pub ports: f64,
-    /// Hit latency of the L2.
+    /// L2 hit latency.
     pub l2: f64,
-    /// Waiting at the slices.
+    /// Queueing at the L2 slices.
     pub l2_queue: f64,
-    /// Timings of the memory device.
+    /// Timing parameters of the memory device.
     pub dram: f64,
-    /// Waiting for a memory channel.
+    /// Queueing at the memory channels.
     pub dram_queue: f64,
 }
 
@@ -88,37 +88,39 @@ pub struct CodeWaits {
     pub queue: f64,
 }
 
-/// The account.
+/// Cycles of a run by cause. Unless stated otherwise, cycles are as a scheduler with waves sees them
+/// (`Observed::cycles_of`).
 #[derive(Debug, Clone)]
 pub struct Account {
     /// Cycles in which kernels ran.
     pub cycles: f64,
-    /// Cycles by issue-slot use as a scheduler with waves sees them: without *empty* and *release* they add up to `cycles`.
+    /// Cycles by issue-slot use. Without *empty* and *release* they add up to `cycles`.
     pub uses: [f64; SlotUse::COUNT],
-    /// What barriers hand on: each cycle saved elsewhere saves so many.
+    /// Cycles that each cycle saved elsewhere saves in all, because waits at barriers shrink with it.
     pub barrier_factor: f64,
-    /// Busy cycles of each resource, over its instances.
+    /// Busy cycles of each resource, averaged over its active instances.
     pub bounds: Vec<(Resource, f64)>,
-    /// Cycles of waiting for results, by the class of the instruction that brings them.
+    /// Cycles of waiting for results, by class of the producing instruction.
     pub results: [f64; CLASSES],
-    /// Cycles of waiting for each unit.
+    /// Cycles of waiting for each execution unit.
     pub units: Vec<f64>,
-    /// Cycles of waiting for write ports.
+    /// Cycles of waiting for register write ports.
     pub ports: f64,
-    /// Cycles in which instructions waited for earlier accesses of these classes in the load/store unit.
+    /// Cycles of waiting for the load/store unit, by class of the accesses that are blamed for the wait.
     pub lsu: [f64; CLASSES],
-    /// Instructions that entered a unit or the load/store unit, by class.
+    /// Instructions that entered an execution unit or the load/store unit, by class.
     pub executed: [u64; CLASSES],
-    /// The average device access.
+    /// Mean latency of a device memory instruction.
     pub latency: Latency,
-    /// Cycles of an average access to local memory, without those in which device accesses were before it in the load/store unit.
+    /// Mean latency of a local memory access in cycles, without the time behind device accesses in the
+    /// load/store unit.
     pub local_latency: f64,
 }
 
-/// Number of classes of instructions.
+/// Number of instruction classes.
 pub const CLASSES: usize = ExecClass::ALL.len();
 
-/// Load beyond which a queue is taken as full.
+/// Load above which a queue counts as full.
 pub const FULL: f64 = 0.98;
 
 impl Observed<'_> {
@@ -145,23 +147,23 @@ impl Observed<'_> {
         (empty as f64 / all.max(1) as f64).min(0.999)
     }
 
-    /// Cores that have waves, on average.
+    /// Mean number of cores with waves.
     pub fn active_cores(&self) -> f64 {
         let cycles = self.cycles().max(1) as f64;
         (self.watch.stalls.active as f64 / cycles).clamp(0.1, self.cores())
     }
 
-    /// Cycles of the core in a memory clock.
+    /// Core cycles per memory clock.
     pub fn core_cycles_a_clock(&self) -> f64 {
         f64::from(self.config.core_clock_mhz) / f64::from(self.config.dram.clock_mhz)
     }
 
-    /// Cycles, as a scheduler with waves sees them, that so many issue slots are.
+    /// Converts issue slots to cycles as a scheduler with waves sees them.
     pub fn cycles_of(&self, slots: f64) -> f64 {
         slots / (self.schedulers() * f64::from(self.config.core.issue.width) * (1.0 - self.idle()))
     }
 
-    /// What the memory side did while kernels ran.
+    /// Memory-side counters without the releases at the ends of launches.
     fn memory(&self) -> MemoryCounters {
         self.report.memory.since(&self.watch.released)
     }
@@ -170,7 +172,7 @@ impl Observed<'_> {
         self.watch.profiler.profiles().iter().flat_map(|profile| &profile.lines)
     }
 
-    /// Makes the account.
+    /// Computes the account.
     pub fn account(&self) -> Account {
         let cycles = self.cycles() as f64;
         let mut uses = [0.0; SlotUse::COUNT];
@@ -199,7 +201,8 @@ impl Observed<'_> {
         let (local, times) = self.service(ExecClass::LocalMemory);
         let mut local_latency = local as f64 / times.max(1) as f64;
         if latency.total > 0.0 {
-            // The unit works in order: what local memory does not keep it from, device accesses do.
+            // The load/store unit works in order. Delay that the banks do not explain comes from device
+            // accesses.
             let banks =
                 bounds.iter().find(|(r, _)| *r == Resource::LocalBanks).map_or(0.0, |(_, busy)| *busy);
             let core = &self.report.core;
@@ -246,14 +249,15 @@ impl Observed<'_> {
         let line = (core.icache_misses as f64 * self.code_line_latency() / waited).min(1.0);
         let latency = f64::from(fetch.icache_latency_cycles);
         let redirect = (core.taken_redirects as f64 * (latency + 1.0) / waited).min(1.0 - line);
-        // An arbiter sends one fetch a cycle: the other waves of its scheduler wait for that.
+        // One fetch is sent per cycle and scheduler; the other waves queue for the arbiter.
         let turns = self.watch.stalls.active as f64 * f64::from(self.config.core.schedulers);
         let group = latency + queue(core.fetches as f64 / turns.max(1.0));
         let group = (core.fetches as f64 * group / waited).min(1.0 - line - redirect);
         CodeWaits { line, redirect, group, queue: 1.0 - line - redirect - group }
     }
 
-    /// Lines of so many bytes that the code took, and of twice as many.
+    /// Number of instruction cache lines that the executed code occupies, with lines of this size and of
+    /// twice this size.
     pub fn code_lines(&self, bytes: u32) -> (usize, usize) {
         let mut words = Vec::new();
         for (kernel, profile) in self.watch.program.kernels.iter().zip(self.watch.profiler.profiles()) {
@@ -265,13 +269,14 @@ impl Observed<'_> {
         (lines(bytes), lines(2 * bytes))
     }
 
-    /// From execution to retirement of the instructions of a class that bring something: cycles, and how many they were.
+    /// Sum of cycles from execution to retirement over the instructions of a class that return a value, and
+    /// their number.
     fn service(&self, class: ExecClass) -> (u64, u64) {
         let of_class = self.lines().filter(|line| line.class == Some(class));
         of_class.fold((0, 0), |(cycles, times), line| (cycles + line.service, times + line.returns))
     }
 
-    /// Instructions that entered a unit or the load/store unit, by class.
+    /// Instructions that entered an execution unit or the load/store unit, by class.
     fn executed(&self) -> [u64; CLASSES] {
         let mut executed = [0; CLASSES];
         for line in self.lines() {
@@ -282,8 +287,8 @@ impl Observed<'_> {
         executed
     }
 
-    /// Busy cycles of everything that serves one after the other, summed over all that there are of it. Of the memory
-    /// channels it is the data buses. Of the memory side it is what these counters say.
+    /// Busy cycles of each resource, summed over all its instances. The memory side comes from `memory`. A
+    /// memory channel counts as busy while its data bus is.
     pub fn work(&self, memory: &MemoryCounters) -> Vec<(Resource, f64)> {
         let core = &self.report.core;
         let (network, l2) = (&memory.interconnect, &memory.l2);
@@ -310,7 +315,8 @@ impl Observed<'_> {
         work
     }
 
-    /// Busy cycles of each of them, of those that are at work: only cores and schedulers that have waves can be.
+    /// Busy cycles per resource, averaged over the instances that can be active: only cores and schedulers
+    /// with waves.
     fn bounds(&self) -> Vec<(Resource, f64)> {
         let (config, memory) = (self.config, self.memory());
         let dram = &memory.dram;
@@ -324,14 +330,14 @@ impl Observed<'_> {
                 Resource::Issue => schedulers * f64::from(config.core.issue.width),
                 Resource::Unit(_) => schedulers,
                 Resource::LocalBanks | Resource::L1 => cores,
-                // A packet holds the ports at both of its ends.
+                // A packet occupies the ports at both of its ends.
                 Resource::RequestPorts | Resource::ReplyPorts => cores.min(slices),
                 Resource::Links => self.report.links.len().max(1) as f64,
                 Resource::L2 => slices,
                 Resource::Dram => channels,
             };
             if *resource == Resource::Dram {
-                // Rows can be opened only so fast, and refreshes stop a channel.
+                // Row activations have a maximum rate, and a refresh stops the channel.
                 let d = &config.dram;
                 let activates = dram.activates as f64 / channels;
                 let clocks = (activates * f64::from(d.t_rrd_s).max(f64::from(d.t_faw) / 4.0))
@@ -358,7 +364,7 @@ impl Observed<'_> {
         let looked_up =
             l1.hits + l1.mshr_hits + l1.sector_misses + l1.misses + l1.uncached_loads + l1.remote_atomics;
         let hits = part(l1.hits, looked_up);
-        // An instruction waits for the slowest of its accesses.
+        // An instruction waits for its slowest access.
         let missing = 1.0 - hits.powf(lines);
         let misses = lines * (1.0 - hits);
         let asked = l2.hits + l2.mshr_hits + l2.sector_misses + l2.misses;
@@ -378,7 +384,8 @@ impl Observed<'_> {
             dram: to_memory * clocks * self.core_cycles_a_clock(),
             ..Latency::default()
         };
-        // What is left is waiting: as the L1 counts it, and the rest where the load is, by (rho / (1 - rho))² times the service.
+        // The remainder is waiting. L1 rejections are measured; the rest is split in proportion to (rho / (1
+        // - rho))² times the service time.
         let mut waiting = total - latency.l1 - latency.lines - latency.wires - latency.l2 - latency.dram;
         if waiting <= 0.0 {
             latency.shrink(total);
@@ -392,7 +399,8 @@ impl Observed<'_> {
         waiting -= latency.mshrs + latency.merges + latency.outgoing;
         let load = |resource: Resource| {
             let busy = bounds.iter().find(|(r, _)| *r == resource).map_or(0.0, |(_, busy)| *busy);
-            // What waits in one queue is not in the others: it gathers before the busiest.
+            // Squared, because an access that waits in one queue is absent from the others: they gather
+            // before the busiest.
             queue(busy / cycles).powi(2)
         };
         let network = &memory.interconnect;
@@ -414,14 +422,14 @@ impl Observed<'_> {
     }
 }
 
-/// Waiting of a server with this load, in services.
+/// Mean wait at a server with this load, in service times: load / (1 - load).
 pub fn queue(load: f64) -> f64 {
     let load = load.clamp(0.0, FULL);
     load / (1.0 - load)
 }
 
 impl Latency {
-    /// Scales the parts so that they add up to the whole.
+    /// Scales the parts so that their sum is the total.
     fn shrink(&mut self, total: f64) {
         let sum = (self.l1 + self.lines + self.wires + self.l2 + self.dram).max(1e-9);
         for part in [&mut self.l1, &mut self.lines, &mut self.wires, &mut self.l2, &mut self.dram] {
@@ -431,7 +439,7 @@ impl Latency {
 }
 
 impl Account {
-    /// Cycles that a scheduler with waves spends on a use.
+    /// Cycles of an issue-slot use.
     pub fn of(&self, slot_use: SlotUse) -> f64 {
         self.uses[slot_use as usize]
     }
@@ -441,13 +449,14 @@ impl Account {
         self.bounds.iter().find(|(r, _)| *r == resource).map_or(0.0, |(_, busy)| *busy)
     }
 
-    /// The most that can be saved where these resources become twice as fast: the busiest of all is still needed.
+    /// Upper bound for the cycles saved if the `eased` resources become twice as fast: the busiest resource
+    /// still needs its time.
     pub fn most(&self, eased: &[Resource]) -> f64 {
         let after = |&(r, busy): &(Resource, f64)| if eased.contains(&r) { busy / 2.0 } else { busy };
         (self.cycles - self.bounds.iter().map(after).fold(0.0, f64::max)).max(0.0)
     }
 
-    /// Cycles of the run but for what barriers hand on.
+    /// Cycles of the run without the extra time that barriers add to other waits.
     pub fn passed_on(&self) -> f64 {
         self.cycles / self.barrier_factor
     }
@@ -457,19 +466,19 @@ impl Account {
         self.results[class as usize]
     }
 
-    /// Cycles spent on waiting for device memory: for values, and for a fence or barrier that waits for accesses.
+    /// Cycles of waiting for device memory: for values, and at a fence or barrier that waits for accesses.
     pub fn device(&self) -> f64 {
         let has_device = self.latency.total > 0.0;
         self.of_class(ExecClass::DeviceMemory) + if has_device { self.of(SlotUse::Fence) } else { 0.0 }
     }
 
-    /// The same for local memory.
+    /// Cycles of waiting for local memory. Includes fences and barriers if the run has no device accesses.
     pub fn local(&self) -> f64 {
         let has_device = self.latency.total > 0.0;
         self.of_class(ExecClass::LocalMemory) + if has_device { 0.0 } else { self.of(SlotUse::Fence) }
     }
 
-    /// Part of the wave cycles of these reasons that is of this one.
+    /// Fraction of the wave cycles of the stall reasons `of` that have the reason `one`.
     pub fn share(&self, observed: &Observed<'_>, one: IssueStall, of: &[IssueStall]) -> f64 {
         let stalls = &observed.watch.stalls.waves;
         let sum: u64 = of.iter().map(|&s| stalls[s as usize]).sum();

@@ -4,30 +4,30 @@ use crate::config::Config;
 use crate::isa::ExecClass;
 use crate::stats::SlotUse;
 
-/// Something that costs cycles.
+/// A cause of lost cycles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
     /// Too few issue slots.
     IssueSlots,
-    /// Instructions without effect.
+    /// Instructions that issue with no active lane.
     Squashed,
-    /// Operand read.
+    /// Register bank conflicts and free collectors.
     Operands,
-    /// A busy unit, by its place in the configuration.
+    /// A busy execution unit, by its index in the configuration.
     Unit(usize),
-    /// Write ports of the registers.
+    /// Register write ports.
     WritePorts,
-    /// Results of a class of instructions.
+    /// Latency of instructions of a class.
     Results(ExecClass),
-    /// Values from local memory, and its banks.
+    /// Local memory: latency and bank conflicts.
     Local,
-    /// The load/store unit takes no more device accesses.
+    /// A load/store unit that accepts no more device accesses.
     LoadStore,
-    /// Hits in the L1.
+    /// L1 hit latency.
     L1,
-    /// The network.
+    /// Interconnect.
     Interconnect,
-    /// Hits in the L2.
+    /// L2.
     L2,
     /// Memory channels and devices.
     Dram,
@@ -35,11 +35,11 @@ pub enum Cause {
     Branch,
     /// Empty instruction buffers.
     Fetch,
-    /// Waves that wait for others of their workgroup.
+    /// Waves waiting for others of their workgroup.
     Barrier,
-    /// Waves that may not issue.
+    /// Waves that already issued in the cycle, or are outside the active set of `two_level`.
     WaveLimit,
-    /// The releases at the ends of launches.
+    /// Releases at the ends of launches.
     Release,
 }
 
@@ -67,7 +67,7 @@ impl Cause {
         }
     }
 
-    /// The use that most of the issue slots which it costs are charged to.
+    /// The use that most of its issue slots are charged to.
     pub fn slot_use(self) -> SlotUse {
         match self {
             Cause::IssueSlots => SlotUse::Issued,

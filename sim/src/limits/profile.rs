@@ -1,7 +1,8 @@
-//! What each instruction cost: issue slots, what it waited for, what its accesses met.
+//! Profile of a run by instruction: issue slots, causes of waiting, and the outcome of memory accesses.
 //!
-//! Every issue slot of a run is charged to one use, as in the statistics, and beside that to one instruction, or to
-//! none where no wave is to blame. So the columns of the profile add up to the statistics.
+//! Every issue slot of a run is charged to one use, as in the statistics. It is also charged to one
+//! instruction, or to none if no wave is responsible. The columns of the profile therefore add up to the
+//! statistics.
 
 use crate::clock::Cycle;
 use crate::config::Config;
@@ -19,59 +20,59 @@ use std::collections::BTreeMap;
 /// Issue slots by use.
 pub type Slots = [u64; SlotUse::COUNT];
 
-/// What was counted of the instruction at one word of a kernel.
+/// Counts of the instruction at one word of a kernel.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Line {
-    /// What it is; none if it never issued.
+    /// Execution class; none if it never issued.
     pub class: Option<ExecClass>,
     /// Issue slots charged to it.
     pub slots: Slots,
-    /// Lanes that took part, summed over the times it issued.
+    /// Participating lanes, summed over all issues.
     pub lanes: u64,
-    /// Results that came, and for how long they took from issue on: sum and most, cycles.
+    /// Retired instances that passed through a collector.
     pub results: u64,
-    /// Sum of those times.
+    /// Cycles from issue to retirement, summed over them.
     pub latency: u64,
-    /// The longest of them.
+    /// Longest of these latencies.
     pub longest: u64,
-    /// Times that it brought registers or fragments, and the cycles from execution to retirement of these, summed.
+    /// Instances that returned registers or fragments.
     pub returns: u64,
-    /// Sum of those times.
+    /// Cycles from execution to retirement, summed over them.
     pub service: u64,
-    /// Cycles that it waited in its collector for its unit.
+    /// Cycles that it waited in its collector for its execution unit.
     pub unit_waits: u64,
-    /// The same for a write port.
+    /// Cycles that it waited in its collector for a write port.
     pub port_waits: u64,
-    /// Cycles from issue to the last operand row, summed; 1 each without bank conflicts.
+    /// Cycles from issue to the last operand row, summed. 1 per instance without bank conflicts.
     pub operand_cycles: u64,
-    /// Times that operands were read.
+    /// Instances that read their operands.
     pub operand_reads: u64,
-    /// What its accesses have counted in the L1s.
+    /// L1 counters of its accesses.
     pub l1: L1Counters,
-    /// Local memory instructions.
+    /// Local memory accesses.
     pub local_accesses: u64,
     /// Passes over the banks of local memory.
     pub local_passes: u64,
 }
 
 impl Line {
-    /// Times that it issued and took effect.
+    /// Number of issues with at least one active lane.
     pub fn issues(&self) -> u64 {
         self.slots[SlotUse::Issued as usize]
     }
 
-    /// Issue slots in which nothing issued because of it.
+    /// Issue slots lost because of it.
     pub fn lost(&self) -> u64 {
         let used = self.issues() + self.slots[SlotUse::Squashed as usize];
         self.slots.iter().sum::<u64>() - used
     }
 
-    /// Of its waits in a collector for a unit or a write port, the part for the port.
+    /// Fraction of its collector waits (unit or write port) that were for the port.
     pub fn port_share(&self) -> f64 {
         ratio(self.port_waits, self.unit_waits + self.port_waits)
     }
 
-    /// It has waited in its collector until `cycle`.
+    /// Ends a wait in its collector at `cycle`.
     fn waited(&mut self, wait: Option<(Waiting, Cycle)>, cycle: Cycle) {
         let Some((why, from)) = wait else { return };
         match why {
@@ -81,33 +82,34 @@ impl Line {
         }
     }
 
-    /// Accesses of lines that the L1s have accepted.
+    /// Line accesses that the L1s accepted.
     pub fn line_accesses(&self) -> u64 {
         self.l1.loads + self.l1.stores + self.l1.atomics + self.l1.remote_atomics
     }
 }
 
-/// What was counted of one kernel, over all its launches.
+/// Profile of one kernel over all its launches.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Profile {
     /// Launches.
     pub launches: u64,
-    /// By word of the kernel; the last is the end of the code.
+    /// By word of the kernel. The last entry is the end of the code.
     pub lines: Vec<Line>,
-    /// Issue slots that no instruction is to blame for.
+    /// Issue slots that no instruction is responsible for.
     pub nobody: Slots,
-    /// Issue slots in which an instruction waited for the result of another: the words of the two.
+    /// Issue slots lost while one instruction waited for the result of another, by the words of consumer and
+    /// producer.
     pub waits: BTreeMap<(u32, u32), u64>,
 }
 
-/// An instruction on its way whose result others may wait for.
+/// An instruction in flight whose result others may need.
 #[derive(Debug, Clone)]
 struct Flight {
     sequence: u64,
     word: u32,
     issue: Cycle,
     executed: Cycle,
-    /// What it waits for in its collector, and since when.
+    /// Current reason for waiting in the collector, and since when.
     waits: Option<(Waiting, Cycle)>,
     memory: bool,
     returns: bool,
@@ -116,7 +118,7 @@ struct Flight {
     fragments: u32,
 }
 
-/// What is known of the wave in a slot.
+/// State of the wave in a slot.
 #[derive(Debug, Clone, Default)]
 struct Wave {
     /// Word of its next instruction.
@@ -124,7 +126,7 @@ struct Wave {
     flights: Vec<Flight>,
 }
 
-/// What the slots of a scheduler are charged to until something changes.
+/// What a scheduler's slots are charged to until the next charge.
 #[derive(Debug, Clone, Copy)]
 struct Idle {
     until: Cycle,
@@ -133,7 +135,7 @@ struct Idle {
     waits_for: Option<u32>,
 }
 
-/// Makes the profiles of a run from its events.
+/// Builds the profiles of a run from its events.
 #[derive(Debug)]
 pub struct Profiler {
     profiles: Vec<Profile>,
@@ -144,12 +146,12 @@ pub struct Profiler {
     schedulers: usize,
     waves: Vec<Wave>,
     idle: Vec<Idle>,
-    /// Issue slots by use, of each core.
+    /// Issue slots of each core by use.
     cores: Vec<Slots>,
 }
 
 impl Profiler {
-    /// A profiler of the kernels of a program.
+    /// A profiler for all kernels of a program.
     pub fn new(config: &Config, program: &Program) -> Profiler {
         let core = &config.core;
         let profile = |kernel: &crate::program::Kernel| Profile {
@@ -169,7 +171,7 @@ impl Profiler {
         }
     }
 
-    /// A launch begins in cycle `start`.
+    /// Called when a launch begins in cycle `start`.
     pub fn start(&mut self, config: &Config, program: &Program, launch: &Launch, start: Cycle) {
         self.kernel = launch.kernel;
         self.profiles[self.kernel].launches += 1;
@@ -180,7 +182,7 @@ impl Profiler {
         self.idle = vec![idle; self.cores.len() * self.schedulers];
     }
 
-    /// Charges the cycles before this one, which all cores have reached.
+    /// Charges all cycles before `cycle`, which every core has reached.
     pub fn settle(&mut self, cycle: Cycle) {
         for place in 0..self.idle.len() {
             let Idle { until, slot_use, word, waits_for } = self.idle[place];
@@ -191,7 +193,7 @@ impl Profiler {
         }
     }
 
-    /// Counts from here on. What is on its way goes on, and lines keep what they are.
+    /// Resets the counts. Instructions in flight stay, and so do the classes of lines.
     pub fn restart(&mut self, in_launch: bool) {
         for profile in &mut self.profiles {
             profile.launches = 0;
@@ -205,19 +207,20 @@ impl Profiler {
         self.cores.fill([0; SlotUse::COUNT]);
     }
 
-    /// The kernel has ended before this cycle: all that follow are those of its release.
+    /// Called when the kernel ends. All later cycles belong to its release.
     pub fn releases(&mut self, end: Cycle) {
         self.charge_until(end);
         self.idle.fill(Idle { until: end, slot_use: SlotUse::Release, word: None, waits_for: None });
     }
 
-    /// Charges the cycles until `end`, where the launch ended or was broken off.
+    /// Charges the cycles until `end`, at which the launch ended or was aborted.
     pub fn finish(&mut self, end: Cycle) {
         self.charge_until(end);
         self.idle.clear();
     }
 
-    /// Charges the cycles until `end`. A scheduler that looked for work after it found none.
+    /// Charges the cycles until `end`. Schedulers that already looked for work after `end` found none; their
+    /// charges are undone.
     fn charge_until(&mut self, end: Cycle) {
         for place in 0..self.idle.len() {
             let Idle { until, slot_use, word, waits_for } = self.idle[place];
@@ -242,7 +245,7 @@ impl Profiler {
         sum
     }
 
-    /// The profile of each kernel.
+    /// Profile of each kernel.
     pub fn profiles(&self) -> &[Profile] {
         &self.profiles
     }
@@ -282,7 +285,7 @@ impl Profiler {
         &mut self.profiles[self.kernel].lines[word as usize]
     }
 
-    /// A slot is charged; see [`Charge`].
+    /// Charges an issue slot, see [`Charge`].
     pub fn charges(&mut self, charge: &Charge) {
         let place = charge.core as usize * self.schedulers + charge.scheduler;
         let Idle { until, slot_use, word, waits_for } = self.idle[place];
@@ -301,7 +304,7 @@ impl Profiler {
         self.idle[place] = Idle { until: charge.cycle + 1, slot_use, word, waits_for };
     }
 
-    /// The oldest instruction on its way that the one at `word` has to wait for.
+    /// The oldest instruction in flight that the one at `word` has to wait for.
     fn producer(&self, core: u32, slot: Slot, word: u32, memory: bool) -> Option<u32> {
         let op = self.ops.as_ref()?.get(word);
         let flights = &self.waves[core as usize * self.waves_per_core + slot].flights;
@@ -314,7 +317,7 @@ impl Profiler {
         flights.iter().find(awaited).map(|flight| flight.word)
     }
 
-    /// An instruction has issued.
+    /// Called when an instruction issues.
     pub fn issued(&mut self, issued: &Issued<'_>) {
         let &Issued { event, op, mask, .. } = issued;
         if op.kind == Kind::End {
@@ -339,14 +342,14 @@ impl Profiler {
         }
     }
 
-    /// A wave goes on behind an instruction.
+    /// Called when a wave moves on after an instruction.
     pub fn goes_on(&mut self, going: &Going) {
         let wave = self.wave(going.event.core, going.event.slot);
-        // The next wave of the slot begins with the kernel's first word.
+        // The next wave of the slot starts at the first word of the kernel.
         wave.next = going.next.unwrap_or(0);
     }
 
-    /// A step of an instruction.
+    /// Called when an instruction reaches a stage.
     pub fn step(&mut self, event: Event) {
         if !matches!(event.stage, Stage::Operands | Stage::Execute) {
             return;
@@ -367,7 +370,7 @@ impl Profiler {
         }
     }
 
-    /// An instruction cannot leave its collector, for this reason from now on.
+    /// Called when an instruction starts to wait in its collector, with the reason.
     pub fn waits(&mut self, event: Event, why: Waiting) {
         let flights = &mut self.wave(event.core, event.slot).flights;
         let Some(flight) = flights.iter_mut().find(|flight| flight.sequence == event.sequence) else {
@@ -381,7 +384,7 @@ impl Profiler {
         self.line(event.word).waited(before, event.cycle);
     }
 
-    /// An instruction has retired.
+    /// Called when an instruction retires.
     pub fn results(&mut self, results: &Results<'_>) {
         let event = results.event;
         let flights = &mut self.wave(event.core, event.slot).flights;
@@ -398,12 +401,12 @@ impl Profiler {
         }
     }
 
-    /// An access of the L1 was tried.
+    /// Counts an attempted L1 access.
     pub fn line_access(&mut self, word: u32, counted: &L1Counters) {
         self.line(word).l1 += counted;
     }
 
-    /// Local memory is accessed.
+    /// Counts a local memory access.
     pub fn local_access(&mut self, word: u32, passes: u32) {
         let line = self.line(word);
         line.local_accesses += 1;

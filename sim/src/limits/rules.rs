@@ -1,5 +1,5 @@
-//! From the account to causes with their cost, and to changes of the configuration with what each should save. The
-//! numbers in comments are those of the formulas in docs/explain.md.
+//! From the account of a run to its causes with their costs, and to configuration changes with predicted
+//! savings. Numbers such as E5 refer to the formulas of docs/explain.md.
 
 use super::account::{Account, Observed, Resource};
 use super::cause::Cause;
@@ -11,29 +11,29 @@ use crate::gpu::occupancy::{Limiter, Occupancy};
 use crate::isa::ExecClass;
 use crate::stats::SlotUse;
 
-/// A cause and what it costs.
+/// A cause and its cost.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cost {
-    /// What.
+    /// The cause.
     pub cause: Cause,
-    /// Cycles.
+    /// Cost in cycles.
     pub cycles: f64,
 }
 
-/// A change of the configuration.
+/// A suggested change of the configuration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {
-    /// What it is against.
+    /// The cause that it reduces.
     pub cause: Cause,
-    /// `key=value`, each.
+    /// Settings in the form `key=value`.
     pub settings: Vec<String>,
-    /// Cycles that it should save.
+    /// Cycles that it is predicted to save.
     pub predicted: f64,
-    /// The formula that says so, by its name in docs/explain.md.
+    /// Name of the prediction formula in docs/explain.md.
     pub formula: &'static str,
 }
 
-/// What costs cycles, the dearest first.
+/// The causes of the run with their costs, largest first.
 pub fn costs(observed: &Observed<'_>, account: &Account) -> Vec<Cost> {
     let mut costs = Vec::new();
     let mut add = |cause: Cause, cycles: f64| costs.push(Cost { cause, cycles });
@@ -53,7 +53,8 @@ pub fn costs(observed: &Observed<'_>, account: &Account) -> Vec<Cost> {
     let waits = account.device() / l.total.max(1.0);
     let full = device + waits * (l.lines + l.mshrs + l.merges + l.outgoing);
     let queues = l.ports + l.l2_queue + l.dram_queue;
-    // A full load/store unit is the end of the queue before what is busiest behind it.
+    // The load/store unit fills up when something behind it is slow. It is charged with what a larger unit would
+    // save, and the queues behind it with the rest.
     let own = match Network::of(observed, account) {
         Some(network) if queues > 0.0 => full.min(account.passed_on() * network.saving(&[Less::Crowd(2.0)])),
         _ => full,
@@ -78,14 +79,14 @@ fn is_memory(class: ExecClass) -> bool {
     matches!(class, ExecClass::LocalMemory | ExecClass::DeviceMemory)
 }
 
-/// Makes changes, and bounds what they save.
+/// Collects changes and bounds their savings.
 struct Rules<'a> {
     observed: &'a Observed<'a>,
     account: &'a Account,
     changes: Vec<Change>,
 }
 
-/// Every change that there is a formula for.
+/// All changes that a formula exists for.
 pub fn changes(observed: &Observed<'_>, account: &Account) -> Vec<Change> {
     let mut rules = Rules { observed, account, changes: Vec::new() };
     rules.issue();
@@ -99,7 +100,8 @@ pub fn changes(observed: &Observed<'_>, account: &Account) -> Vec<Change> {
 }
 
 impl Rules<'_> {
-    /// Notes a change that saves `cycles` of what a scheduler waits, and eases these resources.
+    /// Adds a change that saves `cycles` of a scheduler's waiting and halves the load on the `eased`
+    /// resources.
     fn add(
         &mut self,
         formula: &'static str,
@@ -132,7 +134,7 @@ impl Rules<'_> {
         let core = &observed.config.core;
         let width = u64::from(core.issue.width);
         let passed = observed.cycles_of((observed.watch.stalls.passed_over * width) as f64);
-        // Waves that were passed over do not all hold up the run: the time comes back to them as soon as a slot is free.
+        // A wave that is passed over does not always delay the run: it catches up when a slot is free.
         let wider = [Less::Servers(Resource::Issue, (width + 1) as f64 / width as f64)];
         let gain = Network::of_issue(observed, account)
             .map_or(0.0, |network| account.passed_on() * network.saving(&wider));
@@ -175,7 +177,8 @@ impl Rules<'_> {
             }
             for timing in unit.classes.iter().filter(|t| t.latency_cycles > 1) {
                 let (now, then) = (f64::from(timing.latency_cycles), f64::from(timing.latency_cycles / 2));
-                // From issue to issue of what needs the result: I, O, X, and the latency; one of them is its own slot.
+                // Distance between the issues of producer and consumer: issue, operand read, dispatch and
+                // latency, less the slot of the consumer itself.
                 let distance = timings[timing.class as usize].interval as f64 + now;
                 let waits = account.of_class(timing.class);
                 let key = class_key(&unit.name, timing.class, "latency_cycles");
@@ -208,7 +211,8 @@ impl Rules<'_> {
             let key = ("core.fetch.icache_latency_cycles", halved(fetch.icache_latency_cycles));
             self.add("E7", Cause::Fetch, fetching * (waits.redirect + waits.group) / 2.0, &[], &[key]);
         }
-        // Lines twice as long are fewer, but not for code that fits in one. One request brings a line, and not more than the L1 has.
+        // Doubling the line length reduces the number of lines, unless the code fits in one. A line comes
+        // with one request, so it cannot be longer than an L1 line.
         let longer = fetch.icache_line_bytes * 2;
         if longer <= observed.config.core.l1.line_bytes {
             let (lines, then) = observed.code_lines(fetch.icache_line_bytes);
@@ -230,7 +234,7 @@ impl Rules<'_> {
             let key = ("core.local.latency_cycles", u64::from(halved));
             self.add("E8", Cause::Local, saved, &[], &[key]);
         }
-        // Passes beyond the first are conflicts; twice the banks take half of them away.
+        // Passes after the first are bank conflicts. Doubling the banks removes half of them.
         let conflicts = core.local_passes.saturating_sub(core.local_accesses) as f64;
         let share = conflicts / core.local_passes.max(1) as f64;
         let lsu = account.lsu[ExecClass::LocalMemory as usize];
@@ -240,7 +244,7 @@ impl Rules<'_> {
         self.add("E8", Cause::Local, saved, &[Resource::LocalBanks], &[key]);
     }
 
-    /// E9: what keeps the load/store unit full.
+    /// E9: resources that keep the load/store unit full.
     fn load_store(&mut self) {
         let (observed, account) = (self.observed, self.account);
         let (config, l) = (observed.config, account.latency);
@@ -248,14 +252,14 @@ impl Rules<'_> {
         let waits = account.device() / l.total.max(1.0);
         let core = &observed.report.core;
         let instructions = (core.device_loads + core.device_stores + core.device_atomics) as f64;
-        // By Little's law: device instructions on their way in a core.
+        // Little's law: device instructions in flight per core.
         let pending = instructions * l.total / (observed.active_cores() * account.cycles);
         let (entries, l1) = (config.core.lsu.pending_entries, config.core.l1);
         let blocked = l.mshrs + l.merges + l.outgoing + l.lines;
         let share = |part: f64| if blocked > 0.0 { part / blocked } else { 0.0 };
         let is_full = (pending / f64::from(entries)).min(1.0);
         let entries = u64::from(entries) * 2;
-        // More accesses under way help as far as what is behind has room for them.
+        // More accesses in flight help only as far as the resources behind have capacity for them.
         let gain = self.gain_of_crowd(2.0);
         let saved = (full * is_full / 2.0).min(gain);
         self.add("E9", Cause::LoadStore, saved, &[], &[("core.lsu.pending_entries", entries)]);
@@ -270,21 +274,22 @@ impl Rules<'_> {
         }
     }
 
-    /// What so many times as many device accesses under way save, by the network; no bound if there is none.
+    /// Cycles saved if the number of device accesses in flight grows by this factor, by the queueing network.
+    /// Infinite if there is no network.
     fn gain_of_crowd(&self, times: f64) -> f64 {
         let network = Network::of(self.observed, self.account);
         let crowd = [Less::Crowd(times)];
         network.map_or(f64::INFINITY, |network| self.account.passed_on() * network.saving(&crowd))
     }
 
-    /// E10 to E12: latencies, widths and sizes from the L1 to memory, by the network.
+    /// E10 to E12: latencies, widths and sizes from the L1 to memory, by the queueing network.
     fn hierarchy(&mut self) {
         let (observed, account) = (self.observed, self.account);
         let (config, l) = (observed.config, account.latency);
         let network = Network::of(observed, account);
-        // The network has the whole run, barriers included.
+        // The network models the whole run, barriers included.
         let cycles = account.passed_on();
-        // Lines of code take the same way, but for the L1.
+        // Instruction lines use the same path, except for the L1.
         let waits = observed.code_waits();
         let code = account.of(SlotUse::Fetch) * waits.line / observed.code_line_latency();
         let queues = l.ports + l.l2_queue + l.dram_queue;
@@ -310,7 +315,7 @@ impl Rules<'_> {
         let ports = [Resource::RequestPorts, Resource::ReplyPorts];
         let port =
             ("interconnect.port_bytes_per_cycle", u64::from(config.interconnect.port_bytes_per_cycle) * 2);
-        // What lines of code wait for in the same queues becomes half.
+        // Instruction lines wait half as long in the same queues.
         let saved = cycles * network.saving(&ports.map(Less::Wider)) + queued * l.ports / 2.0;
         self.add("E11", Cause::Interconnect, saved, &ports, &[port]);
         let (slices, channels) = (u64::from(config.l2.slices) * 2, u64::from(config.dram.channels) * 2);
@@ -333,7 +338,7 @@ impl Rules<'_> {
             let saved = cycles * network.saving(&more) + queued * (l.l2_queue + l.dram_queue) / 2.0;
             self.add("E11", Cause::Dram, saved, &eased, &settings);
         }
-        // A larger cache serves what the next level served.
+        // A larger cache takes over accesses of the next level.
         let shadows = &observed.watch.shadows;
         let (l1_size, l2_size) = (u64::from(config.core.l1.bytes) * 2, u64::from(config.l2.slice_bytes) * 2);
         let gain = shadows.l1_gain();
@@ -348,7 +353,7 @@ impl Rules<'_> {
         self.add("E12", Cause::Dram, saved, &[Resource::Dram], &[("l2.slice_bytes", l2_size)]);
     }
 
-    /// E13, E15: how many waves there are.
+    /// E13, E15: number of waves.
     fn waves(&mut self) {
         let (observed, account) = (self.observed, self.account);
         let (config, occupancy) = (observed.config, observed.report.occupancy);
@@ -363,11 +368,11 @@ impl Rules<'_> {
                 Limiter::LocalMemory => ("core.local_memory_bytes", core.local_memory_bytes),
             };
             let setting = [(key, u64::from(now) * 2)];
-            // Twice of it may run into the next limit, and the grid may not have so many.
+            // Doubling one limit can run into another limit, and the grid may not have enough workgroups.
             let more = self.occupancy_with(&setting).min(workgroups / resident);
             let hidden = 1.0 - 1.0 / more;
             let uses = [SlotUse::Memory, SlotUse::Scoreboard, SlotUse::Branch, SlotUse::Fence];
-            // All waves wait for a line of code alike.
+            // All waves wait for an instruction line at the same time, so more waves do not hide it.
             let code = observed.code_waits();
             let fetching = account.of(SlotUse::Fetch) * (code.redirect + code.group);
             let device = account.device();
@@ -383,7 +388,7 @@ impl Rules<'_> {
         }
     }
 
-    /// How many times as many workgroups fit on a core with a setting; 1 if that cannot be said.
+    /// Factor by which the number of workgroups per core changes with this setting; 1 if unknown.
     fn occupancy_with(&self, setting: &[(&str, u64)]) -> f64 {
         let settings: Vec<String> = setting.iter().map(|(key, value)| format!("{key}={value}")).collect();
         let Some(launch) = &self.observed.watch.largest else { return 1.0 };
@@ -393,7 +398,7 @@ impl Rules<'_> {
         then.and_then(|then| Some(fit(&then)? / fit(self.observed.config)?)).unwrap_or(1.0)
     }
 
-    /// The dearest of what more waves hide.
+    /// The largest cost that additional waves can hide.
     fn largest_wait(&self) -> Cause {
         let hidden = |cause: &Cause| {
             !matches!(cause, Cause::IssueSlots | Cause::Unit(_) | Cause::Barrier | Cause::Squashed)

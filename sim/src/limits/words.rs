@@ -1,4 +1,4 @@
-//! Limits in words, as the report and `wave-sim explain` say them.
+//! Wording of limits, shared by the report and `wave-sim explain`.
 
 use super::listing::Instruction;
 use super::rules::Cost;
@@ -6,12 +6,12 @@ use super::{Limiter, Limits, Place};
 use crate::config::Config;
 use crate::observe::counted;
 
-/// Part of the time without waves that is worth a remark.
+/// Idle fraction that deserves a remark.
 const MUCH_IDLE: f64 = 0.2;
-/// Percent of the run that is worth a line.
+/// Percentage of the run that deserves a line.
 const WORTH_TELLING: f64 = 5.0;
 
-/// A word of a command line, with quotes where a shell would take it apart.
+/// A command-line word, quoted if a shell would change it.
 fn quoted(word: &str) -> String {
     match word.contains(['[', ']', ' ', '*', '?']) {
         true => format!("'{word}'"),
@@ -36,7 +36,7 @@ impl Limits {
         100.0 * cycles / self.cycles.max(1) as f64
     }
 
-    /// Why costs may be less than half of the story; none if schedulers have waves nearly always.
+    /// Remark about schedulers without waves; none if they have waves most of the time.
     pub fn remark(&self) -> Option<String> {
         (self.idle >= MUCH_IDLE).then(|| {
             format!(
@@ -48,8 +48,8 @@ impl Limits {
         })
     }
 
-    /// What waiting for device memory costs in all, as its parts may each be less than something else; none if that is
-    /// little.
+    /// Total cost of waiting for device memory, since each of its parts may rank below other causes. None if
+    /// it is small.
     pub fn device_memory(&self, config: &Config) -> Option<String> {
         let sum: f64 = self.device.iter().map(|cost| cost.cycles).sum();
         let part = |cost: &Cost| format!("{} {:.0}", cost.cause.name(config), cost.cycles);

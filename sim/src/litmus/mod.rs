@@ -2,8 +2,8 @@
 //! docs/memory-model.md.
 //!
 //! A file ([`parse`](mod@parse)) is one test. Its [`variants`](variant) place the threads on the machine and
-//! choose fences, scopes and accesses. The checker ([`candidates`], [`axioms`]) enumerates the executions of a
-//! variant, and with them the allowed outcomes. The runner ([`lower`], [`run`]) executes the variant as a
+//! choose fences, scopes and accesses. The checker ([`candidates`], [`axioms`]) enumerates the executions of
+//! a variant, and with them the allowed outcomes. The runner ([`lower`], [`run`]) executes the variant as a
 //! kernel on the simulator and counts the outcomes.
 
 pub mod axioms;
