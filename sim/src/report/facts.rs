@@ -1,5 +1,5 @@
-//! What a report says, worked out from the counters once: totals, instructions, peaks of the machine, and how busy each
-//! of its parts was.
+//! Figures of a report, computed once from the counters: totals, instructions, peak rates of the machine, and
+//! the utilization of each of its parts.
 
 use super::Gathered;
 use super::windows::{Counts, Window};
@@ -15,43 +15,44 @@ use crate::observe::numbers::integer;
 use crate::program::{Launch, Program};
 use crate::stats::SlotUse;
 
-/// How busy a part of the machine was.
+/// Utilization of a part of the machine.
 #[derive(Debug, Clone)]
 pub struct Busy {
-    /// What it is.
+    /// The part.
     pub resource: Resource,
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// Part of the time, 0 to 1.
+    /// Fraction of the time in use, 0 to 1.
     pub share: f64,
     /// What was counted, in words.
     pub how: String,
 }
 
-/// Everything that a report is made from.
+/// All figures that a report shows.
 pub struct Facts<'a> {
     /// The machine.
     pub config: &'a Config,
     /// The kernels.
     pub program: &'a Program,
-    /// What became of the run.
+    /// Outcome of the run.
     pub run: &'a Run,
-    /// What was gathered.
+    /// What the collector gathered.
     pub gathered: &'a Gathered<'a>,
-    /// The statistics: of all launches together, or as far as the last one came; of the scope of the report only.
+    /// Statistics of all launches together, restricted to the scope of the report. If a launch did not end,
+    /// up to its last sample.
     pub report: KernelReport,
-    /// The windows.
+    /// Windows over time.
     pub windows: Vec<Window>,
     /// What limits the run.
     pub limits: Limits,
     /// Every instruction of the kernels that ran.
     pub instructions: Vec<Instruction>,
-    /// The launch to speak of: the longest.
+    /// The launch that the text refers to: the longest.
     pub launch: Option<&'a Launch>,
 }
 
 impl<'a> Facts<'a> {
-    /// Works them out.
+    /// Computes the figures.
     pub fn new(
         config: &'a Config,
         program: &'a Program,
@@ -73,7 +74,7 @@ impl<'a> Facts<'a> {
         let slots_a_cycle = config.cores * config.core.schedulers * config.core.issue.width;
         let report = KernelReport {
             cycles: gathered.windows.cycles(),
-            // Of a part of a run, those that are in it.
+            // The releases within the scope, from their issue slots.
             release_cycles: slots[SlotUse::Release as usize] / u64::from(slots_a_cycle),
             core,
             slots,
@@ -88,7 +89,7 @@ impl<'a> Facts<'a> {
         Facts { config, program, run, gathered, report, windows, limits, instructions, launch }
     }
 
-    /// The cycles that it is about, in words.
+    /// The cycles that the report covers, in words.
     pub fn period(&self) -> String {
         if self.gathered.scope.is_whole() {
             return "the whole run".to_owned();
@@ -97,7 +98,7 @@ impl<'a> Facts<'a> {
         format!("cycles {} to {}", integer(from), integer(self.windows.last().map_or(from, |w| w.to - 1)))
     }
 
-    /// For the figures of [`crate::observe::figures`].
+    /// Input for the figures of [`crate::observe::figures`].
     pub fn total(&self) -> Total<'_> {
         Total { config: self.config, report: &self.report }
     }
@@ -107,7 +108,7 @@ impl<'a> Facts<'a> {
         self.report.slots.iter().sum()
     }
 
-    /// Part of the issue slots that a use has.
+    /// Fraction of the issue slots with this use.
     pub fn share(&self, slot_use: SlotUse) -> f64 {
         ratio(self.report.slots[slot_use as usize], self.slots())
     }
@@ -117,35 +118,36 @@ impl<'a> Facts<'a> {
         self.instructions.iter().find(|i| i.kernel == kernel && i.word == word)
     }
 
-    /// Microseconds that so many core cycles take.
+    /// Converts core cycles to microseconds.
     pub fn microseconds(&self, cycles: u64) -> f64 {
         cycles as f64 / f64::from(self.config.core_clock_mhz)
     }
 
-    /// Bytes a core cycle that the memory channels move at most.
+    /// Peak bandwidth of all memory channels, in bytes per core cycle.
     pub fn dram_peak(&self) -> f64 {
         let dram = &self.config.dram;
         let a_clock = f64::from(dram.channels * dram.bus_bits * dram.transfers_per_clock) / 8.0;
         a_clock * f64::from(dram.clock_mhz) / f64::from(self.config.core_clock_mhz)
     }
 
-    /// Bytes a cycle that pass between cores and L2 one way at most: all ports of the side that has fewer.
+    /// Peak bandwidth between cores and L2 in one direction, in bytes per cycle: all ports of the side with
+    /// fewer ports.
     pub fn l2_peak(&self) -> f64 {
         let ports = self.config.cores.min(self.config.l2.slices);
         f64::from(ports * self.config.interconnect.port_bytes_per_cycle)
     }
 
-    /// Bytes of lines a cycle that the L1s serve at most: one access each.
+    /// Peak bandwidth of the L1s in bytes per cycle: one line access per L1 and cycle.
     pub fn l1_peak(&self) -> f64 {
         f64::from(self.config.cores * self.config.core.l1.line_bytes)
     }
 
-    /// Wave instructions a cycle that the schedulers issue at most.
+    /// Peak issue rate in wave instructions per cycle.
     pub fn issue_peak(&self) -> f64 {
         f64::from(self.config.cores * self.config.core.schedulers * self.config.core.issue.width)
     }
 
-    /// How busy the parts of the machine were, in the order in which an instruction meets them.
+    /// Utilization of all parts of the machine, in the order in which an instruction reaches them.
     pub fn busy(&self) -> Vec<Busy> {
         let (config, report) = (self.config, &self.report);
         let (cores, slices) = (f64::from(config.cores), f64::from(config.l2.slices));
@@ -201,12 +203,12 @@ impl<'a> Facts<'a> {
         parts
     }
 
-    /// The part of the machine that is this resource.
+    /// Utilization of the part that is this resource.
     pub fn busy_of(&self, resource: Resource) -> Option<Busy> {
         self.busy().into_iter().find(|busy| busy.resource == resource)
     }
 
-    /// Part of the time in which the data buses of the memory channels moved data.
+    /// Fraction of the time in which the data buses of the memory channels moved data.
     pub fn dram_busy(&self) -> f64 {
         self.busy_of(Resource::Dram).map_or(0.0, |busy| busy.share)
     }

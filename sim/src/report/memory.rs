@@ -8,12 +8,12 @@ use crate::observe::figures::ratio;
 use crate::observe::numbers::{integer, percent, short};
 use maud::{Markup, html};
 
-/// A count of each window as a column.
+/// A table column with one count per window.
 fn column(name: &str, windows: &[Window], value: impl Fn(&Counts) -> u64) -> Column {
     Column { name: name.to_owned(), values: windows.iter().map(|w| value(&w.counts).to_string()).collect() }
 }
 
-/// `a / b` in each window; none where there is nothing to divide by.
+/// `a / b` per window; none where `b` is 0.
 fn share(windows: &[Window], a: impl Fn(&Counts) -> u64, b: impl Fn(&Counts) -> u64) -> Vec<Option<f64>> {
     windows.iter().map(|w| (b(&w.counts) > 0).then(|| ratio(a(&w.counts), b(&w.counts)))).collect()
 }
@@ -40,7 +40,7 @@ fn area(name: &'static str, class: &'static str, values: Vec<Option<f64>>) -> Se
     Series { name, class, style: Style::Area, values }
 }
 
-/// The section: what came of accesses at each level, then the charts.
+/// The section: outcomes of accesses at each level, then the charts.
 pub fn section(facts: &Facts<'_>) -> Markup {
     html! {
         (outcomes(facts))
@@ -52,11 +52,11 @@ pub fn section(facts: &Facts<'_>) -> Markup {
     }
 }
 
-/// Outcomes at each level, as bars.
+/// Outcomes of accesses at each level, as bars.
 fn outcomes(facts: &Facts<'_>) -> Markup {
     let (l1, memory) = (&facts.report.l1, &facts.report.memory);
     let (l2, dram) = (&memory.l2, &memory.dram);
-    // Outcome, colour, count.
+    // Outcome, CSS class, count.
     type Part = (&'static str, &'static str, u64);
     let cache = |hits, mshr_hits, sector_misses, misses| -> Vec<Part> {
         vec![

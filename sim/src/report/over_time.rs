@@ -1,4 +1,4 @@
-//! Issue slots and waves over time, and how busy each part of the machine was.
+//! Issue slots and waves over time, and the utilization of each part of the machine.
 
 use super::chart::{Chart, Column, Series, Style, bar, scroll};
 use super::facts::Facts;
@@ -8,7 +8,8 @@ use crate::observe::numbers::{integer, percent, short};
 use crate::stats::SlotUse;
 use maud::{Markup, html};
 
-/// The order in which uses lie on one another: what is of use at the bottom, what has no wave at the top, and above all the release.
+/// Stacking order of the uses: useful work at the bottom, slots without a wave near the top, the release
+/// above all.
 pub const STACK: [SlotUse; SlotUse::COUNT] = [
     SlotUse::Issued,
     SlotUse::Squashed,
@@ -26,7 +27,7 @@ pub const STACK: [SlotUse; SlotUse::COUNT] = [
     SlotUse::Release,
 ];
 
-/// Issue slots by use, over time.
+/// Chart of issue slots by use.
 pub fn issue_slots(facts: &Facts<'_>) -> Markup {
     let windows = &facts.windows;
     let used: Vec<SlotUse> = STACK.into_iter().filter(|&u| facts.report.slots[u as usize] > 0).collect();
@@ -57,7 +58,7 @@ pub fn issue_slots(facts: &Facts<'_>) -> Markup {
     .draw()
 }
 
-/// What the uses mean, with their shares.
+/// Table of the uses with their meaning and their shares.
 pub fn uses(facts: &Facts<'_>) -> Markup {
     let total = facts.slots();
     html! {
@@ -80,7 +81,7 @@ pub fn uses(facts: &Facts<'_>) -> Markup {
     }
 }
 
-/// Waves that are resident, over time, and what limits them.
+/// Resident waves over time, and what limits their number.
 pub fn occupancy(facts: &Facts<'_>) -> Markup {
     let (config, windows) = (facts.config, &facts.windows);
     let o = &facts.report.occupancy;
@@ -169,7 +170,7 @@ fn limits_of(facts: &Facts<'_>, launch: &crate::program::Launch) -> Markup {
     }
 }
 
-/// How busy each part of the machine was.
+/// Utilization of each part of the machine.
 pub fn busy(facts: &Facts<'_>) -> Markup {
     html! {
         p { "A part that is in use nearly all the time has no room for more: it is what the kernel runs against. If none \

@@ -1,9 +1,9 @@
-//! What a run did over time, in windows of equal length whose number is bounded.
+//! Counters of a run over time, in windows of equal length. The number of windows is bounded.
 //!
-//! The axis has the cycles of the machine: the launches one behind the other, each with the release at its end, so that
-//! it ends where `kernel.cycles` says. It begins with 0, or with the cycle with which a part of the run begins. Samples
-//! are kept as sums since the start of the run; two windows become one by forgetting the sample between them, and no
-//! figure is ever added up twice.
+//! The time axis is in machine cycles. Launches follow one another, each with the release at its end, so the
+//! axis ends at `kernel.cycles`. It begins at 0, or at the first cycle of the part of the run that the report
+//! covers. Samples are stored as sums since the start of the run. Two windows merge by dropping the sample
+//! between them, so nothing is counted twice.
 
 use crate::clock::Cycle;
 use crate::core::probe::{Level, Sample};
@@ -11,38 +11,38 @@ use crate::gpu::KernelReport;
 use crate::memory::{L1Counters, MemoryCounters};
 use crate::stats::{CoreCounters, SlotUse};
 
-/// Most whole windows; where there would be more, every second edge is forgotten and windows become twice as long. What
-/// is left at the end is one more.
+/// Maximum number of full windows. When it is exceeded, every second edge is dropped and the windows become
+/// twice as long. A shorter window at the end comes on top.
 pub const MAX_WINDOWS: usize = 256;
 
-/// Longest time between two looks at how full things are, cycles.
+/// Maximum distance between two samples of queue and buffer occupancy, in cycles.
 const LOOK_EVERY: Cycle = 64;
 
-/// What is counted, since the start of a run or in a part of it.
+/// Counters, either since the start of the run or of a part of it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// The cores.
+    /// All cores.
     pub core: CoreCounters,
     /// Issue slots by use.
     pub slots: [u64; SlotUse::COUNT],
-    /// The L1s.
+    /// All L1s.
     pub l1: L1Counters,
-    /// The memory side.
+    /// Memory side.
     pub memory: MemoryCounters,
-    /// Entries in use, summed over the looks at them.
+    /// Entries in use by level, summed over the occupancy samples.
     pub levels: [u64; Level::COUNT],
-    /// Looks at them.
+    /// Number of occupancy samples.
     pub looks: u64,
 }
 
 impl Counts {
-    /// What a sample has counted; how full things are is summed up elsewhere.
+    /// Counters of a sample. Occupancy is summed separately.
     fn of(sample: &Sample) -> Counts {
         let &Sample { core, slots, l1, memory, .. } = sample;
         Counts { core, slots, l1, memory, ..Counts::default() }
     }
 
-    /// What was counted since `before`.
+    /// Difference to `before`.
     fn since(&self, before: &Counts) -> Counts {
         Counts {
             core: self.core.since(&before.core),
@@ -64,48 +64,48 @@ impl Counts {
         self
     }
 
-    /// Entries of something that are in use, on average.
+    /// Mean number of entries in use at a level.
     pub fn level(&self, level: Level) -> f64 {
         self.levels[level as usize] as f64 / self.looks.max(1) as f64
     }
 }
 
-/// A part of the run.
+/// A window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
-    /// Its first cycle.
+    /// First cycle.
     pub from: Cycle,
-    /// The cycle after its last.
+    /// Cycle after the last.
     pub to: Cycle,
-    /// What was counted in it.
+    /// Counters of its cycles.
     pub counts: Counts,
 }
 
-/// Gathers the windows of a run.
+/// Collects the windows of a run.
 #[derive(Debug)]
 pub struct Windows {
-    /// Cycles of a window.
+    /// Length of a window in cycles.
     interval: Cycle,
-    /// Where windows end, with what was counted until then; the first edge is at 0.
+    /// Ends of windows with the counters up to there. The first edge is at 0.
     edges: Vec<(Cycle, Counts)>,
-    /// The launches that are over: cycles and counts.
+    /// Cycles and counters of the launches that are over.
     cycles: Cycle,
     before: Counts,
-    /// The cycle of the machine with which the axis begins.
+    /// Machine cycle at which the axis begins.
     origin: Cycle,
-    /// The cycle of the machine in which the launch began.
+    /// Machine cycle in which the current launch began.
     launch: Cycle,
-    /// And from which on it is counted: later only if the windows begin in the middle of it, and then what it had
-    /// counted before.
+    /// Machine cycle from which the current launch is counted. It is later than `launch` only if the windows
+    /// begin within the launch; `uncounted` then holds its counters before that cycle.
     start: Cycle,
     uncounted: Counts,
-    /// The launch so far.
+    /// Counters of the current launch up to its last sample.
     last: Counts,
     last_at: Cycle,
 }
 
 impl Windows {
-    /// No windows yet, on an axis that begins with this cycle of the machine.
+    /// No windows, on an axis that begins at machine cycle `origin`.
     pub fn new(origin: Cycle) -> Windows {
         Windows {
             origin,
@@ -121,7 +121,7 @@ impl Windows {
         }
     }
 
-    /// Windows that begin with this sample of a launch that began in cycle `launch`.
+    /// Windows that begin with this sample of the launch that began in cycle `launch`.
     pub fn within(launch: Cycle, sample: &Sample) -> Windows {
         let mut windows = Windows::new(sample.cycle);
         windows.start(sample.cycle);
@@ -130,7 +130,7 @@ impl Windows {
         windows
     }
 
-    /// A launch begins in this cycle of the machine.
+    /// Called when a launch begins in machine cycle `start`.
     pub fn start(&mut self, start: Cycle) {
         (self.launch, self.start) = (start, start);
         self.uncounted = Counts::default();
@@ -138,14 +138,14 @@ impl Windows {
         self.last_at = start;
     }
 
-    /// The cycle of the machine in which the next sample is due.
+    /// Machine cycle in which the next sample is due.
     pub fn sample_at(&self) -> Cycle {
         let step = self.interval.min(LOOK_EVERY);
         let now = self.cycles + (self.last_at - self.start);
         self.start + (now / step + 1) * step - self.cycles
     }
 
-    /// Takes a sample of the launch that is on its way.
+    /// Adds a sample of the current launch.
     pub fn sample(&mut self, sample: &Sample) {
         let &Sample { cycle, levels, .. } = sample;
         let levels = std::array::from_fn(|i| self.last.levels[i] + levels[i]);
@@ -155,7 +155,7 @@ impl Windows {
         self.edge(self.cycles + (cycle - self.start));
     }
 
-    /// Remembers what was counted until now, if a window ends here.
+    /// Stores an edge if a window ends at `now`.
     fn edge(&mut self, now: Cycle) {
         if !now.is_multiple_of(self.interval) {
             return;
@@ -168,7 +168,7 @@ impl Windows {
         }
     }
 
-    /// The launch has ended.
+    /// Called when the launch ends.
     pub fn end(&mut self, report: &KernelReport) {
         let &KernelReport { core, slots, l1, memory, .. } = report;
         let counted = Counts { core, slots, l1, memory, ..Counts::default() }.since(&self.uncounted);
@@ -176,13 +176,13 @@ impl Windows {
         self.finish(self.cycles + (self.launch + report.cycles - self.start));
     }
 
-    /// The launch did not end, or the windows end before it: what the last sample has is what there is.
+    /// Called when the launch did not end, or the windows end before it. The last sample is the end.
     pub fn abandon(&mut self) {
         self.finish(self.cycles + (self.last_at - self.start));
     }
 
     fn finish(&mut self, end: Cycle) {
-        // The sample that saw the end may have been an edge.
+        // The last sample may have stored an edge at or after the end.
         while self.edges.len() > 1 && self.edges.last().is_some_and(|&(at, _)| at >= end) {
             self.edges.pop();
         }
@@ -199,17 +199,17 @@ impl Windows {
         self.cycles
     }
 
-    /// Where the axis begins.
+    /// Machine cycle at which the axis begins.
     pub fn origin(&self) -> Cycle {
         self.origin
     }
 
-    /// Everything counted in the launches, as the statistics have it.
+    /// Counters of all launches, as in the statistics.
     pub fn total(&self) -> Counts {
         self.before
     }
 
-    /// The windows, in order, the last perhaps shorter than the others.
+    /// The windows in order. The last may be shorter than the others.
     pub fn windows(&self) -> Vec<Window> {
         let mut edges = self.edges.clone();
         if edges.last().is_some_and(|&(at, _)| at < self.cycles) {
