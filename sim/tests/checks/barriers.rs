@@ -8,27 +8,27 @@ use wave_sim::program::check::{CheckOptions, check};
 use wave_sim::program::{FaultKind, Launch, Program};
 use wave_sim::verify::reference::{Order, Stop};
 
-/// What became of the programs of one run of the test.
+/// Outcomes of the programs of one test run.
 #[derive(Debug, Default)]
 struct Count {
     faults: u32,
-    /// Barriers that were called wrong for certain.
+    /// Barriers reported as certainly wrong.
     certain: u32,
-    /// Faults of the very wave and lanes that the message names.
+    /// Faults at exactly the wave and lanes that the message names.
     named: u32,
-    /// Barriers in programs without a message about them.
+    /// Barriers in programs without a message about barriers.
     silent: u32,
-    /// Programs with a message about a barrier that do not fault.
+    /// Programs that have a message about a barrier but do not fault.
     spared: u32,
 }
 
-/// What is said of the instruction at a pc.
+/// Messages about the instruction at `pc`.
 fn about(messages: &[Diagnostic], pc: u32) -> impl Iterator<Item = &Diagnostic> {
     let at = format!("pc {pc:#06x}, ");
     messages.iter().filter(move |d| d.message.contains(&at) && d.message.contains("barrier"))
 }
 
-/// The lanes in "reached by lanes 0 to 3, 6 of wave 1 without", as a mask, and the wave.
+/// Mask of the lanes in "reached by lanes 0 to 3, 6 of wave 1 without", and the wave.
 fn claim(message: &str) -> Option<(u64, u32)> {
     let (_, rest) = message.split_once("is reached by ")?;
     let (lanes, rest) = rest.split_once(" of wave ")?;
@@ -45,7 +45,7 @@ fn claim(message: &str) -> Option<(u64, u32)> {
     Some((mask, wave))
 }
 
-/// The same program with the barrier at a pc replaced by something that faults when it is reached.
+/// The program with the barrier at `pc` replaced by a word that faults when it is reached.
 fn trapped(program: &Program, pc: u32) -> Program {
     let mut program = program.clone();
     program.code[pc as usize / 4] = 0xFF00_0000;
@@ -60,7 +60,7 @@ fn examine(
 ) -> Result<(), TestCaseError> {
     let report = check(program, 0, options);
     let messages = &report.diagnostics;
-    // The one thing that the analysis does not follow, as the message says.
+    // The only thing that the analysis does not follow, as the message says.
     let strands = messages.iter().any(|d| d.message.contains("`halt` in a function"));
     let mut faulted = false;
     for order in [Order::RoundRobin(u32::MAX), Order::RoundRobin(1)] {
@@ -123,7 +123,7 @@ fn examine_many(cases: u32, halts: bool) -> Count {
         let machine = CheckOptions { wave_width: 8, ..CheckOptions::default() };
         let mut count = count_cell.borrow_mut();
         examine(&program, &launch, &machine.clone().for_launch(&launch), &mut count)?;
-        // Without the launch less is known, but nothing may be missed.
+        // Without the launch the analysis knows less but must still miss nothing.
         examine(&program, &launch, &machine, &mut Count::default())
     });
     result.unwrap_or_else(|failure| panic!("{failure}"));

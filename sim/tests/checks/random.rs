@@ -34,14 +34,14 @@ fn faults_of_the_structure_are_foreseen() {
         let mut memory = case.memory.clone();
         let run = reference::run(&case.program, &case.launch, &machine(8), &Default::default(), &mut memory);
         let Err(Stop::Fault(fault)) = run else { continue };
-        // Addresses are not followed.
+        // The analysis does not follow addresses.
         if matches!(fault.kind, FaultKind::OutOfBounds { .. } | FaultKind::MisalignedAtomic { .. }) {
             continue;
         }
         let options = CheckOptions { wave_width: 8, ..CheckOptions::default() }.for_launch(&case.launch);
         let report = check(&case.program, 0, &options);
         let foreseen = match fault.kind {
-            // How deep a recursion gets and which way a condition goes is not always known.
+            // The depth of a recursion and the direction of a branch are not always known.
             FaultKind::CallOverflow { .. } => report.diagnostics.iter().any(|d| d.message.contains("call")),
             FaultKind::BarrierInDivergence => {
                 report.diagnostics.iter().any(|d| d.message.contains("barrier"))
@@ -59,7 +59,7 @@ fn faults_of_the_structure_are_foreseen() {
     assert!(seen > 100, "only {seen} faults");
 }
 
-/// Words that are mostly control instructions and calls, some with noise in their fields.
+/// Words that are mostly control instructions and calls, some with random field bits.
 fn word() -> impl Strategy<Value = u32> {
     prop_oneof![
         8 => (0u32..16, 0u32..8).prop_map(|(m, rs1)| 0x3F00_0000 | m << 4 | rs1 << 8),

@@ -1,5 +1,5 @@
-//! Small structured programs with barriers, divergent conditions and unset registers, which may be right or
-//! wrong. They always end, and all their addresses are inside of memory.
+//! Small structured programs with barriers, divergent conditions and unset registers. They may be correct or
+//! faulty, but always terminate and access only valid addresses.
 
 use crate::environment;
 use proptest::prelude::*;
@@ -7,7 +7,7 @@ use wave_sim::isa::{Guard, Inst, Op, Special};
 use wave_sim::program::{Kernel, Launch, Program};
 use wave_sim::verify::reference::{self, Machine, Options, Order, Stop};
 
-/// Registers that random instructions use; the first two are launch arguments.
+/// Registers that random instructions use. The first two are launch arguments.
 pub const POOL: u8 = 8;
 /// Values of r0 and r1.
 pub const ARGUMENTS: [(u8, u32); 2] = [(0, 3), (1, 12)];
@@ -16,16 +16,16 @@ const MASK: u8 = 9;
 const ONE: u8 = 10;
 const BASE: u8 = 11;
 const COUNTERS: u8 = 12;
-/// Registers that a program declares.
+/// Declared registers.
 pub const REGISTERS: u32 = 32;
 const WAVE_WIDTH: u32 = 8;
-/// Bytes of device memory: of input and of what the threads of the largest workgroup store.
+/// Bytes of device memory: the input, and the area in which the threads of the largest workgroup store.
 const DEVICE_BYTES: usize = 64 + 64 * 32;
 
-/// One piece of a program.
+/// A node of a program.
 #[derive(Debug, Clone)]
 pub enum Node {
-    /// A kind of instruction with random operands and guard.
+    /// An instruction of some kind with random operands and guard.
     Inst {
         kind: u8,
         d: u8,
@@ -33,18 +33,18 @@ pub enum Node {
         b: u8,
         guard: u8,
     },
-    /// A store of a pool register to a word of the thread's own.
+    /// Stores a pool register to one of the thread's own words.
     Store {
         value: u8,
         word: u8,
         guard: u8,
     },
     Barrier,
-    /// `halt` under a guard.
+    /// `halt` with a guard.
     Halt {
         guard: u8,
     },
-    /// `break` or `continue`; nothing outside of loops.
+    /// `break` or `continue`. Nothing outside of loops.
     Leave {
         breaks: bool,
         predicate: u8,
@@ -55,19 +55,19 @@ pub enum Node {
         then: Vec<Node>,
         otherwise: Option<Vec<Node>>,
     },
-    /// As many rounds as the register says, at most 3; the counter is the lane's own.
+    /// A loop whose iteration count is the value of a register, at most 3. Each lane has its own counter.
     Loop {
         limit: u8,
         body: Vec<Node>,
     },
-    /// One of the functions further down.
+    /// A call of one of the later functions.
     Call(u8),
 }
 
-/// What a program may have.
+/// Kinds of nodes allowed in a program.
 #[derive(Debug, Clone, Copy)]
 pub struct Kinds {
-    /// Instructions that read registers of lanes that do not take part.
+    /// Instructions that read registers of non-participating lanes.
     pub exchange: bool,
     /// Barriers.
     pub barriers: bool,
@@ -107,7 +107,7 @@ fn nodes(kinds: Kinds) -> impl Strategy<Value = Vec<Node>> {
     prop::collection::vec(node, 1..12)
 }
 
-/// Bodies of the kernel and of two functions, and the threads of a workgroup.
+/// Bodies of the kernel and of two functions, and the workgroup size.
 pub fn programs(kinds: Kinds) -> impl Strategy<Value = (Vec<Vec<Node>>, [u32; 3])> {
     let function = || prop::collection::vec(nodes(kinds), 0..2).prop_map(|lists| lists.concat());
     let sizes =
@@ -117,13 +117,13 @@ pub fn programs(kinds: Kinds) -> impl Strategy<Value = (Vec<Vec<Node>>, [u32; 3]
 
 struct Lower {
     code: Vec<u32>,
-    /// Words to patch with the start of a function.
+    /// Words to patch with the address of a function.
     calls: Vec<(usize, usize)>,
     function: usize,
     functions: usize,
 }
 
-/// The guards that are not "none": p1 to p3 and all four negated.
+/// The guards other than "none": p1 to p3, and all four negated.
 fn guard(choice: u8) -> Guard {
     match choice {
         0..3 => Guard { predicate: choice + 1, negated: false },
@@ -172,7 +172,7 @@ impl Lower {
                 self.op(Op::EndIf, [0; 3], Guard::NONE);
             }
             Node::Loop { limit, ref body } => {
-                // Each function and level has counters of its own, so that loops end.
+                // Each function and nesting level has its own counters, so that loops terminate.
                 let counter = COUNTERS + 6 * self.function as u8 + 2 * loops;
                 self.emit(Inst { rd: counter, imm: 0, ..Inst::new(Op::MovImm) });
                 self.emit(Inst { rd: counter + 1, imm: 3, ..Inst::new(Op::MovImm) });
@@ -237,13 +237,13 @@ impl Lower {
     }
 }
 
-/// The program of these bodies and its launch.
+/// Assembles the program of these bodies and its launch.
 pub fn lower(bodies: &[Vec<Node>], workgroup: [u32; 3]) -> (Program, Launch) {
     let mut lower = Lower { code: Vec::new(), calls: Vec::new(), function: 0, functions: bodies.len() };
     for (register, imm) in [(MASK, 60), (ONE, 1), (BASE, WAVE_WIDTH)] {
         lower.emit(Inst { rd: register, imm, ..Inst::new(Op::MovImm) });
     }
-    // Input in the first 64 bytes, then 32 bytes for each thread, by wave and lane.
+    // Input in the first 64 bytes. Then 32 bytes per thread, by wave and lane.
     let special = |rd, special| Inst { rd, rs1: special as u8, ..Inst::new(Op::MovSr) };
     lower.emit(special(ADDRESS, Special::WaveId));
     lower.op(Op::IMul, [BASE, BASE, ADDRESS], Guard::NONE);
@@ -253,7 +253,7 @@ pub fn lower(bodies: &[Vec<Node>], workgroup: [u32; 3]) -> (Program, Launch) {
     lower.op(Op::Shl, [BASE, BASE, ADDRESS], Guard::NONE);
     lower.emit(Inst { rd: ADDRESS, imm: 64, ..Inst::new(Op::MovImm) });
     lower.op(Op::IAdd, [BASE, BASE, ADDRESS], Guard::NONE);
-    // A condition that parts the lanes, and one that does not.
+    // p1 differs between lanes; p2 does not.
     lower.emit(special(ADDRESS, Special::LaneId));
     lower.op(Op::ICmpLt, [1, ADDRESS, 0], Guard::NONE);
     lower.op(Op::ICmpLt, [2, 0, 1], Guard::NONE);
@@ -286,12 +286,12 @@ pub fn lower(bodies: &[Vec<Node>], workgroup: [u32; 3]) -> (Program, Launch) {
     (Program { code: lower.code, kernels: vec![kernel], source: None }, launch)
 }
 
-/// Programs that a test tries: `few`, or what the environment variable `CASES` says.
+/// Number of programs that a test tries: the environment variable `CASES`, or `few`.
 pub fn cases(few: u32) -> u32 {
     environment::count("CASES", few.into()).try_into().expect("32 bits")
 }
 
-/// Runs a program; the memory as it ends, or why it does not.
+/// Runs a program. Returns the final memory, or why it stopped.
 pub fn run(program: &Program, launch: &Launch, order: Order) -> Result<Vec<u8>, Stop> {
     let machine = Machine {
         wave_width: WAVE_WIDTH,

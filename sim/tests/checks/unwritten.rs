@@ -20,7 +20,7 @@ fn what_nothing_reads_unwritten_makes_no_difference() {
         },
         proptest::test_runner::TestRng::deterministic_rng(proptest::test_runner::RngAlgorithm::ChaCha),
     );
-    // Reading lanes that do not take part is not followed.
+    // The analysis does not follow reads of non-participating lanes.
     let strategy = programs(Kinds { exchange: false, barriers: false, halts: true });
     let (complaints, silent, real) = (Cell::new(0), Cell::new(0), Cell::new(0));
     let result = runner.run(&strategy, |(bodies, workgroup)| {

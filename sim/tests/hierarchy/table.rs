@@ -1,40 +1,40 @@
-//! For every parameter of the hierarchy: the change, the kernel, and the statistics that move.
+//! Table of all parameters of the memory hierarchy: the change, the kernel, and the statistics that change.
 
 use super::machine::{Values, Work};
 use super::work::{at_once, by_groups, by_waves, chain, local, stores_and_loads};
 use Move::{Any, Down, May, Up};
 
-/// Where a statistic goes.
+/// Direction of change of a statistic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Move {
     Up,
     Down,
-    /// Somewhere else; which way is not for the parameter to say.
+    /// Changes, in a direction that does not matter.
     Any,
-    /// Anywhere, or nowhere.
+    /// May change or not.
     May,
 }
 
-/// A parameter changed alone.
+/// A change of one parameter.
 pub struct Sweep {
     pub key: &'static str,
-    /// The machine before, beside the small one.
+    /// The machine, as changes to the small one.
     pub machine: Values<'static>,
     pub before: &'static str,
     pub after: &'static str,
     pub work: Work,
-    /// What moves; nothing else may, but what only counts time where time moves.
+    /// Statistics that change. All others must not, except those that only count time if the time changes.
     pub moves: &'static [(&'static str, Move)],
 }
 
-/// Without refreshes, and with requests to memory in their order, counts do not depend on time.
+/// The small machine. Without refreshes and with memory requests in order, counts do not depend on timing.
 pub const SMALL: Values =
     &[("cores", "1"), ("device_memory_bytes", "1_048_576"), ("dram.t_refi", "0"), ("dram.policy", "fcfs")];
 
-/// The distances of a bus that may be half as fast.
+/// Command distances that allow a bus of half the speed.
 const SLOW_BUS: Values = &[("l2.slices", "1"), ("dram.t_ccd_s", "4"), ("dram.t_ccd_l", "4")];
 
-/// A bus that is slower than all else.
+/// A bus that is slower than everything else.
 const SLOW_CHANNEL: Values = &[
     ("dram.transfers_per_clock", "1"),
     ("dram.t_ccd_s", "16"),
@@ -43,7 +43,7 @@ const SLOW_CHANNEL: Values = &[
     ("core.lsu.pending_entries", "16"),
 ];
 
-/// One slice, so that line n of memory is line n of its channel; room for all at every level above.
+/// One slice, so that line n of memory is line n of its channel, and enough space at all levels above.
 const CHANNEL: Values = &[
     ("l2.slices", "1"),
     ("core.l1.mshrs", "16"),
@@ -66,12 +66,12 @@ fn every(count: u32, stride: u32) -> Vec<u32> {
     (0..count).map(|i| i * stride).collect()
 }
 
-/// Slower, and nothing else.
+/// Slower, with no other change.
 const SLOWER: &[(&str, Move)] = &[("kernel.cycles", Up)];
-/// Faster, and nothing else.
+/// Faster, with no other change.
 const FASTER: &[(&str, Move)] = &[("kernel.cycles", Down)];
 
-/// More is found in the L1, so less is asked of the L2.
+/// More L1 hits, so fewer L2 requests.
 const MORE_L1_HITS: &[(&str, Move)] = &[
     ("kernel.cycles", Down),
     ("l1.hits", Up),
@@ -87,7 +87,7 @@ const MORE_L1_HITS: &[(&str, Move)] = &[
     ("l2.hits", Down),
 ];
 
-/// More is found in the L2, so less is asked of memory.
+/// More L2 hits, so fewer memory requests.
 const MORE_L2_HITS: &[(&str, Move)] = &[
     ("kernel.cycles", Down),
     ("l2.hits", Up),
@@ -104,17 +104,17 @@ const MORE_L2_HITS: &[(&str, Move)] = &[
     ("dram.data_bus_busy_clocks", Down),
 ];
 
-/// The lines of one bank, each in another row: 8 rows of 1 KiB from one to the next.
+/// Lines of one bank, each in a different row: 8 rows of 1 KiB apart.
 fn one_bank() -> Vec<u32> {
     every(8, 65_536)
 }
 
-/// Lines of one bank group in different banks.
+/// Lines of different banks of one bank group.
 fn one_group() -> Vec<u32> {
     every(4, 2048)
 }
 
-/// Everything that is swept, by sections.
+/// All sweeps, by section.
 pub fn sweeps() -> Vec<Sweep> {
     let mut all = core();
     all.extend(interconnect());
@@ -127,7 +127,7 @@ pub fn sweeps() -> Vec<Sweep> {
 fn core() -> Vec<Sweep> {
     let sweep = |key, machine, before, after, work, moves| Sweep { key, machine, before, after, work, moves };
     vec![
-        // 3 KiB again and again.
+        // 3 KiB, read repeatedly.
         sweep("core.l1.bytes", &[], "2048", "4096", chain(&every(48, 64), 3), MORE_L1_HITS),
         // Three lines of one set.
         sweep("core.l1.ways", &[], "2", "4", chain(&every(3, 1024), 3), MORE_L1_HITS),
@@ -217,7 +217,7 @@ fn core() -> Vec<Sweep> {
             local(8, 8),
             &[("kernel.cycles", Down), ("core.local_passes", Down)],
         ),
-        // Four lines of a set of two: the least recently used one is always the next.
+        // Three lines of one set of two ways: LRU always evicts the line that is needed next.
         sweep("core.l1.replacement", &[], "lru", "random", chain(&every(3, 1024), 6), MORE_L1_HITS),
         sweep(
             "core.l1.write_policy",
@@ -327,7 +327,7 @@ fn l2() -> Vec<Sweep> {
     let sweep = |key, machine, before, after, work, moves| Sweep { key, machine, before, after, work, moves };
     const ONE: Values = &[("l2.slices", "1"), ("core.l1.mshrs", "16"), ("core.lsu.pending_entries", "16")];
     vec![
-        // The reply ports of two slices.
+        // Limited by the reply ports of the slices.
         sweep(
             "l2.slices",
             &[("interconnect.port_bytes_per_cycle", "8"), ("cores", "4")],
@@ -356,7 +356,7 @@ fn l2() -> Vec<Sweep> {
             by_groups(2, 8, 64),
             &[("kernel.cycles", Up), ("l2.reservation_fails", Up)],
         ),
-        // Four lines of one slice, and behind them four of the other.
+        // Four lines of one slice, followed by four of the other.
         sweep(
             "l2.queue_entries",
             &[
@@ -419,7 +419,7 @@ fn dram() -> Vec<Sweep> {
             chain(&every(8, 1024), 1),
             &[("kernel.cycles", Up), ("dram.reads", Up), ("dram.writes", Up)],
         ),
-        // By turns a line of one row of a bank and one of another.
+        // Lines alternate between two rows of one bank.
         sweep(
             "dram.policy",
             CHANNEL,
@@ -432,7 +432,7 @@ fn dram() -> Vec<Sweep> {
     ]
 }
 
-/// Each makes a distance longer that the work waits for.
+/// DRAM timings. Each sweep lengthens one that the kernel waits for.
 fn timings() -> Vec<Sweep> {
     const GROUPS: Values = &[
         ("l2.slices", "1"),
@@ -448,7 +448,7 @@ fn timings() -> Vec<Sweep> {
         sweep("dram.t_rcd", "24", "40", chain(&one_bank(), 1), SLOWER),
         sweep("dram.t_rp", "20", "24", chain(&one_bank(), 1), SLOWER),
         sweep("dram.t_cl", "24", "40", chain(&one_bank(), 1), SLOWER),
-        // Nothing can tell: t_rc, which is not less than t_ras and t_rp, keeps the next activate back as long.
+        // Not observable: t_rc is at least t_ras + t_rp and delays the next activate just as long.
         sweep("dram.t_ras", "40", "52", at_once(&one_bank(), 4, 4), &[]),
         sweep("dram.t_rc", "76", "120", at_once(&one_bank(), 4, 4), SLOWER),
         Sweep { machine: GROUPS, ..sweep("dram.t_rrd_s", "7", "150", at_once(&every(2, 64), 4, 4), SLOWER) },

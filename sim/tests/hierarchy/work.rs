@@ -1,12 +1,12 @@
-//! Kernels that each exercise one part of the hierarchy. All end with a store of what they have read.
+//! Kernels that each stress one part of the hierarchy. All end with a store of the values they have read.
 
 use super::machine::Work;
 
-/// Where results go: the last of the 1 MiB of device memory.
+/// Address of the results: the end of the 1 MiB of device memory.
 const RESULTS: u32 = 0xF_0000;
 
-/// A workgroup's kernel: r1 has the thread's number over the grid, r2 the lane, r3 the wave's number over the grid, r5
-/// what is stored at the end, r8 is 1 and r9 is 0.
+/// Wraps `body` into a kernel. r1 is the thread number in the grid, r2 the lane, r3 the wave number in the
+/// grid, r5 the value stored at the end, r8 is 1 and r9 is 0.
 fn work(groups: u32, threads: u32, body: &str) -> Work {
     let body = format!(
         "mov_sr r10, sr_workgroup_id_x\nmov_sr r11, sr_workgroup_size_x\nmov_sr r1, sr_thread_id_x\n\
@@ -17,7 +17,7 @@ fn work(groups: u32, threads: u32, body: &str) -> Work {
     Work { body, groups, threads }
 }
 
-/// One lane loads from these addresses, each after the value of the one before has come, again and again.
+/// One lane loads from these addresses in a dependent chain, `laps` times.
 pub fn chain(addresses: &[u32], laps: u32) -> Work {
     let loads: String = addresses
         .iter()
@@ -32,12 +32,13 @@ pub fn chain(addresses: &[u32], laps: u32) -> Work {
     )
 }
 
-/// One wave loads, without waiting, `bytes` (4 or 16) a lane from each of up to eight addresses, its lanes `apart`.
+/// One wave loads `bytes` (4 or 16) per lane from up to eight addresses without waiting in between. Its lanes
+/// are `apart` bytes apart.
 pub fn at_once(addresses: &[u32], bytes: u32, apart: u32) -> Work {
     by_waves(1, addresses, bytes, apart, 0)
 }
 
-/// The same with several waves, each of which adds so much to the addresses.
+/// The same with several waves. Wave w adds w * `shift` to the addresses.
 pub fn by_waves(waves: u32, addresses: &[u32], bytes: u32, apart: u32, shift: u32) -> Work {
     let start =
         format!("mov_imm r10, {apart}\nimul r4, r2, r10\nmov_imm r10, {shift}\nimad r4, r3, r10, r4\n");
@@ -50,7 +51,7 @@ pub fn by_waves(waves: u32, addresses: &[u32], bytes: u32, apart: u32, shift: u3
     };
     let loads: String = addresses.iter().enumerate().map(load).collect();
     let sums: String = (0..addresses.len()).map(|i| format!("iadd r5, r5, r{}\n", 16 + 4 * i)).collect();
-    // Once before at other addresses, so that the instruction cache has the code.
+    // A first round at other addresses brings the code into the instruction cache.
     let twice = format!(
         "mov_imm r13, {}\nloop\n{loads}{sums}ucmp_eq p1, r13, r9\nbreak p1\nmov r13, r9\nendloop\n",
         1 << 19
@@ -58,7 +59,7 @@ pub fn by_waves(waves: u32, addresses: &[u32], bytes: u32, apart: u32, shift: u3
     work(1, 8 * waves, &(start + &twice))
 }
 
-/// One wave on each of some workgroups loads again and again from addresses that differ by workgroup.
+/// One wave in each of several workgroups loads repeatedly from addresses that differ by workgroup.
 pub fn by_groups(groups: u32, loads: u32, stride: u32) -> Work {
     let load = |i: u32| {
         format!(
@@ -72,7 +73,7 @@ pub fn by_groups(groups: u32, loads: u32, stride: u32) -> Work {
     work(groups, 8, &format!("{start}{loads}mov r5, r16\n"))
 }
 
-/// One wave stores a word a lane at each of these addresses and loads from each of those, by turns.
+/// One wave alternates between storing a word per lane to `stores` and loading from `loads`.
 pub fn stores_and_loads(stores: &[u32], loads: &[u32]) -> Work {
     let mut body = "mov_imm r10, 4\nimul r4, r2, r10\n".to_owned();
     for i in 0..stores.len().max(loads.len()) {
@@ -88,7 +89,7 @@ pub fn stores_and_loads(stores: &[u32], loads: &[u32]) -> Work {
     work(1, 8, &body)
 }
 
-/// One wave loads from local memory, its lanes `apart` bytes, each time after the value of the time before.
+/// One wave makes dependent loads from local memory, its lanes `apart` bytes apart.
 pub fn local(apart: u32, times: u32) -> Work {
     let start = format!("mov_imm r10, {apart}\nimul r4, r2, r10\nlocal_store_u32 r4, r1\n");
     let load = "local_load_u32 r6, r4\nand r7, r6, r9\niadd r4, r4, r7\niadd r5, r5, r6\n";

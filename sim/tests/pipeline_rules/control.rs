@@ -1,4 +1,4 @@
-//! B: control, barriers, fences.
+//! Rules B of docs/pipeline.md: control, barriers, fences.
 
 use crate::machine::*;
 use wave_sim::config::{Config, DivergenceMode, WritePolicy};
@@ -25,10 +25,10 @@ fn b1_a_wave_does_not_fetch_in_its_shadow() {
         let mut config = branching(latency);
         config.core.fetch.words = 4;
         config.core.fetch.buffer_entries = 4;
-        // The fence empties the buffer at its issue.
+        // The buffer is empty when the fence has issued.
         let t = run(&config, "nop\nnop\nnop\na: wait\nb: nop\nhalt");
         assert_eq!(t.after("a", "b", Fetch), u64::from(latency));
-        // A group that is under way is decoded all the same: F 0, D 3, F 3, I 4, D 6.
+        // A group in flight is still decoded: F 0, D 3, F 3, I 4, D 6.
         config.core.fetch.buffer_entries = 8;
         config.core.fetch.icache_latency_cycles = 3;
         let t = run(&config, "a: wait\nnop\nnop\nnop\nb: nop\nhalt");
@@ -45,7 +45,7 @@ fn b2_redirects_are_at_endloop_call_and_return() {
             &config,
             "mov_imm r1, 1\nloop\na: iadd r2, r2, r1\nicmp_gt p1, r2, r1\nbreak p1\nb: endloop\nc: nop\nhalt",
         );
-        // Back once: fetch, decode, issue. Then on.
+        // One jump back takes fetch, decode and issue. Then the loop ends.
         let (a, b) = (t.all(0, "a", Issue), t.all(0, "b", Issue));
         assert_eq!((a.len(), b.len()), (2, 2));
         assert_eq!(a[1] - b[0], shadow + 2);
@@ -67,7 +67,7 @@ fn b3_walk_squashes_and_jump_skips() {
             let body = format!("a: if p1\n{}b: endif\nhalt", "nop\n".repeat(nops));
             let t = run(&config, &body);
             assert_eq!(t.after("a", "b", Issue), shadow + words);
-            // The endif is squashed too: no lane is active when it brings them back.
+            // The endif is squashed too: no lane is active when it restores them.
             assert_eq!(t.report.core.squashed_instructions, words + 1);
             config.core.divergence = DivergenceMode::Jump;
             let t = run(&config, &body);
@@ -81,17 +81,17 @@ fn b3_walk_squashes_and_jump_skips() {
 fn b3_nested_constructs_are_counted() {
     let body = "a: if p1\nif p2\nelse\nendif\nloop\nendloop\nelse\nb: nop\nendif\nhalt";
     let mut config = branching(3);
-    // In walk mode the five nested instructions are squashed, each with its shadow, and the else acts.
+    // In walk mode the five nested instructions are squashed, each with its shadow. The else takes effect.
     let t = run(&config, body);
     assert_eq!(t.after("a", "b", Issue), 3 + 5 * 3 + 3);
     config.core.divergence = DivergenceMode::Jump;
     let t = run(&config, body);
     assert_eq!(t.after("a", "b", Issue), 3 + 2 + 3);
-    // From a break to the endloop, over an endif that is not the loop's.
+    // From a break to the endloop, past the endif of another construct.
     let body = "loop\nif !p1\na: break !p1\nnop\nendif\nnop\nb: endloop\nhalt";
     config.core.divergence = DivergenceMode::Walk;
     let t = run(&config, body);
-    // The endif acts though no lane comes back: it has its shadow.
+    // The endif takes effect although no lane returns, so it has its shadow.
     assert_eq!(t.after("a", "b", Issue), 3 + 1 + 3 + 1);
 }
 
@@ -107,7 +107,7 @@ fn b4_a_barrier_waits_for_the_waves_own_accesses() {
         let t = run(&config, &format!("a: {access}\nb: barrier\nhalt"));
         assert_eq!(t.after("a", "b", Issue), t.after("a", "a", Retire), "{access}");
     }
-    // A device store is performed when the L1 takes it.
+    // A device store is performed when the L1 accepts it.
     let t = run(&config, "a: device_store_u32 r2, r3\nb: barrier\nhalt");
     assert_eq!(t.after("a", "b", Issue), 3);
 }
@@ -122,7 +122,7 @@ fn b4_the_last_wave_releases_all() {
         let mut issues = [0, 1, 2].map(|slot| t.of(slot, "b", Issue));
         issues.sort_unstable();
         assert_eq!(issues, [next, next + 1, next + 2]);
-        // The end of the last wave that does not come.
+        // The last wave ends without reaching the barrier.
         let t = bench(&config).waves(2).run(
             "mov_sr r1, sr_wave_id\nicmp_eq p1, r1, r2\n@!p1 idiv r3, r2, r2\n@!p1 mov r3, r3\nc: @!p1 halt
             a: barrier\nb: nop\nhalt",
@@ -132,7 +132,7 @@ fn b4_the_last_wave_releases_all() {
     }
 }
 
-/// Cycles from the issue of an access, two before it enters the load/store unit, to that of what follows.
+/// Cycles from the issue of `a`, two before it enters the load/store unit, to the issue of `b`.
 fn after_access(config: &Config, a: &str, b: &str) -> u64 {
     let t = run(config, &format!("a: {a}\nb: {b}\nhalt"));
     t.after("a", "b", Issue)
@@ -158,9 +158,10 @@ fn b5_fences_wait_for_what_their_scope_says() {
             assert_eq!(t.after("a", "b", Issue), issue, "{access}, {fence}");
         }
     }
-    // An atomic that returns is a load.
+    // An atomic that returns a value counts as a load.
     assert_eq!(after_access(&config, "local_atomic_add r1, r2, r3", "wait"), 2 + 8 + 5);
-    // The acknowledgement of a store counts for releases of the wider scopes, and takes two crossings.
+    // Releases of device and system scope also wait for the acknowledgement of a store, which crosses the
+    // interconnect twice.
     let store = "device_store_u32 r2, r3";
     for (fence, after) in [("wait", 1), ("fence_acquire .device", 3), ("fence_acq_rel .workgroup", 3)] {
         assert_eq!(after_access(&config, store, fence), after, "{fence}");
@@ -193,7 +194,7 @@ fn b5_a_release_waits_for_what_other_waves_of_the_core_stored_before_it() {
     let mut after_store = |latency| {
         config.interconnect.latency_cycles = latency;
         let t = bench(&config).waves(2).run(program);
-        // Both waves wait for the one store; who is behind the barrier only has reached the fence.
+        // Both waves wait for the one store, because the barrier orders it before both fences.
         let store = t.of(0, "a", Issue);
         assert_eq!(t.of(0, "b", Issue).abs_diff(t.of(1, "b", Issue)), 1);
         t.of(1, "b", Issue) - store
@@ -208,14 +209,15 @@ fn b6_a_release_of_system_scope_waits_for_memory() {
         let t = run(config, &format!("a: {before}\nb: fence_release .system\nc: nop\nhalt"));
         (t.after("a", "b", Issue), t.report.memory.l2)
     };
-    // With nothing dirty: a packet to each slice, one a cycle, and its answer a hit latency later.
+    // Nothing is dirty: one packet to each slice, one per cycle, each answered after a hit latency.
     let (clean, l2) = cost(&config, "nop");
     assert_eq!((l2.releases, l2.released_sectors), (u64::from(config.l2.slices), 0));
     config.interconnect.latency_cycles += 5;
     assert_eq!(cost(&config, "nop").0, clean + 10);
     config.l2.hit_latency_cycles += 7;
     assert_eq!(cost(&config, "nop").0, clean + 17);
-    // With a dirty line, for its write too; the end of the kernel finds nothing to do.
+    // With a dirty line, also for its write to memory. The release at the end of the kernel then has nothing
+    // to write.
     let (dirty, l2) = cost(&config, "device_store_u32 r2, r3");
     assert_eq!(l2.released_sectors, 1);
     config.dram.t_cwl += 3;
@@ -228,7 +230,7 @@ fn b6_a_release_that_is_squashed_passes_nothing_on() {
     let mut config = machine();
     config.interconnect.latency_cycles = 20;
     let alone = after_access(&config, "device_store_u32 r2, r3", "fence_release .device");
-    // The first fence has waited when it is squashed; the store behind it is the second one's to wait for.
+    // The first fence waits and is then squashed. The store after it is left to the second fence.
     let t = run(
         &config,
         "icmp_ne p1, r1, r1\ndevice_store_u32 r2, r3\n@p1 fence_release .device\na: device_store_u32 r2, r3\n\
@@ -242,7 +244,7 @@ fn b6_a_release_of_an_l1_that_writes_back_sends_its_dirty_lines() {
     let mut config = machine();
     config.core.l1.write_policy = WritePolicy::WriteBack;
     let line = config.core.l1.line_bytes;
-    // The store is long over when the fence is reached; a line for each lane, or one for all.
+    // The store has completed long before the fence. One dirty line per lane, or one for all lanes.
     let cost = |config: &Config, shift: u32, fence: &str| {
         let body = format!(
             "mov_sr r4, sr_lane_id\nmov_imm r6, {shift}\nshl r4, r4, r6\ndevice_store_u32 r4, r3\nidiv r6, r6, r3\n\
@@ -253,14 +255,14 @@ fn b6_a_release_of_an_l1_that_writes_back_sends_its_dirty_lines() {
     };
     let (one, report) = cost(&config, 2, "fence_release .device");
     assert_eq!((report.l1.write_backs, report.l1.stores), (1, 1));
-    // A packet of a sector after the other through the core's port.
+    // Packets of one sector each, one after the other through the core's port.
     let packet = (8 + config.core.l1.sector_bytes).div_ceil(config.interconnect.port_bytes_per_cycle);
     let (eight, report) = cost(&config, line.trailing_zeros(), "fence_release .device");
     assert_eq!(report.l1.write_backs, 8);
     assert_eq!(eight, one + 7 * u64::from(packet.max(2)));
     config.interconnect.latency_cycles += 5;
     assert_eq!(cost(&config, 2, "fence_release .device").0, one + 10);
-    // Of workgroup scope it costs nothing; the end of the kernel writes them back.
+    // A release of workgroup scope costs nothing. The end of the kernel writes the lines back.
     let (none, report) = cost(&config, line.trailing_zeros(), "fence_release .workgroup");
     assert_eq!((none, report.l1.write_backs), (1, 8));
     config.core.l1.write_policy = WritePolicy::WriteThrough;
@@ -274,7 +276,7 @@ fn b6_a_release_of_an_l1_that_writes_back_sends_its_dirty_lines() {
 fn b5_a_release_does_not_wait_for_later_stores_of_others() {
     let mut config = machine();
     config.interconnect.latency_cycles = 20;
-    // Wave 0 stores on and on; wave 1 releases in between.
+    // Wave 0 keeps storing. Wave 1 releases in between.
     let stores = "device_store_u32 r2, r3\n".repeat(120);
     let slow = "idiv r6, r6, r3\n".repeat(2);
     let program = format!(

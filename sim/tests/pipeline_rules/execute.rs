@@ -1,4 +1,4 @@
-//! O, X, W: operand read, dispatch, units, write-back.
+//! Rules O, X and W of docs/pipeline.md: operand read, dispatch, execution units, write-back.
 
 use crate::machine::*;
 use wave_sim::config::Config;
@@ -30,7 +30,7 @@ fn o1_a_bank_reads_one_row_a_cycle() {
             assert_eq!(reads(&config, instruction), cycles, "{instruction}, {banks} banks");
         }
     }
-    // A store reads every row of its value.
+    // A store reads all rows of its value.
     assert_eq!(reads(&machine(), "device_store_u128 r4, r8"), 2);
 }
 
@@ -40,14 +40,14 @@ fn o1_the_bank_depends_on_the_wave_slot() {
         let mut config = machine();
         config.core.schedulers = schedulers;
         config.core.issue.width = 8;
-        // Slots 0 and 4 of one scheduler share a bank; the older collector is served first. With two
-        // schedulers slots 0 and 4 are waves 0 and 2 of scheduler 0.
+        // Slots 0 and 4 of one scheduler share a bank, and the older collector is served first. With two
+        // schedulers, slots 0 and 4 are waves 0 and 2 of scheduler 0.
         let t = bench(&config).waves(5).run("barrier\na: mov r1, r4\nhalt");
         let mut reads = [0, 1, 2, 3, 4].map(|slot| t.of(slot, "a", Operands) - t.of(slot, "a", Issue));
         reads.sort_unstable();
         assert_eq!(reads, expected, "{schedulers}");
     }
-    // Two waves in slots 0 and 1: r5 of the one is in the bank of r4 of the other.
+    // Two waves in slots 0 and 1: r5 of one wave is in the same bank as r4 of the other.
     let mut config = machine();
     config.core.issue.width = 2;
     for (first, second, cycles) in [(4, 4, [1, 1]), (5, 4, [1, 2]), (4, 7, [1, 2])] {
@@ -55,7 +55,7 @@ fn o1_the_bank_depends_on_the_wave_slot() {
             "mov_sr r1, sr_wave_id\nicmp_eq p1, r1, r2\nif p1\nbarrier\na: mov r1, r{first}\nelse\nbarrier
             b: mov r1, r{second}\nendif\nhalt"
         ));
-        // Wave 0 runs the first side, wave 1 the other; the cycle is the same where both walk as far.
+        // Wave 0 runs the first branch and wave 1 the other. Both reach their instruction in the same cycle.
         let reads = |slot, label| t.all(slot, label, Operands).first().copied();
         let (a, b) = (reads(0, "a").unwrap(), reads(1, "b").unwrap());
         if t.all(0, "a", Issue) == t.all(1, "b", Issue) {
@@ -105,7 +105,7 @@ fn x1_the_oldest_goes_first_and_units_do_not_wait_for_each_other() {
     let mut config = machine();
     config.core.issue.width = 3;
     let t = bench(&config).waves(3).run("barrier\na: fadd r1, r2, r2\nb: iadd r4, r2, r2\nhalt");
-    // All three issue at once; each unit takes one a cycle, in the order of issue.
+    // All three issue in the same cycle. Each unit takes one instruction per cycle, in issue order.
     let order: Vec<usize> = t.issue_order("a")[..3].iter().map(|&(_, slot)| slot).collect();
     let start = t.of(order[0], "a", Issue);
     for stage in [Issue, Operands] {
@@ -129,14 +129,15 @@ fn x2_interval_and_latency() {
                 assert_eq!(t.after("a", "a", Retire), written);
                 assert_eq!(t.after("a", "b", Execute), (2 + n).max(3));
                 assert_eq!(t.after("a", "b", Retire), written + n);
-                // Another unit is not held.
+                // The other unit is not delayed.
                 assert_eq!(t.after("a", "c", Execute), 4);
             }
         }
     }
 }
 
-/// Two results for one cycle: cycles from the issue of the first to the entry of the second, and to its write.
+/// Two results that would be written in the same cycle. Returns the cycles from the issue of the first to
+/// execution and write of the second.
 fn collision(write_ports: u32, second: &str) -> [u64; 2] {
     let mut config = machine();
     config.core.registers.write_ports = write_ports;
@@ -148,12 +149,12 @@ fn collision(write_ports: u32, second: &str) -> [u64; 2] {
 
 #[test]
 fn x3_a_result_waits_for_its_write_ports() {
-    // The addition of integers would be written in the cycle of the other.
+    // The integer addition would be written in the same cycle as the floating-point one.
     assert_eq!(collision(2, "iadd r4, r2, r3"), [3, 5]);
     assert_eq!(collision(1, "iadd r4, r2, r3"), [4, 6]);
-    // One row a bank.
+    // Each bank writes one row per cycle.
     assert_eq!(collision(2, "iadd r5, r2, r3"), [4, 6]);
-    // A predicate needs no port.
+    // A predicate needs no write port.
     assert_eq!(collision(1, "icmp_eq p1, r2, r3"), [3, 5]);
 }
 
@@ -163,13 +164,13 @@ fn x3_row_i_is_written_i_cycles_after_the_first() {
     set_class(&mut config, ExecClass::Fp64, 4, 1);
     set_class(&mut config, ExecClass::Int, 3, 1);
     let t = run(&config, "a: dadd r4, r2, r2\nhalt");
-    // Two rows: 2 + 4 and one more.
+    // Two rows: 2 + 4 cycles, and one more for the second.
     assert_eq!(t.after("a", "a", Retire), 7);
-    // The port of the second row is reserved too: an addition would be written at 6 or at 7.
+    // The port is reserved for the second row too, so an addition cannot be written at 6 or 7.
     config.core.registers.write_ports = 1;
     let t = run(&config, "a: dadd r4, r2, r2\nb: iadd r10, r2, r3\nhalt");
     assert_eq!([t.after("a", "b", Execute), t.after("a", "b", Retire)], [5, 8]);
-    // Only in its cycle: one that is written before both is not kept up.
+    // Only those cycles are reserved: a result written before both rows is not delayed.
     set_class(&mut config, ExecClass::Int, 2, 1);
     let t = run(&config, "a: dadd r4, r2, r2\nb: iadd r10, r2, r3\nhalt");
     assert_eq!([t.after("a", "b", Execute), t.after("a", "b", Retire)], [3, 5]);
@@ -193,7 +194,7 @@ fn x4_the_queue_has_its_entries() {
     for entries in [1, 2, 3] {
         let mut config = machine();
         config.core.lsu.queue_entries = entries;
-        // Eight passes each, from 3 on: the head leaves at 10.
+        // Each takes eight passes, the first from cycle 3 on, so the head leaves at 10.
         let atomic = "local_atomic_add r2, r3\n";
         let t = run(&config, &format!("a: {atomic}b: {atomic}c: {atomic}d: {atomic}halt"));
         let entry = ["a", "b", "c", "d"].map(|l| t.after("a", l, Execute));
@@ -210,14 +211,15 @@ fn x4_the_queue_has_its_entries() {
 fn w1_a_waiting_instruction_issues_in_the_cycle_of_the_write() {
     let mut config = machine();
     set_class(&mut config, ExecClass::Fp64, 4, 1);
-    // Of two rows, in that of the last, whichever it needs; and it reads what was written.
+    // A two-row result releases its consumers with the last row, whichever row they need. They read the new
+    // value.
     let t = run(
         &config,
         "mov_imm r3, 0x3FF00000\na: dadd r4, r2, r2\nb: mov r8, r4\nc: mov r8, r5\ndevice_store_u32 r2, r8\nhalt",
     );
     assert_eq!(t.after("a", "a", Retire), 7);
     assert_eq!(t.after("a", "b", Issue), 7);
-    // 1.0 + 1.0.
+    // Upper word of 1.0 + 1.0.
     assert_eq!(t.memory[..4], 0x4000_0000u32.to_le_bytes());
 }
 
@@ -225,7 +227,7 @@ fn w1_a_waiting_instruction_issues_in_the_cycle_of_the_write() {
 fn w2_loads_write_one_row_a_cycle() {
     for (load, rows) in [("u8", 1), ("u32", 1), ("u64", 2)] {
         let t = run(&machine(), &format!("a: local_load_{load} r4, r2\nhalt"));
-        // Complete at 3 + 5, with the first row.
+        // Complete at 3 + 5, when the first row is written.
         assert_eq!(t.after("a", "a", Retire), 8 + rows - 1, "{load}");
     }
     let t = run(
@@ -234,7 +236,7 @@ fn w2_loads_write_one_row_a_cycle() {
     );
     let hit = 3 + u64::from(machine().core.l1.hit_latency_cycles);
     assert_eq!(t.after("a", "a", Retire), hit + 3);
-    // The next waits its turn in the queue, though it is complete a cycle after the first.
+    // The next load waits for its turn in the queue, although it is complete one cycle after the first.
     assert_eq!(t.after("a", "b", Retire), hit + 4);
 }
 
@@ -244,7 +246,7 @@ fn w2_loads_take_the_ports_that_results_leave() {
         let mut config = machine();
         config.core.registers.write_ports = ports;
         set_class(&mut config, ExecClass::Fp32, 5, 1);
-        // The load can be written at 8, and the addition, dispatched at 3, is.
+        // The load could be written at 8. The addition, dispatched at 3, is written at 8.
         let t = run(&config, &format!("a: local_load_u32 r4, r2\nb: fadd r{register}, r2, r3\nhalt"));
         assert_eq!(t.after("a", "b", Retire), 8);
         assert_eq!(t.after("a", "a", Retire), expected, "{ports} ports, r{register}");
@@ -257,7 +259,7 @@ fn w2_local_results_come_before_those_of_the_l1() {
     config.core.l1.hit_latency_cycles = 9;
     for (latency, expected) in [(7, [12, 11]), (8, [13, 12]), (9, [12, 13])] {
         config.core.local.latency_cycles = latency;
-        // The hit is complete at 3 + 9, the local load, one cycle behind it, at 4 + latency.
+        // The hit is complete at 3 + 9. The local load, one cycle later, is complete at 4 + latency.
         let t = run(
             &config,
             "device_load_u32 r1, r2\nwait\na: device_load_u32 r4, r2\nb: local_load_u32 r5, r2\nhalt",

@@ -1,9 +1,9 @@
-//! F and D: fetch, instruction cache, decode.
+//! Rules F and D of docs/pipeline.md: fetch, instruction cache, decode.
 
 use crate::machine::*;
 use wave_sim::config::Config;
 
-/// Fetches of this many words into a buffer of so many instructions.
+/// A machine that fetches `words` words into a buffer of `buffer_entries` instructions.
 fn fetching(words: u32, buffer_entries: u32, latency: u32) -> Config {
     let mut config = machine();
     config.core.fetch.words = words;
@@ -19,7 +19,7 @@ fn f1_a_scheduler_requests_one_group_a_cycle_for_the_next_wave_in_turn() {
     let t = bench(&fetching(4, 12, 2)).waves(3).run(NOPS);
     let fetches: Vec<_> = t.events.iter().filter(|e| e.stage == Fetch).map(|e| (e.cycle, e.slot)).collect();
     let start = fetches[0].0;
-    // With three waves and two cycles for a group, the port is never idle and the turns go round.
+    // With three waves and two cycles per group, the port is never idle and every wave gets its turn.
     let first = fetches[0].1;
     for (n, &(cycle, slot)) in fetches[..9].iter().enumerate() {
         assert_eq!((cycle - start, slot), (n as u64, (first + n) % 3), "{fetches:?}");
@@ -28,10 +28,10 @@ fn f1_a_scheduler_requests_one_group_a_cycle_for_the_next_wave_in_turn() {
 
 #[test]
 fn f1_a_wave_is_requested_when_a_whole_group_fits_its_buffer() {
-    // The buffer is full from the decode at 1; the last of it leaves at 5.
+    // The decode at cycle 1 fills the buffer. Its last instruction leaves at 5.
     let t = run(&fetching(4, 4, 1), NOPS);
     assert_eq!(t.fetches(0)[..3], [(0, 0), (5, 4), (10, 8)]);
-    // One more entry: the request goes out when one instruction is left.
+    // With one more entry, the next request is sent when one instruction is left.
     let t = run(&fetching(4, 5, 1), NOPS);
     assert_eq!(t.fetches(0)[..3], [(0, 0), (4, 4), (8, 8)]);
     let t = run(&fetching(4, 8, 1), NOPS);
@@ -45,7 +45,7 @@ fn f2_groups_are_aligned_in_the_code_section() {
         let fetches: Vec<u32> = t.fetches(0).iter().map(|&(_, word)| word).collect();
         assert_eq!(fetches[..3], words, "{base} words in front");
     }
-    // A group reaches to the end of the kernel at most: the words behind are not the kernel's.
+    // A group ends at the end of the kernel at the latest: the words after it belong to another kernel.
     let t = run(&fetching(16, 16, 1), "a: nop\nnop\nnop");
     assert_eq!(t.fetches(0), [(0, 0), (1 + 3, 3)]);
 }
@@ -56,13 +56,13 @@ fn f3_a_group_that_hits_is_decoded_after_the_latency() {
         let t = run(&fetching(4, 16, latency), NOPS);
         let latency = u64::from(latency);
         assert_eq!(t.at("a", Decode) - t.at("a", Fetch), latency);
-        // Decode comes before fetch: the wave asks again in that cycle.
+        // Decode runs before fetch, so the wave requests again in the same cycle.
         assert_eq!(t.at("b", Fetch), t.at("a", Decode));
         assert_eq!(t.at("c", Fetch) - t.at("a", Fetch), 2 * latency);
     }
 }
 
-/// Lines of one group each, in one set.
+/// One set of lines that hold one group each.
 fn one_set(ways: u32) -> Config {
     let mut config = fetching(4, 4, 1);
     config.core.fetch.icache_line_bytes = 16;
@@ -73,19 +73,20 @@ fn one_set(ways: u32) -> Config {
 
 #[test]
 fn f4_the_least_recently_used_way_is_replaced() {
-    // Lines: 0 and 1 the calls, then a, b, c, each with a return in its first word.
+    // Lines 0 and 1 hold the calls. Then come x, y and z, each with a return in its first word.
     let lines = "x: return\nnop\nnop\nnop\ny: return\nnop\nnop\nnop\nz: return\nnop\nnop\nnop";
     let misses = |calls: [&str; 4], ways| {
         let calls: String = calls.iter().map(|c| format!("call {c}\n")).collect();
         // The calls and the halt take lines 0 to 2.
         run(&one_set(ways), &format!("{calls}halt\nnop\nnop\nnop\n{lines}")).report.core.icache_misses
     };
-    // Six lines fit: each misses once, three of calls (with the words behind the halt) and those called.
+    // All lines fit: each misses once, the three of the calls and the halt and those of the called functions.
     let all = misses(["x", "y", "x", "y"], 8);
     assert_eq!(misses(["x", "x", "x", "x"], 8), all - 1);
-    // Lines in the order of use: c0 x c0 y c1 x c1 y h. With two ways only the call lines hit again.
+    // Order of use: c0 x c0 y c1 x c1 y h. With two ways only the lines of the calls hit again.
     assert_eq!(misses(["x", "y", "x", "y"], 2), all + 2);
-    // With three ways: c0 x (c0) y | c1 for x | (x's place was taken last) x for c0 | (c1) (y).
+    // With three ways: c0 x (c0) y | c1 replaces x | x replaces c0, because c1 and y were used later | (c1)
+    // (y).
     assert_eq!(misses(["x", "y", "x", "y"], 3), all + 1);
 }
 
@@ -99,7 +100,8 @@ fn f4_waves_that_miss_one_line_wait_for_it_together() {
     assert_eq!(t.of(0, "a", Fetch), t.of(1, "a", Fetch));
 }
 
-/// Two waves go to two other lines in one cycle. The cycles from the first request to the hit of each.
+/// Two waves miss on two different lines in one cycle. Returns the cycles from the first request to the hit
+/// of each.
 fn two_misses(mshrs: u32, interconnect: u32) -> [u64; 2] {
     let mut config = machine();
     config.core.schedulers = 2;
@@ -124,13 +126,13 @@ fn two_misses(mshrs: u32, interconnect: u32) -> [u64; 2] {
 #[test]
 fn f4_misses_take_entries_and_one_request_a_cycle() {
     let [x, y] = two_misses(2, 3);
-    // The second line is asked for while the first is under way...
+    // With two entries, the second line is requested while the first is still in flight.
     assert!(x < y && y < x + x / 2, "{x} {y}");
-    // ... or, with one entry, when the first is there: the whole way again.
+    // With one entry, it is requested after the first has arrived, and takes the full latency again.
     let [one_x, one_y] = two_misses(1, 3);
     assert_eq!(one_x, x);
     assert!(one_y > x + 2 * 3 + 24, "{one_x} {one_y}");
-    // Two crossings for each line.
+    // Each line crosses the interconnect twice.
     let [far_x, far_y] = two_misses(1, 8);
     assert_eq!([far_x, far_y], [one_x + 10, one_y + 20]);
 }
@@ -141,7 +143,7 @@ fn f5_the_end_of_the_code_issues_like_an_instruction() {
     let end = t.events.iter().filter(|e| e.word == t.end && e.stage == Issue).map(|e| e.cycle);
     assert_eq!(end.collect::<Vec<_>>(), [t.at("a", Issue) + 4]);
     assert_eq!(t.fetches(0), [(0, 0), (1, 4)]);
-    // With room for four instructions, the mark waits for the buffer as any group does: F 5, D 6, I 7.
+    // With a buffer of four instructions, the end mark waits for space like any group: F 5, D 6, I 7.
     let t = run(&fetching(4, 4, 1), "a: nop\nnop\nnop\nnop");
     let end = t.events.iter().filter(|e| e.word == t.end && e.stage == Issue).map(|e| e.cycle);
     assert_eq!(end.collect::<Vec<_>>(), [t.at("a", Fetch) + 7]);
@@ -157,7 +159,7 @@ fn f6_a_redirect_drops_what_was_fetched() {
             assert!(t.all(0, "b", Issue).is_empty());
             assert_eq!(t.after("a", "x", Fetch), u64::from(branch), "{latency} {branch}");
             assert_eq!(t.at("x", Issue), t.at("x", Fetch) + u64::from(latency) + 1);
-            // The halt may drop one more.
+            // The halt can discard one more.
             assert!(t.report.core.fetches_discarded >= discarded, "{latency} {branch}");
         }
     }
@@ -180,7 +182,7 @@ fn d2_an_instruction_across_groups_waits_for_its_second_word() {
         let next = u64::from(latency);
         assert_eq!(["a", "b", "c", "d", "e"].map(|l| t.at(l, Decode) - decode), [0, 0, 0, next, next]);
     }
-    // Its place: it is the fourth to issue, without a gap where the groups come back to back.
+    // It is the fourth to issue, without a gap if the groups arrive back to back.
     let t = run(&fetching(4, 16, 1), "a: nop\nb: nop\nc: nop\nd: iadd r1, r2, r3\ne: nop\nhalt");
     assert_eq!(["b", "c", "d", "e"].map(|l| t.after("a", l, Issue)), [1, 2, 3, 4]);
 }

@@ -1,11 +1,11 @@
-//! I1 to I6: issue slots, readiness, policies, scoreboard, squashing.
+//! Rules I1 to I6 of docs/pipeline.md: issue slots, readiness, policies, scoreboard, squashing.
 
 use crate::machine::*;
 use wave_sim::config::{Config, IssuePolicy};
 use wave_sim::isa::ExecClass;
 use wave_sim::stats::SlotUse;
 
-/// Three waves that are all ready in one cycle, after a barrier.
+/// Three waves that become ready in the same cycle, after a barrier.
 const TOGETHER: &str = "nop\nbarrier\na: nop\nb: nop\nc: nop\nhalt";
 
 #[test]
@@ -14,7 +14,7 @@ fn i1_each_issue_slot_takes_another_wave() {
         &[(0, 0), (1, 1), (2, 2), (3, 0)],
         &[(0, 0), (0, 1), (1, 2), (1, 0), (2, 1), (2, 2)],
         &[(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)],
-        // The fourth slot has no fourth wave.
+        // The fourth slot has no fourth wave to issue from.
         &[(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)],
     ];
     for (width, expected) in (1..).zip(table) {
@@ -22,7 +22,7 @@ fn i1_each_issue_slot_takes_another_wave() {
         config.core.issue.width = width;
         let t = bench(&config).waves(3).run(TOGETHER);
         let last = t.issue_order("a")[0].1;
-        // Turns go on from the wave that was the last at the barrier.
+        // Turns continue after the wave that was last at the barrier.
         let order: Vec<_> = t.issue_order("a").iter().map(|&(c, slot)| (c, (slot + 3 - last) % 3)).collect();
         assert_eq!(order[..expected.len()], *expected, "{width}");
     }
@@ -36,7 +36,7 @@ fn i2_an_instruction_needs_a_free_collector() {
         let t = run(&config, "a: iadd r1, r2, r3\nb: iadd r4, r2, r3\nc: iadd r5, r2, r3\nhalt");
         assert_eq!(t.steps("a", "b")[..3], [next, next + 1, next + 2]);
         assert_eq!(t.after("a", "c", Issue), 2 * next);
-        // Also one that is squashed, but not one that passes through no collector.
+        // A squashed instruction needs a collector too. An instruction that bypasses the collectors does not.
         let t = run(
             &config,
             "a: iadd r1, r2, r3\n@p1 b: iadd r4, r2, r3\nhalt".replace("@p1 b:", "b: @p1").as_str(),
@@ -87,7 +87,7 @@ fn i3_lrr_goes_round() {
 #[test]
 fn i3_gto_stays_with_a_wave_then_takes_the_oldest() {
     let order = order(IssuePolicy::Gto);
-    // The last at the barrier, then by age.
+    // First the wave that was last at the barrier, then by age.
     let last = order[0];
     assert_ne!(last, 0, "it is not the oldest, else `oldest` would give the same order");
     let rest = [0, 1, 2].into_iter().filter(|&slot| slot != last);
@@ -106,8 +106,8 @@ fn i3_age_is_the_order_of_arrival_not_the_slot() {
     config.core.issue.policy = IssuePolicy::Oldest;
     config.core.max_workgroups = 2;
     config.core.fetch.icache_line_bytes = 1024;
-    // Workgroup 0 ends at once, and workgroup 2 comes into its slot, 0. Workgroup 1, older, in slot 1, has a long
-    // way and never waits.
+    // Workgroup 0 ends at once, and workgroup 2 takes its slot 0. The older workgroup 1 in slot 1 has a long
+    // sequence of instructions that never wait.
     let nops = "nop\n".repeat(40);
     let t = bench(&config).groups(3).run(&format!(
         "m: mov_sr r1, sr_workgroup_id_x\nn: icmp_eq p1, r1, r2\n@p1 halt\na: nop\n{nops}b: halt"
@@ -119,7 +119,8 @@ fn i3_age_is_the_order_of_arrival_not_the_slot() {
 
 #[test]
 fn i3_two_level_takes_turns_in_the_active_set_only() {
-    // The last at the barrier stays in the set and the oldest other joins it; the third comes when one ends.
+    // The last wave at the barrier stays in the set, and the older of the others joins it. The third wave
+    // enters when one of them ends.
     let order = order(IssuePolicy::TwoLevel);
     let (first, second) = (order[0], order[1]);
     let third = 3 - first - second;
@@ -137,12 +138,13 @@ fn i3_two_level_replaces_a_wave_that_waits_for_a_load() {
         bench(&config).waves(2).run("barrier\na: local_load_u32 r1, r2\nb: iadd r3, r1, r1\nc: nop\nhalt");
     let first = t.issue_order("a")[0].1;
     let cycles = |slot| t.of(slot, "a", Issue) - t.of(first, "a", Issue);
-    // The set is looked at in the cycle after the load issued: the next instruction needs its register.
+    // The active set is updated in the cycle after the load issued, because the next instruction needs its
+    // register.
     assert_eq!([cycles(first), cycles(1 - first)], [0, 1]);
     config.core.issue.two_level_active = 2;
     let t = bench(&config).waves(2).run("barrier\na: idiv r1, r2, r2\nb: iadd r3, r1, r1\nc: nop\nhalt");
     assert_eq!(t.of(0, "a", Issue).abs_diff(t.of(1, "a", Issue)), 1);
-    // A wave that waits for an execution unit stays.
+    // A wave that waits for an execution unit stays in the active set.
     config.core.issue.two_level_active = 1;
     let t = bench(&config).waves(2).run("barrier\na: idiv r1, r2, r2\nb: iadd r3, r1, r1\nc: nop\nhalt");
     let first = t.issue_order("a")[0].1;
@@ -155,12 +157,12 @@ fn i4_one_instruction_of_a_wave_reads_operands_at_a_time() {
     assert_eq!(t.steps("a", "a")[..3], [0, 1, 2]);
     assert_eq!(t.steps("a", "b")[..3], [1, 3, 4]);
     assert_eq!(t.steps("a", "c")[..3], [3, 4, 5]);
-    // Nor does an instruction without operands, or one that passes through no collector.
+    // The rule also holds for the next instruction if it has no operands or bypasses the collectors.
     let t = run(&machine(), "a: iadd r4, r2, r6\nb: nop\nc: mov_imm r1, 1\nhalt");
     assert_eq!([t.after("a", "b", Issue), t.after("a", "c", Issue)], [2, 3]);
 }
 
-/// Issue of b after the issue of a, and the retirement of a likewise.
+/// Cycles from the issue of a to the issue of b, and to the retirement of a.
 fn pair(config: &Config, a: &str, b: &str) -> (u64, u64) {
     let t = run(config, &format!("mov_imm r16, 64\na: {a}\nb: {b}\nhalt"));
     (t.after("a", "b", Issue), t.after("a", "a", Retire))
@@ -180,10 +182,10 @@ fn i5_a_destination_is_outstanding_until_the_retirement() {
             let (issue, retire) = pair(&config, "iadd r1, r2, r3", b);
             assert_eq!((issue, retire), (u64::from(latency) + 2, u64::from(latency) + 2), "{b}");
         }
-        // A source is no hazard once it is read.
+        // A source is no hazard after it has been read.
         assert_eq!(pair(&config, "iadd r1, r2, r3", "iadd r2, r4, r5").0, 1);
     }
-    // All rows of a load, until the last is there.
+    // All rows of a load are outstanding until the last is written.
     for b in ["mov r8, r4", "mov r8, r5", "mov r4, r8", "mov r5, r8"] {
         let (issue, retire) = pair(&machine(), "local_load_u64 r4, r2", b);
         assert_eq!(issue, retire, "{b}");
@@ -222,7 +224,7 @@ fn i5_a_fragment_that_a_waiting_multiplication_reads_is_closed_to_writers() {
         ("mma_load_b f2, r2, r16", true),
         ("mma_load_a f2, r2, r16", false),
         ("mma_load_b f1, r2, r16", false),
-        // It only reads them too.
+        // It only reads them, like b.
         ("mma_compute f1, f2, f3", false),
     ] {
         let t = bench(&config).with(16, 64).run(&body(c));
@@ -242,7 +244,7 @@ fn i6_a_squashed_instruction_takes_its_slot_and_ends() {
     assert_eq!(["b", "c"].map(|l| t.after("a", l, Retire)), [1, 2]);
     assert!(t.all(0, "b", Execute).is_empty());
     assert_eq!((t.slots(SlotUse::Squashed), t.slots(SlotUse::Issued)), (2, 3));
-    // The guard of a control instruction does not squash it: it acts, and has its shadow.
+    // A false guard does not squash a control instruction: it executes and has its shadow.
     let mut config = machine();
     config.core.branch_latency_cycles = 5;
     let t = run(&config, "loop\na: @p1 break p1\nb: nop\nhalt");

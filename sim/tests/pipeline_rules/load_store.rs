@@ -1,11 +1,11 @@
-//! L: load/store unit.
+//! Rules L of docs/pipeline.md: load/store unit.
 
 use crate::machine::*;
 use wave_sim::config::Config;
 use wave_sim::core::probe::Event;
 
-/// Runs a kernel with r1 = lane id, r2 = lane id * 4, r3 = 0, r4 = lane id * 32, r5 = lane id * 128,
-/// r6 = lane id * 8, r7 = lane id * 16.
+/// Runs a kernel with r1 = lane, r2 = 4 * lane, r3 = 0, r4 = 32 * lane, r5 = 128 * lane, r6 = 8 * lane, r7 =
+/// 16 * lane.
 fn lanes(config: &Config, body: &str) -> Trace {
     run(
         config,
@@ -17,7 +17,7 @@ fn lanes(config: &Config, body: &str) -> Trace {
     )
 }
 
-/// Cycles from the entry into the load/store unit to the retirement.
+/// Cycles from the entry into the load/store unit to retirement.
 fn duration(config: &Config, instruction: &str) -> u64 {
     let t = lanes(config, &format!("nop\na: {instruction}"));
     t.at("a", Retire) - t.at("a", Execute)
@@ -33,13 +33,13 @@ fn l1_the_next_starts_after_the_head_is_finished() {
     let t =
         lanes(&machine(), "a: local_store_u32 r4, r1\nb: local_store_u32 r2, r1\nc: device_store_u32 r2, r1");
     let entry = t.at("a", Execute);
-    // Eight passes, one pass, one line.
+    // Eight passes, then one pass, then one line access.
     assert_eq!(["a", "b", "c"].map(|l| t.at(l, Retire) - entry), [8, 9, 10]);
 }
 
 #[test]
 fn l2_passes_are_the_words_of_the_fullest_bank() {
-    // 8, 4 and 2 banks. Addresses of the lanes, times 4: lane, 2 lane, 4 lane, 8 lane, all one word.
+    // 8, 4 and 2 banks. Word addresses by lane: lane, 2 lane, 4 lane, 8 lane, and one word for all lanes.
     for (banks, passes) in [(8, [1, 2, 4, 8, 1]), (4, [2, 4, 8, 8, 1]), (2, [4, 8, 8, 8, 1])] {
         let mut config = machine();
         config.core.local.banks = banks;
@@ -51,13 +51,13 @@ fn l2_passes_are_the_words_of_the_fullest_bank() {
             );
         }
     }
-    // Two words a lane; the bytes of one word, or of two.
+    // Two words per lane; then bytes and halfwords that share words.
     assert_eq!(duration(&machine(), "local_store_u64 r6, r16"), 2);
     assert_eq!(duration(&machine(), "local_store_u8 r1, r16"), 1);
     assert_eq!(duration(&machine(), "local_store_u16 r1, r16"), 1);
-    // Lanes at 0, 1, .. 7: the words 0, 1 and 2.
+    // Lanes access bytes 0 to 7 and up to three more: words 0, 1 and 2.
     assert_eq!(duration(&machine(), "local_store_u32 r1, r16"), 1);
-    // Atomics on one word do not share, those on different banks do not meet.
+    // Atomics on the same word take one pass each. Atomics in different banks share a pass.
     assert_eq!(duration(&machine(), "local_atomic_add r3, r1"), 8);
     assert_eq!(duration(&machine(), "local_atomic_add r2, r1"), 1);
     assert_eq!(duration(&machine(), "local_atomic_add r4, r1"), 8);
@@ -67,19 +67,20 @@ fn l2_passes_are_the_words_of_the_fullest_bank() {
 fn l2_wide_banks_serve_two_registers_a_pass() {
     let mut wide = machine();
     wide.core.local.bank_bytes = 8;
-    // Lanes 8 bytes apart with 8 bytes each: a bank each. Lanes 4 and 16 bytes apart: half, and twice as many.
+    // 8 bytes per lane at a distance of 8 bytes: one bank per lane. At 4 bytes half as many banks, at 16
+    // bytes two lanes per bank.
     assert_eq!(duration(&wide, "local_store_u64 r6, r16"), 1);
     assert_eq!(duration(&wide, "local_store_u32 r2, r1"), 1);
     assert_eq!(duration(&wide, "local_store_u32 r7, r1"), 2);
-    // Lanes that share a word of 8 bytes share its pass, unless they are atomics.
+    // Lanes that share an 8-byte word share its pass, unless they are atomics.
     assert_eq!(duration(&wide, "local_atomic_add r2, r1"), 2);
 }
 
 #[test]
 fn l2_a_tile_is_four_accesses() {
-    // Rows of four words of one tile for all lanes: a pass each, whatever the row's place.
+    // One tile for all lanes: each row of four words takes one pass, wherever it lies.
     assert_eq!(duration(&machine(), "mma_store_c r3, r8, f0"), 4);
-    // Tiles of 128 bytes: the same four banks in every lane, eight words deep.
+    // Tiles 128 bytes apart: every lane uses the same four banks, eight words each.
     assert_eq!(duration(&machine(), "mma_store_c r5, r8, f0"), 4 * 8);
 }
 
@@ -95,14 +96,14 @@ fn l3_a_local_load_is_complete_after_the_latency() {
         assert_eq!(duration(&config, "local_atomic_add r9, r3, r1"), 8 + latency);
         assert_eq!(duration(&config, "mma_load_a f0, r3, r8"), 4 + latency);
         assert_eq!(duration(&config, "mma_load_b f0, r3, r8"), 4 + latency);
-        // Without a result, when they are performed.
+        // Instructions without a result retire when they are performed.
         assert_eq!(duration(&config, "local_store_u32 r4, r1"), 8);
         assert_eq!(duration(&config, "local_atomic_add r3, r1"), 8);
         assert_eq!(duration(&config, "mma_store_c r3, r8, f0"), 4);
     }
 }
 
-/// L1 accesses of an instruction.
+/// Number of L1 accesses of an instruction.
 fn accesses(instruction: &str) -> u64 {
     lanes(&machine(), instruction).report.core.line_accesses
 }
@@ -111,12 +112,12 @@ fn accesses(instruction: &str) -> u64 {
 fn l4_each_line_touched_is_one_access() {
     assert_eq!(accesses("device_load_u32 r9, r2"), 1);
     assert_eq!(accesses("device_load_u32 r9, r3"), 1);
-    // Eight lanes of 32 bytes: two lines of 128; of 128 bytes: eight.
+    // Eight lanes of 32 bytes touch two lines of 128 bytes; eight lanes of 128 bytes touch eight.
     assert_eq!(accesses("device_load_u32 r9, r4"), 2);
     assert_eq!(accesses("device_store_u32 r4, r1"), 2);
     assert_eq!(accesses("device_load_u32 r9, r5"), 8);
     assert_eq!(accesses("device_load_u128 r12, r7"), 1);
-    // Bytes 124 to 131 lie in two lines.
+    // Bytes 124 to 131 span two lines.
     assert_eq!(accesses("mov_imm r9, 124\ndevice_load_u64 r10, r9"), 2);
     assert_eq!(accesses("mov_imm r9, 124\ndevice_load_u32 r10, r9"), 1);
     assert_eq!(accesses("icmp_eq p1, r1, r3\n@p1 device_load_u32 r9, r5"), 1);
@@ -134,7 +135,7 @@ fn l5_a_packet_has_one_operation_a_word() {
     assert_eq!(accesses("mov_imm r9, 12\nand r9, r2, r9\natomic_add r9, r1, .device"), 2);
 }
 
-/// Cycles from entry to retirement of a second load of the same lines, which hits.
+/// Cycles from execution to retirement of a second load of the same lines, which hits.
 fn hit(config: &Config, address: &str) -> u64 {
     let t = lanes(config, &format!("device_load_u32 r9, {address}\nwait\na: device_load_u32 r9, {address}"));
     t.at("a", Retire) - t.at("a", Execute)
@@ -146,7 +147,7 @@ fn l6_one_l1_access_a_cycle() {
         let mut config = machine();
         config.core.l1.hit_latency_cycles = latency;
         let latency = u64::from(latency);
-        // From the cycle in which the head starts.
+        // Counted from the cycle in which the head starts.
         assert_eq!(hit(&config, "r2"), 1 + latency);
         assert_eq!(hit(&config, "r4"), 2 + latency);
         assert_eq!(hit(&config, "r5"), 8 + latency);
@@ -168,7 +169,7 @@ fn l7_a_load_needs_a_pending_entry_until_its_last_response() {
             let entry = t.at("a", Execute);
             assert_eq!(t.at("a", Retire) - entry, 1 + latency);
             assert_eq!(t.at("b", Retire) - entry, 1 + second + latency, "{entries}");
-            // A store needs none.
+            // A store needs no pending entry.
             let t =
                 lanes(&config, &format!("{load} r9, r2\nwait\na: {load} r9, r2\nb: device_store_u32 r5, r1"));
             assert!(t.at("b", Retire) < t.at("a", Retire) || latency < 10);
@@ -176,7 +177,7 @@ fn l7_a_load_needs_a_pending_entry_until_its_last_response() {
     }
 }
 
-/// Loads of two rows and results of units by turns on one write port: complete loads pile up.
+/// Two-row loads and unit results alternate on one write port, so that complete loads accumulate.
 #[test]
 fn l7_complete_loads_are_bounded_by_return_entries() {
     for pending in [1, 3] {
@@ -196,8 +197,8 @@ fn l7_complete_loads_are_bounded_by_return_entries() {
         let (mut inside, mut given_back, mut taken) = (0, 0, 0);
         for cycle in t.events[0].cycle..=t.events[t.events.len() - 1].cycle {
             let (left, entered) = (at(cycle, Retire), at(cycle, Execute));
-            // An entry that is given back is taken in the same cycle: the head starts and makes room in the queue, which
-            // the next load takes if it has its operands.
+            // A freed entry is used in the same cycle: the head starts and frees a queue entry, which the
+            // next load with its operands takes.
             if inside == most && left > 0 {
                 given_back += left;
                 taken += entered;
@@ -214,7 +215,8 @@ fn l7_complete_loads_are_bounded_by_return_entries() {
 fn l8_a_store_retires_with_its_last_access() {
     assert_eq!(duration(&machine(), "device_store_u32 r2, r1"), 1);
     assert_eq!(duration(&machine(), "atomic_add r2, r1, .device"), 1);
-    // The cycles between the two lines are the port's: a packet of a header and up to four sectors.
+    // The two lines are one cycle apart: a port sends a packet of a header and up to four sectors in one
+    // cycle.
     for interconnect in [1, 3, 20] {
         let mut config = machine();
         config.interconnect.latency_cycles = interconnect;
@@ -226,7 +228,8 @@ fn l8_a_store_retires_with_its_last_access() {
 
 #[test]
 fn l8_a_load_is_complete_with_its_last_response() {
-    // A miss: the lines come back one after the other; the last counts, two crossings further on each.
+    // All accesses miss and the lines arrive in turn. The last one counts, and each crosses the interconnect
+    // twice.
     let miss = |interconnect, address: &str| {
         let mut config = machine();
         config.interconnect.latency_cycles = interconnect;

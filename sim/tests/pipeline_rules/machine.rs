@@ -11,12 +11,12 @@ use wave_sim::stats::SlotUse;
 
 pub use wave_sim::core::probe::Stage::{Decode, Execute, Fetch, Issue, Operands, Retire};
 
-/// Lanes of a wave of the machine.
+/// Lanes per wave.
 pub const WIDTH: u32 = 8;
 
-/// One core with one scheduler, eight wave slots of eight lanes, and every queue and port wide enough that
-/// nothing waits unless a test narrows it. A fetch brings up to sixteen words, so that a wave does not wait
-/// for code after its first miss.
+/// One core with one scheduler and eight wave slots of eight lanes. All queues and ports are wide enough that
+/// nothing waits unless a test narrows them. A fetch brings up to sixteen words, so that a wave waits for
+/// code only at its first miss.
 pub fn machine() -> Config {
     let mut config = Config::example();
     config.cores = 1;
@@ -44,14 +44,14 @@ pub fn machine() -> Config {
     config
 }
 
-/// Sets the timing of a class.
+/// Sets the timing of an execution class.
 pub fn set_class(config: &mut Config, class: ExecClass, latency_cycles: u32, passes: u32) {
     let classes = config.core.units.iter_mut().flat_map(|unit| &mut unit.classes);
     let timing = classes.filter(|c| c.class == class).last().expect("a unit serves every class");
     *timing = ClassTiming { class, latency_cycles, passes };
 }
 
-/// The machine with another latency of simple integer instructions.
+/// The machine with this latency of simple integer instructions.
 pub fn with_int_latency(latency: u32) -> Config {
     let mut config = machine();
     set_class(&mut config, ExecClass::Int, latency, 1);
@@ -61,7 +61,7 @@ pub fn with_int_latency(latency: u32) -> Config {
 #[derive(Default)]
 struct Recorder {
     events: Vec<Event>,
-    /// (workgroup, wave, event) of each issue.
+    /// Workgroup, wave and event of each issue.
     issues: Vec<([u32; 3], u32, Event)>,
 }
 
@@ -76,28 +76,28 @@ impl Observer for Recorder {
     }
 }
 
-/// A kernel to be run. Instructions are named by labels (`a: iadd r1, r2, r3`).
+/// A kernel to run. Labels name instructions: `a: iadd r1, r2, r3`.
 pub struct Bench<'a> {
     config: &'a Config,
-    /// Words of code in front of the kernel.
+    /// Words of code before the kernel.
     base: u32,
     threads: u32,
     groups: u32,
     registers: Vec<(u8, u32)>,
 }
 
-/// What a run did, step by step.
+/// All steps of a run, with its results.
 pub struct Trace {
     pub events: Vec<Event>,
     pub issues: Vec<([u32; 3], u32, Event)>,
     pub report: KernelReport,
     pub memory: Vec<u8>,
     words: HashMap<String, u32>,
-    /// The word behind the kernel.
+    /// The word after the kernel.
     pub end: u32,
 }
 
-/// One wave on this machine.
+/// A kernel with one wave on this machine.
 pub fn bench(config: &Config) -> Bench<'_> {
     Bench { config, base: 0, threads: WIDTH, groups: 1, registers: Vec::new() }
 }
@@ -108,31 +108,31 @@ pub fn run(config: &Config, body: &str) -> Trace {
 }
 
 impl Bench<'_> {
-    /// Waves of each workgroup.
+    /// Sets the waves of each workgroup.
     pub fn waves(mut self, waves: u32) -> Self {
         self.threads = waves * WIDTH;
         self
     }
 
-    /// Workgroups.
+    /// Sets the number of workgroups.
     pub fn groups(mut self, groups: u32) -> Self {
         self.groups = groups;
         self
     }
 
-    /// Words of code in front of the kernel.
+    /// Sets the words of code before the kernel.
     pub fn base(mut self, words: u32) -> Self {
         self.base = words;
         self
     }
 
-    /// The value that a register starts with.
+    /// Sets the initial value of a register.
     pub fn with(mut self, register: u8, value: u32) -> Self {
         self.registers.push((register, value));
         self
     }
 
-    /// Runs the kernel once with idle cycles skipped and once cycle by cycle, which must agree.
+    /// Runs the kernel twice, with idle cycles skipped and cycle by cycle. Both runs must agree.
     pub fn run(self, body: &str) -> Trace {
         let pad: String = "nop\n".repeat(self.base as usize);
         let pad = if pad.is_empty() { pad } else { format!(".kernel pad\n{pad}.end\n") };
@@ -171,14 +171,14 @@ impl Bench<'_> {
         let report = gpu
             .run(&launch, &options, Some(&mut recorder), &mut |_| {})
             .unwrap_or_else(|error| panic!("the kernel ends: {error:?}"));
-        // Cores run one after the other for some cycles.
+        // The simulator runs cores in turn, several cycles each.
         recorder.events.sort_by_key(|e| (e.cycle, e.core));
         recorder.issues.sort_by_key(|(_, _, e)| (e.cycle, e.core));
         (recorder, report, gpu.into_memory())
     }
 }
 
-/// Words of the labelled instructions.
+/// Word of each labelled instruction.
 fn labels(body: &str, code: &[u32]) -> HashMap<String, u32> {
     let mut words = HashMap::new();
     let mut word = 0;
@@ -197,20 +197,20 @@ fn labels(body: &str, code: &[u32]) -> HashMap<String, u32> {
 }
 
 impl Trace {
-    /// The word of a labelled instruction.
+    /// Word of a labelled instruction.
     pub fn word(&self, label: &str) -> u32 {
         *self.words.get(label).unwrap_or_else(|| panic!("no label {label}"))
     }
 
-    /// Every cycle in which the labelled instruction of a slot's wave was in this stage. Fetches are found
-    /// only where the instruction is the first of its group.
+    /// All cycles in which the labelled instruction of the wave in `slot` entered this stage. A fetch is
+    /// found only if the instruction is the first of its group.
     pub fn all(&self, slot: usize, label: &str, stage: Stage) -> Vec<u64> {
         let word = self.word(label);
         let here = self.events.iter().filter(|e| e.slot == slot && e.word == word && e.stage == stage);
         here.map(|e| e.cycle).collect()
     }
 
-    /// The one cycle in which the labelled instruction of a slot's wave was in this stage.
+    /// The only cycle in which the labelled instruction of the wave in `slot` entered this stage.
     #[track_caller]
     pub fn of(&self, slot: usize, label: &str, stage: Stage) -> u64 {
         let all = self.all(slot, label, stage);
@@ -218,31 +218,31 @@ impl Trace {
         all[0]
     }
 
-    /// As [`Trace::of`], of slot 0.
+    /// [`Trace::of`] for slot 0.
     #[track_caller]
     pub fn at(&self, label: &str, stage: Stage) -> u64 {
         self.of(0, label, stage)
     }
 
-    /// Cycles from the issue of `from` to the stage of `to`, both of slot 0.
+    /// Cycles from the issue of `from` until `to` enters `stage`, both in slot 0.
     #[track_caller]
     pub fn after(&self, from: &str, to: &str, stage: Stage) -> u64 {
         self.at(to, stage).checked_sub(self.at(from, Issue)).expect("it comes later")
     }
 
-    /// The cycles of issue, last operand read, entry into the unit and retirement from the issue of `from` on.
+    /// Cycles from the issue of `from` to issue, last operand read, execution and retirement of `label`.
     #[track_caller]
     pub fn steps(&self, from: &str, label: &str) -> [u64; 4] {
         [Issue, Operands, Execute, Retire].map(|stage| self.after(from, label, stage))
     }
 
-    /// (cycle, first word) of the fetches of a slot that hit, the cycles from the first on.
+    /// Cycle and first word of each fetch of a slot that hit. The first fetch is cycle 0.
     pub fn fetches(&self, slot: usize) -> Vec<(u64, u32)> {
         let here: Vec<_> = self.events.iter().filter(|e| e.slot == slot && e.stage == Fetch).collect();
         here.iter().map(|e| (e.cycle - here[0].cycle, e.word)).collect()
     }
 
-    /// Slots in the order of issue, and cycle, from the first issue of this instruction on.
+    /// Cycle and slot of each issue, in order, from the first issue of this instruction on.
     pub fn issue_order(&self, from: &str) -> Vec<(u64, usize)> {
         let word = self.word(from);
         let first = self.issues.iter().position(|(_, _, e)| e.word == word).expect("it issues");
@@ -250,7 +250,7 @@ impl Trace {
         self.issues[first..].iter().map(|(_, _, e)| (e.cycle - start, e.slot)).collect()
     }
 
-    /// Issue slots charged to a use.
+    /// Issue slots with this use.
     pub fn slots(&self, slot_use: SlotUse) -> u64 {
         self.report.slots[slot_use as usize]
     }

@@ -1,4 +1,4 @@
-//! P and R: the order of the stages, schedulers, arrival and end of workgroups.
+//! Rules P and R of docs/pipeline.md: order of the stages, schedulers, arrival and end of workgroups.
 
 use crate::machine::*;
 use wave_sim::isa::ExecClass;
@@ -8,7 +8,7 @@ fn p1_consumers_come_before_producers() {
     for latency in [1, 2, 7] {
         let t = run(&with_int_latency(latency), "a: iadd r1, r2, r3\nb: iadd r4, r1, r1\nhalt");
         let latency = u64::from(latency);
-        // One stage a cycle, and the write-back of one is the issue of the other.
+        // One stage per cycle. The consumer issues in the cycle of the producer's write-back.
         assert_eq!(t.at("a", Decode) - t.at("a", Fetch), 1);
         assert_eq!(t.at("a", Issue) - t.at("a", Decode), 1);
         assert_eq!(t.steps("a", "a"), [0, 1, 2, 2 + latency]);
@@ -24,8 +24,8 @@ fn p2_slot_s_belongs_to_scheduler_s_mod_schedulers() {
     let t = bench(&config).waves(4).run("a: iadd r1, r2, r3\nhalt");
     let start = t.of(1, "a", Fetch);
     let stage = |stage| [0, 1, 2, 3].map(|slot| t.of(slot, "a", stage) - start);
-    // Each scheduler has a fetch port, an issue slot and an integer unit of its own. After the misses, the turn
-    // is slot 2's in scheduler 0 and slot 1's in scheduler 1.
+    // Each scheduler has its own fetch port, issue slot and integer unit. After the misses it is the turn of
+    // slot 2 in scheduler 0 and of slot 1 in scheduler 1.
     assert_eq!(stage(Fetch), [1, 0, 0, 1]);
     assert_eq!(stage(Issue), [3, 2, 2, 3]);
     assert_eq!(stage(Execute), [8, 4, 4, 8]);
@@ -48,7 +48,7 @@ fn r1_a_workgroup_takes_the_latency_to_its_core() {
             config.dispatcher.workgroups_per_cycle = per_cycle;
             config.core.schedulers = 2;
             config.core.max_workgroups = 2;
-            // The first two workgroups miss the instruction cache; both end in one cycle.
+            // The first two workgroups miss in the instruction cache and end in the same cycle.
             let t = bench(&config).groups(4).run("a: nop\nb: halt");
             let end = t.all(0, "b", Issue)[0];
             assert_eq!(t.all(1, "b", Issue)[0], end);
@@ -73,7 +73,7 @@ fn r1_cores_take_turns() {
 fn r2_waves_take_the_lowest_slots_that_registers_allow() {
     let mut config = machine();
     config.core.schedulers = 2;
-    // Room for two waves of 32 registers in each scheduler's share.
+    // Each scheduler's share has room for two waves of 32 registers.
     config.core.register_file_bytes = 2 * (2 * 32 * WIDTH * 4) + 2 * 100;
     let t = bench(&config).waves(2).groups(3).run("a: nop\nhalt");
     let mut slots: Vec<_> =
@@ -123,13 +123,13 @@ fn r3_a_slot_is_free_when_nothing_of_its_wave_is_in_flight() {
         config.dispatcher.latency_cycles = latency;
         config.core.max_workgroups = 1;
         let next = 2 * u64::from(latency);
-        // The division outlives the wave's last instruction.
+        // The division completes after the wave's last instruction.
         let t = bench(&config).groups(2).run("a: idiv r1, r2, r3\nb: halt");
         assert_eq!(t.all(0, "a", Fetch)[1], t.all(0, "a", Retire)[0] + next);
-        // Nothing outlives it.
+        // Nothing is in flight after the last instruction.
         let t = bench(&config).groups(2).run("a: nop\nb: halt");
         assert_eq!(t.all(0, "a", Fetch)[1], t.all(0, "b", Issue)[0] + next);
-        // A store is not waited for once the L1 has taken it.
+        // A store is over for the slot when the L1 has accepted it.
         let t = bench(&config).groups(2).run("a: device_store_u32 r1, r2\nb: halt");
         assert_eq!(t.all(0, "a", Fetch)[1], t.all(0, "a", Retire)[0] + next);
         // A workgroup ends with its last wave.
