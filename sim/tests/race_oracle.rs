@@ -7,7 +7,7 @@ use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg32;
 use std::collections::{BTreeMap, BTreeSet};
 use wave_sim::isa::Scope;
-use wave_sim::races::detector::{Access, Detector, LaneAccess};
+use wave_sim::races::detector::{Access, Detector, LaneAccess, Pair};
 use wave_sim::races::shadow::Kind;
 
 const SCOPES: [Scope; 4] = [Scope::Wave, Scope::Workgroup, Scope::Device, Scope::System];
@@ -209,7 +209,15 @@ fn races(events: &[Event], distrust: bool) -> BTreeSet<(usize, usize)> {
 
 /// What the detector says, each access having its place in the trace as its pc.
 fn detected(events: &[Event]) -> BTreeSet<(usize, usize)> {
-    let mut detector = Detector::new(WAVES_PER_WORKGROUP, 1 << 20);
+    let [few, many] = [WAVES as usize * 8, 0].map(|few| detect(events, few));
+    // However the accesses to a word are kept, the same pairs come in the same order, found as often at the same places.
+    assert_eq!(few, many, "{events:#?}");
+    few.iter().map(|pair| (pair.first.pc as usize, pair.second.pc as usize)).collect()
+}
+
+/// What the detector says if it keeps so many accesses to a word in a list.
+fn detect(events: &[Event], few: usize) -> Vec<Pair> {
+    let mut detector = Detector::new(WAVES_PER_WORKGROUP, 1 << 20).with_few(few);
     for (i, event) in events.iter().enumerate() {
         match *event {
             Event::Fence { wave, acquire, release, scope } => detector.fence(wave, acquire, release, scope),
@@ -225,7 +233,7 @@ fn detected(events: &[Event]) -> BTreeSet<(usize, usize)> {
             }
         }
     }
-    detector.pairs().map(|pair| (pair.first.pc as usize, pair.second.pc as usize)).collect()
+    detector.pairs().copied().collect()
 }
 
 fn seconds(pairs: &BTreeSet<(usize, usize)>) -> BTreeSet<usize> {
@@ -255,4 +263,31 @@ fn detector_and_brute_force_agree() {
         *(if found.is_empty() { &mut clean } else { &mut racy }) += 1;
     }
     assert!(clean > 1000 && racy > 1000 && ordered > 2000, "{clean} {racy} {ordered}");
+}
+
+/// What the check of `waves` waves of 32 lanes costs that make one access each, to one word, and then one more.
+fn cost(waves: u32, kind: Kind, scope: Scope) -> u64 {
+    let mut detector = Detector::new(WAVES_PER_WORKGROUP, 1 << 24);
+    let at_l2 = kind == Kind::Atomic;
+    for pc in 0..2 {
+        for wave in 0..waves {
+            let access =
+                Access { wave, core: wave % 16, pc, kind, scope, at_l2, may_fail: false, local: false };
+            detector.access(&access, (0..32).map(|lane| LaneAccess { lane, address: 64, bytes: 4 }));
+            for _ in 0..if at_l2 { 32 } else { 0 } {
+                detector.performed(wave % 16, 16, true);
+            }
+        }
+    }
+    assert_eq!((detector.races, detector.left_out()), (0, 0));
+    detector.looked_at()
+}
+
+#[test]
+fn many_waves_at_one_word_cost_in_proportion_to_their_number() {
+    for (kind, scope) in [(Kind::Load, Scope::Wave), (Kind::Atomic, Scope::Device)] {
+        let [some, more] = [1000, 8000].map(|waves| cost(waves, kind, scope));
+        assert!(some >= 1000, "{kind:?}: {some} for 1000 waves: something is looked at");
+        assert!(more <= 9 * some, "{kind:?}: {some} for 1000 waves, {more} for 8000");
+    }
 }

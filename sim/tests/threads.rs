@@ -95,8 +95,7 @@ fn traced(job: &Job, options: RunOptions) -> (Vec<u8>, Option<RunError>) {
     let config = config::load("gpu.ron").expect("a preset");
     let file = Shared::default();
     let writer = Writer::new(file.clone(), Form::Binary, &header(&config)).unwrap();
-    let mut recorder =
-        Recorder::new(&config, vec![(String::new(), Box::new(writer))], Window::ALL, Arc::default());
+    let mut recorder = Recorder::new(&config, vec![(String::new(), Box::new(writer))], Window::ALL);
     if options.threads > 1 {
         recorder = recorder.apart();
     }

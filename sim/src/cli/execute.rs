@@ -1,10 +1,10 @@
 //! Runs the launches of one input on a machine.
 
-use super::Exit;
 use super::args::{MachineArgs, RunArgs, TraceArgs};
 use super::progress::Progress;
 use super::traces::{self, Finished, TraceFiles};
 use super::work::Work;
+use super::{Exit, interrupt};
 use crate::clock::Cycle;
 use crate::config::Config;
 use crate::core::probe::Observer;
@@ -40,6 +40,7 @@ pub fn run_options(args: &MachineArgs) -> RunOptions {
         max_cycles: bound(args.max_cycles),
         max_instructions: bound(args.max_instructions),
         threads,
+        stop: Some(interrupt::stop()),
         ..RunOptions::UNBOUNDED
     }
 }
@@ -144,7 +145,7 @@ fn walk(
     let nothing = Outcome::Ended(Verification::Nothing);
     let run = Run { name: name.to_owned(), steps: Vec::new(), outcome: nothing, races: None };
     let mut walked = Walked { run, how: How::Complete, cycle: 0 };
-    for launch in launches {
+    for (number, launch) in launches.iter().enumerate() {
         progress.start_launch();
         let start = gpu.now();
         match watch {
@@ -175,7 +176,8 @@ fn walk(
                 walked.run.steps.push(Step { kernel, launch: launch.clone(), report });
             }
             Err(error) => {
-                walked.run.outcome = outcome(&error, launch, program, options);
+                walked.run.outcome =
+                    outcome(&error, launch, program, options).of_launch(number, launches.len());
                 (walked.how, walked.cycle) = ending(&error, start);
                 break;
             }
@@ -213,7 +215,7 @@ enum Sought {
     Found(Option<Scope>),
     /// The trigger does not fire, so there is none.
     Missed(Diagnostic),
-    /// Ctrl-C came before the trigger fired: the run so far.
+    /// A signal came before the trigger fired: the run so far.
     Interrupted(Box<Executed>),
 }
 
@@ -308,6 +310,21 @@ impl Run {
 }
 
 impl Outcome {
+    /// The same; the message of a run that did not end names the launch that did not.
+    pub fn of_launch(self, number: usize, launches: usize) -> Outcome {
+        let say = |why: Diagnostic| match launches {
+            1 => why,
+            _ => {
+                Diagnostic { message: format!("launch {} of {launches}: {}", number + 1, why.message), ..why }
+            }
+        };
+        match self {
+            Outcome::Fault(why) => Outcome::Fault(say(why)),
+            Outcome::Stopped(why) => Outcome::Stopped(say(why)),
+            other => other,
+        }
+    }
+
     /// The exit code of the outcome.
     fn exit(&self) -> Exit {
         match self {

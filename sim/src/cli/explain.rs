@@ -7,7 +7,7 @@ use super::machine::machine;
 use super::progress::Progress;
 use super::session::launch_flags;
 use super::terminal::Terminal;
-use super::{Ended, Exit, work};
+use super::{Ended, Exit, interrupt, work};
 use crate::config::Config;
 use crate::diagnostic::Diagnostic;
 use crate::explain::{Bench, Explanation, explain, report};
@@ -21,13 +21,14 @@ use crate::observe::{Outcome, Step};
 /// # Errors
 /// Whatever is wrong with the input, or with a kernel that cannot run.
 pub fn run(args: &ExplainArgs, terminal: &Terminal) -> Ended {
+    interrupt::stop();
     let inputs = inputs(args)?;
     let config = machine(args.config.as_deref(), &args.set, &args.machine, terminal)?;
     let mut exit = Exit::Success;
     let mut explanations: Vec<Explanation> = Vec::new();
     let mut progress = Progress::new(inputs.len(), true);
     let single = inputs.len() == 1;
-    for input in &inputs {
+    for (number, input) in inputs.iter().enumerate() {
         let name = input.name();
         progress.start_run(&name);
         let mut runs = Runs { input, args, terminal, config: &config, progress: &mut progress };
@@ -47,6 +48,12 @@ pub fn run(args: &ExplainArgs, terminal: &Terminal) -> Ended {
             },
         }
         progress.end_run();
+        let left = inputs.len() - number - 1;
+        if interrupt::is_asked() && left > 0 {
+            progress.aside(|| terminal.diagnostics(&[interrupt::left_out(left)]));
+            exit = exit.max(Exit::Fault);
+            break;
+        }
     }
     progress.finish();
     let text = match (args.format, explanations.as_slice()) {
@@ -110,7 +117,7 @@ impl Bench for Runs<'_> {
         let options = run_options(&self.args.machine);
         let mut gpu = Gpu::new(config, &work.program, work.memory);
         let mut steps = Vec::new();
-        for launch in &work.steps {
+        for (number, launch) in work.steps.iter().enumerate() {
             self.progress.start_launch();
             let mut show = |now| self.progress.show(now);
             let ended = match &mut watch {
@@ -128,7 +135,10 @@ impl Bench for Runs<'_> {
                     launch: launch.clone(),
                     report,
                 }),
-                Err(error) => return Err(Stop(Box::new(outcome(&error, launch, &work.program, &options)))),
+                Err(error) => {
+                    let outcome = outcome(&error, launch, &work.program, &options);
+                    return Err(Stop(Box::new(outcome.of_launch(number, work.steps.len()))));
+                }
             }
         }
         Ok(steps)

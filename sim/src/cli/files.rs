@@ -2,10 +2,110 @@
 
 use super::terminal::reason;
 use crate::diagnostic::Diagnostic;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Write};
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use tempfile::NamedTempFile;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use tempfile::{NamedTempFile, TempDir};
+
+/// Temporary files and folders that are there.
+static TEMPORARIES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+fn temporaries() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    TEMPORARIES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Ends the program at once, but for its temporary files.
+pub fn remove_temporaries_and_exit(code: i32) -> ! {
+    // Held until the end, so that no other thread makes one meanwhile.
+    let temporaries = temporaries();
+    for path in temporaries.iter() {
+        // What is not there any more has its name.
+        _ = if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
+    }
+    std::process::exit(code)
+}
+
+/// A temporary file or folder, which is removed when this is dropped, and when a signal ends the program.
+#[derive(Debug)]
+pub struct Temporary<T> {
+    // Dropped before it is forgotten.
+    made: T,
+    _listed: Listed,
+}
+
+#[derive(Debug)]
+struct Listed(PathBuf);
+
+impl Drop for Listed {
+    fn drop(&mut self) {
+        temporaries().remove(&self.0);
+    }
+}
+
+impl<T> Temporary<T> {
+    fn list(make: impl FnOnce() -> io::Result<T>, path: impl FnOnce(&T) -> &Path) -> io::Result<Self> {
+        let mut temporaries = temporaries();
+        let made = make()?;
+        let path = path(&made).to_owned();
+        temporaries.insert(path.clone());
+        Ok(Temporary { made, _listed: Listed(path) })
+    }
+}
+
+impl<T> Deref for Temporary<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.made
+    }
+}
+
+/// A file in the folder for temporary files.
+///
+/// # Errors
+/// If it cannot be made.
+pub fn scratch() -> io::Result<Temporary<NamedTempFile>> {
+    Temporary::list(NamedTempFile::new, |file| file.path())
+}
+
+/// A folder that gets its name when it is complete.
+#[derive(Debug)]
+pub struct NewFolder(Temporary<TempDir>);
+
+impl NewFolder {
+    /// Makes it, beside its path to be.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub fn beside(path: &Path, prefix: &str) -> io::Result<NewFolder> {
+        let make = || tempfile::Builder::new().prefix(prefix).tempdir_in(folder(path));
+        Temporary::list(make, |folder| folder.path()).map(NewFolder)
+    }
+
+    /// Its path for now.
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// Gives it its name, and the permissions of any folder that a user makes.
+    ///
+    /// # Errors
+    /// If that fails; then it is removed.
+    pub fn persist(self, path: &Path) -> io::Result<()> {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            std::fs::set_permissions(self.path(), std::fs::Permissions::from_mode(0o755))?;
+        }
+        std::fs::rename(self.path(), path)?;
+        let Temporary { made, _listed } = self.0;
+        _ = made.keep();
+        Ok(())
+    }
+}
 
 /// Writes a file under a temporary name beside it and then renames it, so that an interrupted run leaves
 /// either the old or the new file. Anything that is no regular file, such as a pipe or `/dev/null`, is
@@ -38,8 +138,8 @@ pub fn unwritable(path: &Path, error: &io::Error, named_by: &str) -> Diagnostic 
 #[derive(Debug)]
 pub struct Streamed {
     path: PathBuf,
-    /// The temporary file; `None` for what is no regular file.
-    temporary: Option<NamedTempFile>,
+    /// Under another name; `None` for what is no regular file.
+    temporary: Option<Temporary<NamedTempFile>>,
 }
 
 impl Streamed {
@@ -92,13 +192,13 @@ impl Streamed {
 }
 
 fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = temporary(path)?;
-    file.write_all(bytes)?;
+    let file = temporary(path)?;
+    file.as_file().write_all(bytes)?;
     persist(file, path)
 }
 
 /// A file beside the one at `path`.
-fn temporary(path: &Path) -> io::Result<NamedTempFile> {
+fn temporary(path: &Path) -> io::Result<Temporary<NamedTempFile>> {
     let mut builder = tempfile::Builder::new();
     // A new file gets the permissions of the user's mask; an existing file keeps its own.
     #[cfg(unix)]
@@ -106,14 +206,15 @@ fn temporary(path: &Path) -> io::Result<NamedTempFile> {
         use std::os::unix::fs::PermissionsExt;
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
-    builder.tempfile_in(folder(path))
+    Temporary::list(|| builder.tempfile_in(folder(path)), |file| file.path())
 }
 
-fn persist(file: NamedTempFile, path: &Path) -> io::Result<()> {
+fn persist(file: Temporary<NamedTempFile>, path: &Path) -> io::Result<()> {
     if let Ok(old) = std::fs::metadata(path) {
         file.as_file().set_permissions(old.permissions())?;
     }
-    file.persist(path)?;
+    let Temporary { made, _listed } = file;
+    made.persist(path)?;
     Ok(())
 }
 

@@ -4,7 +4,7 @@ use super::args::{LitmusArgs, LitmusFormat};
 use super::inputs;
 use super::progress::counting;
 use super::terminal::{Terminal, reason};
-use super::{Ended, Exit};
+use super::{Ended, Exit, interrupt};
 use crate::diagnostic::Diagnostic;
 use crate::litmus::variant::{Variant, WORDS, variants};
 use crate::litmus::{self, Campaign, SUITE, Test, TestReport, builtin, report};
@@ -16,6 +16,7 @@ use std::path::Path;
 /// # Errors
 /// Whatever is wrong with the names, the files or the configuration.
 pub fn run(args: &LitmusArgs, terminal: &Terminal) -> Ended {
+    let stop = interrupt::stop();
     let tests = tests(&args.tests)?;
     let wanted = |v: &Variant| args.only.iter().all(|word| v.has(word));
     if !tests.iter().flat_map(variants).any(|v| wanted(&v)) {
@@ -23,7 +24,8 @@ pub fn run(args: &LitmusArgs, terminal: &Terminal) -> Ended {
         return Err(vec![Diagnostic::error(message).hint(format!("the words are {}", WORDS.join(", ")))]);
     }
     let config = inputs::config(&args.config, &args.set, terminal)?;
-    let campaign = Campaign { config: &config, runs: args.runs, seed: args.seed, only: &args.only };
+    let (runs, seed, only) = (args.runs, args.seed, &args.only[..]);
+    let campaign = Campaign { config: &config, runs, seed, only, stop: Some(stop) };
     let is_text = args.format == LitmusFormat::Text;
     let details = !args.tests.is_empty();
     if is_text && !details {
@@ -41,9 +43,9 @@ pub fn run(args: &LitmusArgs, terminal: &Terminal) -> Ended {
         let done = match ended {
             Ok(done) => done,
             Err(error) => {
-                bar.finish_and_clear();
-                terminal.diagnostics(&[*error]);
-                return Ok(Exit::Fault);
+                bar.suspend(|| terminal.diagnostics(&[*error]));
+                exit = Exit::Fault;
+                break;
             }
         };
         let complaints: Vec<Diagnostic> =

@@ -3,13 +3,14 @@
 use super::args::{Format, MeasureArgs, MeasureTopic};
 use super::progress::Progress;
 use super::terminal::Terminal;
-use super::{Ended, Exit, files, inputs};
+use super::{Ended, Exit, files, inputs, interrupt};
 use crate::config::Config;
 use crate::diagnostic::Diagnostic;
 use crate::gpu;
 use crate::measure::{Listener, Section, Topic, text};
 use crate::observe::json;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 impl MeasureTopic {
     fn topic(self) -> Topic {
@@ -28,6 +29,7 @@ impl MeasureTopic {
 /// Whatever is wrong with the configuration or the folder for plots, or a kernel that the machine cannot
 /// run.
 pub fn run(args: &MeasureArgs, terminal: &Terminal) -> Ended {
+    interrupt::stop();
     let config = inputs::config(&args.config, &args.set, terminal)?;
     if let Some(folder) = args.save.as_deref().filter(|folder| !folder.is_dir()) {
         let message = format!("--save: there is no folder `{}`", folder.display());
@@ -38,14 +40,23 @@ pub fn run(args: &MeasureArgs, terminal: &Terminal) -> Ended {
     let steps = topics.iter().map(|topic| topic.steps(&config)).sum();
     let mut bars = Bars { progress: Progress::of("runs", steps), started: false };
     let mut sections = Vec::new();
+    let mut broken_off = None;
     for topic in topics {
-        let section = topic.measure(&config, &mut bars).map_err(|why| {
-            bars.progress.finish();
-            vec![Diagnostic::error(format!("cannot measure {}: {why}", topic.name()))]
-        })?;
-        sections.push(section);
+        match topic.measure(&config, &mut bars) {
+            Ok(section) => sections.push(section),
+            Err(why) => {
+                broken_off = Some(Diagnostic::error(format!("cannot measure {}: {why}", topic.name())));
+                break;
+            }
+        }
     }
     bars.progress.finish();
+    match broken_off {
+        // What is complete is worth having.
+        Some(why) if interrupt::is_asked() => terminal.diagnostics(&[why]),
+        Some(why) => return Err(vec![why]),
+        None => {}
+    }
     if let Some(folder) = &args.save {
         save(&sections, folder)?;
     }
@@ -54,7 +65,8 @@ pub fn run(args: &MeasureArgs, terminal: &Terminal) -> Ended {
         Format::Json => json::measurements(&sections, &config),
     };
     terminal.out(&text)?;
-    Ok(if sections.iter().all(Section::holds) { Exit::Success } else { Exit::WrongResult })
+    let exit = if sections.iter().all(Section::holds) { Exit::Success } else { Exit::WrongResult };
+    Ok(if interrupt::is_asked() { Exit::Fault } else { exit })
 }
 
 fn save(sections: &[Section], folder: &Path) -> Result<(), Vec<Diagnostic>> {
@@ -96,5 +108,9 @@ impl Listener for Bars {
 
     fn shows(&mut self, now: gpu::Progress) {
         self.progress.show(now);
+    }
+
+    fn stop(&self) -> Option<&'static AtomicBool> {
+        Some(interrupt::stop())
     }
 }

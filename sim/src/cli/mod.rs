@@ -11,6 +11,7 @@ mod execute;
 mod explain;
 mod files;
 mod inputs;
+mod interrupt;
 mod litmus;
 mod machine;
 mod measure;
@@ -44,7 +45,7 @@ pub enum Exit {
     WrongResult = 1,
     /// The input is wrong.
     WrongInput = 2,
-    /// A kernel faulted, made no progress or reached a bound.
+    /// A kernel faulted, made no progress, reached a bound or was interrupted.
     Fault = 3,
 }
 
@@ -53,6 +54,7 @@ type Ended = Result<Exit, Vec<Diagnostic>>;
 
 /// The `wave-sim` command.
 pub fn main() -> ExitCode {
+    interrupt::listen();
     ExitCode::from(run(std::env::args_os()))
 }
 
@@ -82,7 +84,8 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
         Err(diagnostics) if diagnostics.is_empty() => Exit::Success as u8,
         Err(diagnostics) => {
             terminal.diagnostics(&diagnostics);
-            Exit::WrongInput as u8
+            // What a signal has broken off is no fault of the input.
+            if interrupt::is_asked() { Exit::Fault as u8 } else { Exit::WrongInput as u8 }
         }
     }
 }

@@ -7,7 +7,7 @@ use super::machine::machine;
 use super::progress::Progress;
 use super::terminal::Terminal;
 use super::work::{self, region};
-use super::{Ended, Exit, files, traces};
+use super::{Ended, Exit, files, interrupt};
 use crate::config::Config;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::gpu::KernelReport;
@@ -21,6 +21,7 @@ use std::time::{Duration, Instant};
 /// # Errors
 /// The errors of the input. If several inputs run, each is reported by itself.
 pub fn run(args: &RunArgs, terminal: &Terminal) -> Ended {
+    interrupt::stop();
     let inputs = inputs(args)?;
     let config = machine(args.config.as_deref(), &args.set, &args.machine, terminal)?;
     check_outputs(args, config.device_memory_bytes)?;
@@ -119,7 +120,7 @@ fn several(inputs: &[Input], args: &RunArgs, config: &Config, terminal: &Termina
             if is_text { terminal.out(&table.row(&run, config)) } else { Ok(Exit::Success) }
         })?;
         session.runs.push(run);
-        if traces::is_interrupted() {
+        if interrupt::is_asked() {
             break;
         }
     }
@@ -141,11 +142,10 @@ fn several(inputs: &[Input], args: &RunArgs, config: &Config, terminal: &Termina
     terminal.err(&speed(&session.runs, time));
     let left = inputs.len() - session.runs.len();
     if left > 0 {
-        let kernels = crate::observe::counted(left as u64, "kernel");
-        let message = format!("{kernels} did not run any more, since this one was interrupted");
-        terminal.diagnostics(&[Diagnostic::warning(message)]);
+        terminal.diagnostics(&[interrupt::left_out(left)]);
     }
     let exit = session.runs.iter().map(|run| run.exit()).max().unwrap_or(Exit::Success);
+    let exit = if left > 0 { exit.max(Exit::Fault) } else { exit };
     if missed && !wrote {
         let message = "no file was written: the window or trigger has nothing of any of these kernels";
         terminal.diagnostics(&[Diagnostic::error(message)]);

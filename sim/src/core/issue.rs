@@ -428,7 +428,7 @@ impl Core {
     fn redirect(&mut self, slot: Slot, target: u32) {
         let bit: SlotMask = 1 << slot;
         let wave = &mut self.waves.waves[slot];
-        wave.buffer.clear();
+        wave.buffer.clear(target);
         wave.straddling = false;
         wave.fetch_word = target;
         self.fetch.discard(slot);

@@ -106,8 +106,8 @@ impl Core {
         } else {
             WaitsFor::Turn
         };
-        // A barrier has left the buffer, so a wave at one is reported at its last issued word.
-        let word = if has(waves.at_barrier) { wave.last_word } else { head.unwrap_or(wave.fetch_word) };
+        // A barrier and the last `halt` have left the buffer: a wave at one is reported at its last issued word.
+        let word = if has(waves.at_barrier | waves.ended) { wave.last_word } else { wave.buffer.next() };
         debug_assert!(!has(waves.at_barrier) || ops.get(word).kind == Kind::Barrier);
         WaveReport {
             core: self.index,

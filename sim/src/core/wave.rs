@@ -64,9 +64,17 @@ impl InstructionBuffer {
         self.entries == 0
     }
 
-    /// Drops all.
-    pub fn clear(&mut self) {
+    /// Drops all. The next instruction starts at the word `next`.
+    #[inline]
+    pub fn clear(&mut self, next: u32) {
         self.entries = 0;
+        self.first = next;
+    }
+
+    /// The word of the instruction that the wave issues next, whether it is here or not.
+    #[inline]
+    pub fn next(&self) -> u32 {
+        self.first
     }
 }
 
@@ -218,7 +226,7 @@ impl Waves {
         let wave = &mut self.waves[slot];
         wave.control.start(lanes);
         wave.predicates = [0; PREDICATES];
-        wave.buffer.clear();
+        wave.buffer.clear(0);
         wave.fetch_word = 0;
         wave.straddling = false;
         wave.issued = 0;

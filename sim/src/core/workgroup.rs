@@ -81,7 +81,7 @@ impl Core {
         let bit: SlotMask = 1 << slot;
         let wave = &mut self.waves.waves[slot];
         wave.control.end();
-        wave.buffer.clear();
+        wave.buffer.clear(wave.last_word);
         self.waves.buffered &= !bit;
         self.waves.ended |= bit;
         self.waves.fetching &= !bit;

@@ -15,6 +15,7 @@ use crate::program::{Fault, Launch, Program};
 use crate::stats::{CoreCounters, SlotUse};
 use occupancy::{LaunchError, Occupancy};
 use spin::Doing;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A machine with its device memory. It runs kernels one after the other.
 #[derive(Debug)]
@@ -28,7 +29,7 @@ pub struct Gpu<'a> {
 }
 
 /// Bounds of a run and how to simulate it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub struct RunOptions {
     /// Stop with [`RunError::CycleLimit`] after this many cycles of a kernel; the release at its end has no limit.
     pub max_cycles: Option<Cycle>,
@@ -43,12 +44,25 @@ pub struct RunOptions {
     /// started. The result does not depend on the number. An observed run takes one thread, except with
     /// observers of [single cores](Observer::of_core).
     pub threads: usize,
+    /// Stop with [`RunError::Interrupted`] once this is true.
+    pub stop: Option<&'static AtomicBool>,
 }
 
 impl RunOptions {
-    /// No bounds, idle cycles skipped, one thread.
-    pub const UNBOUNDED: RunOptions =
-        RunOptions { max_cycles: None, max_instructions: None, every_cycle: false, jitter: None, threads: 1 };
+    /// No bounds, idle cycles skipped, one thread, not to be stopped.
+    pub const UNBOUNDED: RunOptions = RunOptions {
+        max_cycles: None,
+        max_instructions: None,
+        every_cycle: false,
+        jitter: None,
+        threads: 1,
+        stop: None,
+    };
+
+    /// True if the run is to stop now.
+    pub fn is_stopped(&self) -> bool {
+        self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
+    }
 }
 
 /// Progress of a run.
@@ -122,7 +136,7 @@ pub enum RunError {
     CycleLimit(Box<NoProgress>),
     /// The instruction limit was reached; with the state of every wave.
     InstructionLimit(Box<NoProgress>),
-    /// The observer stopped the run; with the state of every wave.
+    /// [`RunOptions::stop`] or the observer stopped the run; with the state of every wave.
     Interrupted(Box<NoProgress>),
 }
 

@@ -223,6 +223,9 @@ impl<'m> Run<'m> {
             if options.max_instructions.is_some_and(|limit| self.instructions() > limit) {
                 return Err(RunError::InstructionLimit(self.no_progress(to, ops)));
             }
+            if options.is_stopped() {
+                return Err(RunError::Interrupted(self.no_progress(to, ops)));
+            }
             if to >= last {
                 return Err(RunError::CycleLimit(self.no_progress(to, ops)));
             }
@@ -384,7 +387,8 @@ impl<'m> Run<'m> {
         | RunError::Interrupted(stuck) = &mut error
         {
             let cycles = self.now - self.start + WATCHED;
-            let bounds = RunOptions { max_cycles: Some(cycles), max_instructions: None, ..*options };
+            let bounds =
+                RunOptions { max_cycles: Some(cycles), max_instructions: None, stop: None, ..*options };
             let mut spin = Spin::default();
             self.cores.dismiss_observers();
             // The run is over, however these cycles end.

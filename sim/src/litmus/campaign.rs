@@ -10,6 +10,7 @@ use crate::isa::special::Scope;
 use fnv::FnvHasher;
 use std::collections::{BTreeSet, HashMap};
 use std::hash::Hasher;
+use std::sync::atomic::AtomicBool;
 
 /// Parameters of a campaign.
 #[derive(Debug, Clone, Copy)]
@@ -22,6 +23,8 @@ pub struct Campaign<'a> {
     pub seed: u64,
     /// Only variants with all of these words.
     pub only: &'a [String],
+    /// Ends the campaign once it is true, with an error.
+    pub stop: Option<&'static AtomicBool>,
 }
 
 /// Least runs of variants in which the weak outcome has to be seen, unless nothing runs at all.
@@ -109,7 +112,7 @@ impl Campaign<'_> {
             let seed = self.seed ^ fingerprint(&format!("{} {variant}", report.test.name));
             let to_see = report.test.seen.iter().any(|words| words.iter().all(|word| variant.has(word)));
             let runs = if to_see && self.runs > 0 { self.runs.max(RUNS_TO_SEE) } else { self.runs };
-            match run(&scenario, self.config, runs, seed) {
+            match run(&scenario, self.config, runs, seed, self.stop) {
                 None => report.left_out += 1,
                 Some(Err(error)) => {
                     let message = format!("`{}`, {variant}: {}", report.test.name, error.message);

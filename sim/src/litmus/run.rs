@@ -11,6 +11,7 @@ use crate::observe::stuck;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg32;
 use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
 
 /// Most cycles of a run: far more than any needs, unless something never ends.
 const MAX_CYCLES: u64 = 1_000_000;
@@ -31,15 +32,19 @@ pub fn run(
     config: &Config,
     runs: u32,
     seed: u64,
+    stop: Option<&'static AtomicBool>,
 ) -> Option<Result<Counts, Diagnostic>> {
     let bytes = u64::from(RUN_BYTES * BATCH.min(runs));
     let config = &Config { device_memory_bytes: bytes, ..config.clone() };
     let lowered = Lowered::new(scenario, config)?;
+    let bounds = RunOptions { max_cycles: Some(MAX_CYCLES), stop, ..RunOptions::UNBOUNDED };
     let mut generator = Pcg32::seed_from_u64(seed);
     let mut counts = Counts::new();
     for first in (0..runs).step_by(BATCH as usize) {
         let batch = BATCH.min(runs - first);
-        if let Err(error) = run_batch(scenario, config, &lowered, batch, &mut generator, &mut counts) {
+        if let Err(error) =
+            run_batch(scenario, config, (&lowered, &bounds), batch, &mut generator, &mut counts)
+        {
             return Some(Err(failure(error, &lowered)));
         }
     }
@@ -50,7 +55,7 @@ pub fn run(
 fn run_batch(
     scenario: &Scenario<'_>,
     config: &Config,
-    lowered: &Lowered,
+    (lowered, bounds): (&Lowered, &RunOptions),
     runs: u32,
     generator: &mut Pcg32,
     counts: &mut Counts,
@@ -71,7 +76,7 @@ fn run_batch(
     for run in &arguments {
         let cycles = [0, 32, 256, 1024][generator.next_u32() as usize % 4];
         let jitter = (cycles > 0).then(|| Jitter { seed: u64::from(generator.next_u32()), cycles });
-        let options = RunOptions { max_cycles: Some(MAX_CYCLES), jitter, ..RunOptions::UNBOUNDED };
+        let options = RunOptions { jitter, ..*bounds };
         gpu.run(&lowered.launch(run), &options, None, &mut |_| {})?;
     }
     for run in &arguments {
@@ -86,10 +91,8 @@ fn failure(error: RunError, lowered: &Lowered) -> Diagnostic {
     match error {
         RunError::Fault(fault) => fault.diagnostic(program),
         RunError::Launch(error) => Diagnostic::error(error.message).hint(error.hint),
-        RunError::NoProgress(stuck)
-        | RunError::CycleLimit(stuck)
-        | RunError::InstructionLimit(stuck)
-        | RunError::Interrupted(stuck) => {
+        RunError::Interrupted(_) => Diagnostic::error("interrupted"),
+        RunError::NoProgress(stuck) | RunError::CycleLimit(stuck) | RunError::InstructionLimit(stuck) => {
             let waves = stuck::waves(&stuck, program, &program.kernels[0]);
             Diagnostic::error("the kernel does not end").hint(waves)
         }

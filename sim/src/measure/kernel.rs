@@ -103,18 +103,18 @@ impl Kernel {
         progress: &mut dyn Listener,
     ) -> Result<KernelReport, String> {
         let mut gpu = Gpu::new(config, &self.program, memory);
-        gpu.run(&self.launch, &RunOptions::UNBOUNDED, Some(observer), &mut |now| progress.shows(now)).map_err(
-            |error| match error {
+        let options = RunOptions { stop: progress.stop(), ..RunOptions::UNBOUNDED };
+        gpu.run(&self.launch, &options, Some(observer), &mut |now| progress.shows(now)).map_err(|error| {
+            match error {
                 RunError::Launch(error) => format!("a generated kernel cannot run: {}", error.message),
                 RunError::Fault(fault) => fault.diagnostic(&self.program).message,
                 RunError::NoProgress(stuck) => {
                     format!("a generated kernel stands still after cycle {}", stuck.cycle)
                 }
-                RunError::CycleLimit(_) | RunError::InstructionLimit(_) | RunError::Interrupted(_) => {
-                    "no bound was set".to_owned()
-                }
-            },
-        )
+                RunError::Interrupted(stuck) => format!("interrupted in cycle {} of a kernel", stuck.cycle),
+                RunError::CycleLimit(_) | RunError::InstructionLimit(_) => "no bound was set".to_owned(),
+            }
+        })
     }
 }
 

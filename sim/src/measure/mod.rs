@@ -24,6 +24,7 @@ use crate::config::Config;
 use crate::gpu;
 use plot::Plot;
 use serde::ser::{Serialize, SerializeStruct, Serializer};
+use std::sync::atomic::AtomicBool;
 
 /// What can be measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
@@ -83,6 +84,10 @@ pub trait Listener {
     fn starts(&mut self, what: &str);
     /// Progress of the current run.
     fn shows(&mut self, now: gpu::Progress);
+    /// Ends the measurement once it is true.
+    fn stop(&self) -> Option<&'static AtomicBool> {
+        None
+    }
 }
 
 /// Ignores the progress.

@@ -58,7 +58,17 @@ impl Clock {
         self.0 = Arc::new(all);
     }
 
-    /// True if the past is empty.
+    /// How many waves are listed.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The waves that are listed.
+    pub fn waves(&self) -> impl Iterator<Item = WaveId> {
+        self.0.iter().map(|&(wave, _)| wave)
+    }
+
+    /// True if nothing is in the past.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -2,9 +2,10 @@
 
 use super::clock::WaveId;
 use super::order::{Message, Order, Word};
-use super::shadow::{Kind, Shadow, Touch};
+use super::shadow::{FEW, Kind, Shadow, Touch};
 use crate::isa::Scope;
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use fnv::FnvHashMap;
+use std::collections::{BTreeMap, VecDeque};
 
 /// Most accesses of a launch that are kept, at 20 bytes each.
 pub const MAX_TOUCHES: usize = 1 << 24;
@@ -80,8 +81,8 @@ pub struct Detector {
     instructions: u32,
     /// By core and word: accesses to be performed after the atomics that are on their way. A core's accesses
     /// to a word keep their order.
-    turns: HashMap<(u32, Word), VecDeque<Turn>>,
-    /// By the two words of the kernel.
+    turns: FnvHashMap<(u32, Word), VecDeque<Turn>>,
+    /// By the words of the kernel.
     pairs: BTreeMap<(u32, u32), Pair>,
     /// The keys of `pairs`, in the order in which they were found.
     met: Vec<(u32, u32)>,
@@ -94,16 +95,22 @@ impl Detector {
     pub fn new(waves_per_workgroup: u32, limit: usize) -> Detector {
         Detector {
             order: Order::new(waves_per_workgroup),
-            shadow: Shadow::new(limit),
+            shadow: Shadow::new(limit, FEW),
             instructions: 0,
-            turns: HashMap::new(),
+            turns: FnvHashMap::default(),
             pairs: BTreeMap::new(),
             met: Vec::new(),
             races: 0,
         }
     }
 
-    /// A wave executes a fence.
+    /// The same, which keeps more than `few` accesses to a word in the way that is meant for many: for tests.
+    pub fn with_few(mut self, few: usize) -> Detector {
+        self.shadow.few = few;
+        self
+    }
+
+    /// A fence of a wave.
     pub fn fence(&mut self, wave: WaveId, acquire: bool, release: bool, scope: Scope) {
         self.order.fence(wave, acquire, release, scope);
     }
@@ -119,6 +126,8 @@ impl Detector {
         let local = access.local.then(|| self.order.workgroup(access.wave));
         let epoch = self.order.epoch(access.wave);
         let message = (access.kind == Kind::Atomic).then(|| self.order.message(access.wave));
+        // Words on which this instruction races.
+        let mut raced = Vec::new();
         for lane in lanes {
             let end = lane.address + (lane.bytes - 1);
             for index in lane.address / 4..=end / 4 {
@@ -135,7 +144,13 @@ impl Detector {
                     kind: access.kind,
                     scope: access.scope,
                 };
-                self.touch(word, touch);
+                // A load or an atomic races with what its twin races with.
+                let is_settled = access.kind != Kind::Store
+                    && !raced.contains(&word)
+                    && self.shadow.has_twin(word, &touch);
+                if !is_settled && self.touch(word, touch) {
+                    raced.push(word);
+                }
                 if let Some(message) = &message {
                     let turn = match access.at_l2 {
                         true => Turn::L2(message.clone()),
@@ -174,6 +189,11 @@ impl Detector {
         self.shadow.left_out
     }
 
+    /// What the check has cost so far: accesses that others were held against, and waves that were looked up among them.
+    pub fn looked_at(&self) -> u64 {
+        self.shadow.looked_at
+    }
+
     fn turn(&mut self, core: u32, word: Word, turn: Turn) {
         // If nothing is on its way, the access is performed at once.
         if !matches!(turn, Turn::L2(_)) && !self.turns.contains_key(&(core, word)) {
@@ -203,51 +223,40 @@ impl Detector {
         }
     }
 
-    /// Compares an access with the earlier ones, and keeps it.
-    fn touch(&mut self, word: Word, touch: Touch) {
+    /// Compares an access with the earlier ones, and keeps it. True if it races.
+    fn touch(&mut self, word: Word, touch: Touch) -> bool {
         let Detector { order, shadow, .. } = self;
-        let workgroup = order.workgroup(touch.wave);
-        let mut races = Vec::new();
-        for earlier in shadow.of(word) {
-            let same_workgroup = order.workgroup(earlier.wave) == workgroup;
-            let ordered = if earlier.instruction == touch.instruction {
-                // The lanes of one atomic act in order.
-                touch.kind != Kind::Store || earlier.lane == touch.lane
-            } else {
-                order.is_before(earlier.wave, earlier.epoch, touch.wave)
-            };
-            if !ordered && touch.conflicts(earlier, same_workgroup) {
-                races.push((*earlier, order.halves(earlier.wave, earlier.epoch, touch.wave, same_workgroup)));
-            }
+        let past = order.past(touch.wave);
+        let races = shadow.races(word, &touch, &past);
+        if !shadow.has_twin(word, &touch) {
+            shadow.keep(word, touch, &past);
         }
-        if !races.is_empty() {
-            order.distrust(word);
+        if races.is_empty() {
+            return false;
         }
-        let same_workgroup = |earlier: &Touch| order.workgroup(earlier.wave) == workgroup;
-        shadow.keep(word, touch, same_workgroup, |earlier| {
-            order.is_before(earlier.wave, earlier.epoch, touch.wave)
-        });
-        for (first, (released, seen)) in races {
+        for first in races {
+            let same_workgroup = past.is_of_workgroup(first.wave);
+            let (released, seen) = order.halves(first.wave, first.epoch, touch.wave, same_workgroup);
             self.races += 1;
-            self.note(Pair {
-                word,
-                bytes: first.bytes & touch.bytes,
-                first,
-                second: touch,
-                released,
-                seen,
-                count: 1,
-            });
+            let bytes = first.bytes & touch.bytes;
+            note(
+                &mut self.pairs,
+                &mut self.met,
+                Pair { word, bytes, first, second: touch, released, seen, count: 1 },
+            );
         }
+        order.distrust(word);
+        true
     }
+}
 
-    fn note(&mut self, pair: Pair) {
-        let key = (pair.first.pc.min(pair.second.pc), pair.first.pc.max(pair.second.pc));
-        if let Some(known) = self.pairs.get_mut(&key) {
-            known.count += 1;
-        } else if self.pairs.len() < MAX_PAIRS {
-            self.pairs.insert(key, pair);
-            self.met.push(key);
-        }
+/// Counts a race.
+fn note(pairs: &mut BTreeMap<(u32, u32), Pair>, met: &mut Vec<(u32, u32)>, pair: Pair) {
+    let key = (pair.first.pc.min(pair.second.pc), pair.first.pc.max(pair.second.pc));
+    if let Some(known) = pairs.get_mut(&key) {
+        known.count += 1;
+    } else if pairs.len() < MAX_PAIRS {
+        pairs.insert(key, pair);
+        met.push(key);
     }
 }

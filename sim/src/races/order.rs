@@ -8,7 +8,8 @@
 
 use super::clock::{Clock, WaveId};
 use crate::isa::Scope;
-use std::collections::{BTreeMap, HashMap};
+use fnv::FnvHashMap;
+use std::collections::BTreeMap;
 
 /// A word of memory: its memory, and its address / 4.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -69,10 +70,11 @@ struct Sequence {
 #[derive(Debug, Clone, Default)]
 pub struct Order {
     waves_per_workgroup: u32,
-    waves: HashMap<WaveId, Wave>,
-    /// By workgroup and index of the barrier.
-    meetings: HashMap<(u32, u32), Clock>,
-    sequences: HashMap<Word, Sequence>,
+    waves: FnvHashMap<WaveId, Wave>,
+    /// By workgroup and number of the barrier.
+    meetings: FnvHashMap<(u32, u32), Clock>,
+    /// By memory and word.
+    sequences: FnvHashMap<Option<u32>, FnvHashMap<u32, Sequence>>,
 }
 
 impl Order {
@@ -139,10 +141,10 @@ impl Order {
         self.wave(wave).epoch + 1
     }
 
-    /// True if what `earlier` did in an epoch happens before the access of `wave` for which
-    /// [`epoch`](Self::epoch) was called.
-    pub fn is_before(&self, earlier: WaveId, epoch: u32, wave: WaveId) -> bool {
-        earlier == wave || self.waves.get(&wave).is_some_and(|w| w.clock.of(earlier) >= epoch)
+    /// What happens before the access of a wave that [`epoch`](Self::epoch) was asked for.
+    pub fn past(&self, wave: WaveId) -> Past<'_> {
+        let clock = self.waves.get(&wave).map(|w| &w.clock);
+        Past { wave, waves_per_workgroup: self.waves_per_workgroup, clock }
     }
 
     /// What an atomic that a wave issues now passes on.
@@ -157,7 +159,7 @@ impl Order {
     /// sequence releases.
     pub fn perform(&mut self, word: Word, message: &Message, writes: bool) {
         let workgroup = self.workgroup(message.wave);
-        let sequence = self.sequences.entry(word).or_default();
+        let sequence = self.sequences.entry(word.local).or_default().entry(word.index).or_default();
         if sequence.raced {
             return;
         }
@@ -183,12 +185,19 @@ impl Order {
 
     /// Called when a race was found on a word.
     pub fn distrust(&mut self, word: Word) {
-        self.sequences.insert(word, Sequence { raced: true, ..Sequence::default() });
+        let raced = Sequence { raced: true, ..Sequence::default() };
+        self.sequences.entry(word.local).or_default().insert(word.index, raced);
     }
 
-    /// Drops the words of a workgroup's local memory.
+    /// Forgets the words of the local memory of a workgroup that has ended, and what its waves have heard of others.
     pub fn forget(&mut self, workgroup: u32) {
-        self.sequences.retain(|word, _| word.local != Some(workgroup));
+        self.sequences.remove(&Some(workgroup));
+        let first = workgroup * self.waves_per_workgroup;
+        for id in first..first + self.waves_per_workgroup {
+            if let Some(wave) = self.waves.get_mut(&id) {
+                (wave.clock, wave.seen) = (Clock::default(), Released::default());
+            }
+        }
     }
 
     /// Which halves of an order between an access of `earlier` and the current access of `wave` exist, if
@@ -200,6 +209,36 @@ impl Order {
         let has =
             |id: WaveId, of: fn(&Wave) -> &Released| self.waves.get(&id).is_some_and(|w| at(of(w)) >= epoch);
         (has(earlier, |w| &w.released), has(wave, |w| &w.seen))
+    }
+}
+
+/// What happens before an access.
+#[derive(Debug, Clone, Copy)]
+pub struct Past<'a> {
+    wave: WaveId,
+    waves_per_workgroup: u32,
+    clock: Option<&'a Clock>,
+}
+
+impl Past<'_> {
+    /// True if what a wave did in an epoch is in it.
+    pub fn has(&self, wave: WaveId, epoch: u32) -> bool {
+        wave == self.wave || self.clock.is_some_and(|clock| clock.of(wave) >= epoch)
+    }
+
+    /// True if a wave is of the same workgroup as the one that makes the access.
+    pub fn is_of_workgroup(&self, wave: WaveId) -> bool {
+        wave / self.waves_per_workgroup == self.wave / self.waves_per_workgroup
+    }
+
+    /// The waves of which something is in it; the access's own may come twice.
+    pub fn waves(&self) -> impl Iterator<Item = WaveId> {
+        std::iter::once(self.wave).chain(self.clock.into_iter().flat_map(Clock::waves))
+    }
+
+    /// How many [`waves`](Self::waves) there are.
+    pub fn len(&self) -> usize {
+        1 + self.clock.map_or(0, Clock::len)
     }
 }
 

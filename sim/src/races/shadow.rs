@@ -1,9 +1,10 @@
 //! Who touched which byte: per word, the accesses that a later one can still race with.
 
 use super::clock::WaveId;
-use super::order::Word;
+use super::order::{Past, Word};
 use crate::isa::Scope;
-use std::collections::HashMap;
+use fnv::FnvHashMap;
+use std::collections::BTreeMap;
 
 /// Kind of an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
@@ -63,67 +64,250 @@ impl Touch {
 /// Words of a page.
 const PAGE: u32 = 256;
 
+/// Accesses to a word that are kept in a list. More are kept in a [`Crowd`].
+pub const FEW: usize = 16;
+
 /// The accesses to a memory.
-type Pages = HashMap<u32, Vec<Vec<Touch>>>;
+type Pages = FnvHashMap<u32, Vec<Touches>>;
 
 /// The accesses of a launch that later ones may race with.
 #[derive(Debug, Clone, Default)]
 pub struct Shadow {
-    /// By workgroup for local memory; `None` is device memory.
-    memories: HashMap<Option<u32>, Pages>,
+    /// By workgroup, or of device memory.
+    memories: FnvHashMap<Option<u32>, Pages>,
     kept: usize,
     limit: usize,
-    /// Accesses not kept for lack of room.
+    pub(super) few: usize,
+    /// Accesses that were not kept for want of room.
     pub left_out: u64,
+    /// Accesses that were looked at, and waves of a clock that were looked up among them: what the check has cost.
+    pub looked_at: u64,
+}
+
+/// The accesses to a word.
+#[derive(Debug, Clone)]
+enum Touches {
+    Few(Vec<Touch>),
+    Many(Box<Crowd>),
+}
+
+/// Many accesses to a word. Loads do not conflict with loads, nor atomics of device scope with one another, and of those that
+/// came before only those of waves that the new one's wave has heard of can be dropped. So most accesses need not be held
+/// against the others of their group one by one.
+#[derive(Debug, Clone, Default)]
+struct Crowd {
+    groups: [Group; 3],
+}
+
+/// What accesses of a group have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Load,
+    /// An atomic of device scope or wider.
+    Atomic,
+    /// A store, or an atomic of a narrower scope.
+    Other,
+}
+
+/// Wave, instruction and bytes of an access: two with the same are one.
+type Key = (WaveId, u32, u8);
+
+/// Accesses of one class.
+#[derive(Debug, Clone, Default)]
+struct Group {
+    touches: BTreeMap<Key, Touch>,
+    /// The bytes that they touch, and maybe some that accesses did which were dropped.
+    bytes: u8,
+}
+
+impl Class {
+    const ALL: [Class; 3] = [Class::Load, Class::Atomic, Class::Other];
+
+    fn of(touch: &Touch) -> Class {
+        match touch.kind {
+            Kind::Load => Class::Load,
+            Kind::Atomic if touch.scope >= Scope::Device => Class::Atomic,
+            Kind::Atomic | Kind::Store => Class::Other,
+        }
+    }
+
+    /// True if no two accesses of these classes conflict.
+    fn agrees_with(self, other: Class) -> bool {
+        self == other && self != Class::Other
+    }
+}
+
+impl Touch {
+    fn key(&self) -> Key {
+        (self.wave, self.instruction, self.bytes)
+    }
+
+    /// True if this access and one before it race.
+    fn races_with(&self, earlier: &Touch, past: &Past<'_>) -> bool {
+        let ordered = if earlier.instruction == self.instruction {
+            // The lanes of one atomic act in their order.
+            self.kind != Kind::Store || earlier.lane == self.lane
+        } else {
+            past.has(earlier.wave, earlier.epoch)
+        };
+        !ordered && self.conflicts(earlier, past.is_of_workgroup(earlier.wave))
+    }
+
+    /// True if `earlier` need not be kept beside this one.
+    fn replaces(&self, earlier: &Touch, past: &Past<'_>) -> bool {
+        earlier.instruction != self.instruction
+            && self.stands_for(earlier, past.is_of_workgroup(earlier.wave))
+            && past.has(earlier.wave, earlier.epoch)
+    }
+}
+
+impl Crowd {
+    fn of(touches: Vec<Touch>) -> Box<Crowd> {
+        let mut crowd = Box::<Crowd>::default();
+        touches.into_iter().for_each(|touch| crowd.insert(touch));
+        crowd
+    }
+
+    fn insert(&mut self, touch: Touch) {
+        let group = &mut self.groups[Class::of(&touch) as usize];
+        group.bytes |= touch.bytes;
+        group.touches.insert(touch.key(), touch);
+    }
+
+    fn len(&self) -> usize {
+        self.groups.iter().map(|group| group.touches.len()).sum()
+    }
+
+    /// Those that race with `touch`, in the order in which they came, and how many were looked at.
+    fn races(&self, touch: &Touch, past: &Past<'_>) -> (Vec<Touch>, u64) {
+        let class = Class::of(touch);
+        let (mut races, mut looked_at) = (Vec::<Touch>::new(), 0);
+        for other in Class::ALL {
+            let group = &self.groups[other as usize];
+            if !class.agrees_with(other) && group.bytes & touch.bytes != 0 {
+                looked_at += group.touches.len() as u64;
+                races.extend(group.touches.values().filter(|earlier| touch.races_with(earlier, past)));
+            }
+        }
+        races.sort_by_key(|rival| (rival.instruction, rival.lane));
+        (races, looked_at)
+    }
+
+    /// Drops those that `touch` replaces. Gives how many were looked at.
+    fn drop_replaced(&mut self, touch: &Touch, past: &Past<'_>) -> u64 {
+        let mut looked_at = 0;
+        for class in Class::ALL {
+            // A store replaces whatever it covers, a load loads, an atomic such as have its scope.
+            let group = &mut self.groups[class as usize];
+            if touch.kind != Kind::Store && class != Class::of(touch) || group.bytes & touch.bytes == 0 {
+                continue;
+            }
+            if past.len() < group.touches.len() {
+                for wave in past.waves() {
+                    looked_at += 1;
+                    let its = group.touches.range((wave, 0, 0)..=(wave, u32::MAX, u8::MAX));
+                    let replaced: Vec<Key> =
+                        its.filter(|(_, t)| touch.replaces(t, past)).map(|(key, _)| *key).collect();
+                    for key in replaced {
+                        group.touches.remove(&key);
+                    }
+                }
+            } else {
+                looked_at += group.touches.len() as u64;
+                group.touches.retain(|_, earlier| !touch.replaces(earlier, past));
+            }
+            if group.touches.is_empty() {
+                group.bytes = 0;
+            }
+        }
+        looked_at
+    }
+}
+
+impl Touches {
+    fn len(&self) -> usize {
+        match self {
+            Touches::Few(touches) => touches.len(),
+            Touches::Many(crowd) => crowd.len(),
+        }
+    }
 }
 
 impl Shadow {
-    /// An empty shadow with room for `limit` accesses.
-    pub fn new(limit: usize) -> Shadow {
-        Shadow { limit, ..Shadow::default() }
+    /// Room for so many accesses. More than `few` to a word are kept in another way.
+    pub fn new(limit: usize, few: usize) -> Shadow {
+        Shadow { limit, few, ..Shadow::default() }
     }
 
-    /// The accesses to a word.
-    pub fn of(&self, word: Word) -> &[Touch] {
-        let page = self.memories.get(&word.local).and_then(|pages| pages.get(&(word.index / PAGE)));
-        page.map_or(&[], |page| &page[(word.index % PAGE) as usize])
+    /// True if an access of the same instruction to the same bytes is kept: lanes that do the same are one to all others.
+    pub fn has_twin(&self, word: Word, touch: &Touch) -> bool {
+        match self.of(word) {
+            None => false,
+            Some(Touches::Few(touches)) => {
+                touches.iter().any(|t| t.instruction == touch.instruction && t.bytes == touch.bytes)
+            }
+            Some(Touches::Many(crowd)) => {
+                crowd.groups[Class::of(touch) as usize].touches.contains_key(&touch.key())
+            }
+        }
     }
 
-    /// Keeps an access. `ordered` and `same_workgroup` tell, for each earlier access, whether it happens
-    /// before this one, and whether it belongs to the same workgroup.
-    pub fn keep(
-        &mut self,
-        word: Word,
-        touch: Touch,
-        same_workgroup: impl Fn(&Touch) -> bool,
-        ordered: impl Fn(&Touch) -> bool,
-    ) {
+    fn of(&self, word: Word) -> Option<&Touches> {
+        let page = self.memories.get(&word.local)?.get(&(word.index / PAGE))?;
+        Some(&page[(word.index % PAGE) as usize])
+    }
+
+    /// The accesses to a word that an access races with, in the order in which they came.
+    pub fn races(&mut self, word: Word, touch: &Touch, past: &Past<'_>) -> Vec<Touch> {
+        let (races, looked_at) = match self.of(word) {
+            None => return Vec::new(),
+            Some(Touches::Few(touches)) => {
+                let races = touches.iter().filter(|earlier| touch.races_with(earlier, past));
+                (races.copied().collect(), touches.len() as u64)
+            }
+            Some(Touches::Many(crowd)) => crowd.races(touch, past),
+        };
+        self.looked_at += looked_at;
+        races
+    }
+
+    /// Keeps an access that has no twin, and drops those before it that nobody races with who does not race with this one
+    /// too. `past` is what happens before it.
+    pub fn keep(&mut self, word: Word, touch: Touch, past: &Past<'_>) {
         let pages = self.memories.entry(word.local).or_default();
-        let page = pages.entry(word.index / PAGE).or_insert_with(|| vec![Vec::new(); PAGE as usize]);
+        let page =
+            pages.entry(word.index / PAGE).or_insert_with(|| vec![Touches::Few(Vec::new()); PAGE as usize]);
         let touches = &mut page[(word.index % PAGE) as usize];
         let before = touches.len();
-        // Lanes that do the same look the same to all other accesses.
-        let twin = |t: &Touch| t.instruction == touch.instruction && t.bytes == touch.bytes;
-        if touches.iter().any(twin) {
-            return;
+        match touches {
+            Touches::Few(list) => {
+                self.looked_at += before as u64;
+                list.retain(|earlier| !touch.replaces(earlier, past));
+            }
+            Touches::Many(crowd) => self.looked_at += crowd.drop_replaced(&touch, past),
         }
-        touches.retain(|earlier| {
-            earlier.instruction == touch.instruction
-                || !touch.stands_for(earlier, same_workgroup(earlier))
-                || !ordered(earlier)
-        });
-        self.kept -= before - touches.len();
+        let left = touches.len();
+        self.kept -= before - left;
         if self.kept == self.limit {
             self.left_out += 1;
             return;
         }
-        touches.push(touch);
         self.kept += 1;
+        match touches {
+            Touches::Few(list) if left < self.few => list.push(touch),
+            Touches::Few(list) => {
+                let mut crowd = Crowd::of(std::mem::take(list));
+                crowd.insert(touch);
+                *touches = Touches::Many(crowd);
+            }
+            Touches::Many(crowd) if left > 0 => crowd.insert(touch),
+            Touches::Many(_) => *touches = Touches::Few(vec![touch]),
+        }
     }
 
     /// Drops a workgroup's local memory.
     pub fn forget(&mut self, workgroup: u32) {
         let pages = self.memories.remove(&Some(workgroup)).unwrap_or_default();
-        self.kept -= pages.values().flatten().map(Vec::len).sum::<usize>();
+        self.kept -= pages.values().flatten().map(Touches::len).sum::<usize>();
     }
 }

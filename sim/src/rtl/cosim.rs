@@ -19,6 +19,7 @@ use crate::memory::Script;
 use crate::program::{Fault, Launch, Program};
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// What has to agree.
@@ -51,6 +52,8 @@ pub struct Cosim<'a> {
     pub patience: Duration,
     /// Arguments of the other side after the stimulus file, such as `+bug=3`.
     pub arguments: &'a [&'a str],
+    /// Ends the comparison once it is true.
+    pub stop: Option<&'static AtomicBool>,
 }
 
 /// Result of a comparison in which both sides agreed.
@@ -84,6 +87,8 @@ pub enum Disagreement {
     Refused(String),
     /// Both gave up after this many cycles.
     Limit(u32),
+    /// [`Cosim::stop`] ended it.
+    Interrupted,
 }
 
 impl std::fmt::Display for Disagreement {
@@ -91,6 +96,7 @@ impl std::fmt::Display for Disagreement {
         match self {
             Disagreement::Differs { report, .. } => f.write_str(report),
             Disagreement::Broken(what) | Disagreement::Refused(what) => f.write_str(what),
+            Disagreement::Interrupted => f.write_str("interrupted"),
             Disagreement::Limit(cycles) => write!(f, "neither side has ended after {cycles} cycles"),
         }
     }
@@ -110,6 +116,18 @@ impl Cosim<'_> {
     /// # Errors
     /// See [`Disagreement`].
     pub fn run_beside(
+        &self,
+        executable: &Path,
+        stimulus: &Path,
+        beside: Option<&mut dyn Observer>,
+    ) -> Result<Agreement, Disagreement> {
+        let ended = self.run_both(executable, stimulus, beside);
+        // A signal may have ended the other side before the simulator noticed.
+        let is_stopped = self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
+        if is_stopped && ended.is_err() { Err(Disagreement::Interrupted) } else { ended }
+    }
+
+    fn run_both(
         &self,
         executable: &Path,
         stimulus: &Path,
@@ -154,7 +172,7 @@ impl Cosim<'_> {
         let arguments = [&[argument.as_str()], self.arguments].concat();
         // A core may report in which cycle it gives up.
         let bounds = Bounds { memory: self.memory.len(), cycles: Cycle::from(self.max_cycles) + 1 };
-        Process::start(executable, &arguments, self.patience, bounds)
+        Process::start(executable, &arguments, self.patience, bounds, self.stop)
             .map_err(|e| Disagreement::Broken(format!("{}: {e}", executable.display())))
     }
 
@@ -177,10 +195,11 @@ impl Cosim<'_> {
         let mut gpu = Gpu::new(self.config, self.program, self.memory.to_vec());
         gpu.memory_system().play(self.script.clone(), self.config);
         let limit = Cycle::from(self.max_cycles);
-        let options = RunOptions { max_cycles: Some(limit), ..RunOptions::UNBOUNDED };
+        let options = RunOptions { max_cycles: Some(limit), stop: self.stop, ..RunOptions::UNBOUNDED };
         match gpu.run(self.launch, &options, observer, &mut |_| {}) {
             Ok(report) => Ok(End::Over(report.running_cycles() - 1, gpu.into_memory())),
             Err(RunError::Fault(fault)) => Ok(End::Fault(fault)),
+            Err(RunError::Interrupted(_)) if options.is_stopped() => Err(Disagreement::Interrupted),
             Err(RunError::CycleLimit(_) | RunError::Interrupted(_) | RunError::InstructionLimit(_)) => {
                 Ok(End::Stopped(limit))
             }

@@ -5,6 +5,7 @@ use super::stream::{Bounds, Report, read};
 use std::io::Read;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -25,10 +26,12 @@ pub struct Process {
     reports: Receiver<Report>,
     messages: Arc<Mutex<Vec<u8>>>,
     patience: Duration,
+    stop: Option<&'static AtomicBool>,
 }
 
 impl Process {
-    /// Starts `executable`. It has to complete a cycle at least every `patience`.
+    /// Starts `executable`. It has to come to the end of a cycle at least every `patience`. Nobody waits for it once `stop`
+    /// is true.
     ///
     /// # Errors
     /// If it does not start.
@@ -37,6 +40,7 @@ impl Process {
         arguments: &[&str],
         patience: Duration,
         bounds: Bounds,
+        stop: Option<&'static AtomicBool>,
     ) -> std::io::Result<Process> {
         let mut command = Command::new(executable);
         command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -60,7 +64,11 @@ impl Process {
                 kept.drain(..surplus);
             }
         });
-        Ok(Process { child, reports, messages, patience })
+        Ok(Process { child, reports, messages, patience, stop })
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 
     fn receive(&self) -> Result<Report, RecvTimeoutError> {
@@ -68,7 +76,7 @@ impl Process {
         loop {
             let step = left.min(STEP);
             match self.reports.recv_timeout(step) {
-                Err(RecvTimeoutError::Timeout) if left > step => left -= step,
+                Err(RecvTimeoutError::Timeout) if left > step && !self.is_stopped() => left -= step,
                 other => return other,
             }
         }

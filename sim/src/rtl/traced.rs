@@ -9,8 +9,6 @@ use crate::trace::record::{Header, How, Reports};
 use crate::trace::recorder::{Recorder, header, launched};
 use crate::trace::{Sink, Window};
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 /// The header of another core's trace. It reports every stage, but no stalls.
 pub fn header_of_other(config: &Config, producer: &str) -> Header {
@@ -27,7 +25,7 @@ impl Cosim<'_> {
     /// # Errors
     /// The reason why it cannot run, or what cannot be written.
     pub fn trace_simulator(&self, window: Window, sinks: Sinks<'_>) -> Result<Cycle, String> {
-        let mut recorder = Recorder::new(self.config, sinks, window, Arc::new(AtomicBool::new(false)));
+        let mut recorder = Recorder::new(self.config, sinks, window);
         recorder.start(self.program, self.launch, 0);
         let end = self.simulate(Some(&mut recorder)).map_err(|why| why.to_string())?;
         let (how, cycle, message) = match end {

@@ -103,7 +103,7 @@ fn the_table_in_the_book_has_every_test_and_the_right_labels() {
     let page = std::fs::read_to_string(golden::root().join("docs/litmus.md")).unwrap();
     let table = page.split("<!-- table -->").nth(1).expect("the place of the table");
     let config = config::load("gpu").unwrap();
-    let campaign = Campaign { config: &config, runs: 0, seed: 1, only: &[] };
+    let campaign = Campaign { config: &config, runs: 0, seed: 1, only: &[], stop: None };
     let reports: Vec<_> =
         SUITE.iter().map(|b| campaign.run(parse(b.text, b.name).unwrap(), &mut |_, _| {}).unwrap()).collect();
     let fresh = report::markdown(&reports);

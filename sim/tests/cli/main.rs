@@ -11,6 +11,8 @@ mod litmus;
 mod run;
 mod scratch;
 mod several;
+#[cfg(unix)]
+mod signals;
 mod standstill;
 mod traces;
 mod wrong_input;

@@ -244,6 +244,12 @@ fn bounds_end_with_3_and_a_table_of_waves() {
             assert!(ran.err.contains(part), "no {part} in\n{}", ran.err);
         }
     }
+    // Behind the loop there is a `halt` that no wave comes to.
+    scratch.write("loop.wave", ENDLESS.replace("endloop", "endloop\nhalt").as_bytes());
+    for cycles in 490..510 {
+        let ran = scratch.run(&format!("loop.wave --config tiny --workgroup 8 --max-cycles {cycles}"));
+        assert!(ran.err.contains("(line ") && !ran.err.contains("halt"), "{}", ran.err);
+    }
     let json = scratch.run("endless.wave --config tiny --max-cycles 500 --format json");
     let document: serde_json::Value = serde_json::from_str(&json.out).unwrap();
     assert_eq!(document["runs"][0]["outcome"], "stopped");

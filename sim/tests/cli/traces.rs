@@ -369,25 +369,13 @@ fn a_bound_ends_its_files_validly() {
     assert!(serde_json::from_slice::<serde_json::Value>(&scratch.read("e.json")).is_ok());
 }
 
-/// A run that Ctrl-C ends when it has been under way for a while: what it says.
+/// What a run says that Ctrl-C ends when it has been under way for a while.
 #[cfg(unix)]
 fn interrupted(scratch: &Scratch, run: &str) -> String {
-    use std::process::{Command, Stdio};
-    let child = Command::new(env!("CARGO_BIN_EXE_wave-sim"))
-        .current_dir(scratch.path("."))
-        .args(run.split(' '))
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(700));
-    let signalled = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    assert!(signalled.success());
-    let ended = child.wait_with_output().unwrap();
-    let said = String::from_utf8_lossy(&ended.stderr).into_owned();
-    assert_eq!(ended.status.code(), Some(3), "{said}");
-    assert!(said.contains("was interrupted in cycle "), "{said}");
-    said
+    let ran = super::signals::interrupted(scratch, run, "INT");
+    assert_eq!(ran.code, 3, "{}", ran.err);
+    assert!(ran.err.contains("was interrupted in cycle "), "{}", ran.err);
+    ran.err
 }
 
 #[cfg(unix)]

@@ -109,6 +109,7 @@ impl Case {
             max_cycles: self.max_cycles,
             patience: Duration::from_secs(120),
             arguments,
+            stop: None,
         }
     }
 

@@ -5,8 +5,6 @@
 use crate::bench::{Case, SMALL_WAVES, config, core, executable, small_config};
 use crate::environment::{count, number};
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use wave_sim::config::Config;
 use wave_sim::rtl::coverage::Coverage;
 use wave_sim::rtl::{Agreement, Disagreement, Mode, Trial, Variant};
@@ -37,7 +35,7 @@ fn trial(
     }
     let stimulus = tempfile::NamedTempFile::new().expect("a temporary file");
     let sinks = vec![("coverage".to_owned(), Box::new(met) as _)];
-    let mut recorder = Recorder::new(config, sinks, Window::ALL, Arc::new(AtomicBool::new(false)));
+    let mut recorder = Recorder::new(config, sinks, Window::ALL);
     recorder.start(&case.program, &case.launch, 0);
     let agreement = case.cosim(&[]).run_beside(core, stimulus.path(), Some(&mut recorder))?;
     recorder.finish(How::Complete, u64::MAX - 1, "").expect("nothing is written");

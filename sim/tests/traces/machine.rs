@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::BufWriter;
 use std::ops::Range;
-use std::sync::Arc;
 use tempfile::TempDir;
 use wave_sim::config::{self, Config};
 use wave_sim::core::probe::{Hop, Level, Observer, Sample};
@@ -123,7 +122,7 @@ pub fn seen_every(
     let path = folder.path().join("vcd");
     let file = Vcd::new(BufWriter::new(File::create(&path).unwrap()), &tree(config)).unwrap();
     let sinks: Vec<(String, Box<dyn Sink>)> = vec![("vcd".into(), Box::new(Signals::new(file, config)))];
-    let mut recorder = Recorder::new(config, sinks, window, Arc::default()).with_trigger(trigger);
+    let mut recorder = Recorder::new(config, sinks, window).with_trigger(trigger);
     let mut sampler = Sampler { every, samples: Vec::new(), ended: None, hops: Vec::new() };
     let mut gpu = Gpu::new(config, program, memory);
     gpu.memory_system().record_commands();

@@ -1,6 +1,5 @@
 //! Runs that write a trace.
 
-use std::sync::Arc;
 use wave_sim::clock::Cycle;
 use wave_sim::config::Config;
 use wave_sim::gpu::{Gpu, RunError, RunOptions};
@@ -42,7 +41,7 @@ impl<'a> Traced<'a> {
         let mut bytes = Vec::new();
         let writer = Writer::new(&mut bytes, self.form, &header(config)).unwrap();
         let sinks = vec![("--wvfi".to_owned(), Box::new(writer) as _)];
-        let mut recorder = Recorder::new(config, sinks, window, Arc::default());
+        let mut recorder = Recorder::new(config, sinks, window);
         let mut gpu = Gpu::new(config, program, self.memory.to_vec());
         let options = RunOptions { every_cycle, max_cycles: Some(1_000_000), ..RunOptions::UNBOUNDED };
         let mut ended: (How, Cycle) = (How::Complete, 0);

@@ -6,7 +6,6 @@ use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io::BufWriter;
-use std::sync::Arc;
 use tempfile::TempDir;
 use wave_sim::config::{self, Config};
 use wave_sim::gpu::{Gpu, KernelReport, RunOptions};
@@ -48,7 +47,7 @@ pub fn seen(name: &str) -> Seen {
             Box::new(Signals::new(Fst::new(&folder.path().join("fst"), &signals).unwrap(), &config)),
         ),
     ];
-    let mut recorder = Recorder::new(&config, sinks, Window::ALL, Arc::default());
+    let mut recorder = Recorder::new(&config, sinks, Window::ALL);
     let mut gpu = Gpu::new(&config, &job.program, memory);
     recorder.start(&job.program, &job.steps[0], 0);
     let report = gpu.run(&job.steps[0], &RunOptions::UNBOUNDED, Some(&mut recorder), &mut |_| {}).unwrap();

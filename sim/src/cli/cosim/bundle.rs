@@ -1,6 +1,6 @@
 //! The bundle of a difference: what ran, what both sides did around it, and how to repeat it.
 
-use super::super::files::folder;
+use super::super::files::{NewFolder, folder, scratch};
 use super::super::terminal::reason;
 use super::super::trace;
 use super::{Bench, executable};
@@ -80,7 +80,7 @@ pub fn write(
         vec![Diagnostic::error(message)]
     };
     check(path).map_err(|e| vec![e])?;
-    let directory = tempfile::Builder::new().prefix(".cosim-").tempdir_in(folder(path)).map_err(unwritten)?;
+    let directory = NewFolder::beside(path, ".cosim-").map_err(unwritten)?;
     // What has hung once hangs again.
     let patience = match difference {
         Disagreement::Broken(_) => cosim.patience.min(PATIENCE),
@@ -92,14 +92,7 @@ pub fn write(
     if path.is_dir() {
         fs::remove_dir_all(path).map_err(unwritten)?;
     }
-    // The folder is the user's now, with the permissions of any that a user makes.
-    let kept = directory.keep();
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        fs::set_permissions(&kept, fs::Permissions::from_mode(0o755)).map_err(unwritten)?;
-    }
-    fs::rename(&kept, path).map_err(unwritten)?;
+    directory.persist(path).map_err(unwritten)?;
     Ok(format!(
         "`{}` has the program, traces of both sides and how to repeat it\n",
         path.join(PAGE).display()
@@ -196,7 +189,7 @@ impl Bundle<'_> {
     /// The traces of both sides around the difference, and the waveform; gives what the page says of their window, and its
     /// line about the waveform.
     fn traces(&self) -> io::Result<(String, String)> {
-        let stimulus = tempfile::NamedTempFile::new()?;
+        let stimulus = scratch()?;
         let broken = matches!(self.difference, Disagreement::Broken(_));
         let cycle = match self.difference.cycle() {
             Some(cycle) if self.cosim.mode == Mode::Cycle => Some(cycle),
@@ -225,7 +218,7 @@ impl Bundle<'_> {
     }
 
     fn other(&self, cosim: &Cosim<'_>, window: Window, sinks: Sinks<'_>) -> Result<Cycle, String> {
-        let stimulus = tempfile::NamedTempFile::new().map_err(|e| e.to_string())?;
+        let stimulus = scratch().map_err(|e| e.to_string())?;
         cosim.trace_other(self.bench.executable, stimulus.path(), window, sinks)
     }
 

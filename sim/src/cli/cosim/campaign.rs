@@ -2,7 +2,7 @@
 
 use super::super::progress;
 use super::super::terminal::Terminal;
-use super::super::{Ended, Exit};
+use super::super::{Ended, Exit, interrupt};
 use super::{Bench, Seen, bundle, exit_of};
 use crate::diagnostic::Diagnostic;
 use crate::program::disassemble;
@@ -128,6 +128,10 @@ pub fn run(bench: &Bench<'_>, seen: &mut Seen, terminal: &Terminal) -> Ended {
         None => terminal.out(&sum.text(seeds.start)),
         Some((_, Err(diagnostics))) => Err(diagnostics),
         Some((_, Ok(Ok(_)))) => Ok(Exit::Success),
+        Some((seed, Ok(Err(Disagreement::Interrupted)))) => {
+            terminal.out(&format!("interrupted in random program {seed}\n"))?;
+            terminal.out(&sum.text(seeds.start)).map(|_| Exit::Fault)
+        }
         Some((seed, Ok(Err(difference)))) => differs(bench, seed, &difference, terminal),
     }
 }
@@ -155,6 +159,7 @@ fn differs(bench: &Bench<'_>, seed: u64, difference: &Disagreement, terminal: &T
     };
     let small = shrink(&trial.tree, &mut |case| {
         since.elapsed() < SHRINKING
+            && !interrupt::is_asked()
             && matches!(run(case), Ok(Err(other)) if discriminant(&other) == discriminant(difference))
     });
     let case = small.case();

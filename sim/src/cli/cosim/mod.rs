@@ -8,7 +8,7 @@ mod speed;
 use super::inputs::{self, Input};
 use super::progress;
 use super::terminal::{Terminal, reason};
-use super::{Ended, Exit};
+use super::{Ended, Exit, files, interrupt};
 use crate::clock::Cycle;
 use crate::config::Config;
 use crate::diagnostic::Diagnostic;
@@ -21,8 +21,6 @@ use crate::rtl::{self, Agreement, Cosim, Disagreement, End, LineCoverage, Mode, 
 use crate::trace::{How, Recorder, Window};
 pub use args::{CosimArgs, CosimMode};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// Cycle limit of the simulator for a launch if none is given.
@@ -58,6 +56,9 @@ pub fn run(args: &CosimArgs, terminal: &Terminal) -> Ended {
     let mut seen = Seen::new(args, &config);
     let mut exit = Exit::Success;
     for word in &args.kernels {
+        if interrupt::is_asked() {
+            return Ok(Exit::Fault);
+        }
         exit = exit.max(bench.kernel(word, &mut seen, terminal)?);
     }
     if let (Some(replay), Some(path)) = (&replay, &args.stimulus) {
@@ -219,6 +220,7 @@ impl Bench<'_> {
             max_cycles: self.args.max_cycles.unwrap_or(MAX_CYCLES),
             patience: Duration::from_secs(self.args.timeout.get().into()),
             arguments: &self.arguments,
+            stop: Some(interrupt::stop()),
         }
     }
 
@@ -259,7 +261,8 @@ impl Bench<'_> {
             visit(Step { title, launch, memory: memory.clone() })?;
             let mut gpu = Gpu::new(self.config, &job.program, memory);
             // The error has been reported.
-            if gpu.run(launch, &RunOptions::UNBOUNDED, None, &mut |_| {}).is_err() {
+            let options = RunOptions { stop: Some(interrupt::stop()), ..RunOptions::UNBOUNDED };
+            if gpu.run(launch, &options, None, &mut |_| {}).is_err() {
                 break;
             }
             memory = gpu.into_memory();
@@ -315,8 +318,8 @@ impl Bench<'_> {
         seen: &mut Seen,
     ) -> Result<Result<Agreement, Disagreement>, Vec<Diagnostic>> {
         let cosim = &self.bounded(cosim);
-        let stimulus = tempfile::NamedTempFile::new().map_err(|e| no_temporary(&e))?;
-        let data = tempfile::NamedTempFile::new().map_err(|e| no_temporary(&e))?;
+        let stimulus = files::scratch().map_err(|e| no_temporary(&e))?;
+        let data = files::scratch().map_err(|e| no_temporary(&e))?;
         let argument = format!("+coverage+{}", data.path().display());
         let mut arguments = cosim.arguments.to_vec();
         if seen.lines.is_some() {
@@ -327,8 +330,7 @@ impl Bench<'_> {
             None => cosim.run(self.executable, stimulus.path()),
             Some(coverage) => {
                 let sinks = vec![("coverage".to_owned(), Box::new(&mut *coverage) as _)];
-                let never = Arc::new(AtomicBool::new(false));
-                let mut recorder = Recorder::new(self.config, sinks, Window::ALL, never);
+                let mut recorder = Recorder::new(self.config, sinks, Window::ALL);
                 recorder.start(cosim.program, cosim.launch, 0);
                 let ended = cosim.run_beside(self.executable, stimulus.path(), Some(&mut recorder));
                 // Instructions that have not retired are not counted.
@@ -377,6 +379,6 @@ fn exit_of(difference: &Disagreement) -> Exit {
     match difference {
         Disagreement::Differs { .. } | Disagreement::Broken(_) => Exit::WrongResult,
         Disagreement::Refused(_) => Exit::WrongInput,
-        Disagreement::Limit(_) => Exit::Fault,
+        Disagreement::Limit(_) | Disagreement::Interrupted => Exit::Fault,
     }
 }

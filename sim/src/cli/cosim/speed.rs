@@ -1,7 +1,7 @@
 //! Speed of the simulator compared with the Verilated core, on the same launches with the same memory side.
 
 use super::super::terminal::Terminal;
-use super::super::{Ended, Exit};
+use super::super::{Ended, Exit, files};
 use super::{Bench, no_temporary};
 use crate::clock::Cycle;
 use crate::diagnostic::Diagnostic;
@@ -89,7 +89,7 @@ fn launch(bench: &Bench<'_>, title: &str, cosim: &Cosim<'_>) -> Result<Times, Ve
         }
     };
     let simulator = since.elapsed() / runs;
-    let stimulus = tempfile::NamedTempFile::new().map_err(|e| no_temporary(&e))?;
+    let stimulus = files::scratch().map_err(|e| no_temporary(&e))?;
     let arguments: Vec<&str> = cosim.arguments.iter().copied().chain([QUIET]).collect();
     let cosim = Cosim { arguments: &arguments, patience: cosim.patience * PATIENCE, ..cosim.clone() };
     let since = Instant::now();

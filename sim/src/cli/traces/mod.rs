@@ -1,4 +1,4 @@
-//! The trace files of a run: temporary names, empty windows, and Ctrl-C.
+//! The trace files of a run: their temporary names, and what became of the window.
 
 mod flags;
 
@@ -16,40 +16,12 @@ pub use flags::{WaveRange, trigger, wave_range};
 use std::io::{self, BufWriter, Write};
 use std::ops::Range;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
 
 const REPORT: &str = "--report";
-
-/// Exit code of a process that Ctrl-C ended immediately.
-const INTERRUPTED: i32 = 130;
 
 /// The form of a trace with this name: text if it ends in `.txt`.
 pub fn form_of(path: &Path) -> Form {
     if path.extension().is_some_and(|e| e == "txt") { Form::Text } else { Form::Binary }
-}
-
-static INTERRUPT: OnceLock<Arc<AtomicBool>> = OnceLock::new();
-
-/// True if Ctrl-C has ended a run whose files are written.
-pub fn is_interrupted() -> bool {
-    INTERRUPT.get().is_some_and(|flag| flag.load(Ordering::Relaxed))
-}
-
-/// A flag set by Ctrl-C while files are written. The second Ctrl-C ends the process.
-fn interrupt() -> Arc<AtomicBool> {
-    let flag = INTERRUPT.get_or_init(|| {
-        let flag = Arc::new(AtomicBool::new(false));
-        let seen = flag.clone();
-        // Without a handler, Ctrl-C ends the process as usual.
-        _ = ctrlc::set_handler(move || {
-            if seen.swap(true, Ordering::Relaxed) {
-                std::process::exit(INTERRUPTED);
-            }
-        });
-        flag
-    });
-    flag.clone()
 }
 
 /// The files of one run.
@@ -91,7 +63,7 @@ pub fn open(
     }
     let window = args.window();
     let trigger = args.trigger();
-    let recorder = Recorder::new(config, sinks, window.clone(), interrupt()).with_trigger(trigger);
+    let recorder = Recorder::new(config, sinks, window.clone()).with_trigger(trigger);
     let recorder = recorder.apart();
     Ok(Some((recorder, TraceFiles { files, report, window, trigger })))
 }
@@ -109,7 +81,7 @@ fn sink(flag: &str, to: &Streamed, config: &Config) -> io::Result<Box<dyn Sink>>
 
 /// A recorder without files, which ends a run when the trigger has fired.
 pub fn scout(args: &TraceArgs, trigger: Trigger, config: &Config) -> Recorder<'static> {
-    let recorder = Recorder::new(config, Vec::new(), args.window(), interrupt());
+    let recorder = Recorder::new(config, Vec::new(), args.window());
     recorder.with_trigger(Some(trigger)).until_triggered()
 }
 

@@ -92,7 +92,7 @@ fn the_same_seed_gives_the_same_counts_and_another_one_others() {
     let test = test("MP");
     let scenario = Scenario::new(&test, &variant(&test, "apart plain unfenced"));
     let config = machine("tiny");
-    let counts = |seed| run(&scenario, &config, 200, seed).unwrap().unwrap();
+    let counts = |seed| run(&scenario, &config, 200, seed, None).unwrap().unwrap();
     assert_eq!(counts(5), counts(5));
     assert_ne!(counts(5), counts(6));
     assert_eq!(counts(5).values().sum::<u64>(), 200);
@@ -102,7 +102,7 @@ fn the_same_seed_gives_the_same_counts_and_another_one_others() {
 fn nothing_forbidden_is_seen_where_the_l1_writes_back() {
     let mut config = machine("tiny");
     config.core.l1.write_policy = WritePolicy::WriteBack;
-    let campaign = Campaign { config: &config, runs: 8, seed: 7, only: &[] };
+    let campaign = Campaign { config: &config, runs: 8, seed: 7, only: &[], stop: None };
     for name in ["MP", "MP-chain", "CoWR", "CoRW2", "CAS-fails", "ISA2", "BARRIER-release"] {
         let report = campaign.run(test(name), &mut |_, _| {}).unwrap();
         assert_eq!(report::complaints(&report), Vec::<String>::new());

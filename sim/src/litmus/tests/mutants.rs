@@ -24,7 +24,7 @@ fn forbidden(name: &str, words: &str, runs: u32, plant: impl Fn(&mut Action)) ->
     let mut executed = meant.clone();
     executed.threads.iter_mut().flat_map(|t| &mut t.body).for_each(|s| plant(&mut s.action));
     let allowed = allowed_outcomes(&meant);
-    let counts = run(&executed, &machine(), runs, 1).unwrap().unwrap();
+    let counts = run(&executed, &machine(), runs, 1, None).unwrap().unwrap();
     counts.iter().filter(|(outcome, _)| !allowed.contains(*outcome)).map(|(_, count)| count).sum()
 }
 

@@ -58,7 +58,6 @@ pub struct Recorder<'s> {
     full: Arc<AtomicBool>,
     /// Set to end the run: the trigger has fired, or a sink cannot be written to.
     over: Arc<AtomicBool>,
-    interrupt: Arc<AtomicBool>,
 }
 
 /// Where records are made: on this thread or on another.
@@ -97,14 +96,9 @@ pub fn launched(program: &Program, launch: &Launch, start: Cycle) -> Launched {
 }
 
 impl<'s> Recorder<'s> {
-    /// A recorder for this machine. Each sink has a name for messages. Setting `interrupt` stops the run.
-    pub fn new(
-        config: &Config,
-        sinks: Vec<(String, Box<dyn Sink + 's>)>,
-        window: Window,
-        interrupt: Arc<AtomicBool>,
-    ) -> Recorder<'s> {
-        // With a single binary file, no sink needs the records themselves.
+    /// A recorder for this machine. `sinks` have a name each for messages.
+    pub fn new(config: &Config, sinks: Vec<(String, Box<dyn Sink + 's>)>, window: Window) -> Recorder<'s> {
+        // One file in the binary form: no other sink wants to see the records.
         let encodes = matches!(&sinks[..], [(_, sink)] if sink.wants_encoded());
         let (slots, width) = (config.core.max_waves as usize, config.core.wave_width as usize);
         let (full, over) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
@@ -125,7 +119,6 @@ impl<'s> Recorder<'s> {
             ))),
             full,
             over,
-            interrupt,
         }
     }
 
@@ -261,7 +254,7 @@ impl Observer for Recorder<'_> {
         if self.prompt || self.full.load(Ordering::Relaxed) {
             self.hand_over(cycle);
         }
-        if self.over.load(Ordering::Relaxed) || self.interrupt.load(Ordering::Relaxed) {
+        if self.over.load(Ordering::Relaxed) {
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())
