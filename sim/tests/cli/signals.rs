@@ -145,7 +145,7 @@ fn other_commands_stop_too() {
         ("litmus --runs 1000000", "interrupted"),
         ("measure --config gpu", "interrupted in cycle "),
         ("cosim saxpy --core ./silent.sh --timeout 900", "interrupted"),
-        ("cosim --random 3 --core ./silent.sh --timeout 900", "interrupted in random program 0"),
+        ("cosim --random 3 --core ./silent.sh --timeout 900", "interrupted in random program 1"),
     ] {
         let ran = interrupted(&scratch, run, "TERM");
         assert_eq!(ran.code, 3, "{run}: {}{}", ran.out, ran.err);

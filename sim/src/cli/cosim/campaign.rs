@@ -129,8 +129,10 @@ pub fn run(bench: &Bench<'_>, seen: &mut Seen, terminal: &Terminal) -> Ended {
         Some((_, Err(diagnostics))) => Err(diagnostics),
         Some((_, Ok(Ok(_)))) => Ok(Exit::Success),
         Some((seed, Ok(Err(Disagreement::Interrupted)))) => {
-            terminal.out(&format!("interrupted in random program {seed}\n"))?;
-            terminal.out(&sum.text(seeds.start)).map(|_| Exit::Fault)
+            if sum.programs > 0 {
+                terminal.out(&sum.text(seeds.start))?;
+            }
+            terminal.out(&format!("interrupted in random program {seed}\n")).map(|_| Exit::Fault)
         }
         Some((seed, Ok(Err(difference)))) => differs(bench, seed, &difference, terminal),
     }
