@@ -1,4 +1,4 @@
-//! Runs a kernel on both sides.
+//! Runs a kernel on the RTL and the simulator.
 
 use std::path::PathBuf;
 use std::sync::LazyLock;
@@ -26,7 +26,7 @@ pub fn small_config() -> Config {
     rtl::small(config())
 }
 
-/// The executable of a variant of the core; `None` if the user asked to go without.
+/// The executable of a variant of the core. `None` if the user skips the RTL tests.
 pub fn executable(variant: &Variant) -> Option<PathBuf> {
     if rtl::skipped() {
         return None;
@@ -41,24 +41,24 @@ pub fn executable(variant: &Variant) -> Option<PathBuf> {
 
 static CORE: LazyLock<Option<PathBuf>> = LazyLock::new(|| executable(&Variant::default()));
 
-/// The core of `configs/rtl.ron`; `None` if the user asked to go without.
+/// The core of `configs/rtl.ron`. `None` if the user skips the RTL tests.
 pub fn core() -> Option<&'static std::path::Path> {
     CORE.as_deref()
 }
 
-/// A launch, what it runs, and its surroundings.
+/// A program, its launch, and the machine around it.
 pub struct Case {
     pub program: Program,
     pub launch: Launch,
     pub memory: Vec<u8>,
     pub script: Script,
     pub config: Config,
-    /// After so many cycles both sides give up.
+    /// Both sides stop after this many cycles.
     pub max_cycles: u32,
 }
 
 impl Case {
-    /// A kernel in assembly with one workgroup of `threads`, and some device memory.
+    /// A kernel in assembly with one workgroup of `threads` threads, and some device memory.
     pub fn of(text: &str, threads: u32) -> Case {
         let (program, _) = assemble(text, "kernel.wave").unwrap_or_else(|e| panic!("{e:?}"));
         let kernel = &program.kernels[0];
@@ -74,18 +74,18 @@ impl Case {
         Case { program, launch, memory, script: script(1, 2, 12), config: config(), max_cycles: 2_000_000 }
     }
 
-    /// So many workgroups.
+    /// Sets the grid.
     pub fn grid(mut self, grid: [u32; 3]) -> Case {
         self.launch.grid = grid;
         self
     }
 
-    /// Runs both sides on the core of a variant.
+    /// Runs both sides, with this executable as the core.
     pub fn run_on(&self, executable: &std::path::Path, mode: Mode) -> Result<Agreement, Disagreement> {
         self.run_with(executable, mode, &[])
     }
 
-    /// The same, with further arguments for the other side.
+    /// As `run_on`, with further arguments for the RTL.
     pub fn run_with(
         &self,
         executable: &std::path::Path,
@@ -97,7 +97,7 @@ impl Case {
         cosim.run(executable, stimulus.path())
     }
 
-    /// The comparison, in every cycle, with further arguments for the other side.
+    /// The co-simulation in every cycle, with further arguments for the RTL.
     pub fn cosim<'a>(&'a self, arguments: &'a [&'a str]) -> Cosim<'a> {
         Cosim {
             config: &self.config,
@@ -113,7 +113,7 @@ impl Case {
         }
     }
 
-    /// Both modes agree; the agreement.
+    /// Asserts that both sides agree in both modes. Returns the agreement.
     pub fn agrees(&self) -> Agreement {
         let Some(core) = core() else { return Agreement::default() };
         let agreement =
@@ -125,7 +125,7 @@ impl Case {
     }
 }
 
-/// Latencies between two bounds, the same for a seed.
+/// A script of random memory latencies between two bounds, determined by the seed.
 pub fn script(seed: u32, from: u32, to: u32) -> Script {
     let mut state = seed.wrapping_mul(2654435761) | 1;
     let latencies = (0..251).map(|_| {

@@ -1,4 +1,4 @@
-//! The core with altered output. Cores broken in other ways are in `sim/tests/cli/cosim.rs`.
+//! The core with altered output. Other kinds of broken cores are in `sim/tests/cli/cosim.rs`.
 
 use crate::bench::{Case, core};
 use crate::directed::kernel;
@@ -8,7 +8,7 @@ use wave_sim::rtl::{Disagreement, Mode};
 const KERNEL: &str = "mov_sr r2, sr_lane_id\nlocal_store_u32 r2, r2\nlocal_load_u32 r3, r2\niadd r4, r3, r3\n\
                       device_store_u32 r2, r4";
 
-/// Runs the core through a filter of the shell, `$CORE` being the core.
+/// Runs the core through a shell filter, in which `$CORE` is the core.
 fn through(filter: &str, mode: Mode) -> Option<Result<(), Disagreement>> {
     let core = core()?;
     let directory = tempfile::tempdir().expect("a folder");
@@ -25,7 +25,7 @@ fn output_that_is_tampered_with_is_reported() {
         let Some(plain) = through("\"$CORE\" \"$@\"", mode) else { return };
         assert_eq!(plain, Ok(()));
         for (filter, message) in [
-            // Cut off within the records, and within the memory at the end.
+            // The output is cut within the records, then within the final memory.
             ("\"$CORE\" \"$@\" | head -c 501", "a record is cut off"),
             ("\"$CORE\" \"$@\" | head -c -10", "its memory is cut off"),
             ("\"$CORE\" \"$@\" | head -c 0", "ended without an end of its trace"),
@@ -44,11 +44,11 @@ fn output_that_is_tampered_with_is_reported() {
     }
 }
 
-/// A stream that lacks a record, or has one twice, differs there.
+/// A stream with a missing or repeated record differs at that record.
 #[test]
 fn a_record_too_few_or_too_many_differs() {
     for filter in [
-        // The first fetch has 16 bytes.
+        // The record of the first fetch has 16 bytes.
         "\"$CORE\" \"$@\" | tail -c +17",
         "\"$CORE\" \"$@\" >out; head -c 16 out; cat out",
     ] {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use wave_sim::rtl::{self, Disagreement, Mode, Model};
 
-/// `rtl-tests/example/tiny_core.sv` with the test bench's program; `None` if the user asked to go without.
+/// `rtl-tests/example/tiny_core.sv` in the program of the test bench. `None` if the user skips the RTL tests.
 fn tiny_core() -> Option<PathBuf> {
     if rtl::skipped() {
         return None;
@@ -33,7 +33,7 @@ fn a_core_of_another_kind_does_what_the_simulator_does() {
     let architectural = wave_sim("architectural");
     let said = String::from_utf8_lossy(&architectural.stdout);
     assert!(architectural.status.success() && said.contains("agrees"), "{said}");
-    // It has another time.
+    // Its timing differs.
     assert_eq!(wave_sim("cycle").status.code(), Some(1));
 }
 
@@ -48,7 +48,7 @@ fn what_it_cannot_do_is_found() {
         }
         other => panic!("{other:?}"),
     }
-    // Its loads are aligned ones.
+    // It supports aligned loads only.
     match run("mov_imm r2, 6\ndevice_load_u32 r3, r2") {
         Err(Disagreement::Differs { report, .. }) => assert!(report.contains("device_load_u32"), "{report}"),
         other => panic!("{other:?}"),

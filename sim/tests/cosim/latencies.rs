@@ -10,7 +10,8 @@ use wave_sim::config::Config;
 use wave_sim::isa::ExecClass;
 use wave_sim::rtl::{self, Disagreement, Mode, Variant};
 
-/// A parameter, what is around the first instruction that it concerns, that instruction, and the stage that moves.
+/// A parameter, the code around the first instruction that depends on it, that instruction, and the stage
+/// whose cycle changes.
 struct Latency {
     parameter: String,
     /// Its name in `wave_core_pkg.sv`.
@@ -21,11 +22,11 @@ struct Latency {
     stage: &'static str,
 }
 
-/// The instructions that every program begins with.
+/// The first instructions of every program.
 const FIRST: &str = "mov_imm r2, 40";
 const SECOND: &str = "mov_imm r3, 6";
 
-/// For each class, an instruction, and another one behind it on the same unit.
+/// For each class: the class, an instruction, and the stage whose cycle changes.
 const CLASSES: &[(ExecClass, &str, &str)] = &[
     (ExecClass::Int, "iadd r4, r2, r3", "write-back"),
     (ExecClass::IntMul, "imul r4, r2, r3", "write-back"),
@@ -50,7 +51,8 @@ fn latency(
 }
 
 impl Latency {
-    /// The first two instructions are of class int: another latency moves the result of the first, another interval the second.
+    /// The first two instructions are of class int. A change of its latency delays the result of the first, a
+    /// change of its interval delays the second.
     fn expected(&self) -> (&'static str, &'static str) {
         match self.parameter.split_once(" int ") {
             Some((_, "latency_cycles")) => (FIRST, self.stage),
@@ -63,7 +65,7 @@ impl Latency {
         Case::of(&kernel(&format!("{FIRST}\n{SECOND}\nwait\n{}", self.lines)), 8)
     }
 
-    /// Runs a case whose sides have this latency differently. Gives what is wrong with the report of it.
+    /// Runs a case with different latencies on the two sides. Returns what is wrong with the report.
     fn wrong(&self, case: &Case, core: &Path) -> Option<String> {
         let (first, stage) = self.expected();
         match case.run_on(core, Mode::Cycle) {
@@ -160,8 +162,8 @@ fn a_latency_of_the_simulator_alone_fails_at_the_first_instruction_that_it_conce
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-/// Numbers that can be changed in one executable have the same name here: no program meets two of them. Every program
-/// meets those of class int and of what comes before the units.
+/// Names the executable for a changed number. Numbers that no program depends on together share an
+/// executable. Every program depends on the numbers of class int and on those of the stages before the units.
 fn build_of(number: &str) -> &str {
     let everywhere = ["INT_LATENCY_CYCLES", "INT_PASSES", "UNIT_INT_LANES", "BRANCH_LATENCY_CYCLES"];
     let before = ["DISPATCHER_", "FETCH_"].iter().any(|block| number.starts_with(block));
@@ -189,7 +191,7 @@ fn a_latency_of_the_rtl_alone_fails_at_the_first_instruction_that_it_concerns() 
         sources_with(&latencies, directory.path());
         let variant = Variant { waves: Some(SMALL_WAVES), ..Variant::default() };
         let mut model = rtl::wave_core(directory.path(), &variant).expect("the sources");
-        // It runs for some hundred cycles.
+        // The run takes only a few hundred cycles.
         model.arguments.extend(["-MAKEFLAGS", "OPT_FAST=-O0"].map(str::to_owned));
         let core = rtl::build(&model, &directory.path().join("build")).unwrap_or_else(|e| panic!("{e}"));
         let mut same = small_config();
@@ -198,7 +200,7 @@ fn a_latency_of_the_rtl_alone_fails_at_the_first_instruction_that_it_concerns() 
             wrong += &latency.wrong(&case, &core).unwrap_or_default();
             (latency.change)(&mut same);
         }
-        // On both sides they are just another machine.
+        // With the change on both sides, they agree.
         for (stresses, lines) in directed::kernels() {
             let case = Case { config: same.clone(), ..Case::of(&directed::kernel(lines), 29) };
             if let Err(difference) = case.run_on(&core, Mode::Cycle) {
@@ -209,7 +211,7 @@ fn a_latency_of_the_rtl_alone_fails_at_the_first_instruction_that_it_concerns() 
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-/// The sources of the RTL in `directory`, with these numbers one higher, or half of them lanes.
+/// Writes the RTL sources to `directory` with these numbers increased by one, or half of the lanes.
 fn sources_with(latencies: &[Latency], directory: &Path) {
     let original = rtl::directory().canonicalize().expect("the RTL");
     std::fs::create_dir(directory.join("rtl")).expect("a directory");
@@ -232,7 +234,7 @@ fn sources_with(latencies: &[Latency], directory: &Path) {
     std::fs::write(&package, text).expect("the package");
 }
 
-/// No latency of the core is left out above.
+/// Checks that the list above contains every latency of the core.
 #[test]
 fn every_latency_of_the_core_is_changed() {
     let config = config();
@@ -244,8 +246,8 @@ fn every_latency_of_the_core_is_changed() {
             assert!(names.contains(&format!("core.units[].classes[] {name} latency_cycles")), "{name}");
         }
     }
-    // Of the rest of the memory system a script of latencies takes the place, and the test bench's links are told their
-    // latency with the launch: they are no numbers of the RTL.
+    // A script of latencies replaces the rest of the memory system, and the launch carries the latency of the
+    // test bench's links. These are not numbers of the RTL.
     let of_memory = ["interconnect", "l2"].len();
     let text =
         std::fs::read_to_string(crate::bench::root().join("configs/rtl.ron")).expect("the configuration");

@@ -79,7 +79,7 @@ fn the_numbers_are_those_of_the_configuration() {
         }
     }
     assert_eq!(parameters(), expected);
-    // What the RTL is built for, without a parameter.
+    // Fixed properties of the RTL, without a parameter.
     assert_eq!((core.schedulers, core.issue.width, config.cores), (1, 1, 1));
     assert_eq!((core.issue.policy, core.divergence), (IssuePolicy::Lrr, DivergenceMode::Walk));
     assert_eq!(core.l1.sector_bytes, core.l1.line_bytes);
@@ -108,7 +108,7 @@ fn the_sources_are_clean_under_lint() {
     }
 }
 
-/// A latch is a lint error: `always_comb` that leaves a variable unset.
+/// An `always_comb` that does not assign a variable on all paths is a lint error.
 #[test]
 fn lint_finds_a_latch() {
     if rtl::skipped() {

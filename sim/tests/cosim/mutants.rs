@@ -1,8 +1,8 @@
-//! Every bug planted in the RTL (`BUG(n)` in its sources) is found, by the program that rtl-tests/README.md
+//! Each bug planted in the RTL (`BUG(n)` in its sources) is found by the program that rtl-tests/README.md
 //! names.
 //!
-//! One executable of the small core contains all bugs; `+bug=n` selects one. Bugs from 101 on are the core's.
-//! Those of the execution units are found by the tests of the units.
+//! One executable of the small core contains all bugs, and `+bug=n` enables one. Bugs 101 and up are in the
+//! core. The tests of the execution units find the others.
 
 use crate::bench::{Case, SMALL_WAVES, executable, root};
 use crate::campaign::{Mutants, Verdict};
@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 use wave_sim::rtl::{self, Disagreement, Mode, Variant};
 
-/// Number of each bug in the sources, and what it does.
+/// Number of each bug in the sources, and its effect.
 const BUGS: &[(u32, &str)] = &[
     (101, "a shadow is a cycle short"),
     (102, "the wave that issued last comes first again"),
@@ -79,11 +79,11 @@ const BUGS: &[(u32, &str)] = &[
     (170, "one return entry less"),
 ];
 
-/// Bugs that take more waves than the small core has: the program of a rule finds them on the other one
+/// Bugs that need more waves than the small core has. On the full core, the program of a rule finds them
 /// (`rules::the_program_of_each_rule_finds_its_bugs`).
 const OF_MANY_WAVES: &[u32] = &[170];
 
-/// Random programs that are tried at most.
+/// Maximum number of random programs per bug.
 const SEEDS: u64 = 60;
 
 #[test]
@@ -135,17 +135,17 @@ fn every_planted_bug_is_found() {
     assert!(readme.contains(&table), "rtl-tests/README.md has another table than this:\n{table}");
 }
 
-/// Random programs that are tried on each mutant: few long ones and more short ones.
+/// Number of long and short random programs per mutant.
 const CAMPAIGN: (u64, u64) = (4, 30);
 
-/// Random programs of middle length that come before all others: most mutants show in one of them, and soon.
+/// Random programs of medium length that run before all others. Most mutants are found by one of them.
 const BEFORE_OTHERS: usize = 4;
 
-/// Part of these programs that a mutant has met after the second round; the first round has those before all others, the third
-/// one the longest.
+/// Fraction of the random programs that a mutant has met after the second round. The first round has the
+/// medium ones, the third the longest.
 const SECOND_ROUND: f64 = 0.6;
 
-/// Illegal words are the last round, which concerns what decodes.
+/// The last round has the illegal words. It applies to the decoding modules only.
 const ILLEGAL_ROUND: usize = 4;
 const DECODES: [&str; 2] = ["decode", "decoder"];
 
@@ -170,7 +170,7 @@ fn campaign() {
     let mutants = Mutants::made();
     let variant = Variant { waves: Some(SMALL_WAVES), ..Variant::default() };
     let Some(original) = executable(&variant) else { return };
-    // What reaches most in few cycles comes first.
+    // Programs that reach most of the core in few cycles come first.
     let broad = LazyLock::new(|| broad_suite(&original));
     let random = LazyLock::new(|| random_rounds(&original));
     let illegal = LazyLock::new(|| illegal_suite(&original));
@@ -189,7 +189,7 @@ fn campaign() {
             if run(Mode::Cycle).is_ok() {
                 continue;
             }
-            // What is seen only in the cycles is no matter of results.
+            // A mutant whose results are right differs in its cycles only.
             let how = match run(Mode::Architectural) {
                 Ok(_) => "cycle",
                 Err(Disagreement::Broken(_)) => "crash",

@@ -11,7 +11,7 @@ use wave_sim::rtl::{Agreement, Disagreement, Mode, Trial, Variant};
 use wave_sim::trace::{How, Recorder, Window};
 use wave_sim::verify::generate;
 
-/// Programs on the core of `configs/rtl.ron`, of the usual size, and short ones; and on the small core.
+/// Number of programs on the core of `configs/rtl.ron` of the usual length and short, and on the small core.
 const PROGRAMS: u64 = 40;
 const SHORT: u64 = 160;
 const ON_THE_SMALL_CORE: u64 = 160;
@@ -29,7 +29,7 @@ fn trial(
 ) -> Result<Agreement, Disagreement> {
     let generate::Case { program, launch, memory } = tree.case();
     let case = Case { program, launch, memory, script, config: config.clone(), max_cycles: 2_000_000 };
-    // Some in both modes: what agrees in each cycle agrees.
+    // A few also run in the architectural mode.
     if seed.is_multiple_of(10) {
         case.run_on(core, Mode::Architectural)?;
     }
@@ -49,7 +49,7 @@ fn random_programs_agree_in_every_cycle() {
     }
 }
 
-/// Many short programs say more in a second than few long ones.
+/// Many short programs find more per second than few long ones.
 #[test]
 fn short_random_programs_agree_in_every_cycle() {
     let Some(core) = core() else { return };
@@ -92,7 +92,7 @@ fn programs_agree(core: &Path, config: &Config, programs: u64, flags: &str) {
     }
     println!("{cycles} cycles, {instructions} wave instructions, {faults} faults");
     assert!(instructions > 0 && faults > 0);
-    // What cannot be reached was not reached; of what can be, pair by pair, most was (79 % by these seeds).
+    // No unreachable bin was hit, and most pairs of reachable bins were (79 % with these seeds).
     assert_eq!(met.contradictions(), []);
     let (hit, of) = met.pairs_hit();
     println!("{hit} of {of} pairs of bins, {} instructions", met.instructions());

@@ -9,12 +9,13 @@ use std::path::Path;
 use wave_sim::rtl::{Mode, Trial};
 use wave_sim::verify::generate::{self, Options, grow};
 
-/// Cycles that a run may take with a bug beyond twice those without, and those that one which faults may take at all.
+/// Cycles that a run with a bug may take in excess of twice the cycles without it, and the cycle limit of a
+/// run that faults.
 const SLACK: u64 = 2000;
 const UP_TO_A_FAULT: u64 = 40_000;
 
-/// The directed kernels, those that fault, the programs of the rules, and so many long and short random ones, by name and in
-/// the order of their records. Each is given up after twice the cycles that it takes on `core`, which has no bug.
+/// Directed kernels, faulting kernels, programs of the rules, and `long` and `short` random programs, ordered
+/// by number of records. Each stops after twice the cycles that it takes on `core`, which has no bug.
 pub fn suite(core: &Path, long: u64, short: u64) -> Vec<(String, Case)> {
     let config = small_config();
     let mut cases = Vec::new();
@@ -54,12 +55,12 @@ pub fn suite(core: &Path, long: u64, short: u64) -> Vec<(String, Case)> {
     limited(core, cases)
 }
 
-/// The kernels that reach much of the core, in the same way.
+/// Kernels that reach much of the core, ordered and limited likewise.
 pub fn broad_suite(core: &Path) -> Vec<(String, Case)> {
     limited(core, on_the_small_core(broad()))
 }
 
-/// The illegal words, in the same way.
+/// Illegal words, ordered and limited likewise.
 pub fn illegal_suite(core: &Path) -> Vec<(String, Case)> {
     limited(core, on_the_small_core(illegal()))
 }
@@ -69,7 +70,7 @@ fn on_the_small_core(cases: impl IntoIterator<Item = (String, Case)>) -> Vec<(St
     cases.into_iter().map(|(name, case)| (name, Case { config: config.clone(), ..case })).collect()
 }
 
-/// The cases in the order of their records, each with the cycles that it may take.
+/// Orders the cases by number of records and sets their cycle limits.
 fn limited(core: &Path, cases: Vec<(String, Case)>) -> Vec<(String, Case)> {
     let mut measured: Vec<(u64, String, Case)> = Vec::new();
     for (name, mut case) in cases {

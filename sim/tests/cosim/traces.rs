@@ -9,7 +9,7 @@ use wave_sim::rtl::Trial;
 use wave_sim::trace::{How, Launched, Record, Sink, Window};
 use wave_sim::verify::generate;
 
-/// Keeps records.
+/// Stores records.
 struct Kept<'a>(&'a Mutex<Vec<Record>>);
 
 impl Sink for Kept<'_> {
@@ -27,7 +27,7 @@ impl Sink for Kept<'_> {
     }
 }
 
-/// The records of both sides, without the stalls that only the simulator reports.
+/// Records of both sides, without stalls, which only the simulator reports.
 fn records(case: &Case) -> Option<[Vec<Record>; 2]> {
     let core = core()?;
     let kept = [Mutex::new(Vec::new()), Mutex::new(Vec::new())];
@@ -42,7 +42,7 @@ fn records(case: &Case) -> Option<[Vec<Record>; 2]> {
     Some(sides)
 }
 
-/// Without the cycle of a fault, of which a core need not report all steps.
+/// Records before the cycle of a fault. A core need not report all steps of that cycle.
 fn before_the_end(records: &[Record]) -> Vec<&Record> {
     let faulted = records.iter().any(|record| record.open);
     let last = records.iter().map(|record| record.cycle).max().unwrap_or(0);
@@ -59,7 +59,8 @@ fn same(name: &str, case: &Case) {
     assert_eq!(ours.len(), theirs.len(), "{name}");
 }
 
-/// The simulator's records are made from its events, the core's from the steps that it reports: two programs, one format.
+/// Two programs write one format: the simulator makes records from its events, the co-simulation from the
+/// steps that the core reports.
 #[test]
 fn the_records_of_the_core_are_those_of_the_simulator() {
     for (name, text) in kernels() {
@@ -74,7 +75,8 @@ fn the_records_of_the_core_are_those_of_the_simulator() {
     }
 }
 
-/// A run that is broken off leaves what is in flight, alike on both sides but for the place where it stopped.
+/// An aborted run leaves open records for instructions in flight, the same on both sides except for the cycle
+/// in which it stopped.
 #[test]
 fn a_run_that_is_broken_off_has_open_records() {
     let mut case = Case::of(&kernel("mov_imm r2, 64\ndevice_load_u32 r3, r2\niadd r4, r3, r3"), 8);

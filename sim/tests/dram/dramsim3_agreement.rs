@@ -8,17 +8,17 @@ use wave_sim::memory::dram::Issued;
 use wave_sim::memory::dram::timing::Command;
 use wave_sim::memory::{MemoryPort, MemorySystem, Request};
 
-/// A device as both simulators take it; times in clocks.
+/// A memory device as both simulators take it. Times in clocks.
 struct Device {
     /// Its name in DRAMsim3.
     protocol: &'static str,
-    /// Bits of the channel, of one chip, and transfers of a burst.
+    /// Width of the channel and of one chip in bits, and transfers per burst.
     bus_bits: u32,
     chip_bits: u32,
     burst_length: u32,
-    /// Clocks of a burst, which DRAMsim3 derives from the protocol.
+    /// Clocks per burst. DRAMsim3 derives them from the protocol.
     burst_clocks: u32,
-    /// Columns of a row, in words of the bus.
+    /// Columns per row, in words of the bus width.
     columns: u32,
     rows: u32,
     bank_groups: u32,
@@ -39,11 +39,11 @@ struct Device {
     refi: u32,
 }
 
-/// Clocks that DRAMsim3 needs to take a request into a queue and to call back.
+/// Clocks that DRAMsim3 adds to enqueue a request and to call back.
 const OVERHEAD: u64 = 2;
 
-/// Timings of the size of real parts: those that DRAMsim3 brings along for an 8 Gb GDDR6, an 8 Gb HBM2
-/// stack, and DDR4-3200.
+/// Timings close to real parts: those that DRAMsim3 ships for an 8 Gb GDDR6, an 8 Gb HBM2 stack, and
+/// DDR4-3200.
 const DEVICES: [Device; 3] = [
     Device {
         protocol: "GDDR6",
@@ -122,7 +122,7 @@ const DEVICES: [Device; 3] = [
     },
 ];
 
-/// Clocks between refreshes, for both, where there should be none.
+/// Clocks between refreshes, in both simulators, where there should be no refresh.
 const NEVER: u32 = 50_000_000;
 
 impl Device {
@@ -134,7 +134,7 @@ impl Device {
         u64::from(self.columns / self.burst_length)
     }
 
-    /// The address of a request for DRAMsim3, in which columns come lowest, then bank group, bank, row.
+    /// Address of a request for DRAMsim3. From the lowest bits: column, bank group, bank, row.
     fn address(&self, column: u64, group: u64, bank: u64, row: u64) -> u64 {
         let banks = (row * u64::from(self.banks_of_group) + bank) * u64::from(self.bank_groups) + group;
         (banks * self.requests_of_row() + column) * self.request_bytes()
@@ -148,7 +148,7 @@ impl Device {
             * u64::from(self.bank_groups * self.banks_of_group);
         let megabytes = words * u64::from(self.bus_bits / 8) / (1 << 20);
         let Device { protocol, rows, bus_bits, chip_bits, burst_length, .. } = self;
-        // A column is what the protocol calls so: a burst, the prefetch, a word.
+        // The unit of a column differs by protocol: a burst, a prefetch, or a word.
         let columns = match *protocol {
             "GDDR6" => self.columns / burst_length,
             "HBM" => self.columns / 2,
@@ -235,7 +235,7 @@ struct Theirs {
 }
 
 impl Theirs {
-    /// Clocks of one read on an idle channel; the bank's earlier commands are long past.
+    /// Clocks of one read on an idle channel, long after the bank's last command.
     fn read(&mut self, address: u64) -> u64 {
         (0..1000).for_each(|_| self.system.tick(|_, _| ()));
         assert!(self.system.add(address, false));
@@ -248,7 +248,7 @@ impl Theirs {
         clocks
     }
 
-    /// Clocks a read of a long stream of reads.
+    /// Clocks per read in a long stream of reads.
     fn stream(&mut self, address: impl Fn(u64) -> u64, count: u64) -> f64 {
         let (mut sent, mut seen, mut start, mut clock) = (0, 0, 0, 0u64);
         while seen < count {
@@ -266,7 +266,7 @@ impl Theirs {
     }
 }
 
-/// One core's port, one slice, one channel, whose clock is the core's over `clocks`.
+/// Our side: one core port, one slice and one channel. The core clock is `clocks` times the channel's.
 struct Ours {
     system: MemorySystem,
     port: MemoryPort,
@@ -292,7 +292,7 @@ impl Ours {
         Ours { system, port: ports.remove(0), now: 0 }
     }
 
-    /// A cycle; returns whether a reply came.
+    /// Advances one cycle. Returns true if a reply arrived.
     fn cycle(&mut self, line: Option<u64>) -> bool {
         let replied = self.port.reply(self.now).is_some();
         if replied {
@@ -320,13 +320,13 @@ impl Ours {
     }
 }
 
-/// Unloaded latencies of hit, closed bank and conflict, in clocks from the clock in which the channel sees a
-/// read to the end of its data.
+/// Unloaded latencies of row hit, closed bank and row conflict, in clocks from the arrival of a read at the
+/// channel to the end of its data.
 fn our_latencies(device: &Device) -> [u64; 3] {
     let mut ours = Ours::new(device.ours(false), 1);
     let bytes = device.request_bytes();
     let mut found: [Option<u64>; 3] = [None; 3];
-    // Rows here and there, and of each two lines, four apart: both of the first bank group.
+    // Pairs of lines in scattered rows, the two lines four apart. All are in the first bank group.
     let lines = (0..300).map(|i| i / 2 * 7919 % 4_000 * 8 + i % 2 * 4);
     for line in lines {
         let before = ours.commands().len();
@@ -339,7 +339,7 @@ fn our_latencies(device: &Device) -> [u64; 3] {
             [Command::Precharge, Command::Activate, Command::Read] => 2,
             _ => panic!("{commands:?}"),
         };
-        // A slice that misses in a cycle has its line that many clocks after the next one.
+        // The slice requests the line in the cycle after the miss.
         let clocks = miss - hit_in_l2 - 1;
         assert_eq!(*found[kind].get_or_insert(clocks), clocks, "{commands:?}");
     }
@@ -358,7 +358,7 @@ fn unloaded_latencies_agree() {
     }
 }
 
-/// Clocks a read of a long stream of lines, from its commands.
+/// Clocks per read in a long stream of lines, measured on the commands.
 fn our_stream(dram: Dram, line: impl Fn(u64) -> u64, count: u64) -> f64 {
     let mut ours = Ours::new(dram, 4);
     let (mut sent, mut seen) = (0, 0);
@@ -379,7 +379,7 @@ fn streaming_bandwidth_agrees() {
     for device in &DEVICES {
         let bytes = device.request_bytes();
         for refresh in [false, true] {
-            // Consecutive lines go round the bank groups.
+            // Consecutive lines rotate through the bank groups.
             let interleaved = |i: u64| {
                 let (group, column) = (i % 4, i / 4 % device.requests_of_row());
                 let bank = i / 4 / device.requests_of_row();
@@ -391,7 +391,7 @@ fn streaming_bandwidth_agrees() {
             let name = format!("{} with refresh {refresh}, groups in turn", device.protocol);
             assert!((0.999..1.1).contains(&(theirs / apart)), "{name}: DRAMsim3 has {theirs} clocks");
             assert!((ours / theirs - 1.0).abs() < 0.03, "{name}: {ours} clocks, DRAMsim3 has {theirs}");
-            // One after the other within a row, so that the longer distance applies.
+            // Consecutive lines within a row, so that the longer distance between columns applies.
             let one_after_the_other = |i: u64| {
                 let (column, bank) = (i % device.requests_of_row(), i / device.requests_of_row());
                 device.address(column, 0, bank % 4, bank / 4)

@@ -20,7 +20,7 @@ fn commands(config: &Config, kernel: &str) -> Vec<Vec<Issued>> {
     (0..config.dram.channels).map(|c| gpu.memory_system().commands(c as usize).to_vec()).collect()
 }
 
-/// Small caches, so that much reaches memory.
+/// Small caches, so that many accesses reach memory.
 fn machine(part: &str, policy: DramPolicy) -> Config {
     let text = format!(
         "(cores: 2, device_memory_bytes: 8_388_608, dram: (part: {part:?}, channels: 2),
@@ -50,7 +50,8 @@ fn the_suite_breaks_no_constraint_of_any_part() {
     }
 }
 
-/// The same streams do not keep parameters that are a clock longer, so the check above can fail.
+/// The same command streams violate limits that are one clock longer. This shows that the check above can
+/// fail.
 #[test]
 fn the_suite_meets_the_limits_that_it_keeps() {
     type Longer = fn(&mut Dram);

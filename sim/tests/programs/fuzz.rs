@@ -1,5 +1,5 @@
-//! Damaged and random input yields a program or messages, never a panic, and what is accepted is sound.
-//! `PROPTEST_CASES=100000` runs each property that often.
+//! Damaged and random input gives a program or messages, never a panic. Accepted programs are consistent.
+//! `PROPTEST_CASES=100000` sets the number of cases per property.
 
 use crate::instructions::program;
 use crate::roundtrip::check_text;
@@ -51,7 +51,7 @@ fn apply<T: Clone>(list: &mut Vec<T>, changes: Vec<Change<T>>) {
     }
 }
 
-/// What every outcome of the assembler and the reader has to satisfy.
+/// Properties of every outcome of the assembler and the container reader.
 fn check_outcome(bytes: &[u8], file: &str) {
     match from_bytes(bytes, file) {
         Ok((program, warnings)) => {
@@ -78,11 +78,11 @@ fn check_messages(messages: &[Diagnostic], bytes: &[u8]) {
             assert!((place.column as usize) <= place.text.chars().count() + 1, "{message:?}");
         }
     }
-    // Rendering is slow; the first messages stand for all.
+    // Rendering is slow, so only the first messages are rendered.
     messages.iter().take(3).for_each(|m| assert!(!m.render(true).is_empty() && !m.render(false).is_empty()));
 }
 
-/// A byte that tends to matter in offsets and sizes.
+/// A byte, with a preference for values that matter in offsets and sizes.
 fn byte() -> impl Strategy<Value = u8> + Clone {
     prop_oneof![any::<u8>(), select(vec![0, 1, 3, 4, 28, 32, 36, 0x7F, 0x80, 0xFF])]
 }

@@ -37,8 +37,8 @@ pub fn instruction() -> impl Strategy<Value = Inst> {
     })
 }
 
-/// One or two words of a kernel: an instruction, one with noise in fields that may be unused, a call to
-/// somewhere near, or any word.
+/// One or two words of a kernel: an instruction, an instruction with random bits in fields that may be
+/// unused, a call to a near target, or random words.
 fn words() -> impl Strategy<Value = Vec<u32>> {
     let encoded = |inst: Inst| inst.encode()[..inst.words() as usize].to_vec();
     prop_oneof![

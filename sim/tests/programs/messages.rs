@@ -24,7 +24,7 @@ fn messages_of_the_assembler() {
     }
 }
 
-/// A container with two kernels, and one change to it.
+/// A container with two kernels, altered by `change`.
 fn damaged(change: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
     let text = ".kernel first\nnop\nhalt\n.end\n.kernel second\niadd r1, r2, r3\nhalt\n.end\n";
     let (program, _) = assemble(text, "x").expect("assembles");
@@ -89,7 +89,7 @@ fn messages_of_files() {
     golden::check(&format!("{FOLDER}/files.txt"), &text);
 }
 
-/// The content decides, not the name.
+/// The content of a file decides its format, not its name.
 #[test]
 fn containers_and_text_are_told_apart() {
     let loaded = |bytes: &[u8], name: &str| from_bytes(bytes, name).map(|(program, _)| program);

@@ -52,21 +52,21 @@ fn special_registers_have_the_same_numbers() {
     assert_eq!(Special::ALL.len() - SPECIAL_REGISTERS.len(), 4, "only those of the matrix unit are newer");
 }
 
-/// One operand of a line: its text, and the value that the field named by the signature has to get.
+/// An operand of a line: its text, and the expected value of the field named by the signature.
 #[derive(Debug, Clone)]
 struct Sample {
     text: String,
     value: u32,
 }
 
-/// A line with `signature`'s operands, drawn from `draw`.
+/// Random operands for `signature`.
 fn sample(signature: &InstructionSignature, draw: &mut impl FnMut(u32) -> u32) -> Vec<Sample> {
     let kinds = signature.operands.iter();
     kinds
         .filter_map(|kind| {
             let n = draw(u32::MAX);
             let (text, value) = match kind {
-                // Pairs and quadruples have to end at r31 for both.
+                // In both assemblers, register pairs and quadruples must end at r31 at the latest.
                 OperandKind::OptionalRd if draw(2) == 0 => return None,
                 OperandKind::OptionalRd => (format!("r{}", 1 + n % 31), 1 + n % 31),
                 OperandKind::Rd
@@ -98,11 +98,11 @@ fn sample(signature: &InstructionSignature, draw: &mut impl FnMut(u32) -> u32) -
         .collect()
 }
 
-/// The fields of `inst` in the order of the reference's operands.
+/// Fields of `inst` in the order of the reference's operands.
 fn fields(inst: &Inst, signature: &InstructionSignature, given: usize) -> Vec<u32> {
     let skipped = signature.operands.len() - given;
     let fields = signature.operands.iter().skip(skipped).map(|kind| match kind {
-        // The older encoding names a select's registers rs1 and rs2; its predicate has rs1 here.
+        // The older encoding names the registers of a select rs1 and rs2. Here rs1 holds its predicate.
         OperandKind::Rs1 if inst.op == Op::Select => inst.rs2.into(),
         OperandKind::Rs2 if inst.op == Op::Select => inst.rs3.into(),
         OperandKind::Rd | OperandKind::OptionalRd | OperandKind::Pd => inst.rd.into(),
@@ -119,8 +119,8 @@ fn fields(inst: &Inst, signature: &InstructionSignature, given: usize) -> Vec<u3
 proptest! {
     #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases.max(1024), ..ProptestConfig::default() })]
 
-    /// Lines made from the reference's own table of operands are accepted by both, and the operands go
-    /// into the fields of the same name.
+    /// Both assemblers accept lines made from the reference's own operand table, and the operands have the
+    /// same values in the fields of the same name.
     #[test]
     fn lines_of_the_reference_mean_the_same(
         row in any::<Index>(), draws in prop::collection::vec(any::<u32>(), 24), guard in 0u8..12, hint in 0usize..4,
@@ -150,7 +150,7 @@ proptest! {
         };
         let expected: Vec<u32> = samples.iter().map(|s| s.value).collect();
         let found = fields(&inst, signature, samples.len());
-        // A call's target is the label after it.
+        // The target of a call is the label after it.
         prop_assert_eq!(found, expected, "{}", line);
         let base = inst.op.info().mnemonic.split('.').next().unwrap_or_default();
         let expected_base = if mnemonic == "mov" { base } else { mnemonic };
@@ -162,8 +162,8 @@ proptest! {
     }
 }
 
-/// Each operand of each mnemonic in turn replaced by each of these, right and wrong: what the reference
-/// accepts is accepted here, but for the deviations.
+/// Each operand of each mnemonic is replaced by each of these in turn, valid or not. What the reference
+/// accepts is accepted here, except for the deviations.
 #[test]
 fn what_the_reference_accepts_is_accepted() {
     const OPERANDS: &[&str] = &[
@@ -202,9 +202,9 @@ fn what_the_reference_accepts_is_accepted() {
             let mut operands: Vec<&str> = valid.iter().map(|s| s.text.as_str()).collect();
             operands[position] = operand;
             let line = format!("{mnemonic} {}", operands.join(", "));
-            // The reference takes the number of a special register for that of a general one.
+            // The reference takes the number of a special register for that of a general register.
             let special = operand.starts_with("sr_") && (position != 1 || !mnemonic.starts_with("mov"));
-            // It never looks at the scope of a compare-and-swap.
+            // The reference never checks the scope of a compare-and-swap.
             let scope = mnemonic == "atomic_cas" && position + 1 == valid.len();
             match reference_accepts(&line) {
                 true if !special && !scope => {
@@ -237,18 +237,18 @@ fn texts_of_the_reference() {
     }
 }
 
-/// Texts that the reference accepts and that are errors here, with the reason in the message.
+/// Texts that the reference accepts and that are errors here, with a part of the message.
 #[test]
 fn deviations() {
     for (line, reason) in [
-        // Silently unconditional there.
+        // The reference silently drops the guard.
         ("@p0 nop", "cannot be encoded"),
-        // Silently ignored there.
+        // The reference silently ignores the guard or hint.
         ("@p1 endif", "takes no guard"),
         ("iadd.cached r0, r1, r2", "takes no cache hint"),
-        // Reads r4 there.
+        // The reference reads r4.
         ("iadd r0, sr_lane_id, r1", "expected a register"),
-        // Not checked there.
+        // The reference does not check this.
         (".registers 2\niadd r0, r1, r2", "past the 2 registers"),
         ("iadd r0, r1, r2 nop", "expected a comma"),
         (".registers 8 .local_memory 4", "expected a comma or the end of the line"),
@@ -258,8 +258,8 @@ fn deviations() {
         let errors = assemble(&text, "k").expect_err(line);
         assert!(errors.iter().any(|e| e.message.contains(reason)), "{line}: {errors:?}");
     }
-    // A float literal is the low half of its f64 there, and its f32 here.
+    // The reference stores the low half of the f64 value, here it is the f32.
     assert_eq!(ours("mov_imm r0, 1.5").map(|i| i.imm), Ok(1.5f32.to_bits()));
-    // The scope of atomic_cas is dropped there.
+    // The reference drops the scope of atomic_cas.
     assert_eq!(ours("atomic_cas r1, r2, r3, r4, .system").map(|i| i.scope), Ok(Scope::System));
 }

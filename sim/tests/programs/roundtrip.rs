@@ -1,4 +1,4 @@
-//! What one direction writes, the other reads back.
+//! Round trips between text, program and container.
 
 use crate::instructions::{instruction, program};
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use wave_sim::isa::Inst;
 use wave_sim::program::dis::Labels;
 use wave_sim::program::{Program, assemble, disassemble, disassemble_inst, wbin};
 
-/// The disassembly of `program` assembles to the same kernels, words and container.
+/// Checks that the disassembly of `program` assembles to the same kernels, words and container.
 pub fn check_text(program: &Program) {
     let text = disassemble(program);
     let (again, _) = assemble(&text, "dis").unwrap_or_else(|errors| panic!("{text}\n{errors:#?}"));
@@ -68,7 +68,7 @@ body:
     check_text(&program);
 }
 
-/// Bytes put together by hand from the layout of the container.
+/// Bytes assembled by hand from the layout of the container.
 #[test]
 fn the_container_is_that_of_the_specification() {
     let (program, _) = assemble(

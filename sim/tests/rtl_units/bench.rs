@@ -1,4 +1,4 @@
-//! The executable with the execution units: its build, its inputs, and the comparison of its outputs.
+//! The executable with the execution units: build, inputs, and comparison of its outputs.
 
 use crate::oracle;
 use std::collections::VecDeque;
@@ -12,15 +12,15 @@ use wave_sim::config::{self, Config};
 use wave_sim::isa::{ExecClass, Field, Op, Role};
 use wave_sim::rtl::{self, Model};
 
-/// Lanes of the bench.
+/// Lanes of the test bench.
 pub const LANES: usize = 8;
 type Row = [u32; LANES];
 
-/// Words of a request and of a response of `rtl-tests/bench/units_main.cpp`.
+/// Length of a request and of a response of `rtl-tests/bench/units_main.cpp`, in words.
 const REQUEST: usize = 6 + 4 * LANES;
 const RESPONSE: usize = 3 + LANES;
 
-/// One operation on all lanes. `rows` are those of the fields rs1 to rs4.
+/// An operation on all lanes. `rows` are the operands rs1 to rs4.
 #[derive(Debug, Clone)]
 pub struct Request {
     pub op: Op,
@@ -30,7 +30,7 @@ pub struct Request {
     pub rows: [Row; 4],
 }
 
-/// Units in one executable, as the parameter GROUP of `units_bench.sv` has them.
+/// Units in one executable: the parameter GROUP of `units_bench.sv`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Group {
     All,
@@ -40,10 +40,10 @@ pub enum Group {
     Special,
 }
 
-/// The executable and the timing it should have.
+/// The executable and its expected timing.
 pub struct Bench {
     executable: PathBuf,
-    /// (clocks to the result, clocks that it holds its unit) of each class, [`ExecClass`] as index; 0 for none.
+    /// By [`ExecClass`]: clocks to the result, and clocks that the unit is occupied. 0 if there is no unit.
     timing: [(u32, u32); ExecClass::ALL.len()],
 }
 
@@ -51,7 +51,7 @@ pub fn rtl_directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../rtl-tests").canonicalize().unwrap()
 }
 
-/// Packages, in the order in which they import one another.
+/// SystemVerilog packages in order of import.
 pub fn packages() -> Vec<PathBuf> {
     ["rtl/wave_isa_pkg.sv", "rtl/units/wave_fp_pkg.sv", "rtl/units/sfu_rom_pkg.sv"]
         .map(|path| rtl_directory().join(path))
@@ -63,12 +63,12 @@ pub fn includes() -> Vec<PathBuf> {
 }
 
 impl Bench {
-    /// The units of `group` with the latencies of `config`, with planted bugs to choose from if `bugs`.
+    /// Builds the units of `group` with the latencies of `config`, with planted bugs if `bugs` is true.
     pub fn build(group: Group, config: &Config, bugs: bool) -> Bench {
         Bench::build_as(group, config, bugs, |model| model)
     }
 
-    /// The same, of a model that `change` makes of it.
+    /// As `build`, with the model altered by `change`.
     pub fn build_as(group: Group, config: &Config, bugs: bool, change: impl Fn(Model) -> Model) -> Bench {
         let mut timing = [(0, 0); ExecClass::ALL.len()];
         let mut arguments = vec![format!("-GGROUP={}", group as u8)];
@@ -105,13 +105,13 @@ impl Bench {
         Bench { executable, timing }
     }
 
-    /// Runs the requests with the planted bug `bug`, 0 for none, and compares every answer: with
-    /// `wave_sim::alu`, with SoftFloat where it has the operation, and in its clock. Gives the number of answers.
+    /// Runs the requests with planted bug `bug` (0 for none). Compares every answer with `wave_sim::alu`,
+    /// with SoftFloat if it has the operation, and in its clock. Returns the number of answers.
     pub fn run(&self, bug: u32, requests: impl Iterator<Item = Request> + Send) -> Result<usize, Difference> {
         self.run_with(&format!("+bug={bug}"), requests)
     }
 
-    /// The same, with an argument for the executable.
+    /// As `run`, with this argument for the executable.
     pub fn run_with(
         &self,
         argument: &str,
@@ -136,7 +136,7 @@ impl Bench {
                 }
             });
             let result = self.compare(&mut child, receiver);
-            // A child that has not answered everything would keep the writer waiting.
+            // Otherwise the writer would wait for a process that no longer reads.
             if result.is_err() {
                 _ = child.kill();
             }
@@ -218,7 +218,7 @@ impl Bench {
     }
 }
 
-/// What `wave_sim::alu` gives: the row, and the predicate with the lanes in which it means something.
+/// Result of `wave_sim::alu`: the row, or the predicate and the lanes in which it is valid.
 fn reference(request: &Request) -> (Option<Row>, Option<(u32, u32)>) {
     let operands = request.op.info().operands;
     let row = |field: Field| {
@@ -239,12 +239,12 @@ fn reference(request: &Request) -> (Option<Row>, Option<(u32, u32)>) {
     let context = LaneContext { mask: request.mask.into(), pred: request.select.into(), imm: request.imm };
     let written = if has_pred { &mut out[..0] } else { &mut out[..] };
     let pred = alu::execute(HostVectors::new(), request.op, &rows, context, written) as u32;
-    // The others would not be written.
+    // Inactive lanes are not written.
     let relevant = if request.op.info().class == ExecClass::Wave { request.mask } else { 0xFF };
     if has_pred { (None, Some((pred, relevant))) } else { (Some(out), None) }
 }
 
-/// A request whose answer is wrong.
+/// A request with a wrong answer.
 #[derive(Debug)]
 pub struct Difference {
     pub request: Box<Request>,
@@ -257,7 +257,7 @@ impl fmt::Display for Difference {
     }
 }
 
-/// The machine that the RTL builds.
+/// The configuration that the RTL implements.
 pub fn machine() -> Config {
     config::load("rtl.ron").unwrap_or_else(|errors| panic!("{errors:?}"))
 }

@@ -15,12 +15,12 @@ use std::process::Command;
 use wave_sim::isa::{ExecClass, Op};
 use wave_sim::rtl;
 
-/// Random lanes an operation.
+/// Random lanes per operation.
 const QUICK: usize = 100_000;
-/// Of the long campaign.
+/// Random lanes per operation in the long campaign.
 const LONG: usize = 10_000_000;
 
-/// True, with a note, if the user asked to leave out what needs Verilator.
+/// Prints a note and returns true if the user skips the tests that need Verilator.
 fn skipped() -> bool {
     if rtl::skipped() {
         eprintln!("skipped: {} is set", rtl::SKIP_VARIABLE);
@@ -83,7 +83,7 @@ fn long_campaign_of_special_functions() {
     check(Group::Special, &operations(&[ExecClass::Sfu]), LONG, 7);
 }
 
-/// What Verilator says about a unit, and whether it accepts it, with more arguments.
+/// Lints a unit with further arguments. Returns whether Verilator accepts it, and its messages.
 fn lint(unit: &str, arguments: &[String]) -> (bool, String) {
     rtl::verilator_version().unwrap_or_else(|error| panic!("{error}"));
     let mut lint = Command::new("verilator");
@@ -95,7 +95,7 @@ fn lint(unit: &str, arguments: &[String]) -> (bool, String) {
     (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
-/// The least value of each timing parameter.
+/// Smallest legal value of each timing parameter.
 const LEAST: &[(&str, &str, u32)] = &[
     ("unit_int", "LATENCY", 2),
     ("unit_int_mul", "LATENCY", 3),

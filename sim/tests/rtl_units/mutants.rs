@@ -7,7 +7,7 @@ use crate::{DIVISION, FLOATING_POINT, INTEGER, skipped};
 use wave_sim::config::Config;
 use wave_sim::isa::{ExecClass, Op};
 
-/// Number of each bug in the sources, and what it does.
+/// Number of each bug in the sources, and its effect.
 const BUGS: &[(u32, &str)] = &[
     (1, "infinity less infinity is no NaN"),
     (2, "bits of the addend below the window are lost"),
@@ -42,10 +42,10 @@ const BUGS: &[(u32, &str)] = &[
     (43, "groups of lanes behind the first take the operation of the port"),
 ];
 
-/// Random lanes an operation.
+/// Random lanes per operation.
 const LANES: usize = 4000;
 
-/// A machine with other latencies, passes and lanes than rtl.ron, so that no parameter is ignored.
+/// A machine whose latencies, passes and lanes all differ from rtl.ron, so that no parameter goes unused.
 fn slower_machine() -> Config {
     let mut config = machine();
     for unit in &mut config.core.units {
@@ -62,7 +62,7 @@ fn slower_machine() -> Config {
     config
 }
 
-/// All operations of all units.
+/// Operations of all units.
 fn everything() -> impl Iterator<Item = Request> + Send {
     let has_unit = |op: &Op| has_unit(op.info().class);
     let ops: Vec<Op> = operations(ExecClass::ALL).into_iter().filter(has_unit).collect();
@@ -109,7 +109,7 @@ fn the_list_has_every_bug_of_the_sources() {
     assert_eq!(planted, listed);
 }
 
-/// Random lanes an operation that are tried on each mutant.
+/// Random lanes per operation for each mutant.
 const CAMPAIGN_LANES: usize = 20_000;
 
 /// Runs the group of mutants that the environment names: `integer`, `floating`, `division` or `special`.

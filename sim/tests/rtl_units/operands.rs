@@ -90,12 +90,12 @@ const BFLOATS: &[u32] = &[
     0xFFC1,
 ];
 
-/// How the operands of an operation are drawn.
+/// Format in which the operands of an operation are drawn.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Integer,
     Single,
-    /// Two in a register.
+    /// Two per register.
     Half,
     Bfloat,
 }
@@ -113,13 +113,14 @@ fn kind(op: Op) -> Kind {
     }
 }
 
-/// Operations that the units have, of these classes. `mov_sr` reads no register: the core's units pass it the row.
+/// All operations of these classes that the units execute. `mov_sr` reads no register: the core passes the
+/// row to the unit.
 pub fn operations(classes: &[ExecClass]) -> Vec<Op> {
     let has_unit = |op: &Op| classes.contains(&op.info().class) && !matches!(op, Op::MovSr | Op::Nop);
     TABLE.iter().map(|info| info.op).filter(has_unit).collect()
 }
 
-/// All tuples of special values, then `random` lanes of random ones; the same for the same seed.
+/// All tuples of special values, then `random` lanes of random values, determined by the seed.
 fn requests(op: Op, random: usize, seed: u64) -> impl Iterator<Item = Request> + Send {
     let mut rng = Pcg64Mcg::seed_from_u64(seed ^ (op as u64) << 32);
     let sources = op.info().operands.iter().filter(|operand| matches!(operand.role, Role::Src(_)));
@@ -137,7 +138,7 @@ fn requests(op: Op, random: usize, seed: u64) -> impl Iterator<Item = Request> +
         Kind::Half => HALVES,
         Kind::Bfloat => BFLOATS,
     };
-    // Four operands only where they are a bit field, whose tuples would be too many.
+    // Bit-field operations have four operands, which would give too many tuples.
     let tuples = if fields.len() == 4 { 0 } else { values.len().pow(fields.len() as u32) };
     let lanes = tuples + random;
     (0..lanes.div_ceil(LANES)).map(move |group| {
@@ -156,12 +157,12 @@ fn requests(op: Op, random: usize, seed: u64) -> impl Iterator<Item = Request> +
             let index = group * LANES + lane;
             let tuple = if index < tuples {
                 let pick = |place: usize| values[index / values.len().pow(place as u32) % values.len()];
-                // Another pair of operands in the high halves.
+                // The high halves hold a different pair of operands.
                 let high = if matches!(kind(op), Kind::Half | Kind::Bfloat) { 16 } else { 0 };
                 [0, 1, 2, 3]
                     .map(|place| if place < fields.len() { pick(place) | pick(place) << high } else { 0 })
             } else if op.info().class == ExecClass::Sfu && rng.random_range(0..8) == 0 {
-                // Next to a multiple of pi/2 most of the argument cancels.
+                // Near multiples of pi/2, most of the argument cancels.
                 let quadrants = f64::from(rng.random_range(1..700u32));
                 [(quadrants * std::f64::consts::FRAC_PI_2) as f32; 4].map(f32::to_bits)
             } else {
@@ -175,8 +176,8 @@ fn requests(op: Op, random: usize, seed: u64) -> impl Iterator<Item = Request> +
     })
 }
 
-/// [`requests`] of several operations by turns, so that different ones are in the stages of a unit and the units of a
-/// group are busy at the same time.
+/// Interleaves [`requests`] of several operations, so that a unit has different operations in its stages and
+/// all units of a group are busy at the same time.
 pub fn mixture(ops: &[Op], random: usize, seed: u64) -> impl Iterator<Item = Request> + Send + use<> {
     let mut streams: Vec<_> = ops.iter().map(|&op| requests(op, random, seed)).collect();
     let mut turn = 0;
@@ -192,7 +193,7 @@ pub fn mixture(ops: &[Op], random: usize, seed: u64) -> impl Iterator<Item = Req
     })
 }
 
-/// Lanes: any, few or many of them, but at least one: an instruction without a lane never gets to a unit.
+/// A random non-empty lane mask with any, few or many lanes. Instructions without a lane never reach a unit.
 fn lanes_of(rng: &mut Pcg64Mcg) -> u32 {
     let one = 1 << rng.random_range(0..8);
     let any = rng.next_u32() & 0xFF | one;
@@ -231,7 +232,7 @@ fn random_tuple(kind: Kind, rng: &mut Pcg64Mcg) -> [u32; 4] {
     }
 }
 
-/// Any number, a small one, or one near a power of two, with either sign.
+/// A random number, a small one, or one near a power of two, with either sign.
 fn random_integer(rng: &mut Pcg64Mcg) -> u32 {
     let any = rng.next_u32();
     let power = 1u32 << rng.random_range(0..32);
@@ -244,8 +245,9 @@ fn random_integer(rng: &mut Pcg64Mcg) -> u32 {
     if rng.random() { magnitude } else { magnitude.wrapping_neg() }
 }
 
-/// Floating-point numbers whose sums and products meet: exponents of the second near the first, of the third near the
-/// product, and fractions with runs of equal bits, next to which ties lie. One tuple in four is any bits; some are single bits, or exact ties.
+/// Floating-point operands that interact: exponents of the second operand near the first, of the third near
+/// the product, and fractions with runs of equal bits, which are close to ties. One tuple in four is random
+/// bits. Some are single bits or exact ties.
 fn random_floats(rng: &mut Pcg64Mcg, exponent_bits: u32, fraction_bits: u32) -> [u32; 4] {
     let (top, bias) = ((1i64 << exponent_bits) - 1, (1i64 << (exponent_bits - 1)) - 1);
     let all = (1u64 << (1 + exponent_bits + fraction_bits)) - 1;
@@ -254,7 +256,7 @@ fn random_floats(rng: &mut Pcg64Mcg, exponent_bits: u32, fraction_bits: u32) -> 
     };
     match rng.random_range(0..16) {
         0..=3 => return [(); 4].map(|()| (rng.next_u64() & all) as u32),
-        // One bit or none.
+        // At most one bit set.
         4 => {
             let bits = exponent_bits + fraction_bits;
             return [(); 4].map(|()| {
@@ -262,7 +264,7 @@ fn random_floats(rng: &mut Pcg64Mcg, exponent_bits: u32, fraction_bits: u32) -> 
                 signed(rng, bit)
             });
         }
-        // A product half way between two numbers, and an addend far below it.
+        // A product exactly between two representable numbers, and an addend far below it.
         5 => {
             let mut factor = |bits: u32| {
                 let odd = rng.random_range(0..1u32 << (bits - 2)) | 1;

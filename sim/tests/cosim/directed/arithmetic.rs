@@ -10,8 +10,8 @@ pub const KERNELS: &[(&str, &str)] = &[
     ("registers written in part", REGISTERS_WRITTEN_IN_PART),
 ];
 
-/// All registers that a lane can have but one, different in each wave, and read again when the last one is written. So many
-/// waves are resident as the register file has room for.
+/// Writes all registers of a lane but one with values that differ by wave, and reads them all after the last
+/// write. The register file is full of waves.
 pub fn every_register() -> String {
     let writes: String = (3..63).map(|n| format!("iadd r{n}, r{}, r2\n", n - 1)).collect();
     let reads: String = (3..63).map(|n| format!("iadd r2, r2, r{n}\n")).collect();

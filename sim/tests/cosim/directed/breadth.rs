@@ -1,4 +1,4 @@
-//! Kernels that reach much of the core in few cycles: each bit of what is compared or added, each row of its
+//! Kernels that reach much of the core in few cycles: every bit of comparators and adders, every row of its
 //! memories, deep nesting, many fences. Most were written for mutants that no other program found
 //! (rtl-tests/README.md).
 
@@ -8,15 +8,15 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use wave_sim::program::Kernel;
 
-/// Threads of the kernels: all slots of the small core.
+/// Threads of the kernels, which fill all slots of the small core.
 const THREADS: u32 = 32;
 
-/// A kernel around lines, with so many registers and so many bytes of local memory.
+/// A kernel around `lines`, with this many registers and bytes of local memory.
 fn text(registers: u32, local: u32, lines: &str) -> String {
     format!(".kernel k\n.registers {registers}\n.local_memory {local}\n{lines}\nhalt\n.end\n")
 }
 
-/// Different in each thread of the grid: r2 its number, r3 a multiplier, r4 the state of [`STIR`].
+/// Values that differ in each thread of the grid: r2 its number, r3 a multiplier, r4 the state of [`STIR`].
 pub const HASH: &str = "
     mov_sr r2, sr_thread_id_x
     mov_sr r4, sr_workgroup_id_x
@@ -29,7 +29,7 @@ pub const HASH: &str = "
     imul r4, r4, r3
 ";
 
-/// The next random number in r4; r5 is overwritten, r3 is the multiplier.
+/// Next random number in r4. Overwrites r5 and needs the multiplier in r3.
 pub const STIR: &str = "
     mov_imm r5, 15
     imad r4, r4, r3, r0
@@ -37,7 +37,7 @@ pub const STIR: &str = "
     xor r4, r4, r5
 ";
 
-/// All of them, by name.
+/// All cases, by name.
 pub fn cases() -> Vec<(String, Case)> {
     let mut all = Vec::new();
     let mut add = |name: &str, case: Case| all.push((name.to_owned(), case));
@@ -101,8 +101,8 @@ pub fn cases() -> Vec<(String, Case)> {
     all
 }
 
-/// For so many bits: operands that differ from memory in this bit alone, in each lane's own word, and everything else that
-/// an atomic does. A load follows. With a `step` of 1 each access goes to another line than those before it.
+/// For each of `bits` bits: atomics on a word of the lane's own with operands that differ from memory in this
+/// bit alone, then a load. With a `step` of 1, each access goes to a different line than those before it.
 fn atomics(atomic: &str, store: &str, scope: &str, step: u32, bits: u32) -> String {
     let on = |op: &str, operands: &str| {
         let next = ["", "iadd r6, r6, r13\nand r6, r6, r14\n"][step as usize];
@@ -155,7 +155,7 @@ fn atomics(atomic: &str, store: &str, scope: &str, step: u32, bits: u32) -> Stri
     )
 }
 
-/// Takes longer in some workgroups: others begin and end meanwhile.
+/// A delay that differs by workgroup, so that others begin and end meanwhile.
 const LATE: &str = "
     mov_sr r8, sr_workgroup_id_x
     mov_imm r10, 5
@@ -173,7 +173,7 @@ const LATE: &str = "
     endloop
 ";
 
-/// Reads all rows of local memory, writes most of them in full and some in part, and reads them again.
+/// Reads all rows of local memory, writes most of them completely and some partially, and reads them again.
 fn rows(bytes: u32) -> String {
     let each = |lines: &str| {
         format!(
@@ -203,7 +203,8 @@ fn rows(bytes: u32) -> String {
     )
 }
 
-/// Each register is read before it is written, written in some lanes, read, written in others, and read again.
+/// Each register is read before it is written, written in some lanes, read, written in others, and read
+/// again.
 fn registers_in_part(registers: u32) -> String {
     let mut rng = Pcg64Mcg::seed_from_u64(5);
     let mut lines = format!(
@@ -259,12 +260,13 @@ const SPECIAL: [&str; 20] = [
     "sr_mma_k",
 ];
 
-/// So many constructs in each other, of which each lane enters some; loops go around again in some lanes, at random depths.
+/// Nested constructs, `depth` deep. Random lanes enter each of them, and random loops iterate again in some
+/// lanes.
 fn nest(seed: u64, depth: u32) -> String {
     let mut rng = Pcg64Mcg::seed_from_u64(seed);
     let (mut open, mut close) = (String::new(), String::new());
     for _ in 0..depth {
-        // One bit of the thread's number decides, and at most levels most lanes go on.
+        // One bit of a random number decides. At most levels, most lanes continue.
         let bit = rng.random_range(0..31);
         let decide = format!(
             "{STIR}\nmov_imm r5, {}\nand r5, r4, r5\nicmp_ne p1, r5, r0\n",
@@ -272,7 +274,7 @@ fn nest(seed: u64, depth: u32) -> String {
         );
         if rng.random_range(0..3) == 0 {
             open += &format!("{decide}loop\niadd r6, r6, r1\n");
-            // The budget, r7, is each lane's own.
+            // r7 counts down the iterations of each lane.
             close = format!(
                 "isub r7, r7, r1
                 icmp_gt p2, r7, r0
@@ -294,14 +296,15 @@ fn nest(seed: u64, depth: u32) -> String {
     format!("mov_imm r0, 0\nmov_imm r1, 1\nmov_imm r7, 2\n{HASH}{open}iadd r9, r6, r7\n{close}")
 }
 
-/// So many constructs in each other behind a predicate that no lane passes: only their number is kept.
+/// Nested constructs behind a predicate that is false in all lanes. The core only counts them.
 fn skipped(count: usize) -> String {
     let open = "if p1\nloop\n".repeat(count / 2);
     let close = "endloop\nelse\nendif\n".repeat(count / 2);
     format!("if p1\n{open}iadd r2, r2, r1\n{close}else\niadd r3, r3, r1\nendif\niadd r4, r4, r1")
 }
 
-/// Functions that call each other so deep, each at another nesting depth and twice, and at addresses far apart.
+/// A chain of calls, `depth` deep. Each function calls at a different nesting depth, twice, and the functions
+/// are far apart.
 fn calls(depth: usize) -> String {
     let mut functions = String::new();
     for level in 1..=depth {
@@ -319,7 +322,8 @@ fn calls(depth: usize) -> String {
     )
 }
 
-/// Waves that go around 24 places of a code larger than the instruction cache, each in another order and at its own pace.
+/// Waves that jump between 24 places of a code larger than the instruction cache, each in its own order and
+/// at its own pace.
 fn far_calls() -> String {
     let mut rng = Pcg64Mcg::seed_from_u64(9);
     let mut main = format!("{HASH}mov_sr r6, sr_wave_id\n");
@@ -339,7 +343,7 @@ fn far_calls() -> String {
     format!("{main}halt\n{functions}")
 }
 
-/// The case with so many words of other kernels before its own.
+/// The case with this many words of other kernels before its own.
 fn behind(words: u32, mut case: Case) -> Case {
     let program = &mut case.program;
     let kernel = program.kernels[0].clone();
@@ -349,7 +353,7 @@ fn behind(words: u32, mut case: Case) -> Case {
     program.code = code;
     program.kernels[0] = Kernel { code: kernel.code.start + words..kernel.code.end + words, ..kernel };
     program.source = None;
-    // Calls name a word of the code section.
+    // A call holds the word index of its target in the code section.
     let mut at = words as usize;
     while at < program.code.len() {
         let two = wave_sim::program::structure::instruction_words(program.code[at]) == 2;
@@ -361,7 +365,7 @@ fn behind(words: u32, mut case: Case) -> Case {
     case
 }
 
-/// Both ways of all sets of the L1 hold lines; then none does.
+/// Fills both ways of all L1 sets, then invalidates them.
 const ACQUIRE: &str = "
     mov_sr r2, sr_lane_id
     mov_imm r3, 32

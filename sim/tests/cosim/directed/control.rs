@@ -167,7 +167,8 @@ const LOOPS_THAT_END_AT_EITHER_HALF_OF_A_GROUP: &str = "
     mov_imm r7, 5
     iadd r8, r7, r6";
 
-/// Code longer than the instruction cache, whose parts take turns: which line had to go shows when its part comes again.
+/// Code longer than the instruction cache, whose parts run in turn. A later run of a part shows which line
+/// was replaced.
 pub fn calls_across_the_instruction_cache() -> String {
     let far = "nop\n".repeat(253);
     kernel(&format!(

@@ -1,4 +1,4 @@
-//! Slightly illegal words: each one ends a kernel of its own.
+//! Slightly illegal words, each at the end of its own kernel.
 
 use super::kernel;
 use crate::bench::{Case, core};
@@ -9,10 +9,10 @@ use wave_sim::rtl::Mode;
 /// Registers of the kernels.
 const REGISTERS: u32 = 32;
 
-/// Bits of the key of an operation in word0: opcode and modifier.
+/// Bits of word 0 that select the operation: opcode and modifier.
 const KEY: [u32; 12] = [4, 5, 6, 7, 24, 25, 26, 27, 28, 29, 30, 31];
 
-/// Keys that differ from a legal one in one bit, and are none.
+/// Illegal opcodes and modifiers that differ from a legal one in one bit.
 fn keys() -> BTreeSet<u32> {
     let legal = |word: u32| Op::from_key((word >> 24) as u8, (word >> 4) as u8 & 15).is_some();
     let near = TABLE.iter().flat_map(|info| KEY.map(|bit| key(info) ^ 1 << bit));
@@ -23,9 +23,9 @@ fn key(info: &OpInfo) -> u32 {
     u32::from(info.opcode) << 24 | u32::from(info.modifier) << 4
 }
 
-/// Operations of which one field is a bit past what it may be, some of each kind: a register behind the last one, or whose last
-/// row is, a predicate or special register that there is not, a reserved bit, a guard where none may be, a call that goes
-/// outside the kernel.
+/// Operations with one field just out of range, some of each kind: a register past the last one (or with its
+/// last row there), a missing predicate or special register, a reserved bit, a guard where none is allowed, a
+/// call to outside the kernel.
 fn fields() -> BTreeSet<[u32; 2]> {
     let mut words = BTreeSet::new();
     let mut met = BTreeSet::new();
@@ -68,7 +68,7 @@ fn fields() -> BTreeSet<[u32; 2]> {
     words
 }
 
-/// All of them, by name: in the first wave a kernel of two instructions before the word.
+/// All cases, by name: two instructions, then the illegal word.
 pub fn cases() -> impl Iterator<Item = (String, Case)> {
     let missing = TABLE.iter().filter(|info| info.op.needs_f64() || info.op.needs_mma()).map(key);
     let words: BTreeSet<[u32; 2]> =

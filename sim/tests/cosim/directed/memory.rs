@@ -104,7 +104,7 @@ const ATOMICS_OF_EVERY_SCOPE_AND_FENCES: &str = "
     barrier
     atomic_exchange r15, r5, r2, .system";
 
-// Two ways: sets repeat every 1024 bytes. Each line asked for again says which one had to go.
+// Two ways, and sets repeat every 1024 bytes. Loading a line again shows which one was replaced.
 const LINES_OF_ONE_SET_OF_THE_L1: &str = "
     mov_imm r2, 64
     mov_imm r3, 1088
@@ -150,7 +150,7 @@ const LINES_OF_ONE_SET_OF_THE_L1: &str = "
     device_load_u32 r28, r3
     device_load_u32 r29, r2";
 
-// Each packet of an atomic is a whole line, one word a lane, so that what follows finds it waiting.
+// Each packet of an atomic is a whole line with one word per lane, so the next access finds it waiting.
 const ACCESSES_BEHIND_AN_ATOMIC_OF_THE_L1: &str = "
     mov_sr r28, sr_lane_id
     iadd r28, r28, r28

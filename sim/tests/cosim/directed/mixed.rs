@@ -4,7 +4,7 @@ use super::breadth::{HASH, STIR};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// Each wave its own sequence of stores, atomics that return nothing, fences of all scopes and waits.
+/// Each wave runs its own sequence of stores, atomics without a result, fences of all scopes and waits.
 pub fn fences(seed: u64, steps: u32) -> String {
     let mut rng = Pcg64Mcg::seed_from_u64(seed);
     let mut lines = format!("{HASH}mov_imm r6, 4\nimul r6, r2, r6\nmov_sr r9, sr_wave_id\n");
@@ -32,7 +32,8 @@ pub fn fences(seed: u64, steps: u32) -> String {
     lines
 }
 
-/// Loads, stores and atomics of every width, hint and alignment all over both memories, in part of the lanes too.
+/// Loads, stores and atomics of every width, hint and alignment across both memories, some of them in part of
+/// the lanes.
 pub fn accesses(seed: u64) -> String {
     let mut rng = Pcg64Mcg::seed_from_u64(seed);
     let mut lines = format!(
@@ -46,7 +47,7 @@ pub fn accesses(seed: u64) -> String {
         let data = 12 + 4 * rng.random_range(0..4);
         let from = 12 + rng.random_range(0..14);
         let hint = ["", "", ".uncached", ".streaming"][rng.random_range(0..4)];
-        // The last bytes are left out, so that nothing goes past the end.
+        // The last bytes are left out, so that no access ends past the memory.
         let device = "and r9, r4, r6\nimin r9, r9, r30\n";
         let local = "and r9, r4, r7\nimin r9, r9, r31\n";
         let word = "shr r9, r9, r28\nshl r9, r9, r28\n";
@@ -79,7 +80,7 @@ pub fn accesses(seed: u64) -> String {
     format!("mov_imm r30, 4080\nmov_imm r31, 2040\nmov_imm r28, 2\n{lines}")
 }
 
-/// Operations of every class on values of all bits, in all registers, under guards.
+/// Operations of every class on random values, in all registers and with guards.
 pub fn values(seed: u64) -> String {
     const BINARY: [&str; 26] = [
         "iadd",

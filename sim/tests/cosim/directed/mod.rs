@@ -13,12 +13,13 @@ pub use breadth::cases as broad;
 pub use control::{FAULTS, calls_across_the_instruction_cache};
 pub use illegal::cases as illegal;
 
-/// A kernel around some lines.
+/// A kernel around these lines.
 pub fn kernel(lines: &str) -> String {
     format!(".kernel k\n.registers 32\n.local_memory 2048\n{lines}\nhalt\n.end\n")
 }
 
-/// Both modes, on one wave, an odd number of threads, and a full core; then several workgroups.
+/// Asserts agreement in both modes for one wave, an odd number of threads, and a full core; then for several
+/// workgroups.
 fn agrees(lines: &str) {
     let text = kernel(lines);
     for threads in [8, 61, 256] {

@@ -1,6 +1,6 @@
-//! A program for each numbered rule of docs/pipeline.md, on both sides. Each program must exercise its rule:
-//! with a parameter of the rule changed in the simulator alone, or with a bug planted in the RTL, the same
-//! program must differ.
+//! A program for each numbered rule of docs/pipeline.md, run on the RTL and the simulator. Each program must
+//! exercise its rule: it must differ if a parameter of the rule is changed in the simulator alone, or if a
+//! bug is planted in the RTL.
 
 mod execute;
 mod front;
@@ -13,13 +13,13 @@ use wave_sim::config::{ClassTiming, Config, Unit};
 use wave_sim::isa::ExecClass;
 use wave_sim::rtl::{Disagreement, Mode, Variant};
 
-/// A parameter that is changed on one side: its name, the change, and the stage that has to move first.
+/// A parameter changed on one side: its name, the change, and the first stage that must differ.
 type Change = (&'static str, fn(&mut Config), &'static str);
 
-/// A rule, what exercises it, and how that shows.
+/// A rule, the program that exercises it, and the evidence.
 struct Rule {
     name: &'static str,
-    /// What the program does.
+    /// Description of the program.
     what: &'static str,
     lines: fn() -> String,
     threads: u32,
@@ -28,11 +28,11 @@ struct Rule {
     bugs: &'static [u32],
 }
 
-/// Rules that say nothing about the machine of `rtl.ron`, and why.
+/// Rules that do not apply to the machine of `rtl.ron`, and why.
 const ELSEWHERE: &[(&str, &str)] =
     &[("P2", "the RTL has one scheduler"), ("I7", "an account of the simulator; the RTL counts nothing")];
 
-/// Repeats a line so often.
+/// A line, repeated `n` times.
 fn times(n: usize, line: &str) -> String {
     vec![line; n].join("\n")
 }
@@ -71,23 +71,23 @@ fn class(config: &mut Config, class: ExecClass) -> &mut ClassTiming {
     unit.classes.iter_mut().find(|c| c.class == class).expect("the class")
 }
 
-/// All of them, in the order of the book.
+/// All rules, in the order of docs/pipeline.md.
 fn rules() -> impl Iterator<Item = &'static Rule> {
     [front::RULES, issue::RULES, execute::RULES, memory::RULES].into_iter().flatten()
 }
 
-/// The programs whose workgroups have at most so many threads.
+/// The programs whose workgroups have at most `threads` threads.
 pub fn cases(threads: u32) -> impl Iterator<Item = (String, Case)> {
     let fit = rules().filter(move |rule| rule.threads <= threads);
     fit.map(|rule| (format!("rule {}", rule.name), rule.case()))
 }
 
-/// The program of a rule finds this planted bug, on the core of all wave slots.
+/// True if the program of a rule finds this planted bug on the full core.
 pub fn finds(bug: u32) -> bool {
     rules().any(|rule| rule.bugs.contains(&bug))
 }
 
-/// The names of the rules in the book.
+/// Names of the rules in docs/pipeline.md.
 fn numbered() -> Vec<String> {
     let book = std::fs::read_to_string(root().join("docs/pipeline.md")).expect("the book");
     let names =
