@@ -8,7 +8,7 @@ use wave_sim::program::{Launch, Program, assemble};
 use wave_sim::verify::compare::{Difference, compare, simulate};
 use wave_sim::verify::reference::Machine;
 
-/// p1 is true in the lower half of the threads, p2 in odd ones, p3 nowhere; r1 is 1, r2 the thread, r3 is
+/// p1 is true in the lower half of the threads, p2 in odd threads, p3 in none. r1 is 1, r2 the thread, r3 is
 /// 4 × the thread.
 const START: &str = "mov_imm r1, 1
     mov_sr r2, sr_thread_id_x
@@ -22,10 +22,10 @@ const START: &str = "mov_imm r1, 1
     iadd r3, r3, r3
 ";
 
-/// Each lane that comes here stores r10, and ends.
+/// Each lane that gets here stores r10 and ends.
 const END: &str = "device_store_u32 r3, r10\nhalt\n";
 
-/// Bodies between start and end, and what follows the end.
+/// Bodies between start and end, and the code after the end.
 const PROGRAMS: &[(&str, &str)] = &[
     // Divergence without faults.
     ("if p1\nmov_imm r10, 1\nelse\nmov_imm r10, 2\nelse\nmov_imm r10, 3\nendif", ""),
@@ -48,13 +48,13 @@ const PROGRAMS: &[(&str, &str)] = &[
     ("if p1\n@p2 halt\nelse\nif p2\nreturn\nendif\nendif\nmov_imm r10, 5", ""),
     ("loop\n@p2 halt\niadd r10, r10, r1\nucmp_ge p3, r10, r2\nbreak p3\nendloop", ""),
     ("@p3 halt\n@p3 break p1\n@p3 continue p1\n@p3 barrier\n@!p3 barrier\nmov_imm r10, 1", ""),
-    // Halts, and the end of the code, with lanes still waiting somewhere.
+    // Halts, and the end of the code, while lanes still wait at a construct.
     ("device_store_u32 r3, r2\nif p1\nhalt\nelse\nhalt\nendif", ""),
     ("device_store_u32 r3, r2\ncall f", "f: if p1\nhalt\nelse\nhalt\nendif\nnop\nreturn"),
     ("loop\ncall f\nendloop", "f: break p1\nbreak !p1\ndevice_store_u32 r3, r1\nif p1\nendif\nreturn"),
     ("device_store_u32 r3, r2\nif p1\nmov_imm r10, 7\ncall f\nendif", "f: device_store_u32 r3, r10"),
     ("call f", "f: mov_imm r10, 9\ndevice_store_u32 r3, r10\nif p3\nloop\nendif\nelse\nendloop"),
-    // Calls: the deepest, one to the last word, one between the words of an instruction.
+    // Calls: the deepest possible, one to the last word, and one into the middle of an instruction.
     (
         "call f\nmov_imm r10, 8",
         "f: call g\nreturn\ng: call h\nreturn\nh: call i\nreturn\ni: call j\nreturn\nj: call k\nreturn\nk: call l\nreturn\nl: call m\nreturn\nm: return",
@@ -67,7 +67,7 @@ const PROGRAMS: &[(&str, &str)] = &[
         "local_store_u32 r3, r2\nbarrier\nmov_sr r4, sr_workgroup_size_x\nisub r4, r4, r1\nisub r4, r4, r2\niadd r4, r4, r4\niadd r4, r4, r4\nlocal_load_u32 r10, r4",
         "",
     ),
-    // Faults, one a program.
+    // One fault per program.
     ("else", ""),
     ("if p1\nendloop", ""),
     ("loop\nbreak p1\nbreak !p1\nendif", ""),
@@ -96,7 +96,7 @@ const PROGRAMS: &[(&str, &str)] = &[
     ("mov_imm r4, 970\nmov_imm r5, 16\nmma_load_b f0, r4, r5", ""),
 ];
 
-/// Programs whose lanes meet in memory, for one wave: lanes act in lane order.
+/// Programs whose lanes access the same memory. They run with one wave, in which lanes act in lane order.
 const ONE_WAVE: &[(&str, &str)] = &[
     (
         "device_store_u128 r2, r0\ndevice_store_u16 r1, r2\nmov_imm r5, 0\natomic_sub r6, r5, r2, .device\natomic_exchange r7, r5, r3, .system\natomic_cas r8, r5, r7, r2, .wave\nxor r10, r6, r7\nxor r10, r10, r8",
@@ -128,7 +128,7 @@ fn every_corner_is_the_same_on_every_machine() {
     let mut failures = Vec::new();
     for name in ["tiny", "rtl", "gpu", "mi300x"] {
         let mut config = config::load(name).expect("a preset");
-        // Only what the programs need of a large machine.
+        // Only the part of a large machine that the programs need.
         config.cores = config.cores.min(2);
         for divergence in [DivergenceMode::Walk, DivergenceMode::Jump] {
             config.core.divergence = divergence;

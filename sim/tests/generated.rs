@@ -3,9 +3,9 @@
 
 mod golden;
 
-/// A file and what makes its text.
+/// A generated file and the function that makes its text.
 struct Generated {
-    /// From the root of the repository.
+    /// Path from the root of the repository.
     path: &'static str,
     text: fn() -> String,
 }

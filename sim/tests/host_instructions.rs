@@ -10,10 +10,10 @@ use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use wave_sim::launch;
 
-/// What a kernel may take of its budget: other compilers make other instructions of the same source.
+/// Accepted ratio of count to budget. Other compiler versions generate other code.
 const MOST: f64 = 1.12;
 const LEAST: f64 = 0.80;
-/// The symbol between whose entry and end instructions are counted, in the forms of both ways to mangle Rust's names.
+/// The function whose instructions are counted, as a pattern that fits both symbol manglings of Rust.
 const COUNTED: &str = "*wave_sim::gpu::Gpu*::run";
 const HEAD: &str = "# Host instructions of simulating each kernel (small, gpu.ron, one thread), in the profile of the tests.\n";
 
@@ -21,7 +21,7 @@ fn budgets_file() -> PathBuf {
     [env!("CARGO_MANIFEST_DIR"), "tests/golden/host_instructions.txt"].iter().collect()
 }
 
-/// Instructions between the entry of `Gpu::run` and its end.
+/// Host instructions executed in `Gpu::run`.
 fn count(kernel: &str) -> u64 {
     let mut valgrind = Command::new("valgrind");
     valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
@@ -33,7 +33,7 @@ fn count(kernel: &str) -> u64 {
     collected(&said).unwrap_or_else(|why| panic!("{kernel}: {why}: {said}"))
 }
 
-/// The number of instructions that callgrind says it has collected.
+/// The count in callgrind's output.
 fn collected(said: &str) -> Result<u64, String> {
     let count =
         said.lines().find_map(|line| line.split("Collected : ").nth(1)).ok_or("callgrind says no count")?;
@@ -44,7 +44,7 @@ fn collected(said: &str) -> Result<u64, String> {
     }
 }
 
-/// The budget of each kernel. Every line states one, but for comments.
+/// Budget of each kernel. Every line states one, except comments.
 fn budgets(text: &str) -> Result<BTreeMap<&str, u64>, String> {
     let mut budgets = BTreeMap::new();
     for line in text.lines().filter(|line| !line.starts_with('#')) {
@@ -57,7 +57,7 @@ fn budgets(text: &str) -> Result<BTreeMap<&str, u64>, String> {
     Ok(budgets)
 }
 
-/// What is wrong with the counts, beside the budgets.
+/// Counts that violate their budgets, as messages.
 fn objections(counts: &BTreeMap<&str, u64>, budgets: &BTreeMap<&str, u64>) -> Vec<String> {
     if counts.is_empty() || !counts.keys().eq(budgets.keys()) {
         return vec!["the budgets are those of other kernels than the suite has: UPDATE=1".to_owned()];

@@ -10,7 +10,7 @@ use wave_sim::launch::{Job, Size, Verification, from_text, load};
 
 const RIGHT: &str = include_str!("launch/clamp.ron");
 
-/// The launch file with one thing replaced, named after the mistake.
+/// The launch file with one part replaced, named after the mistake.
 const REPLACED: &[(&str, &str, &str)] = &[
     ("missing comma", "length: \"n\", contents", "length: \"n\" contents"),
     ("missing parenthesis", "x: (type: f32, length: \"n\", contents: uniform(-1, 1)),", "x: (type: f32,"),
@@ -84,7 +84,7 @@ const REPLACED: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// Whole texts.
+/// Complete texts.
 const TEXTS: &[(&str, &str)] = &[
     ("empty file", ""),
     ("assembly", ".kernel clamp\n    halt\n.end\n"),
@@ -159,14 +159,14 @@ fn the_page_on_kernels_shows_these_files() {
 }
 
 proptest! {
-    /// A byte or a few changed, removed or put in: a job or messages, never a panic.
+    /// Changing, removing or inserting a few bytes gives a job or messages, never a panic.
     #[test]
     fn damaged_launch_files_never_panic(
         at in 0..RIGHT.len(),
         removed in 0..40usize,
         put in "[ -~\n]{0,12}|[(){}\\[\\],:\"]{0,4}|[0-9]{1,12}",
     ) {
-        // Numbers of many digits would ask for much memory, rightly.
+        // Numbers with many digits would rightly ask for much memory.
         let end = (at + removed).min(RIGHT.len());
         let text = format!("{}{put}{}", &RIGHT[..at], &RIGHT[end..]);
         let text = text.replace("100000", "100");
@@ -178,7 +178,7 @@ proptest! {
         }
     }
 
-    /// Any text at all.
+    /// Arbitrary text.
     #[test]
     fn arbitrary_texts_never_panic(text in "\\PC{0,200}") {
         let _ = read(&text);

@@ -33,8 +33,8 @@ fn pick<T: Copy>(generator: &mut Pcg32, from: &[T]) -> T {
     from[generator.next_u32() as usize % from.len()]
 }
 
-/// A trace as a machine may run it: a wave at a barrier waits for the others of its workgroup. With `careful`, plain
-/// accesses are rare, so that many traces have no race.
+/// A trace that a machine can produce: a wave at a barrier waits for the others of its workgroup. With
+/// `careful`, plain accesses are rare, so that many traces have no race.
 fn trace(generator: &mut Pcg32, careful: bool) -> Vec<Event> {
     let mut events = Vec::new();
     let mut waiting = BTreeSet::new();
@@ -58,7 +58,7 @@ fn trace(generator: &mut Pcg32, careful: bool) -> Vec<Event> {
                 } else {
                     pick(generator, &[Kind::Load, Kind::Store, Kind::Atomic])
                 };
-                // Words 0 and 1 are for flags where care is taken.
+                // If `careful`, words 0 and 1 are flags.
                 let word = if careful && kind == Kind::Atomic { 0 } else { 2 } + generator.next_u32() % 2;
                 let local = generator.next_u32().is_multiple_of(4);
                 let scope = if local { Scope::Workgroup } else { pick(generator, &SCOPES) };
@@ -75,7 +75,8 @@ fn trace(generator: &mut Pcg32, careful: bool) -> Vec<Event> {
     events
 }
 
-/// Messages passed along a chain of waves, each hop a word of its own, with fences of some scope; some events are left out.
+/// Messages passed along a chain of waves. Each hop uses its own word, with fences of random scope. Some
+/// events are left out.
 fn messages(generator: &mut Pcg32) -> Vec<Event> {
     let access = |wave, kind, scope, address| Event::Access { wave, kind, scope, address, local: false };
     let scope = |generator: &mut Pcg32| {
@@ -104,7 +105,7 @@ fn group(wave: u32) -> u32 {
     wave / WAVES_PER_WORKGROUP
 }
 
-/// S2.
+/// Rule S2: scope inclusion.
 fn include(a: u32, a_scope: Scope, b: u32, b_scope: Scope) -> bool {
     match a_scope.min(b_scope) {
         Scope::Wave => a == b,
@@ -113,8 +114,8 @@ fn include(a: u32, a_scope: Scope, b: u32, b_scope: Scope) -> bool {
     }
 }
 
-/// Pairs that race by the memory model in the execution where each read reads the last write of the trace. With
-/// `distrust`, H2 follows only atomics on words that have had no race so far, as the detector does.
+/// Racing pairs by the memory model, in the execution where each read reads the last write of the trace. With
+/// `distrust`, rule H2 applies only to atomics on words without a race so far, as in the detector.
 fn races(events: &[Event], distrust: bool) -> BTreeSet<(usize, usize)> {
     let mut graph = DiGraph::<(), ()>::new();
     let nodes: Vec<NodeIndex> = events.iter().map(|_| graph.add_node(())).collect();
@@ -122,13 +123,14 @@ fn races(events: &[Event], distrust: bool) -> BTreeSet<(usize, usize)> {
         Event::Access { wave, address, local, .. } => Some((local.then(|| group(wave)), address)),
         _ => None,
     };
-    // H1.
+    // Rule H1.
     for (i, event) in events.iter().enumerate() {
         if let Some(before) = (0..i).rev().find(|&j| events[j].wave() == event.wave()) {
             graph.add_edge(nodes[before], nodes[i], ());
         }
     }
-    // H3: the n-th barriers of a workgroup's waves, from each to what follows the others.
+    // Rule H3: the n-th barriers of a workgroup's waves. Edges lead from each to the successors of the
+    // others.
     let number = |i: usize| {
         (0..i).filter(|&j| matches!(events[j], Event::Barrier { wave } if wave == events[i].wave())).count()
     };
@@ -174,7 +176,7 @@ fn races(events: &[Event], distrust: bool) -> BTreeSet<(usize, usize)> {
             }
         }
         let trusted = !distrust || kind == Kind::Atomic && !raced.contains(&here);
-        // H2, from every release fence before a head to every acquire fence after this read.
+        // Rule H2: from every release fence before a head to every acquire fence after this read.
         if kind != Kind::Store && trusted {
             for &head in heads.get(&here).into_iter().flatten() {
                 for f in 0..head {
@@ -207,15 +209,16 @@ fn races(events: &[Event], distrust: bool) -> BTreeSet<(usize, usize)> {
     found
 }
 
-/// What the detector says, each access having its place in the trace as its pc.
+/// Races found by the detector. The pc of an access is its position in the trace.
 fn detected(events: &[Event]) -> BTreeSet<(usize, usize)> {
     let [few, many] = [WAVES as usize * 8, 0].map(|few| detect(events, few));
-    // However the accesses to a word are kept, the same pairs come in the same order, found as often at the same places.
+    // The way in which the accesses to a word are stored must not matter: same pairs in the same order, with
+    // the same counts and places.
     assert_eq!(few, many, "{events:#?}");
     few.iter().map(|pair| (pair.first.pc as usize, pair.second.pc as usize)).collect()
 }
 
-/// What the detector says if it keeps so many accesses to a word in a list.
+/// Races found by a detector that keeps at most this many accesses to a word in a list.
 fn detect(events: &[Event], few: usize) -> Vec<Pair> {
     let mut detector = Detector::new(WAVES_PER_WORKGROUP, 1 << 20).with_few(few);
     for (i, event) in events.iter().enumerate() {
@@ -250,11 +253,13 @@ fn detector_and_brute_force_agree() {
             part => trace(&mut generator, part == 1),
         };
         let (found, model, exact) = (detected(&events), races(&events, false), races(&events, true));
-        // Each pair that is reported is one, and each access that races with an earlier one is reported. Of the
-        // pairs of an access some are not kept: an access that a later one, which it happens before, stands for.
+        // Each reported pair is a race, and each access that races with an earlier one is reported. Not all
+        // pairs of an access are kept: an earlier access is dropped if it happens before another one that
+        // stands for it.
         assert!(found.is_subset(&exact), "{events:#?}\n{found:?}\n{exact:?}");
         assert_eq!(seconds(&found), seconds(&exact), "{events:#?}\n{found:?}\n{exact:?}");
-        // A trace has a race by the model exactly if one is reported, and then the first is the model's.
+        // A race is reported exactly if the trace has one by the model, and the first report is the first
+        // race of the model.
         assert_eq!(found.is_empty(), model.is_empty(), "{events:#?}\n{found:?}\n{model:?}");
         assert_eq!(seconds(&found).first(), seconds(&model).first(), "{events:#?}\n{found:?}\n{model:?}");
         let unfenced: Vec<Event> =
@@ -265,7 +270,7 @@ fn detector_and_brute_force_agree() {
     assert!(clean > 1000 && racy > 1000 && ordered > 2000, "{clean} {racy} {ordered}");
 }
 
-/// What the check of `waves` waves of 32 lanes costs that make one access each, to one word, and then one more.
+/// Work of the check for two rounds in which each of `waves` waves of 32 lanes accesses the same word.
 fn cost(waves: u32, kind: Kind, scope: Scope) -> u64 {
     let mut detector = Detector::new(WAVES_PER_WORKGROUP, 1 << 24);
     let at_l2 = kind == Kind::Atomic;

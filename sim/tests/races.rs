@@ -9,7 +9,7 @@ use wave_sim::races::{RaceCheck, RaceReport};
 /// `nop`.
 const NOP: u32 = 0x3F00_00F0;
 
-/// Cycles after which a launch is given up: without its barrier a kernel may not end.
+/// Cycle limit of a launch: without its barrier, a kernel may never end.
 const MAX_CYCLES: u64 = 300_000;
 
 fn machine(name: &str, job: &Job, change: impl Fn(&mut Config)) -> Config {
@@ -19,7 +19,7 @@ fn machine(name: &str, job: &Job, change: impl Fn(&mut Config)) -> Config {
     config
 }
 
-/// Runs a job with a check for races; a launch that does not end is the last.
+/// Runs a job with race checking. Stops after a launch that does not end.
 fn check(job: &Job, config: &Config) -> (RaceReport, bool) {
     let mut memory = job.memory.clone();
     memory.resize(config.device_memory_bytes as usize, 0);
@@ -78,7 +78,7 @@ fn synchronisation(job: &Job) -> Vec<(Vec<usize>, u32, String)> {
     found
 }
 
-/// Barriers and fences that small runs do not need, by kernel and line, each with the reason.
+/// Barriers and fences that small runs do not need: kernel, line and reason.
 const REDUNDANT: &[(&str, u32, &str)] = &[(
     "nbody",
     44,
@@ -95,7 +95,7 @@ fn every_barrier_and_fence_that_is_taken_out_is_missed() {
             taken_out += 1;
             let mut without = load(name);
             words.iter().for_each(|&word| without.program.code[word] = NOP);
-            // Waves of 8 lanes: then each workgroup has several.
+            // Waves of 8 lanes, so that each workgroup has several.
             let config = machine("gpu", &job, |c| c.core.wave_width = 8);
             let (report, _) = check(&without, &config);
             let redundant = REDUNDANT.iter().any(|&(kernel, at, _)| kernel == name && at == line);

@@ -21,7 +21,7 @@ fn check(config: &Config, every_cycle: bool, case: &Case) -> Result<(), Differen
     })
 }
 
-/// Runs programs on one machine; one in five has a fault in it.
+/// Runs random programs on one machine. One in five contains a fault.
 fn run(programs: u64, name: &str, change: impl Fn(&mut Config)) {
     let mut config = config::load(name).expect("a preset");
     change(&mut config);
@@ -29,7 +29,7 @@ fn run(programs: u64, name: &str, change: impl Fn(&mut Config)) {
     for seed in first..first + programs * count("WAVE_SIM_PROGRAMS", 1) {
         let options = Options { fault: seed % 5 == 4, ..Options::of(&config) };
         let tree = grow(seed, &options);
-        // Skipping idle cycles must not show: visit them all in some runs.
+        // Some runs visit every cycle: skipping idle cycles must not change results.
         let every_cycle = seed % 7 == 3;
         if let Err(difference) = check(&config, every_cycle, &tree.case()) {
             let kind = std::mem::discriminant(&difference);
@@ -86,7 +86,7 @@ fn with_every_issue_policy() {
     }
 }
 
-/// Latencies and queues as short and as long as they go: results do not depend on timing.
+/// Latencies and queues at their minima and maxima. Results must not depend on timing.
 #[test]
 fn with_extreme_timing() {
     run(40, "tiny", |config| {

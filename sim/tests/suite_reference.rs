@@ -5,7 +5,7 @@ use wave_sim::program::check::{CheckOptions, check};
 use wave_sim::verify::reference::{self, Machine, Options, Order};
 
 fn machine(wave_width: u32) -> Machine {
-    // Any value of local memory that nothing wrote would show.
+    // The poison makes any read of unwritten local memory visible.
     Machine { wave_width, f64: true, mma: true, divergence_depth: 32, call_depth: 8, local_poison: 0xA5 }
 }
 
@@ -13,7 +13,7 @@ fn load(name: &str, size: Size) -> Job {
     launch::load(name, size).unwrap_or_else(|errors| panic!("{name}: {}", errors[0]))
 }
 
-/// Device memory after the job, and the wave instructions that it took.
+/// Device memory after the job, and the number of wave instructions.
 fn run(job: &Job, wave_width: u32, order: Order) -> (Vec<u8>, u64) {
     let mut memory = job.memory.clone();
     let options = Options { order, ..Options::default() };
@@ -57,7 +57,7 @@ fn no_kernel_depends_on_the_order_of_waves_and_workgroups() {
     }
 }
 
-/// The full sizes take minutes without optimisation: `cargo test --release -- --ignored`.
+/// The full sizes take minutes in a debug build: `cargo test --release -- --ignored`.
 #[test]
 #[ignore = "slow without optimisation"]
 fn every_kernel_is_right_in_its_full_size() {
@@ -85,7 +85,7 @@ fn a_changed_result_and_a_stray_write_fail_verification() {
         let (memory, _) = run(&job, 32, Order::RoundRobin(u32::MAX));
         for check in &job.checks {
             let bytes = check.element.bytes();
-            // The most significant bits, so that no tolerance covers it; in the middle of the buffer.
+            // Changes the most significant bits, which no tolerance covers, in the middle of the buffer.
             let at = check.address as usize + check.expected.len() / 2 * bytes + bytes - 1;
             let mut wrong = memory.clone();
             wrong[at] ^= 0x40;
@@ -98,7 +98,7 @@ fn a_changed_result_and_a_stray_write_fail_verification() {
     }
 }
 
-/// A slip in a kernel, not in its result.
+/// A mistake in the kernel, not in its result.
 #[test]
 fn a_wrong_instruction_fails_verification() {
     for (name, right, wrong) in [
@@ -117,7 +117,7 @@ fn a_wrong_instruction_fails_verification() {
         assert!(source.text.contains(right), "{name}");
         let (program, _) = wave_sim::program::assemble(&source.text.replace(right, wrong), name).unwrap();
         job.program = program;
-        // A wrong kernel may also fault, which nobody could take for a result.
+        // A wrong kernel may also fault, which counts as detected.
         let mut memory = job.memory.clone();
         let fine = job.steps.iter().all(|step| {
             reference::run(&job.program, step, &machine(32), &Options::default(), &mut memory).is_ok()
@@ -145,7 +145,7 @@ fn the_static_checks_have_nothing_to_say() {
     }
 }
 
-/// What every machine has (isa section 8), and what the smallest preset has room for.
+/// The limits that every machine has (instruction set, section 8), and the memory of the smallest preset.
 #[test]
 fn every_kernel_fits_the_smallest_machine() {
     for name in launch::suite() {

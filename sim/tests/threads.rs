@@ -10,7 +10,7 @@ use wave_sim::program::assemble;
 use wave_sim::trace::recorder::header;
 use wave_sim::trace::{Form, How, Recorder, Window, Writer};
 
-/// What a run leaves behind: a report or why there is none for each step, and device memory.
+/// Outcome of a run: a report or an error for each step, and device memory.
 type Left = (Vec<Result<KernelReport, RunError>>, Vec<u8>);
 
 fn run(machine: &str, job: &Job, options: RunOptions) -> Left {
@@ -32,7 +32,7 @@ fn every_kernel_of_the_suite_leaves_the_same_whatever_the_number_of_threads() {
         for count in [2, 3, 4] {
             assert!(run("gpu.ron", &job, threads(count)) == alone, "{name} on {count} threads");
         }
-        // Some of them, as visiting every cycle takes its time.
+        // Only some kernels, because visiting every cycle is slow.
         if i % 8 == 0 {
             let visiting = run("gpu.ron", &job, RunOptions { every_cycle: true, ..threads(3) });
             assert!(visiting == alone, "{name}, every cycle");
@@ -49,7 +49,7 @@ fn a_machine_of_many_cores_leaves_the_same() {
     }
 }
 
-/// Every workgroup faults, all cores at about the same time.
+/// Every workgroup faults, on all cores at nearly the same time.
 fn faulty() -> Job {
     let mut job = launch::load("vector_add", Size::Small).expect("a kernel of the suite");
     let text = "\
@@ -76,7 +76,7 @@ fn the_first_fault_is_the_same() {
     }
 }
 
-/// A file that is read when it is complete.
+/// An output buffer that can be read after the run.
 #[derive(Clone, Default)]
 struct Shared(Arc<Mutex<Vec<u8>>>);
 
@@ -90,7 +90,8 @@ impl io::Write for Shared {
     }
 }
 
-/// The retirement trace of a run, and its end. A run on several threads has one more, which makes the records.
+/// The retirement trace of a run, and its error. A run on several threads uses one more thread, which builds
+/// the records.
 fn traced(job: &Job, options: RunOptions) -> (Vec<u8>, Option<RunError>) {
     let config = config::load("gpu.ron").expect("a preset");
     let file = Shared::default();
@@ -131,7 +132,7 @@ fn the_retirement_trace_is_the_same() {
             assert!(traced(&job, threads(count)) == alone, "{name} on {count} threads");
         }
         assert!(traced(&job, RunOptions { every_cycle: true, ..threads(3) }) == alone, "{name}, every cycle");
-        // What the waves do behind the limit is watched by somebody else.
+        // Other threads may simulate past the limit, but nothing after it may appear in the trace.
         let some = |options| RunOptions { max_cycles: Some(1500), ..options };
         let cut = traced(&job, some(threads(1)));
         assert!(cut.1.is_some(), "{name}");

@@ -1,4 +1,4 @@
-//! Mutants of the RTL made by `scripts/rtl_mutants.py`: their list, and a run of all of them.
+//! Mutants of the RTL made by `scripts/rtl_mutants.py`: reads their list and runs them all.
 
 use std::fs;
 use std::io::Write as _;
@@ -8,30 +8,30 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use wave_sim::rtl::Model;
 
-/// Names the directory of a group of mutants.
+/// Environment variable with the directory of a group of mutants.
 pub const VARIABLE: &str = "WAVE_SIM_MUTANTS";
 
-/// Number of the one round of programs to run, if not all.
+/// Environment variable with the number of the only round to run.
 pub const ROUND: &str = "WAVE_SIM_ROUND";
 
-/// What became of a mutant.
+/// Outcome of a mutant.
 pub enum Verdict {
-    /// How it was found (`architectural`, `cycle`, `time-out`, `crash`), and by what.
+    /// How it was found (`architectural`, `cycle`, `time-out`, `crash`), and by which program.
     Killed(&'static str, String),
     Survived,
 }
 
-/// A group of mutants in one executable, of which `+mutant=n` chooses one.
+/// A group of mutants in one executable. `+mutant=n` enables one.
 pub struct Mutants {
     directory: PathBuf,
-    /// Modules that are netlists.
+    /// Modules that are replaced by netlists.
     modules: Vec<String>,
-    /// Number and module of each.
+    /// Number and module of each mutant.
     numbers: Vec<(u32, String)>,
 }
 
 impl Mutants {
-    /// The group of the directory that [`VARIABLE`] names.
+    /// The group in the directory that [`VARIABLE`] names.
     pub fn made() -> Mutants {
         let directory = std::env::var_os(VARIABLE).map(PathBuf::from);
         let directory =
@@ -54,12 +54,12 @@ impl Mutants {
         Mutants { directory, modules, numbers }
     }
 
-    /// The group's name.
+    /// Name of the group.
     pub fn name(&self) -> String {
         self.directory.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// The model with the netlists in the place of their sources.
+    /// The model with netlists in place of the modules' sources.
     pub fn model(&self, mut model: Model) -> Model {
         model.name = format!("mutants-{}", self.name());
         let is_netlist = |path: &Path| self.modules.iter().any(|m| path.file_stem() == Some(m.as_ref()));
@@ -71,11 +71,13 @@ impl Mutants {
         model
     }
 
-    /// Judges the mutants in `rounds`, as many at a time as there are processors, and adds to `results.tsv` what became of
-    /// each: in a round those that nothing has found yet. A round begins with number 0, no mutant, which has to survive.
-    /// What is in the file already stays, so that a campaign that was broken off goes on where it was, and another process
-    /// may be at another round; [`ROUND`] limits this one to its own. The order of the mutants has nothing to do with what
-    /// they are: those judged so far are a fair sample. A round is for the modules that `meets` says.
+    /// Judges the mutants in `rounds`, as many at a time as there are processors, and appends each verdict to
+    /// `results.tsv`. A round tests the mutants that have not been found so far, and only those in modules
+    /// that `meets` selects. Each round begins with number 0, no mutant, which must survive.
+    ///
+    /// Verdicts already in the file stay, so that an interrupted campaign resumes, and another process may
+    /// run another round ([`ROUND`] limits this one to its own). The order of mutants is independent of their
+    /// nature, so those judged so far are a fair sample.
     pub fn run(
         &self,
         rounds: Range<usize>,
@@ -101,7 +103,7 @@ impl Mutants {
             if let Verdict::Killed(_, by) = judge(0, round) {
                 panic!("{by}: another result without a mutant");
             }
-            // Multiples of the golden ratio, modulo 1.
+            // Orders by multiples of the golden ratio, modulo 1.
             left.sort_by_key(|n| n.wrapping_mul(0x9E37_79B9));
             let results = fs::OpenOptions::new().create(true).append(true).open(&path);
             let results = Mutex::new(results.unwrap_or_else(|error| panic!("{}: {error}", path.display())));

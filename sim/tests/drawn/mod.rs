@@ -1,42 +1,42 @@
-//! Machines whose parameters are drawn: settings above a preset, as `--set` takes them.
+//! Random machines: settings on top of a preset, in the form that `--set` takes.
 
 use rand::RngExt;
 use rand_pcg::Pcg32;
 use std::ops::RangeInclusive;
 use wave_sim::config::{Config, load};
 
-/// A machine that was drawn.
+/// A random machine.
 pub struct Machine {
     pub config: Config,
-    /// The preset below the settings.
+    /// The preset that the settings change.
     pub base: &'static str,
-    /// What was drawn, `KEY=VALUE`.
+    /// The settings, each as `KEY=VALUE`.
     pub settings: Vec<String>,
 }
 
 impl Machine {
-    /// Arguments of the command for this machine.
+    /// Command-line arguments for this machine.
     pub fn arguments(&self) -> String {
         let settings: String = self.settings.iter().map(|setting| format!(" --set {setting}")).collect();
         format!("--config {}{settings}", self.base)
     }
 }
 
-/// Settings on their way.
+/// Settings under construction.
 pub struct Draw<'r> {
     pub random: &'r mut Pcg32,
-    /// The machine that they are for.
+    /// The machine that they change.
     base: Config,
     settings: Vec<String>,
 }
 
 impl Draw<'_> {
-    /// States a value.
+    /// Adds a setting.
     pub fn set(&mut self, key: &str, value: impl std::fmt::Display) {
         self.settings.push(format!("{key}={value}"));
     }
 
-    /// One of some values.
+    /// Sets a key to one of these values. Returns the value.
     pub fn of<T: Copy + std::fmt::Display>(&mut self, key: &str, values: &[T]) -> T {
         let value = values[self.random.random_range(0..values.len())];
         self.set(key, value);
@@ -50,7 +50,8 @@ impl Draw<'_> {
     }
 }
 
-/// A machine above `base`: `room` for what is to run on it, then what is drawn. Nothing if the values do not go together.
+/// A machine on top of `base`: `room` for the programs that are to run, then random settings. None if the
+/// values contradict each other.
 pub fn machine(
     random: &mut Pcg32,
     base: &'static str,
@@ -68,7 +69,7 @@ pub fn machine(
 
 const REPLACEMENT: &[&str] = &["lru", "plru", "random"];
 
-/// The memory hierarchy, from local memory and the L1s to the channels.
+/// Settings of the memory hierarchy, from local memory and the L1s to the channels.
 pub fn memory(draw: &mut Draw<'_>) {
     draw.within("cores", 1..=4);
     let line = draw.of("core.l1.line_bytes", &[32, 64, 128]);
@@ -119,7 +120,7 @@ pub fn memory(draw: &mut Draw<'_>) {
     draw.set("dram.t_rc", t_ras + t_rp);
 }
 
-/// The core, from the dispatcher to the execution units.
+/// Settings of the core, from the dispatcher to the execution units.
 pub fn core(draw: &mut Draw<'_>) {
     draw.within("dispatcher.workgroups_per_cycle", 1..=3);
     draw.within("dispatcher.latency_cycles", 1..=20);

@@ -7,17 +7,17 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use wave_sim::gpu::{Gpu, RunOptions};
 use wave_sim::launch::{self, Job, Size};
 
-/// Machines that are drawn.
+/// Number of random machines.
 const MACHINES: usize = 20;
 
-/// Kernels that put their results in an order that atomics decide, which any order of accesses may change: their own
-/// launch file says what is right.
+/// Kernels whose results come in an order that atomics decide, so that memory may differ. Their launch files
+/// check the results.
 const IN_ANY_ORDER: &[&str] = &["bfs", "compact"];
 
-/// What the suite needs.
+/// Memory sizes that the suite needs.
 const ROOM: &[&str] = &["device_memory_bytes=8388608", "core.local_memory_bytes=65536"];
 
-/// A hash of device memory after a kernel's launches, which are right by what its launch file says.
+/// Hash of device memory after the kernel's launches. Asserts that the results are right.
 fn run(machine: &Machine, job: &Job) -> u64 {
     let config = &machine.config;
     let mut memory = job.memory.clone();

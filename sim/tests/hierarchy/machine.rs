@@ -5,10 +5,10 @@ use wave_sim::config::{Config, from_text};
 use wave_sim::gpu::{Gpu, KernelReport, RunOptions};
 use wave_sim::program::{Launch, assemble};
 
-/// Keys with their values, as a file states them.
+/// Keys and values, as in a configuration file.
 pub type Values<'a> = &'a [(&'a str, &'a str)];
 
-/// A small machine with these values; later ones go before earlier ones.
+/// A small machine with these values. Later values override earlier ones.
 pub fn machine(values: &[Values]) -> Config {
     let mut tree: BTreeMap<&str, &str> = BTreeMap::new();
     for (key, value) in values.iter().copied().flatten() {
@@ -21,7 +21,7 @@ pub fn machine(values: &[Values]) -> Config {
     config
 }
 
-/// The fields of a section from keys in order.
+/// Text of a section, from keys in order.
 fn section(values: &[(&str, &str)]) -> String {
     let mut text = String::new();
     let mut rest = values;
@@ -48,11 +48,11 @@ pub struct Work {
     pub threads: u32,
 }
 
-/// Local memory of every workgroup.
+/// Local memory of each workgroup.
 const LOCAL_BYTES: u32 = 4096;
 
 impl Work {
-    /// Runs it on memory in which no word is as the next; the report, and memory afterwards.
+    /// Runs the kernel on memory with different words throughout. Returns the report and the final memory.
     pub fn run(&self, config: &Config) -> (KernelReport, Vec<u8>) {
         let text = format!(".kernel work\n.registers 64\n{}halt\n.end\n", self.body);
         let (program, _) = assemble(&text, "work.wave").unwrap_or_else(|errors| panic!("{}", errors[0]));

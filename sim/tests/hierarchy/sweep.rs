@@ -1,4 +1,4 @@
-//! Changes each parameter alone.
+//! Changes each parameter of the hierarchy alone and checks which statistics change.
 
 use super::machine::machine;
 use super::table::{Move, SMALL, Sweep, sweeps};
@@ -7,10 +7,10 @@ use wave_sim::config::manual;
 use wave_sim::gpu::KernelReport;
 use wave_sim::observe::statistics::values;
 
-/// Sections of the configuration that the hierarchy consists of.
+/// Configuration sections of the memory hierarchy.
 const SECTIONS: [&str; 6] = ["core.l1.", "core.local.", "core.lsu.", "interconnect.", "l2.", "dram."];
 
-/// What only says how long something lasted, or how often something had to wait or try again meanwhile.
+/// Statistics that only measure durations, or how often something waited or retried.
 fn counts_time(name: &str, unit: &str) -> bool {
     let waiting = ["fails", "conflicts", "icache_misses", "stall"];
     let rows = name.starts_with("dram.");
@@ -18,25 +18,25 @@ fn counts_time(name: &str, unit: &str) -> bool {
         || !rows && waiting.iter().any(|word| name.contains(word))
 }
 
-/// What may trade places when time moves: whether a line is there already or still on its way, and in which order
-/// memory opens rows. Their sums may not.
+/// Statistics that may trade counts when timing changes: a line may be present or still in flight, and memory
+/// may open rows in another order. Their sums must stay the same.
 const TRADES: [&[&str]; 3] = [
     &["l1.hits", "l1.mshr_hits"],
     &["l2.hits", "l2.mshr_hits"],
     &["dram.row_hits", "dram.row_empties", "dram.row_conflicts"],
 ];
-/// What goes with them.
+/// Statistics that change with them.
 const FOLLOW: [&str; 5] =
     ["core.fetches_discarded", "dram.activates", "dram.precharges", "core.fetches", "core.icache_hits"];
 
-/// Every statistic that differs, and where it went.
+/// All statistics that differ, with their direction.
 fn moved(before: &KernelReport, after: &KernelReport) -> Vec<(&'static str, &'static str, Move)> {
     let pairs = values(before).into_iter().zip(values(after));
     let moved = pairs.filter(|((_, a), (_, b))| a != b);
     moved.map(|((d, a), (_, b))| (d.name, d.unit, if b > a { Move::Up } else { Move::Down })).collect()
 }
 
-/// What is wrong with a parameter, if anything is.
+/// What is wrong with a sweep, if anything.
 fn objection(sweep: &Sweep) -> Option<String> {
     let key = sweep.key.split_once("[]").map_or(sweep.key, |(list, _)| list);
     let with = |value| machine(&[SMALL, sweep.machine, &[(key, value)]]);
@@ -84,7 +84,7 @@ fn each_parameter_moves_what_it_should_and_nothing_else() {
 
 #[test]
 fn every_parameter_of_the_hierarchy_is_swept() {
-    // The manual has a heading for each section, and below it a row for each of its parameters.
+    // The manual has a heading per section, with a table row per parameter.
     let (manual, mut section, mut wanted) = (manual(), "", BTreeSet::new());
     for line in manual.lines() {
         if line.starts_with('#') {

@@ -1,8 +1,8 @@
-//! Arithmetic over a grid of operands: equal bits, except for the listed deviations.
+//! Arithmetic on a grid of operands. Results are equal bit by bit, except for the listed deviations.
 
 use super::{Bench, word};
 
-/// Zeros, ones, limits, specials of f32, f16 and f64 high words.
+/// Zeros, ones, limits and special values of f32, f16 and the high words of f64.
 const VALUES: &[u32] = &[
     0,
     1,
@@ -41,15 +41,15 @@ const VALUES: &[u32] = &[
     0xB000_0000,
 ];
 
-/// One case: the words of r4 to r9, and what r10, r11 and p1 become on both sides.
+/// A case: values of r4 to r9, and the results in r10, r11 and p1 on both sides.
 struct Case {
     operands: [u32; 6],
     peer: [u32; 3],
     ours: [u32; 3],
 }
 
-/// Runs `text` on (r4, r5), (r6, r7), (r8, r9) from the grid; p2 is bit 3 of r4. Returns the cases that
-/// differ. `shift` goes onto the numbers of registers 4 to 11.
+/// Runs `text` on operand pairs (r4, r5), (r6, r7), (r8, r9) from the grid; p2 is bit 3 of r4. Returns the
+/// cases that differ. `shift` is added to the numbers of registers 4 to 11.
 fn differing(text: &str, shift: u32) -> Vec<Case> {
     let mut body = format!(
         "mov_sr r0, sr_workgroup_id_x
@@ -83,7 +83,7 @@ fn differing(text: &str, shift: u32) -> Vec<Case> {
     for i in 0..VALUES.len() {
         for j in 0..VALUES.len() {
             let (a, b, c) = (pick(i), pick(j), pick(7 * i + 3 * j));
-            // Singles in r4, r6, r8; as pairs the same words lie in the high halves.
+            // Single operands are in r4, r6 and r8. For pairs, the same words are in the high halves.
             cases.push([a, pick(i + j), b, pick(i + 5 * j), c, 3]);
             cases.push([pick(i + j), a, pick(i + 5 * j), b, 3, c]);
         }
@@ -107,7 +107,7 @@ fn differing(text: &str, shift: u32) -> Vec<Case> {
     both.filter(|case| case.peer != case.ours).collect()
 }
 
-/// Asserts that some cases differ, and that each one is of the deviation that `known` recognises.
+/// Asserts that some cases differ, and that all of them are instances of the deviation `known`.
 fn only(text: &str, known: impl Fn(&Case) -> bool) {
     let cases = differing(text, 16);
     assert!(!cases.is_empty(), "{text} does not deviate");
@@ -117,7 +117,7 @@ fn only(text: &str, known: impl Fn(&Case) -> bool) {
     }
 }
 
-/// Both are NaN, ours the canonical one.
+/// Both are NaN, and ours is the canonical one.
 fn nan_f32(case: &Case) -> bool {
     f32::from_bits(case.peer[0]).is_nan() && case.ours[0] == 0x7FC0_0000
 }
@@ -273,7 +273,7 @@ fn special_functions_are_the_hosts() {
     let close = |case: &Case| case.peer[0].abs_diff(case.ours[0]) <= 2;
     for text in ["fsin r10, r4", "fcos r10, r4", "fexp2 r10, r4", "flog2 r10, r4"] {
         only(text, |case| {
-            // Past |1024| the sine and cosine have no bound.
+            // Above |1024| sine and cosine have no error bound.
             let large = (text.starts_with("fs") || text.starts_with("fc"))
                 && f32::from_bits(case.operands[0]).abs() > 1024.0;
             nan_f32(case) || close(case) || large
@@ -283,7 +283,7 @@ fn special_functions_are_the_hosts() {
 
 #[test]
 fn conversions_between_integers_and_floats_have_each_others_names() {
-    // isa section 4: in cvt_A_B, B is the source.
+    // Instruction set, section 4: in cvt_A_B, B is the source type.
     for (published, ours) in [("f32_i32", "i32_f32"), ("f32_u32", "u32_f32")] {
         for (a, b) in [(published, ours), (ours, published)] {
             let mut bench =
@@ -300,7 +300,7 @@ fn conversions_between_integers_and_floats_have_each_others_names() {
 fn select_cannot_name_registers_above_r15_last() {
     Bench::per_lane("mov_imm r20, 7\nselect r10, p1, r20, r3").agree();
     Bench::per_lane("mov_imm r15, 7\nselect r10, p1, r2, r15").agree();
-    // Bit 4 of the last register falls onto the field of the other source: r20 counts as r4, r2 as r3.
+    // Bit 4 of the last register falls into the field of the other source: r20 is read as r4, and r2 as r3.
     Bench::per_lane("mov_imm r20, 7\nselect r10, p1, r2, r20")
         .deviate([4, 4, 4, 4, 0, 0, 0, 0], [1, 1, 1, 1, 7, 7, 7, 7]);
 }
@@ -323,7 +323,7 @@ fn overflows_and_swapped_limits_stop_it() {
         let (ours, memory) = bench.ours();
         assert_eq!((ours, word(&memory, 0)), (Ok(()), expected));
         let (peer, _) = bench.peer();
-        // A negation overflows only where overflows are checked.
+        // A negation overflows only in builds with overflow checks.
         assert!(peer == Err("panic".into()) || body.contains("ineg"), "{body}: {peer:?}");
     }
 }
@@ -350,7 +350,7 @@ fn newer_instructions_are_unknown() {
     ] {
         let bench = Bench::per_lane(text);
         assert!(bench.peer().0.is_err_and(|e| e.contains("unknown")), "{text}");
-        // Ours takes it; the machine of these tests has no matrix unit.
+        // Ours accepts it. The machine of these tests has no matrix unit.
         assert!(bench.ours().0.is_ok() || text.starts_with("mma"), "{text}");
     }
 }

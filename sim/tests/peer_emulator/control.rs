@@ -4,10 +4,10 @@ use super::Bench;
 
 #[test]
 fn halt_in_a_branch_ends_the_whole_wave() {
-    // isa section 5: the lanes that take part leave for good, the others go on.
+    // Instruction set, section 5: participating lanes end for good, the others continue.
     let bench = Bench::per_lane("mov_imm r10, 5\nif p1\nhalt\nendif");
     bench.deviate([0; 8], [0, 0, 0, 0, 5, 5, 5, 5]);
-    // Also where no lane is active at all.
+    // The same if no lane is active.
     let bench = Bench::per_lane("mov_imm r10, 5\nicmp_lt p2, r2, r2\nif p2\nhalt\nendif");
     bench.deviate([0; 8], [5; 8]);
 }
@@ -41,8 +41,8 @@ fn lanes_that_break_inside_an_if_come_back_at_its_endif() {
 
 #[test]
 fn lanes_that_continue_are_lost_and_the_others_sent_to_the_head() {
-    // Lanes 0 to 3 skip the end of the body. Theirs goes on without them, and without the end of the body
-    // for the others, so that nobody counts lanes 0 to 3 to the end.
+    // Lanes 0 to 3 skip the end of the body. The reference continues without them, and skips the end of the
+    // body for the other lanes too, so no lane finishes the loop of lanes 0 to 3.
     let bench = Bench::per_lane(
         "mov_imm r5, 2
          loop
@@ -73,7 +73,7 @@ fn a_guarded_break_does_not_take() {
 
 #[test]
 fn calls_and_barriers_act_without_active_lanes() {
-    // Wave 1 has ended; wave 0 has no active lane at the barrier.
+    // Wave 1 has ended, and wave 0 has no active lane at the barrier.
     let mut bench = Bench::per_lane(
         "mov_sr r4, sr_wave_id
          icmp_eq p2, r4, r2

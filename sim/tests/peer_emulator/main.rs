@@ -12,8 +12,8 @@ use wave_emu::{Emulator, EmulatorConfig};
 use wave_sim::program::{Launch, assemble};
 use wave_sim::verify::reference::{self, Machine, Options};
 
-/// A text, its launch and its device memory, for both sides. A kernel has no directives but these:
-/// 32 registers, and the workgroup's size comes with the launch.
+/// A kernel text, its launch and its device memory, for both sides. The kernel has 32 registers and no other
+/// directives; the launch gives the workgroup size.
 struct Bench {
     text: String,
     groups: u32,
@@ -25,7 +25,7 @@ struct Bench {
 }
 
 impl Bench {
-    /// One workgroup of 8 threads in a wave of 8 lanes, 256 bytes of local memory, 256 of device memory.
+    /// One workgroup of 8 threads in a wave of 8 lanes, 256 bytes of local and 256 bytes of device memory.
     fn new(body: &str) -> Bench {
         Bench {
             text: format!(".kernel test\n.registers 32\n{body}\n.end\n"),
@@ -38,14 +38,13 @@ impl Bench {
         }
     }
 
-    /// A body after which each lane stores r10 at 4 × its thread index. r1 is the lane, r2 is 1, and p1
-    /// is true in lanes 0 to 3.
+    /// A body after which each lane stores r10 at 4 × its thread index. r1 is the lane, r2 is 1, and p1 is
+    /// true in lanes 0 to 3.
     fn per_lane(body: &str) -> Bench {
         Bench::new(&format!("{PER_LANE_START}{body}{PER_LANE_END}"))
     }
 
-    /// Device memory after the published emulator's run of kernel `index`, whether it ends or stops, and
-    /// how it ended.
+    /// Runs kernel `index` on the published emulator. Returns how it ended, and device memory.
     fn peer_kernel(&self, index: usize) -> (Result<(), String>, Vec<u8>) {
         let binary = match wave_asm::assemble(&self.text, "test.wave") {
             Ok(assembled) => assembled.binary,
@@ -76,7 +75,7 @@ impl Bench {
         (result, memory)
     }
 
-    /// The same with ours.
+    /// Runs a kernel on the reference interpreter of this project.
     fn ours_kernel(&self, kernel: usize) -> (Result<(), String>, Vec<u8>) {
         let mut memory = self.memory.clone();
         let program = match assemble(&self.text, "test.wave") {
@@ -112,7 +111,8 @@ impl Bench {
         self.ours_kernel(0)
     }
 
-    /// Both run to their end; the first 8 words of both memories, the published emulator's first.
+    /// Runs both sides to their end. Returns the first 8 words of both memories, the published emulator's
+    /// first.
     fn words(&self) -> ([u32; 8], [u32; 8]) {
         let [peer, ours] = [self.peer(), self.ours()].map(|(result, memory)| {
             assert_eq!(result, Ok(()), "{}", self.text);
@@ -121,14 +121,14 @@ impl Bench {
         (peer, ours)
     }
 
-    /// Asserts that both end with the same memory.
+    /// Asserts that both sides end with the same memory.
     fn agree(&self) {
         let (peer, ours) = (self.peer(), self.ours());
         assert_eq!(peer.0, Ok(()), "{}", self.text);
         assert_eq!(peer, ours, "{}", self.text);
     }
 
-    /// Asserts what the lanes' words are in the published emulator and in ours.
+    /// Asserts the words that the lanes store on the published emulator and on ours.
     #[track_caller]
     fn deviate(&self, peer: [u32; 8], ours: [u32; 8]) {
         assert_ne!(peer, ours);

@@ -4,8 +4,8 @@ use super::{Bench, word};
 
 #[test]
 fn compare_and_swap_adds() {
-    // Its assembler gives the instruction the opcode word of atomic_add, and a second word that is then
-    // executed as an instruction of its own.
+    // The published assembler encodes the instruction with the opcode of atomic_add, and adds a second word
+    // that is then executed as an instruction.
     let mut bench = Bench::new("mov_imm r2, 7\nmov_imm r3, 9\natomic_cas r4, r0, r2, r3, .device\nhalt");
     bench.threads = 1;
     bench.memory[0] = 7;
@@ -92,7 +92,7 @@ fn f64_works_without_the_capability() {
 
 #[test]
 fn the_size_in_the_kernel_wins_over_the_launch() {
-    // isa section 10: the size in the kernel is the default of a launch.
+    // Instruction set, section 10: the size in the kernel is the default of a launch.
     let mut bench = Bench::per_lane("mov_imm r10, 5");
     bench.text = bench.text.replace(".registers 32", ".registers 32\n.workgroup_size 2, 1, 1");
     bench.deviate([5, 5, 0, 0, 0, 0, 0, 0], [5; 8]);

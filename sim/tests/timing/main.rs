@@ -1,9 +1,10 @@
-//! A run that nobody watches settles much of an instruction's way before it comes to pass, skips cycles in which nothing happens
-//! and may share its cores out to threads. Watched runs, and those that visit every cycle, go stage by stage. Machines that are
-//! drawn, with kernels of the suite and programs that are drawn, run in each way: all statistics, the memory and every fault are
-//! the same.
+//! An unobserved run settles much of an instruction's path in advance, skips idle cycles, and may distribute
+//! its cores over threads. Observed runs, and runs that visit every cycle, go stage by stage. These tests run
+//! random machines with kernels of the suite and random programs in each of these ways. All statistics, the
+//! memory and every fault must be the same.
 //!
-//! `WAVE_SIM_MACHINES` sets how many machines, `WAVE_SIM_SEED` the first one's seed; a failure names both, for that machine alone.
+//! `WAVE_SIM_MACHINES` sets the number of machines and `WAVE_SIM_SEED` the first seed. A failure names both
+//! for the failing machine.
 
 #[path = "../drawn/mod.rs"]
 mod drawn;
@@ -20,15 +21,15 @@ use wave_sim::observe::statistics::values;
 use wave_sim::program::{Launch, Program};
 use wave_sim::verify::generate::{Case, Options, grow};
 
-/// Machines of a run of the tests; each has so many programs.
+/// Number of machines, and of programs and kernels on each.
 const MACHINES: u64 = 40;
 const PROGRAMS: u64 = 6;
 const KERNELS: usize = 2;
 
-/// What the suite needs.
+/// Memory sizes that the suite needs.
 const ROOM: &[&str] = &["device_memory_bytes=8388608", "core.local_memory_bytes=65536"];
 
-/// An observer to which nothing matters, but that has to be told everything.
+/// An observer that ignores all events but requests everything.
 #[derive(Default)]
 struct Watches {
     everything: bool,
@@ -44,7 +45,7 @@ impl Observer for Watches {
     }
 }
 
-/// What runs: launches, one after the other.
+/// A program and its launches.
 struct Work {
     name: String,
     program: Program,
@@ -52,7 +53,7 @@ struct Work {
     memory: Vec<u8>,
 }
 
-/// What a run leaves behind: a report or why there is none for each launch, device memory, and the cycle after it.
+/// Outcome of a run: a report or an error for each launch, device memory, and the cycle after it.
 #[derive(PartialEq)]
 struct Left {
     ended: Vec<Result<KernelReport, RunError>>,
@@ -60,7 +61,7 @@ struct Left {
     now: u64,
 }
 
-/// How a run goes.
+/// A way to run a program.
 struct Way {
     name: &'static str,
     watched: Option<Watches>,
@@ -93,7 +94,7 @@ fn run(machine: &Machine, work: &Work, way: &mut Way) -> Left {
     Left { ended, now: gpu.now(), memory: gpu.into_memory() }
 }
 
-/// Where two runs differ first, if they do.
+/// The first difference between two runs.
 fn difference(one: &Left, other: &Left) -> Option<String> {
     for (launch, pair) in one.ended.iter().zip(&other.ended).enumerate() {
         match pair {
@@ -133,7 +134,7 @@ fn of_suite(name: &'static str) -> Job {
     launch::load(name, Size::Small).unwrap_or_else(|errors| panic!("{name}: {}", errors[0]))
 }
 
-/// Kernels of the suite that this machine can run, and programs of its own.
+/// Kernels of the suite that this machine can run, and random programs.
 fn works(machine: &Machine, random: &mut Pcg32) -> Vec<Work> {
     let config = &machine.config;
     let mut works = Vec::new();
@@ -162,13 +163,13 @@ fn works(machine: &Machine, random: &mut Pcg32) -> Vec<Work> {
 #[derive(Debug, Default)]
 struct Totals {
     machines: u64,
-    /// Kernels and programs, each in all ways.
+    /// Kernels and programs, each run in all ways.
     programs: u64,
     /// Those that fault.
     faults: u64,
-    /// Those that the machine has no room for.
+    /// Those that do not fit the machine.
     refused: u64,
-    /// Of the runs that nobody watches.
+    /// Sums over the unobserved runs.
     cycles: u64,
     instructions: u64,
 }
@@ -190,7 +191,7 @@ impl Totals {
     }
 }
 
-/// Everything of one seed.
+/// Runs everything for one seed.
 fn check(seed: u64, totals: &mut Totals) -> Result<(), String> {
     let mut random = Pcg32::seed_from_u64(seed);
     let machine = machine(&mut random);
@@ -232,7 +233,7 @@ fn every_way_to_run_takes_the_same_time() {
     assert!(totals.faults > 0 || totals.machines < 10, "{totals:?}");
 }
 
-/// The comparison sees each thing that a run leaves behind.
+/// The comparison detects a change of every part of an outcome.
 #[test]
 fn a_difference_is_seen() {
     let mut random = Pcg32::seed_from_u64(0);
