@@ -3,6 +3,11 @@
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use std::fmt;
 
+/// Characters of a line of a message that are shown.
+const LONGEST_LINE: usize = 500;
+/// Characters of a line of a file that are marked.
+const MOST_MARKED: u32 = 100;
+
 /// How bad it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -87,12 +92,15 @@ impl Diagnostic {
             Severity::Error => Level::ERROR,
             Severity::Warning => Level::WARNING,
         };
-        let title = level.primary_title(self.message.as_str());
+        let message = elided(&self.message);
+        let title = level.primary_title(message.as_str());
         let mut group = match &self.place {
             None => Group::with_title(title),
             Some(place) => {
                 let start = byte_of_column(&place.text, place.column);
-                let end = byte_of_column(&place.text, place.column + place.length).max(start + 1);
+                // What is marked is shown whole, however long it is.
+                let length = place.length.min(MOST_MARKED);
+                let end = byte_of_column(&place.text, place.column + length).max(start + 1);
                 // One blank past the end, so that a mark at the end of the line has a character.
                 let text = format!("{} ", place.text);
                 let end = end.min(text.len());
@@ -104,13 +112,30 @@ impl Diagnostic {
                 )
             }
         };
-        if let Some(hint) = &self.hint {
+        let hint = self.hint.as_deref().map(elided);
+        if let Some(hint) = &hint {
             group = group.element(Level::HELP.message(hint.as_str()));
         }
         let renderer = if color { Renderer::styled() } else { Renderer::plain() };
         let rendered = renderer.render(&[group]);
         rendered.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
     }
+}
+
+/// A message whose lines have at most [`LONGEST_LINE`] characters: of longer ones, which quote what a user wrote, the
+/// beginning and the end.
+fn elided(message: &str) -> String {
+    let line = |line: &str| match line.chars().count() {
+        length if length > LONGEST_LINE => {
+            let chars = || line.chars();
+            let (head, tail) = (LONGEST_LINE / 2, LONGEST_LINE / 4);
+            let head: String = chars().take(head).collect();
+            let tail: String = chars().skip(length - tail).collect();
+            format!("{head} … {tail}")
+        }
+        _ => line.to_owned(),
+    };
+    message.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }
 
 fn byte_of_column(text: &str, column: u32) -> usize {

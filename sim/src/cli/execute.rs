@@ -35,7 +35,10 @@ enum Watch<'a> {
 /// Bounds and threads from the flags.
 pub fn run_options(args: &MachineArgs) -> RunOptions {
     let bound = |n: Option<u64>| n.filter(|&n| n > 0);
-    let threads = args.threads.or_else(|| std::thread::available_parallelism().ok()).map_or(1, usize::from);
+    let threads = match args.threads {
+        None | Some(0) => std::thread::available_parallelism().map_or(1, usize::from),
+        Some(threads) => threads as usize,
+    };
     RunOptions {
         max_cycles: bound(args.max_cycles),
         max_instructions: bound(args.max_instructions),

@@ -3,7 +3,7 @@
 use super::args::{DEFAULT_CONFIG, MachineArgs, SetArgs};
 use super::inputs;
 use super::terminal::Terminal;
-use crate::config::Config;
+use crate::config::{Config, LEAST_DEVICE_MEMORY};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::program::check::CheckOptions;
 
@@ -25,7 +25,7 @@ pub fn machine(
         flags.push(format!("--wave-width {width}"));
     }
     if let Some(bytes) = args.device_memory {
-        config.device_memory_bytes = bytes;
+        config.device_memory_bytes = whole_lines(bytes, config.core.l1.line_bytes.into());
         flags.push(format!("--device-memory {bytes}"));
     }
     let mut found: Vec<Diagnostic> = config.check().into_iter().filter(|d| !known.contains(d)).collect();
@@ -37,6 +37,17 @@ pub fn machine(
     }
     terminal.diagnostics(&found);
     Ok(config)
+}
+
+/// The least memory of a machine that has these bytes: it has whole lines, and some of them.
+fn whole_lines(bytes: u64, line: u64) -> u64 {
+    bytes.max(LEAST_DEVICE_MEMORY).checked_next_multiple_of(line).unwrap_or(u64::MAX)
+}
+
+/// Bytes of device memory that a kernel may access: what `--device-memory` says, to the byte, though the machine has
+/// whole lines; else the configuration's.
+pub fn device_memory(args: &MachineArgs, config: &Config) -> u64 {
+    args.device_memory.unwrap_or(config.device_memory_bytes)
 }
 
 /// What the static checks need to know of the machine.

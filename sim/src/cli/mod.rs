@@ -12,6 +12,7 @@ mod explain;
 mod files;
 mod inputs;
 mod interrupt;
+mod kernel_file;
 mod litmus;
 mod machine;
 mod measure;
@@ -35,6 +36,7 @@ use terminal::Terminal;
 
 use crate::diagnostic::Diagnostic;
 use crate::observe::{json, statistics};
+use crate::program::Listing;
 
 /// How a command ended. The order is that of the exit codes, and the highest of several wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -103,7 +105,10 @@ Nothing was asked for. `wave-sim --config gpu.ron` is a good start, `wave-sim --
 fn other(command: &Command, terminal: &Terminal) -> Ended {
     match command {
         Command::Asm { input, output } => programs::assemble(input, output.as_deref(), terminal),
-        Command::Dis { input, output } => programs::disassemble(input, output.as_deref(), terminal),
+        Command::Dis { input, output, offsets, raw, no_directives } => {
+            let form = Listing { offsets: *offsets, raw: *raw, directives: !no_directives };
+            programs::disassemble(input, output.as_deref(), form, terminal)
+        }
         Command::Check(args) => programs::check(args, terminal),
         Command::Litmus(args) => litmus::run(args, terminal),
         Command::Cosim(args) => cosim::run(args, terminal),

@@ -8,7 +8,7 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::observe::counted;
 use crate::program::asm::suggest::did_you_mean;
 use crate::program::check::{Report, check as check_kernel};
-use crate::program::{self, wbin};
+use crate::program::{self, Listing, wbin};
 use std::path::Path;
 
 /// Assembles a file into a WBIN container.
@@ -31,10 +31,10 @@ pub fn assemble(input: &Path, output: Option<&Path>, terminal: &Terminal) -> End
 ///
 /// # Errors
 /// Whatever is wrong with the container, or if the text cannot be written.
-pub fn disassemble(input: &Path, output: Option<&Path>, terminal: &Terminal) -> Ended {
+pub fn disassemble(input: &Path, output: Option<&Path>, form: Listing, terminal: &Terminal) -> Ended {
     let (program, warnings) = program::load_with_warnings(input)?;
     terminal.diagnostics(&warnings);
-    let text = program::disassemble(&program);
+    let text = program::listing(&program, form);
     match output {
         Some(output) => files::write(output, text.as_bytes(), "--output").map(|()| Exit::Success),
         None => terminal.out(&text),

@@ -3,7 +3,7 @@
 use super::args::{Format, LaunchArgs, RunArgs};
 use super::execute::{Executed, execute};
 use super::inputs::{self, Input};
-use super::machine::machine;
+use super::machine::{device_memory, machine};
 use super::progress::Progress;
 use super::terminal::Terminal;
 use super::work::{self, region};
@@ -24,7 +24,12 @@ pub fn run(args: &RunArgs, terminal: &Terminal) -> Ended {
     interrupt::stop();
     let inputs = inputs(args)?;
     let config = machine(args.config.as_deref(), &args.set, &args.machine, terminal)?;
-    check_outputs(args, config.device_memory_bytes)?;
+    check_outputs(args, device_memory(&args.machine, &config))?;
+    if args.output.dump_regs {
+        let message = "--dump-regs prints nothing, as in the reference emulator";
+        let hint = "--wvfi FILE.txt has the value of every register that is written, with its cycle";
+        terminal.diagnostics(&[Diagnostic::warning(message).hint(hint)]);
+    }
     match inputs.as_slice() {
         [input] => one(input, args, &config, terminal),
         inputs => several(inputs, args, &config, terminal),

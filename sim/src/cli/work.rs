@@ -1,20 +1,15 @@
 //! Prepares what the machine needs from an input and flags: a program, device memory, launches.
 
 use super::args::{DataSize, LaunchArgs, MachineArgs};
-use super::inputs::{self, Input};
-use super::machine::check_options;
-use super::values::RegisterValue;
+use super::inputs::Input;
+use super::kernel_file::kernel_file;
+use super::machine::{check_options, device_memory};
 use crate::config::Config;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::launch::{self, Job, Size};
-use crate::program::asm::suggest::did_you_mean;
-use crate::program::check::check;
-use crate::program::{self, Launch, Program};
+use crate::program::check::{Summary, check};
+use crate::program::{Launch, Program};
 use std::ops::Range;
-use std::path::Path;
-
-/// Default threads of a workgroup, as in the reference emulator.
-const DEFAULT_WORKGROUP: [u32; 3] = [32, 1, 1];
 
 /// Everything that a run needs except the machine.
 #[derive(Debug)]
@@ -51,14 +46,15 @@ pub fn work(
     machine: &MachineArgs,
     config: &Config,
 ) -> Result<Work, Vec<Diagnostic>> {
+    let bytes = device_memory(machine, config);
     let mut work = match input {
-        Input::Kernel(path) => kernel_file(path, launch, config),
+        Input::Kernel(path) => kernel_file(path, launch, bytes),
         Input::Launch(name) => {
             let size = match machine.size {
                 DataSize::Full => Size::Full,
                 DataSize::Small => Size::Small,
             };
-            launch_file(name, size, machine.seed, config)
+            launch_file(name, size, machine.seed, bytes)
         }
     }?;
     if !input.is_of_the_suite() {
@@ -68,7 +64,8 @@ pub fn work(
     Ok(work)
 }
 
-/// Errors of the static checks become warnings, because a fault only counts when it is reached.
+/// What the static checks have to say about the launches: errors as warnings, since a fault is only one when it is
+/// reached, and registers that are read though neither the launch nor an instruction has set them.
 fn findings(work: &Work, config: &Config) -> Vec<Diagnostic> {
     let mut found: Vec<Diagnostic> = Vec::new();
     let mut checked = Vec::new();
@@ -79,15 +76,34 @@ fn findings(work: &Work, config: &Config) -> Vec<Diagnostic> {
         checked.push(launch.kernel);
         let options = check_options(config).for_launch(launch);
         let report = check(&work.program, launch.kernel, &options);
-        let errors = report.diagnostics.into_iter().filter(|d| d.severity == Severity::Error);
-        found.extend(errors.map(|d| Diagnostic { severity: Severity::Warning, ..d }));
+        let shown = report.diagnostics.into_iter().filter(|d| d.severity == Severity::Error);
+        found.extend(shown.map(|d| Diagnostic { severity: Severity::Warning, ..d }));
+        found.extend(unset_registers(&report.summary, work.expected.is_some()));
     }
     found
 }
 
-fn launch_file(name: &str, size: Size, seed: Option<u64>, config: &Config) -> Result<Work, Vec<Diagnostic>> {
-    let mut job = launch::load_with_seed(name, size, seed)?;
-    let size = config.device_memory_bytes;
+/// One warning about every register that a kernel reads and nothing has set, as a launch with too few arguments does.
+fn unset_registers(summary: &Summary, launch_file: bool) -> Option<Diagnostic> {
+    let names: Vec<String> = summary.unset_registers.iter().map(|r| format!("r{r}")).collect();
+    if names.is_empty() {
+        return None;
+    }
+    let (setter, hint) = match launch_file {
+        true => ("no argument of the launch", "add them to the launch's `arguments`"),
+        false => ("no --set-reg", "--set-reg REG:VALUE sets a register in every lane"),
+    };
+    let message = format!(
+        "kernel `{}` reads registers that no instruction has written and {setter} has set, so they are 0: {}",
+        summary.kernel,
+        names.join(", ")
+    );
+    Some(Diagnostic::warning(message).hint(hint))
+}
+
+/// A launch file on a machine with `size` bytes of device memory.
+fn launch_file(name: &str, data: Size, seed: Option<u64>, size: u64) -> Result<Work, Vec<Diagnostic>> {
+    let mut job = launch::load_with_seed(name, data, seed)?;
     if job.memory.len() as u64 > size {
         let message =
             format!("`{name}` needs {} bytes of device memory, and the machine has {size}", job.memory.len());
@@ -105,87 +121,6 @@ fn launch_file(name: &str, size: Size, seed: Option<u64>, config: &Config) -> Re
         warnings: std::mem::take(&mut job.warnings),
         expected: Some(job),
     })
-}
-
-fn kernel_file(path: &Path, args: &LaunchArgs, config: &Config) -> Result<Work, Vec<Diagnostic>> {
-    let (program, warnings) = program::load_with_warnings(path)?;
-    let kernel = select_kernel(&program, path, args.kernel.as_deref()).map_err(|error| vec![error])?;
-    let declared = &program.kernels[kernel];
-    let workgroup = match declared.workgroup_size {
-        sizes if sizes.contains(&0) => DEFAULT_WORKGROUP,
-        sizes => sizes,
-    };
-    let registers = args.registers.unwrap_or(declared.registers);
-    let launch = Launch {
-        kernel,
-        grid: args.grid.map_or([1, 1, 1], |d| d.0),
-        workgroup: args.workgroup.map_or(workgroup, |d| d.0),
-        registers,
-        local_memory_bytes: args.local_memory.unwrap_or(declared.local_memory_bytes),
-        initial_registers: args.set_reg.iter().map(|r| (r.register, r.value)).collect(),
-    };
-    let too_high = |r: &&RegisterValue| u32::from(r.register) >= registers;
-    let mut wrong: Vec<Diagnostic> = args
-        .set_reg
-        .iter()
-        .filter(too_high)
-        .map(|RegisterValue { register, .. }| {
-            let message = format!(
-                "--set-reg: register {register}, and the kernel has {registers}: r0 to r{}",
-                registers.saturating_sub(1)
-            );
-            Diagnostic::error(message).hint("raise `.registers` in the kernel, or --registers")
-        })
-        .collect();
-    let mut memory = vec![0; config.device_memory_bytes as usize];
-    wrong.extend(fill(&mut memory, args).err().into_iter().flatten());
-    if !wrong.is_empty() {
-        return Err(wrong);
-    }
-    Ok(Work { name: stem(path), program, memory, steps: vec![launch], warnings, expected: None })
-}
-
-fn stem(path: &Path) -> String {
-    path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
-}
-
-/// The kernel with this name, or the only one.
-fn select_kernel(program: &Program, path: &Path, name: Option<&str>) -> Result<usize, Diagnostic> {
-    let names: Vec<&str> = program.kernels.iter().map(|k| k.name.as_str()).collect();
-    let (file, list) = (path.display(), names.join(", "));
-    match (name, names.as_slice()) {
-        (Some(name), _) => program.kernel_named(name).ok_or_else(|| {
-            let hint = did_you_mean(name, names.iter().copied()).unwrap_or(format!("its kernels: {list}"));
-            Diagnostic::error(format!("--kernel: `{file}` has no kernel `{name}`")).hint(hint)
-        }),
-        (None, []) => Err(Diagnostic::error(format!("`{file}` has no kernel"))),
-        (None, [_]) => Ok(0),
-        (None, several) => Err(Diagnostic::error(format!("`{file}` has {} kernels", several.len()))
-            .hint(format!("choose one with --kernel NAME: {list}"))),
-    }
-}
-
-/// Fills device memory by the flags: zeros, then iotas, then files.
-fn fill(memory: &mut [u8], args: &LaunchArgs) -> Result<(), Vec<Diagnostic>> {
-    let size = memory.len() as u64;
-    let mut wrong = Vec::new();
-    for (flag, fills) in [("--fill-zero", &args.fill_zero), ("--fill-iota", &args.fill_iota)] {
-        for fill in fills {
-            match region(flag, fill.offset, fill.bytes(), size) {
-                Ok(range) => fill.write(&mut memory[range]),
-                Err(error) => wrong.push(error),
-            }
-        }
-    }
-    for arg in &args.arg {
-        match region("--arg", arg.offset, 0, size)
-            .and_then(|range| Ok((range.start, inputs::read(&arg.file, size - arg.offset, "--arg")?)))
-        {
-            Ok((start, bytes)) => memory[start..start + bytes.len()].copy_from_slice(&bytes),
-            Err(error) => wrong.push(error),
-        }
-    }
-    if wrong.is_empty() { Ok(()) } else { Err(wrong) }
 }
 
 /// `bytes` bytes at `offset` of a device memory of `size` bytes.

@@ -14,6 +14,8 @@ const MAX_LATENCY: u64 = 10_000;
 const MAX_CLOCKS: u64 = 100_000;
 /// Most entries of a queue, buffer or table.
 const MAX_ENTRIES: u64 = 4096;
+/// Least device memory of a machine, in bytes.
+pub const LEAST_DEVICE_MEMORY: u64 = 4096;
 
 sections! {
     /// A whole GPU.
@@ -37,7 +39,7 @@ sections! {
         #[limits(range(1, 10_000).of("MHz"))]
         pub core_clock_mhz: u32,
         /// Device memory; a multiple of the line of the L1.
-        #[limits(range(4096, 1 << 32).of("bytes"))]
+        #[limits(range(LEAST_DEVICE_MEMORY, 1 << 32).of("bytes"))]
         pub device_memory_bytes: u64,
         /// One core; all are alike.
         pub core: Core,

@@ -122,7 +122,7 @@ impl Expansion<'_> {
             grid,
             workgroup,
             registers: kernel.registers,
-            local_memory_bytes: kernel.local_memory_bytes,
+            local_memory_bytes: self.program.local_memory_needed(kernel),
             initial_registers,
         })
     }

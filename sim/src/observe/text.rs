@@ -189,7 +189,9 @@ pub fn statistics(report: &KernelReport, config: &Config) -> String {
     let value = rows.iter().map(|(_, v)| v.len()).max().unwrap_or(0);
     let row =
         |(d, v): (crate::stats::Declared, String)| format!("{:name$}  {v:>value$}  {}\n", d.name, d.unit);
-    rows.into_iter().map(row).collect()
+    let accesses = [("Loads", report.core.device_loads), ("Stores", report.core.device_stores)];
+    let accesses = accesses.map(|(name, n)| format!("  {:8}{n} wave instructions\n", format!("{name}:")));
+    rows.into_iter().map(row).chain(["\nDevice memory:\n".to_owned()]).chain(accesses).collect()
 }
 
 /// The last line of a text report: the sum of the runs as `key=value`, for scripts.

@@ -1,5 +1,6 @@
 //! The disassembler: assembly text of instructions and programs.
 
+use super::structure::{NestingError, Structure};
 use super::{Kernel, Program};
 use crate::isa::{Inst, Op, Operand, Role, Special, WORD_BYTES};
 use std::collections::BTreeMap;
@@ -49,6 +50,22 @@ fn literal(bits: u32) -> String {
     }
 }
 
+/// What a listing has beside the instructions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Listing {
+    /// The place of each instruction before it, in bytes from the start of the code section.
+    pub offsets: bool,
+    /// The words of each instruction before it; of two words the second on a line of its own.
+    pub raw: bool,
+    /// Directives: where kernels begin and end, and what they state.
+    pub directives: bool,
+}
+
+impl Listing {
+    /// Assembly: directives, and places and words behind the instructions, in comments.
+    pub const ASSEMBLY: Listing = Listing { offsets: false, raw: false, directives: true };
+}
+
 /// A whole program as text that assembles to the same kernels and words. A comment on each line gives the
 /// byte offset and the words.
 ///
@@ -58,25 +75,33 @@ fn literal(bits: u32) -> String {
 /// # Panics
 /// If the kernels are not in the order of their code, or outside of it. Assembler and loader ensure both.
 pub fn disassemble(program: &Program) -> String {
+    listing(program, Listing::ASSEMBLY)
+}
+
+/// A whole program as text for reading. With [`Listing::ASSEMBLY`] it is that of [`disassemble`].
+///
+/// # Panics
+/// As [`disassemble`].
+pub fn listing(program: &Program, form: Listing) -> String {
     let mut text = String::new();
     let mut at = 0;
     for kernel in &program.kernels {
-        data(&mut text, program, at..kernel.code.start);
+        data(&mut text, program, at..kernel.code.start, form);
         at = kernel.code.end;
-        kernel_text(&mut text, program, kernel);
+        kernel_text(&mut text, program, kernel, form);
     }
-    data(&mut text, program, at..program.code.len() as u32);
+    data(&mut text, program, at..program.code.len() as u32, form);
     text
 }
 
 /// Words outside every kernel.
-fn data(text: &mut String, program: &Program, words: Range<u32>) {
+fn data(text: &mut String, program: &Program, words: Range<u32>, form: Listing) {
     for at in words {
-        line(text, &word_directive(&[program.code[at as usize]]), at, &[program.code[at as usize]], "");
+        line(text, &word_directive(&[program.code[at as usize]]), at, &[program.code[at as usize]], "", form);
     }
 }
 
-fn kernel_text(text: &mut String, program: &Program, kernel: &Kernel) {
+fn directives(text: &mut String, kernel: &Kernel) {
     if !text.is_empty() {
         text.push('\n');
     }
@@ -89,6 +114,12 @@ fn kernel_text(text: &mut String, program: &Program, kernel: &Kernel) {
         let [x, y, z] = kernel.workgroup_size;
         _ = writeln!(text, ".workgroup_size {x}, {y}, {z}");
     }
+}
+
+fn kernel_text(text: &mut String, program: &Program, kernel: &Kernel, form: Listing) {
+    if form.directives {
+        directives(text, kernel);
+    }
     let pieces: Vec<Piece> = pieces(program, kernel);
     let labels = call_labels(&pieces);
     for piece in &pieces {
@@ -98,12 +129,14 @@ fn kernel_text(text: &mut String, program: &Program, kernel: &Kernel) {
         }
         match &piece.content {
             Content::Inst(inst) => {
-                line(text, &disassemble_inst(inst, &labels), piece.at, words, &float_note(inst))
+                line(text, &disassemble_inst(inst, &labels), piece.at, words, &float_note(inst), form)
             }
-            Content::Words(note) => line(text, &word_directive(words), piece.at, words, note),
+            Content::Words(note) => line(text, &word_directive(words), piece.at, words, note, form),
         }
     }
-    text.push_str(".end\n");
+    if form.directives {
+        text.push_str(".end\n");
+    }
 }
 
 /// Words of a kernel that make one line.
@@ -148,6 +181,16 @@ fn pieces(program: &Program, kernel: &Kernel) -> Vec<Piece> {
         pieces.push(Piece { at: kernel.code.start + at as u32, words, content });
         at += words;
     }
+    let structure = Structure::scan(code);
+    for error in &structure.errors {
+        let NestingError::Unclosed(slot, _) = *error else { continue };
+        let at = kernel.code.start + structure.slots[slot].word;
+        let Ok(piece) = pieces.binary_search_by_key(&at, |piece| piece.at) else { continue };
+        if let Content::Inst(inst) = &pieces[piece].content {
+            let note = format!("{}, which is never closed", disassemble_inst(inst, &Labels::new()));
+            pieces[piece].content = Content::Words(note);
+        }
+    }
     pieces
 }
 
@@ -177,9 +220,19 @@ fn float_note(inst: &Inst) -> String {
     if inst.op == Op::MovImm && plausible { format!("{value:?}") } else { String::new() }
 }
 
-fn line(text: &mut String, content: &str, at: u32, words: &[u32], note: &str) {
+fn line(text: &mut String, content: &str, at: u32, words: &[u32], note: &str, form: Listing) {
+    let at = at * WORD_BYTES;
+    if form.offsets || form.raw {
+        let offset = if form.offsets { format!("0x{at:04X}: ") } else { String::new() };
+        let word = |word: &u32| if form.raw { format!("{word:08X}  ") } else { String::new() };
+        _ = writeln!(text, "{offset}{}{content}", words.first().map_or(String::new(), word));
+        for second in words.iter().skip(1).filter(|_| form.raw) {
+            _ = writeln!(text, "{:1$}{2}", "", offset.len(), word(second).trim_end());
+        }
+        return;
+    }
     let hex: Vec<String> = words.iter().map(|w| format!("{w:08x}")).collect();
-    let comment = format!("{:04x}: {:17}  {note}", at * WORD_BYTES, hex.join(" "));
+    let comment = format!("{at:04x}: {:17}  {note}", hex.join(" "));
     _ = writeln!(text, "    {content:<44} ; {}", comment.trim_end());
 }
 

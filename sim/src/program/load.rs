@@ -1,6 +1,6 @@
 //! Loads programs from files.
 
-use super::{Program, asm, wbin};
+use super::{Program, asm, check, wbin};
 use crate::diagnostic::Diagnostic;
 use std::path::Path;
 
@@ -16,7 +16,7 @@ pub fn load(path: &Path) -> Result<Program, Vec<Diagnostic>> {
     load_with_warnings(path).map(|(program, _)| program)
 }
 
-/// [`load`], with the warnings of the assembler.
+/// [`load`], with the warnings of the assembler or about the container.
 ///
 /// # Errors
 /// Those of [`load`].
@@ -32,12 +32,24 @@ pub fn load_with_warnings(path: &Path) -> Result<(Program, Vec<Diagnostic>), Vec
 /// Those of [`load`].
 pub fn from_bytes(bytes: &[u8], file: &str) -> Result<(Program, Vec<Diagnostic>), Vec<Diagnostic>> {
     if bytes.starts_with(wbin::MAGIC) || file.ends_with(".wbin") {
-        return wbin::read(bytes, file).map(|program| (program, Vec::new())).map_err(|error| vec![error]);
+        return wbin::read_with_warnings(bytes, file).map_err(|error| vec![error]);
     }
     match std::str::from_utf8(bytes) {
-        Ok(text) => asm::assemble(text, file),
+        Ok(text) => closed(asm::assemble(text, file)?),
         Err(error) => Err(vec![not_text(bytes, error.valid_up_to(), file)]),
     }
+}
+
+/// Refuses assembly in which an `if` or a `loop` has no end: a slip, though it is code that runs.
+fn closed(
+    (program, mut warnings): (Program, Vec<Diagnostic>),
+) -> Result<(Program, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let unclosed = check::unclosed(&program);
+    if unclosed.is_empty() {
+        return Ok((program, warnings));
+    }
+    warnings.extend(unclosed.into_iter().take(asm::MOST_DIAGNOSTICS));
+    Err(warnings)
 }
 
 fn not_text(bytes: &[u8], offset: usize, file: &str) -> Diagnostic {

@@ -9,10 +9,13 @@ mod load;
 pub mod structure;
 pub mod wbin;
 
+use crate::isa::Op;
+use crate::isa::table::Space;
 use std::ops::Range;
+use structure::{Slot, Structure};
 
 pub use asm::assemble;
-pub use dis::{disassemble, disassemble_inst};
+pub use dis::{Listing, disassemble, disassemble_inst, listing};
 pub use fault::{Fault, FaultKind};
 pub use launch::Launch;
 pub use load::{from_bytes, load, load_with_warnings};
@@ -63,7 +66,22 @@ impl SourceMap {
     }
 }
 
+/// Local memory of a workgroup whose kernel uses some and states none, in bytes: as in the reference emulator.
+pub const UNSTATED_LOCAL_MEMORY: u32 = 16_384;
+
 impl Program {
+    /// Local memory that a workgroup of a kernel of this program gets where a launch does not say: what the kernel
+    /// states, or [`UNSTATED_LOCAL_MEMORY`] if it states none and has an instruction that uses it.
+    pub fn local_memory_needed(&self, kernel: &Kernel) -> u32 {
+        let words = &self.code[kernel.code.start as usize..kernel.code.end as usize];
+        let uses =
+            |slot: &Slot| slot.op().and_then(Op::memory).is_some_and(|access| access.space == Space::Local);
+        match kernel.local_memory_bytes {
+            0 if Structure::scan(words).slots.iter().any(uses) => UNSTATED_LOCAL_MEMORY,
+            stated => stated,
+        }
+    }
+
     /// Index of the kernel with this name.
     pub fn kernel_named(&self, name: &str) -> Option<usize> {
         self.kernels.iter().position(|k| k.name == name)

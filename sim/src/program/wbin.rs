@@ -1,13 +1,15 @@
 //! The WBIN container (isa section 9): programs as bytes.
 
+use super::asm::DEFAULT_REGISTERS;
+use super::structure::Structure;
 use super::{Kernel, Program};
 use crate::diagnostic::Diagnostic;
-use crate::isa::{MAX_REGISTERS, WORD_BYTES};
+use crate::isa::{MAX_REGISTERS, Op, WORD_BYTES};
 use std::ops::Range;
 
 /// The first bytes of a container.
 pub const MAGIC: &[u8] = b"WAVE";
-/// Version of the container that is read and written.
+/// Version of the container that is written. Others are read as this one, with a warning.
 pub const VERSION: u16 = 1;
 /// Bytes of the header.
 const HEADER_BYTES: u32 = 32;
@@ -18,18 +20,61 @@ const KERNEL_BYTES: u32 = 32;
 ///
 /// # Errors
 /// The first error, with its byte offset in the file: a truncated or foreign header; a section that is
-/// misaligned, outside of the file or overlaps another; metadata whose size does not match its kernels; a
+/// misaligned, outside of the file or overlaps another; metadata too short for its kernels; a
 /// name outside of the symbols or not UTF-8; a kernel whose code is outside of the code section, misaligned
-/// or overlaps another kernel's; a register count outside 1 to 256.
+/// or overlaps another kernel's; more than 256 registers.
 pub fn read(bytes: &[u8], file: &str) -> Result<Program, Diagnostic> {
-    Reader { bytes }.program().map_err(|error| {
-        let diagnostic =
-            Diagnostic::error(format!("`{file}` at byte {:#x}: {}", error.offset, error.message));
-        match error.hint {
-            Some(hint) => diagnostic.hint(hint),
-            None => diagnostic,
+    read_with_warnings(bytes, file).map(|(program, _)| program)
+}
+
+/// [`read`], with warnings about what this version of the container does not define and that was passed over: another
+/// version, flags, metadata past the kernels. Bytes past the sections mean nothing and get no warning.
+///
+/// # Errors
+/// Those of [`read`].
+pub fn read_with_warnings(bytes: &[u8], file: &str) -> Result<(Program, Vec<Diagnostic>), Diagnostic> {
+    let place = |offset: u64, message: &str| format!("`{file}` at byte {offset:#x}: {message}");
+    let mut reader = Reader { bytes, passed_over: Vec::new() };
+    match reader.program() {
+        Ok(program) => {
+            let passed_over = reader.passed_over.iter();
+            let passed_over = passed_over.map(|(offset, what)| Diagnostic::warning(place(*offset, what)));
+            let warnings = passed_over.chain(compare_and_swap(&program, file)).collect();
+            Ok((program, warnings))
         }
-    })
+        Err(error) => {
+            let diagnostic = Diagnostic::error(place(error.offset, &error.message));
+            Err(match error.hint {
+                Some(hint) => diagnostic.hint(hint),
+                None => diagnostic,
+            })
+        }
+    }
+}
+
+/// A warning about atomic adds that have a third source register in their words. The reference assembler gives a compare
+/// and swap the opcode of an add, and only this register tells them apart.
+fn compare_and_swap(program: &Program, file: &str) -> Option<Diagnostic> {
+    let adds = program.kernels.iter().flat_map(|kernel| {
+        let words = &program.code[kernel.code.start as usize..kernel.code.end as usize];
+        let slots = Structure::scan(words).slots.into_iter();
+        let adds = slots.filter(|slot| matches!(slot.op(), Some(Op::AtomicAdd | Op::LocalAtomicAdd)));
+        let third =
+            adds.filter(|slot| words.get(slot.word as usize + 1).is_some_and(|word| word >> 16 & 0xFF != 0));
+        third.map(|slot| (kernel, kernel.code.start + slot.word)).collect::<Vec<_>>()
+    });
+    let adds: Vec<_> = adds.collect();
+    let (kernel, word) = adds.first()?;
+    let others = match adds.len() - 1 {
+        0 => String::new(),
+        others => format!(", as {others} more of the file do"),
+    };
+    let (name, pc) = (&kernel.name, word * WORD_BYTES);
+    let message = format!(
+        "`{file}`, kernel `{name}`, pc {pc:#06x}: this atomic add names a third source register{others}, and adds"
+    );
+    let hint = "the reference assembler encodes compare and swap so: assemble the source with `wave-sim asm`";
+    Some(Diagnostic::warning(message).hint(hint))
 }
 
 /// The container of a program: header, code, names, metadata. The source map is dropped, and a name ends at
@@ -88,14 +133,20 @@ struct Section {
 
 struct Reader<'a> {
     bytes: &'a [u8],
+    /// What has no meaning here, with its offset.
+    passed_over: Vec<(u64, String)>,
 }
 
 impl Reader<'_> {
-    fn program(&self) -> Result<Program, ReadError> {
+    fn program(&mut self) -> Result<Program, ReadError> {
         self.header()?;
         let code = self.section("code", 8)?;
         let symbols = self.section("symbol", 16)?;
-        let metadata = self.section("metadata", 24)?;
+        let metadata = match self.u32(24) {
+            // The reference assembler's --no-symbols counts the offset from its absent symbols on.
+            0 if symbols.bytes.is_empty() => self.section_at("metadata", 24, code.bytes.end as u32)?,
+            _ => self.section("metadata", 24)?,
+        };
         no_overlap([&code, &symbols, &metadata])?;
         let code_bytes = code.bytes.end - code.bytes.start;
         if !code.bytes.start.is_multiple_of(u64::from(WORD_BYTES)) {
@@ -125,7 +176,7 @@ impl Reader<'_> {
         Ok(Program { code, kernels: kernels.into_iter().map(|(_, kernel)| kernel).collect(), source: None })
     }
 
-    fn header(&self) -> Result<(), ReadError> {
+    fn header(&mut self) -> Result<(), ReadError> {
         let length = self.bytes.len();
         if !self.bytes.starts_with(MAGIC) {
             return Err(ReadError {
@@ -140,17 +191,25 @@ impl Reader<'_> {
         }
         let (version, flags) = (self.u32(4) as u16, self.u32(4) >> 16);
         if version != VERSION {
-            return error(4u64, format!("version {version} of the container is not known, only {VERSION}"));
+            let what =
+                format!("version {version} of the container is not known: it is read as version {VERSION}");
+            self.passed_over.push((4, what));
         }
         if flags != 0 {
-            return error(6u64, format!("flags are 0x{flags:04x}, but none are defined"));
+            self.passed_over
+                .push((6, format!("flags are 0x{flags:04x}: none are defined, and they are ignored")));
         }
         Ok(())
     }
 
     /// The section whose offset and size are at byte `field` of the header.
     fn section(&self, name: &'static str, field: u64) -> Result<Section, ReadError> {
-        let (offset, size) = (self.u32(field as usize), self.u32(field as usize + 4));
+        self.section_at(name, field, self.u32(field as usize))
+    }
+
+    /// The same, from byte `offset` of the file on.
+    fn section_at(&self, name: &'static str, field: u64, offset: u32) -> Result<Section, ReadError> {
+        let size = self.u32(field as usize + 4);
         let bytes = u64::from(offset)..u64::from(offset) + u64::from(size);
         let length = self.bytes.len() as u64;
         if size > 0 && offset < HEADER_BYTES {
@@ -169,7 +228,7 @@ impl Reader<'_> {
 
     /// All kernels, each with the offset of its metadata.
     fn kernels(
-        &self,
+        &mut self,
         symbols: &Section,
         metadata: &Section,
         code_bytes: u64,
@@ -186,10 +245,14 @@ impl Reader<'_> {
             return error(metadata.bytes.start, "the file has no kernel");
         }
         let expected = 4 + count * u64::from(KERNEL_BYTES);
-        if size != expected {
+        if size < expected {
             let message =
                 format!("the metadata section has {size} bytes, but {count} kernels take {expected}");
             return error(metadata.bytes.start, message);
+        }
+        if size > expected {
+            let what = format!("{} bytes of metadata past the kernels' are ignored", size - expected);
+            self.passed_over.push((metadata.bytes.start + expected, what));
         }
         let offsets = (0..count).map(|i| metadata.bytes.start + 4 + i * u64::from(KERNEL_BYTES));
         offsets.map(|offset| Ok((offset, self.kernel(offset, symbols, code_bytes)?))).collect()
@@ -198,11 +261,14 @@ impl Reader<'_> {
     fn kernel(&self, offset: u64, symbols: &Section, code_bytes: u64) -> Result<Kernel, ReadError> {
         let field = |index: usize| self.u32(offset as usize + 4 * index);
         let name = self.name(offset, field(0), symbols)?;
-        let registers = field(1);
-        if !(1..=MAX_REGISTERS as u32).contains(&registers) {
+        let registers = match field(1) {
+            0 => DEFAULT_REGISTERS,
+            registers => registers,
+        };
+        if registers > MAX_REGISTERS as u32 {
             return error(
                 offset + 4,
-                format!("kernel `{name}` has {registers} registers, not 1 to {MAX_REGISTERS}"),
+                format!("kernel `{name}` has {registers} registers, more than {MAX_REGISTERS}"),
             );
         }
         let (start, size) = (field(6), field(7));

@@ -30,6 +30,33 @@ fn a_program_goes_through_asm_and_dis_and_back() {
 }
 
 #[test]
+fn dis_lists_places_and_words_and_leaves_directives_out() {
+    let scratch = Scratch::with(&[("k.wave", KERNEL)]);
+    scratch.out("asm k.wave");
+    let head = ".kernel k\n.registers 8\n";
+    let text = scratch.out("dis k.wbin --offsets");
+    assert!(
+        text.starts_with(&format!(
+            "{head}0x0000: mov_sr r1, sr_thread_id_x\n0x0004: ucmp_lt p1, r1, r0\n0x000C: if p1\n"
+        )),
+        "{text}"
+    );
+    assert!(text.ends_with("0x001C: halt\n.end\n"), "{text}");
+    let text = scratch.out("dis k.wbin --raw");
+    assert!(text.contains("\n3F000100  if p1\n00020100  iadd r2, r1, r0\n00000000\n"), "{text}");
+    let text = scratch.out("dis k.wbin --offsets --raw --no-directives");
+    assert!(
+        text.contains("\n0x0010: 00020100  iadd r2, r1, r0\n        00000000\n0x0018: 3F000020  endif\n"),
+        "{text}"
+    );
+    assert_eq!(text.lines().next().map(|line| &line[..8]), Some("0x0000: "));
+    assert!(!text.contains('.'), "{text}");
+    let plain = scratch.out("dis k.wbin --no-directives");
+    assert_eq!(plain.lines().count(), 6, "{plain}");
+    assert!(scratch.out("dis k.wbin").contains(&plain), "{plain}");
+}
+
+#[test]
 fn asm_shows_warnings_and_goes_on() {
     let scratch = Scratch::with(&[("w.wave", "before:\n.kernel w\n.registers 4\n halt\n.end\n")]);
     let ran = scratch.run("asm w.wave");
@@ -51,7 +78,8 @@ fn check_prints_figures_and_ends_with_2_on_errors() {
     ] {
         assert!(ran.out.contains(part), "no {part} in\n{}", ran.out);
     }
-    let open = KERNEL.replace("    endif\n", "");
+    // The assembler refuses an `if` that is never closed; as a word it is code.
+    let open = KERNEL.replace("    endif\n", "").replace("if p1", ".word 0x3f000100");
     scratch.write("open.wave", open.as_bytes());
     let ran = scratch.run("check k.wave open.wave");
     assert_eq!(ran.code, 2);

@@ -8,6 +8,7 @@ mod cosim;
 mod documented;
 mod explain;
 mod litmus;
+mod reference;
 mod run;
 mod scratch;
 mod several;

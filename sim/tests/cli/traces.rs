@@ -171,7 +171,10 @@ fn what_is_wrong_with_a_trace_is_one_error() {
         ("k.wave --config tiny --wvfi x --trigger pc=0x400", "--trigger: pc=0x0400 has not happened"),
         ("k.wave --config tiny --wvfi x --trigger fault", "--trigger: fault has not happened"),
         ("k.wave --config tiny --wvfi x --trigger stall>100000", "--trigger: stall>100000 has not happened"),
-        ("k.wave --config tiny --wvfi x --kanata x.txt --workgroup 512", "cannot run on this machine"),
+        (
+            "k.wave --config tiny --wvfi x --kanata x.txt --local-memory 0x100000",
+            "cannot run on this machine",
+        ),
     ] {
         let ran = scratch.run(command);
         assert_eq!(ran.code, 2, "{command}: {}{}", ran.out, ran.err);

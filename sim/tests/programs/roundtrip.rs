@@ -2,7 +2,7 @@
 
 use crate::instructions::{instruction, program};
 use proptest::prelude::*;
-use wave_sim::isa::Inst;
+use wave_sim::isa::{Inst, Op};
 use wave_sim::program::dis::Labels;
 use wave_sim::program::{Program, assemble, disassemble, disassemble_inst, wbin};
 
@@ -24,9 +24,15 @@ proptest! {
     #[test]
     fn instructions_and_text(inst in instruction()) {
         let line = disassemble_inst(&inst, &Labels::new());
-        let text = format!(".kernel k\n.registers 256\n{line}\n.end\n");
+        let end = match inst.op {
+            Op::If => "endif",
+            Op::Loop => "endloop",
+            _ => "",
+        };
+        let text = format!(".kernel k\n.registers 256\n{line}\n{end}\n.end\n");
         let (program, _) = assemble(&text, "k").unwrap_or_else(|errors| panic!("{line}\n{errors:#?}"));
-        prop_assert_eq!(&program.code[..], &inst.encode()[..inst.words() as usize], "{}", line);
+        let words = inst.words() as usize;
+        prop_assert_eq!(&program.code[..words], &inst.encode()[..words], "{}", line);
     }
 
     #[test]
@@ -84,6 +90,45 @@ fn the_container_is_that_of_the_specification() {
     let metadata = [2, 44, 7, 16, 1, 2, 3, 0, 4, 47, 32, 0, 0, 0, 0, 4, 8u32];
     metadata.iter().for_each(|word| expected.extend(word.to_le_bytes()));
     assert_eq!(wbin::write(&program), expected);
+}
+
+/// An `if` that nothing closes is an error in text, and code all the same.
+#[test]
+fn unclosed_ifs_become_words() {
+    let closed = assemble(".kernel k\nloop\nif p1\nendif\nendloop\nif p2\nnop\nendif\nhalt\n.end\n", "k")
+        .expect("assembles")
+        .0;
+    // The last `endif` goes, and with it the end of the second `if`.
+    let mut open = closed.clone();
+    open.code[6] = open.code[5];
+    check_text(&open);
+    let text = disassemble(&open);
+    assert_eq!(text.matches(".word").count(), 1, "{text}");
+    assert!(text.contains("if p2, which is never closed"), "{text}");
+    assert!(!disassemble(&closed).contains(".word"));
+}
+
+/// What the reference toolchain writes beside our form: fragments as registers, scopes behind the mnemonic.
+#[test]
+fn the_forms_of_the_reference_toolchain_are_the_same_instructions() {
+    for (theirs, ours) in [
+        ("mma_load_a r0, r4, r9", "mma_load_a f0, r4, r9"),
+        ("mma_store_c r4, r9, r7", "mma_store_c r4, r9, f7"),
+        ("mma_compute r1, r2, r3", "mma_compute f1, f2, f3"),
+        ("atomic_add.device r3, r4, r5", "atomic_add r3, r4, r5, .device"),
+        ("atomic_add.system r4, r5", "atomic_add r4, r5, .system"),
+        ("atomic_cas.workgroup r1, r2, r3, r4", "atomic_cas r1, r2, r3, r4, .workgroup"),
+        ("fence_release.device", "fence_release .device"),
+    ] {
+        let code = |line: &str| {
+            let text = format!(".kernel k\n.registers 16\n{line}\n.end\n");
+            assemble(&text, "k").unwrap_or_else(|errors| panic!("{line}\n{errors:#?}")).0.code
+        };
+        assert_eq!(code(theirs), code(ours), "{theirs}");
+    }
+    let (guarded, warnings) = assemble(".kernel k\n@p0 nop\n.end\n", "k").expect("assembles");
+    assert_eq!(guarded.code, [0x3F00_00F0]);
+    assert!(warnings[0].message.starts_with("`@p0` guards nothing"), "{warnings:?}");
 }
 
 #[test]

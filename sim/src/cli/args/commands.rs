@@ -25,6 +25,15 @@ pub enum Command {
         /// Where the text goes [default: standard output]
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
+        /// Begin each instruction with its place, in bytes from the start of the code section
+        #[arg(long)]
+        offsets: bool,
+        /// Begin each instruction with its words; the second has a line of its own
+        #[arg(long)]
+        raw: bool,
+        /// Leave out .kernel, .registers and the like: only instructions
+        #[arg(long)]
+        no_directives: bool,
     },
     /// Check kernels without running them
     Check(CheckArgs),

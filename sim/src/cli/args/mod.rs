@@ -8,7 +8,6 @@ use super::values::{self, Dimensions, Fill, MemoryFile, RegisterValue, Save};
 use crate::trace::When;
 use clap::{Args, Parser, ValueEnum};
 pub use commands::*;
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 /// Configuration where none is named.
@@ -93,15 +92,15 @@ pub struct LaunchArgs {
     #[arg(long, value_name = "X,Y,Z", value_parser = values::dimensions)]
     pub grid: Option<Dimensions>,
 
-    /// Threads of a workgroup [default: the kernel's .workgroup_size, else 32,1,1]
+    /// Threads of a workgroup where the kernel has no .workgroup_size [default: 32,1,1]
     #[arg(long, value_name = "X,Y,Z", value_parser = values::dimensions)]
     pub workgroup: Option<Dimensions>,
 
-    /// Registers of a lane [default: the kernel's .registers]
+    /// Registers of a lane, if these are more than the kernel's .registers
     #[arg(long, value_name = "N", value_parser = values::integer32)]
     pub registers: Option<u32>,
 
-    /// Local memory of a workgroup [default: the kernel's .local_memory]
+    /// Local memory of a workgroup, if this is more than the kernel's .local_memory
     #[arg(long, value_name = "BYTES", value_parser = values::integer32)]
     pub local_memory: Option<u32>,
 
@@ -121,7 +120,7 @@ pub struct LaunchArgs {
     #[arg(long, value_name = "OFFSET:TYPE:COUNT", value_parser = values::fill_zero)]
     pub fill_zero: Vec<Fill>,
 
-    /// Which kernel of a file with several
+    /// Which kernel of a file with several [default: the first]
     #[arg(long, value_name = "NAME")]
     pub kernel: Option<String>,
 }
@@ -161,6 +160,10 @@ pub struct OutputArgs {
     /// Print every statistic
     #[arg(long)]
     pub stats: bool,
+
+    /// Accepted for scripts that call the reference emulator: there is no dump of registers
+    #[arg(long, hide_short_help = true)]
+    pub dump_regs: bool,
 
     /// Print each instruction as it issues, on standard error
     #[arg(long)]
@@ -235,7 +238,7 @@ pub struct TraceArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Machine and bounds")]
 pub struct MachineArgs {
-    /// Device memory, in place of the configuration's
+    /// Device memory, in place of the configuration's; any size
     #[arg(long, value_name = "BYTES", value_parser = values::integer)]
     pub device_memory: Option<u64>,
 
@@ -251,9 +254,9 @@ pub struct MachineArgs {
     #[arg(long, value_name = "N", value_parser = values::integer)]
     pub max_cycles: Option<u64>,
 
-    /// Simulate with so many threads; the result is the same [default: one for each processor of the host]
-    #[arg(long, value_name = "N")]
-    pub threads: Option<NonZeroUsize>,
+    /// Simulate with so many threads; the result is the same; 0 is one for each processor of the host [default: 0]
+    #[arg(long, value_name = "N", value_parser = values::integer32)]
+    pub threads: Option<u32>,
 
     /// Seed of random data, in place of the launch file's
     #[arg(long, value_name = "N", value_parser = values::integer)]

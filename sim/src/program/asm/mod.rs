@@ -13,6 +13,7 @@ pub(crate) mod suggest;
 
 use super::{Program, SourceMap};
 use crate::diagnostic::{Diagnostic, Place, Severity};
+use crate::isa::{Guard, Op};
 use kernel::KernelText;
 use lexer::{Spanned, Token};
 use parser::{Line, Piece, Statement};
@@ -35,6 +36,9 @@ const DIRECTIVES: &[(&str, &str)] = &[
     ("word", ".word VALUE, ..."),
     ("end", ".end"),
 ];
+
+/// Directives of other assemblers that name a value or a text.
+const NO_CONSTANTS: &[&str] = &["equ", "equiv", "set", "define", "def", "const", "eqv", "macro"];
 
 const KERNEL_FORM: &str = "a kernel begins with `.kernel NAME` and ends with `.end`";
 
@@ -172,7 +176,7 @@ impl<'a> Assembler<'a> {
             None => self.outside(&mnemonic.span, "instruction"),
             Some(kernel) => {
                 encoded.registers.into_iter().for_each(|(last, span)| kernel.uses_register(last, span));
-                if encoded.inst.op == crate::isa::Op::Call {
+                if encoded.inst.op == Op::Call {
                     let target = encoded.target.ok_or((encoded.inst.imm, mnemonic.span.clone()));
                     kernel.calls.push((at + 1, target));
                 }
@@ -195,7 +199,13 @@ impl<'a> Assembler<'a> {
         let Some((_, usage)) = DIRECTIVES.iter().find(|(n, _)| *n == name.text) else {
             let all = DIRECTIVES.iter().map(|(n, _)| format!(".{n}")).collect::<Vec<_>>();
             let near = suggest::did_you_mean(&format!(".{}", name.text), all.iter().map(String::as_str));
-            let hint = near.unwrap_or_else(|| format!("the directives are {}", all.join(" ")));
+            let list = format!("the directives are {}", all.join(" "));
+            let hint = match NO_CONSTANTS.contains(&name.text) {
+                true => format!(
+                    "there are no named constants and no macros: write the number where it is used; {list}"
+                ),
+                false => near.unwrap_or(list),
+            };
             self.error(Problem::new(&name.span, format!("unknown directive `.{}`", name.text)).hint(hint));
             return;
         };
@@ -396,10 +406,15 @@ fn instruction<'a>(
     arguments: &[parser::Argument<'a>],
 ) -> Result<operands::Encoded<'a>, Vec<Problem>> {
     let info = operands::lookup(mnemonic, hint, arguments).map_err(|p| vec![p])?;
-    let guard = guard.map_or(Ok(crate::isa::Guard::NONE), |g| operands::guard(&g, info));
-    let encoded = operands::encode(info, guard.clone().unwrap_or_default(), mnemonic, arguments);
+    let guard = guard.map_or(Ok((Guard::NONE, None)), |g| operands::guard(&g, info));
+    let bits = guard.as_ref().map_or(Guard::NONE, |(bits, _)| *bits);
+    let encoded = operands::encode(info, bits, mnemonic, arguments);
     match (guard, encoded) {
-        (Ok(_), encoded) => encoded,
+        (Ok((_, warning)), Ok(mut encoded)) => {
+            encoded.warnings.extend(warning);
+            Ok(encoded)
+        }
+        (Ok(_), Err(problems)) => Err(problems),
         (Err(problem), Ok(_)) => Err(vec![problem]),
         (Err(problem), Err(mut problems)) => {
             problems.insert(0, problem);

@@ -61,17 +61,15 @@ pub(super) fn lookup(
     })
 }
 
-/// The guard of an instruction.
-pub(super) fn guard(text: &GuardText, info: &OpInfo) -> Result<Guard, Problem> {
+/// The guard of an instruction, and a warning if it is none.
+pub(super) fn guard(text: &GuardText, info: &OpInfo) -> Result<(Guard, Option<Problem>), Problem> {
     let predicate = predicate(text.predicate.text)
         .map_err(|message| Problem::new(&text.predicate.span, message).hint(GUARD_HINT.to_owned()))?;
     let guard = Guard { predicate, negated: text.negated };
     if !guard.is_some() {
-        return Err(Problem::new(
-            &text.span,
-            "`@p0` cannot be encoded: its bits are those of an instruction without a guard",
-        )
-        .hint("use another predicate (`@p1` to `@p3`) or the negated one (`@!p0`)".to_owned()));
+        let message = "`@p0` guards nothing: its bits are those of an instruction without a guard";
+        let hint = "leave it out, or use another predicate (`@p1` to `@p3`) or the negated one (`@!p0`)";
+        return Ok((guard, Some(Problem::new(&text.span, message).hint(hint.to_owned()))));
     }
     if info.op.rejects_guard() {
         let note = match info.op {
@@ -81,7 +79,7 @@ pub(super) fn guard(text: &GuardText, info: &OpInfo) -> Result<Guard, Problem> {
         let message = format!("`{}` takes no guard", info.mnemonic);
         return Err(Problem::new(&text.span, message).hint(note.to_owned()));
     }
-    Ok(guard)
+    Ok((guard, None))
 }
 
 const GUARD_HINT: &str = "a guard is `@p1` to `@p3` or `@!p0` to `@!p3`";
@@ -281,7 +279,8 @@ fn special_operand(info: &OpInfo, argument: &Argument) -> Result<u8, Problem> {
 fn fragment_operand(info: &OpInfo, argument: &Argument) -> Result<u8, Problem> {
     let digits = match argument.kind {
         ArgumentKind::Number => Some(argument.text),
-        ArgumentKind::Word => argument.text.strip_prefix('f'),
+        // The reference assembler has fragments in the guise of registers: the fields are the same.
+        ArgumentKind::Word => argument.text.strip_prefix(['f', 'r']),
         _ => None,
     };
     let last = MMA_FRAGMENTS - 1;

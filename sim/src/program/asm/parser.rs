@@ -123,7 +123,13 @@ impl<'a> Cursor<'a, '_> {
             }
             _ => None,
         };
-        let arguments = self.arguments()?;
+        // A scope that is glued to the mnemonic is the last operand.
+        let scope = match self.tokens.get(self.at) {
+            Some((Token::Dotted, span)) if span.start == mnemonic.span.end => Some(self.argument()?),
+            _ => None,
+        };
+        let mut arguments = self.arguments()?;
+        arguments.extend(scope);
         Ok(Statement::Instruction { guard, mnemonic, hint, arguments })
     }
 

@@ -3,6 +3,11 @@
 /// The candidates nearest to `word`, at most three, in their order; none if nothing is near.
 pub(crate) fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     const MOST: usize = 3;
+    // No name is as long as that, and the comparison takes its time.
+    const LONGEST: usize = 200;
+    if word.len() > LONGEST {
+        return Vec::new();
+    }
     let word = word.to_lowercase();
     let length = word.chars().count();
     // A third of the letters may differ. A name that contains the word, or a part of it, counts like the

@@ -120,7 +120,8 @@ fn every_line_reports_on_its_own() {
 #[test]
 fn refused() {
     for (line, message) in [
-        ("@p0 nop", "`@p0` cannot be encoded: its bits are those of an instruction without a guard"),
+        ("mma_load_a r8, r0, r0", "matrix fragment `r8` does not exist, there are f0 to f7 of each kind"),
+        (".equ N, 4", "unknown directive `.equ`"),
         ("@p4 nop", "predicate `p4` does not exist, there are p0 to p3"),
         ("@p1 endif", "`endif` takes no guard"),
         ("@ nop nop", "expected a predicate, p0 to p3, found `nop`"),

@@ -137,6 +137,22 @@ pub fn check(program: &Program, kernel: usize, options: &CheckOptions) -> Report
     Report { diagnostics, summary, graph: graph.unwrap_or_default() }
 }
 
+/// Errors about each `if` and `loop` of an assembled program that is never closed. Those that are written as `.word` are
+/// left out.
+pub fn unclosed(program: &Program) -> Vec<Diagnostic> {
+    let options = CheckOptions::default();
+    let codes = program.kernels.iter().map(|kernel| Code::new(program, kernel, &options));
+    let errors = codes.flat_map(|code| {
+        let written = |diagnostic: &Diagnostic| {
+            let place = diagnostic.place.as_ref();
+            place.is_some_and(|place| place.text.chars().nth(place.column as usize - 1) != Some('.'))
+        };
+        let found = nesting::unclosed(&code).into_iter().map(|finding| code.diagnostic(finding));
+        found.filter(written).collect::<Vec<_>>()
+    });
+    errors.collect()
+}
+
 /// The findings in the order of the code. If there are more than can be listed, errors go first.
 fn diagnostics(code: &Code, mut findings: Vec<Finding>) -> Vec<Diagnostic> {
     findings.sort_by_key(|f| (Reverse(f.severity), f.slot));
@@ -167,6 +183,7 @@ fn flow(code: &Code, graph: &Graph, reachable: &[bool], findings: &mut Vec<Findi
     // The writes of an illegal instruction are unknown.
     if (0..code.insts.len()).all(|slot| code.inst(slot).is_some() || !reachable[slot]) {
         findings.extend(unwritten.findings);
+        summary.unset_registers = unwritten.unset_registers;
     }
     summary.assumed_arguments = unwritten.assumed_arguments;
     let divergence = Divergence::find(code, graph, &effects);

@@ -9,11 +9,24 @@ use petgraph::graph::{DiGraph, NodeIndex};
 
 /// Findings about the nesting of control instructions.
 pub fn nesting(code: &Code) -> Vec<Finding> {
+    code.structure.errors.iter().map(|error| finding(code, error)).collect()
+}
+
+/// Of that, each `if` and `loop` whose end is missing.
+pub fn unclosed(code: &Code) -> Vec<Finding> {
+    let errors = code.structure.errors.iter();
+    errors
+        .filter(|error| matches!(error, NestingError::Unclosed(..)))
+        .map(|error| finding(code, error))
+        .collect()
+}
+
+fn finding(code: &Code, error: &NestingError) -> Finding {
     let name = |slot| code.op(slot).map_or("", |op| op.info().mnemonic);
     let end_of =
         |slot: usize| if code.structure.slots[slot].op() == Some(Op::Loop) { "endloop" } else { "endif" };
     let opened_by = |slot| if name(slot) == "endloop" { "loop" } else { "if" };
-    let finding = |error: &NestingError| match *error {
+    match *error {
         NestingError::Unclosed(slot, None) => {
             Finding::error(slot, format!("this `{}` is never closed", name(slot)))
                 .hint(format!("add `{}` where it ends", end_of(slot)))
@@ -59,8 +72,7 @@ pub fn nesting(code: &Code) -> Vec<Finding> {
                 _ => "it needs a `loop` around it; to end lanes use `halt`".to_owned(),
             })
         }
-    };
-    code.structure.errors.iter().map(finding).collect()
+    }
 }
 
 /// The last `if` or `loop` closed before a slot, and its end.

@@ -41,6 +41,8 @@ pub struct Summary {
     pub max_live_at: Option<String>,
     /// Registers taken for launch arguments, because they are read and never written before.
     pub assumed_arguments: Vec<u8>,
+    /// Registers that the launch, if it is known, does not set, and that are read before any instruction writes them.
+    pub unset_registers: Vec<u8>,
     /// Local memory of a workgroup, bytes.
     pub local_memory_bytes: u32,
     /// Loads and stores of local memory, matrix tiles included.

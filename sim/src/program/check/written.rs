@@ -242,6 +242,8 @@ pub struct Unwritten {
     pub findings: Vec<Finding>,
     /// Registers taken for launch arguments, because the launch is not known.
     pub assumed_arguments: Vec<u8>,
+    /// Registers that the launch, which is known, does not set, and that are read before anything writes them.
+    pub unset_registers: Vec<u8>,
 }
 
 /// Warns about reads of cells that nothing has written, once per cell.
@@ -252,11 +254,18 @@ pub struct Unwritten {
 pub fn unwritten(code: &Code, graph: &Graph, effects: &[Effect]) -> Unwritten {
     let anywhere = (0..code.insts.len()).filter_map(|slot| code.inst(slot));
     let anywhere = anywhere.fold(Cells::NONE, |all, i| all.union(cells::written(i, code.options.wave_width)));
+    let first = Analysis { code, graph, effects, within: None, first_rounds: true };
+    let mut unset_registers = Vec::new();
     let (given, assumed_arguments) = match &code.options.initial_registers {
-        Some(given) => (given.iter().map(|&(r, _)| Cell::from(r)).collect(), Vec::new()),
+        Some(given) => {
+            let given: Cells = given.iter().map(|&(r, _)| Cell::from(r)).collect();
+            let never = first.reads(given).never;
+            unset_registers.extend(never.iter().filter_map(|&(cell, _)| u8::try_from(cell).ok()));
+            unset_registers.sort_unstable();
+            (given, Vec::new())
+        }
         None => {
-            let analysis = Analysis { code, graph, effects, within: None, first_rounds: true };
-            let assumed = arguments(&analysis.reads(Cells::NONE), anywhere);
+            let assumed = arguments(&first.reads(Cells::NONE), anywhere);
             (assumed.iter().map(|&r| Cell::from(r)).collect(), assumed)
         }
     };
@@ -272,7 +281,7 @@ pub fn unwritten(code: &Code, graph: &Graph, effects: &[Effect]) -> Unwritten {
             findings.push(sometimes(code, cell, slot));
         }
     }
-    Unwritten { findings, assumed_arguments }
+    Unwritten { findings, assumed_arguments, unset_registers }
 }
 
 fn arguments(reads: &Reads, anywhere: Cells) -> Vec<u8> {
