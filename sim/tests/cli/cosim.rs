@@ -11,7 +11,7 @@ fn executable(scratch: &Scratch, name: &str, lines: &str) {
     std::fs::set_permissions(scratch.path(name), mode).unwrap();
 }
 
-/// Runs a kernel beside a core that does this, with so many seconds of patience.
+/// Runs a kernel against a core with this behaviour, with this timeout in seconds.
 fn beside(lines: &str, patience: u32) -> (Scratch, Ran) {
     let scratch = Scratch::new();
     executable(&scratch, "core.sh", lines);
@@ -21,7 +21,7 @@ fn beside(lines: &str, patience: u32) -> (Scratch, Ran) {
     (scratch, ran)
 }
 
-/// A record with its words in the shell's printf.
+/// A record, as words for the shell's printf.
 fn record(kind: u32, words: &[u32], cycle: u32) -> String {
     let all = [kind | (words.len() as u32) << 16, cycle].into_iter().chain(words.iter().copied());
     let bytes: String = all.flat_map(u32::to_le_bytes).map(|byte| format!("\\{byte:03o}")).collect();
@@ -61,19 +61,20 @@ fn a_core_that_breaks_ends_with_a_report_and_never_with_a_standstill() {
 }
 
 fn breaks(what: &str, lines: &str, message: &str) {
-    // Little where it runs out; where it must not, enough for a busy host.
+    // A short timeout where it must expire, otherwise enough for a busy host.
     let runs_out = message.contains("for 1 s") || message.contains("goes on");
     let (scratch, ran) = beside(lines, if runs_out { 1 } else { 15 });
     assert_eq!(ran.code, 1, "{what}: {}{}", ran.out, ran.err);
     assert!(ran.out.contains(message), "{what}: {}", ran.out);
     assert_eq!(ran.err, "", "{what}");
-    // Whatever it was, the simulator's side and how to repeat it are there.
+    // In every case, the simulator's trace and the command to repeat the run are saved.
     let page = String::from_utf8(scratch.read("cosim-failure/README.md")).unwrap();
     assert!(page.contains("--core ./core.sh"), "{what}: {page}");
     assert!(scratch.path("cosim-failure/simulator.wvfi").is_file(), "{what}");
 }
 
-/// The first record that differs ends the comparison, with what the simulator has there; random programs are shrunk.
+/// The first record that differs ends the comparison and is shown beside the simulator's record. Random
+/// programs are shrunk.
 #[test]
 fn a_difference_names_the_stage_and_leaves_a_bundle_that_repeats_it() {
     // A fetch in cycle 0, then nothing.
@@ -93,7 +94,7 @@ fn a_difference_names_the_stage_and_leaves_a_bundle_that_repeats_it() {
     {
         assert!(scratch.path("cosim-failure").join(file).is_file(), "{file}");
     }
-    // The program is one that assembles, the traces are traces, and the command of the page says the same again.
+    // The program assembles, the traces are valid, and the command on the page gives the same result.
     scratch.out("asm cosim-failure/program.wave -o k.wbin");
     assert_eq!(scratch.run("trace diff cosim-failure/simulator.wvfi cosim-failure/other.wvfi").code, 1);
     let page = String::from_utf8(scratch.read("cosim-failure/README.md")).unwrap();
@@ -101,7 +102,7 @@ fn a_difference_names_the_stage_and_leaves_a_bundle_that_repeats_it() {
     let again = scratch.run(command);
     assert_eq!(again.code, 1, "{command}: {}", again.err);
     assert!(again.out.contains("first difference in cycle 0, stage fetch"), "{command}: {}", again.out);
-    // With another number of jobs, the same text; the earlier bundle is replaced.
+    // With another number of jobs, the text is the same. The new bundle replaces the old.
     let one = scratch.run("cosim --random 3 --seed 11 --core ./core.sh --timeout 1 --jobs 1");
     assert_eq!(one.out, ran.out);
 }
@@ -146,7 +147,7 @@ fn what_is_wrong_with_the_arguments_is_said_before_anything_is_built() {
     }
 }
 
-/// A `verilator` that takes its time, and says how often it was called.
+/// A slow `verilator` that records its calls.
 const SLOW_VERILATOR: &str = r#"
 if [ "$1" = --version ]; then echo 'Verilator 5.006 of the test'; exit 0; fi
 while [ $# -gt 0 ]; do
@@ -178,11 +179,11 @@ fn two_processes_at_once_build_the_core_once() {
     let both: Vec<_> = (0..2).map(|_| cosim(&scratch, &path).spawn().unwrap()).collect();
     for process in both {
         let output = process.wait_with_output().unwrap();
-        // The core that was built does nothing: the comparison ran.
+        // The core that was built does nothing, so the comparison ran.
         assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
     }
     assert_eq!(scratch.read("calls"), b"built\n");
-    // One that is killed while it builds leaves nothing that the next one takes for an executable.
+    // A build that is killed leaves nothing that a later run takes for an executable.
     executable(&scratch, "verilator", &SLOW_VERILATOR.replace("of the test", "of another day"));
     let mut killed = cosim(&scratch, &path).spawn().unwrap();
     let since = Instant::now();

@@ -1,17 +1,17 @@
 //! Runs the examples of the pages in docs/ and compares their output with the page.
 //!
-//! A fenced block with `text NAME` after its fence is a file for the commands after it. A block with
-//! `console` has commands behind `$ `, each with its output: standard output, then standard error without the
-//! line about the host's speed. A line with only `…` stands for any lines.
+//! A fenced block marked `text NAME` is a file for the commands after it. A block marked `console` has
+//! commands after `$ `, each followed by its output: standard output, then standard error without the line
+//! about the host's speed. A line with only `…` stands for any number of lines.
 
 use super::golden;
 use super::scratch::{Scratch, without_host};
 
-/// Pages with examples, and how many commands each has at least.
+/// Pages with examples, and the smallest number of commands on each.
 const PAGES: [(&str, usize); 3] =
     [("docs/command-line.md", 10), ("docs/traces.md", 5), ("docs/explain.md", 1)];
 
-/// Lines of output that the page shows at most; the rest is left out.
+/// Most lines of output that a page shows. The rest is cut.
 const SHOWN: usize = 48;
 
 fn output_of(scratch: &Scratch, command: &str) -> String {
@@ -36,7 +36,7 @@ fn the_examples_print_what_the_pages_say() {
     }
 }
 
-/// No other page has examples: nothing would run them.
+/// No other page has examples, because nothing would run them.
 #[test]
 fn every_page_with_examples_is_run() {
     let mut with = Vec::new();

@@ -5,7 +5,7 @@ use super::scratch::Scratch;
 use wave_sim::config;
 use wave_sim::litmus::{Campaign, SUITE, parse, report};
 
-/// Store buffering that claims to be seen where nobody can see it: two lanes of a wave.
+/// Store buffering that claims an outcome to be observable where it never is: two lanes of a wave.
 const NEVER_SEEN: &str = "\
 test never
 location x
@@ -39,7 +39,7 @@ fn a_weak_outcome_that_has_to_be_seen_and_is_not_ends_with_1() {
 
 #[test]
 fn forms_agree_with_each_other() {
-    // Without what has to be seen, and so without more runs than asked for.
+    // Without required outcomes, so that no more runs are made than requested.
     let file = SUITE.iter().find(|b| b.name == "SB").unwrap().text;
     let scratch = Scratch::with(&[("sb.litmus", file.split("seen").next().unwrap())]);
     let command = "litmus sb.litmus --config tiny --runs 20 --seed 3 --only apart,unfenced";
@@ -89,15 +89,15 @@ fn wrong_input_is_located() {
     }
 }
 
-/// The rows of a table with the counts taken out of its cells.
+/// Rows of a table without the counts in its cells.
 fn labels(table: &str) -> Vec<String> {
     let cell = |cell: &str| cell.split(", ").next().unwrap_or("").trim().to_owned();
     let rows = table.lines().filter(|line| line.starts_with("| "));
     rows.map(|row| row.split('|').map(cell).collect::<Vec<_>>().join("|")).collect()
 }
 
-/// The labels of the page's table are the checker's. The counts are what one version showed; none of them may
-/// be of something forbidden.
+/// The labels of the page's table are those of the checker. The counts come from one version; none of them
+/// may be of a forbidden outcome.
 #[test]
 fn the_table_in_the_book_has_every_test_and_the_right_labels() {
     let page = std::fs::read_to_string(golden::root().join("docs/litmus.md")).unwrap();

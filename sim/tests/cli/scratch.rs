@@ -1,4 +1,4 @@
-//! A working folder, a terminal in it, and a first kernel.
+//! A working folder, a command run in it, and a simple kernel.
 
 use assert_cmd::Command;
 use std::path::PathBuf;
@@ -20,10 +20,10 @@ pub const ADD: &str = "\
 .end
 ";
 
-/// A folder that goes away with the test.
+/// A folder that is removed at the end of the test.
 pub struct Scratch(TempDir);
 
-/// What a command left behind.
+/// Result of a command.
 pub struct Ran {
     pub code: i32,
     pub out: String,
@@ -56,12 +56,12 @@ impl Scratch {
         std::fs::read(self.path(name)).unwrap()
     }
 
-    /// Runs `wave-sim` here with these arguments, in one string.
+    /// Runs `wave-sim` in the folder with these arguments, separated by blanks.
     pub fn run(&self, arguments: &str) -> Ran {
         let mut command = Command::new(env!("CARGO_BIN_EXE_wave-sim"));
         command.current_dir(self.0.path()).args(arguments.split_whitespace());
         let output = command.output().unwrap();
-        // A panic ends with 101, a signal with none.
+        // A panic gives 101, and a signal gives no code.
         let code = output.status.code().expect("no signal");
         let text = |bytes| String::from_utf8(bytes).unwrap();
         let ran = Ran { code, out: text(output.stdout), err: text(output.stderr) };
@@ -69,7 +69,7 @@ impl Scratch {
         ran
     }
 
-    /// The same for what has to succeed; gives standard output.
+    /// As `run`, for commands that must succeed. Returns standard output.
     pub fn out(&self, arguments: &str) -> String {
         let ran = self.run(arguments);
         assert_eq!(ran.code, 0, "wave-sim {arguments}: {}", ran.err);
@@ -77,7 +77,7 @@ impl Scratch {
     }
 }
 
-/// Standard error without what differs from run to run: how fast the host was.
+/// Standard error without the lines that differ between runs: the speed of the host.
 pub fn without_host(err: &str) -> String {
     err.lines().filter(|line| !line.starts_with("host: ")).map(|line| format!("{line}\n")).collect()
 }

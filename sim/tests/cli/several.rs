@@ -37,7 +37,7 @@ fn scratch() -> Scratch {
     ])
 }
 
-/// The names of what lies in a folder, in order.
+/// Sorted names of the files in a folder.
 fn listing(scratch: &Scratch, folder: &str) -> Vec<String> {
     let files = std::fs::read_dir(scratch.path(folder)).unwrap();
     let mut names: Vec<String> = files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
@@ -45,7 +45,7 @@ fn listing(scratch: &Scratch, folder: &str) -> Vec<String> {
     names
 }
 
-/// Each kernel leaves the files that it leaves when it runs alone.
+/// Each kernel writes the same files as in a run of its own.
 #[test]
 fn files_of_several_kernels_are_those_of_each_alone() {
     let scratch = scratch();
@@ -67,7 +67,7 @@ fn files_of_several_kernels_are_those_of_each_alone() {
             assert!(same && !scratch.read(&alone).is_empty(), "{name}{end}");
         }
     }
-    // Of one kernel the placeholder stands for its name too.
+    // For a single kernel, the placeholder also becomes its name.
     scratch.out("right.ron --config tiny --wvfi one-{kernel}.wvfi");
     assert!(scratch.path("one-right.wvfi").is_file());
     scratch.out("right.ron --config tiny --wvfi {kernel}-{kernel}.wvfi");
@@ -81,7 +81,7 @@ fn the_whole_suite_leaves_traces_and_reports() {
     let ran =
         scratch.run("--config no_f64.ron --size small --wvfi out/{kernel}.wvfi --report out/{kernel}.html");
     assert_eq!(ran.code, 0, "{}", ran.err);
-    // What the machine cannot run leaves nothing.
+    // Kernels that the machine cannot run write no files.
     let suite = wave_sim::launch::suite().filter(|name| *name != "dot_f64");
     let mut expected: Vec<String> =
         suite.flat_map(|name| [format!("{name}.html"), format!("{name}.wvfi")]).collect();
@@ -120,7 +120,7 @@ fn names_of_files_that_several_kernels_would_share_are_refused_before_anything_r
     assert!(!scratch.path("right.vcd").exists());
 }
 
-/// A trigger that fires in one kernel and not in another: only the other has no file.
+/// A trigger fires in one kernel and not in another. The other kernel then has no file.
 #[test]
 fn a_kernel_that_the_window_leaves_out_has_no_file() {
     let scratch = scratch();
@@ -134,7 +134,7 @@ fn a_kernel_that_the_window_leaves_out_has_no_file() {
     assert!(none.out.contains("verified") && none.err.contains("error: no file was written"), "{}", none.err);
 }
 
-/// The rows of a table: the first word and the rest after the numbers.
+/// Rows of a table: the first word, and the words after the numbers.
 fn results(out: &str) -> Vec<(String, String)> {
     let rows = out.lines().skip(2).take_while(|line| !line.is_empty() && !line.starts_with("PERF"));
     rows.map(|row| {

@@ -1,8 +1,8 @@
-//! Kernels that do not end: the report tells which wave waits for which.
+//! Kernels that do not end: the report shows which wave waits for which.
 
 use super::scratch::Scratch;
 
-/// The second wave goes round for ever; the first waits for it at the barrier.
+/// The second wave loops for ever. The first waits for it at the barrier.
 const NEVER_REACHED: &str = "\
 .kernel k
 .registers 4
@@ -20,7 +20,7 @@ const NEVER_REACHED: &str = "\
 .end
 ";
 
-/// The second wave waits for a flag that the first sets behind the barrier.
+/// The second wave waits for a flag that the first sets after the barrier.
 const BEHIND: &str = "\
 .kernel k
 .registers 8
@@ -43,7 +43,7 @@ const BEHIND: &str = "\
 .end
 ";
 
-/// All but the last workgroup wait for it.
+/// All workgroups wait for the last one.
 const NOT_STARTED: &str = "\
 .kernel k
 .registers 8
@@ -66,7 +66,7 @@ const NOT_STARTED: &str = "\
 .end
 ";
 
-/// The report on a kernel that is stopped at a bound.
+/// The report on a kernel that is stopped at a cycle limit.
 fn report(kernel: &str, flags: &str) -> String {
     let scratch = Scratch::with(&[("k.wave", kernel)]);
     let ran = scratch.run(&format!("k.wave --config tiny --max-cycles 3000 {flags}"));
@@ -140,7 +140,7 @@ fn a_flag_of_a_workgroup_that_finds_no_place_is_a_cycle() {
             "↻ wave 0 of workgroup 0,0,0, where it began",
         ],
     );
-    // With room for all three it ends.
+    // It ends if all three workgroups are resident.
     let scratch = Scratch::with(&[("k.wave", NOT_STARTED)]);
     scratch.out("k.wave --config tiny --max-cycles 3000 --grid 3");
 }

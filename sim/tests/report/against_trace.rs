@@ -5,7 +5,7 @@ use super::run::{Reported, report_in};
 use super::scratch::Scratch;
 use std::collections::BTreeMap;
 
-/// What a retirement trace says of the instructions at one pc.
+/// Sums of a retirement trace over the instructions at one pc.
 #[derive(Default, Debug, PartialEq)]
 pub struct Traced {
     pub issued: u64,
@@ -16,7 +16,7 @@ pub struct Traced {
     operand_cycles: u64,
 }
 
-/// Reads the text form of a trace, by pc.
+/// Reads the text form of a trace. Sums by pc.
 pub fn traced(trace: &str) -> BTreeMap<String, Traced> {
     let mut found: BTreeMap<String, Traced> = BTreeMap::new();
     for line in trace.lines().filter(|line| line.starts_with('@')) {
@@ -26,7 +26,7 @@ pub fn traced(trace: &str) -> BTreeMap<String, Traced> {
         let number = |name: &str| fields.get(name).and_then(|n| n.parse::<u64>().ok());
         let mask = u64::from_str_radix(fields["effective"].trim_start_matches("0x"), 16).unwrap();
         let pc = u32::from_str_radix(fields["pc"].trim_start_matches("0x"), 16).unwrap();
-        // A control instruction takes effect if a lane is active, whatever its guard.
+        // A control instruction takes effect if a lane is active, even if its guard is false.
         let control = ["halt", "break", "continue"].iter().any(|op| line.contains(op));
         let active = fields["active"].trim_start_matches(['0', 'x']);
         if mask == 0 && (active.is_empty() || !control) {
@@ -78,7 +78,8 @@ fn the_profile_agrees_with_the_retirement_trace() {
     }
 }
 
-/// Instructions that issue in each window of a run of one launch. Sums alone would not tell one window from the next.
+/// Compares the instructions that issue in each window of a single-launch run. Sums alone would not
+/// distinguish the windows.
 fn windows_agree_with(trace: &str, reported: &Reported) {
     let slots = reported.page.table("figure#issue-slots table");
     let records = trace.lines().filter(|line| line.starts_with('@'));
@@ -112,21 +113,22 @@ pub const CHASE: &str = "\
 .end
 ";
 
-/// One wave on an otherwise empty machine: what it waits for is known.
+/// One wave alone on the machine, so its waits are known.
 #[test]
 fn a_wait_is_charged_to_who_waits_and_names_whom_it_waits_for() {
     let scratch = Scratch::with(&[("chase.wave", CHASE)]);
     let reported = report_in(scratch, "chase.wave --config tiny");
     let table = reported.page.table("table.counters");
-    // The wave is alone: the cycles from the load's issue to its result are lost but for the one instruction between.
+    // The wave is alone: the cycles from the issue of the load to its result are lost, except one for the
+    // instruction in between.
     let waited: u64 = table.cell("0020", "memory").parse().unwrap();
     let latency: u64 = table.cell("0014", "cycles to results").parse().unwrap();
     assert_eq!(table.cell("0020", "instruction"), "iadd r6, r4, r5");
-    // Some of them before the instruction that waits has been fetched.
+    // Some of them come before the waiting instruction is fetched.
     let fetched: u64 = table.cell("0020", "fetch").parse().unwrap();
     assert!(waited > 20 && latency - waited - fetched <= 2, "{waited} and {fetched} of {latency}");
     assert_eq!(table.sum("memory"), waited, "nobody else waits for memory");
-    // From its arrival to its end there is one wave, in every window.
+    // One wave from arrival to end, in every window.
     let waves = reported.page.table("figure#waves table");
     let cycles: Vec<u64> =
         waves.numbers("to").iter().zip(waves.numbers("from")).map(|(to, from)| to - from).collect();
@@ -137,7 +139,7 @@ fn a_wait_is_charged_to_who_waits_and_names_whom_it_waits_for() {
     let profile = reported.page.table("table.profile");
     assert_eq!(profile.cell("9", "waits for"), "line 7");
     assert_eq!(profile.cell("11", "waits for"), "line 10", "the addition waits for the division");
-    // Lanes are 128 bytes apart: a line each.
+    // Lanes are 128 bytes apart, so each touches its own line.
     assert_eq!(table.cell("0014", "line accesses"), "8");
     let finding = super::page::text(reported.page.one("ol.findings > li.lsu"));
     assert!(finding.contains("device_load_u32 r4, r3 (line 7): 100 % of it"), "{finding}");

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 const WIDE: (u32, u32) = (1280, 900);
 const NARROW: (u32, u32) = (390, 844);
 
-/// Text, and the colours of pictures, whose contrast with what is behind them is too low. The formula is that of WCAG 2.1.
+/// Texts and drawing colours with too little contrast to their background, by the formula of WCAG 2.1.
 const FAINT: &str = r#"(() => {
     const channel = (v) => { v /= 255; return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; };
     const luminance = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
@@ -43,7 +43,7 @@ const FAINT: &str = r#"(() => {
     return { faint: [...new Set(faint)], seen };
 })()"#;
 
-/// What of the page is drawn with no size, and whether the page is wider than its window.
+/// Elements drawn with no size, and whether the page is wider than its window.
 const EMPTY: &str = r#"(() => {
     const flat = [...document.querySelectorAll("main > section, svg, figure, .names button")].filter((e) => {
         const box = e.getBoundingClientRect();
@@ -52,13 +52,13 @@ const EMPTY: &str = r#"(() => {
     return { flat: flat.map((e) => e.outerHTML.slice(0, 80)), wide: document.documentElement.scrollWidth - innerWidth };
 })()"#;
 
-/// Where pictures go, if somebody wants them: seen from the root of the repository.
+/// Folder for screenshots, if requested, relative to the root of the repository.
 fn pictures_folder() -> Option<PathBuf> {
     let folder = std::env::var("WAVE_SIM_SCREENSHOTS").ok()?;
     Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(folder))
 }
 
-/// Saves a part of the page, from an element on.
+/// Saves a screenshot of a part of the page, starting at an element.
 fn save(browser: &mut Browser, file: &Path, from: &str, height: f64) {
     let top =
         browser.value(&format!("document.querySelector('{from}').getBoundingClientRect().top + scrollY"));
@@ -68,7 +68,7 @@ fn save(browser: &mut Browser, file: &Path, from: &str, height: f64) {
     std::fs::write(file, base64(shot["data"].as_str().unwrap())).unwrap();
 }
 
-/// Bytes from base64 (RFC 4648).
+/// Decodes base64 (RFC 4648).
 fn base64(text: &str) -> Vec<u8> {
     let value = |c: u8| match c {
         b'A'..=b'Z' => c - b'A',
@@ -85,7 +85,7 @@ fn base64(text: &str) -> Vec<u8> {
     digits.chunks(4).flat_map(group).collect()
 }
 
-/// The pictures of docs/report.md.
+/// The screenshots of docs/report.md.
 #[test]
 fn pictures() {
     let Some(folder) = pictures_folder() else { return };
@@ -123,12 +123,12 @@ fn the_keyboard_reaches_and_moves_everything() {
     let Some(mut browser) = Browser::start() else { return };
     let reported = report("reduction --size small --config tiny");
     browser.open(&reported.scratch.path("r.html"), WIDE, "light");
-    // The first stop leads past the navigation.
+    // The first tab stop skips the navigation.
     browser.press("Tab");
     assert_eq!(browser.value("document.activeElement.className"), "skip");
     browser.press("Enter");
     assert_eq!(browser.value("document.activeElement.id"), "main");
-    // Every control can be reached with Tab alone, in the order of the page.
+    // Tab alone reaches every control, in page order.
     let mut stops = std::collections::BTreeSet::new();
     let controls = browser.value(
         "document.querySelectorAll('main button[type=button]:not(.name), main input, summary').length",
@@ -147,7 +147,7 @@ fn the_keyboard_reaches_and_moves_everything() {
         }
     }
     assert_eq!(stops.len() as i64, controls.as_i64().unwrap(), "every control has been reached");
-    // A slider moves the cursor of all charts, and says what is there.
+    // A slider moves the cursor of all charts and shows the values at that point.
     browser.value("document.querySelector('#issue-slots input').focus()");
     browser.press("Home");
     let first = browser.value("document.querySelector('#issue-slots output').textContent");
@@ -160,7 +160,7 @@ fn the_keyboard_reaches_and_moves_everything() {
         browser.value("document.querySelector('#issue-slots input').getAttribute('aria-valuetext')"),
         second
     );
-    // A heading of the profile puts it in order.
+    // A heading of the profile sorts it.
     browser.value("document.querySelectorAll('table.profile thead button')[2].focus()");
     browser.press("Enter");
     let order = browser.value(
@@ -172,7 +172,7 @@ fn the_keyboard_reaches_and_moves_everything() {
         browser.value("document.querySelectorAll('table.profile th')[3].getAttribute('aria-sort')"),
         "descending"
     );
-    // In the pipeline, arrow keys go from instruction to instruction.
+    // In the pipeline view, arrow keys move between instructions.
     browser.value("document.querySelector('button.name').focus()");
     let about = |browser: &mut Browser| browser.value("document.querySelector('output.about').textContent");
     let first = about(&mut browser);

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use tempfile::TempDir;
 
-/// Set it to 1 to go without the browser's tests.
+/// Environment variable that skips the browser tests if it is 1.
 const SKIP: &str = "WAVE_SIM_SKIP_BROWSER";
 
 /// A browser with one page.
@@ -21,16 +21,16 @@ pub struct Browser {
     from: BufReader<File>,
     session: String,
     next: u64,
-    /// Events that have come, in order.
+    /// Events received, in order.
     pub events: Vec<Value>,
     _folder: TempDir,
 }
 
 impl Browser {
-    /// Starts it, or says with `None` that its tests are to be left out.
+    /// Starts the browser. `None` if the user skips its tests.
     ///
     /// # Panics
-    /// If there is none, and nobody said to go without.
+    /// If no browser is installed and the tests are not skipped.
     pub fn start() -> Option<Browser> {
         if std::env::var(SKIP).is_ok_and(|value| value == "1") {
             eprintln!("{SKIP}=1: the report is not tried in a browser");
@@ -55,7 +55,7 @@ impl Browser {
         child.args(["-c", script, "sh", program]);
         child.arg(folder.path().join("profile")).arg(&commands).arg(&answers);
         let child = child.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        // Each waits for the other end, in the order in which the shell opens them.
+        // Opening a pipe waits for the other end. The order is that of the shell.
         let to = File::options().write(true).open(&commands).unwrap();
         let from = BufReader::new(File::open(&answers).unwrap());
         let mut browser =
@@ -77,7 +77,7 @@ impl Browser {
         serde_json::from_slice(&bytes).unwrap()
     }
 
-    /// A command of the protocol, and its result.
+    /// Sends a command of the protocol and returns its result.
     pub fn call(&mut self, method: &str, parameters: Value) -> Value {
         self.next += 1;
         let mut message = json!({"id": self.next, "method": method, "params": parameters});
@@ -95,7 +95,7 @@ impl Browser {
         }
     }
 
-    /// Opens a file in a window of this size, in a colour scheme.
+    /// Opens a file with this window size and colour scheme.
     pub fn open(&mut self, file: &Path, (width, height): (u32, u32), scheme: &str) {
         let size = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
         self.call("Emulation.setDeviceMetricsOverride", size);
@@ -109,14 +109,14 @@ impl Browser {
         self.events.retain(|event| event["method"] != "Page.loadEventFired");
     }
 
-    /// The value of an expression in the page.
+    /// Evaluates an expression in the page.
     pub fn value(&mut self, expression: &str) -> Value {
         let result = self.call("Runtime.evaluate", json!({"expression": expression, "returnByValue": true}));
         assert!(result["exceptionDetails"].is_null(), "{expression}: {result}");
         result["result"]["value"].clone()
     }
 
-    /// A key is pressed and let go.
+    /// Presses and releases a key.
     pub fn press(&mut self, key: &str) {
         let code = match key {
             "Tab" => 9,
@@ -138,7 +138,7 @@ impl Browser {
         self.call("Input.dispatchKeyEvent", event);
     }
 
-    /// What went wrong in the page: errors and warnings of its scripts, and everything that it asked for beside itself.
+    /// Problems in the page: errors and warnings of its scripts, and all requests for other files.
     pub fn complaints(&self) -> Vec<String> {
         let complaint = |event: &Value| {
             let parameters = &event["params"];

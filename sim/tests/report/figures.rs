@@ -22,7 +22,8 @@ pub const USES: [&str; 14] = [
     "release",
 ];
 
-/// Kernels that between them use every level of memory, barriers, atomics, matrices, several launches and kernels.
+/// Kernels that together use every level of memory, barriers, atomics, matrices, and several launches and
+/// kernels.
 const RUNS: [&str; 6] = [
     "sgemm --size small --config tiny",
     "histogram --size small --config gpu",
@@ -68,7 +69,7 @@ fn windows_agree(reported: &Reported, of: &str) {
     assert!(moved > 0, "{of}");
 }
 
-/// The tables with all counters, one a kernel.
+/// The tables of all counters, one per kernel.
 pub fn profiles(reported: &Reported) -> Vec<Table> {
     reported.page.all("table.counters").into_iter().map(super::page::table).collect()
 }
@@ -112,7 +113,7 @@ fn profile_agrees(reported: &Reported, of: &str) {
             assert!(row[0] != "–" || somebody.clone().all(|slot_use| number(slot_use) == 0), "{of}: {row:?}");
         }
     }
-    // The end of the code issues too, and is no wave instruction.
+    // The end of the code issues, but is not a wave instruction.
     let ends: u64 = tables
         .iter()
         .flat_map(|table| table.rows.iter().filter(|row| row[1] == "end of the code"))
@@ -152,7 +153,7 @@ fn a_report_changes_nothing_and_is_the_same_every_time() {
     }
 }
 
-/// The report and `explain` name the same causes with the same cycles, places and changes.
+/// The report and `explain` give the same causes with the same cycles, places and changes.
 #[test]
 fn it_says_what_limits_the_kernel_as_explain_does() {
     for arguments in RUNS.into_iter().chain(["crc32 --size small --config gpu --set core.l1.mshrs=2"]) {
@@ -214,7 +215,7 @@ fn it_says_what_limits_the_kernel_as_explain_does() {
     }
 }
 
-/// What the report works out from counters, worked out again from the configuration and the tables.
+/// Recomputes figures of the report from the configuration and the tables.
 #[test]
 fn rates_follow_from_the_counters() {
     let machine = wave_sim::config::load("tiny.ron").unwrap();
@@ -229,7 +230,8 @@ fn rates_follow_from_the_counters() {
     };
     let counters = page.table("table.counters");
     let issued = |pc: &str| counters.cell(pc, "issued").parse::<f64>().unwrap();
-    // The unit of the division also does the addition behind it; each holds it for its passes times the groups of lanes.
+    // The division's unit also executes the addition after it. Each instruction occupies it for passes times
+    // lane groups.
     let unit = |class: &str| {
         let of_class = |unit: &&wave_sim::config::Unit| unit.classes.iter().any(|c| c.class.name() == class);
         let unit = machine.core.units.iter().find(of_class).unwrap();
@@ -248,7 +250,7 @@ fn rates_follow_from_the_counters() {
     let clocks = cycles * f64::from(machine.dram.clock_mhz) / f64::from(machine.core_clock_mhz);
     let channels = f64::from(machine.dram.channels);
     assert!((share("memory channels") - 100.0 * busy / (clocks * channels)).abs() < 0.06);
-    // The roofline: bytes of the windows, and the roof that they are under.
+    // The roofline: bytes of the windows, and the roof that applies.
     let windows = page.table("figure#bandwidth table");
     let roof = page.table("#roofline table");
     let bytes = windows.sum("bytes read") + windows.sum("bytes written");

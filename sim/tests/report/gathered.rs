@@ -9,7 +9,7 @@ use wave_sim::report::scope::Scope;
 use wave_sim::report::{Collector, Gathered};
 use wave_sim::stats::SlotUse;
 
-/// Gathers the report of some launches, with idle cycles skipped or every cycle visited.
+/// Collects the data of some launches, with idle cycles skipped or visited.
 fn gather<'a>(
     config: &'a Config,
     program: &'a Program,
@@ -35,7 +35,7 @@ fn of_the_suite(name: &str) -> Job {
     wave_sim::launch::load(name, wave_sim::launch::Size::Small).unwrap()
 }
 
-/// An addition needs what a division and a load that began after it bring.
+/// An addition that needs the results of a division and of a load that starts later.
 const BOTH: &str = "\
 .kernel both
 .registers 16
@@ -47,7 +47,7 @@ const BOTH: &str = "\
 .end
 ";
 
-/// Who waits for memory waits for an instruction that accesses it, and who waits for a unit for one that does not.
+/// A wait for memory names a memory instruction, and a wait for a unit names another one.
 #[test]
 fn every_wait_for_a_result_names_whose() {
     let launch = |kernel: usize, program: &Program| Launch {

@@ -1,25 +1,25 @@
-//! A report as read by a strict XML parser, which is neither the browser's nor ours. A report is well-formed
-//! XML except for void elements, which HTML does not close, and for the contents of script and style.
+//! A report, read by a strict XML parser. A report is well-formed XML except for void elements, which HTML
+//! does not close, and for the contents of script and style.
 
 use roxmltree::{Document, Node, ParsingOptions};
 
 /// A parsed report.
 pub struct Page(Document<'static>);
 
-/// All text in an element, blanks squeezed.
+/// All text of an element, with white space collapsed.
 pub fn text(element: Node<'_, '_>) -> String {
     let texts = element.descendants().filter(Node::is_text).filter_map(|node| node.text());
     texts.collect::<String>().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// What is between two marks is left out, the marks are not.
+/// Removes the text between two marks, but not the marks.
 fn without(text: &str, from: &str, to: &str) -> String {
     let start = text.find(from).unwrap() + from.len();
     let end = start + text[start..].find(to).unwrap();
     text[..start].to_owned() + &text[end..]
 }
 
-/// Elements of this name end where they begin.
+/// Closes the void elements of this name.
 fn closed(text: &str, name: &str) -> String {
     let opening = format!("<{name} ");
     let mut parts = text.split(&opening);
@@ -40,19 +40,19 @@ impl Page {
             text = closed(&text, name);
         }
         let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
-        // A test is over soon.
+        // The leak does not matter: a test is short.
         match Document::parse_with_options(Box::leak(text.into_boxed_str()), options) {
             Ok(document) => Page(document),
             Err(error) => panic!("the report is not well-formed: {error}"),
         }
     }
 
-    /// The elements that a selector of CSS chooses: names, `#id`, `.class`, `[attribute]`, blanks, `>` and commas.
+    /// Elements matched by a CSS selector with names, `#id`, `.class`, `[attribute]`, blanks, `>` and commas.
     pub fn all(&self, selector: &str) -> Vec<Node<'_, 'static>> {
         all(self.0.root(), selector)
     }
 
-    /// The same; a check of all of them has to have some.
+    /// As `all`, but panics if nothing matches.
     pub fn some(&self, selector: &str) -> Vec<Node<'_, 'static>> {
         let found = self.all(selector);
         assert!(!found.is_empty(), "there is no {selector}");
@@ -65,12 +65,12 @@ impl Page {
         found[0]
     }
 
-    /// A table: its headings, and the texts of its rows.
+    /// A table: headings and the texts of its rows.
     pub fn table(&self, selector: &str) -> Table {
         table(self.one(selector))
     }
 
-    /// The value of a statistic in the report's list.
+    /// Value of a statistic in the report.
     pub fn statistic(&self, name: &str) -> String {
         let table = self.table("table.statistics");
         let row = table.rows.iter().find(|row| row[0] == name).unwrap_or_else(|| panic!("{name}"));
@@ -78,7 +78,7 @@ impl Page {
     }
 }
 
-/// The elements in another that a selector chooses.
+/// Elements within another that match a selector.
 pub fn all<'p>(within: Node<'p, 'static>, selector: &str) -> Vec<Node<'p, 'static>> {
     let chosen = |node: &Node<'_, '_>| {
         selector.split(", ").any(|one| {
@@ -102,7 +102,7 @@ fn is_chosen(node: Node<'_, '_>, words: &[&str]) -> bool {
         }
 }
 
-/// True if an element is what one word of a selector says, such as `p.verdict` or `th[scope=col]`.
+/// True if an element matches one word of a selector, such as `p.verdict` or `th[scope=col]`.
 fn matches(node: Node<'_, '_>, word: &str) -> bool {
     let start = |c: char| ['#', '.', '['].contains(&c);
     let (name, mut rest) = word.split_at(word.find(start).unwrap_or(word.len()));
@@ -138,7 +138,7 @@ impl Table {
         self.heads.iter().position(|h| h == head).unwrap_or_else(|| panic!("{head} in {:?}", self.heads))
     }
 
-    /// The numbers of a column; cells without a digit are left out.
+    /// Numbers of a column. Cells without a digit are skipped.
     pub fn numbers(&self, head: &str) -> Vec<u64> {
         let place = self.place(head);
         let cells = self.rows.iter().filter_map(|row| row.get(place));
@@ -147,17 +147,17 @@ impl Table {
         cells.map(|cell| number(cell).unwrap_or_else(|_| panic!("{head}: `{cell}` is no number"))).collect()
     }
 
-    /// The sum of a column.
+    /// Sum of a column.
     pub fn sum(&self, head: &str) -> u64 {
         self.numbers(head).iter().sum()
     }
 
-    /// The cell of a row under a heading.
+    /// Cell of a row under a heading.
     pub fn of<'r>(&self, row: &'r [String], head: &str) -> &'r str {
         &row[self.place(head)]
     }
 
-    /// The cell of a row that begins with `first`.
+    /// Cell of the row that begins with `first`.
     pub fn cell(&self, first: &str, head: &str) -> &str {
         let row = self.rows.iter().find(|row| row[0] == first).unwrap_or_else(|| panic!("{first}"));
         &row[self.place(head)]

@@ -4,7 +4,7 @@ use super::page::Page;
 use super::scratch::Scratch;
 use serde_json::Value;
 
-/// A report, and what the same run says of itself as JSON.
+/// A report, and the JSON output of the same run.
 pub struct Reported {
     pub scratch: Scratch,
     pub page: Page,
@@ -12,7 +12,7 @@ pub struct Reported {
     pub json: Value,
 }
 
-/// Runs something that succeeds, with `--report` and `--format json`.
+/// Runs a command with `--report` and `--format json`, which must succeed.
 pub fn report(arguments: &str) -> Reported {
     report_in(Scratch::new(), arguments)
 }
@@ -24,7 +24,7 @@ pub fn report_in(scratch: Scratch, arguments: &str) -> Reported {
 }
 
 impl Reported {
-    /// A statistic of the run, as the program prints it.
+    /// A statistic in the JSON output.
     pub fn statistic(&self, name: &str) -> u64 {
         self.json["runs"][0]["total"]["statistics"][name].as_u64().unwrap_or_else(|| panic!("{name}"))
     }

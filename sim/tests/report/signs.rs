@@ -1,10 +1,10 @@
-//! Findings at the top of a report: kernels with one problem, and the same kernels without it.
+//! Signs in a report: kernels with one problem, and the same kernels without it.
 
 use super::page::{all, text};
 use super::run::{Reported, report, report_in};
 use super::scratch::Scratch;
 
-/// Every lane goes along a row of its own in local memory; rows of `STRIDE` bytes.
+/// Each lane reads its own row of `STRIDE` bytes in local memory.
 const ROWS: &str = "\
 .kernel rows
 .registers 16
@@ -27,7 +27,7 @@ const ROWS: &str = "\
 .end
 ";
 
-/// Lanes 0 to 7 of 32 do what the others do not.
+/// Lanes 0 to 7 of 32 take another path than the others.
 const PARTED: &str = "\
 .kernel parted
 .registers 8
@@ -49,7 +49,7 @@ const PARTED: &str = "\
 .end
 ";
 
-/// Each sign: what it says, and the instructions that it names.
+/// Each sign: its text, and the instructions that it names.
 fn signs(reported: &Reported) -> Vec<(String, Vec<String>)> {
     let signs = reported.page.all("ul.signs > li");
     let named = |sign| all(sign, "li a").into_iter().map(text).collect();
@@ -63,7 +63,7 @@ fn scattered_accesses_stand_out() {
     assert_eq!(found.len(), 1, "{found:?}");
     let (says, named) = &found[0];
     assert!(says.contains("times as many lines as they would"), "{says}");
-    // A wave of 32 lanes stores a column: a line a lane.
+    // A wave of 32 lanes stores a column, so each lane touches its own line.
     assert_eq!(named.len(), 1, "{named:?}");
     assert!(named[0].starts_with("device_store_u32 r1, r6 (line 33): 32.0 lines each of "), "{named:?}");
     assert!(named[0].ends_with("where 1.00 would do; 4.00 bytes of each line of 128 are used"), "{named:?}");

@@ -1,4 +1,4 @@
-//! Properties of every report, even of a failed run: it parses without an error, needs nothing from outside,
+//! Properties of every report, also of failed runs: it parses without an error, loads nothing from outside,
 //! is accessible to screen readers, and is small.
 
 use super::page::{Page, all, text};
@@ -7,7 +7,7 @@ use super::scratch::Scratch;
 use roxmltree::Node;
 use std::collections::BTreeSet;
 
-/// Everything that has to hold, whatever was run.
+/// Properties that hold for every report.
 fn sound(bytes: &[u8], of: &str) -> Page {
     assert!(bytes.len() < 2_000_000, "{of}: {} bytes", bytes.len());
     let page = Page::of(bytes);
@@ -48,7 +48,7 @@ fn sound(bytes: &[u8], of: &str) -> Page {
     for table in page.some("table") {
         let has = |what: &str| !all(table, what).is_empty();
         assert!(has("caption") && has("thead th[scope=col]"), "{of}: {}", text(table));
-        // Every row has the cells of its heading, as far as rows of groups allow to tell.
+        // Every row has as many cells as its heading, as far as grouped rows allow the comparison.
         let cells = |row: Node<'_, 'static>| all(row, "th, td").len();
         let wide = cells(all(table, "thead tr")[0]);
         let plain = |row: &Node<'_, 'static>| all(*row, "[colspan]").is_empty();
@@ -136,7 +136,7 @@ fn a_run_that_does_not_end_leaves_a_report_that_says_so() {
     let profile = page.table("table.counters");
     let blamed: u64 = slots.heads[2..].iter().map(|use_name| profile.sum(use_name)).sum();
     assert_eq!(charged, blamed);
-    // What the user wrote is text.
+    // User input appears as text.
     assert!(page.all("script").len() == 1 && text(page.one("#instructions h3")).contains("<e & 'f'>"));
 }
 

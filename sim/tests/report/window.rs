@@ -7,14 +7,14 @@ use super::run::{Reported, report, report_in};
 use super::scratch::{ADD, Scratch};
 use std::collections::BTreeMap;
 
-/// The statistics of a page by name, of its part of the run.
+/// Statistics of a page, for its part of the run.
 fn statistics(reported: &Reported) -> BTreeMap<String, u64> {
     let table = reported.page.table("table.statistics");
     let counters = table.rows.iter().filter(|row| !row[0].starts_with("figure."));
     counters.map(|row| (row[0].clone(), row[1].parse().unwrap())).collect()
 }
 
-/// The counters of each instruction that add up, by kernel and pc.
+/// Additive counters of each instruction, by kernel and pc.
 fn counters(reported: &Reported) -> BTreeMap<(usize, String), Vec<u64>> {
     let mut found = BTreeMap::new();
     for (kernel, table) in profiles(reported).iter().enumerate() {
@@ -34,7 +34,7 @@ fn add<K: Ord + Clone>(sum: &mut BTreeMap<K, Vec<u64>>, part: &BTreeMap<K, Vec<u
     }
 }
 
-/// What each slice and channel did adds up to the statistics of the window.
+/// The counters of all slices and channels add up to the statistics of the window.
 fn parts_did_what_the_statistics_say(part: &Reported) {
     let (drawn, values) = (part.page.table("section#machine .data table"), statistics(part));
     let sum = |part: &str| -> u64 {
@@ -46,12 +46,13 @@ fn parts_did_what_the_statistics_say(part: &Reported) {
     assert_eq!(sum("memory channel"), counted(&["dram.read_bytes", "dram.written_bytes"]));
 }
 
-/// Parts of a run that follow one another add up to the whole: every statistic, every counter of every instruction, what
-/// each core, slice, channel and link did, and the windows of the charts.
+/// Consecutive parts of a run add up to the whole: every statistic, every counter of every instruction, the
+/// counters of each core, slice, channel and link, and the windows of the charts.
 #[test]
 fn parts_of_a_run_add_up_to_all_of_it() {
     for (run, cuts) in [
-        // One launch; two launches of a kernel; kernels and launches with releases between them; links between routers.
+        // One launch; two launches of a kernel; several kernels and launches with releases in between; links
+        // between routers.
         ("reduction --size small --config tiny", vec![1, 2000, 2001, 7000]),
         ("bitonic_sort --size small --config tiny", vec![40, 5000, 9000]),
         ("mlp_layer --size small --config t4", vec![900, 1700, 2500]),
@@ -80,7 +81,7 @@ fn parts_of_a_run_add_up_to_all_of_it() {
             }
             parts_did_what_the_statistics_say(&part);
             links += values.get("interconnect.link_busy_cycles").copied().unwrap_or(0) as f64;
-            // Beside each figure stands that of the whole run.
+            // Each figure has the value of the whole run next to it.
             let table = part.page.table("table.statistics");
             for row in &table.rows {
                 assert_eq!(table.of(row, "whole run"), whole.page.statistic(&row[0]), "{of}: {}", row[0]);
@@ -100,7 +101,7 @@ fn thousands(n: u64) -> String {
     if n < 1000 { n.to_string() } else { format!("{},{:03}", n / 1000, n % 1000) }
 }
 
-/// What issues in a window is what the trace has there, instruction by instruction.
+/// The issues in a window are those that the trace has there, instruction by instruction.
 #[test]
 fn a_window_has_what_the_retirement_trace_has_in_it() {
     for (run, from, to) in [
@@ -134,7 +135,7 @@ fn a_window_has_what_the_retirement_trace_has_in_it() {
     }
 }
 
-/// A trigger names cycles that are known only when it fires; the report is that of these cycles.
+/// The cycles around a trigger are known only when it fires. The report covers these cycles.
 #[test]
 fn a_trigger_makes_a_report_of_the_cycles_around_it() {
     let run = "spmv --size small --config tiny";
@@ -151,7 +152,7 @@ fn a_trigger_makes_a_report_of_the_cycles_around_it() {
     {
         assert_eq!(around.page.table(table).rows, named.page.table(table).rows, "{table}");
     }
-    // A window that the user names beside it goes first.
+    // A window given by the user restricts it.
     let within = report(&format!(
         "{run} --trigger stall>200 --trigger-before 150 --trigger-after 99 --from-cycle {} --to-cycle {}",
         fired - 60,
@@ -159,7 +160,7 @@ fn a_trigger_makes_a_report_of_the_cycles_around_it() {
     ));
     let slots = within.page.table("figure#issue-slots table");
     assert_eq!((slots.numbers("from")[0], *slots.numbers("to").last().unwrap()), (fired - 60, fired + 40));
-    // What happens before it fires nothing.
+    // Events before the window do not fire the trigger.
     let scratch = Scratch::new();
     let later =
         format!("{run} --trigger stall>200 --from-cycle {} --trigger-before 0 --trigger-after 9", fired + 1);
@@ -175,7 +176,7 @@ fn a_trigger_makes_a_report_of_the_cycles_around_it() {
     assert!(head.contains(&says), "{head}");
 }
 
-/// A kernel for workgroups of so many threads.
+/// A kernel for workgroups of `threads` threads.
 fn adds(threads: u32) -> String {
     let sized = ADD.replace("_size 16,", &format!("_size {threads},"));
     sized.replace("kernel add", &format!("kernel add{threads}"))
@@ -190,7 +191,7 @@ const LAUNCHES: &str = "(source: \"add.wave\",
   ],
 )";
 
-/// What is said of a launch is of one in the window, and cycles between launches belong to none.
+/// The text about a launch refers to one in the window, and cycles between launches belong to none.
 #[test]
 fn a_window_is_about_the_launches_in_it() {
     let kernels = [16, 32, 24].map(adds).concat();
@@ -230,7 +231,7 @@ fn a_window_is_about_the_launches_in_it() {
         let whole: u64 = cycles[launches].iter().sum();
         assert!(statistics(&part)["kernel.cycles"] <= whole, "{window}");
     }
-    // A part of a release belongs to the launch that it is of.
+    // A part of a release belongs to the launch that it ends.
     for into in [0, 1, release - 1] {
         let from = starts[1] - into;
         let second = of(&format!("--from-cycle {from} --to-cycle {}", starts[2]));
@@ -253,7 +254,7 @@ fn a_window_chooses_what_the_pipeline_shows() {
     for page in [&window.page, &wide.page] {
         assert!(page.all("figure#pipeline-later").is_empty());
     }
-    // Figures are those of all waves, and the page says so.
+    // Figures count all waves, and the page says so.
     for table in ["figure#issue-slots table", "table.counters", "table.statistics"] {
         assert_eq!(wide.page.table(table).rows, window.page.table(table).rows, "{table}");
     }
@@ -261,7 +262,8 @@ fn a_window_chooses_what_the_pipeline_shows() {
     assert!(!text(wide.page.one("header")).contains("all waves"));
 }
 
-/// A stretch in which all waves wait has a report, though no instruction retires in it; cycles behind the end have none.
+/// A part in which all waves wait has a report although no instruction retires in it. Cycles after the end
+/// have none.
 #[test]
 fn cycles_in_which_nothing_retires_have_a_report() {
     let run = "pointer_chase --size small --config tiny";
@@ -277,7 +279,7 @@ fn cycles_in_which_nothing_retires_have_a_report() {
     let (from, to) = (quiet[0] + 1, quiet[1]);
     let reported = report_in(scratch, &format!("{run} --from-cycle {from} --to-cycle {to}"));
     assert_eq!(statistics(&reported)["kernel.cycles"], to - from);
-    // A trace of it would be empty.
+    // A trace of these cycles would be empty.
     let ran = reported
         .scratch
         .run(&format!("{run} --from-cycle {from} --to-cycle {to} --report q.html --wvfi q.wvfi"));

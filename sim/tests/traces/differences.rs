@@ -26,7 +26,7 @@ fn differs(outcome: Outcome) -> Divergence {
     }
 }
 
-/// Records of a run with several waves and every kind of access.
+/// Records of a run with several waves and all kinds of accesses.
 fn sample() -> Vec<Record> {
     let config = config::load("tiny").unwrap();
     let job = launch::load("mma_gemm", Size::Small).unwrap();
@@ -44,7 +44,7 @@ fn equal_traces_are_the_same() {
     }
 }
 
-/// The record to change, the field that is to be told, whether it is an architectural one, and the change.
+/// The record to change, the field that must be reported, whether it is architectural, and the change.
 type Change = (usize, &'static str, bool, fn(&mut Record));
 
 #[test]

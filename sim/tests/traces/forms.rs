@@ -1,4 +1,4 @@
-//! Both forms of a trace for arbitrary records, and for damaged files.
+//! Both forms of a trace, for arbitrary records and for damaged files.
 
 use proptest::prelude::*;
 use wave_sim::trace::record::{
@@ -56,7 +56,7 @@ fn all_of(bytes: &[u8]) -> Result<(Header, Vec<Item>, Vec<Record>), TraceError> 
     Ok((reader.header().clone(), items, records))
 }
 
-/// Rows for the lanes of a mask, now and then regular.
+/// Rows for the lanes of a mask, regular in some cases.
 fn rows(width: usize, count: usize, mask: u64, seed: u32) -> Vec<u32> {
     let word = |n: u32| match seed % 4 {
         0 => seed,
@@ -160,7 +160,7 @@ proptest! {
             let mut bytes = file(form, &header(width), &in_order(records.clone()));
             let place = at.index(bytes.len());
             bytes[place] ^= bits;
-            // What still is a trace is one in the other form, too.
+            // If it is still a trace, it converts to the other form.
             let mut whole = Reader::new(bytes.as_slice(), "t".to_owned());
             let Ok(reader) = &mut whole else { continue };
             let header = reader.header().clone();

@@ -9,8 +9,8 @@ use wave_sim::verify::generate::{Options, grow};
 use wave_sim::verify::reference::Machine;
 use wave_sim::verify::replay::{Loads, replay};
 
-/// Kernels, each with the workgroups of its launch and how its loads are checked: the atomics of `memory` return what
-/// the order of its waves makes of them.
+/// Kernels, each with its number of workgroups and the check of its loads. The atomics of `memory` return
+/// values that depend on the order of its waves.
 const KERNELS: [(&str, u32, Loads); 3] =
     [("branches", 2, Loads::Checked), ("memory", 1, Loads::Taken), ("arithmetic", 1, Loads::Checked)];
 
@@ -53,7 +53,8 @@ fn both_forms_hold_the_same_and_visiting_every_cycle_does_not_show() {
     }
 }
 
-/// Where one core faults the others have gone on for some cycles, and the binary form is made before that is known.
+/// When one core faults, other cores have simulated further, and the binary form is written before the fault
+/// is known.
 #[test]
 fn both_forms_hold_the_same_of_a_fault_and_of_a_window() {
     let mut faults = 0;

@@ -1,4 +1,4 @@
-//! Logs for Konata, parsed by the rules of their format.
+//! Konata logs, parsed by the rules of their format.
 
 use super::viewers::seen;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -6,7 +6,8 @@ use wave_sim::isa::Inst;
 use wave_sim::trace::Record;
 use wave_sim::trace::record::{DestinationKind, StageField};
 
-/// An instruction of a Kanata log: (lane, stage, cycle) of each start, what it needs, cycle and kind of its end.
+/// An instruction of a Konata log: lane, stage and cycle of each start, the producers that it needs, and
+/// cycle and kind of its end.
 #[derive(Default)]
 pub struct Row {
     pub label: String,
@@ -14,11 +15,11 @@ pub struct Row {
     pub starts: Vec<(u32, String, u64)>,
     needs: Vec<u64>,
     pub end: Option<(u64, u32)>,
-    /// When stalls end, by reason and beginning.
+    /// End of each stall, by reason and start.
     pub stall_ends: HashMap<(String, u64), u64>,
 }
 
-/// Reads a log by the format's rules alone.
+/// Reads a log, using only the rules of the format.
 pub fn kanata(text: &str) -> BTreeMap<u64, Row> {
     let mut lines = text.lines();
     assert_eq!(lines.next(), Some("Kanata\t0004"));
@@ -72,13 +73,13 @@ pub fn kanata(text: &str) -> BTreeMap<u64, Row> {
     rows
 }
 
-/// The instruction's number in its wave, out of what a row says.
+/// Index of the instruction in its wave, from the text of a row.
 fn sequence(hover: &str) -> u64 {
     hover.split(" instruction ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap()
 }
 
-/// The instructions of its wave that brought what an instruction reads, by the words of its text: registers, and the
-/// predicate of a guard, `break` or `if`.
+/// The earlier instructions of the same wave that produced the inputs of an instruction, according to its
+/// assembly text: registers, and the predicate of a guard, `break` or `if`.
 fn sources(record: &Record, all: &[Record]) -> Vec<u64> {
     let of_wave = |r: &&Record| (r.workgroup, r.wave) == (record.workgroup, record.wave);
     let before: Vec<&Record> = all.iter().filter(of_wave).filter(|r| r.sequence < record.sequence).collect();
@@ -92,7 +93,7 @@ fn sources(record: &Record, all: &[Record]) -> Vec<u64> {
     let mut found: Vec<u64> = Vec::new();
     for (kind, index) in read {
         let writes = |r: &&&Record| {
-            // A record has the rows that were written: of a squashed instruction too, as what it would have written.
+            // A record lists the destination rows, even if the instruction was squashed.
             let rows = Inst::decode(&r.words[..usize::from(r.word_count)]).unwrap().destination(64);
             let rows = if kind == DestinationKind::Registers { rows.map_or(0, |(_, rows)| rows) } else { 1 };
             r.destination == kind && (r.index..r.index + rows).contains(&index)
@@ -112,7 +113,7 @@ fn a_kanata_log_reads_back_to_the_stages_and_stalls_of_the_records() {
     assert!(reused, "a wave follows another in a slot: what that one wrote is not what this one reads");
 }
 
-/// The same of one kernel; true if slots have several waves, one after the other.
+/// Checks the log of one kernel. Returns true if some slots had several waves.
 fn reads_back(kernel: &str) -> bool {
     let seen = seen(kernel);
     let rows = kanata(&std::fs::read_to_string(seen.folder.path().join("k")).unwrap());
@@ -148,8 +149,8 @@ fn reads_back(kernel: &str) -> bool {
             stalls.collect::<Vec<_>>()
         );
         assert_eq!(row.end, Some((record.cycle + 1, 0)));
-        // Arrows come from the last instruction of the wave that wrote each register.
-        // They lead to where it executes: what is done when it issues has none.
+        // Arrows come from the wave's last instruction that wrote each register, and lead to the execution of
+        // the consumer. An instruction that takes effect at issue has none.
         let executes = record.stage(StageField::Execute) != 0;
         let mut expected = if executes { sources(record, &seen.records) } else { Vec::new() };
         let mut needs: Vec<u64> = row.needs.iter().map(|producer| sequence(&rows[producer].hover)).collect();
@@ -157,7 +158,7 @@ fn reads_back(kernel: &str) -> bool {
         needs.sort_unstable();
         assert_eq!(needs, expected, "{}", row.label);
         for producer in &row.needs {
-            // What is needed was written when the instruction issued.
+            // Every producer had retired when the instruction issued.
             let producer = rows[producer].end.unwrap().0 - 1;
             assert!(producer <= record.stage(StageField::Issue), "{}", row.label);
             arrows += 1;

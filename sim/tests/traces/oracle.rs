@@ -1,5 +1,5 @@
-//! The reference interpreter checks traces: of the suite, of random programs, and with planted bugs that it
-//! must find.
+//! The reference interpreter checks traces: those of the suite, those of random programs, and those with
+//! planted bugs, which it must find.
 
 use super::record::{Traced, read};
 use wave_sim::config::{self, Config, DivergenceMode};
@@ -21,7 +21,7 @@ fn every_record_of_the_suite_is_what_the_interpreter_does() {
         let bytes = Traced::new(&config, &job.program, &job.steps, &memory).bytes();
         let (header, launches) = read(&bytes);
         assert_eq!(launches.len(), job.steps.len(), "{name}");
-        // What a load or an atomic returns may depend on the order of waves; all else may not.
+        // Values returned by loads and atomics may depend on the order of waves. Nothing else may.
         let mut fixed = true;
         for (launched, records) in &launches {
             let machine = Machine::of(&config);
@@ -56,7 +56,7 @@ fn random_programs_leave_the_traces_that_the_interpreter_expects() {
         for loads in [Loads::Taken, Loads::Checked] {
             let mut memory = case.memory.clone();
             let result = replay(&header, launched, trace, &machine, loads, &mut memory);
-            // Atomics of several waves may return anything.
+            // Atomics of several waves may return any value.
             records += match result {
                 Err(wrong) if loads == Loads::Taken => panic!("seed {seed}: {wrong}"),
                 result => result.unwrap_or(0),
@@ -66,7 +66,7 @@ fn random_programs_leave_the_traces_that_the_interpreter_expects() {
     assert!(records > 4_000, "{records} records");
 }
 
-/// A trace with something of everything.
+/// A trace with all kinds of records.
 fn sample() -> (Config, Header, Launched, Vec<Record>, Vec<u8>) {
     let config = config::load("tiny").unwrap();
     let job = launch::load("mma_gemm", Size::Small).unwrap();
@@ -78,7 +78,7 @@ fn sample() -> (Config, Header, Launched, Vec<Record>, Vec<u8>) {
     (config, header, launched, records, memory)
 }
 
-/// The record to spoil, what the message has to say, and how.
+/// The record to corrupt, a part of the expected message, and the change.
 type Bug = (usize, &'static str, fn(&mut Record));
 
 #[test]

@@ -1,5 +1,5 @@
-//! Queues on the way to memory and back: in every cycle a waveform shows as many entries as counters and
-//! events say have come and not left. Nothing here looks at a queue itself.
+//! Queues between cores and memory. In every cycle, a waveform must show as many entries as counters and
+//! events imply. These tests never read a queue directly.
 
 use super::machine::{Seen, machine, ring, seen_every};
 use wave_sim::config::{self, Config};
@@ -9,7 +9,7 @@ use wave_sim::program::asm::assemble;
 use wave_sim::program::{Launch, Program};
 use wave_sim::trace::Window;
 
-/// A kernel of the suite in every cycle.
+/// Runs a kernel of the suite and samples it in every cycle.
 fn seen(config: &Config, kernel: &str) -> Seen {
     let job = launch::load(kernel, Size::Small).unwrap();
     seen_every(1, config, (&job.program, &job.steps[0], &job.memory), Window::ALL, None)
@@ -45,7 +45,7 @@ fn what_slices_hold_is_what_has_come_and_not_gone() {
             {
                 let mut shown = seen.waves.all_at("l2.", &format!(".{name}"), at);
                 if name == "replies" {
-                    // Between routers they are counted when they leave the last.
+                    // Packets between routers count as in flight until they leave the last link.
                     shown += seen.waves.all_at("network.replies.", ".packets", at);
                 }
                 assert_eq!(shown, expected, "{kernel} on {}: {name} in cycle {at}", config.name);
@@ -62,8 +62,8 @@ fn is_fetch(what: HopKind) -> bool {
     what == HopKind::Fetch
 }
 
-/// Waves of eight lanes that access a line of 64 bytes with each instruction of `body`: r3 is its address, r4 the way to the
-/// next.
+/// A kernel in which each instruction of `body` accesses a line of 64 bytes, in waves of eight lanes: r3 is
+/// the address, r4 the distance to the next line.
 fn lines(body: &str) -> (Program, Launch) {
     let text = format!(
         ".kernel k\n.registers 16\n.workgroup_size 32, 1, 1\n    mov_sr r0, sr_workgroup_id_x\n    mov_imm r2, 8\n    \
@@ -83,7 +83,8 @@ fn lines(body: &str) -> (Program, Launch) {
     (program, launch)
 }
 
-/// A run of it on one core, and from which sample on no code comes any more: how many requests it was.
+/// Runs it on one core. Returns the run, the first sample after the last instruction fetch, and the number of
+/// code requests.
 fn of_one_core(body: &str) -> (Seen, usize, u64) {
     let mut config = config::load_with_settings("tiny", &["cores=1".to_owned()]).unwrap().0;
     config.device_memory_bytes = 1 << 20;
@@ -97,7 +98,7 @@ fn of_one_core(body: &str) -> (Seen, usize, u64) {
     (seen, from, requests as u64)
 }
 
-/// Packets of so many cycles that the core's port has begun to send up to each sample.
+/// Number of packets, `cycles` long, that the core's port has begun to send up to each sample.
 fn sent(seen: &Seen, code: u64, cycles: u64) -> Vec<u64> {
     let mut sending = 0;
     let upto = |sample: &Sample| {
@@ -111,7 +112,7 @@ fn sent(seen: &Seen, code: u64, cycles: u64) -> Vec<u64> {
 
 #[test]
 fn what_a_core_has_under_way_is_what_has_left_and_not_come_back() {
-    // Each line twice, and once more when others have been asked for.
+    // Each line is loaded twice, and once more after others have been requested.
     let body = "    device_load_u64 r8, r3\n    device_load_u64 r10, r3\n    iadd r12, r3, r6\n    device_load_u64 r12, r3";
     let (seen, from, code) = of_one_core(body);
     let sent = sent(&seen, code, 1);
@@ -125,7 +126,7 @@ fn what_a_core_has_under_way_is_what_has_left_and_not_come_back() {
         let (outstanding, responses) = (of("lsu.outstanding"), of("l1.responses"));
         assert_eq!(of("l1.to_l2"), l1.misses - sent, "to_l2 in cycle {at}");
         assert_eq!(of("port.replies"), sample.memory.interconnect.replies - code - back, "replies in {at}");
-        // A load has one line: it waits for it, or it is on its way.
+        // A load accesses one line. It waits for the line, or its response is on the way.
         assert_eq!(outstanding, of("l1.waiting") + responses, "responses in cycle {at}");
         for (held, n) in
             held.iter_mut().zip([of("l1.to_l2"), of("port.replies"), of("l1.waiting"), responses])
@@ -141,7 +142,7 @@ fn what_a_core_has_under_way_is_what_has_left_and_not_come_back() {
 #[test]
 fn stores_wait_for_the_port_until_it_has_sent_those_before() {
     let (seen, from, code) = of_one_core("    device_store_u64 r3, r8");
-    // 64 bytes and a header of 8 through a port of 16.
+    // 64 bytes and a header of 8 bytes, through a port of 16 bytes per cycle.
     let sent = sent(&seen, code, 5);
     let mut waiting = 0;
     for (sample, sent) in seen.samples.iter().zip(sent).skip(from) {
@@ -152,7 +153,7 @@ fn stores_wait_for_the_port_until_it_has_sent_those_before() {
     assert!(waiting > 100, "{waiting}");
 }
 
-/// Where nobody waits, a request is on each link of its way for the latency of that link.
+/// Without contention, a request occupies each link of its route for the latency of that link.
 #[test]
 fn requests_are_on_links_for_their_latency() {
     let config = ring();
@@ -164,7 +165,8 @@ fn requests_are_on_links_for_their_latency() {
     assert_eq!(network.link_stall_cycles, 0);
     let latency = u64::from(config.interconnect.link_latency_cycles);
     assert!(network.hops > 50 && latency > 1, "{} hops", network.hops);
-    // Requests are as long as a link is wide, and come back the way they went. Of replies see above.
+    // A request is as long as a link is wide, and its reply returns on the same route. Replies are checked
+    // above.
     let shown = seen.waves.sum("network.requests.", ".packets", end);
     assert_eq!(shown, network.hops / 2 * latency);
 }

@@ -7,7 +7,7 @@ use wave_sim::program::{Launch, Program};
 use wave_sim::trace::recorder::header;
 use wave_sim::trace::{Form, Header, How, Item, Launched, Reader, Record, Recorder, Window, Writer};
 
-/// Launches of a program over this device memory, and how they are traced.
+/// Launches of a program on this device memory, and how they are traced.
 #[derive(Clone, Copy)]
 pub struct Traced<'a> {
     pub config: &'a Config,
@@ -15,12 +15,12 @@ pub struct Traced<'a> {
     pub steps: &'a [Launch],
     pub memory: &'a [u8],
     pub form: Form,
-    /// No cycle is skipped.
+    /// Visit every cycle instead of skipping idle ones.
     pub every_cycle: bool,
 }
 
 impl<'a> Traced<'a> {
-    /// The binary form of a run that skips what it can.
+    /// A trace in binary form, with idle cycles skipped.
     pub fn new(
         config: &'a Config,
         program: &'a Program,
@@ -30,12 +30,12 @@ impl<'a> Traced<'a> {
         Traced { config, program, steps, memory, form: Form::Binary, every_cycle: false }
     }
 
-    /// Runs them; gives the bytes of the trace.
+    /// Runs the launches. Returns the bytes of the trace.
     pub fn bytes(&self) -> Vec<u8> {
         self.window(Window::ALL)
     }
 
-    /// The same, of a window.
+    /// As `bytes`, for a window.
     pub fn window(&self, window: Window) -> Vec<u8> {
         let Traced { config, program, every_cycle, .. } = *self;
         let mut bytes = Vec::new();

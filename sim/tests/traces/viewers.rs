@@ -18,7 +18,7 @@ use wave_sim::trace::view::signals::{Signals, tree};
 use wave_sim::trace::view::waves::{Fst, Vcd};
 use wave_sim::trace::{Form, How, Record, Recorder, Sink, Window, Writer};
 
-/// A run with every viewer's file beside the records.
+/// A run with the records and the files of all viewers.
 pub struct Seen {
     pub records: Vec<Record>,
     pub folder: TempDir,
@@ -69,7 +69,8 @@ fn a_perfetto_trace_has_the_structure_of_trace_events() {
     let (mut threads, mut named) = (HashMap::new(), HashMap::new());
     for event in events {
         let place = (number(event, "pid"), number(event, "tid"));
-        // Perfetto knows a thread by its number alone, takes a process for its first thread, and 0 for something else.
+        // Perfetto identifies a thread by its number alone, takes the process number for that of its first
+        // thread, and treats 0 specially.
         assert_eq!(*threads.entry(place.1).or_insert(place.0), place.0, "{event}");
         assert!(place.0 > 0 && place.1 > u64::from(seen.config.cores) + 2, "{event}");
         if event["name"] == "thread_name" {
@@ -83,7 +84,7 @@ fn a_perfetto_trace_has_the_structure_of_trace_events() {
                 issues += usize::from(event["cat"] == "issue");
                 stalls += if event["cat"] == "stall" { long } else { 0 };
             }
-            // Requests have a test of their own.
+            // Requests have their own test.
             "s" | "t" | "f" if event["cat"] == "request" => {}
             phase @ ("s" | "f") => {
                 assert!(phase == "s" || event["bp"] == "e");
@@ -94,7 +95,7 @@ fn a_perfetto_trace_has_the_structure_of_trace_events() {
                 let value = event["args"]["value"].as_f64().unwrap();
                 assert!(value >= 0.0, "{event}");
                 let (at, core) = (number(event, "ts"), place.0 - 1);
-                // What happens in the 64 cycles that it is about, or before their end.
+                // Events in its 64 cycles, or before their end.
                 let of_core =
                     || seen.records.iter().filter(|r| u64::from(r.core) == core && r.cycle < at + 64);
                 let within = || of_core().filter(|r| r.cycle >= at);
@@ -146,7 +147,7 @@ fn a_perfetto_trace_has_the_structure_of_trace_events() {
     }
 }
 
-/// Every request of the run is drawn, where it belongs, and a flow leads to it from its instruction.
+/// Every request of the run is drawn in the right place, with a flow from its instruction.
 #[test]
 fn requests_flow_from_instructions_through_the_l2_to_memory() {
     for kernel in ["reduction", "histogram", "transpose_naive", "spmv"] {
@@ -156,7 +157,7 @@ fn requests_flow_from_instructions_through_the_l2_to_memory() {
         let events = trace["traceEvents"].as_array().unwrap();
         let number = |event: &Value, key: &str| event[key].as_u64().unwrap();
         let cores = u64::from(seen.config.cores);
-        // Cores are processes from 1 on; the L2 and memory follow.
+        // Processes 1 and up are cores. The L2 and memory follow.
         let l2_process = cores + 1;
         let mut slices: BTreeMap<(u64, u64), Vec<(u64, u64)>> = BTreeMap::new();
         let mut shortest = u64::MAX;
@@ -184,7 +185,7 @@ fn requests_flow_from_instructions_through_the_l2_to_memory() {
             slices.sort_unstable();
             assert!(slices.windows(2).all(|pair| pair[0].1 <= pair[1].0), "slices of {place:?} overlap");
         }
-        // As many as the L2 has counted, but for the lines of the code, which each core has asked for once.
+        // As many as the L2 counted, except for instruction lines, which each core requested once.
         let (l2, l1) = (&seen.report.memory.l2, seen.config.core.fetch.icache_line_bytes);
         let code = u64::from((seen.code_words * 4).div_ceil(l1)) * cores;
         let count = |name: &str| drawn.get(name).copied().unwrap_or(0);
@@ -197,7 +198,7 @@ fn requests_flow_from_instructions_through_the_l2_to_memory() {
             u64::from(seen.config.l2.hit_latency_cycles),
             "{kernel}: a hit takes the hit latency"
         );
-        // A flow goes from a core to the L2, and perhaps on to memory, forward in time and from slice to slice.
+        // A flow leads from a core to the L2, possibly on to memory, forward in time and between slices.
         assert!(flows.len() as u64 >= l2.reads - code + l2.writes, "{kernel}: {}", flows.len());
         let mut to_memory = 0;
         for (id, steps) in &flows {
@@ -224,8 +225,8 @@ fn requests_flow_from_instructions_through_the_l2_to_memory() {
     }
 }
 
-/// The three files of one run tell one story: every instruction of the log for Konata is where the trace for Perfetto and the
-/// waveform have it, with the same pc, stalls and end. The records have no part in this.
+/// The three files of a run agree: each instruction of the Konata log is in the Perfetto trace and in the
+/// waveform, with the same pc, stalls and end. The records are not used here.
 #[test]
 fn konata_perfetto_and_waveforms_tell_one_story() {
     for kernel in ["spmv", "histogram"] {
@@ -239,7 +240,7 @@ fn konata_perfetto_and_waveforms_tell_one_story() {
             let bits = &changes[changes.partition_point(|(time, _)| *time <= at) - 1].1;
             u64::from_str_radix(bits, 2).unwrap()
         };
-        // In Perfetto: slices by core, thread and beginning, and the names of threads.
+        // From the Perfetto file: slices by core, thread and start, and thread names.
         let (mut threads, mut slices) = (HashMap::new(), HashMap::<(u64, u64, u64), &Value>::new());
         for event in trace["traceEvents"].as_array().unwrap() {
             let number = |key: &str| event[key].as_u64().unwrap();
@@ -285,7 +286,8 @@ fn konata_perfetto_and_waveforms_tell_one_story() {
             assert_eq!(signal("pc", issue), u64::from_str_radix(pc, 16).unwrap(), "{kernel}");
             assert_eq!(signal("mask", issue), u64::from_str_radix(after("lanes"), 16).unwrap(), "{kernel}");
             issued += 1;
-            // In the cycle in which it retires, the core retires something; a row ends with that cycle.
+            // A row ends with the cycle in which the instruction retires, and the core's `retiring` signal is
+            // set in that cycle.
             let retired = row.end.unwrap().0 - 1;
             assert!(value_at(&format!("core{core}.retiring"), retired) > 0, "{kernel}: {}", row.label);
             let accesses_memory = ["_load_", "_store_", "atomic_"].iter().any(|part| text.contains(part));
@@ -297,7 +299,7 @@ fn konata_perfetto_and_waveforms_tell_one_story() {
             }
             for (_, reason, from) in row.starts.iter().filter(|(lane, _, from)| *lane == 1 && *from < issue) {
                 let Some(slice) = slices.get(&(core, thread, *from)) else {
-                    // What a wave waited for before the instruction was fetched is not in the row.
+                    // The row omits waits before the fetch of the instruction.
                     assert_eq!(Some(*from), stage("F"), "{kernel}: {} waits from {from}", row.label);
                     cut += 1;
                     continue;
@@ -316,7 +318,7 @@ fn konata_perfetto_and_waveforms_tell_one_story() {
     }
 }
 
-/// Each signal of a waveform: its changes, as (time, bits).
+/// Changes of each waveform signal, as (time, bits).
 pub fn waveform(path: &std::path::Path) -> BTreeMap<String, Vec<(u64, String)>> {
     let mut wave = wellen::simple::read(path).unwrap();
     let vars: Vec<_> = wave.hierarchy().all_vars().collect();
@@ -360,7 +362,7 @@ fn both_waveforms_hold_the_same_and_it_is_what_the_records_say() {
         }
     }
     assert!(issues > 500);
-    // In every cycle a core's stages hold as many instructions as the records say.
+    // In every cycle, the stages of a core hold as many instructions as the records imply.
     let last = seen.records.iter().map(|r| r.cycle).max().unwrap();
     for cycle in (1..last + 2).step_by(7) {
         let of = |signal: &str| value_at(&format!("core0.{signal}"), cycle);
