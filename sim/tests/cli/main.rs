@@ -2,6 +2,9 @@
 
 #[path = "../golden/mod.rs"]
 mod golden;
+#[allow(dead_code)] // the rest of it is used there
+#[path = "../traces/pftrace.rs"]
+mod pftrace;
 
 mod commands;
 mod cosim;

@@ -53,15 +53,15 @@ fn files_of_several_kernels_are_those_of_each_alone() {
     std::fs::create_dir_all(scratch.path("all/right")).unwrap();
     let plain = "--config tiny --size small";
     let flags = "--config tiny --size small --from-cycle 60 --waves 0-1";
-    let all = "--wvfi all/{kernel}.txt --kanata all/{kernel}.kanata --perfetto all/{kernel}.json --vcd all/{kernel}.vcd \
+    let all = "--wvfi all/{kernel}.txt --kanata all/{kernel}.kanata --perfetto all/{kernel}.pftrace --vcd all/{kernel}.vcd \
                --fst all/{kernel}/waves.fst --report all/{kernel}.html";
     let table = scratch.out(&format!("saxpy right.ron {plain}"));
     assert_eq!(scratch.out(&format!("saxpy right.ron {flags} {all}")), table, "the table is the same");
     for (input, name) in [("saxpy", "saxpy"), ("right.ron", "right")] {
         scratch.out(&format!(
-            "{input} {flags} --wvfi a.txt --kanata a.kanata --perfetto a.json --vcd a.vcd --fst a.fst --report a.html"
+            "{input} {flags} --wvfi a.txt --kanata a.kanata --perfetto a.pftrace --vcd a.vcd --fst a.fst --report a.html"
         ));
-        for end in [".txt", ".kanata", ".json", ".vcd", "/waves.fst", ".html"] {
+        for end in [".txt", ".kanata", ".pftrace", ".vcd", "/waves.fst", ".html"] {
             let alone = format!("a.{}", &end[end.find('.').unwrap() + 1..]);
             let same = scratch.read(&format!("all/{name}{end}")) == scratch.read(&alone);
             assert!(same && !scratch.read(&alone).is_empty(), "{name}{end}");

@@ -1,5 +1,6 @@
 //! Trace files as a user writes, damages and compares them.
 
+use super::pftrace::Trace;
 use super::scratch::Scratch;
 
 const KERNEL: &str = "\
@@ -231,16 +232,14 @@ fn a_trigger_opens_the_window_of_every_file() {
     let kept = around(&scratch, run, is_shift, 3, 40);
     let flags = "--trigger pc=0xc --trigger-before 3 --trigger-after 40";
     scratch.out(&format!(
-        "{run} {flags} --wvfi t.txt --kanata t.kanata --perfetto t.json --vcd t.vcd --fst t.fst"
+        "{run} {flags} --wvfi t.txt --kanata t.kanata --perfetto t.pftrace --vcd t.vcd --fst t.fst"
     ));
     let text = String::from_utf8(scratch.read("t.txt")).unwrap();
     assert_eq!(records(&text), kept);
     // The other files have as many instructions, each read by its own rules.
     let kanata = String::from_utf8(scratch.read("t.kanata")).unwrap();
     assert_eq!(kanata.lines().filter(|line| line.starts_with("I\t")).count(), kept.len());
-    let json: serde_json::Value = serde_json::from_slice(&scratch.read("t.json")).unwrap();
-    let issues = json["traceEvents"].as_array().unwrap().iter().filter(|event| event["cat"] == "issue");
-    assert_eq!(issues.count(), kept.len());
+    assert_eq!(Trace::read(&scratch.path("t.pftrace")).of("issue").count(), kept.len());
     for file in ["t.vcd", "t.fst"] {
         assert_eq!(retired(&scratch.path(file)), kept.len() as u64, "{file}");
     }
@@ -249,11 +248,19 @@ fn a_trigger_opens_the_window_of_every_file() {
 #[test]
 fn a_report_beside_it_leaves_the_trace_for_perfetto_as_it_is() {
     let scratch = scratch();
-    scratch.out(&format!("{RUN} --perfetto alone.json"));
-    scratch.out(&format!("{RUN} --perfetto beside.json --report r.html"));
-    let alone = scratch.read("alone.json");
-    assert!(String::from_utf8_lossy(&alone).contains("\"cat\":\"request\""));
-    assert!(alone == scratch.read("beside.json"));
+    scratch.out(&format!("{RUN} --perfetto alone.pftrace"));
+    scratch.out(&format!("{RUN} --perfetto beside.pftrace --report r.html"));
+    assert!(Trace::read(&scratch.path("alone.pftrace")).of("request").count() > 0);
+    assert!(scratch.read("alone.pftrace") == scratch.read("beside.pftrace"));
+}
+
+#[test]
+fn a_trace_for_perfetto_is_not_json() {
+    let scratch = scratch();
+    let ran = scratch.run(&format!("{RUN} --perfetto t.json"));
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert!(ran.err.contains("--perfetto: `t.json` would not be JSON"), "{}", ran.err);
+    assert!(ran.err.contains("t.pftrace") && !scratch.path("t.json").exists(), "{}", ran.err);
 }
 
 #[test]
@@ -364,12 +371,12 @@ fn a_trigger_fires_at_a_long_stall_and_at_a_fault() {
 #[test]
 fn a_bound_ends_its_files_validly() {
     let scratch = scratch();
-    let ran =
-        scratch.run("e.wave --config tiny --max-cycles 500 --wvfi e.txt --kanata e.kanata --perfetto e.json");
+    let ran = scratch
+        .run("e.wave --config tiny --max-cycles 500 --wvfi e.txt --kanata e.kanata --perfetto e.pftrace");
     assert_eq!(ran.code, 3);
     let text = String::from_utf8(scratch.read("e.txt")).unwrap();
     assert!(text.lines().last().unwrap().starts_with("end stopped cycle=500 "), "{text}");
-    assert!(serde_json::from_slice::<serde_json::Value>(&scratch.read("e.json")).is_ok());
+    assert_eq!(Trace::read(&scratch.path("e.pftrace")).of("issue").count(), records(&text).len());
 }
 
 /// What a run says that Ctrl-C ends when it has been under way for a while.
@@ -385,7 +392,8 @@ fn interrupted(scratch: &Scratch, run: &str) -> String {
 #[test]
 fn ctrl_c_completes_the_files_and_says_when() {
     let scratch = scratch();
-    let files = "--wvfi e.wvfi --kanata e.kanata --perfetto e.json --vcd e.vcd --fst e.fst --report e.html";
+    let files =
+        "--wvfi e.wvfi --kanata e.kanata --perfetto e.pftrace --vcd e.vcd --fst e.fst --report e.html";
     interrupted(&scratch, &format!("e.wave --config tiny --to-cycle 1000 {files}"));
     assert!(String::from_utf8(scratch.read("e.html")).unwrap().contains("was interrupted in cycle "));
     scratch.out("trace convert e.wvfi e.txt");
@@ -396,9 +404,7 @@ fn ctrl_c_completes_the_files_and_says_when() {
     assert!(kept > 100, "{kept}");
     let kanata = String::from_utf8(scratch.read("e.kanata")).unwrap();
     assert_eq!(kanata.lines().filter(|line| line.starts_with("R\t")).count(), kept);
-    let json: serde_json::Value = serde_json::from_slice(&scratch.read("e.json")).unwrap();
-    let issues = json["traceEvents"].as_array().unwrap().iter().filter(|event| event["cat"] == "issue");
-    assert_eq!(issues.count(), kept);
+    assert_eq!(Trace::read(&scratch.path("e.pftrace")).of("issue").count(), kept);
     for file in ["e.vcd", "e.fst"] {
         assert_eq!(retired(&scratch.path(file)), kept as u64, "{file}");
     }

@@ -9,6 +9,8 @@ mod golden_traces;
 mod konata;
 mod machine;
 mod oracle;
+#[allow(dead_code)] // the rest of it is used in `cli`
+mod pftrace;
 mod queues;
 mod record;
 mod viewers;

@@ -1,8 +1,8 @@
 //! The files for viewers, read by independent parsers and compared with the records.
 
 use super::konata::kanata;
+use super::pftrace::{Event, Trace};
 use super::record::read;
-use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io::BufWriter;
@@ -57,172 +57,118 @@ pub fn seen(name: &str) -> Seen {
 }
 
 #[test]
-fn a_perfetto_trace_has_the_structure_of_trace_events() {
+fn a_trace_for_perfetto_has_what_the_records_say() {
     let seen = seen("reduction");
-    let text = std::fs::read_to_string(seen.folder.path().join("p")).unwrap();
-    let trace: Value = serde_json::from_str(&text).unwrap();
-    let events = trace["traceEvents"].as_array().unwrap();
-    let number = |event: &Value, key: &str| event[key].as_u64().unwrap_or_else(|| panic!("{key} of {event}"));
-    let mut slices: BTreeMap<(u64, u64), Vec<(u64, u64)>> = BTreeMap::new();
-    let (mut issues, mut stalls, mut flows) = (0, 0, HashMap::<u64, Vec<(String, u64, u64, u64)>>::new());
-    let (mut retired, mut counted) = (0.0, 0);
-    let (mut threads, mut named) = (HashMap::new(), HashMap::new());
-    for event in events {
-        let place = (number(event, "pid"), number(event, "tid"));
-        // Perfetto identifies a thread by its number alone, takes the process number for that of its first
-        // thread, and treats 0 specially.
-        assert_eq!(*threads.entry(place.1).or_insert(place.0), place.0, "{event}");
-        assert!(place.0 > 0 && place.1 > u64::from(seen.config.cores) + 2, "{event}");
-        if event["name"] == "thread_name" {
-            assert_eq!(named.insert(place, event["args"]["name"].clone()), None, "{event}");
-        }
-        match event["ph"].as_str().unwrap() {
-            "X" => {
-                let (at, long) = (number(event, "ts"), number(event, "dur"));
-                assert!(event["name"].is_string() && long > 0, "{event}");
-                slices.entry(place).or_default().push((at, at + long));
-                issues += usize::from(event["cat"] == "issue");
-                stalls += if event["cat"] == "stall" { long } else { 0 };
-            }
-            // Requests have their own test.
-            "s" | "t" | "f" if event["cat"] == "request" => {}
-            phase @ ("s" | "f") => {
-                assert!(phase == "s" || event["bp"] == "e");
-                let end = (phase.to_owned(), place.0, place.1, number(event, "ts"));
-                flows.entry(number(event, "id")).or_default().push(end);
-            }
-            "C" => {
-                let value = event["args"]["value"].as_f64().unwrap();
-                assert!(value >= 0.0, "{event}");
-                let (at, core) = (number(event, "ts"), place.0 - 1);
-                // Events in its 64 cycles, or before their end.
-                let of_core =
-                    || seen.records.iter().filter(|r| u64::from(r.core) == core && r.cycle < at + 64);
-                let within = || of_core().filter(|r| r.cycle >= at);
-                let expected = match event["name"].as_str().unwrap() {
-                    "instructions per cycle" => {
-                        retired += value * 64.0;
-                        within().count() as f64 / 64.0
-                    }
-                    "waves" => of_core()
-                        .map(|r| f64::from(u8::from(r.sequence == 0)) - f64::from(u8::from(r.ends)))
-                        .sum(),
-                    "device bytes asked for per cycle" => {
-                        let bytes = |r: &Record| f64::from(r.effective.count_ones()) * f64::from(r.bytes);
-                        within().filter(|r| r.device).map(bytes).sum::<f64>() / 64.0
-                    }
-                    other => panic!("{other}"),
-                };
-                assert!((value - expected).abs() < 1e-9, "{event}: {expected}");
-                counted += usize::from(value > 0.0);
-            }
-            "M" => assert!(event["args"]["name"].is_string()),
-            "i" => assert_eq!(event["s"], "g"),
-            other => panic!("phase {other}"),
-        }
-    }
-    assert_eq!(issues, seen.records.len());
-    assert_eq!(retired.round() as usize, seen.records.len());
-    assert!(counted > 50, "{counted}");
+    let trace = Trace::read(&seen.folder.path().join("p"));
+    assert_eq!(trace.launches, [("launch reduction".to_owned(), 0)]);
+    overlap_nowhere(&trace);
     let at_issue = |r: &Record| {
         let issue = r.stage(StageField::Issue);
         r.stalls.iter().filter(|s| s.to <= issue).map(|s| s.to - s.from).sum::<u64>()
     };
+    assert_eq!(trace.of("issue").count(), seen.records.len());
+    let stalls: u64 = trace.of("stall").map(|stall| stall.cycles.unwrap()).sum();
     assert_eq!(stalls, seen.records.iter().map(at_issue).sum::<u64>());
-    for (place, slices) in &mut slices {
-        slices.sort_unstable();
-        assert!(slices.windows(2).all(|pair| pair[0].1 <= pair[1].0), "slices of {place:?} overlap");
+    // A counter says what happens in 64 cycles, or what is so at their end, and keeps its value until it has another.
+    let last = seen.records.iter().map(|r| r.cycle).max().unwrap();
+    let mut counted = 0;
+    for core in 0..seen.config.cores {
+        for counter in ["instructions per cycle", "waves", "device bytes asked for per cycle"] {
+            let process = format!("core {core}");
+            let values: Vec<_> =
+                trace.values.iter().filter(|v| v.process == process && v.counter == counter).collect();
+            assert!(values.is_sorted_by(|a, b| a.at < b.at && a.value != b.value), "{process} {counter}");
+            for at in (0..=last).step_by(64) {
+                let value = values.iter().rfind(|v| v.at <= at).unwrap().value;
+                let of_core = || seen.records.iter().filter(|r| r.core == core && r.cycle < at + 64);
+                let within = || of_core().filter(|r| r.cycle >= at);
+                let expected = match counter {
+                    "instructions per cycle" => within().count() as f64 / 64.0,
+                    "waves" => of_core()
+                        .map(|r| f64::from(u8::from(r.sequence == 0)) - f64::from(u8::from(r.ends)))
+                        .sum(),
+                    _ => {
+                        let bytes = |r: &Record| f64::from(r.effective.count_ones()) * f64::from(r.bytes);
+                        within().filter(|r| r.device).map(bytes).sum::<f64>() / 64.0
+                    }
+                };
+                assert!((value - expected).abs() < 1e-9, "{process} {counter} at {at}: {value}, {expected}");
+                counted += usize::from(value > 0.0);
+            }
+        }
     }
+    assert!(counted > 50, "{counted}");
+    // A flow leads from each issue of a memory instruction to where it is executed.
     let memory = seen.records.iter().filter(|r| r.memory != MemoryKind::None).count();
-    assert_eq!(flows.len(), memory);
-    for ends in flows.values() {
-        let [(start, core, slot, issue), (finish, same_core, row, execute)] = ends.as_slice() else {
-            panic!("{ends:?}")
-        };
-        assert_eq!((start.as_str(), finish.as_str(), core), ("s", "f", same_core));
-        assert!(issue < execute);
-        let inside =
-            |tid: u64, at: u64| slices[&(*core, tid)].iter().any(|&(from, to)| from <= at && at < to);
-        assert!(inside(*slot, *issue) && inside(*row, *execute), "a flow begins and ends in a slice");
+    let accesses: Vec<_> = trace.flows().into_values().filter(|way| way[0].category == "issue").collect();
+    assert_eq!(accesses.len(), memory);
+    for way in &accesses {
+        let [issue, access] = way[..] else { panic!("{way:?}") };
+        assert_eq!((access.category.as_str(), &issue.process), ("memory", &access.process));
+        assert_eq!(issue.thread, format!("slot {}", access.arguments["slot"]));
+        assert!(issue.at < access.at && access.last_of.len() == 1);
+    }
+}
+
+/// Slices of a thread lie beside one another, and instants in them.
+fn overlap_nowhere(trace: &Trace) {
+    let mut threads = BTreeMap::<u64, Vec<(u64, u64)>>::new();
+    for slice in trace.slices() {
+        assert!(slice.cycles > Some(0), "{slice:?}");
+        threads.entry(slice.tid).or_default().push((slice.at, slice.end()));
+    }
+    for (thread, slices) in &mut threads {
+        slices.sort_unstable();
+        assert!(slices.windows(2).all(|pair| pair[0].1 <= pair[1].0), "slices of thread {thread} overlap");
+    }
+    for instant in trace.events.iter().filter(|event| event.cycles.is_none()) {
+        let slices = &threads[&instant.tid];
+        let before = slices.partition_point(|(from, _)| *from <= instant.at);
+        assert!(before > 0 && instant.at < slices[before - 1].1, "{instant:?} is in no slice");
     }
 }
 
 /// Every request of the run is drawn in the right place, with a flow from its instruction.
 #[test]
 fn requests_flow_from_instructions_through_the_l2_to_memory() {
+    let mut merged = 0;
     for kernel in ["reduction", "histogram", "transpose_naive", "spmv"] {
         let seen = seen(kernel);
-        let text = std::fs::read_to_string(seen.folder.path().join("p")).unwrap();
-        let trace: Value = serde_json::from_str(&text).unwrap();
-        let events = trace["traceEvents"].as_array().unwrap();
-        let number = |event: &Value, key: &str| event[key].as_u64().unwrap();
-        let cores = u64::from(seen.config.cores);
-        // Processes 1 and up are cores. The L2 and memory follow.
-        let l2_process = cores + 1;
-        let mut slices: BTreeMap<(u64, u64), Vec<(u64, u64)>> = BTreeMap::new();
-        let mut shortest = u64::MAX;
-        let (mut drawn, mut flows) = (BTreeMap::<&str, u64>::new(), BTreeMap::<u64, Vec<&Value>>::new());
-        for event in events {
-            let place = (number(event, "pid"), number(event, "tid"));
-            match event["ph"].as_str().unwrap() {
-                "X" => {
-                    let (at, long) = (number(event, "ts"), number(event, "dur"));
-                    slices.entry(place).or_default().push((at, at + long));
-                    if place.0 == l2_process {
-                        shortest = shortest.min(long);
-                    }
-                    if place.0 >= l2_process {
-                        *drawn.entry(event["name"].as_str().unwrap()).or_default() += 1;
-                    }
-                }
-                "s" | "t" | "f" if event["cat"] == "request" => {
-                    flows.entry(number(event, "id")).or_default().push(event);
-                }
-                _ => {}
-            }
-        }
-        for (place, slices) in &mut slices {
-            slices.sort_unstable();
-            assert!(slices.windows(2).all(|pair| pair[0].1 <= pair[1].0), "slices of {place:?} overlap");
-        }
-        // As many as the L2 counted, except for instruction lines, which each core requested once.
+        let trace = Trace::read(&seen.folder.path().join("p"));
+        overlap_nowhere(&trace);
+        let requests = |process: &str, name: &str| {
+            trace.of("request").filter(|r| r.process == process && r.name == name).count() as u64
+        };
+        // As many as the L2 has counted, but for the lines of the code, which each core has asked for once.
         let (l2, l1) = (&seen.report.memory.l2, seen.config.core.fetch.icache_line_bytes);
-        let code = u64::from((seen.code_words * 4).div_ceil(l1)) * cores;
-        let count = |name: &str| drawn.get(name).copied().unwrap_or(0);
-        assert_eq!(count("read") + code, l2.reads, "{kernel}: {drawn:?}");
-        assert_eq!(count("write"), l2.writes, "{kernel}");
-        assert_eq!(count("atomic"), l2.atomics, "{kernel}");
-        assert!(count("fetch") > 0, "{kernel}");
-        assert_eq!(
-            shortest,
-            u64::from(seen.config.l2.hit_latency_cycles),
-            "{kernel}: a hit takes the hit latency"
-        );
-        // A flow leads from a core to the L2, possibly on to memory, forward in time and between slices.
-        assert!(flows.len() as u64 >= l2.reads - code + l2.writes, "{kernel}: {}", flows.len());
+        let code = u64::from((seen.code_words * 4).div_ceil(l1)) * u64::from(seen.config.cores);
+        assert_eq!(requests("L2", "read") + code, l2.reads, "{kernel}");
+        assert_eq!(requests("L2", "write"), l2.writes, "{kernel}");
+        assert_eq!(requests("L2", "atomic"), l2.atomics, "{kernel}");
+        assert!(requests("memory", "fetch") > 0, "{kernel}");
+        let shortest = trace.of("request").filter(|r| r.process == "L2").map(|r| r.cycles.unwrap()).min();
+        let hit = u64::from(seen.config.l2.hit_latency_cycles);
+        assert_eq!(shortest, Some(hit), "{kernel}: a hit takes the hit latency");
+        // A flow goes from a core to the L2, and perhaps on to memory, forward in time, and ends there.
+        let flows = trace.flows();
+        let ways: Vec<_> = flows.iter().filter(|(_, way)| way[0].category != "issue").collect();
+        assert!(ways.len() as u64 >= l2.reads - code + l2.writes, "{kernel}: {}", ways.len());
         let mut to_memory = 0;
-        for (id, steps) in &flows {
-            let phases: String = steps.iter().map(|s| s["ph"].as_str().unwrap()).collect();
-            let pids: Vec<u64> = steps.iter().map(|s| number(s, "pid")).collect();
-            match phases.as_str() {
-                "sf" => assert!(pids[0] < l2_process && pids[1] == l2_process, "{id}: {pids:?}"),
-                "stf" => {
-                    assert!(pids[0] < l2_process, "{id}: {pids:?}");
-                    assert_eq!(pids[1..], [l2_process, l2_process + 1], "{id}");
-                    to_memory += 1;
-                }
-                other => panic!("{other}"),
+        for (flow, way) in ways {
+            let places: Vec<&str> = way.iter().map(|event| event.process.as_str()).collect();
+            assert!(places[0].starts_with("core "), "{places:?}");
+            match &places[1..] {
+                ["L2"] => {}
+                ["L2", "memory"] => to_memory += 1,
+                other => panic!("{kernel}: {other:?}"),
             }
-            let times: Vec<u64> = steps.iter().map(|s| number(s, "ts")).collect();
-            assert!(times.is_sorted(), "{id}: {times:?}");
-            for step in steps {
-                let at = number(step, "ts");
-                let there = &slices[&(number(step, "pid"), number(step, "tid"))];
-                assert!(there.iter().any(|&(from, to)| from <= at && at < to), "{step} is in no slice");
-            }
+            let ends: Vec<bool> = way.iter().map(|event| event.last_of.contains(flow)).collect();
+            assert!(ends.iter().rev().eq([true, false, false][..ends.len()].iter()), "{way:?}");
+            merged += way[1..].iter().filter(|event| event.name == "merge").count();
         }
         assert!(to_memory > 0, "{kernel}");
     }
+    assert!(merged > 20, "{merged} instructions wait for what another one has asked for");
 }
 
 /// The three files of a run agree: each instruction of the Konata log is in the Perfetto trace and in the
@@ -232,31 +178,21 @@ fn konata_perfetto_and_waveforms_tell_one_story() {
     for kernel in ["spmv", "histogram"] {
         let seen = seen(kernel);
         let rows = kanata(&std::fs::read_to_string(seen.folder.path().join("k")).unwrap());
-        let trace: Value =
-            serde_json::from_str(&std::fs::read_to_string(seen.folder.path().join("p")).unwrap()).unwrap();
+        let trace = Trace::read(&seen.folder.path().join("p"));
         let wave = waveform(&seen.folder.path().join("fst"));
         let value_at = |name: &str, at: u64| {
             let changes = &wave[name];
             let bits = &changes[changes.partition_point(|(time, _)| *time <= at) - 1].1;
             u64::from_str_radix(bits, 2).unwrap()
         };
-        // From the Perfetto file: slices by core, thread and start, and thread names.
-        let (mut threads, mut slices) = (HashMap::new(), HashMap::<(u64, u64, u64), &Value>::new());
-        for event in trace["traceEvents"].as_array().unwrap() {
-            let number = |key: &str| event[key].as_u64().unwrap();
-            let (core, thread) = (number("pid") - 1, number("tid"));
-            if event["name"] == "thread_name" {
-                threads.insert((core, event["args"]["name"].as_str().unwrap()), thread);
-            } else if event["ph"] == "X" {
-                slices.insert((core, thread, number("ts")), event);
-            }
-        }
-        let memory: Vec<(u64, u64, u64, u64)> = slices
-            .iter()
-            .filter(|(_, slice)| slice["cat"] == "memory")
-            .map(|((core, _, at), slice)| {
-                (*core, slice["args"]["slot"].as_u64().unwrap(), *at, at + slice["dur"].as_u64().unwrap())
-            })
+        // In Perfetto: slices by process, thread and beginning.
+        let slices: HashMap<(&str, &str, u64), &Event> = trace
+            .slices()
+            .map(|slice| ((slice.process.as_str(), slice.thread.as_str(), slice.at), slice))
+            .collect();
+        let memory: Vec<(&str, &str, u64, u64)> = trace
+            .of("memory")
+            .map(|slice| (slice.process.as_str(), slice.arguments["slot"].as_str(), slice.at, slice.end()))
             .collect();
         let (mut issued, mut accesses, mut stalls, mut cut) = (0, 0, 0, 0);
         for row in rows.values() {
@@ -271,16 +207,18 @@ fn konata_perfetto_and_waveforms_tell_one_story() {
                     .map(|(.., at)| *at)
             };
             let issue = stage("I").unwrap();
-            let thread = threads[&(core, format!("slot {slot}").as_str())];
-            let slice = slices[&(core, thread, issue)];
+            let (process, thread) = (format!("core {core}"), format!("slot {slot}"));
+            let slice = slices[&(process.as_str(), thread.as_str(), issue)];
             assert_eq!(
-                (&slice["cat"], &slice["name"]),
-                (&"issue".into(), &text.into()),
+                (slice.category.as_str(), slice.name.as_str()),
+                ("issue", text),
                 "{kernel}: {}",
                 row.label
             );
-            assert_eq!(slice["args"]["pc"], format!("0x{pc}"), "{kernel}");
-            assert_eq!(slice["args"]["lanes"], after("lanes"), "{kernel}: {}", row.label);
+            let shown = u64::from_str_radix(pc, 16).unwrap();
+            assert_eq!(slice.arguments["pc"], format!("0x{shown:x}"), "{kernel}");
+            let lanes = format!("0x{}", after("lanes"));
+            assert_eq!(slice.arguments["lanes"], lanes, "{kernel}: {}", row.label);
             let signal = |name: &str, at: u64| value_at(&format!("core{core}.slot{slot}.{name}"), at);
             assert_eq!(signal("issue", issue), 1, "{kernel}: {}", row.label);
             assert_eq!(signal("pc", issue), u64::from_str_radix(pc, 16).unwrap(), "{kernel}");
@@ -292,27 +230,28 @@ fn konata_perfetto_and_waveforms_tell_one_story() {
             assert!(value_at(&format!("core{core}.retiring"), retired) > 0, "{kernel}: {}", row.label);
             let accesses_memory = ["_load_", "_store_", "atomic_"].iter().any(|part| text.contains(part));
             if let Some(execute) = stage("X").filter(|_| accesses_memory) {
-                let whole = (core, slot, execute, retired.max(execute + 1));
+                let slot = slot.to_string();
+                let whole = (process.as_str(), slot.as_str(), execute, retired.max(execute + 1));
                 assert!(memory.contains(&whole), "{kernel}: {} {whole:?}", row.label);
                 assert!(value_at(&format!("core{core}.in_lsu"), execute) > 0 || retired == execute);
                 accesses += 1;
             }
             for (_, reason, from) in row.starts.iter().filter(|(lane, _, from)| *lane == 1 && *from < issue) {
-                let Some(slice) = slices.get(&(core, thread, *from)) else {
-                    // The row omits waits before the fetch of the instruction.
+                let Some(slice) = slices.get(&(process.as_str(), thread.as_str(), *from)) else {
+                    // What a wave waited for before the instruction was fetched is not in the row.
                     assert_eq!(Some(*from), stage("F"), "{kernel}: {} waits from {from}", row.label);
                     cut += 1;
                     continue;
                 };
                 let until = row.stall_ends[&(reason.clone(), *from)];
-                assert_eq!(slice["dur"].as_u64(), Some(until - from), "{kernel}: {}", row.label);
-                assert_eq!((&slice["cat"], slice["name"].as_str()), (&"stall".into(), Some(reason.as_str())));
+                assert_eq!(slice.cycles, Some(until - from), "{kernel}: {}", row.label);
+                assert_eq!((slice.category.as_str(), &slice.name), ("stall", reason));
                 let code = StallReason::ALL.iter().find(|r| r.name() == reason).unwrap();
                 assert_eq!(signal("stall", *from), *code as u64, "{kernel}: {} from {from}", row.label);
                 stalls += 1;
             }
         }
-        let slices = slices.values().filter(|slice| slice["cat"] == "issue").count();
+        let slices = trace.of("issue").count();
         assert!(issued == slices && accesses == memory.len(), "{kernel}: {issued}, {accesses}");
         assert!(accesses > 50 && stalls > 500 && cut * 2 < stalls, "{kernel}: {accesses}, {stalls}, {cut}");
     }

@@ -192,7 +192,7 @@ pub struct TraceArgs {
     #[arg(long, value_name = "FILE")]
     pub kanata: Option<PathBuf>,
 
-    /// Write a trace for Perfetto, in JSON
+    /// Write a trace for Perfetto, in its protobuf form (.pftrace)
     #[arg(long, value_name = "FILE")]
     pub perfetto: Option<PathBuf>,
 

@@ -124,6 +124,16 @@ impl TraceArgs {
                     .hint("--trigger pc=0x40, --trigger fault or --trigger 'stall>100'"),
             );
         }
+        if let Some(path) =
+            self.perfetto.as_ref().filter(|path| path.extension().is_some_and(|end| end == "json"))
+        {
+            let message = format!("--perfetto: `{}` would not be JSON", path.display());
+            let hint = format!(
+                "the trace has Perfetto's protobuf form: name it `{}`",
+                path.with_extension("pftrace").display()
+            );
+            wrong.push(Diagnostic::error(message).hint(hint));
+        }
         let Range { start, end } = self.window().cycles;
         if start >= end {
             wrong.push(Diagnostic::error(format!("--to-cycle: {end} is not after --from-cycle, {start}")));

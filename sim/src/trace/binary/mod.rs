@@ -3,6 +3,7 @@
 mod put;
 mod read;
 
+pub(super) use put::put;
 pub use put::{put_end, put_fields, put_header, put_launch, put_record};
 pub use read::{Malformed, end, fields, header, launch, record};
 

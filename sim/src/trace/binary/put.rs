@@ -20,7 +20,8 @@ fn frame_of(out: &mut Vec<u8>, kind: u8, fill: impl FnOnce(&mut Vec<u8>)) {
     out[at..at + 4].copy_from_slice(&tag.to_le_bytes());
 }
 
-fn put(out: &mut Vec<u8>, value: impl Into<u64>) {
+/// Appends a number as a varint (LEB128).
+pub fn put(out: &mut Vec<u8>, value: impl Into<u64>) {
     let value: u64 = value.into();
     if value < 0x80 {
         // The usual case.

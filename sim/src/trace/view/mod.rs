@@ -2,7 +2,6 @@
 
 pub mod kanata;
 pub mod perfetto;
-mod requests;
 pub mod signals;
 pub mod timeline;
 pub mod waves;
