@@ -2,6 +2,7 @@
 //! the inside.
 
 use super::facts::Facts;
+use super::labels::{self, wrapped};
 use crate::config::network::{Network, Station};
 use crate::config::{Config, Topology};
 use crate::observe::counted;
@@ -68,10 +69,29 @@ fn tile(x: f64, y: f64, name: &str, class: &str, (share, says): &(f64, String)) 
         g.tile.(class) {
             title { (name) ": " (says) }
             rect x=(at(x)) y=(at(y)) width=(width) height=(height) rx="4" {}
-            text x=(at(x + width / 2.0)) y=(at(y + 16.0)) text-anchor="middle" { (name) }
+            (tile_name(x, y + 16.0, name))
             rect.meter x=(at(x + 5.0)) y=(at(y + height - 11.0)) width=(width - 10.0) height="5" {}
             rect.value x=(at(x + 5.0)) y=(at(y + height - 11.0)) width=(at((width - 10.0) * share.clamp(0.0, 1.0))) height="5" {}
         }
+    }
+}
+
+/// Sizes of the text in tiles.
+const TILE_TEXT: f64 = 11.0;
+const LEAST_TEXT: f64 = 7.0;
+
+/// The name in a tile: smaller where it is long, and cut where it would be too small.
+fn tile_name(x: f64, y: f64, name: &str) -> Markup {
+    let room = TILE.0 - 6.0;
+    let size = (TILE_TEXT * room / labels::width(name, TILE_TEXT)).clamp(LEAST_TEXT, TILE_TEXT);
+    let mut shown = name.to_owned();
+    while labels::width(&shown, size) > room + 0.1 && shown.pop().is_some() {
+        shown.truncate(shown.trim_end_matches('…').len());
+        shown.pop();
+        shown.push('…');
+    }
+    html! {
+        text x=(at(x + TILE.0 / 2.0)) y=(at(y)) text-anchor="middle" style={ "font-size:" (at(size)) "px" } { (shown) }
     }
 }
 
@@ -176,8 +196,9 @@ fn whole(facts: &Facts<'_>) -> Markup {
                 Station::Slice(i) => (tile(x, y, &format!("L2 {i}"), "slice", &loads.slices[*i as usize])),
                 Station::Router(name) => @if net.topology != Topology::Crossbar {
                     g.tile.router {
+                        title { (name) }
                         rect x=(at(x)) y=(at(y)) width=(TILE.0) height=(TILE.1) rx="16" {}
-                        text x=(at(x + TILE.0 / 2.0)) y=(at(y + 21.0)) text-anchor="middle" { (name) }
+                        (tile_name(x, y + 21.0, name))
                     }
                 },
             } }
@@ -234,26 +255,84 @@ fn loads(facts: &Facts<'_>) -> Markup {
     }
 }
 
+/// Size of the text in the core's drawing, and the distance of its lines.
+const BLOCK_TEXT: f64 = 13.0;
+const BLOCK_LINE: f64 = 15.0;
+
 /// A box of the core's drawing.
-fn block(x: f64, y: f64, width: f64, title: &str, lines: &[String]) -> Markup {
-    let height = 26.0 + 15.0 * lines.len() as f64;
-    html! {
-        g.block {
-            rect x=(at(x)) y=(at(y)) width=(at(width)) height=(at(height)) rx="5" {}
-            text.title x=(at(x + 10.0)) y=(at(y + 18.0)) { (title) }
-            @for (i, line) in lines.iter().enumerate() {
-                text x=(at(x + 10.0)) y=(at(y + 34.0 + 15.0 * i as f64)) { (line) }
+struct Block {
+    x: f64,
+    width: f64,
+    title: &'static str,
+    lines: Vec<String>,
+}
+
+impl Block {
+    fn new(x: f64, width: f64, title: &'static str, lines: &[String]) -> Block {
+        let lines = lines.iter().flat_map(|line| wrapped(line, BLOCK_TEXT, width - 20.0)).collect();
+        Block { x, width, title, lines }
+    }
+
+    fn height(&self) -> f64 {
+        26.0 + BLOCK_LINE * self.lines.len() as f64
+    }
+
+    fn draw(&self, y: f64) -> Markup {
+        let Block { x, width, title, lines } = self;
+        html! {
+            g.block {
+                rect x=(at(*x)) y=(at(y)) width=(at(*width)) height=(at(self.height())) rx="5" {}
+                text.title x=(at(x + 10.0)) y=(at(y + 18.0)) { (title) }
+                @for (i, line) in lines.iter().enumerate() {
+                    @if !line.is_empty() {
+                        text x=(at(x + 10.0)) y=(at(y + 34.0 + BLOCK_LINE * i as f64)) { (line) }
+                    }
+                }
             }
         }
     }
 }
 
-fn arrow(path: &str) -> Markup {
-    html! { path.arrow d=(path) marker-end="url(#tip)" {} }
+fn arrow((x, y): (f64, f64), (to_x, to_y): (f64, f64)) -> Markup {
+    html! { path.arrow d={ "M" (at(x)) " " (at(y)) "L" (at(to_x)) " " (at(to_y)) } marker-end="url(#tip)" {} }
 }
 
 /// One core from the inside, each block with its parameters.
 fn core(config: &Config) -> Markup {
+    const TOP: f64 = 10.0;
+    let [front, back] = blocks(config);
+    let tallest = |row: &[Block; 4]| row.iter().map(Block::height).fold(0.0, f64::max);
+    let lower = TOP + tallest(&front) + 44.0;
+    let bottom = lower + tallest(&back) + 10.0;
+    html! {
+        svg.core-diagram viewBox={ "0 0 " (WIDTH) " " (at(bottom)) } role="img" aria-labelledby="core-t core-d" {
+            title id="core-t" { "Block diagram of a core" }
+            desc id="core-d" {
+                "Fetch and instruction cache feed the instruction buffers of the waves; schedulers issue to operand \
+                 collectors; those send to the execution units or to the load/store unit, which accesses local memory and \
+                 the L1; the L1 has the port to the L2. The parameters are in the table of the configuration."
+            }
+            defs { marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto" {
+                path d="M0 0L8 4L0 8z" {}
+            } }
+            // In the front to the right, in the back to the left, and down from the schedulers and the operands.
+            @for pair in front.windows(2) {
+                (arrow((pair[0].x + pair[0].width, TOP + 50.0), (pair[1].x - 2.0, TOP + 50.0)))
+            }
+            @for pair in back[..3].windows(2) {
+                (arrow((pair[1].x, lower + 60.0), (pair[0].x + pair[0].width + 2.0, lower + 60.0)))
+            }
+            @for (block, x) in [(&front[2], 560.0), (&front[3], 800.0)] {
+                (arrow((x, TOP + block.height() + 4.0), (x, lower - 4.0)))
+            }
+            @for block in &front { (block.draw(TOP)) }
+            @for block in &back { (block.draw(lower)) }
+        }
+    }
+}
+
+/// The blocks of a core from the left to the right: those up to the operands, and those behind them.
+fn blocks(config: &Config) -> [[Block; 4]; 2] {
     let c = &config.core;
     let units: Vec<String> = c
         .units
@@ -266,68 +345,64 @@ fn core(config: &Config) -> Markup {
             format!("{}: {} lanes a cycle, {cycles} cycles", unit.name, unit.lanes)
         })
         .collect();
-    let bottom = (178.0 + 15.0 * units.len() as f64).max(270.0);
     let kilobytes = |bytes: u32| {
         if bytes.is_multiple_of(1024) { format!("{} KB", bytes / 1024) } else { format!("{bytes} bytes") }
     };
-    html! {
-        svg.core-diagram viewBox={ "0 0 " (WIDTH) " " (at(bottom + 10.0)) } role="img" aria-labelledby="core-t core-d" {
-            title id="core-t" { "Block diagram of a core" }
-            desc id="core-d" {
-                "Fetch and instruction cache feed the instruction buffers of the waves; schedulers issue to operand \
-                 collectors; those send to the execution units or to the load/store unit, which accesses local memory and \
-                 the L1; the L1 has the port to the L2. The parameters are in the table of the configuration."
-            }
-            defs { marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto" {
-                path d="M0 0L8 4L0 8z" {}
-            } }
-            (arrow("M200 60H228")) (arrow("M430 60H458")) (arrow("M660 60H688")) (arrow("M800 86V144")) (arrow("M560 86V144"))
-            (arrow("M430 236H402")) (arrow("M230 236H202"))
-            (block(10.0, 10.0, 190.0, "Fetch", &[
-                format!("{} words a cycle", c.fetch.words),
-                format!("instruction cache {}", kilobytes(c.fetch.icache_bytes)),
-                format!("{} ways, {} cycles", c.fetch.icache_ways, c.fetch.icache_latency_cycles),
-                "for each scheduler one wave".to_owned(),
-            ]))
-            (block(230.0, 10.0, 200.0, "Waves", &[
-                format!("{} wave slots of {} lanes", c.max_waves, c.wave_width),
-                format!("{} workgroups at most", c.max_workgroups),
-                format!("buffers of {} instructions", c.fetch.buffer_entries),
-                format!("divergence: {}", c.divergence.name()),
-            ]))
-            (block(460.0, 10.0, 200.0, "Schedulers", &[
-                format!("{} of them, {}", c.schedulers, c.issue.policy.name()),
-                format!("{} a cycle each", counted(c.issue.width.into(), "issue slot")),
-                format!("branch latency {} cycles", c.branch_latency_cycles),
-            ]))
-            (block(690.0, 10.0, 260.0, "Operands, for each scheduler", &[
-                format!("{} collectors, {} banks", c.registers.collectors, c.registers.banks),
-                format!("{} write ports", c.registers.write_ports),
-                format!("register file {} in all", kilobytes(c.register_file_bytes)),
-            ]))
-            (block(690.0, 148.0, 260.0, "Units, for each scheduler", &units))
-            (block(432.0, 148.0, 240.0, "Load/store unit", &[
-                format!("queue of {} instructions", c.lsu.queue_entries),
-                format!("{} loads outstanding", c.lsu.pending_entries),
-                "one line or bank pass a cycle".to_owned(),
-                String::new(),
-                format!("Local memory {}", kilobytes(c.local_memory_bytes)),
-                format!("{} banks of {} bytes, {} cycles", c.local.banks, c.local.bank_bytes, c.local.latency_cycles),
-            ]))
-            (block(232.0, 148.0, 170.0, "L1", &[
-                format!("{}, {} ways", kilobytes(c.l1.bytes), c.l1.ways),
-                format!("lines of {} bytes", c.l1.line_bytes),
-                format!("sectors of {} bytes", c.l1.sector_bytes),
-                format!("{} MSHRs, {} each", c.l1.mshrs, c.l1.mshr_merges),
-                format!("{}, {}", c.l1.write_policy.name(), c.l1.replacement.name()),
-                format!("hit {} cycles", c.l1.hit_latency_cycles),
-            ]))
-            (block(10.0, 148.0, 190.0, "To the L2", &[
-                format!("port {} bytes a cycle", config.interconnect.port_bytes_per_cycle),
-                format!("link {} cycles", config.interconnect.latency_cycles),
-                format!("{} slices of {}", config.l2.slices, kilobytes(config.l2.slice_bytes)),
-                format!("hit {} cycles", config.l2.hit_latency_cycles),
-            ]))
-        }
-    }
+    let fetch = [
+        format!("{} words a cycle", c.fetch.words),
+        format!("instruction cache {}", kilobytes(c.fetch.icache_bytes)),
+        format!("{} ways, {} cycles", c.fetch.icache_ways, c.fetch.icache_latency_cycles),
+        "for each scheduler one wave".to_owned(),
+    ];
+    let waves = [
+        format!("{} wave slots of {} lanes", c.max_waves, c.wave_width),
+        format!("{} workgroups at most", c.max_workgroups),
+        format!("buffers of {} instructions", c.fetch.buffer_entries),
+        format!("divergence: {}", c.divergence.name()),
+    ];
+    let schedulers = [
+        format!("{} of them, {}", c.schedulers, c.issue.policy.name()),
+        format!("{} a cycle each", counted(c.issue.width.into(), "issue slot")),
+        format!("branch latency {} cycles", c.branch_latency_cycles),
+    ];
+    let operands = [
+        format!("{} collectors, {} banks", c.registers.collectors, c.registers.banks),
+        format!("{} write ports", c.registers.write_ports),
+        format!("register file {} in all", kilobytes(c.register_file_bytes)),
+    ];
+    let load_store = [
+        format!("queue of {} instructions", c.lsu.queue_entries),
+        format!("{} loads outstanding", c.lsu.pending_entries),
+        "one line or bank pass a cycle".to_owned(),
+        String::new(),
+        format!("Local memory {}", kilobytes(c.local_memory_bytes)),
+        format!("{} banks of {} bytes, {} cycles", c.local.banks, c.local.bank_bytes, c.local.latency_cycles),
+    ];
+    let l1 = [
+        format!("{}, {} ways", kilobytes(c.l1.bytes), c.l1.ways),
+        format!("lines of {} bytes", c.l1.line_bytes),
+        format!("sectors of {} bytes", c.l1.sector_bytes),
+        format!("{} MSHRs, {} each", c.l1.mshrs, c.l1.mshr_merges),
+        format!("{}, {}", c.l1.write_policy.name(), c.l1.replacement.name()),
+        format!("hit {} cycles", c.l1.hit_latency_cycles),
+    ];
+    let l2 = [
+        format!("port {} bytes a cycle", config.interconnect.port_bytes_per_cycle),
+        format!("link {} cycles", config.interconnect.latency_cycles),
+        format!("{} slices of {}", config.l2.slices, kilobytes(config.l2.slice_bytes)),
+        format!("hit {} cycles", config.l2.hit_latency_cycles),
+    ];
+    let front = [
+        Block::new(10.0, 190.0, "Fetch", &fetch),
+        Block::new(230.0, 200.0, "Waves", &waves),
+        Block::new(460.0, 200.0, "Schedulers", &schedulers),
+        Block::new(690.0, 260.0, "Operands, for each scheduler", &operands),
+    ];
+    let back = [
+        Block::new(10.0, 190.0, "To the L2", &l2),
+        Block::new(232.0, 170.0, "L1", &l1),
+        Block::new(432.0, 240.0, "Load/store unit", &load_store),
+        Block::new(690.0, 260.0, "Units, for each scheduler", &units),
+    ];
+    [front, back]
 }

@@ -54,8 +54,7 @@ fn head(facts: &Facts<'_>) -> Markup {
             (column(if sourced { "line" } else { "pc" }, "Order of the code"))
             th scope="col" { "instruction" }
             (column("issued", "Times that it issued and took effect, in all waves"))
-            (column("slots", "Part of all issue slots that is charged to it"))
-            th scope="col" { "by use" }
+            (column("slots", "Part of all issue slots that is charged to it; the bar has them by use, beside those of the dearest"))
             th scope="col" { "most for" }
             th scope="col" { "waits for" }
             (column("lanes", "Lanes that took part, of those of a wave"))
@@ -88,8 +87,7 @@ fn row(facts: &Facts<'_>, i: &Instruction, most: u64) -> Markup {
                 @if let Some(remark) = i.remark() { small { (indent) (remark) } }
             }
             td.number data-value=(line.issues()) { (integer(line.issues())) }
-            td.number data-value=(all) { (percent(share)) }
-            td { (stack(i, most)) }
+            td.number data-value=(all) { (percent(share)) (stack(i, most)) }
             td { @if let Some(top) = top { span.swatch.(top.name()) {} (top.name()) } }
             td { @if let Some((producer, n)) = producer(facts, i) {
                 a href={ "#" (producer.anchor()) } title={ (producer.text) ": " (integer(n)) " slots" } { (producer.place()) }

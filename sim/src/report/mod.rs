@@ -12,6 +12,7 @@ mod diagram;
 pub mod facts;
 pub mod findings;
 mod instructions;
+mod labels;
 mod memory;
 mod over_time;
 pub mod page;

@@ -8,8 +8,6 @@ use maud::{Markup, html};
 
 /// Height of a row, in the drawing and on the page.
 const ROW: usize = 22;
-/// Width of the drawing before anybody zooms, pixels.
-const WIDTH: f64 = 740.0;
 
 /// Times between two stages: where it begins, class of its colour, what happens.
 const PARTS: [(StageField, &str, &str); StageField::COUNT] = [
@@ -80,13 +78,14 @@ fn entries(rows: &[Row]) -> Vec<Entry<'_>> {
 }
 
 fn view(facts: &Facts<'_>, id: &str, title: &str, rows: &[Row]) -> Markup {
-    let from = rows.iter().map(Row::begin).min().unwrap_or(0);
     let to = rows.iter().map(|row| row.end).max().unwrap_or(0) + 1;
+    let from = first_cycle(rows, to);
     let span = to - from;
     let entries = entries(rows);
-    let zoom = (WIDTH / span as f64).clamp(0.25, 14.0);
     let step = nice_step(span);
-    let ticks: Vec<u64> = (from.div_ceil(step)..).map(|i| i * step).take_while(|&tick| tick < to).collect();
+    // A label begins at its tick: behind the last there is room for one.
+    let last = to - span / 10;
+    let ticks: Vec<u64> = (from.div_ceil(step)..).map(|i| i * step).take_while(|&tick| tick < last).collect();
     let height = entries.len() * ROW;
     let (core, slot) = rows.first().map_or((0, 0), |row| (row.core, row.slot));
     let scheduler = slot % facts.config.core.schedulers;
@@ -102,13 +101,15 @@ fn view(facts: &Facts<'_>, id: &str, title: &str, rows: &[Row]) -> Markup {
                 button type="button" data-zoom="0.5" { "Zoom out" }
                 button type="button" data-zoom="0" { "Whole window" }
             }
-            div.lanes style={ "--zoom:" (format!("{zoom:.3}")) ";--span:" (span) ";--row:" (ROW) "px" } {
+            // Without zoom the drawing is as wide as its place, so all of the window is seen.
+            div.lanes style={ "--zoom:0;--span:" (span) ";--row:" (ROW) "px" } {
                 div.names {
                     div.tick {}
                     @for entry in &entries { @match entry {
                         Entry::Wave(row) => div.wave { (wave_name(row)) },
                         Entry::Instruction(row) => {
-                            button.name type="button" tabindex="-1" data-about=(about(facts, row)) { (text_of(facts, row)) }
+                            button.name type="button" tabindex="-1" data-from=(row.begin().saturating_sub(from)) data-to=(row.end + 1 - from)
+                                data-about=(about(facts, row)) { (text_of(facts, row)) }
                         },
                     } }
                 }
@@ -131,10 +132,19 @@ fn view(facts: &Facts<'_>, id: &str, title: &str, rows: &[Row]) -> Markup {
                     }
                 }
             }
-            output.about { "Choose an instruction, with the arrow keys or by pointing at it, to read its times here." }
+            output.about { "Choose an instruction, with the arrow keys or by pointing at it, to read its times here. Zooming keeps \
+                 it in view." }
             (table(facts, title, rows))
         }
     }
+}
+
+/// The first cycle of a view that ends before `to`. An instruction may have waited in its buffer for much longer than all that
+/// follows takes: then its bar is cut.
+fn first_cycle(rows: &[Row], to: u64) -> u64 {
+    let begin = rows.iter().map(Row::begin).min().unwrap_or(0);
+    let issue = rows.iter().map(Row::issue).filter(|&at| at != 0).min().unwrap_or(begin);
+    begin.max(issue.saturating_sub(to.saturating_sub(issue) / 4))
 }
 
 /// A distance of ticks that gives about eight of them.
@@ -170,12 +180,22 @@ fn parts(row: &Row) -> Vec<(&'static str, &'static str, u64, u64)> {
 
 fn bars(row: &Row, y: usize, start: u64) -> Markup {
     html! {
-        @for (class, _, from, to) in parts(row) { @if to > from {
-            rect.(class) x=(from - start) y=(y + 2) width=(to - from) height="12" {}
-        } }
-        @for stall in &row.stalls { @if stall.to > stall.from {
-            rect.(class_of(stall.reason)) x=(stall.from.saturating_sub(start)) y=(y + 15) width=(stall.to - stall.from) height="5" {}
-        } }
+        @for (class, _, from, to) in parts(row) {
+            (bar(class, (from, to), start, (y + 2, 12)))
+        }
+        @for stall in &row.stalls {
+            (bar(class_of(stall.reason), (stall.from, stall.to), start, (y + 15, 5)))
+        }
+    }
+}
+
+/// A bar over cycles, from where the view starts on.
+fn bar(class: &str, (from, to): (u64, u64), start: u64, (y, height): (usize, usize)) -> Markup {
+    let from = from.max(start);
+    html! {
+        @if to > from {
+            rect.(class) x=(from - start) y=(y) width=(to - from) height=(height) {}
+        }
     }
 }
 

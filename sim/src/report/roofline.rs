@@ -6,6 +6,7 @@
 
 use super::chart::scroll;
 use super::facts::Facts;
+use super::labels::{Anchor, Labels, Spot};
 use crate::observe::numbers::{at, integer, percent, short};
 use maud::{Markup, html};
 
@@ -16,6 +17,8 @@ const LEFT: f64 = 64.0;
 const RIGHT: f64 = 700.0;
 const TOP: f64 = 16.0;
 const BOTTOM: f64 = 372.0;
+/// Size of its text.
+const TEXT: f64 = 13.0;
 
 /// A level of memory.
 struct Level {
@@ -112,6 +115,36 @@ pub fn section(facts: &Facts<'_>) -> Markup {
     }
 }
 
+/// The roof of a level of memory, up to that of the issue slots.
+struct Slope {
+    foot: (f64, f64),
+    ridge: (f64, f64),
+    label: String,
+}
+
+impl Slope {
+    /// Places for its label, on both sides, those in the middle first.
+    fn spots(&self) -> Vec<Spot> {
+        let ((x, y), (to_x, to_y)) = (self.foot, self.ridge);
+        let parts = [0.5, 0.6, 0.4, 0.7, 0.3, 0.8, 0.2, 0.9, 0.1];
+        let spots = parts.into_iter().flat_map(|part| {
+            let (x, y) = (x + part * (to_x - x), y + part * (to_y - y));
+            [(x + 12.0, y + 14.0, Anchor::Start), (x - 10.0, y - 5.0, Anchor::End)]
+        });
+        spots.collect()
+    }
+}
+
+/// Places for the name of a point.
+fn around(x: f64, y: f64) -> Vec<Spot> {
+    let below = [20.0, 36.0, 52.0].map(|down| y + down);
+    let beside = below
+        .into_iter()
+        .chain([-10.0, -26.0].map(|up| y + up))
+        .flat_map(|y| [(x + 10.0, y, Anchor::Start), (x - 10.0, y, Anchor::End), (x, y, Anchor::Middle)]);
+    beside.collect()
+}
+
 /// Both axes are logarithms to the base of 10.
 fn draw(points: &[(&Level, f64, f64)], rate: f64, issue: f64) -> Markup {
     let logs = points.iter().map(|(_, intensity, _)| intensity.log10());
@@ -140,6 +173,35 @@ fn draw(points: &[(&Level, f64, f64)], rate: f64, issue: f64) -> Markup {
             format!("{}: {} wave instructions a byte, roof {}", level.name, short(*intensity), short(*roof))
         })
         .collect();
+    let (ceiling, height) = (y(issue.log10()), y(rate.log10()));
+    let slopes: Vec<Slope> = points
+        .iter()
+        .map(|(level, ..)| {
+            let foot = (from_y - level.peak.log10()).max(from_x);
+            Slope {
+                foot: (x(foot), y(foot + level.peak.log10())),
+                ridge: (x((issue / level.peak).log10()), ceiling),
+                label: format!("{}, {} B a cycle", level.name, short(level.peak)),
+            }
+        })
+        .collect();
+    let mut labels = Labels::new(TEXT, (LEFT, TOP), (RIGHT, BOTTOM));
+    labels.line((LEFT, ceiling), (RIGHT, ceiling));
+    slopes.iter().for_each(|slope| labels.line(slope.foot, slope.ridge));
+    for (_, intensity, roof) in points {
+        let at = x(intensity.log10());
+        labels.mark((at, height), 8.0);
+        labels.line((at, height), (at, y(roof.log10())));
+    }
+    let ceiling_label = format!("issue slots, {}", short(issue));
+    let (ceiling_x, ceiling_y, _) =
+        labels.place(&ceiling_label, &[(RIGHT - 4.0, ceiling - 6.0, Anchor::End)]);
+    let names: Vec<_> = points
+        .iter()
+        .map(|(level, intensity, _)| labels.place(level.name, &around(x(intensity.log10()), height)))
+        .collect();
+    let slope_labels: Vec<_> =
+        slopes.iter().map(|slope| labels.place(&slope.label, &slope.spots())).collect();
     html! {
         svg.roofline viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } role="img" aria-labelledby="roofline-t roofline-d" {
             title id="roofline-t" { "Roofline" }
@@ -159,18 +221,9 @@ fn draw(points: &[(&Level, f64, f64)], rate: f64, issue: f64) -> Markup {
             text x="14" y=((TOP + BOTTOM) / 2.0) text-anchor="middle"
                 transform={ "rotate(-90 14 " ((TOP + BOTTOM) / 2.0) ")" } { "wave instructions a cycle" }
             path.roof d={ "M" (LEFT) " " (at(y(issue.log10()))) "H" (RIGHT) } {}
-            text x=(RIGHT - 4.0) y=(at(y(issue.log10()) - 6.0)) text-anchor="end" { "issue slots, " (short(issue)) }
-            @for (level, ..) in points {
-                @let ridge = (issue / level.peak).log10();
-                @let foot = (from_y - level.peak.log10()).max(from_x);
-                path.roof.(level.class) d={
-                    "M" (at(x(foot))) " " (at(y(foot + level.peak.log10()))) "L" (at(x(ridge))) " " (at(y(issue.log10())))
-                } {}
-                // In the middle of the slope, on its lower side.
-                @let middle = (foot + ridge) / 2.0;
-                text x=(at(x(middle) + 12.0)) y=(at(y(middle + level.peak.log10()) + 14.0)) {
-                    (level.name) ", " (short(level.peak)) " B a cycle"
-                }
+            @for ((level, ..), slope) in points.iter().zip(&slopes) {
+                @let (foot, ridge) = (slope.foot, slope.ridge);
+                path.roof.(level.class) d={ "M" (at(foot.0)) " " (at(foot.1)) "L" (at(ridge.0)) " " (at(ridge.1)) } {}
             }
             @for (i, (level, intensity, roof)) in points.iter().enumerate() {
                 @let (px, py) = (x(intensity.log10()), y(rate.log10()));
@@ -180,7 +233,13 @@ fn draw(points: &[(&Level, f64, f64)], rate: f64, issue: f64) -> Markup {
                     1 => rect.(level.class) x=(at(px - 6.0)) y=(at(py - 6.0)) width="12" height="12" {},
                     _ => path.(level.class) d={ "M" (at(px)) " " (at(py - 8.0)) "l8 14h-16z" } {},
                 }
-                text x=(at(px + 10.0)) y=(at(py + 18.0 + 15.0 * i as f64)) { (level.name) }
+            }
+            text x=(at(ceiling_x)) y=(at(ceiling_y)) text-anchor="end" { (ceiling_label) }
+            @for ((level, ..), &(x, y, anchor)) in points.iter().zip(&names) {
+                text x=(at(x)) y=(at(y)) text-anchor=(anchor.name()) { (level.name) }
+            }
+            @for (slope, &(x, y, anchor)) in slopes.iter().zip(&slope_labels) {
+                text x=(at(x)) y=(at(y)) text-anchor=(anchor.name()) { (slope.label) }
             }
         }
     }

@@ -52,7 +52,50 @@ const EMPTY: &str = r#"(() => {
     return { flat: flat.map((e) => e.outerHTML.slice(0, 80)), wide: document.documentElement.scrollWidth - innerWidth };
 })()"#;
 
-/// Folder for screenshots, if requested, relative to the root of the repository.
+/// What does not fit: text outside of its box, labels over one another, what scrolls sideways, pictures without anything.
+const UNFIT: &str = r#"(() => {
+    const box = (e) => e.getBoundingClientRect();
+    const seen = (e) => !e.closest("details:not([open])") && box(e).width > 0;
+    const meet = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 2 && b.top < a.bottom - 2;
+    const unfit = [], count = { boxes: 0, labels: 0, views: 0 };
+    // Text in a box of a drawing, and on a page: no wider than what it is in.
+    for (const text of document.querySelectorAll(".tile text, .block text")) {
+        const [a, b] = [box(text), box(text.parentElement.querySelector("rect"))];
+        count.boxes += 1;
+        if (a.left < b.left || a.right > b.right || a.top < b.top || a.bottom > b.bottom) unfit.push(`${text.textContent} leaves its box`);
+    }
+    for (const e of document.querySelectorAll("header, header *, nav *, .findings *, .signs *, .plot .x, .legend *")) {
+        if (seen(e) && getComputedStyle(e).display !== "inline" && e.scrollWidth > e.clientWidth + 1) unfit.push(`${e.outerHTML.slice(0, 60)} is too narrow`);
+    }
+    const labels = [...document.querySelectorAll(".roofline text")];
+    labels.forEach((a, i) => labels.slice(0, i).forEach((b) => {
+        count.labels += 1;
+        if (meet(box(a), box(b))) unfit.push(`${a.textContent} over ${b.textContent}`);
+    }));
+    for (const label of labels) {
+        for (const mark of document.querySelectorAll(".roofline circle, .roofline rect")) {
+            if (meet(box(label), box(mark))) unfit.push(`${label.textContent} over a mark`);
+        }
+        const [a, b] = [box(label), box(label.ownerSVGElement)];
+        if (a.left < b.left || a.right > b.right) unfit.push(`${label.textContent} leaves the roofline`);
+    }
+    for (const e of document.querySelectorAll(".scroll")) {
+        if (seen(e) && !e.closest("details") && e.scrollWidth > e.clientWidth + 1) unfit.push(`${e.getAttribute("aria-label")} scrolls sideways: ${e.scrollWidth} in ${e.clientWidth}`);
+    }
+    // Most bars of the pipeline are in view.
+    for (const view of document.querySelectorAll("figure.pipeline .scroll:has(.time)")) {
+        const [a, bars] = [box(view), [...view.querySelectorAll("rect")]];
+        const there = bars.filter((bar) => box(bar).left >= a.left - 1 && box(bar).right <= a.right + 1 && getComputedStyle(bar).strokeWidth !== "0px");
+        count.views += 1;
+        if (there.length < 20 || there.length < bars.length) unfit.push(`${there.length} of ${bars.length} bars of the pipeline are in view`);
+    }
+    const main = box(document.querySelector("main"));
+    if (main.width < Math.min(innerWidth, 1900)) unfit.push(`the page uses ${main.width} of ${innerWidth}`);
+    if (document.documentElement.scrollWidth > innerWidth) unfit.push(`the page is ${document.documentElement.scrollWidth} wide in ${innerWidth}`);
+    return { unfit, count };
+})()"#;
+
+/// Where pictures go, if somebody wants them: seen from the root of the repository.
 fn pictures_folder() -> Option<PathBuf> {
     let folder = std::env::var("WAVE_SIM_SCREENSHOTS").ok()?;
     Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(folder))
@@ -90,10 +133,10 @@ fn base64(text: &str) -> Vec<u8> {
 fn pictures() {
     let Some(folder) = pictures_folder() else { return };
     let Some(mut browser) = Browser::start() else { return };
-    let reported = report("sgemm --config gpu");
-    browser.open(&reported.scratch.path("r.html"), (1100, 900), "light");
+    let reported = report("transpose_naive --config gpu");
+    browser.open(&reported.scratch.path("r.html"), (1280, 900), "light");
     save(&mut browser, &folder.join("report-light.png"), "body", 1500.0);
-    browser.open(&reported.scratch.path("r.html"), (1100, 900), "dark");
+    browser.open(&reported.scratch.path("r.html"), (1280, 900), "dark");
     save(&mut browser, &folder.join("report-dark.png"), "#instructions", 1200.0);
 }
 
@@ -116,6 +159,29 @@ fn it_is_whole_in_light_and_dark_wide_and_narrow() {
     let light = browser.value("getComputedStyle(document.body).backgroundColor");
     browser.open(&reported.scratch.path("r.html"), WIDE, "light");
     assert_ne!(browser.value("getComputedStyle(document.body).backgroundColor"), light);
+}
+
+/// At the widths of telephones on their side, small and large screens. Accesses of spmv and bfs take thousands of cycles.
+#[test]
+fn everything_fits_at_every_width() {
+    let Some(mut browser) = Browser::start() else { return };
+    for run in [
+        "spmv --config gpu",
+        "bfs --config gpu",
+        "sgemm --size small --config mi300x",
+        "histogram --size small --config tiny",
+        "saxpy --size small --config t4",
+    ] {
+        let reported = report(run);
+        for width in [800, 1100, 1440, 1920] {
+            browser.open(&reported.scratch.path("r.html"), (width, 900), "light");
+            let found = browser.value(UNFIT);
+            assert_eq!(found["unfit"], json!([]), "{run} at {width}");
+            for (what, least) in [("boxes", 30), ("labels", 50), ("views", 1)] {
+                assert!(found["count"][what].as_u64() >= Some(least), "{run} at {width}: {found}");
+            }
+        }
+    }
 }
 
 #[test]
@@ -188,6 +254,17 @@ fn the_keyboard_reaches_and_moves_everything() {
     browser.press("Enter");
     let after = browser.value(width).as_f64().unwrap();
     assert!(after > 1.5 * before, "{before} {after}");
+    // Zooming and choosing keep an instruction in view.
+    browser.value(
+        "[...document.querySelector('figure.pipeline').querySelectorAll('button.name')].at(-1).focus()",
+    );
+    let in_view = browser.value(
+        "(() => { const view = document.querySelector('figure.pipeline .scroll'), name = document.activeElement; \
+         const scale = view.scrollWidth / Number(view.parentElement.style.getPropertyValue('--span')); \
+         const [from, to] = [name.dataset.from * scale - view.scrollLeft, name.dataset.to * scale - view.scrollLeft]; \
+         return from >= -1 && to <= view.clientWidth + 1; })()",
+    );
+    assert_eq!(in_view, true);
     assert_eq!(browser.complaints(), Vec::<String>::new());
 }
 

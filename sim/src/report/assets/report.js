@@ -80,6 +80,15 @@ for (const figure of document.querySelectorAll("figure.pipeline")) {
   const scroller = figure.querySelector(".lanes .scroll");
   const about = figure.querySelector("output.about");
   const names = [...figure.querySelectorAll("button.name")];
+  // Brings the cycles of an instruction into view, the first of them if there are too many.
+  const show = (name) => {
+    const scale = scroller.scrollWidth / Number(lanes.style.getPropertyValue("--span"));
+    const [from, to] = [name.dataset.from, name.dataset.to].map((cycle) => Number(cycle) * scale);
+    const [left, width] = [scroller.scrollLeft, scroller.clientWidth];
+    if (from < left || to > left + width) {
+      scroller.scrollLeft = to - from > width ? from - width / 10 : (from + to - width) / 2;
+    }
+  };
   for (const button of figure.querySelectorAll("[data-zoom]")) {
     button.addEventListener("click", () => {
       const factor = Number(button.dataset.zoom);
@@ -90,6 +99,10 @@ for (const figure of document.querySelectorAll("figure.pipeline")) {
       const zoom = factor === 0 ? whole : Math.min(40, Math.max(whole, before * factor));
       lanes.style.setProperty("--zoom", zoom);
       scroller.scrollLeft = middle * scroller.scrollWidth - scroller.clientWidth / 2;
+      // Not to end up where there is nothing: the chosen instruction is kept in view, or the one that is nearest.
+      const distance = ({ dataset: { from, to } }) => Math.max(from - middle * span, middle * span - to, 0);
+      const nearest = () => names.reduce((best, name) => (distance(name) < distance(best) ? name : best));
+      show(names.find((name) => name.classList.contains("chosen")) ?? nearest());
     });
   }
   const choose = (name) => {
@@ -100,7 +113,10 @@ for (const figure of document.querySelectorAll("figure.pipeline")) {
     about.textContent = name.dataset.about;
   };
   names.forEach((name, place) => {
-    name.addEventListener("focus", () => choose(name));
+    name.addEventListener("focus", () => {
+      choose(name);
+      show(name);
+    });
     name.addEventListener("pointerenter", () => choose(name));
     name.addEventListener("keydown", (event) => {
       const to = { ArrowDown: place + 1, ArrowUp: place - 1, Home: 0, End: names.length - 1 }[event.key];
