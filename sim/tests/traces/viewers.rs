@@ -151,7 +151,9 @@ fn requests_flow_from_instructions_through_the_l2_to_memory() {
         assert_eq!(shortest, Some(hit), "{kernel}: a hit takes the hit latency");
         // A flow goes from a core to the L2, and perhaps on to memory, forward in time, and ends there.
         let flows = trace.flows();
-        let ways: Vec<_> = flows.iter().filter(|(_, way)| way[0].category != "issue").collect();
+        // Of several atomics on a line, one may have all the requests; the flow of another leads nowhere.
+        let is_way = |way: &[&Event]| way.len() > 1 && way[0].category != "issue";
+        let ways: Vec<_> = flows.iter().filter(|(_, way)| is_way(way)).collect();
         assert!(ways.len() as u64 >= l2.reads - code + l2.writes, "{kernel}: {}", ways.len());
         let mut to_memory = 0;
         for (flow, way) in ways {
