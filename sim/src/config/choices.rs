@@ -46,6 +46,14 @@ choices! {
         Oldest = "oldest",
     }
 
+    /// How far what a kernel has written is visible when the next launch starts.
+    pub enum ReleaseScope {
+        /// To all cores: L1s that write back have written back, and dirty lines stay in the L2.
+        Device = "device",
+        /// To the host too: dirty lines of the L2 are in memory.
+        System = "system",
+    }
+
     /// What a store does in the L1.
     pub enum WritePolicy {
         /// Goes on to the L2, and updates the line if it is there.

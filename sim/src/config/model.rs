@@ -270,6 +270,9 @@ sections! {
         /// Cycles from the dispatcher to a core and back, each way.
         #[limits(range(1, MAX_LATENCY).of("cycles"))]
         pub latency_cycles: u32,
+        /// Scope of the release at the end of a kernel. After the last launch of a run the host reads the right bytes
+        /// with either.
+        pub release_scope: ReleaseScope,
     }
 
     /// Between cores and L2 slices: a port of each core, and separate networks for requests and replies,

@@ -184,12 +184,12 @@ impl<'a> Gpu<'a> {
         &mut self.memory
     }
 
-    /// Device memory as the host sees it.
-    pub fn memory(&self) -> &[u8] {
-        self.memory.memory()
+    /// Device memory as the host sees it between launches. After an error it has what came to the L2.
+    pub fn memory(&mut self) -> &[u8] {
+        self.memory.host_memory()
     }
 
-    /// Returns device memory.
+    /// Returns device memory as the host sees it.
     pub fn into_memory(self) -> Vec<u8> {
         self.memory.into_memory()
     }

@@ -7,6 +7,7 @@ use super::spin::Spin;
 use super::team::{Cores, Quantum, Team, useful_threads};
 use super::{Gpu, KernelReport, NoProgress, Progress, RunError, RunOptions};
 use crate::clock::{Cycle, NEVER, link};
+use crate::config::{Dispatcher as Parameters, ReleaseScope};
 use crate::core::probe::{AtomicEvent, Level, OfCore, Probe, Sample, Watched};
 use crate::core::uop::MicroOps;
 use crate::core::workgroup::Shape;
@@ -32,7 +33,6 @@ impl Gpu<'_> {
         let kernel = &self.program.kernels[launch.kernel];
         let ops = MicroOps::decode(self.program, kernel, launch.registers, self.config);
         let config = self.config;
-        let latency = Cycle::from(config.dispatcher.latency_cycles);
         let links_before = self.memory.links();
         self.memory.set_skip_idle_cycles(!options.every_cycle);
         self.memory.set_jitter(options.jitter);
@@ -59,7 +59,7 @@ impl Gpu<'_> {
                 return Err(run.watch(error, options, &ops));
             }
         };
-        let next_start = run.release(end, latency, &ops, probe);
+        let next_start = run.release(end, &config.dispatcher, &ops, probe);
         let mut report = KernelReport {
             cycles: next_start - run.start,
             release_cycles: next_start - end,
@@ -132,7 +132,7 @@ impl<'m> Run<'m> {
             },
             max_workgroups: occupancy.workgroups as usize,
             slots_per_scheduler: occupancy.slots_per_scheduler,
-            device_bytes: gpu.memory.memory().len() as u64,
+            device_bytes: gpu.memory.device_bytes(),
             uses_mma: ops.uses_mma,
         };
         let latency = Cycle::from(config.dispatcher.latency_cycles);
@@ -257,9 +257,17 @@ impl<'m> Run<'m> {
     }
 
     /// Makes visible what a kernel that ended before cycle `end` has written (M32). The dispatcher tells the cores to
-    /// write back the dirty lines of their L1s, and they answer; each way takes `latency` cycles. Then the L2 writes
-    /// its dirty lines to memory. Returns the cycle in which the next launch can start.
-    fn release<P: Probe>(&mut self, end: Cycle, latency: Cycle, ops: &MicroOps, probe: &mut P) -> Cycle {
+    /// write back the dirty lines of their L1s, and they answer; each way takes `dispatcher.latency_cycles`. At
+    /// system scope the L2 then writes its dirty lines to memory. Returns the cycle in which the next launch can
+    /// start.
+    fn release<P: Probe>(
+        &mut self,
+        end: Cycle,
+        dispatcher: &Parameters,
+        ops: &MicroOps,
+        probe: &mut P,
+    ) -> Cycle {
+        let latency = Cycle::from(dispatcher.latency_cycles);
         self.cores.iter_mut().for_each(|core| core.finish(end));
         if P::ON {
             probe.observer().releases(end);
@@ -284,7 +292,9 @@ impl<'m> Run<'m> {
             let last = self.cores.iter().map(Core::last_activity).max().unwrap_or(told).max(told);
             self.pass_until(last + 1 + latency, probe);
         }
-        self.memory.begin_release();
+        if dispatcher.release_scope == ReleaseScope::System {
+            self.memory.begin_release();
+        }
         while !self.memory.is_released() {
             let next = self.memory.next_event(self.now);
             self.pass_until(next + 1, probe);

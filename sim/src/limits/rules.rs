@@ -4,7 +4,7 @@
 use super::account::{Account, Observed, Resource};
 use super::cause::Cause;
 use super::network::{Change as Less, Network};
-use crate::config::{Config, DivergenceMode, IssuePolicy};
+use crate::config::{Config, DivergenceMode, IssuePolicy, ReleaseScope};
 use crate::core::execute::UnitTiming;
 use crate::core::probe::IssueStall;
 use crate::gpu::occupancy::{Limiter, Occupancy};
@@ -96,6 +96,7 @@ pub fn changes(observed: &Observed<'_>, account: &Account) -> Vec<Change> {
     rules.load_store();
     rules.hierarchy();
     rules.waves();
+    rules.release();
     rules.changes
 }
 
@@ -125,6 +126,20 @@ impl Rules<'_> {
         let predicted = (cycles * self.account.barrier_factor).min(self.account.most(eased));
         if predicted >= 0.5 {
             self.changes.push(Change { cause, settings, predicted, formula });
+        }
+    }
+
+    /// E16: the release at the end. Without the L2 a release takes the way to the cores and back, at most.
+    fn release(&mut self) {
+        let (config, report) = (self.observed.config, self.observed.report);
+        if config.dispatcher.release_scope == ReleaseScope::System {
+            let launches = self.observed.watch.launches.max(1) as f64;
+            let least = launches * 2.0 * f64::from(config.dispatcher.latency_cycles);
+            let predicted = report.release_cycles as f64 - least;
+            if predicted >= 0.5 {
+                let settings = vec![format!("dispatcher.release_scope={}", ReleaseScope::Device.name())];
+                self.changes.push(Change { cause: Cause::Release, settings, predicted, formula: "E16" });
+            }
         }
     }
 

@@ -229,15 +229,28 @@ impl MemorySystem {
         now
     }
 
-    /// Device memory as far as it has reached the image. After a [`release`](Self::release) it is complete.
-    pub fn memory(&self) -> &[u8] {
+    /// Bytes of device memory.
+    pub fn device_bytes(&self) -> u64 {
+        self.image.memory().len() as u64
+    }
+
+    /// Device memory as the host sees it: what the memory channels hold, and over it the dirty bytes of the L2, which
+    /// stay dirty. This takes no simulated time. The bytes below dirty ones are never read, so no one else can tell.
+    pub fn host_memory(&mut self) -> &[u8] {
+        self.slices.iter().for_each(|slice| slice.copy_dirty_to(&mut self.image));
         self.image.memory()
     }
 
-    /// Takes device memory out after a release.
+    /// Takes device memory out, as the host sees it.
     pub fn into_memory(mut self) -> Vec<u8> {
-        self.release(self.now);
+        self.host_memory();
         self.image.into_memory()
+    }
+
+    /// Device memory as the memory channels hold it, without what is dirty in the L2.
+    #[cfg(test)]
+    pub(super) fn memory(&self) -> &[u8] {
+        self.image.memory()
     }
 
     /// Counters up to the current cycle.

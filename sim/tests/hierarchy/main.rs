@@ -6,6 +6,7 @@ mod any_memory;
 #[path = "../drawn/mod.rs"]
 mod drawn;
 mod machine;
+mod release;
 mod sweep;
 mod table;
 mod work;

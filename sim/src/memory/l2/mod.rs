@@ -52,7 +52,7 @@ counters! {
         evictions: "lines", "Lines that left to make room.";
         write_backs: "lines", "Of evictions: lines that had dirty bytes and went to memory.";
         fetched_sectors: "sectors", "Sectors fetched from memory.";
-        released_sectors: "sectors", "Dirty sectors written to memory by releases at system scope, as at the end of a kernel.";
+        released_sectors: "sectors", "Dirty sectors written to memory by releases at system scope: of fences, and of ends of kernels where dispatcher.release_scope is system.";
     }
 }
 
@@ -243,9 +243,12 @@ impl Slice {
         }
     }
 
-    /// Turns random delays of requests on or off, between launches.
+    /// Turns random delays of requests on or off, between launches. Then only lines of code may still be on their
+    /// way, which no wave waits for: those that are delayed enter the queue.
     pub(super) fn set_jitter(&mut self, jitter: Option<Jitter>, me: usize) {
-        debug_assert!(self.is_idle(), "no request is on its way between launches");
+        if let Some(mut before) = self.jitter.take() {
+            before.release(NEVER, &mut self.input);
+        }
         self.jitter = jitter.map(|jitter| Box::new(Delays::new(jitter, me)));
     }
 

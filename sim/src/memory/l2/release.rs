@@ -69,6 +69,16 @@ impl Writes {
 }
 
 impl Slice {
+    /// Copies the dirty bytes to the image. They stay dirty.
+    pub(in crate::memory) fn copy_dirty_to(&self, image: &mut Image) {
+        for (index, &dirty) in self.dirty.iter().enumerate().filter(|&(_, &dirty)| dirty != 0) {
+            let frame = Frame(index as u32);
+            if let Some(line) = self.tags.line(frame) {
+                image.write(line, &self.data[self.place(frame)], dirty);
+            }
+        }
+    }
+
     /// Begins a release that no core has asked for. None may be running.
     pub(in crate::memory) fn begin_release(&mut self) {
         debug_assert!(self.is_released());
