@@ -196,13 +196,18 @@ const LAUNCHES: &str = "(source: \"add.wave\",
 fn a_window_is_about_the_launches_in_it() {
     let kernels = [16, 32, 24].map(adds).concat();
     let scratch = || Scratch::with(&[("add.wave", &kernels), ("three.ron", LAUNCHES)]);
-    let of = |window: &str| report_in(scratch(), &format!("three.ron --config tiny {window}"));
+    let of = |window: &str| {
+        report_in(
+            scratch(),
+            &format!("three.ron --config tiny --set dispatcher.release_scope=system {window}"),
+        )
+    };
     let whole = of("");
     let launches = whole.page.table("table.launches");
     let cycles = launches.numbers("cycles");
     assert_eq!(cycles.len(), 3);
     let traced = scratch();
-    traced.out("three.ron --config tiny --wvfi t.txt");
+    traced.out("three.ron --config tiny --set dispatcher.release_scope=system --wvfi t.txt");
     let trace = String::from_utf8(traced.read("t.txt")).unwrap();
     let starts: Vec<u64> = trace
         .lines()
