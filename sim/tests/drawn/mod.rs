@@ -118,6 +118,8 @@ pub fn memory(draw: &mut Draw<'_>) {
     draw.of("dram.t_refi", &[0, 900, 4000]);
     let t_ras = draw.within("dram.t_ras", t_rcd..=t_rcd + 30);
     draw.set("dram.t_rc", t_ras + t_rp);
+    // No draw of its own, so that the machines are what they were without this parameter.
+    draw.set("dispatcher.release_scope", ["device", "system"][t_rp as usize % 2]);
 }
 
 /// Settings of the core, from the dispatcher to the execution units.
