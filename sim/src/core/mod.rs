@@ -259,9 +259,11 @@ impl Core {
         let mut now = self.next_visit(from);
         while now < to {
             self.progress = false;
+            let idle = self.is_idle();
             self.tick(now, ops, probe)?;
             self.wake = if self.progress { now + 1 } else { self.next_event(now) };
-            if self.progress {
+            // Lines of code that no wave waits for may come to an idle core, also after the kernel's end.
+            if self.progress && !(idle && self.is_idle()) {
                 self.last_activity = now;
             }
             now = self.next_visit(now + 1);
@@ -390,16 +392,19 @@ impl Core {
         self.writes_back_all = true;
         let mut now = self.next_message(from);
         while now < to {
+            let released = self.is_released();
             self.receive_reply(now, ops);
             self.receive_accesses(now, ops, probe);
             let closing = self.closing();
             self.l1.tick(now, &mut self.links.port, closing);
-            self.last_activity = now;
+            if !released {
+                self.last_activity = now;
+            }
             now = self.next_message(now + 1);
         }
     }
 
-    /// The last cycle in which some state changed.
+    /// The last cycle in which something happened that the end of a kernel waits for.
     pub fn last_activity(&self) -> Cycle {
         self.last_activity
     }

@@ -184,7 +184,7 @@ impl<'a> Gpu<'a> {
         &mut self.memory
     }
 
-    /// Device memory as the host sees it between launches. After an error it has what came to the L2.
+    /// Device memory as the host sees it between launches.
     pub fn memory(&mut self) -> &[u8] {
         self.memory.host_memory()
     }

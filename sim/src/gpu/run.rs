@@ -106,6 +106,8 @@ struct Run<'m> {
     ran: BitSet,
     start: Cycle,
     quantum: Cycle,
+    /// The longest that a quantum may be.
+    shortest_link: Cycle,
     /// Cycles before this one are simulated.
     now: Cycle,
 }
@@ -137,7 +139,8 @@ impl<'m> Run<'m> {
         };
         let latency = Cycle::from(config.dispatcher.latency_cycles);
         let resident = occupancy.workgroups as usize;
-        let quantum = if options.every_cycle { 1 } else { gpu.quantum() };
+        let shortest_link = gpu.quantum();
+        let quantum = if options.every_cycle { 1 } else { shortest_link };
         let mut core_links = Vec::with_capacity(config.cores as usize);
         let caches = gpu.caches.drain(..);
         let cores = caches.enumerate().map(|(index, (mut l1, port))| {
@@ -163,6 +166,7 @@ impl<'m> Run<'m> {
             memory: &mut gpu.memory,
             start,
             quantum,
+            shortest_link,
             now: start,
         }
     }
@@ -191,6 +195,10 @@ impl<'m> Run<'m> {
                 memory.run(now, to);
             });
             if let Some(fault) = fault {
+                // The memory side goes on until a cycle that does not depend on where quanta end. What cores send from
+                // the fault on would arrive later.
+                self.exchange(to);
+                self.memory.run(to, fault.cycle.map_or(to, |cycle| to.max(cycle + self.shortest_link)));
                 return Err(RunError::Fault(fault));
             }
             if P::ON {
