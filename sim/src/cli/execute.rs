@@ -77,7 +77,8 @@ pub fn execute(
         Sought::Missed(missed) => (None, Some(missed)),
         Sought::Interrupted(executed) => return Ok(*executed),
     };
-    let collector = scope.map(|scope| Collector::new(config, &work.program, scope));
+    let collector =
+        scope.map(|scope| Collector::new(config, &work.program, scope).by_launch(work.steps.len()));
     let capture = collector.as_ref().map(Collector::capture);
     let (sink, captured) = capture.unzip();
     let mut watch = match traces::open(&traces, config, sink)? {

@@ -1,4 +1,4 @@
-//! `wave-sim explain`: what limits a kernel, and whether the change that should help does.
+//! `wave-sim explain`: what limits a kernel, and which changes of the machine help when they are tried.
 
 use super::args::{ExplainArgs, TableFormat};
 use super::execute::{outcome, run_options};
@@ -13,7 +13,8 @@ use crate::diagnostic::Diagnostic;
 use crate::explain::{Bench, Explanation, explain, report};
 use crate::gpu::Gpu;
 use crate::launch;
-use crate::limits::watch::Watch;
+use crate::limits::by_launch::ByLaunch;
+use crate::limits::words::flags;
 use crate::observe::{Outcome, Step};
 
 /// Explains kernels, the suite if none is named.
@@ -26,13 +27,15 @@ pub fn run(args: &ExplainArgs, terminal: &Terminal) -> Ended {
     let config = machine(args.config.as_deref(), &args.set, &args.machine, terminal)?;
     let mut exit = Exit::Success;
     let mut explanations: Vec<Explanation> = Vec::new();
-    let mut progress = Progress::new(inputs.len(), true);
+    // A kernel takes as many runs as there are trials, and one that is watched.
+    let runs = 1 + if args.no_check { 0 } else { args.trials };
+    let mut progress = Progress::of("runs", inputs.len() * runs);
     let single = inputs.len() == 1;
-    for (number, input) in inputs.iter().enumerate() {
+    for (n, input) in inputs.iter().enumerate() {
         let name = input.name();
-        progress.start_run(&name);
-        let mut runs = Runs { input, args, terminal, config: &config, progress: &mut progress };
-        match runs.explain(&name) {
+        let mut kernel =
+            Runs { input, args, terminal, config: &config, progress: &mut progress, launches: 0 };
+        match kernel.explain(&name, runs - 1) {
             Ok(explanation) => explanations.extend(explanation),
             Err(Stop(outcome)) => match *outcome {
                 Outcome::Refused(wrong) if single => return Err(wrong),
@@ -47,8 +50,9 @@ pub fn run(args: &ExplainArgs, terminal: &Terminal) -> Ended {
                 Outcome::Ended(_) | Outcome::Skipped(_) => {}
             },
         }
-        progress.end_run();
-        let left = inputs.len() - number - 1;
+        // There may be fewer changes to try.
+        progress.runs_done((n + 1) * runs);
+        let left = inputs.len() - n - 1;
         if interrupt::is_asked() && left > 0 {
             progress.aside(|| terminal.diagnostics(&[interrupt::left_out(left)]));
             exit = exit.max(Exit::Fault);
@@ -88,11 +92,13 @@ struct Runs<'a> {
     terminal: &'a Terminal,
     config: &'a Config,
     progress: &'a mut Progress,
+    /// Launches of the kernel.
+    launches: usize,
 }
 
 impl Runs<'_> {
     /// Explains it; nothing if the suite has it and the machine cannot run it.
-    fn explain(&mut self, name: &str) -> Result<Option<Explanation>, Stop> {
+    fn explain(&mut self, name: &str, trials: usize) -> Result<Option<Explanation>, Stop> {
         let refused = |wrong| Stop(Box::new(Outcome::Refused(wrong)));
         let work =
             work::work(self.input, &self.args.launch, &self.args.machine, self.config).map_err(refused)?;
@@ -103,15 +109,13 @@ impl Runs<'_> {
             return Err(refused(vec![Diagnostic::error(format!("`{name}` cannot run: {lack}"))]));
         }
         self.progress.aside(|| self.terminal.diagnostics(&work.warnings));
-        let config = self.config;
-        explain(name, config, &work.program, !self.args.no_check, self).map(Some)
+        self.launches = work.steps.len();
+        self.progress.start_run(name);
+        explain(name, self.config, &work.program, trials, self).map(Some)
     }
-}
 
-impl Bench for Runs<'_> {
-    type Error = Stop;
-
-    fn run(&mut self, config: &Config, mut watch: Option<&mut Watch<'_>>) -> Result<Vec<Step>, Stop> {
+    /// Runs every launch on a machine.
+    fn launch(&mut self, config: &Config, mut watch: Option<&mut ByLaunch<'_>>) -> Result<Vec<Step>, Stop> {
         let work = work::work(self.input, &self.args.launch, &self.args.machine, config)
             .map_err(|wrong| Stop(Box::new(Outcome::Refused(wrong))))?;
         let options = run_options(&self.args.machine);
@@ -142,5 +146,29 @@ impl Bench for Runs<'_> {
             }
         }
         Ok(steps)
+    }
+}
+
+impl Bench for Runs<'_> {
+    type Error = Stop;
+
+    fn launches(&self) -> usize {
+        self.launches
+    }
+
+    fn run(&mut self, watch: &mut ByLaunch<'_>) -> Result<Vec<Step>, Stop> {
+        let steps = self.launch(self.config, Some(watch));
+        self.progress.end_run();
+        steps
+    }
+
+    fn trial(&mut self, config: &Config, settings: &[String]) -> Result<Option<Vec<Step>>, Stop> {
+        self.progress.start_run(&format!("{} {}", self.input.name(), flags(settings)));
+        let steps = self.launch(config, None);
+        self.progress.end_run();
+        match steps {
+            Err(stop) if interrupt::is_asked() => Err(stop),
+            steps => Ok(steps.ok()),
+        }
     }
 }

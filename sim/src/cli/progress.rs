@@ -81,6 +81,13 @@ impl Progress {
         }
     }
 
+    /// So many runs are done, whether they were needed or not.
+    pub fn runs_done(&mut self, runs: usize) {
+        if let Some(bar) = &self.runs {
+            bar.set_position(runs as u64);
+        }
+    }
+
     /// A launch starts.
     pub fn start_launch(&mut self) {
         self.launch_start = Instant::now();

@@ -1,11 +1,12 @@
 //! Explanations for people, for programs, and as the table of docs/explain.md.
 
-use super::Explanation;
+use super::{Explanation, Quality, Trial, helps};
 use crate::config::{Config, wrap};
+use crate::limits::by_launch::Group;
 use crate::limits::listing::Instruction;
 use crate::limits::signs::Sign;
-use crate::limits::words::less;
-use crate::limits::{Limiter, Place};
+use crate::limits::words::{flags, less};
+use crate::limits::{Limiter, Limits, Place};
 use crate::observe::figures::of_which_release;
 use crate::observe::{counted, json};
 use serde::Serialize;
@@ -13,16 +14,14 @@ use std::fmt::Write;
 
 /// Columns of the text.
 const WIDTH: usize = 100;
-
-/// A prediction counts as close if it and the measurement are within this factor.
-const FACTOR: f64 = 2.0;
-
-/// Savings below this part of the run are taken as none.
-const NOTHING: f64 = 0.005;
+/// A cause that costs a multiple of this of what was saved against it does not hold up the run by itself.
+const LITTLE: f64 = 0.1;
+/// Changes that are told in full.
+const TOLD: usize = 5;
 
 /// One kernel in full.
 pub fn text(explanation: &Explanation, config: &Config) -> String {
-    let Explanation { name, limits, instructions, .. } = explanation;
+    let Explanation { name, limits, .. } = explanation;
     let machine = crate::observe::text::machine(config);
     let release =
         explanation.report.as_ref().map_or_else(String::new, |r| of_which_release(r, |n| n.to_string()));
@@ -35,180 +34,257 @@ pub fn text(explanation: &Explanation, config: &Config) -> String {
         _ = writeln!(text, "\nWhat stands out:");
     }
     for sign in &signs {
-        _ = writeln!(text, "   {}", wrap(&sign.text, WIDTH).join("\n   "));
+        paragraph(&mut text, &sign.text);
         for (_, words) in &sign.instructions {
             _ = writeln!(text, "   - {}", wrap(words, WIDTH).join("\n     "));
         }
     }
-    for (n, (limiter, measured)) in explanation.limiters().enumerate() {
+    helpers(&mut text, explanation);
+    if !limits.limiters.is_empty() {
+        _ = writeln!(text, "\nWhere the cycles go:");
+    }
+    for (n, limiter) in limits.limiters.iter().enumerate() {
         _ = writeln!(text, "\n{}. {}", n + 1, limits.title(limiter, config));
-        let mut line = |words: &str| {
-            for (n, part) in wrap(words, WIDTH).into_iter().enumerate() {
-                _ = writeln!(text, "   {}{part}", if n == 0 { "" } else { "  " });
-            }
-        };
-        line(&limiter.meaning());
-        let place = |(i, words): (&Instruction, String)| match i.scattered(config) {
-            Some(lines) => format!("{words}, {lines}"),
-            None => words,
-        };
-        let places: Vec<String> = limiter.at(instructions).map(place).collect();
-        if !places.is_empty() {
-            line(&format!("At {}.", places.join("; ")));
-        }
-        line(&limiter.advice());
-        match (limiter.flags(), limiter.predicted()) {
-            (Some(flags), Some(predicted)) => {
-                let tried = measured
-                    .map(|saved| format!("; when it was tried, the run took {}", less(saved)))
-                    .unwrap_or_default();
-                line(&format!("In the machine: {flags}"));
-                line(&format!("  {predicted}{tried}."));
-            }
-            _ => line("In the machine: no single parameter is known to help."),
-        }
+        kernel_side(&mut text, explanation, limiter, config);
+        paragraph(&mut text, &machine_side(explanation, limiter));
     }
     if let Some(device) = limits.device_memory(config) {
         _ = writeln!(text, "\n{}", wrap(&device, WIDTH).join("\n"));
     }
+    launches(&mut text, explanation, config);
     text
 }
 
-/// Of every change that was tried: kernel, cycles, cause and its cost, change, predicted and measured savings in percent.
-struct Row<'a> {
-    explanation: &'a Explanation,
-    limiter: &'a Limiter,
-    measured: Option<i64>,
-}
-
-impl Row<'_> {
-    fn predicted(&self) -> Option<f64> {
-        self.limiter.change.as_ref().map(|change| self.percent(change.predicted))
-    }
-
-    fn measured(&self) -> Option<f64> {
-        self.measured.map(|saved| self.percent(saved as f64))
-    }
-
-    fn percent(&self, cycles: f64) -> f64 {
-        self.explanation.limits.percent(cycles)
-    }
-
-    fn cells(&self, config: &Config) -> [String; 6] {
-        let share = |x: Option<f64>| x.map_or("-".to_owned(), |x| format!("{x:.1} %"));
-        let change = self.limiter.change.as_ref();
-        [
-            self.explanation.name.clone(),
-            self.limiter.cause.name(config),
-            share(Some(self.percent(self.limiter.cycles))),
-            change.map_or("-".to_owned(), |change| change.settings.join(" ")),
-            share(self.predicted()),
-            share(self.measured()),
-        ]
+/// Lines of a paragraph, those after the first further in.
+fn paragraph(text: &mut String, words: &str) {
+    for (n, part) in wrap(words, WIDTH).into_iter().enumerate() {
+        _ = writeln!(text, "   {}{part}", if n == 0 { "" } else { "  " });
     }
 }
 
-fn rows(explanations: &[Explanation]) -> impl Iterator<Item = Row<'_>> {
-    explanations.iter().flat_map(|explanation| {
-        explanation.limiters().map(move |(limiter, measured)| Row { explanation, limiter, measured })
-    })
+/// What was tried, by what it saved, and what was refuted.
+fn helpers(text: &mut String, explanation: &Explanation) {
+    let Explanation { trials, limits, .. } = explanation;
+    if trials.is_empty() {
+        return;
+    }
+    let cycles = limits.cycles;
+    let (help, rest): (Vec<&Trial>, Vec<&Trial>) =
+        trials.iter().partition(|trial| helps(trial.saved, cycles));
+    _ = match trials.len() {
+        1 => writeln!(text, "\nWhat helps; one change of the machine was tried, in a run of its own:"),
+        n => writeln!(
+            text,
+            "\nWhat helps, of {n} changes of the machine that were tried, each in a run of its own:"
+        ),
+    };
+    if help.is_empty() {
+        paragraph(text, "Nothing of it saved 0.5 % of the run.");
+    }
+    for (n, trial) in help.iter().take(TOLD).enumerate() {
+        let expected = trial
+            .candidate
+            .predicted
+            .map_or(String::new(), |(predicted, formula)| format!(" ({predicted:.0} predicted, {formula})"));
+        _ = writeln!(text, "\n{}. {}", n + 1, flags(&trial.candidate.settings));
+        let saved = limits.percent(trial.saved as f64);
+        paragraph(
+            text,
+            &format!(
+                "The run took {}, {saved:.1} %{expected}: {}.",
+                less(trial.saved),
+                trial.candidate.reason
+            ),
+        );
+    }
+    let briefly = |trial: &&Trial| {
+        format!("{} {:.1} %", flags(&trial.candidate.settings), limits.percent(trial.saved as f64))
+    };
+    let mut list = |heading: &str, trials: Vec<String>| {
+        if !trials.is_empty() {
+            _ = writeln!(text, "\n{heading}");
+            trials.iter().for_each(|words| paragraph(text, words));
+        }
+    };
+    list("Less:", help.iter().skip(TOLD).map(briefly).collect());
+    let refuted = |trial: &&Trial| {
+        let (predicted, formula) = trial.candidate.predicted?;
+        let saved = less(trial.saved);
+        trial.refuted(cycles).then(|| {
+            format!(
+                "{}: {predicted:.0} cycles predicted ({formula}); the run took {saved}",
+                flags(&trial.candidate.settings)
+            )
+        })
+    };
+    list(
+        "Refuted by its trial, which saved less than half of what was predicted:",
+        trials.iter().filter_map(|trial| refuted(&trial)).collect(),
+    );
+    let quiet = rest.iter().filter(|trial| !trial.refuted(cycles));
+    list("No help, less than 0.5 %:", quiet.map(|trial| flags(&trial.candidate.settings)).collect());
 }
 
-const HEADING: [&str; 6] = ["kernel", "limited by", "cost", "change", "predicted", "measured"];
+/// What a limiter is, where it is met, and what the kernel can do.
+fn kernel_side(text: &mut String, explanation: &Explanation, limiter: &Limiter, config: &Config) {
+    paragraph(text, &limiter.meaning());
+    let place = |(i, words): (&Instruction, String)| match i.scattered(config) {
+        Some(lines) => format!("{words}, {lines}"),
+        None => words,
+    };
+    let places: Vec<String> = limiter.at(&explanation.instructions).map(place).collect();
+    if !places.is_empty() {
+        paragraph(text, &format!("At {}.", places.join("; ")));
+    }
+    paragraph(text, &limiter.advice());
+}
 
-/// Several kernels: a row for each cause, and how good the predictions are.
-pub fn table(explanations: &[Explanation], config: &Config) -> String {
-    let all: Vec<[String; 6]> = rows(explanations).map(|row| row.cells(config)).collect();
-    let heading = HEADING.map(str::to_owned);
-    let lines = || std::iter::once(&heading).chain(&all);
-    let width: Vec<usize> =
-        (0..6).map(|n| lines().map(|line| line[n].chars().count()).max().unwrap_or(0)).collect();
-    let mut text = crate::observe::text::machine(config);
-    for line in lines() {
-        let cells = line.iter().zip(&width).enumerate().map(|(n, (cell, width))| match n {
-            2 | 4 | 5 => format!("{cell:>width$}"),
-            _ => format!("{cell:width$}"),
+/// What the machine can do against a limiter: as measured if it was tried, else as predicted.
+fn machine_side(explanation: &Explanation, limiter: &Limiter) -> String {
+    let cycles = explanation.limits.cycles;
+    let mut tried = explanation.against(limiter).peekable();
+    match (tried.peek(), limiter.flags(), limiter.predicted()) {
+        (Some(best), ..) if helps(best.saved, cycles) => format!(
+            "In the machine: {}; when it was tried, the run took {}{}.",
+            flags(&best.candidate.settings),
+            less(best.saved),
+            match (best.saved as f64) < LITTLE * limiter.cycles {
+                true => ", little of what is charged here: something else would take these cycles",
+                false => "",
+            }
+        ),
+        (Some(_), ..) => format!(
+            "In the machine: of {} against it none saved 0.5 % of the run, so something else takes its place.",
+            counted(tried.count() as u64, "change")
+        ),
+        (None, Some(flags), Some(predicted)) => {
+            format!("In the machine: {flags} {predicted}; it was not tried.")
+        }
+        _ => "In the machine: no single parameter is known to help.".to_owned(),
+    }
+}
+
+/// What limits each launch, if there are several.
+fn launches(text: &mut String, explanation: &Explanation, config: &Config) {
+    let Explanation { launches, limits, .. } = explanation;
+    if launches.len() < 2 {
+        return;
+    }
+    let groups = explanation.groups();
+    _ = writeln!(text, "\nBy launch, of {}:\n", launches.len());
+    let title = |limits: &Limits, limiter: Option<&Limiter>| match limiter {
+        Some(limiter) => {
+            format!("{}, {:.0} %", limiter.cause.name(config), limits.percent(limiter.cycles))
+        }
+        None => "-".to_owned(),
+    };
+    let row = |group: &Group| {
+        let longest = &launches[group.longest];
+        let best = explanation.best_of_launch(group.longest).map_or("-".to_owned(), |trial| {
+            let saved = trial.by_launch[group.longest] as f64;
+            format!("{}: {:.1} %", flags(&trial.candidate.settings), longest.limits.percent(saved))
         });
-        _ = writeln!(text, "{}", cells.collect::<Vec<_>>().join("  ").trim_end());
+        let each = match group.range {
+            (least, most) if least == most => most.to_string(),
+            (least, most) => format!("{least} to {most}"),
+        };
+        [
+            group.spans(),
+            each,
+            format!("{:.1} %", limits.percent(group.cycles as f64)),
+            title(&longest.limits, longest.top()),
+            best,
+        ]
+    };
+    let heading = ["launch", "cycles each", "of the run", "limited by", "what saved most of it"];
+    let rows: Vec<[String; 5]> = groups.iter().map(row).collect();
+    for line in aligned(&heading.map(str::to_owned), &rows, &[1, 2]) {
+        _ = writeln!(text, "   {line}");
+    }
+    for group in &groups {
+        let Some((one, top)) = group.differs(launches, limits) else { continue };
+        let which = match group.launches.len() {
+            1 => format!("Launch {}", group.spans()),
+            _ => format!("Launches {}, of which {} is the longest", group.spans(), group.longest + 1),
+        };
+        _ = writeln!(text, "\n{which}: {}", one.limits.title(top, config));
+        kernel_side(text, explanation, top, config);
+    }
+}
+
+/// Rows under a heading, the cells of each column one under the other; these columns to the right.
+fn aligned<const N: usize>(heading: &[String; N], rows: &[[String; N]], right: &[usize]) -> Vec<String> {
+    let lines = || std::iter::once(heading).chain(rows);
+    let width: Vec<usize> =
+        (0..N).map(|n| lines().map(|line| line[n].chars().count()).max().unwrap_or(0)).collect();
+    let cell = |(n, cell): (usize, &String)| match right.contains(&n) {
+        true => format!("{cell:>width$}", width = width[n]),
+        false => format!("{cell:width$}", width = width[n]),
+    };
+    lines()
+        .map(|line| line.iter().enumerate().map(cell).collect::<Vec<_>>().join("  ").trim_end().to_owned())
+        .collect()
+}
+
+/// Of a kernel: what costs most, what the account would try first and what came of it, and what saved most.
+const HEADING: [&str; 9] = [
+    "kernel",
+    "limited by",
+    "cost",
+    "first by prediction",
+    "predicted",
+    "saved",
+    "rank",
+    "first suggestion",
+    "saved",
+];
+/// Columns with numbers.
+const NUMBERS: [usize; 5] = [2, 4, 5, 6, 8];
+
+fn rows(explanations: &[Explanation], config: &Config, code: &str) -> Vec<[String; 9]> {
+    let none = || "-".to_owned();
+    let row = |e: &Explanation| {
+        let share = |x: f64| format!("{:.1} %", e.limits.percent(x));
+        let change = |settings: &[String]| format!("{code}{}{code}", settings.join(" "));
+        let top = e.limits.limiters.first();
+        let predicted = e.trials.iter().filter_map(|t| Some((t, t.candidate.predicted?.0)));
+        let expected = predicted.reduce(|a, b| if b.1 > a.1 { b } else { a });
+        let rank = |trial: &Trial| 1 + e.trials.iter().filter(|other| other.saved > trial.saved).count();
+        let best = e.trials.first();
+        [
+            e.name.clone(),
+            top.map_or_else(none, |limiter| limiter.cause.name(config)),
+            top.map_or_else(none, |limiter| share(limiter.cycles)),
+            expected.map_or_else(none, |(trial, _)| change(&trial.candidate.settings)),
+            expected.map_or_else(none, |(_, predicted)| share(predicted)),
+            expected.map_or_else(none, |(trial, _)| share(trial.saved as f64)),
+            expected.map_or_else(none, |(trial, _)| format!("{} of {}", rank(trial), e.trials.len())),
+            best.map_or_else(none, |trial| change(&trial.candidate.settings)),
+            best.map_or_else(none, |trial| share(trial.saved as f64)),
+        ]
+    };
+    explanations.iter().map(row).collect()
+}
+
+/// Several kernels: a row for each, and how good the predictions are.
+pub fn table(explanations: &[Explanation], config: &Config) -> String {
+    let mut text = crate::observe::text::machine(config);
+    for line in aligned(&HEADING.map(str::to_owned), &rows(explanations, config, ""), &NUMBERS) {
+        _ = writeln!(text, "{line}");
     }
     text + "\n" + &Quality::of(explanations).to_string()
 }
 
 /// The table of docs/explain.md.
 pub fn markdown(explanations: &[Explanation], config: &Config) -> String {
-    let mut text = format!("| {} |\n|---|---|--:|---|--:|--:|\n", HEADING.join(" | "));
-    for row in rows(explanations) {
-        let mut cells = row.cells(config);
-        if row.limiter.change.is_some() {
-            cells[3] = format!("`{}`", cells[3]);
-        }
-        _ = writeln!(text, "| {} |", cells.join(" | "));
+    let marks: String =
+        (0..HEADING.len()).map(|n| if NUMBERS.contains(&n) { "--:|" } else { "---|" }).collect();
+    let mut text = format!("| {} |\n|{marks}\n", HEADING.join(" | "));
+    for row in rows(explanations, config, "`") {
+        _ = writeln!(text, "| {} |", row.join(" | "));
     }
-    format!("{text}\n{}", Quality::of(explanations))
-}
-
-/// How good the predictions are.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Quality {
-    /// Changes that were tried.
-    pub tried: usize,
-    /// Of these, those that saved something.
-    pub helped: usize,
-    /// Those whose prediction is within a factor of two of the measurement, or where both are next to nothing.
-    pub close: usize,
-    /// Spearman's rank correlation of predicted and measured savings, as parts of the run; 0 for fewer than three.
-    pub rank_correlation: f64,
-}
-
-impl Quality {
-    /// Of all that was tried.
-    pub fn of(explanations: &[Explanation]) -> Quality {
-        let pairs: Vec<(f64, f64)> = rows(explanations)
-            .filter_map(|row| Some((row.predicted()? / 100.0, row.measured()? / 100.0)))
-            .collect();
-        let close = |&&(p, m): &&(f64, f64)| {
-            let small = p.abs() < NOTHING && m.abs() < NOTHING;
-            small || (m > 0.0 && p / m <= FACTOR && m / p <= FACTOR)
-        };
-        Quality {
-            tried: pairs.len(),
-            helped: pairs.iter().filter(|(_, m)| *m >= NOTHING).count(),
-            close: pairs.iter().filter(close).count(),
-            rank_correlation: spearman(&pairs),
-        }
-    }
-}
-
-impl std::fmt::Display for Quality {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Quality { tried, helped, close, rank_correlation } = self;
-        writeln!(
-            f,
-            "{tried} changes tried: {helped} saved at least 0.5 % of the run; {close} predictions are within a factor of \
-             two (or both are below 0.5 %); rank correlation of predicted and measured {rank_correlation:.2}"
-        )
-    }
-}
-
-/// Spearman's rank correlation: Pearson's of the ranks, equal values sharing the mean of theirs.
-fn spearman(pairs: &[(f64, f64)]) -> f64 {
-    if pairs.len() < 3 {
-        return 0.0;
-    }
-    let ranks = |values: Vec<f64>| -> Vec<f64> {
-        let rank = |x: f64| {
-            let below = values.iter().filter(|&&y| y < x).count() as f64;
-            let equal = values.iter().filter(|&&y| y == x).count() as f64;
-            below + (equal - 1.0) / 2.0
-        };
-        values.iter().map(|&x| rank(x)).collect()
-    };
-    let a = ranks(pairs.iter().map(|p| p.0).collect());
-    let b = ranks(pairs.iter().map(|p| p.1).collect());
-    let mean = (pairs.len() as f64 - 1.0) / 2.0;
-    let dot = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| (x - mean) * (y - mean)).sum::<f64>();
-    let scale = (dot(&a, &a) * dot(&b, &b)).sqrt();
-    if scale == 0.0 { 0.0 } else { dot(&a, &b) / scale }
+    let quality = Quality::of(explanations).to_string();
+    format!("{text}\n{}\n", wrap(&quality, 120).join("\n"))
 }
 
 #[derive(Serialize)]
@@ -217,9 +293,13 @@ struct ExplanationJson<'a> {
     cycles: u64,
     idle: f64,
     stands_out: Vec<SignJson>,
+    /// Those first that saved most.
+    trials: Vec<TrialJson<'a>>,
     limiters: Vec<LimiterJson<'a>>,
     /// Parts of waiting for device memory.
     device_memory: Vec<CostJson>,
+    /// Nothing if there is only one.
+    launches: Vec<LaunchJson<'a>>,
 }
 
 #[derive(Serialize)]
@@ -235,13 +315,27 @@ struct CostJson {
 }
 
 #[derive(Serialize)]
+struct TrialJson<'a> {
+    set: &'a [String],
+    against: String,
+    reason: &'a str,
+    /// Absent where a counter alone points at the change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    formula: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    predicted_cycles: Option<f64>,
+    saved_cycles: i64,
+    refuted: bool,
+}
+
+#[derive(Serialize)]
 struct LimiterJson<'a> {
     name: String,
     cycles: f64,
     meaning: &'a str,
     at: Vec<PlaceJson<'a>>,
     kernel: &'a str,
-    /// Absent where no parameter is known to help.
+    /// Absent where no formula has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     change: Option<ChangeJson<'a>>,
 }
@@ -266,6 +360,21 @@ struct ChangeJson<'a> {
     measured_cycles: Option<i64>,
 }
 
+#[derive(Serialize)]
+struct LaunchJson<'a> {
+    cycles: u64,
+    limiters: Vec<LimiterJson<'a>>,
+    /// What saved most of it, and how much; absent where nothing did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    best: Option<BestJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct BestJson<'a> {
+    set: &'a [String],
+    saved_cycles: i64,
+}
+
 fn limiter_json<'a>(
     limiter: &'a Limiter,
     measured: Option<i64>,
@@ -283,7 +392,7 @@ fn limiter_json<'a>(
         cycles: tenths(limiter.cycles),
         meaning: limiter.cause.meaning(),
         at: limiter.instructions(instructions).map(place).collect(),
-        kernel: limiter.cause.advice(),
+        kernel: &limiter.advice,
         change: limiter.change.as_ref().map(|change| ChangeJson {
             set: &change.settings,
             formula: change.formula,
@@ -297,27 +406,52 @@ fn sign_json(sign: Sign<'_>) -> SignJson {
     SignJson { text: sign.text, at: sign.instructions.into_iter().map(|(_, words)| words).collect() }
 }
 
+fn explanation_json<'a>(e: &'a Explanation, config: &Config) -> ExplanationJson<'a> {
+    let measured = |limiter: &Limiter, launch: Option<usize>| {
+        let trial = e.trial(&limiter.change.as_ref()?.settings)?;
+        Some(launch.map_or(trial.saved, |n| trial.by_launch[n]))
+    };
+    let limiters = |limits: &'a Limits, launch: Option<usize>| {
+        let json =
+            |limiter: &'a Limiter| limiter_json(limiter, measured(limiter, launch), &e.instructions, config);
+        limits.limiters.iter().map(json).collect()
+    };
+    let trial = |trial: &'a Trial| TrialJson {
+        set: &trial.candidate.settings,
+        against: trial.candidate.cause.name(config),
+        reason: &trial.candidate.reason,
+        formula: trial.candidate.predicted.map(|(_, formula)| formula),
+        predicted_cycles: trial.candidate.predicted.map(|(predicted, _)| tenths(predicted)),
+        saved_cycles: trial.saved,
+        refuted: trial.refuted(e.limits.cycles),
+    };
+    let launch = |n: usize| LaunchJson {
+        cycles: e.launches[n].limits.cycles,
+        limiters: limiters(&e.launches[n].limits, Some(n)),
+        best: e
+            .best_of_launch(n)
+            .map(|trial| BestJson { set: &trial.candidate.settings, saved_cycles: trial.by_launch[n] }),
+    };
+    ExplanationJson {
+        name: &e.name,
+        cycles: e.limits.cycles,
+        idle: thousandths(e.limits.idle),
+        stands_out: e.signs(config).into_iter().map(sign_json).collect(),
+        trials: e.trials.iter().map(trial).collect(),
+        limiters: limiters(&e.limits, None),
+        device_memory: e
+            .limits
+            .device
+            .iter()
+            .map(|cost| CostJson { name: cost.cause.name(config), cycles: tenths(cost.cycles) })
+            .collect(),
+        launches: (0..e.launches.len()).map(launch).collect(),
+    }
+}
+
 /// For programs: the document of `wave-sim explain --format json`.
 pub fn document(explanations: &[Explanation], config: &Config) -> String {
-    let all: Vec<ExplanationJson<'_>> = explanations
-        .iter()
-        .map(|e| ExplanationJson {
-            name: &e.name,
-            cycles: e.limits.cycles,
-            idle: thousandths(e.limits.idle),
-            stands_out: e.signs(config).into_iter().map(sign_json).collect(),
-            limiters: e
-                .limiters()
-                .map(|(limiter, measured)| limiter_json(limiter, measured, &e.instructions, config))
-                .collect(),
-            device_memory: e
-                .limits
-                .device
-                .iter()
-                .map(|cost| CostJson { name: cost.cause.name(config), cycles: tenths(cost.cycles) })
-                .collect(),
-        })
-        .collect();
+    let all: Vec<ExplanationJson<'_>> = explanations.iter().map(|e| explanation_json(e, config)).collect();
     json::explanations(&all, &Quality::of(explanations), config)
 }
 

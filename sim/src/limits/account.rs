@@ -76,7 +76,7 @@ pub struct Latency {
 }
 
 /// Parts of the wave cycles without a decoded instruction, which add up to 1: those of waiting for
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CodeWaits {
     /// a line of code, as long as it takes without anything in its way,
     pub line: f64,
@@ -239,7 +239,8 @@ impl Observed<'_> {
         let clocks = f64::from(d.t_rcd + d.t_cl + d.burst_clocks());
         2.0 * f64::from(config.interconnect.latency_cycles)
             + f64::from(config.l2.hit_latency_cycles)
-            + clocks * self.core_cycles_a_clock() / self.watch.launches.max(1) as f64
+            + clocks * self.core_cycles_a_clock() * self.watch.cold_launches as f64
+                / self.watch.launches.max(1) as f64
     }
 
     /// What waves without a decoded instruction waited for.

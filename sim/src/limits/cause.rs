@@ -1,4 +1,4 @@
-//! What can limit a kernel, in words: what it is called, what it means, and what the kernel's author can do.
+//! What can limit a kernel, in words: what it is called, and what it means.
 
 use crate::config::Config;
 use crate::isa::ExecClass;
@@ -117,45 +117,6 @@ impl Cause {
             Cause::Release => {
                 "the kernel had ended, and the next one could not start before what it wrote was visible"
             }
-        }
-    }
-
-    /// What the author of the kernel can do.
-    pub fn advice(self) -> &'static str {
-        match self {
-            Cause::IssueSlots => {
-                "do the same with fewer instructions: wider loads, fused multiply-adds, addresses outside the loop"
-            }
-            Cause::Squashed => {
-                "let the lanes of a wave take the same way: sort or group the work, or replace short branches by select"
-            }
-            Cause::Operands => "use registers that lie in different banks in one instruction",
-            Cause::Unit(_) => {
-                "use fewer or cheaper instructions of this kind, or spread the work over other units"
-            }
-            Cause::WritePorts => "interleave instructions of different latencies less tightly",
-            Cause::Results(_) => {
-                "put independent instructions between this one and the next that uses its result: unroll, or use several accumulators"
-            }
-            Cause::Local => {
-                "load earlier than the value is needed; pad rows so that the lanes of a wave hit different banks"
-            }
-            Cause::LoadStore => {
-                "let neighbouring lanes access neighbouring addresses, so that one access serves many lanes"
-            }
-            Cause::L1 => "keep values that are used again in registers or local memory; load earlier",
-            Cause::Interconnect => {
-                "move fewer bytes: coalesced accesses, data kept in local memory and used again"
-            }
-            Cause::L2 => "work on tiles that fit into the L1 or local memory",
-            Cause::Dram => "load less, and each byte once: tiles in local memory, smaller types, whole lines",
-            Cause::Branch => "unroll loops; replace short branches by predicated instructions or select",
-            Cause::Fetch => "make the loop body small enough for the instruction cache, and branch less",
-            Cause::Barrier => {
-                "give the waves of a workgroup equal work between barriers, or use smaller workgroups, of which more fit into a core"
-            }
-            Cause::WaveLimit => "use more waves",
-            Cause::Release => "write less, and do more in one launch",
         }
     }
 }

@@ -2,10 +2,13 @@
 //! report and `wave-sim explain` both say it from here.
 //!
 //! A run is watched ([`watch`]: [`profile`], [`stalls`], [`shadow`]); [`account`] makes an account of it, [`rules`] derive
-//! the cost of each [`cause`] and changes of the configuration with what they should save. docs/explain.md has the
-//! formulas, and how good they are.
+//! the cost of each [`cause`] and changes of the configuration with what they should save, [`candidates`] which changes are
+//! worth a trial, and the [`situation`] which advice is true. docs/explain.md has the formulas, and how good they are.
+//! [`by_launch`] does the same for each launch of a run.
 
 pub mod account;
+pub mod by_launch;
+pub mod candidates;
 pub mod cause;
 pub mod listing;
 pub mod network;
@@ -13,6 +16,7 @@ pub mod profile;
 pub mod rules;
 pub mod shadow;
 pub mod signs;
+pub mod situation;
 pub mod stalls;
 pub mod watch;
 pub mod words;
@@ -21,9 +25,11 @@ use crate::config::Config;
 use crate::isa::ExecClass;
 use crate::stats::SlotUse;
 use account::Observed;
+use candidates::{Candidate, candidates};
 use cause::Cause;
 use profile::Line;
 use rules::{Change, Cost, changes, costs};
+use situation::Situation;
 use std::collections::BTreeMap;
 
 /// Causes that are named at most.
@@ -44,6 +50,8 @@ pub struct Limiter {
     pub cycles: f64,
     /// Instructions that it is met at, those first that it is met at most.
     pub places: Vec<Place>,
+    /// What the author of the kernel can do in this run.
+    pub advice: String,
     /// The change that should save most, of those that the machine can have and, if there is a choice, that are not named
     /// against a dearer cause.
     pub change: Option<Change>,
@@ -72,9 +80,23 @@ pub struct Limits {
     pub limiters: Vec<Limiter>,
     /// All causes that are parts of waiting for device memory, the dearest first.
     pub device: Vec<Cost>,
+    /// Changes that are worth a trial: those of the limiters, then the weightiest first.
+    pub candidates: Vec<Candidate>,
+    /// What is known of the run that decides which advice is true; none where nothing ran.
+    pub situation: Option<Situation>,
 }
 
 impl Limits {
+    /// Where nothing ran.
+    pub const NONE: Limits = Limits {
+        cycles: 0,
+        idle: 0.0,
+        limiters: Vec::new(),
+        device: Vec::new(),
+        candidates: Vec::new(),
+        situation: None,
+    };
+
     /// Of a run that was watched.
     pub fn of(observed: &Observed<'_>) -> Limits {
         let account = observed.account();
@@ -82,6 +104,7 @@ impl Limits {
         possible.sort_by(|a, b| b.predicted.total_cmp(&a.predicted));
         possible.retain(|change| observed.config.with(&change.settings).is_ok());
         let costs = costs(observed, &account);
+        let situation = Situation::of(observed, &account.bounds, account.cycles);
         let mut limiters: Vec<Limiter> = Vec::new();
         let least = WORTH_A_NAME * observed.report.cycles as f64;
         for &Cost { cause, cycles } in costs.iter().take(NAMED).filter(|cost| cost.cycles >= least) {
@@ -91,10 +114,18 @@ impl Limits {
             };
             let against = || possible.iter().filter(|change| change.cause == cause);
             let change = against().find(|change| !named(change)).or_else(|| against().next()).cloned();
-            limiters.push(Limiter { cause, cycles, places: places(observed, cause), change });
+            let (places, advice) = (places(observed, cause), situation.advice(cause));
+            limiters.push(Limiter { cause, cycles, places, advice, change });
         }
+        let mut candidates = candidates(observed, &account, &costs, &possible);
+        let named = |candidate: &Candidate| {
+            let changes = limiters.iter().filter_map(|limiter| limiter.change.as_ref());
+            changes.map(|change| &change.settings).any(|settings| *settings == candidate.settings)
+        };
+        candidates.sort_by_key(|candidate| !named(candidate));
         let device = costs.into_iter().filter(|cost| awaits(cost.cause, ExecClass::DeviceMemory)).collect();
-        Limits { cycles: observed.report.cycles, idle: observed.idle(), limiters, device }
+        let (cycles, idle, situation) = (observed.report.cycles, observed.idle(), Some(situation));
+        Limits { cycles, idle, limiters, device, candidates, situation }
     }
 }
 

@@ -376,12 +376,7 @@ impl Rules<'_> {
         let workgroups = observed.report.core.workgroups as f64 / observed.watch.launches.max(1) as f64;
         let resident = f64::from(occupancy.workgroups) * observed.cores();
         if workgroups > resident {
-            let (key, now) = match occupancy.limiter {
-                Limiter::Workgroups => ("core.max_workgroups", core.max_workgroups),
-                Limiter::Waves => ("core.max_waves", core.max_waves),
-                Limiter::Registers => ("core.register_file_bytes", core.register_file_bytes),
-                Limiter::LocalMemory => ("core.local_memory_bytes", core.local_memory_bytes),
-            };
+            let (key, now) = limiting(config, occupancy.limiter);
             let setting = [(key, u64::from(now) * 2)];
             // Doubling one limit can run into another limit, and the grid may not have enough workgroups.
             let more = self.occupancy_with(&setting).min(workgroups / resident);
@@ -420,6 +415,17 @@ impl Rules<'_> {
         };
         let costs = costs(self.observed, self.account);
         costs.iter().map(|cost| cost.cause).find(hidden).unwrap_or(Cause::Dram)
+    }
+}
+
+/// The parameter that admits no more workgroups to a core, and its value.
+pub fn limiting(config: &Config, limiter: Limiter) -> (&'static str, u32) {
+    let core = &config.core;
+    match limiter {
+        Limiter::Workgroups => ("core.max_workgroups", core.max_workgroups),
+        Limiter::Waves => ("core.max_waves", core.max_waves),
+        Limiter::Registers => ("core.register_file_bytes", core.register_file_bytes),
+        Limiter::LocalMemory => ("core.local_memory_bytes", core.local_memory_bytes),
     }
 }
 

@@ -28,6 +28,10 @@ pub struct Watch<'a> {
     pub shadows: Shadows,
     /// Launches that began.
     pub launches: u64,
+    /// Of these, those that found nothing of their code in the L2: the first.
+    pub cold_launches: u64,
+    /// A launch has begun, counted or not.
+    begun: bool,
     /// Of these, the one with most workgroups.
     pub largest: Option<Launch>,
     /// What the memory side did in the releases at the ends of launches, which the account of a kernel leaves out.
@@ -50,6 +54,8 @@ impl<'a> Watch<'a> {
             stalls: Stalls::new(config),
             shadows: Shadows::new(config),
             launches: 0,
+            cold_launches: 0,
+            begun: false,
             largest: None,
             released: MemoryCounters::default(),
             start: 0,
@@ -65,6 +71,8 @@ impl<'a> Watch<'a> {
         self.stalls.start(start);
         self.shadows.invalidate_all();
         self.launches += 1;
+        self.cold_launches += u64::from(!self.begun);
+        self.begun = true;
         if self.largest.as_ref().is_none_or(|largest| largest.workgroups() < launch.workgroups()) {
             self.largest = Some(launch.clone());
         }
@@ -77,8 +85,10 @@ impl<'a> Watch<'a> {
         self.profiler.restart(in_launch);
         self.stalls.restart();
         self.shadows.restart();
+        self.cold_launches = u64::from(in_launch && self.launches == 1 && self.cold_launches == 1);
         self.launches = u64::from(in_launch);
         self.released = MemoryCounters::default();
+        self.largest = self.largest.take().filter(|_| in_launch);
     }
 
     /// Counts everything before this cycle, which all cores have reached.

@@ -2,6 +2,7 @@
 
 use super::listing::Instruction;
 use super::rules::Cost;
+use super::situation::Situation;
 use super::{Limiter, Limits, Place};
 use crate::config::Config;
 use crate::observe::counted;
@@ -24,6 +25,11 @@ fn capital(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
+/// The flags that make settings.
+pub fn flags(settings: &[String]) -> String {
+    settings.iter().map(|s| format!("--set {}", quoted(s))).collect::<Vec<_>>().join(" ")
+}
+
 /// So many cycles, less or more.
 pub fn less(saved: i64) -> String {
     let word = if saved < 0 { "more" } else { "less" };
@@ -41,9 +47,9 @@ impl Limits {
         (self.idle >= MUCH_IDLE).then(|| {
             format!(
                 "An average scheduler has no wave for {:.0} % of the time: before the first, after the last, or \
-                 throughout. More or smaller workgroups would keep more of the machine busy. What follows is about \
-                 those with waves.",
-                100.0 * self.idle
+                 throughout. {} What follows is about those with waves.",
+                100.0 * self.idle,
+                self.situation.as_ref().map_or("", Situation::empty)
             )
         })
     }
@@ -95,13 +101,12 @@ impl Limiter {
 
     /// What the author of the kernel can do.
     pub fn advice(&self) -> String {
-        format!("In the kernel: {}.", self.cause.advice())
+        format!("In the kernel: {}.", self.advice)
     }
 
     /// The flags that make its change.
     pub fn flags(&self) -> Option<String> {
-        let settings = &self.change.as_ref()?.settings;
-        Some(settings.iter().map(|s| format!("--set {}", quoted(s))).collect::<Vec<_>>().join(" "))
+        Some(flags(&self.change.as_ref()?.settings))
     }
 
     /// What the change should save.

@@ -10,13 +10,12 @@ use crate::limits::account::{Observed, Resource};
 use crate::limits::cause::Cause;
 use crate::limits::listing::Instruction;
 use crate::limits::profile::Line;
+use crate::limits::situation::BUSY;
 use crate::observe::figures::{self, ratio};
 use crate::observe::numbers::{integer, percent, short};
 use crate::stats::SlotUse;
 use std::collections::BTreeSet;
 
-/// A part of the machine with more than this of its time in use has no room for more to speak of.
-const BUSY: f64 = 0.7;
 /// Uses with a smaller part of the issue slots are not spoken of.
 const WORTH_TELLING: f64 = 0.05;
 
@@ -133,10 +132,15 @@ fn issue_slots(facts: &Facts<'_>) -> Vec<String> {
         percent(facts.share(SlotUse::Issued))
     )];
     if lanes < 0.9 {
+        let partial = facts.limits.situation.as_ref().is_some_and(|situation| situation.partial_waves);
         text.push(format!(
-            "Only {} of the lanes take part in them, so much of that work is half empty: let lanes of a wave go the \
-             same way.",
-            percent(lanes)
+            "Only {} of the lanes take part in them, so that much of that work is half empty: {}.",
+            percent(lanes),
+            match partial {
+                true =>
+                    "use workgroups whose threads fill their waves, and let lanes of a wave go the same way",
+                false => "let lanes of a wave go the same way",
+            }
         ));
     }
     text
@@ -169,12 +173,12 @@ fn operand(facts: &Facts<'_>) -> Vec<String> {
 fn unit(facts: &Facts<'_>, n: usize) -> Vec<String> {
     let Some(busy) = facts.busy_of(Resource::Unit(n)) else { return Vec::new() };
     let then = match busy.share >= BUSY {
-        true => "that is what the kernel runs against",
-        false => {
+        true => "that is what the kernel runs against".to_owned(),
+        false => format!(
             "that is not full: a slot is charged so too in the cycle in which the oldest collector reads its last operand, \
-             and where instructions for one unit follow each other while another is free. More waves, or instructions \
-             for different units in turn, fill such slots"
-        }
+             and where instructions for one unit follow each other while another is free. {}",
+            more_waves(facts, "Instructions for different units in turn fill such slots")
+        ),
     };
     vec![format!("The {} are in use {} of the time; {then}.", busy.name, percent(busy.share))]
 }
@@ -232,6 +236,12 @@ fn load_store(facts: &Facts<'_>) -> Vec<String> {
     text
 }
 
+/// A sentence about what helps whatever the waves, and whether more waves do so too.
+fn more_waves(facts: &Facts<'_>, helps: &str) -> String {
+    let situation = facts.limits.situation.as_ref();
+    situation.map_or_else(|| helps.to_owned(), |situation| situation.more_waves.beside(helps))
+}
+
 /// What is known of waiting for a level of the memory hierarchy, which these resources belong to.
 fn memory(facts: &Facts<'_>, resources: &[Resource]) -> Vec<String> {
     let mut text = Vec::new();
@@ -241,11 +251,12 @@ fn memory(facts: &Facts<'_>, resources: &[Resource]) -> Vec<String> {
             true => {
                 "the bandwidth there is what limits. Fewer bytes or lines, or more reuse before that point, help; more \
                  waves do not"
+                    .to_owned()
             }
-            false => {
-                "there is room, so it is the time that an access takes which limits, or accesses come in bursts. More \
-                 waves, and more loads under way in each before the first is needed, hide it"
-            }
+            false => format!(
+                "there is room, so it is the time that an access takes which limits, or accesses come in bursts. {}",
+                more_waves(facts, "More loads under way in each wave before the first is needed hide it")
+            ),
         };
         text.push(format!("The {} are in use {} of the time: {then}.", most.name, percent(most.share)));
     }
@@ -261,8 +272,12 @@ fn memory(facts: &Facts<'_>, resources: &[Resource]) -> Vec<String> {
         text.push(format!(
             "{} of the issue slots wait at a fence, wait or barrier, which does not issue before the wave's own loads are \
              back and its stores performed; one that releases at device or system scope also waits until the L2 has \
-             acknowledged the stores of its core. Fewer of them, or a narrower scope where that is enough, wait less.",
-            percent(facts.share(SlotUse::Fence))
+             acknowledged the stores of its core. {}",
+            percent(facts.share(SlotUse::Fence)),
+            match facts.report.core.fences > 0 {
+                true => "Fewer of them, or a narrower scope where that is enough, wait less.",
+                false => "There are no fences: fewer barriers, or loads that are back before them, wait less.",
+            }
         ));
     }
     text.push(occupancy(facts));
@@ -313,7 +328,7 @@ fn barrier(facts: &Facts<'_>) -> Vec<String> {
     let o = &facts.report.occupancy;
     vec![format!(
         "The waves of a workgroup come to the barrier at different times, and there is not enough other work: {} of {} \
-         fit on a core. Smaller workgroups, of which more fit, or work that is shared out evenly wait less.",
+         fit on a core.",
         crate::observe::counted(o.workgroups.into(), "workgroup"),
         crate::observe::counted(o.waves_per_workgroup.into(), "wave")
     )]
@@ -327,7 +342,7 @@ fn wave_limit(facts: &Facts<'_>) -> Vec<String> {
             issue.two_level_active
         ),
         _ => format!(
-            "A scheduler has {} issue slots a cycle, each for another wave, and too few waves are there. {}",
+            "A scheduler has {} issue slots a cycle, each for another wave, and too few of its waves are ready. {}",
             issue.width,
             occupancy(facts)
         ),

@@ -13,6 +13,7 @@ pub mod facts;
 pub mod findings;
 mod instructions;
 mod labels;
+mod launches;
 mod memory;
 mod over_time;
 pub mod page;
@@ -28,6 +29,7 @@ use crate::core::collector::Waiting;
 use crate::core::probe::{Charge, Event, Going, IssueStall, Issued, MemoryEvent, Observer, Results, Sample};
 use crate::core::wave::SlotMask;
 use crate::gpu::{Gpu, KernelReport, RunError};
+use crate::limits::by_launch::{ByLaunch, LaunchLimits};
 use crate::limits::profile::{Profile, Slots};
 use crate::limits::watch::Watch;
 use crate::memory::{L1Counters, MemorySystem};
@@ -45,7 +47,7 @@ pub struct Collector<'a> {
     scope: Scope,
     phase: Phase,
     windows: Windows,
-    watch: Watch<'a>,
+    watch: ByLaunch<'a>,
     /// Waves of one scheduler are captured together.
     schedulers: u32,
     /// The launch on its way, and the cycle in which it began.
@@ -85,6 +87,8 @@ pub struct Gathered<'a> {
     pub windows: Windows,
     /// By kernel and instruction, and what waves waited for.
     pub watch: Watch<'a>,
+    /// What limits each launch that ended; nothing if there is only one, or the scope is not the whole run.
+    pub by_launch: Vec<LaunchLimits>,
     /// What each slice, channel and link did.
     pub parts: Parts,
     /// Launches that are in the scope, in part at least.
@@ -116,7 +120,7 @@ impl<'a> Collector<'a> {
             scope,
             phase: Phase::Before,
             windows: Windows::new(0),
-            watch: Watch::new(config, program),
+            watch: ByLaunch::new(config, program, 1),
             schedulers: config.core.schedulers,
             launch: None,
             start: 0,
@@ -126,6 +130,15 @@ impl<'a> Collector<'a> {
             before: Parts::default(),
             after: None,
         }
+    }
+
+    /// Watches each of so many launches by itself too. A part of a run may begin and end within one, so it has none.
+    #[must_use]
+    pub fn by_launch(mut self, launches: usize) -> Collector<'a> {
+        if self.scope.is_whole() {
+            self.watch = self.watch.each_of(launches);
+        }
+        self
     }
 
     /// The sink for the trace's recorder that captures instructions, and what it captures.
@@ -140,7 +153,7 @@ impl<'a> Collector<'a> {
         (self.launch, self.start) = (Some(launch.clone()), start);
         match self.phase {
             Phase::Before if self.scope.cycles.start <= start => {
-                self.watch.restart(start, false);
+                self.watch.all.restart(start, false);
                 self.before = Parts::of(gpu.memory_system());
                 self.windows = Windows::new(start);
                 self.phase = Phase::Within;
@@ -202,7 +215,7 @@ impl<'a> Collector<'a> {
     }
 
     fn check(&self) {
-        let charged = self.watch.profiler.charged();
+        let charged = self.watch.all.profiler.charged();
         assert_eq!(charged, self.windows.total().slots, "every issue slot is charged to one instruction");
     }
 
@@ -222,7 +235,8 @@ impl<'a> Collector<'a> {
         Gathered {
             scope: self.scope,
             windows: self.windows,
-            watch: self.watch,
+            watch: self.watch.all,
+            by_launch: self.watch.launches,
             parts: after.since(&self.before),
             launches: self.launches,
             begins: self.begins,
@@ -319,7 +333,7 @@ impl Observer for Collector<'_> {
         let at = sample.cycle;
         match self.phase {
             Phase::Before if at >= self.scope.cycles.start => {
-                self.watch.restart(at, true);
+                self.watch.all.restart(at, true);
                 self.windows = Windows::within(self.start, sample);
                 self.before = Parts::of(memory);
                 self.phase = Phase::Within;
@@ -329,7 +343,7 @@ impl Observer for Collector<'_> {
                 self.windows.sample(sample);
                 self.watch.sample(sample, memory);
                 if at >= self.scope.cycles.end {
-                    self.watch.settle(at);
+                    self.watch.all.settle(at);
                     self.after = Some(Parts::of(memory));
                     self.phase = Phase::Past;
                 }

@@ -2,7 +2,7 @@
 
 use super::facts::Facts;
 use super::findings::{empty, findings};
-use super::{Gathered, diagram, instructions, memory, over_time, pipeline, roofline, settings};
+use super::{Gathered, diagram, instructions, launches, memory, over_time, pipeline, roofline, settings};
 use crate::config::{Config, config_hash};
 use crate::launch::Verification;
 use crate::limits::signs::signs;
@@ -19,14 +19,12 @@ const SCRIPT: &str = include_str!("assets/report.js");
 /// Nothing is fetched, from anywhere.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
 
-/// Launches that are listed one by one.
-const LISTED: usize = 20;
-
 /// The report of a run as an HTML file.
 pub fn page(config: &Config, program: &Program, run: &Run, gathered: &Gathered) -> String {
     let facts = Facts::new(config, program, run, gathered);
-    let sections: [(&str, &str, Markup); 11] = [
+    let sections: [(&str, &str, Markup); 12] = [
         ("limits", "What limits it", limits(&facts)),
+        ("launches", "Launches", launches::section(&facts)),
         ("time", "Over time", html! { (over_time::issue_slots(&facts)) (over_time::uses(&facts)) }),
         ("instructions", "Instructions", instructions::section(&facts)),
         ("busy", "How busy each part was", over_time::busy(&facts)),
@@ -212,9 +210,8 @@ fn limits(facts: &Facts<'_>) -> Markup {
     }
 }
 
-/// What was launched, and every statistic.
+/// Every statistic.
 fn statistics_section(facts: &Facts<'_>) -> Markup {
-    let steps = &facts.run.steps;
     let total = facts.total();
     // Beside figures of a part of the run, those of all of it.
     let whole = facts.run.total().filter(|_| !facts.gathered.scope.is_whole());
@@ -222,23 +219,6 @@ fn statistics_section(facts: &Facts<'_>) -> Markup {
     let values = statistics::values(&facts.report);
     let values_in_all: Vec<_> = whole.iter().flat_map(statistics::values).collect();
     html! {
-        @if !steps.is_empty() { div.scroll tabindex="0" role="region" aria-label="Launches" { table.launches {
-            caption { "Launches, one after the other" @if !facts.gathered.scope.is_whole() { ", in the whole run" } }
-            thead { tr {
-                @for name in ["kernel", "grid", "workgroup", "registers", "local memory", "cycles", "of which release"] { th scope="col" { (name) } }
-            } }
-            tbody {
-                @for step in steps.iter().take(LISTED) { tr {
-                    @let [gx, gy, gz] = step.launch.grid;
-                    @let [wx, wy, wz] = step.launch.workgroup;
-                    th scope="row" { code { (step.kernel) } }
-                    td { (gx) ", " (gy) ", " (gz) } td { (wx) ", " (wy) ", " (wz) }
-                    td.number { (step.launch.registers) } td.number { (integer(step.launch.local_memory_bytes.into())) }
-                    td.number { (integer(step.report.cycles)) } td.number { (integer(step.report.release_cycles)) }
-                } }
-                @if steps.len() > LISTED { tr { td colspan="7" { "… and " (steps.len() - LISTED) " more" } } }
-            }
-        } } }
         details.data {
             summary { "Every statistic" }
             div.scroll tabindex="0" role="region" aria-label="Every statistic" { table.statistics {

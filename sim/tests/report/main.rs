@@ -1,5 +1,6 @@
 //! The report of a run: its figures equal the statistics, its page is valid, and a browser can use it.
 
+mod advice;
 mod against_trace;
 mod browser;
 mod chromium;

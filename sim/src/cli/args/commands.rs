@@ -139,8 +139,11 @@ pub struct ExplainArgs {
     /// What to explain: assembly, WBIN, launch files, or names from the suite [default: the whole suite]
     #[arg(value_name = "KERNEL.wave|KERNEL.wbin|LAUNCH.ron")]
     pub inputs: Vec<String>,
-    /// Only predict what a change saves; do not make it and run again
-    #[arg(long)]
+    /// Changes of the machine that are tried at most, each in a run of its own
+    #[arg(long, value_name = "N", default_value_t = 16)]
+    pub trials: usize,
+    /// Only predict what a change saves; do not make it and run again: --trials 0
+    #[arg(long, conflicts_with = "trials")]
     pub no_check: bool,
     /// Form of the report
     #[arg(long, value_enum, value_name = "FORM", default_value = "text")]
