@@ -14,7 +14,7 @@ pub struct LineAccess {
     pub address: u32,
     /// Lanes with at least one byte in the line.
     pub lanes: u64,
-    /// Sectors touched.
+    /// Sectors touched. None of an atomic packet: its bytes say what it touches.
     pub sectors: u8,
 }
 
@@ -33,10 +33,10 @@ pub fn lines_of(
 ) {
     lines.clear();
     let (line_mask, bytes) = (line_bytes - 1, u32::from(memory.bytes));
-    let sector_shift = sector_bytes.trailing_zeros();
     if let AccessKind::Atomic(op) = memory.kind {
-        return packets_of(op, mask, addresses, line_mask, sector_shift, lines);
+        return packets_of(op, mask, addresses, line_mask, lines);
     }
+    let sector_shift = sector_bytes.trailing_zeros();
     let mut lines = Lines { lines, last: 0, places: [0; 64] };
     let mut rest = mask;
     while rest != 0 {
@@ -100,14 +100,7 @@ impl Lines<'_> {
     }
 }
 
-fn packets_of(
-    op: AtomicOp,
-    mask: u64,
-    addresses: &[u32],
-    line_mask: u32,
-    sector_shift: u32,
-    lines: &mut Vec<LineAccess>,
-) {
+fn packets_of(op: AtomicOp, mask: u64, addresses: &[u32], line_mask: u32, lines: &mut Vec<LineAccess>) {
     for lane in lanes_of(mask) {
         let address = addresses[lane];
         let line = address & !line_mask;
@@ -123,7 +116,6 @@ fn packets_of(
             lines.len() - 1
         });
         lines[packet].lanes |= 1 << lane;
-        lines[packet].sectors |= sectors_between(address & line_mask, address & line_mask, sector_shift);
     }
 }
 
