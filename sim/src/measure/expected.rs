@@ -96,16 +96,17 @@ impl Ways {
 /// Slice of a line, and the line's number within it (M4).
 pub fn slice(config: &Config, line: u64) -> (u32, u64) {
     let bits = config.l2.slices.trailing_zeros();
-    if bits == 0 {
-        return (0, line);
-    }
-    let mut slice = 0;
-    let mut rest = line;
-    while rest != 0 {
-        slice ^= rest % u64::from(config.l2.slices);
+    let odd = u64::from(config.l2.slices >> bits);
+    let (quotient, remainder) = (line / odd, line % odd);
+    let index = quotient >> bits;
+    let mut group = 0;
+    let mut rest = quotient;
+    while bits > 0 && rest != 0 {
+        group ^= rest % (1 << bits);
         rest >>= bits;
     }
-    (slice as u32, line >> bits)
+    let turn = (index * 0x9E37_79B9 % (1 << 32) * odd) >> 32;
+    ((group * odd + (remainder + turn) % odd) as u32, index)
 }
 
 /// Place of a line in memory.

@@ -33,8 +33,9 @@ fn variations() -> Vec<Config> {
     all[0].core.l1.line_bytes = 128;
     all[1].core.l1.sector_bytes = 64;
     all[2].core.l1.ways = 4;
-    all[3].l2.slices = 4;
-    all[3].dram.channels = 2;
+    (all[0].l2.slices, all[0].dram.channels) = (6, 3);
+    (all[2].l2.slices, all[2].dram.channels) = (12, 12);
+    (all[3].l2.slices, all[3].dram.channels) = (4, 2);
     for config in &all {
         let errors: Vec<_> = config.check().into_iter().map(|d| d.message).collect();
         assert!(errors.is_empty(), "{errors:?}");

@@ -151,7 +151,7 @@ impl LineGeometry {
 /// strides of powers of two.
 #[inline]
 pub fn line_hash(line: u32, bits: u32) -> usize {
-    (line.wrapping_mul(0x9E37_79B9) >> (32 - bits)) as usize
+    (line.wrapping_mul(GOLDEN) >> (32 - bits)) as usize
 }
 
 /// Copies the masked bytes.
@@ -167,42 +167,76 @@ pub fn copy_bytes(to: &mut [u8], from: &[u8], byte_mask: u128) {
     }
 }
 
-/// Maps a line to its L2 slice and to its number within the slice (M4).
+/// Multiplier of the Fibonacci hash: 2^32 over the golden ratio.
+const GOLDEN: u32 = 0x9E37_79B9;
+
+/// Which L2 slice holds a line, and the line's number within the slice: rule M4 of `docs/memory.md`.
 ///
-/// slice = XOR of all groups of log2(slices) bits of the line number; number in the slice = line number
-/// without its lowest group. The pair determines the line. Consecutive lines visit all slices in turn, and so
-/// do lines at most strides of powers of two.
+/// Of 2^b · m slices, m odd, the number of the line over m chooses one of 2^b groups of m slices by the XOR of all of
+/// its b-bit groups. Its remainder, turned by a hash of the line's number in the slice, chooses the slice of the group.
+/// The number in the slice is the line's number over the number of slices. So slice and number determine the line,
+/// each aligned run of as many lines as there are slices has one line in each slice, and the lines of a stride spread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SliceHash {
+    /// b.
     bits: u32,
+    /// m.
+    odd: u32,
+    /// ceil(2^64 / m), with which a multiplication divides by m; unused where m is 1.
+    reciprocal: u64,
     /// Shifts of the folding steps, in bits: 16, 8, 4, 2 and 1 groups.
     folds: [u32; 5],
 }
 
 impl SliceHash {
-    /// A hash over `slices`, a power of two.
+    /// A hash over `slices`, at least one.
     pub fn new(slices: u32) -> SliceHash {
-        debug_assert!(slices.is_power_of_two());
+        debug_assert!(slices > 0);
         let bits = slices.trailing_zeros();
+        let odd = slices >> bits;
         // A line number has 32 bits, so a shift by 32 leaves nothing.
-        SliceHash { bits, folds: [16, 8, 4, 2, 1].map(|groups| (groups * bits.max(1)).min(32)) }
+        let folds = [16, 8, 4, 2, 1].map(|groups| (groups * bits.max(1)).min(32));
+        SliceHash { bits, odd, reciprocal: (u64::MAX / u64::from(odd)).wrapping_add(1), folds }
     }
 
     /// The slice of a line.
     #[inline]
     pub fn slice(self, line: LineNumber) -> usize {
+        if self.odd == 1 {
+            return self.folded(line.0);
+        }
+        let quotient = self.over_odd(line);
+        let remainder = line.0 - quotient * self.odd;
+        let hash = (quotient >> self.bits).wrapping_mul(GOLDEN);
+        // The hash as a fraction of 2^32, times m.
+        let turned = remainder + (u64::from(hash) * u64::from(self.odd) >> 32) as u32;
+        let turned = if turned < self.odd { turned } else { turned - self.odd };
+        self.folded(quotient) * self.odd as usize + turned as usize
+    }
+
+    /// The line's number within its slice.
+    #[inline]
+    pub fn within_slice(self, line: LineNumber) -> u32 {
+        let quotient = if self.odd == 1 { line.0 } else { self.over_odd(line) };
+        quotient >> self.bits
+    }
+
+    /// XOR of all groups of bits.
+    #[inline]
+    fn folded(self, number: u32) -> usize {
         // Each step folds the upper half of the remaining groups onto the lower.
-        let mut folded = u64::from(line.0);
+        let mut folded = u64::from(number);
         for shift in self.folds {
             folded ^= folded >> shift;
         }
         folded as usize & ((1 << self.bits) - 1)
     }
 
-    /// The line's number within its slice.
+    /// floor(line / m). Exact, since line and m have 32 bits at most (Lemire, Kaser and Kurz, "Faster remainder by
+    /// direct computation", 2019).
     #[inline]
-    pub fn within_slice(self, line: LineNumber) -> u32 {
-        line.0 >> self.bits
+    fn over_odd(self, line: LineNumber) -> u32 {
+        (u128::from(self.reciprocal) * u128::from(line.0) >> 64) as u32
     }
 }
 
@@ -235,19 +269,73 @@ mod tests {
 
     #[test]
     fn slice_and_number_determine_the_line_and_spread_evenly() {
-        for slices in [1, 2, 8, 32] {
+        for slices in 1..=64 {
             let hash = SliceHash::new(slices);
-            let mut seen = std::collections::HashSet::new();
-            let mut lines_of = vec![0; slices as usize];
-            for line in (0..4096).map(LineNumber) {
-                assert!(seen.insert((hash.slice(line), hash.within_slice(line))));
-                lines_of[hash.slice(line)] += 1;
+            // From 0, and up to the last line of the address space.
+            for first in [0, u32::MAX - 64 * slices + 1] {
+                let first = first.next_multiple_of(slices);
+                for round in (0..).map(|i| first + i * slices).take(63) {
+                    // Every round of lines has one line in each slice, and the same number in all of them.
+                    let lines = (round..round + slices).map(LineNumber);
+                    assert!(lines.clone().all(|line| hash.within_slice(line) == round / slices));
+                    let mut held: Vec<usize> = lines.map(|line| hash.slice(line)).collect();
+                    held.sort_unstable();
+                    assert!(held.into_iter().eq(0..slices as usize), "{slices} slices, lines from {round}");
+                }
             }
-            assert!(lines_of.iter().all(|&n| n == 4096 / slices), "{lines_of:?}");
+            assert_eq!(hash.within_slice(LineNumber(u32::MAX)), u32::MAX / slices);
         }
-        // A stride of as many lines as there are slices must not hit one slice only.
-        let hash = SliceHash::new(8);
-        let hit: std::collections::HashSet<_> = (0..8).map(|i| hash.slice(LineNumber(i * 8))).collect();
-        assert_eq!(hit.len(), 8);
+    }
+
+    /// The mapping of powers of two is older than the other one, and golden traces depend on it.
+    #[test]
+    fn powers_of_two_fold_the_groups_of_bits() {
+        for bits in 0..=8 {
+            let hash = SliceHash::new(1 << bits);
+            for i in 0..10_000 {
+                let line = line_hash(i, 32) as u32;
+                let groups = (0..32).step_by(bits.max(1)).map(|at| (line >> at) as usize & ((1 << bits) - 1));
+                assert_eq!(hash.slice(LineNumber(line)), groups.fold(0, |slice, group| slice ^ group));
+            }
+        }
+    }
+
+    /// Most lines of a slice, over their average, of 64 lines a slice that lie at a stride.
+    fn unevenness(slices: u32, stride: u32) -> f64 {
+        let hash = SliceHash::new(slices);
+        let mut lines = vec![0; slices as usize];
+        (0..64 * slices).for_each(|i| lines[hash.slice(LineNumber(i * stride))] += 1);
+        f64::from(lines.into_iter().max().unwrap_or(0)) / 64.0
+    }
+
+    #[test]
+    fn strides_spread_over_the_slices() {
+        let powers = (0..12).map(|i| 1 << i);
+        let multiples = [3, 5, 6, 7, 10, 12, 15, 24, 48, 60, 96, 384, 1000, 1080, 1920];
+        let strides: Vec<u32> = powers.chain(multiples).collect();
+        // Odd counts have the hash alone; others have the fold of powers of two with it, and its strides that spread less.
+        for (slices, most) in
+            [(3, 1.3), (5, 1.3), (6, 1.5), (10, 1.5), (12, 2.1), (20, 1.8), (24, 2.4), (40, 2.4)]
+        {
+            for &stride in &strides {
+                let found = unevenness(slices, stride);
+                assert!(found <= most, "{slices} slices, stride {stride}: {found}");
+            }
+        }
+        // As even as the powers of two are over all counts and strides up to 128.
+        let mean = |counts: &[u32]| {
+            let all =
+                counts.iter().flat_map(|&slices| (1..=128).map(move |stride| unevenness(slices, stride)));
+            all.sum::<f64>() / (128.0 * counts.len() as f64)
+        };
+        let (powers, others): (Vec<u32>, Vec<u32>) = (2..=64).partition(|n: &u32| n.is_power_of_two());
+        assert!(mean(&others) <= mean(&powers), "{} beside {}", mean(&others), mean(&powers));
+        // A stride of one whole round must not fall on one slice.
+        for slices in 2..=64 {
+            let hash = SliceHash::new(slices);
+            let held: std::collections::BTreeSet<_> =
+                (0..8 * slices).map(|i| hash.slice(LineNumber(i * slices))).collect();
+            assert!(held.len() as u32 > slices / 2, "{slices} slices: {held:?}");
+        }
     }
 }

@@ -95,7 +95,7 @@ pub fn memory(draw: &mut Draw<'_>) {
     draw.within("interconnect.link_bytes_per_cycle", 1..=64);
     draw.within("interconnect.link_credits", 1..=8);
     draw.within("interconnect.mesh_columns", 1..=4);
-    draw.of("l2.slices", &[1, 2, 4, 8]);
+    draw.of("l2.slices", &[1, 2, 3, 4, 6, 8, 10, 12]);
     let ways = draw.within("l2.ways", 1..=8);
     draw.of("l2.slice_bytes", &[1, 4, 64].map(|sets| line * ways * sets));
     draw.within("l2.hit_latency_cycles", 1..=40);
@@ -103,7 +103,7 @@ pub fn memory(draw: &mut Draw<'_>) {
     draw.within("l2.mshrs", 1..=16);
     draw.within("l2.mshr_merges", 1..=8);
     draw.within("l2.queue_entries", 1..=8);
-    draw.of("dram.channels", &[1, 2, 4]);
+    draw.of("dram.channels", &[1, 2, 3, 4, 5, 6, 12]);
     draw.of("dram.banks", &[1, 4, 16]);
     draw.of("dram.bank_groups", &[1, 2, 4]);
     draw.of("dram.row_bytes", &[128, 1024, 4096]);

@@ -70,14 +70,17 @@ mod tests {
 
     #[test]
     fn places_are_distinct_and_follow_the_formula() {
-        let config = Config::example(); // 8 slices, 4 channels, 4 groups × 4 banks, 16 lines a row, 4 bursts a line
-        let mapping = Mapping::new(&config);
-        let mut seen = std::collections::HashSet::new();
-        for index in 0..4096 {
-            for slice in [1, 5] {
+        // 4 groups × 4 banks, 16 lines a row, 4 bursts a line
+        for (slices, channels) in [(8, 4), (12, 6), (12, 12), (10, 5), (6, 1)] {
+            let mut config = Config::example();
+            (config.l2.slices, config.dram.channels) = (slices, channels);
+            let mapping = Mapping::new(&config);
+            let mut seen = std::collections::HashSet::new();
+            let mine = (0..slices as usize).filter(|slice| slice % channels as usize == 0);
+            for (slice, index) in mine.flat_map(|slice| (0..4096).map(move |index| (slice, index))) {
                 let place = mapping.place(slice, index);
                 assert!(seen.insert(place));
-                let n = index * 2 + slice as u32 / 4;
+                let n = index * (slices / channels) + slice as u32 / channels;
                 let row = n / 256;
                 let group = (n % 4) ^ (row % 4);
                 let bank = (n / 64 % 4) ^ (row / 4 % 4);
