@@ -100,8 +100,8 @@ impl Runs<'_> {
     /// Explains it; nothing if the suite has it and the machine cannot run it.
     fn explain(&mut self, name: &str, trials: usize) -> Result<Option<Explanation>, Stop> {
         let refused = |wrong| Stop(Box::new(Outcome::Refused(wrong)));
-        let work =
-            work::work(self.input, &self.args.launch, &self.args.machine, self.config).map_err(refused)?;
+        let work = work::work(self.input, &self.args.launch, self.args.machine.data(), self.config)
+            .map_err(refused)?;
         if let Some(lack) = work.lack(self.config) {
             if self.args.inputs.is_empty() {
                 return Ok(None);
@@ -116,7 +116,7 @@ impl Runs<'_> {
 
     /// Runs every launch on a machine.
     fn launch(&mut self, config: &Config, mut watch: Option<&mut ByLaunch<'_>>) -> Result<Vec<Step>, Stop> {
-        let work = work::work(self.input, &self.args.launch, &self.args.machine, config)
+        let work = work::work(self.input, &self.args.launch, self.args.machine.data(), config)
             .map_err(|wrong| Stop(Box::new(Outcome::Refused(wrong))))?;
         let options = run_options(&self.args.machine);
         let mut gpu = Gpu::new(config, &work.program, work.memory);

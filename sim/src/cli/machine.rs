@@ -22,10 +22,12 @@ pub fn machine(
     let known = config.check();
     if let Some(width) = args.wave_width {
         config.core.wave_width = width;
+        config.note(format!("core.wave_width={width}"));
         flags.push(format!("--wave-width {width}"));
     }
     if let Some(bytes) = args.device_memory {
         config.device_memory_bytes = whole_lines(bytes, config.core.l1.line_bytes.into());
+        config.note(format!("device_memory_bytes={bytes}"));
         flags.push(format!("--device-memory {bytes}"));
     }
     let mut found: Vec<Diagnostic> = config.check().into_iter().filter(|d| !known.contains(d)).collect();

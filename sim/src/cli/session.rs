@@ -38,7 +38,7 @@ pub fn run(args: &RunArgs, terminal: &Terminal) -> Ended {
 
 /// Runs one input: a full report, dumps and saves.
 fn one(input: &Input, args: &RunArgs, config: &Config, terminal: &Terminal) -> Ended {
-    let work = work::work(input, &args.launch, &args.machine, config)?;
+    let work = work::work(input, &args.launch, args.machine.data(), config)?;
     if let Some(lack) = work.lack(config) {
         return Err(vec![Diagnostic::error(format!("`{}` cannot run: {lack}", work.name))]);
     }
@@ -95,7 +95,7 @@ fn several(inputs: &[Input], args: &RunArgs, config: &Config, terminal: &Termina
     }
     for (input, name) in inputs.iter().zip(names) {
         progress.start_run(&name);
-        let run = match work::work(input, &args.launch, &args.machine, config) {
+        let run = match work::work(input, &args.launch, args.machine.data(), config) {
             Err(wrong) => Run { name, steps: Vec::new(), outcome: Outcome::Refused(wrong), races: None },
             Ok(work) if work.lack(config).is_some() => {
                 let lack = work.lack(config).unwrap_or_default();
@@ -214,17 +214,17 @@ fn misplaced_flags(args: &RunArgs, inputs: &[Input]) -> Vec<Diagnostic> {
     wrong
 }
 
-/// The error about flags for a kernel file if a launch file runs, or the `suite`.
+/// The error about flags for a kernel file if a launch file runs, the `suite`, or nothing is named.
 pub fn launch_flags(args: &LaunchArgs, inputs: &[Input], suite: bool) -> Option<Diagnostic> {
-    let launch = inputs.iter().find(|i| matches!(i, Input::Launch(_)))?;
     let flag = *args.given().first()?;
-    let message = match suite {
-        true => format!("{flag} is for a kernel file, and none is named"),
-        false => format!("{flag} is for a kernel file, and `{}` states its own", launch.name()),
-    };
-    let hint = match suite {
-        true => "name a .wave or .wbin file",
-        false => "name its .wave or .wbin file instead, or change the launch file",
+    let launch = inputs.iter().find(|i| matches!(i, Input::Launch(_)));
+    let (message, hint) = match launch {
+        Some(launch) if !suite => (
+            format!("{flag} is for a kernel file, and `{}` states its own", launch.name()),
+            "name its .wave or .wbin file instead, or change the launch file",
+        ),
+        None if !inputs.is_empty() => return None,
+        _ => (format!("{flag} is for a kernel file, and none is named"), "name a .wave or .wbin file"),
     };
     Some(Diagnostic::error(message).hint(hint))
 }

@@ -1,5 +1,6 @@
 //! Values of launch flags: `OFFSET:TYPE:COUNT:SCALE` and the like, read from text.
 
+use crate::config;
 use crate::launch::ElementType;
 use crate::program::asm::number;
 use half::{bf16, f16};
@@ -69,6 +70,25 @@ pub fn integer(text: &str) -> Result<u64, String> {
     }
 }
 
+/// Reads an offset or a number of bytes, as [`integer`], or with a unit: `64KiB`.
+///
+/// # Errors
+/// A sentence on what is wrong with it.
+pub fn size(text: &str) -> Result<u64, String> {
+    match config::size::unit(text) {
+        Some(_) => config::size::bytes(text),
+        None => integer(text),
+    }
+}
+
+/// Reads a number of bytes of 32 bits, as [`size`].
+///
+/// # Errors
+/// A sentence on what is wrong with it.
+pub fn size32(text: &str) -> Result<u32, String> {
+    u32::try_from(size(text)?).map_err(|_| format!("`{text}` does not fit 32 bits"))
+}
+
 /// Reads an integer of 32 bits, as [`integer`].
 ///
 /// # Errors
@@ -93,7 +113,7 @@ pub struct MemoryFile {
 /// A sentence on what is wrong with it.
 pub fn memory_file(text: &str) -> Result<MemoryFile, String> {
     let [offset, file] = parts(text, "OFFSET:FILE")?;
-    Ok(MemoryFile { offset: integer(offset)?, file: file_name(file)? })
+    Ok(MemoryFile { offset: size(offset)?, file: file_name(file)? })
 }
 
 /// `OFFSET:BYTES:FILE`
@@ -113,7 +133,7 @@ pub struct Save {
 /// A sentence on what is wrong with it.
 pub fn save(text: &str) -> Result<Save, String> {
     let [offset, bytes, file] = parts(text, "OFFSET:BYTES:FILE")?;
-    Ok(Save { offset: integer(offset)?, bytes: integer(bytes)?, file: file_name(file)? })
+    Ok(Save { offset: size(offset)?, bytes: size(bytes)?, file: file_name(file)? })
 }
 
 fn file_name(text: &str) -> Result<PathBuf, String> {
@@ -229,7 +249,7 @@ impl Fill {
 pub fn fill_zero(text: &str) -> Result<Fill, String> {
     let [offset, element, count] = parts(text, "OFFSET:TYPE:COUNT")?;
     Ok(Fill {
-        offset: integer(offset)?,
+        offset: size(offset)?,
         element: element_type(element)?,
         count: integer(count)?,
         scale: Scale::Integer(0),
@@ -268,7 +288,7 @@ pub fn fill_iota(text: &str) -> Result<Fill, String> {
         (number::Number::Integer(scale), None) => Scale::Float(scale as f32),
         (number::Number::Float(scale), None) => Scale::Float(scale),
     };
-    let fill = Fill { offset: integer(offset)?, element, count: integer(count)?, scale };
+    let fill = Fill { offset: size(offset)?, element, count: integer(count)?, scale };
     fill.check()?;
     Ok(fill)
 }
@@ -288,7 +308,7 @@ pub struct MemoryRange {
 /// A sentence on what is wrong with it.
 pub fn memory_range(text: &str) -> Result<MemoryRange, String> {
     let [start, end] = parts(text, "START:END")?;
-    let range = MemoryRange { start: integer(start)?, end: integer(end)? };
+    let range = MemoryRange { start: size(start)?, end: size(end)? };
     if range.end <= range.start {
         return Err("END has to be greater than START".into());
     }
@@ -310,7 +330,7 @@ pub struct Elements {
 /// A sentence on what is wrong with it.
 pub fn elements(text: &str) -> Result<Elements, String> {
     let [offset, count] = parts(text, "OFFSET:COUNT")?;
-    Ok(Elements { offset: integer(offset)?, count: integer(count)? })
+    Ok(Elements { offset: size(offset)?, count: integer(count)? })
 }
 
 /// The parts of `text` between colons, the last one with all that follows.

@@ -3,7 +3,7 @@
 use super::args::{DataSize, LaunchArgs, MachineArgs};
 use super::inputs::Input;
 use super::kernel_file::kernel_file;
-use super::machine::{check_options, device_memory};
+use super::machine::check_options;
 use crate::config::Config;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::launch::{self, Job, Size};
@@ -36,6 +36,28 @@ impl Work {
     }
 }
 
+/// Data of a run.
+#[derive(Debug, Clone, Copy)]
+pub struct Data {
+    /// Size of the data of launch files.
+    pub size: Size,
+    /// Seed of a launch file's random data, in place of the file's.
+    pub seed: Option<u64>,
+    /// Bytes of device memory that a kernel may access, in place of all that the machine has.
+    pub device_memory: Option<u64>,
+}
+
+impl MachineArgs {
+    /// Data as the flags say.
+    pub fn data(&self) -> Data {
+        let size = match self.size {
+            DataSize::Full => Size::Full,
+            DataSize::Small => Size::Small,
+        };
+        Data { size, seed: self.seed, device_memory: self.device_memory }
+    }
+}
+
 /// Loads an input and fills device memory.
 ///
 /// # Errors
@@ -43,19 +65,13 @@ impl Work {
 pub fn work(
     input: &Input,
     launch: &LaunchArgs,
-    machine: &MachineArgs,
+    data: Data,
     config: &Config,
 ) -> Result<Work, Vec<Diagnostic>> {
-    let bytes = device_memory(machine, config);
+    let bytes = data.device_memory.unwrap_or(config.device_memory_bytes);
     let mut work = match input {
         Input::Kernel(path) => kernel_file(path, launch, bytes),
-        Input::Launch(name) => {
-            let size = match machine.size {
-                DataSize::Full => Size::Full,
-                DataSize::Small => Size::Small,
-            };
-            launch_file(name, size, machine.seed, bytes)
-        }
+        Input::Launch(name) => launch_file(name, data, bytes),
     }?;
     if !input.is_of_the_suite() {
         let findings = findings(&work, config);
@@ -102,8 +118,8 @@ fn unset_registers(summary: &Summary, launch_file: bool) -> Option<Diagnostic> {
 }
 
 /// A launch file on a machine with `size` bytes of device memory.
-fn launch_file(name: &str, data: Size, seed: Option<u64>, size: u64) -> Result<Work, Vec<Diagnostic>> {
-    let mut job = launch::load_with_seed(name, data, seed)?;
+fn launch_file(name: &str, data: Data, size: u64) -> Result<Work, Vec<Diagnostic>> {
+    let mut job = launch::load_with_seed(name, data.size, data.seed)?;
     if job.memory.len() as u64 > size {
         let message =
             format!("`{name}` needs {} bytes of device memory, and the machine has {size}", job.memory.len());

@@ -63,8 +63,7 @@ pub fn problems(config: &Config) -> Vec<Problem> {
         let (last, first) = values.split_last().expect("a rule has keys");
         let message = format!("{} and {last}, but {}", first.join(", "), rule.law);
         let paths = rule.keys.iter().map(|&key| key.to_owned()).collect();
-        let severity = if (rule.tolerated)(config) { Severity::Warning } else { Severity::Error };
-        problems.push(Problem { severity, paths, message, hint: None });
+        problems.push(Problem { severity: rule.severity, paths, message, hint: None });
     }
     units(config, &mut problems);
     interconnect(config, &bad, &mut problems);

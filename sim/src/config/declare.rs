@@ -1,7 +1,10 @@
 //! The declaration of parameters: one macro invocation per section gives the checked struct, the raw
 //! struct that a file is read into, and the table that every listing, check and manual is made from.
 
+use super::size;
 use crate::ron_text::join;
+use serde::Deserialize;
+use serde::de::Error;
 
 /// One parameter, section or list of a section.
 #[derive(Debug)]
@@ -224,6 +227,46 @@ impl<T: Parameter> Parameter for Vec<T> {
     }
 }
 
+/// Reads an integer that a file may state: a number, or a string with a unit of bytes, `"64KiB"`. Whether the
+/// parameter counts bytes is checked afterwards.
+///
+/// # Errors
+/// As the deserializer's, and for a number that `T` does not have.
+pub fn stated_integer<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    D: serde::Deserializer<'de>,
+    T: TryFrom<u64>,
+{
+    let stated = Option::<Stated>::deserialize(deserializer)?;
+    let too_large = |_| D::Error::custom("the number is too large");
+    stated.map(|Stated(value)| T::try_from(value).map_err(too_large)).transpose()
+}
+
+/// An integer as a file states it.
+struct Stated(u64);
+
+impl<'de> Deserialize<'de> for Stated {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Stated, D::Error> {
+        struct Visitor;
+        impl serde::de::Visitor<'_> for Visitor {
+            type Value = Stated;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("an integer")
+            }
+
+            fn visit_u64<E: Error>(self, value: u64) -> Result<Stated, E> {
+                Ok(Stated(value))
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Stated, E> {
+                size::bytes(text.trim()).map(Stated).map_err(E::custom)
+            }
+        }
+        deserializer.deserialize_any(Visitor)
+    }
+}
+
 /// Declares an enum whose names a file may write: `Variant = "name"`, each with its sentence.
 macro_rules! choices {
     ($($(#[doc = $doc:literal])+ pub enum $name:ident {
@@ -253,12 +296,13 @@ macro_rules! choices {
 pub(super) use choices;
 
 /// Declares sections. Each field has its sentence, for integers `#[limits(...)]`, and its type; a
-/// section may have a directive, which only the file knows.
+/// section may have a directive, which only the file knows, and a field beside its parameters, which no file states.
 macro_rules! sections {
     ($(
         $(#[doc = $doc:literal])+
         #[derive($($derive:ident),+)]
         $(#[directive($(#[doc = $raw_doc:literal])+ $raw_key:ident: $raw_type:ty)])?
+        $(#[beside($(#[doc = $beside_doc:literal])+ $beside_key:ident: $beside_type:ty)])?
         pub struct $name:ident {
             $(
                 $(#[doc = $field_doc:literal])+
@@ -272,6 +316,7 @@ macro_rules! sections {
             #[derive($($derive),+)]
             pub struct $name {
                 $($(#[doc = $field_doc])+ pub $key: $type,)+
+                $($(#[doc = $beside_doc])+ pub $beside_key: $beside_type,)?
             }
 
             impl $name {
@@ -307,7 +352,7 @@ macro_rules! sections {
 
                 fn resolve(raw: raw::$name, path: &str, missing: &mut Vec<String>) -> Option<$name> {
                     $(let $key = resolve_field::<$type>(raw.$key, path, stringify!($key), missing);)+
-                    Some($name { $($key: $key?,)+ })
+                    Some($name { $($key: $key?,)+ $($beside_key: Default::default(),)? })
                 }
 
                 fn tree(&self) -> Tree {
@@ -324,7 +369,13 @@ macro_rules! sections {
                 #[derive(Debug, Clone, Default, Deserialize)]
                 #[serde(deny_unknown_fields, default)]
                 pub struct $name {
-                    $(pub $key: Option<$type>,)+
+                    $(
+                        $(
+                            #[doc = stringify!($limits)]
+                            #[serde(deserialize_with = "crate::config::declare::stated_integer")]
+                        )?
+                        pub $key: Option<$type>,
+                    )+
                     $($(#[doc = $raw_doc])+ pub $raw_key: Option<$raw_type>,)?
                 }
             )+

@@ -1,7 +1,7 @@
 //! Listings for the command line: presets, what a key means, how two machines differ.
 
-use super::declare::{Field, Kind, Section};
-use super::errors::nearest;
+use super::declare::{Field, Kind};
+use super::keys::{Declared, declared, find};
 use super::load::{from_text, load};
 use super::model::{Config, raw};
 use super::presets::{PARTS, PRESETS, Preset, default_preset};
@@ -9,7 +9,7 @@ use super::rules::RULES;
 use super::show::wrap;
 use super::values::{Leaf, config_hash, is_prose, leaves};
 use crate::diagnostic::Diagnostic;
-use crate::ron_text::{join, parse};
+use crate::ron_text::parse;
 use std::fmt::Write;
 
 /// Columns of a listing.
@@ -49,82 +49,17 @@ pub fn preset_config(preset: &Preset) -> Config {
     from_text(preset.file, preset.text).expect("presets are valid").0
 }
 
-/// One row of the declaration.
-pub struct Declared {
-    /// Path: `core.units[].lanes`.
-    pub key: String,
-    /// The parameter, section or list.
-    pub field: &'static Field,
-}
-
-/// Every section, list and parameter, each section before what is in it.
-pub fn declared() -> Vec<Declared> {
-    fn walk(section: &'static Section, path: &str, rows: &mut Vec<Declared>) {
-        for field in section.directives.iter().chain(section.fields) {
-            let key = join(path, field.key);
-            rows.push(Declared { key: key.clone(), field });
-            match field.kind {
-                Kind::Section(inner) => walk(inner, &key, rows),
-                Kind::List(inner) => walk(inner, &format!("{key}[]"), rows),
-                _ => {}
-            }
-        }
-    }
-    let mut rows = Vec::new();
-    walk(Config::SECTION, "", &mut rows);
-    rows
-}
-
 /// What a key means: its path, meaning, type, unit, range, default, rules, and value in each preset; for a
 /// section, what is in it. The key may be the end of a path, such as `issue.width`, if only one ends so.
 ///
 /// # Errors
 /// If there is no such key, or several.
 pub fn explain(key: &str) -> Result<String, Diagnostic> {
-    let wanted = plain(key.trim());
     let rows = declared();
-    if wanted.is_empty() {
-        return Ok(children("", &rows));
+    match key.trim() {
+        "" => Ok(children("", &rows)),
+        key => find(key).map(|row| explain_row(&row, &rows)),
     }
-    let ends_so = |row: &&Declared| plain(&row.key).ends_with(&format!(".{wanted}"));
-    let exact = rows.iter().find(|row| plain(&row.key) == wanted);
-    let found: Vec<&Declared> = exact.map_or_else(|| rows.iter().filter(ends_so).collect(), |row| vec![row]);
-    match found.as_slice() {
-        [row] => Ok(explain_row(row, &rows)),
-        [] => {
-            let error = Diagnostic::error(format!("there is no parameter `{key}`"));
-            let last = |key: &str| key.rsplit('.').next().unwrap_or_default().to_owned();
-            let whole = nearest(&wanted, rows.iter().map(|row| row.key.as_str()));
-            let by_last = || {
-                let names: Vec<String> = rows.iter().map(|row| last(&row.key)).collect();
-                let name = nearest(&last(&wanted), names.iter().map(String::as_str))?.to_owned();
-                rows.iter().find(|row| last(&row.key) == name).map(|row| row.key.as_str())
-            };
-            Err(match whole.or_else(by_last) {
-                Some(name) => error.hint(format!("did you mean `{name}`?")),
-                None => error.hint("`config explain core` lists what a section has"),
-            })
-        }
-        several => {
-            let names: Vec<String> = several.iter().map(|row| format!("`{}`", row.key)).collect();
-            let error = Diagnostic::error(format!("several parameters are called `{key}`"));
-            Err(error.hint(format!("one of {}", names.join(", "))))
-        }
-    }
-}
-
-/// A path without its brackets, whatever is in them.
-fn plain(key: &str) -> String {
-    let mut depth = 0;
-    let outside = |c: &char| {
-        match c {
-            '[' => depth += 1,
-            ']' => depth -= 1,
-            _ => return depth == 0,
-        }
-        false
-    };
-    key.chars().filter(outside).collect()
 }
 
 fn explain_row(row: &Declared, rows: &[Declared]) -> String {

@@ -2,14 +2,20 @@
 
 use super::check::{Problem, out_of_range};
 use super::declare::{Field, Kind, Section};
+use super::keys::{declared, plain};
 use super::model::Config;
+use super::settings;
+use super::size;
 use crate::diagnostic::Diagnostic;
 use crate::ron_text::{Entry, Located, Noun, Shape, Source, is_syntax_error, join, syntax_error};
 use ron::error::SpannedError;
 
 /// What the text should be.
-const NOUN: Noun =
-    Noun { word: "configuration", smallest: "`()` is the smallest one: everything as in gpu.ron" };
+const NOUN: Noun = Noun {
+    word: "configuration",
+    smallest: "`()` is the smallest one: everything as in gpu.ron",
+    units: "a size with a unit is in quotes, such as \"64KiB\"; other numbers have none",
+};
 
 /// Messages for a text that ron has refused with this error: several at once where several values are
 /// wrong, one where the text cannot be read on.
@@ -125,8 +131,8 @@ pub fn leaf(
     }
     let mut hint = None;
     let fits = match kind {
-        Kind::Integer => match (integer(text), field.and_then(|f| f.limits)) {
-            (Some(value), Some(limits)) => {
+        Kind::Integer => match (number(source, entry, field), field.and_then(|f| f.limits)) {
+            (Ok(value), Some(limits)) => {
                 if u64::try_from(value).is_ok_and(|value| limits.allows(value)) {
                     return None;
                 }
@@ -134,7 +140,11 @@ pub fn leaf(
                 wrong.push(Diagnostic::error(message).at(source.place(entry.value.clone())));
                 return None;
             }
-            _ => false,
+            (Ok(_), None) => true,
+            (Err(why), _) => {
+                hint = why;
+                false
+            }
         },
         Kind::Bool => matches!(text, "true" | "false"),
         Kind::Text => entry.shape == Shape::Text,
@@ -159,6 +169,47 @@ pub fn leaf(
         wrong.push(Diagnostic { hint, ..diagnostic });
     }
     None
+}
+
+/// The integer that stands at a parameter: digits, or, where bytes are counted, a size with its unit, which a file has
+/// in quotes.
+///
+/// # Errors
+/// If there is none, with a hint where one may help.
+pub fn number(source: &Source, entry: &Entry, field: Option<&Field>) -> Result<i128, Option<String>> {
+    let text = &source.text[entry.value.clone()];
+    if let Some(value) = integer(text) {
+        return Ok(value);
+    }
+    let bare = text.trim_matches('"').trim();
+    let Some(unit) = size::unit(bare) else {
+        let quoted = entry.shape == Shape::Text && integer(bare).is_some();
+        return Err(quoted.then(|| format!("without quotes: {bare}")));
+    };
+    match field.and_then(|f| f.limits).map_or("", |limits| limits.unit) {
+        "bytes" => {}
+        "" => return Err(Some(format!("the value has no unit: `{unit}`"))),
+        counted => return Err(Some(format!("the value counts {counted}, so it has no unit: `{unit}`"))),
+    }
+    let value = size::bytes(bare).map_err(Some)?;
+    match entry.shape == Shape::Text || source.file == settings::FILE {
+        true => Ok(value.into()),
+        false => Err(Some(format!("a size with a unit is in quotes: \"{bare}\""))),
+    }
+}
+
+/// Strings that stand for an integer and cannot: ron takes sizes with a unit wherever an integer may be.
+pub fn wrong_sizes(source: &Source, located: &Located) -> Vec<Diagnostic> {
+    let mut wrong = Vec::new();
+    let rows = declared();
+    for entry in located.entries.iter().filter(|entry| entry.shape == Shape::Text) {
+        let path = plain(&entry.path);
+        let row = rows.iter().find(|row| matches!(row.field.kind, Kind::Integer) && plain(&row.key) == path);
+        if let Some(row) = row {
+            leaf(source, entry, &row.field.kind, Some(row.field), &mut wrong);
+        }
+    }
+    wrong
 }
 
 /// What may stand at a parameter, for messages.

@@ -8,10 +8,11 @@ use super::declare::{Parameter, Tree};
 use super::errors;
 use super::model::{Config, raw};
 use super::presets::default_preset;
-use super::settings;
+use super::settings::{self, Stated};
 use super::show::ron;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::ron_text::{Entry, Located, Shape, Source, locate, parse};
+use std::path::Path;
 
 /// Reads the configuration that a path or the name of a preset (with or without `.ron`) stands for.
 /// An existing file goes first.
@@ -69,13 +70,25 @@ impl Config {
     /// Whatever is wrong with a setting, or with the machine that has it.
     pub fn with(&self, words: &[String]) -> Result<Config, Vec<Diagnostic>> {
         let mut tree = self.tree();
+        let mut stated = Vec::new();
         for setting in settings::read(words)? {
-            setting.apply(&mut tree).map_err(|error| vec![error])?;
+            stated.push(setting.apply(&mut tree).map_err(|error| vec![error])?.words);
         }
-        let config = of_tree(&tree, &[])?;
+        let mut config = of_tree(&tree, &[])?;
+        config.set.clone_from(&self.set);
+        stated.into_iter().for_each(|words| config.note(words));
         let wrong: Vec<Diagnostic> =
             config.check().into_iter().filter(|found| found.severity == Severity::Error).collect();
         if wrong.is_empty() { Ok(config) } else { Err(wrong) }
+    }
+}
+
+impl Config {
+    /// Notes `KEY=VALUE` as set, in place of what was noted of the same key.
+    pub fn note(&mut self, setting: String) {
+        let key = |setting: &str| setting.split_once('=').map(|(key, _)| key.to_owned());
+        self.set.retain(|other| key(other) != key(&setting));
+        self.set.push(setting);
     }
 }
 
@@ -95,46 +108,44 @@ fn from_source(source: Source, words: &[String]) -> Result<(Config, Vec<Diagnost
 }
 
 /// The configuration of the files with what the command line states put in its place; each setting becomes a
-/// layer above them.
+/// layer above them. Of several that set one parameter, the last counts.
 fn set(merged: raw::Config, words: &[String], layers: &mut Vec<Layer>) -> Result<Config, Vec<Diagnostic>> {
-    let (parts, others): (Vec<_>, Vec<_>) =
+    let (mut parts, others): (Vec<_>, Vec<_>) =
         settings::read(words)?.into_iter().partition(|setting| setting.part().is_some());
-    if let [_, second, ..] = parts.as_slice() {
-        let place = second.source.place(0..second.source.text.len());
-        return Err(vec![Diagnostic::error("`dram.part` is set twice").at(place)]);
-    }
     let mut merged = merged;
-    for setting in parts {
-        let Some((name, located)) = setting.part() else { continue };
+    let mut notes = Vec::new();
+    if let Some(setting) = parts.pop()
+        && let Some((name, Stated { located, words })) = setting.part()
+    {
         let (layer, raw) = read_part(&setting.source, &located, &name)?;
         merged = Config::merge(raw, merged);
         layers.insert(0, layer);
+        notes.push(words);
     }
-    let config = complete(merged, layers)?;
-    if others.is_empty() {
-        return Ok(config);
-    }
-    let mut tree = config.tree();
-    let mut wrong = Vec::new();
-    let mut stated: Vec<Layer> = Vec::new();
-    for setting in others {
-        match setting.apply(&mut tree) {
-            Err(error) => wrong.push(error),
-            Ok(located) => {
-                let entry = &located.entries[0];
-                if stated.iter().any(|layer| layer.located.find(&entry.path).is_some()) {
-                    let message = format!("`{}` is set twice", entry.path);
-                    wrong.push(Diagnostic::error(message).at(setting.source.place(mark(entry))));
+    let mut config = complete(merged, layers)?;
+    if !others.is_empty() {
+        let mut tree = config.tree();
+        let mut wrong = Vec::new();
+        let mut stated: Vec<Layer> = Vec::new();
+        for setting in others {
+            match setting.apply(&mut tree) {
+                Err(error) => wrong.push(error),
+                Ok(Stated { located, words }) => {
+                    let path = &located.entries[0].path;
+                    stated.retain(|layer| layer.located.find(path).is_none());
+                    stated.push(Layer { source: setting.source, located });
+                    notes.push(words);
                 }
-                stated.push(Layer { source: setting.source, located });
             }
         }
+        if !wrong.is_empty() {
+            return Err(wrong);
+        }
+        layers.splice(0..0, stated);
+        config = of_tree(&tree, layers)?;
     }
-    if !wrong.is_empty() {
-        return Err(wrong);
-    }
-    layers.splice(0..0, stated);
-    of_tree(&tree, layers)
+    notes.into_iter().for_each(|words| config.note(words));
+    Ok(config)
 }
 
 /// The configuration of a tree: what it holds has been checked against the declaration, so it reads.
@@ -154,6 +165,9 @@ fn complete(merged: raw::Config, layers: &[Layer]) -> Result<Config, Vec<Diagnos
         .ok_or_else(|| missing.into_iter().map(|path| diagnostic(lacking(path), layers)).collect())
 }
 
+/// What to do about a base that leads back.
+const BASE_HINT: &str = "one of them has to go upon a preset; without `base` it is gpu.ron";
+
 /// One text of the chain of bases.
 struct Layer {
     source: Source,
@@ -162,20 +176,24 @@ struct Layer {
 
 /// The layers under a text, itself first, the default preset last, and what each states.
 fn stack(source: Source) -> Result<(Vec<Layer>, Vec<raw::Config>), Vec<Diagnostic>> {
-    let mut layers = Vec::new();
+    let mut layers: Vec<Layer> = Vec::new();
     let mut raws = Vec::new();
     let mut next = Some(source);
+    // Which layers are the text and its bases; the others are parts.
+    let mut chain = Vec::new();
     while let Some(source) = next {
-        let located = locate(&source.text);
-        let raw: raw::Config =
-            parse(&source.text).map_err(|error| errors::diagnostics(&source, &located, &error))?;
+        let (located, raw) = read(&source)?;
         let is_default = source.path.is_none() && source.text == default_preset().text;
         next = match &raw.base {
-            Some(base) => Some(find_base(&source, &located, base, &layers).map_err(|e| vec![e])?),
+            Some(base) => {
+                let above = chain.iter().map(|&i: &usize| &layers[i].source).chain([&source]);
+                Some(find_base(&source, &located, base, &above.collect::<Vec<_>>()).map_err(|e| vec![e])?)
+            }
             None => (!is_default).then(|| Source::of_preset(default_preset())),
         };
         let part = raw.dram.as_ref().and_then(|dram| dram.part.clone());
         let part = part.map(|name| read_part(&source, &located, &name)).transpose()?;
+        chain.push(layers.len());
         layers.push(Layer { source, located });
         raws.push(raw);
         // What the file states itself goes before its part, and that before its base.
@@ -185,6 +203,14 @@ fn stack(source: Source) -> Result<(Vec<Layer>, Vec<raw::Config>), Vec<Diagnosti
         }
     }
     Ok((layers, raws))
+}
+
+/// What a text states, and where.
+fn read(source: &Source) -> Result<(Located, raw::Config), Vec<Diagnostic>> {
+    let located = locate(&source.text);
+    let raw = parse(&source.text).map_err(|error| errors::diagnostics(source, &located, &error))?;
+    let wrong = errors::wrong_sizes(source, &located);
+    if wrong.is_empty() { Ok((located, raw)) } else { Err(wrong) }
 }
 
 /// The memory part that a file names: a text that states keys of `dram`, and what it is.
@@ -199,8 +225,7 @@ fn read_part(
         None => error,
     };
     let part = source.find_part(name).map_err(|error| vec![at_name(error)])?;
-    let located = locate(&part.text);
-    let raw: raw::Config = parse(&part.text).map_err(|error| errors::diagnostics(&part, &located, &error))?;
+    let (located, raw) = read(&part)?;
     let allowed = |path: &str| {
         path.is_empty()
             || path == "description"
@@ -214,17 +239,32 @@ fn read_part(
     Ok((Layer { source: part, located }, raw))
 }
 
-fn find_base(source: &Source, located: &Located, name: &str, above: &[Layer]) -> Result<Source, Diagnostic> {
+/// The base that a text names; `above` are the texts from the user's on to this one.
+fn find_base(
+    source: &Source,
+    located: &Located,
+    name: &str,
+    above: &[&Source],
+) -> Result<Source, Diagnostic> {
     let at_base = |diagnostic: Diagnostic| match located.find("base") {
         Some(entry) => diagnostic.at(source.place(entry.value.clone())),
         None => diagnostic,
     };
     let base = source.find_base(name).map_err(at_base)?;
-    let same = |other: &Source| (&other.path, &other.text) == (&base.path, &base.text);
-    if same(source) || above.iter().any(|layer| same(&layer.source)) {
-        return Err(at_base(Diagnostic::error(format!("the chain of bases comes back to `{}`", base.file))));
+    let same = |other: &&Source| (&other.path, &other.text) == (&base.path, &base.text);
+    match above.iter().position(same) {
+        None => Ok(base),
+        Some(first) => {
+            // A base is a file beside the one that names it, so all are in one folder.
+            let name = |text: &Source| match Path::new(&text.file).file_name() {
+                Some(name) => format!("`{}`", name.display()),
+                None => format!("`{}`", text.file),
+            };
+            let circle: Vec<String> = above[first..].iter().copied().chain([&base]).map(name).collect();
+            let message = format!("the bases go in a circle: {}", circle.join(" → "));
+            Err(at_base(Diagnostic::error(message).hint(BASE_HINT)))
+        }
     }
-    Ok(base)
 }
 
 /// The message about a problem, placed at the parameter that the topmost file states; the others are

@@ -5,6 +5,7 @@ use super::docs::{kind_name, part_description, preset_config};
 use super::model::Config;
 use super::presets::{PARTS, PRESETS};
 use super::rules::RULES;
+use super::show::wrap;
 use super::values::{Leaf, leaves};
 use crate::ron_text::join;
 use std::fmt::Write;
@@ -31,15 +32,23 @@ base, the file or preset that `base` names, and otherwise `gpu.ron`:
 
 Sections are completed key by key; a list, such as `core.units`, replaces the list of the base as a whole, and
 its items state all of their keys. Names of choices and classes are written without quotes. Integers may have
-underscores, or be written as `0x…`.
+underscores, or be written as `0x…`. A number of bytes may have a unit of powers of 1024, `KiB`, `MiB` or `GiB`, and is
+then in quotes: `l1: (bytes: \"64KiB\")`. `K`, `M` and `G` are short for these; `KB` and `MB` are refused.
 
-`wave-sim --config NAME` takes a path, or the name of a preset with or without `.ron`. On the command line,
-`wave-sim config list` shows the presets, `show NAME` a configuration with everything resolved, `explain KEY`
-what a key means and its value in every preset, `diff A B` how two machines differ, `dot NAME` its interconnect as
-a drawing for Graphviz, and `schema` the JSON schema for editors. The hash that results carry is the same for two configurations exactly if all of their parameters
-but `name` and `description` are.
+`wave-sim --config NAME` takes a path, or the name of a preset with or without `.ron`. `--set KEY=VALUE` puts a value
+in the place of the configuration's: `--set core.l1.bytes=64KiB`, `--set core.units[fp32].lanes=64`. A key may be the
+end of a path if only one path ends so, as `l1.bytes` does. Of several that set one parameter, the last counts. Every
+report names what was set.
+
+On the command line, `wave-sim config list` shows the presets, `show NAME` a configuration with everything resolved,
+`explain KEY` what a key means and its value in every preset, `diff A B` how two machines differ, `dot NAME` its
+interconnect as a drawing for Graphviz, and `schema` the JSON schema for editors. The hash that results carry is the
+same for two configurations exactly if all of their parameters but `name` and `description` are.
 
 ";
+
+/// Columns of a line outside of tables.
+const WIDTH: usize = 120;
 
 const PARTS_INTRODUCTION: &str = "\
 ## Memory devices
@@ -52,6 +61,15 @@ configuration that states `description` and keys of `dram` only.
 ```ron
 (
     dram: (part: \"hbm2e.ron\", channels: 8),
+)
+```
+
+Channels and slices need not be powers of two: 384 bits of GDDR6 are 24 channels of 16 bits.
+
+```ron
+(
+    l2: (slices: 24),
+    dram: (part: \"gddr6.ron\", channels: 24),
 )
 ```
 
@@ -99,7 +117,7 @@ fn presets(text: &mut String) {
 
 fn section(declared: &Section, path: &str, defaults: &[Leaf], text: &mut String) {
     let title = if path.is_empty() { "The top level".to_owned() } else { format!("`{path}`") };
-    let _ = writeln!(text, "\n### {title}\n\n{}\n", declared.doc.trim());
+    let _ = writeln!(text, "\n### {title}\n\n{}\n", wrap(declared.doc, WIDTH).join("\n"));
     let in_list = path.contains("[]");
     let default_column = if in_list { "" } else { " default |" };
     let _ = writeln!(
@@ -128,7 +146,7 @@ fn section(declared: &Section, path: &str, defaults: &[Leaf], text: &mut String)
         if let Kind::Choice { names, docs } = field.kind {
             let _ = writeln!(text, "\n`{}` is one of\n", field.key);
             for (name, doc) in names.iter().zip(docs) {
-                let _ = writeln!(text, "- `{name}`: {}", doc.trim());
+                let _ = writeln!(text, "- {}", wrap(&format!("`{name}`: {doc}"), WIDTH - 2).join("\n  "));
             }
         }
     }

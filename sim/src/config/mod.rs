@@ -7,6 +7,7 @@ mod declare;
 mod docs;
 mod dot;
 mod errors;
+mod keys;
 mod load;
 mod manual;
 pub mod model;
@@ -17,6 +18,7 @@ mod rules;
 mod schema;
 mod settings;
 mod show;
+pub mod size;
 mod source;
 mod values;
 

@@ -25,6 +25,10 @@ sections! {
         /// the base is gpu.ron.
         base: String
     )]
+    #[beside(
+        /// What a command line states in place of the files: `core.l1.mshrs=64`. Every report names it.
+        set: Vec<String>
+    )]
     pub struct Config {
         /// Name of the machine; where a file gives none, the file's name.
         pub name: String,
@@ -68,8 +72,8 @@ sections! {
         /// Lanes of a wave, W. Below 8, the least that the instruction set asks for, gives a warning.
         #[limits(power_of_two(1, 64).of("lanes"))]
         pub wave_width: u32,
-        /// Most registers that a kernel may declare. One wave with all of them fits in a scheduler's
-        /// share of the register file.
+        /// Most registers that a kernel may declare. If one wave with all of them does not fit in a scheduler's
+        /// share of the register file, there is a warning, and a launch that does not fit is refused.
         #[limits(range(64, 256).of("registers of a lane"))]
         pub max_registers: u32,
         /// Register file, over all schedulers. It bounds the resident waves: each takes its kernel's
@@ -79,7 +83,8 @@ sections! {
         /// Local memory of the core, shared by its workgroups.
         #[limits(range(16 << 10, 64 << 20).of("bytes"))]
         pub local_memory_bytes: u32,
-        /// Most threads of a workgroup; its waves fit in max_waves.
+        /// Most threads of a workgroup. If its waves do not fit in max_waves, there is a warning, and a launch
+        /// that does not fit is refused.
         #[limits(range(256, 4096).of("threads"))]
         pub max_workgroup_size: u32,
         /// Most workgroups resident in the core.
@@ -337,7 +342,7 @@ sections! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct L2 {
         /// Slices; a multiple of the memory channels.
-        #[limits(power_of_two(1, 256).of("slices"))]
+        #[limits(range(1, 256).of("slices"))]
         pub slices: u32,
         /// Capacity of a slice. Its sets (bytes / line / ways) are a power of two.
         #[limits(range(256, 64 << 20).of("bytes"))]
@@ -370,7 +375,7 @@ sections! {
     )]
     pub struct Dram {
         /// Channels; each L2 slice belongs to channel slice mod channels. Divides the slices.
-        #[limits(power_of_two(1, 256).of("channels"))]
+        #[limits(range(1, 256).of("channels"))]
         pub channels: u32,
         /// Banks of a channel.
         #[limits(power_of_two(1, 64).of("banks"))]

@@ -2,6 +2,7 @@
 //! the parameters in `config explain` and in the manual.
 
 use super::model::{Config, IssuePolicy, Replacement};
+use crate::diagnostic::Severity;
 
 /// One thing that holds between parameters.
 pub struct Rule {
@@ -11,12 +12,16 @@ pub struct Rule {
     pub law: &'static str,
     /// True if the configuration keeps it. Never panics, whatever the values.
     pub holds: fn(&Config) -> bool,
-    /// True if breaking it only deserves a warning for this configuration.
-    pub tolerated: fn(&Config) -> bool,
+    /// How bad it is to break it. What each launch is checked for only deserves a warning: a kernel may need less.
+    pub severity: Severity,
 }
 
 const fn rule(keys: &'static [&'static str], law: &'static str, holds: fn(&Config) -> bool) -> Rule {
-    Rule { keys, law, holds, tolerated: |_| false }
+    Rule { keys, law, holds, severity: Severity::Error }
+}
+
+const fn tolerated(keys: &'static [&'static str], law: &'static str, holds: fn(&Config) -> bool) -> Rule {
+    Rule { keys, law, holds, severity: Severity::Warning }
 }
 
 /// All rules between parameters; those about the classes of the units are in `check`.
@@ -31,18 +36,15 @@ pub const RULES: &[Rule] = &[
         "the schedulers share the wave slots evenly, so max_waves must be a multiple of schedulers",
         |c| multiple(c.core.max_waves, c.core.schedulers),
     ),
-    Rule {
-        keys: &["core.max_workgroup_size", "core.wave_width", "core.max_waves"],
-        law: "the waves of the largest workgroup, max_workgroup_size / wave_width, must fit in max_waves",
-        holds: |c| c.core.max_workgroup_size.div_ceil(c.core.wave_width.max(1)) <= c.core.max_waves,
-        // A wave that is narrower than the instruction set asks for could not keep this with the 256
-        // threads that it asks for too. A launch that does not fit is refused anyway.
-        tolerated: |c| c.core.wave_width < 8,
-    },
-    rule(
+    tolerated(
+        &["core.max_workgroup_size", "core.wave_width", "core.max_waves"],
+        "the waves of a workgroup must fit in max_waves: the largest that can run has max_waves × wave_width threads",
+        |c| c.core.max_workgroup_size.div_ceil(c.core.wave_width.max(1)) <= c.core.max_waves,
+    ),
+    tolerated(
         &["core.max_registers", "core.wave_width", "core.register_file_bytes", "core.schedulers"],
-        "one wave with max_registers must fit in a scheduler's share of the register file: \
-         max_registers × wave_width × 4 bytes of register_file_bytes / schedulers",
+        "a wave's registers must fit in a scheduler's share of the register file: a kernel that runs has at most \
+         register_file_bytes / (schedulers × wave_width × 4) of them",
         |c| {
             let wave = u64::from(c.core.max_registers) * u64::from(c.core.wave_width) * 4;
             wave <= u64::from(c.core.register_file_bytes / c.core.schedulers.max(1))

@@ -61,6 +61,12 @@ fn property(field: &Field, default: Option<&Tree>) -> Map<String, Value> {
             schema.insert("minimum".into(), json!(limits.min));
             schema.insert("maximum".into(), json!(limits.max));
         }
+        if limits.unit == "bytes" {
+            // Or a size with a unit, of which the schema does not know the value.
+            let number = Value::Object(std::mem::take(&mut schema));
+            let size = json!({ "type": "string", "pattern": "^[0-9][0-9_]* *([KkMmGg]([Ii][Bb])?)$" });
+            schema.insert("anyOf".into(), json!([number, size]));
+        }
     }
     schema.insert("description".into(), json!(description));
     match default {

@@ -1,9 +1,10 @@
 //! Parameters that a command line states, `core.l1.mshrs=64`: each a layer of its own above the file.
 
-use super::declare::{Kind, Section, Tree};
-use super::errors::{expectation, homes, integer, leaf, nearest};
+use super::declare::{Field, Kind, Tree};
+use super::errors::{expectation, leaf, nearest, number};
+use super::keys;
 use super::model::Config;
-use super::values::{item_name, leaf_keys};
+use super::values::{item_name, literal};
 use crate::diagnostic::Diagnostic;
 use crate::ron_text::{Entry, Located, Shape, Source, join};
 use std::ops::Range;
@@ -16,24 +17,44 @@ pub const FILE: &str = "--set";
 pub struct Setting {
     /// The word; names of files in it are relative to the working folder.
     pub source: Source,
+    /// The parameter's path as declared.
+    key: String,
+    /// From the configuration to the parameter, also what the word leaves out of its beginning.
     steps: Vec<Step>,
     value: Range<usize>,
 }
 
 /// One step from the configuration to a parameter.
 #[derive(Debug)]
-enum Step {
+struct Step {
+    kind: StepKind,
+    name: String,
+    /// Where the word has it.
+    place: Range<usize>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum StepKind {
     /// `.key`
-    Key(Range<usize>),
+    Key,
     /// `[name]` or `[number]`
-    Item(Range<usize>),
+    Item,
+}
+
+/// A parameter that was set.
+#[derive(Debug)]
+pub struct Stated {
+    /// Where it stands.
+    pub located: Located,
+    /// The setting with the parameter's whole path and value: `core.units[fp32].lanes=64`.
+    pub words: String,
 }
 
 impl Setting {
     /// Takes a word apart.
     ///
     /// # Errors
-    /// If it has not the form `KEY=VALUE`.
+    /// If it has not the form `KEY=VALUE`, or the key is not the end of one parameter's path.
     pub fn read(word: &str) -> Result<Setting, Diagnostic> {
         let source = Source { file: FILE.to_owned(), text: word.to_owned(), path: Some(FILE.into()) };
         let wrong = |message: String, place: Range<usize>| {
@@ -53,30 +74,51 @@ impl Setting {
             if name.is_empty() {
                 return wrong(format!("`{key}` is no key"), at..at + part.len());
             }
-            steps.push(Step::Key(name_at..name_at + name.len()));
+            steps.push(Step {
+                kind: StepKind::Key,
+                name: name.to_owned(),
+                place: name_at..name_at + name.len(),
+            });
             let mut rest = items.trim_end();
             let mut item_at = at + part.len() - items.len();
             while !rest.is_empty() {
                 let Some(end) = rest.find(']').filter(|_| rest.starts_with('[')) else {
                     return wrong(format!("`{part}` lacks a bracket"), item_at..at + part.len());
                 };
-                steps.push(Step::Item(item_at + 1..item_at + end));
+                let place = item_at + 1..item_at + end;
+                steps.push(Step { kind: StepKind::Item, name: word[place.clone()].trim().to_owned(), place });
                 (rest, item_at) = (&rest[end + 1..], item_at + end + 1);
             }
             at += part.len() + 1;
         }
         let start = word.len() - value.trim_start().len();
         let value = start..start + value.trim().len();
-        Ok(Setting { source, steps, value })
+        let found =
+            keys::find(key.trim()).map_err(|error| error.at(source.place(0..key.trim_end().len())))?;
+        if found.key == "base" {
+            let message = "a command line sets no base";
+            let hint = "--config chooses the file or preset that settings go upon";
+            return Err(Diagnostic::error(message).at(source.place(0..key.len())).hint(hint));
+        }
+        // What the word leaves out of the path, in front of what it has of it.
+        let path: Vec<&str> = found.key.split('.').collect();
+        let written = steps.iter().filter(|step| step.kind == StepKind::Key).count();
+        let first = steps.first().map_or(0..0, |step| step.place.clone());
+        let left_out = path[..path.len().saturating_sub(written)].iter().map(|name| {
+            let name = name.trim_end_matches("[]").to_owned();
+            Step { kind: StepKind::Key, name, place: first.clone() }
+        });
+        let steps = left_out.chain(steps).collect();
+        Ok(Setting { source, key: found.key, steps, value })
     }
 
     /// The file that the setting names as the memory part, if it is `dram.part`, and where it stands.
-    pub fn part(&self) -> Option<(String, Located)> {
-        let [Step::Key(section), Step::Key(key)] = self.steps.as_slice() else { return None };
-        let text = &self.source.text;
-        (&text[section.clone()] == "dram" && &text[key.clone()] == "part").then(|| {
-            let name = text[self.value.clone()].trim_matches('"').to_owned();
-            (name, self.located("dram.part".to_owned(), key.clone(), Shape::Text))
+    pub fn part(&self) -> Option<(String, Stated)> {
+        (self.key == "dram.part").then(|| {
+            let name = self.source.text[self.value.clone()].trim_matches('"').to_owned();
+            let located = self.located(self.key.clone(), self.steps[0].place.clone(), Shape::Text);
+            let words = format!("{}={name}", self.key);
+            (name, Stated { located, words })
         })
     }
 
@@ -86,75 +128,93 @@ impl Setting {
         Located { entries: vec![entry], complete: true, open: None }
     }
 
-    /// Puts the value into the tree; gives where it stands.
+    /// Puts the value into the tree; gives what was set.
     ///
     /// # Errors
-    /// A key that does not exist, or a value that the parameter cannot have.
-    pub fn apply(&self, tree: &mut Tree) -> Result<Located, Diagnostic> {
+    /// A path that does not end at a parameter, or a value that the parameter cannot have.
+    pub fn apply(&self, tree: &mut Tree) -> Result<Stated, Diagnostic> {
         let text = self.source.text.as_str();
         let mut kind = Kind::Section(Config::SECTION);
-        let (mut path, mut field, mut at) = (String::new(), None, 0..0);
+        // With numbers of items for the places of messages, and with their names for people.
+        let (mut path, mut named) = (String::new(), String::new());
+        let (mut field, mut at) = (None, 0..0);
         let mut place = tree;
         for step in &self.steps {
-            (kind, place) = match (step, kind, place) {
-                (Step::Key(key), Kind::Section(section), Tree::Section(values)) => {
-                    at = key.clone();
-                    let name = &text[key.clone()];
-                    let known = section.fields.iter().zip(values).find(|(f, _)| f.key == name);
+            at = step.place.clone();
+            (kind, place) = match (step.kind, kind, place) {
+                (StepKind::Key, Kind::Section(section), Tree::Section(values)) => {
+                    let known = section.fields.iter().zip(values).find(|(f, _)| f.key == step.name);
                     let Some((found, value)) = known else {
-                        return Err(unknown(&path, name, section).at(self.source.place(at)));
+                        let message = format!("`{}` is no parameter that can be set", self.key);
+                        return Err(Diagnostic::error(message).at(self.source.place(at)));
                     };
-                    path = join(&path, name);
+                    (path, named) = (join(&path, &step.name), join(&named, &step.name));
                     field = Some(found);
                     (found.kind, value)
                 }
-                (Step::Item(item), Kind::List(section), Tree::List(items)) => {
-                    at = item.clone();
-                    let name = text[item.clone()].trim();
+                (StepKind::Item, Kind::List(section), Tree::List(items)) => {
                     let names: Vec<String> = items.iter().map(item_name).collect();
-                    let number = names.iter().position(|n| n == name).or_else(|| name.parse().ok());
-                    let Some(value) = number.and_then(|n| items.get_mut(n)) else {
-                        let hint = nearest(name, names.iter().map(String::as_str));
+                    let number =
+                        names.iter().position(|n| *n == step.name).or_else(|| step.name.parse().ok());
+                    let Some((number, value)) = number.and_then(|n| Some((n, items.get_mut(n)?))) else {
+                        let hint = nearest(&step.name, names.iter().map(String::as_str));
                         let hint = hint.map_or(format!("it has {}", names.join(", ")), |name| {
                             format!("did you mean `{path}[{name}]`?")
                         });
-                        let message = format!("`{path}` has no item `{name}`");
+                        let message = format!("`{path}` has no item `{}`", step.name);
                         return Err(Diagnostic::error(message).at(self.source.place(at)).hint(hint));
                     };
-                    path = format!("{path}[{}]", number.unwrap_or_default());
+                    (path, named) = (format!("{path}[{number}]"), format!("{named}[{}]", names[number]));
                     (Kind::Section(section), value)
                 }
-                (_, kind, value) => return Err(self.not_inside(&path, kind, value, step)),
+                (_, kind, value) => return Err(self.not_inside(&path, kind, value, at)),
             };
         }
         let shape = match kind {
             Kind::Section(_) | Kind::List(_) => {
-                return Err(self.not_inside(&path, kind, place, &Step::Key(self.value.clone())));
+                return Err(self.not_inside(&path, kind, place, self.value.clone()));
             }
             Kind::Text => Shape::Text,
             _ => Shape::Word,
         };
         let located = self.located(path, at, shape);
+        let entry = &located.entries[0];
         let mut wrong = Vec::new();
-        leaf(&self.source, &located.entries[0], &kind, field, &mut wrong);
-        match (wrong.pop(), value(&kind, &text[self.value.clone()])) {
+        leaf(&self.source, entry, &kind, field, &mut wrong);
+        match (wrong.pop(), self.tree(entry, &kind, field)) {
             (Some(wrong), _) => Err(wrong),
             (None, Some(value)) => {
+                let words = format!("{named}={}", literal(&value));
                 *place = value;
-                Ok(located)
+                Ok(Stated { located, words })
             }
             (None, None) => {
                 let found = &text[self.value.clone()];
-                let path = &located.entries[0].path;
-                let message = format!("`{path}` is {found}: it must be {}", expectation(&kind, field));
+                let message =
+                    format!("`{}` is {found}: it must be {}", entry.path, expectation(&kind, field));
                 Err(Diagnostic::error(message).at(self.source.place(self.value.clone())))
             }
         }
     }
 
+    /// What the value stands for, if a parameter of this kind can have it.
+    fn tree(&self, entry: &Entry, kind: &Kind, field: Option<&Field>) -> Option<Tree> {
+        let text = &self.source.text[self.value.clone()];
+        match kind {
+            Kind::Integer => {
+                number(&self.source, entry, field).ok().and_then(|n| n.try_into().ok()).map(Tree::Integer)
+            }
+            Kind::Bool => text.parse().ok().map(Tree::Bool),
+            Kind::Text => Some(Tree::Text(text.trim_matches('"').to_owned())),
+            Kind::Choice { names, .. } => {
+                names.iter().find(|name| **name == text).map(|name| Tree::Choice(name))
+            }
+            Kind::Section(_) | Kind::List(_) => None,
+        }
+    }
+
     /// The message about a step, or a value, that does not go with what is at `path`.
-    fn not_inside(&self, path: &str, kind: Kind, value: &Tree, step: &Step) -> Diagnostic {
-        let (Step::Key(at) | Step::Item(at)) = step;
+    fn not_inside(&self, path: &str, kind: Kind, value: &Tree, at: Range<usize>) -> Diagnostic {
         let (message, hint) = match (kind, value) {
             (Kind::Section(section), _) => {
                 let keys: Vec<&str> = section.fields.iter().map(|f| f.key).collect();
@@ -170,7 +230,7 @@ impl Setting {
             }
             _ => (format!("`{path}` has nothing in it"), format!("{path}=VALUE sets it")),
         };
-        Diagnostic::error(message).at(self.source.place(at.clone())).hint(hint)
+        Diagnostic::error(message).at(self.source.place(at)).hint(hint)
     }
 }
 
@@ -183,38 +243,4 @@ pub fn read(words: &[String]) -> Result<Vec<Setting>, Vec<Diagnostic>> {
     let settings =
         words.iter().filter_map(|word| Setting::read(word).map_err(|e| wrong.push(e)).ok()).collect();
     if wrong.is_empty() { Ok(settings) } else { Err(wrong) }
-}
-
-/// The message about a key that is not there: the nearest of all keys of the configuration.
-fn unknown(path: &str, key: &str, section: &Section) -> Diagnostic {
-    let place = if path.is_empty() { "the configuration".into() } else { format!("`{path}`") };
-    let message = format!("{place} has no key `{key}`");
-    if path.is_empty() && key == "base" {
-        return Diagnostic::error(message).hint("--config chooses the file or preset that settings go upon");
-    }
-    let homes: Vec<String> = homes(Config::SECTION, "", key).iter().map(|home| join(home, key)).collect();
-    let all = leaf_keys();
-    let hint = match nearest(key, section.fields.iter().map(|f| f.key)) {
-        Some(name) if homes.is_empty() => format!("did you mean `{}`?", join(path, name)),
-        _ if !homes.is_empty() => format!("did you mean `{}`?", homes.join("` or `")),
-        _ => match nearest(&join(path, key), all.iter().map(String::as_str)) {
-            Some(name) => format!("did you mean `{name}`?"),
-            None => {
-                let keys: Vec<&str> = section.fields.iter().map(|f| f.key).collect();
-                format!("its keys: {}", keys.join(", "))
-            }
-        },
-    };
-    Diagnostic::error(message).hint(hint)
-}
-
-/// What a text stands for, if a parameter of this kind can have it.
-fn value(kind: &Kind, text: &str) -> Option<Tree> {
-    match kind {
-        Kind::Integer => integer(text).and_then(|n| u64::try_from(n).ok()).map(Tree::Integer),
-        Kind::Bool => text.parse().ok().map(Tree::Bool),
-        Kind::Text => Some(Tree::Text(text.trim_matches('"').to_owned())),
-        Kind::Choice { names, .. } => names.iter().find(|name| **name == text).map(|name| Tree::Choice(name)),
-        Kind::Section(_) | Kind::List(_) => None,
-    }
 }

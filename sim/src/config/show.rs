@@ -21,8 +21,12 @@ pub fn show(name_or_path: &str) -> Result<String, Vec<Diagnostic>> {
 
 /// The same for a configuration at hand.
 pub fn resolved(config: &Config) -> String {
+    let set = match config.set.as_slice() {
+        [] => String::new(),
+        set => format!("// Set on the command line: {}.\n", set.join(" ")),
+    };
     format!(
-        "// Every parameter of this machine; its hash is {}.\n{}",
+        "// Every parameter of this machine; its hash is {}.\n{set}{}",
         config_hash(config),
         ron(&config.tree())
     )

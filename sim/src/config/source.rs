@@ -29,6 +29,11 @@ impl Source {
             Some(path) if path.is_file() && path.canonicalize().ok() != self.path => {
                 Source::read(&path, "configuration")
             }
+            Some(path) if path.is_file() && preset(name).is_none() => {
+                let message = format!("`{}` names itself as its base", self.file);
+                let hint = "name another file or a preset; without `base` it is gpu.ron";
+                Err(Diagnostic::error(message).hint(hint))
+            }
             _ => preset(name).map(Source::of_preset).ok_or_else(|| not_found(name)),
         }
     }

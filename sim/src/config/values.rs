@@ -53,24 +53,6 @@ pub fn item_name(item: &Tree) -> String {
     }
 }
 
-/// The path of every parameter, as declared.
-pub fn leaf_keys() -> Vec<String> {
-    let mut keys = Vec::new();
-    declared(Config::SECTION, "", &mut keys);
-    keys
-}
-
-fn declared(section: &Section, path: &str, keys: &mut Vec<String>) {
-    for field in section.fields {
-        let path = join(path, field.key);
-        match field.kind {
-            Kind::Section(inner) => declared(inner, &path, keys),
-            Kind::List(inner) => declared(inner, &format!("{path}[]"), keys),
-            _ => keys.push(path),
-        }
-    }
-}
-
 /// A single value as RON.
 pub fn literal(value: &Tree) -> String {
     match value {

@@ -13,6 +13,7 @@ use std::ops::Range;
 pub const NOUN: Noun = Noun {
     word: "launch file",
     smallest: "`(source: \"my.wave\", steps: [run(grid: 1)])` is the smallest one",
+    units: "numbers are written out, without units: 16384, 16_384 or 0x4000",
 };
 
 /// A problem at a path such as `buffers.x.length`.

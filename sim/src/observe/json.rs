@@ -30,6 +30,8 @@ struct Machine<'a> {
     cores: u32,
     wave_width: u32,
     core_clock_mhz: u32,
+    /// What the command line sets: `core.l1.mshrs=64`.
+    set: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -144,6 +146,7 @@ fn machine(config: &Config) -> Machine<'_> {
         cores: config.cores,
         wave_width: config.core.wave_width,
         core_clock_mhz: config.core_clock_mhz,
+        set: &config.set,
     }
 }
 

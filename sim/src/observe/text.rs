@@ -15,16 +15,25 @@ const LISTED_STEPS: usize = 12;
 /// Length of the longest bar in columns.
 const BAR: usize = 40;
 
-/// A one-line description of the machine.
+/// A description of the machine: one line, and a second one if the command line sets parameters.
 pub fn machine(config: &Config) -> String {
     let (name, hash) = (&config.name, config_hash(config));
     let cores = counted(config.cores.into(), "core");
-    format!("{name} (config {hash}): {cores} of {} lanes\n", config.core.wave_width)
+    let mut text = format!("{name} (config {hash}): {cores} of {} lanes\n", config.core.wave_width);
+    set(&mut text, config);
+    text
+}
+
+fn set(text: &mut String, config: &Config) {
+    if !config.set.is_empty() {
+        line(text, "set", &config.set.join(" "));
+    }
 }
 
 /// The report of a run: launches, figures, uses of the issue slots, memory, result.
 pub fn report(run: &Run, config: &Config) -> String {
     let mut text = format!("{} on {} (config {})\n", run.name, config.name, config_hash(config));
+    set(&mut text, config);
     match run.steps.as_slice() {
         [] => {}
         [step] => line(&mut text, "launch", &format!("{} {}", step.kernel, launch(step))),

@@ -10,6 +10,16 @@ pub fn section(facts: &Facts<'_>) -> Markup {
     let (preset, differences) = nearest_preset(config);
     html! {
         p { (config.description) }
+        @if !config.set.is_empty() {
+            p.set {
+                "Set on the command line: "
+                @for (i, setting) in config.set.iter().enumerate() {
+                    @if i > 0 { ", " }
+                    code { (setting) }
+                }
+                "."
+            }
+        }
         @if differences.is_empty() {
             p { "The machine is that of the preset " code { (preset) } ", in every parameter. Its hash is " code { (config_hash(config)) } "." }
         } @else {

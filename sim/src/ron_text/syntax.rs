@@ -12,6 +12,8 @@ pub struct Noun {
     pub word: &'static str,
     /// What to write if there is nothing yet.
     pub smallest: &'static str,
+    /// What to write where a number has a unit behind it.
+    pub units: &'static str,
 }
 
 /// True if ron could not read on, whatever the text says; false if it has met a key or a value that does not
@@ -88,7 +90,7 @@ pub fn syntax_error(source: &Source, located: &Located, error: &SpannedError, no
                 Error::ExpectedComma | Error::ExpectedStructLikeEnd | Error::ExpectedArrayEnd
             ) =>
             {
-                missing_comma(source, located, start)
+                missing_comma(source, located, start, noun)
             }
             Some(open) => {
                 let Place { line, column, .. } = source.place(open..open + 1);
@@ -103,7 +105,7 @@ pub fn syntax_error(source: &Source, located: &Located, error: &SpannedError, no
 }
 
 /// The message about something at `found` where a comma or a closing bracket should be.
-fn missing_comma(source: &Source, located: &Located, found: usize) -> Diagnostic {
+fn missing_comma(source: &Source, located: &Located, found: usize, noun: Noun) -> Diagnostic {
     let before = located.entries.iter().filter(|e| e.value.end <= found).max_by_key(|e| e.value.end);
     match before.map(|e| e.value.end) {
         // The line above lacks its comma: say so there.
@@ -116,9 +118,7 @@ fn missing_comma(source: &Source, located: &Located, found: usize) -> Diagnostic
             let message = "expected a comma or a closing bracket here";
             let diagnostic = Diagnostic::error(message).at(source.place(found..found + length));
             match before {
-                Some(Entry { shape: Shape::Number, .. }) if !word.is_empty() => {
-                    diagnostic.hint("numbers are written out, without units: 16384, 16_384 or 0x4000")
-                }
+                Some(Entry { shape: Shape::Number, .. }) if !word.is_empty() => diagnostic.hint(noun.units),
                 _ => diagnostic,
             }
         }

@@ -25,8 +25,8 @@ const WAVES: u32 = 32;
 /// Wave slots of the small variant, for quick runs.
 pub const SMALL_WAVES: u32 = 4;
 
-/// A machine with the wave slots of the small variant and their share of the register file. No file can
-/// describe it, since it cannot hold the workgroups that the instruction set requires.
+/// A machine with the wave slots of the small variant and their share of the register file, which is less than a file
+/// may state: it does not hold the workgroups that the instruction set requires.
 pub fn small(mut config: Config) -> Config {
     config.core.register_file_bytes = config.core.register_file_bytes / WAVES * SMALL_WAVES;
     config.core.max_waves = SMALL_WAVES;

@@ -1,6 +1,6 @@
 //! `wave-sim cosim` with broken cores, and errors in its arguments. No test here needs Verilator.
 
-use super::scratch::{Ran, Scratch};
+use super::scratch::{ADD, Ran, Scratch};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -206,4 +206,30 @@ fn without_verilator_the_message_says_what_installs_it() {
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(said.contains("sudo apt-get install -y verilator g++ make zlib1g-dev"), "{said}");
     assert!(said.contains("--core EXECUTABLE"), "{said}");
+}
+
+/// A kernel file is launched with the flags of a run, and both sides get what they say.
+#[test]
+fn a_kernel_file_takes_the_flags_of_its_launch() {
+    let scratch = Scratch::with(&[("add.wave", ADD)]);
+    executable(&scratch, "core.sh", "exit 0");
+    let flags = "--grid 2,3 --workgroup 24 --registers 9 --local-memory 1KiB --set-reg 1:0x100 --fill-iota 64:u32:3:7";
+    scratch.out("asm add.wave");
+    for file in ["add.wave", "add.wbin"] {
+        let ran = scratch.run(&format!("cosim {file} {flags} --core ./core.sh --timeout 15"));
+        assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);
+        assert!(
+            ran.out.starts_with("add: ") && ran.out.contains("ended without an end of its trace"),
+            "{}",
+            ran.out
+        );
+        let bytes = scratch.read("cosim-failure/stimulus.bin");
+        let words: Vec<u32> =
+            bytes.chunks(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
+        // Registers, local memory, device memory, workgroup, grid, as rtl-tests/README.md lists them.
+        assert_eq!(words[6..15], [9, 1024, 16 << 20, 24, 1, 1, 2, 3, 1]);
+        assert!(words[15..].contains(&0x100));
+        let memory = &words[words.len() - (16 << 18)..];
+        assert_eq!(memory[14..20], [0, 0, 0, 7, 14, 0]);
+    }
 }

@@ -306,3 +306,53 @@ fn one_kernel_of_several_is_chosen_by_name() {
     let out = scratch.out("both.wave --config tiny --kernel index --set-reg 0:3 --dump-u32 0:2");
     assert_eq!(out, "3\n3\n");
 }
+
+/// What a command line changes of the machine stands in every form of its results.
+#[test]
+fn reports_name_what_was_set() {
+    let scratch = scratch();
+    let flags = "--set l1.mshrs=3 --set l1.bytes=2KiB --set cores=1 --wave-width 16 --device-memory 64KiB --set l1.mshrs=2";
+    let set = "core.l1.bytes=2048 cores=1 core.l1.mshrs=2 core.wave_width=16 device_memory_bytes=65536";
+    let out = scratch.out(&format!("add.wave --config tiny {flags}"));
+    let line = format!("\n  set          {set}\n");
+    assert!(out.contains(&line), "{out}");
+    assert!(!scratch.out("add.wave --config tiny").contains("\n  set "));
+    let several = scratch.out(&format!("add.wave index.wave --config tiny {flags}"));
+    assert!(several.contains(&line), "{several}");
+    let explained = scratch.out(&format!("explain add.wave --no-check --config tiny {flags}"));
+    assert!(explained.contains(&line), "{explained}");
+    let measured = scratch.out("measure atomics --config tiny --set cores=1");
+    assert!(measured.contains("\n  set          cores=1\n"), "{measured}");
+    let list: Vec<String> = set.split(' ').map(|setting| format!("{setting:?}")).collect();
+    for command in ["add.wave", "explain add.wave --no-check"] {
+        let json = scratch.out(&format!("{command} --config tiny --format json {flags}"));
+        let json: String = json.split_whitespace().collect();
+        assert!(json.contains(&format!("\"set\":[{}]", list.join(","))), "{command}: {json}");
+    }
+    scratch.out(&format!("add.wave --config tiny --report page.html {flags}"));
+    let page = String::from_utf8(scratch.read("page.html")).unwrap();
+    assert!(page.contains("Set on the command line: <code>core.l1.bytes=2048</code>, <code>cores=1</code>"));
+}
+
+/// A machine too small for its largest workgroup runs the others.
+#[test]
+fn only_a_launch_that_does_not_fit_is_refused() {
+    let scratch = scratch();
+    for flags in ["--wave-width 16", "--set core.max_waves=16"] {
+        let ran = scratch.run(&format!("add.wave --workgroup 512 --set-reg 1:4096 --set-reg 2:5 {flags}"));
+        assert_eq!(ran.code, 0, "{flags}: {}", ran.err);
+        assert!(
+            ran.err.contains("the largest that can run has max_waves × wave_width threads"),
+            "{}",
+            ran.err
+        );
+        let ran = scratch.run(&format!("add.wave --workgroup 513 --set-reg 1:4096 --set-reg 2:5 {flags}"));
+        assert_eq!(ran.code, 2, "{flags}: {}", ran.err);
+        assert!(ran.err.contains("waves, and a core has"), "{}", ran.err);
+    }
+    let few = "--set core.register_file_bytes=64KiB --set-reg 1:4096";
+    assert_eq!(scratch.run(&format!("add.wave {few}")).code, 0);
+    let ran = scratch.run(&format!("add.wave --registers 200 {few}"));
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("the register file of 65536 bytes has room for 0"), "{}", ran.err);
+}

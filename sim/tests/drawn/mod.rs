@@ -63,7 +63,8 @@ pub fn machine(
     let mut draw = Draw { random, base: config, settings };
     sections.iter().for_each(|section| section(&mut draw));
     let Draw { base: config, settings, .. } = draw;
-    let config = config.with(&settings).ok()?;
+    // A warning says that some kernels do not fit.
+    let config = config.with(&settings).ok().filter(|config| config.check().is_empty())?;
     Some(Machine { config, base, settings })
 }
 

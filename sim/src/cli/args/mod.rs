@@ -79,7 +79,8 @@ pub struct RunArgs {
 /// What differs from the configuration.
 #[derive(Debug, Args)]
 pub struct SetArgs {
-    /// A parameter in place of the configuration's, such as core.l1.mshrs=64; may be given several times
+    /// A parameter in place of the configuration's, such as core.l1.mshrs=64 or l1.bytes=64KiB; of several that set one
+    /// parameter, the last counts
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
 }
@@ -101,7 +102,7 @@ pub struct LaunchArgs {
     pub registers: Option<u32>,
 
     /// Local memory of a workgroup, if this is more than the kernel's .local_memory
-    #[arg(long, value_name = "BYTES", value_parser = values::integer32)]
+    #[arg(long, value_name = "BYTES", value_parser = values::size32)]
     pub local_memory: Option<u32>,
 
     /// Load a file into device memory
@@ -239,7 +240,7 @@ pub struct TraceArgs {
 #[command(next_help_heading = "Machine and bounds")]
 pub struct MachineArgs {
     /// Device memory, in place of the configuration's; any size
-    #[arg(long, value_name = "BYTES", value_parser = values::integer)]
+    #[arg(long, value_name = "BYTES", value_parser = values::size)]
     pub device_memory: Option<u64>,
 
     /// Lanes of a wave, in place of the configuration's

@@ -1,6 +1,6 @@
 //! The flags of `wave-sim cosim`.
 
-use super::super::args::SetArgs;
+use super::super::args::{LaunchArgs, SetArgs};
 use super::super::values;
 use clap::{Args, ValueEnum};
 use std::num::{NonZeroU32, NonZeroUsize};
@@ -9,8 +9,8 @@ use std::path::PathBuf;
 /// `wave-sim cosim`.
 #[derive(Debug, Args)]
 pub struct CosimArgs {
-    /// Names from the suite, or launch files
-    #[arg(value_name = "NAME|LAUNCH.ron")]
+    /// What to run on both sides: assembly, WBIN, launch files, or names from the suite
+    #[arg(value_name = "KERNEL.wave|KERNEL.wbin|LAUNCH.ron")]
     pub kernels: Vec<String>,
     /// The machine: a file, or a preset's name
     #[arg(long, value_name = "CONFIG", default_value = "rtl.ron")]
@@ -72,6 +72,9 @@ pub struct CosimArgs {
     /// Where executables are built [default: target/rtl of the source tree]
     #[arg(long, value_name = "DIR")]
     pub build_dir: Option<PathBuf>,
+    /// How a kernel file is launched.
+    #[command(flatten)]
+    pub launch: LaunchArgs,
 }
 
 /// What a co-simulation compares.

@@ -5,15 +5,15 @@ mod bundle;
 mod campaign;
 mod speed;
 
-use super::inputs::{self, Input};
-use super::progress;
+use super::session::launch_flags;
 use super::terminal::{Terminal, reason};
-use super::{Ended, Exit, files, interrupt};
+use super::work::{Data, Work};
+use super::{Ended, Exit, files, inputs, interrupt, progress, work};
 use crate::clock::Cycle;
 use crate::config::Config;
 use crate::diagnostic::Diagnostic;
 use crate::gpu::{Gpu, RunOptions};
-use crate::launch::{self, Job, Size};
+use crate::launch::Size;
 use crate::memory::Script;
 use crate::program::{Launch, Program};
 use crate::rtl::coverage::Coverage;
@@ -120,7 +120,8 @@ fn check(args: &CosimArgs, config: &Config) -> Result<(), Diagnostic> {
     if !args.no_bundle {
         bundle::check(&args.bundle)?;
     }
-    args.kernels.iter().try_for_each(|word| inputs::input(word).map(drop))
+    let inputs = args.kernels.iter().map(|word| inputs::input(word)).collect::<Result<Vec<_>, _>>()?;
+    launch_flags(&args.launch, &inputs, false).map_or(Ok(()), Err)
 }
 
 fn replay(path: &Path, config: &Config) -> Result<Replay, Vec<Diagnostic>> {
@@ -235,31 +236,32 @@ impl Bench<'_> {
         rtl::script(self.args.seed, self.args.latency.unwrap_or(LATENCY))
     }
 
-    /// The job of a kernel of the suite or a launch file.
-    fn job(&self, word: &str) -> Result<(String, Job), Vec<Diagnostic>> {
-        let Input::Launch(name) = inputs::input(word).map_err(|e| vec![e])? else {
-            let hint = "write a launch file for it, which docs/kernels.md describes";
-            return Err(vec![Diagnostic::error(format!("`{word}` says nothing of its launch")).hint(hint)]);
-        };
-        let job = launch::load(&name, Size::Small)?;
-        Ok((name, job))
+    /// What a word names, with small data; nothing, and why, if the machine cannot run it.
+    fn work(&self, word: &str, terminal: &Terminal) -> Result<Result<Work, String>, Vec<Diagnostic>> {
+        let input = inputs::input(word).map_err(|e| vec![e])?;
+        let data = Data { size: Size::Small, seed: None, device_memory: None };
+        let work = work::work(&input, &self.args.launch, data, self.config)?;
+        terminal.diagnostics(&work.warnings);
+        match work.lack(self.config) {
+            Some(lack) => Ok(Err(format!("{}: left out, {lack}", work.name))),
+            None => Ok(Ok(work)),
+        }
     }
 
-    /// Visits each launch of a job.
+    /// Visits each launch.
     fn steps(
         &self,
-        name: &str,
-        job: &Job,
+        work: &Work,
         mut visit: impl FnMut(Step<'_>) -> Result<(), Vec<Diagnostic>>,
     ) -> Result<(), Vec<Diagnostic>> {
-        let mut memory = job.memory.clone();
-        for (number, launch) in job.steps.iter().enumerate() {
-            let title = match job.steps.len() {
-                1 => name.to_owned(),
-                _ => format!("{name}, launch {number}"),
+        let mut memory = work.memory.clone();
+        for (number, launch) in work.steps.iter().enumerate() {
+            let title = match work.steps.len() {
+                1 => work.name.clone(),
+                _ => format!("{}, launch {number}", work.name),
             };
             visit(Step { title, launch, memory: memory.clone() })?;
-            let mut gpu = Gpu::new(self.config, &job.program, memory);
+            let mut gpu = Gpu::new(self.config, &work.program, memory);
             // The error has been reported.
             let options = RunOptions { stop: Some(interrupt::stop()), ..RunOptions::UNBOUNDED };
             if gpu.run(launch, &options, None, &mut |_| {}).is_err() {
@@ -271,15 +273,14 @@ impl Bench<'_> {
     }
 
     fn kernel(&self, word: &str, seen: &mut Seen, terminal: &Terminal) -> Ended {
-        let (name, job) = self.job(word)?;
-        let missing = job.missing(&self.config.capabilities);
-        if !missing.is_empty() {
-            return terminal.out(&format!("{name}: left out, it needs {}\n", missing.join(", ")));
-        }
+        let work = match self.work(word, terminal)? {
+            Ok(work) => work,
+            Err(left_out) => return terminal.out(&format!("{left_out}\n")),
+        };
         let script = self.script();
         let mut exit = Exit::Success;
-        self.steps(&name, &job, |step| {
-            let cosim = self.cosim(&job.program, step.launch, &step.memory, &script);
+        self.steps(&work, |step| {
+            let cosim = self.cosim(&work.program, step.launch, &step.memory, &script);
             let ended = self.compare(&cosim, seen)?;
             exit = exit.max(self.report(&step.title, &cosim, &ended, terminal)?);
             Ok(())

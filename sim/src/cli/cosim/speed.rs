@@ -51,18 +51,15 @@ pub fn run(bench: &Bench<'_>, terminal: &Terminal) -> Ended {
     table.set_header(["kernel", "cycles", "simulator kcycles/s", "RTL kcycles/s", "ratio"]);
     let mut all = Times::default();
     for word in &kernels {
-        let (name, job) = bench.job(word)?;
-        if !job.missing(&bench.config.capabilities).is_empty() {
-            continue;
-        }
+        let Ok(work) = bench.work(word, terminal)? else { continue };
         let script = bench.script();
         let mut times = Times::default();
-        bench.steps(&name, &job, |step| {
-            let cosim = bench.cosim(&job.program, step.launch, &step.memory, &script);
+        bench.steps(&work, |step| {
+            let cosim = bench.cosim(&work.program, step.launch, &step.memory, &script);
             times.add(launch(bench, &step.title, &cosim)?);
             Ok(())
         })?;
-        table.add_row(times.row(&name));
+        table.add_row(times.row(&work.name));
         all.add(times);
     }
     table.add_row(all.row("all"));

@@ -1,7 +1,7 @@
 //! The declaration, the structs, the presets and every listing agree.
 
 use super::super::declare::Kind;
-use super::super::docs::declared;
+use super::super::keys::declared;
 use super::super::values::leaves;
 use super::*;
 use crate::isa::ExecClass;

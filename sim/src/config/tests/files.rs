@@ -42,8 +42,28 @@ fn bases_in_a_circle_are_refused() {
     fs::write(path(&dir, "a.ron"), "(base: \"b.ron\")").unwrap();
     fs::write(path(&dir, "b.ron"), "(\n    base: \"a.ron\",\n)").unwrap();
     let message = refused(&path(&dir, "a.ron"));
-    assert!(message.contains("the chain of bases comes back to `DIR/a.ron`"), "{message}");
+    assert!(message.contains("the bases go in a circle: `a.ron` → `b.ron` → `a.ron`"), "{message}");
     assert!(message.contains("DIR/b.ron:2:11"), "{message}");
+    // What leads into a circle is not in it, and neither are the parts on the way.
+    fs::write(path(&dir, "c.ron"), "(base: \"a.ron\", dram: (part: \"hbm2e.ron\"))").unwrap();
+    let message = refused(&path(&dir, "c.ron"));
+    assert!(message.contains("circle: `a.ron` → `b.ron` → `a.ron`\n"), "{message}");
+}
+
+#[test]
+fn a_base_that_names_itself_is_told_so() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(path(&dir, "mine.ron"), "(\n    base: \"mine.ron\",\n)").unwrap();
+    let message = refused(&path(&dir, "mine.ron"));
+    assert!(
+        message.starts_with("error: `DIR/mine.ron` names itself as its base\n --> DIR/mine.ron:2:11"),
+        "{message}"
+    );
+    assert!(
+        message.ends_with("help: name another file or a preset; without `base` it is gpu.ron"),
+        "{message}"
+    );
+    assert!(!message.contains("there is"), "{message}");
 }
 
 #[test]

@@ -150,7 +150,7 @@ fn mutated() -> impl Strategy<Value = String> {
 
 /// A file of known keys with arbitrary values.
 fn stated() -> impl Strategy<Value = String> {
-    let keys: Vec<String> = super::super::docs::declared()
+    let keys: Vec<String> = super::super::keys::declared()
         .into_iter()
         .map(|row| row.key)
         .filter(|key| !key.contains("[]"))

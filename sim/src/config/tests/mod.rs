@@ -5,6 +5,8 @@ mod files;
 mod fuzz;
 mod interconnect;
 mod rules;
+mod settings;
+mod sizes;
 
 use super::*;
 use crate::diagnostic::Diagnostic;

@@ -2,6 +2,7 @@
 
 use super::super::rules::RULES;
 use super::*;
+use crate::diagnostic::Severity;
 
 /// Keys and their values.
 type Changes = &'static [(&'static str, &'static str)];
@@ -93,10 +94,14 @@ fn each_rule_has_its_edge() {
     let tested: Vec<&str> = EDGES.iter().map(|(key, _, _)| *key).collect();
     assert_eq!(tested, first_keys, "every rule has one row here, in its order");
     for ((key, right, wrong), rule) in EDGES.iter().zip(RULES) {
-        assert_eq!(errors(from_text("x.ron", &stating(right))), [""; 0], "{key}");
-        let found = errors(from_text("x.ron", &stating(wrong)));
+        let found = |values| match from_text("x.ron", &stating(values)) {
+            Ok((_, found)) | Err(found) => found.iter().map(Diagnostic::to_string).collect::<Vec<_>>(),
+        };
+        assert_eq!(found(right), [""; 0], "{key}");
+        let found = found(wrong);
         assert_eq!(found.len(), 1, "{key}: {found:#?}");
-        assert!(found[0].starts_with(&format!("error: `{key}` is ")), "{}", found[0]);
+        let severity = if rule.severity == Severity::Error { "error" } else { "warning" };
+        assert!(found[0].starts_with(&format!("{severity}: `{key}` is ")), "{}", found[0]);
         assert!(rule.keys.iter().all(|key| found[0].contains(&format!("`{key}` is "))), "{}", found[0]);
     }
 }
