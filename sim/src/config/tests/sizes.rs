@@ -51,7 +51,7 @@ fn every_number_of_bytes_may_have_a_unit_and_no_other_number() {
 fn sizes_that_are_wrong_say_why() {
     let refused = |text: &str| errors(from_text("x.ron", &format!("(core: (l1: ({text})))"))).join("\n");
     for (text, what) in [
-        ("bytes: 64KiB", "a size with a unit is in quotes, such as \"64KiB\""),
+        ("bytes: 64KiB", "a size with a unit is in quotes: \"64KiB\""),
         ("bytes: \"64KB\"", "`KB` may be powers of 1000 or of 1024: write `KiB`"),
         ("bytes: \"64XiB\"", "`XiB` is no unit of a size"),
         ("bytes: \"65536\"", "without quotes: 65536"),
