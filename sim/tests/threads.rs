@@ -149,3 +149,18 @@ fn the_trace_of_a_fault_is_the_same() {
         assert!(traced(&job, threads(count)) == alone, "{count} threads");
     }
 }
+
+/// Looks at whether a launch can still end watch a part of it, and change nothing.
+#[test]
+fn looks_change_nothing() {
+    for name in ["spmv", "bitonic_sort", "histogram", "dot_f64"] {
+        let job = launch::load(name, Size::Small).expect("a kernel of the suite");
+        let plain = run("gpu.ron", &job, threads(1));
+        for after in [100, 333, 1000] {
+            let looking = RunOptions { looks_after: Some(after), ..threads(1) };
+            assert!(run("gpu.ron", &job, looking) == plain, "{name}, looks after {after} cycles");
+            let looking = RunOptions { looks_after: Some(after), ..threads(3) };
+            assert!(run("gpu.ron", &job, looking) == plain, "{name}, looks after {after} cycles, 3 threads");
+        }
+    }
+}

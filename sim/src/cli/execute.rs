@@ -21,6 +21,9 @@ use crate::trace::{How, Recorder};
 use std::io::{BufWriter, Stderr};
 use std::sync::{Arc, Mutex};
 
+/// Cycles of a launch before the first look at whether it can still end: more than most take.
+const LOOKS_AFTER: Cycle = 1 << 18;
+
 /// The observer of the run, if any.
 enum Watch<'a> {
     Nobody,
@@ -43,6 +46,7 @@ pub fn run_options(args: &MachineArgs) -> RunOptions {
         max_cycles: bound(args.max_cycles),
         max_instructions: bound(args.max_instructions),
         threads,
+        looks_after: Some(LOOKS_AFTER),
         stop: Some(interrupt::stop()),
         ..RunOptions::UNBOUNDED
     }
@@ -285,6 +289,10 @@ pub fn outcome(error: &RunError, launch: &Launch, program: &Program, options: &R
             Outcome::Refused(vec![Diagnostic::error(message).hint(error.hint.as_str())])
         }
         RunError::Fault(fault) => Outcome::Fault(fault.diagnostic(program)),
+        RunError::NoProgress(stuck) if !stuck.doing.is_empty() => {
+            let what = "stands still: every wave repeats what it does, or waits for one that does, and no value changes";
+            stopped(format!("{what}; known in cycle {}", stuck.cycle), stuck)
+        }
         RunError::NoProgress(stuck) => {
             stopped(format!("stands still: nothing happens after cycle {}", stuck.cycle), stuck)
         }

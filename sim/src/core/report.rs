@@ -2,6 +2,7 @@
 
 use super::Core;
 use super::uop::{Kind, MicroOps};
+use crate::memory::MemorySystem;
 use std::fmt;
 
 /// One wave that has not ended.
@@ -77,6 +78,18 @@ impl fmt::Display for WaitsFor {
 }
 
 impl Core {
+    /// Of every resident wave: its slot, the place of its next instruction in its issue order, and how many have not retired.
+    pub fn under_way(&self) -> impl Iterator<Item = (usize, u64, u32)> {
+        let waves = self.waves.waves.iter().enumerate();
+        let resident = waves.filter(|(slot, _)| self.waves.resident >> slot & 1 != 0);
+        resident.map(|(slot, wave)| (slot, wave.issued, wave.in_flight))
+    }
+
+    /// True if no store of the core is on its way, and its L1 holds what it would get from the memory side.
+    pub fn agrees_with(&self, memory: &MemorySystem) -> bool {
+        self.waves.releases.stores() == self.l1.dirty_lines() && self.l1.agrees_with(|line| memory.line(line))
+    }
+
     /// Every resident wave, in slot order.
     pub fn wave_reports(&self, ops: &MicroOps) -> Vec<WaveReport> {
         let slots = (0..self.waves.waves.len()).filter(|slot| self.waves.resident >> slot & 1 != 0);

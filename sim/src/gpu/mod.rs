@@ -4,6 +4,7 @@ pub mod dispatcher;
 pub mod occupancy;
 mod run;
 pub mod spin;
+mod standstill;
 mod team;
 
 use crate::clock::Cycle;
@@ -44,6 +45,10 @@ pub struct RunOptions {
     /// started. The result does not depend on the number. An observed run takes one thread, except with
     /// observers of [single cores](Observer::of_core).
     pub threads: usize,
+    /// After so many cycles of a launch that nobody observes, look whether it can still end, and again whenever it has taken
+    /// twice as long. If it cannot, stop with [`RunError::NoProgress`]. Without it, only a machine in which nothing happens
+    /// stops so.
+    pub looks_after: Option<Cycle>,
     /// Stop with [`RunError::Interrupted`] once this is true.
     pub stop: Option<&'static AtomicBool>,
 }
@@ -56,6 +61,7 @@ impl RunOptions {
         every_cycle: false,
         jitter: None,
         threads: 1,
+        looks_after: None,
         stop: None,
     };
 
@@ -110,16 +116,16 @@ impl KernelReport {
     }
 }
 
-/// A machine that stopped: nothing is on its way and the grid is not done.
+/// A machine that stopped before the grid was done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoProgress {
-    /// The cycle after which nothing happened.
+    /// The cycle after which nothing happened, or in which it was known that all repeats.
     pub cycle: Cycle,
     /// Workgroups that have ended, and workgroups of the grid.
     pub workgroups: (u64, u64),
     /// Every wave that has not ended.
     pub waves: Vec<WaveReport>,
-    /// What waves did after a run was stopped at a bound; empty if nothing moves.
+    /// What waves did after the run was stopped; empty if nothing moves.
     pub doing: Vec<Doing>,
 }
 
@@ -130,7 +136,7 @@ pub enum RunError {
     Launch(LaunchError),
     /// The kernel did something illegal.
     Fault(Box<Fault>),
-    /// Nothing happens any more.
+    /// Nothing happens any more, or what happens repeats for ever.
     NoProgress(Box<NoProgress>),
     /// The cycle limit was reached; with the state of every wave.
     CycleLimit(Box<NoProgress>),

@@ -49,7 +49,10 @@ impl Gpu<'_> {
             run.quantum = 1;
         }
         let before = run.before;
-        let ended = Team::with(threads, &ops, |team| run.run_to_end(options, team, &ops, probe, progress));
+        let ended = Team::with(threads, &ops, |team| match P::ON {
+            true => run.run_to_end(options, team, &ops, probe, progress),
+            false => run.run_looking(options, team, &ops, progress),
+        });
         let end = match ended {
             Ok(end) => end,
             Err(error) => {
@@ -96,10 +99,10 @@ impl Gpu<'_> {
 }
 
 /// One run of a kernel.
-struct Run<'m> {
-    cores: Cores,
-    dispatcher: Dispatcher,
-    memory: &'m mut MemorySystem,
+pub(super) struct Run<'m> {
+    pub(super) cores: Cores,
+    pub(super) dispatcher: Dispatcher,
+    pub(super) memory: &'m mut MemorySystem,
     /// Counters of the memory side and the L1s before the kernel.
     before: (MemoryCounters, L1Counters),
     /// Cores that ran in this quantum, or that have something to exchange.
@@ -109,7 +112,7 @@ struct Run<'m> {
     /// The longest that a quantum may be.
     shortest_link: Cycle,
     /// Cycles before this one are simulated.
-    now: Cycle,
+    pub(super) now: Cycle,
 }
 
 impl<'m> Run<'m> {
@@ -173,7 +176,7 @@ impl<'m> Run<'m> {
 
     /// Runs until the grid is done and every store is acknowledged. Returns the cycle after the last one in
     /// which a core or the dispatcher did something.
-    fn run_to_end<P: Probe>(
+    pub(super) fn run_to_end<P: Probe>(
         &mut self,
         options: &RunOptions,
         team: &Team<'_>,
@@ -389,7 +392,7 @@ impl<'m> Run<'m> {
         }
     }
 
-    fn no_progress(&self, cycle: Cycle, ops: &MicroOps) -> Box<NoProgress> {
+    pub(super) fn no_progress(&self, cycle: Cycle, ops: &MicroOps) -> Box<NoProgress> {
         Box::new(NoProgress {
             cycle: cycle - self.start,
             workgroups: (self.dispatcher.finished(), self.dispatcher.total()),
@@ -398,9 +401,10 @@ impl<'m> Run<'m> {
         })
     }
 
-    /// Lets a run that reached a bound go on for some cycles, to see what its waves do.
+    /// Lets a run that was stopped go on for some cycles, to see what its waves do.
     fn watch(&mut self, mut error: RunError, options: &RunOptions, ops: &MicroOps) -> RunError {
-        if let RunError::CycleLimit(stuck)
+        if let RunError::NoProgress(stuck)
+        | RunError::CycleLimit(stuck)
         | RunError::InstructionLimit(stuck)
         | RunError::Interrupted(stuck) = &mut error
         {

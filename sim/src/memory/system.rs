@@ -8,6 +8,7 @@ use super::geometry::LineGeometry;
 use super::hops::Hop;
 use super::image::Image;
 use super::l2::{Jitter, L2Counters, PerformedAtomic, Slice};
+use super::message::LineData;
 use super::network::{ReplyNetwork, RequestNetwork, Surroundings};
 use super::port::{CorePorts, MemoryPort, core_port};
 use super::scripted::{Script, Scripted};
@@ -227,6 +228,14 @@ impl MemorySystem {
             self.run(self.now, now);
         }
         now
+    }
+
+    /// The line at an address, as an L1 would get it now.
+    pub fn line(&self, address: u64) -> LineData {
+        let (line, slice) = self.slices[0].line_at(address);
+        let mut data = self.image.read(line);
+        self.slices[slice].copy_line(line, &mut data);
+        data
     }
 
     /// Bytes of device memory.

@@ -477,6 +477,18 @@ impl L1 {
         response.min(port.next_ready(now.max(self.leaves_from)).unwrap_or(NEVER))
     }
 
+    /// True if every byte that is valid or dirty is the one that `line` gives of the line at an address.
+    pub fn agrees_with(&self, line: impl Fn(u64) -> LineData) -> bool {
+        let bytes = self.geometry.line_bytes();
+        self.data.chunks_exact(bytes).zip(&self.valid).enumerate().all(|(frame, (data, &valid))| {
+            let frame = Frame(frame as u32);
+            let Some(number) = self.tags.line(frame) else { return true };
+            let mask = self.geometry.bytes_of(valid) | self.dirty.of(frame);
+            let theirs = line(self.geometry.address(number));
+            (0..bytes).all(|at| mask >> at & 1 == 0 || data[at] == theirs[at])
+        })
+    }
+
     /// True if nothing waits, is outstanding or is about to leave. Writes that the L2 has not acknowledged do
     /// not count; their owners keep track of them.
     pub fn is_idle(&self) -> bool {

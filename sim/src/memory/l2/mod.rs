@@ -21,7 +21,7 @@ use super::agenda::Agenda;
 use super::geometry::{LineGeometry, LineNumber, SliceHash, copy_bytes};
 use super::hops::{Hop, HopKind};
 use super::image::Image;
-use super::message::{Reply, Request};
+use super::message::{LineData, Reply, Request};
 use super::tags::{Frame, Tags};
 use crate::clock::{Cycle, NEVER};
 use crate::config::Config;
@@ -318,6 +318,20 @@ impl Slice {
     /// MSHRs that hold an outstanding line.
     pub(super) fn mshrs_in_use(&self) -> usize {
         self.mshrs.len() - self.free_mshrs.len()
+    }
+
+    /// Puts what the slice holds of a line into `data`.
+    pub(super) fn copy_line(&self, line: LineNumber, data: &mut LineData) {
+        if let Some(frame) = self.tags.find(self.hash.within_slice(line), line) {
+            let known = self.geometry.bytes_of(self.valid[frame.index()]) | self.dirty[frame.index()];
+            copy_bytes(data, &self.data[self.place(frame)], known);
+        }
+    }
+
+    /// The line at an address, and the slice that it belongs to.
+    pub(super) fn line_at(&self, address: u64) -> (LineNumber, usize) {
+        let line = self.geometry.number(address);
+        (line, self.hash.slice(line))
     }
 
     /// True if nothing is queued, outstanding or about to be sent.
