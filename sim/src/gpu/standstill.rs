@@ -52,15 +52,16 @@ impl Run<'_> {
                 return ended;
             }
             // Where workgroups come and go, it would be too early.
+            let part = (look / PART).max(SHORTEST);
             let done = self.dispatcher.finished();
             if dispatched.replace(done) == Some(done) || done == 0 {
-                let part = (look / PART).max(SHORTEST);
                 let parts = [1, 2, 3].map(|number| (look + number * part).min(last));
                 if let Some(ended) = self.look_at(options, parts, ops, progress) {
                     return ended;
                 }
             }
-            look = look.saturating_mul(2);
+            // Not before this one has ended.
+            look = look.saturating_mul(2).max(look.saturating_add(4 * part));
         }
     }
 
