@@ -31,7 +31,7 @@ pub fn section(facts: &Facts<'_>) -> Markup {
         false => groups(limits, |n| (steps[n].launch.registers, steps[n].launch.local_memory_bytes)),
     };
     html! {
-        @if steps.is_empty() { p { "No launch ended." } }
+        @if steps.is_empty() { p { "No launch came to its end, so there is none to list: the figures go as far as the run did." } }
         @else { div.scroll tabindex="0" role="region" aria-label="Launches" { table.launches {
             caption {
                 "Launches, one after the other"

@@ -72,6 +72,7 @@ fn scratch() -> Scratch {
                 .replace("mov_imm r2, 10\n", "mov_imm r2, 2\n"),
         ),
         ("chain.wave", &looped(CHAIN)),
+        ("unsized.wave", &looped(CHAIN).replace(".workgroup_size 256, 1, 1\n", "")),
         ("unit.wave", &looped(UNIT)),
         (
             "banks.wave",
@@ -307,7 +308,7 @@ fn what_the_user_has_set_is_where_changes_start() {
     for (command, code, message) in [
         ("explain nothing.wave", 2, "there is no file `nothing.wave`"),
         ("explain sgemm --grid 4", 2, "--grid is for a kernel file"),
-        ("explain chain.wave --workgroup 4096", 2, "cannot run on this machine"),
+        ("explain unsized.wave --workgroup 4096", 2, "cannot run on this machine"),
         ("explain chain.wave --max-cycles 100", 3, "has not ended after 100 cycles"),
         ("explain chain.wave --set core.l1.mshr=3", 2, "did you mean `core.l1.mshrs`?"),
     ] {
