@@ -38,11 +38,14 @@ step() { printf '\n== %s\n' "$*"; "$@"; }
 if cargo fmt --version >/dev/null 2>&1; then step cargo fmt --check; fi
 if cargo clippy --version >/dev/null 2>&1; then step cargo clippy --workspace --all-targets --quiet -- -D warnings; fi
 step cargo test --workspace --quiet
-# The README's main command, and the measured figures of the book, which must match the current machine. Both use the
-# executable that the tests have just built: results do not depend on the build profile. A release build or `cargo run`
-# would compile the simulator once more.
+# The README's main command prints the README's table, and the measured figures of the book match the current machine.
+# Both use the executable that the tests have just built: results do not depend on the build profile. A release build or
+# `cargo run` would compile the simulator once more.
 program="${CARGO_TARGET_DIR:-target}/debug/wave-sim"
-step "$program" --config configs/gpu.ron --size small
+printf '\n== %s --config configs/gpu.ron, compared with README.md\n' "$program"
+table="$("$program" --config configs/gpu.ron 2>/dev/null)"
+echo "$table"
+diff <(sed -n '/^```text/,/^```$/p' README.md | sed '1d;$d') <(echo "$table")
 measured="$(mktemp -d)"
 printf '\n== docs/measure\n'
 "$program" measure --config configs/gpu.ron --save "$measured" >"$measured/gpu.txt"
