@@ -1,6 +1,6 @@
 //! `wave-sim cosim` with broken cores, and errors in its arguments. No test here needs Verilator.
 
-use super::scratch::{ADD, Ran, Scratch};
+use super::scratch::{Ran, Scratch, add_of_any_size};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -211,7 +211,7 @@ fn without_verilator_the_message_says_what_installs_it() {
 /// A kernel file is launched with the flags of a run, and both sides get what they say.
 #[test]
 fn a_kernel_file_takes_the_flags_of_its_launch() {
-    let scratch = Scratch::with(&[("add.wave", ADD)]);
+    let scratch = Scratch::with(&[("add.wave", &add_of_any_size())]);
     executable(&scratch, "core.sh", "exit 0");
     let flags = "--grid 2,3 --workgroup 24 --registers 9 --local-memory 1KiB --set-reg 1:0x100 --fill-iota 64:u32:3:7";
     scratch.out("asm add.wave");

@@ -1,6 +1,6 @@
 //! Running one kernel: launch flags, dumps, reports, exit codes.
 
-use super::scratch::{ADD, Scratch, without_host};
+use super::scratch::{ADD, Scratch, add_of_any_size, without_host};
 
 /// Each lane writes its register r0 at 4 × its index in the grid.
 const INDEX: &str = "\
@@ -337,7 +337,7 @@ fn reports_name_what_was_set() {
 /// A machine too small for its largest workgroup runs the others.
 #[test]
 fn only_a_launch_that_does_not_fit_is_refused() {
-    let scratch = scratch();
+    let scratch = Scratch::with(&[("add.wave", &add_of_any_size())]);
     for flags in ["--wave-width 16", "--set core.max_waves=16"] {
         let ran = scratch.run(&format!("add.wave --workgroup 512 --set-reg 1:4096 --set-reg 2:5 {flags}"));
         assert_eq!(ran.code, 0, "{flags}: {}", ran.err);

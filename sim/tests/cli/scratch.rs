@@ -30,6 +30,13 @@ pub struct Ran {
     pub err: String,
 }
 
+/// [`ADD`] without a workgroup size of its own: `--workgroup` decides.
+pub fn add_of_any_size() -> String {
+    let source = ADD.replace(".workgroup_size 16, 1, 1\n", "");
+    assert_ne!(source, ADD);
+    source
+}
+
 impl Scratch {
     pub fn new() -> Scratch {
         Scratch(TempDir::new().unwrap())
