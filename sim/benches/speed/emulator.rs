@@ -1,5 +1,6 @@
-//! Beside the reference functional emulator `wave-emu` 0.1.2: the kernels of the suite that it runs with the same work, and a
-//! tiled sgemm. Its results deviate here and there (docs/deviations.md); ours are verified. It has one thread, and no time.
+//! Comparison with the reference functional emulator `wave-emu` 0.1.2 on a tiled sgemm and on those kernels
+//! of the suite that it executes with the same work. Its results deviate in places (docs/deviations.md); ours
+//! are verified. It has one thread and no timing.
 
 use crate::run::{Timed, fastest, mean, run_job};
 use std::thread::available_parallelism;
@@ -8,20 +9,20 @@ use wave_sim::config::{self, Config};
 use wave_sim::gpu::RunOptions;
 use wave_sim::launch::{self, Job, Size};
 
-/// Beside the suite: its sgemm uses more registers than the older assembler has.
+/// Not in the suite: the sgemm of the suite uses more registers than the older assembler supports.
 const SGEMM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/speed/sgemm_tile.ron");
-/// Kernels whose time goes to the cores: an ALU loop, a tiled sgemm, and one each of floating point out of local memory, of
-/// loads with reuse, and of divergence. The others wait for memory for most of their cycles, which a functional emulator
-/// does not simulate.
+/// Compute-bound kernels: an ALU loop, a tiled sgemm, and one each of floating point from local memory, loads
+/// with reuse, and divergence. The other kernels mostly wait for memory, which a functional emulator does not
+/// simulate.
 const COMPUTE: [&str; 5] = ["alu_loop", "sgemm_tile", "nbody", "stencil2d", "lcm"];
-/// Comparisons that the older assembler does not know, and what does the same for the values that these
-/// kernels compare, which are below 2³¹.
+/// Comparisons that the older assembler lacks, with equivalents for the values of these kernels, which are
+/// below 2³¹.
 const OLDER_NAMES: [(&str, &str); 3] =
     [("ucmp_ge", "icmp_ge"), ("ucmp_gt", "icmp_gt"), ("ucmp_eq", "icmp_eq")];
 const MACHINES: [&str; 2] = ["gpu", "large"];
 const TURNS: usize = 3;
 
-/// The emulator's wave instructions and seconds, or why it cannot run the kernel.
+/// Wave instructions and seconds of the emulator, or why it cannot run the kernel.
 fn emulate(config: &Config, job: &Job) -> Result<(u64, f64), String> {
     let text = &job.program.source.as_ref().expect("the suite is assembly").text;
     let text = OLDER_NAMES.iter().fold(text.clone(), |text, (new, old)| text.replace(new, old));
@@ -52,10 +53,11 @@ fn emulate(config: &Config, job: &Job) -> Result<(u64, f64), String> {
     Ok((instructions, seconds))
 }
 
-/// The emulator's seconds for the work that takes us so many wave instructions, or why they cannot be compared.
+/// Seconds that the emulator takes for the work of this many wave instructions of ours, or why the two cannot
+/// be compared.
 fn emulator_seconds(config: &Config, job: &Job, instructions: u64) -> Result<f64, String> {
     let (their_count, first) = emulate(config, job)?;
-    // The emulator counts what it skips a little differently.
+    // The emulator counts skipped instructions slightly differently.
     if instructions.abs_diff(their_count) * 10 > instructions {
         return Err(format!("it counts {their_count} wave instructions, not {instructions}"));
     }

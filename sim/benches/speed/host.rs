@@ -1,9 +1,9 @@
-//! The machine that the benchmarks run on.
+//! The host of the benchmarks.
 
 use std::fs::read_to_string;
 use std::thread::available_parallelism;
 
-/// Processor, how many there are, and the system, in one line.
+/// Processor, number of processors and operating system, in one line.
 pub fn description() -> String {
     let info = read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model =
@@ -16,16 +16,16 @@ pub fn description() -> String {
     format!("host: {model}, {count} processors, {}", system.trim_matches('"'))
 }
 
-/// The most memory that the process has had resident since [`forget_resident`], bytes; nothing where the system does not
-/// tell. Pages that nobody has touched do not count.
+/// Peak resident memory of the process since [`forget_resident`] in bytes. None if the system does not report
+/// it. Untouched pages do not count.
 pub fn most_resident() -> Option<u64> {
     let status = read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|l| l.starts_with("VmHWM:"))?;
     line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
-/// Forgets what the most was.
+/// Resets the peak.
 pub fn forget_resident() {
-    // proc(5), clear_refs: 5 sets the peak to what is held now. Where it cannot be written the figure is too high.
+    // proc(5), clear_refs: 5 resets the peak to the current value. If this fails, the figure is too high.
     _ = std::fs::write("/proc/self/clear_refs", "5");
 }

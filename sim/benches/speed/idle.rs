@@ -1,10 +1,10 @@
-//! Idle cycles: a chain of dependent loads, with them skipped and visited.
+//! Idle cycles: a chain of dependent loads, with idle cycles skipped and visited.
 
 use crate::run::{fastest, launch_of, simulate};
 use wave_sim::config;
 use wave_sim::gpu::RunOptions;
 
-/// One lane follows a chain of so many hops (r3) from address 0.
+/// One lane follows a chain of r3 hops from address 0.
 const CHASE: &str = "\
 .kernel chase
 .registers 8
@@ -22,7 +22,8 @@ const CHASE: &str = "\
 .end
 ";
 const HOPS: u32 = 20_000;
-/// Bytes from one element of the chain to the next: another line, row and slice. Coprime to the bytes of the chain.
+/// Distance in bytes between elements of the chain: another line, row and slice each time. Coprime to the
+/// size of the chain.
 const STRIDE: u32 = 36_868;
 const BYTES: u32 = 8 << 20;
 

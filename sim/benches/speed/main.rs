@@ -1,6 +1,6 @@
-//! How fast the simulator is: `scripts/bench.sh [PART...]` runs it. Parts are `emulator`, `threads`, `idle`, `scale` and
-//! `start`; all of them if none is named. Figures that are compared come from one run of this program, and are printed as
-//! ratios: absolute ones depend on the host, which is printed too.
+//! Speed of the simulator; run it with `scripts/bench.sh [PART...]`. The parts are `emulator`, `threads`,
+//! `idle`, `scale` and `start`; without names, all run. Compared figures come from one run of this program
+//! and are printed as ratios. Absolute figures depend on the host, which is printed too.
 
 mod emulator;
 mod host;
@@ -12,11 +12,11 @@ mod threads;
 
 use peak_alloc::PeakAlloc;
 
-/// Counts what is allocated.
+/// Counts allocations.
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
-/// Name, what it prints, and how.
+/// Name of each part and its function.
 const PARTS: [(&str, fn()); 5] = [
     ("emulator", emulator::part),
     ("threads", threads::part),

@@ -7,30 +7,30 @@ use wave_sim::gpu::{Gpu, RunError, RunOptions};
 use wave_sim::launch::{Job, Verification};
 use wave_sim::program::{Launch, Program, assemble};
 
-/// What a run took and did.
+/// Cost and work of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Timed {
     pub seconds: f64,
     pub instructions: u64,
     pub cycles: u64,
-    /// Memory allocated at the most, beyond what was before.
+    /// Peak of allocated memory above the level before the run.
     pub bytes: usize,
 }
 
 impl Timed {
-    /// Wave instructions a second, in millions.
+    /// Wave instructions per second, in millions.
     pub fn rate(&self) -> f64 {
         self.instructions as f64 / self.seconds / 1e6
     }
 }
 
-/// The fastest of some runs: what disturbs a run makes it slower.
+/// The fastest of several runs. Disturbances only make a run slower.
 pub fn fastest(turns: usize, run: impl Fn() -> Timed) -> Timed {
     let runs = (0..turns).map(|_| run());
     runs.reduce(|a, b| if b.seconds < a.seconds { b } else { a }).expect("at least one turn")
 }
 
-/// Runs launches on a fresh machine. A launch may end at a bound of cycles.
+/// Runs launches on a new machine. A launch may end at a cycle limit.
 pub fn simulate(
     config: &Config,
     program: &Program,
@@ -58,14 +58,14 @@ pub fn simulate(
     (timed, gpu.into_memory())
 }
 
-/// Runs a job, whose result has to be right.
+/// Runs a job and checks its result.
 pub fn run_job(config: &Config, job: &Job, options: &RunOptions) -> Timed {
     let (timed, memory) = simulate(config, &job.program, &job.steps, job.memory.clone(), options);
     assert!(matches!(job.verify(&memory), Verification::Passed { .. }), "{} is verified", job.name);
     timed
 }
 
-/// One launch of a kernel of this file, on one-dimensional grids.
+/// One launch of a kernel given as text, on a one-dimensional grid.
 pub fn launch_of(text: &str, workgroups: u32, registers: &[(u8, u32)]) -> (Program, Launch) {
     let (program, _) = assemble(text, "bench.wave").expect("a kernel of a benchmark is well-formed");
     let kernel = &program.kernels[0];
@@ -80,8 +80,8 @@ pub fn launch_of(text: &str, workgroups: u32, registers: &[(u8, u32)]) -> (Progr
     (program, launch)
 }
 
-/// Multiply-adds in a loop of so many rounds (r3), and one store: keeps cores busy and memory idle. A workgroup has
-/// eight waves of 32 lanes.
+/// A loop of r3 multiply-adds and one store: cores are busy and memory is idle. A workgroup has eight waves
+/// of 32 lanes.
 pub const BUSY: &str = "\
 .kernel busy
 .registers 16

@@ -1,4 +1,4 @@
-//! Scale: what a core costs in machines of 1 to 128 cores, in time and in memory, and a grid of a million workgroups.
+//! Scaling: time and memory per core for machines of 1 to 128 cores, and a grid of a million workgroups.
 
 use crate::host;
 use crate::run::{BUSY, fastest, launch_of, run_job, simulate};
@@ -7,7 +7,7 @@ use wave_sim::gpu::RunOptions;
 use wave_sim::launch::{self, Size};
 use wave_sim::program::Launch;
 
-/// A machine of so many cores of large.ron, with a slice of the L2 and a channel for each four.
+/// A machine with this many cores of large.ron, and an L2 slice and a channel per four cores.
 fn machine(cores: u32) -> Config {
     let mut config = config::load("large.ron").expect("a preset");
     config.cores = cores;
@@ -16,7 +16,7 @@ fn machine(cores: u32) -> Config {
     config
 }
 
-/// Bytes that hold data of the simulated machine, in each core and in the slices.
+/// Bytes of simulated storage, per core and in all slices.
 fn data_bytes(config: &Config) -> (u64, u64) {
     let core = &config.core;
     let of_core = core.register_file_bytes + core.local_memory_bytes + core.l1.bytes;
@@ -51,7 +51,7 @@ pub fn part() {
     resident();
 }
 
-/// What the largest preset takes of the host's memory.
+/// Host memory that the largest preset takes.
 fn resident() {
     let config = config::load("large.ron").expect("a preset");
     let job = launch::load("vector_add", Size::Full).expect("a kernel of the suite");
@@ -68,7 +68,7 @@ fn resident() {
     }
 }
 
-/// A grid whose workgroups nobody could hold at a time.
+/// A grid with more workgroups than can be held at once.
 fn million() {
     let config = config::load("gpu.ron").expect("a preset");
     let (program, launch) = launch_of(BUSY, 1, &[(3, 1)]);

@@ -1,4 +1,4 @@
-//! Start-up: the program with a kernel that does next to nothing.
+//! Start-up time: the program with a kernel that does almost nothing.
 
 use std::process::{Command, Stdio};
 use std::time::Instant;

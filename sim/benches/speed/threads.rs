@@ -1,4 +1,4 @@
-//! Threads: the largest machine with every wave slot taken, and kernels of the suite.
+//! Threads: the largest machine with all wave slots in use, and kernels of the suite.
 
 use crate::run::{BUSY, Timed, fastest, launch_of, mean, run_job, simulate};
 use std::thread::available_parallelism;
@@ -38,7 +38,7 @@ pub fn part() {
     println!();
 }
 
-/// Prints how much faster each number of threads is than one, and returns it.
+/// Prints the speed-up of each number of threads over one thread, and returns it.
 fn row(name: &str, machine: &str, most: usize, run: impl Fn(usize) -> Timed) -> Vec<f64> {
     let alone = fastest(TURNS, || run(1)).seconds;
     print!("{name:<16} {machine:<8} {alone:>10.3}");
