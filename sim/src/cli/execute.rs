@@ -223,7 +223,7 @@ enum Sought {
     Found(Option<Scope>),
     /// The trigger does not fire, so there is none.
     Missed(Diagnostic),
-    /// A signal came before the trigger fired: the run so far.
+    /// A signal arrived before the trigger fired. Holds the run so far.
     Interrupted(Box<Executed>),
 }
 
@@ -322,7 +322,7 @@ impl Run {
 }
 
 impl Outcome {
-    /// The same; the message of a run that did not end names the launch that did not.
+    /// Names the launch in the message of a run that did not end.
     pub fn of_launch(self, number: usize, launches: usize) -> Outcome {
         let say = |why: Diagnostic| match launches {
             1 => why,

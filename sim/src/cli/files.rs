@@ -10,28 +10,28 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::{NamedTempFile, TempDir};
 
-/// Temporary files and folders that are there.
+/// Existing temporary files and folders.
 static TEMPORARIES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 fn temporaries() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     TEMPORARIES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Ends the program at once, but for its temporary files.
+/// Removes all temporary files and ends the program.
 pub fn remove_temporaries_and_exit(code: i32) -> ! {
-    // Held until the end, so that no other thread makes one meanwhile.
+    // Locked until the end, so that no other thread creates a file meanwhile.
     let temporaries = temporaries();
     for path in temporaries.iter() {
-        // What is not there any more has its name.
+        // A path that no longer exists was renamed to its final name.
         _ = if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
     }
     std::process::exit(code)
 }
 
-/// A temporary file or folder, which is removed when this is dropped, and when a signal ends the program.
+/// A temporary file or folder. It is removed when dropped, and when a signal ends the program.
 #[derive(Debug)]
 pub struct Temporary<T> {
-    // Dropped before it is forgotten.
+    // First field: it is removed before its path leaves the list.
     made: T,
     _listed: Listed,
 }
@@ -63,37 +63,37 @@ impl<T> Deref for Temporary<T> {
     }
 }
 
-/// A file in the folder for temporary files.
+/// Creates a file in the system's folder for temporary files.
 ///
 /// # Errors
-/// If it cannot be made.
+/// It cannot be created.
 pub fn scratch() -> io::Result<Temporary<NamedTempFile>> {
     Temporary::list(NamedTempFile::new, |file| file.path())
 }
 
-/// A folder that gets its name when it is complete.
+/// A folder that gets its final name when it is complete.
 #[derive(Debug)]
 pub struct NewFolder(Temporary<TempDir>);
 
 impl NewFolder {
-    /// Makes it, beside its path to be.
+    /// Creates it beside its final path.
     ///
     /// # Errors
-    /// If it cannot be made.
+    /// It cannot be created.
     pub fn beside(path: &Path, prefix: &str) -> io::Result<NewFolder> {
         let make = || tempfile::Builder::new().prefix(prefix).tempdir_in(folder(path));
         Temporary::list(make, |folder| folder.path()).map(NewFolder)
     }
 
-    /// Its path for now.
+    /// Its temporary path.
     pub fn path(&self) -> &Path {
         self.0.path()
     }
 
-    /// Gives it its name, and the permissions of any folder that a user makes.
+    /// Renames it, and gives it the permissions of an ordinary new folder.
     ///
     /// # Errors
-    /// If that fails; then it is removed.
+    /// The operation fails. The folder is then removed.
     pub fn persist(self, path: &Path) -> io::Result<()> {
         #[cfg(unix)]
         {
@@ -138,7 +138,7 @@ pub fn unwritable(path: &Path, error: &io::Error, named_by: &str) -> Diagnostic 
 #[derive(Debug)]
 pub struct Streamed {
     path: PathBuf,
-    /// Under another name; `None` for what is no regular file.
+    /// The temporary file. `None` if `path` is not a regular file and is written directly.
     temporary: Option<Temporary<NamedTempFile>>,
 }
 

@@ -1,18 +1,19 @@
-//! Signals that ask the program to end: Ctrl-C, and SIGTERM, which batch systems send.
+//! Signals that ask the program to end: Ctrl-C, SIGTERM (sent by batch systems) and a hang-up.
 //!
-//! A command that simulates looks at [`stop`] as it runs, ends its run at the first signal and reports what every wave does.
-//! A second signal, or the first one at any other time, ends the program at once. No temporary file stays in either case.
+//! A command that simulates polls [`stop`]. At the first signal it ends its run and reports what every wave
+//! is doing. A second signal, or a first one at any other time, ends the program at once. Temporary files are
+//! removed in either case.
 
 use crate::diagnostic::Diagnostic;
 use crate::observe::counted;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A signal has come.
+/// A signal has arrived.
 static ASKED: AtomicBool = AtomicBool::new(false);
-/// The command looks at [`ASKED`].
+/// The command polls [`ASKED`].
 static LOOKS: AtomicBool = AtomicBool::new(false);
 
-/// Set by the first signal. The caller looks at it from now on.
+/// Becomes true at the first signal. From this call on, the caller must poll it.
 pub fn stop() -> &'static AtomicBool {
     LOOKS.store(true, Ordering::Relaxed);
     &ASKED
@@ -23,13 +24,14 @@ pub fn is_asked() -> bool {
     ASKED.load(Ordering::Relaxed)
 }
 
-/// The warning about kernels that a signal has kept from running.
+/// Warning about kernels that did not run because of a signal.
 pub fn left_out(kernels: usize) -> Diagnostic {
     let kernels = counted(kernels as u64, "kernel");
     Diagnostic::warning(format!("{kernels} did not run any more, since this one was interrupted"))
 }
 
-/// Listens for signals from now on. Elsewhere than on Unix, or if that fails, they end the program as ever.
+/// Installs the signal handlers. On systems other than Unix, or if this fails, signals end the program as
+/// usual.
 pub fn listen() {
     #[cfg(unix)]
     unix::listen();
@@ -53,11 +55,12 @@ mod unix {
                 }
             }
         };
-        // Without a thread to wait for them, they would have no effect; then the program cannot start others either.
+        // Without this thread the signals would have no effect. If it cannot start, no other thread can
+        // either.
         _ = std::thread::Builder::new().name("signals".to_owned()).spawn(wait);
     }
 
-    /// True under `nohup`, whose effect a handler would undo, and where nobody knows.
+    /// True under `nohup`, which a handler would defeat, and if the state is unknown.
     fn is_hangup_ignored() -> bool {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
         let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

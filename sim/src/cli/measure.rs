@@ -52,7 +52,7 @@ pub fn run(args: &MeasureArgs, terminal: &Terminal) -> Ended {
     }
     bars.progress.finish();
     match broken_off {
-        // What is complete is worth having.
+        // Complete sections are still saved.
         Some(why) if interrupt::is_asked() => terminal.diagnostics(&[why]),
         Some(why) => return Err(vec![why]),
         None => {}

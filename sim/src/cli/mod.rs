@@ -86,7 +86,7 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
         Err(diagnostics) if diagnostics.is_empty() => Exit::Success as u8,
         Err(diagnostics) => {
             terminal.diagnostics(&diagnostics);
-            // What a signal has broken off is no fault of the input.
+            // An interrupted run is not a fault of the input.
             if interrupt::is_asked() { Exit::Fault as u8 } else { Exit::WrongInput as u8 }
         }
     }

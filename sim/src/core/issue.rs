@@ -111,8 +111,8 @@ impl Core {
         sched.charged_until = now;
     }
 
-    /// Settles the accounts at `end`, the cycle after the last of the kernel. The core must be idle. The cycles from
-    /// there on belong to the release.
+    /// Settles the accounts at `end`, the cycle after the kernel's last one. The core must be idle. Later
+    /// cycles belong to the release.
     pub fn finish(&mut self, end: Cycle) {
         for scheduler in 0..self.schedulers.len() {
             // The core may have looked for work in a cycle after the run and charged it as empty: take that

@@ -282,7 +282,7 @@ pub trait Observer {
     /// The instruction at a word takes this many passes over the banks of local memory.
     fn local_access(&mut self, _word: u32, _passes: u32) {}
 
-    /// The kernel has ended. Its release begins in this cycle, and no core has a wave any more.
+    /// The kernel has ended and no core has a wave. Its release begins in this cycle.
     fn releases(&mut self, _: Cycle) {}
 
     /// Cycle in which the observer wants the next [`Observer::sample`]. It is asked again after each sample.
@@ -290,8 +290,8 @@ pub trait Observer {
         NEVER
     }
 
-    /// A sample, taken in the cycle asked for, and once more at the end of a launch without a fault: after
-    /// [`releases`](Observer::releases), in the cycle in which the cores begin to write back. The memory side
+    /// A sample, taken in the requested cycle and once more at the end of a launch without a fault: after
+    /// [`releases`](Observer::releases), in the cycle in which the cores begin to write back. `MemorySystem`
     /// gives the counters of its parts since its creation.
     fn sample(&mut self, _: &Sample, _: &MemorySystem) {}
 

@@ -119,7 +119,7 @@ impl Core {
         } else {
             WaitsFor::Turn
         };
-        // A barrier and the last `halt` have left the buffer: a wave at one is reported at its last issued word.
+        // A barrier or the final `halt` has left the buffer, so the wave is reported at its last issued word.
         let word = if has(waves.at_barrier | waves.ended) { wave.last_word } else { wave.buffer.next() };
         debug_assert!(!has(waves.at_barrier) || ops.get(word).kind == Kind::Barrier);
         WaveReport {

@@ -64,14 +64,14 @@ impl InstructionBuffer {
         self.entries == 0
     }
 
-    /// Drops all. The next instruction starts at the word `next`.
+    /// Drops all entries. The next instruction starts at the word `next`.
     #[inline]
     pub fn clear(&mut self, next: u32) {
         self.entries = 0;
         self.first = next;
     }
 
-    /// The word of the instruction that the wave issues next, whether it is here or not.
+    /// Word of the instruction that the wave issues next, whether or not it has been fetched.
     #[inline]
     pub fn next(&self) -> u32 {
         self.first

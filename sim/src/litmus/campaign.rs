@@ -23,7 +23,7 @@ pub struct Campaign<'a> {
     pub seed: u64,
     /// Only variants with all of these words.
     pub only: &'a [String],
-    /// Ends the campaign once it is true, with an error.
+    /// Ends the campaign with an error once it is true.
     pub stop: Option<&'static AtomicBool>,
 }
 

@@ -84,7 +84,7 @@ pub trait Listener {
     fn starts(&mut self, what: &str);
     /// Progress of the current run.
     fn shows(&mut self, now: gpu::Progress);
-    /// Ends the measurement once it is true.
+    /// Ends the measurement with an error once it is true.
     fn stop(&self) -> Option<&'static AtomicBool> {
         None
     }

@@ -111,16 +111,16 @@ pub fn top_stall(report: &KernelReport) -> Option<(SlotUse, f64)> {
     (slots > 0).then(|| (top, percent(slots, total)))
 }
 
-/// Part of the cycles below which a release is not worth a remark.
+/// Fraction of the cycles below which a release gets no remark.
 const LITTLE: f64 = 0.01;
 
-/// Part of the cycles that the releases at the ends of launches take, if it is worth a remark.
+/// Fraction of the cycles spent in the releases at the ends of launches, if large enough for a remark.
 pub fn release_share(report: &KernelReport) -> Option<f64> {
     Some(ratio(report.release_cycles, report.cycles)).filter(|&share| share >= LITTLE)
 }
 
-/// The remark behind a number of cycles that says how many of them are the release; empty if they are few. `number`
-/// formats a number.
+/// Remark after a number of cycles: how many of them are the release. Empty if they are few. `number` formats
+/// a number.
 pub fn of_which_release(report: &KernelReport, number: fn(u64) -> String) -> String {
     release_share(report)
         .map_or_else(String::new, |_| format!(" (of which {} release)", number(report.release_cycles)))

@@ -17,7 +17,7 @@ const CYCLES: Declared = Declared {
     doc: "Cycles of the launch: from the one in which the first workgroup may be sent until the next launch can start.",
 };
 
-/// Cycles of the release at a kernel's end, a part of them.
+/// Part of the launch's cycles that the release at its end takes.
 const RELEASE_CYCLES: Declared = Declared {
     name: "kernel.release_cycles",
     unit: "cycles",

@@ -30,7 +30,7 @@ impl Table {
         ])
     }
 
-    /// The row of a run: cycles, the part of them that is the release, wave instructions, IPC, occupancy, top stall,
+    /// Row of a run: cycles, release cycles among them, wave instructions, IPC, occupancy, top stall,
     /// outcome.
     pub fn row(&self, run: &Run, config: &Config) -> String {
         let result = match &run.outcome {

@@ -58,17 +58,17 @@ impl Clock {
         self.0 = Arc::new(all);
     }
 
-    /// How many waves are listed.
+    /// Number of listed waves.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// The waves that are listed.
+    /// The listed waves.
     pub fn waves(&self) -> impl Iterator<Item = WaveId> {
         self.0.iter().map(|&(wave, _)| wave)
     }
 
-    /// True if nothing is in the past.
+    /// True if the past is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -73,7 +73,7 @@ enum Turn {
     L1(Message, bool),
 }
 
-/// The races of one launch.
+/// Detects the races of one launch.
 #[derive(Debug, Clone)]
 pub struct Detector {
     order: Order,
@@ -82,7 +82,7 @@ pub struct Detector {
     /// By core and word: accesses to be performed after the atomics that are on their way. A core's accesses
     /// to a word keep their order.
     turns: FnvHashMap<(u32, Word), VecDeque<Turn>>,
-    /// By the words of the kernel.
+    /// By the words of the two instructions, in ascending order.
     pairs: BTreeMap<(u32, u32), Pair>,
     /// The keys of `pairs`, in the order in which they were found.
     met: Vec<(u32, u32)>,
@@ -104,18 +104,18 @@ impl Detector {
         }
     }
 
-    /// The same, which keeps more than `few` accesses to a word in the way that is meant for many: for tests.
+    /// For tests: stores more than `few` accesses to a word in the form meant for many.
     pub fn with_few(mut self, few: usize) -> Detector {
         self.shadow.few = few;
         self
     }
 
-    /// A fence of a wave.
+    /// Called when a wave executes a fence.
     pub fn fence(&mut self, wave: WaveId, acquire: bool, release: bool, scope: Scope) {
         self.order.fence(wave, acquire, release, scope);
     }
 
-    /// A wave reaches a barrier.
+    /// Called when a wave reaches a barrier.
     pub fn barrier(&mut self, wave: WaveId) {
         self.order.barrier(wave);
     }
@@ -126,7 +126,7 @@ impl Detector {
         let local = access.local.then(|| self.order.workgroup(access.wave));
         let epoch = self.order.epoch(access.wave);
         let message = (access.kind == Kind::Atomic).then(|| self.order.message(access.wave));
-        // Words on which this instruction races.
+        // Words on which this instruction has raced so far.
         let mut raced = Vec::new();
         for lane in lanes {
             let end = lane.address + (lane.bytes - 1);
@@ -144,7 +144,7 @@ impl Detector {
                     kind: access.kind,
                     scope: access.scope,
                 };
-                // A load or an atomic races with what its twin races with.
+                // A load or atomic has the same races as its twin.
                 let is_settled = access.kind != Kind::Store
                     && !raced.contains(&word)
                     && self.shadow.has_twin(word, &touch);
@@ -189,7 +189,7 @@ impl Detector {
         self.shadow.left_out
     }
 
-    /// What the check has cost so far: accesses that others were held against, and waves that were looked up among them.
+    /// Measure of the work of the check so far: accesses compared, and clock entries looked up in crowds.
     pub fn looked_at(&self) -> u64 {
         self.shadow.looked_at
     }
@@ -223,7 +223,7 @@ impl Detector {
         }
     }
 
-    /// Compares an access with the earlier ones, and keeps it. True if it races.
+    /// Compares an access with the earlier ones and stores it. True if it races.
     fn touch(&mut self, word: Word, touch: Touch) -> bool {
         let Detector { order, shadow, .. } = self;
         let past = order.past(touch.wave);
@@ -250,7 +250,7 @@ impl Detector {
     }
 }
 
-/// Counts a race.
+/// Counts a race under its pair of instructions.
 fn note(pairs: &mut BTreeMap<(u32, u32), Pair>, met: &mut Vec<(u32, u32)>, pair: Pair) {
     let key = (pair.first.pc.min(pair.second.pc), pair.first.pc.max(pair.second.pc));
     if let Some(known) = pairs.get_mut(&key) {

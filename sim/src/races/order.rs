@@ -71,9 +71,9 @@ struct Sequence {
 pub struct Order {
     waves_per_workgroup: u32,
     waves: FnvHashMap<WaveId, Wave>,
-    /// By workgroup and number of the barrier.
+    /// Clocks of barriers, by workgroup and number of the barrier.
     meetings: FnvHashMap<(u32, u32), Clock>,
-    /// By memory and word.
+    /// Release sequences, by memory and word.
     sequences: FnvHashMap<Option<u32>, FnvHashMap<u32, Sequence>>,
 }
 
@@ -100,7 +100,7 @@ impl Order {
         wave
     }
 
-    /// A fence of a wave.
+    /// Called when a wave executes a fence.
     pub fn fence(&mut self, id: WaveId, acquire: bool, release: bool, scope: Scope) {
         let wave = self.wave(id);
         if scope == Scope::Wave {
@@ -123,7 +123,7 @@ impl Order {
         }
     }
 
-    /// A wave reaches a barrier.
+    /// Called when a wave reaches a barrier.
     pub fn barrier(&mut self, id: WaveId) {
         let workgroup = self.workgroup(id);
         let wave = self.wave(id);
@@ -141,7 +141,7 @@ impl Order {
         self.wave(wave).epoch + 1
     }
 
-    /// What happens before the access of a wave that [`epoch`](Self::epoch) was asked for.
+    /// What happens before the current access of a wave. Call [`epoch`](Self::epoch) first.
     pub fn past(&self, wave: WaveId) -> Past<'_> {
         let clock = self.waves.get(&wave).map(|w| &w.clock);
         Past { wave, waves_per_workgroup: self.waves_per_workgroup, clock }
@@ -189,7 +189,7 @@ impl Order {
         self.sequences.entry(word.local).or_default().insert(word.index, raced);
     }
 
-    /// Forgets the words of the local memory of a workgroup that has ended, and what its waves have heard of others.
+    /// Forgets the local memory of a workgroup that has ended, and the clocks of its waves.
     pub fn forget(&mut self, workgroup: u32) {
         self.sequences.remove(&Some(workgroup));
         let first = workgroup * self.waves_per_workgroup;
@@ -212,7 +212,7 @@ impl Order {
     }
 }
 
-/// What happens before an access.
+/// Everything that happens before an access.
 #[derive(Debug, Clone, Copy)]
 pub struct Past<'a> {
     wave: WaveId,
@@ -221,22 +221,22 @@ pub struct Past<'a> {
 }
 
 impl Past<'_> {
-    /// True if what a wave did in an epoch is in it.
+    /// True if it includes the accesses of a wave in an epoch.
     pub fn has(&self, wave: WaveId, epoch: u32) -> bool {
         wave == self.wave || self.clock.is_some_and(|clock| clock.of(wave) >= epoch)
     }
 
-    /// True if a wave is of the same workgroup as the one that makes the access.
+    /// True if a wave is in the workgroup of the accessing wave.
     pub fn is_of_workgroup(&self, wave: WaveId) -> bool {
         wave / self.waves_per_workgroup == self.wave / self.waves_per_workgroup
     }
 
-    /// The waves of which something is in it; the access's own may come twice.
+    /// The waves with accesses in it. The accessing wave may come twice.
     pub fn waves(&self) -> impl Iterator<Item = WaveId> {
         std::iter::once(self.wave).chain(self.clock.into_iter().flat_map(Clock::waves))
     }
 
-    /// How many [`waves`](Self::waves) there are.
+    /// Length of [`waves`](Self::waves).
     pub fn len(&self) -> usize {
         1 + self.clock.map_or(0, Clock::len)
     }

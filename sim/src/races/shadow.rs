@@ -1,4 +1,4 @@
-//! Who touched which byte: per word, the accesses that a later one can still race with.
+//! Shadow memory: for each word, the earlier accesses that a later one can still race with.
 
 use super::clock::WaveId;
 use super::order::{Past, Word};
@@ -61,26 +61,26 @@ impl Touch {
     }
 }
 
-/// Words of a page.
+/// Words per page.
 const PAGE: u32 = 256;
 
-/// Accesses to a word that are kept in a list. More are kept in a [`Crowd`].
+/// Accesses to a word that are stored in a list. More go to a [`Crowd`].
 pub const FEW: usize = 16;
 
-/// The accesses to a memory.
+/// The accesses to one memory, by page.
 type Pages = FnvHashMap<u32, Vec<Touches>>;
 
 /// The accesses of a launch that later ones may race with.
 #[derive(Debug, Clone, Default)]
 pub struct Shadow {
-    /// By workgroup, or of device memory.
+    /// Local memory by workgroup; `None` is device memory.
     memories: FnvHashMap<Option<u32>, Pages>,
     kept: usize,
     limit: usize,
     pub(super) few: usize,
-    /// Accesses that were not kept for want of room.
+    /// Accesses that were not stored because the limit was reached.
     pub left_out: u64,
-    /// Accesses that were looked at, and waves of a clock that were looked up among them: what the check has cost.
+    /// Measure of the work of the check: stored accesses compared, and clock entries looked up in a crowd.
     pub looked_at: u64,
 }
 
@@ -91,15 +91,15 @@ enum Touches {
     Many(Box<Crowd>),
 }
 
-/// Many accesses to a word. Loads do not conflict with loads, nor atomics of device scope with one another, and of those that
-/// came before only those of waves that the new one's wave has heard of can be dropped. So most accesses need not be held
-/// against the others of their group one by one.
+/// Many accesses to a word, grouped by class. Accesses of an agreeing class (loads among themselves, atomics
+/// of device scope among themselves) never conflict, and a new access can replace only those of waves that
+/// its own wave is ordered after. Most accesses therefore need no comparison with the others of their group.
 #[derive(Debug, Clone, Default)]
 struct Crowd {
     groups: [Group; 3],
 }
 
-/// What accesses of a group have in common.
+/// Class of an access, by which conflicts can be ruled out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Class {
     Load,
@@ -109,14 +109,14 @@ enum Class {
     Other,
 }
 
-/// Wave, instruction and bytes of an access: two with the same are one.
+/// Wave, instruction and bytes of an access. Accesses with equal keys count as one.
 type Key = (WaveId, u32, u8);
 
-/// Accesses of one class.
+/// The accesses of one class.
 #[derive(Debug, Clone, Default)]
 struct Group {
     touches: BTreeMap<Key, Touch>,
-    /// The bytes that they touch, and maybe some that accesses did which were dropped.
+    /// Union of their bytes. It may include bytes of dropped accesses.
     bytes: u8,
 }
 
@@ -131,7 +131,7 @@ impl Class {
         }
     }
 
-    /// True if no two accesses of these classes conflict.
+    /// True if accesses of these classes never conflict.
     fn agrees_with(self, other: Class) -> bool {
         self == other && self != Class::Other
     }
@@ -142,10 +142,10 @@ impl Touch {
         (self.wave, self.instruction, self.bytes)
     }
 
-    /// True if this access and one before it race.
+    /// True if this access races with an earlier one.
     fn races_with(&self, earlier: &Touch, past: &Past<'_>) -> bool {
         let ordered = if earlier.instruction == self.instruction {
-            // The lanes of one atomic act in their order.
+            // Lanes of one atomic are performed in order.
             self.kind != Kind::Store || earlier.lane == self.lane
         } else {
             past.has(earlier.wave, earlier.epoch)
@@ -153,7 +153,7 @@ impl Touch {
         !ordered && self.conflicts(earlier, past.is_of_workgroup(earlier.wave))
     }
 
-    /// True if `earlier` need not be kept beside this one.
+    /// True if `earlier` need not be stored any longer after this access.
     fn replaces(&self, earlier: &Touch, past: &Past<'_>) -> bool {
         earlier.instruction != self.instruction
             && self.stands_for(earlier, past.is_of_workgroup(earlier.wave))
@@ -178,7 +178,7 @@ impl Crowd {
         self.groups.iter().map(|group| group.touches.len()).sum()
     }
 
-    /// Those that race with `touch`, in the order in which they came, and how many were looked at.
+    /// The stored accesses that race with `touch`, in their order, and the number of accesses compared.
     fn races(&self, touch: &Touch, past: &Past<'_>) -> (Vec<Touch>, u64) {
         let class = Class::of(touch);
         let (mut races, mut looked_at) = (Vec::<Touch>::new(), 0);
@@ -193,11 +193,12 @@ impl Crowd {
         (races, looked_at)
     }
 
-    /// Drops those that `touch` replaces. Gives how many were looked at.
+    /// Drops the accesses that `touch` replaces. Returns the number of accesses compared.
     fn drop_replaced(&mut self, touch: &Touch, past: &Past<'_>) -> u64 {
         let mut looked_at = 0;
         for class in Class::ALL {
-            // A store replaces whatever it covers, a load loads, an atomic such as have its scope.
+            // A store can replace any access that it covers, a load only loads, an atomic only atomics of its
+            // scope.
             let group = &mut self.groups[class as usize];
             if touch.kind != Kind::Store && class != Class::of(touch) || group.bytes & touch.bytes == 0 {
                 continue;
@@ -234,12 +235,13 @@ impl Touches {
 }
 
 impl Shadow {
-    /// Room for so many accesses. More than `few` to a word are kept in another way.
+    /// A shadow for at most `limit` accesses. A word with more than `few` stores them in a [`Crowd`].
     pub fn new(limit: usize, few: usize) -> Shadow {
         Shadow { limit, few, ..Shadow::default() }
     }
 
-    /// True if an access of the same instruction to the same bytes is kept: lanes that do the same are one to all others.
+    /// True if an equal access of the same instruction is stored: for all other accesses, the two lanes are
+    /// equivalent.
     pub fn has_twin(&self, word: Word, touch: &Touch) -> bool {
         match self.of(word) {
             None => false,
@@ -257,7 +259,7 @@ impl Shadow {
         Some(&page[(word.index % PAGE) as usize])
     }
 
-    /// The accesses to a word that an access races with, in the order in which they came.
+    /// The stored accesses to a word that race with `touch`, in their order.
     pub fn races(&mut self, word: Word, touch: &Touch, past: &Past<'_>) -> Vec<Touch> {
         let (races, looked_at) = match self.of(word) {
             None => return Vec::new(),
@@ -271,8 +273,8 @@ impl Shadow {
         races
     }
 
-    /// Keeps an access that has no twin, and drops those before it that nobody races with who does not race with this one
-    /// too. `past` is what happens before it.
+    /// Stores an access that has no twin. Drops earlier accesses whose races this one also has. `past` is
+    /// what happens before it.
     pub fn keep(&mut self, word: Word, touch: Touch, past: &Past<'_>) {
         let pages = self.memories.entry(word.local).or_default();
         let page =

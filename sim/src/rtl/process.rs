@@ -30,8 +30,8 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts `executable`. It has to come to the end of a cycle at least every `patience`. Nobody waits for it once `stop`
-    /// is true.
+    /// Starts `executable`. It must complete a cycle at least once per `patience`. Once `stop` is true,
+    /// nobody waits for it any longer.
     ///
     /// # Errors
     /// If it does not start.

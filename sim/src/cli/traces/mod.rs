@@ -1,4 +1,4 @@
-//! The trace files of a run: their temporary names, and what became of the window.
+//! The trace files of a run: temporary names while it runs, and whether the window was reached.
 
 mod flags;
 

@@ -96,9 +96,9 @@ pub fn launched(program: &Program, launch: &Launch, start: Cycle) -> Launched {
 }
 
 impl<'s> Recorder<'s> {
-    /// A recorder for this machine. `sinks` have a name each for messages.
+    /// A recorder for this machine. Each sink comes with a name for messages.
     pub fn new(config: &Config, sinks: Vec<(String, Box<dyn Sink + 's>)>, window: Window) -> Recorder<'s> {
-        // One file in the binary form: no other sink wants to see the records.
+        // Only for a single file in the binary form: no other sink needs the records.
         let encodes = matches!(&sinks[..], [(_, sink)] if sink.wants_encoded());
         let (slots, width) = (config.core.max_waves as usize, config.core.wave_width as usize);
         let (full, over) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
