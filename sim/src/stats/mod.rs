@@ -96,7 +96,7 @@ slot_uses! {
     Lsu "lsu" "The collector waits for room in the load/store unit.";
     Scoreboard "scoreboard" "The wave's next instruction needs a result that an execution unit has not written back.";
     Memory "memory" "The wave's next instruction needs a load or atomic that has not returned.";
-    Fence "fence" "The wave's next instruction is a fence, wait or barrier and its own earlier accesses are not far enough.";
+    Fence "fence" "The wave's next instruction is a fence, wait or barrier that waits for the wave's earlier accesses.";
     Branch "branch" "The wave is in the shadow of a control or synchronisation instruction.";
     Fetch "fetch" "The wave's instruction buffer is empty.";
     Barrier "barrier" "Every wave that has not issued is at a barrier.";
@@ -124,7 +124,7 @@ counters! {
         device_loads: "wave instructions", "Device memory loads.";
         device_stores: "wave instructions", "Device memory stores.";
         device_atomics: "wave instructions", "Device memory atomics.";
-        line_accesses: "accesses", "L1 accesses that the coalescer made of them.";
+        line_accesses: "accesses", "L1 accesses that the coalescer made of device memory instructions.";
         barriers: "barriers", "Barriers that a whole workgroup passed.";
         fences: "wave instructions", "Fences.";
         divisions_by_zero: "lanes", "Lanes whose integer divisor was 0.";

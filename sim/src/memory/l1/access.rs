@@ -10,28 +10,28 @@ counters! {
     /// uncached.
     "l1" L1Counters {
         loads: "accesses", "Loads accepted.";
-        uncached_loads: "accesses", "Loads accepted that pass the L1 by.";
+        uncached_loads: "accesses", "Loads accepted that bypass the L1.";
         stores: "accesses", "Stores accepted.";
         store_hits: "accesses", "Stores that updated a line.";
         atomics: "accesses", "Atomics accepted that the L1 performs: wave and workgroup scope.";
         remote_atomics: "accesses", "Atomics accepted that the L2 performs: device and system scope.";
-        hits: "accesses", "Outcome HIT: every sector was there.";
-        mshr_hits: "accesses", "Outcome MSHR_HIT: what was missing was already on its way.";
-        sector_misses: "accesses", "Outcome SECTOR_MISS: sectors had to be fetched, of a line that was there or outstanding.";
-        misses: "accesses", "Outcome MISS: the line was neither there nor outstanding.";
+        hits: "accesses", "Outcome HIT: every sector was present.";
+        mshr_hits: "accesses", "Outcome MSHR_HIT: all missing sectors were already outstanding.";
+        sector_misses: "accesses", "Outcome SECTOR_MISS: the line was present or outstanding, but sectors had to be fetched.";
+        misses: "accesses", "Outcome MISS: the line was neither present nor outstanding.";
         reservation_fails: "accesses", "Outcome RESERVATION_FAIL: accesses that were rejected at least once before they were accepted.";
-        fails_mshr: "accesses", "Of reservation_fails: at first for want of a free MSHR.";
-        fails_merge: "accesses", "Of reservation_fails: at first for want of room among the accesses that wait for the line.";
-        fails_outgoing: "accesses", "Of reservation_fails: at first for want of room in the queue to the interconnect.";
-        fails_responses: "accesses", "Of reservation_fails: at first for want of room among the responses.";
-        fails_order: "accesses", "Of reservation_fails: at first behind an atomic that waits for the line.";
+        fails_mshr: "accesses", "Part of reservation_fails: first rejected because no MSHR was free.";
+        fails_merge: "accesses", "Part of reservation_fails: first rejected because the line's list of waiting accesses was full.";
+        fails_outgoing: "accesses", "Part of reservation_fails: first rejected because the queue to the interconnect was full.";
+        fails_responses: "accesses", "Part of reservation_fails: first rejected because the response queue was full.";
+        fails_order: "accesses", "Part of reservation_fails: first rejected because an earlier atomic waited for the same line.";
         reservation_fail_cycles: "cycles", "Cycles from first rejection to acceptance, summed over reservation_fails.";
-        requested_sectors: "sectors", "Sectors asked for.";
+        requested_sectors: "sectors", "Sectors requested from the L2.";
         installed_lines: "lines", "Lines put into the cache.";
-        write_backs: "lines", "Dirty lines written to the L2: to make room, for an access that passes the L1 by, or for a release.";
-        evictions: "lines", "Lines that left to make room.";
-        invalidations: "invalidations", "Times that all lines were dropped, or with write_back all that was not dirty.";
-        invalidated_lines: "lines", "Lines of which something was dropped then.";
+        write_backs: "lines", "Dirty lines written to the L2: on eviction, before an access that bypasses the L1, or in a release.";
+        evictions: "lines", "Lines evicted to make room for another.";
+        invalidations: "invalidations", "Invalidations of the whole L1. With write_back, dirty bytes stay.";
+        invalidated_lines: "lines", "Lines that invalidations dropped completely or in part.";
     }
 }
 

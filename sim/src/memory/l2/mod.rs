@@ -43,14 +43,14 @@ counters! {
         writes: "packets", "Write packets.";
         releases: "packets", "Release packets.";
         atomics: "packets", "Atomic packets.";
-        hits: "accesses", "Outcome HIT: served without waiting for memory (a write to a line that is there).";
+        hits: "accesses", "Outcome HIT: served without waiting for memory (or a write to a line that is present).";
         mshr_hits: "accesses", "Outcome MSHR_HIT: waited for a line that was already outstanding.";
-        sector_misses: "accesses", "Outcome SECTOR_MISS: the line was there, sectors that are needed were not.";
-        misses: "accesses", "Outcome MISS: the line was not there.";
-        reservation_fails: "accesses", "Accesses that could not start at once: outcome RESERVATION_FAIL, counted once an access.";
-        reservation_fail_cycles: "cycles", "Cycles that such accesses held up the slice's queue.";
-        evictions: "lines", "Lines that left to make room.";
-        write_backs: "lines", "Of evictions: lines that had dirty bytes and went to memory.";
+        sector_misses: "accesses", "Outcome SECTOR_MISS: the line was present, but sectors had to be fetched.";
+        misses: "accesses", "Outcome MISS: the line was not present.";
+        reservation_fails: "accesses", "Outcome RESERVATION_FAIL: accesses that could not start at once, each counted once.";
+        reservation_fail_cycles: "cycles", "Cycles in which such accesses blocked the slice's queue.";
+        evictions: "lines", "Lines evicted to make room for another.";
+        write_backs: "lines", "Part of evictions: lines with dirty bytes, written to memory.";
         fetched_sectors: "sectors", "Sectors fetched from memory.";
         released_sectors: "sectors", "Dirty sectors written to memory by releases at system scope: of fences, and of ends of kernels where dispatcher.release_scope is system.";
     }
