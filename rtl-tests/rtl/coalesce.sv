@@ -1,4 +1,4 @@
-// The coalescer (rules L4, L5): of the lanes that are left, the first line that they touch, and the access to it.
+// The coalescer (rules L4, L5): the line that the lowest remaining lane touches first, and the access to it.
 `include "bugs.svh"
 module coalesce
   import wave_core_pkg::*;
@@ -21,7 +21,7 @@ module coalesce
   assign bytes = 32'd1 << memory.log_bytes;
   assign all_bytes = (PAIR'(1) << bytes) - PAIR'(1);
 
-  // Each lane's bytes where they lie in its first line and in the next.
+  // Each lane's bytes at their places in its first line and in the next.
   logic [LANES-1:0][1:0][L1_LINE_BYTES-1:0] touched;
   logic [LANES-1:0][1:0][LINE_BITS-1:0] placed;
   always_comb
@@ -47,7 +47,7 @@ module coalesce
         for (int p = 0; p < 2; p++) begin
           part_line = {address[l][31:LINE_SHIFT], {LINE_SHIFT{1'b0}}} + unsigned'(p * L1_LINE_BYTES);
           if (left[l][p] && (!found || part_line == line)
-              // One operation a word, and a compare-and-swap alone.
+              // At most one operation a word; a compare-and-swap is alone.
               && !(memory.atomic && found
                    && (((byte_mask & touched[l][p]) != 0 && !`BUG(144)) || memory.atomic_op == ATOMIC_CAS))) begin
             found = 1'b1;

@@ -1,5 +1,5 @@
-// Operand collectors (rules O1 to O3, I4): each takes an issued instruction and reads its rows from the banks, the
-// oldest collector first, from the cycle after the issue on. Complete, it offers the instruction to the units.
+// Operand collectors (rules O1 to O3, I4). A collector takes an issued instruction and reads its rows from the banks
+// from the cycle after the issue on, the oldest collector first. When complete, it offers the instruction to the units.
 `include "bugs.svh"
 module collector
   import wave_isa_pkg::*;
@@ -7,7 +7,7 @@ module collector
 (
     input  logic   clk,
     input  logic   rst_n,
-    // Dispatch: places in the order of issue that leave in this cycle.
+    // Dispatch. Indices are in the order of issue.
     output logic   complete[REGISTERS_COLLECTORS],
     output slot_t  slot[REGISTERS_COLLECTORS],
     output seq_t   seq[REGISTERS_COLLECTORS],
@@ -58,7 +58,7 @@ module collector
     end
   end
 
-  // Which rows the banks read.
+  // The rows that the banks read.
   logic [REGISTERS_BANKS-1:0] bank_used;
   logic [SOURCES-1:0] need[N];
   logic [BANK_BITS-1:0] bank;
@@ -92,7 +92,7 @@ module collector
     end
   end
 
-  // Places after dispatch.
+  // Collectors in use after dispatch.
   logic [N-1:0] used_left;
   index_t entry;
   always_comb begin

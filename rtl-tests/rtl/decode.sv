@@ -1,4 +1,4 @@
-// Decode (rules D1, D2): cuts the words of an arriving group into instructions, with the straddle latch of each wave.
+// Decode (rules D1, D2): splits the words of an arriving group into instructions. Each wave has a straddle latch.
 `include "bugs.svh"
 module decode
   import wave_isa_pkg::*;
@@ -9,7 +9,7 @@ module decode
     input  slots_t                   started,      // straddle latches to clear: new waves
     input  logic                     redirect,     // a wave goes on elsewhere
     input  slot_t                    redirect_slot,
-    // The group that arrives now and was not discarded.
+    // The group that arrives in this cycle and was not discarded.
     input  logic                     group_valid,
     input  slot_t                    group_slot,
     input  pc_t                      group_first,
@@ -47,7 +47,7 @@ module decode
     if (group_valid) begin
       if (group_words == 0) push_valid[0] = 1'b1;
       else if (straddling) begin
-        // Word 0 completes the instruction; word 1 is alone.
+        // Word 0 completes an instruction; word 1 is another one.
         push_valid[0] = 1'b1;
         word0[0] = straddle_word;
         word1[0] = group_word[0];

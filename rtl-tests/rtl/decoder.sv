@@ -18,7 +18,7 @@ module decoder
   assign {rd, rs1} = word0[23:8];
   assign {rs2, rs3, rs4} = info.has_imm ? 24'd0 : word1[31:8];
 
-  // A register operand of so many rows passes the last declared register.
+  // True if a register operand of this many rows passes the last declared register.
   function automatic logic past(input logic [7:0] first, input logic [2:0] rows, input logic [8:0] declared);
     return rows != 0 && 9'(first) + 9'(rows) > declared;
   endfunction
@@ -116,7 +116,7 @@ module decoder
       uop.acquire = info.op inside {OP_FENCE_ACQUIRE, OP_FENCE_ACQ_REL};
       uop.release_ = info.op inside {OP_FENCE_RELEASE, OP_FENCE_ACQ_REL};
       uop.memory = memory;
-      // Rows of rs2 follow the row of rs1; with more than one of them there is no rs3.
+      // Rows of rs2 follow the row of rs1. If there is more than one of them, there is no rs3.
       uop.source[0] = REG_BITS'(rs1);
       uop.uses[0] = info.a_rows != 0;
       for (int i = 1; i < SOURCES; i++) begin

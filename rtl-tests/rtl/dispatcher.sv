@@ -1,5 +1,5 @@
-// The dispatcher of a machine with one core (rule R1): workgroups in the order of their linear index, at most one a
-// cycle, while a workgroup slot is free.
+// The dispatcher of a machine with one core (rule R1). It sends workgroups in the order of their linear index, at most
+// one a cycle, while a workgroup slot is free.
 `include "bugs.svh"
 module dispatcher
   import wave_core_pkg::*;
@@ -16,7 +16,7 @@ module dispatcher
   logic [31:0] next_q, free_q, finished_q;
   logic [2:0][31:0] id_q;
   logic begun_q;
-  // On the way: to the core and back.
+  // Messages on their way to the core and back.
   logic start_q[L];
   logic [2:0][31:0] start_id_q[L];
   logic [SLOT_BITS:0] done_q[L];

@@ -1,5 +1,6 @@
 // Structured control flow (rules B2, B3; isa section 5): active mask, divergence stack and call stack of each wave.
-// With no active lane a wave walks on, nested constructs counted, to what closes the construct at hand.
+// Without an active lane, a wave walks on and counts nested constructs until the else, endif or endloop that belongs to
+// the construct in which the lanes went out.
 `include "bugs.svh"
 module divergence
   import wave_isa_pkg::*;
@@ -8,7 +9,7 @@ module divergence
     input  logic   clk,
     input  slots_t started,
     input  lanes_t started_lanes[MAX_WAVES],
-    // The instruction of `slot`; `step` if it is a control instruction that issues.
+    // The instruction of `slot`. `step`: it is a control instruction that issues.
     input  slot_t  slot,
     input  logic   step,
     input  logic   end_wave,      // halts every lane: the end of the code
@@ -32,8 +33,8 @@ module divergence
   typedef logic [DEPTH_BITS-1:0] depth_t;
   typedef logic [CALL_BITS-1:0] call_depth_t;
 
-  // An open construct. An if: lanes of the else side, lanes that finished the first side. A loop: lanes that left,
-  // lanes that wait for the next iteration, and the depth at which the enclosing loop is, 0 if there is none.
+  // An open construct. For an if: lanes of the else side, and lanes that have finished the then side. For a loop: lanes
+  // that left, lanes that wait for the next iteration, and the depth of the enclosing loop (0 if there is none).
   typedef struct packed {
     logic   is_loop;
     lanes_t otherwise_broken;
@@ -79,7 +80,7 @@ module divergence
   assign skipped = skipped_q[slot];
 
   always_comb begin
-    // Constructs while no lane is active.
+    // Constructs opened and closed while no lane is active.
     skips = 1'b0;
     skipped_d = skipped;
     if (active == 0) begin
@@ -145,7 +146,7 @@ module divergence
         end
         OP_BREAK, OP_CONTINUE: begin
           taken = active & guard & condition;
-          // Squashed, also where there is no loop to leave.
+          // Squashed even where there is no loop to leave.
           if ((active & guard) != 0) begin
             fault = innermost == 0;
             write_frame = !fault;

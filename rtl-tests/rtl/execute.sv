@@ -1,4 +1,4 @@
-// Dispatch to the execution units and the load/store unit (rules X1 to X4), and the way of results to write-back.
+// Dispatch to the execution units and the load/store unit (rules X1 to X4), and results until their write-back.
 `include "bugs.svh"
 module execute
   import wave_isa_pkg::*;
@@ -7,7 +7,7 @@ module execute
     input  logic    clk,
     input  logic    rst_n,
     input  launch_t launch,
-    // Collectors, the oldest first.
+    // Collectors, oldest first.
     input  logic    complete[REGISTERS_COLLECTORS],
     input  slot_t   slot[REGISTERS_COLLECTORS],
     input  seq_t    seq[REGISTERS_COLLECTORS],
@@ -16,7 +16,7 @@ module execute
     input  lanes_t  condition[REGISTERS_COLLECTORS],
     input  row_t    operands[REGISTERS_COLLECTORS][SOURCES],
     output logic [REGISTERS_COLLECTORS-1:0] leaves,
-    // The load/store unit, as its own stage left it.
+    // State of the load/store unit after its own stage of this cycle.
     input  logic    lsu_room,
     output logic    lsu_take,
     output logic [$clog2(REGISTERS_COLLECTORS+1)-1:0] lsu_place,
@@ -24,7 +24,7 @@ module execute
     input  group_t  group_of[MAX_WAVES],
     input  logic [SLOT_BITS-1:0] wave_id[MAX_WAVES],
     input  logic [2:0][31:0] group_id[MAX_WORKGROUPS],
-    // Write-back of this cycle: of each class the instruction whose result is due.
+    // Write-back of this cycle: per class, the instruction whose result is due.
     output result_t result[CLASSES],
     output row_t    result_row[CLASSES],
     output lanes_t  result_pred[CLASSES],
@@ -72,7 +72,7 @@ module execute
     endcase
   endfunction
 
-  // Cycles until a unit takes another instruction; banks written in each of the next cycles, this one first.
+  // Cycles until a unit takes another instruction; banks written in each of the coming cycles, this one first.
   ptr_t busy_q[UNITS], busy_d[UNITS];
   logic [HORIZON-1:0][REGISTERS_BANKS-1:0] reserved_q, reserved_d;
   assign reserved = reserved_q[0];
@@ -120,7 +120,7 @@ module execute
   end
   assign lsu_take = lsu_used;
 
-  // What is in the units: of each class, by the cycle in which its result is due.
+  // Contents of the units: per class, by the cycle in which the result is due.
   ptr_t now_q;
   logic [HORIZON-1:0] wheel_valid_q[CLASSES];
   result_t wheel_q[CLASSES][HORIZON];
@@ -175,7 +175,7 @@ module execute
       .launch, .valid(special_valid), .code(special_code), .wave_id(wave_id[special_slot]),
       .group_id(group_id[group_of[special_slot]]), .row(special_row));
 
-  // The units' own time and the wheel's are the same.
+  // The units' own latency and the wheel must agree.
   logic unit_due[CLASSES];
   always_ff @(posedge clk)
     for (int c = 0; c < CLASSES; c++)

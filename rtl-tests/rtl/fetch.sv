@@ -7,7 +7,7 @@ module fetch
     input  logic     clk,
     input  logic     rst_n,
     input  launch_t  launch,
-    // Earlier in the cycle.
+    // Inputs from earlier stages of the cycle.
     input  slots_t   started,
     input  logic     reply_valid,      // a line of code has come
     input  logic [30:0] reply_line,
@@ -16,7 +16,7 @@ module fetch
     input  logic     redirect,
     input  slot_t    drop_slot,
     input  pc_t      redirect_target,
-    // Waves that may fetch, as far as others know: resident, not ended, in no shadow, with room in their buffer.
+    // Waves that may fetch as far as other blocks know: resident, not ended, in no shadow, with room in their buffer.
     input  slots_t   willing,
     // To decode: the group that arrives in this cycle.
     output logic     group_valid,
@@ -24,7 +24,7 @@ module fetch
     output pc_t      group_first,
     output logic [1:0] group_words,
     output logic [FETCH_WORDS-1:0][31:0] group_word,
-    // To the memory port: a line to ask for.
+    // To the memory port: the line to request.
     output logic     miss_valid,
     output logic [30:0] miss_line,
     input  logic     miss_taken,
@@ -43,13 +43,13 @@ module fetch
   typedef logic [30:0] line_t;
   typedef logic [WAY_BITS-1:0] way_t;
 
-  // Tags and data; `rank` orders the ways of a set, 0 for the one used last.
+  // Tags and data. `rank` orders the ways of a set; 0 is the most recently used.
   logic  valid_q[SETS][WAYS];
   line_t tag_q[SETS][WAYS];
   way_t  rank_q[SETS][WAYS];
   logic [LINE_WORDS-1:0][31:0] data_q[SETS][WAYS];
 
-  // Lines that are waited for, in the order of the first request.
+  // Lines being waited for, in the order of the first request.
   typedef struct packed {
     logic   valid;
     logic   sent;
@@ -62,7 +62,7 @@ module fetch
   slots_t fetching_q, fetched_end_q;
   slot_t  last_q;
 
-  // Groups on their way, the next to arrive in place 0.
+  // Groups on their way; the next to arrive has index 0.
   typedef struct packed {
     logic       valid;
     slot_t      slot;
@@ -73,7 +73,7 @@ module fetch
   group_in_flight_t flight_q[FETCH_ICACHE_LATENCY_CYCLES];
   group_in_flight_t request;
 
-  // A line comes: who waits for it may ask again. The last miss takes the freed place.
+  // A line arrives: waves that wait for it may request again. The last miss moves to the freed entry.
   slots_t woken;
   always_comb begin
     miss_replied = miss_q;
@@ -89,7 +89,7 @@ module fetch
     if (drop) for (int i = 0; i < FETCH_ICACHE_MSHRS; i++) miss_replied[i].waves[drop_slot] = 1'b0;
   end
 
-  // The frame that the line takes: the least recently used.
+  // The frame for the arriving line: the least recently used one.
   logic [SET_BITS-1:0] fill_set;
   way_t fill_way;
   assign fill_set = SET_BITS'(reply_line);
@@ -98,7 +98,7 @@ module fetch
     for (int w = 0; w < WAYS; w++) if (rank_q[fill_set][w] == (`BUG(114) ? '0 : way_t'(WAYS - 1))) fill_way = way_t'(w);
   end
 
-  // The group that arrives, unless its wave has gone elsewhere.
+  // The group that arrives, unless its wave was redirected.
   assign group_valid = flight_q[0].valid && !(drop && drop_slot == flight_q[0].slot);
   assign group_slot = flight_q[0].slot;
   assign group_first = flight_q[0].first;
@@ -145,7 +145,7 @@ module fetch
     set = SET_BITS'(line);
   end
 
-  // A line that comes in this cycle is seen.
+  // A line that arrives in this cycle hits in this cycle.
   logic fill_here;
   assign fill_here = reply_valid && fill_set == set && !`BUG(116);
   always_comb begin
@@ -160,7 +160,7 @@ module fetch
   logic [LINE_WORDS-1:0][31:0] line_words;
   assign line_words = fill_here && hit_way == fill_way ? reply_data : data_q[set][hit_way];
 
-  // A miss joins the line's, or takes a free place.
+  // A miss joins that of its line or takes a free entry.
   logic joined, allocated, accepted_miss;
   always_comb begin
     miss_d = miss_replied;

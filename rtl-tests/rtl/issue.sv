@@ -1,5 +1,5 @@
-// Issue (rules I1 to I6, B1): picks a wave, reads guard and predicates, executes control and synchronisation at once,
-// sends the rest to a collector. Keeps the predicates and the shadows.
+// Issue (rules I1 to I6, B1): picks a wave, reads guard and predicates, executes control and synchronisation
+// instructions at once, and sends all others to a collector. Holds the predicates and the shadows.
 `include "bugs.svh"
 module issue
   import wave_isa_pkg::*;
@@ -10,7 +10,7 @@ module issue
     input  logic    clk,
     input  logic    rst_n,
     input  launch_t launch,
-    // Waves, as the stages before left them.
+    // State of the waves after the earlier stages of this cycle.
     input  slots_t  started,
     input  slots_t  resident,
     input  slots_t  ended,
@@ -29,7 +29,7 @@ module issue
     input  logic [1:0] pred_index[PRED_PORTS],
     input  lanes_t  pred_mask[PRED_PORTS],
     input  lanes_t  pred_value[PRED_PORTS],
-    // The instruction of the wave that is chosen, and its lanes.
+    // The instruction of the chosen wave, and its lanes.
     output logic    valid,
     output slot_t   slot,
     input  uop_t    uop,
@@ -85,7 +85,7 @@ module issue
   assign slot = next_in_turn(ready, `BUG(102) ? last_q - 1'b1 : last_q);
   assign seq = issued_q[slot];
 
-  // Predicates with the writes of this cycle.
+  // Predicates including the writes of this cycle.
   function automatic lanes_t forwarded(input lanes_t kept, input logic hit, input lanes_t mask, input lanes_t value);
     return hit && !`BUG(104) ? (kept & ~mask) | (value & mask) : kept;
   endfunction

@@ -1,8 +1,8 @@
-// The L1 data cache (docs/memory.md, M10 to M19): write-through, no allocation on a write, one sector a line. Here are
-// its frames, its misses and what an access does; the rest is in the files that begin with its name.
+// The L1 data cache (docs/memory.md, M10 to M19): write-through, no allocation on a write, one sector per line. This
+// module holds the frames, the misses and the access; the rest is in the files whose names begin with l1_.
 //
-// Order within a cycle: a reply is accepted, a response is taken, the load/store unit's access, an invalidation, then
-// the oldest request leaves.
+// Order within a cycle: a reply is accepted, a response is taken, the load/store unit makes its access, an
+// invalidation, and then the oldest request leaves.
 `include "bugs.svh"
 module l1
   import wave_core_pkg::*;
@@ -27,12 +27,12 @@ module l1
     output request_t  request,
     input  logic      request_taken
 );
-  // Frames. A frame may have a tag without valid data: its sector was dropped.
+  // Frames. A frame whose sector was dropped has a tag but no valid data.
   ways_t named_q[SETS], valid_q[SETS];
   line_t tag_q[SETS][WAYS];
   data_t data_q[SETS][WAYS];
 
-  // Outstanding lines. `found`: accesses join, or keep behind its atomics.
+  // Outstanding lines. `found`: accesses join it, or stay behind its atomics.
   logic [MSHRS-1:0] mshr_used_q, mshr_current_q, mshr_found_q;
   line_t mshr_line_q[MSHRS];
   logic [MERGE_BITS-1:0] mshr_waiting_q[MSHRS];

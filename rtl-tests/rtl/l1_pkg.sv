@@ -1,4 +1,4 @@
-// What the parts of the L1 say to each other, and its numbers.
+// Types and constants shared by the parts of the L1.
 package l1_pkg;
   import wave_core_pkg::*;
 

@@ -1,24 +1,24 @@
-// The order of use of the L1's frames: which one a line takes that comes.
+// Replacement in the L1: the order of use of its frames, and the frame for an arriving line.
 `include "bugs.svh"
 module l1_replacement
   import l1_pkg::*;
 (
     input  logic  clk,
     input  logic  rst_n,
-    // The line of a reply: the frame that it takes is its own, an empty one, or the least recently used.
+    // The line of a reply takes its own frame, else an empty one, else the least recently used.
     input  set_t  reply_set,
     input  ways_t reply_named,       // frames of its set that have a tag
     input  ways_t reply_matches,     // and those that have its tag
     output way_t  victim,
     input  logic  install,
     input  logic  streaming,         // everyone who waits for it streams: it is the first to leave
-    // An access uses a frame, behind the reply.
+    // An access that uses a frame, after the reply.
     input  set_t  set,
     input  way_t  way,
     input  logic  touches
 );
   typedef logic [WAYS-1:0][WAYS-1:0] order_t;
-  // older[i][j] if way i was used before way j; `unused` ways come before every use.
+  // older[i][j]: way i was used before way j. `unused` ways come before every use.
   order_t older_q[SETS];
   ways_t  unused_q[SETS];
 
@@ -40,14 +40,14 @@ module l1_replacement
       end
     for (int w = 0; w < WAYS; w++)
       if (!found_frame && !found_empty && !found_oldest) begin
-        // No way was used before it.
+        // No way was used earlier.
         found_oldest = 1'b1;
         for (int o = 0; o < WAYS; o++) if (older_q[reply_set][o][w]) found_oldest = 1'b0;
         if (found_oldest) victim = way_t'(w);
       end
   end
 
-  // The order of use after a use of way w, or after it became the first to leave.
+  // The order of use after way w was used, or was made the next victim.
   function automatic order_t used_last(input order_t from, input way_t w);
     order_t o;
     o = from;
@@ -65,7 +65,7 @@ module l1_replacement
     return o;
   endfunction
 
-  // Use of the set of the reply, and of that of the access behind it.
+  // Order of use in the set of the reply, and then in the set of the access.
   order_t reply_older, older;
   ways_t  reply_unused, unused;
   always_comb begin

@@ -1,4 +1,4 @@
-// Requests of the L1 that wait for the port: what a reply brought, then the access's.
+// Requests of the L1 that wait for the port. Those of a reply come before the access's.
 module l1_requests
   import wave_core_pkg::*;
   import l1_pkg::*;

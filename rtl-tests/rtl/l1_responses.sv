@@ -1,5 +1,6 @@
-// Responses to the load/store unit, which takes one a cycle: of hits, in the order of the accesses, and of replies, in
-// the order of arrival (docs/memory.md, M12). First comes what has been ready for longest, a reply's before a hit's.
+// Responses to the load/store unit, which takes one a cycle (docs/memory.md, M12). Responses to hits are in the order
+// of the accesses, those of replies in the order of arrival. The one that has been ready for longest goes first, a
+// reply's before a hit's.
 `include "bugs.svh"
 module l1_responses
   import wave_core_pkg::*;
@@ -7,7 +8,7 @@ module l1_responses
 (
     input  logic      clk,
     input  logic      rst_n,
-    // What a reply brings is ready in the next cycle.
+    // The responses of a reply are ready in the next cycle.
     input  logic [MERGES-1:0] brings,
     input  response_t brought[MERGES],
     output int        fill_room,

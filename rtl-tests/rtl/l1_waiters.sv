@@ -1,5 +1,5 @@
-// What a reply brings (docs/memory.md, M13, M16): the accesses that wait for a line act in their order, of which
-// atomics change it; the answer to a write or to an atomic of the L2 goes on as it is.
+// Effects of a reply (docs/memory.md, M13, M16): the accesses that wait for the line are served in order, and atomics
+// among them change the line. The reply to a write or to an atomic of the L2 passes unchanged.
 module l1_waiters
   import wave_core_pkg::*;
   import l1_pkg::*;

@@ -1,5 +1,5 @@
 // Local memory (rules L2, L3): one pass a cycle, in which each bank serves one word. Lanes on one word share its pass;
-// atomics take one each. The part of each workgroup begins at bank 0.
+// atomics take a pass each. Each workgroup's part begins at bank 0.
 `include "bugs.svh"
 module local_memory
   import wave_core_pkg::*;
@@ -20,7 +20,7 @@ module local_memory
     output row_t    read_row[2],      // what this pass read, where
     output logic [LANES-1:0][7:0] read_bytes
 );
-  // Words that the bytes of a lane can touch.
+  // Most words that the bytes of a lane can touch.
   localparam int PARTS = 3;
   localparam int BANK_INDEX_BITS = $clog2(LOCAL_BANKS);
   localparam int PART_ALIGN = 4 * LOCAL_BANKS;
@@ -34,7 +34,7 @@ module local_memory
   assign part_rows = bank_row_t'((launch.local_bytes + unsigned'(PART_ALIGN - 1)) / unsigned'(PART_ALIGN));
   assign base = `BUG(142) ? '0 : bank_row_t'(group) * part_rows;
 
-  // What is left to serve.
+  // Bytes still to be served.
   parts_t all_parts, left_q, left, served;
   logic [31:0] bytes;
   logic [PARTS-1:0][3:0] all_bytes;
@@ -75,7 +75,7 @@ module local_memory
   end
   assign last = valid && (left & ~served) == 0;
 
-  // Where each lane's bytes lie in the words that it can touch.
+  // Each lane's bytes at their places in the words that it can touch.
   logic [LANES-1:0][PARTS-1:0][3:0] touched;
   logic [LANES-1:0][PARTS-1:0][31:0] placed;
   always_comb
@@ -84,7 +84,7 @@ module local_memory
       placed[l] = {32'd0, data[1][l], data[0][l]} << {address[l][1:0], 3'd0};
     end
 
-  // Each bank reads its word and writes it back, with the bytes of the lanes, or of one lane's atomic.
+  // Each bank reads its word and writes it back with the bytes of the lanes, or with the result of one lane's atomic.
   logic [31:0] old_word[LOCAL_BANKS], new_word[LOCAL_BANKS];
   logic [31:0] operand, swap;
   always_comb begin
@@ -106,7 +106,7 @@ module local_memory
     end
   end
 
-  // What each lane gets of it.
+  // The bytes that each lane receives.
   logic [PARTS-1:0][31:0] got;
   logic [PARTS-1:0][3:0] got_bytes;
   always_comb begin

@@ -1,5 +1,5 @@
-// The load/store unit (rules L1 to L8, W2): a queue of wave instructions of which the head is at work, entries that
-// keep addresses and results, complete loads in the order of completion.
+// The load/store unit (rules L1 to L8, W2): a queue of wave instructions that works on its head, entries that hold
+// addresses and results, and complete loads in the order of their completion.
 `include "bugs.svh"
 module lsu
   import wave_isa_pkg::*;
@@ -11,7 +11,7 @@ module lsu
     input  logic    start,                 // a workgroup arrives
     input  group_t  start_group,
     input  group_t  group_of[MAX_WAVES],
-    // From a collector, at the end of the cycle's order.
+    // From a collector: the last stage of the cycle that affects the queue.
     output logic    room,                  // after this cycle's work
     input  logic    take,
     input  slot_t   take_slot,
@@ -39,7 +39,7 @@ module lsu
     output retire_t return_retire,
     output seq_t    return_seq,
     output pc_t     return_pc,
-    // Retirement of what returns nothing.
+    // Retirement of instructions without a result.
     output retire_t done_retire,
     output seq_t    done_seq,
     output pc_t     done_pc,
@@ -55,7 +55,7 @@ module lsu
     output row_t    begins_data[4]
 );
   localparam int Q = LSU_QUEUE_ENTRIES;
-  // Return entries (rule L7): loads from their start until their last row is written.
+  // Return entries (rule L7): one for each load from its start until its last row is written.
   localparam int RETURNS = LSU_PENDING_ENTRIES + 56;
   localparam int Q_BITS = $clog2(Q);
   typedef logic [Q_BITS-1:0] place_t;
@@ -72,7 +72,7 @@ module lsu
   entry_t entry_q[Q];
   row_t   operands_q[Q][SOURCES];
 
-  // Entries: from the collector until retirement.
+  // Entries, each used from the collector until retirement.
   logic [LSU_ENTRIES-1:0] used_q;
   slot_t  entry_slot_q[LSU_ENTRIES];
   seq_t   entry_seq_q[LSU_ENTRIES];
@@ -98,7 +98,7 @@ module lsu
   assign for_entry = response_valid && !acknowledge && !response.owner.posted;
   assign completes = for_entry && outstanding_q[answered] == 1 && all_sent_q[answered];
 
-  // The lanes' bytes of the line, which is the first of a lane's or the next.
+  // The lanes' bytes of the line. It is the first or the second line that a lane touches.
   row_t merged[4];
   logic in_first;
   logic [LINE_SHIFT-1:0] offset;
@@ -125,7 +125,7 @@ module lsu
     end
   end
 
-  // Local results on their way, the next in place 0.
+  // Local memory results on their way; the next has index 0.
   logic   local_valid_q[LOCAL_LATENCY_CYCLES];
   entry_t local_entry_q[LOCAL_LATENCY_CYCLES];
 
@@ -172,7 +172,7 @@ module lsu
   assign mask = mask_q[first_q];
   assign address = operands_q[first_q][0];
   assign head_entry = entry_q[first_q];
-  // A load waits for a return entry before it starts; one that is given back in this cycle is free.
+  // A load waits for a return entry before it starts. An entry given back in this cycle is free.
   assign returning_left = returning_q - $bits(returning_q)'(return_last);
   assign head_waits = !busy_q && returns && int'(returning_left) == RETURNS - int'(`BUG(170));
   assign head_valid = count_q != 0 && !head_waits;
@@ -315,7 +315,7 @@ module lsu
       outstanding_q[free_entry] <= '0;
       all_sent_q[free_entry] <= 1'b0;
     end
-    // Local memory: what a pass read, and the result when it was the last.
+    // Local memory: the bytes read by a pass, and the result after the last pass.
     if (local_pass && returns)
       for (int l = 0; l < LANES; l++)
         for (int i = 0; i < 8; i++)

@@ -1,5 +1,5 @@
-// The core's port to the memory side (docs/memory.md, M6; pipeline rules F4, B6): code first, then releases, then the
-// L1. A packet holds the port for its bytes.
+// The core's port to the memory side (docs/memory.md, M6; pipeline rules F4, B6). Code goes first, then releases, then
+// the L1. A packet holds the port for its bytes.
 `include "bugs.svh"
 module memory_port
   import wave_core_pkg::*;

@@ -1,8 +1,8 @@
-// Register banks (rule O1): register r of slot s lies in bank (r + s) mod banks; each reads one row a cycle. A register
-// that was not written since its wave started has its initial value.
+// Register banks (rule O1): register r of slot s lies in bank (r + s) mod banks, and each bank reads one row a cycle. A
+// register not written since its wave started has its initial value.
 //
-// The rows are shared out by the registers of the launch: each slot has that many, one slot behind the other without a
-// gap. As many waves are resident as have room, in the lowest slots (rule R2).
+// The launch's register count divides the rows: each slot has that many, directly behind the previous slot's. As many
+// waves are resident as fit, in the lowest slots (rule R2).
 `include "bugs.svh"
 module register_file
   import wave_core_pkg::*;
@@ -29,13 +29,13 @@ module register_file
     return valid ? value : 32'd0;
   endfunction
 
-  // Rows of a bank that the slots before this one have: for each slot one for each full set of banks, and one more for
-  // each register of the rest that lies in the bank.
+  // Rows of a bank that belong to earlier slots: one per slot for each full set of banks, and one for each remaining
+  // register that lies in the bank.
   function automatic place_t rows_before(input logic [BANK_BITS-1:0] bank, input slot_t slot);
     logic [BANK_BITS-1:0] first;
     rows_before = place_t'(slot) * place_t'(registers >> BANK_BITS);
     for (int r = 0; r < REGISTERS_BANKS - 1; r++) begin
-      // The slots first, first + banks, … have their register r of the rest there.
+      // Slots first, first + banks, … have their remaining register r in this bank.
       first = bank - BANK_BITS'(r);
       if (BANK_BITS'(r) < registers[BANK_BITS-1:0] && !`BUG(162))
         rows_before += place_t'((int'(slot) + REGISTERS_BANKS - 1 - int'(first)) >> BANK_BITS);

@@ -1,4 +1,4 @@
-// Releases at device and system scope (rule B6): stores on their way to the L2 in two epochs, rounds, and requests to
+// Releases of device and system scope (rule B6): stores on their way to the L2 in two epochs, rounds, and requests to
 // the L2.
 `include "bugs.svh"
 module releases
@@ -7,9 +7,9 @@ module releases
 (
     input  logic   clk,
     input  logic   rst_n,
-    // Fences at the head of their waves that are reached: accesses performed, at no barrier, in no shadow. Those whose
-    // shadow ends now; with the retirements of write-back; with that of the load/store unit; behind the instruction that
-    // issues now; by the decoder.
+    // Fences that are reached: at the head of their wave, accesses performed, at no barrier and in no shadow. In order:
+    // because a shadow ends now; with the retirements of write-back; with that of the load/store unit; behind the
+    // instruction that issues now; by the decoder.
     input  slots_t reached_shadow,
     input  slots_t reached_after,
     input  slots_t reached_late,
@@ -46,7 +46,7 @@ module releases
   } state_t;
   state_t state_q, closed, early, late, state_d;
 
-  // Fences are reached, in the order of their slots.
+  // Reaches fences in the order of their slots.
   function automatic state_t reach(input state_t from, input slots_t reached, input slots_t is_system);
     state_t s;
     logic   waits;
@@ -90,7 +90,7 @@ module releases
         closed.next = '0;
         if (closed.round != 0) begin
           closed.open = !closed.open;
-          // What was stored during the round may be acknowledged already.
+          // All stores made during the round may be acknowledged already.
           if (closed.pending[!closed.open] == 0) begin
             closed.granted = closed.granted | closed.round;
             closed.round = '0;
@@ -115,7 +115,7 @@ module releases
   assign passes = late.passes;
   assign stores = late.pending != 0;
 
-  // What a fence was granted is its own: the next one of the wave asks anew.
+  // A grant belongs to one fence: the next fence of the wave asks again.
   state_t issued;
   always_comb begin
     issued = late;

@@ -1,4 +1,4 @@
-// The row of a special register, as mov_sr reads it.
+// The row of a special register, as the result of mov_sr.
 module special_registers
   import wave_isa_pkg::*;
   import wave_core_pkg::*;
@@ -10,7 +10,7 @@ module special_registers
     input  logic [2:0][31:0] group_id,
     output row_t    row
 );
-  // Threads of a workgroup are few, so are its sizes: ten bits hold them.
+  // Sizes of a workgroup are small: ten bits hold them.
   typedef logic [9:0] small_t;
   small_t size_x, size_y;
   assign size_x = small_t'(launch.workgroup_size[0]);
@@ -31,7 +31,7 @@ module special_registers
       SR_GRID_SIZE_Z: uniform_value = launch.grid_size[2];
       SR_WAVE_WIDTH: uniform_value = unsigned'(LANES);
       SR_NUM_WAVES: uniform_value = launch.waves;
-      // No matrix instructions: mma_supported, m, n and k are 0.
+      // No matrix instructions, so mma_supported, m, n and k are 0.
       default: uniform_value = '0;
     endcase
   end

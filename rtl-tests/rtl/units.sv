@@ -1,5 +1,5 @@
-// The execution units of a scheduler. Inputs of cycle t give the result of their class in cycle t + its latency, as
-// `wave_core_pkg` has it. Units: 0 int, 1 div, 2 fp32, 3 sfu.
+// The execution units of a scheduler. Inputs in cycle t give the result of their class in cycle t + its latency, as
+// stated in `wave_core_pkg`. Units: 0 int, 1 div, 2 fp32, 3 sfu.
 module units
   import wave_isa_pkg::*;
   import wave_core_pkg::*;
@@ -45,13 +45,13 @@ module units
       .clk, .rst_n, .valid_fp32(valid[CLASS_FP32]), .valid_fp16(valid[CLASS_FP16]), .op(op[2]), .a(operand[2][0]),
       .b(operand[2][1]), .c(operand[2][2]), .out_valid_fp32(due[CLASS_FP32]), .out_row_fp32(row[CLASS_FP32]),
       .out_pred_fp32(pred[CLASS_FP32]), .out_valid_fp16(due[CLASS_FP16]), .out_row_fp16(row[CLASS_FP16]));
-  // It adds a clock for each group of lanes behind the first.
+  // The unit adds a clock for each group of lanes after the first.
   localparam int SFU_GROUPS = LANES / UNIT_SFU_LANES;
   unit_sfu #(.LANES(LANES), .UNIT_LANES(UNIT_SFU_LANES), .LATENCY(SFU_RESULT - SFU_GROUPS + 1)) u_sfu (
       .clk, .rst_n, .valid(valid[CLASS_SFU]), .op(op[3]), .a(operand[3][0]), .out_valid(due[CLASS_SFU]),
       .out_row(row[CLASS_SFU]));
 
-  // No f64 on this machine, and predicates from three classes only.
+  // This machine has no f64. Only three classes write predicates.
   for (genvar c = 0; c < CLASSES; c++) begin : gen_class
     if (c == int'(CLASS_FP64) || c == int'(CLASS_FP64_DIV)) begin : gen_absent
       assign due[c] = 1'b0;

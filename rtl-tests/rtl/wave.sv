@@ -1,7 +1,7 @@
-// The wave slots: instruction buffers, and what the next instruction of each wave waits for (rules I2, I5).
+// The wave slots: instruction buffers, and what each wave's next instruction waits for (rules I2, I5).
 //
 // Order within a cycle: `retire` of write-back and of the load/store unit, then issue (`pop`, `collect`), then decode
-// (`push`). The outputs that issue looks at include the retirements of the cycle.
+// (`push`). The outputs to issue include the retirements of the cycle.
 `include "bugs.svh"
 module wave
   import wave_isa_pkg::*;
@@ -29,7 +29,7 @@ module wave
     output slots_t   drains,           // barrier, wait or fence that has to wait for accesses, but for those of `releases`
     output slots_t   releases,         // fence that releases at device or system scope
     output slots_t   releases_system,
-    // Fences that release and become the next instruction of their wave in this cycle, behind the one that issues and by
+    // Release fences that become the next instruction of their wave in this cycle: behind the one that issues, and by
     // the decoder.
     output slots_t   behind,
     output logic     behind_system,
@@ -45,7 +45,7 @@ module wave
   localparam int PTR_BITS = $clog2(FETCH_BUFFER_ENTRIES);
   typedef logic [PTR_BITS-1:0] ptr_t;
   typedef logic [PTR_BITS:0] count_t;
-  // Memory instructions and instructions of a wave on their way, at most.
+  // Count of memory instructions, or of all instructions, of a wave in flight.
   typedef logic [7:0] flight_t;
 
   uop_t   buffer_q[MAX_WAVES][FETCH_BUFFER_ENTRIES];
@@ -57,7 +57,7 @@ module wave
   flight_t loads_q[MAX_WAVES];
   flight_t in_flight_q[MAX_WAVES];
 
-  // What waits for what: of each buffered instruction, worked out as it enters.
+  // Registers and predicates that each buffered instruction waits for, computed when it enters.
   typedef struct packed {
     logic [MAX_REGISTERS-1:0] registers;
     logic [PREDICATES-1:0]    preds;
@@ -94,7 +94,7 @@ module wave
     return n;
   endfunction
 
-  // Retirements of this cycle, by wave.
+  // Retirements of this cycle, per wave.
   logic [MAX_REGISTERS-1:0] cleared[MAX_WAVES];
   logic [PREDICATES-1:0] cleared_preds[MAX_WAVES];
   logic [2:0] retired[MAX_WAVES];
@@ -121,7 +121,7 @@ module wave
     end
   end
 
-  // The same, of write-back alone.
+  // The same for write-back alone.
   always_comb begin
     for (int w = 0; w < MAX_WAVES; w++) accesses_written[w] = accesses_q[w] == 0;
     if (retire_return.valid && accesses_q[retire_return.slot] == 1) accesses_written[retire_return.slot] = 1'b1;

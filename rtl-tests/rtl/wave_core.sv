@@ -1,5 +1,5 @@
-// One core with one scheduler. The blocks are named as the files of the simulator's core; the order of the stages within
-// a cycle is that of rule P1, consumers first, so what a stage sees of another in the same cycle is combinational.
+// One core with one scheduler. The blocks have the names of the simulator's files. The stages of a cycle work in the
+// order of rule P1, consumers first: what a stage sees of another in the same cycle is combinational.
 module wave_core
   import wave_isa_pkg::*;
   import wave_core_pkg::*;
@@ -49,7 +49,7 @@ module wave_core
       .at_barrier, .drained, .retiring, .barrier, .end_wave, .slot, .passes, .done, .empty, .group_of, .wave_id,
       .group_id);
 
-  // Stage 3: a reply is a line of code, the end of a release, or for the L1.
+  // Stage 3: a reply is a line of code, the end of a release, or a reply for the L1.
   logic code_reply, released, l1_reply_taken;
   assign code_reply = reply_valid && reply.tag[ICACHE_TAG_BIT];
   assign released = reply_valid && !code_reply && reply.kind == REPLY_RELEASED;
@@ -133,7 +133,7 @@ module wave_core
       .response_valid, .response, .access_valid, .access, .accepted, .invalidate, .request_valid(l1_request_valid),
       .request(l1_request), .request_taken(l1_request_taken));
 
-  // Fences that are reached; rule B6 says when.
+  // Fences that are reached (rule B6).
   slots_t hazard_before, renewed;
   always_comb begin
     renewed = '0;
@@ -147,7 +147,7 @@ module wave_core
     performed_after = accesses_done;
     if (collect && uop.kind == KIND_MEMORY) performed_after[slot] = 1'b0;
     reachable_after = performed_after & ~shadow_after;
-    // A wave that is at the barrier, and stays there.
+    // Waves that stay at the barrier.
     reachable_after = reachable_after & ~(at_barrier & ~passes);
     if (barrier && !passes[slot]) reachable_after[slot] = 1'b0;
   end
@@ -226,7 +226,7 @@ module wave_core
       .clk, .rst_n, .credit, .code_valid, .code_line, .code_taken, .release_valid(ask), .release_taken(ask_taken),
       .l1_valid(l1_request_valid), .l1_request, .l1_taken(l1_request_taken), .send, .request);
 
-  // What is reported: every step of every instruction.
+  // The report to the trace: every step of every instruction.
   always_comb begin
     trace = '0;
     trace.fetch = '{valid: requested, slot: requested_slot, seq: '0, pc: requested_first};

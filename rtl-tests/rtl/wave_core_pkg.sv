@@ -1,5 +1,5 @@
-// The machine that the RTL builds, and what its blocks say to each other. The numbers are those of configs/rtl.ron; a
-// test compares them, by the names that follow the configuration's keys.
+// Parameters of the machine that the RTL implements, and the types shared by its blocks. The numbers are those of
+// configs/rtl.ron; a test compares them by name with the configuration's keys.
 
 `ifndef WAVE_MAX_WAVES
 `define WAVE_MAX_WAVES 32
@@ -32,7 +32,7 @@ package wave_core_pkg;
   localparam int REGISTERS_BANKS = 4;
   localparam int REGISTERS_COLLECTORS = 2;
   localparam int REGISTERS_WRITE_PORTS = 1;
-  // core.units: of each class its latency and passes, of each unit its lanes
+  // core.units: latency and passes of each class, lanes of each unit
   localparam int UNIT_INT_LANES = 8;
   localparam int UNIT_DIV_LANES = 8;
   localparam int UNIT_FP32_LANES = 8;
@@ -91,19 +91,19 @@ package wave_core_pkg;
   localparam int FP32_RESULT = result_of(FP32_LATENCY_CYCLES, FP32_PASSES, UNIT_FP32_LANES);
   localparam int FP16_RESULT = result_of(FP16_LATENCY_CYCLES, FP16_PASSES, UNIT_FP32_LANES);
   localparam int SFU_RESULT = result_of(SFU_LATENCY_CYCLES, SFU_PASSES, UNIT_SFU_LANES);
-  // Cycles of reservations and results ahead: more than any of these.
+  // Cycles covered by reservations and results: more than any latency.
   localparam int HORIZON = 128;
 
-  // Wave slots that the numbers above are for; the small core's register file is smaller in the same proportion.
+  // Wave slots to which the numbers above apply. The small core's register file is smaller in the same proportion.
   localparam int FULL_WAVES = 32;
   localparam int LANES = WAVE_WIDTH;
   localparam int SLOT_BITS = $clog2(MAX_WAVES);
   localparam int GROUP_BITS = $clog2(MAX_WORKGROUPS);
   localparam int REG_BITS = $clog2(MAX_REGISTERS);
   localparam int BANK_BITS = $clog2(REGISTERS_BANKS);
-  // Words of a kernel are numbered by this many bits.
+  // Bits of a word number in the kernel.
   localparam int PC_BITS = 16;
-  // Source rows of an instruction at most: an address and four rows of a store.
+  // Most source rows of an instruction: an address and four rows of a store.
   localparam int SOURCES = 5;
   localparam int LINE_BITS = 8 * L1_LINE_BYTES;
   localparam int LINE_SHIFT = $clog2(L1_LINE_BYTES);
@@ -115,7 +115,7 @@ package wave_core_pkg;
   typedef logic [LANES-1:0][31:0] row_t;
   typedef logic [REG_BITS-1:0] reg_t;
   typedef logic [PC_BITS-1:0] pc_t;
-  // Position in the wave's issue order, modulo.
+  // Position in the wave's issue order, modulo 2^16.
   typedef logic [15:0] seq_t;
 
   // How the issue stage treats an instruction.
@@ -123,7 +123,7 @@ package wave_core_pkg;
     KIND_COMPUTE, KIND_MEMORY, KIND_CONTROL, KIND_BARRIER, KIND_FENCE, KIND_WAIT, KIND_NOP, KIND_ILLEGAL, KIND_END
   } kind_e;
 
-  // What a memory instruction does.
+  // Operation of a memory instruction.
   typedef struct packed {
     logic       device;      // device memory, else local
     logic       load;
@@ -172,7 +172,7 @@ package wave_core_pkg;
     FAULT_BOUNDS, FAULT_MISALIGNED, FAULT_LSU_ENTRIES
   } fault_e;
 
-  // What every workgroup of a launch has in common; constant while it runs.
+  // State shared by all workgroups of a launch; constant while it runs.
   typedef struct packed {
     logic [31:0]           base_word;       // first word of the kernel in the code section
     pc_t                   end_word;        // words of the kernel
@@ -197,10 +197,10 @@ package wave_core_pkg;
     logic        access;    // memory instruction
   } retire_t;
 
-  // Execution classes that units serve have the lowest numbers.
+  // The classes served by execution units have the lowest numbers.
   localparam int CLASSES = 11;
 
-  // A result of an execution unit that is due.
+  // A result of an execution unit that is due in this cycle.
   typedef struct packed {
     logic        valid;
     slot_t       slot;
@@ -215,7 +215,7 @@ package wave_core_pkg;
   // Kinds of packets, on the memory port.
   typedef enum logic [1:0] { REQUEST_READ, REQUEST_WRITE, REQUEST_ATOMIC, REQUEST_RELEASE } request_e;
   typedef enum logic [1:0] { REPLY_DATA, REPLY_WRITE_ACK, REPLY_ATOMIC_OLD, REPLY_RELEASED } reply_e;
-  // Set in the tag of a request of the instruction cache.
+  // Tag bit of the instruction cache's requests.
   localparam int ICACHE_TAG_BIT = 31;
 
   typedef struct packed {
@@ -237,7 +237,7 @@ package wave_core_pkg;
     logic [LINE_BITS-1:0]   data;
   } reply_t;
 
-  // Whom an L1 response is for.
+  // Receiver of an L1 response.
   localparam int LSU_ENTRIES = 64;
   localparam int ENTRY_BITS = $clog2(LSU_ENTRIES);
   typedef struct packed {
@@ -272,7 +272,7 @@ package wave_core_pkg;
     logic [LINE_BITS-1:0]   data;
   } response_t;
 
-  // What the core reports of a cycle.
+  // Report of a cycle.
   typedef struct packed {
     logic  valid;
     slot_t slot;
@@ -312,7 +312,7 @@ package wave_core_pkg;
     pc_t         fault_pc;
   } trace_t;
 
-  // The new value of a word.
+  // The new value of a word after an atomic.
   function automatic logic [31:0] atomic_result(
       input logic [3:0] op, input logic [31:0] memory, input logic [31:0] operand, input logic [31:0] swap);
     case (op)

@@ -1,4 +1,4 @@
-// The machine: dispatcher and core. Behind its memory port, and around its launch, is the test bench.
+// The machine: dispatcher and core. The test bench drives its launch and its memory port.
 module wave_top
   import wave_core_pkg::*;
 (

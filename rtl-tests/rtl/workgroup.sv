@@ -1,4 +1,4 @@
-// Workgroups resident on the core (rules R1 to R3, B4): slots, barriers, and their end.
+// Workgroups resident on the core (rules R1 to R3, B4): slots, barriers and their end.
 `include "bugs.svh"
 module workgroup
   import wave_isa_pkg::*;
@@ -25,7 +25,7 @@ module workgroup
     output slots_t  passes,                // waves that a barrier lets go
     output logic [SLOT_BITS:0] done,       // workgroups whose last slot is free now
     output logic    empty,                 // no wave is left after this cycle
-    // Of every slot, for special registers, local memory and the trace.
+    // Of each slot, for special registers, local memory and the trace.
     output group_t  group_of[MAX_WAVES],
     output logic [SLOT_BITS-1:0] wave_id[MAX_WAVES],
     output logic [2:0][31:0] group_id[MAX_WORKGROUPS]
@@ -37,7 +37,7 @@ module workgroup
   assign ended = ended_q;
   assign at_barrier = at_barrier_q;
 
-  // Arrival: the lowest free slots, wave 0 the lowest.
+  // Arrival: the workgroup takes the lowest free slots, wave 0 the lowest of them.
   logic [31:0] waves_left, next_wave;
   logic [31:0] lanes_left;
   logic [SLOT_BITS-1:0] start_wave[MAX_WAVES];
@@ -69,7 +69,7 @@ module workgroup
   end
   assign resident = resident_q | started;
 
-  // A wave that ends, or one at the barrier, may be the last that the others wait for.
+  // The wave that ends, or that reaches the barrier, may be the last one that the others wait for.
   slots_t ended_d, at_barrier_d, live;
   always_comb begin
     ended_d = ended_q;
@@ -81,7 +81,7 @@ module workgroup
     if ((barrier || end_wave) && live != 0 && (live & ~at_barrier_d) == 0) passes = live;
   end
 
-  // Slots that are free from the next cycle on: those of ended waves with nothing in flight.
+  // Slots free from the next cycle on: those of ended waves with nothing in flight.
   slots_t freed;
   always_comb begin
     freed = ended_q & (`BUG(128) ? '1 : drained) & retiring;

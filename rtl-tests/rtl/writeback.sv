@@ -1,4 +1,5 @@
-// Write-back (rules X3, W1, W2): the result that reserved this cycle's port, else a row of the oldest complete load.
+// Write-back (rules X3, W1, W2): the result that has reserved this cycle's port, else a row of the oldest complete
+// load.
 `include "bugs.svh"
 module writeback
   import wave_core_pkg::*;

@@ -1,4 +1,4 @@
-// One lane of class convert: between f32 and integers, f16 and bf16. Three stages, an operation every clock.
+// One lane of class convert: f32 to and from integers, f16 and bf16. Three stages, one operation per clock.
 `include "bugs.svh"
 module convert_lane
   import wave_isa_pkg::*;
@@ -9,8 +9,8 @@ module convert_lane
     input  logic [31:0] a,
     output logic [31:0] result
 );
-  // Stage 1: the magnitude of what becomes f32, its leading one at bit 31 if the exponent is `exponent_1`; for an
-  // integer result the shifted significand.
+  // Stage 1: the magnitude that becomes f32, whose leading one is at bit 31 if the exponent is `exponent_1`. For an
+  // integer result: the shifted significand.
   /* verilator lint_off UNUSEDSIGNAL */
   fp_t half, single;
   /* verilator lint_on UNUSEDSIGNAL */

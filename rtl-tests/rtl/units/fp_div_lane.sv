@@ -1,5 +1,5 @@
-// Quotient of binary32 in one lane, a bit each clock. Clocks after the operands are there: `start` normalizes, 26
-// steps follow, `finish` rounds.
+// Binary32 quotient in one lane, one bit per clock. After the operands arrive, `start` normalizes, 26 steps follow, and
+// `finish` rounds.
 `include "bugs.svh"
 module fp_div_lane
   import wave_fp_pkg::*;
@@ -62,7 +62,7 @@ module fp_div_lane
     end
   end
 
-  // The quotient of numbers from 1 to 2 is between 1/2 and 2.
+  // The quotient of two numbers from 1 to 2 lies between 1/2 and 2.
   logic [26:0] normalized;  // with what is below as its last bit
   logic signed [10:0] leading;
   logic [4:0] shift;

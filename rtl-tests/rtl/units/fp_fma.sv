@@ -1,9 +1,9 @@
-// a * b + c, rounded once to binary32: four stages, the last one without its register.
+// a * b + c, rounded once to binary32. Four stages; the last one has no register.
 //
-// The sum is computed in a window of 78 bits. The product lies at bits 50:3. The addend lies where its exponent
-// puts it, at bits 76:53 at most: an addend still further up leaves less than a quarter of its last bit to the
-// product, whose exact place then no longer matters. Below bit 0 only "not zero" counts; a product of at least
-// 2^23 (one factor may be subnormal) keeps enough bits for that, and a smaller one is far below any addend.
+// The sum is computed in a window of 78 bits. The product is at bits 50:3. The addend is where its exponent puts it, at
+// most at bits 76:53. For an addend above that, the product is less than a quarter of its last bit, so its exact place
+// does not matter. Below bit 0 only "not zero" counts: a product of at least 2^23 (one factor may be subnormal) keeps
+// enough bits, and a smaller one is far below any addend.
 `include "bugs.svh"
 module fp_fma
   import wave_fp_pkg::*;
@@ -14,7 +14,7 @@ module fp_fma
     input  fp_t         c,
     output logic [31:0] result  // of the operands three clocks ago
 );
-  // Stage 1: product, place of the addend, exponent of the window, special values.
+  // Stage 1: product, position of the addend, exponent of the window, special values.
   typedef struct packed {
     logic [47:0] product;
     logic [23:0] addend;
@@ -75,7 +75,7 @@ module fp_fma
     if (!s1.subtract) s2_next.sum = {27'd0, s1.product, 3'd0} + {1'd0, placed[100:24]};
     else s2_next.sum = negative ? -difference[77:0] : difference[77:0];
     s2_next.top = s1.top;
-    // An exact difference of 0 is +0; a sum of zeros of one sign keeps it.
+    // An exact difference of 0 is +0. A sum of zeros of the same sign keeps the sign.
     if (s1.subtract && difference == 0) s2_next.sign = `BUG(3) ? s1.sign : 1'b0;
     else s2_next.sign = s1.sign ^ negative;
     s2_next.is_nan = s1.is_nan;
@@ -84,7 +84,7 @@ module fp_fma
   end
   always_ff @(posedge clk) s2 <= s2_next;
 
-  // Stage 3: leading one to bit 77, as far as the least exponent permits.
+  // Stage 3: the leading one moves to bit 77, as far as the least exponent permits.
   typedef struct packed {
     logic [23:0] kept;
     logic        guard;

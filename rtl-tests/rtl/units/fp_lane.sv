@@ -1,4 +1,4 @@
-// One lane of the floating-point unit: one FMA for binary32 and the low half, a second one for the high half.
+// One lane of the floating-point unit: an FMA for binary32 and the low half, and one for the high half.
 `include "bugs.svh"
 module fp_lane
   import wave_isa_pkg::*;
@@ -50,14 +50,14 @@ module fp_lane
     o.c = k == FMA ? z : y;
     if (k == SUB) o.c.sign = !y.sign;
     if (k == MUL) begin
-      // The product's own sign, so that a product of 0 keeps it.
+      // The addend has the product's sign, so that a product of 0 keeps it.
       o.c = FP_ZERO;
       o.c.sign = (x.sign ^ y.sign) && !`BUG(9);
     end
     return o;
   endfunction
 
-  // a - floor(a) without a floor: the fraction bits of |a|, or 1 less them.
+  // a - floor(a) without a floor: the fraction of |a|, or 1 minus it.
   function automatic operands_t prepare_fract(input fp_t x);
     operands_t o;
     o = '{a: x, b: FP_ONE, c: FP_ZERO};
@@ -87,7 +87,7 @@ module fp_lane
   logic simple_pred;
   fp_simple simple (.op, .a, .b, .c, .result(simple_result), .pred(simple_pred));
 
-  // What goes beside the adders.
+  // Data that bypasses the adders.
   typedef struct packed {
     logic [31:0] simple;
     logic        pred;
@@ -108,7 +108,7 @@ module fp_lane
     s3 <= s2;
     format_4 <= s3.format;
     both_halves_4 <= s3.both_halves;
-    // 1 less a fraction can round to 1.
+    // 1 minus a fraction can round to 1.
     if (!(`BUG(12) ? s2.arithmetic : s3.arithmetic)) out32 <= s3.simple;
     else out32 <= s3.fract && low_sum == ONE && !`BUG(10) ? ONE - 32'd1 : low_sum;
     pred <= s3.pred;

@@ -1,4 +1,4 @@
-// What binary32 needs no adder for: signs, minimum and maximum, rounding to integers, compares. Combinational.
+// Binary32 operations without an adder: signs, minimum and maximum, rounding to integers, compares. Combinational.
 `include "bugs.svh"
 module fp_simple
   import wave_isa_pkg::*;
@@ -31,7 +31,7 @@ module fp_simple
     endcase
   end
 
-  // Rounding to an integer. The fraction bits that are no integer bits are 150 - exponent, at most 24 here.
+  // Rounding to an integer. There are 150 - exponent fraction bits below the integer bits, at most 24 here.
   logic [4:0] fraction_bits;
   logic [23:0] unit, fraction, half;
   logic [30:0] truncated, integral;

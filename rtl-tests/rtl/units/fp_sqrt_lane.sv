@@ -1,5 +1,5 @@
-// Square root of binary32 in one lane, a bit each clock. Clocks after `load`: `start` normalizes, 25 steps follow,
-// `finish` rounds.
+// Binary32 square root in one lane, one bit per clock. After `load`, `start` normalizes, 25 steps follow, and `finish`
+// rounds.
 `include "bugs.svh"
 module fp_sqrt_lane
   import wave_fp_pkg::*;
@@ -26,7 +26,7 @@ module fp_sqrt_lane
     if (x.is_nan || (x.sign && (x.significand != 0 || `BUG(32)))) special_value = NAN;
   end
 
-  // 50 bits of the radicand, two a step.
+  // The 50 bits of the radicand, two per step.
   logic [49:0] radicand;
   logic [24:0] root;
   logic [25:0] rest;
@@ -41,7 +41,7 @@ module fp_sqrt_lane
   end
   always_ff @(posedge clk) begin
     if (start) begin
-      // The bias is odd: an exponent field that is even stands for an odd power of two.
+      // The bias is odd, so an even exponent field is an odd power of two.
       radicand <= exponent[0] ? {1'b0, significand, 25'd0} : {significand, 26'd0};
       result_exponent <= 8'((exponent - 9'd1) >> 1);
       root <= '0;
@@ -53,7 +53,7 @@ module fp_sqrt_lane
       root <= {root[23:0], fits};
       rest <= fits ? trial : {rest[23:0], radicand[49:48]};
     end
-    // Never a tie: the square of 25 bits that end in 1 has too many bits.
+    // Ties are impossible: the square of 25 bits that end in 1 has too many bits.
     if (finish)
       result <= is_special ? the_special
           : {1'b0, result_exponent - 8'd1, 23'd0} + 32'(root[24:1]) + 32'(root[0] && !`BUG(33));

@@ -1,5 +1,5 @@
-// One lane of class int_div: restoring division of magnitudes, a bit each clock. Clocks after `load`: 32 steps, then
-// `finish` for the signs.
+// One lane of class int_div: restoring division of magnitudes, one bit per clock. After `load`, 32 steps follow, and
+// `finish` sets the signs.
 `include "bugs.svh"
 module int_div_lane (
     input  logic        clk,
@@ -14,7 +14,7 @@ module int_div_lane (
   logic [32:0] trial;
   logic negative_quotient, negative_rest, by_zero, want_rest;
   always_comb begin
-    // The dividend's bits leave quotient at the top while the quotient's enter at the bottom.
+    // The dividend leaves `quotient` at the top while the quotient enters at the bottom.
     trial_rest = {rest[30:0], quotient[31]};
     trial = {rest, quotient[31]} - {1'b0, divisor};
   end

@@ -1,4 +1,5 @@
-// One lane of class int: moves, selection, add, logic, shifts, bit fields, compares. Two stages, an operation every clock.
+// One lane of class int: moves, selection, add, logic, shifts, bit fields, compares. Two stages, one operation per
+// clock.
 `include "bugs.svh"
 module int_lane
   import wave_isa_pkg::*;
@@ -19,12 +20,12 @@ module int_lane
     for (int i = 0; i < 32; i++) reverse[i] = x[31-i];
   endfunction
 
-  // The low n bits set.
+  // A mask of the low n bits.
   function automatic logic [31:0] low_bits(input logic [4:0] n);
     return (32'd1 << n) - 32'd1;
   endfunction
 
-  // Stage 1. `value` is the result or its first part, `other` what stage 2 combines it with.
+  // Stage 1. `value` is the result or its first part; `other` is what stage 2 combines it with.
   logic below_signed, below_unsigned, equal, is_unsigned, below;
   logic [31:0] shifted_left, shifted_right, value, other;
   logic sign_fill, flag;
@@ -68,7 +69,7 @@ module int_lane
       end
       OP_SELECT: value = select ? b : c;
       OP_MOV_IMM: value = imm;
-      // bitcount and bitfind do their work in stage 2; the special register of mov_sr comes as a.
+      // bitcount and bitfind are computed in stage 2. The special register of mov_sr arrives as a.
       default: value = a;
     endcase
     case (op)

@@ -1,4 +1,4 @@
-// One lane of class int_mul: four 16-bit products, their sum, the addend. Three stages, an operation every clock.
+// One lane of class int_mul: four 16-bit products, their sum, the addend. Three stages, one operation per clock.
 `include "bugs.svh"
 module int_mul_lane
   import wave_isa_pkg::*;

@@ -1,4 +1,4 @@
-// One lane of the special functions: docs/special-functions.md, whose names and steps it uses. Six stages.
+// One lane of the special functions, with the names and steps of docs/special-functions.md. Six stages.
 `include "bugs.svh"
 module sfu_lane
   import wave_isa_pkg::*;
@@ -16,7 +16,7 @@ module sfu_lane
     SINE
   } table_e;
 
-  // What every stage passes on.
+  // Values passed through every stage.
   typedef struct packed {
     table_e      function_table;
     logic        sign;           // of the result, but for the logarithm's
@@ -81,7 +81,7 @@ module sfu_lane
     cosine_1 <= op == OP_FCOS;
   end
 
-  // Stage 2: fexp2's signed x and its range; |a| * 2/pi modulo 4.
+  // Stage 2: the signed x of fexp2 and its range; |a| * 2/pi modulo 4.
   common_t c2, c2_next;
   logic signed [38:0] x_fixed, x_fixed_2;
   logic [95:30] turns, turns_2;
@@ -174,7 +174,7 @@ module sfu_lane
     above_4 <= above_3;
   end
 
-  // Stage 5: the product, for the logarithm the sum; its magnitude with 63 bits.
+  // Stage 5: the product, or the sum for the logarithm; its magnitude in 63 bits.
   logic sign_5, sign_5_next, special_5, special_5_next;
   logic [31:0] special_value_5, special_value_5_next;
   logic [62:0] product, significand, significand_5;
@@ -215,7 +215,7 @@ module sfu_lane
     leading_5 <= leading;
   end
 
-  // Stage 6: leading one to bit 62, final rounding.
+  // Stage 6: the leading one moves to bit 62; final rounding.
   logic [5:0] shift;
   logic [62:0] shifted;
   logic signed [9:0] weight;

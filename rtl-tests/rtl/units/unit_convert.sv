@@ -1,4 +1,4 @@
-// Class convert: between f32 and integers, f16 and bf16. Three stages, an operation every clock.
+// Class convert: f32 to and from integers, f16 and bf16. Three stages, one operation per clock.
 module unit_convert
   import wave_isa_pkg::*;
 #(

@@ -1,4 +1,4 @@
-// A shift register: out is in CYCLES clocks ago; 0 and less is a wire.
+// A shift register: out is in CYCLES clocks ago. With CYCLES <= 0 it is a wire.
 module unit_delay #(
     parameter int WIDTH = 1,
     parameter int CYCLES = 1
@@ -14,7 +14,7 @@ module unit_delay #(
     assign out = in;
   end else begin : g_stages
     logic [CYCLES-1:0][WIDTH-1:0] stages;
-    // One assignment: Verilator 5.006 goes wrong over a loop of more than 64.
+    // One assignment, because Verilator 5.006 miscompiles a loop of more than 64 iterations.
     always_ff @(posedge clk)
       if (!rst_n) stages <= '0;
       else stages <= (CYCLES * WIDTH)'({stages, in});

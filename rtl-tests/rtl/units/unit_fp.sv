@@ -1,5 +1,5 @@
-// Classes fp32 and fp16: four and five stages, an operation every clock. The classes have results of their own,
-// since an fp32 operation can end in the clock of the fp16 operation before it.
+// Classes fp32 and fp16: four and five stages, one operation per clock. Each class has its own result, because an fp32
+// operation can end in the same clock as the fp16 operation before it.
 module unit_fp
   import wave_isa_pkg::*;
 #(

@@ -1,5 +1,5 @@
-// Class fp32_div: a square-root engine and behind it a divider, each a bit a clock, which work on two operations
-// at a time. frsqrt uses both; fdiv and frcp wait out the first, the root of fsqrt the second.
+// Class fp32_div: a square-root engine followed by a divider, each with one bit per clock, which work on two operations
+// at a time. frsqrt uses both. fdiv and frcp wait out the first; the root of fsqrt waits out the second.
 `include "bugs.svh"
 module unit_fp_div
   import wave_isa_pkg::*;
@@ -22,7 +22,8 @@ module unit_fp_div
     $error("unit_fp_div takes 28 clocks for a root, 28 for a quotient, and two more");
   end
 
-  // Clocks since the operation came to each engine; 0 is idle. The first keeps it until the second takes it over.
+  // Clocks since the operation reached each engine; 0 is idle. The first engine keeps it until the second takes it
+  // over.
   typedef logic [$clog2(PASSES+1)-1:0] count_t;
   count_t root_count;
   logic [4:0] quotient_count;

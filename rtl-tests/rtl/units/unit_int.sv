@@ -1,4 +1,4 @@
-// Class int: moves, selection, add, logic, shifts, bit fields, compares. Two stages, an operation every clock.
+// Class int: moves, selection, add, logic, shifts, bit fields, compares. Two stages, one operation per clock.
 module unit_int
   import wave_isa_pkg::*;
 #(

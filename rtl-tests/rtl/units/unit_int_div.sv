@@ -1,4 +1,4 @@
-// Class int_div: 32 steps and the signs; an operation each PASSES clocks.
+// Class int_div: 32 steps and the signs; one operation per PASSES clocks.
 module unit_int_div
   import wave_isa_pkg::*;
 #(
@@ -19,7 +19,7 @@ module unit_int_div
     $error("unit_int_div takes 33 clocks and a last one");
   end
 
-  // Clocks since valid, up to the one for the signs; 0 is idle.
+  // Clocks since valid, up to the clock for the signs; 0 is idle.
   logic [5:0] count;
   logic finish, done;
   assign finish = count == 6'd33;
@@ -40,7 +40,7 @@ module unit_int_div
     );
   end
 
-  // The next result is at least PASSES clocks away, so that its register holds this one until then.
+  // The next result is at least PASSES clocks away, so its register holds this one until then.
   unit_delay #(.WIDTH(1), .CYCLES(LATENCY - 34 + PASSES - 1)) valid_delay (.clk, .rst_n, .in(done), .out(out_valid));
   unit_delay #(.WIDTH(32 * LANES), .CYCLES(LATENCY - 34)) rest (.clk, .rst_n, .in(row), .out(out_row));
 endmodule

@@ -1,4 +1,4 @@
-// Class int_mul: four 16-bit products, their sum, the addend. Three stages, an operation every clock.
+// Class int_mul: four 16-bit products, their sum, the addend. Three stages, one operation per clock.
 module unit_int_mul
   import wave_isa_pkg::*;
 #(

@@ -1,4 +1,4 @@
-// Class sfu: UNIT_LANES lanes of six stages, which the lanes of a wave enter in groups, a group each clock.
+// Class sfu: UNIT_LANES lanes of six stages. The lanes of a wave enter in groups, one group per clock.
 `include "bugs.svh"
 module unit_sfu
   import wave_isa_pkg::*;
@@ -20,7 +20,7 @@ module unit_sfu
     $error("unit_sfu has 6 stages and whole groups of lanes");
   end
 
-  // The first group enters with valid, the others from `waiting`, which moves down a group each clock.
+  // The first group enters with `valid`, the others from `waiting`, which shifts by a group per clock.
   logic [LANES-1:0][31:0] waiting, entering;
   op_e waiting_op, entering_op;
   assign entering = valid ? a : waiting;
@@ -30,7 +30,7 @@ module unit_sfu
     waiting_op <= entering_op;
   end
 
-  // Results move down a group each clock too.
+  // Results shift by a group per clock too.
   logic [UNIT_LANES-1:0][31:0] leaving;
   logic [LANES-1:0][31:0] row;
   for (genvar i = 0; i < UNIT_LANES; i++) begin : g_lane

@@ -1,4 +1,4 @@
-// Class wave: operations across the lanes. Four stages, an operation every clock.
+// Class wave: operations across the lanes. Four stages, one operation per clock.
 `include "bugs.svh"
 module unit_wave
   import wave_isa_pkg::*;
@@ -23,7 +23,7 @@ module unit_wave
     $error("unit_wave has 4 stages and a power of two up to 32 lanes");
   end
 
-  // Stage 1: what each lane contributes, and from which lane it reads.
+  // Stage 1: the value that each lane contributes, and the lane from which it reads.
   logic [LANES-1:0][31:0] source, broadcast;
   logic [LANES-1:0][31:0] source_1, a_1, values_1;
   op_e op_1, op_2, op_3;
@@ -64,7 +64,7 @@ module unit_wave
     endcase
   endfunction
 
-  // Stages 2 and 3: inclusive prefixes by doubling, half of the steps each; the last lane's is the reduction.
+  // Stages 2 and 3: inclusive prefixes by doubling, half of the steps each. The last lane's prefix is the reduction.
   // Stage 2 also reads the other lane.
   function automatic logic [LANES-1:0][31:0] scan(
       input op_e o, input logic [LANES-1:0][31:0] v, input int first, input int last);

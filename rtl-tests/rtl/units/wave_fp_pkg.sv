@@ -1,4 +1,4 @@
-// Binary32 as the execution units see it (docs/isa.md section 5): round to nearest even, subnormals kept, one NaN.
+// Binary32 in the execution units (docs/isa.md section 5): round to nearest even, subnormals kept, one canonical NaN.
 /* verilator lint_off UNUSEDPARAM */
 package wave_fp_pkg;
 
@@ -16,7 +16,7 @@ package wave_fp_pkg;
   } format_e;
 
   // (-1)^sign * significand * 2^(exponent - 150). Subnormals have the exponent of the least normal number of their
-  // format (1, for f16 113) and no leading one.
+  // format (1; 113 for f16) and no leading one.
   typedef struct packed {
     logic        sign;
     logic        is_nan;
@@ -71,7 +71,7 @@ package wave_fp_pkg;
     return x == 0 ? 6'd32 : {1'b0, n};
   endfunction
 
-  // True if rounding to nearest even adds one: guard is the first dropped bit, sticky says if another one is set.
+  // True if rounding to nearest even adds one. guard is the first dropped bit; sticky tells whether a lower one is set.
   function automatic logic rounds_up(input logic odd, input logic guard, input logic sticky);
     return guard && (sticky || odd);
   endfunction
@@ -82,7 +82,7 @@ package wave_fp_pkg;
     logic [39:0] shifted;
     logic [4:0] field;
     logic [14:0] rounded;
-    // Normal numbers keep 11 bits, subnormals what lies above 2^-24.
+    // Normal numbers keep 11 bits; subnormals keep the bits above 2^-24.
     if (a[30:23] >= 8'd113) dropped = 5'd13;
     else if (a[30:23] > 8'd101) dropped = 5'(8'd126 - a[30:23]);
     else dropped = 5'd25;
