@@ -1,5 +1,6 @@
-//! What limits a kernel, and which changes of the machine help: the [candidates](crate::limits::candidates) are really
-//! made, the kernel is run again on each, and what they saved ranks them.
+//! Explains what limits a kernel and which machine changes help. Each of the
+//! [candidates](crate::limits::candidates) is applied, the kernel runs again, and the measured savings rank
+//! the candidates.
 
 mod quality;
 pub mod report;
@@ -18,85 +19,85 @@ use crate::observe::Step;
 use crate::observe::figures::sum;
 use crate::program::Program;
 
-/// Savings below this part of the run are taken as none.
+/// Savings below this fraction of the run count as zero.
 pub const NOTHING: f64 = 0.005;
-/// A prediction is refuted where its trial saved less than one part in so many of it.
+/// A prediction is refuted if the trial saved less than 1 / `FACTOR` of it.
 pub const FACTOR: f64 = 2.0;
 
-/// What runs the kernel that is to be explained.
+/// Runs the kernel to be explained.
 pub trait Bench {
-    /// Why a run did not end well.
+    /// Reason for a failed run.
     type Error;
 
-    /// Launches of the kernel.
+    /// Number of launches of the kernel.
     fn launches(&self) -> usize;
 
-    /// Runs every launch of the kernel, each time from the same memory, and watches it.
+    /// Runs all launches of the kernel, starting from the same memory every time, and watches them.
     ///
     /// # Errors
-    /// If it did not come to its end.
+    /// The run did not complete.
     fn run(&mut self, watch: &mut ByLaunch<'_>) -> Result<Vec<Step>, Self::Error>;
 
-    /// Runs it on a machine that differs by these settings. None if it did not come to its end there.
+    /// Runs it on a machine with these settings. None if the run did not complete.
     ///
     /// # Errors
-    /// If no further runs are wanted.
+    /// No further runs are wanted.
     fn trial(&mut self, config: &Config, settings: &[String]) -> Result<Option<Vec<Step>>, Self::Error>;
 }
 
-/// A change of the machine that was made.
+/// A trial of a machine change.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trial {
     /// The change.
     pub candidate: Candidate,
-    /// Cycles of the run that it saved.
+    /// Cycles saved in the run.
     pub saved: i64,
-    /// Cycles of each launch that it saved.
+    /// Cycles saved in each launch.
     pub by_launch: Vec<i64>,
 }
 
 impl Trial {
-    /// True if it saved less than half of what was predicted, and that was something.
+    /// True if it saved less than half of a significant prediction.
     pub fn refuted(&self, cycles: u64) -> bool {
         let predicted = self.candidate.predicted.map_or(0.0, |(predicted, _)| predicted);
         predicted >= NOTHING * cycles as f64 && (self.saved as f64) < predicted / FACTOR
     }
 }
 
-/// True if so many cycles of a run are worth telling.
+/// True if this many cycles of a run are worth reporting.
 pub fn helps(saved: i64, cycles: u64) -> bool {
     saved > 0 && saved as f64 >= NOTHING * cycles as f64
 }
 
-/// A kernel and what limits it.
+/// The explanation of a kernel.
 #[derive(Debug, Clone)]
 pub struct Explanation {
     /// Name of the kernel file or launch file.
     pub name: String,
-    /// What limits it.
+    /// Its limits.
     pub limits: Limits,
-    /// Changes that were tried, those first that saved most.
+    /// Trials, largest saving first.
     pub trials: Vec<Trial>,
-    /// What limits each of its launches; nothing if there is only one.
+    /// Limits of each launch. Empty if there is only one.
     pub launches: Vec<LaunchLimits>,
     /// The instructions of the kernels that ran.
     pub instructions: Vec<Instruction>,
-    /// The launches added up, if there are any.
+    /// Counters of all launches together. None if there were no launches.
     pub report: Option<KernelReport>,
 }
 
 impl Explanation {
-    /// What stands out, whatever it costs.
+    /// Conspicuous properties, whatever their cost.
     pub fn signs(&self, config: &Config) -> Vec<Sign<'_>> {
         self.report.as_ref().map_or(Vec::new(), |report| signs(config, report, &self.instructions))
     }
 
-    /// The trial of these settings.
+    /// The trial with these settings.
     pub fn trial(&self, settings: &[String]) -> Option<&Trial> {
         self.trials.iter().find(|trial| trial.candidate.settings == settings)
     }
 
-    /// The trials of changes against a limiter, those first that saved most.
+    /// The trials of changes against a limiter, largest saving first.
     pub fn against(&self, limiter: &Limiter) -> impl Iterator<Item = &Trial> {
         let named = limiter.change.as_ref().map(|change| change.settings.clone());
         self.trials.iter().filter(move |trial| {
@@ -104,15 +105,15 @@ impl Explanation {
         })
     }
 
-    /// The trial that saved most of a launch, if it is worth telling.
+    /// The trial with the largest saving in a launch, if worth reporting.
     pub fn best_of_launch(&self, launch: usize) -> Option<&Trial> {
         let saved = |trial: &Trial| trial.by_launch.get(launch).copied().unwrap_or(0);
-        // The first of equal ones, which saved more of the run.
+        // Among equals the first, which saved more in the whole run.
         let best = self.trials.iter().reduce(|a, b| if saved(b) > saved(a) { b } else { a })?;
         helps(saved(best), self.launches[launch].limits.cycles).then_some(best)
     }
 
-    /// The launches, those put together that are alike and that the same change helps most.
+    /// Groups of similar launches for which the same change helps most.
     pub fn groups(&self) -> Vec<Group> {
         let best = |n: usize| self.best_of_launch(n).map(|trial| trial.candidate.settings.clone());
         let best: Vec<_> = (0..self.launches.len()).map(best).collect();
@@ -120,10 +121,10 @@ impl Explanation {
     }
 }
 
-/// Explains a kernel of a program on a machine. At most `trials` changes are made, each in a run of its own.
+/// Explains a kernel on a machine. Tries at most `trials` changes, each in its own run.
 ///
 /// # Errors
-/// If the first run does not come to its end, or no further runs are wanted.
+/// The first run does not complete, or no further runs are wanted.
 pub fn explain<B: Bench>(
     name: &str,
     config: &Config,
@@ -157,7 +158,7 @@ pub fn explain<B: Bench>(
         let by_launch: Vec<i64> = steps.iter().zip(&then).map(saved).collect();
         tried.push(Trial { candidate, saved: by_launch.iter().sum(), by_launch });
     }
-    // Of equal ones the one that was expected to save more stays first.
+    // The sort is stable: among equals, the larger prediction stays first.
     tried.sort_by_key(|trial| std::cmp::Reverse(trial.saved));
     let instructions = listing(program, watch.all.profiler.profiles());
     let launches = watch.launches;

@@ -1,27 +1,29 @@
-//! How good the predictions are that trials can be held against.
+//! Accuracy of the predictions, measured by trials.
 
 use super::{Explanation, FACTOR, NOTHING};
 use serde::Serialize;
 
-/// How good the predictions are.
+/// Accuracy of the predictions.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Quality {
-    /// Changes that were tried.
+    /// Number of changes tried.
     pub tried: usize,
-    /// Of these, those that saved something.
+    /// Number of these that saved cycles.
     pub helped: usize,
-    /// Those that had a prediction.
+    /// Number of trials with a prediction.
     pub predicted: usize,
-    /// Of these, those whose prediction is within a factor of two of the measurement, or where both are next to nothing.
+    /// Number of these whose prediction is within a factor of two of the measurement, or with both close to
+    /// zero.
     pub close: usize,
-    /// Those that saved less than half of it.
+    /// Number that saved less than half of the prediction.
     pub refuted: usize,
-    /// Spearman's rank correlation of predicted and measured savings, as parts of the run; 0 for fewer than three.
+    /// Spearman's rank correlation of predicted and measured savings, as fractions of the run. 0 for fewer
+    /// than three trials.
     pub rank_correlation: f64,
 }
 
 impl Quality {
-    /// Of all that was tried.
+    /// Computes the accuracy over all trials.
     pub fn of(explanations: &[Explanation]) -> Quality {
         let trials =
             || explanations.iter().flat_map(|e| e.trials.iter().map(move |trial| (trial, e.limits.cycles)));
@@ -59,7 +61,7 @@ impl std::fmt::Display for Quality {
     }
 }
 
-/// Spearman's rank correlation: Pearson's of the ranks, equal values sharing the mean of theirs.
+/// Spearman's rank correlation: Pearson's correlation of the ranks. Equal values share their mean rank.
 fn spearman(pairs: &[(f64, f64)]) -> f64 {
     if pairs.len() < 3 {
         return 0.0;

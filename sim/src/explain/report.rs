@@ -1,4 +1,4 @@
-//! Explanations for people, for programs, and as the table of docs/explain.md.
+//! Explanations as text, as JSON, and as the table of docs/explain.md.
 
 use super::{Explanation, Quality, Trial, helps};
 use crate::config::{Config, wrap};
@@ -12,14 +12,14 @@ use crate::observe::{counted, json};
 use serde::Serialize;
 use std::fmt::Write;
 
-/// Columns of the text.
+/// Width of the text in columns.
 const WIDTH: usize = 100;
-/// A cause that costs a multiple of this of what was saved against it does not hold up the run by itself.
+/// If the trials against a cause saved less than this fraction of its cost, it does not limit the run alone.
 const LITTLE: f64 = 0.1;
-/// Changes that are told in full.
+/// Number of changes described in detail.
 const TOLD: usize = 5;
 
-/// One kernel in full.
+/// Text of one kernel, in detail.
 pub fn text(explanation: &Explanation, config: &Config) -> String {
     let Explanation { name, limits, .. } = explanation;
     let machine = crate::observe::text::machine(config);
@@ -55,14 +55,14 @@ pub fn text(explanation: &Explanation, config: &Config) -> String {
     text
 }
 
-/// Lines of a paragraph, those after the first further in.
+/// Lines of a paragraph with a hanging indent.
 fn paragraph(text: &mut String, words: &str) {
     for (n, part) in wrap(words, WIDTH).into_iter().enumerate() {
         _ = writeln!(text, "   {}{part}", if n == 0 { "" } else { "  " });
     }
 }
 
-/// What was tried, by what it saved, and what was refuted.
+/// Trials by saving, and refuted predictions.
 fn helpers(text: &mut String, explanation: &Explanation) {
     let Explanation { trials, limits, .. } = explanation;
     if trials.is_empty() {
@@ -125,7 +125,7 @@ fn helpers(text: &mut String, explanation: &Explanation) {
     list("No help, less than 0.5 %:", quiet.map(|trial| flags(&trial.candidate.settings)).collect());
 }
 
-/// What a limiter is, where it is met, and what the kernel can do.
+/// Meaning of a limiter, where it occurs, and advice for the kernel.
 fn kernel_side(text: &mut String, explanation: &Explanation, limiter: &Limiter, config: &Config) {
     paragraph(text, &limiter.meaning());
     let place = |(i, words): (&Instruction, String)| match i.scattered(config) {
@@ -139,7 +139,7 @@ fn kernel_side(text: &mut String, explanation: &Explanation, limiter: &Limiter, 
     paragraph(text, &limiter.advice());
 }
 
-/// What the machine can do against a limiter: as measured if it was tried, else as predicted.
+/// Machine changes against a limiter, with measured savings if tried, else predicted.
 fn machine_side(explanation: &Explanation, limiter: &Limiter) -> String {
     let cycles = explanation.limits.cycles;
     let mut tried = explanation.against(limiter).peekable();
@@ -164,7 +164,7 @@ fn machine_side(explanation: &Explanation, limiter: &Limiter) -> String {
     }
 }
 
-/// What limits each launch, if there are several.
+/// Limits of each launch, if there are several.
 fn launches(text: &mut String, explanation: &Explanation, config: &Config) {
     let Explanation { launches, limits, .. } = explanation;
     if launches.len() < 2 {
@@ -212,7 +212,7 @@ fn launches(text: &mut String, explanation: &Explanation, config: &Config) {
     }
 }
 
-/// Rows under a heading, the cells of each column one under the other; these columns to the right.
+/// Formats rows under a heading with aligned columns. `right` columns are right-aligned.
 fn aligned<const N: usize>(heading: &[String; N], rows: &[[String; N]], right: &[usize]) -> Vec<String> {
     let lines = || std::iter::once(heading).chain(rows);
     let width: Vec<usize> =
@@ -226,7 +226,7 @@ fn aligned<const N: usize>(heading: &[String; N], rows: &[[String; N]], right: &
         .collect()
 }
 
-/// Of a kernel: what costs most, what the account would try first and what came of it, and what saved most.
+/// Row of a kernel: most expensive cause, first suggested change with its result, and best change.
 const HEADING: [&str; 9] = [
     "kernel",
     "limited by",
@@ -238,7 +238,7 @@ const HEADING: [&str; 9] = [
     "first suggestion",
     "saved",
 ];
-/// Columns with numbers.
+/// Numeric columns.
 const NUMBERS: [usize; 5] = [2, 4, 5, 6, 8];
 
 fn rows(explanations: &[Explanation], config: &Config, code: &str) -> Vec<[String; 9]> {
@@ -266,7 +266,7 @@ fn rows(explanations: &[Explanation], config: &Config, code: &str) -> Vec<[Strin
     explanations.iter().map(row).collect()
 }
 
-/// Several kernels: a row for each, and how good the predictions are.
+/// Table of several kernels, one row each, and the accuracy of the predictions.
 pub fn table(explanations: &[Explanation], config: &Config) -> String {
     let mut text = crate::observe::text::machine(config);
     for line in aligned(&HEADING.map(str::to_owned), &rows(explanations, config, ""), &NUMBERS) {
@@ -293,12 +293,12 @@ struct ExplanationJson<'a> {
     cycles: u64,
     idle: f64,
     stands_out: Vec<SignJson>,
-    /// Those first that saved most.
+    /// Largest saving first.
     trials: Vec<TrialJson<'a>>,
     limiters: Vec<LimiterJson<'a>>,
     /// Parts of waiting for device memory.
     device_memory: Vec<CostJson>,
-    /// Nothing if there is only one.
+    /// Empty if there is only one.
     launches: Vec<LaunchJson<'a>>,
 }
 
@@ -319,7 +319,7 @@ struct TrialJson<'a> {
     set: &'a [String],
     against: String,
     reason: &'a str,
-    /// Absent where a counter alone points at the change.
+    /// Absent if only a counter suggests the change.
     #[serde(skip_serializing_if = "Option::is_none")]
     formula: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -335,7 +335,7 @@ struct LimiterJson<'a> {
     meaning: &'a str,
     at: Vec<PlaceJson<'a>>,
     kernel: &'a str,
-    /// Absent where no formula has one.
+    /// Absent if no formula applies.
     #[serde(skip_serializing_if = "Option::is_none")]
     change: Option<ChangeJson<'a>>,
 }
@@ -344,7 +344,7 @@ struct LimiterJson<'a> {
 struct PlaceJson<'a> {
     instruction: &'a str,
     pc: u32,
-    /// Absent where there is no source.
+    /// Absent if there is no source.
     #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<u32>,
     share: f64,
@@ -355,7 +355,7 @@ struct ChangeJson<'a> {
     set: &'a [String],
     formula: &'a str,
     predicted_cycles: f64,
-    /// Absent where it was not tried.
+    /// Absent if it was not tried.
     #[serde(skip_serializing_if = "Option::is_none")]
     measured_cycles: Option<i64>,
 }
@@ -364,7 +364,7 @@ struct ChangeJson<'a> {
 struct LaunchJson<'a> {
     cycles: u64,
     limiters: Vec<LimiterJson<'a>>,
-    /// What saved most of it, and how much; absent where nothing did.
+    /// The change with the largest saving, and the saving. Absent if nothing helped.
     #[serde(skip_serializing_if = "Option::is_none")]
     best: Option<BestJson<'a>>,
 }
@@ -449,7 +449,7 @@ fn explanation_json<'a>(e: &'a Explanation, config: &Config) -> ExplanationJson<
     }
 }
 
-/// For programs: the document of `wave-sim explain --format json`.
+/// The JSON document of `wave-sim explain --format json`.
 pub fn document(explanations: &[Explanation], config: &Config) -> String {
     let all: Vec<ExplanationJson<'_>> = explanations.iter().map(|e| explanation_json(e, config)).collect();
     json::explanations(&all, &Quality::of(explanations), config)

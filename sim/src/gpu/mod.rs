@@ -32,7 +32,8 @@ pub struct Gpu<'a> {
 /// Bounds of a run and how to simulate it.
 #[derive(Debug, Clone, Copy)]
 pub struct RunOptions {
-    /// Stop with [`RunError::CycleLimit`] after this many cycles of a kernel; the release at its end has no limit.
+    /// Stop with [`RunError::CycleLimit`] after this many cycles of a kernel. The release at its end is not
+    /// limited.
     pub max_cycles: Option<Cycle>,
     /// Stop with [`RunError::InstructionLimit`] after this many wave instructions of a kernel.
     pub max_instructions: Option<u64>,
@@ -54,7 +55,7 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
-    /// No bounds, idle cycles skipped, one thread, not to be stopped.
+    /// No bounds, idle cycles skipped, one thread, no stop flag.
     pub const UNBOUNDED: RunOptions = RunOptions {
         max_cycles: None,
         max_instructions: None,
@@ -65,7 +66,7 @@ impl RunOptions {
         stop: None,
     };
 
-    /// True if the run is to stop now.
+    /// True if the run must stop now.
     pub fn is_stopped(&self) -> bool {
         self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
@@ -89,8 +90,8 @@ pub struct Progress {
 pub struct KernelReport {
     /// Cycles from the one in which the dispatcher may send the first workgroup until the next launch can start.
     pub cycles: Cycle,
-    /// The part of these cycles that is the release (M32). It begins when the last workgroup has ended and the
-    /// last store is acknowledged.
+    /// Release cycles among them (M32). The release begins when the last workgroup has ended and the last
+    /// store is acknowledged.
     pub release_cycles: Cycle,
     /// Counters, summed over the cores.
     pub core: CoreCounters,

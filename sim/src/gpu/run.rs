@@ -109,7 +109,7 @@ pub(super) struct Run<'m> {
     ran: BitSet,
     start: Cycle,
     quantum: Cycle,
-    /// The longest that a quantum may be.
+    /// Maximum length of a quantum.
     shortest_link: Cycle,
     /// Cycles before this one are simulated.
     pub(super) now: Cycle,
@@ -198,8 +198,8 @@ impl<'m> Run<'m> {
                 memory.run(now, to);
             });
             if let Some(fault) = fault {
-                // The memory side goes on until a cycle that does not depend on where quanta end. What cores send from
-                // the fault on would arrive later.
+                // The memory side continues to a cycle that does not depend on quantum boundaries. Messages
+                // that cores send after the fault would arrive later.
                 self.exchange(to);
                 self.memory.run(to, fault.cycle.map_or(to, |cycle| to.max(cycle + self.shortest_link)));
                 return Err(RunError::Fault(fault));
@@ -267,10 +267,10 @@ impl<'m> Run<'m> {
         }
     }
 
-    /// Makes visible what a kernel that ended before cycle `end` has written (M32). The dispatcher tells the cores to
-    /// write back the dirty lines of their L1s, and they answer; each way takes `dispatcher.latency_cycles`. At
-    /// system scope the L2 then writes its dirty lines to memory. Returns the cycle in which the next launch can
-    /// start.
+    /// The release at the end of a kernel (M32): makes its writes visible. The kernel ended before cycle
+    /// `end`. The dispatcher tells the cores to write back the dirty lines of their L1s, and they reply; each
+    /// direction takes `dispatcher.latency_cycles`. At system scope, the L2 then writes its dirty lines to
+    /// memory. Returns the cycle in which the next launch can start.
     fn release<P: Probe>(
         &mut self,
         end: Cycle,
@@ -283,7 +283,7 @@ impl<'m> Run<'m> {
         if P::ON {
             probe.observer().releases(end);
         }
-        // Blocks may have come further than `end`, by less than a quantum, and that is at most this latency.
+        // Blocks may have been simulated past `end`, by less than one quantum, which is at most this latency.
         let told = end + latency;
         self.pass_until(told, probe);
         if P::ON {
@@ -313,7 +313,8 @@ impl<'m> Run<'m> {
         self.now
     }
 
-    /// Lets the memory side run to a cycle, with samples on the way. What it sends to the cores is not carried across.
+    /// Runs the memory side up to a cycle, taking samples that are due. Its messages to the cores are not
+    /// delivered.
     fn pass_until<P: Probe>(&mut self, to: Cycle, probe: &mut P) {
         while self.now < to {
             let stop = self.next_stop(to, probe);
@@ -322,7 +323,7 @@ impl<'m> Run<'m> {
         }
     }
 
-    /// Takes a sample if one is due, and returns the cycle of the next, at most `to`.
+    /// Takes a sample if one is due. Returns the cycle of the next, at most `to`.
     fn next_stop<P: Probe>(&mut self, to: Cycle, probe: &mut P) -> Cycle {
         if !P::ON {
             return to;

@@ -1,5 +1,5 @@
-//! A run of several launches, watched as a whole and launch by launch: what limits one may not limit the next, and an
-//! average hides both.
+//! Watches a run as a whole and each launch separately, because launches may have different limits that an
+//! average hides.
 
 use super::account::Observed;
 use super::watch::Watch;
@@ -13,40 +13,40 @@ use crate::gpu::{KernelReport, RunError};
 use crate::memory::{L1Counters, MemorySystem};
 use crate::program::{Launch, Program};
 
-/// Launches with a smaller part of the cycles, in percent, are listed and not spoken of.
+/// Smallest percentage of the cycles for which a launch gets its own text.
 const MATTERS: f64 = 10.0;
 
-/// Watches a run, and each of its launches by itself.
+/// Watches a run and each of its launches.
 #[derive(Debug)]
 pub struct ByLaunch<'a> {
     config: &'a Config,
-    /// The run.
+    /// The whole run.
     pub all: Watch<'a>,
-    /// The launch on its way; none if there is only one, of which the run says all.
+    /// The current launch. None if the run has only one launch.
     one: Option<Watch<'a>>,
     launch: Option<Launch>,
-    /// What limits each launch that ended, in order; nothing if there is only one.
+    /// Limits of each completed launch, in order. Empty if there is only one.
     pub launches: Vec<LaunchLimits>,
 }
 
-/// What limits a launch.
+/// Limits of a launch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LaunchLimits {
     /// The launch.
     pub launch: Launch,
-    /// What limits it.
+    /// Its limits.
     pub limits: Limits,
 }
 
 impl LaunchLimits {
-    /// What costs most.
+    /// The most expensive cause.
     pub fn top(&self) -> Option<&Limiter> {
         self.limits.limiters.first()
     }
 }
 
 impl<'a> ByLaunch<'a> {
-    /// For so many launches of a program on a machine.
+    /// A watch for `launches` launches of a program.
     pub fn new(config: &'a Config, program: &'a Program, launches: usize) -> ByLaunch<'a> {
         let one = (launches > 1).then(|| Watch::new(config, program));
         ByLaunch { config, all: Watch::new(config, program), one, launch: None, launches: Vec::new() }
@@ -58,7 +58,7 @@ impl<'a> ByLaunch<'a> {
         ByLaunch::new(self.config, self.all.program, launches)
     }
 
-    /// A launch begins in cycle `start` of the machine.
+    /// Called when a launch begins in machine cycle `start`.
     pub fn start(&mut self, launch: &Launch, start: Cycle) {
         self.all.start(launch, start);
         if let Some(one) = &mut self.one {
@@ -68,7 +68,7 @@ impl<'a> ByLaunch<'a> {
         }
     }
 
-    /// The launch has ended, or why it did not.
+    /// Called when the launch ends, or fails.
     pub fn end(&mut self, ended: Result<&KernelReport, &RunError>) {
         self.all.end(ended);
         let (Some(one), Some(launch)) = (&mut self.one, self.launch.take()) else { return };
@@ -143,21 +143,21 @@ impl Observer for ByLaunch<'_> {
     }
 }
 
-/// Launches that are alike.
+/// A group of similar launches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
-    /// Which, from 0, in order.
+    /// Their numbers from 0, in order.
     pub launches: Vec<usize>,
-    /// Cycles of all of them.
+    /// Sum of their cycles.
     pub cycles: Cycle,
-    /// Cycles of the shortest and of the longest.
+    /// Cycles of the shortest and the longest.
     pub range: (Cycle, Cycle),
-    /// The longest of them.
+    /// The longest launch.
     pub longest: usize,
 }
 
-/// Puts launches together whose kernel, grid, workgroup and dearest cause are the same, that agree in `key` too, and of
-/// which none takes more than twice as long as another. The groups are in the order of their first launches.
+/// Groups launches with the same kernel, grid, workgroup size, most expensive cause and `key`, none of which
+/// takes more than twice as long as another. Groups are in the order of their first launches.
 pub fn groups<K: PartialEq>(launches: &[LaunchLimits], key: impl Fn(usize) -> K) -> Vec<Group> {
     let alike = |n: usize| {
         let LaunchLimits { launch, .. } = &launches[n];
@@ -184,7 +184,8 @@ pub fn groups<K: PartialEq>(launches: &[LaunchLimits], key: impl Fn(usize) -> K)
 }
 
 impl Group {
-    /// Its longest launch and what limits that, if they are a tenth of the run's cycles and something else limits the run.
+    /// Its longest launch and the limit of that launch, if the group takes a tenth of the run's cycles or
+    /// more and the run has another limit.
     pub fn differs<'l>(
         &self,
         launches: &'l [LaunchLimits],
@@ -197,7 +198,7 @@ impl Group {
         matters.then_some((one, top))
     }
 
-    /// Its launches as people count them: `1 to 4, 8`.
+    /// Its launches counted from 1, as in `1 to 4, 8`.
     pub fn spans(&self) -> String {
         let mut spans: Vec<(usize, usize)> = Vec::new();
         for &n in &self.launches {

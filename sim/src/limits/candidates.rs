@@ -1,5 +1,5 @@
-//! Changes of the machine that are worth a trial: those that a formula derives from the account, and those that only a
-//! counter points at: hit rates, rejections, contention. Both become candidates here and nowhere else.
+//! Machine changes that are worth a trial. Some have a formula over the account; others are only suggested by
+//! a counter such as a hit rate, rejections or contention. Only this module makes candidates.
 
 use super::account::{Account, Observed};
 use super::cause::Cause;
@@ -10,39 +10,40 @@ use crate::observe::figures::ratio;
 use crate::observe::numbers::{integer, percent};
 use crate::stats::SlotUse;
 
-/// Of what a counter bounds, the part that is expected when candidates are put in order.
+/// Fraction of a counter's upper bound that is assumed as the saving when candidates are ordered.
 const LIKELY: f64 = 0.25;
-/// The account knows averages and can misplace bursts, so the widths of the way to memory count for this part of the run
-/// at least wherever it is used.
+/// Minimum weight of the widths on the path to memory, as a fraction of the run. The account uses averages
+/// and may attribute bursts to the wrong cause.
 const FLOOR: f64 = 0.01;
-/// Candidates that weigh a smaller part of the run are left out.
+/// Smallest weight of a candidate, as a fraction of the run.
 const WORTH_A_TRIAL: f64 = 0.001;
 
-/// A change of the machine that is worth a trial.
+/// A machine change worth a trial.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
-    /// What it is against.
+    /// The cause that it reduces.
     pub cause: Cause,
-    /// `key=value`, each.
+    /// Settings in the form `key=value`.
     pub settings: Vec<String>,
-    /// Cycles that it should save, and the formula that says so; none if a counter alone points at it.
+    /// Predicted saving in cycles and the name of the formula. None if only a counter suggests the change.
     pub predicted: Option<(f64, &'static str)>,
-    /// Why it is worth a trial.
+    /// Reason for the trial.
     pub reason: String,
-    /// Cycles that put it in order.
+    /// Weight in cycles, for ordering.
     weight: f64,
 }
 
-/// A change that a counter points at.
+/// A change suggested by a counter.
 struct Suspect {
     cause: Cause,
     settings: Vec<String>,
-    /// Cycles that it can save at most.
+    /// Upper bound of the saving in cycles.
     stake: f64,
     reason: String,
 }
 
-/// The candidates, the weightiest first. Some may not be possible on this machine. `changes` are those with a formula.
+/// The candidates, largest weight first. Some may be invalid for this machine. `changes` are those with a
+/// formula.
 pub fn candidates(
     observed: &Observed<'_>,
     account: &Account,
@@ -83,7 +84,7 @@ pub fn candidates(
     candidates
 }
 
-/// What counters point at, by the cost of each cause.
+/// Changes suggested by counters, bounded by the cost of their cause.
 fn suspects(observed: &Observed<'_>, account: &Account, cost: &dyn Fn(Cause) -> f64) -> Vec<Suspect> {
     let mut found = Vec::new();
     capacities(observed, account, cost, &mut found);
@@ -96,7 +97,7 @@ fn twice(key: &str, now: u32) -> String {
     format!("{key}={}", u64::from(now) * 2)
 }
 
-/// Caches that evict what is used again.
+/// Caches that evict data that is used again.
 fn capacities(
     observed: &Observed<'_>,
     account: &Account,
@@ -251,7 +252,7 @@ fn way_to_memory(
     });
 }
 
-/// How many waves there are, and who issues when several are ready.
+/// Number of waves, and choice among ready waves.
 fn scheduling(
     observed: &Observed<'_>,
     account: &Account,
@@ -266,7 +267,7 @@ fn scheduling(
         found.push(Suspect {
             cause: Cause::Barrier,
             settings: vec![twice(key, now)],
-            // Whatever is not issued may be hidden.
+            // Additional waves may hide everything that is not issue.
             stake: account.cycles - account.of(SlotUse::Issued) - account.of(SlotUse::Squashed),
             reason: format!(
                 "{} admit {} of {} on a core with {} wave slots",

@@ -1,10 +1,10 @@
-//! Why a kernel takes its time: the causes that cost most, where in the kernel, and what should help against each. The
-//! report and `wave-sim explain` both say it from here.
+//! Limits of a kernel: the most expensive causes, where they occur in the kernel, and what should help. Used
+//! by the report and `wave-sim explain`.
 //!
-//! A run is watched ([`watch`]: [`profile`], [`stalls`], [`shadow`]); [`account`] makes an account of it, [`rules`] derive
-//! the cost of each [`cause`] and changes of the configuration with what they should save, [`candidates`] which changes are
-//! worth a trial, and the [`situation`] which advice is true. docs/explain.md has the formulas, and how good they are.
-//! [`by_launch`] does the same for each launch of a run.
+//! [`watch`] observes a run with [`profile`], [`stalls`] and [`shadow`]. [`account`] sums up its cycles.
+//! [`rules`] derives the cost of each [`cause`] and predicts the savings of configuration changes.
+//! [`candidates`] selects changes that are worth a trial, and [`situation`] the advice that applies.
+//! [`by_launch`] does the same for each launch. docs/explain.md has the formulas and their accuracy.
 
 pub mod account;
 pub mod by_launch;
@@ -32,40 +32,40 @@ use rules::{Change, Cost, changes, costs};
 use situation::Situation;
 use std::collections::BTreeMap;
 
-/// Causes that are named at most.
+/// Maximum number of causes reported.
 const NAMED: usize = 3;
-/// Causes that cost a smaller part of the run are not named.
+/// Smallest fraction of the run for which a cause is reported.
 const WORTH_A_NAME: f64 = 0.01;
-/// Instructions that are named of a cause.
+/// Maximum number of instructions reported per cause.
 const PLACES: usize = 3;
-/// Instructions with a smaller part of a cause are not named.
+/// Smallest fraction of a cause for which an instruction is reported.
 const WORTH_NAMING: f64 = 0.05;
 
-/// A cause, what it costs, and what helps.
+/// A cause with its cost and remedies.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Limiter {
     /// The cause.
     pub cause: Cause,
-    /// Cycles that it costs.
+    /// Cost in cycles.
     pub cycles: f64,
-    /// Instructions that it is met at, those first that it is met at most.
+    /// Instructions at which it occurs, the most affected first.
     pub places: Vec<Place>,
-    /// What the author of the kernel can do in this run.
+    /// Advice for the author of the kernel, valid for this run.
     pub advice: String,
-    /// The change that should save most, of those that the machine can have and, if there is a choice, that are not named
-    /// against a dearer cause.
+    /// The change with the largest predicted saving. It is valid for the machine and, if possible, not
+    /// suggested for a more expensive cause already.
     pub change: Option<Change>,
 }
 
-/// An instruction and the part of a cause's cost that is met at it: where results are waited for, at the one that
-/// brings them.
+/// An instruction with its fraction of a cause's cost. A wait for a result counts at the instruction that
+/// produces it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Place {
     /// Index of the kernel in the program.
     pub kernel: usize,
     /// Word of the kernel.
     pub word: u32,
-    /// The part, 0 to 1.
+    /// The fraction, 0 to 1.
     pub share: f64,
 }
 
@@ -74,20 +74,21 @@ pub struct Place {
 pub struct Limits {
     /// Cycles of all launches.
     pub cycles: u64,
-    /// Part of the cycles before the releases at the ends in which an average scheduler had no wave. Costs are those of schedulers with waves.
+    /// Fraction of the cycles, without releases, in which an average scheduler had no wave. Costs are those
+    /// of schedulers with waves.
     pub idle: f64,
-    /// The dearest causes, the dearest first.
+    /// The most expensive causes, largest first.
     pub limiters: Vec<Limiter>,
-    /// All causes that are parts of waiting for device memory, the dearest first.
+    /// All causes that are parts of waiting for device memory, largest first.
     pub device: Vec<Cost>,
-    /// Changes that are worth a trial: those of the limiters, then the weightiest first.
+    /// Changes worth a trial: those of the limiters, then the others by weight.
     pub candidates: Vec<Candidate>,
-    /// What is known of the run that decides which advice is true; none where nothing ran.
+    /// Facts of the run that decide which advice applies. None if nothing ran.
     pub situation: Option<Situation>,
 }
 
 impl Limits {
-    /// Where nothing ran.
+    /// The limits of an empty run.
     pub const NONE: Limits = Limits {
         cycles: 0,
         idle: 0.0,
@@ -97,7 +98,7 @@ impl Limits {
         situation: None,
     };
 
-    /// Of a run that was watched.
+    /// The limits of a watched run.
     pub fn of(observed: &Observed<'_>) -> Limits {
         let account = observed.account();
         let mut possible = changes(observed, &account);
@@ -129,7 +130,7 @@ impl Limits {
     }
 }
 
-/// The instructions at which a cause is met most.
+/// The instructions most affected by a cause.
 fn places(observed: &Observed<'_>, cause: Cause) -> Vec<Place> {
     let mut slots: BTreeMap<(usize, u32), f64> = BTreeMap::new();
     for (kernel, profile) in observed.watch.profiler.profiles().iter().enumerate() {
@@ -155,7 +156,7 @@ fn places(observed: &Observed<'_>, cause: Cause) -> Vec<Place> {
     places
 }
 
-/// True if waiting for results of a class belongs to a cause.
+/// True if waits for results of this class count towards the cause.
 fn awaits(cause: Cause, class: ExecClass) -> bool {
     match cause {
         Cause::Results(of) => class == of,
@@ -167,7 +168,7 @@ fn awaits(cause: Cause, class: ExecClass) -> bool {
     }
 }
 
-/// Issue slots of an instruction, beside the waiting for results, that belong to a cause.
+/// Lost issue slots of an instruction that count towards a cause, except waits for results.
 fn kept(config: &Config, cause: Cause, line: &Line) -> f64 {
     let slots = |slot_use: SlotUse| line.slots[slot_use as usize] as f64;
     let Some(class) = line.class else { return 0.0 };
@@ -179,7 +180,7 @@ fn kept(config: &Config, cause: Cause, line: &Line) -> f64 {
         Cause::WritePorts => slots(SlotUse::Unit) * line.port_share(),
         Cause::Local if class == ExecClass::LocalMemory => slots(SlotUse::Lsu),
         Cause::LoadStore if class == ExecClass::DeviceMemory => slots(SlotUse::Lsu),
-        // A full load/store unit is the end of the queue before one of these.
+        // A full load/store unit is the tail of a queue before one of these.
         Cause::Interconnect | Cause::L2 | Cause::Dram if class == ExecClass::DeviceMemory => {
             slots(SlotUse::Fence) + slots(SlotUse::Lsu)
         }

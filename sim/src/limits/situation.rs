@@ -1,5 +1,5 @@
-//! What is known of a run that decides which advice is true in it. Every sentence that tells an author what to do is made
-//! here, or asks here whether it holds: see the list in docs/explain.md.
+//! Facts of a run that decide which advice applies. Every sentence of advice is made or checked here;
+//! docs/explain.md lists them.
 
 use super::account::{CodeWaits, Observed, Resource};
 use super::cause::Cause;
@@ -10,23 +10,23 @@ use crate::gpu::occupancy::Limiter;
 use crate::isa::table::{AccessKind, Op, Space};
 use crate::observe::figures::{self, Total, ratio};
 
-/// A part of the machine with more than this of its time in use has no room for more to speak of.
+/// Utilization above which a part of the machine counts as full.
 pub const BUSY: f64 = 0.7;
-/// Wave slots of which more than this part can be taken are all taken, to speak of.
+/// Fraction of usable wave slots above which occupancy counts as full.
 const FULL: f64 = 0.95;
-/// Fewer lanes than this part leave something to win.
+/// Lane utilization below which there is something to gain.
 const FEW_LANES: f64 = 0.9;
-/// Accesses that hit in more than this part use data again.
+/// Hit rate above which accesses count as reuse.
 const REUSE: f64 = 0.1;
 
-/// Whether a core can have more waves, and what they take.
+/// Whether a core can hold more waves, and what limits them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MoreWaves {
-    /// The grid leaves room: more workgroups.
+    /// The grid is too small: more workgroups would fit.
     Grid,
-    /// All slots are taken, so many on a core.
+    /// All wave slots of a core are in use; holds their number.
     Full(u32),
-    /// A resource admits no more workgroups.
+    /// A resource limits the workgroups.
     Resource(Limiter),
 }
 
@@ -44,7 +44,7 @@ impl MoreWaves {
         }
     }
 
-    /// What gives a core more waves; none if the kernel cannot.
+    /// How the kernel can give a core more waves. None if it cannot.
     pub fn how(&self) -> Option<&'static str> {
         match self {
             MoreWaves::Grid => Some("launch more workgroups: the grid leaves room on the cores"),
@@ -64,7 +64,7 @@ impl MoreWaves {
         }
     }
 
-    /// A sentence about what helps whatever the waves, and whether more waves do so too.
+    /// A sentence of advice, extended by more waves if those are possible.
     pub fn beside(&self, helps: &str) -> String {
         match (self, self.how()) {
             (_, Some(how)) => format!("{helps}, and so do more waves: {how}"),
@@ -76,47 +76,47 @@ impl MoreWaves {
     }
 }
 
-/// What is known of a run.
+/// Facts of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Situation {
-    /// Whether there can be more waves.
+    /// Whether more waves are possible.
     pub more_waves: MoreWaves,
-    /// The grid has fewer workgroups than fit at once.
+    /// True if the grid has fewer workgroups than fit at once.
     pub small_grid: bool,
-    /// Smaller workgroups would be more of them on a core.
+    /// True if more, smaller workgroups would fit on a core.
     smaller_workgroups: bool,
-    /// Part of the lanes that take part.
+    /// Fraction of participating lanes.
     pub lanes: f64,
-    /// Waves have lanes without a thread.
+    /// True if waves have lanes without a thread.
     pub partial_waves: bool,
-    /// Loops and branches ran.
+    /// True if loops, and branches, were executed.
     loops: bool,
     branches: bool,
-    /// A load or store brings 4 bytes a lane or fewer, and a wider one exists.
+    /// True if a load or store accesses at most 4 bytes per lane and a wider one exists.
     narrow: bool,
-    /// Products and sums are instructions of their own.
+    /// True if multiplications and additions are separate instructions.
     unfused: bool,
-    /// Device instructions touch many more lines than neighbouring addresses would.
+    /// True if device instructions touch many more lines than consecutive addresses would.
     scattered: bool,
-    /// Local loads or stores take many more passes, or local atomics do.
+    /// True if local loads or stores, or local atomics, take many more passes than needed.
     conflicts: bool,
     contended: bool,
-    /// Loads of device memory and of local memory ran.
+    /// True if loads of device memory, and of local memory, were executed.
     device_loads: bool,
     local_loads: bool,
-    /// Data that came once is asked for again.
+    /// True if data is loaded repeatedly.
     reuse: bool,
-    /// The L2 had to drop lines.
+    /// True if the L2 evicted lines.
     overflows: bool,
-    /// Waits at operand read are for collectors more than for banks.
+    /// True if operand-read waits are mostly for collectors, not banks.
     collectors: bool,
-    /// Parts of the time in which resources are busy.
+    /// Utilization of the resources.
     busy: Vec<(Resource, f64)>,
     /// What waves without a decoded instruction waited for.
     code: CodeWaits,
-    /// The code fits into the instruction cache.
+    /// True if the code fits into the instruction cache.
     code_fits: bool,
-    /// Lines or sectors were written back, in releases too.
+    /// True if lines or sectors were written back, releases included.
     writes_back: bool,
     launches: u64,
     divergence: DivergenceMode,
@@ -124,7 +124,7 @@ pub struct Situation {
 }
 
 impl Situation {
-    /// Of a run that was watched, with the busy cycles of its resources.
+    /// The facts of a watched run, from the busy cycles of its resources.
     pub fn of(observed: &Observed<'_>, bounds: &[(Resource, f64)], cycles: f64) -> Situation {
         let (config, report, watch) = (observed.config, observed.report, observed.watch);
         let all = listing(watch.program, watch.profiler.profiles());
@@ -179,7 +179,7 @@ impl Situation {
         self.busy.iter().any(|&(of, share)| of == resource && share >= BUSY)
     }
 
-    /// What the author of the kernel can do against a cause.
+    /// Advice for the author of the kernel against a cause.
     pub fn advice(&self, cause: Cause) -> String {
         let ports = [Resource::RequestPorts, Resource::ReplyPorts, Resource::Links];
         let mut parts: Vec<&str> = Vec::new();
@@ -318,7 +318,7 @@ impl Situation {
         }
     }
 
-    /// Against empty instruction buffers, by what their waves waited for most.
+    /// Advice against empty instruction buffers, by the main reason of the waits.
     fn fetch(&self) -> String {
         let CodeWaits { line, redirect, group, queue } = self.code;
         let most = [line, redirect, group, queue].into_iter().fold(0.0, f64::max);
@@ -337,7 +337,7 @@ impl Situation {
         words.to_owned()
     }
 
-    /// Why schedulers have no wave, and what would give them some.
+    /// Why schedulers have no wave, and how to give them waves.
     pub fn empty(&self) -> &'static str {
         match (self.small_grid, self.smaller_workgroups) {
             (true, true) => {

@@ -1,4 +1,4 @@
-//! The observer of a run whose limits are asked for.
+//! The observer of runs whose limits are requested.
 
 use super::profile::Profiler;
 use super::shadow::Shadows;
@@ -14,38 +14,38 @@ use crate::isa::Scope;
 use crate::memory::{L1Counters, MemoryCounters, MemorySystem};
 use crate::program::{Launch, Program};
 
-/// Watches the launches of a run. What it keeps does not grow with the length of the run.
+/// Watches the launches of a run. Its memory does not grow with the length of the run.
 #[derive(Debug)]
 pub struct Watch<'a> {
     config: &'a Config,
     /// The kernels.
     pub program: &'a Program,
-    /// What each instruction cost.
+    /// Cost of each instruction.
     pub profiler: Profiler,
     /// What waves waited for.
     pub stalls: Stalls,
-    /// Caches of twice the size beside those of the machine.
+    /// Shadow caches of the same and of twice the size.
     pub shadows: Shadows,
-    /// Launches that began.
+    /// Number of launches begun.
     pub launches: u64,
-    /// Of these, those that found nothing of their code in the L2: the first.
+    /// Launches among them that found none of their code in the L2, that is, the first.
     pub cold_launches: u64,
-    /// A launch has begun, counted or not.
+    /// True once a launch has begun, even before a restart.
     begun: bool,
-    /// Of these, the one with most workgroups.
+    /// The launch with the most workgroups.
     pub largest: Option<Launch>,
-    /// What the memory side did in the releases at the ends of launches, which the account of a kernel leaves out.
+    /// Memory-side counters of the releases at the ends of launches. The account excludes them.
     pub released: MemoryCounters,
-    /// The launch on its way: where it began, its last sample, and what the memory side had done before its release.
+    /// Current launch: its start, its last sample, and the memory-side counters before its release.
     start: Cycle,
     last: Option<Cycle>,
     before_release: Option<MemoryCounters>,
-    /// Its release has begun.
+    /// True during its release.
     releases: bool,
 }
 
 impl<'a> Watch<'a> {
-    /// For the kernels of a program on a machine.
+    /// A watch for the kernels of a program.
     pub fn new(config: &'a Config, program: &'a Program) -> Watch<'a> {
         Watch {
             config,
@@ -65,7 +65,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// A launch begins in cycle `start` of the machine: the caches of the cores are empty.
+    /// Called when a launch begins in machine cycle `start`. The caches of the cores are empty then.
     pub fn start(&mut self, launch: &Launch, start: Cycle) {
         self.profiler.start(self.config, self.program, launch, start);
         self.stalls.start(start);
@@ -79,7 +79,7 @@ impl<'a> Watch<'a> {
         (self.start, self.last, self.before_release, self.releases) = (start, None, None, false);
     }
 
-    /// Forgets what was counted before this cycle, in which a launch may be on its way; what is in flight goes on.
+    /// Resets all counts at this cycle. A launch may be running; its instructions in flight stay.
     pub fn restart(&mut self, cycle: Cycle, in_launch: bool) {
         self.settle(cycle);
         self.profiler.restart(in_launch);
@@ -97,7 +97,7 @@ impl<'a> Watch<'a> {
         self.stalls.settle(cycle);
     }
 
-    /// The launch has ended, or why it did not: then figures go as far as the last sample.
+    /// Called when the launch ends, or fails. In the latter case, the figures cover it up to the last sample.
     pub fn end(&mut self, ended: Result<&KernelReport, &RunError>) {
         match ended {
             Ok(report) => {

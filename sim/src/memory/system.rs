@@ -199,7 +199,8 @@ impl MemorySystem {
             && self.channels.iter().all(Channel::is_idle)
     }
 
-    /// Begins a release of every slice: all dirty bytes in the L2 go to memory, and the lines stay, clean (M30, M32).
+    /// Begins a release in every slice: all dirty bytes of the L2 go to memory, and the lines stay as clean
+    /// lines (M30, M32).
     pub fn begin_release(&mut self) {
         if self.scripted.is_some() {
             return;
@@ -210,12 +211,13 @@ impl MemorySystem {
         }
     }
 
-    /// True if no release is going on: the cycle after the last write of the last one was performed has come.
+    /// True if no release is in progress: the last write of the last release was performed before the current
+    /// cycle.
     pub fn is_released(&self) -> bool {
         self.slices.iter().all(Slice::is_released)
     }
 
-    /// Releases at system scope from cycle `from` on, and returns when that is over.
+    /// Performs a release at system scope that starts in cycle `from`. Returns the cycle in which it ends.
     ///
     /// # Panics
     /// If `from` is before the cycle in which [`run`](Self::run) ended.
@@ -243,20 +245,21 @@ impl MemorySystem {
         self.image.memory().len() as u64
     }
 
-    /// Device memory as the host sees it: what the memory channels hold, and over it the dirty bytes of the L2, which
-    /// stay dirty. This takes no simulated time. The bytes below dirty ones are never read, so no one else can tell.
+    /// Device memory as the host sees it: the contents of the memory channels, overlaid with the dirty bytes
+    /// of the L2, which stay dirty. Takes no simulated time. Memory bytes below dirty ones are never read, so
+    /// the simulation is not affected.
     pub fn host_memory(&mut self) -> &[u8] {
         self.slices.iter().for_each(|slice| slice.copy_dirty_to(&mut self.image));
         self.image.memory()
     }
 
-    /// Takes device memory out, as the host sees it.
+    /// Removes and returns device memory as the host sees it.
     pub fn into_memory(mut self) -> Vec<u8> {
         self.host_memory();
         self.image.into_memory()
     }
 
-    /// Device memory as the memory channels hold it, without what is dirty in the L2.
+    /// Contents of the memory channels, without the dirty bytes of the L2.
     #[cfg(test)]
     pub(super) fn memory(&self) -> &[u8] {
         self.image.memory()

@@ -1,5 +1,5 @@
-//! The machine as a drawing: cores, interconnect, L2 slices and memory channels with what each did, and one core from
-//! the inside.
+//! Drawings of the machine: cores, interconnect, L2 slices and memory channels with their utilization, and
+//! the inside of a core.
 
 use super::facts::Facts;
 use super::labels::{self, wrapped};
@@ -14,7 +14,7 @@ use petgraph::visit::EdgeRef;
 use std::collections::BTreeSet;
 
 const WIDTH: f64 = 960.0;
-/// A tile and the distance from its neighbour.
+/// Size of a tile and the gap between tiles.
 const TILE: (f64, f64) = (50.0, 34.0);
 const GAP: f64 = 8.0;
 
@@ -34,7 +34,7 @@ pub fn section(facts: &Facts<'_>) -> Markup {
     }
 }
 
-/// Of each core, slice and channel: name, part of the most that it could be, and what that says.
+/// Utilization of each core, slice and channel, and its description.
 struct Loads {
     cores: Vec<(f64, String)>,
     slices: Vec<(f64, String)>,
@@ -62,7 +62,7 @@ fn work(facts: &Facts<'_>) -> Loads {
     }
 }
 
-/// A tile with its name and its bar.
+/// A tile with name and bar.
 fn tile(x: f64, y: f64, name: &str, class: &str, (share, says): &(f64, String)) -> Markup {
     let (width, height) = TILE;
     html! {
@@ -76,11 +76,11 @@ fn tile(x: f64, y: f64, name: &str, class: &str, (share, says): &(f64, String)) 
     }
 }
 
-/// Sizes of the text in tiles.
+/// Font sizes in tiles.
 const TILE_TEXT: f64 = 11.0;
 const LEAST_TEXT: f64 = 7.0;
 
-/// The name in a tile: smaller where it is long, and cut where it would be too small.
+/// The name in a tile. A long name gets a smaller font, and is cut if the font would be too small.
 fn tile_name(x: f64, y: f64, name: &str) -> Markup {
     let room = TILE.0 - 6.0;
     let size = (TILE_TEXT * room / labels::width(name, TILE_TEXT)).clamp(LEAST_TEXT, TILE_TEXT);
@@ -95,7 +95,7 @@ fn tile_name(x: f64, y: f64, name: &str) -> Markup {
     }
 }
 
-/// Places in rows that fill the width, from `top` on; and where they end.
+/// Positions in rows across the width, starting at `top`, and the bottom of the last row.
 fn rows(count: usize, top: f64) -> (Vec<(f64, f64)>, f64) {
     let per_row = (((WIDTH - GAP) / (TILE.0 + GAP)) as usize).min(count.max(1));
     let left = (WIDTH - per_row as f64 * (TILE.0 + GAP) + GAP) / 2.0;
@@ -209,7 +209,7 @@ fn whole(facts: &Facts<'_>) -> Markup {
     }
 }
 
-/// The links between routers, thicker where they were held for longer.
+/// The links between routers. The busier a link, the thicker its line.
 fn wires(network: &Network, places: &[(f64, f64)], facts: &Facts<'_>) -> Markup {
     let graph = &network.graph;
     let count = graph.edge_count();
@@ -234,7 +234,7 @@ fn wires(network: &Network, places: &[(f64, f64)], facts: &Facts<'_>) -> Markup 
     }
 }
 
-/// What the drawing shows, as a table.
+/// The figures of the drawing as a table.
 fn loads(facts: &Facts<'_>) -> Markup {
     let loads = work(facts);
     html! {
@@ -255,11 +255,11 @@ fn loads(facts: &Facts<'_>) -> Markup {
     }
 }
 
-/// Size of the text in the core's drawing, and the distance of its lines.
+/// Font size and line spacing in the drawing of a core.
 const BLOCK_TEXT: f64 = 13.0;
 const BLOCK_LINE: f64 = 15.0;
 
-/// A box of the core's drawing.
+/// A block in the drawing of a core.
 struct Block {
     x: f64,
     width: f64,
@@ -297,7 +297,7 @@ fn arrow((x, y): (f64, f64), (to_x, to_y): (f64, f64)) -> Markup {
     html! { path.arrow d={ "M" (at(x)) " " (at(y)) "L" (at(to_x)) " " (at(to_y)) } marker-end="url(#tip)" {} }
 }
 
-/// One core from the inside, each block with its parameters.
+/// The inside of a core. Each block shows its parameters.
 fn core(config: &Config) -> Markup {
     const TOP: f64 = 10.0;
     let [front, back] = blocks(config);
@@ -315,7 +315,8 @@ fn core(config: &Config) -> Markup {
             defs { marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto" {
                 path d="M0 0L8 4L0 8z" {}
             } }
-            // In the front to the right, in the back to the left, and down from the schedulers and the operands.
+            // The first row leads to the right, the second to the left, and arrows lead down from schedulers
+            // and operands.
             @for pair in front.windows(2) {
                 (arrow((pair[0].x + pair[0].width, TOP + 50.0), (pair[1].x - 2.0, TOP + 50.0)))
             }
@@ -331,7 +332,7 @@ fn core(config: &Config) -> Markup {
     }
 }
 
-/// The blocks of a core from the left to the right: those up to the operands, and those behind them.
+/// The blocks of a core from left to right: up to the operands, and after them.
 fn blocks(config: &Config) -> [[Block; 4]; 2] {
     let c = &config.core;
     let units: Vec<String> = c

@@ -1,5 +1,4 @@
-//! What limits a kernel, in words: the causes of [`Limits`](crate::limits::Limits), each with what the counters have to say
-//! about it.
+//! Findings in words: the causes of [`Limits`](crate::limits::Limits), each with evidence from the counters.
 
 use super::facts::Facts;
 use crate::config::IssuePolicy;
@@ -16,27 +15,27 @@ use crate::observe::numbers::{integer, percent, short};
 use crate::stats::SlotUse;
 use std::collections::BTreeSet;
 
-/// Uses with a smaller part of the issue slots are not spoken of.
+/// Smallest fraction of the issue slots for which a use is mentioned.
 const WORTH_TELLING: f64 = 0.05;
 
-/// A limiter, with evidence.
+/// A limiter with evidence.
 #[derive(Debug, Clone)]
 pub struct Finding<'f> {
-    /// What it is.
+    /// The limiter.
     pub limiter: &'f Limiter,
-    /// What is known of its cause; a paragraph each.
+    /// Evidence of its cause, one paragraph each.
     pub evidence: Vec<String>,
-    /// Instructions to look at: where they stand in the profile, and what they are.
+    /// Instructions to look at: link into the profile, and text.
     pub instructions: Vec<(String, String)>,
-    /// Sections of the report that show it: name in links, title.
+    /// Sections of the report that show it: link name and title.
     pub sections: Vec<(&'static str, &'static str)>,
 }
 
-/// The limiters of the run, the dearest first.
+/// The limiters of the run, largest cost first.
 pub fn findings<'f>(facts: &'f Facts<'_>) -> Vec<Finding<'f>> {
     let mut findings: Vec<Finding<'f>> =
         facts.limits.limiters.iter().map(|limiter| finding(facts, limiter)).collect();
-    // What holds for several is said of the dearest.
+    // Text that applies to several findings appears only at the first.
     let mut said = BTreeSet::new();
     for finding in &mut findings {
         finding.evidence.retain(|text| said.insert(text.clone()));
@@ -77,7 +76,7 @@ fn finding<'f>(facts: &'f Facts<'_>, limiter: &'f Limiter) -> Finding<'f> {
     Finding { limiter, evidence, instructions, sections }
 }
 
-/// What the accesses of an instruction met.
+/// Outcome of an instruction's memory accesses, in words.
 fn met(facts: &Facts<'_>, i: &Instruction) -> String {
     let line = &i.line;
     let mut parts = Vec::new();
@@ -106,7 +105,7 @@ fn met(facts: &Facts<'_>, i: &Instruction) -> String {
     if parts.is_empty() { String::new() } else { format!("; {}", parts.join(", ")) }
 }
 
-/// Part of an instruction's cached loads and atomics that found everything in the L1.
+/// L1 hit rate of an instruction's cached loads and atomics.
 pub fn hit_rate(line: &Line) -> Option<f64> {
     let l1 = &line.l1;
     let looked_up = l1.hits + l1.mshr_hits + l1.sector_misses + l1.misses;
@@ -236,13 +235,13 @@ fn load_store(facts: &Facts<'_>) -> Vec<String> {
     text
 }
 
-/// A sentence about what helps whatever the waves, and whether more waves do so too.
+/// A sentence of advice, extended by more waves if those are possible.
 fn more_waves(facts: &Facts<'_>, helps: &str) -> String {
     let situation = facts.limits.situation.as_ref();
     situation.map_or_else(|| helps.to_owned(), |situation| situation.more_waves.beside(helps))
 }
 
-/// What is known of waiting for a level of the memory hierarchy, which these resources belong to.
+/// Evidence of waits for a level of the memory hierarchy that consists of these resources.
 fn memory(facts: &Facts<'_>, resources: &[Resource]) -> Vec<String> {
     let mut text = Vec::new();
     let parts = facts.busy().into_iter().filter(|busy| resources.contains(&busy.resource));
@@ -349,7 +348,7 @@ fn wave_limit(facts: &Facts<'_>) -> Vec<String> {
     }]
 }
 
-/// Why schedulers have no wave, if that is worth telling.
+/// Why schedulers have no wave, if significant.
 pub fn empty(facts: &Facts<'_>) -> Vec<String> {
     let (config, report) = (facts.config, &facts.report);
     let mut text = Vec::new();

@@ -1,4 +1,4 @@
-//! The profile: each instruction of each kernel with what it cost, on the disassembly.
+//! The profile: disassembly of each kernel with the cost of each instruction.
 
 use super::facts::Facts;
 use super::findings::hit_rate;
@@ -10,7 +10,7 @@ use crate::observe::numbers::{at, integer, percent, short};
 use crate::stats::SlotUse;
 use maud::{Markup, html};
 
-/// The section: a table for each kernel that ran.
+/// The section, with a table per kernel that ran.
 pub fn section(facts: &Facts<'_>) -> Markup {
     let most = facts.instructions.iter().map(slots).max().unwrap_or(1).max(1);
     html! {
@@ -92,7 +92,7 @@ fn row(facts: &Facts<'_>, i: &Instruction, most: u64) -> Markup {
             td { @if let Some((producer, n)) = producer(facts, i) {
                 a href={ "#" (producer.anchor()) } title={ (producer.text) ": " (integer(n)) " slots" } { (producer.place()) }
             } }
-            // One that no lane has taken part in was squashed, which costs no lanes.
+            // An instruction without participating lanes was squashed; it wastes no lanes.
             td.number data-value=(lanes.unwrap_or(-1.0)) .low[lanes.is_some_and(|l| l > 0.0 && l < 0.7)] {
                 @if let Some(lanes) = lanes { (percent(lanes)) }
             }
@@ -107,7 +107,7 @@ fn row(facts: &Facts<'_>, i: &Instruction, most: u64) -> Markup {
     }
 }
 
-/// The instruction whose result this one waited for most, and for how many slots.
+/// The producer that this instruction waited for most, and the number of slots.
 fn producer<'f>(facts: &'f Facts<'_>, i: &Instruction) -> Option<(&'f Instruction, u64)> {
     let waits = &facts.gathered.profiles()[i.kernel].waits;
     let mine = waits.range((i.word, 0)..=(i.word, u32::MAX));
@@ -115,7 +115,7 @@ fn producer<'f>(facts: &'f Facts<'_>, i: &Instruction) -> Option<(&'f Instructio
     facts.instruction(i.kernel, word).map(|producer| (producer, slots))
 }
 
-/// The slots of an instruction by use, as a bar beside the longest.
+/// Issue slots of an instruction by use, as a bar relative to the longest.
 fn stack(i: &Instruction, most: u64) -> Markup {
     let mut x = 0.0;
     let parts: Vec<(SlotUse, f64, f64)> = STACK
@@ -142,7 +142,7 @@ fn stack(i: &Instruction, most: u64) -> Markup {
     }
 }
 
-/// Every number of the profile.
+/// All counters of the profile.
 fn numbers(name: &str, rows: &[&Instruction], nobody: &[u64; SlotUse::COUNT]) -> Markup {
     html! {
         details.data {

@@ -1,6 +1,6 @@
-//! Text in drawings: how wide it is, and places for labels where they do not print over one another.
+//! Text in drawings: its width, and placement of labels without overlaps.
 
-/// The width of a text of this size, in the widest of the fonts that the page asks for (DejaVu Sans).
+/// Width of a text at this font size, in the widest font of the page (DejaVu Sans).
 pub fn width(text: &str, size: f64) -> f64 {
     let em = |c: char| match c {
         'i' | 'j' | 'l' | ' ' | ',' | '.' | ':' | '·' => 0.32,
@@ -12,7 +12,7 @@ pub fn width(text: &str, size: f64) -> f64 {
     size * text.chars().map(em).sum::<f64>()
 }
 
-/// A text in lines that are no wider than this, as far as its words allow.
+/// Wraps a text into lines no wider than `width`, unless a word is wider.
 pub fn wrapped(text: &str, size: f64, room: f64) -> Vec<String> {
     let mut lines: Vec<String> = vec![String::new()];
     for word in text.split(' ') {
@@ -27,7 +27,7 @@ pub fn wrapped(text: &str, size: f64, room: f64) -> Vec<String> {
     lines
 }
 
-/// Which end of a label is at its place.
+/// Which end of a label is at its position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Anchor {
     Start,
@@ -46,7 +46,7 @@ impl Anchor {
     }
 }
 
-/// Where a label can stand: its anchor, on the base line.
+/// A position for a label: its anchor on the base line.
 pub type Spot = (f64, f64, Anchor);
 
 #[derive(Debug, Clone, Copy)]
@@ -77,7 +77,7 @@ impl Area {
 
 type Line = ((f64, f64), (f64, f64));
 
-/// Finds places for labels.
+/// Places labels.
 #[derive(Debug)]
 pub struct Labels {
     size: f64,
@@ -87,22 +87,22 @@ pub struct Labels {
 }
 
 impl Labels {
-    /// Labels of this size between two corners, top left and bottom right.
+    /// Placement of labels of this font size between two corners, top left and bottom right.
     pub fn new(size: f64, (left, top): (f64, f64), (right, bottom): (f64, f64)) -> Labels {
         Labels { size, within: Area { left, right, top, bottom }, taken: Vec::new(), lines: Vec::new() }
     }
 
-    /// Nothing is to be printed over this mark.
+    /// Keeps labels off this mark.
     pub fn mark(&mut self, (x, y): (f64, f64), radius: f64) {
         self.taken.push(Area { left: x - radius, right: x + radius, top: y - radius, bottom: y + radius });
     }
 
-    /// A line is better not printed over.
+    /// Prefers to keep labels off this line.
     pub fn line(&mut self, from: (f64, f64), to: (f64, f64)) {
         self.lines.push((from, to));
     }
 
-    /// The best of some places for a label: one where it is over no other and over the fewest lines, the first of these.
+    /// The best of some positions for a label: the first one without overlaps that crosses the fewest lines.
     pub fn place(&mut self, text: &str, spots: &[Spot]) -> Spot {
         let width = width(text, self.size);
         let area = |&(x, y, anchor): &Spot| {
@@ -137,7 +137,7 @@ mod tests {
         let spots = [(10.0, 50.0, Anchor::Start), (10.0, 70.0, Anchor::Start), (-5.0, 20.0, Anchor::Start)];
         assert_eq!(labels.place("first", &spots), spots[0]);
         assert_eq!(labels.place("second", &spots), spots[1], "the first place is taken");
-        // One that is taken, one over a line, one free, the last outside.
+        // One occupied, one on a line, one free, one outside.
         labels.line((0.0, 25.0), (200.0, 25.0));
         let spots = [spots[0], (100.0, 30.0, Anchor::End), (100.0, 95.0, Anchor::Middle), spots[2]];
         assert_eq!(labels.place("third", &spots), spots[2]);

@@ -1,4 +1,4 @@
-//! The launches of a run: how long each took, and what limits it.
+//! The launches of a run, with duration and limit of each.
 
 use super::facts::Facts;
 use crate::limits::by_launch::{Group, groups};
@@ -6,7 +6,7 @@ use crate::observe::Step;
 use crate::observe::numbers::{integer, percent};
 use maud::{Markup, html};
 
-/// Rows of the list.
+/// Maximum number of rows in the list.
 const LISTED: usize = 20;
 
 const HEADS: [&str; 9] = [
@@ -21,7 +21,7 @@ const HEADS: [&str; 9] = [
     "of the run",
 ];
 
-/// The list, those launches together that are alike, and the advice for those that are not limited as the run is.
+/// The list with similar launches grouped, and advice for launches whose limit differs from the run's.
 pub fn section(facts: &Facts<'_>) -> Markup {
     let steps = &facts.run.steps;
     let limits = &facts.gathered.by_launch;
@@ -80,7 +80,7 @@ fn line(facts: &Facts<'_>, row: &Group, all: u64) -> Markup {
     } }
 }
 
-/// What can be done about launches that matter and that something else limits than the run.
+/// Advice for significant launches whose limit differs from the run's.
 fn advice(facts: &Facts<'_>, row: &Group) -> Markup {
     html! { @if let Some((one, top)) = row.differs(&facts.gathered.by_launch, &facts.limits) {
         h3 {

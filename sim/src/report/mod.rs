@@ -1,10 +1,9 @@
-//! The report of a run for people who want to know why it is slow: one HTML file, with pictures, that needs nothing
-//! beside itself.
+//! The report of a run for people who want to know why it is slow: a self-contained HTML file with charts.
 //!
-//! [`Collector`] watches the run: [`windows`] has what happened when, [`limits`](crate::limits) what each instruction cost
-//! and what limits the kernel, [`capture`] some instructions stage by stage. [`scope`] is the part of the run
-//! that all of it is about. [`page`] writes the file from that: [`facts`] has what it says worked out, [`findings`] what
-//! limits the kernel with the evidence, and every other module draws one part.
+//! [`Collector`] watches the run: [`windows`] records counters over time, [`limits`](crate::limits) the cost
+//! of each instruction and the limits of the kernel, [`capture`] some instructions stage by stage. [`scope`]
+//! is the part of the run that the report covers. [`page`] writes the file: [`facts`] computes its figures,
+//! [`findings`] describes the limits with evidence, and each other module draws one section.
 
 pub mod capture;
 mod chart;
@@ -41,68 +40,68 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use windows::Windows;
 
-/// Watches the launches of a run for its report. What it keeps does not grow with the length of the run.
+/// Watches the launches of a run for its report. Its memory does not grow with the length of the run.
 #[derive(Debug)]
 pub struct Collector<'a> {
     scope: Scope,
     phase: Phase,
     windows: Windows,
     watch: ByLaunch<'a>,
-    /// Waves of one scheduler are captured together.
+    /// Schedulers per core: a capture follows waves of one scheduler.
     schedulers: u32,
-    /// The launch on its way, and the cycle in which it began.
+    /// The current launch and the cycle in which it began.
     launch: Option<Launch>,
     start: Cycle,
-    /// Launches that are over; which of all are in the scope.
+    /// Number of completed launches, and the range of launches in the scope.
     over: usize,
     launches: Range<usize>,
     begins: Vec<Cycle>,
-    /// What the parts of the memory side had done before the scope, and at its end.
+    /// Counters of the parts of the memory side before the scope, and at its end.
     before: Parts,
     after: Option<Parts>,
 }
 
-/// Where a run is, seen from the scope of its report.
+/// Position of the run relative to the scope of the report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// It has not come to it.
+    /// Before the scope.
     Before,
-    /// It is in it.
+    /// Within the scope.
     Within,
-    /// It is past its end, and the launch is on its way.
+    /// Past the scope, within the launch in which it ended.
     Past,
-    /// So are all launches that follow.
+    /// Past the scope, in a later launch.
     Over,
 }
 
-/// Most launches whose beginning is marked.
+/// Maximum number of launches whose start is marked.
 const MARKED_LAUNCHES: usize = 64;
 
-/// Everything that was gathered of a run.
+/// All data gathered of a run.
 #[derive(Debug)]
 pub struct Gathered<'a> {
-    /// The part of the run that it is of.
+    /// The part of the run that it covers.
     pub scope: Scope,
-    /// Over time.
+    /// Counters over time.
     pub windows: Windows,
-    /// By kernel and instruction, and what waves waited for.
+    /// Costs by kernel and instruction, and waits of waves.
     pub watch: Watch<'a>,
-    /// What limits each launch that ended; nothing if there is only one, or the scope is not the whole run.
+    /// Limits of each completed launch. Empty if there is only one, or the scope is not the whole run.
     pub by_launch: Vec<LaunchLimits>,
-    /// What each slice, channel and link did.
+    /// Counters of each slice, channel and link.
     pub parts: Parts,
-    /// Launches that are in the scope, in part at least.
+    /// Launches that are at least partly in the scope.
     pub launches: Range<usize>,
-    /// Cycles of the axis of the windows in which launches began: the first [`MARKED_LAUNCHES`].
+    /// Starts of the first `MARKED_LAUNCHES` launches, as cycles on the time axis of the windows.
     pub begins: Vec<Cycle>,
-    /// The launch that did not end, if one did not.
+    /// The launch that did not complete, if any.
     pub broken_off: Option<Launch>,
-    /// Some instructions, stage by stage.
+    /// Captured instructions, stage by stage.
     pub captured: Captured,
 }
 
 impl Gathered<'_> {
-    /// By kernel and instruction.
+    /// Profiles by kernel and instruction.
     pub fn profiles(&self) -> &[Profile] {
         self.watch.profiler.profiles()
     }
@@ -114,7 +113,7 @@ impl Gathered<'_> {
 }
 
 impl<'a> Collector<'a> {
-    /// A collector for the kernels of a program on a machine.
+    /// A collector for the kernels of a program.
     pub fn new(config: &'a Config, program: &'a Program, scope: Scope) -> Collector<'a> {
         Collector {
             scope,
@@ -141,13 +140,13 @@ impl<'a> Collector<'a> {
         self
     }
 
-    /// The sink for the trace's recorder that captures instructions, and what it captures.
+    /// A trace sink that captures instructions, and the captured data.
     pub fn capture(&self) -> (Box<dyn Sink>, Arc<Mutex<Captured>>) {
         let (capture, captured) = Capture::new(self.schedulers, self.scope.is_chosen());
         (Box::new(capture), captured)
     }
 
-    /// A launch begins in the cycle in which the machine is.
+    /// Called when a launch begins in the machine's current cycle.
     pub fn start(&mut self, launch: &Launch, gpu: &mut Gpu<'_>) {
         let start = gpu.now();
         (self.launch, self.start) = (Some(launch.clone()), start);
@@ -177,7 +176,7 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// The launch on its way is in the scope.
+    /// Marks the current launch as within the scope.
     fn enter(&mut self) {
         if self.launches.is_empty() {
             self.launches = self.over..self.over;
@@ -185,10 +184,10 @@ impl<'a> Collector<'a> {
         self.launches.end = self.over + 1;
     }
 
-    /// The launch has ended, or why it did not.
+    /// Called when the launch ends, or fails.
     ///
     /// # Panics
-    /// If an issue slot is not charged exactly once, in the windows or to the instructions.
+    /// An issue slot is not charged exactly once, in the windows or to the instructions.
     pub fn end(&mut self, ended: Result<&KernelReport, &RunError>) {
         self.over += 1;
         match self.phase {
@@ -219,17 +218,17 @@ impl<'a> Collector<'a> {
         assert_eq!(charged, self.windows.total().slots, "every issue slot is charged to one instruction");
     }
 
-    /// True if the run did not come to the scope.
+    /// True if the run never reached the scope.
     pub fn is_empty(&self) -> bool {
         self.phase == Phase::Before
     }
 
-    /// True if what happens is counted, or has to be known when the scope begins.
+    /// True if events are counted, or must be tracked for the start of the scope.
     fn follows(&self) -> bool {
         matches!(self.phase, Phase::Before | Phase::Within)
     }
 
-    /// What was gathered, after the last launch on this machine.
+    /// Returns the gathered data after the last launch.
     pub fn finish(self, gpu: &mut Gpu<'_>, captured: &Arc<Mutex<Captured>>) -> Gathered<'a> {
         let after = self.after.unwrap_or_else(|| Parts::of(gpu.memory_system()));
         Gathered {
@@ -246,7 +245,7 @@ impl<'a> Collector<'a> {
     }
 }
 
-/// The windows are made from samples, all else is for the watch.
+/// The windows use the samples. All other events go to the watch.
 impl Observer for Collector<'_> {
     fn wants_stalls(&self) -> bool {
         true

@@ -1,4 +1,4 @@
-//! The page: its head, its sections, and the style and script that are part of it.
+//! The HTML page: head, sections, embedded style and script.
 
 use super::facts::Facts;
 use super::findings::{empty, findings};
@@ -16,10 +16,10 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 const STYLE: &str = include_str!("assets/report.css");
 const SCRIPT: &str = include_str!("assets/report.js");
 
-/// Nothing is fetched, from anywhere.
+/// Content security policy: the page loads nothing from outside.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
 
-/// The report of a run as an HTML file.
+/// The report of a run as HTML.
 pub fn page(config: &Config, program: &Program, run: &Run, gathered: &Gathered) -> String {
     let facts = Facts::new(config, program, run, gathered);
     let sections: [(&str, &str, Markup); 12] = [
@@ -77,7 +77,7 @@ pub fn page(config: &Config, program: &Program, run: &Run, gathered: &Gathered) 
     .into_string()
 }
 
-/// How it ended, how long it took, and where the time went, in words.
+/// Summary in words: outcome, duration, and where the time went.
 fn verdict(facts: &Facts<'_>) -> Markup {
     let report = &facts.report;
     let (class, result) = match &facts.run.outcome {
@@ -213,7 +213,7 @@ fn limits(facts: &Facts<'_>) -> Markup {
 /// Every statistic.
 fn statistics_section(facts: &Facts<'_>) -> Markup {
     let total = facts.total();
-    // Beside figures of a part of the run, those of all of it.
+    // Next to the figures of a part of the run, those of the whole run.
     let whole = facts.run.total().filter(|_| !facts.gathered.scope.is_whole());
     let in_all = whole.as_ref().map(|report| figures::Total { config: facts.config, report });
     let values = statistics::values(&facts.report);

@@ -1,4 +1,4 @@
-//! The pipeline view: instructions of some waves, stage by stage, a cycle beside the other.
+//! The pipeline view: instructions of some waves, stage by stage, on a cycle axis.
 
 use super::capture::Row;
 use super::facts::Facts;
@@ -9,7 +9,7 @@ use maud::{Markup, html};
 /// Height of a row, in the drawing and on the page.
 const ROW: usize = 22;
 
-/// Times between two stages: where it begins, class of its colour, what happens.
+/// Intervals between stages: first stage, CSS class, description.
 const PARTS: [(StageField, &str, &str); StageField::COUNT] = [
     (StageField::Fetch, "p-f", "fetch: its words are requested"),
     (StageField::Decode, "p-d", "decoded, in the instruction buffer"),
@@ -19,7 +19,7 @@ const PARTS: [(StageField, &str, &str); StageField::COUNT] = [
     (StageField::WriteBack, "p-w", "writing its result"),
 ];
 
-/// The use of issue slots that a reason to wait is nearest to, for its colour.
+/// The issue-slot use closest to a stall reason, for its colour.
 fn class_of(reason: StallReason) -> &'static str {
     match reason {
         StallReason::Barrier => "barrier",
@@ -35,7 +35,7 @@ fn class_of(reason: StallReason) -> &'static str {
     }
 }
 
-/// The section: the captures, the later one first, since it shows the kernel when it has got going.
+/// The section with both captures. The later one comes first, because it shows the kernel in steady state.
 pub fn section(facts: &Facts<'_>) -> Markup {
     let captured = &facts.gathered.captured;
     let views = [("later", "Later in the run", &captured.later), ("first", "The beginning", &captured.first)];
@@ -83,7 +83,7 @@ fn view(facts: &Facts<'_>, id: &str, title: &str, rows: &[Row]) -> Markup {
     let span = to - from;
     let entries = entries(rows);
     let step = nice_step(span);
-    // A label begins at its tick: behind the last there is room for one.
+    // A label begins at its tick, so there is space for one after the last tick.
     let last = to - span / 10;
     let ticks: Vec<u64> = (from.div_ceil(step)..).map(|i| i * step).take_while(|&tick| tick < last).collect();
     let height = entries.len() * ROW;
@@ -101,7 +101,7 @@ fn view(facts: &Facts<'_>, id: &str, title: &str, rows: &[Row]) -> Markup {
                 button type="button" data-zoom="0.5" { "Zoom out" }
                 button type="button" data-zoom="0" { "Whole window" }
             }
-            // Without zoom the drawing is as wide as its place, so all of the window is seen.
+            // Without zoom the drawing fills its container, so the whole window is visible.
             div.lanes style={ "--zoom:0;--span:" (span) ";--row:" (ROW) "px" } {
                 div.names {
                     div.tick {}
@@ -139,15 +139,15 @@ fn view(facts: &Facts<'_>, id: &str, title: &str, rows: &[Row]) -> Markup {
     }
 }
 
-/// The first cycle of a view that ends before `to`. An instruction may have waited in its buffer for much longer than all that
-/// follows takes: then its bar is cut.
+/// First cycle of a view that ends before `to`. If an instruction waited in its buffer much longer than the
+/// rest of the view takes, its bar is cut.
 fn first_cycle(rows: &[Row], to: u64) -> u64 {
     let begin = rows.iter().map(Row::begin).min().unwrap_or(0);
     let issue = rows.iter().map(Row::issue).filter(|&at| at != 0).min().unwrap_or(begin);
     begin.max(issue.saturating_sub(to.saturating_sub(issue) / 4))
 }
 
-/// A distance of ticks that gives about eight of them.
+/// Tick distance that gives about eight ticks.
 fn nice_step(span: u64) -> u64 {
     let wanted = (span / 8).max(1);
     let power = 10u64.pow(wanted.ilog10());
@@ -164,7 +164,7 @@ fn text_of(facts: &Facts<'_>, row: &Row) -> String {
     found.map_or_else(|| format!("pc 0x{:04x}", row.pc), |i| i.text.clone())
 }
 
-/// Where it was in which cycles: parts of [`PARTS`] with their first cycle and the cycle after their last.
+/// Intervals of an instruction: entries of [`PARTS`] with first cycle and the cycle after the last.
 fn parts(row: &Row) -> Vec<(&'static str, &'static str, u64, u64)> {
     let known: Vec<_> = PARTS.iter().filter(|(stage, ..)| row.stages[*stage as usize] != 0).collect();
     let begin = |place: usize| known.get(place).map(|(stage, ..)| row.stages[*stage as usize]);
@@ -189,7 +189,7 @@ fn bars(row: &Row, y: usize, start: u64) -> Markup {
     }
 }
 
-/// A bar over cycles, from where the view starts on.
+/// A bar over some cycles, clipped at the start of the view.
 fn bar(class: &str, (from, to): (u64, u64), start: u64, (y, height): (usize, usize)) -> Markup {
     let from = from.max(start);
     html! {

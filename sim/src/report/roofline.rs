@@ -1,8 +1,9 @@
-//! The roofline: how far the kernel is from what the machine can issue and move.
+//! The roofline: distance of the kernel from the machine's issue rate and bandwidths.
 //!
-//! The roofline of wave instructions, after N. Ding and S. Williams, "An Instruction Roofline Model for GPUs" (PMBS
-//! 2019): a level of memory that moves B bytes a cycle lets a kernel with I wave instructions for each byte of its
-//! traffic there run no faster than I · B wave instructions a cycle, and the schedulers issue no more than their slots.
+//! Roofline of wave instructions, after N. Ding and S. Williams, "An Instruction Roofline Model for GPUs"
+//! (PMBS 2019). A kernel executes I wave instructions per byte of its traffic at a memory level. If the level
+//! moves B bytes per cycle, the kernel runs at most I · B wave instructions per cycle. The issue slots of the
+//! schedulers are a second bound.
 
 use super::chart::scroll;
 use super::facts::Facts;
@@ -10,14 +11,14 @@ use super::labels::{Anchor, Labels, Spot};
 use crate::observe::numbers::{at, integer, percent, short};
 use maud::{Markup, html};
 
-/// The drawing, in its own units.
+/// Size and margins of the drawing, in its own units.
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 420.0;
 const LEFT: f64 = 64.0;
 const RIGHT: f64 = 700.0;
 const TOP: f64 = 16.0;
 const BOTTOM: f64 = 372.0;
-/// Size of its text.
+/// Font size.
 const TEXT: f64 = 13.0;
 
 /// A level of memory.
@@ -26,9 +27,9 @@ struct Level {
     class: &'static str,
     /// Bytes that the kernel moved.
     bytes: u64,
-    /// What they are.
+    /// Description of these bytes.
     what: &'static str,
-    /// Bytes a cycle that it moves at most.
+    /// Peak bandwidth in bytes per cycle.
     peak: f64,
 }
 
@@ -115,7 +116,7 @@ pub fn section(facts: &Facts<'_>) -> Markup {
     }
 }
 
-/// The roof of a level of memory, up to that of the issue slots.
+/// The roof of a memory level, up to the roof of the issue slots.
 struct Slope {
     foot: (f64, f64),
     ridge: (f64, f64),
@@ -123,7 +124,7 @@ struct Slope {
 }
 
 impl Slope {
-    /// Places for its label, on both sides, those in the middle first.
+    /// Positions for its label on both sides, starting in the middle.
     fn spots(&self) -> Vec<Spot> {
         let ((x, y), (to_x, to_y)) = (self.foot, self.ridge);
         let parts = [0.5, 0.6, 0.4, 0.7, 0.3, 0.8, 0.2, 0.9, 0.1];
@@ -135,7 +136,7 @@ impl Slope {
     }
 }
 
-/// Places for the name of a point.
+/// Positions for the name of a point.
 fn around(x: f64, y: f64) -> Vec<Spot> {
     let below = [20.0, 36.0, 52.0].map(|down| y + down);
     let beside = below
@@ -145,7 +146,7 @@ fn around(x: f64, y: f64) -> Vec<Spot> {
     beside.collect()
 }
 
-/// Both axes are logarithms to the base of 10.
+/// Both axes are base-10 logarithms.
 fn draw(points: &[(&Level, f64, f64)], rate: f64, issue: f64) -> Markup {
     let logs = points.iter().map(|(_, intensity, _)| intensity.log10());
     let ridges = points.iter().map(|(level, ..)| (issue / level.peak).log10());

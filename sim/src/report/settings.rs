@@ -1,4 +1,4 @@
-//! The configuration: what differs from the nearest preset, and all of it.
+//! The configuration: differences from the nearest preset, and all values.
 
 use super::facts::Facts;
 use crate::config::{config_hash, leaves, meaning, nearest_preset};

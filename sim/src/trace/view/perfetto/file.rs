@@ -1,9 +1,9 @@
 //! A trace in Perfetto's protobuf form: tracks, and events on them.
 //!
-//! Fields are numbered by `protos/perfetto/trace/` of <https://github.com/google/perfetto>. All packets are of one sequence.
-//! Names are written once and then meant by number. Timestamps count cycles, by a clock of the sequence that the first packet
-//! declares: a cycle is a microsecond. A slice is one event of phase `X` with its duration, so that slices may be written in any
-//! order. Packets are compressed by the chunk.
+//! Field numbers follow `protos/perfetto/trace/` of <https://github.com/google/perfetto>. All packets belong
+//! to one sequence. Each name is written once and then referred to by number. Timestamps are cycles on a
+//! clock that the first packet declares, with a microsecond per cycle. A slice is a single event of phase `X`
+//! with a duration, so slices may be written in any order. Packets are compressed in chunks.
 
 use super::message::Message;
 use crate::clock::Cycle;
@@ -45,7 +45,7 @@ mod field {
         pub const CATEGORIES: u32 = 1;
         pub const EVENT_NAMES: u32 = 2;
         pub const ARGUMENT_NAMES: u32 = 3;
-        /// Of each of these.
+        /// Fields of each entry.
         pub const ID: u32 = 1;
         pub const NAME: u32 = 2;
     }
@@ -97,19 +97,19 @@ mod field {
 
 /// The sequence of all packets.
 const SEQUENCE: u32 = 1;
-/// Flags of a packet: nothing before it is needed; something is.
+/// Flags of a packet: it is independent of earlier packets; it depends on them.
 const STATE_CLEARED: u32 = 1;
 const NEEDS_STATE: u32 = 2;
-/// A clock of the sequence, and the one that is Perfetto's time.
+/// The clock of the sequence, and Perfetto's own clock.
 const CYCLES: u32 = 64;
 const BOOTTIME: u32 = 6;
 /// `TrackEvent.Type`
 const INSTANT: u32 = 3;
 const COUNTER: u32 = 4;
 
-/// Bytes of packets that are compressed together: enough for matches to be found, and little to hold.
+/// Bytes of packets compressed together: enough to find matches, and little to hold in memory.
 const CHUNK: usize = 1 << 18;
-/// zlib's level: at 6, packets take five times as long to compress, and are a seventh smaller.
+/// zlib's compression level. Level 6 takes five times as long and saves a seventh.
 const LEVEL: u8 = 2;
 
 /// A track of the file.
@@ -120,11 +120,11 @@ pub struct Track(u32);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Name(u32);
 
-/// A flow: an arrow from the first event that has it to the next one in time, and on from that.
+/// A flow: arrows from the first event with this flow to the next in time, and so on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Flow(u64);
 
-/// What an event is about.
+/// Category of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Category {
     Issue = 1,
@@ -144,26 +144,26 @@ const CATEGORIES: [(Category, &str); 4] = [
 #[derive(Debug, Clone, Copy)]
 pub enum Value<'a> {
     Number(u64),
-    /// Shown in base 16.
+    /// Shown in hexadecimal.
     Hexadecimal(u64),
     Text(&'a str),
 }
 
-/// Names of values; each is meant by its place, from 1 on.
+/// Names of values. Each is referred to by its position, from 1 on.
 const ARGUMENTS: [&str; 11] =
     ["pc", "workgroup", "wave", "sequence", "lanes", "bytes", "slot", "core", "line", "outcome", "slice"];
 
-/// An event with its duration, or without one at an instant.
+/// An event with a duration, or an instant.
 #[derive(Debug, Clone, Copy)]
 pub struct Event<'a> {
     pub track: Track,
     pub name: Name,
     pub category: Category,
-    /// The first cycle, and how many there are.
+    /// First cycle and number of cycles.
     pub at: Cycle,
     pub cycles: Option<Cycle>,
     pub arguments: &'a [(&'static str, Value<'a>)],
-    /// Flows through it, and those that end at it.
+    /// Flows through it, and flows that end at it.
     pub flows: &'a [Flow],
     pub last_of: &'a [Flow],
 }
@@ -172,10 +172,10 @@ pub struct Event<'a> {
 #[derive(Debug)]
 pub struct TraceFile<W> {
     out: W,
-    /// Packets that are not written yet.
+    /// Packets not written yet.
     chunk: Message,
     names: HashMap<String, Name>,
-    /// Names that no packet has told yet.
+    /// Names that no packet has defined yet.
     interned: Message,
     tracks: u32,
     flows: u64,
@@ -229,7 +229,7 @@ impl<W: Write> TraceFile<W> {
         new
     }
 
-    /// A flow that no event has yet.
+    /// A new flow.
     pub fn flow(&mut self) -> Flow {
         self.flows += 1;
         Flow(self.flows)
@@ -252,7 +252,7 @@ impl<W: Write> TraceFile<W> {
         self.write()
     }
 
-    /// Writes what is gathered, compressed.
+    /// Compresses and writes the collected packets.
     fn write(&mut self) -> io::Result<()> {
         let mut packet = Message::default();
         packet.message(field::PACKET, |packet| {
@@ -305,12 +305,12 @@ impl<W: Write> TraceFile<W> {
         })
     }
 
-    /// Adds a track of the whole trace.
+    /// Adds a track of the trace itself.
     pub fn root(&mut self, name: &str) -> io::Result<Track> {
         self.track(|track| track.data(field::track::NAME, name.as_bytes()))
     }
 
-    /// A counter has this value from a cycle on.
+    /// Sets the value of a counter from a cycle on.
     pub fn value(&mut self, counter: Track, at: Cycle, value: f64) -> io::Result<()> {
         self.packet(|packet| {
             packet.number(field::packet::TIMESTAMP, at);
@@ -322,7 +322,7 @@ impl<W: Write> TraceFile<W> {
         })
     }
 
-    /// Something without a category happens on a track.
+    /// Writes an event without a category.
     pub fn instant(&mut self, track: Track, at: Cycle, name: &str) -> io::Result<()> {
         let name = self.name(name);
         self.packet(|packet| {

@@ -1,15 +1,15 @@
-//! The wire format of protocol buffers, as far as a trace needs it: <https://protobuf.dev/programming-guides/encoding>.
+//! The part of the protobuf wire format that traces need: <https://protobuf.dev/programming-guides/encoding>.
 
 use crate::trace::binary;
 
-/// How a field is encoded; its number follows in the upper bits of the key.
+/// Encoding of a field. The upper bits of the key hold the field number.
 mod wire {
     pub const VARINT: u32 = 0;
     pub const FIXED64: u32 = 1;
     pub const BYTES: u32 = 2;
 }
 
-/// A message: its fields, encoded.
+/// A message as encoded fields.
 #[derive(Debug, Default)]
 pub struct Message {
     bytes: Vec<u8>,
@@ -63,7 +63,7 @@ impl Message {
     pub fn message(&mut self, field: u32, fill: impl FnOnce(&mut Message)) {
         self.key(field, wire::BYTES);
         let at = self.bytes.len();
-        // Nearly all are shorter than 128 bytes, and have a length of one.
+        // Nearly all are shorter than 128 bytes, so their length takes one byte.
         self.bytes.push(0);
         fill(self);
         let length = self.bytes.len() - at - 1;
