@@ -8,13 +8,13 @@ const LONGEST_LINE: usize = 500;
 /// Characters of a line of a file that are marked.
 const MOST_MARKED: u32 = 100;
 
-/// How bad it is.
+/// Severity of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Worth a look; nothing is refused.
+    /// A remark; the input is accepted.
     Warning,
-    /// The input is refused.
+    /// The input is rejected.
     Error,
 }
 
@@ -27,9 +27,9 @@ pub struct Place {
     pub line: u32,
     /// 1-based column, in characters.
     pub column: u32,
-    /// Characters marked, at least 1.
+    /// Number of marked characters, at least 1.
     pub length: u32,
-    /// The line itself.
+    /// Text of the line.
     pub text: String,
 }
 
@@ -50,16 +50,16 @@ impl Place {
     }
 }
 
-/// One message, with its place and a hint where there are any.
+/// A message with an optional place and hint.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Diagnostic {
     /// Error or warning.
     pub severity: Severity,
-    /// What is wrong, one sentence without a full stop.
+    /// What is wrong: one sentence without a full stop.
     pub message: String,
-    /// Where.
+    /// Its place.
     pub place: Option<Place>,
-    /// What to do about it.
+    /// How to fix it.
     pub hint: Option<String>,
 }
 
@@ -74,19 +74,19 @@ impl Diagnostic {
         Diagnostic { severity: Severity::Warning, ..Diagnostic::error(message) }
     }
 
-    /// The same with a place.
+    /// Adds a place.
     pub fn at(mut self, place: Place) -> Diagnostic {
         self.place = Some(place);
         self
     }
 
-    /// The same with a hint.
+    /// Adds a hint.
     pub fn hint(mut self, hint: impl Into<String>) -> Diagnostic {
         self.hint = Some(hint.into());
         self
     }
 
-    /// The message as people read it, several lines, without a newline at the end.
+    /// Renders the message for people: several lines, without a newline at the end.
     pub fn render(&self, color: bool) -> String {
         let level = match self.severity {
             Severity::Error => Level::ERROR,
@@ -101,7 +101,7 @@ impl Diagnostic {
                 // What is marked is shown whole, however long it is.
                 let length = place.length.min(MOST_MARKED);
                 let end = byte_of_column(&place.text, place.column + length).max(start + 1);
-                // One blank past the end, so that a mark at the end of the line has a character.
+                // A blank at the end gives a mark past the end of the line a character.
                 let text = format!("{} ", place.text);
                 let end = end.min(text.len());
                 title.element(

@@ -1,4 +1,4 @@
-//! Everything that can be wrong with the values of a configuration.
+//! Checks of the values of a configuration.
 
 use super::declare::{Field, Kind, Limits, Parameter, Section, Tree};
 use super::model::{Config, Topology};
@@ -9,12 +9,12 @@ use crate::isa::ExecClass;
 use crate::ron_text::join;
 use std::collections::BTreeSet;
 
-/// Something wrong with the values, not yet tied to a place in a file.
+/// A problem of the values, not yet located in a file.
 #[derive(Debug)]
 pub struct Problem {
     /// Error or warning.
     pub severity: Severity,
-    /// The parameters concerned, the one most likely to be wrong first.
+    /// The parameters involved, the most likely culprit first.
     pub paths: Vec<String>,
     /// What is wrong.
     pub message: String,
@@ -42,7 +42,7 @@ impl Problem {
 impl Config {
     /// Checks the values, for a configuration that was changed after loading.
     ///
-    /// Gives everything found, errors first; nothing if all is well.
+    /// Returns all problems, errors first; empty if there are none.
     pub fn check(&self) -> Vec<Diagnostic> {
         let diagnostic =
             |p: Problem| Diagnostic { severity: p.severity, message: p.message, place: None, hint: p.hint };
@@ -50,14 +50,14 @@ impl Config {
     }
 }
 
-/// Everything wrong with the values, errors first.
+/// All problems of the values, errors first.
 pub fn problems(config: &Config) -> Vec<Problem> {
     let mut problems = Vec::new();
     let tree = config.tree();
     ranges(Config::SECTION, &tree, "", &mut problems);
     let bad: BTreeSet<String> = problems.iter().flat_map(|p| p.paths.clone()).collect();
 
-    // A rule about a value that is out of range anyway would only repeat the complaint.
+    // Rules that involve an out-of-range value are skipped: they would only repeat the message.
     for rule in RULES.iter().filter(|r| !r.keys.iter().any(|&key| bad.contains(key)) && !(r.holds)(config)) {
         let values: Vec<String> = rule.keys.iter().map(|key| stated(key, &tree)).collect();
         let (last, first) = values.split_last().expect("a rule has keys");
@@ -98,12 +98,12 @@ fn ranges(section: &Section, tree: &Tree, path: &str, problems: &mut Vec<Problem
     }
 }
 
-/// The problem of an integer outside its limits; `value` as the file has it.
+/// The problem of an integer outside its limits. `value` is the text of the file.
 pub fn out_of_range(path: &str, value: impl std::fmt::Display, limits: &Limits) -> Problem {
     Problem::error(path, format!("`{path}` is {value}: it must be {limits}"))
 }
 
-/// "`core.schedulers` is 4".
+/// A parameter with its value, as in "`core.schedulers` is 4".
 fn stated(key: &str, tree: &Tree) -> String {
     let mut section = Config::SECTION;
     let mut value = tree;
@@ -124,7 +124,7 @@ fn stated(key: &str, tree: &Tree) -> String {
     }
 }
 
-/// The graph of the network, if there is one to be made.
+/// Checks the interconnect graph, if its parameters are valid.
 fn interconnect(config: &Config, bad: &BTreeSet<String>, problems: &mut Vec<Problem>) {
     let concerns = |path: &String| {
         path.starts_with("interconnect.") || [String::from("cores"), "l2.slices".into()].contains(path)
@@ -139,7 +139,7 @@ fn interconnect(config: &Config, bad: &BTreeSet<String>, problems: &mut Vec<Prob
     problems.extend(if names.is_empty() { routes::problems(config) } else { names });
 }
 
-/// Names of the units, and who serves which class.
+/// Checks unit names, and that exactly one unit serves each class.
 fn units(config: &Config, problems: &mut Vec<Problem>) {
     let units = &config.core.units;
     for (i, unit) in units.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The manual of all parameters, `docs/configuration.md`.
+//! Generates the manual of all parameters, `docs/configuration.md`.
 
 use super::declare::{Field, Kind, Section};
 use super::docs::{kind_name, part_description, preset_config};
@@ -172,7 +172,7 @@ fn value_column(field: &Field, path: &str) -> String {
 }
 
 impl Field {
-    /// True if the field has a value of its own.
+    /// True if the field is a parameter, not a section or list.
     fn kind_is_plain(&self) -> bool {
         !matches!(self.kind, Kind::Section(_) | Kind::List(_))
     }

@@ -1,5 +1,5 @@
-//! Configurations of a GPU: declaration, presets, loading and the checked form that the machine is built
-//! from.
+//! Configurations of a GPU: declaration of the parameters, presets, loading, and the checked form that the
+//! machine is built from.
 
 mod check;
 mod choices;

@@ -10,7 +10,7 @@ pub fn schema() -> String {
     schema.insert("$schema".into(), json!("https://json-schema.org/draft/2020-12/schema"));
     schema.insert("title".into(), json!("wave-sim configuration"));
     schema.insert("description".into(), json!(Config::SECTION.doc.trim()));
-    // The values are plain data, so this cannot fail.
+    // Plain data always serializes.
     serde_json::to_string_pretty(&schema).unwrap_or_default() + "\n"
 }
 
@@ -44,7 +44,7 @@ fn property(field: &Field, default: Option<&Tree>) -> Map<String, Value> {
         }
         Kind::Section(inner) => section(inner, default),
         Kind::List(inner) => {
-            // The items of a list have no defaults, so all of their keys are needed.
+            // List items have no defaults, so all of their keys are required.
             let mut items = section(inner, None);
             let keys: Vec<&str> = inner.fields.iter().map(|f| f.key).collect();
             items.insert("required".into(), json!(keys));

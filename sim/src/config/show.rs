@@ -1,4 +1,4 @@
-//! A configuration written out in full, as RON that loads again.
+//! Writes a configuration completely, as RON that can be loaded again.
 
 use super::declare::{Field, Kind, Parameter, Section, Tree};
 use super::load::load;
@@ -7,11 +7,11 @@ use super::values::{config_hash, literal};
 use crate::diagnostic::Diagnostic;
 use std::fmt::Write;
 
-/// Columns that comments are wrapped to.
+/// Width of comments in columns.
 const WIDTH: usize = 100;
 
-/// The configuration that a name or path stands for, with every parameter resolved and explained. Loading
-/// the text gives the same configuration.
+/// Writes the configuration with this name or path, with every parameter resolved and explained. Loading the
+/// text gives the same configuration.
 ///
 /// # Errors
 /// As [`load`].
@@ -19,7 +19,7 @@ pub fn show(name_or_path: &str) -> Result<String, Vec<Diagnostic>> {
     Ok(resolved(&load(name_or_path)?))
 }
 
-/// The same for a configuration at hand.
+/// As [`show`], for a loaded configuration.
 pub fn resolved(config: &Config) -> String {
     let set = match config.set.as_slice() {
         [] => String::new(),
@@ -32,7 +32,7 @@ pub fn resolved(config: &Config) -> String {
     )
 }
 
-/// The values of a whole configuration as a text that loads.
+/// The values of a configuration as RON without comments.
 pub fn ron(tree: &Tree) -> String {
     let mut text = "(\n".to_owned();
     fields(Config::SECTION, tree, 1, &mut text);
@@ -67,7 +67,7 @@ fn fields(section: &Section, tree: &Tree, depth: usize, text: &mut String) {
     }
 }
 
-/// The keys of a list's items, once before the list.
+/// Describes the keys of a list's items, once before the list.
 fn item_comments(section: &Section, indent: &str, text: &mut String) {
     for field in section.fields {
         comment(&format!("- {}: {}", field.key, describe(field)), indent, text);
@@ -77,7 +77,7 @@ fn item_comments(section: &Section, indent: &str, text: &mut String) {
     }
 }
 
-/// One line an item, but for lists in it.
+/// Writes one line per item, except for nested lists.
 fn items(section: &Section, list: &[Tree], depth: usize, text: &mut String) {
     let indent = "    ".repeat(depth);
     for item in list {
@@ -100,7 +100,7 @@ fn items(section: &Section, list: &[Tree], depth: usize, text: &mut String) {
     }
 }
 
-/// What a parameter means, with its range or choices.
+/// Meaning of a parameter, with its range or choices.
 fn describe(field: &Field) -> String {
     let mut text = field.doc.trim().to_owned();
     if let Some(limits) = field.limits {
@@ -118,7 +118,7 @@ fn comment(text: &str, indent: &str, out: &mut String) {
     }
 }
 
-/// Breaks a text at blanks into lines of at most `width` characters, where words allow.
+/// Wraps a text at blanks into lines of at most `width` characters, unless a word is longer.
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {

@@ -1,4 +1,4 @@
-//! Where the text of a configuration comes from: a file, or a preset.
+//! Finds the text of a configuration: a file or a preset.
 
 use super::errors::nearest;
 use super::presets::{PARTS, PRESETS, Preset, part, preset};
@@ -12,7 +12,7 @@ impl Source {
         Source { file: preset.file.to_owned(), text: preset.text.to_owned(), path: None }
     }
 
-    /// What a command line's name or path stands for: an existing file, else a preset.
+    /// Finds a name or path of the command line: an existing file, else a preset.
     pub fn find(name: &str) -> Result<Source, Diagnostic> {
         let path = Path::new(name);
         if path.exists() && !path.is_dir() {
@@ -21,8 +21,8 @@ impl Source {
         preset(name).map(Source::of_preset).ok_or_else(|| not_found(name))
     }
 
-    /// What the `base` of this configuration stands for: a file beside this one, else a preset. A file
-    /// is never its own base, so that a `gpu.ron` of one's own can start from the preset of that name.
+    /// Finds the `base` of this configuration: a file next to this one, else a preset. A file is never its
+    /// own base, so that a user's `gpu.ron` can be based on the preset of that name.
     pub fn find_base(&self, name: &str) -> Result<Source, Diagnostic> {
         let beside = self.path.as_ref().map(|path| path.with_file_name(name));
         match beside {
@@ -38,7 +38,7 @@ impl Source {
         }
     }
 
-    /// What the `dram.part` of this configuration stands for: a file beside this one, else a built-in part.
+    /// Finds the `dram.part` of this configuration: a file next to this one, else a built-in part.
     pub fn find_part(&self, name: &str) -> Result<Source, Diagnostic> {
         let beside = self.path.as_ref().map(|path| path.with_file_name(name));
         match beside {
@@ -60,7 +60,7 @@ impl Source {
         }
     }
 
-    /// Name for a configuration that gives itself none.
+    /// Name of a configuration that states none.
     pub fn stem(&self) -> String {
         Path::new(&self.file).file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
     }

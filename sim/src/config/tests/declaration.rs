@@ -114,7 +114,7 @@ fn every_choice_is_read_by_its_documented_name() {
     for row in declared() {
         let Kind::Choice { names, .. } = row.field.kind else { continue };
         for &name in names.iter().filter(|_| !row.key.contains("[]")) {
-            // Links of one's own have to lead somewhere.
+            // The topology `edges` needs links.
             let edge = "[(from: \"core0\", to: \"slice0\", both_ways: true, latency_cycles: 1, bytes_per_cycle: 8, \
                         dateline: false)]";
             let one_each =
@@ -163,7 +163,7 @@ fn the_hash_tells_every_parameter_apart_and_ignores_prose() {
             (Kind::Choice { names, .. }, _) => names.iter().find(|&&n| n != leaf.value).unwrap().to_string(),
             _ => "\"other\"".into(),
         };
-        // The value may break a rule; the hash has to tell it apart all the same.
+        // The value may violate a rule, but the hash must still differ.
         let raw = ron::Options::default()
             .with_default_extension(ron::extensions::Extensions::IMPLICIT_SOME)
             .from_str::<model::raw::Config>(&stating(&[(&leaf.key, &other)]))
@@ -184,8 +184,7 @@ fn the_hash_tells_every_parameter_apart_and_ignores_prose() {
 
 #[test]
 fn a_hash_stays_the_same_for_good() {
-    // FNV-1a's published test vectors would not test the walk; this pins both. It may only change
-    // with the parameters of gpu.ron.
+    // Pins the hash function and the traversal together. It may change only with the parameters of gpu.ron.
     assert_eq!(config_hash(&Config::example()), "c4e70adf62a2592b");
 }
 

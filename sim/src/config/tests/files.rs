@@ -1,4 +1,4 @@
-//! Files: what is found, what is refused, and what stands on what.
+//! Files: search order, rejected files, and bases.
 
 use super::*;
 use std::fs;

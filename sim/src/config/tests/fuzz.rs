@@ -1,4 +1,4 @@
-//! The loader on texts that nobody would write. `PROPTEST_CASES` sets how many.
+//! The loader on random texts. `PROPTEST_CASES` sets their number.
 
 use super::super::model::raw;
 use super::*;
@@ -6,7 +6,7 @@ use crate::ron_text::{locate, parse};
 use proptest::prelude::*;
 use std::sync::LazyLock;
 
-/// Loads a text and checks what must hold for any text at all.
+/// Loads a text and checks the properties of every text.
 fn holds(text: &str) {
     let result = from_text("fuzz.ron", text);
     if parse::<raw::Config>(text).is_ok() {
@@ -35,7 +35,7 @@ fn holds(text: &str) {
     }
 }
 
-/// Pieces that texts are made of, right and wrong.
+/// Valid and invalid pieces of texts.
 const PIECES: &[&str] = &[
     "(",
     ")",
@@ -116,7 +116,7 @@ fn soup() -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(PIECES), 0..40).prop_map(|pieces| pieces.concat())
 }
 
-/// A preset, resolved or as written, with pieces cut out, doubled, swapped or put in.
+/// A preset, resolved or as written, with pieces removed, doubled, swapped or inserted.
 fn mutated() -> impl Strategy<Value = String> {
     let edits = prop::collection::vec((any::<u32>(), 0..60usize, prop::sample::select(PIECES), 0..5u8), 1..6);
     (0..PRESETS.len(), any::<bool>(), edits).prop_map(|(preset, resolve, edits)| {
@@ -132,7 +132,7 @@ fn mutated() -> impl Strategy<Value = String> {
                 1 => text.replace_range(start..end, piece),
                 2 => text.insert_str(start, piece),
                 3 => text.insert_str(start, &cut),
-                // A number becomes another one: the text stays RON, and the checks get their turn.
+                // Replaces a number by another: the text stays valid RON, so the checks run.
                 _ => {
                     let digits = text[start..].find(|c: char| c.is_ascii_digit()).map(|i| start + i);
                     if let Some(digits) = digits {
@@ -161,7 +161,7 @@ fn stated() -> impl Strategy<Value = String> {
     ];
     prop::collection::vec((prop::sample::select(keys), value), 0..6).prop_map(|values| {
         let values: Vec<(&str, &str)> = values.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
-        // A section and a key inside it cannot both be stated here.
+        // A section and one of its keys cannot both be stated.
         let clash = |key: &str| values.iter().any(|(other, _)| other.starts_with(&format!("{key}.")));
         stating(&values.iter().copied().filter(|(key, _)| !clash(key)).collect::<Vec<_>>())
     })

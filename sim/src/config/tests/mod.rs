@@ -1,4 +1,4 @@
-//! Tests of the configuration that look inside; what users read is in `sim/tests/config_messages.rs`.
+//! Tests of the configuration's internals. Tests of its messages are in `sim/tests/config_messages.rs`.
 
 mod declaration;
 mod files;
@@ -11,9 +11,9 @@ mod sizes;
 use super::*;
 use crate::diagnostic::Diagnostic;
 
-/// The file that states one parameter: `(core: (issue: (width: 2)))` for `core.issue.width`.
+/// A file that states these parameters: `(core: (issue: (width: 2)))` for `core.issue.width`.
 fn stating(values: &[(&str, &str)]) -> String {
-    // Keys of one section stand together, so that no section is stated twice.
+    // Keys of the same section are grouped, so that no section appears twice.
     fn section(values: &[(Vec<&str>, &str)]) -> String {
         let mut text = String::new();
         let mut done: Vec<&str> = Vec::new();

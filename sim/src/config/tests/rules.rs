@@ -1,13 +1,13 @@
-//! Each check accepts the last value that is right and refuses the first that is wrong.
+//! Each check accepts the last valid value and rejects the first invalid one.
 
 use super::super::rules::RULES;
 use super::*;
 use crate::diagnostic::Severity;
 
-/// Keys and their values.
+/// Keys and values.
 type Changes = &'static [(&'static str, &'static str)];
 
-/// For each rule, what is just right and what is just wrong, as changes of gpu.ron.
+/// For each rule, a barely valid and a barely invalid configuration, as changes of gpu.ron.
 const EDGES: &[(&str, Changes, Changes)] = &[
     ("device_memory_bytes", &[("device_memory_bytes", "65664")], &[("device_memory_bytes", "65665")]),
     ("core.max_waves", &[("core.max_waves", "36")], &[("core.max_waves", "34")]),
@@ -106,7 +106,7 @@ fn each_rule_has_its_edge() {
     }
 }
 
-/// The least values that section 8 of the instruction set's description asks for.
+/// The minimum values required by section 8 of the instruction set.
 #[test]
 fn the_minima_of_the_instruction_set_are_kept() {
     let minima = [
@@ -126,7 +126,7 @@ fn the_minima_of_the_instruction_set_are_kept() {
         let found = errors(from_text("x.ron", &stating(&[(key, &least.to_string())])));
         assert!(found.iter().all(|e| !e.contains("it must be ")), "{key}: {found:#?}");
     }
-    // All of them at once make a machine.
+    // All minima together are a valid machine.
     let mut values: Vec<(&str, String)> = minima.iter().map(|&(key, v)| (key, v.to_string())).collect();
     values.extend([("core.wave_width", "64".into()), ("core.schedulers", "1".into())]);
     let values: Vec<(&str, &str)> = values.iter().map(|(key, v)| (*key, v.as_str())).collect();
