@@ -1,5 +1,5 @@
-//! The declaration of parameters: one macro invocation per section gives the checked struct, the raw
-//! struct that a file is read into, and the table that every listing, check and manual is made from.
+//! Declaration of parameters. One macro invocation per section defines the checked struct, the raw struct
+//! that a file is deserialized into, and the table that listings, checks and the manual use.
 
 use super::size;
 use crate::ron_text::join;
@@ -11,9 +11,9 @@ use serde::de::Error;
 pub struct Field {
     /// Key in the file.
     pub key: &'static str,
-    /// What it means, as the doc comment says it; lines are joined by blanks.
+    /// Meaning, from the doc comment. Lines are joined by blanks.
     pub doc: &'static str,
-    /// What may stand there.
+    /// Kind of value.
     pub kind: Kind,
     /// Range and unit of an integer.
     pub limits: Option<Limits>,
@@ -22,13 +22,13 @@ pub struct Field {
 /// A struct of the configuration.
 #[derive(Debug)]
 pub struct Section {
-    /// Name of the struct, which a file may write before its parenthesis.
+    /// Name of the struct. A file may write it before the parenthesis.
     pub name: &'static str,
-    /// What it is.
+    /// Description.
     pub doc: &'static str,
-    /// Its parameters, in the order of the file.
+    /// Parameters, in file order.
     pub fields: &'static [Field],
-    /// Keys that say how the file is to be read, and that the resolved configuration has no more.
+    /// Keys that control how the file is read. The resolved configuration does not contain them.
     pub directives: &'static [Field],
 }
 
@@ -39,7 +39,7 @@ impl Section {
     }
 }
 
-/// What may stand after a key.
+/// Kind of value of a key.
 #[derive(Debug, Clone, Copy)]
 pub enum Kind {
     /// An integer within the field's limits.
@@ -48,49 +48,49 @@ pub enum Kind {
     Bool,
     /// A string.
     Text,
-    /// One of these names; `docs` has a sentence for each.
+    /// One of these names. `docs` describes each.
     Choice {
-        /// Names as a file writes them.
+        /// Names as written in a file.
         names: &'static [&'static str],
-        /// What each means.
+        /// Meaning of each name.
         docs: &'static [&'static str],
     },
-    /// Further keys.
+    /// A nested section.
     Section(&'static Section),
-    /// A list of structs, which replaces the base's list as a whole.
+    /// A list of structs. It replaces the list of the base completely.
     List(&'static Section),
 }
 
 /// Range and unit of an integer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Least value.
+    /// Smallest value.
     pub min: u64,
-    /// Greatest value.
+    /// Largest value.
     pub max: u64,
-    /// Only powers of two.
+    /// True if only powers of two are allowed.
     pub power_of_two: bool,
-    /// What is counted.
+    /// Unit of the value.
     pub unit: &'static str,
 }
 
-/// Any integer from `min` to `max`.
+/// Limits that allow every integer from `min` to `max`.
 pub const fn range(min: u64, max: u64) -> Limits {
     Limits { min, max, power_of_two: false, unit: "" }
 }
 
-/// Powers of two from `min` to `max`.
+/// Limits that allow the powers of two from `min` to `max`.
 pub const fn power_of_two(min: u64, max: u64) -> Limits {
     Limits { min, max, power_of_two: true, unit: "" }
 }
 
 impl Limits {
-    /// The same, counting `unit`.
+    /// Sets the unit.
     pub const fn of(self, unit: &'static str) -> Limits {
         Limits { unit, ..self }
     }
 
-    /// Range and unit, as listings show them: "1 to 64 lanes, powers of two".
+    /// Range and unit for listings, such as "1 to 64 lanes, powers of two".
     pub fn summary(&self) -> String {
         let Limits { min, max, power_of_two, unit } = self;
         let space = if unit.is_empty() { "" } else { " " };
@@ -113,16 +113,16 @@ impl std::fmt::Display for Limits {
     }
 }
 
-/// Values of a section, in the shape of the declaration.
+/// A value, structured like the declaration.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Tree {
     /// An integer.
     Integer(u64),
-    /// A truth value.
+    /// A Boolean.
     Bool(bool),
     /// A string.
     Text(String),
-    /// The name of a choice.
+    /// Name of a choice.
     Choice(&'static str),
     /// One value per field of the section.
     Section(Vec<Tree>),
@@ -130,24 +130,24 @@ pub enum Tree {
     List(Vec<Tree>),
 }
 
-/// A type that a parameter can have.
+/// A type of parameters.
 pub trait Parameter: Sized {
-    /// How a file states it; parts may be missing.
+    /// Form in a file. Parts may be missing.
     type Raw;
-    /// What may stand there.
+    /// Kind of value.
     const KIND: Kind;
 
-    /// What `file` states, completed from `base`.
+    /// The values of `file`, completed from `base`.
     fn merge(file: Self::Raw, base: Self::Raw) -> Self::Raw;
 
-    /// The complete value; puts the paths of what is missing into `missing`.
+    /// The complete value. Adds the paths of missing parameters to `missing`.
     fn resolve(raw: Self::Raw, path: &str, missing: &mut Vec<String>) -> Option<Self>;
 
-    /// The value in the shape of the declaration.
+    /// The value as a [`Tree`].
     fn tree(&self) -> Tree;
 }
 
-/// [`Parameter::merge`] of what may be absent on either side.
+/// [`Parameter::merge`] of two optional values.
 pub fn merge_fields<T: Parameter>(file: Option<T::Raw>, base: Option<T::Raw>) -> Option<T::Raw> {
     match (file, base) {
         (Some(file), Some(base)) => Some(T::merge(file, base)),
@@ -214,7 +214,7 @@ impl<T: Parameter> Parameter for Vec<T> {
     }
 
     fn resolve(raw: Vec<T::Raw>, path: &str, missing: &mut Vec<String>) -> Option<Vec<T>> {
-        // Every item is resolved even after one has failed, so that all that is missing is reported.
+        // Resolves all items even after a failure, so that all missing parameters are reported.
         let items: Vec<_> = (0..)
             .zip(raw)
             .map(|(i, item): (usize, _)| T::resolve(item, &format!("{path}[{i}]"), missing))
@@ -227,11 +227,11 @@ impl<T: Parameter> Parameter for Vec<T> {
     }
 }
 
-/// Reads an integer that a file may state: a number, or a string with a unit of bytes, `"64KiB"`. Whether the
-/// parameter counts bytes is checked afterwards.
+/// Reads an integer of a file: a number, or a string with a byte unit such as `"64KiB"`. Whether the
+/// parameter counts bytes is checked later.
 ///
 /// # Errors
-/// As the deserializer's, and for a number that `T` does not have.
+/// Errors of the deserializer, and numbers out of the range of `T`.
 pub fn stated_integer<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: serde::Deserializer<'de>,
@@ -242,7 +242,7 @@ where
     stated.map(|Stated(value)| T::try_from(value).map_err(too_large)).transpose()
 }
 
-/// An integer as a file states it.
+/// An integer in a file.
 struct Stated(u64);
 
 impl<'de> Deserialize<'de> for Stated {
@@ -267,7 +267,7 @@ impl<'de> Deserialize<'de> for Stated {
     }
 }
 
-/// Declares an enum whose names a file may write: `Variant = "name"`, each with its sentence.
+/// Declares an enum with the names used in files: `Variant = "name"`, each with a doc comment.
 macro_rules! choices {
     ($($(#[doc = $doc:literal])+ pub enum $name:ident {
         $($(#[doc = $variant_doc:literal])+ $variant:ident = $text:literal,)+
@@ -279,7 +279,7 @@ macro_rules! choices {
         }
 
         impl $name {
-            /// Name in a configuration file.
+            /// Name in configuration files.
             pub const fn name(self) -> &'static str {
                 match self { $($name::$variant => $text,)+ }
             }
@@ -295,8 +295,9 @@ macro_rules! choices {
 }
 pub(super) use choices;
 
-/// Declares sections. Each field has its sentence, for integers `#[limits(...)]`, and its type; a
-/// section may have a directive, which only the file knows, and a field beside its parameters, which no file states.
+/// Declares sections. Each field has a doc comment, a type and, for integers, `#[limits(...)]`. A section may
+/// have a directive, a key that exists only in files, and a field that is not a parameter and never in a
+/// file.
 macro_rules! sections {
     ($(
         $(#[doc = $doc:literal])+
@@ -320,7 +321,7 @@ macro_rules! sections {
             }
 
             impl $name {
-                /// Its parameters, for listings and checks.
+                /// Table of its parameters, for listings and checks.
                 pub(super) const SECTION: &Section = &Section {
                     name: stringify!($name),
                     doc: concat!($($doc),+),
@@ -361,7 +362,7 @@ macro_rules! sections {
             }
         )+
 
-        /// What a file states: the same structs with every field optional.
+        /// The same structs with every field optional, for deserializing files.
         pub(super) mod raw {
             use super::*;
             use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! Listings for the command line: presets, what a key means, how two machines differ.
+//! Listings for the command line: presets, meaning of a key, differences of two machines.
 
 use super::declare::{Field, Kind};
 use super::keys::{Declared, declared, find};
@@ -12,10 +12,10 @@ use crate::diagnostic::Diagnostic;
 use crate::ron_text::parse;
 use std::fmt::Write;
 
-/// Columns of a listing.
+/// Width of listings in columns.
 const WIDTH: usize = 96;
 
-/// The presets with what they are, for `config list`.
+/// The presets with their descriptions, for `config list`.
 pub fn list() -> String {
     let mut text = String::new();
     for preset in PRESETS {
@@ -32,7 +32,7 @@ pub fn list() -> String {
     text
 }
 
-/// What a built-in memory part is, in its own words.
+/// Description of a built-in memory part, from its file.
 ///
 /// # Panics
 /// Never: a test reads every part.
@@ -41,7 +41,7 @@ pub fn part_description(part: &Preset) -> String {
     part.description.unwrap_or_default()
 }
 
-/// A preset, loaded.
+/// Loads a preset.
 ///
 /// # Panics
 /// Never: a test loads every preset.
@@ -49,11 +49,11 @@ pub fn preset_config(preset: &Preset) -> Config {
     from_text(preset.file, preset.text).expect("presets are valid").0
 }
 
-/// What a key means: its path, meaning, type, unit, range, default, rules, and value in each preset; for a
-/// section, what is in it. The key may be the end of a path, such as `issue.width`, if only one ends so.
+/// Description of a key: path, meaning, type, unit, range, default, rules, and value in each preset. For a
+/// section, its contents. The key may be the end of a path, such as `issue.width`, if that is unique.
 ///
 /// # Errors
-/// If there is no such key, or several.
+/// The key is unknown or ambiguous.
 pub fn explain(key: &str) -> Result<String, Diagnostic> {
     let rows = declared();
     match key.trim() {
@@ -94,7 +94,7 @@ fn explain_row(row: &Declared, rows: &[Declared]) -> String {
 }
 
 fn values_in_presets(key: &str, text: &mut String) {
-    // Directives have no value, and neither have the items of lists that are empty everywhere.
+    // Directives have no value. Neither have items of lists that are empty in all presets.
     let has_value = |preset| leaves(&preset_config(preset)).iter().any(|leaf| leaf.key == key);
     if key == "description" || !PRESETS.iter().any(has_value) {
         return;
@@ -117,7 +117,7 @@ fn values_in_presets(key: &str, text: &mut String) {
     }
 }
 
-/// Type, unit and range in words.
+/// Type, unit and range, in words.
 pub fn kind_name(field: &Field) -> String {
     match (field.kind, field.limits) {
         (Kind::Integer, Some(limits)) => format!("Integer, {}.", limits.summary()),
@@ -130,7 +130,7 @@ pub fn kind_name(field: &Field) -> String {
     }
 }
 
-/// The keys directly in a section, a line each.
+/// The keys directly in a section, one per line.
 fn children(section: &str, rows: &[Declared]) -> String {
     let prefix = if section.is_empty() { String::new() } else { format!("{section}.") };
     let inner: Vec<&Declared> = rows
@@ -157,10 +157,10 @@ fn paragraph(words: &str, indent: usize, text: &mut String) {
     }
 }
 
-/// The parameters in which two configurations differ, a line each; their items are told apart by name.
+/// The parameters in which two configurations differ, one per line. List items are matched by name.
 ///
 /// # Errors
-/// As [`load`], for either of them.
+/// Errors of [`load`] for either configuration.
 pub fn diff(a: &str, b: &str) -> Result<String, Vec<Diagnostic>> {
     let (first, second) = (load(a)?, load(b)?);
     let rows = differences(&first, &second);
@@ -179,7 +179,7 @@ pub fn diff(a: &str, b: &str) -> Result<String, Vec<Diagnostic>> {
     Ok(text)
 }
 
-/// The parameters in which two machines differ: path, value in the one, value in the other; "-" where there is none.
+/// The parameters in which two machines differ: path, first value, second value. "-" stands for no value.
 fn differences(first: &Config, second: &Config) -> Vec<[String; 3]> {
     let values = |config: &Config| leaves(config).into_iter().filter(|l| !is_prose(l)).collect::<Vec<_>>();
     let (left, right) = (values(first), values(second));
@@ -194,8 +194,8 @@ fn differences(first: &Config, second: &Config) -> Vec<[String; 3]> {
         .collect()
 }
 
-/// The preset from which a machine differs in the fewest parameters, the one of its name before others, with the
-/// differences: path, value in the preset, value here.
+/// The preset from which a machine differs in the fewest parameters, and the differences: path, value in the
+/// preset, value here. Among equals, the preset with the machine's name wins.
 pub fn nearest_preset(config: &Config) -> (&'static str, Vec<[String; 3]>) {
     let from = |preset: &'static Preset| (preset, differences(&preset_config(preset), config));
     let nearest =
@@ -203,7 +203,7 @@ pub fn nearest_preset(config: &Config) -> (&'static str, Vec<[String; 3]>) {
     nearest.map_or(("", Vec::new()), |(preset, rows)| (preset.file, rows))
 }
 
-/// What the parameter with this key, as in [`Leaf::key`], means.
+/// Meaning of the parameter with this key (see [`Leaf::key`]).
 pub fn meaning(key: &str) -> &'static str {
     declared().iter().find(|row| row.key == key).map_or("", |row| row.field.doc.trim())
 }

@@ -1,4 +1,4 @@
-//! What ron refuses, said with the words of the declaration: which key, what may stand there.
+//! Turns errors of ron into messages in terms of the declaration: which key, and which values it accepts.
 
 use super::check::{Problem, out_of_range};
 use super::declare::{Field, Kind, Section};
@@ -10,20 +10,20 @@ use crate::diagnostic::Diagnostic;
 use crate::ron_text::{Entry, Located, Noun, Shape, Source, is_syntax_error, join, syntax_error};
 use ron::error::SpannedError;
 
-/// What the text should be.
+/// What the text should be, for messages.
 const NOUN: Noun = Noun {
     word: "configuration",
     smallest: "`()` is the smallest one: everything as in gpu.ron",
     units: "a size with a unit is in quotes, such as \"64KiB\"; other numbers have none",
 };
 
-/// Messages for a text that ron has refused with this error: several at once where several values are
-/// wrong, one where the text cannot be read on.
+/// Messages for a text that ron rejected with this error: one per wrong value, or a single one if the text
+/// cannot be parsed further.
 pub fn diagnostics(source: &Source, located: &Located, error: &SpannedError) -> Vec<Diagnostic> {
     if located.complete || !is_syntax_error(&error.code) {
         let mut wrong = wrong_values(source, located);
         if !located.complete {
-            // Behind a bracket that is never closed, everything seems to stand in the wrong section.
+            // After an unclosed bracket, all keys appear to be in the wrong section.
             wrong.truncate(1);
         }
         if !wrong.is_empty() {
@@ -36,7 +36,7 @@ pub fn diagnostics(source: &Source, located: &Located, error: &SpannedError) -> 
 /// Unknown keys and values of the wrong kind, in the order of the text.
 fn wrong_values(source: &Source, located: &Located) -> Vec<Diagnostic> {
     let mut wrong = Vec::new();
-    // What the declaration has for each entry; nothing inside what is unknown or of the wrong kind.
+    // Declared kind of each entry. `None` inside unknown entries and entries of the wrong kind.
     let mut kinds: Vec<Option<Kind>> = Vec::with_capacity(located.entries.len());
     for (index, entry) in located.entries.iter().enumerate() {
         let Some(parent) = entry.parent else {
@@ -81,7 +81,7 @@ fn wrong_values(source: &Source, located: &Located) -> Vec<Diagnostic> {
     wrong
 }
 
-/// Checks the brackets of a section or list; its kind if its content can be looked at.
+/// Checks the brackets of a section or list. Returns its kind if its contents can be checked.
 fn container(source: &Source, entry: &Entry, kind: Kind, wrong: &mut Vec<Diagnostic>) -> Option<Kind> {
     let place = || source.place(entry.value.clone());
     let what = if entry.path.is_empty() { "the file".into() } else { format!("`{}`", entry.path) };
@@ -98,7 +98,7 @@ fn container(source: &Source, entry: &Entry, kind: Kind, wrong: &mut Vec<Diagnos
         },
         (Kind::List(_), Shape::List) => Some(kind),
         _ if source.text[entry.value.clone()] == *"None" && !entry.path.is_empty() => None,
-        // What was never closed has no shape yet; the syntax error says more.
+        // An unclosed value has no shape yet. The syntax error describes it better.
         (_, Shape::Other) if entry.value.is_empty() => Some(kind),
         _ if entry.path.is_empty() => None,
         (Kind::Section(section), _) => {
@@ -116,7 +116,7 @@ fn container(source: &Source, entry: &Entry, kind: Kind, wrong: &mut Vec<Diagnos
     }
 }
 
-/// Checks the value of a parameter. Always `None`: nothing stands inside it.
+/// Checks the value of a parameter. Always returns `None`, because it has no contents.
 pub fn leaf(
     source: &Source,
     entry: &Entry,
@@ -171,11 +171,11 @@ pub fn leaf(
     None
 }
 
-/// The integer that stands at a parameter: digits, or, where bytes are counted, a size with its unit, which a file has
-/// in quotes.
+/// Reads the integer of a parameter: digits or, if the parameter counts bytes, a size with a unit, which is
+/// quoted in files.
 ///
 /// # Errors
-/// If there is none, with a hint where one may help.
+/// The text is no such integer. The message has a hint where possible.
 pub fn number(source: &Source, entry: &Entry, field: Option<&Field>) -> Result<i128, Option<String>> {
     let text = &source.text[entry.value.clone()];
     if let Some(value) = integer(text) {
@@ -198,7 +198,8 @@ pub fn number(source: &Source, entry: &Entry, field: Option<&Field>) -> Result<i
     }
 }
 
-/// Strings that stand for an integer and cannot: ron takes sizes with a unit wherever an integer may be.
+/// Strings that are invalid as integers: ron accepts strings, as sizes with a unit, wherever an integer is
+/// expected.
 pub fn wrong_sizes(source: &Source, located: &Located) -> Vec<Diagnostic> {
     let mut wrong = Vec::new();
     let rows = declared();
@@ -212,7 +213,7 @@ pub fn wrong_sizes(source: &Source, located: &Located) -> Vec<Diagnostic> {
     wrong
 }
 
-/// What may stand at a parameter, for messages.
+/// Accepted values of a parameter, for messages.
 pub fn expectation(kind: &Kind, field: Option<&Field>) -> String {
     match (kind, field.and_then(|f| f.limits)) {
         (Kind::Integer, Some(limits)) => limits.to_string(),
@@ -225,7 +226,7 @@ pub fn expectation(kind: &Kind, field: Option<&Field>) -> String {
     }
 }
 
-/// An integer as RON writes them.
+/// Parses an integer in RON syntax.
 pub fn integer(text: &str) -> Option<i128> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(digits) => (true, digits),
@@ -241,7 +242,7 @@ pub fn integer(text: &str) -> Option<i128> {
     if digits.is_empty() || !digits.chars().all(|c| c.is_digit(radix)) {
         return None;
     }
-    // What does not even fit here is out of every range, which is all that matters.
+    // A number too large for this type is outside every range anyway.
     let value = i128::from_str_radix(&digits, radix).unwrap_or(i128::MAX);
     Some(if negative { -value } else { value })
 }
@@ -250,7 +251,7 @@ fn keys(section: &Section) -> String {
     section.directives.iter().chain(section.fields).map(|f| f.key).collect::<Vec<_>>().join(", ")
 }
 
-/// The message about a key that the section at `path` does not have.
+/// The message about an unknown key in the section at `path`.
 fn unknown_key(path: &str, key: &str, section: &Section) -> Diagnostic {
     let place = if path.is_empty() { "the configuration".into() } else { format!("`{path}`") };
     let message = format!("{place} has no key `{key}`");
@@ -276,7 +277,7 @@ fn unknown_key(path: &str, key: &str, section: &Section) -> Diagnostic {
     Diagnostic::error(message).hint(hint)
 }
 
-/// Paths of the sections that have this key.
+/// Paths of all sections that have this key.
 pub fn homes(section: &Section, path: &str, key: &str) -> Vec<String> {
     let mut found = Vec::new();
     for field in section.fields {
@@ -292,7 +293,7 @@ pub fn homes(section: &Section, path: &str, key: &str) -> Vec<String> {
     found
 }
 
-/// The name most like `text`, if one is like it at all.
+/// The name most similar to `text`, if one is similar enough.
 pub fn nearest<'a>(text: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let text = text.to_lowercase();
     let distance = |name: &str| strsim::osa_distance(&text, &name.to_lowercase());

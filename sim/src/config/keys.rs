@@ -1,4 +1,4 @@
-//! Keys of parameters as users write them: a whole path, or the end of one if only one path ends so.
+//! Keys of parameters as users write them: a complete path, or the end of one if it is unique.
 
 use super::declare::{Field, Kind, Section};
 use super::errors::{homes, nearest};
@@ -15,7 +15,7 @@ pub struct Declared {
     pub field: &'static Field,
 }
 
-/// Every section, list and parameter, each section before what is in it.
+/// All sections, lists and parameters. A section precedes its contents.
 pub fn declared() -> Vec<Declared> {
     fn walk(section: &'static Section, path: &str, rows: &mut Vec<Declared>) {
         for field in section.directives.iter().chain(section.fields) {
@@ -33,7 +33,7 @@ pub fn declared() -> Vec<Declared> {
     rows
 }
 
-/// A path without its brackets, whatever is in them.
+/// A path without brackets and their contents.
 pub fn plain(key: &str) -> String {
     let mut depth = 0;
     let outside = |c: &char| {
@@ -47,11 +47,11 @@ pub fn plain(key: &str) -> String {
     key.chars().filter(outside).collect()
 }
 
-/// What a key stands for: the path that it is, else the only one that ends with it, as `l1.bytes` does for
-/// `core.l1.bytes`. Items of lists may be named in brackets.
+/// Resolves a key: the path that equals it, else the only path that ends with it, such as `core.l1.bytes` for
+/// `l1.bytes`. List items may be named in brackets.
 ///
 /// # Errors
-/// If there is no such path, with the likeliest; or several, with all of them.
+/// No path matches (the message suggests the nearest), or several do (the message lists them).
 pub fn find(key: &str) -> Result<Declared, Diagnostic> {
     let wanted = plain(key.trim());
     let rows = declared();
@@ -72,7 +72,7 @@ pub fn find(key: &str) -> Result<Declared, Diagnostic> {
     }
 }
 
-/// The message about a key that no path ends with.
+/// The message about a key that matches no path.
 fn unknown(key: &str, wanted: &str, rows: &[Declared]) -> Diagnostic {
     let error = Diagnostic::error(format!("there is no parameter `{key}`"));
     let (parent, name) = wanted.rsplit_once('.').unwrap_or(("", wanted));
@@ -81,7 +81,7 @@ fn unknown(key: &str, wanted: &str, rows: &[Declared]) -> Diagnostic {
         ("", _) => Some((String::new(), Config::SECTION)),
         (_, found) => found.map(|(row, inner)| (row.key.clone(), inner)),
     };
-    // The key of another section, then a mistake in writing.
+    // First a key of another section, then a typo.
     let elsewhere: Vec<String> =
         homes(Config::SECTION, "", name).iter().map(|home| join(home, name)).collect();
     if !elsewhere.is_empty() {
@@ -109,7 +109,7 @@ fn unknown(key: &str, wanted: &str, rows: &[Declared]) -> Diagnostic {
 }
 
 impl Field {
-    /// What stands in it, if it is a section or a list of them.
+    /// Its contents, if it is a section or a list of sections.
     fn section(&self) -> Option<&'static Section> {
         match self.kind {
             Kind::Section(inner) | Kind::List(inner) => Some(inner),

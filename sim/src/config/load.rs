@@ -1,7 +1,6 @@
-//! From a name or path to a checked configuration.
+//! Loads a configuration from a name or path and checks it.
 //!
-//! A file is a layer over its base, which is a layer over its own, down to the default preset, which
-//! states every parameter.
+//! Files form layers. Each file lies over its base, down to the default preset, which states every parameter.
 
 use super::check::{Problem, problems};
 use super::declare::{Parameter, Tree};
@@ -14,16 +13,16 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::ron_text::{Entry, Located, Shape, Source, locate, parse};
 use std::path::Path;
 
-/// Reads the configuration that a path or the name of a preset (with or without `.ron`) stands for.
-/// An existing file goes first.
+/// Reads the configuration at a path, or the preset with this name (with or without `.ron`). An existing file
+/// takes precedence.
 ///
 /// # Errors
-/// Everything that is wrong with it, each with its place in the file.
+/// All errors of the configuration, each with its place in the file.
 pub fn load(name_or_path: &str) -> Result<Config, Vec<Diagnostic>> {
     load_with_warnings(name_or_path).map(|(config, _)| config)
 }
 
-/// The same, with what deserves a look although nothing is refused.
+/// As [`load`], with warnings.
 ///
 /// # Errors
 /// As [`load`].
@@ -31,10 +30,11 @@ pub fn load_with_warnings(name_or_path: &str) -> Result<(Config, Vec<Diagnostic>
     load_with_settings(name_or_path, &[])
 }
 
-/// The same, with parameters that a command line states in place of the file's: `core.l1.mshrs=64`.
+/// As [`load_with_warnings`], with settings of the command line, such as `core.l1.mshrs=64`, that override
+/// the file.
 ///
 /// # Errors
-/// As [`load`], and whatever is wrong with a setting.
+/// As [`load`], and errors in the settings.
 pub fn load_with_settings(
     name_or_path: &str,
     settings: &[String],
@@ -43,7 +43,7 @@ pub fn load_with_settings(
     from_source(source, settings)
 }
 
-/// The configuration of a text; `file` names it in messages, and its base can only be a preset.
+/// Loads the configuration in a text. `file` is its name in messages. Its base must be a preset.
 ///
 /// # Errors
 /// As [`load`].
@@ -52,7 +52,7 @@ pub fn from_text(file: &str, text: &str) -> Result<(Config, Vec<Diagnostic>), Ve
 }
 
 impl Config {
-    /// The default preset, `gpu.ron`, with every feature on.
+    /// The default preset, `gpu.ron`, which enables every feature.
     ///
     /// # Panics
     /// Never: a test loads every preset.
@@ -64,10 +64,10 @@ impl Config {
 }
 
 impl Config {
-    /// The machine with parameters that are stated as on a command line, `core.l1.mshrs=64`, in place of its own.
+    /// This configuration with command-line settings applied, such as `core.l1.mshrs=64`.
     ///
     /// # Errors
-    /// Whatever is wrong with a setting, or with the machine that has it.
+    /// Errors in a setting or in the resulting configuration.
     pub fn with(&self, words: &[String]) -> Result<Config, Vec<Diagnostic>> {
         let mut tree = self.tree();
         let mut stated = Vec::new();
@@ -84,7 +84,7 @@ impl Config {
 }
 
 impl Config {
-    /// Notes `KEY=VALUE` as set, in place of what was noted of the same key.
+    /// Records that `KEY=VALUE` was set. Replaces an earlier record of the same key.
     pub fn note(&mut self, setting: String) {
         let key = |setting: &str| setting.split_once('=').map(|(key, _)| key.to_owned());
         self.set.retain(|other| key(other) != key(&setting));
@@ -101,14 +101,14 @@ fn from_source(source: Source, words: &[String]) -> Result<(Config, Vec<Diagnost
     merged.description = Some(description);
     let config = set(merged, words, &mut layers)?;
     let mut found: Vec<Diagnostic> = problems(&config).into_iter().map(|p| diagnostic(p, &layers)).collect();
-    // Errors first, each kind in the order of the user's file, and what is wrong in its bases behind.
+    // Errors first. Each severity is in the order of the user's file, followed by problems in its bases.
     let line = |d: &Diagnostic| d.place.as_ref().map(|p| (p.file != layers[0].source.file, p.line, p.column));
     found.sort_by_key(|d| (std::cmp::Reverse(d.severity), line(d)));
     if found.iter().any(|d| d.severity == Severity::Error) { Err(found) } else { Ok((config, found)) }
 }
 
-/// The configuration of the files with what the command line states put in its place; each setting becomes a
-/// layer above them. Of several that set one parameter, the last counts.
+/// Applies the settings of the command line to the merged files. Each setting becomes a layer above them. If
+/// several set the same parameter, the last one counts.
 fn set(merged: raw::Config, words: &[String], layers: &mut Vec<Layer>) -> Result<Config, Vec<Diagnostic>> {
     let (mut parts, others): (Vec<_>, Vec<_>) =
         settings::read(words)?.into_iter().partition(|setting| setting.part().is_some());
@@ -148,13 +148,13 @@ fn set(merged: raw::Config, words: &[String], layers: &mut Vec<Layer>) -> Result
     Ok(config)
 }
 
-/// The configuration of a tree: what it holds has been checked against the declaration, so it reads.
+/// The configuration of a tree. The tree conforms to the declaration, so it can be parsed.
 fn of_tree(tree: &Tree, layers: &[Layer]) -> Result<Config, Vec<Diagnostic>> {
     let raw = parse(&ron(tree)).map_err(|error| vec![Diagnostic::error(error.to_string())])?;
     complete(raw, layers)
 }
 
-/// The configuration that everything together states.
+/// The configuration that all layers together define.
 fn complete(merged: raw::Config, layers: &[Layer]) -> Result<Config, Vec<Diagnostic>> {
     let mut missing = Vec::new();
     let lacking = |path: String| match path.rsplit_once('.') {
@@ -165,21 +165,21 @@ fn complete(merged: raw::Config, layers: &[Layer]) -> Result<Config, Vec<Diagnos
         .ok_or_else(|| missing.into_iter().map(|path| diagnostic(lacking(path), layers)).collect())
 }
 
-/// What to do about a base that leads back.
+/// Hint for a base that leads back to itself.
 const BASE_HINT: &str = "one of them has to go upon a preset; without `base` it is gpu.ron";
 
-/// One text of the chain of bases.
+/// A layer: a text of the chain of bases.
 struct Layer {
     source: Source,
     located: Located,
 }
 
-/// The layers under a text, itself first, the default preset last, and what each states.
+/// The layers of a text with their values: the text first, the default preset last.
 fn stack(source: Source) -> Result<(Vec<Layer>, Vec<raw::Config>), Vec<Diagnostic>> {
     let mut layers: Vec<Layer> = Vec::new();
     let mut raws = Vec::new();
     let mut next = Some(source);
-    // Which layers are the text and its bases; the others are parts.
+    // True for the text and its bases, false for memory parts.
     let mut chain = Vec::new();
     while let Some(source) = next {
         let (located, raw) = read(&source)?;
@@ -196,7 +196,7 @@ fn stack(source: Source) -> Result<(Vec<Layer>, Vec<raw::Config>), Vec<Diagnosti
         chain.push(layers.len());
         layers.push(Layer { source, located });
         raws.push(raw);
-        // What the file states itself goes before its part, and that before its base.
+        // Precedence: the file itself, then its memory part, then its base.
         if let Some((layer, raw)) = part {
             layers.push(layer);
             raws.push(raw);
@@ -205,7 +205,7 @@ fn stack(source: Source) -> Result<(Vec<Layer>, Vec<raw::Config>), Vec<Diagnosti
     Ok((layers, raws))
 }
 
-/// What a text states, and where.
+/// The values of a text, and their places.
 fn read(source: &Source) -> Result<(Located, raw::Config), Vec<Diagnostic>> {
     let located = locate(&source.text);
     let raw = parse(&source.text).map_err(|error| errors::diagnostics(source, &located, &error))?;
@@ -213,7 +213,7 @@ fn read(source: &Source) -> Result<(Located, raw::Config), Vec<Diagnostic>> {
     if wrong.is_empty() { Ok((located, raw)) } else { Err(wrong) }
 }
 
-/// The memory part that a file names: a text that states keys of `dram`, and what it is.
+/// The memory part that a file names: a text with keys of `dram` and a description.
 fn read_part(
     source: &Source,
     located: &Located,
@@ -239,7 +239,7 @@ fn read_part(
     Ok((Layer { source: part, located }, raw))
 }
 
-/// The base that a text names; `above` are the texts from the user's on to this one.
+/// The base of a text. `above` are the texts from the user's file down to this one.
 fn find_base(
     source: &Source,
     located: &Located,
@@ -255,7 +255,7 @@ fn find_base(
     match above.iter().position(same) {
         None => Ok(base),
         Some(first) => {
-            // A base is a file beside the one that names it, so all are in one folder.
+            // A base is next to the file that names it, so all are in the same folder.
             let name = |text: &Source| match Path::new(&text.file).file_name() {
                 Some(name) => format!("`{}`", name.display()),
                 None => format!("`{}`", text.file),
@@ -267,15 +267,15 @@ fn find_base(
     }
 }
 
-/// The message about a problem, placed at the parameter that the topmost file states; the others are
-/// named with where they come from.
+/// The message about a problem. It is placed at the parameter of the topmost layer; the other parameters are
+/// named with their origins.
 fn diagnostic(problem: Problem, layers: &[Layer]) -> Diagnostic {
     let mut origins: Vec<(usize, &String, &Entry)> = problem
         .paths
         .iter()
         .filter_map(|path| origin(path, layers).map(|(layer, entry)| (layer, path, entry)))
         .collect();
-    // Stable: among the parameters of one file, the first is the most likely culprit.
+    // The sort is stable: within one file, the first parameter is the most likely culprit.
     origins.sort_by_key(|&(layer, _, _)| layer);
     let mut diagnostic =
         Diagnostic { severity: problem.severity, message: problem.message, place: None, hint: problem.hint };
@@ -304,7 +304,7 @@ fn diagnostic(problem: Problem, layers: &[Layer]) -> Diagnostic {
     diagnostic
 }
 
-/// The uppermost layer that states `path`, or the closest section around it that is stated at all.
+/// The topmost layer that states `path`, or the nearest enclosing section that some layer states.
 fn origin<'a>(path: &str, layers: &'a [Layer]) -> Option<(usize, &'a Entry)> {
     let find = |(i, layer): (usize, &'a Layer)| layer.located.find(path).map(|entry| (i, entry));
     match layers.iter().enumerate().find_map(find) {
@@ -313,7 +313,7 @@ fn origin<'a>(path: &str, layers: &'a [Layer]) -> Option<(usize, &'a Entry)> {
     }
 }
 
-/// What to mark of an entry: its value if that is short, else its key.
+/// The bytes of an entry to mark: its value if short, else its key.
 fn mark(entry: &Entry) -> std::ops::Range<usize> {
     match (&entry.key, entry.shape) {
         (Some(key), Shape::Parentheses | Shape::List | Shape::Map) => key.clone(),

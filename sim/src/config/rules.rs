@@ -1,16 +1,16 @@
-//! What must hold between parameters, as a table: checked for every configuration, and printed beside
-//! the parameters in `config explain` and in the manual.
+//! Table of the rules between parameters. They are checked for every configuration and printed with the
+//! parameters in `config explain` and the manual.
 
 use super::model::{Config, IssuePolicy, Replacement};
 use crate::diagnostic::Severity;
 
-/// One thing that holds between parameters.
+/// A rule between parameters.
 pub struct Rule {
-    /// The parameters it is about, the one most likely to be wrong first.
+    /// The parameters involved, the most likely culprit first.
     pub keys: &'static [&'static str],
-    /// What must hold and why, as a clause that can follow "but".
+    /// The rule and its reason, as a clause that can follow "but".
     pub law: &'static str,
-    /// True if the configuration keeps it. Never panics, whatever the values.
+    /// True if the configuration satisfies it. Never panics, even for invalid values.
     pub holds: fn(&Config) -> bool,
     /// How bad it is to break it. What each launch is checked for only deserves a warning: a kernel may need less.
     pub severity: Severity,
@@ -24,7 +24,7 @@ const fn tolerated(keys: &'static [&'static str], law: &'static str, holds: fn(&
     Rule { keys, law, holds, severity: Severity::Warning }
 }
 
-/// All rules between parameters; those about the classes of the units are in `check`.
+/// All rules between parameters, except those on the classes of units, which are in `check`.
 pub const RULES: &[Rule] = &[
     rule(
         &["device_memory_bytes", "core.l1.line_bytes"],
@@ -191,7 +191,7 @@ pub const RULES: &[Rule] = &[
     ),
 ];
 
-/// Bits that a channel's data pins move in a memory clock.
+/// Bits that the data pins of a channel transfer per memory clock.
 fn clock_bits(c: &Config) -> u64 {
     u64::from(c.dram.bus_bits) * u64::from(c.dram.transfers_per_clock)
 }

@@ -1,4 +1,4 @@
-//! Parameters that a command line states, `core.l1.mshrs=64`: each a layer of its own above the file.
+//! Parameters set on the command line, such as `core.l1.mshrs=64`. Each setting is a layer above the file.
 
 use super::declare::{Field, Kind, Tree};
 use super::errors::{expectation, leaf, nearest, number};
@@ -9,27 +9,27 @@ use crate::diagnostic::Diagnostic;
 use crate::ron_text::{Entry, Located, Shape, Source, join};
 use std::ops::Range;
 
-/// What messages call the text of a setting.
+/// Name of a setting's text in messages.
 pub const FILE: &str = "--set";
 
-/// A word of the command line, read as `KEY=VALUE`.
+/// A command-line word, parsed as `KEY=VALUE`.
 #[derive(Debug)]
 pub struct Setting {
-    /// The word; names of files in it are relative to the working folder.
+    /// The word. File names in it are relative to the working directory.
     pub source: Source,
-    /// The parameter's path as declared.
+    /// Declared path of the parameter.
     key: String,
-    /// From the configuration to the parameter, also what the word leaves out of its beginning.
+    /// Steps from the configuration to the parameter, including those that the word omits at the start.
     steps: Vec<Step>,
     value: Range<usize>,
 }
 
-/// One step from the configuration to a parameter.
+/// A step from the configuration to a parameter.
 #[derive(Debug)]
 struct Step {
     kind: StepKind,
     name: String,
-    /// Where the word has it.
+    /// Its bytes in the word.
     place: Range<usize>,
 }
 
@@ -41,20 +41,20 @@ enum StepKind {
     Item,
 }
 
-/// A parameter that was set.
+/// The result of a setting.
 #[derive(Debug)]
 pub struct Stated {
-    /// Where it stands.
+    /// Its place.
     pub located: Located,
-    /// The setting with the parameter's whole path and value: `core.units[fp32].lanes=64`.
+    /// The setting with the complete path: `core.units[fp32].lanes=64`.
     pub words: String,
 }
 
 impl Setting {
-    /// Takes a word apart.
+    /// Parses a word.
     ///
     /// # Errors
-    /// If it has not the form `KEY=VALUE`, or the key is not the end of one parameter's path.
+    /// The word does not have the form `KEY=VALUE`, or its key does not match exactly one parameter.
     pub fn read(word: &str) -> Result<Setting, Diagnostic> {
         let source = Source { file: FILE.to_owned(), text: word.to_owned(), path: Some(FILE.into()) };
         let wrong = |message: String, place: Range<usize>| {
@@ -100,7 +100,7 @@ impl Setting {
             let hint = "--config chooses the file or preset that settings go upon";
             return Err(Diagnostic::error(message).at(source.place(0..key.len())).hint(hint));
         }
-        // What the word leaves out of the path, in front of what it has of it.
+        // The omitted part of the path, before the part in the word.
         let path: Vec<&str> = found.key.split('.').collect();
         let written = steps.iter().filter(|step| step.kind == StepKind::Key).count();
         let first = steps.first().map_or(0..0, |step| step.place.clone());
@@ -112,7 +112,7 @@ impl Setting {
         Ok(Setting { source, key: found.key, steps, value })
     }
 
-    /// The file that the setting names as the memory part, if it is `dram.part`, and where it stands.
+    /// The memory part that the setting names, with its place, if the key is `dram.part`.
     pub fn part(&self) -> Option<(String, Stated)> {
         (self.key == "dram.part").then(|| {
             let name = self.source.text[self.value.clone()].trim_matches('"').to_owned();
@@ -128,14 +128,14 @@ impl Setting {
         Located { entries: vec![entry], complete: true, open: None }
     }
 
-    /// Puts the value into the tree; gives what was set.
+    /// Stores the value in the tree. Returns what was set.
     ///
     /// # Errors
-    /// A path that does not end at a parameter, or a value that the parameter cannot have.
+    /// The path does not end at a parameter, or the parameter does not accept the value.
     pub fn apply(&self, tree: &mut Tree) -> Result<Stated, Diagnostic> {
         let text = self.source.text.as_str();
         let mut kind = Kind::Section(Config::SECTION);
-        // With numbers of items for the places of messages, and with their names for people.
+        // Items by number for locating messages, and by name for people.
         let (mut path, mut named) = (String::new(), String::new());
         let (mut field, mut at) = (None, 0..0);
         let mut place = tree;
@@ -197,7 +197,7 @@ impl Setting {
         }
     }
 
-    /// What the value stands for, if a parameter of this kind can have it.
+    /// The value, if a parameter of this kind accepts it.
     fn tree(&self, entry: &Entry, kind: &Kind, field: Option<&Field>) -> Option<Tree> {
         let text = &self.source.text[self.value.clone()];
         match kind {
@@ -213,7 +213,7 @@ impl Setting {
         }
     }
 
-    /// The message about a step, or a value, that does not go with what is at `path`.
+    /// The message about a step or value that does not fit what is at `path`.
     fn not_inside(&self, path: &str, kind: Kind, value: &Tree, at: Range<usize>) -> Diagnostic {
         let (message, hint) = match (kind, value) {
             (Kind::Section(section), _) => {
@@ -234,10 +234,10 @@ impl Setting {
     }
 }
 
-/// The settings that a command line states, in its order.
+/// Parses the settings of a command line, in order.
 ///
 /// # Errors
-/// All words that are none.
+/// All words that are not settings.
 pub fn read(words: &[String]) -> Result<Vec<Setting>, Vec<Diagnostic>> {
     let mut wrong = Vec::new();
     let settings =

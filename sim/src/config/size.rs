@@ -1,9 +1,10 @@
-//! Sizes in bytes with a unit: `64KiB`.
+//! Sizes in bytes with a unit, such as `64KiB`.
 
-/// Units, and the power of two that each stands for. Letters may be small.
+/// Units and their powers of two. Case does not matter.
 const UNITS: [(&str, u32); 6] = [("KiB", 10), ("MiB", 20), ("GiB", 30), ("K", 10), ("M", 20), ("G", 30)];
 
-/// The unit behind the digits of a text; none for a plain number, and for what does not begin with a decimal digit.
+/// The unit after the digits of a text. None for a plain number, and for a text that does not begin with a
+/// decimal digit.
 pub fn unit(text: &str) -> Option<&str> {
     let start = text.find(|c: char| !c.is_ascii_digit() && c != '_')?;
     let (number, unit) = text.split_at(start);
@@ -12,10 +13,10 @@ pub fn unit(text: &str) -> Option<&str> {
     (!number.is_empty() && !radix && unit.starts_with(|c: char| c.is_alphabetic())).then_some(unit)
 }
 
-/// The bytes of a number with a unit, such as `64KiB` or `1 GiB`.
+/// Number of bytes of a size with a unit, such as `64KiB` or `1 GiB`.
 ///
 /// # Errors
-/// A sentence on what is wrong with it.
+/// Describes what is wrong with the text.
 pub fn bytes(text: &str) -> Result<u64, String> {
     let Some(unit) = unit(text) else { return Err(format!("`{text}` is no size such as 64KiB")) };
     let Some((_, shift)) = UNITS.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit)) else {

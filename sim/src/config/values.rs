@@ -6,18 +6,18 @@ use crate::ron_text::join;
 use fnv::FnvHasher;
 use std::hash::Hasher;
 
-/// One parameter that has a value of its own.
+/// A parameter with its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Leaf {
-    /// Path as declared: `core.units[].lanes`.
+    /// Declared path: `core.units[].lanes`.
     pub key: String,
     /// Path with the item's name: `core.units[int].lanes`.
     pub path: String,
-    /// Value as a file states it.
+    /// Value as written in a file.
     pub value: String,
 }
 
-/// Every value, in the order of the declaration.
+/// All values, in declaration order.
 pub fn leaves(config: &Config) -> Vec<Leaf> {
     let mut leaves = Vec::new();
     section(Config::SECTION, &config.tree(), "", "", &mut leaves);
@@ -41,7 +41,7 @@ fn section(declared: &Section, tree: &Tree, key: &str, path: &str, leaves: &mut 
     }
 }
 
-/// Name of a list's item: its first value, which tells it from the others.
+/// Name of a list item: its first value, which is unique in the list.
 pub fn item_name(item: &Tree) -> String {
     match item {
         Tree::Section(values) => match values.first() {
@@ -67,10 +67,10 @@ pub fn literal(value: &Tree) -> String {
     }
 }
 
-/// A short name of the machine that a configuration describes: 16 hexadecimal digits, the same on every
-/// host, for equal values of all parameters but `name` and `description`.
+/// Hash of a configuration: 16 hexadecimal digits, the same on every host. It covers all parameters except
+/// `name` and `description`.
 ///
-/// FNV-1a (Fowler, Noll, Vo) of 64 bits over `path=value` lines.
+/// 64-bit FNV-1a (Fowler, Noll, Vo) over lines of the form `path=value`.
 pub fn config_hash(config: &Config) -> String {
     let mut hasher = FnvHasher::default();
     for leaf in leaves(config).iter().filter(|leaf| !is_prose(leaf)) {
@@ -79,7 +79,7 @@ pub fn config_hash(config: &Config) -> String {
     format!("{:016x}", hasher.finish())
 }
 
-/// True for what does not change the machine.
+/// True for parameters that do not affect the machine.
 pub fn is_prose(leaf: &Leaf) -> bool {
     matches!(leaf.key.as_str(), "name" | "description")
 }

@@ -46,9 +46,9 @@ pub struct RunOptions {
     /// started. The result does not depend on the number. An observed run takes one thread, except with
     /// observers of [single cores](Observer::of_core).
     pub threads: usize,
-    /// After so many cycles of a launch that nobody observes, look whether it can still end, and again whenever it has taken
-    /// twice as long. If it cannot, stop with [`RunError::NoProgress`]. Without it, only a machine in which nothing happens
-    /// stops so.
+    /// Number of cycles after which an unobserved launch is checked for whether it can still end; repeated
+    /// each time it has run twice as long. If it cannot end, the run stops with [`RunError::NoProgress`]. If
+    /// `None`, only a machine in which nothing happens stops this way.
     pub looks_after: Option<Cycle>,
     /// Stop with [`RunError::Interrupted`] once this is true.
     pub stop: Option<&'static AtomicBool>,
@@ -117,16 +117,16 @@ impl KernelReport {
     }
 }
 
-/// A machine that stopped before the grid was done.
+/// State of a machine that stopped before the grid was complete.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoProgress {
-    /// The cycle after which nothing happened, or in which it was known that all repeats.
+    /// The cycle after which nothing happened, or in which the repetition was proved.
     pub cycle: Cycle,
     /// Workgroups that have ended, and workgroups of the grid.
     pub workgroups: (u64, u64),
     /// Every wave that has not ended.
     pub waves: Vec<WaveReport>,
-    /// What waves did after the run was stopped; empty if nothing moves.
+    /// Activity of waves after the run was stopped. Empty if nothing moves.
     pub doing: Vec<Doing>,
 }
 
@@ -137,7 +137,7 @@ pub enum RunError {
     Launch(LaunchError),
     /// The kernel did something illegal.
     Fault(Box<Fault>),
-    /// Nothing happens any more, or what happens repeats for ever.
+    /// Nothing happens any more, or everything repeats for ever.
     NoProgress(Box<NoProgress>),
     /// The cycle limit was reached; with the state of every wave.
     CycleLimit(Box<NoProgress>),

@@ -1,13 +1,15 @@
-//! Launches that go on for ever: a proof that nothing can change any more.
+//! Detection of launches that never end: a proof that nothing can change any more.
 //!
-//! What a wave does next depends on its own state and on what its loads and atomics return. So if every wave repeats what it
-//! did, or waits for one that does, and nothing writes a value that is not there already, then all of them go on like that
-//! for ever. A run that takes long is looked at after [`RunOptions::looks_after`] cycles, and again whenever it has taken
-//! twice as long. A look is a stretch of the run that is watched, in three parts. In the first, the stores that were on
-//! their way have to arrive. In the second, the loads that may have been served before that have to return. Then all L1s
-//! have to agree with what is behind them, so that no eviction or late fill brings another value. In the third, each wave has
-//! to go round three times in the same way: the same instructions, lanes and results. A store, or an atomic that changes
-//! its word, ends the look, and the run goes on.
+//! The next step of a wave depends on its own state and on the values that its loads and atomics return. If
+//! every wave repeats a loop, or waits for a wave that does, and no write changes a value, then all waves
+//! continue like this for ever.
+//!
+//! A long run is checked after [`RunOptions::looks_after`] cycles, and again each time it has run twice as
+//! long. A check observes a stretch of the run in three parts. In the first part, stores in flight must
+//! arrive. In the second, loads that may have been served earlier must return; then all L1s must agree with
+//! the memory behind them, so that no eviction or late fill can change a value. In the third, each wave must
+//! repeat its loop three times with the same instructions, lanes and results. A store, or an atomic that
+//! changes its word, ends the check, and the run continues.
 
 use super::run::Run;
 use super::team::Team;
@@ -24,17 +26,18 @@ use std::collections::btree_map::Entry;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
 
-/// Instructions of a wave that are kept; its loops may have a third of them.
+/// Instructions stored per wave. A loop can have a third of them.
 const KEPT: usize = 1024;
-/// How often a wave has to have gone round in the same way.
+/// Required number of equal loop iterations.
 const ROUNDS: usize = 3;
-/// Of a look that begins after so many cycles, each part takes one of this many parts of them.
+/// Each part of a check lasts the start cycle divided by this number.
 const PART: Cycle = 16;
-/// Cycles of a part, at least: some round trips to memory.
+/// Minimum length of a part in cycles: a few round trips to memory.
 const SHORTEST: Cycle = 4096;
 
 impl Run<'_> {
-    /// Runs to the end as [`run_to_end`](Run::run_to_end) does, and stops with [`RunError::NoProgress`] where no end can come.
+    /// As [`run_to_end`](Run::run_to_end), but stops with [`RunError::NoProgress`] if the launch can never
+    /// end.
     pub(super) fn run_looking(
         &mut self,
         options: &RunOptions,
@@ -51,7 +54,7 @@ impl Run<'_> {
             if look >= last || !matches!(ended, Err(RunError::CycleLimit(_))) {
                 return ended;
             }
-            // Where workgroups come and go, it would be too early.
+            // Too early while workgroups start and end.
             let part = (look / PART).max(SHORTEST);
             let done = self.dispatcher.finished();
             if dispatched.replace(done) == Some(done) || done == 0 {
@@ -65,7 +68,7 @@ impl Run<'_> {
         }
     }
 
-    /// Watches the parts of a look, up to these cycles. Gives how the run ends, if it does.
+    /// Observes the parts of a check up to these cycles. Returns how the run ends, if it does.
     fn look_at(
         &mut self,
         options: &RunOptions,
@@ -99,7 +102,7 @@ impl Run<'_> {
         watch.repeats(&stuck).then_some(Err(RunError::NoProgress(stuck)))
     }
 
-    /// True if no workgroup and no store is on its way, and all copies of memory are the same.
+    /// True if no workgroup and no store is in flight, and all copies of memory agree.
     fn is_settled(&mut self) -> bool {
         self.memory.run(self.now, self.now);
         let memory = &*self.memory;
@@ -108,35 +111,35 @@ impl Run<'_> {
     }
 }
 
-/// What each wave does, for as long as it may be for ever.
+/// Activity of each wave, as long as it may continue for ever.
 #[derive(Default)]
 struct Repetition {
     waves: BTreeMap<(u32, usize), Seen>,
-    /// Waves are known: another one is new.
+    /// All waves are known. A further one is new.
     has_begun: bool,
-    /// Something happened that does not repeat.
+    /// An event occurred that does not repeat.
     is_over: bool,
 }
 
-/// What a wave does.
+/// Activity of a wave.
 #[derive(Default)]
 struct Seen {
-    /// The first instruction of this part, by its place in the wave's issue order.
+    /// First instruction of this part, as position in the wave's issue order.
     first: u64,
-    /// Instructions before it that have not retired.
+    /// Earlier instructions that have not retired.
     before: u32,
-    /// It and those behind it.
+    /// This instruction and the later ones.
     kept: Vec<Instruction>,
-    /// Atomics that have not returned.
+    /// Atomics without a response so far.
     atomics: BTreeMap<u64, Atomic>,
-    /// The instructions that it repeats, once that is known.
+    /// The repeated instructions, once known.
     round: Option<Vec<Instruction>>,
 }
 
-/// An instruction with what it did.
+/// An instruction with its results.
 #[derive(Clone)]
 struct Instruction {
-    /// A hash of it.
+    /// Hash of the instruction and its results.
     did: u64,
     op: Op,
     is_done: bool,
@@ -145,7 +148,7 @@ struct Instruction {
 struct Atomic {
     op: AtomicOp,
     mask: u64,
-    /// A row, or two for a compare-and-swap.
+    /// One row, or two for a compare-and-swap.
     operands: Vec<u32>,
 }
 
@@ -158,7 +161,7 @@ impl Instruction {
 }
 
 impl Seen {
-    /// Works out what the wave repeats, from what has retired in its order.
+    /// Determines the loop that the wave repeats from its retired instructions in order.
     fn find_round(&mut self) {
         let done = self.kept.iter().position(|one| !one.is_done).unwrap_or(self.kept.len());
         let kept = &self.kept[..done];
@@ -168,19 +171,19 @@ impl Seen {
         };
         let length = (1..=done / ROUNDS).find(repeats);
         let round = length.map(|length| kept[done - length..].to_vec());
-        // A round that leaves calls open is not one: they would run out.
+        // An iteration with unreturned calls cannot repeat: the call depth is bounded.
         let count = |round: &[Instruction], op| round.iter().filter(|one| one.op == op).count();
         self.round = round.filter(|round| count(round, Op::Call) == count(round, Op::Return));
     }
 }
 
 impl Repetition {
-    /// A part begins.
+    /// Starts a part.
     fn begin<'c>(&mut self, cores: impl Iterator<Item = &'c Core>) {
         for core in cores {
             for (slot, first, before) in core.under_way() {
                 let known = self.waves.entry((core.index, slot));
-                // One that has started since will not be known for what it did before.
+                // A wave that started since has no earlier instructions.
                 self.is_over |= self.has_begun && matches!(known, Entry::Vacant(_));
                 let wave = known.or_default();
                 (wave.first, wave.before, wave.round) = (first, before, None);
@@ -190,7 +193,7 @@ impl Repetition {
         self.has_begun = true;
     }
 
-    /// True if all has retired that had issued before this part.
+    /// True if all instructions issued before this part have retired.
     fn is_settled(&self) -> bool {
         self.waves.values().all(|wave| wave.before == 0)
     }
@@ -206,7 +209,7 @@ impl Repetition {
             let round = seen(wave).and_then(|seen| seen.round.as_ref());
             round.is_none_or(|round| round.iter().any(|one| one.op == Op::Barrier))
         };
-        // Waits at a barrier that one of its workgroup never comes to.
+        // The wave waits at a barrier that another wave of its workgroup never reaches.
         let waits = |wave: &WaveReport| {
             matches!(wave.waits_for, WaitsFor::Barrier(_))
                 && seen(wave).is_some_and(|seen| seen.kept.is_empty())
@@ -217,7 +220,7 @@ impl Repetition {
         !self.is_over && stuck.waves.iter().all(|wave| goes_round(wave) || waits(wave))
     }
 
-    /// The instruction, if it is kept.
+    /// The instruction, if stored.
     fn kept(&mut self, event: &Event) -> Option<&mut Instruction> {
         let wave = self.waves.get_mut(&(event.core, event.slot))?;
         let place = event.sequence.checked_sub(wave.first)?;
@@ -238,7 +241,7 @@ impl Observer for Repetition {
         }
         if wave.kept.len() == KEPT {
             wave.find_round();
-            // One that does not repeat by now: it would be too long a wait.
+            // It does not repeat so far; waiting longer would take too long.
             self.is_over |= wave.round.is_none();
             return;
         }

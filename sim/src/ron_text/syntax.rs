@@ -1,4 +1,4 @@
-//! What is wrong with a text that is not RON.
+//! Explains syntax errors in RON texts.
 
 use super::{Entry, Located, Shape, Source};
 use crate::diagnostic::{Diagnostic, Place};
@@ -8,16 +8,16 @@ use std::ops::Range;
 /// What the text should be, for messages.
 #[derive(Debug, Clone, Copy)]
 pub struct Noun {
-    /// The word that follows an `a`, such as `configuration`.
+    /// A noun that takes the article `a`, such as `configuration`.
     pub word: &'static str,
-    /// What to write if there is nothing yet.
+    /// The smallest valid text, as a hint.
     pub smallest: &'static str,
     /// What to write where a number has a unit behind it.
     pub units: &'static str,
 }
 
-/// True if ron could not read on, whatever the text says; false if it has met a key or a value that does not
-/// belong where it stands.
+/// True if ron could not continue parsing. False if the syntax is valid but a key or value is in the wrong
+/// place.
 pub fn is_syntax_error(error: &Error) -> bool {
     matches!(
         error,
@@ -35,7 +35,7 @@ pub fn is_syntax_error(error: &Error) -> bool {
 /// The message about a text that is not RON.
 pub fn syntax_error(source: &Source, located: &Located, error: &SpannedError, noun: Noun) -> Diagnostic {
     let text = &source.text;
-    // ron's place may lie before the blanks that it was about to skip.
+    // The position may be before blanks that ron was about to skip.
     let blanks = |at: usize| text[at..].len() - text[at..].trim_start().len();
     let start = source.offset(error.span.start);
     let start = start + blanks(start);
@@ -56,7 +56,7 @@ pub fn syntax_error(source: &Source, located: &Located, error: &SpannedError, no
     }
     match &error.code {
         Error::UnclosedBlockComment => {
-            // ron reports the end of the file; the comment starts at the last `/*`.
+            // ron reports the end of the file. The comment starts at the last `/*`.
             let begin = text.rfind("/*").unwrap_or(start);
             Diagnostic::error("this comment is never closed").at(source.place(begin..begin + 2))
         }
@@ -104,11 +104,11 @@ pub fn syntax_error(source: &Source, located: &Located, error: &SpannedError, no
     }
 }
 
-/// The message about something at `found` where a comma or a closing bracket should be.
+/// The message about text at `found` where a comma or closing bracket is expected.
 fn missing_comma(source: &Source, located: &Located, found: usize, noun: Noun) -> Diagnostic {
     let before = located.entries.iter().filter(|e| e.value.end <= found).max_by_key(|e| e.value.end);
     match before.map(|e| e.value.end) {
-        // The line above lacks its comma: say so there.
+        // The comma is missing in the line above; place the message there.
         Some(end) if end > 0 && source.text[end..found].contains('\n') => {
             Diagnostic::error("a comma is missing after this value").at(source.place(last_line(source, end)))
         }
