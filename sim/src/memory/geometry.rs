@@ -209,7 +209,7 @@ impl SliceHash {
         let remainder = line.0 - quotient * self.odd;
         let hash = (quotient >> self.bits).wrapping_mul(GOLDEN);
         // The hash as a fraction of 2^32, times m.
-        let turned = remainder + (u64::from(hash) * u64::from(self.odd) >> 32) as u32;
+        let turned = remainder + ((u64::from(hash) * u64::from(self.odd)) >> 32) as u32;
         let turned = if turned < self.odd { turned } else { turned - self.odd };
         self.folded(quotient) * self.odd as usize + turned as usize
     }
@@ -236,7 +236,7 @@ impl SliceHash {
     /// direct computation", 2019).
     #[inline]
     fn over_odd(self, line: LineNumber) -> u32 {
-        (u128::from(self.reciprocal) * u128::from(line.0) >> 64) as u32
+        ((u128::from(self.reciprocal) * u128::from(line.0)) >> 64) as u32
     }
 }
 

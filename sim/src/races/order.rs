@@ -237,7 +237,7 @@ impl Past<'_> {
     }
 
     /// Length of [`waves`](Self::waves).
-    pub fn len(&self) -> usize {
+    pub fn wave_count(&self) -> usize {
         1 + self.clock.map_or(0, Clock::len)
     }
 }

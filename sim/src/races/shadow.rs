@@ -203,7 +203,7 @@ impl Crowd {
             if touch.kind != Kind::Store && class != Class::of(touch) || group.bytes & touch.bytes == 0 {
                 continue;
             }
-            if past.len() < group.touches.len() {
+            if past.wave_count() < group.touches.len() {
                 for wave in past.waves() {
                     looked_at += 1;
                     let its = group.touches.range((wave, 0, 0)..=(wave, u32::MAX, u8::MAX));

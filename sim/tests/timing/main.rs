@@ -246,7 +246,8 @@ fn a_difference_is_seen() {
     let mut run = || run(&machine, &work, &mut ways(&mut random)[0]);
     let left = run();
     assert_eq!(difference(&left, &run()), None);
-    let changes: [(&str, fn(&mut Left)); 5] = [
+    type Change = fn(&mut Left);
+    let changes: [(&str, Change); 5] = [
         ("kernel.cycles", |left| left.ended[0].as_mut().unwrap().cycles += 1),
         ("core.", |left| left.ended[0].as_mut().unwrap().core.wave_instructions += 1),
         ("links", |left| left.ended[0].as_mut().unwrap().links[0].packets += 1),

@@ -21,7 +21,7 @@ fn every_number_of_bytes_may_have_a_unit_and_no_other_number() {
         for result in [in_file, set] {
             match result {
                 Ok((config, _)) => {
-                    assert!(bytes && value % 1024 == 0, "{}", row.key);
+                    assert!(bytes && value.is_multiple_of(1024), "{}", row.key);
                     assert_eq!(
                         Config {
                             set: Vec::new(),
