@@ -25,6 +25,7 @@ import pathlib
 import random
 import re
 import resource
+import signal
 import subprocess
 import sys
 import time
@@ -46,7 +47,7 @@ JUDGES = [
     ("timing", []),
     ("hierarchy", ["sweep::"]),
     ("random_programs", ["on_the_smallest_machine", "with_"]),
-    ("traces", ["golden_traces::", "queues::"]),
+    ("traces", ["golden_traces::", "oracle::", "queues::"]),
     ("dram", []),
 ]
 # Of the processor's time that a judge takes without a mutant; and seconds besides.
@@ -321,7 +322,8 @@ def judge(number, executable, filters, seconds):
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     if found is None and status != 0:
-        found = ("time-out" if used >= seconds - 1 else "crash", ended[:100])
+        late = status in (-signal.SIGXCPU, -signal.SIGKILL)
+        found = ("time-out" if late else "crash", ended[:100])
     if found is None and passed == 0:
         fail(f"{executable} {filters}: no test ran")
     return found, used

@@ -3,6 +3,7 @@
 
 mod account;
 mod control;
+mod counters;
 mod execute;
 mod front;
 mod issue;
