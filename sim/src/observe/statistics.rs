@@ -74,8 +74,8 @@ const GROUPS: &[(&str, &str)] = &[
     ("core", "The cores, added up."),
     (
         "issue",
-        "Issue slots. Each scheduler has `core.issue.width` of them a cycle, and each is charged to exactly one of \
-         these uses, so that they add up to kernel.cycles × cores × schedulers × issue width. A slot that nothing \
+        "Issue slots. Each scheduler has `core.issue.width` of them a cycle, and each is charged to exactly one of\n\
+         these uses, so that they add up to kernel.cycles × cores × schedulers × issue width. A slot that nothing\n\
          used is charged to the first reason below `squashed` that any of the scheduler's waves has.",
     ),
     ("l1", "The L1 caches, added up."),
