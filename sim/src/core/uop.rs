@@ -308,3 +308,24 @@ impl MicroOp {
         matches!(self.kind, Kind::Compute | Kind::Memory(_))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn registers_in_common_are_found_in_every_word() {
+        let set = |registers: &[u8]| {
+            let mut set = RegisterSet::default();
+            registers.iter().for_each(|&register| set.insert_rows(register, 1));
+            set
+        };
+        for word in 0..4 {
+            assert!(set(&[64 * word + 5]).intersects(&set(&[64 * word + 5])));
+            assert!(!set(&[64 * word + 5]).intersects(&set(&[64 * word + 6])));
+        }
+        // The same bit of two words must not cancel out.
+        assert!(set(&[5, 69]).intersects(&set(&[5, 69])));
+        assert!(set(&[133, 197]).intersects(&set(&[133, 197])));
+    }
+}
