@@ -221,7 +221,8 @@ impl MemorySystem {
     ///
     /// # Panics
     /// If `from` is before the cycle in which [`run`](Self::run) ended.
-    pub fn release(&mut self, from: Cycle) -> Cycle {
+    #[cfg(test)]
+    pub(super) fn release(&mut self, from: Cycle) -> Cycle {
         self.run(self.now, from);
         self.begin_release();
         let mut now = from;
