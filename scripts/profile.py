@@ -18,7 +18,7 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PROGRAM = os.path.join(ROOT, "target", "release", "wave-sim")
 KERNELS = ["alu_loop", "nbody", "stencil2d", "sgemm", "vector_add", "saxpy", "spmv", "pointer_chase"]
-# Pattern of each block for file paths under sim/src. The first match counts.
+# Pattern of each block for file paths under sim/CRATE/src. The first match counts.
 BLOCKS = [
     ("fetch and decode", r"core/fetch"),
     ("issue", r"core/(issue|wave|divergence|release|workgroup|uop|straight)"),
@@ -41,8 +41,8 @@ def instructions(program, kernel):
     """Executed instructions by address in the program, and the total of all libraries."""
     with tempfile.NamedTemporaryFile() as out:
         command = ["valgrind", "--tool=callgrind", "--dump-instr=yes", f"--callgrind-out-file={out.name}"]
-        # As in sim/tests/host_instructions.rs.
-        command += ["--toggle-collect=*wave_sim::gpu::Gpu*::run"]
+        # As in sim/cli/tests/host_instructions.rs.
+        command += ["--toggle-collect=*wave_machine::gpu::Gpu*::run"]
         command += [program, kernel, "--config", "gpu.ron", "--threads", "1"]
         run = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         if run.returncode != 0:
@@ -84,8 +84,8 @@ def functions(program, addresses):
             continue
         name, place = lines[i], lines[i + 1]
         i += 2
-        if address not in found and (match := re.search(r"sim/src/(.*\.rs)", place)):
-            found[address] = (re.sub(r"<impl ([^>]*)>", r"\1", name).replace("wave_sim::", ""), match.group(1))
+        if address not in found and (match := re.search(r"sim/\w+/src/(.*\.rs)", place)):
+            found[address] = (re.sub(r"<impl ([^>]*)>", r"\1", name).replace("wave_machine::", "").replace("wave_isa::", ""), match.group(1))
     return found
 
 

@@ -11,7 +11,7 @@ yosys-slang turns each module of a group into a netlist. The yosys pass `mutate`
 port is inverted, made constant, or takes the value of another bit. The netlist contains all faults, and `+mutant=n`
 enables one of them when the executable starts. The rest of the core is the original SystemVerilog, so one executable
 per group holds all its mutants. `cargo test --test cosim` (core) and `--test rtl_units` (execution units) then run
-their programs and operands against each mutant; the programs of the core run in rounds (sim/tests/cosim/mutants.rs).
+their programs and operands against each mutant; the programs of the core run in rounds (sim/cli/tests/cosim/mutants.rs).
 All files are in target/mutants/GROUP: netlist.sv, mutants.tsv, results.tsv. `run` resumes an interrupted campaign,
 because each mutant gets its row in results.tsv as soon as it is judged. Runs of different groups or rounds may go on
 at the same time.
@@ -45,7 +45,7 @@ GROUPS = {
 # Groups that the table adds up, by name of the sum.
 TOGETHER = {"units": ["integer", "floating", "division", "special"], "core": ["core"]}
 SELECT_BITS = 12
-# Rounds of the core's programs (sim/tests/cosim/mutants.rs). The last applies only to the modules of decoding.
+# Rounds of the core's programs (sim/cli/tests/cosim/mutants.rs). The last applies only to the modules of decoding.
 ROUNDS = ["broad kernels", "four random programs", "short programs", "long programs", "illegal words"]
 
 

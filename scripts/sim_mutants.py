@@ -35,8 +35,10 @@ OUT = ROOT / "target" / "mutants" / "sim"
 SOURCE, BUILD = OUT / "source", OUT / "build"
 # What the build reads.
 PARTS = ["Cargo.toml", "Cargo.lock", "README.md", "ARCHITECTURE.md", "sim", "configs", "traces", "rtl-tests", "docs"]
-TESTS = ["Cargo.lock", "sim/Cargo.toml", "sim/tests"]
-MUTATED = ["sim/src/core/**", "sim/src/memory/**", "sim/src/alu/**"]
+TESTS = ["Cargo.lock", "sim/machine/tests", "sim/observe/tests", "sim/verify/tests", "sim/testing"]
+# The machine, and the crates with tests that judge it.
+PACKAGES = ["-p", "wave-machine", "-p", "wave-observe", "-p", "wave-verify", "-p", "wave-sim"]
+MUTATED = ["sim/machine/src/core/**", "sim/machine/src/memory/**", "sim/machine/src/alu/**"]
 VARIABLE = "WAVE_SIM_MUTANT"
 # Target of the build, and which of its tests.
 JUDGES = [
@@ -191,7 +193,7 @@ def put_in(mutants):
             text = Text(syntax, ROOT / place)
             without += [m for m in by_file[str(place)] if not text.add(m)]
             write(SOURCE / place, text.text().encode())
-        elif str(place) == "sim/src/lib.rs":
+        elif str(place) == "sim/machine/src/lib.rs":
             write(SOURCE / place, (ROOT / place).read_bytes() + SWITCH.encode())
         else:
             write(SOURCE / place, (ROOT / place).read_bytes())
@@ -219,7 +221,7 @@ def write(file, contents):
 def cargo(*words):
     """Runs cargo on the sources with the mutants; gives its status and its messages."""
     environment = os.environ | {"CARGO_PROFILE_DEV_DEBUG": "0", "CARGO_TARGET_DIR": str(BUILD)}
-    run = subprocess.run(["cargo", *words, "--message-format=json", "-p", "wave-sim"], cwd=SOURCE, env=environment,
+    run = subprocess.run(["cargo", *words, "--message-format=json", *PACKAGES], cwd=SOURCE, env=environment,
                          capture_output=True, text=True)
     messages = [json.loads(line) for line in run.stdout.splitlines() if line.startswith("{")]
     return run.returncode, messages, run.stderr
@@ -285,8 +287,9 @@ def build():
     if status:
         fail(f"the judges do not build: {said}")
     # Targets of their own, and the executable that some tests start.
-    found = {"lib" if "lib" in m["target"]["kind"] else m["target"]["name"]: m["executable"]
-             for m in messages if m["reason"] == "compiler-artifact" and m["executable"] and m["profile"]["test"]}
+    built = [m for m in messages if m["reason"] == "compiler-artifact" and m["executable"] and m["profile"]["test"]]
+    found = {m["target"]["name"]: m["executable"] for m in built}
+    found["lib"] = found.pop("wave_machine")
     missing = {name for name, _ in JUDGES} - set(found)
     if missing:
         fail(f"the build has no {missing}")
@@ -371,7 +374,7 @@ def table():
     print((OUT / "mutants.tsv").read_text().splitlines()[0].removeprefix("# "))
     print("| part | chosen | not viable | in constants | judged | found | score |\n|---|---|---|---|---|---|---|")
     for part in ["core", "memory", "alu", ""]:
-        of = {number: row for number, row in mutants.items() if row[3].startswith(f"sim/src/{part}")}
+        of = {number: row for number, row in mutants.items() if row[3].startswith(f"sim/machine/src/{part}")}
         judged = [verdicts[number] for number, row in of.items() if number in verdicts and row[1] == "viable"]
         found = sum(row[1] != "survived" for row in judged)
         states = [sum(row[1] == state for row in of.values()) for state in ("unviable", "apart")]

@@ -77,7 +77,7 @@ def main():
             continue
         place = file.relative_to(ROOT)
         contents = file.read_bytes()
-        if place.parts[:2] == ("sim", "src") and place.parts[2] in ("core", "gpu", "memory") and place.suffix == ".rs":
+        if place.parts[:3] == ("sim", "machine", "src") and place.parts[3] in ("core", "gpu", "memory") and place.suffix == ".rs":
             text, n = without(contents.decode())
             if place.name != "probe.rs" and (found := LEFT.search(text)):
                 sys.exit(f"{place}: `{found.group()}` is still there")

@@ -1,5 +1,5 @@
-// Generated from the opcode table of the simulator (sim/src/isa/rows.rs); do not edit.
-// `UPDATE=1 cargo test -p wave-sim --test generated` writes it anew.
+// Generated from the opcode table of the simulator (sim/isa/src/rows.rs); do not edit.
+// `UPDATE=1 cargo test --test generated` writes it anew.
 
 /* verilator lint_off UNUSEDPARAM */
 package wave_isa_pkg;

@@ -1,5 +1,5 @@
-// Generated from the tables of the simulator (sim/src/alu/sfu/tables.rs); do not edit.
-// `UPDATE=1 cargo test -p wave-sim --test generated` writes it anew.
+// Generated from the tables of the simulator (sim/machine/src/alu/sfu/tables.rs); do not edit.
+// `UPDATE=1 cargo test --test generated` writes it anew.
 package sfu_rom_pkg;
 
   // 64 zeros and the first 224 fraction bits of 2/pi: bit 287 - k weighs 2^(63 - k).

@@ -1,0 +1,291 @@
+//! The commands beside runs, as clap sees them.
+
+use super::{DEFAULT_CONFIG, Format, LaunchArgs, MachineArgs, SetArgs};
+use crate::cosim::CosimArgs;
+use crate::traces::{WaveRange, wave_range};
+use crate::values;
+use clap::{Args, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// What else wave-sim does.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Assemble a kernel file into a WBIN container
+    Asm {
+        /// Assembly file
+        input: PathBuf,
+        /// Where the container goes [default: the input with .wbin]
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+    /// Disassemble a WBIN container (or a kernel file) into assembly
+    Dis {
+        /// WBIN container
+        input: PathBuf,
+        /// Where the text goes [default: standard output]
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+        /// Begin each instruction with its place, in bytes from the start of the code section
+        #[arg(long)]
+        offsets: bool,
+        /// Begin each instruction with its words; the second has a line of its own
+        #[arg(long)]
+        raw: bool,
+        /// Leave out .kernel, .registers and the like: only instructions
+        #[arg(long)]
+        no_directives: bool,
+    },
+    /// Check kernels without running them
+    Check(CheckArgs),
+    /// Run litmus tests, and hold their outcomes against the memory model
+    Litmus(LitmusArgs),
+    /// Run kernels on the simulator and on the core in SystemVerilog, and compare them cycle by cycle
+    Cosim(CosimArgs),
+    /// Look at configurations
+    Config {
+        /// What to show
+        #[command(subcommand)]
+        command: ConfigCommand,
+    },
+    /// Say what limits a kernel, what should help, and whether it does
+    Explain(ExplainArgs),
+    /// Measure the memory hierarchy with kernels, beside what the configuration says
+    Measure(MeasureArgs),
+    /// Look at retirement traces, and compare them
+    Trace {
+        /// What to do
+        #[command(subcommand)]
+        command: TraceCommand,
+    },
+    /// List the statistics that a run reports: name, unit, meaning
+    Stats {
+        /// Form of the list
+        #[arg(long, value_enum, value_name = "FORM", default_value = "text")]
+        format: Format,
+    },
+    /// Write a completion script for a shell
+    Completions {
+        /// Shell
+        shell: clap_complete::Shell,
+    },
+}
+
+/// `wave-sim check`.
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// Assembly or WBIN files
+    #[arg(required = true)]
+    pub inputs: Vec<PathBuf>,
+    /// The machine: a file, or a preset's name
+    #[arg(long, default_value = DEFAULT_CONFIG)]
+    pub config: String,
+    /// What differs from it.
+    #[command(flatten)]
+    pub set: SetArgs,
+    /// Which kernel of the file [default: all of them]
+    #[arg(long, value_name = "NAME")]
+    pub kernel: Option<String>,
+    /// Print the control-flow graph instead, in the language of Graphviz
+    #[arg(long)]
+    pub dot: bool,
+}
+
+/// `wave-sim litmus`.
+#[derive(Debug, Args)]
+pub struct LitmusArgs {
+    /// Names of tests, or litmus files [default: all tests]
+    #[arg(value_name = "NAME|FILE.litmus")]
+    pub tests: Vec<String>,
+    /// The machine: a file, or a preset's name
+    #[arg(long, value_name = "CONFIG", default_value = DEFAULT_CONFIG)]
+    pub config: String,
+    /// What differs from it.
+    #[command(flatten)]
+    pub set: SetArgs,
+    /// Only the variants that have all these words, such as `apart,fenced,device` or `A+B|C`
+    #[arg(long, value_name = "WORDS", value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// How often each variant runs
+    #[arg(long, value_name = "N", default_value = "20", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub runs: u32,
+    /// Where all that is random comes from
+    #[arg(long, value_name = "S", default_value = "1", value_parser = values::integer)]
+    pub seed: u64,
+    /// Form of the report
+    #[arg(long, value_enum, value_name = "FORM", default_value = "text")]
+    pub format: LitmusFormat,
+}
+
+/// Form of a report on litmus tests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LitmusFormat {
+    /// A line for each test; of tests that are named, a line for each outcome of each variant.
+    Text,
+    /// For programs; docs/litmus.md describes it.
+    Json,
+    /// The table in docs/litmus.md.
+    Markdown,
+}
+
+/// `wave-sim explain`.
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// The machine: a file, or a preset's name [default: gpu.ron]
+    #[arg(long, value_name = "CONFIG")]
+    pub config: Option<String>,
+    /// What differs from it.
+    #[command(flatten)]
+    pub set: SetArgs,
+    /// What to explain: assembly, WBIN, launch files, or names from the suite [default: the whole suite]
+    #[arg(value_name = "KERNEL.wave|KERNEL.wbin|LAUNCH.ron")]
+    pub inputs: Vec<String>,
+    /// Changes of the machine that are tried at most, each in a run of its own
+    #[arg(long, value_name = "N", default_value_t = 16)]
+    pub trials: usize,
+    /// Only predict what a change saves; do not make it and run again: --trials 0
+    #[arg(long, conflicts_with = "trials")]
+    pub no_check: bool,
+    /// Form of the report
+    #[arg(long, value_enum, value_name = "FORM", default_value = "text")]
+    pub format: TableFormat,
+    /// How a kernel file is launched.
+    #[command(flatten)]
+    pub launch: LaunchArgs,
+    /// How the simulation goes.
+    #[command(flatten)]
+    pub machine: MachineArgs,
+}
+
+/// Form of a report that the book has as a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TableFormat {
+    /// For reading.
+    Text,
+    /// For programs.
+    Json,
+    /// The table in the book.
+    Markdown,
+}
+
+/// `wave-sim trace …`.
+#[derive(Debug, Subcommand)]
+pub enum TraceCommand {
+    /// Find where two traces part; exit code 1 if they do
+    Diff {
+        /// The one trace
+        a: PathBuf,
+        /// The other
+        b: PathBuf,
+        /// What is compared
+        #[arg(long, value_enum, value_name = "MODE", default_value = "cycle")]
+        mode: DiffMode,
+    },
+    /// Print the records of a trace, a line each
+    Show {
+        /// Trace
+        input: PathBuf,
+        /// Leave out what retires before this cycle
+        #[arg(long, value_name = "N", value_parser = values::integer)]
+        from_cycle: Option<u64>,
+        /// Leave out what retires in this cycle or later
+        #[arg(long, value_name = "N", value_parser = values::integer)]
+        to_cycle: Option<u64>,
+        /// Only these waves, as for a run
+        #[arg(long, value_name = "GROUPS[:WAVES]", value_parser = wave_range, value_delimiter = ',')]
+        waves: Vec<WaveRange>,
+    },
+    /// Sum up a trace: waves, time in each stage, stalls
+    Stats {
+        /// Trace
+        input: PathBuf,
+    },
+    /// Turn the binary form into text, or text into binary
+    Convert {
+        /// Trace
+        input: PathBuf,
+        /// Where it goes: as text if the name ends in .txt, else in binary form
+        output: PathBuf,
+    },
+}
+
+/// What `wave-sim trace diff` compares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DiffMode {
+    /// What instructions do, and in which cycle each stage does it.
+    Cycle,
+    /// Only what they do.
+    Arch,
+}
+
+/// `wave-sim measure`.
+#[derive(Debug, Args)]
+pub struct MeasureArgs {
+    /// What to measure [default: all of it]
+    #[arg(value_enum, value_name = "TOPIC")]
+    pub topics: Vec<MeasureTopic>,
+    /// The machine: a file, or a preset's name
+    #[arg(long, value_name = "CONFIG", default_value = DEFAULT_CONFIG)]
+    pub config: String,
+    /// What differs from it.
+    #[command(flatten)]
+    pub set: SetArgs,
+    /// Form of the report
+    #[arg(long, value_enum, value_name = "FORM", default_value = "text")]
+    pub format: Format,
+    /// Write plots of each topic into this folder, as SVG
+    #[arg(long, value_name = "DIR")]
+    pub save: Option<PathBuf>,
+}
+
+/// What `wave-sim measure` measures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum MeasureTopic {
+    /// Load-to-use latency against footprint.
+    Latency,
+    /// Streaming bandwidth of each level.
+    Bandwidth,
+    /// Throughput of atomics in each scope.
+    Atomics,
+    /// Row hits and bandwidth of memory under several patterns and both policies.
+    Dram,
+}
+
+/// `wave-sim config …`.
+#[derive(Debug, Subcommand)]
+pub enum ConfigCommand {
+    /// List the presets
+    List,
+    /// Print a configuration with every parameter resolved and explained
+    Show {
+        /// File or preset
+        #[arg(default_value = DEFAULT_CONFIG)]
+        config: String,
+        /// What differs from it.
+        #[command(flatten)]
+        set: SetArgs,
+    },
+    /// Say what a key means, its range, and its value in every preset
+    Explain {
+        /// Key, such as core.issue.width, or the end of one [default: the top level]
+        #[arg(default_value = "")]
+        key: String,
+    },
+    /// Print the parameters in which two configurations differ
+    Diff {
+        /// File or preset
+        a: String,
+        /// File or preset
+        b: String,
+    },
+    /// Draw the interconnect, from the cores to the memory channels, in the language of Graphviz
+    Dot {
+        /// File or preset
+        #[arg(default_value = DEFAULT_CONFIG)]
+        config: String,
+        /// What differs from it.
+        #[command(flatten)]
+        set: SetArgs,
+    },
+    /// Print the JSON schema of configurations, for editors
+    Schema,
+}

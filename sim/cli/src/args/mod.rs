@@ -1,0 +1,287 @@
+//! The command line as clap sees it: runs, and what the commands share with them.
+
+mod commands;
+
+use super::dumps::Dumps;
+use super::traces::{WaveRange, trigger, wave_range};
+use super::values::{self, Dimensions, Fill, MemoryFile, RegisterValue, Save};
+use clap::{Args, Parser, ValueEnum};
+pub use commands::*;
+use std::path::PathBuf;
+use wave_observe::trace::When;
+
+/// Configuration where none is named.
+pub const DEFAULT_CONFIG: &str = "gpu.ron";
+
+/// Cycle-level simulator of GPUs that run the WAVE v0.4 instruction set.
+///
+/// With a configuration alone, wave-sim runs its kernel suite on that machine, verifies every result and prints
+/// a table. With kernels or launch files, it runs those.
+#[derive(Debug, Parser)]
+#[command(
+    name = "wave-sim",
+    version,
+    args_conflicts_with_subcommands = true,
+    max_term_width = 100,
+    after_help = AFTER_HELP,
+)]
+pub struct Cli {
+    /// What to do, if not to run something.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// What to run, and how.
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+/// What `--help` ends with.
+pub const AFTER_HELP: &str = "\
+Examples:
+  wave-sim --config gpu.ron                    run the suite on the default machine
+  wave-sim --config t4.ron sgemm               run one kernel of the suite on another
+  wave-sim k.wave --grid 4,1,1 --dump-f32 0:8  run your own and look at what it wrote
+  wave-sim config list                         what machines there are
+
+Exit codes: 0 all is well · 1 a wrong result or a race · 2 wrong input · 3 a fault, a standstill or a limit";
+
+/// The flags of a run.
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// The machine: a file, or a preset's name [default: gpu.ron]
+    #[arg(long, value_name = "CONFIG")]
+    pub config: Option<String>,
+
+    /// What differs from it.
+    #[command(flatten)]
+    pub set: SetArgs,
+
+    /// What to run: assembly, WBIN, launch files, or names from the suite [default: the whole suite]
+    #[arg(value_name = "KERNEL.wave|KERNEL.wbin|LAUNCH.ron")]
+    pub inputs: Vec<String>,
+
+    /// How a kernel file is launched.
+    #[command(flatten)]
+    pub launch: LaunchArgs,
+
+    /// What is done with the results.
+    #[command(flatten)]
+    pub output: OutputArgs,
+
+    /// Files that show the run cycle by cycle.
+    #[command(flatten)]
+    pub traces: TraceArgs,
+
+    /// How the simulation goes.
+    #[command(flatten)]
+    pub machine: MachineArgs,
+}
+
+/// What differs from the configuration.
+#[derive(Debug, Args)]
+pub struct SetArgs {
+    /// A parameter in place of the configuration's, such as core.l1.mshrs=64 or l1.bytes=64KiB; of several that set one
+    /// parameter, the last counts
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+}
+
+/// How a kernel file is launched. A launch file states these itself.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Launch of a kernel file")]
+pub struct LaunchArgs {
+    /// Workgroups [default: 1,1,1]
+    #[arg(long, value_name = "X,Y,Z", value_parser = values::dimensions)]
+    pub grid: Option<Dimensions>,
+
+    /// Threads of a workgroup where the kernel has no .workgroup_size [default: 32,1,1]
+    #[arg(long, value_name = "X,Y,Z", value_parser = values::dimensions)]
+    pub workgroup: Option<Dimensions>,
+
+    /// Registers of a lane, if these are more than the kernel's .registers
+    #[arg(long, value_name = "N", value_parser = values::integer32)]
+    pub registers: Option<u32>,
+
+    /// Local memory of a workgroup, if this is more than the kernel's .local_memory
+    #[arg(long, value_name = "BYTES", value_parser = values::size32)]
+    pub local_memory: Option<u32>,
+
+    /// Load a file into device memory
+    #[arg(long, value_name = "OFFSET:FILE", value_parser = values::memory_file)]
+    pub arg: Vec<MemoryFile>,
+
+    /// Start value of a register in every lane; an integer, or a float for the bits of an f32
+    #[arg(long, value_name = "REG:VALUE", value_parser = values::register_value)]
+    pub set_reg: Vec<RegisterValue>,
+
+    /// Fill device memory with 0, SCALE, 2 × SCALE, …
+    #[arg(long, value_name = "OFFSET:TYPE:COUNT:SCALE", value_parser = values::fill_iota)]
+    pub fill_iota: Vec<Fill>,
+
+    /// Fill device memory with zeros
+    #[arg(long, value_name = "OFFSET:TYPE:COUNT", value_parser = values::fill_zero)]
+    pub fill_zero: Vec<Fill>,
+
+    /// Which kernel of a file with several [default: the first]
+    #[arg(long, value_name = "NAME")]
+    pub kernel: Option<String>,
+}
+
+impl LaunchArgs {
+    /// The flags that were given, by name.
+    pub fn given(&self) -> Vec<&'static str> {
+        [
+            ("--grid", self.grid.is_some()),
+            ("--workgroup", self.workgroup.is_some()),
+            ("--registers", self.registers.is_some()),
+            ("--local-memory", self.local_memory.is_some()),
+            ("--arg", !self.arg.is_empty()),
+            ("--set-reg", !self.set_reg.is_empty()),
+            ("--fill-iota", !self.fill_iota.is_empty()),
+            ("--fill-zero", !self.fill_zero.is_empty()),
+            ("--kernel", self.kernel.is_some()),
+        ]
+        .into_iter()
+        .filter_map(|(name, given)| given.then_some(name))
+        .collect()
+    }
+}
+
+/// What is done with the results.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Results")]
+pub struct OutputArgs {
+    /// Dumps of device memory, in the order of the command line.
+    #[command(flatten)]
+    pub dumps: Dumps,
+
+    /// Write bytes of device memory to a file, after the run
+    #[arg(long, value_name = "OFFSET:BYTES:FILE", value_parser = values::save)]
+    pub save: Vec<Save>,
+
+    /// Print every statistic
+    #[arg(long)]
+    pub stats: bool,
+
+    /// Accepted for scripts that call the reference emulator: there is no dump of registers
+    #[arg(long, hide_short_help = true)]
+    pub dump_regs: bool,
+
+    /// Print each instruction as it issues, on standard error
+    #[arg(long)]
+    pub trace: bool,
+
+    /// Look for data races: accesses that nothing orders; exit code 1 if there are any
+    #[arg(long)]
+    pub check_races: bool,
+
+    /// Form of the report
+    #[arg(long, value_enum, value_name = "FORM", default_value = "text")]
+    pub format: Format,
+}
+
+/// Files that show the run cycle by cycle.
+#[derive(Debug, Clone, Args)]
+#[command(
+    next_help_heading = "Traces (of several kernels, a FILE each: {kernel} in its name stands for the kernel's)"
+)]
+pub struct TraceArgs {
+    /// Write the retirement trace, in its binary form, or as text to a name that ends in .txt
+    #[arg(long, value_name = "FILE")]
+    pub wvfi: Option<PathBuf>,
+
+    /// Write a pipeline log for Konata
+    #[arg(long, value_name = "FILE")]
+    pub kanata: Option<PathBuf>,
+
+    /// Write a trace for Perfetto, in its protobuf form (.pftrace)
+    #[arg(long, value_name = "FILE")]
+    pub perfetto: Option<PathBuf>,
+
+    /// Write a waveform as VCD
+    #[arg(long, value_name = "FILE")]
+    pub vcd: Option<PathBuf>,
+
+    /// Write a waveform as FST
+    #[arg(long, value_name = "FILE")]
+    pub fst: Option<PathBuf>,
+
+    /// Write a report on where the time went, as an HTML page that needs nothing beside itself
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+
+    /// Leave out of trace files what retires before this cycle
+    #[arg(long, value_name = "N", value_parser = values::integer)]
+    pub from_cycle: Option<u64>,
+
+    /// Leave out of trace files what retires in this cycle or later
+    #[arg(long, value_name = "N", value_parser = values::integer)]
+    pub to_cycle: Option<u64>,
+
+    /// Only these waves in trace files: workgroups by their number in the grid, and waves of them, as 3, 0-7 or 0-7:1
+    #[arg(long, value_name = "GROUPS[:WAVES]", value_parser = wave_range, value_delimiter = ',')]
+    pub waves: Vec<WaveRange>,
+
+    /// Only what retires around the first time that this happens: pc=0x40, fault, or stall>100 for an instruction that
+    /// waits longer
+    #[arg(long, value_name = "EVENT", value_parser = trigger)]
+    pub trigger: Option<When>,
+
+    /// Cycles before the trigger that are kept [default: 1000]
+    #[arg(long, value_name = "N", value_parser = values::integer)]
+    pub trigger_before: Option<u64>,
+
+    /// Cycles after the trigger that are kept [default: 1000]
+    #[arg(long, value_name = "N", value_parser = values::integer)]
+    pub trigger_after: Option<u64>,
+}
+
+/// What changes the machine, or bounds the run.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Machine and bounds")]
+pub struct MachineArgs {
+    /// Device memory, in place of the configuration's; any size
+    #[arg(long, value_name = "BYTES", value_parser = values::size)]
+    pub device_memory: Option<u64>,
+
+    /// Lanes of a wave, in place of the configuration's
+    #[arg(long, value_name = "N", value_parser = values::integer32)]
+    pub wave_width: Option<u32>,
+
+    /// Stop a launch after so many wave instructions; 0 is no bound [default: 0]
+    #[arg(long, value_name = "N", value_parser = values::integer)]
+    pub max_instructions: Option<u64>,
+
+    /// Stop a launch after so many cycles; 0 is no bound [default: 0]
+    #[arg(long, value_name = "N", value_parser = values::integer)]
+    pub max_cycles: Option<u64>,
+
+    /// Simulate with so many threads; the result is the same; 0 is one for each processor of the host [default: 0]
+    #[arg(long, value_name = "N", value_parser = values::integer32)]
+    pub threads: Option<u32>,
+
+    /// Seed of random data, in place of the launch file's
+    #[arg(long, value_name = "N", value_parser = values::integer)]
+    pub seed: Option<u64>,
+
+    /// Size of the data of launch files and the suite
+    #[arg(long, value_enum, value_name = "SIZE", default_value = "full")]
+    pub size: DataSize,
+}
+
+/// Form of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For reading.
+    Text,
+    /// For programs; docs/command-line.md describes it.
+    Json,
+}
+
+/// Size of the data of launch files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DataSize {
+    /// Fills a mid-size machine.
+    Full,
+    /// For a quick look.
+    Small,
+}

@@ -1,0 +1,326 @@
+//! Runs the launches of one input on a machine.
+
+use super::args::{MachineArgs, RunArgs, TraceArgs};
+use super::progress::Progress;
+use super::traces::{self, Finished, TraceFiles};
+use super::work::Work;
+use super::{Exit, interrupt};
+use std::io::{BufWriter, Stderr};
+use std::sync::{Arc, Mutex};
+use wave_isa::diagnostic::Diagnostic;
+use wave_isa::program::{Launch, Program};
+use wave_machine::clock::Cycle;
+use wave_machine::config::Config;
+use wave_machine::core::probe::Observer;
+use wave_machine::gpu::{Gpu, KernelReport, NoProgress, RunError, RunOptions};
+use wave_observe::figures::Step;
+use wave_observe::issue_trace::IssueTrace;
+use wave_observe::races::RaceCheck;
+use wave_observe::trace::{How, Recorder};
+use wave_study::launch::{Job, Verification};
+use wave_study::report::capture::Captured;
+use wave_study::report::{Collector, page::page, scope::Scope};
+use wave_study::summary::{Outcome, Run, stuck};
+
+/// Cycles of a launch before the first look at whether it can still end: more than most take.
+const LOOKS_AFTER: Cycle = 1 << 18;
+
+/// The observer of the run, if any.
+enum Watch<'a> {
+    Nobody,
+    Issue(IssueTrace<BufWriter<Stderr>>),
+    Races(RaceCheck<'a>),
+    /// Looks for the cycle in which a trigger fires.
+    Scout(Recorder<'static>),
+    Files(Recorder<'static>, TraceFiles),
+    Report(Box<(Collector<'a>, Recorder<'static>)>, TraceFiles, Arc<Mutex<Captured>>),
+}
+
+/// Bounds and threads from the flags.
+pub fn run_options(args: &MachineArgs) -> RunOptions {
+    let bound = |n: Option<u64>| n.filter(|&n| n > 0);
+    let threads = match args.threads {
+        None | Some(0) => std::thread::available_parallelism().map_or(1, usize::from),
+        Some(threads) => threads as usize,
+    };
+    RunOptions {
+        max_cycles: bound(args.max_cycles),
+        max_instructions: bound(args.max_instructions),
+        threads,
+        looks_after: Some(LOOKS_AFTER),
+        stop: Some(interrupt::stop()),
+        ..RunOptions::UNBOUNDED
+    }
+}
+
+/// Result of a run.
+pub struct Executed {
+    /// Its launches, and how it ended.
+    pub run: Run,
+    /// Device memory.
+    pub memory: Vec<u8>,
+    /// Why the requested files do not exist: the window contains nothing of the run.
+    pub missed: Option<Diagnostic>,
+}
+
+/// Runs every launch.
+///
+/// # Errors
+/// If a trace file cannot be written.
+pub fn execute(
+    work: Work,
+    args: &RunArgs,
+    config: &Config,
+    progress: &mut Progress,
+) -> Result<Executed, Vec<Diagnostic>> {
+    // A trace is in the order of cycles only if all cores run in step.
+    let options = RunOptions { every_cycle: args.output.trace, ..run_options(&args.machine) };
+    let width = config.core.wave_width;
+    let traces = args.traces.of_kernel(&work.name);
+    let (scope, mut missed) = match scope(&work, &traces, config, &options, progress) {
+        Sought::Found(scope) => (scope, None),
+        Sought::Missed(missed) => (None, Some(missed)),
+        Sought::Interrupted(executed) => return Ok(*executed),
+    };
+    let collector =
+        scope.map(|scope| Collector::new(config, &work.program, scope).by_launch(work.steps.len()));
+    let capture = collector.as_ref().map(Collector::capture);
+    let (sink, captured) = capture.unzip();
+    let mut watch = match traces::open(&traces, config, sink)? {
+        Some((recorder, files)) => match collector.zip(captured) {
+            Some((collector, captured)) => Watch::Report(Box::new((collector, recorder)), files, captured),
+            None => Watch::Files(recorder, files),
+        },
+        None if args.output.trace => Watch::Issue(IssueTrace::new(BufWriter::new(std::io::stderr()), width)),
+        None if args.output.check_races => Watch::Races(RaceCheck::new(&work.program, width)),
+        None => Watch::Nobody,
+    };
+    let mut gpu = Gpu::new(config, &work.program, work.memory);
+    let Walked { mut run, how, cycle } =
+        walk(&mut gpu, (&work.name, &work.program, &work.steps), &options, &mut watch, progress);
+    let why = reason(&run.outcome);
+    let mut report = None;
+    match watch {
+        // If the trace cannot be written, there is no one to tell.
+        Watch::Issue(trace) => _ = trace.finish(),
+        Watch::Races(races) => run.races = Some(races.finish()),
+        // A refused run has no trace: its files are dropped.
+        Watch::Files(..) | Watch::Report(..) if matches!(run.outcome, Outcome::Refused(_)) => {}
+        Watch::Files(recorder, files) => {
+            if let Finished::Missed(why) = files.finish(recorder, how, cycle, &why, false)? {
+                missed = Some(why);
+            }
+        }
+        Watch::Report(both, files, captured) => {
+            let (collector, recorder) = *both;
+            match files.finish(recorder, how, cycle, &why, !collector.is_empty())? {
+                Finished::Written(file) => {
+                    report = file.map(|file| (file, collector.finish(&mut gpu, &captured)));
+                }
+                Finished::Missed(why) => missed = Some(why),
+            }
+        }
+        Watch::Nobody | Watch::Scout(_) => {}
+    }
+    let memory = gpu.into_memory();
+    if matches!(run.outcome, Outcome::Ended(_)) {
+        let verify = |job: &Job| job.verify(&memory);
+        run.outcome = Outcome::Ended(work.expected.as_ref().map_or(Verification::Nothing, verify));
+    }
+    if let Some((file, gathered)) = report
+        && !matches!(run.outcome, Outcome::Refused(_))
+    {
+        traces::write_report(file, &page(config, &work.program, &run, &gathered))?;
+    }
+    Ok(Executed { run, memory, missed })
+}
+
+/// How far the launches of a run got.
+struct Walked {
+    run: Run,
+    /// How it ended, for its trace, and in which cycle of the machine.
+    how: How,
+    cycle: Cycle,
+}
+
+/// Runs launches of a named program until one of them does not end.
+fn walk(
+    gpu: &mut Gpu<'_>,
+    (name, program, launches): (&str, &Program, &[Launch]),
+    options: &RunOptions,
+    watch: &mut Watch<'_>,
+    progress: &mut Progress,
+) -> Walked {
+    let nothing = Outcome::Ended(Verification::Nothing);
+    let run = Run { name: name.to_owned(), steps: Vec::new(), outcome: nothing, races: None };
+    let mut walked = Walked { run, how: How::Complete, cycle: 0 };
+    for (number, launch) in launches.iter().enumerate() {
+        progress.start_launch();
+        let start = gpu.now();
+        match watch {
+            Watch::Issue(trace) => {
+                let kernel = &program.kernels[launch.kernel];
+                let [x, y, z] = launch.grid;
+                let heading = format!("kernel {} grid {x},{y},{z}", kernel.name);
+                trace.start(kernel.code.start, (launches.len() > 1).then_some(&heading));
+            }
+            Watch::Races(races) => races.start(launch),
+            Watch::Scout(recorder) | Watch::Files(recorder, _) => recorder.start(program, launch, start),
+            Watch::Report(both, ..) => {
+                both.0.start(launch, gpu);
+                both.1.start(program, launch, start);
+            }
+            Watch::Nobody => {}
+        }
+        let ended = step(gpu, launch, options, watch, progress);
+        match watch {
+            Watch::Races(races) => races.end(launch),
+            Watch::Report(both, ..) => both.0.end(ended.as_ref()),
+            _ => {}
+        }
+        match ended {
+            Ok(report) => {
+                walked.cycle = start + report.running_cycles();
+                let kernel = program.kernels[launch.kernel].name.clone();
+                walked.run.steps.push(Step { kernel, launch: launch.clone(), report });
+            }
+            Err(error) => {
+                walked.run.outcome =
+                    outcome(&error, launch, program, options).of_launch(number, launches.len());
+                (walked.how, walked.cycle) = ending(&error, start);
+                break;
+            }
+        }
+    }
+    walked
+}
+
+fn step(
+    gpu: &mut Gpu<'_>,
+    launch: &Launch,
+    options: &RunOptions,
+    watch: &mut Watch<'_>,
+    progress: &Progress,
+) -> Result<KernelReport, RunError> {
+    let mut show = |now| progress.show(now);
+    let mut both;
+    let observer: Option<&mut dyn Observer> = match watch {
+        Watch::Issue(trace) => Some(trace),
+        Watch::Races(races) => Some(races),
+        Watch::Scout(recorder) | Watch::Files(recorder, _) => Some(recorder),
+        Watch::Report(parts, ..) => {
+            let (collector, recorder) = parts.as_mut();
+            both = (collector, recorder);
+            Some(&mut both)
+        }
+        Watch::Nobody => None,
+    };
+    gpu.run(launch, options, observer, &mut show)
+}
+
+/// The part of the run that a report covers.
+enum Sought {
+    /// It is known; `None` if there is no report.
+    Found(Option<Scope>),
+    /// The trigger does not fire, so there is none.
+    Missed(Diagnostic),
+    /// A signal arrived before the trigger fired. Holds the run so far.
+    Interrupted(Box<Executed>),
+}
+
+/// Finds the part of the run that a report covers. The cycles around a trigger are known only after it has
+/// fired, so the run, which is the same every time, is simulated twice up to there.
+fn scope(
+    work: &Work,
+    traces: &TraceArgs,
+    config: &Config,
+    options: &RunOptions,
+    progress: &mut Progress,
+) -> Sought {
+    if traces.report.is_none() {
+        return Sought::Found(None);
+    }
+    let Some(trigger) = traces.trigger() else { return Sought::Found(Some(traces.scope())) };
+    let mut watch = Watch::Scout(traces::scout(traces, trigger, config));
+    let mut gpu = Gpu::new(config, &work.program, work.memory.clone());
+    let Walked { run, how, cycle } =
+        walk(&mut gpu, (&work.name, &work.program, &work.steps), options, &mut watch, progress);
+    let Watch::Scout(recorder) = watch else { return Sought::Found(None) };
+    match recorder.finish(how, cycle, "").ok().and_then(|recorded| recorded.triggered) {
+        Some(fired) => Sought::Found(Some(traces.scope().around(&trigger, fired))),
+        None if how == How::Interrupted => {
+            let missed = Some(traces::not_fired(trigger, cycle));
+            Sought::Interrupted(Box::new(Executed { run, memory: gpu.into_memory(), missed }))
+        }
+        None => Sought::Missed(traces::not_fired(trigger, cycle)),
+    }
+}
+
+/// The first line of the reason why a run did not complete, for its trace.
+fn reason(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Fault(why) | Outcome::Stopped(why) => why.message.lines().next().unwrap_or("").to_owned(),
+        _ => String::new(),
+    }
+}
+
+/// How and in which cycle an incomplete run ended.
+fn ending(error: &RunError, start: Cycle) -> (How, Cycle) {
+    match error {
+        RunError::Fault(fault) => (How::Fault, fault.cycle.unwrap_or(start)),
+        RunError::Interrupted(stuck) => (How::Interrupted, start + stuck.cycle),
+        RunError::Launch(_) => (How::Stopped, start),
+        RunError::NoProgress(stuck) | RunError::CycleLimit(stuck) | RunError::InstructionLimit(stuck) => {
+            (How::Stopped, start + stuck.cycle)
+        }
+    }
+}
+
+/// Describes why a launch did not end.
+pub fn outcome(error: &RunError, launch: &Launch, program: &Program, options: &RunOptions) -> Outcome {
+    let code = &program.kernels[launch.kernel];
+    let kernel = &code.name;
+    let stopped = |what: String, stuck: &NoProgress| {
+        let waves = stuck::waves(stuck, program, code);
+        Outcome::Stopped(Diagnostic::error(format!("kernel `{kernel}` {what}\n{waves}")))
+    };
+    match error {
+        RunError::Launch(error) => {
+            let message = format!("kernel `{kernel}` cannot run on this machine: {}", error.message);
+            Outcome::Refused(vec![Diagnostic::error(message).hint(error.hint.as_str())])
+        }
+        RunError::Fault(fault) => Outcome::Fault(fault.diagnostic(program)),
+        RunError::NoProgress(stuck) if !stuck.doing.is_empty() => {
+            let what = "stands still: every wave repeats what it does, or waits for one that does, and no value changes";
+            stopped(format!("{what}; known in cycle {}", stuck.cycle), stuck)
+        }
+        RunError::NoProgress(stuck) => {
+            stopped(format!("stands still: nothing happens after cycle {}", stuck.cycle), stuck)
+        }
+        RunError::CycleLimit(stuck) => {
+            let bound = options.max_cycles.unwrap_or_default();
+            stopped(format!("has not ended after {bound} cycles, the bound of --max-cycles"), stuck)
+        }
+        RunError::Interrupted(stuck) => stopped(format!("was interrupted in cycle {}", stuck.cycle), stuck),
+        RunError::InstructionLimit(stuck) => {
+            let bound = options.max_instructions.unwrap_or_default();
+            let what = format!(
+                "has not ended after {bound} wave instructions, the bound of --max-instructions, in cycle {}",
+                stuck.cycle
+            );
+            stopped(what, stuck)
+        }
+    }
+}
+
+/// The exit code of a run.
+pub fn exit_of(run: &Run) -> Exit {
+    let raced = run.races.as_ref().is_some_and(|races| !races.is_clean());
+    let found = if raced { Exit::WrongResult } else { Exit::Success };
+    found.max(match &run.outcome {
+        Outcome::Ended(Verification::Failed { .. }) => Exit::WrongResult,
+        Outcome::Ended(_) | Outcome::Skipped(_) => Exit::Success,
+        Outcome::Refused(_) => Exit::WrongInput,
+        Outcome::Fault(_) | Outcome::Stopped(_) => Exit::Fault,
+    })
+}

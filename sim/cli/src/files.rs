@@ -1,0 +1,227 @@
+//! Writes the files of commands.
+
+use super::terminal::reason;
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{self, Write};
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use tempfile::{NamedTempFile, TempDir};
+use wave_isa::diagnostic::Diagnostic;
+
+/// Existing temporary files and folders.
+static TEMPORARIES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+fn temporaries() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    TEMPORARIES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes all temporary files and ends the program.
+pub fn remove_temporaries_and_exit(code: i32) -> ! {
+    // Locked until the end, so that no other thread creates a file meanwhile.
+    let temporaries = temporaries();
+    for path in temporaries.iter() {
+        // A path that no longer exists was renamed to its final name.
+        _ = if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
+    }
+    std::process::exit(code)
+}
+
+/// A temporary file or folder. It is removed when dropped, and when a signal ends the program.
+#[derive(Debug)]
+pub struct Temporary<T> {
+    // First field: it is removed before its path leaves the list.
+    made: T,
+    _listed: Listed,
+}
+
+#[derive(Debug)]
+struct Listed(PathBuf);
+
+impl Drop for Listed {
+    fn drop(&mut self) {
+        temporaries().remove(&self.0);
+    }
+}
+
+impl<T> Temporary<T> {
+    fn list(make: impl FnOnce() -> io::Result<T>, path: impl FnOnce(&T) -> &Path) -> io::Result<Self> {
+        let mut temporaries = temporaries();
+        let made = make()?;
+        let path = path(&made).to_owned();
+        temporaries.insert(path.clone());
+        Ok(Temporary { made, _listed: Listed(path) })
+    }
+}
+
+impl<T> Deref for Temporary<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.made
+    }
+}
+
+/// Creates a file in the system's folder for temporary files.
+///
+/// # Errors
+/// It cannot be created.
+pub fn scratch() -> io::Result<Temporary<NamedTempFile>> {
+    Temporary::list(NamedTempFile::new, |file| file.path())
+}
+
+/// A folder that gets its final name when it is complete.
+#[derive(Debug)]
+pub struct NewFolder(Temporary<TempDir>);
+
+impl NewFolder {
+    /// Creates it beside its final path.
+    ///
+    /// # Errors
+    /// It cannot be created.
+    pub fn beside(path: &Path, prefix: &str) -> io::Result<NewFolder> {
+        let make = || tempfile::Builder::new().prefix(prefix).tempdir_in(folder(path));
+        Temporary::list(make, |folder| folder.path()).map(NewFolder)
+    }
+
+    /// Its temporary path.
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// Renames it, and gives it the permissions of an ordinary new folder.
+    ///
+    /// # Errors
+    /// The operation fails. The folder is then removed.
+    pub fn persist(self, path: &Path) -> io::Result<()> {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            std::fs::set_permissions(self.path(), std::fs::Permissions::from_mode(0o755))?;
+        }
+        std::fs::rename(self.path(), path)?;
+        let Temporary { made, _listed } = self.0;
+        _ = made.keep();
+        Ok(())
+    }
+}
+
+/// Writes a file under a temporary name beside it and then renames it, so that an interrupted run leaves
+/// either the old or the new file. Anything that is no regular file, such as a pipe or `/dev/null`, is
+/// written directly.
+///
+/// # Errors
+/// If that fails, with the flag or argument that names the file.
+pub fn write(path: &Path, bytes: &[u8], named_by: &str) -> Result<(), Vec<Diagnostic>> {
+    let written = match std::fs::metadata(path) {
+        Ok(there) if there.is_dir() => Err(io::Error::other("it is a directory")),
+        Ok(there) if !there.is_file() => std::fs::write(path, bytes),
+        _ => replace(path, bytes),
+    };
+    written.map_err(|error| vec![unwritable(path, &error, named_by)])
+}
+
+/// The message about a file that cannot be written.
+pub fn unwritable(path: &Path, error: &io::Error, named_by: &str) -> Diagnostic {
+    let message = format!("{named_by}: cannot write `{}`: {}", path.display(), reason(error));
+    let folder = folder(path);
+    let diagnostic = Diagnostic::error(message);
+    match folder.exists() {
+        true => diagnostic,
+        false => diagnostic.hint(format!("there is no folder `{}`", folder.display())),
+    }
+}
+
+/// A file that is written piece by piece and gets its name when it is complete. Anything that is no regular
+/// file is written directly.
+#[derive(Debug)]
+pub struct Streamed {
+    path: PathBuf,
+    /// The temporary file. `None` if `path` is not a regular file and is written directly.
+    temporary: Option<Temporary<NamedTempFile>>,
+}
+
+impl Streamed {
+    /// Creates it.
+    ///
+    /// # Errors
+    /// If that fails, with the flag or argument that names the file.
+    pub fn create(path: &Path, named_by: &str) -> Result<Streamed, Vec<Diagnostic>> {
+        let temporary = match std::fs::metadata(path) {
+            Ok(there) if there.is_dir() => Err(io::Error::other("it is a directory")),
+            Ok(there) if !there.is_file() => Ok(None),
+            _ => temporary(path).map(Some),
+        };
+        match temporary {
+            Ok(temporary) => Ok(Streamed { path: path.to_owned(), temporary }),
+            Err(error) => Err(vec![unwritable(path, &error, named_by)]),
+        }
+    }
+
+    /// What to write to.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    pub fn file(&self) -> io::Result<File> {
+        match &self.temporary {
+            Some(file) => file.as_file().try_clone(),
+            None => File::options().write(true).open(&self.path),
+        }
+    }
+
+    /// The temporary name.
+    pub fn written_path(&self) -> &Path {
+        self.temporary.as_ref().map_or(&self.path, |file| file.path())
+    }
+
+    /// The final name.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Renames it to its final name.
+    ///
+    /// # Errors
+    /// If that fails, with the flag or argument that names the file.
+    pub fn persist(self, named_by: &str) -> Result<(), Vec<Diagnostic>> {
+        let Streamed { path, temporary } = self;
+        let Some(file) = temporary else { return Ok(()) };
+        persist(file, &path).map_err(|error| vec![unwritable(&path, &error, named_by)])
+    }
+}
+
+fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let file = temporary(path)?;
+    file.as_file().write_all(bytes)?;
+    persist(file, path)
+}
+
+/// A file beside the one at `path`.
+fn temporary(path: &Path) -> io::Result<Temporary<NamedTempFile>> {
+    let mut builder = tempfile::Builder::new();
+    // A new file gets the permissions of the user's mask; an existing file keeps its own.
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    Temporary::list(|| builder.tempfile_in(folder(path)), |file| file.path())
+}
+
+fn persist(file: Temporary<NamedTempFile>, path: &Path) -> io::Result<()> {
+    if let Ok(old) = std::fs::metadata(path) {
+        file.as_file().set_permissions(old.permissions())?;
+    }
+    let Temporary { made, _listed } = file;
+    made.persist(path)?;
+    Ok(())
+}
+
+/// The folder that a file is in.
+pub fn folder(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}

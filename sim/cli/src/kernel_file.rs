@@ -1,0 +1,163 @@
+//! A kernel file and the flags of its launch: what the file states, and what the flags may add to it.
+
+use super::args::LaunchArgs;
+use super::inputs;
+use super::values::{Dimensions, RegisterValue};
+use super::work::{Work, region};
+use std::path::Path;
+use wave_isa::diagnostic::Diagnostic;
+use wave_isa::program::{self, Kernel, Launch, Program};
+use wave_isa::suggest::did_you_mean;
+
+/// Threads of a workgroup where neither the kernel nor a flag says: as in the reference emulator.
+const DEFAULT_WORKGROUP: [u32; 3] = [32, 1, 1];
+
+/// One launch of a kernel of a file, with a device memory of `bytes` bytes.
+///
+/// # Errors
+/// Everything that is wrong with the file, and fills that do not fit into the memory.
+pub fn kernel_file(path: &Path, args: &LaunchArgs, bytes: u64) -> Result<Work, Vec<Diagnostic>> {
+    let (program, mut warnings) = program::load_with_warnings(path)?;
+    let kernel =
+        select_kernel(&program, path, args.kernel.as_deref(), &mut warnings).map_err(|error| vec![error])?;
+    let launch = launch(&program, kernel, args, &mut warnings);
+    let mut memory = vec![0; bytes as usize];
+    fill(&mut memory, args)?;
+    Ok(Work { name: stem(path), program, memory, steps: vec![launch], warnings, expected: None })
+}
+
+/// The launch that the flags ask for. The kernel's code is right with what its file states: a flag may give it more
+/// registers and local memory, but not less, and no other size of the workgroup. Where it does, the file counts, with
+/// one warning for all flags.
+fn launch(program: &Program, kernel: usize, args: &LaunchArgs, warnings: &mut Vec<Diagnostic>) -> Launch {
+    let stated = &program.kernels[kernel];
+    let mut ignored: Vec<(String, String)> = Vec::new();
+    let mut at_least = |flag: &str, what: &str, file: u32, given: Option<u32>| {
+        if let Some(less) = given.filter(|&given| given < file) {
+            ignored.push((format!("{file} {what}"), format!("{flag} {less}")));
+        }
+        given.map_or(file, |given| given.max(file))
+    };
+    let registers = at_least("--registers", "registers", stated.registers, args.registers);
+    let local_memory_bytes = match stated.local_memory_bytes {
+        0 => args.local_memory.unwrap_or_else(|| undeclared_local_memory(program, stated, warnings)),
+        file => at_least("--local-memory", "bytes of local memory", file, args.local_memory),
+    };
+    let workgroup = match (stated.workgroup_size, args.workgroup) {
+        (file, given) if file.contains(&0) => given.map_or(DEFAULT_WORKGROUP, |Dimensions(sizes)| sizes),
+        (file, Some(Dimensions(given))) if given != file => {
+            let sizes = |[x, y, z]: [u32; 3]| format!("{x},{y},{z}");
+            ignored.push((
+                format!("a workgroup of {} threads", sizes(file)),
+                format!("--workgroup {}", sizes(given)),
+            ));
+            file
+        }
+        (file, _) => file,
+    };
+    if !ignored.is_empty() {
+        let (file, flags): (Vec<_>, Vec<_>) = ignored.into_iter().unzip();
+        let message = format!(
+            "kernel `{}` states {}, so these are ignored: {}",
+            stated.name,
+            listed(&file),
+            listed(&flags)
+        );
+        warnings.push(Diagnostic::warning(message));
+    }
+    let (set, too_high): (Vec<&RegisterValue>, Vec<&RegisterValue>) =
+        args.set_reg.iter().partition(|value| u32::from(value.register) < registers);
+    if !too_high.is_empty() {
+        let names: Vec<String> = too_high.iter().map(|value| format!("r{}", value.register)).collect();
+        let (name, last) = (&stated.name, registers - 1);
+        let message =
+            format!("--set-reg of {} is ignored: kernel `{name}` has r0 to r{last}", listed(&names));
+        warnings.push(Diagnostic::warning(message).hint("raise `.registers` in the kernel, or --registers"));
+    }
+    Launch {
+        kernel,
+        grid: args.grid.map_or([1, 1, 1], |d| d.0),
+        workgroup,
+        registers,
+        local_memory_bytes,
+        initial_registers: set.into_iter().map(|value| (value.register, value.value)).collect(),
+    }
+}
+
+/// Local memory of a kernel that states none, where no flag gives it any.
+fn undeclared_local_memory(program: &Program, kernel: &Kernel, warnings: &mut Vec<Diagnostic>) -> u32 {
+    let bytes = program.local_memory_needed(kernel);
+    if bytes > 0 {
+        let message =
+            format!("kernel `{}` uses local memory and states none: it gets {bytes} bytes", kernel.name);
+        warnings.push(
+            Diagnostic::warning(message)
+                .hint("`.local_memory BYTES` in the kernel states it, or --local-memory"),
+        );
+    }
+    bytes
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn listed(items: &[String]) -> String {
+    match items {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+fn stem(path: &Path) -> String {
+    path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
+}
+
+/// The kernel of this name, or the first, with a warning if there are others.
+fn select_kernel(
+    program: &Program,
+    path: &Path,
+    name: Option<&str>,
+    warnings: &mut Vec<Diagnostic>,
+) -> Result<usize, Diagnostic> {
+    let names: Vec<&str> = program.kernels.iter().map(|k| k.name.as_str()).collect();
+    let (file, list) = (path.display(), names.join(", "));
+    match (name, names.as_slice()) {
+        (Some(name), _) => program.kernel_named(name).ok_or_else(|| {
+            let hint = did_you_mean(name, names.iter().copied()).unwrap_or(format!("its kernels: {list}"));
+            Diagnostic::error(format!("--kernel: `{file}` has no kernel `{name}`")).hint(hint)
+        }),
+        (None, []) => Err(Diagnostic::error(format!("`{file}` has no kernel"))),
+        (None, [_]) => Ok(0),
+        (None, [first, ..]) => {
+            let message = format!("`{file}` has {} kernels: the first, `{first}`, runs", names.len());
+            let hint = match names.iter().all(|name| name.is_empty()) {
+                true => "the kernels have no names that --kernel could choose by".to_owned(),
+                false => format!("choose one with --kernel NAME: {list}"),
+            };
+            warnings.push(Diagnostic::warning(message).hint(hint));
+            Ok(0)
+        }
+    }
+}
+
+/// Fills device memory as the flags say: zeros, then iotas, then files.
+fn fill(memory: &mut [u8], args: &LaunchArgs) -> Result<(), Vec<Diagnostic>> {
+    let size = memory.len() as u64;
+    let mut wrong = Vec::new();
+    for (flag, fills) in [("--fill-zero", &args.fill_zero), ("--fill-iota", &args.fill_iota)] {
+        for fill in fills {
+            match region(flag, fill.offset, fill.bytes(), size) {
+                Ok(range) => fill.write(&mut memory[range]),
+                Err(error) => wrong.push(error),
+            }
+        }
+    }
+    for arg in &args.arg {
+        match region("--arg", arg.offset, 0, size)
+            .and_then(|range| Ok((range.start, inputs::read(&arg.file, size - arg.offset, "--arg")?)))
+        {
+            Ok((start, bytes)) => memory[start..start + bytes.len()].copy_from_slice(&bytes),
+            Err(error) => wrong.push(error),
+        }
+    }
+    if wrong.is_empty() { Ok(()) } else { Err(wrong) }
+}

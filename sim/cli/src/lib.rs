@@ -1,0 +1,127 @@
+//! The command line: from arguments to an exit code.
+//!
+//! Exit codes: 0 success; 1 a result is wrong, or a race was found; 2 the input is wrong; 3 a kernel faulted,
+//! made no progress or reached a bound. The highest of several wins.
+
+mod args;
+mod configs;
+mod cosim;
+mod dumps;
+mod execute;
+mod explain;
+mod files;
+mod inputs;
+mod interrupt;
+mod kernel_file;
+mod litmus;
+mod machine;
+mod measure;
+mod programs;
+mod progress;
+mod session;
+mod terminal;
+mod trace;
+mod traces;
+mod values;
+mod work;
+
+#[cfg(test)]
+mod tests;
+
+use args::{Cli, Command, Format};
+use clap::{CommandFactory, Parser};
+use std::ffi::OsString;
+use std::process::ExitCode;
+use terminal::Terminal;
+
+use wave_isa::diagnostic::Diagnostic;
+use wave_isa::program::Listing;
+use wave_study::summary::{json, statistics};
+
+/// How a command ended. The order is that of the exit codes, and the highest of several wins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Exit {
+    /// Success.
+    Success = 0,
+    /// A result is wrong, or a race was found.
+    WrongResult = 1,
+    /// The input is wrong.
+    WrongInput = 2,
+    /// A kernel faulted, made no progress, reached a bound or was interrupted.
+    Fault = 3,
+}
+
+/// Result of a command: how it ended, or the errors of its input.
+type Ended = Result<Exit, Vec<Diagnostic>>;
+
+/// The `wave-sim` command.
+pub fn main() -> ExitCode {
+    interrupt::listen();
+    ExitCode::from(run(std::env::args_os()))
+}
+
+/// Runs a command line whose first word is the program's name. Returns the exit code.
+pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
+    let terminal = Terminal::of_environment();
+    let words: Vec<OsString> = words.into_iter().collect();
+    if words.len() <= 1 {
+        terminal.err(&format!("{NOTHING_TO_DO}\n{}\n", args::AFTER_HELP));
+        return Exit::WrongInput as u8;
+    }
+    let cli = match Cli::try_parse_from(words) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version go to standard output. A closed pipe there is not an error.
+            _ = error.print();
+            return error.exit_code() as u8;
+        }
+    };
+    let ended = match cli.command {
+        Some(command) => other(&command, &terminal),
+        None => session::run(&cli.run, &terminal),
+    };
+    match ended {
+        Ok(exit) => exit as u8,
+        // Standard output was closed: see `Terminal::out`.
+        Err(diagnostics) if diagnostics.is_empty() => Exit::Success as u8,
+        Err(diagnostics) => {
+            terminal.diagnostics(&diagnostics);
+            // An interrupted run is not a fault of the input.
+            if interrupt::is_asked() { Exit::Fault as u8 } else { Exit::WrongInput as u8 }
+        }
+    }
+}
+
+const NOTHING_TO_DO: &str = "\
+wave-sim simulates GPUs that run the WAVE v0.4 instruction set, cycle by cycle.
+
+Usage: wave-sim [--config CONFIG] [KERNEL.wave|KERNEL.wbin|LAUNCH.ron]... [flags]
+       wave-sim asm|dis|check|litmus|cosim|explain|measure|trace|config|stats|completions ...
+
+Nothing was asked for. `wave-sim --config gpu.ron` is a good start, `wave-sim --help` has everything.
+";
+
+/// The commands with a name.
+fn other(command: &Command, terminal: &Terminal) -> Ended {
+    match command {
+        Command::Asm { input, output } => programs::assemble(input, output.as_deref(), terminal),
+        Command::Dis { input, output, offsets, raw, no_directives } => {
+            let form = Listing { offsets: *offsets, raw: *raw, directives: !no_directives };
+            programs::disassemble(input, output.as_deref(), form, terminal)
+        }
+        Command::Check(args) => programs::check(args, terminal),
+        Command::Litmus(args) => litmus::run(args, terminal),
+        Command::Cosim(args) => cosim::run(args, terminal),
+        Command::Config { command } => configs::run(command, terminal),
+        Command::Explain(args) => explain::run(args, terminal),
+        Command::Measure(args) => measure::run(args, terminal),
+        Command::Trace { command } => trace::run(command, terminal),
+        Command::Stats { format: Format::Text } => terminal.out(&statistics::listing()),
+        Command::Stats { format: Format::Json } => terminal.out(&json::declarations()),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(*shell, &mut Cli::command(), "wave-sim", &mut script);
+            terminal.out(&String::from_utf8_lossy(&script))
+        }
+    }
+}

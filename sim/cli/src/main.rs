@@ -1,0 +1,7 @@
+//! The `wave-sim` command.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    wave_sim::main()
+}

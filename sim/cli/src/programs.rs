@@ -1,0 +1,141 @@
+//! `wave-sim asm`, `dis` and `check`.
+
+use super::args::CheckArgs;
+use super::machine::check_options;
+use super::terminal::Terminal;
+use super::{Ended, Exit, files, inputs};
+use std::path::Path;
+use wave_isa::diagnostic::{Diagnostic, Severity};
+use wave_isa::program::check::{Report, check as check_kernel};
+use wave_isa::program::{self, Listing, wbin};
+use wave_isa::suggest::did_you_mean;
+use wave_observe::numbers::counted;
+
+/// Assembles a file into a WBIN container.
+///
+/// # Errors
+/// Everything that is wrong with the file, or if the container cannot be written.
+pub fn assemble(input: &Path, output: Option<&Path>, terminal: &Terminal) -> Ended {
+    let (program, warnings) = program::load_with_warnings(input)?;
+    terminal.diagnostics(&warnings);
+    let output = output.map_or_else(|| input.with_extension("wbin"), Path::to_owned);
+    if output == input {
+        let message = format!("`{}` would be overwritten", input.display());
+        return Err(vec![Diagnostic::error(message).hint("name another file with --output")]);
+    }
+    files::write(&output, &wbin::write(&program), "--output")?;
+    Ok(Exit::Success)
+}
+
+/// Disassembles a container.
+///
+/// # Errors
+/// Whatever is wrong with the container, or if the text cannot be written.
+pub fn disassemble(input: &Path, output: Option<&Path>, form: Listing, terminal: &Terminal) -> Ended {
+    let (program, warnings) = program::load_with_warnings(input)?;
+    terminal.diagnostics(&warnings);
+    let text = program::listing(&program, form);
+    match output {
+        Some(output) => files::write(output, text.as_bytes(), "--output").map(|()| Exit::Success),
+        None => terminal.out(&text),
+    }
+}
+
+/// Checks kernels: the findings go to standard error, the figures (or the graph) to standard output.
+///
+/// # Errors
+/// Whatever keeps a file or the configuration from being loaded.
+pub fn check(args: &CheckArgs, terminal: &Terminal) -> Ended {
+    let config = inputs::config(&args.config, &args.set, terminal)?;
+    let options = check_options(&config);
+    let mut exit = Exit::Success;
+    let mut text = String::new();
+    for input in &args.inputs {
+        let (program, warnings) = program::load_with_warnings(input)?;
+        terminal.diagnostics(&warnings);
+        let chosen = kernels(&program, input, args.kernel.as_deref())?;
+        for kernel in chosen {
+            let report = check_kernel(&program, kernel, &options);
+            terminal.diagnostics(&report.diagnostics);
+            if report.has_errors() {
+                exit = Exit::WrongInput;
+            }
+            text += &match args.dot {
+                true => report.graph.to_dot(&program, &program.kernels[kernel]),
+                false => summary(&report),
+            };
+        }
+    }
+    terminal.out(&text)?;
+    Ok(exit)
+}
+
+/// The kernel with this name, or all.
+fn kernels(
+    program: &program::Program,
+    input: &Path,
+    name: Option<&str>,
+) -> Result<Vec<usize>, Vec<Diagnostic>> {
+    let Some(name) = name else { return Ok((0..program.kernels.len()).collect()) };
+    program.kernel_named(name).map(|kernel| vec![kernel]).ok_or_else(|| {
+        let error = Diagnostic::error(format!("--kernel: `{}` has no kernel `{name}`", input.display()));
+        vec![match did_you_mean(name, program.kernels.iter().map(|k| k.name.as_str())) {
+            Some(hint) => error.hint(hint),
+            None => error,
+        }]
+    })
+}
+
+/// The contents of a kernel, one line each.
+fn summary(report: &Report) -> String {
+    let s = &report.summary;
+    let count = |n: u32, what: &str| counted(n.into(), what);
+    let list = |items: Vec<String>| if items.is_empty() { "none".to_owned() } else { items.join(", ") };
+    let place = s.max_live_at.as_ref().map_or(String::new(), |place| format!(", at {place}"));
+    let needs = [("CAP_F64", s.uses_f64), ("CAP_MMA", s.uses_mma)];
+    let code = [
+        count(s.instructions, "instruction"),
+        count(s.words, "word"),
+        count(s.blocks, "block"),
+        count(s.functions, "function"),
+    ];
+    let control = [
+        count(s.ifs, "if"),
+        format!("{}; {} of them may part lanes", count(s.loops, "loop"), s.divergent),
+        format!("nesting {}", s.max_nesting),
+        format!("calls {}", s.max_call_depth),
+    ];
+    let registers = [
+        format!("{} declared", s.registers_declared),
+        format!("{} used", s.registers_used),
+        format!("{} needed at once{place}", s.max_live_registers),
+    ];
+    let memory = [
+        format!("{} local", s.local_accesses),
+        format!("{} device accesses", s.device_accesses),
+        count(s.atomics, "atomic"),
+        format!("{} of local memory", count(s.local_memory_bytes, "byte")),
+    ];
+    let waves =
+        [count(s.barriers, "barrier"), count(s.fences, "fence"), count(s.wave_operations, "wave operation")];
+    let rows = [
+        ("code", code.join(", ")),
+        ("control", control.join(", ")),
+        ("registers", registers.join(", ")),
+        ("arguments", list(s.assumed_arguments.iter().map(|r| format!("r{r}")).collect())),
+        ("memory", memory.join(", ")),
+        ("waves", waves.join(", ")),
+        ("needs", list(needs.iter().filter(|need| need.1).map(|need| need.0.to_owned()).collect())),
+    ];
+    let errors = report.diagnostics.iter().filter(|d| d.severity == Severity::Error).count() as u64;
+    let warnings = report.diagnostics.len() as u64 - errors;
+    let verdict = match (errors, warnings) {
+        (0, 0) => "nothing to remark".to_owned(),
+        _ => format!("{}, {}", counted(errors, "error"), counted(warnings, "warning")),
+    };
+    let mut text = format!("kernel {}: {verdict}\n", s.kernel);
+    for (name, value) in rows {
+        text += &format!("  {name:<10} {value}\n");
+    }
+    text
+}

@@ -1,0 +1,120 @@
+//! Progress bars, only on a terminal and only for runs that take some time.
+
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::time::{Duration, Instant};
+use wave_machine::gpu;
+
+/// Nothing is drawn before this time.
+const PATIENCE: Duration = Duration::from_millis(400);
+
+/// A bar that counts `what`, drawn only on a terminal and only after a while.
+pub fn counting(what: &str) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr_with_hz(10));
+    let template = format!("{{elapsed_precise}}  {{pos}} of {{len}} {what}  {{wide_bar}}  {{msg}}");
+    bar.with_style(ProgressStyle::with_template(&template).unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
+
+/// Shows the time spent waiting, and the reason; only on a terminal.
+pub fn waiting(why: &str) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
+    let style = ProgressStyle::with_template("{elapsed_precise}  {msg}");
+    let bar =
+        bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar())).with_message(why.to_owned());
+    bar.enable_steady_tick(PATIENCE);
+    bar
+}
+
+/// A bar for the runs of a session, if there are several, and one for the workgroups of a launch.
+#[derive(Debug)]
+pub struct Progress {
+    bars: MultiProgress,
+    runs: Option<ProgressBar>,
+    launch: ProgressBar,
+    session_start: Instant,
+    launch_start: Instant,
+}
+
+impl Progress {
+    /// Bars for `runs` runs. Nothing is drawn if `shown` is false or standard error is no terminal.
+    pub fn new(runs: usize, shown: bool) -> Progress {
+        Progress::with("kernels", runs, shown)
+    }
+
+    /// Bars for `runs` items of this name, in plural.
+    pub fn of(name: &str, runs: usize) -> Progress {
+        Progress::with(name, runs, true)
+    }
+
+    fn with(name: &str, runs: usize, shown: bool) -> Progress {
+        let target =
+            if shown { ProgressDrawTarget::stderr_with_hz(10) } else { ProgressDrawTarget::hidden() };
+        let bars = MultiProgress::with_draw_target(target);
+        let style = |template: &str| {
+            ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+        };
+        let suite = (runs > 1).then(|| {
+            let style =
+                style(&format!("{{elapsed_precise}}  {{pos}} of {{len}} {name}  {{wide_bar}}  {{msg}}"));
+            bars.add(ProgressBar::new(runs as u64).with_style(style))
+        });
+        let launch = style("          {pos} of {len} workgroups  {wide_bar}  {msg}");
+        Progress {
+            launch: bars.add(ProgressBar::new(0).with_style(launch)),
+            runs: suite,
+            bars,
+            session_start: Instant::now(),
+            launch_start: Instant::now(),
+        }
+    }
+
+    /// A run starts.
+    pub fn start_run(&mut self, name: &str) {
+        if let Some(runs) = &self.runs {
+            runs.set_message(name.to_owned());
+        }
+    }
+
+    /// A run has ended.
+    pub fn end_run(&mut self) {
+        if let Some(runs) = &self.runs {
+            runs.inc(1);
+        }
+    }
+
+    /// So many runs are done, whether they were needed or not.
+    pub fn runs_done(&mut self, runs: usize) {
+        if let Some(bar) = &self.runs {
+            bar.set_position(runs as u64);
+        }
+    }
+
+    /// A launch starts.
+    pub fn start_launch(&mut self) {
+        self.launch_start = Instant::now();
+    }
+
+    /// Updates the bar of the current launch.
+    pub fn show(&self, now: gpu::Progress) {
+        if self.session_start.elapsed() < PATIENCE {
+            return;
+        }
+        let seconds = self.launch_start.elapsed().as_secs_f64().max(1e-3);
+        let speed = now.instructions as f64 / seconds / 1e6;
+        self.launch.set_length(now.total_workgroups);
+        self.launch.set_position(now.workgroups);
+        self.launch.set_message(format!("{} cycles, {speed:.1} M wave instructions/s", now.cycles));
+    }
+
+    /// Calls `write`, which writes to standard error, with the bars hidden.
+    pub fn aside<R>(&self, write: impl FnOnce() -> R) -> R {
+        self.bars.suspend(write)
+    }
+
+    /// Removes the bars.
+    pub fn finish(&self) {
+        self.launch.finish_and_clear();
+        if let Some(runs) = &self.runs {
+            runs.finish_and_clear();
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! Runs kernels, launch files or the suite, and prints the results.
+
+use super::args::{Format, LaunchArgs, RunArgs};
+use super::execute::{Executed, execute, exit_of};
+use super::inputs::{self, Input};
+use super::machine::{device_memory, machine};
+use super::progress::Progress;
+use super::terminal::Terminal;
+use super::work::{self, region};
+use super::{Ended, Exit, files, interrupt};
+use std::time::{Duration, Instant};
+use wave_isa::diagnostic::{Diagnostic, Severity};
+use wave_machine::config::Config;
+use wave_machine::gpu::KernelReport;
+use wave_study::launch::{self, Verification};
+use wave_study::summary::table::Table;
+use wave_study::summary::{Outcome, Run, Session, json, text};
+
+/// Runs what the command line says and reports it.
+///
+/// # Errors
+/// The errors of the input. If several inputs run, each is reported by itself.
+pub fn run(args: &RunArgs, terminal: &Terminal) -> Ended {
+    interrupt::stop();
+    let inputs = inputs(args)?;
+    let config = machine(args.config.as_deref(), &args.set, &args.machine, terminal)?;
+    check_outputs(args, device_memory(&args.machine, &config))?;
+    if args.output.dump_regs {
+        let message = "--dump-regs prints nothing, as in the reference emulator";
+        let hint = "--wvfi FILE.txt has the value of every register that is written, with its cycle";
+        terminal.diagnostics(&[Diagnostic::warning(message).hint(hint)]);
+    }
+    match inputs.as_slice() {
+        [input] => one(input, args, &config, terminal),
+        inputs => several(inputs, args, &config, terminal),
+    }
+}
+
+/// Runs one input: a full report, dumps and saves.
+fn one(input: &Input, args: &RunArgs, config: &Config, terminal: &Terminal) -> Ended {
+    let work = work::work(input, &args.launch, args.machine.data(), config)?;
+    if let Some(lack) = work.lack(config) {
+        return Err(vec![Diagnostic::error(format!("`{}` cannot run: {lack}", work.name))]);
+    }
+    terminal.diagnostics(&work.warnings);
+    let mut progress = Progress::new(1, !args.output.trace);
+    let start = Instant::now();
+    let executed = execute(work, args, config, &mut progress);
+    let time = start.elapsed();
+    progress.finish();
+    let Executed { run, memory, missed } = executed?;
+    match &run.outcome {
+        Outcome::Refused(wrong) => return Err(wrong.clone()),
+        Outcome::Fault(why) | Outcome::Stopped(why) => {
+            terminal.diagnostics(std::slice::from_ref(why));
+            terminal.diagnostics(missed.map(|missed| without_file(&run.name, missed)).as_slice());
+        }
+        _ if missed.is_some() => return Err(missed.into_iter().collect()),
+        Outcome::Ended(_) => write_results(args, &memory, terminal)?,
+        Outcome::Skipped(_) => {}
+    }
+    let exit = exit_of(&run);
+    let mut text = text::report(&run, config);
+    if args.output.stats
+        && let Some(total) = run.total()
+    {
+        text += &format!("\n{}\n", text::statistics(&total, config));
+    }
+    text += &race_text(&run);
+    let session = Session { config, runs: vec![run] };
+    text += &text::perf_line(&session.runs);
+    if args.output.format == Format::Json {
+        text = json::document(&session);
+    }
+    match args.output.dumps.0.is_empty() {
+        true => terminal.out(&text).map(drop)?,
+        false => terminal.err(&text),
+    }
+    terminal.err(&speed(&session.runs, time));
+    Ok(exit)
+}
+
+/// Runs several inputs, or the suite: a table whose rows appear as they are known.
+fn several(inputs: &[Input], args: &RunArgs, config: &Config, terminal: &Terminal) -> Ended {
+    let names: Vec<String> = inputs.iter().map(Input::name).collect();
+    let table = Table::new(names.iter().map(String::as_str));
+    let is_text = args.output.format == Format::Text;
+    let mut progress = Progress::new(inputs.len(), true);
+    let mut session = Session { config, runs: Vec::new() };
+    let mut time = Duration::ZERO;
+    // Whether requested files have been written, and whether some are missing.
+    let (mut wrote, mut missed) = (false, false);
+    if is_text {
+        terminal.out(&(text::machine(config) + &table.header()))?;
+    }
+    for (input, name) in inputs.iter().zip(names) {
+        progress.start_run(&name);
+        let run = match work::work(input, &args.launch, args.machine.data(), config) {
+            Err(wrong) => Run { name, steps: Vec::new(), outcome: Outcome::Refused(wrong), races: None },
+            Ok(work) if work.lack(config).is_some() => {
+                let lack = work.lack(config).unwrap_or_default();
+                let outcome = match args.inputs.is_empty() {
+                    true => Outcome::Skipped(lack),
+                    false => {
+                        Outcome::Refused(vec![Diagnostic::error(format!("`{name}` cannot run: {lack}"))])
+                    }
+                };
+                Run { name, steps: Vec::new(), outcome, races: None }
+            }
+            Ok(work) => {
+                progress.aside(|| terminal.diagnostics(&work.warnings));
+                let start = Instant::now();
+                let executed = execute(work, args, config, &mut progress)?;
+                time += start.elapsed();
+                wrote |= executed.missed.is_none();
+                missed |= executed.missed.is_some();
+                let warning = executed.missed.map(|why| without_file(&name, why));
+                progress.aside(|| terminal.diagnostics(warning.as_slice()));
+                executed.run
+            }
+        };
+        progress.end_run();
+        progress.aside(|| {
+            complain(&run, terminal);
+            if is_text { terminal.out(&table.row(&run, config)) } else { Ok(Exit::Success) }
+        })?;
+        session.runs.push(run);
+        if interrupt::is_asked() {
+            break;
+        }
+    }
+    progress.finish();
+    let mut text = String::new();
+    if is_text {
+        for run in &session.runs {
+            text += &race_text(run);
+        }
+        for run in session.runs.iter().filter(|_| args.output.stats) {
+            let Some(total) = run.total() else { continue };
+            text += &format!("\n{}\n{}\n", run.name, text::statistics(&total, config));
+        }
+        text += &text::perf_line(&session.runs);
+    } else {
+        text = json::document(&session);
+    }
+    terminal.out(&text)?;
+    terminal.err(&speed(&session.runs, time));
+    let left = inputs.len() - session.runs.len();
+    if left > 0 {
+        terminal.diagnostics(&[interrupt::left_out(left)]);
+    }
+    let exit = session.runs.iter().map(exit_of).max().unwrap_or(Exit::Success);
+    let exit = if left > 0 { exit.max(Exit::Fault) } else { exit };
+    if missed && !wrote {
+        let message = "no file was written: the window or trigger has nothing of any of these kernels";
+        terminal.diagnostics(&[Diagnostic::error(message)]);
+        return Ok(exit.max(Exit::WrongInput));
+    }
+    Ok(exit)
+}
+
+/// The message about one of several kernels with nothing in the window: only its files are missing.
+fn without_file(kernel: &str, why: Diagnostic) -> Diagnostic {
+    let message = format!("`{kernel}`: {}", why.message);
+    Diagnostic { severity: Severity::Warning, message, ..why }
+}
+
+/// The inputs of the command line, all checked before anything runs; the suite if there are none.
+fn inputs(args: &RunArgs) -> Result<Vec<Input>, Vec<Diagnostic>> {
+    let mut wrong = Vec::new();
+    let mut inputs = Vec::new();
+    for word in &args.inputs {
+        match inputs::input(word) {
+            Ok(input) => inputs.push(input),
+            Err(error) => wrong.push(error),
+        }
+    }
+    if args.inputs.is_empty() {
+        inputs.extend(launch::suite().map(|name| Input::Launch(name.to_owned())));
+    }
+    wrong.extend(misplaced_flags(args, &inputs));
+    if wrong.is_empty() { Ok(inputs) } else { Err(wrong) }
+}
+
+/// Flags without an effect, or with an ambiguous one.
+fn misplaced_flags(args: &RunArgs, inputs: &[Input]) -> Vec<Diagnostic> {
+    let mut wrong = Vec::new();
+    let kernels = inputs.iter().find(|i| matches!(i, Input::Kernel(_)));
+    wrong.extend(launch_flags(&args.launch, inputs, args.inputs.is_empty()));
+    let watching = [
+        args.output.trace.then_some("--trace"),
+        args.output.check_races.then_some("--check-races"),
+        args.traces.flag(),
+    ];
+    if let [first, second, ..] = watching.into_iter().flatten().collect::<Vec<_>>()[..] {
+        let message = format!("{first} and {second} both watch the run: only one of them can");
+        wrong.push(Diagnostic::error(message).hint("run twice: both runs are the same"));
+    }
+    wrong.extend(args.traces.check());
+    wrong.extend(args.traces.check_names(&inputs.iter().map(Input::name).collect::<Vec<_>>()));
+    if let (Some(kernel), Some(_)) = (kernels, args.machine.seed) {
+        let message = format!("--seed is for launch files: `{}` has no random data", kernel.name());
+        wrong.push(Diagnostic::error(message));
+    }
+    if inputs.len() > 1 {
+        let first_dump = args.output.dumps.0.first().map(|dump| dump.flag());
+        let save = (!args.output.save.is_empty()).then(|| "--save".to_owned());
+        let trace = args.output.trace.then(|| "--trace".to_owned());
+        if let Some(flag) = first_dump.or(save).or(trace) {
+            let message = format!("{flag} is for one kernel, and {} are to run", inputs.len());
+            wrong.push(Diagnostic::error(message).hint("name one kernel or launch file"));
+        }
+    }
+    wrong
+}
+
+/// The error about flags for a kernel file if a launch file runs, the `suite`, or nothing is named.
+pub fn launch_flags(args: &LaunchArgs, inputs: &[Input], suite: bool) -> Option<Diagnostic> {
+    let flag = *args.given().first()?;
+    let launch = inputs.iter().find(|i| matches!(i, Input::Launch(_)));
+    let (message, hint) = match launch {
+        Some(launch) if !suite => (
+            format!("{flag} is for a kernel file, and `{}` states its own", launch.name()),
+            "name its .wave or .wbin file instead, or change the launch file",
+        ),
+        None if !inputs.is_empty() => return None,
+        _ => (format!("{flag} is for a kernel file, and none is named"), "name a .wave or .wbin file"),
+    };
+    Some(Diagnostic::error(message).hint(hint))
+}
+
+/// Rejects impossible dumps and saves before the run, not after it.
+fn check_outputs(args: &RunArgs, device_memory: u64) -> Result<(), Vec<Diagnostic>> {
+    let dumps = args.output.dumps.0.iter().filter_map(|dump| {
+        let range = dump.range();
+        region(&dump.flag(), range.start, range.end - range.start, device_memory).err()
+    });
+    let saves = args.output.save.iter().flat_map(|save| {
+        let folder = files::folder(&save.file);
+        let file = save.file.display();
+        [
+            region("--save", save.offset, save.bytes, device_memory).err(),
+            (!folder.is_dir())
+                .then(|| Diagnostic::error(format!("--save: there is no folder `{}`", folder.display()))),
+            save.file.is_dir().then(|| Diagnostic::error(format!("--save: `{file}` is a directory"))),
+        ]
+    });
+    let wrong: Vec<Diagnostic> = dumps.chain(saves.flatten()).collect();
+    if wrong.is_empty() { Ok(()) } else { Err(wrong) }
+}
+
+/// The findings of --check-races; empty without it.
+fn race_text(run: &Run) -> String {
+    run.races.as_ref().map_or_else(String::new, |races| format!("\n{}\n{}", run.name, races.text()))
+}
+
+/// Reports on standard error what went wrong with one of several runs, as soon as it is known.
+fn complain(run: &Run, terminal: &Terminal) {
+    match &run.outcome {
+        Outcome::Ended(verification @ Verification::Failed { .. }) => {
+            terminal.diagnostics(&[Diagnostic::error(format!("`{}`: {verification}", run.name))]);
+        }
+        Outcome::Ended(_) | Outcome::Skipped(_) => {}
+        Outcome::Refused(wrong) => terminal.diagnostics(wrong),
+        Outcome::Fault(why) | Outcome::Stopped(why) => terminal.diagnostics(std::slice::from_ref(why)),
+    }
+}
+
+/// Dumps to standard output, saves to files.
+fn write_results(args: &RunArgs, memory: &[u8], terminal: &Terminal) -> Result<(), Vec<Diagnostic>> {
+    for dump in &args.output.dumps.0 {
+        terminal.out(&dump.text(memory))?;
+    }
+    for save in &args.output.save {
+        let bytes = &memory[save.offset as usize..(save.offset + save.bytes) as usize];
+        files::write(&save.file, bytes, "--save")?;
+    }
+    Ok(())
+}
+
+/// Speed of the host. It differs from run to run, so it is no result.
+fn speed(runs: &[Run], time: Duration) -> String {
+    let totals: Vec<KernelReport> = runs.iter().filter_map(Run::total).collect();
+    let per_second = |n: u64| n as f64 / time.as_secs_f64().max(1e-9);
+    let instructions = per_second(totals.iter().map(|t| t.core.wave_instructions).sum());
+    let cycles = per_second(totals.iter().map(|t| t.cycles).sum());
+    let seconds = time.as_secs_f64();
+    format!("host: seconds={seconds:.3} wave_instructions/s={instructions:.0} cycles/s={cycles:.0}\n")
+}

@@ -1,0 +1,20 @@
+//! The `wave-sim` command as a user meets it.
+
+use wave_testing::golden;
+#[allow(dead_code)] // the rest of it is used there
+use wave_testing::pftrace;
+
+mod commands;
+mod cosim;
+mod documented;
+mod explain;
+mod litmus;
+mod reference;
+mod run;
+mod scratch;
+mod several;
+#[cfg(unix)]
+mod signals;
+mod standstill;
+mod traces;
+mod wrong_input;

@@ -1,0 +1,124 @@
+//! The numbers of the RTL equal those of `configs/rtl.ron`, and its sources pass lint.
+
+use crate::bench::{config, root};
+use std::collections::BTreeMap;
+use std::process::Command;
+use wave_isa::ExecClass;
+use wave_machine::config::{DivergenceMode, IssuePolicy};
+use wave_verify::rtl;
+
+/// The parameters of `wave_core_pkg.sv` that follow the configuration, by name.
+fn parameters() -> BTreeMap<String, u32> {
+    let text = std::fs::read_to_string(root().join("rtl-tests/rtl/wave_core_pkg.sv")).expect("the package");
+    let (head, _) =
+        text.split_once("  // A result is written that many cycles").expect("where the numbers end");
+    let waves = head.lines().find_map(|l| l.strip_prefix("`define WAVE_MAX_WAVES ")).expect("a default");
+    let value = |text: &str| match text.trim() {
+        "`WAVE_MAX_WAVES" => waves.parse().expect("a number"),
+        other => other.rsplit('d').next().and_then(|n| n.parse().ok()).unwrap_or_else(|| panic!("{other}")),
+    };
+    let lines = head.lines().filter_map(|l| l.trim().strip_prefix("localparam ")?.strip_suffix(';'));
+    lines
+        .map(|l| {
+            let (name, number) = l.split_once(" = ").expect("a value");
+            (name.split(' ').next_back().expect("a name").to_owned(), value(number))
+        })
+        .collect()
+}
+
+#[test]
+fn the_numbers_are_those_of_the_configuration() {
+    let config = config();
+    let core = &config.core;
+    let mut expected = BTreeMap::from(
+        [
+            ("WAVE_WIDTH", core.wave_width),
+            ("MAX_REGISTERS", core.max_registers),
+            ("REGISTER_FILE_BYTES", core.register_file_bytes),
+            ("LOCAL_MEMORY_BYTES", core.local_memory_bytes),
+            ("MAX_WORKGROUPS", core.max_workgroups),
+            ("MAX_WAVES", core.max_waves),
+            ("DIVERGENCE_DEPTH", core.divergence_depth),
+            ("CALL_DEPTH", core.call_depth),
+            ("BRANCH_LATENCY_CYCLES", core.branch_latency_cycles),
+            ("LOCAL_POISON", u32::from(core.local_poison)),
+            ("FETCH_WORDS", core.fetch.words),
+            ("FETCH_BUFFER_ENTRIES", core.fetch.buffer_entries),
+            ("FETCH_ICACHE_BYTES", core.fetch.icache_bytes),
+            ("FETCH_ICACHE_LINE_BYTES", core.fetch.icache_line_bytes),
+            ("FETCH_ICACHE_WAYS", core.fetch.icache_ways),
+            ("FETCH_ICACHE_LATENCY_CYCLES", core.fetch.icache_latency_cycles),
+            ("FETCH_ICACHE_MSHRS", core.fetch.icache_mshrs),
+            ("REGISTERS_BANKS", core.registers.banks),
+            ("REGISTERS_COLLECTORS", core.registers.collectors),
+            ("REGISTERS_WRITE_PORTS", core.registers.write_ports),
+            ("LSU_QUEUE_ENTRIES", core.lsu.queue_entries),
+            ("LSU_PENDING_ENTRIES", core.lsu.pending_entries),
+            ("LOCAL_BANKS", core.local.banks),
+            ("LOCAL_LATENCY_CYCLES", core.local.latency_cycles),
+            ("L1_BYTES", core.l1.bytes),
+            ("L1_LINE_BYTES", core.l1.line_bytes),
+            ("L1_SECTOR_BYTES", core.l1.sector_bytes),
+            ("L1_WAYS", core.l1.ways),
+            ("L1_HIT_LATENCY_CYCLES", core.l1.hit_latency_cycles),
+            ("L1_MSHRS", core.l1.mshrs),
+            ("L1_MSHR_MERGES", core.l1.mshr_merges),
+            ("DISPATCHER_WORKGROUPS_PER_CYCLE", config.dispatcher.workgroups_per_cycle),
+            ("DISPATCHER_LATENCY_CYCLES", config.dispatcher.latency_cycles),
+            ("INTERCONNECT_PORT_BYTES_PER_CYCLE", config.interconnect.port_bytes_per_cycle),
+            ("INTERCONNECT_QUEUE_ENTRIES", config.interconnect.queue_entries),
+        ]
+        .map(|(name, value)| (name.to_owned(), value)),
+    );
+    for unit in &core.units {
+        expected.insert(format!("UNIT_{}_LANES", unit.name.to_uppercase()), unit.lanes);
+        for class in &unit.classes {
+            let name = class.class.name().to_uppercase();
+            expected.insert(format!("{name}_LATENCY_CYCLES"), class.latency_cycles);
+            expected.insert(format!("{name}_PASSES"), class.passes);
+        }
+    }
+    assert_eq!(parameters(), expected);
+    // Fixed properties of the RTL, without a parameter.
+    assert_eq!((core.schedulers, core.issue.width, config.cores), (1, 1, 1));
+    assert_eq!((core.issue.policy, core.divergence), (IssuePolicy::Lrr, DivergenceMode::Walk));
+    assert_eq!(core.l1.sector_bytes, core.l1.line_bytes);
+    assert!(!config.capabilities.f64 && !config.capabilities.mma);
+    let served: Vec<ExecClass> = core.units.iter().flat_map(|u| &u.classes).map(|c| c.class).collect();
+    assert_eq!(served.len(), 9, "unit_of and latency_of in execute.sv know these: {served:?}");
+}
+
+#[test]
+fn the_sources_are_clean_under_lint() {
+    if rtl::skipped() {
+        return;
+    }
+    let model = rtl::wave_core(&rtl::directory(), &rtl::Variant::default()).expect("the sources");
+    let sources = model.sources.iter().filter(|f| f.extension().is_some_and(|e| e != "cpp"));
+    for more in [&[][..], &["-DWAVE_MAX_WAVES=4"], &["-DBUGS"]] {
+        let output = Command::new("verilator")
+            .args(["--lint-only", "-Wall", "--top-module", &model.top])
+            .args(more)
+            .args(model.includes.iter().map(|i| format!("-I{}", i.display())))
+            .args(sources.clone())
+            .output()
+            .unwrap_or_else(|e| panic!("Verilator: {e}; {}", rtl::INSTALL));
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && said.is_empty(), "{more:?}: {said}");
+    }
+}
+
+/// An `always_comb` that does not assign a variable on all paths is a lint error.
+#[test]
+fn lint_finds_a_latch() {
+    if rtl::skipped() {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("latch.sv");
+    let text = "module latch(input logic a, b, output logic c);\n  always_comb if (a) c = b;\nendmodule\n";
+    std::fs::write(&file, text).expect("a file");
+    let output =
+        Command::new("verilator").args(["--lint-only", "-Wall"]).arg(&file).output().expect("Verilator");
+    assert!(!output.status.success() && String::from_utf8_lossy(&output.stderr).contains("LATCH"));
+}

@@ -1,0 +1,15 @@
+//! The SystemVerilog core and the simulator agree on the cycle of every stage.
+
+mod bench;
+mod broken;
+use wave_testing::campaign;
+mod directed;
+use wave_testing::environment;
+mod foreign;
+mod latencies;
+mod machine;
+mod mutants;
+mod random;
+mod rules;
+mod suite;
+mod traces;

@@ -1,0 +1,100 @@
+//! Random structured programs on both sides: the programs of `wave-sim cosim --random`.
+//!
+//! `WAVE_SIM_PROGRAMS` multiplies the number of programs, `WAVE_SIM_SEED` sets the first seed.
+
+use crate::bench::{Case, SMALL_WAVES, config, core, executable, small_config};
+use crate::environment::{count, number};
+use std::path::Path;
+use wave_machine::config::Config;
+use wave_observe::trace::{How, Recorder, Window};
+use wave_verify::generate;
+use wave_verify::rtl::coverage::Coverage;
+use wave_verify::rtl::{Agreement, Disagreement, Mode, Trial, Variant};
+
+/// Number of programs on the core of `configs/rtl.ron` of the usual length and short, and on the small core.
+const PROGRAMS: u64 = 40;
+const SHORT: u64 = 160;
+const ON_THE_SMALL_CORE: u64 = 160;
+
+fn run(core: &Path, config: &Config, seed: u64, met: &mut Coverage) -> Result<Agreement, Disagreement> {
+    trial(core, config, seed, Trial::of(config, seed, false, None), met)
+}
+
+fn trial(
+    core: &Path,
+    config: &Config,
+    seed: u64,
+    Trial { tree, script }: Trial,
+    met: &mut Coverage,
+) -> Result<Agreement, Disagreement> {
+    let generate::Case { program, launch, memory } = tree.case();
+    let case = Case { program, launch, memory, script, config: config.clone(), max_cycles: 2_000_000 };
+    // A few also run in the architectural mode.
+    if seed.is_multiple_of(10) {
+        case.run_on(core, Mode::Architectural)?;
+    }
+    let stimulus = tempfile::NamedTempFile::new().expect("a temporary file");
+    let sinks = vec![("coverage".to_owned(), Box::new(met) as _)];
+    let mut recorder = Recorder::new(config, sinks, Window::ALL);
+    recorder.start(&case.program, &case.launch, 0);
+    let agreement = case.cosim(&[]).run_beside(core, stimulus.path(), Some(&mut recorder))?;
+    recorder.finish(How::Complete, u64::MAX - 1, "").expect("nothing is written");
+    Ok(agreement)
+}
+
+#[test]
+fn random_programs_agree_in_every_cycle() {
+    if let Some(core) = core() {
+        programs_agree(core, &config(), PROGRAMS, "");
+    }
+}
+
+/// Many short programs find more per second than few long ones.
+#[test]
+fn short_random_programs_agree_in_every_cycle() {
+    let Some(core) = core() else { return };
+    let config = config();
+    let first = number("WAVE_SIM_SEED", 0);
+    let mut met = Coverage::new(&config);
+    for seed in first..first + SHORT * count("WAVE_SIM_PROGRAMS", 1) {
+        let short = Trial::of(&config, seed, true, Some((1, 8)));
+        if let Err(difference) = trial(core, &config, seed, short, &mut met) {
+            panic!("seed {seed}: {difference}");
+        }
+    }
+    let (hit, of) = met.pairs_hit();
+    println!("{hit} of {of} pairs of bins, {} instructions", met.instructions());
+    assert!(hit > 0 && met.instructions() > 0);
+    assert_eq!(met.contradictions(), []);
+}
+
+#[test]
+#[ignore = "builds another executable, which takes minutes: --ignored"]
+fn random_programs_agree_on_the_small_core() {
+    if let Some(core) = executable(&Variant { waves: Some(SMALL_WAVES), ..Variant::default() }) {
+        programs_agree(&core, &small_config(), ON_THE_SMALL_CORE, " --small");
+    }
+}
+
+fn programs_agree(core: &Path, config: &Config, programs: u64, flags: &str) {
+    let first = number("WAVE_SIM_SEED", 0);
+    let (mut cycles, mut instructions, mut faults) = (0, 0, 0);
+    let mut met = Coverage::new(config);
+    for seed in first..first + programs * count("WAVE_SIM_PROGRAMS", 1) {
+        let agreement = run(core, config, seed, &mut met).unwrap_or_else(|difference| {
+            panic!(
+                "seed {seed}: {difference}\n`wave-sim cosim --random 1 --seed {seed}{flags}` shrinks it and leaves traces"
+            )
+        });
+        cycles += agreement.cycles;
+        instructions += agreement.instructions;
+        faults += u64::from(agreement.fault);
+    }
+    println!("{cycles} cycles, {instructions} wave instructions, {faults} faults");
+    assert!(instructions > 0 && faults > 0);
+    // No unreachable bin was hit, and most pairs of reachable bins were (79 % with these seeds).
+    assert_eq!(met.contradictions(), []);
+    let (hit, of) = met.pairs_hit();
+    println!("{hit} of {of} pairs of bins, {} instructions", met.instructions());
+    assert!(hit * 100 >= of * 75, "{hit} of {of} pairs of bins");
+}

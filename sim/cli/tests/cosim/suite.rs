@@ -1,0 +1,88 @@
+//! The programs that look for bugs in the core of 4 wave slots, short ones first.
+
+use crate::bench::{Case, SMALL_WAVES, script, small_config};
+use crate::directed::{
+    FAULTS, broad, calls_across_the_instruction_cache, every_register, illegal, kernel, kernels,
+};
+use crate::rules;
+use std::path::Path;
+use wave_verify::generate::{self, Options, grow};
+use wave_verify::rtl::{Mode, Trial};
+
+/// Cycles that a run with a bug may take in excess of twice the cycles without it, and the cycle limit of a
+/// run that faults.
+const SLACK: u64 = 2000;
+const UP_TO_A_FAULT: u64 = 40_000;
+
+/// Directed kernels, faulting kernels, programs of the rules, and `long` and `short` random programs, ordered
+/// by number of records. Each stops after twice the cycles that it takes on `core`, which has no bug.
+pub fn suite(core: &Path, long: u64, short: u64) -> Vec<(String, Case)> {
+    let config = small_config();
+    let mut cases = Vec::new();
+    for (name, lines) in kernels() {
+        let text = kernel(lines);
+        for (form, threads, grid) in
+            [("", 29, [1, 1, 1]), (", 12 workgroups", 8, [3, 2, 2]), (", all slots", 32, [2, 1, 1])]
+        {
+            let case = Case { config: config.clone(), ..Case::of(&text, threads) };
+            cases.push((format!("{name}{form}"), case.grid(grid)));
+        }
+    }
+    let case = Case { config: config.clone(), ..Case::of(&calls_across_the_instruction_cache(), 29) };
+    cases.push(("calls across the instruction cache".to_owned(), case));
+    let case = Case { config: config.clone(), ..Case::of(&every_register(), 8).grid([7, 1, 1]) };
+    cases.push(("every register".to_owned(), case));
+    for (name, lines) in FAULTS {
+        let case = Case { config: config.clone(), ..Case::of(&kernel(lines), 29) };
+        cases.push(((*name).to_owned(), case));
+    }
+    for (name, case) in rules::cases(SMALL_WAVES * config.core.wave_width) {
+        cases.push((name, Case { config: config.clone(), ..case }));
+    }
+    for seed in 0..long {
+        let options = Options { fault: seed % 5 == 4, ..Options::of(&config) };
+        let generate::Case { program, launch, memory } = grow(seed, &options).case();
+        let script = if seed % 2 == 0 { script(seed as u32, 1, 6) } else { script(seed as u32, 2, 150) };
+        let case = Case { program, launch, memory, script, config: config.clone(), max_cycles: 2_000_000 };
+        cases.push((format!("random program {seed}"), case));
+    }
+    for seed in 0..short {
+        let Trial { tree, script } = Trial::of(&config, seed, true, None);
+        let generate::Case { program, launch, memory } = tree.case();
+        let case = Case { program, launch, memory, script, config: config.clone(), max_cycles: 2_000_000 };
+        cases.push((format!("short random program {seed}"), case));
+    }
+    limited(core, cases)
+}
+
+/// Kernels that reach much of the core, ordered and limited likewise.
+pub fn broad_suite(core: &Path) -> Vec<(String, Case)> {
+    limited(core, on_the_small_core(broad()))
+}
+
+/// Illegal words, ordered and limited likewise.
+pub fn illegal_suite(core: &Path) -> Vec<(String, Case)> {
+    limited(core, on_the_small_core(illegal()))
+}
+
+fn on_the_small_core(cases: impl IntoIterator<Item = (String, Case)>) -> Vec<(String, Case)> {
+    let config = small_config();
+    cases.into_iter().map(|(name, case)| (name, Case { config: config.clone(), ..case })).collect()
+}
+
+/// Orders the cases by number of records and sets their cycle limits.
+fn limited(core: &Path, cases: Vec<(String, Case)>) -> Vec<(String, Case)> {
+    let mut measured: Vec<(u64, String, Case)> = Vec::new();
+    for (name, mut case) in cases {
+        match case.run_on(core, Mode::Cycle) {
+            Ok(agreement) => {
+                let cycles = if agreement.fault { UP_TO_A_FAULT } else { 2 * agreement.cycles + SLACK };
+                case.max_cycles = cycles as u32;
+                measured.push((agreement.records, name, case));
+            }
+            Err(difference) => panic!("{name}, without a bug: {difference}"),
+        }
+    }
+    measured.sort_by_key(|&(records, ..)| records);
+    measured.into_iter().map(|(_, name, case)| (name, case)).collect()
+}

@@ -1,0 +1,89 @@
+//! Programs: kernels in memory, and the tools around them (assembler, disassembler, WBIN, checks).
+
+pub mod asm;
+pub mod check;
+pub mod dis;
+pub mod fault;
+pub mod launch;
+mod load;
+pub mod structure;
+pub mod wbin;
+
+use crate::Op;
+use crate::table::Space;
+use std::ops::Range;
+use structure::{Slot, Structure};
+
+pub use asm::assemble;
+pub use dis::{Listing, disassemble, disassemble_inst, listing};
+pub use fault::{Fault, FaultKind};
+pub use launch::Launch;
+pub use load::{from_bytes, load, load_with_warnings};
+
+/// An assembled or loaded program: one code section and the kernels in it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Program {
+    /// The code section, in words. Offsets in calls and kernel ranges count from its start.
+    pub code: Vec<u32>,
+    /// Kernels in file order.
+    pub kernels: Vec<Kernel>,
+    /// Source of the words, if they come from assembly text.
+    pub source: Option<SourceMap>,
+}
+
+/// One kernel of a program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kernel {
+    /// Name; empty if the file gives none.
+    pub name: String,
+    /// General registers that a lane has, 1 to 256.
+    pub registers: u32,
+    /// Local memory of a workgroup, bytes.
+    pub local_memory_bytes: u32,
+    /// Default threads of a workgroup (x, y, z); 0 if the launch has to give them.
+    pub workgroup_size: [u32; 3],
+    /// Its words in the code section.
+    pub code: Range<u32>,
+}
+
+/// Source lines of the code words.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SourceMap {
+    /// Path as the user gave it.
+    pub file: String,
+    /// The whole text.
+    pub text: String,
+    /// 1-based line of each code word; 0 where there is none.
+    pub lines: Vec<u32>,
+}
+
+impl SourceMap {
+    /// The line number and its text for a code word.
+    pub fn line_of_word(&self, word: u32) -> Option<(u32, &str)> {
+        let line = *self.lines.get(word as usize)?;
+        let text = self.text.lines().nth(line.checked_sub(1)? as usize)?;
+        Some((line, text))
+    }
+}
+
+/// Local memory of a workgroup whose kernel uses some and states none, in bytes: as in the reference emulator.
+pub const UNSTATED_LOCAL_MEMORY: u32 = 16_384;
+
+impl Program {
+    /// Local memory that a workgroup of a kernel of this program gets where a launch does not say: what the kernel
+    /// states, or [`UNSTATED_LOCAL_MEMORY`] if it states none and has an instruction that uses it.
+    pub fn local_memory_needed(&self, kernel: &Kernel) -> u32 {
+        let words = &self.code[kernel.code.start as usize..kernel.code.end as usize];
+        let uses =
+            |slot: &Slot| slot.op().and_then(Op::memory).is_some_and(|access| access.space == Space::Local);
+        match kernel.local_memory_bytes {
+            0 if Structure::scan(words).slots.iter().any(uses) => UNSTATED_LOCAL_MEMORY,
+            stated => stated,
+        }
+    }
+
+    /// Index of the kernel with this name.
+    pub fn kernel_named(&self, name: &str) -> Option<usize> {
+        self.kernels.iter().position(|k| k.name == name)
+    }
+}

@@ -1,0 +1,422 @@
+//! Operand read, dispatch to the execution units, and write-back of their results.
+
+use super::Core;
+use super::collector::{NO_PLACE, Waiting, bank_of};
+use super::probe::{Event, Probe, Results, Stage};
+use super::straight::READ_WITHIN;
+use super::uop::{Kind, MicroOp, MicroOps};
+use super::wave::InFlight;
+use super::writeback::{MAX_RESULT_ROWS, WritePorts};
+use crate::alu::{self, FRAGMENT_ROWS, LaneContext};
+use crate::clock::{Cycle, NEVER};
+use crate::config::Config;
+use wave_isa::{ExecClass, MMA_FRAGMENTS, Op};
+
+/// Timing of one execution class on this machine, derived from the configuration (X2).
+#[derive(Debug, Clone, Copy, Default)]
+pub struct UnitTiming {
+    /// Index of the unit in its scheduler.
+    pub unit: usize,
+    /// Cycles from dispatch to the write of the result's first row.
+    pub result: Cycle,
+    /// Cycles for which the instruction holds the unit's entry.
+    pub interval: Cycle,
+}
+
+impl UnitTiming {
+    /// Timing of every class. A class that no unit serves has an interval of 0.
+    pub fn table(config: &Config) -> [UnitTiming; ExecClass::ALL.len()] {
+        let mut table = [UnitTiming::default(); ExecClass::ALL.len()];
+        for (unit, u) in config.core.units.iter().enumerate() {
+            for timing in &u.classes {
+                let groups = config.core.wave_width.div_ceil(u.lanes);
+                let interval = Cycle::from(timing.passes * groups);
+                let result = Cycle::from(timing.latency_cycles) + interval - 1;
+                table[timing.class as usize] = UnitTiming { unit, result, interval };
+            }
+        }
+        table
+    }
+
+    /// Entries of a timing wheel, one a cycle, that holds the longest result. A power of two, at least 64.
+    pub fn horizon(table: &[UnitTiming]) -> usize {
+        let longest = table.iter().map(|t| t.result).max().unwrap_or(0);
+        ((longest + READ_WITHIN + 1) as usize + MAX_RESULT_ROWS + 1).next_power_of_two().max(64)
+    }
+}
+
+impl Core {
+    /// The operand read stage: handles instructions whose last row is read in this cycle, oldest first.
+    ///
+    /// An instruction for an execution unit is settled here unless an older one is held up: its unit entry
+    /// and write ports are booked for the next cycle. That is safe because an instruction that finishes its
+    /// reads later also leaves later. Watched runs and runs that visit every cycle leave the decision to the
+    /// dispatch stage; tests compare the two.
+    pub(super) fn read_operands<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
+        let (straight, slots) = self.straight.read(now);
+        self.waves.collecting &= !slots;
+        self.stale |= straight;
+        self.progress |= straight != 0;
+        let mut due = self.reads.due(now);
+        while due != 0 {
+            let index = due.trailing_zeros() as usize;
+            due &= due - 1;
+            self.progress = true;
+            self.stale |= 1 << index;
+            let mut next = NEVER;
+            let mut place = self.schedulers[index].collectors.first();
+            while place != NO_PLACE {
+                let collectors = &self.schedulers[index].collectors;
+                let collector = &collectors[place];
+                let here = place;
+                place = collectors.after(place);
+                let Waiting::Banks(read) = collector.waiting else { continue };
+                if read > now {
+                    next = next.min(read);
+                    continue;
+                }
+                self.waves.collecting &= !(1 << collector.slot);
+                if P::ON {
+                    probe.observer().step(self.step_of(now, collector.in_flight(), Stage::Operands));
+                }
+                let op = ops.get(collector.word);
+                let computes = op.kind == Kind::Compute;
+                let mut settled = false;
+                if computes {
+                    let (it, mask, condition) = (collector.in_flight(), collector.mask, collector.condition);
+                    self.compute(it.slot, mask, condition, op);
+                    settled =
+                        self.settles::<P>(index, op) && self.start_unit(now + 1, index, it, op).is_none();
+                }
+                let sched = &mut self.schedulers[index];
+                // The dispatch stage asks the unit in the next cycle.
+                sched.collectors[here].waiting = Waiting::Unit(now + 1);
+                sched.collectors[here].settled = settled;
+                if settled {
+                    self.leaving |= 1 << index;
+                } else {
+                    sched.held += u32::from(computes);
+                    self.departures.by(index, now + 1);
+                }
+            }
+            self.reads.looked(index, next);
+        }
+    }
+
+    /// True if an instruction whose operands are read may be settled before its dispatch stage: it goes to an
+    /// execution unit, and no older one waits for a unit. Matrix multiplications may not, because they lock
+    /// fragments until they leave their collector (I5).
+    #[inline]
+    pub(super) fn settles<P: Probe>(&self, scheduler: usize, op: &MicroOp) -> bool {
+        !P::ON
+            && self.skip_idle
+            && op.kind == Kind::Compute
+            && self.schedulers[scheduler].held == 0
+            && op.fragment_reads == 0
+    }
+
+    /// The dispatch stage: instructions whose operands are read leave their collectors, oldest first. Each
+    /// unit of a scheduler takes one a cycle, the load/store unit one of all schedulers (X1, X4).
+    pub(super) fn dispatch<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
+        let mut leaving = std::mem::take(&mut self.leaving);
+        let gone = leaving | self.straight.leave();
+        self.progress |= gone != 0;
+        self.stale |= gone;
+        while leaving != 0 {
+            self.schedulers[leaving.trailing_zeros() as usize].collectors.remove_settled();
+            leaving &= leaving - 1;
+        }
+        let due = self.departures.due(now);
+        if due == 0 {
+            return;
+        }
+        // The scheduler after the last user of the load/store unit is asked first (X4).
+        let later = u32::MAX << self.lsu_turn;
+        let mut lsu_taken = false;
+        for mut rest in [due & later, due & !later] {
+            while rest != 0 {
+                let scheduler = rest.trailing_zeros() as usize;
+                rest &= rest - 1;
+                self.dispatch_from(now, scheduler, &mut lsu_taken, ops, probe);
+            }
+        }
+    }
+
+    /// The dispatch stage of one scheduler. `lsu_taken`: another scheduler has used the load/store unit in
+    /// this cycle.
+    fn dispatch_from<P: Probe>(
+        &mut self,
+        now: Cycle,
+        scheduler: usize,
+        lsu_taken: &mut bool,
+        ops: &MicroOps,
+        probe: &mut P,
+    ) {
+        let mut next = NEVER;
+        let (mut before, mut place) = (NO_PLACE, self.schedulers[scheduler].collectors.first());
+        while place != NO_PLACE {
+            let collectors = &self.schedulers[scheduler].collectors;
+            let collector = &collectors[place];
+            let (here, waiting) = (place, collector.waiting);
+            place = collectors.after(place);
+            if let Waiting::Banks(_) = waiting {
+                before = here;
+                continue;
+            }
+            let it = collector.in_flight();
+            let op = ops.get(it.word);
+            let base = self.slot_rows(it.slot);
+            let still = match (waiting, op.kind) {
+                (Waiting::Unit(free), _) if free > now => Some(waiting),
+                (_, Kind::Memory(_)) if *lsu_taken || !self.lsu.has_room() => Some(Waiting::Lsu),
+                (_, Kind::Memory(memory)) => {
+                    *lsu_taken = true;
+                    self.lsu_turn = if scheduler + 1 < self.schedulers.len() { scheduler + 1 } else { 0 };
+                    let operands = collectors.operands(here, op, &self.registers, base);
+                    self.lsu.accept(collector, op, memory, operands);
+                    None
+                }
+                _ => self.start_unit(now, scheduler, it, op),
+            };
+            let step = self.step_of(now, it, Stage::Operands);
+            let sched = &mut self.schedulers[scheduler];
+            if let Some(reason) = still {
+                next = next.min(match reason {
+                    Waiting::Unit(free) => free,
+                    Waiting::Lsu if !*lsu_taken => NEVER,
+                    _ => now + 1,
+                });
+                if reason != waiting {
+                    if P::ON && probe.wants_stalls() {
+                        probe.observer().waits(step, reason);
+                    }
+                    self.stale |= 1 << scheduler;
+                    sched.collectors[here].waiting = reason;
+                    if reason == Waiting::Lsu {
+                        sched.collectors.keep(here, op, &self.registers, base);
+                    }
+                }
+                if reason == Waiting::WritePort {
+                    self.counters.write_port_conflicts += 1;
+                    self.progress = true;
+                }
+                before = here;
+                continue;
+            }
+            self.progress = true;
+            self.stale |= 1 << scheduler;
+            sched.collectors.remove(before, here);
+            sched.held -= u32::from(op.kind == Kind::Compute);
+            if op.fragment_reads != 0 {
+                self.finish_fragment_reads(scheduler, it.slot, ops);
+            }
+            if P::ON {
+                probe.observer().step(Event { stage: Stage::Execute, ..step });
+            }
+        }
+        self.departures.looked(scheduler, next);
+    }
+
+    /// Called when a matrix multiplication has left its collector: only fragments that others of its wave in
+    /// collectors have yet to read stay locked.
+    fn finish_fragment_reads(&mut self, scheduler: usize, slot: usize, ops: &MicroOps) {
+        let left = self.schedulers[scheduler].collectors.iter().filter(|c| c.slot() == slot);
+        self.waves.waves[slot].reading_fragments =
+            left.fold(0, |reads, c| reads | ops.get(c.word).fragment_reads);
+        self.waves.refresh(slot, ops);
+    }
+
+    /// First row of a wave's registers in the core's register file.
+    #[inline]
+    pub(super) fn slot_rows(&self, slot: usize) -> usize {
+        slot * self.rows_per_wave
+    }
+
+    /// Starts an instruction in its unit: books the unit's entry, the write ports and the retirement. `now`
+    /// is the cycle in which it leaves its collector and may lie ahead. If something is taken, books nothing
+    /// and returns what to wait for.
+    pub(super) fn start_unit(
+        &mut self,
+        now: Cycle,
+        scheduler: usize,
+        it: InFlight,
+        op: &MicroOp,
+    ) -> Option<Waiting> {
+        let timing = self.units[op.class as usize];
+        let sched = &mut self.schedulers[scheduler];
+        if sched.unit_free_at[timing.unit] > now {
+            return Some(Waiting::Unit(sched.unit_free_at[timing.unit]));
+        }
+        let swizzle = self.waves.waves[it.slot].swizzle;
+        let bank = |row: u8| bank_of(op.destination + row, swizzle, self.bank_mask);
+        let result = now + timing.result;
+        let rows = op.destination_rows;
+        if !(0..rows).all(|row| sched.write_ports.free(result + Cycle::from(row), bank(row))) {
+            return Some(Waiting::WritePort);
+        }
+        for row in 0..rows {
+            sched.write_ports.reserve(result + Cycle::from(row), bank(row));
+        }
+        sched.unit_free_at[timing.unit] = now + timing.interval;
+        self.completions.schedule(result + Cycle::from(rows.max(1) - 1), it);
+        None
+    }
+
+    /// Computes an instruction for an execution unit and merges the result into the lanes `mask` of its
+    /// destination. [`Completions`](super::writeback::Completions) says why this is not too early.
+    /// `condition`: lanes in which the predicate operand is true.
+    pub(super) fn compute(&mut self, slot: usize, mask: u64, condition: u64, op: &MicroOp) {
+        let width = self.width;
+        let rows = slot * self.rows_per_wave * width..(slot + 1) * self.rows_per_wave * width;
+        if op.inst.op == Op::MovSr {
+            self.special_row(slot, op.inst.rs1);
+            let register = &mut self.registers[rows][usize::from(op.destination) * width..][..width];
+            alu::merge(self.host, mask, &self.result[..width], register);
+            return;
+        }
+        if op.inst.op == Op::MmaCompute {
+            // Fragments stay in the matrix unit, which accumulates in place. The scoreboard blocks the wave's
+            // other uses of them until the instruction retires.
+            let fragment = |kind: usize, index: u8| {
+                ((slot * 3 + kind) * MMA_FRAGMENTS + usize::from(index)) * FRAGMENT_ROWS * width
+            };
+            let size = FRAGMENT_ROWS * width;
+            let (a, b, c) = (fragment(0, op.inst.rd), fragment(1, op.inst.rs1), fragment(2, op.inst.rs2));
+            let (inputs, sums) = self.fragments.split_at_mut(c);
+            let (a, b) = (&inputs[a..][..size], &inputs[b..][..size]);
+            alu::mma_compute(self.host, mask, a, b, &mut sums[..size]);
+            return;
+        }
+        let registers = &mut self.registers[rows];
+        if op.class == ExecClass::IntDiv {
+            let divisor = &registers[usize::from(op.sources[1]) * width..][..width];
+            let zeros = alu::zero_lanes(divisor) & mask;
+            self.counters.divisions_by_zero += u64::from(zeros.count_ones());
+        }
+        let context = LaneContext { mask, pred: condition, imm: op.inst.imm };
+        let registers = alu::Registers {
+            rows: registers,
+            width,
+            sources: &op.sources,
+            source_rows: op.source_rows,
+            destination: op.destination,
+            destination_rows: op.destination_rows,
+        };
+        let predicate = alu::update(self.host, op.inst.op, registers, context, &mut self.result);
+        if op.predicate_write != 0 {
+            let lanes = &mut self.waves.waves[slot].predicates[op.predicate_write.trailing_zeros() as usize];
+            *lanes = *lanes & !mask | predicate & mask;
+        }
+    }
+
+    /// The write-back stage: retires instructions of the execution units, then writes one row of a load (W1,
+    /// W2).
+    pub(super) fn write_back<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
+        if let Some(due) = self.completions.due(now) {
+            for &retired in &due {
+                if P::ON {
+                    // The rows were written one a cycle, the last in this cycle.
+                    let rows = ops.get(retired.word).destination_rows.max(1);
+                    let cycle = now + 1 - Cycle::from(rows);
+                    probe.observer().step(self.step_of(cycle, retired, Stage::WriteBack));
+                }
+                self.retire(now, retired, ops, probe);
+            }
+            self.completions.recycle(now, due);
+        }
+        self.write_back_load(now, ops, probe);
+    }
+
+    /// Writes one row of the oldest complete load if its bank and a write port are free in this cycle (W2).
+    fn write_back_load<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
+        let Some((access, row)) = self.lsu.returning() else { return };
+        let slot = access.slot;
+        let op = ops.get(access.word);
+        let register = op.destination + row;
+        let wave = &self.waves.waves[slot];
+        let bank = bank_of(register, wave.swizzle, self.bank_mask);
+        let ports: &WritePorts = &self.schedulers[usize::from(wave.scheduler)].write_ports;
+        self.progress = true;
+        if !ports.free(now, bank) {
+            self.counters.write_port_conflicts += 1;
+            return;
+        }
+        let at = (slot * self.rows_per_wave + usize::from(register)) * self.width;
+        let values = access.output_row(row, self.width);
+        alu::merge(self.host, access.mask, values, &mut self.registers[at..][..self.width]);
+        if P::ON && row == 0 {
+            probe.observer().step(self.step_of(now, access.in_flight(), Stage::WriteBack));
+        }
+        if let Some(retired) = self.lsu.row_written(op.destination_rows) {
+            self.retire_access(now, retired, ops, probe);
+        }
+    }
+
+    /// Retires an instruction that passed through a collector: its destinations are no longer outstanding
+    /// (I5).
+    pub(super) fn retire<P: Probe>(&mut self, now: Cycle, retired: InFlight, ops: &MicroOps, probe: &mut P) {
+        let op = ops.get(retired.word);
+        let slot = retired.slot;
+        let wave = &mut self.waves.waves[slot];
+        wave.pending.remove_all(&op.writes);
+        wave.pending_predicates &= !op.predicate_write;
+        wave.pending_fragments &= !op.fragment_locks;
+        wave.in_flight -= 1;
+        let drained = wave.in_flight == 0;
+        if P::ON {
+            let event = self.step_of(now, retired, Stage::Retire);
+            probe.observer().results(&self.results(event, op));
+            probe.observer().step(event);
+        }
+        self.progress = true;
+        if drained && self.waves.ended >> slot & 1 != 0 {
+            self.release_wave(now, slot);
+        } else if self.waves.waits(slot) {
+            self.waves.refresh(slot, ops);
+            self.touch(slot);
+        }
+    }
+
+    fn step_of(&self, cycle: Cycle, retired: InFlight, stage: Stage) -> Event {
+        let InFlight { slot, sequence, word } = retired;
+        Event { cycle, core: self.index, slot, sequence, word, stage }
+    }
+
+    /// What a retiring instruction has written. Its destinations were locked until now, so they still hold
+    /// its result.
+    fn results(&self, event: Event, op: &MicroOp) -> Results<'_> {
+        let width = self.width;
+        let first = (self.slot_rows(event.slot) + usize::from(op.destination)) * width;
+        let fragment = match op.fragment_locks {
+            0 => &[],
+            locks => {
+                let index = event.slot * 3 * MMA_FRAGMENTS + locks.trailing_zeros() as usize;
+                &self.fragments[index * FRAGMENT_ROWS * width..][..FRAGMENT_ROWS * width]
+            }
+        };
+        let predicate = match op.predicate_write {
+            0 => 0,
+            bit => self.waves.waves[event.slot].predicates[bit.trailing_zeros() as usize],
+        };
+        let registers = &self.registers[first..][..usize::from(op.destination_rows) * width];
+        Results { event, registers, predicate, fragment }
+    }
+
+    /// Retires a memory instruction: its access is performed, or its last row is written.
+    pub(super) fn retire_access<P: Probe>(
+        &mut self,
+        now: Cycle,
+        retired: InFlight,
+        ops: &MicroOps,
+        probe: &mut P,
+    ) {
+        let op = ops.get(retired.word);
+        let wave = &mut self.waves.waves[retired.slot];
+        wave.accesses -= 1;
+        if op.destination_rows > 0 {
+            wave.loads -= 1;
+            wave.pending_loads.remove_all(&op.writes);
+        }
+        self.retire(now, retired, ops, probe);
+    }
+}

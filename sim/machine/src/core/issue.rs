@@ -1,0 +1,483 @@
+//! The issue stage: picks a wave for each issue slot, executes control and synchronisation instructions at
+//! once, sends all others to a collector, and charges every slot of every cycle to one use.
+
+use super::Core;
+use super::collector::{Collector, Waiting};
+use super::divergence::{Next, Step};
+use super::fetch::next_in_turn;
+use super::probe::{Event, Going, IssueStall, Issued, Probe, Stage};
+use super::straight::{READ_WITHIN, oldest_waits};
+use super::uop::{Kind, MicroOp, MicroOps};
+use super::wave::{InFlight, Slot, SlotMask, Wave};
+use crate::clock::Cycle;
+use crate::config::IssuePolicy;
+use crate::stats::SlotUse;
+use wave_isa::program::fault::{Fault, FaultKind};
+use wave_isa::{Op, Scope};
+
+/// Lanes that pass the guard, whether they are active or not.
+#[inline]
+fn guard_lanes(wave: &Wave, op: &MicroOp) -> u64 {
+    let guard = op.inst.guard;
+    if !guard.is_some() {
+        return !0;
+    }
+    let lanes = wave.predicates[usize::from(guard.predicate)];
+    if guard.negated { !lanes } else { lanes }
+}
+
+/// Lanes in which the predicate operand, after its optional negation, is true.
+#[inline]
+fn condition_lanes(wave: &Wave, op: &MicroOp) -> u64 {
+    match op.predicate_source {
+        None => !0,
+        Some((predicate, negated)) => {
+            let lanes = wave.predicates[usize::from(predicate)];
+            if negated { !lanes } else { lanes }
+        }
+    }
+}
+
+impl Core {
+    /// The issue stage of every scheduler.
+    ///
+    /// # Errors
+    /// A fault of the instruction that issues.
+    pub(super) fn issue<P: Probe>(
+        &mut self,
+        now: Cycle,
+        ops: &MicroOps,
+        probe: &mut P,
+    ) -> Result<(), Box<Fault>> {
+        let mut first = 0;
+        let mut all_issued: SlotMask = 0;
+        // A scheduler that issues may set the bit of a later one, which then looks again in this cycle.
+        while self.stale >> first != 0 {
+            let scheduler = first + (self.stale >> first).trailing_zeros() as usize;
+            first = scheduler + 1;
+            self.stale &= !(1 << scheduler);
+            self.settle(scheduler, now);
+            self.schedulers[scheduler].charged_until = now + 1;
+            if self.policy == IssuePolicy::TwoLevel {
+                self.update_active_set(scheduler);
+            }
+            let mut issued: SlotMask = 0;
+            for _ in 0..self.issue_width {
+                let sched = &self.schedulers[scheduler];
+                let mut ready = self.waves.ready() & sched.slots & !issued;
+                if self.collectors_full(scheduler) {
+                    ready &= !self.waves.needs_collector;
+                }
+                if self.policy == IssuePolicy::TwoLevel {
+                    ready &= sched.active_set;
+                }
+                if ready == 0 {
+                    let reason = self.why_not(now, scheduler, issued);
+                    self.schedulers[scheduler].waits_for = reason;
+                    self.slots[reason as usize] += 1;
+                    if P::ON && probe.wants_account() {
+                        probe.observer().charges(&self.charge(now, scheduler, reason, issued));
+                    }
+                    continue;
+                }
+                let slot = self.pick(scheduler, ready);
+                self.schedulers[scheduler].last_issued = slot;
+                issued |= 1 << slot;
+                self.progress = true;
+                self.stale |= 1 << scheduler;
+                let effective = self.issue_wave(now, scheduler, slot, ops, probe)?;
+                let slot_use = if effective { SlotUse::Issued } else { SlotUse::Squashed };
+                self.slots[slot_use as usize] += 1;
+                if P::ON && probe.wants_account() {
+                    probe.observer().charges(&self.charge_issue(now, scheduler, slot_use, slot));
+                }
+            }
+            if P::ON && probe.wants_stalls() {
+                all_issued |= issued;
+            }
+        }
+        if P::ON && probe.wants_stalls() {
+            probe.observer().stalls(self.index, now, &self.stalled(all_issued));
+        }
+        Ok(())
+    }
+
+    /// Charges the cycles before `now` that are not charged yet. Nothing has changed since the scheduler last
+    /// looked, so each of their slots has the same use as then.
+    fn settle(&mut self, scheduler: usize, now: Cycle) {
+        let sched = &mut self.schedulers[scheduler];
+        let cycles = now - sched.charged_until;
+        self.slots[sched.waits_for as usize] += cycles * self.issue_width as u64;
+        sched.charged_until = now;
+    }
+
+    /// Settles the accounts at `end`, the cycle after the kernel's last one. The core must be idle. Later
+    /// cycles belong to the release.
+    pub fn finish(&mut self, end: Cycle) {
+        for scheduler in 0..self.schedulers.len() {
+            // The core may have looked for work in a cycle after the run and charged it as empty: take that
+            // back.
+            let over = self.schedulers[scheduler].charged_until.saturating_sub(end);
+            self.slots[SlotUse::Empty as usize] -= over * self.issue_width as u64;
+            self.settle(scheduler, end + over);
+            let scheduler = &mut self.schedulers[scheduler];
+            (scheduler.charged_until, scheduler.waits_for) = (end, SlotUse::Release);
+        }
+    }
+
+    /// Settles the accounts at the cycle in which the next launch can start.
+    pub fn close(&mut self, next_start: Cycle) {
+        self.counters.cycles = next_start - self.start;
+        (0..self.schedulers.len()).for_each(|scheduler| self.settle(scheduler, next_start));
+    }
+
+    /// Counts resident waves up to and including `now`. A wave that arrives or leaves in `now` counts from
+    /// the next cycle on.
+    pub(super) fn settle_residents(&mut self, now: Cycle) {
+        let cycles = (now + 1).saturating_sub(self.residents_until);
+        self.counters.resident_wave_cycles += cycles * u64::from(self.waves.resident.count_ones());
+        self.residents_until = now + 1;
+    }
+
+    /// Makes the wave's scheduler look again: something about the wave has changed.
+    #[inline]
+    pub(super) fn touch(&mut self, slot: Slot) {
+        self.stale |= 1 << self.waves.waves[slot].scheduler;
+    }
+
+    fn pick(&self, scheduler: usize, ready: SlotMask) -> Slot {
+        let last = self.schedulers[scheduler].last_issued;
+        match self.policy {
+            IssuePolicy::Lrr | IssuePolicy::TwoLevel => next_in_turn(ready, last),
+            IssuePolicy::Gto if ready >> last & 1 != 0 => last,
+            IssuePolicy::Gto | IssuePolicy::Oldest => self.waves.oldest(ready),
+        }
+    }
+
+    /// `two_level`: waves that wait for memory, drain or are at a barrier leave the active set, and the
+    /// oldest other waves fill it (rule I3).
+    fn update_active_set(&mut self, scheduler: usize) {
+        let waves = &self.waves;
+        let here = self.schedulers[scheduler].slots & waves.resident & !waves.ended;
+        let long_wait = waves.at_barrier | waves.draining | (waves.memory_hazard & waves.buffered);
+        let mut active = self.schedulers[scheduler].active_set & here & !long_wait;
+        let mut candidates = here & !long_wait & !active;
+        while active.count_ones() < self.two_level_active && candidates != 0 {
+            let slot = self.waves.oldest(candidates);
+            active |= 1 << slot;
+            candidates &= !(1 << slot);
+        }
+        self.schedulers[scheduler].active_set = active;
+    }
+
+    /// Why an issue slot of this scheduler stays empty (rule I7). `issued`: waves that have issued in this
+    /// cycle.
+    fn why_not(&self, now: Cycle, scheduler: usize, issued: SlotMask) -> SlotUse {
+        let waves = &self.waves;
+        let sched = &self.schedulers[scheduler];
+        let here = sched.slots & waves.resident & !waves.ended;
+        if here == 0 {
+            return SlotUse::Empty;
+        }
+        let here = here & !issued;
+        if here == 0 {
+            return SlotUse::WaveLimit;
+        }
+        let ready = here & waves.ready();
+        if ready & waves.needs_collector != 0 && self.collectors_full(scheduler)
+            || here & waves.collecting != 0
+        {
+            return match oldest_waits(sched, self.straight.collectors(scheduler), now) {
+                Some(Waiting::Unit(_) | Waiting::WritePort) => SlotUse::Unit,
+                Some(Waiting::Lsu) => SlotUse::Lsu,
+                Some(Waiting::Banks(_)) | None => SlotUse::Operand,
+            };
+        }
+        // Under `two_level`, a ready wave outside the active set does not issue.
+        if ready != 0 {
+            return SlotUse::WaveLimit;
+        }
+        let shadow = here & waves.shadow;
+        let here = here & !waves.at_barrier & !waves.shadow;
+        let buffered = here & waves.buffered;
+        let hazard = buffered & !waves.hazard_free;
+        if hazard & !waves.memory_hazard != 0 {
+            SlotUse::Scoreboard
+        } else if hazard != 0 {
+            SlotUse::Memory
+        } else if buffered & waves.draining != 0 {
+            SlotUse::Fence
+        } else if shadow != 0 {
+            SlotUse::Branch
+        } else if here & !buffered != 0 {
+            SlotUse::Fetch
+        } else {
+            SlotUse::Barrier
+        }
+    }
+
+    /// Waves that have not issued in this cycle, by the first reason that applies, indexed by [`IssueStall`].
+    fn stalled(&self, issued: SlotMask) -> [SlotMask; IssueStall::COUNT] {
+        let waves = &self.waves;
+        let full = (0..self.schedulers.len()).filter(|&s| self.collectors_full(s));
+        let no_collector = full.fold(0, |slots, s| slots | self.schedulers[s].slots) & waves.needs_collector;
+        let mut left = waves.resident & !waves.ended & !issued;
+        let hazard = !waves.hazard_free;
+        [
+            waves.at_barrier,
+            waves.shadow,
+            !waves.buffered,
+            waves.collecting,
+            hazard & waves.memory_hazard,
+            hazard,
+            waves.draining,
+            no_collector,
+            !0,
+        ]
+        .map(|those| {
+            let here = left & those;
+            left &= !those;
+            here
+        })
+    }
+
+    /// Issues the next instruction of a wave. Returns false if it was squashed.
+    fn issue_wave<P: Probe>(
+        &mut self,
+        now: Cycle,
+        scheduler: usize,
+        slot: Slot,
+        ops: &MicroOps,
+        probe: &mut P,
+    ) -> Result<bool, Box<Fault>> {
+        let wave = &mut self.waves.waves[slot];
+        let word = wave.buffer.front().expect("a ready wave has a decoded instruction");
+        let op = ops.get(word);
+        wave.buffer.pop(word + op.words);
+        let sequence = wave.issued;
+        wave.issued += 1;
+        wave.last_word = word;
+        let guard = guard_lanes(wave, op);
+        let active = wave.control.active;
+        let lanes = guard & active;
+        self.instructions += 1;
+        let effective = match op.kind {
+            Kind::Control => active != 0,
+            Kind::End => true,
+            _ => lanes != 0,
+        };
+        let event = Event { cycle: now, core: self.index, slot, sequence, word, stage: Stage::Issue };
+        let done = !op.needs_collector() || !effective;
+        if P::ON {
+            let wave = &self.waves.waves[slot];
+            let workgroup = self.workgroups[wave.workgroup].id;
+            let mask = if effective { lanes } else { 0 };
+            probe.observer().issued(&Issued { event, workgroup, wave: wave.wave_id, op, active, mask });
+            if done {
+                probe.observer().step(Event { stage: Stage::Retire, ..event });
+            }
+        }
+        let mut going = Going { event, next: Some(word + op.words), redirected: false, done };
+        if let Kind::Illegal(error) = op.kind
+            && active != 0
+        {
+            return Err(self.fault(now, slot, word, active, ops, FaultKind::IllegalInstruction(error)));
+        }
+        if op.kind == Kind::End {
+            self.end_wave(now, slot);
+            if P::ON {
+                probe.observer().goes_on(&Going { next: None, ..going });
+            }
+            return Ok(true);
+        }
+        if effective {
+            self.counters.wave_instructions += 1;
+            self.counters.lane_instructions += self.count_lanes(lanes);
+        } else {
+            self.counters.squashed_instructions += 1;
+        }
+        if let Kind::Fence { .. } = op.kind {
+            // A grant ends when its fence issues, squashed or not. The next fence of the slot waits anew
+            // (B6).
+            self.waves.releases.issue(slot);
+        }
+        match op.kind {
+            Kind::Control => match self.issue_control(now, slot, word, guard, ops)? {
+                Next::Fall => {}
+                Next::Jump(target) => (going.next, going.redirected) = (Some(target), true),
+                Next::Ended => going.next = None,
+            },
+            _ if !effective => {}
+            Kind::Barrier => {
+                if active != self.waves.waves[slot].control.live {
+                    return Err(self.fault(now, slot, word, lanes, ops, FaultKind::BarrierInDivergence));
+                }
+                self.waves.at_barrier |= 1 << slot;
+                self.pass_barrier(now, self.waves.waves[slot].workgroup);
+            }
+            Kind::Fence { acquire, .. } => {
+                self.counters.fences += 1;
+                if acquire && op.inst.scope >= Scope::Device {
+                    self.l1.invalidate();
+                }
+                self.start_shadow(now, slot);
+            }
+            Kind::Wait => self.start_shadow(now, slot),
+            Kind::Nop | Kind::Illegal(_) | Kind::End => {}
+            Kind::Compute | Kind::Memory(_) => {
+                self.collect::<P>(now, scheduler, InFlight { slot, sequence, word }, lanes, op);
+            }
+        }
+        self.waves.refresh(slot, ops);
+        self.waves.refresh_room(slot);
+        if P::ON {
+            probe.observer().goes_on(&going);
+        }
+        Ok(effective)
+    }
+
+    /// Number of lanes in a mask. The full mask, by far the most frequent, takes no population count.
+    #[inline]
+    fn count_lanes(&self, lanes: u64) -> u64 {
+        if lanes == u64::MAX >> (64 - self.width) { self.width as u64 } else { u64::from(lanes.count_ones()) }
+    }
+
+    /// Puts an issued instruction into a collector and marks its destinations as outstanding (I5).
+    fn collect<P: Probe>(&mut self, now: Cycle, scheduler: usize, it: InFlight, lanes: u64, op: &MicroOp) {
+        let slot = it.slot;
+        let wave = &mut self.waves.waves[slot];
+        wave.in_flight += 1;
+        wave.pending.insert_all(&op.writes);
+        wave.pending_predicates |= op.predicate_write;
+        wave.pending_fragments |= op.fragment_locks;
+        wave.reading_fragments |= op.fragment_reads;
+        if let Kind::Memory(_) = op.kind {
+            wave.pending_loads.insert_all(&op.writes);
+            wave.accesses += 1;
+            wave.loads += u32::from(op.destination_rows > 0);
+        }
+        let condition = condition_lanes(wave, op);
+        let sched = &mut self.schedulers[scheduler];
+        let (read, waits) = sched.banks.read(now, op.reads(), wave.swizzle);
+        self.counters.bank_conflicts += waits;
+        self.waves.collecting |= 1 << slot;
+        let collectors = &self.schedulers[scheduler].collectors;
+        let settled = self.settles::<P>(scheduler, op)
+            && self.issue_width == 1
+            && read <= now + READ_WITHIN
+            // Every older instruction in a collector must finish its reads later, so that it cannot take the
+            // unit or a write port first. None of them may be of this wave: its sources are still in the
+            // registers.
+            && read < self.reads.at(scheduler)
+            && collectors.iter().all(|c| c.slot() != slot)
+            && self.start_unit(read + 1, scheduler, it, op).is_none();
+        let sched = &mut self.schedulers[scheduler];
+        if settled {
+            self.straight.issue(scheduler, slot, read);
+            sched.recent = [(self.instructions, read), sched.recent[0], sched.recent[1]];
+            self.compute(slot, lanes, condition, op);
+        } else {
+            sched.collectors.push(Collector::new(self.instructions, it, lanes, condition, read));
+            self.reads.by(scheduler, read);
+        }
+    }
+
+    /// True if all collectors of a scheduler are in use.
+    #[inline]
+    fn collectors_full(&self, scheduler: usize) -> bool {
+        let straight = self.straight.collectors(scheduler);
+        self.schedulers[scheduler].collectors.in_use() + straight == self.collectors_per_scheduler
+    }
+
+    fn issue_control(
+        &mut self,
+        now: Cycle,
+        slot: Slot,
+        word: u32,
+        guard: u64,
+        ops: &MicroOps,
+    ) -> Result<Next, Box<Fault>> {
+        let op = ops.get(word);
+        let wave = &mut self.waves.waves[slot];
+        let next = word + op.words;
+        let step = Step {
+            op: op.inst.op,
+            guard,
+            condition: condition_lanes(wave, op),
+            target: if op.inst.op == Op::Call { op.inst.imm } else { 0 },
+            next,
+            skip_to: op.skip_to,
+        };
+        let active = wave.control.active;
+        let next = match wave.control.step(&step) {
+            Ok(next) => next,
+            Err(kind) => return Err(self.fault(now, slot, word, active, ops, kind)),
+        };
+        match next {
+            Next::Fall => self.start_shadow(now, slot),
+            Next::Jump(target) => {
+                self.redirect(slot, target);
+                self.start_shadow(now, slot);
+            }
+            Next::Ended => self.end_wave(now, slot),
+        }
+        Ok(next)
+    }
+
+    /// Redirects a wave to another word and drops what it has fetched (F6).
+    fn redirect(&mut self, slot: Slot, target: u32) {
+        let bit: SlotMask = 1 << slot;
+        let wave = &mut self.waves.waves[slot];
+        wave.buffer.clear(target);
+        wave.straddling = false;
+        wave.fetch_word = target;
+        self.fetch.discard(slot);
+        self.waves.fetching &= !bit;
+        self.waves.fetched_end &= !bit;
+        self.waves.buffered &= !bit;
+        self.counters.taken_redirects += 1;
+    }
+
+    /// Starts a shadow: the wave neither issues nor fetches until the branch latency has passed (B1).
+    pub(super) fn start_shadow(&mut self, now: Cycle, slot: Slot) {
+        self.waves.shadow |= 1 << slot;
+        self.touch(slot);
+        self.shadows.push_back((now + self.branch_latency, slot));
+    }
+
+    /// Ends the shadows that are due.
+    pub(super) fn end_shadows(&mut self, now: Cycle, ops: &MicroOps) {
+        while let Some(&(ends, slot)) = self.shadows.front()
+            && ends <= now
+        {
+            self.shadows.pop_front();
+            self.waves.shadow &= !(1 << slot);
+            if self.waves.draining >> slot & 1 != 0 {
+                self.waves.refresh(slot, ops);
+            }
+            self.touch(slot);
+            self.progress = true;
+        }
+    }
+
+    pub(super) fn fault(
+        &self,
+        now: Cycle,
+        slot: Slot,
+        word: u32,
+        lanes: u64,
+        ops: &MicroOps,
+        kind: FaultKind,
+    ) -> Box<Fault> {
+        let wave = &self.waves.waves[slot];
+        Box::new(Fault {
+            kind,
+            kernel: self.kernel,
+            workgroup: self.workgroups[wave.workgroup].id,
+            wave: wave.wave_id,
+            lanes,
+            pc: ops.pc(word),
+            cycle: Some(now),
+        })
+    }
+}

@@ -1,0 +1,450 @@
+//! Load/store unit of a core. One queue of wave instructions is processed in order: address generation, local
+//! memory passes, L1 accesses. Results return in the order of their completion.
+
+pub mod coalesce;
+mod instruction;
+pub mod local;
+mod pattern;
+mod shape;
+
+use super::Core;
+use super::collector::{Collector, Operands};
+use super::probe::{MemoryEvent, Probe};
+use super::release::Epoch;
+use super::uop::{MAX_SOURCE_ROWS, MicroOp, MicroOps};
+use super::wave::InFlight;
+use crate::clock::{Cycle, NEVER};
+use crate::config::Config;
+use crate::memory::{Access, Operation, Response, ResponseKind};
+use coalesce::Payload;
+use instruction::{MAX_LOAD_ROWS, Owner};
+pub use instruction::{MemoryInstruction, lanes_of};
+use pattern::Pattern;
+use shape::Shapes;
+use std::collections::VecDeque;
+use wave_isa::program::fault::Fault;
+use wave_isa::table::{AccessKind, AtomicOp, MemoryOp, Space};
+use wave_isa::{MAX_WAVE_WIDTH, Op, Scope};
+
+/// Return entries in addition to those of `core.lsu.pending_entries` (rule L7).
+const RETURN_ENTRIES: u32 = 56;
+
+/// What the head of the queue is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Head {
+    /// The queue is empty, or the head has not started.
+    Idle,
+    /// Passes over the local memory banks; the last is in this cycle.
+    Local(Cycle),
+    /// L1 accesses, one a cycle.
+    Device,
+}
+
+/// Load/store unit of a core.
+#[derive(Debug, Clone)]
+pub struct Lsu {
+    instructions: Vec<MemoryInstruction>,
+    free: Vec<u16>,
+    queue: VecDeque<u16>,
+    queue_entries: usize,
+    head: Head,
+    /// Pending entries taken: device loads and returning atomics with accesses outstanding.
+    pending: u32,
+    pending_entries: u32,
+    /// Return entries taken: loads and returning atomics from their start until their last row is written.
+    returning: u32,
+    /// Local memory results on their way: (cycle of arrival, instruction).
+    local_results: VecDeque<(Cycle, u16)>,
+    /// Arrival of the first of them; [`NEVER`] if there is none.
+    local_result_at: Cycle,
+    /// Complete loads, oldest first, and the row of the first that is written next (W2).
+    returns: VecDeque<u16>,
+    return_row: u8,
+    /// Payload of the head's next access, kept while the access is refused.
+    payload: Payload,
+    payload_ready: bool,
+    shapes: Shapes,
+    local_latency: Cycle,
+    line_bytes: u32,
+    sector_bytes: u32,
+    device_bytes: u64,
+    width: usize,
+}
+
+impl Lsu {
+    /// An empty unit. `device_bytes` is the size of device memory.
+    pub fn new(config: &Config, device_bytes: u64) -> Lsu {
+        let core = &config.core;
+        Lsu {
+            instructions: Vec::new(),
+            free: Vec::new(),
+            queue: VecDeque::with_capacity(core.lsu.queue_entries as usize),
+            queue_entries: core.lsu.queue_entries as usize,
+            head: Head::Idle,
+            pending: 0,
+            pending_entries: core.lsu.pending_entries,
+            returning: 0,
+            local_results: VecDeque::new(),
+            local_result_at: NEVER,
+            returns: VecDeque::new(),
+            return_row: 0,
+            payload: Payload::default(),
+            payload_ready: false,
+            shapes: Shapes::default(),
+            local_latency: Cycle::from(core.local.latency_cycles),
+            line_bytes: core.l1.line_bytes,
+            sector_bytes: core.l1.sector_bytes,
+            device_bytes,
+            width: core.wave_width as usize,
+        }
+    }
+
+    /// Instructions in the queue.
+    pub fn queued(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Device loads and returning atomics with accesses outstanding.
+    pub fn pending(&self) -> u32 {
+        self.pending
+    }
+
+    /// True if the queue takes one more instruction.
+    pub fn has_room(&self) -> bool {
+        self.queue.len() < self.queue_entries
+    }
+
+    /// Takes an instruction from its collector, with its operand rows.
+    pub fn accept(&mut self, collector: &Collector, op: &MicroOp, memory: MemoryOp, operands: Operands) {
+        let width = self.width;
+        let index = self.free.pop().unwrap_or_else(|| {
+            self.instructions.push(MemoryInstruction {
+                slot: 0,
+                sequence: 0,
+                word: 0,
+                mask: 0,
+                memory,
+                scope: Scope::Wave,
+                returns: false,
+                fragment: 0,
+                inputs: vec![0; MAX_SOURCE_ROWS * width],
+                outputs: vec![0; MAX_LOAD_ROWS * width],
+                pattern: Pattern::default(),
+                lines: Vec::with_capacity(2 * width),
+                next_line: 0,
+                outstanding: 0,
+            });
+            (self.instructions.len() - 1) as u16
+        });
+        let instruction = &mut self.instructions[usize::from(index)];
+        instruction.slot = collector.slot();
+        instruction.sequence = collector.sequence;
+        instruction.word = collector.word;
+        instruction.mask = collector.mask;
+        instruction.memory = memory;
+        instruction.scope = op.inst.scope;
+        instruction.returns = op.destination_rows > 0;
+        // The fragment of a tile is in the field that holds no register: rs2 of a store, rd of a load.
+        instruction.fragment = if op.inst.op == Op::MmaStoreC { op.inst.rs2 } else { op.inst.rd };
+        for (input, operand) in instruction.inputs.chunks_exact_mut(width).zip(operands.iter()) {
+            input.copy_from_slice(operand);
+        }
+        self.queue.push_back(index);
+    }
+
+    /// The oldest complete load and its next row.
+    pub fn returning(&self) -> Option<(&MemoryInstruction, u8)> {
+        self.returns.front().map(|&i| (&self.instructions[usize::from(i)], self.return_row))
+    }
+
+    /// The row from [`Lsu::returning`] is written. Returns the instruction if it was the last of its `rows`.
+    pub fn row_written(&mut self, rows: u8) -> Option<InFlight> {
+        self.return_row += 1;
+        if self.return_row < rows {
+            return None;
+        }
+        self.return_row = 0;
+        let index = self.returns.pop_front()?;
+        self.returning -= 1;
+        self.free.push(index);
+        Some(self.instructions[usize::from(index)].in_flight())
+    }
+
+    /// Stores the values that an access of this owner brings. They stay invisible until its response.
+    #[inline]
+    pub(super) fn take_values(&mut self, owner: u32, line: &[u8]) {
+        let owner = Owner(owner);
+        if !owner.has(Owner::POSTED) {
+            let instruction = &mut self.instructions[owner.instruction()];
+            instruction.take_line(owner.line(), self.line_bytes, line, self.width);
+        }
+    }
+
+    /// The next cycle after `now` in which the unit acts by itself.
+    pub fn next_event(&self, now: Cycle) -> Cycle {
+        let local = self.local_result_at;
+        let head = match self.head {
+            Head::Local(ends) => ends,
+            // Refused or without a pending entry: it needs a response to go on.
+            Head::Device => NEVER,
+            Head::Idle if self.queue.is_empty() => NEVER,
+            Head::Idle => now + 1,
+        };
+        let returns = if self.returns.is_empty() { NEVER } else { now + 1 };
+        local.min(head).min(returns)
+    }
+}
+
+impl Core {
+    /// Takes the results of local memory and the L1, before write-back in the same cycle (P1).
+    #[inline]
+    pub(super) fn receive_accesses<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
+        if self.lsu.local_result_at <= now {
+            self.receive_local(now, ops, probe);
+        }
+        if let Some(response) = self.l1.take_response(now) {
+            self.receive_response(response, ops);
+        }
+    }
+
+    fn receive_local<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
+        while let Some(&(at, index)) = self.lsu.local_results.front() {
+            self.lsu.local_result_at = at;
+            if at > now {
+                return;
+            }
+            self.lsu.local_results.pop_front();
+            self.progress = true;
+            let instruction = &self.lsu.instructions[usize::from(index)];
+            if instruction.returns {
+                self.lsu.returns.push_back(index);
+            } else {
+                // A tile goes to its fragment, which has its own write path, so it retires here.
+                let retired = instruction.in_flight();
+                self.lsu.free.push(index);
+                self.retire_access(now, retired, ops, probe);
+            }
+        }
+        self.lsu.local_result_at = NEVER;
+    }
+
+    fn receive_response(&mut self, response: Response, ops: &MicroOps) {
+        self.progress = true;
+        let owner = Owner(response.owner);
+        let acknowledges = match response.kind {
+            ResponseKind::Stored => Some(owner.epoch()),
+            ResponseKind::AtomicOld if owner.has(Owner::POSTED) && !owner.has(Owner::CORE_SCOPE) => {
+                Some(owner.epoch())
+            }
+            ResponseKind::WrittenBack => Some(response.owner as Epoch),
+            ResponseKind::AtomicOld | ResponseKind::Loaded => None,
+        };
+        if let Some(epoch) = acknowledges {
+            for slot in lanes_of(self.waves.releases.acknowledge(epoch)) {
+                self.waves.refresh(slot, ops);
+                self.touch(slot);
+            }
+        } else if !owner.has(Owner::POSTED) {
+            let instruction = &mut self.lsu.instructions[owner.instruction()];
+            instruction.outstanding -= 1;
+            if instruction.outstanding == 0 && instruction.next_line == instruction.lines.len() {
+                self.lsu.pending -= 1;
+                self.lsu.returns.push_back(owner.instruction() as u16);
+            }
+        }
+    }
+
+    /// The stage of the load/store unit: works on the head of its queue (rule L1).
+    ///
+    /// # Errors
+    /// An access outside its memory, or a misaligned atomic.
+    pub(super) fn tick_lsu<P: Probe>(
+        &mut self,
+        now: Cycle,
+        ops: &MicroOps,
+        probe: &mut P,
+    ) -> Result<(), Box<Fault>> {
+        let Some(&index) = self.lsu.queue.front() else { return Ok(()) };
+        if self.lsu.head == Head::Idle {
+            let lsu = &mut self.lsu;
+            if lsu.instructions[usize::from(index)].returns {
+                if lsu.returning == lsu.pending_entries + RETURN_ENTRIES {
+                    // A return entry is freed when a load's last row is written.
+                    return Ok(());
+                }
+                lsu.returning += 1;
+            }
+            self.start_access(now, index, ops, probe)?;
+        }
+        match self.lsu.head {
+            Head::Local(ends) if ends == now => {
+                self.perform_local(now, index, ops, probe);
+                self.finish_head();
+            }
+            Head::Local(_) | Head::Idle => {}
+            Head::Device if self.l1.is_blocked() => {}
+            Head::Device => self.access_l1(now, index, ops, probe),
+        }
+        Ok(())
+    }
+
+    fn finish_head(&mut self) {
+        self.lsu.queue.pop_front();
+        self.lsu.head = Head::Idle;
+        self.progress = true;
+        // The queue has room for one more instruction.
+        self.departures.all();
+    }
+
+    /// Address generation for the instruction that has become the head.
+    fn start_access<P: Probe>(
+        &mut self,
+        now: Cycle,
+        index: u16,
+        ops: &MicroOps,
+        probe: &mut P,
+    ) -> Result<(), Box<Fault>> {
+        self.progress = true;
+        let lsu = &mut self.lsu;
+        let instruction = &mut lsu.instructions[usize::from(index)];
+        let size = match instruction.memory.space {
+            Space::Local => u64::from(self.shape.launch.local_memory_bytes),
+            Space::Device => lsu.device_bytes,
+        };
+        let shape = lsu.shapes.of(instruction, self.width);
+        instruction.pattern =
+            shape.as_ref().map_or_else(Pattern::default, |shape| shape.pattern(instruction));
+        if !shape.as_ref().is_some_and(|shape| shape.is_good(instruction, size))
+            && let Err((lanes, kind)) = instruction.check(size, self.width)
+        {
+            let (slot, word) = (instruction.slot, instruction.word);
+            return Err(self.fault(now, slot, word, lanes, ops, kind));
+        }
+        let memory = instruction.memory;
+        if P::ON {
+            let (addresses, behind) = instruction.inputs.split_at(self.width);
+            let sent = match memory.kind {
+                AccessKind::Load | AccessKind::Tile => 0,
+                AccessKind::Store => usize::from(memory.bytes).div_ceil(4),
+                AccessKind::Atomic(AtomicOp::Cas) => 2,
+                AccessKind::Atomic(_) => 1,
+            };
+            probe.observer().accesses(&MemoryEvent {
+                cycle: now,
+                core: self.index,
+                slot: instruction.slot,
+                sequence: instruction.sequence,
+                word: instruction.word,
+                memory,
+                writes: match memory.kind {
+                    AccessKind::Load => false,
+                    AccessKind::Store | AccessKind::Atomic(_) => true,
+                    AccessKind::Tile => ops.get(instruction.word).inst.op == Op::MmaStoreC,
+                },
+                scope: instruction.scope,
+                mask: instruction.mask,
+                addresses,
+                strides: &behind[..self.width],
+                sent: &behind[..sent * self.width],
+                rows: instruction.rows(),
+            });
+        }
+        if memory.space == Space::Local {
+            let local = &mut self.local;
+            let (bank_bytes, width) = (local.bank_bytes(), self.width);
+            let mut count = || {
+                let mut lanes = [0; MAX_WAVE_WIDTH];
+                let passes = |row| local.passes(instruction.row_addresses(row, width, &mut lanes), memory);
+                (0..instruction.rows()).map(passes).sum()
+            };
+            let passes = match shape {
+                Some(shape) => shape.passes(instruction.base(), bank_bytes, count),
+                None => count(),
+            };
+            lsu.head = Head::Local(now + Cycle::from(passes) - 1);
+            self.counters.local_accesses += 1;
+            self.counters.local_passes += u64::from(passes);
+            if P::ON && probe.wants_account() {
+                probe.observer().local_access(instruction.word, passes);
+            }
+            return Ok(());
+        }
+        match memory.kind {
+            AccessKind::Load | AccessKind::Tile => self.counters.device_loads += 1,
+            AccessKind::Store => self.counters.device_stores += 1,
+            AccessKind::Atomic(_) => self.counters.device_atomics += 1,
+        }
+        let geometry = (lsu.line_bytes, lsu.sector_bytes);
+        match shape {
+            Some(shape) => shape.find_lines(instruction, self.width, geometry),
+            None => instruction.find_lines(self.width, geometry),
+        }
+        instruction.next_line = 0;
+        instruction.outstanding = 0;
+        lsu.head = Head::Device;
+        Ok(())
+    }
+
+    /// Tries the next L1 access of the head (L6).
+    fn access_l1<P: Probe>(&mut self, now: Cycle, index: u16, ops: &MicroOps, probe: &mut P) {
+        let (lsu, width) = (&mut self.lsu, self.width);
+        let instruction = &mut lsu.instructions[usize::from(index)];
+        let first = instruction.next_line == 0;
+        if instruction.returns && first && lsu.pending == lsu.pending_entries {
+            return;
+        }
+        let line_bytes = lsu.line_bytes;
+        let line = instruction.lines[instruction.next_line];
+        let epoch = self.waves.releases.open();
+        let owner = Owner::new(index, instruction.next_line, instruction, epoch);
+        let (kind, payload) = (instruction.memory.kind, &mut lsu.payload);
+        if !lsu.payload_ready && matches!(kind, AccessKind::Store | AccessKind::Atomic(_)) {
+            instruction.payload(&line, line_bytes, width, payload);
+            lsu.payload_ready = true;
+        }
+        let operation = match kind {
+            AccessKind::Load | AccessKind::Tile => Operation::Load { sectors: line.sectors },
+            AccessKind::Store => Operation::Store { byte_mask: payload.byte_mask, data: &payload.data },
+            AccessKind::Atomic(op) => Operation::Atomic {
+                op,
+                scope: instruction.scope,
+                byte_mask: payload.byte_mask,
+                data: &payload.data,
+                swap: payload.swap,
+            },
+        };
+        let hint = instruction.memory.hint;
+        let access =
+            Access { operation, hint, line: u64::from(line.address), owner: owner.0, epoch: epoch as u8 };
+        let before = (P::ON && probe.wants_account()).then(|| *self.l1.counters());
+        let result = self.l1.access(now, &access, &mut |_, values| {
+            if instruction.returns {
+                instruction.take_line(owner.line(), line_bytes, values, width);
+            }
+        });
+        if let Some(before) = before {
+            probe.observer().line_access(instruction.word, &self.l1.counters().since(&before));
+        }
+        let Ok(on_the_way) = result else { return };
+        lsu.payload_ready = false;
+        self.progress = true;
+        self.counters.line_accesses += 1;
+        if on_the_way && owner.has(Owner::POSTED | Owner::CORE_SCOPE) {
+            self.waves.releases.store();
+        }
+        if instruction.returns {
+            lsu.pending += u32::from(first);
+            instruction.outstanding += 1;
+        }
+        instruction.next_line += 1;
+        if instruction.next_line < instruction.lines.len() {
+            return;
+        }
+        if !instruction.returns {
+            let retired = instruction.in_flight();
+            lsu.free.push(index);
+            self.retire_access(now, retired, ops, probe);
+        }
+        self.finish_head();
+    }
+}

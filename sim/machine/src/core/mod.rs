@@ -1,0 +1,421 @@
+//! One core: wave slots, schedulers, execution units, load/store unit, L1.
+//!
+//! `Core::tick` runs the stages of a cycle, consumers before producers, so a latch that is emptied in a
+//! cycle can be filled in the same cycle. docs/pipeline.md holds the timing rules; each rule names the file
+//! here that implements it.
+
+pub mod account;
+pub mod collector;
+pub mod divergence;
+pub mod execute;
+pub mod fetch;
+pub mod issue;
+pub mod lsu;
+pub mod probe;
+pub mod release;
+pub mod report;
+mod straight;
+pub mod uop;
+pub mod wave;
+pub mod workgroup;
+pub mod writeback;
+
+use crate::alu::{FRAGMENT_ROWS, HostVectors};
+use crate::clock::{Cycle, LinkRx, LinkTx, NEVER};
+use crate::config::{Config, IssuePolicy};
+use crate::memory::{L1, MemoryPort, ReplyKind, Request};
+use crate::stats::{CoreCounters, SlotUse};
+use collector::{Banks, Collectors, Looks};
+use execute::UnitTiming;
+use fetch::{Fetch, ICACHE_TAG};
+use lsu::local::LocalMemory;
+use lsu::{Lsu, lanes_of};
+use probe::Probe;
+use std::collections::VecDeque;
+use straight::{Recent, Straight};
+use uop::MicroOps;
+use wave::{Slot, SlotMask, Waves};
+use wave_isa::program::Fault;
+use wave_isa::{ExecClass, MMA_FRAGMENTS};
+use workgroup::{Shape, Start, Workgroup};
+use writeback::{Completions, MAX_RESULT_ROWS, WritePorts};
+
+/// One scheduler of a core and the state that it does not share.
+#[derive(Debug, Clone)]
+struct Scheduler {
+    /// Its wave slots.
+    slots: SlotMask,
+    last_issued: Slot,
+    /// Active set of the policy `two_level`.
+    active_set: SlotMask,
+    collectors: Collectors,
+    /// Instructions for an execution unit that have read their operands and wait in a collector to be
+    /// dispatched.
+    held: u32,
+    banks: Banks,
+    recent: Recent,
+    /// Use to which empty issue slots are charged until the scheduler's state changes.
+    waits_for: SlotUse,
+    /// First cycle whose issue slots are not charged yet.
+    charged_until: Cycle,
+    /// Per unit, the first cycle in which it takes another instruction.
+    unit_free_at: Vec<Cycle>,
+    write_ports: WritePorts,
+}
+
+/// The core's ends of its links.
+#[derive(Debug)]
+pub struct Links {
+    /// To and from the memory side.
+    pub port: MemoryPort,
+    /// Workgroups from the dispatcher.
+    pub starts: LinkRx<Start>,
+    /// One message to the dispatcher for each workgroup that has ended.
+    pub done: LinkTx<()>,
+}
+
+/// One core of the machine.
+#[derive(Debug)]
+pub struct Core {
+    /// Index of the core.
+    pub index: u32,
+    kernel: usize,
+    shape: Shape,
+    width: usize,
+    issue_width: usize,
+    policy: IssuePolicy,
+    two_level_active: u32,
+    branch_latency: Cycle,
+    collectors_per_scheduler: usize,
+    /// Register banks of a scheduler less one. The bank count is a power of two, so this masks a bank number.
+    bank_mask: u32,
+    units: [UnitTiming; ExecClass::ALL.len()],
+    host: HostVectors,
+    line_bytes: u64,
+    rows_per_wave: usize,
+    usable_slots: SlotMask,
+
+    waves: Waves,
+    workgroups: Vec<Workgroup>,
+    schedulers: Vec<Scheduler>,
+    straight: Straight,
+    /// Bit s: scheduler s frees a settled collector in the next dispatch stage.
+    leaving: u32,
+    /// When the dispatch stage next has to look at the collectors that are not settled.
+    departures: Looks,
+    /// When the operand read stage next completes the reads of an instruction.
+    reads: Looks,
+    /// (end, slot) of the running shadows, in order of their end: all are equally long.
+    shadows: VecDeque<(Cycle, Slot)>,
+    fetch: Fetch,
+    /// Register rows of `width` words: register r of slot s is row s * `rows_per_wave` + r.
+    registers: Vec<u32>,
+    /// Matrix fragments, indexed by slot, kind (A, B, C), fragment and element. Empty if the kernel uses
+    /// none.
+    fragments: Vec<u32>,
+    completions: Completions,
+    /// Rows of the result being computed.
+    result: Vec<u32>,
+    lsu: Lsu,
+    /// The scheduler that is asked first for the load/store unit (X4).
+    lsu_turn: usize,
+    local: LocalMemory,
+    l1: L1,
+
+    /// Links to the dispatcher and the memory side.
+    pub links: Links,
+
+    /// Event counters.
+    pub counters: CoreCounters,
+    /// Issue slots by use, over all schedulers.
+    pub slots: [u64; SlotUse::COUNT],
+    /// Instructions that have left an instruction buffer, squashed ones included.
+    pub instructions: u64,
+
+    /// The current cycle has changed some state.
+    progress: bool,
+    /// Bit s: scheduler s has to look for a wave to issue. Nothing has changed for the others since they last
+    /// looked, so they would find none again, for the same reason.
+    stale: u32,
+    /// First cycle in which the core can act without a message from outside.
+    wake: Cycle,
+    /// The first cycle of the run.
+    start: Cycle,
+    /// First cycle not yet counted in `resident_wave_cycles`.
+    residents_until: Cycle,
+    /// The last cycle in which some state changed.
+    last_activity: Cycle,
+    /// Set at the end of a kernel: the L1 writes back all its dirty lines (M32).
+    writes_back_all: bool,
+    skip_idle: bool,
+}
+
+/// What every core needs of a launch.
+#[derive(Debug, Clone)]
+pub struct CoreLaunch {
+    /// Index of the kernel, for faults.
+    pub kernel: usize,
+    /// Workgroup shape.
+    pub shape: Shape,
+    /// Most resident workgroups.
+    pub max_workgroups: usize,
+    /// Wave slots of each scheduler for which there are registers.
+    pub slots_per_scheduler: u32,
+    /// Bytes of device memory.
+    pub device_bytes: u64,
+    /// True if the kernel uses matrix fragments.
+    pub uses_mma: bool,
+}
+
+impl Core {
+    /// A core without resident waves at cycle `start`.
+    pub fn new(config: &Config, index: u32, launch: &CoreLaunch, l1: L1, links: Links, start: Cycle) -> Core {
+        let c = &config.core;
+        let width = c.wave_width as usize;
+        let schedulers = c.schedulers as usize;
+        let units = UnitTiming::table(config);
+        let horizon = UnitTiming::horizon(&units);
+        let slots = c.max_waves as usize;
+        let usable = launch.slots_per_scheduler as usize * schedulers;
+        let rows_per_wave = launch.shape.launch.registers as usize;
+        let slots_of =
+            |s: usize| (0..slots).filter(|slot| slot % schedulers == s).fold(0, |m, slot| m | 1 << slot);
+        let fragment_slots = if launch.uses_mma { usable.min(slots) } else { 0 };
+        Core {
+            index,
+            kernel: launch.kernel,
+            shape: launch.shape.clone(),
+            width,
+            issue_width: c.issue.width as usize,
+            policy: c.issue.policy,
+            two_level_active: c.issue.two_level_active,
+            branch_latency: Cycle::from(c.branch_latency_cycles),
+            collectors_per_scheduler: c.registers.collectors as usize,
+            bank_mask: c.registers.banks - 1,
+            units,
+            host: HostVectors::new(),
+            line_bytes: u64::from(c.l1.line_bytes),
+            rows_per_wave,
+            usable_slots: u64::MAX >> (64 - usable.min(slots)),
+            waves: Waves::new(config),
+            workgroups: vec![Workgroup::default(); launch.max_workgroups],
+            schedulers: (0..schedulers)
+                .map(|s| Scheduler {
+                    slots: slots_of(s),
+                    last_issued: s,
+                    active_set: 0,
+                    collectors: Collectors::new(c.registers.collectors, width),
+                    held: 0,
+                    banks: Banks::new(c.registers.banks),
+                    recent: Recent::default(),
+                    waits_for: SlotUse::Empty,
+                    charged_until: start,
+                    unit_free_at: vec![0; c.units.len()],
+                    write_ports: WritePorts::new(c.registers.write_ports, horizon),
+                })
+                .collect(),
+            straight: Straight::default(),
+            leaving: 0,
+            departures: Looks::new(schedulers),
+            reads: Looks::new(schedulers),
+            shadows: VecDeque::with_capacity(slots),
+            fetch: Fetch::new(config),
+            registers: vec![0; usable.min(slots) * rows_per_wave * width],
+            fragments: vec![0; fragment_slots * 3 * MMA_FRAGMENTS * FRAGMENT_ROWS * width],
+            completions: Completions::new(horizon),
+            result: vec![0; MAX_RESULT_ROWS * width],
+            lsu: Lsu::new(config, launch.device_bytes),
+            lsu_turn: 0,
+            local: LocalMemory::new(config, launch.max_workgroups, launch.shape.launch.local_memory_bytes),
+            l1,
+            links,
+            counters: CoreCounters::default(),
+            slots: [0; SlotUse::COUNT],
+            instructions: 0,
+            progress: false,
+            stale: 0,
+            start,
+            residents_until: start,
+            wake: NEVER,
+            last_activity: start,
+            writes_back_all: false,
+            skip_idle: true,
+        }
+    }
+
+    /// Simulates cycles `from..to`. Cycles in which nothing can happen are skipped.
+    ///
+    /// # Errors
+    /// The first fault of a kernel in these cycles; the core must not be run again.
+    // Never inlined, so that its machine code does not depend on the caller.
+    #[inline(never)]
+    pub fn run<P: Probe>(
+        &mut self,
+        from: Cycle,
+        to: Cycle,
+        ops: &MicroOps,
+        probe: &mut P,
+    ) -> Result<(), Box<Fault>> {
+        let mut now = self.next_visit(from);
+        while now < to {
+            self.progress = false;
+            let idle = self.is_idle();
+            self.tick(now, ops, probe)?;
+            self.wake = if self.progress { now + 1 } else { self.next_event(now) };
+            // Lines of code that no wave waits for may come to an idle core, also after the kernel's end.
+            if self.progress && !(idle && self.is_idle()) {
+                self.last_activity = now;
+            }
+            now = self.next_visit(now + 1);
+        }
+        Ok(())
+    }
+
+    /// The cycle to simulate next.
+    fn next_visit(&mut self, from: Cycle) -> Cycle {
+        if self.skip_idle { self.next_wake(from) } else { from }
+    }
+
+    /// Simulates one cycle. The calls are in the order of the stages, consumers first (rule P1).
+    fn tick<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) -> Result<(), Box<Fault>> {
+        if !self.skip_idle {
+            // Visiting every cycle: look everywhere, to test that skipping changes nothing.
+            self.stale = (1 << self.schedulers.len()) - 1;
+            self.departures.all();
+        }
+        self.start_workgroups(now);
+        self.end_shadows(now, ops);
+        self.receive_reply(now, ops);
+        self.receive_accesses(now, ops, probe);
+        self.write_back(now, ops, probe);
+        self.tick_lsu(now, ops, probe)?;
+        self.dispatch(now, ops, probe);
+        self.read_operands(now, ops, probe);
+        self.issue(now, ops, probe)?;
+        self.decode(now, ops, probe);
+        self.fetch_groups(now, ops, probe);
+        // The instruction cache sends first: without code nothing moves.
+        self.progress |= self.fetch.send_miss(now, &mut self.links.port);
+        self.progress |= self.ask_for_release(now);
+        let closing = self.closing();
+        self.progress |= self.l1.tick(now, &mut self.links.port, closing);
+        Ok(())
+    }
+
+    /// Asks one L2 slice for a release if one is still to be asked and the port is free (B6).
+    fn ask_for_release(&mut self, now: Cycle) -> bool {
+        let (releases, port) = (&mut self.waves.releases, &mut self.links.port);
+        let asks = releases.wants_port() && port.ready(now);
+        if asks {
+            // Line s of device memory lies in slice s (M4).
+            port.push(now, Request::release(u64::from(releases.take_slice()) * self.line_bytes));
+        }
+        asks
+    }
+
+    /// Takes one reply of the memory side if one has arrived.
+    #[inline]
+    fn receive_reply(&mut self, now: Cycle, ops: &MicroOps) {
+        if self.links.port.next_reply().is_some_and(|at| at <= now) {
+            self.take_reply(now, ops);
+        }
+    }
+
+    /// Hands the arrived reply to its receiver: the instruction cache, the releases or the L1.
+    fn take_reply(&mut self, now: Cycle, ops: &MicroOps) {
+        let Some(reply) = self.links.port.reply(now) else { return };
+        let lsu = &mut self.lsu;
+        if reply.tag & ICACHE_TAG != 0 {
+            self.waves.fetching &= !self.fetch.filled(reply.tag);
+        } else if reply.kind == ReplyKind::Released {
+            for slot in lanes_of(self.waves.releases.answer()) {
+                self.waves.refresh(slot, ops);
+                self.touch(slot);
+            }
+        } else if !self.l1.accept(now, reply, &mut |owner, line| lsu.take_values(owner, line)) {
+            return;
+        }
+        self.links.port.pop_reply(now);
+        self.progress = true;
+    }
+
+    /// First cycle from `from` on in which a message arrives, or the L1 or the port has something to do.
+    fn next_message(&mut self, from: Cycle) -> Cycle {
+        let starts = self.links.starts.next_arrival().unwrap_or(NEVER);
+        let replies = self.links.port.next_reply().unwrap_or(NEVER);
+        let closing = self.closing();
+        let port = &mut self.links.port;
+        let wants_port = self.fetch.wants_port() || self.waves.releases.wants_port();
+        let code = if wants_port { port.next_ready(from).unwrap_or(NEVER) } else { NEVER };
+        let l1 = self.l1.next_event(from, port, closing);
+        starts.min(replies).min(code).min(l1).max(from)
+    }
+
+    /// First cycle after `now` in which something can happen without a message.
+    fn next_event(&self, now: Cycle) -> Cycle {
+        let shadow = self.shadows.front().map_or(NEVER, |&(ends, _)| ends);
+        if !self.straight.is_empty() {
+            return now + 1;
+        }
+        let departure = self.departures.first().min(self.reads.first()).max(now + 1);
+        departure
+            .min(shadow)
+            .min(self.completions.next_due(now))
+            .min(self.fetch.next_event())
+            .min(self.lsu.next_event(now))
+    }
+
+    /// The next cycle in which the core has something to do; [`NEVER`] if only a message can wake it.
+    pub fn next_wake(&mut self, from: Cycle) -> Cycle {
+        if self.wake <= from { from } else { self.wake.min(self.next_message(from)) }
+    }
+
+    /// True if no wave is resident and no store is on its way to the L2. An L1 that writes back may hold
+    /// dirty lines.
+    pub fn is_idle(&self) -> bool {
+        self.waves.resident == 0 && self.waves.releases.stores() == self.l1.dirty_lines()
+    }
+
+    /// Bit e: epoch e of the stores is being closed (B6).
+    fn closing(&self) -> u8 {
+        if self.writes_back_all { 3 } else { self.waves.releases.closing() }
+    }
+
+    /// True if the L2 has acknowledged every store of this core.
+    pub fn is_released(&self) -> bool {
+        self.waves.releases.stores() == 0
+    }
+
+    /// Simulates cycles `from..to` of an idle core whose L1 writes back its dirty lines, at the end of a
+    /// kernel (M32).
+    pub fn run_release<P: Probe>(&mut self, from: Cycle, to: Cycle, ops: &MicroOps, probe: &mut P) {
+        self.writes_back_all = true;
+        let mut now = self.next_message(from);
+        while now < to {
+            let released = self.is_released();
+            self.receive_reply(now, ops);
+            self.receive_accesses(now, ops, probe);
+            let closing = self.closing();
+            self.l1.tick(now, &mut self.links.port, closing);
+            if !released {
+                self.last_activity = now;
+            }
+            now = self.next_message(now + 1);
+        }
+    }
+
+    /// The last cycle in which something happened that the end of a kernel waits for.
+    pub fn last_activity(&self) -> Cycle {
+        self.last_activity
+    }
+
+    /// Visits every cycle instead of skipping those in which nothing can happen.
+    pub fn visit_every_cycle(&mut self) {
+        self.skip_idle = false;
+    }
+
+    /// Returns the L1 and the port, for the next launch.
+    pub fn into_parts(self) -> (L1, MemoryPort) {
+        (self.l1, self.links.port)
+    }
+}

@@ -1,0 +1,353 @@
+//! The wave slots of a core: the state of each resident wave and what its next instruction waits for.
+
+use super::divergence::Divergence;
+use super::release::Releases;
+use super::uop::{Kind, MicroOp, MicroOps, RegisterSet};
+use crate::config::Config;
+use wave_isa::{PREDICATES, Scope};
+
+/// A wave slot of a core, 0 to 63.
+pub type Slot = usize;
+
+/// An instruction of a wave between its issue and its retirement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InFlight {
+    /// Wave slot.
+    pub slot: Slot,
+    /// Position in the wave's issue order.
+    pub sequence: u64,
+    /// Word of the kernel.
+    pub word: u32,
+}
+
+/// The decoded instructions of a wave. They are consecutive in the kernel, so the first word and the count
+/// identify them.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct InstructionBuffer {
+    first: u32,
+    entries: u32,
+}
+
+impl InstructionBuffer {
+    /// Adds the instruction behind the last; `word` is its first word.
+    #[inline]
+    pub fn push(&mut self, word: u32) {
+        if self.entries == 0 {
+            self.first = word;
+        }
+        self.entries += 1;
+    }
+
+    /// The word of the oldest instruction.
+    #[inline]
+    pub fn front(&self) -> Option<u32> {
+        (self.entries > 0).then_some(self.first)
+    }
+
+    /// Takes the oldest instruction. The one behind it starts at the word `next`.
+    #[inline]
+    pub fn pop(&mut self, next: u32) {
+        debug_assert!(self.entries > 0, "pop of an empty instruction buffer");
+        self.entries -= 1;
+        self.first = next;
+    }
+
+    /// Number of instructions.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.entries as usize
+    }
+
+    /// True if there is none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.entries == 0
+    }
+
+    /// Drops all entries. The next instruction starts at the word `next`.
+    #[inline]
+    pub fn clear(&mut self, next: u32) {
+        self.entries = 0;
+        self.first = next;
+    }
+
+    /// Word of the instruction that the wave issues next, whether or not it has been fetched.
+    #[inline]
+    pub fn next(&self) -> u32 {
+        self.first
+    }
+}
+
+/// One wave slot.
+#[derive(Debug, Clone)]
+pub struct Wave {
+    /// Active mask, divergence stack and call stack.
+    pub control: Divergence,
+    /// Lanes in which each predicate is true.
+    pub predicates: [u64; PREDICATES],
+    /// Decoded instructions.
+    pub buffer: InstructionBuffer,
+    /// Next word to fetch.
+    pub fetch_word: u32,
+    /// The last fetched word is the first of a two-word instruction whose second word is still to come (D2).
+    pub straddling: bool,
+    /// Registers with a write outstanding.
+    pub pending: RegisterSet,
+    /// Those of `pending` that a load or atomic writes.
+    pub pending_loads: RegisterSet,
+    /// Predicates with a write outstanding, as bits.
+    pub pending_predicates: u8,
+    /// Fragments with a write outstanding, as bits.
+    pub pending_fragments: u32,
+    /// Fragments that a multiplication in a collector has yet to read, as bits.
+    pub reading_fragments: u32,
+    /// Memory instructions issued and not yet performed (isa section 6). A store counts until the L1 or local
+    /// memory takes it, a load until its write-back.
+    pub accesses: u32,
+    /// Those of `accesses` that are loads or returning atomics.
+    pub loads: u32,
+    /// Instructions issued and not yet retired.
+    pub in_flight: u32,
+    /// Instructions issued so far: the sequence number of the next.
+    pub issued: u64,
+    /// Workgroup slot.
+    pub workgroup: usize,
+    /// Index of the wave in its workgroup.
+    pub wave_id: u32,
+    /// The slot's scheduler, slot mod schedulers.
+    pub scheduler: u8,
+    /// Offset of the wave's registers over the banks: its position within the scheduler (O1).
+    pub swizzle: u8,
+    /// Word of the last issued instruction.
+    pub last_word: u32,
+}
+
+/// One bit per wave slot.
+pub type SlotMask = u64;
+
+/// All wave slots of a core. The masks have a bit per slot; most say what the wave's next instruction waits
+/// for.
+#[derive(Debug, Clone)]
+pub struct Waves {
+    /// Per slot.
+    pub waves: Vec<Wave>,
+    /// Per slot, the slots whose waves arrived before its own.
+    older: Vec<SlotMask>,
+    /// Slots that hold a wave.
+    pub resident: SlotMask,
+    /// The instruction buffer is not empty.
+    pub buffered: SlotMask,
+    /// No register, predicate or fragment that the next instruction uses has a write outstanding.
+    pub hazard_free: SlotMask,
+    /// The next instruction uses a register that a load will write.
+    pub memory_hazard: SlotMask,
+    /// The next instruction is a fence, wait or barrier that has to wait for the wave's own accesses.
+    pub draining: SlotMask,
+    /// The next instruction passes through a collector.
+    pub needs_collector: SlotMask,
+    /// An earlier instruction of the wave still reads operands (I4).
+    pub collecting: SlotMask,
+    /// In the shadow of a control or synchronisation instruction (B1).
+    pub shadow: SlotMask,
+    /// Waits at a barrier.
+    pub at_barrier: SlotMask,
+    /// Has a fetch outstanding or waits for an instruction cache line.
+    pub fetching: SlotMask,
+    /// Has fetched the end of the kernel.
+    pub fetched_end: SlotMask,
+    /// All lanes have halted; instructions may still be in flight.
+    pub ended: SlotMask,
+    /// Stores that the L2 has not acknowledged, and the fences that wait for them.
+    pub releases: Releases,
+    /// The instruction buffer has room for one more fetch.
+    pub has_room: SlotMask,
+    buffer_entries: usize,
+    fetch_words: usize,
+}
+
+impl Waves {
+    /// Empty slots.
+    pub fn new(config: &Config) -> Waves {
+        let core = &config.core;
+        let wave = Wave {
+            control: Divergence::new(core.divergence_depth as usize, core.call_depth as usize),
+            predicates: [0; PREDICATES],
+            buffer: InstructionBuffer::default(),
+            fetch_word: 0,
+            straddling: false,
+            pending: RegisterSet::default(),
+            pending_loads: RegisterSet::default(),
+            pending_predicates: 0,
+            pending_fragments: 0,
+            reading_fragments: 0,
+            accesses: 0,
+            loads: 0,
+            in_flight: 0,
+            issued: 0,
+            workgroup: 0,
+            wave_id: 0,
+            scheduler: 0,
+            swizzle: 0,
+            last_word: 0,
+        };
+        let slots = core.max_waves as usize;
+        Waves {
+            // A cloned Vec has no spare capacity, so each slot allocates its own stacks.
+            waves: (0..slots)
+                .map(|slot| Wave {
+                    scheduler: (slot % core.schedulers as usize) as u8,
+                    swizzle: (slot / core.schedulers as usize) as u8,
+                    control: Divergence::new(core.divergence_depth as usize, core.call_depth as usize),
+                    ..wave.clone()
+                })
+                .collect(),
+            older: vec![0; slots],
+            resident: 0,
+            buffered: 0,
+            hazard_free: 0,
+            memory_hazard: 0,
+            draining: 0,
+            needs_collector: 0,
+            collecting: 0,
+            shadow: 0,
+            at_barrier: 0,
+            fetching: 0,
+            fetched_end: 0,
+            ended: 0,
+            releases: Releases::new(config.l2.slices),
+            has_room: 0,
+            buffer_entries: core.fetch.buffer_entries as usize,
+            fetch_words: core.fetch.words as usize,
+        }
+    }
+
+    /// Starts a wave in a free slot, at the kernel's first word.
+    pub fn start(&mut self, slot: Slot, lanes: u64, workgroup: usize, wave_id: u32) {
+        let wave = &mut self.waves[slot];
+        wave.control.start(lanes);
+        wave.predicates = [0; PREDICATES];
+        wave.buffer.clear(0);
+        wave.fetch_word = 0;
+        wave.straddling = false;
+        wave.issued = 0;
+        wave.workgroup = workgroup;
+        wave.wave_id = wave_id;
+        wave.last_word = 0;
+        debug_assert!(wave.in_flight == 0 && wave.accesses == 0 && wave.pending_predicates == 0);
+        let bit = 1 << slot;
+        self.older.iter_mut().for_each(|older| *older &= !bit);
+        self.older[slot] = self.resident;
+        self.resident |= bit;
+        self.has_room |= bit;
+        for mask in [
+            &mut self.buffered,
+            &mut self.collecting,
+            &mut self.shadow,
+            &mut self.at_barrier,
+            &mut self.fetching,
+            &mut self.fetched_end,
+            &mut self.ended,
+        ] {
+            *mask &= !bit;
+        }
+    }
+
+    /// The slot in `slots`, which is not empty, whose wave arrived first.
+    #[inline]
+    pub fn oldest(&self, slots: SlotMask) -> Slot {
+        let mut oldest = slots.trailing_zeros() as Slot;
+        loop {
+            let older = slots & self.older[oldest];
+            if older == 0 {
+                return oldest;
+            }
+            oldest = older.trailing_zeros() as Slot;
+        }
+    }
+
+    /// Frees a slot.
+    pub fn release(&mut self, slot: Slot) {
+        let bit = 1 << slot;
+        self.resident &= !bit;
+        self.ended &= !bit;
+        self.buffered &= !bit;
+    }
+
+    /// Recomputes `has_room` for a wave. Call it whenever the length of its buffer changes.
+    #[inline]
+    pub fn refresh_room(&mut self, slot: Slot) {
+        let room = self.buffer_entries - self.waves[slot].buffer.len() >= self.fetch_words;
+        self.has_room = self.has_room & !(1 << slot) | SlotMask::from(room) << slot;
+    }
+
+    /// The micro-operation at the head of the wave's buffer.
+    #[inline]
+    pub fn head<'a>(&self, slot: Slot, ops: &'a MicroOps) -> Option<&'a MicroOp> {
+        self.waves[slot].buffer.front().map(|word| ops.get(word))
+    }
+
+    /// Recomputes what a wave's next instruction waits for. Call it whenever the head of its buffer, its
+    /// pending writes or its outstanding accesses change, and when a shadow in front of a fence ends.
+    pub fn refresh(&mut self, slot: Slot, ops: &MicroOps) {
+        let bit: SlotMask = 1 << slot;
+        let wave = &self.waves[slot];
+        let Some(word) = wave.buffer.front() else {
+            self.buffered &= !bit;
+            return;
+        };
+        let op = ops.get(word);
+        self.buffered |= bit;
+        let hazard = wave.pending.intersects(&op.hazards);
+        // `pending` contains `pending_loads`.
+        let memory_hazard = hazard && wave.pending_loads.intersects(&op.hazards);
+        let free = !hazard
+            && wave.pending_predicates & op.predicate_hazards == 0
+            && wave.pending_fragments & op.fragment_hazards == 0
+            && wave.reading_fragments & op.fragment_locks == 0;
+        let collects = op.needs_collector();
+        let drains = !collects && self.drains(slot, op);
+        let put = |mask: &mut SlotMask, on: bool| *mask = *mask & !bit | SlotMask::from(on) << slot;
+        put(&mut self.memory_hazard, memory_hazard);
+        put(&mut self.hazard_free, free);
+        put(&mut self.draining, drains);
+        put(&mut self.needs_collector, collects);
+    }
+
+    /// True if the wave's next instruction, one that is done at issue, has to wait for accesses of its wave
+    /// or stores of its core (B4 to B6).
+    fn drains(&mut self, slot: Slot, op: &MicroOp) -> bool {
+        let wave = &self.waves[slot];
+        match op.kind {
+            Kind::Barrier => wave.accesses > 0,
+            Kind::Wait => wave.loads > 0,
+            Kind::Fence { .. } if op.inst.scope == Scope::Wave => false,
+            Kind::Fence { release: true, .. } if op.inst.scope >= Scope::Device => {
+                // A release is reached only after the barrier or shadow in front of it: stores made until
+                // then must be covered (B6).
+                let reached = wave.accesses == 0 && (self.at_barrier | self.shadow) >> slot & 1 == 0;
+                let waits = |releases: &mut Releases| match op.inst.scope {
+                    Scope::System => releases.reach_system(slot),
+                    _ => releases.reach(slot),
+                };
+                !reached || waits(&mut self.releases)
+            }
+            Kind::Fence { .. } => wave.accesses > 0,
+            _ => false,
+        }
+    }
+
+    /// True if the next instruction waits for earlier ones, so that a retirement may make it ready.
+    #[inline]
+    pub fn waits(&self, slot: Slot) -> bool {
+        (!self.hazard_free | self.draining) >> slot & 1 != 0
+    }
+
+    /// Waves whose next instruction could issue, given a free collector if it needs one.
+    #[inline]
+    pub fn ready(&self) -> SlotMask {
+        self.resident
+            & self.buffered
+            & self.hazard_free
+            & !(self.collecting | self.shadow | self.at_barrier | self.draining | self.ended)
+    }
+}

@@ -1,0 +1,171 @@
+//! Workgroups resident on a core: wave slots, special registers, barriers and their end.
+
+use super::Core;
+use super::wave::{Slot, SlotMask};
+use crate::alu::FRAGMENT_ROWS;
+use crate::clock::Cycle;
+use wave_isa::program::Launch;
+use wave_isa::{MMA_DIM, MMA_FRAGMENTS, Special};
+
+/// A workgroup slot of a core.
+#[derive(Debug, Clone, Default)]
+pub struct Workgroup {
+    /// Position in the grid.
+    pub id: [u32; 3],
+    /// Wave slots that its waves still occupy.
+    pub slots: SlotMask,
+    /// True while it is resident.
+    pub resident: bool,
+}
+
+/// A workgroup on its way from the dispatcher to a core.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Start {
+    /// Position in the grid.
+    pub id: [u32; 3],
+}
+
+/// What all workgroups of a launch have in common.
+#[derive(Debug, Clone)]
+pub struct Shape {
+    /// The launch.
+    pub launch: Launch,
+    /// Waves of a workgroup.
+    pub waves: u32,
+    /// Threads of a workgroup.
+    pub threads: u32,
+    /// The machine has the matrix instructions.
+    pub mma: bool,
+}
+
+impl Core {
+    /// Takes the workgroups that arrive now and starts their waves.
+    pub(super) fn start_workgroups(&mut self, now: Cycle) {
+        while let Some(start) = self.links.starts.pop(now) {
+            self.progress = true;
+            self.settle_residents(now);
+            self.start_workgroup(start);
+        }
+    }
+
+    fn start_workgroup(&mut self, start: Start) {
+        let index =
+            self.workgroups.iter().position(|w| !w.resident).expect("the dispatcher counts workgroup slots");
+        let mut slots = 0;
+        for wave_id in 0..self.shape.waves {
+            let free = !self.waves.resident & self.usable_slots;
+            assert!(free != 0, "the dispatcher counts wave slots");
+            let slot = free.trailing_zeros() as Slot;
+            slots |= 1 << slot;
+            let first = wave_id * self.width as u32;
+            let lanes = (self.shape.threads - first).min(self.width as u32);
+            self.waves.start(slot, u64::MAX >> (64 - lanes), index, wave_id);
+            self.touch(slot);
+            let rows = self.rows_per_wave * self.width;
+            let registers = &mut self.registers[slot * rows..][..rows];
+            registers.fill(0);
+            for &(register, value) in &self.shape.launch.initial_registers {
+                registers[usize::from(register) * self.width..][..self.width].fill(value);
+            }
+            if !self.fragments.is_empty() {
+                let words = 3 * MMA_FRAGMENTS * FRAGMENT_ROWS * self.width;
+                self.fragments[slot * words..][..words].fill(0);
+            }
+        }
+        self.local.poison(index);
+        self.workgroups[index] = Workgroup { id: start.id, slots, resident: true };
+    }
+
+    /// Ends a wave whose lanes have all halted (R3).
+    pub(super) fn end_wave(&mut self, now: Cycle, slot: Slot) {
+        let bit: SlotMask = 1 << slot;
+        let wave = &mut self.waves.waves[slot];
+        wave.control.end();
+        wave.buffer.clear(wave.last_word);
+        self.waves.buffered &= !bit;
+        self.waves.ended |= bit;
+        self.waves.fetching &= !bit;
+        self.fetch.discard(slot);
+        let wave = &self.waves.waves[slot];
+        let (workgroup, in_flight) = (wave.workgroup, wave.in_flight);
+        // A barrier waits for live waves only, so the end of this wave may release it.
+        self.pass_barrier(now, workgroup);
+        if in_flight == 0 {
+            self.release_wave(now, slot);
+        }
+    }
+
+    /// Frees the slot of a wave that has ended and has nothing in flight. The last slot ends the workgroup.
+    pub(super) fn release_wave(&mut self, now: Cycle, slot: Slot) {
+        let index = self.waves.waves[slot].workgroup;
+        self.settle_residents(now);
+        self.waves.release(slot);
+        self.touch(slot);
+        let workgroup = &mut self.workgroups[index];
+        workgroup.slots &= !(1 << slot);
+        if workgroup.slots == 0 {
+            workgroup.resident = false;
+            self.counters.workgroups += 1;
+            self.links.done.push(now, ());
+        }
+    }
+
+    /// Releases the barrier of a workgroup if all its live waves are at it (B4).
+    pub(super) fn pass_barrier(&mut self, now: Cycle, workgroup: usize) {
+        let live = self.workgroups[workgroup].slots & !self.waves.ended;
+        if live == 0 || live & !self.waves.at_barrier != 0 {
+            return;
+        }
+        self.counters.barriers += 1;
+        self.waves.at_barrier &= !live;
+        let mut rest = live;
+        while rest != 0 {
+            self.start_shadow(now, rest.trailing_zeros() as Slot);
+            rest &= rest - 1;
+        }
+    }
+
+    /// Writes the lane values of a special register into `result`, for `mov_sr`.
+    pub(super) fn special_row(&mut self, slot: Slot, code: u8) {
+        let wave = &self.waves.waves[slot];
+        let group = self.workgroups[wave.workgroup].id;
+        let (size, grid) = (self.shape.launch.workgroup, self.shape.launch.grid);
+        let width = self.width as u32;
+        let first = wave.wave_id * width;
+        let special = Special::from_code(code).expect("an illegal instruction does not execute");
+        let row = &mut self.result[..self.width];
+        let uniform = match special {
+            Special::ThreadIdX => return fill(row, |lane| (first + lane) % size[0]),
+            Special::ThreadIdY => return fill(row, |lane| (first + lane) / size[0] % size[1]),
+            Special::ThreadIdZ => return fill(row, |lane| (first + lane) / size[0] / size[1]),
+            Special::LaneId => return fill(row, |lane| lane),
+            Special::WaveId => wave.wave_id,
+            Special::WorkgroupIdX => group[0],
+            Special::WorkgroupIdY => group[1],
+            Special::WorkgroupIdZ => group[2],
+            Special::WorkgroupSizeX => size[0],
+            Special::WorkgroupSizeY => size[1],
+            Special::WorkgroupSizeZ => size[2],
+            Special::GridSizeX => grid[0],
+            Special::GridSizeY => grid[1],
+            Special::GridSizeZ => grid[2],
+            Special::WaveWidth => width,
+            Special::NumWaves => self.shape.waves,
+            Special::MmaSupported => u32::from(self.shape.mma),
+            Special::MmaM | Special::MmaN | Special::MmaK => {
+                if self.shape.mma {
+                    MMA_DIM as u32
+                } else {
+                    0
+                }
+            }
+        };
+        row.fill(uniform);
+    }
+}
+
+fn fill(row: &mut [u32], value: impl Fn(u32) -> u32) {
+    for (lane, word) in row.iter_mut().enumerate() {
+        *word = value(lane as u32);
+    }
+}

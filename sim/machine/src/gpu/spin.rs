@@ -1,0 +1,98 @@
+//! What waves do that make no progress: an observer of the cycles after a bound, for the report only.
+
+use crate::core::probe::{Event, Issued, MemoryEvent, Observer};
+use crate::core::uop::Kind;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
+use wave_isa::table::{AccessKind, Space};
+
+/// Locations reported for a wave, of each kind.
+const KEPT: usize = 4;
+
+/// A location in device memory, or in the local memory of a workgroup.
+pub type Location = (Space, u32);
+
+/// What a wave did in the cycles after the bound.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Doing {
+    /// Core.
+    pub core: u32,
+    /// Wave slot.
+    pub slot: usize,
+    /// True if it issued some instruction more than once.
+    pub again: bool,
+    /// Words of the kernel, from the first one issued to the last.
+    pub words: RangeInclusive<u32>,
+    /// Locations that it read, atomics included: the first few by address.
+    pub reads: Vec<Location>,
+    /// Locations that it wrote: the first few by address.
+    pub writes: Vec<Location>,
+}
+
+#[derive(Debug, Default)]
+struct Seen {
+    words: BTreeSet<u32>,
+    again: bool,
+    reads: BTreeSet<(bool, u32)>,
+    writes: BTreeSet<(bool, u32)>,
+}
+
+/// The observer.
+#[derive(Debug, Default)]
+pub struct Spin {
+    waves: BTreeMap<(u32, usize), Seen>,
+}
+
+impl Spin {
+    /// What each wave did, ordered by core and slot.
+    pub fn waves(self) -> Vec<Doing> {
+        let locations = |set: BTreeSet<(bool, u32)>| {
+            let space = |local| if local { Space::Local } else { Space::Device };
+            set.into_iter().take(KEPT).map(|(local, address)| (space(local), address)).collect()
+        };
+        let one = |((core, slot), seen): ((u32, usize), Seen)| {
+            let (first, last) = (*seen.words.first()?, *seen.words.last()?);
+            Some(Doing {
+                core,
+                slot,
+                again: seen.again,
+                words: first..=last,
+                reads: locations(seen.reads),
+                writes: locations(seen.writes),
+            })
+        };
+        self.waves.into_iter().filter_map(one).collect()
+    }
+}
+
+impl Observer for Spin {
+    fn issued(&mut self, issued: &Issued<'_>) {
+        let Event { core, slot, word, .. } = issued.event;
+        if issued.op.kind == Kind::End {
+            return;
+        }
+        let seen = self.waves.entry((core, slot)).or_default();
+        seen.again |= !seen.words.insert(word);
+    }
+
+    fn accesses(&mut self, event: &MemoryEvent<'_>) {
+        let local = event.memory.space == Space::Local;
+        let (reads, writes) = match event.memory.kind {
+            AccessKind::Load => (true, false),
+            AccessKind::Store => (false, true),
+            AccessKind::Atomic(_) => (true, true),
+            AccessKind::Tile => (!event.writes, event.writes),
+        };
+        let seen = self.waves.entry((event.core, event.slot)).or_default();
+        for (_, &address) in
+            event.addresses.iter().enumerate().filter(|(lane, _)| event.mask >> lane & 1 != 0)
+        {
+            if reads {
+                seen.reads.insert((local, address));
+            }
+            if writes {
+                seen.writes.insert((local, address));
+            }
+        }
+    }
+}

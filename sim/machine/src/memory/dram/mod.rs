@@ -1,0 +1,466 @@
+//! One memory channel: its queue, the scheduler that turns requests into commands, banks and refresh.
+//!
+//! The channel moves time, not data: a line's bytes are in the image from the moment its slice lets go of it
+//! until the slice has it again. No other block can see them in between.
+
+pub mod check;
+mod mapping;
+mod queue;
+mod ratio;
+mod state;
+pub mod timing;
+
+#[cfg(test)]
+mod tests;
+
+use super::agenda::Agenda;
+use super::geometry::LineGeometry;
+use super::l2::Slice;
+use crate::clock::Cycle;
+use crate::config::{Config, Dram, DramPolicy};
+use crate::stats::counters;
+use mapping::Mapping;
+use queue::{COLUMNS, Entry, Key, Queue};
+use ratio::ClockRatio;
+pub(super) use state::{BURSTS, FIELDS, ROW_BITS};
+use timing::{Clock, Command, Timing};
+
+counters! {
+    /// What the memory channels did.
+    "dram" DramCounters {
+        reads: "bursts", "Read bursts.";
+        writes: "bursts", "Write bursts.";
+        read_bytes: "bytes", "Bytes read.";
+        written_bytes: "bytes", "Bytes written, masked ones included.";
+        row_hits: "requests", "Requests whose row was open when their first command was issued.";
+        row_empties: "requests", "Requests whose bank was closed.";
+        row_conflicts: "requests", "Requests whose bank had another row open.";
+        activates: "commands", "Activate commands.";
+        precharges: "commands", "Precharge commands, for one bank or all.";
+        refreshes: "commands", "Refresh commands.";
+        data_bus_busy_clocks: "memory clocks", "Memory clocks that bursts held the data bus, summed over channels.";
+        requests: "requests", "Requests that entered a channel's queue.";
+    }
+}
+
+/// A command as it appeared on a channel's command bus.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Issued {
+    /// Memory clock.
+    pub clock: Clock,
+    /// Command.
+    pub command: Command,
+    /// Bank; 0 for commands to all banks.
+    pub bank: u16,
+    /// Row of an activate, 0 otherwise.
+    pub row: u32,
+}
+
+/// Under `fr_fcfs`, younger bursts that may overtake the oldest request before it is served alone (M27).
+pub const OVERTAKE_LIMIT: u32 = 64;
+
+/// A memory channel.
+#[derive(Debug, Clone)]
+pub(super) struct Channel {
+    config: Dram,
+    mapping: Mapping,
+    ratio: ClockRatio,
+    timing: Timing,
+    burst_clocks: Clock,
+    /// Per sector of a line: the bursts that contain it, as bits.
+    bursts_of: [u16; 8],
+    queue: Queue,
+    /// Column commands for other requests since the oldest request became the oldest.
+    overtaken: u32,
+    next_refresh: Clock,
+    /// First clock not yet simulated in which a command could be issued. It may lead or lag the core cycle;
+    /// no other block can observe the difference.
+    next_try: Clock,
+    /// First cycle in which the queue has room for others, even if a channel that ran ahead has some already.
+    room_from: Cycle,
+    /// Lower bound of the clock of the next row command. It holds, whatever column commands are issued, until
+    /// a request comes or goes or a row opens or closes.
+    rows_from: Clock,
+    /// Number of slices of this channel.
+    slices: usize,
+    /// The next of them in turn.
+    turn: usize,
+    counters: DramCounters,
+    /// Commands issued, if they are recorded.
+    commands: Option<Vec<Issued>>,
+}
+
+impl Channel {
+    pub(super) fn new(config: &Config) -> Channel {
+        let dram = config.dram;
+        Channel {
+            config: dram,
+            mapping: Mapping::new(config),
+            ratio: ClockRatio::new(config),
+            timing: Timing::new(&dram),
+            burst_clocks: Clock::from(dram.burst_clocks()),
+            bursts_of: bursts_of_sectors(LineGeometry::new(config), dram.burst_bytes),
+            queue: Queue::new(dram.queue_entries as usize, dram.banks as usize, dram.bank_groups as usize),
+            overtaken: 0,
+            next_refresh: if dram.t_refi == 0 { Clock::MAX } else { Clock::from(dram.t_refi) },
+            next_try: 0,
+            room_from: 0,
+            rows_from: 0,
+            slices: (config.l2.slices / dram.channels) as usize,
+            turn: 0,
+            counters: DramCounters::default(),
+            commands: None,
+        }
+    }
+
+    pub(super) fn counters(&self) -> &DramCounters {
+        &self.counters
+    }
+
+    pub(super) fn record_commands(&mut self) {
+        self.commands = Some(Vec::new());
+    }
+
+    pub(super) fn commands(&self) -> &[Issued] {
+        self.commands.as_deref().unwrap_or(&[])
+    }
+
+    /// Requests in the queue.
+    pub(super) fn queued(&self) -> usize {
+        self.queue.len()
+    }
+
+    pub(super) fn is_idle(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    /// Takes a transfer, and simulates memory clocks as far as other blocks can observe them. They observe
+    /// two things: room in the queue, and the end of a transfer, which comes some clocks after its last
+    /// command. So an idle channel catches up when it is next used. A channel that waits only for its own
+    /// commands is visited when the first of them could end a transfer, or by [`settle`](Self::settle). No
+    /// cycle from `to` on is simulated.
+    pub(super) fn tick(
+        &mut self,
+        (now, to): (Cycle, Cycle),
+        me: usize,
+        slices: &mut [Slice],
+        slice_agenda: &mut Agenda,
+        agenda: &mut Agenda,
+    ) {
+        let after = self.ratio.first_clock(now + 1);
+        // If there is room already, the clocks before this cycle cannot change that.
+        if !self.has_room(now) {
+            self.advance(self.ratio.first_clock(now), slices, slice_agenda);
+        }
+        let arrival = self.pull(now, me, slices, slice_agenda);
+        self.advance(after, slices, slice_agenda);
+        // The clocks of the next cycle are the first to see the transfer (M25).
+        if let Some(entry) = arrival {
+            let bank = usize::from(entry.bank);
+            self.queue.push(entry);
+            self.note_row(bank);
+            self.next_try = self.next_try.min(after);
+        }
+        if self.slices_of(me).any(|slice| slices[slice].has_transfer()) {
+            if !self.queue.has_room() {
+                // No transfer can enter before there is room, so the channel may run ahead of the other
+                // blocks.
+                let end = self.ratio.first_clock(to);
+                while !self.queue.has_room() && self.next_try < end {
+                    self.next_try = self.try_issue(self.next_try, slices, slice_agenda);
+                }
+            }
+            agenda.at(me, if self.queue.has_room() { self.room_from } else { to });
+        }
+        if !self.queue.is_empty() {
+            let latency = if self.queue.has_writes() {
+                self.config.t_cl.min(self.config.t_cwl)
+            } else {
+                self.config.t_cl
+            };
+            let end = self.next_try + Clock::from(latency) + self.burst_clocks;
+            agenda.at(me, self.ratio.cycle_after(end) - 1);
+        }
+    }
+
+    /// Numbers of the slices of this channel, whose number is `me`.
+    #[inline]
+    fn slices_of(&self, me: usize) -> impl Iterator<Item = usize> + use<> {
+        let channels = self.config.channels as usize;
+        (0..self.slices).map(move |slice| me + slice * channels)
+    }
+
+    /// True if a transfer can enter the queue in this cycle.
+    #[inline]
+    fn has_room(&self, now: Cycle) -> bool {
+        self.queue.has_room() && self.room_from <= now
+    }
+
+    /// Simulates the clocks before core cycle `now`, which is at most the cycle after the last one simulated.
+    pub(super) fn settle(&mut self, now: Cycle, slices: &mut [Slice], slice_agenda: &mut Agenda) {
+        self.advance(self.ratio.first_clock(now), slices, slice_agenda);
+    }
+
+    /// Takes one transfer from the channel's slices in turn, if there is room for it.
+    fn pull(
+        &mut self,
+        now: Cycle,
+        me: usize,
+        slices: &mut [Slice],
+        slice_agenda: &mut Agenda,
+    ) -> Option<Entry> {
+        if !self.has_room(now) {
+            return None;
+        }
+        for i in 0..self.slices {
+            let turn = if self.turn + i < self.slices { self.turn + i } else { self.turn + i - self.slices };
+            let slice = me + turn * self.config.channels as usize;
+            let Some(transfer) = slices[slice].take_transfer(slice, slice_agenda) else { continue };
+            self.turn = if turn + 1 < self.slices { turn + 1 } else { 0 };
+            self.counters.requests += 1;
+            let place = self.mapping.place(slice, transfer.index);
+            return Some(Entry {
+                line: transfer.line,
+                row: place.row,
+                bank: place.bank,
+                slice: slice as u16,
+                bursts: self.bursts_of(transfer.sectors),
+                sectors: transfer.sectors,
+                classified: false,
+                fetch: transfer.fetch,
+                epoch: transfer.epoch,
+            });
+        }
+        None
+    }
+
+    /// Bursts that cover some sectors of a line, as bits.
+    fn bursts_of(&self, sectors: u8) -> u16 {
+        let of_sector = self.bursts_of.iter().enumerate();
+        of_sector.fold(0, |bursts, (i, of)| bursts | if sectors >> i & 1 == 1 { *of } else { 0 })
+    }
+
+    /// Issues every command before clock `until`.
+    fn advance(&mut self, until: Clock, slices: &mut [Slice], slice_agenda: &mut Agenda) {
+        while self.next_try < until {
+            self.next_try = self.try_issue(self.next_try, slices, slice_agenda);
+        }
+    }
+
+    /// Issues at most one command in clock `now`. Returns the next clock to try.
+    fn try_issue(&mut self, now: Clock, slices: &mut [Slice], slice_agenda: &mut Agenda) -> Clock {
+        if now >= self.next_refresh {
+            return self.try_refresh(now);
+        }
+        self.queue.finish_opening(now);
+        if self.config.policy == DramPolicy::Fcfs || self.overtaken >= OVERTAKE_LIMIT {
+            let Some((key, command)) = self.queue.oldest_needs() else { return self.next_refresh };
+            let earliest = self.timing.earliest(command, key.bank());
+            if earliest > now {
+                return earliest.min(self.next_refresh);
+            }
+            match command {
+                Command::Activate | Command::Precharge => self.issue_row(now, key, command),
+                _ => self.issue_column(now, key, slices, slice_agenda),
+            }
+            self.rows_from = 0;
+            return now + 1;
+        }
+        // A column command goes before all row commands.
+        let mut again = Clock::MAX;
+        let column = self.choose_column(now, &mut again);
+        if column != Key::NONE {
+            self.issue_column(now, column, slices, slice_agenda);
+            again = self.columns_from();
+        } else if self.rows_from <= now {
+            let (row, command) = self.choose_row(now);
+            if row != Key::NONE {
+                self.issue_row(now, row, command);
+            }
+        }
+        let rows = self.rows_from.min(self.queue.opening_until());
+        again.min(rows).min(self.next_refresh).max(now + 1)
+    }
+
+    /// Lower bound of the clock of the next column command, from the constraints of the whole channel.
+    #[inline]
+    fn columns_from(&self) -> Clock {
+        let mut from = if self.overtaken >= OVERTAKE_LIMIT { 0 } else { Clock::MAX };
+        for (direction, &command) in COLUMNS.iter().enumerate() {
+            if self.queue.wants_column(direction) {
+                from = from.min(self.timing.of_channel(command));
+            }
+        }
+        from
+    }
+
+    /// The oldest request that a column command can serve in clock `now`. If there is none, lowers `again` to
+    /// the first clock in which one that waits could be served.
+    #[inline]
+    fn choose_column(&self, now: Clock, again: &mut Clock) -> Key {
+        let mut oldest = Key::NONE;
+        for (direction, &command) in COLUMNS.iter().enumerate() {
+            if !self.queue.wants_column(direction) {
+                continue;
+            }
+            let (channel, groups) = self.timing.of_groups(command);
+            if channel > now {
+                *again = channel.min(*again);
+                continue;
+            }
+            for (&key, &from) in self.queue.of_groups(direction).iter().zip(groups) {
+                if from <= now {
+                    oldest = oldest.or_older(key);
+                } else if key != Key::NONE {
+                    *again = from.min(*again);
+                }
+            }
+        }
+        oldest
+    }
+
+    /// The oldest request that a row command can serve in clock `now`, and the command. Records in
+    /// `rows_from` when the others could be served.
+    #[inline]
+    fn choose_row(&mut self, now: Clock) -> (Key, Command) {
+        let (mut oldest, mut possible) = ((Key::NONE, Command::Activate), 0);
+        self.rows_from = Clock::MAX;
+        let mut choose = |command, banks| {
+            if banks != 0 {
+                self.timing.each_possible(command, banks, now, &mut self.rows_from, |bank| {
+                    let key = self.queue.miss(bank);
+                    possible += 1;
+                    if key < oldest.0 {
+                        oldest = (key, command);
+                    }
+                });
+            }
+        };
+        choose(Command::Activate, self.queue.wants_activate());
+        choose(Command::Precharge, self.queue.wants_precharge());
+        if possible > 1 {
+            self.rows_from = now + 1;
+        }
+        oldest
+    }
+
+    /// A bank's requests or its open row have changed: it may want a row command that it did not want before.
+    #[inline]
+    fn note_row(&mut self, bank: usize) {
+        if let Some(command) = self.queue.wants_row(bank) {
+            self.rows_from = self.rows_from.min(self.timing.earliest(command, bank));
+        }
+    }
+
+    /// Opens the row that a request needs, or closes the row in its way.
+    fn issue_row(&mut self, now: Clock, key: Key, command: Command) {
+        let bank = key.bank();
+        let Some((_, entry)) = self.queue.find(key) else { return };
+        let (row, first) = (entry.row, !std::mem::replace(&mut entry.classified, true));
+        if command == Command::Activate {
+            self.counters.row_empties += u64::from(first);
+            self.counters.activates += 1;
+            self.issue(now, command, bank, row);
+            // tRCD is the same for reads and writes.
+            self.queue.open(bank, row, self.timing.of_bank(Command::Read, bank));
+        } else {
+            self.counters.row_conflicts += u64::from(first);
+            self.counters.precharges += 1;
+            self.issue(now, command, bank, 0);
+            self.queue.close(bank);
+        }
+        self.note_row(bank);
+    }
+
+    /// A refresh is due: closes all banks, then refreshes (M28).
+    fn try_refresh(&mut self, now: Clock) -> Clock {
+        let open = self.queue.any_open();
+        let command = if open { Command::PrechargeAll } else { Command::Refresh };
+        let earliest = self.timing.earliest(command, 0);
+        if earliest > now {
+            return earliest;
+        }
+        self.issue(now, command, 0, 0);
+        if open {
+            self.counters.precharges += 1;
+            self.queue.close_all();
+            self.rows_from = 0;
+        } else {
+            self.counters.refreshes += 1;
+            self.next_refresh += Clock::from(self.config.t_refi);
+        }
+        now + 1
+    }
+
+    /// Issues one burst of a request. With its last burst the request leaves the queue; a read's sectors are
+    /// at their slice when the data is through.
+    fn issue_column(&mut self, now: Clock, key: Key, slices: &mut [Slice], slice_agenda: &mut Agenda) {
+        let (bank, oldest) = (key.bank(), key == self.queue.oldest());
+        let Some((place, entry)) = self.queue.find(key) else { return };
+        entry.bursts &= entry.bursts - 1;
+        self.counters.row_hits += u64::from(!std::mem::replace(&mut entry.classified, true));
+        let entry = *entry;
+        let burst_clocks = self.burst_clocks;
+        let bytes = u64::from(self.config.burst_bytes);
+        self.counters.data_bus_busy_clocks += burst_clocks;
+        if entry.fetch.is_some() {
+            self.counters.reads += 1;
+            self.counters.read_bytes += bytes;
+            self.issue(now, Command::Read, bank, 0);
+        } else {
+            self.counters.writes += 1;
+            self.counters.written_bytes += bytes;
+            self.issue(now, Command::Write, bank, 0);
+        }
+        if !oldest {
+            self.overtaken += 1;
+        }
+        if entry.bursts != 0 {
+            return;
+        }
+        if !self.queue.has_room() {
+            self.room_from = self.ratio.cycle_of(now) + 1;
+        }
+        self.queue.remove(bank, place);
+        self.note_row(bank);
+        if oldest {
+            self.overtaken = 0;
+        }
+        let slice = usize::from(entry.slice);
+        let latency = if entry.fetch.is_some() { self.config.t_cl } else { self.config.t_cwl };
+        let at = self.ratio.cycle_after(now + Clock::from(latency) + burst_clocks);
+        match entry.fetch {
+            Some(mshr) => slices[slice].expect_fill(at, mshr, entry.sectors),
+            None => slices[slice].expect_written(at, entry.epoch),
+        }
+        slice_agenda.at(slice, at);
+    }
+
+    fn issue(&mut self, now: Clock, command: Command, bank: usize, row: u32) {
+        self.timing.issue(command, bank, now);
+        if let Some(commands) = &mut self.commands {
+            commands.push(Issued { clock: now, command, bank: bank as u16, row });
+        }
+    }
+}
+
+/// Per sector of a line: the bursts that contain it, as bits.
+fn bursts_of_sectors(geometry: LineGeometry, burst_bytes: u32) -> [u16; 8] {
+    let sector = geometry.sector_bytes();
+    std::array::from_fn(|i| {
+        let first = i as u32 * sector;
+        let bytes = (first..first + sector).step_by(burst_bytes.min(sector) as usize);
+        if first as usize >= geometry.line_bytes() {
+            0
+        } else {
+            bytes.fold(0, |of, byte| of | 1 << (byte / burst_bytes))
+        }
+    })
+}
+
+/// Places of lines, for tests that need lines of a certain bank and row.
+#[cfg(test)]
+pub(super) fn place_of(config: &Config) -> impl Fn(usize, u32) -> mapping::Place + use<> {
+    let mapping = Mapping::new(config);
+    move |slice, index| mapping.place(slice, index)
+}

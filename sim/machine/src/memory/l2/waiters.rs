@@ -1,0 +1,106 @@
+//! Accesses that wait for outstanding lines: one queue per line, in a shared pool.
+
+use crate::memory::message::Request;
+
+const NONE: u32 = u32::MAX;
+
+#[derive(Debug, Clone, Copy)]
+struct Queue {
+    first: u32,
+    last: u32,
+    length: u32,
+}
+
+/// Queues of requests. The pool grows to the largest number that ever waited, at most queues × capacity.
+#[derive(Debug, Clone)]
+pub(super) struct Waiters {
+    queues: Vec<Queue>,
+    capacity: usize,
+    /// Requests, each with the index of the next in its queue.
+    pool: Vec<(Option<Request>, u32)>,
+    free: u32,
+}
+
+impl Waiters {
+    /// `queues` queues of at most `capacity` requests.
+    pub(super) fn new(queues: usize, capacity: usize) -> Waiters {
+        let empty = Queue { first: NONE, last: NONE, length: 0 };
+        Waiters { queues: vec![empty; queues], capacity, pool: Vec::new(), free: NONE }
+    }
+
+    /// Requests in all queues.
+    pub(super) fn len(&self) -> usize {
+        self.queues.iter().map(|queue| queue.length as usize).sum()
+    }
+
+    /// True if a request can join a queue.
+    #[inline]
+    pub(super) fn has_room(&self, queue: usize) -> bool {
+        (self.queues[queue].length as usize) < self.capacity
+    }
+
+    /// A request joins a queue.
+    pub(super) fn push(&mut self, queue: usize, request: Request) {
+        debug_assert!(self.has_room(queue));
+        let slot = if self.free == NONE {
+            self.pool.push((Some(request), NONE));
+            self.pool.len() as u32 - 1
+        } else {
+            let slot = self.free;
+            let entry = &mut self.pool[slot as usize];
+            self.free = entry.1;
+            *entry = (Some(request), NONE);
+            slot
+        };
+        let queue = &mut self.queues[queue];
+        if queue.length == 0 {
+            queue.first = slot;
+        } else {
+            self.pool[queue.last as usize].1 = slot;
+        }
+        queue.last = slot;
+        queue.length += 1;
+    }
+
+    /// The first of a queue.
+    #[inline]
+    pub(super) fn first(&self, queue: usize) -> Option<&Request> {
+        let queue = self.queues[queue];
+        if queue.length == 0 { None } else { self.pool[queue.first as usize].0.as_ref() }
+    }
+
+    /// Takes the first of a queue.
+    pub(super) fn pop(&mut self, queue: usize) -> Option<Request> {
+        let queue = &mut self.queues[queue];
+        if queue.length == 0 {
+            return None;
+        }
+        let slot = queue.first;
+        let entry = &mut self.pool[slot as usize];
+        queue.first = entry.1;
+        queue.length -= 1;
+        entry.1 = self.free;
+        self.free = slot;
+        entry.0.take()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wave_isa::table::CacheHint;
+
+    #[test]
+    fn queues_keep_their_order_and_share_the_pool() {
+        let request = |tag| Request::read(tag, 0, 1, CacheHint::Cached);
+        let mut waiters = Waiters::new(2, 3);
+        for round in 0..3 {
+            (0..3).for_each(|i| waiters.push(round % 2, request(i)));
+            assert!(!waiters.has_room(round % 2));
+            let tags: Vec<_> =
+                std::iter::from_fn(|| waiters.pop(round % 2)).map(|request| request.tag).collect();
+            assert_eq!(tags, [0, 1, 2]);
+        }
+        assert_eq!(waiters.pool.len(), 3);
+    }
+}

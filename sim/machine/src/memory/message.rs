@@ -1,0 +1,201 @@
+//! Packets between a core and the memory side.
+
+use super::geometry::LineGeometry;
+use wave_isa::table::{AtomicOp, CacheHint};
+
+/// The longest line that a configuration may have, in bytes. Messages carry a whole line inline.
+pub const MAX_LINE_BYTES: usize = 128;
+
+/// Bytes of a packet in addition to its payload: kind, address, masks and tag.
+pub const HEADER_BYTES: u32 = 8;
+
+/// Bit of a line address that selects the code space: the program's code bytes, read-only, from offset 0.
+pub const CODE_SPACE: u64 = 1 << 32;
+
+/// The bytes of a line; a line shorter than [`MAX_LINE_BYTES`] uses the first ones.
+pub type LineData = [u8; MAX_LINE_BYTES];
+
+/// What a request asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RequestKind {
+    /// Reads sectors of the line.
+    Read,
+    /// Writes bytes of the line.
+    Write,
+    /// A read-modify-write of 32-bit words, at most one operation a word.
+    Atomic(AtomicOp),
+    /// Writes all dirty bytes of a slice to memory. The line selects the slice.
+    Release,
+}
+
+/// The data of a write or an atomic.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Values {
+    /// Bytes written, or bytes of the words that an atomic touches.
+    pub byte_mask: u128,
+    /// Values to write, or operands, at the offsets of their words.
+    pub data: LineData,
+    /// Second operand of a compare-and-swap, whose packet holds one word.
+    pub swap: u32,
+}
+
+/// A request from a core to the memory side.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// The requesting core, set by its port.
+    pub core: u16,
+    /// Returned with the reply; opaque to the memory side.
+    pub tag: u32,
+    /// What it asks for.
+    pub kind: RequestKind,
+    /// Cache hint.
+    pub hint: CacheHint,
+    /// Byte address of the line, with or without [`CODE_SPACE`].
+    pub line: u64,
+    /// Sectors wanted (read) or touched (write, atomic), bit i for sector i.
+    pub sectors: u8,
+    /// The data of a write or an atomic. Boxed, because most requests are reads and all move from queue to
+    /// queue.
+    pub values: Option<Box<Values>>,
+}
+
+impl Request {
+    /// A read of some sectors.
+    pub fn read(tag: u32, line: u64, sectors: u8, hint: CacheHint) -> Request {
+        Request { core: 0, tag, kind: RequestKind::Read, hint, line, sectors, values: None }
+    }
+
+    /// A release of the slice in which a line lies.
+    pub fn release(line: u64) -> Request {
+        Request { kind: RequestKind::Release, ..Request::read(0, line, 0, CacheHint::Cached) }
+    }
+
+    /// A write of the bytes in `byte_mask`.
+    pub fn write(
+        tag: u32,
+        line: u64,
+        byte_mask: u128,
+        data: &LineData,
+        hint: CacheHint,
+        geometry: LineGeometry,
+    ) -> Request {
+        let sectors = geometry.sectors_of(byte_mask);
+        let values = Some(Box::new(Values { byte_mask, data: *data, swap: 0 }));
+        Request { kind: RequestKind::Write, values, ..Request::read(tag, line, sectors, hint) }
+    }
+
+    /// An atomic on the words in `byte_mask`.
+    pub fn atomic(
+        tag: u32,
+        line: u64,
+        op: AtomicOp,
+        byte_mask: u128,
+        data: &LineData,
+        swap: u32,
+        geometry: LineGeometry,
+    ) -> Request {
+        let sectors = geometry.sectors_of(byte_mask);
+        let values = Some(Box::new(Values { byte_mask, data: *data, swap }));
+        let read = Request::read(tag, line, sectors, CacheHint::Cached);
+        Request { kind: RequestKind::Atomic(op), values, ..read }
+    }
+
+    /// Bytes written, or bytes of the words that an atomic touches; 0 for a read.
+    pub fn byte_mask(&self) -> u128 {
+        self.values.as_ref().map_or(0, |values| values.byte_mask)
+    }
+
+    /// Sectors in the packet: those that a write or an atomic touches, else none.
+    #[inline]
+    pub fn packet_sectors(&self) -> u32 {
+        match self.kind {
+            RequestKind::Read | RequestKind::Release => 0,
+            RequestKind::Write | RequestKind::Atomic(_) => self.sectors.count_ones(),
+        }
+    }
+
+    /// Bytes of the packet: the header and its sectors.
+    #[inline]
+    pub fn packet_bytes(&self, sector_bytes: u32) -> u32 {
+        HEADER_BYTES + self.packet_sectors() * sector_bytes
+    }
+}
+
+/// What a reply brings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReplyKind {
+    /// The sectors that a read wanted.
+    Data,
+    /// A write is performed at the L2.
+    WriteAck,
+    /// An atomic is performed at the L2; the data are the old words at their offsets.
+    AtomicOld,
+    /// All dirty bytes of a slice are in memory.
+    Released,
+}
+
+/// A reply from the memory side to a core.
+#[derive(Debug, Clone)]
+pub struct Reply {
+    /// The core that made the request.
+    pub core: u16,
+    /// The request's tag.
+    pub tag: u32,
+    /// What it brings.
+    pub kind: ReplyKind,
+    /// Byte address of the line.
+    pub line: u64,
+    /// Sectors of the request.
+    pub sectors: u8,
+    /// The sectors (data) or old words (atomic) at their offsets; other bytes are 0.
+    pub data: LineData,
+}
+
+impl Reply {
+    /// Sectors in the packet: those of the request, none for an acknowledgement.
+    #[inline]
+    pub fn packet_sectors(&self) -> u32 {
+        match self.kind {
+            ReplyKind::WriteAck | ReplyKind::Released => 0,
+            ReplyKind::Data | ReplyKind::AtomicOld => self.sectors.count_ones(),
+        }
+    }
+
+    /// Bytes of the packet: the header and its sectors.
+    #[inline]
+    pub fn packet_bytes(&self, sector_bytes: u32) -> u32 {
+        HEADER_BYTES + self.packet_sectors() * sector_bytes
+    }
+}
+
+/// Performs an atomic on every word of `byte_mask` in `line` and puts the old words into `old`. Returns the
+/// bytes written. A compare-and-swap that fails writes none, so that an old copy never replaces a newer value
+/// at another level (M16).
+#[inline]
+pub(super) fn apply_atomic(
+    op: AtomicOp,
+    byte_mask: u128,
+    operands: &LineData,
+    swap: u32,
+    line: &mut [u8],
+    old: &mut [u8],
+) -> u128 {
+    let word_at = |bytes: &[u8], at: usize| {
+        u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+    };
+    let mut written = byte_mask;
+    let mut left = byte_mask;
+    while left != 0 {
+        let at = left.trailing_zeros() as usize & !3;
+        left &= !(0xF << at);
+        let before = word_at(line, at);
+        old[at..at + 4].copy_from_slice(&before.to_le_bytes());
+        let operand = word_at(operands, at);
+        if op == AtomicOp::Cas && before != operand {
+            written &= !(0xF << at);
+        }
+        let after = op.apply(before, operand, swap);
+        line[at..at + 4].copy_from_slice(&after.to_le_bytes());
+    }
+    written
+}

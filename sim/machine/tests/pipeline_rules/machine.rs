@@ -1,0 +1,257 @@
+//! A small machine, and runs on it that record every pipeline step.
+
+use std::collections::HashMap;
+use wave_isa::ExecClass;
+use wave_isa::program::structure::instruction_words;
+use wave_isa::program::{Launch, Program, assemble};
+use wave_machine::config::{ClassTiming, Config, IssuePolicy};
+use wave_machine::core::probe::{Event, Issued, Observer, Stage};
+use wave_machine::gpu::{Gpu, KernelReport, RunOptions};
+use wave_machine::stats::SlotUse;
+
+pub use wave_machine::core::probe::Stage::{Decode, Execute, Fetch, Issue, Operands, Retire};
+
+/// Lanes per wave.
+pub const WIDTH: u32 = 8;
+
+/// One core with one scheduler and eight wave slots of eight lanes. All queues and ports are wide enough that
+/// nothing waits unless a test narrows them. A fetch brings up to sixteen words, so that a wave waits for
+/// code only at its first miss.
+pub fn machine() -> Config {
+    let mut config = Config::example();
+    config.cores = 1;
+    config.core_clock_mhz = 1000;
+    config.dram.clock_mhz = 1000;
+    config.device_memory_bytes = 1 << 16;
+    config.dispatcher.latency_cycles = 3;
+    config.interconnect.latency_cycles = 3;
+    let core = &mut config.core;
+    core.wave_width = WIDTH;
+    core.max_waves = 8;
+    core.max_workgroups = 8;
+    core.schedulers = 1;
+    core.issue.policy = IssuePolicy::Lrr;
+    core.fetch.words = 16;
+    core.fetch.buffer_entries = 64;
+    core.fetch.icache_line_bytes = 1024;
+    core.registers.write_ports = 4;
+    core.registers.collectors = 8;
+    core.local.banks = 8;
+    core.local.latency_cycles = 5;
+    for unit in &mut core.units {
+        unit.lanes = WIDTH;
+    }
+    config
+}
+
+/// Sets the timing of an execution class.
+pub fn set_class(config: &mut Config, class: ExecClass, latency_cycles: u32, passes: u32) {
+    let classes = config.core.units.iter_mut().flat_map(|unit| &mut unit.classes);
+    let timing = classes.filter(|c| c.class == class).last().expect("a unit serves every class");
+    *timing = ClassTiming { class, latency_cycles, passes };
+}
+
+/// The machine with this latency of simple integer instructions.
+pub fn with_int_latency(latency: u32) -> Config {
+    let mut config = machine();
+    set_class(&mut config, ExecClass::Int, latency, 1);
+    config
+}
+
+#[derive(Default)]
+struct Recorder {
+    events: Vec<Event>,
+    /// Workgroup, wave and event of each issue.
+    issues: Vec<([u32; 3], u32, Event)>,
+}
+
+impl Observer for Recorder {
+    fn step(&mut self, event: Event) {
+        self.events.push(event);
+    }
+
+    fn issued(&mut self, issued: &Issued<'_>) {
+        self.events.push(issued.event);
+        self.issues.push((issued.workgroup, issued.wave, issued.event));
+    }
+}
+
+/// A kernel to run. Labels name instructions: `a: iadd r1, r2, r3`.
+pub struct Bench<'a> {
+    config: &'a Config,
+    /// Words of code before the kernel.
+    base: u32,
+    threads: u32,
+    groups: u32,
+    registers: Vec<(u8, u32)>,
+}
+
+/// All steps of a run, with its results.
+pub struct Trace {
+    pub events: Vec<Event>,
+    pub issues: Vec<([u32; 3], u32, Event)>,
+    pub report: KernelReport,
+    pub memory: Vec<u8>,
+    words: HashMap<String, u32>,
+    /// The word after the kernel.
+    pub end: u32,
+}
+
+/// A kernel with one wave on this machine.
+pub fn bench(config: &Config) -> Bench<'_> {
+    Bench { config, base: 0, threads: WIDTH, groups: 1, registers: Vec::new() }
+}
+
+/// Runs a kernel with one wave.
+pub fn run(config: &Config, body: &str) -> Trace {
+    bench(config).run(body)
+}
+
+impl Bench<'_> {
+    /// Sets the waves of each workgroup.
+    pub fn waves(mut self, waves: u32) -> Self {
+        self.threads = waves * WIDTH;
+        self
+    }
+
+    /// Sets the number of workgroups.
+    pub fn groups(mut self, groups: u32) -> Self {
+        self.groups = groups;
+        self
+    }
+
+    /// Sets the words of code before the kernel.
+    pub fn base(mut self, words: u32) -> Self {
+        self.base = words;
+        self
+    }
+
+    /// Sets the initial value of a register.
+    pub fn with(mut self, register: u8, value: u32) -> Self {
+        self.registers.push((register, value));
+        self
+    }
+
+    /// Runs the kernel twice, with idle cycles skipped and cycle by cycle. Both runs must agree.
+    pub fn run(self, body: &str) -> Trace {
+        let pad: String = "nop\n".repeat(self.base as usize);
+        let pad = if pad.is_empty() { pad } else { format!(".kernel pad\n{pad}.end\n") };
+        let text = format!(
+            "{pad}.kernel k\n.registers 32\n.local_memory 4096\n.workgroup_size 8, 1, 1\n{body}\n.end\n"
+        );
+        let (program, _) = assemble(&text, "k.wave").unwrap_or_else(|e| panic!("{}\n{text}", e[0]));
+        let skipping = self.simulate(&program, false);
+        let stepping = self.simulate(&program, true);
+        assert_eq!(skipping.0.events, stepping.0.events, "skipping idle cycles shows");
+        assert_eq!(skipping.1, stepping.1, "skipping idle cycles shows in the report");
+        let code = program.kernels.last().expect("the kernel").code.clone();
+        let code = &program.code[code.start as usize..code.end as usize];
+        Trace {
+            events: skipping.0.events,
+            issues: skipping.0.issues,
+            report: skipping.1,
+            memory: skipping.2,
+            words: labels(body, code),
+            end: code.len() as u32,
+        }
+    }
+
+    fn simulate(&self, program: &Program, every_cycle: bool) -> (Recorder, KernelReport, Vec<u8>) {
+        let launch = Launch {
+            kernel: program.kernels.len() - 1,
+            grid: [self.groups, 1, 1],
+            workgroup: [self.threads, 1, 1],
+            registers: 32,
+            local_memory_bytes: 4096,
+            initial_registers: self.registers.clone(),
+        };
+        let options = RunOptions { max_cycles: Some(1_000_000), every_cycle, ..RunOptions::UNBOUNDED };
+        let mut gpu = Gpu::new(self.config, program, vec![0xEE; self.config.device_memory_bytes as usize]);
+        let mut recorder = Recorder::default();
+        let report = gpu
+            .run(&launch, &options, Some(&mut recorder), &mut |_| {})
+            .unwrap_or_else(|error| panic!("the kernel ends: {error:?}"));
+        // The simulator runs cores in turn, several cycles each.
+        recorder.events.sort_by_key(|e| (e.cycle, e.core));
+        recorder.issues.sort_by_key(|(_, _, e)| (e.cycle, e.core));
+        (recorder, report, gpu.into_memory())
+    }
+}
+
+/// Word of each labelled instruction.
+fn labels(body: &str, code: &[u32]) -> HashMap<String, u32> {
+    let mut words = HashMap::new();
+    let mut word = 0;
+    for line in body.lines() {
+        let mut line = line.trim();
+        if let Some((label, rest)) = line.split_once(':') {
+            words.insert(label.trim().to_owned(), word);
+            line = rest.trim();
+        }
+        if !line.is_empty() {
+            word += instruction_words(code[word as usize]);
+        }
+    }
+    assert_eq!(word as usize, code.len(), "one instruction a line");
+    words
+}
+
+impl Trace {
+    /// Word of a labelled instruction.
+    pub fn word(&self, label: &str) -> u32 {
+        *self.words.get(label).unwrap_or_else(|| panic!("no label {label}"))
+    }
+
+    /// All cycles in which the labelled instruction of the wave in `slot` entered this stage. A fetch is
+    /// found only if the instruction is the first of its group.
+    pub fn all(&self, slot: usize, label: &str, stage: Stage) -> Vec<u64> {
+        let word = self.word(label);
+        let here = self.events.iter().filter(|e| e.slot == slot && e.word == word && e.stage == stage);
+        here.map(|e| e.cycle).collect()
+    }
+
+    /// The only cycle in which the labelled instruction of the wave in `slot` entered this stage.
+    #[track_caller]
+    pub fn of(&self, slot: usize, label: &str, stage: Stage) -> u64 {
+        let all = self.all(slot, label, stage);
+        assert_eq!(all.len(), 1, "{label} of slot {slot}, {stage:?}: {all:?}");
+        all[0]
+    }
+
+    /// [`Trace::of`] for slot 0.
+    #[track_caller]
+    pub fn at(&self, label: &str, stage: Stage) -> u64 {
+        self.of(0, label, stage)
+    }
+
+    /// Cycles from the issue of `from` until `to` enters `stage`, both in slot 0.
+    #[track_caller]
+    pub fn after(&self, from: &str, to: &str, stage: Stage) -> u64 {
+        self.at(to, stage).checked_sub(self.at(from, Issue)).expect("it comes later")
+    }
+
+    /// Cycles from the issue of `from` to issue, last operand read, execution and retirement of `label`.
+    #[track_caller]
+    pub fn steps(&self, from: &str, label: &str) -> [u64; 4] {
+        [Issue, Operands, Execute, Retire].map(|stage| self.after(from, label, stage))
+    }
+
+    /// Cycle and first word of each fetch of a slot that hit. The first fetch is cycle 0.
+    pub fn fetches(&self, slot: usize) -> Vec<(u64, u32)> {
+        let here: Vec<_> = self.events.iter().filter(|e| e.slot == slot && e.stage == Fetch).collect();
+        here.iter().map(|e| (e.cycle - here[0].cycle, e.word)).collect()
+    }
+
+    /// Cycle and slot of each issue, in order, from the first issue of this instruction on.
+    pub fn issue_order(&self, from: &str) -> Vec<(u64, usize)> {
+        let word = self.word(from);
+        let first = self.issues.iter().position(|(_, _, e)| e.word == word).expect("it issues");
+        let start = self.issues[first].2.cycle;
+        self.issues[first..].iter().map(|(_, _, e)| (e.cycle - start, e.slot)).collect()
+    }
+
+    /// Issue slots with this use.
+    pub fn slots(&self, slot_use: SlotUse) -> u64 {
+        self.report.slots[slot_use as usize]
+    }
+}

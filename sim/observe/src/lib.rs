@@ -1,0 +1,9 @@
+//! Observers of a simulated machine: traces and files for viewers, the race detector, and the account of what
+//! limits a kernel.
+
+pub mod figures;
+pub mod issue_trace;
+pub mod limits;
+pub mod numbers;
+pub mod races;
+pub mod trace;

@@ -1,0 +1,264 @@
+//! The observer that makes records from the events of a run.
+//!
+//! Each core writes its events to a log of its own (`log`). From time to time the logs go to the maker of
+//! records (`maker`), which may run on a thread of its own (`apart`). The record of an instruction is
+//! opened when it issues and complete when it retires (`core`). Records that retired before the cycle that
+//! all logs have reached go to the sinks, in the order of [`Record::order`](super::Record::order). So a trace
+//! is the same however the cycles were visited.
+
+mod apart;
+mod core;
+mod log;
+mod maker;
+mod slot;
+mod states;
+
+use self::core::{Common, CoreRecorder};
+use super::record::{Header, How, Launched, Reports, kernel_hash};
+use super::sink::{Sink, Window};
+use super::trigger::{Gate, Trigger};
+use apart::Apart;
+use log::Log;
+pub use maker::Recorded;
+use maker::{Batch, Maker};
+use std::io;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use wave_isa::WORD_BYTES;
+use wave_isa::program::{Launch, Program};
+use wave_machine::clock::Cycle;
+use wave_machine::config::{Config, config_hash};
+use wave_machine::core::collector::Waiting;
+use wave_machine::core::probe::{
+    Event, Going, Hop, IssueStall, Issued, MemoryEvent, Observer, OfCore, Results,
+};
+use wave_machine::core::wave::SlotMask;
+
+/// Bytes of all logs at which they are read. Waking the reading thread takes time, and so does overflowing
+/// the caches.
+const LOGS: usize = 1 << 20;
+/// Least such size of one log.
+const LOG: usize = 1 << 12;
+
+/// A thread that panicked ends the run anyway.
+fn lock(log: &Arc<Mutex<Log>>) -> MutexGuard<'_, Log> {
+    log.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Makes records and hands them to sinks.
+pub struct Recorder<'s> {
+    maker: Place<'s>,
+    logs: Vec<Arc<Mutex<Log>>>,
+    batch: Batch,
+    wants_hops: bool,
+    wants_state: bool,
+    /// Records are made at the end of every quantum, because a trigger or the state of the machine must refer
+    /// to the records of its cycle.
+    prompt: bool,
+    /// Set when a log has reached its size.
+    full: Arc<AtomicBool>,
+    /// Set to end the run: the trigger has fired, or a sink cannot be written to.
+    over: Arc<AtomicBool>,
+}
+
+/// Where records are made: on this thread or on another.
+enum Place<'s> {
+    Here(Box<Maker<'s>>),
+    Apart(Apart),
+}
+
+/// The header of a trace of a machine.
+pub fn header(config: &Config) -> Header {
+    Header {
+        wave_width: config.core.wave_width,
+        config: config.name.clone(),
+        config_hash: u64::from_str_radix(&config_hash(config), 16).unwrap_or_default(),
+        producer: "wave-sim".to_owned(),
+        reports: Reports::ALL,
+    }
+}
+
+/// A launch that begins in cycle `start`, in the form of a trace.
+pub fn launched(program: &Program, launch: &Launch, start: Cycle) -> Launched {
+    let kernel = &program.kernels[launch.kernel];
+    let code = program.code[kernel.code.start as usize..kernel.code.end as usize].to_vec();
+    Launched {
+        kernel: kernel.name.clone(),
+        kernel_hash: kernel_hash(&code),
+        grid: launch.grid,
+        workgroup: launch.workgroup,
+        registers: launch.registers,
+        local_memory: launch.local_memory_bytes,
+        start,
+        base: kernel.code.start * WORD_BYTES,
+        arguments: launch.initial_registers.clone(),
+        code,
+    }
+}
+
+impl<'s> Recorder<'s> {
+    /// A recorder for this machine. Each sink comes with a name for messages.
+    pub fn new(config: &Config, sinks: Vec<(String, Box<dyn Sink + 's>)>, window: Window) -> Recorder<'s> {
+        // Only for a single file in the binary form: no other sink needs the records.
+        let encodes = matches!(&sinks[..], [(_, sink)] if sink.wants_encoded());
+        let (slots, width) = (config.core.max_waves as usize, config.core.wave_width as usize);
+        let (full, over) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+        let most = (LOGS / config.cores as usize).max(LOG);
+        let log = || Arc::new(Mutex::new(Log::new(slots, width, most, full.clone())));
+        let wants_state = sinks.iter().any(|(_, sink)| sink.wants_state());
+        Recorder {
+            logs: (0..config.cores).map(|_| log()).collect(),
+            batch: Batch::new(config.cores as usize),
+            wants_hops: sinks.iter().any(|(_, sink)| sink.wants_hops()),
+            wants_state,
+            prompt: wants_state,
+            maker: Place::Here(Box::new(Maker::new(
+                sinks,
+                Common { launch: Launched::default(), width, window, encodes },
+                (0..config.cores).map(|core| CoreRecorder::new(core, slots)).collect(),
+                over.clone(),
+            ))),
+            full,
+            over,
+        }
+    }
+
+    /// Keeps only what happens around a trigger. Call it before [`Recorder::apart`].
+    pub fn with_trigger(mut self, trigger: Option<Trigger>) -> Recorder<'s> {
+        if let (Some(trigger), Place::Here(maker)) = (trigger, &mut self.maker) {
+            maker.gate = Some(Gate::new(trigger));
+            // The trigger examines records.
+            maker.common.encodes = false;
+            self.prompt = true;
+        }
+        self
+    }
+
+    /// Ends the run when the trigger has fired. Call it before [`Recorder::apart`].
+    pub fn until_triggered(mut self) -> Recorder<'s> {
+        if let Place::Here(maker) = &mut self.maker {
+            maker.until_triggered = true;
+        }
+        self
+    }
+
+    /// Begins a launch in cycle `start`.
+    pub fn start(&mut self, program: &Program, launch: &Launch, start: Cycle) {
+        self.hand_over(start);
+        let launched = launched(program, launch, start);
+        match &mut self.maker {
+            Place::Here(maker) => maker.start(launched),
+            Place::Apart(maker) => maker.start(launched),
+        }
+    }
+
+    /// Ends the recording; the run has ended in cycle `cycle`. Returns how much was recorded.
+    ///
+    /// # Errors
+    /// The name of the sink that could not be written to, and the error.
+    pub fn finish(mut self, how: How, cycle: Cycle, message: &str) -> Result<Recorded, (String, io::Error)> {
+        self.hand_over(0);
+        match self.maker {
+            Place::Here(maker) => maker.finish(how, cycle, message),
+            Place::Apart(maker) => maker.finish(how, cycle, message),
+        }
+    }
+
+    /// Has the logs of all cores read: everything that happens before `to`.
+    fn hand_over(&mut self, to: Cycle) {
+        self.full.store(false, Ordering::Relaxed);
+        self.batch.to = to;
+        for (log, written) in self.logs.iter().zip(&mut self.batch.written) {
+            std::mem::swap(&mut lock(log).written, written);
+        }
+        match &mut self.maker {
+            Place::Here(maker) => maker.take(&mut self.batch),
+            Place::Apart(maker) => maker.take(&mut self.batch),
+        }
+    }
+
+    fn log(&self, core: u32) -> MutexGuard<'_, Log> {
+        lock(&self.logs[core as usize])
+    }
+}
+
+impl Recorder<'static> {
+    /// Makes and writes the records on a thread of its own, unless every cycle has to wait for them anyway.
+    pub fn apart(mut self) -> Recorder<'static> {
+        self.maker = match self.maker {
+            Place::Here(maker) if !self.prompt => Place::Apart(Apart::new(*maker)),
+            maker => maker,
+        };
+        self
+    }
+}
+
+impl Observer for Recorder<'_> {
+    fn wants_stalls(&self) -> bool {
+        true
+    }
+
+    fn of_core(&self, core: u32) -> Option<OfCore> {
+        Some(self.logs[core as usize].clone())
+    }
+
+    // Called if another observer watches beside this one.
+
+    fn step(&mut self, event: Event) {
+        self.log(event.core).step(event);
+    }
+
+    fn issued(&mut self, issued: &Issued<'_>) {
+        self.log(issued.event.core).issued(issued);
+    }
+
+    fn goes_on(&mut self, going: &Going) {
+        self.log(going.event.core).goes_on(going);
+    }
+
+    fn accesses(&mut self, event: &MemoryEvent<'_>) {
+        self.log(event.core).accesses(event);
+    }
+
+    fn results(&mut self, results: &Results<'_>) {
+        self.log(results.event.core).results(results);
+    }
+
+    fn stalls(&mut self, core: u32, cycle: Cycle, waves: &[SlotMask; IssueStall::COUNT]) {
+        self.log(core).stalls(core, cycle, waves);
+    }
+
+    fn waits(&mut self, event: Event, why: Waiting) {
+        self.log(event.core).waits(event, why);
+    }
+
+    fn wants_hops(&self) -> bool {
+        self.wants_hops
+    }
+
+    fn hop(&mut self, hop: &Hop) {
+        self.batch.hops.push(*hop);
+    }
+
+    fn wants_state(&self) -> bool {
+        self.wants_state
+    }
+
+    fn state(&mut self, cycle: Cycle, values: &[u64]) {
+        // A recorder on another thread has no sink that wants states.
+        if let Place::Here(maker) = &mut self.maker {
+            maker.see(cycle, values);
+        }
+    }
+
+    fn advanced(&mut self, cycle: Cycle) -> ControlFlow<()> {
+        if self.prompt || self.full.load(Ordering::Relaxed) {
+            self.hand_over(cycle);
+        }
+        if self.over.load(Ordering::Relaxed) {
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    }
+}

@@ -1,0 +1,177 @@
+//! The instructions of a wave slot that have not retired.
+
+use crate::trace::record::{DestinationKind, MemoryKind, Record, StageField, Stall, StallReason};
+use std::collections::VecDeque;
+use wave_isa::Op;
+use wave_isa::operand::Role;
+use wave_machine::clock::Cycle;
+use wave_machine::core::probe::Issued;
+
+/// An instruction in flight.
+#[derive(Debug)]
+pub(super) struct Flight {
+    /// The record's sequence number, kept here so that a search need not touch the records.
+    pub(super) sequence: u64,
+    /// Reason for which it waits in its collector, and since when.
+    pub(super) waits: Option<(StallReason, Cycle)>,
+    /// Cycles of the stages after issue. They are copied to the record when the instruction retires.
+    stages: [Cycle; BEHIND_ISSUE],
+    record: Box<Record>,
+}
+
+/// Number of stages after issue.
+const BEHIND_ISSUE: usize = StageField::COUNT - StageField::Issue as usize - 1;
+
+impl Flight {
+    pub(super) fn new(record: Box<Record>) -> Flight {
+        Flight { sequence: record.sequence, waits: None, stages: [0; BEHIND_ISSUE], record }
+    }
+
+    /// The record, without the cycles of the stages after issue.
+    pub(super) fn record(&mut self) -> &mut Record {
+        &mut self.record
+    }
+
+    /// The instruction reaches a stage after issue.
+    pub(super) fn reaches(&mut self, stage: StageField, cycle: Cycle) {
+        self.stages[stage as usize - StageField::Operands as usize] = cycle;
+        if stage == StageField::Execute
+            && let Some((reason, from)) = self.waits.take()
+        {
+            self.record.stalls.push(Stall { reason, from, to: cycle });
+        }
+    }
+
+    /// The instruction waits in its collector from this cycle on.
+    pub(super) fn waits_for(&mut self, reason: StallReason, cycle: Cycle) {
+        if let Some((before, from)) = self.waits {
+            if before == reason {
+                return;
+            }
+            self.record.stalls.push(Stall { reason: before, from, to: cycle });
+        }
+        self.waits = Some((reason, cycle));
+    }
+
+    /// Returns the completed record.
+    pub(super) fn land(self) -> Box<Record> {
+        let mut record = self.record;
+        record.stages[StageField::Operands as usize..].copy_from_slice(&self.stages);
+        record
+    }
+}
+
+/// A wave slot of a core.
+#[derive(Debug)]
+pub(super) struct SlotState {
+    /// Workgroup of its wave, as a position in the grid.
+    pub(super) workgroup: [u32; 3],
+    /// Index of the wave in its workgroup.
+    pub(super) wave: u32,
+    /// The last two requests: first word, cycle.
+    pub(super) requests: [(u32, Cycle); 2],
+    /// Decoded instructions: word, cycle of request, cycle of decode.
+    pub(super) decoded: VecDeque<(u32, Cycle, Cycle)>,
+    /// Reason for which the next instruction does not issue, and since when.
+    pub(super) stalled: Option<(StallReason, Cycle)>,
+    /// Periods for which it has waited so far.
+    pub(super) stalls: Vec<Stall>,
+    /// Instructions that have issued and not retired.
+    pub(super) flight: Vec<Flight>,
+}
+
+impl SlotState {
+    pub(super) fn new() -> SlotState {
+        SlotState {
+            workgroup: [0; 3],
+            wave: 0,
+            requests: [(0, Cycle::MAX); 2],
+            decoded: VecDeque::new(),
+            stalled: None,
+            stalls: Vec::new(),
+            flight: Vec::new(),
+        }
+    }
+
+    /// The earliest cycle in any record that is still to come.
+    pub(super) fn oldest(&self) -> Cycle {
+        let [(_, a), (_, b)] = self.requests;
+        let decoded = self.decoded.front().map(|&(_, fetch, _)| fetch);
+        let stall = self.stalls.first().map(|stall| stall.from).or(self.stalled.map(|(_, from)| from));
+        let flight = self.flight.iter().map(|flight| began(&flight.record)).min();
+        [decoded, stall, flight].into_iter().flatten().fold(a.min(b), Cycle::min)
+    }
+
+    /// The oldest decoded instruction issues: opens its record.
+    pub(super) fn issue(&mut self, mut record: Box<Record>, word: u32, cycle: Cycle) {
+        (record.workgroup, record.wave) = (self.workgroup, self.wave);
+        record.stages[StageField::Issue as usize] = cycle;
+        let decoded = self.decoded.pop_front();
+        debug_assert_eq!(decoded.map(|(at, ..)| at), Some(word), "an instruction issues as it was decoded");
+        if let Some((_, fetch, decode)) = decoded {
+            record.stages[StageField::Fetch as usize] = fetch;
+            record.stages[StageField::Decode as usize] = decode;
+        }
+        if let Some((reason, from)) = self.stalled.take()
+            && from < cycle
+        {
+            self.stalls.push(Stall { reason, from, to: cycle });
+        }
+        std::mem::swap(&mut record.stalls, &mut self.stalls);
+        self.flight.push(Flight::new(record));
+    }
+
+    pub(super) fn in_flight(&mut self, sequence: u64) -> Option<&mut Flight> {
+        self.flight.iter_mut().rev().find(|flight| flight.sequence == sequence)
+    }
+}
+
+/// The earliest cycle in a record.
+pub(super) fn began(record: &Record) -> Cycle {
+    let stages = record.stages.iter().copied().filter(|&at| at != 0);
+    let stall = record.stalls.first().map(|stall| stall.from);
+    stages.chain(stall).fold(Cycle::MAX, Cycle::min)
+}
+
+/// The record, as far as it is known, of an instruction that has not retired when the run ends in `cycle`.
+pub(super) fn still_open(
+    mut record: Box<Record>,
+    waits: Option<(StallReason, Cycle)>,
+    cycle: Cycle,
+) -> Box<Record> {
+    if let Some((reason, from)) = waits {
+        record.stalls.push(Stall { reason, from, to: Cycle::MAX });
+    }
+    record.stalls.retain(|stall| stall.from <= cycle);
+    record.stalls.iter_mut().for_each(|stall| stall.to = stall.to.min(cycle + 1));
+    record.stages.iter_mut().filter(|at| **at > cycle).for_each(|at| *at = 0);
+    let Record { values, addresses, strides, sent, .. } = record.as_mut();
+    [values, addresses, strides, sent].into_iter().for_each(Vec::clear);
+    record.memory = MemoryKind::None;
+    (record.device, record.bytes) = (false, 0);
+    (record.cycle, record.open) = (cycle, true);
+    record
+}
+
+/// Kind and index of the destination of an instruction.
+pub(super) fn destination(issued: &Issued<'_>) -> (DestinationKind, u8) {
+    let (op, inst) = (issued.op, &issued.op.inst);
+    if op.destination_rows > 0 {
+        return (DestinationKind::Registers, op.destination);
+    }
+    if op.predicate_write != 0 {
+        return (DestinationKind::Predicate, inst.rd);
+    }
+    // A tile store has its fragment as a source, so it is no destination.
+    let written = inst.op.info().operands.iter().find_map(|operand| match operand.role {
+        Role::FragA if inst.op == Op::MmaLoadA => Some(DestinationKind::FragmentA),
+        Role::FragB if inst.op == Op::MmaLoadB => Some(DestinationKind::FragmentB),
+        Role::FragC if inst.op == Op::MmaCompute => Some(DestinationKind::FragmentC),
+        _ => None,
+    });
+    match written {
+        Some(DestinationKind::FragmentC) => (DestinationKind::FragmentC, inst.rs2),
+        Some(kind) => (kind, inst.rd),
+        None => (DestinationKind::None, 0),
+    }
+}

@@ -1,7 +1,0 @@
-//! The `wave-sim` command.
-
-use std::process::ExitCode;
-
-fn main() -> ExitCode {
-    wave_sim::cli::main()
-}

@@ -1,0 +1,465 @@
+//! Explanations as text, as JSON, and as the table of docs/explain.md.
+
+use super::{Explanation, Quality, Trial, helps};
+use crate::summary::json;
+use serde::Serialize;
+use std::fmt::Write;
+use wave_machine::config::{Config, wrap};
+use wave_observe::figures::of_which_release;
+use wave_observe::limits::by_launch::Group;
+use wave_observe::limits::listing::Instruction;
+use wave_observe::limits::signs::Sign;
+use wave_observe::limits::words::{flags, less};
+use wave_observe::limits::{Limiter, Limits, Place};
+use wave_observe::numbers::counted;
+
+/// Width of the text in columns.
+const WIDTH: usize = 100;
+/// If the trials against a cause saved less than this fraction of its cost, it does not limit the run alone.
+const LITTLE: f64 = 0.1;
+/// Number of changes described in detail.
+const TOLD: usize = 5;
+
+/// Text of one kernel, in detail.
+pub fn text(explanation: &Explanation, config: &Config) -> String {
+    let Explanation { name, limits, .. } = explanation;
+    let machine = crate::summary::text::machine(config);
+    let release =
+        explanation.report.as_ref().map_or_else(String::new, |r| of_which_release(r, |n| n.to_string()));
+    let mut text = format!("{name} takes {}{release} on {machine}", counted(limits.cycles, "cycle"));
+    if let Some(remark) = limits.remark() {
+        _ = writeln!(text, "\n{}", wrap(&remark, WIDTH).join("\n"));
+    }
+    let signs = explanation.signs(config);
+    if !signs.is_empty() {
+        _ = writeln!(text, "\nWhat stands out:");
+    }
+    for sign in &signs {
+        paragraph(&mut text, &sign.text);
+        for (_, words) in &sign.instructions {
+            _ = writeln!(text, "   - {}", wrap(words, WIDTH).join("\n     "));
+        }
+    }
+    helpers(&mut text, explanation);
+    if !limits.limiters.is_empty() {
+        _ = writeln!(text, "\nWhere the cycles go:");
+    }
+    for (n, limiter) in limits.limiters.iter().enumerate() {
+        _ = writeln!(text, "\n{}. {}", n + 1, limits.title(limiter, config));
+        kernel_side(&mut text, explanation, limiter, config);
+        paragraph(&mut text, &machine_side(explanation, limiter));
+    }
+    if let Some(device) = limits.device_memory(config) {
+        _ = writeln!(text, "\n{}", wrap(&device, WIDTH).join("\n"));
+    }
+    launches(&mut text, explanation, config);
+    text
+}
+
+/// Lines of a paragraph with a hanging indent.
+fn paragraph(text: &mut String, words: &str) {
+    for (n, part) in wrap(words, WIDTH).into_iter().enumerate() {
+        _ = writeln!(text, "   {}{part}", if n == 0 { "" } else { "  " });
+    }
+}
+
+/// Trials by saving, and refuted predictions.
+fn helpers(text: &mut String, explanation: &Explanation) {
+    let Explanation { trials, limits, .. } = explanation;
+    if trials.is_empty() {
+        return;
+    }
+    let cycles = limits.cycles;
+    let (help, rest): (Vec<&Trial>, Vec<&Trial>) =
+        trials.iter().partition(|trial| helps(trial.saved, cycles));
+    _ = match trials.len() {
+        1 => writeln!(text, "\nWhat helps; one change of the machine was tried, in a run of its own:"),
+        n => writeln!(
+            text,
+            "\nWhat helps, of {n} changes of the machine that were tried, each in a run of its own:"
+        ),
+    };
+    if help.is_empty() {
+        paragraph(text, "Nothing of it saved 0.5 % of the run.");
+    }
+    for (n, trial) in help.iter().take(TOLD).enumerate() {
+        let expected = trial
+            .candidate
+            .predicted
+            .map_or(String::new(), |(predicted, formula)| format!(" ({predicted:.0} predicted, {formula})"));
+        _ = writeln!(text, "\n{}. {}", n + 1, flags(&trial.candidate.settings));
+        let saved = limits.percent(trial.saved as f64);
+        paragraph(
+            text,
+            &format!(
+                "The run took {}, {saved:.1} %{expected}: {}.",
+                less(trial.saved),
+                trial.candidate.reason
+            ),
+        );
+    }
+    let briefly = |trial: &&Trial| {
+        format!("{} {:.1} %", flags(&trial.candidate.settings), limits.percent(trial.saved as f64))
+    };
+    let mut list = |heading: &str, trials: Vec<String>| {
+        if !trials.is_empty() {
+            _ = writeln!(text, "\n{heading}");
+            trials.iter().for_each(|words| paragraph(text, words));
+        }
+    };
+    list("Less:", help.iter().skip(TOLD).map(briefly).collect());
+    let refuted = |trial: &&Trial| {
+        let (predicted, formula) = trial.candidate.predicted?;
+        let saved = less(trial.saved);
+        trial.refuted(cycles).then(|| {
+            format!(
+                "{}: {predicted:.0} cycles predicted ({formula}); the run took {saved}",
+                flags(&trial.candidate.settings)
+            )
+        })
+    };
+    list(
+        "Refuted by its trial, which saved less than half of what was predicted:",
+        trials.iter().filter_map(|trial| refuted(&trial)).collect(),
+    );
+    let quiet = rest.iter().filter(|trial| !trial.refuted(cycles));
+    list("No help, less than 0.5 %:", quiet.map(|trial| flags(&trial.candidate.settings)).collect());
+}
+
+/// Meaning of a limiter, where it occurs, and advice for the kernel.
+fn kernel_side(text: &mut String, explanation: &Explanation, limiter: &Limiter, config: &Config) {
+    paragraph(text, &limiter.meaning());
+    let place = |(i, words): (&Instruction, String)| match i.scattered(config) {
+        Some(lines) => format!("{words}, {lines}"),
+        None => words,
+    };
+    let places: Vec<String> = limiter.at(&explanation.instructions).map(place).collect();
+    if !places.is_empty() {
+        paragraph(text, &format!("At {}.", places.join("; ")));
+    }
+    paragraph(text, &limiter.advice());
+}
+
+/// Machine changes against a limiter, with measured savings if tried, else predicted.
+fn machine_side(explanation: &Explanation, limiter: &Limiter) -> String {
+    let cycles = explanation.limits.cycles;
+    let mut tried = explanation.against(limiter).peekable();
+    match (tried.peek(), limiter.flags(), limiter.predicted()) {
+        (Some(best), ..) if helps(best.saved, cycles) => format!(
+            "In the machine: {}; when it was tried, the run took {}{}.",
+            flags(&best.candidate.settings),
+            less(best.saved),
+            match (best.saved as f64) < LITTLE * limiter.cycles {
+                true => ", little of what is charged here: something else would take these cycles",
+                false => "",
+            }
+        ),
+        (Some(_), ..) => format!(
+            "In the machine: of {} against it none saved 0.5 % of the run, so something else takes its place.",
+            counted(tried.count() as u64, "change")
+        ),
+        (None, Some(flags), Some(predicted)) => {
+            format!("In the machine: {flags} {predicted}; it was not tried.")
+        }
+        _ => "In the machine: no single parameter is known to help.".to_owned(),
+    }
+}
+
+/// Limits of each launch, if there are several.
+fn launches(text: &mut String, explanation: &Explanation, config: &Config) {
+    let Explanation { launches, limits, .. } = explanation;
+    if launches.len() < 2 {
+        return;
+    }
+    let groups = explanation.groups();
+    _ = writeln!(text, "\nBy launch, of {}:\n", launches.len());
+    let title = |limits: &Limits, limiter: Option<&Limiter>| match limiter {
+        Some(limiter) => {
+            format!("{}, {:.0} %", limiter.cause.name(config), limits.percent(limiter.cycles))
+        }
+        None => "-".to_owned(),
+    };
+    let row = |group: &Group| {
+        let longest = &launches[group.longest];
+        let best = explanation.best_of_launch(group.longest).map_or("-".to_owned(), |trial| {
+            let saved = trial.by_launch[group.longest] as f64;
+            format!("{}: {:.1} %", flags(&trial.candidate.settings), longest.limits.percent(saved))
+        });
+        let each = match group.range {
+            (least, most) if least == most => most.to_string(),
+            (least, most) => format!("{least} to {most}"),
+        };
+        [
+            group.spans(),
+            each,
+            format!("{:.1} %", limits.percent(group.cycles as f64)),
+            title(&longest.limits, longest.top()),
+            best,
+        ]
+    };
+    let heading = ["launch", "cycles each", "of the run", "limited by", "what saved most of it"];
+    let rows: Vec<[String; 5]> = groups.iter().map(row).collect();
+    for line in aligned(&heading.map(str::to_owned), &rows, &[1, 2]) {
+        _ = writeln!(text, "   {line}");
+    }
+    for group in &groups {
+        let Some((one, top)) = group.differs(launches, limits) else { continue };
+        let which = match group.launches.len() {
+            1 => format!("Launch {}", group.spans()),
+            _ => format!("Launches {}, of which {} is the longest", group.spans(), group.longest + 1),
+        };
+        _ = writeln!(text, "\n{which}: {}", one.limits.title(top, config));
+        kernel_side(text, explanation, top, config);
+    }
+}
+
+/// Formats rows under a heading with aligned columns. `right` columns are right-aligned.
+fn aligned<const N: usize>(heading: &[String; N], rows: &[[String; N]], right: &[usize]) -> Vec<String> {
+    let lines = || std::iter::once(heading).chain(rows);
+    let width: Vec<usize> =
+        (0..N).map(|n| lines().map(|line| line[n].chars().count()).max().unwrap_or(0)).collect();
+    let cell = |(n, cell): (usize, &String)| match right.contains(&n) {
+        true => format!("{cell:>width$}", width = width[n]),
+        false => format!("{cell:width$}", width = width[n]),
+    };
+    lines()
+        .map(|line| line.iter().enumerate().map(cell).collect::<Vec<_>>().join("  ").trim_end().to_owned())
+        .collect()
+}
+
+/// Row of a kernel: most expensive cause, first suggested change with its result, and best change.
+const HEADING: [&str; 9] = [
+    "kernel",
+    "limited by",
+    "cost",
+    "first by prediction",
+    "predicted",
+    "saved",
+    "rank",
+    "first suggestion",
+    "saved",
+];
+/// Numeric columns.
+const NUMBERS: [usize; 5] = [2, 4, 5, 6, 8];
+
+fn rows(explanations: &[Explanation], config: &Config, code: &str) -> Vec<[String; 9]> {
+    let none = || "-".to_owned();
+    let row = |e: &Explanation| {
+        let share = |x: f64| format!("{:.1} %", e.limits.percent(x));
+        let change = |settings: &[String]| format!("{code}{}{code}", settings.join(" "));
+        let top = e.limits.limiters.first();
+        let predicted = e.trials.iter().filter_map(|t| Some((t, t.candidate.predicted?.0)));
+        let expected = predicted.reduce(|a, b| if b.1 > a.1 { b } else { a });
+        let rank = |trial: &Trial| 1 + e.trials.iter().filter(|other| other.saved > trial.saved).count();
+        let best = e.trials.first();
+        [
+            e.name.clone(),
+            top.map_or_else(none, |limiter| limiter.cause.name(config)),
+            top.map_or_else(none, |limiter| share(limiter.cycles)),
+            expected.map_or_else(none, |(trial, _)| change(&trial.candidate.settings)),
+            expected.map_or_else(none, |(_, predicted)| share(predicted)),
+            expected.map_or_else(none, |(trial, _)| share(trial.saved as f64)),
+            expected.map_or_else(none, |(trial, _)| format!("{} of {}", rank(trial), e.trials.len())),
+            best.map_or_else(none, |trial| change(&trial.candidate.settings)),
+            best.map_or_else(none, |trial| share(trial.saved as f64)),
+        ]
+    };
+    explanations.iter().map(row).collect()
+}
+
+/// Table of several kernels, one row each, and the accuracy of the predictions.
+pub fn table(explanations: &[Explanation], config: &Config) -> String {
+    let mut text = crate::summary::text::machine(config);
+    for line in aligned(&HEADING.map(str::to_owned), &rows(explanations, config, ""), &NUMBERS) {
+        _ = writeln!(text, "{line}");
+    }
+    text + "\n" + &Quality::of(explanations).to_string()
+}
+
+/// The table of docs/explain.md.
+pub fn markdown(explanations: &[Explanation], config: &Config) -> String {
+    let marks: String =
+        (0..HEADING.len()).map(|n| if NUMBERS.contains(&n) { "--:|" } else { "---|" }).collect();
+    let mut text = format!("| {} |\n|{marks}\n", HEADING.join(" | "));
+    for row in rows(explanations, config, "`") {
+        _ = writeln!(text, "| {} |", row.join(" | "));
+    }
+    let quality = Quality::of(explanations).to_string();
+    format!("{text}\n{}\n", wrap(&quality, 120).join("\n"))
+}
+
+#[derive(Serialize)]
+struct ExplanationJson<'a> {
+    name: &'a str,
+    cycles: u64,
+    idle: f64,
+    stands_out: Vec<SignJson>,
+    /// Largest saving first.
+    trials: Vec<TrialJson<'a>>,
+    limiters: Vec<LimiterJson<'a>>,
+    /// Parts of waiting for device memory.
+    device_memory: Vec<CostJson>,
+    /// Empty if there is only one.
+    launches: Vec<LaunchJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct SignJson {
+    text: String,
+    at: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct CostJson {
+    name: String,
+    cycles: f64,
+}
+
+#[derive(Serialize)]
+struct TrialJson<'a> {
+    set: &'a [String],
+    against: String,
+    reason: &'a str,
+    /// Absent if only a counter suggests the change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    formula: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    predicted_cycles: Option<f64>,
+    saved_cycles: i64,
+    refuted: bool,
+}
+
+#[derive(Serialize)]
+struct LimiterJson<'a> {
+    name: String,
+    cycles: f64,
+    meaning: &'a str,
+    at: Vec<PlaceJson<'a>>,
+    kernel: &'a str,
+    /// Absent if no formula applies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    change: Option<ChangeJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct PlaceJson<'a> {
+    instruction: &'a str,
+    pc: u32,
+    /// Absent if there is no source.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u32>,
+    share: f64,
+}
+
+#[derive(Serialize)]
+struct ChangeJson<'a> {
+    set: &'a [String],
+    formula: &'a str,
+    predicted_cycles: f64,
+    /// Absent if it was not tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    measured_cycles: Option<i64>,
+}
+
+#[derive(Serialize)]
+struct LaunchJson<'a> {
+    cycles: u64,
+    limiters: Vec<LimiterJson<'a>>,
+    /// The change with the largest saving, and the saving. Absent if nothing helped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    best: Option<BestJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct BestJson<'a> {
+    set: &'a [String],
+    saved_cycles: i64,
+}
+
+fn limiter_json<'a>(
+    limiter: &'a Limiter,
+    measured: Option<i64>,
+    instructions: &'a [Instruction],
+    config: &Config,
+) -> LimiterJson<'a> {
+    let place = |(place, i): (&Place, &'a Instruction)| PlaceJson {
+        instruction: &i.text,
+        pc: i.pc,
+        line: i.source.as_ref().map(|(line, _)| *line),
+        share: thousandths(place.share),
+    };
+    LimiterJson {
+        name: limiter.cause.name(config),
+        cycles: tenths(limiter.cycles),
+        meaning: limiter.cause.meaning(),
+        at: limiter.instructions(instructions).map(place).collect(),
+        kernel: &limiter.advice,
+        change: limiter.change.as_ref().map(|change| ChangeJson {
+            set: &change.settings,
+            formula: change.formula,
+            predicted_cycles: tenths(change.predicted),
+            measured_cycles: measured,
+        }),
+    }
+}
+
+fn sign_json(sign: Sign<'_>) -> SignJson {
+    SignJson { text: sign.text, at: sign.instructions.into_iter().map(|(_, words)| words).collect() }
+}
+
+fn explanation_json<'a>(e: &'a Explanation, config: &Config) -> ExplanationJson<'a> {
+    let measured = |limiter: &Limiter, launch: Option<usize>| {
+        let trial = e.trial(&limiter.change.as_ref()?.settings)?;
+        Some(launch.map_or(trial.saved, |n| trial.by_launch[n]))
+    };
+    let limiters = |limits: &'a Limits, launch: Option<usize>| {
+        let json =
+            |limiter: &'a Limiter| limiter_json(limiter, measured(limiter, launch), &e.instructions, config);
+        limits.limiters.iter().map(json).collect()
+    };
+    let trial = |trial: &'a Trial| TrialJson {
+        set: &trial.candidate.settings,
+        against: trial.candidate.cause.name(config),
+        reason: &trial.candidate.reason,
+        formula: trial.candidate.predicted.map(|(_, formula)| formula),
+        predicted_cycles: trial.candidate.predicted.map(|(predicted, _)| tenths(predicted)),
+        saved_cycles: trial.saved,
+        refuted: trial.refuted(e.limits.cycles),
+    };
+    let launch = |n: usize| LaunchJson {
+        cycles: e.launches[n].limits.cycles,
+        limiters: limiters(&e.launches[n].limits, Some(n)),
+        best: e
+            .best_of_launch(n)
+            .map(|trial| BestJson { set: &trial.candidate.settings, saved_cycles: trial.by_launch[n] }),
+    };
+    ExplanationJson {
+        name: &e.name,
+        cycles: e.limits.cycles,
+        idle: thousandths(e.limits.idle),
+        stands_out: e.signs(config).into_iter().map(sign_json).collect(),
+        trials: e.trials.iter().map(trial).collect(),
+        limiters: limiters(&e.limits, None),
+        device_memory: e
+            .limits
+            .device
+            .iter()
+            .map(|cost| CostJson { name: cost.cause.name(config), cycles: tenths(cost.cycles) })
+            .collect(),
+        launches: (0..e.launches.len()).map(launch).collect(),
+    }
+}
+
+/// The JSON document of `wave-sim explain --format json`.
+pub fn document(explanations: &[Explanation], config: &Config) -> String {
+    let all: Vec<ExplanationJson<'_>> = explanations.iter().map(|e| explanation_json(e, config)).collect();
+    json::explanations(&all, &Quality::of(explanations), config)
+}
+
+fn tenths(x: f64) -> f64 {
+    (x * 10.0).round() / 10.0
+}
+
+fn thousandths(x: f64) -> f64 {
+    (x * 1000.0).round() / 1000.0
+}

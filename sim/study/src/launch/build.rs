@@ -1,0 +1,266 @@
+//! Builds a job from a launch file.
+
+use super::buffer::{Buffer, Buffers};
+use super::contents;
+use super::expression::{Expression, FUNCTIONS, Failure, Value};
+use super::file::{Expect, File, Named, Parameter, Requirement, Tolerance as FileTolerance};
+use super::host::Target;
+use super::layout::{self, Layout};
+use super::messages::{self, NOUN, Problem};
+use super::scope::Names;
+use super::steps;
+use super::suite::{self, Builtin};
+use super::verification::{Check, Tolerance};
+use super::{Job, Size};
+use std::path::{Path, PathBuf};
+use wave_isa::diagnostic::Diagnostic;
+use wave_isa::program::{self, Program, asm};
+use wave_isa::ron_text::Source;
+use wave_isa::suggest::did_you_mean;
+use wave_machine::config::Capabilities;
+
+/// The text of a launch file and its origin.
+#[derive(Debug)]
+pub struct Origin {
+    source: Source,
+    builtin: Option<&'static Builtin>,
+}
+
+impl Origin {
+    /// Finds a launch file by a name or path from the command line.
+    pub fn find(name: &str) -> Result<Origin, Vec<Diagnostic>> {
+        if let Some(builtin) = suite::builtin(name) {
+            let file = format!("{}.ron", builtin.name);
+            let source = Source { file, text: builtin.launch.to_owned(), path: None };
+            return Ok(Origin { source, builtin: Some(builtin) });
+        }
+        let path = Path::new(name);
+        if path.is_dir() {
+            return Err(vec![Diagnostic::error(format!("`{name}` is a directory, not a launch file"))]);
+        }
+        if path.exists() {
+            let source = Source::read(path, NOUN.word).map_err(|error| vec![error])?;
+            return Ok(Origin { source, builtin: None });
+        }
+        let stem = path.file_stem().and_then(|s| s.to_str()).unwrap_or(name);
+        let hint = match suite::builtin(stem) {
+            Some(builtin) => format!("the suite has `{}`: name it without a path", builtin.name),
+            None => neighbour(path).or_else(|| did_you_mean(stem, super::suite())).unwrap_or_else(|| {
+                format!("the suite has {}", super::suite().collect::<Vec<_>>().join(", "))
+            }),
+        };
+        let message = format!("there is no file `{name}`, and no launch file of the suite has that name");
+        Err(vec![Diagnostic::error(message).hint(hint)])
+    }
+
+    /// A text that is not part of the suite.
+    pub fn of_text(file: &str, text: &str) -> Origin {
+        let source = Source { file: file.to_owned(), text: text.to_owned(), path: None };
+        Origin { source, builtin: None }
+    }
+
+    fn name(&self) -> String {
+        Path::new(&self.source.file)
+            .file_stem()
+            .map_or_else(String::new, |s| s.to_string_lossy().into_owned())
+    }
+
+    fn beside(&self, path: &str) -> PathBuf {
+        Path::new(&self.source.file).parent().unwrap_or(Path::new("")).join(path)
+    }
+
+    /// A data file's bytes.
+    fn data(&self, path: &str) -> Result<Vec<u8>, Failure> {
+        let path = self.beside(path);
+        read_limited(&path, layout::MAX_IMAGE_BYTES)
+            .map_err(|error| Failure::new(format!("cannot read `{}`: {error}", path.display())))
+    }
+
+    /// The kernels, with the assembler's warnings.
+    fn program(&self, file: &File) -> Result<(Program, Vec<Diagnostic>), Vec<Diagnostic>> {
+        if let Some(builtin) = self.builtin.filter(|b| b.source_file == file.source) {
+            return asm::assemble(builtin.source, builtin.source_file);
+        }
+        let path = self.beside(&file.source);
+        program::load_with_warnings(&path).map_err(|mut errors| {
+            // A source that cannot be read is an error of the launch file.
+            if let [error @ Diagnostic { place: None, .. }] = errors.as_mut_slice() {
+                error.place = messages::place(&self.source, "source");
+            }
+            errors
+        })
+    }
+}
+
+/// Suggests launch files in the same folder with similar names.
+fn neighbour(path: &Path) -> Option<String> {
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut names: Vec<String> = std::fs::read_dir(folder)
+        .ok()?
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter(|name| name.ends_with(".ron"))
+        .collect();
+    names.sort();
+    did_you_mean(path.file_name()?.to_str()?, names.iter().map(String::as_str))
+}
+
+/// Reads a file, unless it is larger than `most` bytes.
+fn read_limited(path: &Path, most: u64) -> Result<Vec<u8>, String> {
+    let reason = |error: std::io::Error| {
+        let text = error.to_string();
+        text.split(" (os error").next().unwrap_or(&text).to_lowercase()
+    };
+    let length = std::fs::metadata(path).map_err(reason)?.len();
+    if length > most {
+        return Err(format!("it has {length} bytes, more than {most}"));
+    }
+    std::fs::read(path).map_err(reason)
+}
+
+/// Computes everything that a launch file states.
+pub fn build(origin: &Origin, size: Size, seed: Option<u64>) -> Result<Job, Vec<Diagnostic>> {
+    let file: File = messages::parse(&origin.source)?;
+    let located = |problems: Vec<Problem>| messages::located(&origin.source, problems);
+    let (program, warnings) = origin.program(&file)?;
+    let seed = seed.unwrap_or(file.seed);
+    let read = |path: &str| origin.data(path);
+
+    check_names(&file).map_err(located)?;
+    let mut names = parameters(&file.parameters, size).map_err(located)?;
+    let structures = contents::structures(&file.structures, &names, seed).map_err(located)?;
+    let Layout { buffers, data, gaps, bytes } =
+        layout::layout(&file.buffers, &names, &structures, &read).map_err(located)?;
+    for buffer in &buffers {
+        names.push(&buffer.name, Value::Int(i64::from(buffer.address)));
+    }
+    let mut memory = vec![0; bytes];
+    contents::fill(&file.buffers, &buffers, data, &names, &structures, seed, &mut memory).map_err(located)?;
+    let steps = steps::expand(&file.steps, &program, &mut names).map_err(located)?;
+    let checks = checks(&file.expect, &Buffers { scope: &names, buffers: &buffers, memory: &memory }, &read)
+        .map_err(located)?;
+
+    let requires = Capabilities {
+        f64: file.requires.contains(&Requirement::F64),
+        mma: file.requires.contains(&Requirement::Mma),
+    };
+    let description = file.description;
+    Ok(Job {
+        name: origin.name(),
+        description,
+        program,
+        memory,
+        steps,
+        buffers,
+        requires,
+        checks,
+        warnings,
+        gaps,
+    })
+}
+
+/// Checks that every name can be used in expressions and is unique.
+fn check_names(file: &File) -> Result<(), Vec<Problem>> {
+    let parameters = file.parameters.0.iter().map(|(n, _)| ("parameters", n));
+    let buffers = file.buffers.0.iter().map(|(n, _)| ("buffers", n));
+    let structures = file.structures.0.iter().map(|(n, _)| ("structures", n));
+    let mut problems = Vec::new();
+    let mut seen: Vec<&str> = Vec::new();
+    for (section, name) in parameters.chain(structures).chain(buffers) {
+        let path = format!("{section}.{name}");
+        if let Some(message) = unusable_name(name) {
+            problems.push(Problem::new(&path, message));
+        } else if seen.contains(&name.as_str()) {
+            problems.push(Problem::new(&path, format!("`{name}` already stands for something else")));
+        }
+        seen.push(name);
+    }
+    let mut expected: Vec<&str> = Vec::new();
+    for (name, _) in &file.expect.0 {
+        if expected.contains(&name.as_str()) {
+            problems.push(Problem::new(&format!("expect.{name}"), format!("`{name}` is expected twice")));
+        }
+        expected.push(name);
+    }
+    if problems.is_empty() { Ok(()) } else { Err(problems) }
+}
+
+/// The reason why expressions could not use this name.
+pub(super) fn unusable_name(name: &str) -> Option<String> {
+    if name == "i" {
+        Some("`i` is the index of elements".to_owned())
+    } else if FUNCTIONS.iter().any(|(function, ..)| *function == name) {
+        Some(format!("`{name}` is a function"))
+    } else if !name.chars().all(|c| c.is_alphanumeric() || c == '_') {
+        Some(format!("`{name}` is no name: letters, digits and `_`"))
+    } else {
+        None
+    }
+}
+
+fn parameters(parameters: &Named<Parameter>, size: Size) -> Result<Names, Vec<Problem>> {
+    let mut names = Names::default();
+    for (name, Parameter { full, small }) in &parameters.0 {
+        let expression = match size {
+            Size::Full => full,
+            Size::Small => small,
+        };
+        let value = names
+            .number(expression)
+            .map_err(|failure| vec![Problem::of(format!("parameters.{name}"), failure)])?;
+        names.push(name, value);
+    }
+    Ok(names)
+}
+
+fn checks(
+    expect: &Named<Expect>,
+    buffers: &Buffers<'_>,
+    read: &dyn Fn(&str) -> Result<Vec<u8>, Failure>,
+) -> Result<Vec<Check>, Vec<Problem>> {
+    let mut checks = Vec::new();
+    let mut problems = Vec::new();
+    for (name, expect) in &expect.0 {
+        match check(name, expect, buffers, read) {
+            Ok(check) => checks.push(check),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    if problems.is_empty() { Ok(checks) } else { Err(problems) }
+}
+
+fn check(
+    name: &str,
+    expect: &Expect,
+    buffers: &Buffers<'_>,
+    read: &dyn Fn(&str) -> Result<Vec<u8>, Failure>,
+) -> Result<Check, Problem> {
+    let path = format!("expect.{name}");
+    let Some(&Buffer { element, address, length, .. }) = buffers.buffers.iter().find(|b| b.name == name)
+    else {
+        let names = buffers.buffers.iter().map(|b| b.name.as_str());
+        return Err(Problem::of(path, Failure::unknown(format!("there is no buffer `{name}`"), name, names)));
+    };
+    let expected = expect
+        .equals
+        .expected(Target { element, length }, buffers, read)
+        .map_err(|failure| Problem::of(format!("{path}.equals"), failure))?;
+    let tolerance = tolerance(&expect.tolerance, buffers.scope)
+        .map_err(|failure| Problem::of(format!("{path}.tolerance"), failure))?;
+    Ok(Check { buffer: name.to_owned(), element, address, expected, tolerance, any_order: expect.any_order })
+}
+
+fn tolerance(stated: &FileTolerance, names: &Names) -> Result<Tolerance, Failure> {
+    let bound = |expression: &Expression| match names.number(expression)?.as_f64() {
+        bound if bound >= 0.0 => Ok(bound),
+        bound => Err(Failure::new(format!("a tolerance is at least 0, not {bound}"))),
+    };
+    Ok(match stated {
+        FileTolerance::Exact => Tolerance::Exact,
+        FileTolerance::Absolute(x) => Tolerance::Close { absolute: bound(x)?, relative: 0.0 },
+        FileTolerance::Relative(x) => Tolerance::Close { absolute: 0.0, relative: bound(x)? },
+        FileTolerance::Close { absolute, relative } => {
+            Tolerance::Close { absolute: bound(absolute)?, relative: bound(relative)? }
+        }
+        FileTolerance::Ulp(x) => Tolerance::Ulp(bound(x)?),
+    })
+}

@@ -1,0 +1,166 @@
+//! Expands steps to launches.
+
+use super::build::unusable_name;
+use super::expression::{Expression, Failure, Value};
+use super::file::{Dimensions, Repeat, Run, Step};
+use super::messages::Problem;
+use super::scope::Names;
+use wave_isa::program::{Launch, Program};
+
+/// Most launches of a launch file.
+const MAX_LAUNCHES: usize = 100_000;
+
+/// Deepest nesting of repeats.
+const MAX_DEPTH: usize = 16;
+
+/// All launches, in order.
+pub fn expand(steps: &[Step], program: &Program, names: &mut Names) -> Result<Vec<Launch>, Vec<Problem>> {
+    let mut launches = Vec::new();
+    let mut expansion = Expansion { program, names, launches: &mut launches, rounds: 0 };
+    expansion.steps(steps, "steps", 0).map_err(|problem| vec![problem])?;
+    Ok(launches)
+}
+
+struct Expansion<'a> {
+    program: &'a Program,
+    names: &'a mut Names,
+    launches: &'a mut Vec<Launch>,
+    /// Iterations of repeats so far. They take time even if they launch nothing.
+    rounds: usize,
+}
+
+impl Expansion<'_> {
+    fn steps(&mut self, steps: &[Step], path: &str, depth: usize) -> Result<(), Problem> {
+        for (i, step) in steps.iter().enumerate() {
+            let path = format!("{path}[{i}]");
+            match step {
+                Step::Run(run) => {
+                    let launch = self.launch(run, &path)?;
+                    self.launches.push(launch);
+                }
+                Step::Repeat(repeat) => self.repeat(repeat, &path, depth)?,
+            }
+            if self.launches.len() > MAX_LAUNCHES {
+                return Err(Problem::new(&path, format!("more than {MAX_LAUNCHES} launches")));
+            }
+        }
+        Ok(())
+    }
+
+    fn repeat(&mut self, repeat: &Repeat, path: &str, depth: usize) -> Result<(), Problem> {
+        let number = |names: &Names, key: &str, expression: &Expression| {
+            names.integer(expression, key).map_err(|f| Problem::of(format!("{path}.{key}"), f))
+        };
+        if depth == MAX_DEPTH {
+            return Err(Problem::new(path, format!("more than {MAX_DEPTH} repeats inside each other")));
+        }
+        let variable = format!("{path}.variable");
+        if let Some(message) = unusable_name(&repeat.variable) {
+            return Err(Problem::new(&variable, message));
+        }
+        if self.names.has(&repeat.variable) {
+            let message = format!("`{}` already stands for something else", repeat.variable);
+            return Err(Problem::new(&variable, message));
+        }
+        let from = number(self.names, "from", &repeat.from)?;
+        let to = number(self.names, "to", &repeat.to)?;
+        let by = repeat.by.as_ref().map_or(Ok(1), |by| number(self.names, "by", by))?;
+        if by == 0 {
+            return Err(Problem::new(&format!("{path}.by"), "a repeat by 0 does not end"));
+        }
+        let mut value = from;
+        while if by > 0 { value <= to } else { value >= to } {
+            self.rounds += 1;
+            if self.rounds > MAX_LAUNCHES {
+                return Err(Problem::new(path, format!("more than {MAX_LAUNCHES} rounds of repeats")));
+            }
+            self.names.push(&repeat.variable, Value::Int(value));
+            self.steps(&repeat.steps, &format!("{path}.steps"), depth + 1)?;
+            self.names.pop();
+            match value.checked_add(by) {
+                Some(next) => value = next,
+                None => break,
+            }
+        }
+        Ok(())
+    }
+
+    fn launch(&self, run: &Run, path: &str) -> Result<Launch, Problem> {
+        let at = |key: &str| format!("{path}.{key}");
+        let index = self.kernel(run).map_err(|f| Problem::of(at("kernel"), f))?;
+        let kernel = &self.program.kernels[index];
+        let grid = self.dimensions(&run.grid, "grid", path)?;
+        let workgroup = match &run.workgroup {
+            Some(workgroup) => self.dimensions(workgroup, "workgroup", path)?,
+            None if kernel.workgroup_size.contains(&0) => {
+                let message = format!("kernel `{}` does not state a workgroup size", kernel.name);
+                let hint = Some("state `workgroup` here".to_owned());
+                return Err(Problem::of(path.to_owned(), Failure { message, hint }));
+            }
+            None => kernel.workgroup_size,
+        };
+        if run.arguments.len() > kernel.registers as usize {
+            let message = format!(
+                "{} arguments, but kernel `{}` has {} registers",
+                run.arguments.len(),
+                kernel.name,
+                kernel.registers
+            );
+            return Err(Problem::new(&at("arguments"), message));
+        }
+        let initial_registers = run
+            .arguments
+            .iter()
+            .enumerate()
+            .map(|(i, argument)| {
+                let value = self.names.number(argument).and_then(register);
+                value.map(|v| (i as u8, v)).map_err(|f| Problem::of(format!("{path}.arguments[{i}]"), f))
+            })
+            .collect::<Result<_, _>>()?;
+        Ok(Launch {
+            kernel: index,
+            grid,
+            workgroup,
+            registers: kernel.registers,
+            local_memory_bytes: self.program.local_memory_needed(kernel),
+            initial_registers,
+        })
+    }
+
+    fn kernel(&self, run: &Run) -> Result<usize, Failure> {
+        let kernels = || self.program.kernels.iter().map(|k| k.name.as_str());
+        match &run.kernel {
+            Some(name) => self.program.kernel_named(name).ok_or_else(|| {
+                Failure::unknown(format!("the source has no kernel `{name}`"), name, kernels())
+            }),
+            None if self.program.kernels.len() == 1 => Ok(0),
+            None => Err(Failure {
+                message: "the source does not have one kernel: state `kernel`".to_owned(),
+                hint: Some(format!("its kernels: {}", kernels().collect::<Vec<_>>().join(", "))),
+            }),
+        }
+    }
+
+    fn dimensions(&self, stated: &Dimensions, key: &str, path: &str) -> Result<[u32; 3], Problem> {
+        let mut sizes = [1; 3];
+        for (i, expression) in stated.0.iter().enumerate() {
+            let failed = |failure| Problem::of(format!("{path}.{key}[{i}]"), failure);
+            let size = self.names.integer(expression, key).map_err(failed)?;
+            sizes[i] = u32::try_from(size).ok().filter(|&size| size > 0).ok_or_else(|| {
+                let message = format!("{key} is {size} in {}: it must be at least 1", ["x", "y", "z"][i]);
+                failed(Failure::new(message))
+            })?;
+        }
+        Ok(sizes)
+    }
+}
+
+/// The bits of an argument: a 32-bit integer, signed or unsigned, or a float as f32.
+fn register(value: Value) -> Result<u32, Failure> {
+    match value {
+        Value::Float(v) => Ok((v as f32).to_bits()),
+        Value::Int(v) => u32::try_from(v)
+            .or_else(|_| i32::try_from(v).map(|v| v as u32))
+            .map_err(|_| Failure::new(format!("{v} does not fit a register of 32 bits"))),
+    }
+}

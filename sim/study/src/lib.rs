@@ -1,0 +1,9 @@
+//! Studies with a simulated machine: launch files and the kernel suite, summaries and reports of runs, litmus
+//! tests, measurements, explanations.
+
+pub mod explain;
+pub mod launch;
+pub mod litmus;
+pub mod measure;
+pub mod report;
+pub mod summary;

@@ -1,0 +1,223 @@
+//! The report as JSON with keys in a fixed order. docs/command-line.md describes it.
+
+use super::links::{LinkUse, links};
+use super::{Outcome, Run, Session, statistics};
+use crate::launch::{Mismatch, Verification};
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+use wave_machine::config::{Config, config_hash};
+use wave_machine::gpu::KernelReport;
+use wave_machine::gpu::occupancy::Limiter;
+use wave_machine::stats::Declared;
+use wave_observe::figures::Step;
+use wave_observe::figures::{FIGURES, Total};
+use wave_observe::races::RaceReport;
+
+/// Version of the document. It is raised when a key is removed or changes its meaning, not when one is added.
+pub const SCHEMA: u32 = 1;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: u32,
+    wave_sim: &'static str,
+    config: Machine<'a>,
+    runs: Vec<RunJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct Machine<'a> {
+    name: &'a str,
+    hash: String,
+    cores: u32,
+    wave_width: u32,
+    core_clock_mhz: u32,
+    /// What the command line sets: `core.l1.mshrs=64`.
+    set: &'a [String],
+}
+
+#[derive(Serialize)]
+struct RunJson<'a> {
+    name: &'a str,
+    outcome: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verification: Option<VerificationJson<'a>>,
+    /// Absent if races were not checked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    races: Option<&'a RaceReport>,
+    launches: Vec<LaunchJson<'a>>,
+    /// Absent if no launch has ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total: Option<Numbers>,
+}
+
+#[derive(Serialize)]
+struct VerificationJson<'a> {
+    compared: u64,
+    wrong: u64,
+    #[serde(skip_serializing_if = "<[Mismatch]>::is_empty")]
+    first_wrong: &'a [Mismatch],
+}
+
+#[derive(Serialize)]
+struct LaunchJson<'a> {
+    kernel: &'a str,
+    grid: [u32; 3],
+    workgroup: [u32; 3],
+    registers: u32,
+    local_memory_bytes: u32,
+    arguments: &'a [(u8, u32)],
+    occupancy: OccupancyJson,
+    #[serde(flatten)]
+    numbers: Numbers,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    links: Vec<LinkUse>,
+}
+
+#[derive(Serialize)]
+struct OccupancyJson {
+    workgroups: u32,
+    waves_per_workgroup: u32,
+    limiter: Limiter,
+}
+
+#[derive(Serialize)]
+struct Numbers {
+    #[serde(serialize_with = "in_order")]
+    figures: Vec<(&'static str, f64)>,
+    #[serde(serialize_with = "in_order")]
+    statistics: Vec<(&'static str, u64)>,
+}
+
+/// A map whose keys are in the order of the list.
+fn in_order<V: Serialize, S: Serializer>(
+    pairs: &[(&'static str, V)],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(Some(pairs.len()))?;
+    for (name, value) in pairs {
+        map.serialize_entry(name, value)?;
+    }
+    map.end()
+}
+
+/// The document of a session: several lines, with a newline at the end.
+pub fn document(session: &Session<'_>) -> String {
+    let config = session.config;
+    pretty(&Document {
+        schema: SCHEMA,
+        wave_sim: env!("CARGO_PKG_VERSION"),
+        config: machine(config),
+        runs: session.runs.iter().map(|run| run_json(run, config)).collect(),
+    })
+}
+
+/// The document of `wave-sim measure`: the measurements of a machine in sections.
+pub fn measurements<T: Serialize>(sections: &[T], config: &Config) -> String {
+    #[derive(Serialize)]
+    struct Measurements<'a, T> {
+        schema: u32,
+        wave_sim: &'static str,
+        config: Machine<'a>,
+        measurements: &'a [T],
+    }
+    let wave_sim = env!("CARGO_PKG_VERSION");
+    pretty(&Measurements { schema: SCHEMA, wave_sim, config: machine(config), measurements: sections })
+}
+
+/// The document of `wave-sim explain`: explanations, and the quality of their predictions.
+pub fn explanations<T: Serialize, Q: Serialize>(all: &[T], quality: &Q, config: &Config) -> String {
+    #[derive(Serialize)]
+    struct Explanations<'a, T, Q> {
+        schema: u32,
+        wave_sim: &'static str,
+        config: Machine<'a>,
+        explanations: &'a [T],
+        quality: &'a Q,
+    }
+    let wave_sim = env!("CARGO_PKG_VERSION");
+    pretty(&Explanations { schema: SCHEMA, wave_sim, config: machine(config), explanations: all, quality })
+}
+
+fn machine(config: &Config) -> Machine<'_> {
+    Machine {
+        name: &config.name,
+        hash: config_hash(config),
+        cores: config.cores,
+        wave_width: config.core.wave_width,
+        core_clock_mhz: config.core_clock_mhz,
+        set: &config.set,
+    }
+}
+
+/// The declared statistics, as `wave-sim stats --format json` prints them.
+pub fn declarations() -> String {
+    #[derive(Serialize)]
+    struct Row {
+        name: &'static str,
+        unit: &'static str,
+        doc: &'static str,
+    }
+    let row = |Declared { name, unit, doc }: Declared| Row { name, unit, doc: doc.trim() };
+    pretty(&statistics::declared().into_iter().map(row).collect::<Vec<_>>())
+}
+
+fn pretty(value: &impl Serialize) -> String {
+    // Numbers, strings and maps with string keys always serialise.
+    serde_json::to_string_pretty(value).unwrap_or_default() + "\n"
+}
+
+fn run_json<'a>(run: &'a Run, config: &Config) -> RunJson<'a> {
+    let message = match &run.outcome {
+        Outcome::Ended(_) => None,
+        Outcome::Skipped(why) => Some(why.clone()),
+        Outcome::Refused(why) => Some(why.iter().map(|d| d.message.as_str()).collect::<Vec<_>>().join("\n")),
+        Outcome::Fault(why) | Outcome::Stopped(why) => Some(why.message.clone()),
+    };
+    let verification = match &run.outcome {
+        Outcome::Ended(Verification::Passed { compared }) => {
+            Some(VerificationJson { compared: *compared, wrong: 0, first_wrong: &[] })
+        }
+        Outcome::Ended(Verification::Failed { compared, wrong, first }) => {
+            Some(VerificationJson { compared: *compared, wrong: *wrong, first_wrong: first })
+        }
+        _ => None,
+    };
+    RunJson {
+        name: &run.name,
+        outcome: run.outcome.word(),
+        races: run.races.as_ref(),
+        message,
+        verification,
+        launches: run.steps.iter().map(|step| launch_json(step, config)).collect(),
+        total: run.total().map(|report| numbers(&report, config)),
+    }
+}
+
+fn launch_json<'a>(step: &'a Step, config: &Config) -> LaunchJson<'a> {
+    let occupancy = &step.report.occupancy;
+    LaunchJson {
+        kernel: &step.kernel,
+        grid: step.launch.grid,
+        workgroup: step.launch.workgroup,
+        registers: step.launch.registers,
+        local_memory_bytes: step.launch.local_memory_bytes,
+        arguments: &step.launch.initial_registers,
+        occupancy: OccupancyJson {
+            workgroups: occupancy.workgroups,
+            waves_per_workgroup: occupancy.waves_per_workgroup,
+            limiter: occupancy.limiter,
+        },
+        numbers: numbers(&step.report, config),
+        links: links(&step.report, config),
+    }
+}
+
+fn numbers(report: &KernelReport, config: &Config) -> Numbers {
+    let total = Total { config, report };
+    Numbers {
+        figures: FIGURES.iter().map(|f| (f.declared.name, f.of(&total))).collect(),
+        statistics: statistics::values(report).into_iter().map(|(d, value)| (d.name, value)).collect(),
+    }
+}

@@ -1,0 +1,89 @@
+//! Reports of a run as text and JSON: figures, statistics, reports, traces of issue.
+
+pub mod json;
+mod links;
+pub mod statistics;
+pub mod stuck;
+pub mod table;
+pub mod text;
+
+use crate::launch::Verification;
+use wave_isa::diagnostic::Diagnostic;
+use wave_machine::config::Config;
+use wave_machine::gpu::KernelReport;
+use wave_observe::figures::{self, Step};
+use wave_observe::races::RaceReport;
+
+/// Outcome of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    /// It ended. The result was compared with the expected one, if there is one.
+    Ended(Verification),
+    /// It was skipped, with the reason: in the suite, a kernel that needs what the machine lacks.
+    Skipped(String),
+    /// It could not be started.
+    Refused(Vec<Diagnostic>),
+    /// A fault ended it.
+    Fault(Diagnostic),
+    /// It made no progress, or reached a bound that the user had set.
+    Stopped(Diagnostic),
+}
+
+impl Outcome {
+    /// Names the launch in the message of a run that did not end.
+    pub fn of_launch(self, number: usize, launches: usize) -> Outcome {
+        let say = |why: Diagnostic| match launches {
+            1 => why,
+            _ => {
+                Diagnostic { message: format!("launch {} of {launches}: {}", number + 1, why.message), ..why }
+            }
+        };
+        match self {
+            Outcome::Fault(why) => Outcome::Fault(say(why)),
+            Outcome::Stopped(why) => Outcome::Stopped(say(why)),
+            other => other,
+        }
+    }
+
+    /// One word for tables and JSON.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Outcome::Ended(Verification::Nothing) => "ended",
+            Outcome::Ended(Verification::Passed { .. }) => "verified",
+            Outcome::Ended(Verification::Failed { .. }) => "failed",
+            Outcome::Skipped(_) => "skipped",
+            Outcome::Refused(_) => "refused",
+            Outcome::Fault(_) => "fault",
+            Outcome::Stopped(_) => "stopped",
+        }
+    }
+}
+
+/// The run of a kernel file or a launch file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    /// Name of the file without its extension, or name in the suite.
+    pub name: String,
+    /// Launches that ended, in order.
+    pub steps: Vec<Step>,
+    /// Its outcome.
+    pub outcome: Outcome,
+    /// The race report, if races were checked.
+    pub races: Option<RaceReport>,
+}
+
+impl Run {
+    /// The sum of its launches; `None` if none has ended.
+    pub fn total(&self) -> Option<KernelReport> {
+        figures::sum(&self.steps)
+    }
+}
+
+/// Runs on one machine.
+#[derive(Debug)]
+pub struct Session<'a> {
+    /// The machine.
+    pub config: &'a Config,
+    /// In the order of their execution.
+    pub runs: Vec<Run>,
+}

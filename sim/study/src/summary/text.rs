@@ -1,0 +1,217 @@
+//! The report of one run as text.
+
+use super::links::{LinkUse, links};
+use super::statistics;
+use super::{Outcome, Run};
+use std::fmt::Write;
+use wave_machine::config::{Config, config_hash};
+use wave_machine::gpu::KernelReport;
+use wave_machine::stats::SlotUse;
+use wave_observe::figures::Step;
+use wave_observe::figures::{self, Total, percent, ratio};
+use wave_observe::numbers::counted;
+
+/// Most steps of a run that are listed one by one.
+const LISTED_STEPS: usize = 12;
+
+/// Length of the longest bar in columns.
+const BAR: usize = 40;
+
+/// A description of the machine: one line, and a second one if the command line sets parameters.
+pub fn machine(config: &Config) -> String {
+    let (name, hash) = (&config.name, config_hash(config));
+    let cores = counted(config.cores.into(), "core");
+    let mut text = format!("{name} (config {hash}): {cores} of {} lanes\n", config.core.wave_width);
+    set(&mut text, config);
+    text
+}
+
+fn set(text: &mut String, config: &Config) {
+    if !config.set.is_empty() {
+        line(text, "set", &config.set.join(" "));
+    }
+}
+
+/// The report of a run: launches, figures, uses of the issue slots, memory, result.
+pub fn report(run: &Run, config: &Config) -> String {
+    let mut text = format!("{} on {} (config {})\n", run.name, config.name, config_hash(config));
+    set(&mut text, config);
+    match run.steps.as_slice() {
+        [] => {}
+        [step] => line(&mut text, "launch", &format!("{} {}", step.kernel, launch(step))),
+        steps => {
+            line(&mut text, "launches", &format!("{}, one after the other", steps.len()));
+            list_steps(&mut text, steps, config);
+        }
+    }
+    if let Some(report) = run.total() {
+        figures(&mut text, &Total { config, report: &report }, run);
+        slots(&mut text, &report);
+        memory(&mut text, &report, config);
+    }
+    let result = match &run.outcome {
+        Outcome::Ended(verification) => verification.to_string().replace("\n  ", "\n               "),
+        Outcome::Skipped(why) => format!("skipped: {why}"),
+        outcome => format!("{}; see the message", outcome.word()),
+    };
+    line(&mut text, "result", &result);
+    text
+}
+
+fn line(text: &mut String, name: &str, value: &str) {
+    _ = writeln!(text, "  {name:<12} {value}");
+}
+
+fn launch(step: &Step) -> String {
+    let launch = &step.launch;
+    let [gx, gy, gz] = launch.grid;
+    let [wx, wy, wz] = launch.workgroup;
+    format!(
+        "grid {gx},{gy},{gz}  workgroup {wx},{wy},{wz}  registers {}  local memory {} bytes",
+        launch.registers, launch.local_memory_bytes
+    )
+}
+
+fn list_steps(text: &mut String, steps: &[Step], config: &Config) {
+    let name = steps.iter().map(|s| s.kernel.chars().count()).max().unwrap_or(0);
+    for step in steps.iter().take(LISTED_STEPS) {
+        let ipc = figures::IPC.of(&Total { config, report: &step.report });
+        let [x, y, z] = step.launch.grid;
+        let grid = format!("{x},{y},{z}");
+        _ = writeln!(
+            text,
+            "               {:name$}  grid {grid:<12} {:>10} cycles  IPC {ipc:.3}{}",
+            step.kernel,
+            step.report.cycles,
+            figures::of_which_release(&step.report, |n| n.to_string())
+        );
+    }
+    if let Some(more) = steps.len().checked_sub(LISTED_STEPS).filter(|&n| n > 0) {
+        _ = writeln!(text, "               … and {more} more");
+    }
+}
+
+fn figures(text: &mut String, total: &Total<'_>, run: &Run) {
+    let Total { config, report } = *total;
+    let core = &report.core;
+    let release = figures::of_which_release(report, |n| n.to_string());
+    line(text, "cycles", &format!("{}{release}", report.cycles));
+    line(
+        text,
+        "instructions",
+        &format!(
+            "{}, {} squashed; {}",
+            counted(core.wave_instructions, "wave instruction"),
+            core.squashed_instructions,
+            counted(core.lane_instructions, "lane instruction")
+        ),
+    );
+    let (ipc, per_core) = (figures::IPC.of(total), figures::IPC_PER_CORE.of(total));
+    line(text, "IPC", &format!("{ipc:.3} wave instructions a cycle, {per_core:.3} a core"));
+    let lanes = figures::SIMD_EFFICIENCY.of(total);
+    line(text, "lanes", &format!("{lanes:.1} % of {} take part", config.core.wave_width));
+    let occupancy = figures::OCCUPANCY.of(total);
+    let mut limits = String::new();
+    if run.steps.len() == 1 {
+        let o = report.occupancy;
+        _ = write!(
+            limits,
+            "; room for {} of {} in a core, limited by {}",
+            counted(o.workgroups.into(), "workgroup"),
+            counted(o.waves_per_workgroup.into(), "wave"),
+            o.limiter
+        );
+    }
+    line(text, "occupancy", &format!("{occupancy:.1} % of {} wave slots{limits}", report.wave_slots));
+}
+
+/// The issue slots as bars. Uses without slots are left out.
+fn slots(text: &mut String, report: &KernelReport) {
+    let total: u64 = report.slots.iter().sum();
+    line(text, "issue slots", &format!("{total}, charged to"));
+    let most = report.slots.iter().copied().max().unwrap_or(0);
+    for &slot_use in SlotUse::ALL {
+        let slots = report.slots[slot_use as usize];
+        if slots == 0 {
+            continue;
+        }
+        let bar = (ratio(slots, most) * BAR as f64).round() as usize;
+        let share = percent(slots, total);
+        let row = format!("    {:<12} {share:>5.1} % {}", slot_use.name(), "█".repeat(bar));
+        _ = writeln!(text, "{}", row.trim_end());
+    }
+}
+
+fn memory(text: &mut String, report: &KernelReport, config: &Config) {
+    let core = &report.core;
+    if core.local_accesses > 0 {
+        let passes = ratio(core.local_passes, core.local_accesses);
+        let accesses = core.local_accesses;
+        let accesses = counted(accesses, "wave instruction");
+        line(text, "local memory", &format!("{accesses}, {passes:.2} passes each"));
+    }
+    let device = core.device_loads + core.device_stores + core.device_atomics;
+    if device == 0 {
+        return;
+    }
+    let accesses = ratio(core.line_accesses, device);
+    let device = counted(device, "wave instruction");
+    line(text, "device memory", &format!("{device}, {accesses:.2} line accesses each"));
+    let (l1, l2, dram) = (&report.l1, &report.memory.l2, &report.memory.dram);
+    let looked_up = l1.hits + l1.mshr_hits + l1.sector_misses + l1.misses;
+    if looked_up > 0 {
+        let hits = percent(l1.hits, looked_up);
+        line(text, "L1", &format!("{hits:.1} % hits of {looked_up} loads and atomics"));
+    }
+    let links = links(report, config);
+    if let Some(busiest) = links.iter().max_by_key(|link| link.busy_cycles) {
+        let mean = links.iter().map(|link| link.utilization).sum::<f64>() / links.len() as f64;
+        let LinkUse { network, link, utilization, .. } = busiest;
+        let what =
+            format!("{mean:.1} % of the links' time in use; most {utilization:.1} %, {network} {link}");
+        line(text, "interconnect", &what);
+    }
+    let asked = l2.hits + l2.mshr_hits + l2.sector_misses + l2.misses;
+    if asked > 0 {
+        line(text, "L2", &format!("{:.1} % hits of {asked} requests", percent(l2.hits, asked)));
+    }
+    let bytes = dram.read_bytes + dram.written_bytes;
+    let gigabytes_a_second = ratio(bytes, report.cycles) * f64::from(config.core_clock_mhz) / 1000.0;
+    let opened = dram.row_hits + dram.row_empties + dram.row_conflicts;
+    line(
+        text,
+        "DRAM",
+        &format!(
+            "{} bytes read, {} written, {gigabytes_a_second:.1} GB/s; {:.1} % row hits",
+            dram.read_bytes,
+            dram.written_bytes,
+            percent(dram.row_hits, opened)
+        ),
+    );
+}
+
+/// Every statistic of a report with its value and unit, one per line.
+pub fn statistics(report: &KernelReport, config: &Config) -> String {
+    let total = Total { config, report };
+    let figures = figures::FIGURES.iter().map(|f| (f.declared, format!("{:.*}", f.digits, f.of(&total))));
+    let counters = statistics::values(report).into_iter().map(|(d, v)| (d, v.to_string()));
+    let rows: Vec<_> = figures.chain(counters).collect();
+    let name = rows.iter().map(|(d, _)| d.name.len()).max().unwrap_or(0);
+    let value = rows.iter().map(|(_, v)| v.len()).max().unwrap_or(0);
+    let row = |(d, v): (wave_machine::stats::Declared, String)| {
+        format!("{:name$}  {v:>value$}  {}\n", d.name, d.unit)
+    };
+    let accesses = [("Loads", report.core.device_loads), ("Stores", report.core.device_stores)];
+    let accesses = accesses.map(|(name, n)| format!("  {:8}{n} wave instructions\n", format!("{name}:")));
+    rows.into_iter().map(row).chain(["\nDevice memory:\n".to_owned()]).chain(accesses).collect()
+}
+
+/// The last line of a text report: the sum of the runs as `key=value`, for scripts.
+pub fn perf_line(runs: &[Run]) -> String {
+    let totals: Vec<KernelReport> = runs.iter().filter_map(Run::total).collect();
+    let cycles: u64 = totals.iter().map(|t| t.cycles).sum();
+    let instructions: u64 = totals.iter().map(|t| t.core.wave_instructions).sum();
+    let ipc = ratio(instructions, cycles);
+    let kernels = totals.len();
+    format!("PERF: kernels={kernels} cycles={cycles} wave_instructions={instructions} IPC={ipc:.3}\n")
+}

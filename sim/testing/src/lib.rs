@@ -1,0 +1,7 @@
+//! What the tests of several crates share.
+
+pub mod campaign;
+pub mod drawn;
+pub mod environment;
+pub mod golden;
+pub mod pftrace;

@@ -1,9 +1,0 @@
-//! Files generated from the declaration of the configuration are current. `UPDATE=1 cargo test -p wave-sim
-//! --test generated_config` writes them.
-
-mod golden;
-
-#[test]
-fn the_manual_of_the_configuration_is_current() {
-    golden::check("docs/configuration.md", &wave_sim::config::manual());
-}

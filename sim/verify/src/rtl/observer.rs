@@ -1,0 +1,137 @@
+//! The simulator's side of a comparison: its events as records.
+
+use super::step::{Record, SEQUENCES, Stage, masked, sent_rows};
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use wave_isa::program::Program;
+use wave_machine::clock::Cycle;
+use wave_machine::core::probe::{self, Event, Going, Issued, MemoryEvent, Observer, Results};
+use wave_machine::core::uop::{Kind, MicroOp};
+
+/// Turns events into records, and hands on those of each complete cycle.
+pub struct RecordStream<'a, F> {
+    program: &'a Program,
+    base: u32,
+    width: usize,
+    records: Vec<Record>,
+    issuing: Option<Record>,
+    /// Per slot and sequence number, instructions in flight: their lanes, and whether they write registers or
+    /// a predicate.
+    in_flight: HashMap<(usize, u64), InFlight>,
+    /// Receives the sorted records of a cycle. May stop the run.
+    sink: F,
+}
+
+#[derive(Clone, Copy)]
+struct InFlight {
+    lanes: u64,
+    registers: bool,
+    predicate: bool,
+}
+
+impl<'a, F: FnMut(Vec<Record>) -> ControlFlow<()>> RecordStream<'a, F> {
+    /// An observer of the kernel with first word `base`, on waves of `width` lanes.
+    pub fn new(program: &'a Program, base: u32, width: usize, sink: F) -> RecordStream<'a, F> {
+        let (records, in_flight) = (Vec::new(), HashMap::new());
+        RecordStream { program, base, width, records, issuing: None, in_flight, sink }
+    }
+
+    fn push(&mut self, event: Event, stage: Stage, fields: Vec<u32>) {
+        self.records.push(record(event, stage, fields));
+    }
+
+    /// Hands on the records of all cycles before `before`.
+    pub fn complete(&mut self, before: Cycle) -> ControlFlow<()> {
+        while let Some(first) = self.records.first() {
+            let cycle = first.cycle;
+            if cycle >= before {
+                break;
+            }
+            let end = self.records.iter().position(|r| r.cycle != cycle).unwrap_or(self.records.len());
+            let mut batch: Vec<Record> = self.records.drain(..end).collect();
+            batch.sort_unstable();
+            (self.sink)(batch)?;
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+fn record(event: Event, stage: Stage, fields: Vec<u32>) -> Record {
+    let sequence = (event.sequence % SEQUENCES) as u32;
+    Record { cycle: event.cycle, stage, slot: event.slot as u32, sequence, word: event.word, fields }
+}
+
+/// The words of an instruction as the core fetches them.
+fn words_of(op: &MicroOp, code: &[u32]) -> [u32; 3] {
+    match op.kind {
+        Kind::End => [0; 3],
+        _ => [op.words, code[0], if op.words == 2 { code[1] } else { 0 }],
+    }
+}
+
+impl<F: FnMut(Vec<Record>) -> ControlFlow<()>> Observer for RecordStream<'_, F> {
+    fn step(&mut self, event: Event) {
+        let stage = match event.stage {
+            probe::Stage::Fetch => Stage::Fetch,
+            probe::Stage::Decode => Stage::Decode,
+            probe::Stage::Operands => Stage::Operands,
+            probe::Stage::Execute => Stage::Execute,
+            probe::Stage::WriteBack => {
+                if self.in_flight.get(&(event.slot, event.sequence)).is_some_and(|i| i.registers) {
+                    self.push(event, Stage::WriteBack, Vec::new());
+                }
+                return;
+            }
+            // They come with their effects: `goes_on`, `results`.
+            probe::Stage::Issue | probe::Stage::Retire => return,
+        };
+        self.push(event, stage, Vec::new());
+    }
+
+    fn issued(&mut self, issued: &Issued<'_>) {
+        let Issued { event, workgroup, wave, op, active, mask } = *issued;
+        let code = self.program.code.get((self.base + event.word) as usize..).unwrap_or_default();
+        let mut fields = vec![0];
+        fields.extend(words_of(op, code));
+        fields.extend([active as u32, mask as u32, wave]);
+        fields.extend(workgroup);
+        self.issuing = Some(record(event, Stage::Issue, fields));
+        if op.needs_collector() && mask != 0 {
+            let predicate = op.predicate_write != 0;
+            let place = InFlight { lanes: mask, registers: op.destination_rows > 0, predicate };
+            self.in_flight.insert((event.slot, event.sequence), place);
+        }
+    }
+
+    fn goes_on(&mut self, going: &Going) {
+        if let Some(mut record) = self.issuing.take() {
+            record.fields[0] = u32::from(going.done);
+            record.fields.extend([going.next.unwrap_or(0), u32::from(going.next.is_none())]);
+            self.records.push(record);
+        }
+    }
+
+    fn results(&mut self, results: &Results<'_>) {
+        let event = results.event;
+        let Some(of) = self.in_flight.remove(&(event.slot, event.sequence)) else { return };
+        let mut fields: Vec<u32> = masked(results.registers, self.width, of.lanes).collect();
+        if of.predicate {
+            fields.push((results.predicate & of.lanes) as u32);
+        }
+        self.push(event, Stage::Retire, fields);
+    }
+
+    fn accesses(&mut self, access: &MemoryEvent<'_>) {
+        let MemoryEvent { cycle, core, slot, sequence, word, mask, addresses, sent, .. } = *access;
+        let op = self.program.code.get((self.base + word) as usize..).map(wave_isa::Inst::decode);
+        let rows = op.and_then(Result::ok).map_or(0, |inst| sent_rows(inst.op));
+        let mut fields: Vec<u32> = masked(&addresses[..self.width], self.width, mask).collect();
+        fields.extend(masked(&sent[..rows * self.width], self.width, mask));
+        let event = Event { cycle, core, slot, sequence, word, stage: probe::Stage::Execute };
+        self.push(event, Stage::Access, fields);
+    }
+
+    fn advanced(&mut self, cycle: Cycle) -> ControlFlow<()> {
+        self.complete(cycle)
+    }
+}
