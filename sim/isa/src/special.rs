@@ -1,10 +1,12 @@
 //! Special registers and memory scopes: the two small name spaces of the instruction set.
 
+use wave_capture::Capture;
+
 /// Declares an enum whose discriminants are the encoding and whose names are the assembly text.
 macro_rules! named_codes {
     ($(#[$meta:meta])* $name:ident { $(#[doc = $doc:literal] $variant:ident = $code:literal, $text:literal;)* }) => {
         $(#[$meta])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Capture)]
         #[repr(u8)]
         pub enum $name { $(#[doc = $doc] $variant = $code,)* }
 

@@ -2,6 +2,7 @@
 
 use super::operand::{Field, Operand, Role, abbrev::*};
 use super::rows::opcode_rows;
+use wave_capture::Capture;
 
 macro_rules! define_classes {
     ($($(#[doc = $doc:literal])+ $class:ident $name:literal,)*) => {
@@ -202,7 +203,7 @@ impl Op {
 }
 
 /// Which memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Capture)]
 pub enum Space {
     /// Per workgroup.
     Local,
@@ -211,7 +212,7 @@ pub enum Space {
 }
 
 /// Cache hint of a device access.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Capture)]
 pub enum CacheHint {
     /// Keep it in every level.
     Cached,
@@ -222,7 +223,7 @@ pub enum CacheHint {
 }
 
 /// What an atomic does to the word in memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Capture)]
 #[allow(missing_docs)]
 pub enum AtomicOp {
     Add,
@@ -269,7 +270,7 @@ impl AtomicOp {
 }
 
 /// Kind of a memory access.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Capture)]
 pub enum AccessKind {
     /// Memory to registers.
     Load,
@@ -282,7 +283,7 @@ pub enum AccessKind {
 }
 
 /// The memory access of an operation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Capture)]
 pub struct MemoryOp {
     /// Which memory.
     pub space: Space,

@@ -1,7 +1,9 @@
 //! What a host passes to the machine to start a kernel.
 
+use wave_capture::Capture;
+
 /// One kernel launch.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Capture)]
 pub struct Launch {
     /// Index into [`super::Program::kernels`].
     pub kernel: usize,

@@ -7,10 +7,12 @@
 
 use super::Cycle;
 use std::collections::VecDeque;
+use wave_capture::Capture;
 
 /// Sending end of a link.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Capture)]
 pub struct LinkTx<T> {
+    #[spec]
     latency: Cycle,
     credits: usize,
     sent: VecDeque<(Cycle, T)>,
@@ -18,8 +20,9 @@ pub struct LinkTx<T> {
 }
 
 /// Receiving end of a link.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Capture)]
 pub struct LinkRx<T> {
+    #[spec]
     latency: Cycle,
     arrivals: VecDeque<(Cycle, T)>,
     credits_returned: VecDeque<Cycle>,

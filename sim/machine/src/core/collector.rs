@@ -14,9 +14,10 @@
 use super::uop::{MAX_SOURCE_ROWS, MicroOp};
 use super::wave::{InFlight, Slot};
 use crate::clock::{Cycle, NEVER};
+use wave_capture::Capture;
 
 /// What an instruction in a collector waits for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Capture)]
 pub enum Waiting {
     /// Operand rows; the last is read in this cycle.
     Banks(Cycle),
@@ -36,7 +37,7 @@ pub fn bank_of(register: u8, swizzle: u8, mask: u32) -> u32 {
 }
 
 /// The register banks of a scheduler and the reads booked on them.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Capture)]
 pub struct Banks {
     /// Per bank, the last cycle for which a read is booked. The number of banks is a power of two.
     busy_until: Vec<Cycle>,
@@ -65,7 +66,7 @@ impl Banks {
 }
 
 /// One operand collector in use.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Capture)]
 pub struct Collector {
     /// Number of the instruction in its core's issue order; smaller is older.
     pub age: u64,
@@ -112,7 +113,7 @@ impl Collector {
 
 /// The operand collectors of a scheduler. Those in use form a linked list in the order of issue. An entry
 /// stays in its place: the host is slow to copy a struct whose fields were just written one by one.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Capture)]
 pub struct Collectors {
     places: Vec<Collector>,
     /// Per place: the place of the next younger instruction if in use, else the next free place.
@@ -123,6 +124,7 @@ pub struct Collectors {
     len: usize,
     /// Operand rows of instructions that had to wait: `MAX_SOURCE_ROWS` rows of `width` lanes per place.
     rows: Vec<u32>,
+    #[spec]
     width: usize,
 }
 
@@ -295,7 +297,7 @@ impl std::ops::IndexMut<u8> for Collectors {
 
 /// Per scheduler, the next cycle in which a stage has to look at its collectors. Before that the stage would
 /// find nothing to do.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Capture)]
 pub struct Looks {
     at: Vec<Cycle>,
     /// Lower bound of all entries.

@@ -3,11 +3,12 @@
 //! Pure state: what an instruction does to the masks and where the wave continues. The issue stage adds the
 //! timing.
 
+use wave_capture::Capture;
 use wave_isa::Op;
 use wave_isa::program::fault::FaultKind;
 
 /// One open construct.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Capture)]
 pub enum Frame {
     /// `if` without its `endif` yet.
     If {
@@ -28,14 +29,14 @@ pub enum Frame {
 }
 
 /// A return address.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Capture)]
 struct Call {
     return_to: u32,
     depth: usize,
 }
 
 /// Control state of one wave.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Capture)]
 pub struct Divergence {
     /// Lanes that exist and have not halted.
     pub live: u64,
@@ -45,7 +46,9 @@ pub struct Divergence {
     calls: Vec<Call>,
     /// Constructs opened and not closed since the active mask became empty.
     skipped: u32,
+    #[spec]
     max_frames: usize,
+    #[spec]
     max_calls: usize,
 }
 

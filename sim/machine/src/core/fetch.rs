@@ -9,6 +9,7 @@ use crate::config::Config;
 use crate::memory::MemoryPort;
 use crate::memory::message::{CODE_SPACE, Request};
 use std::collections::VecDeque;
+use wave_capture::Capture;
 use wave_isa::WORD_BYTES;
 use wave_isa::table::CacheHint;
 
@@ -16,7 +17,7 @@ use wave_isa::table::CacheHint;
 pub const ICACHE_TAG: u32 = 1 << 31;
 
 /// A fetch on its way from the instruction cache to the decoder.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Capture)]
 struct Group {
     arrives: Cycle,
     slot: Slot,
@@ -28,7 +29,7 @@ struct Group {
 }
 
 /// A line that the instruction cache waits for.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Capture)]
 struct Miss {
     line: u32,
     waves: SlotMask,
@@ -37,25 +38,33 @@ struct Miss {
 
 /// Instruction cache and fetch state of a core. The cache holds tags only: code cannot be written, so the
 /// words come from the decoded kernel.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Capture)]
 pub struct Fetch {
     /// Line number + 1 of each way, 0 if empty. The ways of a set are adjacent, most recently used first.
     tags: Vec<u32>,
+    #[spec]
     ways: usize,
     /// A power of two.
+    #[spec]
     sets: usize,
     /// log2 of the words of a line.
+    #[spec]
     line_shift: u32,
+    #[spec]
     latency: Cycle,
     misses: Vec<Miss>,
+    #[spec]
     max_misses: usize,
+    #[spec]
     group_words: u32,
     /// Groups on their way, in order of arrival: all have the same latency.
     groups: VecDeque<Group>,
     /// Per scheduler, the wave that it last fetched for.
     last: Vec<Slot>,
+    #[spec]
     l1_line_bytes: u64,
     /// Sector mask of a whole L1 line.
+    #[spec]
     l1_sectors: u8,
 }
 

@@ -35,15 +35,17 @@ use std::collections::VecDeque;
 use straight::{Recent, Straight};
 use uop::MicroOps;
 use wave::{Slot, SlotMask, Waves};
+use wave_capture::Capture;
 use wave_isa::program::Fault;
 use wave_isa::{ExecClass, MMA_FRAGMENTS};
 use workgroup::{Shape, Start, Workgroup};
 use writeback::{Completions, MAX_RESULT_ROWS, WritePorts};
 
 /// One scheduler of a core and the state that it does not share.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Capture)]
 struct Scheduler {
     /// Its wave slots.
+    #[spec]
     slots: SlotMask,
     last_issued: Slot,
     /// Active set of the policy `two_level`.
@@ -64,7 +66,7 @@ struct Scheduler {
 }
 
 /// The core's ends of its links.
-#[derive(Debug)]
+#[derive(Debug, Capture)]
 pub struct Links {
     /// To and from the memory side.
     pub port: MemoryPort,
@@ -75,24 +77,39 @@ pub struct Links {
 }
 
 /// One core of the machine.
-#[derive(Debug)]
+#[derive(Debug, Capture)]
 pub struct Core {
     /// Index of the core.
+    #[spec]
     pub index: u32,
+    #[spec]
     kernel: usize,
+    #[spec]
     shape: Shape,
+    #[spec]
     width: usize,
+    #[spec]
     issue_width: usize,
+    #[spec]
     policy: IssuePolicy,
+    #[spec]
     two_level_active: u32,
+    #[spec]
     branch_latency: Cycle,
+    #[spec]
     collectors_per_scheduler: usize,
     /// Register banks of a scheduler less one. The bank count is a power of two, so this masks a bank number.
+    #[spec]
     bank_mask: u32,
+    #[spec]
     units: [UnitTiming; ExecClass::ALL.len()],
+    #[spec]
     host: HostVectors,
+    #[spec]
     line_bytes: u64,
+    #[spec]
     rows_per_wave: usize,
+    #[spec]
     usable_slots: SlotMask,
 
     waves: Waves,
@@ -115,6 +132,7 @@ pub struct Core {
     fragments: Vec<u32>,
     completions: Completions,
     /// Rows of the result being computed.
+    #[scratch]
     result: Vec<u32>,
     lsu: Lsu,
     /// The scheduler that is asked first for the load/store unit (X4).
@@ -147,6 +165,7 @@ pub struct Core {
     last_activity: Cycle,
     /// Set at the end of a kernel: the L1 writes back all its dirty lines (M32).
     writes_back_all: bool,
+    #[spec]
     skip_idle: bool,
 }
 

@@ -11,12 +11,13 @@
 //! last answer. Fences that come this far while such a request runs share the next one.
 
 use super::wave::{Slot, SlotMask};
+use wave_capture::Capture;
 
 /// One of the two epochs.
 pub type Epoch = usize;
 
 /// Stores on their way to the L2, and the fences that wait for them.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Capture)]
 pub struct Releases {
     /// Per epoch, what the L2 has not acknowledged: stores, and results of atomics that the L1 performed. In
     /// an L1 that writes back: the lines that they made dirty.
@@ -30,6 +31,7 @@ pub struct Releases {
     /// Fences whose round is over, until they issue.
     granted: SlotMask,
     /// Slices of the L2.
+    #[spec]
     slices: u32,
     /// Slices still to be asked for a release.
     to_ask: u32,

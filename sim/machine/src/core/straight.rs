@@ -15,6 +15,7 @@ use super::Scheduler;
 use super::collector::{Collector, Waiting};
 use super::wave::{Slot, SlotMask};
 use crate::clock::Cycle;
+use wave_capture::Capture;
 
 /// Most cycles from issue to the last operand read.
 pub const READ_WITHIN: Cycle = 2;
@@ -26,7 +27,7 @@ const AHEAD: usize = 4;
 const COUNT_BITS: usize = 4;
 
 /// A number of instructions per scheduler.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Capture)]
 struct Counts {
     /// Counters of [`COUNT_BITS`] bits, one per scheduler.
     counts: u64,
@@ -35,7 +36,7 @@ struct Counts {
 }
 
 /// The settled-at-issue instructions of a core that still occupy a collector.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Capture)]
 pub struct Straight {
     /// Collectors occupied, per scheduler; packed as in [`Counts`].
     present: u64,

@@ -1,6 +1,7 @@
 //! Micro-operations: every word of a kernel, decoded once into what the pipeline needs.
 
 use crate::config::{Config, DivergenceMode};
+use wave_capture::Capture;
 use wave_isa::operand::Role;
 use wave_isa::program::structure::{instruction_words, skip_targets};
 use wave_isa::program::{Kernel, Program};
@@ -11,7 +12,7 @@ use wave_isa::{DecodeError, ExecClass, Inst, MMA_FRAGMENTS, Op, WORD_BYTES};
 pub const MAX_SOURCE_ROWS: usize = 6;
 
 /// A set of general registers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Capture)]
 pub struct RegisterSet([u64; 4]);
 
 impl RegisterSet {

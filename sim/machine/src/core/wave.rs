@@ -4,13 +4,14 @@ use super::divergence::Divergence;
 use super::release::Releases;
 use super::uop::{Kind, MicroOp, MicroOps, RegisterSet};
 use crate::config::Config;
+use wave_capture::Capture;
 use wave_isa::{PREDICATES, Scope};
 
 /// A wave slot of a core, 0 to 63.
 pub type Slot = usize;
 
 /// An instruction of a wave between its issue and its retirement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Capture)]
 pub struct InFlight {
     /// Wave slot.
     pub slot: Slot,
@@ -22,7 +23,7 @@ pub struct InFlight {
 
 /// The decoded instructions of a wave. They are consecutive in the kernel, so the first word and the count
 /// identify them.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Capture)]
 pub struct InstructionBuffer {
     first: u32,
     entries: u32,
@@ -79,7 +80,7 @@ impl InstructionBuffer {
 }
 
 /// One wave slot.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Capture)]
 pub struct Wave {
     /// Active mask, divergence stack and call stack.
     pub control: Divergence,
@@ -115,8 +116,10 @@ pub struct Wave {
     /// Index of the wave in its workgroup.
     pub wave_id: u32,
     /// The slot's scheduler, slot mod schedulers.
+    #[spec]
     pub scheduler: u8,
     /// Offset of the wave's registers over the banks: its position within the scheduler (O1).
+    #[spec]
     pub swizzle: u8,
     /// Word of the last issued instruction.
     pub last_word: u32,
@@ -127,7 +130,7 @@ pub type SlotMask = u64;
 
 /// All wave slots of a core. The masks have a bit per slot; most say what the wave's next instruction waits
 /// for.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Capture)]
 pub struct Waves {
     /// Per slot.
     pub waves: Vec<Wave>,
@@ -161,7 +164,9 @@ pub struct Waves {
     pub releases: Releases,
     /// The instruction buffer has room for one more fetch.
     pub has_room: SlotMask,
+    #[spec]
     buffer_entries: usize,
+    #[spec]
     fetch_words: usize,
 }
 

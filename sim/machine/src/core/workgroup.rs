@@ -4,11 +4,12 @@ use super::Core;
 use super::wave::{Slot, SlotMask};
 use crate::alu::FRAGMENT_ROWS;
 use crate::clock::Cycle;
+use wave_capture::Capture;
 use wave_isa::program::Launch;
 use wave_isa::{MMA_DIM, MMA_FRAGMENTS, Special};
 
 /// A workgroup slot of a core.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Capture)]
 pub struct Workgroup {
     /// Position in the grid.
     pub id: [u32; 3],
@@ -19,7 +20,7 @@ pub struct Workgroup {
 }
 
 /// A workgroup on its way from the dispatcher to a core.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Capture)]
 pub struct Start {
     /// Position in the grid.
     pub id: [u32; 3],

@@ -2,17 +2,20 @@
 
 use super::wave::InFlight;
 use crate::clock::{Cycle, NEVER};
+use wave_capture::Capture;
 
 /// Write ports of one scheduler's register file: which banks are written in each of the coming cycles.
 ///
 /// A unit's latency is fixed, so the ports of a result are reserved when its instruction leaves the collector
 /// (X3). Loads use free ports (W2).
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Capture)]
 pub struct WritePorts {
     /// Indexed by cycle modulo the length: the cycle that the entry describes, and the banks written in it as
     /// bits.
     reserved: Vec<(Cycle, u32)>,
+    #[spec]
     mask: u64,
+    #[spec]
     ports: u32,
 }
 
@@ -43,10 +46,11 @@ impl WritePorts {
 /// Their results are in the register file already, which no one can observe: until an instruction retires,
 /// the scoreboard blocks all later readers and writers of its destinations, and all earlier instructions have
 /// read their operands.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Capture)]
 pub struct Completions {
     wheel: Vec<Vec<InFlight>>,
     occupied: Vec<u64>,
+    #[spec]
     mask: u64,
 }
 

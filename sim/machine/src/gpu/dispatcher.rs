@@ -4,9 +4,10 @@ use crate::clock::{Cycle, LinkRx, LinkTx, NEVER, exchange};
 use crate::config::Config;
 use crate::core::workgroup::Start;
 use crate::memory::BitSet;
+use wave_capture::Capture;
 
 /// The dispatcher's ends of its links to one core.
-#[derive(Debug)]
+#[derive(Debug, Capture)]
 pub struct CoreLinks {
     /// Workgroups to the core.
     pub starts: LinkTx<Start>,
@@ -16,17 +17,20 @@ pub struct CoreLinks {
 
 /// Sends workgroups in order of their linear index x + X·(y + Y·z), each to the next core in turn with a free
 /// workgroup slot (rule R1). A slot is free again when the core's message has arrived (rule R3).
-#[derive(Debug)]
+#[derive(Debug, Capture)]
 pub struct Dispatcher {
     cores: Vec<CoreLinks>,
     free: Vec<u32>,
     /// Sum of `free`.
     free_slots: u64,
+    #[spec]
     grid: [u32; 3],
+    #[spec]
     total: u64,
     next: u64,
     finished: u64,
     turn: usize,
+    #[spec]
     per_cycle: u32,
     last_done: Cycle,
     /// Cycle in which the first message of a core arrives.

@@ -4,9 +4,10 @@
 use crate::clock::{Cycle, NEVER};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use wave_capture::Capture;
 
 /// A set of small integers.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Capture)]
 pub struct BitSet {
     /// The first 64, enough for most kinds of blocks.
     first: u64,
@@ -96,7 +97,7 @@ fn entries_between(before: Cycle, now: Cycle) -> u64 {
 
 /// The next cycle in which each block of one kind has to be simulated. Simulating a block without need
 /// changes nothing, so an entry may be early. Each block plans its next cycle anew whenever it is simulated.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Capture)]
 pub struct Agenda {
     cycle: Cycle,
     due: BitSet,

@@ -12,6 +12,7 @@ use super::port::{CorePort, CorePorts};
 use crate::clock::{Cycle, NEVER};
 use crate::config::Config;
 use crate::stats::counters;
+use wave_capture::Capture;
 
 counters! {
     /// What the interconnect did.
@@ -37,10 +38,13 @@ fn look(free_at: &[Cycle], cycle: Cycle, values: &mut Vec<u64>) {
 }
 
 /// The crossbar from core ports to slices (M8).
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Capture)]
 pub(super) struct RequestCrossbar {
+    #[spec]
     geometry: LineGeometry,
+    #[spec]
     hash: SliceHash,
+    #[spec]
     cycles: PacketCycles,
     ports: Agenda,
     slices: Agenda,
@@ -181,10 +185,13 @@ impl RequestCrossbar {
 }
 
 /// The crossbar from slices to core ports (M9).
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Capture)]
 pub(super) struct ReplyCrossbar {
+    #[spec]
     sector_bytes: u32,
+    #[spec]
     cycles: PacketCycles,
+    #[spec]
     window: usize,
     slices: Agenda,
     /// Slices with a reply for a core whose link has no credit, not even on its way.
@@ -194,8 +201,11 @@ pub(super) struct ReplyCrossbar {
     slice_free_at: Vec<Cycle>,
     core_free_at: Vec<Cycle>,
     /// Per core: the slice that would send to it in this cycle, and the place of the reply in its queue.
+    #[scratch]
     chosen: Vec<Option<(usize, usize)>>,
+    #[scratch]
     senders: Vec<usize>,
+    #[scratch]
     chosen_cores: Vec<usize>,
 }
 

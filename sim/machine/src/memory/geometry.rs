@@ -3,9 +3,10 @@
 use super::message::{CODE_SPACE, HEADER_BYTES, MAX_LINE_BYTES};
 use crate::clock::Cycle;
 use crate::config::Config;
+use wave_capture::Capture;
 
 /// Number of a line: its byte address, code space bit included, divided by the line size.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Capture)]
 pub struct LineNumber(pub u32);
 
 /// Cycles for which a packet holds a port, by the number of its sectors (M6).

@@ -2,13 +2,16 @@
 
 use super::geometry::{LineGeometry, LineNumber, copy_bytes};
 use super::message::{CODE_SPACE, LineData, MAX_LINE_BYTES};
+use wave_capture::Capture;
 
 /// Contents of memory. A line that leaves an L2 slice for its channel is here from that cycle on. Only that
 /// slice can ask for it, so it does not matter when the channel moves the bytes.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Capture)]
 pub struct Image {
+    #[spec]
     geometry: LineGeometry,
     memory: Vec<u8>,
+    #[spec]
     code: Vec<u8>,
 }
 

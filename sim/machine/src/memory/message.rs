@@ -1,6 +1,7 @@
 //! Packets between a core and the memory side.
 
 use super::geometry::LineGeometry;
+use wave_capture::Capture;
 use wave_isa::table::{AtomicOp, CacheHint};
 
 /// The longest line that a configuration may have, in bytes. Messages carry a whole line inline.
@@ -16,7 +17,7 @@ pub const CODE_SPACE: u64 = 1 << 32;
 pub type LineData = [u8; MAX_LINE_BYTES];
 
 /// What a request asks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Capture)]
 pub enum RequestKind {
     /// Reads sectors of the line.
     Read,
@@ -29,7 +30,7 @@ pub enum RequestKind {
 }
 
 /// The data of a write or an atomic.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Capture)]
 pub struct Values {
     /// Bytes written, or bytes of the words that an atomic touches.
     pub byte_mask: u128,
@@ -40,7 +41,7 @@ pub struct Values {
 }
 
 /// A request from a core to the memory side.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Capture)]
 pub struct Request {
     /// The requesting core, set by its port.
     pub core: u16,
@@ -122,7 +123,7 @@ impl Request {
 }
 
 /// What a reply brings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Capture)]
 pub enum ReplyKind {
     /// The sectors that a read wanted.
     Data,
@@ -135,7 +136,7 @@ pub enum ReplyKind {
 }
 
 /// A reply from the memory side to a core.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Capture)]
 pub struct Reply {
     /// The core that made the request.
     pub core: u16,

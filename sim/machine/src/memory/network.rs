@@ -9,6 +9,7 @@ use super::message::{Reply, Request};
 use super::port::CorePorts;
 use crate::clock::Cycle;
 use crate::config::{Config, Topology};
+use wave_capture::Capture;
 
 /// The blocks around the networks, and the counters.
 pub(super) struct Surroundings<'a> {
@@ -19,12 +20,20 @@ pub(super) struct Surroundings<'a> {
 }
 
 /// The network from core ports to slices.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Capture)]
 pub(super) enum RequestNetwork {
     /// Every port to every slice.
     Crossbar(RequestCrossbar),
     /// Routers and links.
-    Routed { fabric: Fabric<Request>, geometry: LineGeometry, hash: SliceHash, port_bytes: u32 },
+    Routed {
+        fabric: Fabric<Request>,
+        #[spec]
+        geometry: LineGeometry,
+        #[spec]
+        hash: SliceHash,
+        #[spec]
+        port_bytes: u32,
+    },
 }
 
 impl RequestNetwork {
@@ -116,12 +125,16 @@ impl RequestNetwork {
 }
 
 /// The network from slices to core ports.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Capture)]
 pub(super) enum ReplyNetwork {
     /// Every slice to every port.
     Crossbar(ReplyCrossbar),
     /// Routers and links.
-    Routed { fabric: Fabric<Reply>, sector_bytes: u32 },
+    Routed {
+        fabric: Fabric<Reply>,
+        #[spec]
+        sector_bytes: u32,
+    },
 }
 
 impl ReplyNetwork {

@@ -7,19 +7,22 @@ use super::state::{COUNT, Field};
 use crate::clock::{Cycle, LinkRx, LinkTx, link};
 use crate::config::Config;
 use std::ops::Index;
+use wave_capture::Capture;
 
 /// The core's end of its port, which its L1 and its instruction cache share.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Capture)]
 pub struct MemoryPort {
+    #[spec]
     core: u16,
     pub(super) requests: LinkTx<Request>,
     pub(super) replies: LinkRx<Reply>,
+    #[spec]
     cycles: PacketCycles,
     free_at: Cycle,
 }
 
 /// The memory side's end of a core's port.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Capture)]
 pub struct CorePort {
     pub(super) requests: LinkRx<Request>,
     pub(super) replies: LinkTx<Reply>,
@@ -103,7 +106,7 @@ impl MemoryPort {
 }
 
 /// The memory side's ends of all ports. They record which ports have something to exchange.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Capture)]
 pub(super) struct CorePorts {
     ports: Vec<CorePort>,
     touched: BitSet,

@@ -13,6 +13,7 @@ use crate::clock::Cycle;
 use crate::config::Config;
 use crate::memory::geometry::LineGeometry;
 use std::collections::VecDeque;
+use wave_capture::Capture;
 
 /// The script of a memory side.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,14 +26,17 @@ pub struct Script {
 }
 
 /// The scripted memory side of a machine with one core.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Capture)]
 pub(super) struct Scripted {
+    #[spec]
     script: Script,
     next: usize,
     replies: VecDeque<(Cycle, Reply)>,
     last_ready: Cycle,
     port_free_at: Cycle,
+    #[spec]
     port_bytes: u32,
+    #[spec]
     geometry: LineGeometry,
 }
 

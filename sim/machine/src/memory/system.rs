@@ -15,9 +15,10 @@ use super::scripted::{Script, Scripted};
 use super::state::{State, look_at_channels, look_at_slices};
 use crate::clock::Cycle;
 use crate::config::Config;
+use wave_capture::Capture;
 
 /// Counters of the memory side since its creation.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Capture)]
 pub struct MemoryCounters {
     /// The interconnect.
     pub interconnect: InterconnectCounters,
@@ -50,7 +51,7 @@ impl std::ops::AddAssign<&MemoryCounters> for MemoryCounters {
 ///
 /// Simulated time never goes back: launches share one system, and the cycle count continues from one to the
 /// next. Within a cycle the blocks act in the order request network, slices, channels, reply network (M2).
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Capture)]
 pub struct MemorySystem {
     image: Image,
     ports: CorePorts,
@@ -63,6 +64,7 @@ pub struct MemorySystem {
     interconnect: InterconnectCounters,
     /// The first cycle that has not been simulated.
     now: Cycle,
+    #[spec]
     skip_idle_cycles: bool,
     /// A script that replaces networks, slices and channels.
     scripted: Option<Scripted>,

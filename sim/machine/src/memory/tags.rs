@@ -5,9 +5,10 @@ use crate::config::Replacement;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg32;
 use std::ops::Range;
+use wave_capture::Capture;
 
 /// A place for one line in a cache: set × ways + way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Capture)]
 pub struct Frame(pub u32);
 
 impl Frame {
@@ -22,7 +23,7 @@ impl Frame {
 const EMPTY: u32 = u32::MAX;
 
 /// State of the replacement policy (M23a).
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Capture)]
 enum Order {
     /// Per frame, the number of its last use; 0 precedes every use.
     Lru { last_use: Vec<u64>, uses: u64 },
@@ -36,11 +37,14 @@ enum Order {
 }
 
 /// The tags of a cache and the state of its replacement policy.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Capture)]
 pub struct Tags {
+    #[spec]
     sets: u32,
     /// Number of sets less one if that number is a power of two, as it usually is. Avoids a division.
+    #[spec]
     mask: Option<u32>,
+    #[spec]
     ways: u32,
     tags: Vec<u32>,
     order: Order,

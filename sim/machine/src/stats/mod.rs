@@ -18,7 +18,7 @@ pub struct Declared {
 macro_rules! counters {
     ($(#[$meta:meta])* $group:literal $name:ident { $($field:ident: $unit:literal, $doc:literal;)* }) => {
         $(#[$meta])*
-        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, wave_capture::Capture)]
         pub struct $name { $(#[doc = $doc] pub $field: u64,)* }
 
         impl $name {
@@ -58,7 +58,7 @@ macro_rules! slot_uses {
         /// The order is the order of preference. An unused slot is charged to the first reason below `Issued`
         /// and `Squashed` that applies to any wave of the scheduler, so a stall names what the wave nearest
         /// to issuing waits for.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, wave_capture::Capture)]
         #[repr(u8)]
         pub enum SlotUse { $(#[doc = $doc] $variant,)* }
 

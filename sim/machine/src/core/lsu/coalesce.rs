@@ -5,10 +5,11 @@ use super::pattern::{Pattern, Run, Side, copy_lanes, lanes_from};
 use crate::memory::geometry::line_hash;
 use crate::memory::message::MAX_LINE_BYTES;
 use std::ops::Range;
+use wave_capture::Capture;
 use wave_isa::table::{AccessKind, AtomicOp, MemoryOp};
 
 /// One L1 access of a wave instruction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Capture)]
 pub struct LineAccess {
     /// Address of the line's first byte.
     pub address: u32,
@@ -126,7 +127,7 @@ pub fn sectors_between(from: u32, to: u32, sector_shift: u32) -> u8 {
 }
 
 /// The data that a store or an atomic sends.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Capture)]
 pub struct Payload {
     /// Bytes of the line that it writes or combines with.
     pub byte_mask: u128,

@@ -4,6 +4,7 @@ use super::coalesce::{self, LineAccess, Payload};
 use super::pattern::Pattern;
 use crate::core::release::Epoch;
 use crate::core::wave::{InFlight, Slot};
+use wave_capture::Capture;
 use wave_isa::program::fault::FaultKind;
 use wave_isa::table::{AccessKind, MemoryOp};
 use wave_isa::{MAX_WAVE_WIDTH, MMA_DIM, Scope};
@@ -46,7 +47,7 @@ impl Owner {
 }
 
 /// A wave's memory instruction, from its collector until it is performed and its result written.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Capture)]
 pub struct MemoryInstruction {
     /// Wave slot.
     pub slot: Slot,

@@ -8,6 +8,7 @@ use crate::config::Config;
 use crate::core::Core;
 use crate::core::probe::Probe;
 use crate::core::uop::MicroOps;
+use wave_capture::Capture;
 use wave_isa::table::{AccessKind, AtomicOp, MemoryOp};
 use wave_isa::{MMA_DIM, MMA_FRAGMENTS, Op};
 
@@ -15,18 +16,24 @@ use wave_isa::{MMA_DIM, MMA_FRAGMENTS, Op};
 const MAX_BANKS: usize = 256;
 
 /// Local memory of a core. Each resident workgroup has a part of its own.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Capture)]
 pub struct LocalMemory {
     bytes: Vec<u8>,
     /// Bytes of one workgroup's part.
+    #[spec]
     part: usize,
+    #[spec]
     poison: u8,
+    #[spec]
     bank_mask: u32,
     /// log2 of the bytes of a bank's word.
+    #[spec]
     word_shift: u32,
     /// Per bank, the word that the current pass serves. Only entries written in the current pass are read.
+    #[scratch]
     served: [u32; MAX_BANKS],
     /// Words not served yet.
+    #[scratch]
     waiting: Vec<u32>,
 }
 

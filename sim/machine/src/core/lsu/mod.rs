@@ -22,6 +22,7 @@ pub use instruction::{MemoryInstruction, lanes_of};
 use pattern::Pattern;
 use shape::Shapes;
 use std::collections::VecDeque;
+use wave_capture::Capture;
 use wave_isa::program::fault::Fault;
 use wave_isa::table::{AccessKind, AtomicOp, MemoryOp, Space};
 use wave_isa::{MAX_WAVE_WIDTH, Op, Scope};
@@ -30,7 +31,7 @@ use wave_isa::{MAX_WAVE_WIDTH, Op, Scope};
 const RETURN_ENTRIES: u32 = 56;
 
 /// What the head of the queue is doing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Capture)]
 enum Head {
     /// The queue is empty, or the head has not started.
     Idle,
@@ -41,15 +42,17 @@ enum Head {
 }
 
 /// Load/store unit of a core.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Capture)]
 pub struct Lsu {
     instructions: Vec<MemoryInstruction>,
     free: Vec<u16>,
     queue: VecDeque<u16>,
+    #[spec]
     queue_entries: usize,
     head: Head,
     /// Pending entries taken: device loads and returning atomics with accesses outstanding.
     pending: u32,
+    #[spec]
     pending_entries: u32,
     /// Return entries taken: loads and returning atomics from their start until their last row is written.
     returning: u32,
@@ -64,10 +67,15 @@ pub struct Lsu {
     payload: Payload,
     payload_ready: bool,
     shapes: Shapes,
+    #[spec]
     local_latency: Cycle,
+    #[spec]
     line_bytes: u32,
+    #[spec]
     sector_bytes: u32,
+    #[spec]
     device_bytes: u64,
+    #[spec]
     width: usize,
 }
 

@@ -2,11 +2,12 @@
 //! several lanes. The result is the same as lane by lane.
 
 use std::ops::Range;
+use wave_capture::Capture;
 use wave_isa::table::MemoryOp;
 
 /// What is known of the addresses of an access's participating lanes. The default knows nothing, so every
 /// lane is processed alone.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Capture)]
 pub struct Pattern {
     /// Lanes whose value lies directly behind that of the lane below, which participates too. Values of whole
     /// words only.

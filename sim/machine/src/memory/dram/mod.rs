@@ -24,6 +24,7 @@ use queue::{COLUMNS, Entry, Key, Queue};
 use ratio::ClockRatio;
 pub(super) use state::{BURSTS, FIELDS, ROW_BITS};
 use timing::{Clock, Command, Timing};
+use wave_capture::Capture;
 
 counters! {
     /// What the memory channels did.
@@ -60,14 +61,19 @@ pub struct Issued {
 pub const OVERTAKE_LIMIT: u32 = 64;
 
 /// A memory channel.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Capture)]
 pub(super) struct Channel {
+    #[spec]
     config: Dram,
+    #[spec]
     mapping: Mapping,
+    #[spec]
     ratio: ClockRatio,
     timing: Timing,
+    #[spec]
     burst_clocks: Clock,
     /// Per sector of a line: the bursts that contain it, as bits.
+    #[spec]
     bursts_of: [u16; 8],
     queue: Queue,
     /// Column commands for other requests since the oldest request became the oldest.
@@ -82,11 +88,13 @@ pub(super) struct Channel {
     /// a request comes or goes or a row opens or closes.
     rows_from: Clock,
     /// Number of slices of this channel.
+    #[spec]
     slices: usize,
     /// The next of them in turn.
     turn: usize,
     counters: DramCounters,
     /// Commands issued, if they are recorded.
+    #[scratch]
     commands: Option<Vec<Issued>>,
 }
 

@@ -5,10 +5,11 @@
 use super::timing::{Clock, Command};
 use crate::memory::geometry::LineNumber;
 use crate::memory::l2::MshrId;
+use wave_capture::Capture;
 
 /// Key of a request: its order of arrival, and in the low bits its bank and its direction. The least of
 /// several keys is the oldest request; the key tells its bank and its column command.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Capture)]
 pub(super) struct Key(u64);
 
 impl Key {
@@ -46,7 +47,7 @@ pub(super) const COLUMNS: [Command; 2] = [Command::Read, Command::Write];
 const CLOSED: u32 = u32::MAX;
 
 /// A request that waits.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Capture)]
 pub(super) struct Entry {
     pub(super) line: LineNumber,
     pub(super) row: u32,
@@ -70,7 +71,7 @@ impl Entry {
 }
 
 /// A bank and the requests for it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Capture)]
 struct Bank {
     /// In order of arrival.
     requests: Vec<(Key, Entry)>,
@@ -84,13 +85,15 @@ struct Bank {
 }
 
 /// The requests of a channel by bank, and the state of the banks.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Capture)]
 pub(super) struct Queue {
     banks: Vec<Bank>,
+    #[spec]
     group_shift: u32,
     len: usize,
     /// Writes among them.
     writes: usize,
+    #[spec]
     capacity: usize,
     next_age: u64,
     /// Per bank: the oldest request.

@@ -2,6 +2,7 @@
 
 use crate::config::Dram;
 use std::collections::VecDeque;
+use wave_capture::Capture;
 
 /// Memory clocks from 0 at the start of simulated time.
 pub type Clock = u64;
@@ -117,24 +118,30 @@ struct Wait {
 }
 
 /// A constraint that counts from an earlier command than the last.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Capture)]
 struct Window {
+    #[spec]
     wait: Wait,
     /// Which of the earlier commands it counts from.
+    #[spec]
     window: usize,
     /// Per place of the level: clocks of the last commands.
     last: Vec<VecDeque<Clock>>,
 }
 
 /// The first clock in which each command may be issued.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Capture)]
 pub struct Timing {
     /// By earlier command: the commands that have to wait for it, and how long.
+    #[spec]
     waits: [Vec<Wait>; COMMANDS],
     /// By earlier command: the constraints that count from an earlier one than the last.
     windows: [Vec<Window>; COMMANDS],
+    #[spec]
     banks: usize,
+    #[spec]
     groups: usize,
+    #[spec]
     group_shift: u32,
     /// By command and place: the first clock for it. The places of a command are the channel, its groups and
     /// its banks; they are adjacent because a decision compares them.

@@ -21,6 +21,7 @@ use crate::clock::Cycle;
 use crate::config::Arbitration;
 use crate::stats::counters;
 use std::collections::VecDeque;
+use wave_capture::Capture;
 
 counters! {
     /// What a link of a ring, mesh or graph of one's own did.
@@ -36,12 +37,15 @@ counters! {
 type PacketId = u32;
 
 /// An input of a router, where packets wait.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Capture)]
 struct Input {
+    #[spec]
     router: u32,
     /// Index among the inputs of its router.
+    #[spec]
     local: usize,
     /// Bytes a cycle of a source's port, or of the link in front of a buffer.
+    #[spec]
     width_bytes: u32,
     /// First cycle in which it can give another packet.
     free_at: Cycle,
@@ -51,7 +55,7 @@ struct Input {
 }
 
 /// A buffer at the end of a link. Sources keep their packets themselves.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Capture)]
 struct Buffer {
     /// Packets, each with its arrival.
     packets: VecDeque<(Cycle, PacketId)>,
@@ -60,7 +64,9 @@ struct Buffer {
     /// When credits on their way back arrive.
     returning: VecDeque<Cycle>,
     /// The link, as an output, and the cycles that a credit takes back.
+    #[spec]
     link: usize,
+    #[spec]
     latency: Cycle,
 }
 
@@ -75,28 +81,33 @@ impl Buffer {
 }
 
 /// An output of a router: a destination's port, or a link.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Capture)]
 struct Output {
     /// Inputs of its router that request it, by their index there.
     waiting: BitSet,
     /// The next input in turn.
     turn: usize,
     free_at: Cycle,
+    #[spec]
     width_bytes: u32,
+    #[spec]
     router: u32,
     link: Option<Link>,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Capture)]
 struct Link {
+    #[spec]
     latency: Cycle,
+    #[spec]
     dateline: bool,
     /// Per virtual channel: the input that is its buffer; `None` if no route uses the channel.
+    #[spec]
     buffers: Vec<Option<usize>>,
     counters: LinkCounters,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Capture)]
 struct Travelling<P> {
     packet: P,
     destination: usize,
@@ -108,17 +119,21 @@ struct Travelling<P> {
 }
 
 /// A network from sources to destinations.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Capture)]
 pub(super) struct Fabric<P> {
+    #[spec]
     arbitration: Arbitration,
+    #[spec]
     port_bytes: u32,
     /// Sources first, then buffers.
     inputs: Vec<Input>,
     /// Per router: its inputs.
+    #[spec]
     inputs_of: Vec<Vec<usize>>,
     /// Destinations first, then links.
     outputs: Vec<Output>,
     /// Per destination and router: the output on the route.
+    #[spec]
     ways: Vec<Vec<Option<usize>>>,
     /// When an input's oldest packet may request its output.
     asking: Agenda,

@@ -2,6 +2,7 @@
 
 use crate::memory::message::LineData;
 use crate::stats::counters;
+use wave_capture::Capture;
 use wave_isa::special::Scope;
 use wave_isa::table::{AtomicOp, CacheHint};
 
@@ -84,7 +85,7 @@ pub struct Access<'a> {
 /// Why an access cannot be accepted in this cycle. A rejection changes nothing, and the access may be tried
 /// again in any later cycle. It succeeds at the latest when all responses have been taken and all replies
 /// have come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Capture)]
 pub enum Reject {
     /// No MSHR is free.
     Mshr,

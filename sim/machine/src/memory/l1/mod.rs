@@ -32,14 +32,17 @@ use responses::Responses;
 pub use responses::{Response, ResponseKind};
 pub(super) use state::FIELDS;
 use std::collections::VecDeque;
+use wave_capture::Capture;
 use wave_isa::special::Scope;
 use wave_isa::table::{AtomicOp, CacheHint};
 use write_back::Dirty;
 
 /// The L1 of one core.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Capture)]
 pub struct L1 {
+    #[spec]
     geometry: LineGeometry,
+    #[spec]
     hit_latency: Cycle,
     tags: Tags,
     valid: Vec<u8>,
@@ -48,6 +51,7 @@ pub struct L1 {
     mshrs: Mshrs,
     /// Requests, each with the first cycle in which it may leave.
     outgoing: VecDeque<(Cycle, Request)>,
+    #[spec]
     outgoing_capacity: usize,
     /// Lower bound of the cycle in which the oldest request may leave; [`NEVER`] if there is none.
     leaves_from: Cycle,

@@ -3,6 +3,7 @@
 use crate::memory::geometry::{LineGeometry, LineNumber, copy_bytes, line_hash};
 use crate::memory::message::{LineData, MAX_LINE_BYTES};
 use std::ops::{Index, IndexMut};
+use wave_capture::Capture;
 use wave_isa::table::{AtomicOp, CacheHint};
 
 /// Index of an MSHR.
@@ -22,7 +23,7 @@ impl MshrId {
 }
 
 /// State of an outstanding line.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Capture)]
 pub(super) struct Mshr {
     pub(super) line: LineNumber,
     /// Sectors that were requested and have not come.
@@ -57,7 +58,7 @@ impl Mshr {
 }
 
 /// An access that waits for its sectors.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Capture)]
 pub(super) struct Waiter {
     pub(super) owner: u32,
     pub(super) sectors: u8,
@@ -67,7 +68,7 @@ pub(super) struct Waiter {
 }
 
 /// A read-modify-write that waits for its words.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Capture)]
 pub(super) struct PendingAtomic {
     pub(super) op: AtomicOp,
     pub(super) byte_mask: u128,
@@ -79,16 +80,18 @@ pub(super) struct PendingAtomic {
 const NONE: u16 = u16::MAX;
 
 /// All MSHRs of an L1.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Capture)]
 pub(super) struct Mshrs {
     mshrs: Vec<Mshr>,
     /// Per hash of a line: its first MSHR. Nearly every access searches here.
     heads: Vec<u16>,
+    #[spec]
     hash_bits: u32,
     /// Per MSHR, the bytes held: of misses that come in parts, or that were joined to what the cache had.
     data: Vec<LineData>,
     /// Per MSHR: held bytes that are newer than those requested.
     kept: Vec<u128>,
+    #[spec]
     merges: usize,
     waiters: Vec<Waiter>,
     free: Vec<u16>,

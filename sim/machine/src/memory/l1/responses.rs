@@ -1,9 +1,10 @@
 //! Responses of the L1 to the load/store unit.
 
 use crate::clock::{Cycle, NEVER};
+use wave_capture::Capture;
 
 /// Kinds of responses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Capture)]
 pub enum ResponseKind {
     /// The sectors of a load are available.
     Loaded,
@@ -17,7 +18,7 @@ pub enum ResponseKind {
 
 /// The response to an access. Its values went to the owner when they were served: see
 /// [`L1::access`](super::L1::access).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Capture)]
 pub struct Response {
     /// Owner of the access.
     pub owner: u32,
@@ -26,7 +27,7 @@ pub struct Response {
 }
 
 /// A bounded queue of responses, each with the first cycle in which it may be taken.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Capture)]
 struct Queue {
     slots: Vec<(Cycle, Response)>,
     first: usize,
@@ -75,7 +76,7 @@ impl Queue {
 }
 
 /// All responses of an L1. One a cycle is taken.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Capture)]
 pub(super) struct Responses {
     /// Responses to hits, in order of access.
     hits: Queue,

@@ -13,13 +13,14 @@ use crate::memory::agenda::BitSet;
 use crate::memory::geometry::{LineNumber, copy_bytes};
 use crate::memory::message::{LineData, MAX_LINE_BYTES};
 use crate::memory::tags::Frame;
+use wave_capture::Capture;
 use wave_isa::table::CacheHint;
 
 /// Tag bit of the write-back of a line; bit 0 is its epoch.
 pub(super) const WRITE_BACK: u32 = 1 << 30;
 
 /// Bytes that the L2 does not have yet.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Capture)]
 pub(super) struct Dirty {
     /// Per frame; empty in an L1 that writes through.
     bytes: Vec<u128>,

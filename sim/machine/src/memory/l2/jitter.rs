@@ -6,6 +6,7 @@ use crate::clock::{Cycle, NEVER};
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg32;
 use std::collections::VecDeque;
+use wave_capture::Capture;
 
 /// Random delays of a run, as in a network with unevenly loaded paths. A core's requests to a slice, and so
 /// to a line, stay in order: the delays change nothing but time.
@@ -19,7 +20,7 @@ pub struct Jitter {
 }
 
 /// The requests on their way into one slice.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Capture)]
 pub(super) struct Delays {
     generator: Pcg32,
     cycles: u64,

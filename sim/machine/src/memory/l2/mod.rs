@@ -35,6 +35,7 @@ pub(super) use replies::ReplyHead;
 pub(super) use state::FIELDS;
 use std::collections::VecDeque;
 use waiters::Waiters;
+use wave_capture::Capture;
 
 counters! {
     /// What the L2 slices did. An access is a request packet; each has one outcome.
@@ -57,7 +58,7 @@ counters! {
 }
 
 /// A line on its way between a slice and its memory channel. Its bytes are in the image.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Capture)]
 pub(super) struct Transfer {
     pub(super) line: LineNumber,
     /// Number of the line within its slice.
@@ -70,7 +71,7 @@ pub(super) struct Transfer {
 }
 
 /// Index of an MSHR: an outstanding line of a slice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Capture)]
 pub(super) struct MshrId(u16);
 
 #[cfg(test)]
@@ -83,7 +84,7 @@ impl MshrId {
 
 const NO_MSHR: u16 = u16::MAX;
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Capture)]
 struct Mshr {
     frame: Frame,
     /// Sectors on their way from memory.
@@ -95,7 +96,7 @@ struct Mshr {
 }
 
 /// Sectors that have come from memory.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Capture)]
 struct Fill {
     at: Cycle,
     mshr: MshrId,
@@ -116,12 +117,16 @@ pub struct PerformedAtomic {
 }
 
 /// A slice of the L2.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Capture)]
 pub(super) struct Slice {
+    #[spec]
     geometry: LineGeometry,
+    #[spec]
     hash: SliceHash,
+    #[spec]
     hit_latency: Cycle,
     /// Sectors that one memory burst brings together.
+    #[spec]
     sectors_per_burst: u32,
     tags: Tags,
     valid: Vec<u8>,
@@ -129,12 +134,16 @@ pub(super) struct Slice {
     mshr_of: Vec<u16>,
     /// Bytes of the frames; see [`place`](Self::place).
     data: Vec<u8>,
+    #[spec]
     sets: usize,
+    #[spec]
     ways: usize,
     input: VecDeque<Request>,
+    #[spec]
     input_capacity: usize,
     replies: Replies,
     to_memory: VecDeque<Transfer>,
+    #[spec]
     to_memory_capacity: usize,
     fills: VecDeque<Fill>,
     mshrs: Vec<Mshr>,
@@ -150,8 +159,10 @@ pub(super) struct Slice {
     written: VecDeque<(Cycle, u8)>,
     releases: Releases,
     /// Atomics performed and not reported, if they are recorded.
+    #[scratch]
     atomics: Option<Vec<PerformedAtomic>>,
     /// Events of requests that are not reported, if they are recorded.
+    #[scratch]
     hops: Option<Vec<Hop>>,
     counters: L2Counters,
 }

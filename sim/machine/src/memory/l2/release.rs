@@ -9,9 +9,10 @@ use super::super::message::ReplyKind;
 use super::{Frame, Image, Slice};
 use crate::clock::Cycle;
 use std::collections::VecDeque;
+use wave_capture::Capture;
 
 /// Progress of a release.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Capture)]
 enum Stage {
     /// Frames before this one are done.
     Walking(u32),
@@ -20,7 +21,7 @@ enum Stage {
 }
 
 /// The running release of a slice, and the cores that wait for it and for the next.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Capture)]
 pub(super) struct Releases {
     stage: Option<Stage>,
     /// Cores that the running release serves.
@@ -50,7 +51,7 @@ impl Releases {
 }
 
 /// Writes on their way to memory, in two epochs, like the stores of a core in [`crate::core::release`].
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Capture)]
 pub(super) struct Writes {
     pending: [u32; 2],
     open: u8,

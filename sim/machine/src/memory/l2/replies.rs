@@ -4,9 +4,10 @@
 use crate::clock::Cycle;
 use crate::memory::message::{MAX_LINE_BYTES, Reply, ReplyKind};
 use std::collections::VecDeque;
+use wave_capture::Capture;
 
 /// What the network needs to know of a reply.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Capture)]
 pub(in crate::memory) struct ReplyHead {
     /// First cycle in which it can go.
     pub(in crate::memory) ready: Cycle,
@@ -16,12 +17,13 @@ pub(in crate::memory) struct ReplyHead {
 }
 
 /// Replies in the order in which they were made.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Capture)]
 pub(super) struct Replies {
     heads: VecDeque<ReplyHead>,
     /// Grows to the largest number of replies that ever waited.
     slots: Vec<Reply>,
     free: Vec<u16>,
+    #[spec]
     capacity: usize,
 }
 

@@ -1,10 +1,11 @@
 //! Accesses that wait for outstanding lines: one queue per line, in a shared pool.
 
 use crate::memory::message::Request;
+use wave_capture::Capture;
 
 const NONE: u32 = u32::MAX;
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Capture)]
 struct Queue {
     first: u32,
     last: u32,
@@ -12,9 +13,10 @@ struct Queue {
 }
 
 /// Queues of requests. The pool grows to the largest number that ever waited, at most queues × capacity.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Capture)]
 pub(super) struct Waiters {
     queues: Vec<Queue>,
+    #[spec]
     capacity: usize,
     /// Requests, each with the index of the next in its queue.
     pool: Vec<(Option<Request>, u32)>,

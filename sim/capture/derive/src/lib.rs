@@ -1,0 +1,130 @@
+//! `#[derive(Capture)]`: see the crate `wave-capture`.
+
+use proc_macro::TokenStream;
+use proc_macro2::TokenStream as Tokens;
+use quote::{format_ident, quote};
+use syn::{Data, DeriveInput, Fields, Index, Member, parse_macro_input, parse_quote};
+
+/// Derives `wave_capture::Capture`. A field with `#[spec]` is specification, and one with `#[scratch]` holds nothing
+/// that lasts: they are not saved, and stay as they are when the state is put back. Every other field is state, and
+/// its type must implement `Capture`.
+#[proc_macro_derive(Capture, attributes(spec, scratch))]
+pub fn capture(input: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    let [save, restore, blank] = match &input.data {
+        Data::Struct(data) => of_struct(&data.fields),
+        Data::Enum(data) => {
+            let variants: Vec<_> =
+                data.variants.iter().map(|variant| (&variant.ident, &variant.fields)).collect();
+            of_enum(&variants)
+        }
+        Data::Union(_) => {
+            return syn::Error::new(input.ident.span(), "a union has no state of its own")
+                .into_compile_error()
+                .into();
+        }
+    };
+    let name = &input.ident;
+    let mut generics = input.generics.clone();
+    for parameter in input.generics.type_params() {
+        let parameter = &parameter.ident;
+        generics.make_where_clause().predicates.push(parse_quote!(#parameter: ::wave_capture::Capture));
+    }
+    let (implemented, types, bounds) = generics.split_for_impl();
+    quote! {
+        #[automatically_derived]
+        impl #implemented ::wave_capture::Capture for #name #types #bounds {
+            fn save(&self, to: &mut ::wave_capture::Writer) { #save }
+
+            fn restore(&mut self, from: &mut ::wave_capture::Reader<'_>) -> Result<(), ::wave_capture::Misfit> {
+                #restore
+                Ok(())
+            }
+
+            fn blank() -> Option<Self> { #blank }
+        }
+    }
+    .into()
+}
+
+/// The fields, each with whether it is left out.
+fn members(fields: &Fields) -> Vec<(Member, bool)> {
+    let member = |(place, field): (usize, &syn::Field)| {
+        let left_out = |attribute: &syn::Attribute| {
+            attribute.path().is_ident("spec") || attribute.path().is_ident("scratch")
+        };
+        let is_spec = field.attrs.iter().any(left_out);
+        let name = field.ident.clone().map_or_else(|| Member::Unnamed(Index::from(place)), Member::Named);
+        (name, is_spec)
+    };
+    fields.iter().enumerate().map(member).collect()
+}
+
+fn of_struct(fields: &Fields) -> [Tokens; 3] {
+    let members = members(fields);
+    let state = || members.iter().filter(|(_, is_spec)| !is_spec).map(|(name, _)| name);
+    let saves = state().map(|name| quote!(::wave_capture::Capture::save(&self.#name, to);));
+    let restores = state().map(|name| {
+        let text = match name {
+            Member::Named(name) => name.to_string(),
+            Member::Unnamed(index) => index.index.to_string(),
+        };
+        quote! {
+            ::wave_capture::Capture::restore(&mut self.#name, from).map_err(|misfit| misfit.within(#text))?;
+        }
+    });
+    let (saves, restores) = (quote!(#(#saves)*), quote!(#(#restores)*));
+    if members.iter().any(|(_, is_spec)| *is_spec) {
+        return [saves, restores, quote!(None)];
+    }
+    let blanks = state().map(|name| quote!(#name: ::wave_capture::Capture::blank()?,));
+    [saves, restores, quote!(Some(Self { #(#blanks)* }))]
+}
+
+fn of_enum(variants: &[(&syn::Ident, &Fields)]) -> [Tokens; 3] {
+    let mut saves = Vec::new();
+    let mut restores = Vec::new();
+    let mut first = quote!(None);
+    for (tag, (name, fields)) in variants.iter().enumerate() {
+        let tag = tag as u16;
+        let (left_out, state): (Vec<_>, Vec<_>) =
+            members(fields).into_iter().partition(|(_, left_out)| *left_out);
+        let members: Vec<Member> = state.into_iter().map(|(member, _)| member).collect();
+        let bound: Vec<_> = (0..members.len()).map(|place| format_ident!("field_{place}")).collect();
+        let blank = match left_out.is_empty() {
+            true => quote!(Some(Self::#name { #(#members: ::wave_capture::Capture::blank()?,)* })),
+            false => quote!(None),
+        };
+        saves.push(quote! {
+            Self::#name { #(#members: #bound,)* .. } => {
+                to.tag(#tag);
+                #(::wave_capture::Capture::save(#bound, to);)*
+            }
+        });
+        let text = name.to_string();
+        restores.push(quote! {
+            #tag => {
+                if !matches!(self, Self::#name { .. }) {
+                    let made = (|| #blank)();
+                    *self = made.ok_or_else(|| ::wave_capture::Misfit::new("is of another kind"))?;
+                }
+                if let Self::#name { #(#members: #bound,)* .. } = self {
+                    #(
+                        ::wave_capture::Capture::restore(#bound, from)
+                            .map_err(|misfit| misfit.within(#text))?;
+                    )*
+                }
+            }
+        });
+        if tag == 0 {
+            first = blank;
+        }
+    }
+    let restore = quote! {
+        match from.tag()? {
+            #(#restores)*
+            _ => return Err(::wave_capture::Misfit::new("is of no known kind")),
+        }
+    };
+    [quote!(match self { #(#saves)* }), restore, first]
+}

@@ -1,0 +1,248 @@
+//! Lists, options, tuples.
+
+use super::{Capture, Misfit, Reader, Writer};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
+use std::ops::Range;
+
+/// A value that is read where there is none.
+fn read<T: Capture>(from: &mut Reader<'_>) -> Result<T, Misfit> {
+    let mut value = T::blank().ok_or_else(|| Misfit::new("has blocks that this machine lacks"))?;
+    value.restore(from)?;
+    Ok(value)
+}
+
+impl<T: Capture> Capture for Vec<T> {
+    fn save(&self, to: &mut Writer) {
+        to.length(self.len());
+        T::save_all(self, to);
+    }
+
+    fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), Misfit> {
+        let length = from.length()?;
+        self.truncate(length);
+        if T::blank().is_none() && self.len() < length {
+            return Err(Misfit::new("has blocks that this machine lacks"));
+        }
+        self.reserve_exact(length - self.len());
+        while self.len() < length {
+            self.extend(T::blank());
+        }
+        T::restore_all(self, from)
+    }
+
+    fn blank() -> Option<Self> {
+        Some(Vec::new())
+    }
+}
+
+impl<T: Capture> Capture for VecDeque<T> {
+    fn save(&self, to: &mut Writer) {
+        to.length(self.len());
+        self.iter().for_each(|one| one.save(to));
+    }
+
+    fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), Misfit> {
+        // A new storage would be as good, but the room is there already.
+        self.clear();
+        for _ in 0..from.length()? {
+            self.push_back(read(from)?);
+        }
+        Ok(())
+    }
+
+    fn blank() -> Option<Self> {
+        Some(VecDeque::new())
+    }
+}
+
+impl<T: Capture, const N: usize> Capture for [T; N] {
+    fn save(&self, to: &mut Writer) {
+        T::save_all(self, to);
+    }
+
+    fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), Misfit> {
+        T::restore_all(self, from)
+    }
+
+    fn blank() -> Option<Self> {
+        let all: Option<Vec<T>> = (0..N).map(|_| T::blank()).collect();
+        all?.try_into().ok()
+    }
+}
+
+impl<T: Capture> Capture for Option<T> {
+    fn save(&self, to: &mut Writer) {
+        self.is_some().save(to);
+        self.iter().for_each(|value| value.save(to));
+    }
+
+    fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), Misfit> {
+        let mut is_some = false;
+        is_some.restore(from)?;
+        match (is_some, &mut *self) {
+            (false, _) => *self = None,
+            (true, Some(value)) => value.restore(from)?,
+            (true, None) => *self = Some(read(from)?),
+        }
+        Ok(())
+    }
+
+    fn blank() -> Option<Self> {
+        Some(None)
+    }
+}
+
+impl<T: Capture> Capture for Box<T> {
+    fn save(&self, to: &mut Writer) {
+        T::save(self, to);
+    }
+
+    fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), Misfit> {
+        T::restore(self, from)
+    }
+
+    fn blank() -> Option<Self> {
+        T::blank().map(Box::new)
+    }
+}
+
+impl Capture for () {
+    fn save(&self, _: &mut Writer) {}
+
+    fn restore(&mut self, _: &mut Reader<'_>) -> Result<(), Misfit> {
+        Ok(())
+    }
+
+    fn blank() -> Option<Self> {
+        Some(())
+    }
+}
+
+macro_rules! tuples {
+    ($(($($type:ident $place:tt),*);)*) => {$(
+        impl<$($type: Capture),*> Capture for ($($type,)*) {
+            fn save(&self, to: &mut Writer) {
+                $(self.$place.save(to);)*
+            }
+
+            fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), Misfit> {
+                $(self.$place.restore(from)?;)*
+                Ok(())
+            }
+
+            fn blank() -> Option<Self> {
+                Some(($($type::blank()?,)*))
+            }
+        }
+    )*};
+}
+tuples! { (A 0, B 1); (A 0, B 1, C 2); (A 0, B 1, C 2, D 3); }
+
+impl Capture for String {
+    fn save(&self, to: &mut Writer) {
+        to.length(self.len());
+        to.put(self.as_bytes());
+    }
+
+    fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), Misfit> {
+        let length = from.length()?;
+        let text = str::from_utf8(from.take(length)?).map_err(|_| Misfit::new("is no text"))?;
+        text.clone_into(self);
+        Ok(())
+    }
+
+    fn blank() -> Option<Self> {
+        Some(String::new())
+    }
+}
+
+impl<T: Capture> Capture for Range<T> {
+    fn save(&self, to: &mut Writer) {
+        self.start.save(to);
+        self.end.save(to);
+    }
+
+    fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), Misfit> {
+        self.start.restore(from)?;
+        self.end.restore(from)
+    }
+
+    fn blank() -> Option<Self> {
+        Some(T::blank()?..T::blank()?)
+    }
+}
+
+impl<K: Capture + Ord, V: Capture> Capture for BTreeMap<K, V> {
+    fn save(&self, to: &mut Writer) {
+        to.length(self.len());
+        for (key, value) in self {
+            key.save(to);
+            value.save(to);
+        }
+    }
+
+    fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), Misfit> {
+        self.clear();
+        for _ in 0..from.length()? {
+            let key = read(from)?;
+            self.insert(key, read(from)?);
+        }
+        Ok(())
+    }
+
+    fn blank() -> Option<Self> {
+        Some(BTreeMap::new())
+    }
+}
+
+impl<T: Capture + Ord> Capture for BTreeSet<T> {
+    fn save(&self, to: &mut Writer) {
+        to.length(self.len());
+        self.iter().for_each(|one| one.save(to));
+    }
+
+    fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), Misfit> {
+        self.clear();
+        for _ in 0..from.length()? {
+            self.insert(read(from)?);
+        }
+        Ok(())
+    }
+
+    fn blank() -> Option<Self> {
+        Some(BTreeSet::new())
+    }
+}
+
+impl<T: Capture> Capture for Reverse<T> {
+    fn save(&self, to: &mut Writer) {
+        self.0.save(to);
+    }
+
+    fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), Misfit> {
+        self.0.restore(from)
+    }
+
+    fn blank() -> Option<Self> {
+        T::blank().map(Reverse)
+    }
+}
+
+/// Saved in the order of its elements: how a heap lies in memory depends on its history.
+impl<T: Capture + Ord + Clone> Capture for BinaryHeap<T> {
+    fn save(&self, to: &mut Writer) {
+        self.clone().into_sorted_vec().save(to);
+    }
+
+    fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), Misfit> {
+        let mut all = Vec::new();
+        all.restore(from)?;
+        *self = all.into();
+        Ok(())
+    }
+
+    fn blank() -> Option<Self> {
+        Some(BinaryHeap::new())
+    }
+}
