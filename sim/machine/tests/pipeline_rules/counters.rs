@@ -45,3 +45,14 @@ fn device_accesses_by_kind_and_divisions_by_zero() {
     assert_eq!((core.device_loads, core.device_stores, core.device_atomics), (2, 1, 3));
     assert_eq!(core.divisions_by_zero, u64::from(WIDTH));
 }
+
+#[test]
+fn lanes_that_take_part_in_an_instruction() {
+    let lanes = |body: &str| run(&machine(), body).report.core.lane_instructions;
+    let nothing = lanes("halt");
+    assert_eq!(nothing, u64::from(WIDTH));
+    assert_eq!(lanes("iadd r1, r2, r3\nhalt") - nothing, u64::from(WIDTH));
+    // Of eight lanes, three have an id below 3. The guarded instruction has those; `halt` has all.
+    let guarded = "mov_sr r1, sr_lane_id\nmov_imm r2, 3\nicmp_lt p1, r1, r2\n@p1 iadd r3, r1, r2\nhalt";
+    assert_eq!(lanes(guarded) - nothing, 3 * u64::from(WIDTH) + 3);
+}

@@ -268,3 +268,21 @@ fn w2_local_results_come_before_those_of_the_l1() {
         assert_eq!([t.after("a", "a", Retire), t.after("a", "b", Retire)], expected, "{latency}");
     }
 }
+
+#[test]
+fn the_fragments_that_an_observer_sees_are_those_of_the_wave() {
+    // The lanes of a wave fill 64 bytes with its number plus 1, and all of them load these as their tiles.
+    let body = "mov_sr r1, sr_wave_id\nmov_imm r2, 64\nimul r3, r1, r2\nmov_imm r4, 1\niadd r5, r1, r4\n\
+                cvt_f32_u32 r6, r5\nmov r7, r6\nmov_sr r8, sr_lane_id\nmov_imm r9, 8\nimul r10, r8, r9\n\
+                iadd r10, r10, r3\nlocal_store_u64 r10, r6\nmov_imm r11, 16\na: mma_load_a f2, r3, r11\n\
+                b: mma_load_b f1, r3, r11\nc: mma_compute f2, f1, f5\nd: mma_store_c r3, r11, f5\nhalt";
+    let t = bench(&machine()).waves(4).run(body);
+    assert_eq!(t.fragments.len(), 4 * 4);
+    for (event, rows) in &t.fragments {
+        let value = event.slot as f32 + 1.0;
+        let loaded = [t.word("a"), t.word("b")].contains(&event.word);
+        let expected = if loaded { value } else { 4.0 * value * value };
+        assert_eq!(rows.len(), 16 * WIDTH as usize);
+        assert!(rows.iter().all(|&bits| f32::from_bits(bits) == expected), "{event:?}: {rows:x?}");
+    }
+}

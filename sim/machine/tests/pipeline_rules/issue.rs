@@ -235,6 +235,18 @@ fn i5_a_fragment_that_a_waiting_multiplication_reads_is_closed_to_writers() {
 }
 
 #[test]
+fn i5_a_fragment_stays_closed_until_the_last_multiplication_that_reads_it_has_left() {
+    let mut config = machine();
+    set_class(&mut config, ExecClass::Mma, 8, 40);
+    // When b leaves its collector, both c and d still wait there to read fragment 1 of A.
+    let body = "a: mma_compute f0, f0, f0\nb: mma_compute f1, f1, f1\nc: mma_compute f1, f2, f2\n\
+                d: mma_compute f1, f3, f3\ne: mma_load_a f1, r2, r16\nhalt";
+    let t = bench(&config).with(16, 64).run(body);
+    assert_eq!(["b", "c", "d"].map(|l| t.at(l, Execute) - t.at("a", Execute)), [40, 80, 120]);
+    assert_eq!(t.at("e", Issue), t.at("d", Execute));
+}
+
+#[test]
 fn i6_a_squashed_instruction_takes_its_slot_and_ends() {
     let t = run(
         &machine(),

@@ -5,7 +5,7 @@ use wave_isa::ExecClass;
 use wave_isa::program::structure::instruction_words;
 use wave_isa::program::{Launch, Program, assemble};
 use wave_machine::config::{ClassTiming, Config, IssuePolicy};
-use wave_machine::core::probe::{Event, Issued, Observer, Stage};
+use wave_machine::core::probe::{Event, Issued, Observer, Results, Stage};
 use wave_machine::gpu::{Gpu, KernelReport, RunOptions};
 use wave_machine::stats::SlotUse;
 
@@ -63,6 +63,8 @@ struct Recorder {
     events: Vec<Event>,
     /// Workgroup, wave and event of each issue.
     issues: Vec<([u32; 3], u32, Event)>,
+    /// Retirement of each instruction with a fragment, and the fragment's rows.
+    fragments: Vec<(Event, Vec<u32>)>,
 }
 
 impl Observer for Recorder {
@@ -73,6 +75,12 @@ impl Observer for Recorder {
     fn issued(&mut self, issued: &Issued<'_>) {
         self.events.push(issued.event);
         self.issues.push((issued.workgroup, issued.wave, issued.event));
+    }
+
+    fn results(&mut self, results: &Results<'_>) {
+        if !results.fragment.is_empty() {
+            self.fragments.push((results.event, results.fragment.to_vec()));
+        }
     }
 }
 
@@ -90,6 +98,7 @@ pub struct Bench<'a> {
 pub struct Trace {
     pub events: Vec<Event>,
     pub issues: Vec<([u32; 3], u32, Event)>,
+    pub fragments: Vec<(Event, Vec<u32>)>,
     pub report: KernelReport,
     pub memory: Vec<u8>,
     words: HashMap<String, u32>,
@@ -149,6 +158,7 @@ impl Bench<'_> {
         Trace {
             events: skipping.0.events,
             issues: skipping.0.issues,
+            fragments: skipping.0.fragments,
             report: skipping.1,
             memory: skipping.2,
             words: labels(body, code),

@@ -3,6 +3,7 @@
 use super::*;
 use crate::clock::LinkRx;
 use crate::clock::exchange;
+use crate::config::WritePolicy;
 use crate::memory::message::{Reply, ReplyKind};
 use crate::memory::port::core_port;
 use crate::memory::tests::keep;
@@ -265,6 +266,21 @@ fn a_store_to_other_sectors_leaves_the_miss_as_it_is() {
     bench.tick();
     bench.load(0, 1, 3).unwrap();
     assert_eq!(bench.l1.counters().mshr_hits, 1);
+}
+
+#[test]
+fn an_atomic_hits_under_a_miss_of_other_sectors() {
+    for policy in [WritePolicy::WriteThrough, WritePolicy::WriteBack] {
+        let mut bench = Bench::new(|c| c.core.l1.write_policy = policy);
+        bench.fill(0, 1, 5);
+        bench.load(0, 2, 1).unwrap();
+        bench.tick();
+        let before = *bench.l1.counters();
+        bench.add(Scope::Workgroup, 0, 2).unwrap();
+        let hits = bench.l1.counters().since(&before).hits;
+        assert_eq!(hits, 1, "{policy:?}: no atomic waits for the line, so nothing has to stay behind one");
+        assert_eq!(bench.served[&2][0], 5, "the old word comes at once");
+    }
 }
 
 #[test]
