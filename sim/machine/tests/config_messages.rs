@@ -76,11 +76,19 @@ const TEXTS: &[(&str, &str)] = &[
     ),
     (
         "sector larger than line",
-        "(\n    core: (\n        l1: (\n            line_bytes: 32,\n            sector_bytes: 64,\n        ),\n    ),\n)\n",
+        "(\n    core: (\n        fetch: (icache_line_bytes: 32),\n        l1: (\n            line_bytes: 32,\n            sector_bytes: 64,\n        ),\n    ),\n)\n",
     ),
     (
         "sector larger than the line of the base",
         "(\n    base: \"rtl.ron\",\n    core: (l1: (sector_bytes: 64)),\n)\n",
+    ),
+    (
+        "line of the instruction cache longer than that of the L1",
+        "(\n    core: (\n        fetch: (icache_line_bytes: 256),\n    ),\n)\n",
+    ),
+    (
+        "line of the L1 shorter than that of the instruction cache",
+        "(\n    core: (\n        l1: (line_bytes: 64),\n    ),\n)\n",
     ),
     ("buffer smaller than a fetch", "(\n    core: (fetch: (buffer_entries: 2)),\n)\n"),
     ("register file too small", "(\n    core: (register_file_bytes: 65_536),\n)\n"),

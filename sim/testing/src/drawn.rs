@@ -29,6 +29,8 @@ pub struct Draw<'r> {
     pub random: &'r mut Pcg32,
     /// The machine that they change.
     base: Config,
+    /// Line of the L1 as set so far, in bytes.
+    l1_line: u32,
     settings: Vec<String>,
 }
 
@@ -36,6 +38,16 @@ impl Draw<'_> {
     /// Adds a setting.
     pub fn set(&mut self, key: &str, value: impl std::fmt::Display) {
         self.settings.push(format!("{key}={value}"));
+    }
+
+    /// Sets the line of the instruction cache if no section has, and the L1's is shorter than the base's.
+    fn shorten_icache_line(&mut self) {
+        let key = "core.fetch.icache_line_bytes";
+        if self.l1_line < self.base.core.fetch.icache_line_bytes
+            && !self.settings.iter().any(|setting| setting.starts_with(key))
+        {
+            self.set(key, self.l1_line);
+        }
     }
 
     /// Sets a key to one of these values. Returns the value.
@@ -63,8 +75,9 @@ pub fn machine(
 ) -> Option<Machine> {
     let config = load(base).unwrap_or_else(|errors| panic!("{}", errors[0]));
     let settings = room.iter().map(|&setting| setting.to_owned()).collect();
-    let mut draw = Draw { random, base: config, settings };
+    let mut draw = Draw { random, l1_line: config.core.l1.line_bytes, base: config, settings };
     sections.iter().for_each(|section| section(&mut draw));
+    draw.shorten_icache_line();
     let Draw { base: config, settings, .. } = draw;
     // A warning says that some kernels do not fit.
     let config = config.with(&settings).ok().filter(|config| config.check().is_empty())?;
@@ -77,6 +90,7 @@ const REPLACEMENT: &[&str] = &["lru", "plru", "random"];
 pub fn memory(draw: &mut Draw<'_>) {
     draw.within("cores", 1..=4);
     let line = draw.of("core.l1.line_bytes", &[32, 64, 128]);
+    draw.l1_line = line;
     draw.of("core.l1.sector_bytes", &[16, 32, 64, 128]);
     let ways = draw.within("core.l1.ways", 1..=8);
     draw.of("core.l1.bytes", &[1, 2, 8, 32].map(|sets| line * ways * sets));
@@ -139,7 +153,8 @@ pub fn core(draw: &mut Draw<'_>) {
     draw.within("core.branch_latency_cycles", 1..=6);
     let words = draw.of("core.fetch.words", &[2, 4, 8, 16]);
     draw.within("core.fetch.buffer_entries", words..=words + 8);
-    let line = draw.of("core.fetch.icache_line_bytes", &[16, 64, 256]);
+    let longest = draw.l1_line;
+    let line = draw.of("core.fetch.icache_line_bytes", &[16, 64, 256].map(|line: u32| line.min(longest)));
     let ways = draw.within("core.fetch.icache_ways", 1..=4);
     draw.of("core.fetch.icache_bytes", &[2, 8, 32].map(|sets| line * ways * sets));
     draw.within("core.fetch.icache_latency_cycles", 1..=4);

@@ -63,7 +63,8 @@ pub fn problems(config: &Config) -> Vec<Problem> {
         let (last, first) = values.split_last().expect("a rule has keys");
         let message = format!("{} and {last}, but {}", first.join(", "), rule.law);
         let paths = rule.keys.iter().map(|&key| key.to_owned()).collect();
-        problems.push(Problem { severity: rule.severity, paths, message, hint: None });
+        let hint = rule.hint.map(|hint| hint(config));
+        problems.push(Problem { severity: rule.severity, paths, message, hint });
     }
     units(config, &mut problems);
     interconnect(config, &bad, &mut problems);

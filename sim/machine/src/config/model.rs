@@ -142,8 +142,8 @@ sections! {
         /// Instruction cache. Its sets (bytes / line / ways) are a power of two.
         #[limits(range(128, 16 << 20).of("bytes"))]
         pub icache_bytes: u32,
-        /// Line of the instruction cache; holds at least one fetch.
-        #[limits(power_of_two(16, 1024).of("bytes"))]
+        /// Line of the instruction cache; holds at least one fetch, and is at most a line of the L1.
+        #[limits(power_of_two(16, 128).of("bytes"))]
         pub icache_line_bytes: u32,
         /// Ways of the instruction cache.
         #[limits(range(1, 256).of("ways"))]

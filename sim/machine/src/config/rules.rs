@@ -12,16 +12,24 @@ pub struct Rule {
     pub law: &'static str,
     /// True if the configuration satisfies it. Never panics, even for invalid values.
     pub holds: fn(&Config) -> bool,
+    /// What to do where the law alone does not say it.
+    pub hint: Option<fn(&Config) -> String>,
     /// How bad it is to break it. What each launch is checked for only deserves a warning: a kernel may need less.
     pub severity: Severity,
 }
 
 const fn rule(keys: &'static [&'static str], law: &'static str, holds: fn(&Config) -> bool) -> Rule {
-    Rule { keys, law, holds, severity: Severity::Error }
+    Rule { keys, law, holds, hint: None, severity: Severity::Error }
 }
 
 const fn tolerated(keys: &'static [&'static str], law: &'static str, holds: fn(&Config) -> bool) -> Rule {
-    Rule { keys, law, holds, severity: Severity::Warning }
+    Rule { keys, law, holds, hint: None, severity: Severity::Warning }
+}
+
+impl Rule {
+    const fn hint(self, hint: fn(&Config) -> String) -> Rule {
+        Rule { hint: Some(hint), ..self }
+    }
 }
 
 /// All rules between parameters, except those on the classes of units, which are in `check`.
@@ -68,6 +76,13 @@ pub const RULES: &[Rule] = &[
         "a fetch stays within a line, so a line must have at least 4 × words bytes",
         |c| u64::from(c.core.fetch.icache_line_bytes) >= u64::from(c.core.fetch.words) * 4,
     ),
+    rule(
+        &["core.fetch.icache_line_bytes", "core.l1.line_bytes"],
+        "one request, which carries a line of the L1, fills a line of the instruction cache, so icache_line_bytes \
+         must be at most line_bytes",
+        |c| c.core.fetch.icache_line_bytes <= c.core.l1.line_bytes,
+    )
+    .hint(|c| format!("set `core.fetch.icache_line_bytes` to {}, or to less", c.core.l1.line_bytes)),
     rule(
         &["core.fetch.icache_bytes", "core.fetch.icache_line_bytes", "core.fetch.icache_ways"],
         "the number of sets, icache_bytes / (icache_line_bytes × icache_ways), must be a power of two",

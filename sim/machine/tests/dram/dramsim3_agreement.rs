@@ -279,6 +279,7 @@ impl Ours {
         config.cores = 1;
         config.core_clock_mhz = 1000 * cycles_per_clock;
         config.core.l1.line_bytes = dram.burst_bytes;
+        config.core.fetch.icache_line_bytes = config.core.fetch.icache_line_bytes.min(dram.burst_bytes);
         config.core.l1.sector_bytes = dram.burst_bytes;
         (config.l2.slices, config.l2.mshrs, config.l2.queue_entries) = (1, 256, 64);
         config.interconnect.latency_cycles = 1;

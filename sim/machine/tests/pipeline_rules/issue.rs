@@ -105,15 +105,14 @@ fn i3_age_is_the_order_of_arrival_not_the_slot() {
     let mut config = machine();
     config.core.issue.policy = IssuePolicy::Oldest;
     config.core.max_workgroups = 2;
-    config.core.fetch.icache_line_bytes = 1024;
     // Workgroup 0 ends at once, and workgroup 2 takes its slot 0. The older workgroup 1 in slot 1 has a long
-    // sequence of instructions that never wait.
-    let nops = "nop\n".repeat(40);
+    // sequence of instructions that never wait. All code lies in one line of the instruction cache.
+    let nops = "nop\n".repeat(24);
     let t = bench(&config).groups(3).run(&format!(
         "m: mov_sr r1, sr_workgroup_id_x\nn: icmp_eq p1, r1, r2\n@p1 halt\na: nop\n{nops}b: halt"
     ));
     assert!(t.all(0, "n", Decode)[1] < t.of(1, "b", Issue), "both are there");
-    assert_eq!(t.of(1, "b", Issue) - t.of(1, "a", Issue), 41);
+    assert_eq!(t.of(1, "b", Issue) - t.of(1, "a", Issue), 25);
     assert_eq!(t.all(0, "m", Issue)[1], t.of(1, "b", Issue) + 1);
 }
 

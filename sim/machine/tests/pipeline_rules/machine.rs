@@ -16,7 +16,7 @@ pub const WIDTH: u32 = 8;
 
 /// One core with one scheduler and eight wave slots of eight lanes. All queues and ports are wide enough that
 /// nothing waits unless a test narrows them. A fetch brings up to sixteen words, so that a wave waits for
-/// code only at its first miss.
+/// code only at the first miss of each 32 words.
 pub fn machine() -> Config {
     let mut config = Config::example();
     config.cores = 1;
@@ -33,7 +33,7 @@ pub fn machine() -> Config {
     core.issue.policy = IssuePolicy::Lrr;
     core.fetch.words = 16;
     core.fetch.buffer_entries = 64;
-    core.fetch.icache_line_bytes = 1024;
+    core.fetch.icache_line_bytes = 128;
     core.registers.write_ports = 4;
     core.registers.collectors = 8;
     core.local.banks = 8;

@@ -36,6 +36,11 @@ const EDGES: &[(&str, Changes, Changes)] = &[
         &[("core.fetch.words", "4"), ("core.fetch.icache_line_bytes", "16")],
         &[("core.fetch.words", "8"), ("core.fetch.icache_line_bytes", "16")],
     ),
+    (
+        "core.fetch.icache_line_bytes",
+        &[("core.fetch.icache_line_bytes", "64"), ("core.l1.line_bytes", "64")],
+        &[("core.fetch.icache_line_bytes", "128"), ("core.l1.line_bytes", "64")],
+    ),
     ("core.fetch.icache_bytes", &[("core.fetch.icache_ways", "8")], &[("core.fetch.icache_ways", "6")]),
     (
         "core.issue.width",
@@ -54,8 +59,16 @@ const EDGES: &[(&str, Changes, Changes)] = &[
     ),
     (
         "core.l1.sector_bytes",
-        &[("core.l1.sector_bytes", "64"), ("core.l1.line_bytes", "64")],
-        &[("core.l1.sector_bytes", "128"), ("core.l1.line_bytes", "64")],
+        &[
+            ("core.l1.sector_bytes", "64"),
+            ("core.l1.line_bytes", "64"),
+            ("core.fetch.icache_line_bytes", "64"),
+        ],
+        &[
+            ("core.l1.sector_bytes", "128"),
+            ("core.l1.line_bytes", "64"),
+            ("core.fetch.icache_line_bytes", "64"),
+        ],
     ),
     ("core.l1.bytes", &[("core.l1.bytes", "1024")], &[("core.l1.bytes", "3072")]),
     ("l2.slice_bytes", &[("l2.slice_bytes", "2048")], &[("l2.slice_bytes", "1024")]),
@@ -74,8 +87,18 @@ const EDGES: &[(&str, Changes, Changes)] = &[
     ("dram.row_bytes", &[("dram.row_bytes", "128")], &[("dram.row_bytes", "64")]),
     (
         "dram.burst_bytes",
-        &[("dram.burst_bytes", "64"), ("core.l1.line_bytes", "64"), ("dram.bus_bits", "32")],
-        &[("dram.burst_bytes", "128"), ("core.l1.line_bytes", "64"), ("dram.bus_bits", "64")],
+        &[
+            ("dram.burst_bytes", "64"),
+            ("core.l1.line_bytes", "64"),
+            ("core.fetch.icache_line_bytes", "64"),
+            ("dram.bus_bits", "32"),
+        ],
+        &[
+            ("dram.burst_bytes", "128"),
+            ("core.l1.line_bytes", "64"),
+            ("core.fetch.icache_line_bytes", "64"),
+            ("dram.bus_bits", "64"),
+        ],
     ),
     ("dram.burst_bytes", &[("dram.burst_bytes", "16")], &[("dram.burst_bytes", "8")]),
     ("dram.t_ccd_s", &[("dram.t_ccd_s", "2")], &[("dram.t_ccd_s", "1")]),
