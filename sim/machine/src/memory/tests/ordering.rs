@@ -336,6 +336,7 @@ fn machines() -> Vec<Config> {
     sectors.dram.policy = crate::config::DramPolicy::Fcfs;
     let mut whole = tight.clone();
     whole.core.l1.line_bytes = 64;
+    whole.core.fetch.icache_line_bytes = 64;
     whole.core.l1.sector_bytes = 64;
     whole.core.l1.mshr_merges = 1;
     whole.l2.mshr_merges = 1;
