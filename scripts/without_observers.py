@@ -17,12 +17,14 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PARTS = ["Cargo.toml", "Cargo.lock", "sim", "configs", "traces", "rtl-tests", "docs", "README.md"]
 # Conditions that test for an observer, or for state kept only for one.
 ASKS = re.compile(
-    r"P::ON\b|self\.hops\.is_some\(\)|= &mut self\.hops\b|let Some\(atomics\) = &mut self\.atomics\b"
-    r"|let Some\(before\) = before\b"
+    r"\bP::ON\b|\bprobe\.wants\(|\bprobe\.observer\(\)|self\.hops\.is_some\(\)|= &mut self\.hops\b"
+    r"|let Some\(atomics\) = &mut self\.atomics\b|let Some\(before\) = before\b"
 )
+# Events that are told.
+TELLS = re.compile(r"\bprobe\.tell\(")
 # Observer code outside conditions, and its replacement.
 VALUES = [
-    (re.compile(r"\n *let before = \(P::ON && probe\.wants_account\(\)\)\.then\([^;]*;"), ""),
+    (re.compile(r"\n *let before = probe\.wants\([^;]*;"), ""),
     # Code that runs only without an observer stays.
     (re.compile(r"!P::ON\s*&& "), ""),
     (re.compile(r"= P::ON && [^;]*;"), "= false;"),
@@ -32,13 +34,14 @@ LEFT = re.compile(r"P::ON\b|\bprobe\.|\bhops\.push|= &mut self\.atomics\b")
 
 
 def closing(text, at):
-    """Position just after the brace that closes the one at `at`."""
+    """Position just after the brace or parenthesis that closes the one at `at`."""
+    opens, closes = text[at], {"{": "}", "(": ")"}[text[at]]
     depth = 0
     for place in range(at, len(text)):
-        depth += {"{": 1, "}": -1}.get(text[place], 0)
+        depth += {opens: 1, closes: -1}.get(text[place], 0)
         if depth == 0:
             return place + 1
-    raise ValueError("a brace is not closed")
+    raise ValueError(f"a {opens} is not closed")
 
 
 def without(text):
@@ -63,6 +66,11 @@ def without(text):
         text = text[:start] + kept + text[end:]
         at = start
         taken += 1
+    while found := TELLS.search(text):
+        end = closing(text, found.end() - 1)
+        # A statement, or the value of a closure.
+        text = text[:found.start()] + ("" if text[end] == ";" else "()") + text[end + (text[end] == ";"):]
+        taken += 1
     return text, taken
 
 
@@ -79,7 +87,7 @@ def main():
         contents = file.read_bytes()
         if place.parts[:3] == ("sim", "machine", "src") and place.parts[3] in ("core", "gpu", "memory") and place.suffix == ".rs":
             text, n = without(contents.decode())
-            if place.name != "probe.rs" and (found := LEFT.search(text)):
+            if "probe" not in place.parts and (found := LEFT.search(text)):
                 sys.exit(f"{place}: `{found.group()}` is still there")
             contents = text.encode()
             taken += n

@@ -11,7 +11,7 @@ use wave_isa::diagnostic::Diagnostic;
 use wave_isa::program::{Launch, Program};
 use wave_machine::clock::Cycle;
 use wave_machine::config::Config;
-use wave_machine::core::probe::Observer;
+use wave_machine::core::probe::{Listeners, Observer};
 use wave_machine::gpu::{Gpu, KernelReport, NoProgress, RunError, RunOptions};
 use wave_observe::figures::Step;
 use wave_observe::issue_trace::IssueTrace;
@@ -210,7 +210,8 @@ fn step(
         Watch::Scout(recorder) | Watch::Files(recorder, _) => Some(recorder),
         Watch::Report(parts, ..) => {
             let (collector, recorder) = parts.as_mut();
-            both = (collector, recorder);
+            let observers: [&mut dyn Observer; 2] = [collector, recorder];
+            both = Listeners::new(observers);
             Some(&mut both)
         }
         Watch::Nobody => None,

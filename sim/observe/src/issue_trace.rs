@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use wave_isa::WORD_BYTES;
 use wave_isa::program::dis::Labels;
 use wave_isa::program::disassemble_inst;
-use wave_machine::core::probe::{Issued, Observer};
+use wave_machine::core::probe::{Event, EventKind, Issued, Observer, Wants};
 use wave_machine::core::uop::Kind;
 
 /// Prints every instruction that leaves an instruction buffer.
@@ -49,6 +49,18 @@ impl<W: Write> IssueTrace<W> {
 }
 
 impl<W: Write> Observer for IssueTrace<W> {
+    fn wants(&self) -> Wants {
+        Wants::of(&[EventKind::Issued])
+    }
+
+    fn event(&mut self, event: &Event<'_>) {
+        if let Event::Issued(issued) = event {
+            self.issued(issued);
+        }
+    }
+}
+
+impl<W: Write> IssueTrace<W> {
     fn issued(&mut self, issued: &Issued<'_>) {
         let &Issued { event, workgroup, wave, op, mask, .. } = issued;
         if self.error.is_some() || op.kind == Kind::End {

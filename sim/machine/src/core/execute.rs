@@ -2,7 +2,7 @@
 
 use super::Core;
 use super::collector::{NO_PLACE, Waiting, bank_of};
-use super::probe::{Event, Probe, Results, Stage};
+use super::probe::{Event, EventKind, Probe, Results, Stage, StageEvent, Waits};
 use super::straight::READ_WITHIN;
 use super::uop::{Kind, MicroOp, MicroOps};
 use super::wave::InFlight;
@@ -76,9 +76,8 @@ impl Core {
                     continue;
                 }
                 self.waves.collecting &= !(1 << collector.slot);
-                if P::ON {
-                    probe.observer().step(self.step_of(now, collector.in_flight(), Stage::Operands));
-                }
+                let read = collector.in_flight();
+                probe.tell(EventKind::Stage, || Event::Stage(self.step_of(now, read, Stage::Operands)));
                 let op = ops.get(collector.word);
                 let computes = op.kind == Kind::Compute;
                 let mut settled = false;
@@ -187,9 +186,7 @@ impl Core {
                     _ => now + 1,
                 });
                 if reason != waiting {
-                    if P::ON && probe.wants_stalls() {
-                        probe.observer().waits(step, reason);
-                    }
+                    probe.tell(EventKind::Waits, || Event::Waits(Waits { event: step, why: reason }));
                     self.stale |= 1 << scheduler;
                     sched.collectors[here].waiting = reason;
                     if reason == Waiting::Lsu {
@@ -210,9 +207,7 @@ impl Core {
             if op.fragment_reads != 0 {
                 self.finish_fragment_reads(scheduler, it.slot, ops);
             }
-            if P::ON {
-                probe.observer().step(Event { stage: Stage::Execute, ..step });
-            }
+            probe.tell(EventKind::Stage, || Event::Stage(StageEvent { stage: Stage::Execute, ..step }));
         }
         self.departures.looked(scheduler, next);
     }
@@ -314,12 +309,12 @@ impl Core {
     pub(super) fn write_back<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
         if let Some(due) = self.completions.due(now) {
             for &retired in &due {
-                if P::ON {
+                probe.tell(EventKind::Stage, || {
                     // The rows were written one a cycle, the last in this cycle.
                     let rows = ops.get(retired.word).destination_rows.max(1);
                     let cycle = now + 1 - Cycle::from(rows);
-                    probe.observer().step(self.step_of(cycle, retired, Stage::WriteBack));
-                }
+                    Event::Stage(self.step_of(cycle, retired, Stage::WriteBack))
+                });
                 self.retire(now, retired, ops, probe);
             }
             self.completions.recycle(now, due);
@@ -344,8 +339,10 @@ impl Core {
         let at = (slot * self.rows_per_wave + usize::from(register)) * self.width;
         let values = access.output_row(row, self.width);
         alu::merge(self.host, access.mask, values, &mut self.registers[at..][..self.width]);
-        if P::ON && row == 0 {
-            probe.observer().step(self.step_of(now, access.in_flight(), Stage::WriteBack));
+        if row == 0 {
+            probe.tell(EventKind::Stage, || {
+                Event::Stage(self.step_of(now, access.in_flight(), Stage::WriteBack))
+            });
         }
         if let Some(retired) = self.lsu.row_written(op.destination_rows) {
             self.retire_access(now, retired, ops, probe);
@@ -363,11 +360,9 @@ impl Core {
         wave.pending_fragments &= !op.fragment_locks;
         wave.in_flight -= 1;
         let drained = wave.in_flight == 0;
-        if P::ON {
-            let event = self.step_of(now, retired, Stage::Retire);
-            probe.observer().results(&self.results(event, op));
-            probe.observer().step(event);
-        }
+        let event = self.step_of(now, retired, Stage::Retire);
+        probe.tell(EventKind::Results, || Event::Results(self.results(event, op)));
+        probe.tell(EventKind::Stage, || Event::Stage(event));
         self.progress = true;
         if drained && self.waves.ended >> slot & 1 != 0 {
             self.release_wave(now, slot);
@@ -377,14 +372,14 @@ impl Core {
         }
     }
 
-    fn step_of(&self, cycle: Cycle, retired: InFlight, stage: Stage) -> Event {
+    fn step_of(&self, cycle: Cycle, retired: InFlight, stage: Stage) -> StageEvent {
         let InFlight { slot, sequence, word } = retired;
-        Event { cycle, core: self.index, slot, sequence, word, stage }
+        StageEvent { cycle, core: self.index, slot, sequence, word, stage }
     }
 
     /// What a retiring instruction has written. Its destinations were locked until now, so they still hold
     /// its result.
-    fn results(&self, event: Event, op: &MicroOp) -> Results<'_> {
+    fn results(&self, event: StageEvent, op: &MicroOp) -> Results<'_> {
         let width = self.width;
         let first = (self.slot_rows(event.slot) + usize::from(op.destination)) * width;
         let fragment = match op.fragment_locks {

@@ -1,7 +1,7 @@
 //! Fetch and decode: the arbiter, the instruction cache, and the decoder of one- and two-word instructions.
 
 use super::Core;
-use super::probe::{Event, Probe, Stage};
+use super::probe::{Event, EventKind, Probe, Stage, StageEvent};
 use super::uop::MicroOps;
 use super::wave::{Slot, SlotMask};
 use crate::clock::{Cycle, NEVER};
@@ -175,17 +175,9 @@ impl Core {
             let was_empty = wave.buffer.is_empty();
             let mut push = |word| {
                 wave.buffer.push(word);
-                if P::ON {
-                    let (core, slot) = (self.index, group.slot);
-                    probe.observer().step(Event {
-                        cycle: now,
-                        core,
-                        slot,
-                        sequence: 0,
-                        word,
-                        stage: Stage::Decode,
-                    });
-                }
+                let (core, slot) = (self.index, group.slot);
+                let decoded = StageEvent { cycle: now, core, slot, sequence: 0, word, stage: Stage::Decode };
+                probe.tell(EventKind::Stage, || Event::Stage(decoded));
             };
             if group.words == 0 {
                 // The end mark takes a buffer entry, like an instruction (F5).
@@ -272,16 +264,9 @@ impl Core {
         self.counters.fetches += 1;
         self.counters.icache_hits += 1;
         self.progress = true;
-        if P::ON {
-            probe.observer().step(Event {
-                cycle: now,
-                core: self.index,
-                slot,
-                sequence: 0,
-                word: first,
-                stage: Stage::Fetch,
-            });
-        }
+        let core = self.index;
+        let fetched = StageEvent { cycle: now, core, slot, sequence: 0, word: first, stage: Stage::Fetch };
+        probe.tell(EventKind::Stage, || Event::Stage(fetched));
     }
 }
 

@@ -5,7 +5,7 @@ use super::Core;
 use super::collector::{Collector, Waiting};
 use super::divergence::{Next, Step};
 use super::fetch::next_in_turn;
-use super::probe::{Event, Going, IssueStall, Issued, Probe, Stage};
+use super::probe::{Event, EventKind, Going, IssueStall, Issued, Probe, Stage, StageEvent, Stalls};
 use super::straight::{READ_WITHIN, oldest_waits};
 use super::uop::{Kind, MicroOp, MicroOps};
 use super::wave::{InFlight, Slot, SlotMask, Wave};
@@ -75,9 +75,9 @@ impl Core {
                     let reason = self.why_not(now, scheduler, issued);
                     self.schedulers[scheduler].waits_for = reason;
                     self.slots[reason as usize] += 1;
-                    if P::ON && probe.wants_account() {
-                        probe.observer().charges(&self.charge(now, scheduler, reason, issued));
-                    }
+                    probe.tell(EventKind::Charge, || {
+                        Event::Charge(self.charge(now, scheduler, reason, issued))
+                    });
                     continue;
                 }
                 let slot = self.pick(scheduler, ready);
@@ -88,16 +88,15 @@ impl Core {
                 let effective = self.issue_wave(now, scheduler, slot, ops, probe)?;
                 let slot_use = if effective { SlotUse::Issued } else { SlotUse::Squashed };
                 self.slots[slot_use as usize] += 1;
-                if P::ON && probe.wants_account() {
-                    probe.observer().charges(&self.charge_issue(now, scheduler, slot_use, slot));
-                }
+                probe.tell(EventKind::Charge, || {
+                    Event::Charge(self.charge_issue(now, scheduler, slot_use, slot))
+                });
             }
-            if P::ON && probe.wants_stalls() {
-                all_issued |= issued;
-            }
+            all_issued |= issued;
         }
-        if P::ON && probe.wants_stalls() {
-            probe.observer().stalls(self.index, now, &self.stalled(all_issued));
+        if probe.wants(EventKind::Stalls) {
+            let waves = &self.stalled(all_issued);
+            probe.tell(EventKind::Stalls, || Event::Stalls(Stalls { cycle: now, core: self.index, waves }));
         }
         Ok(())
     }
@@ -266,16 +265,16 @@ impl Core {
             Kind::End => true,
             _ => lanes != 0,
         };
-        let event = Event { cycle: now, core: self.index, slot, sequence, word, stage: Stage::Issue };
+        let event = StageEvent { cycle: now, core: self.index, slot, sequence, word, stage: Stage::Issue };
         let done = !op.needs_collector() || !effective;
-        if P::ON {
+        probe.tell(EventKind::Issued, || {
             let wave = &self.waves.waves[slot];
             let workgroup = self.workgroups[wave.workgroup].id;
             let mask = if effective { lanes } else { 0 };
-            probe.observer().issued(&Issued { event, workgroup, wave: wave.wave_id, op, active, mask });
-            if done {
-                probe.observer().step(Event { stage: Stage::Retire, ..event });
-            }
+            Event::Issued(Issued { event, workgroup, wave: wave.wave_id, op, active, mask })
+        });
+        if done {
+            probe.tell(EventKind::Stage, || Event::Stage(StageEvent { stage: Stage::Retire, ..event }));
         }
         let mut going = Going { event, next: Some(word + op.words), redirected: false, done };
         if let Kind::Illegal(error) = op.kind
@@ -285,9 +284,7 @@ impl Core {
         }
         if op.kind == Kind::End {
             self.end_wave(now, slot);
-            if P::ON {
-                probe.observer().goes_on(&Going { next: None, ..going });
-            }
+            probe.tell(EventKind::Going, || Event::Going(Going { next: None, ..going }));
             return Ok(true);
         }
         if effective {
@@ -330,9 +327,7 @@ impl Core {
         }
         self.waves.refresh(slot, ops);
         self.waves.refresh_room(slot);
-        if P::ON {
-            probe.observer().goes_on(&going);
-        }
+        probe.tell(EventKind::Going, || Event::Going(going));
         Ok(effective)
     }
 

@@ -8,7 +8,7 @@ use super::team::{Cores, Quantum, Team, useful_threads};
 use super::{Gpu, KernelReport, NoProgress, Progress, RunError, RunOptions};
 use crate::clock::{Cycle, NEVER, link};
 use crate::config::{Dispatcher as Parameters, ReleaseScope};
-use crate::core::probe::{AtomicEvent, Level, OfCore, Probe, Sample, Watched};
+use crate::core::probe::{AtomicEvent, Event, EventKind, Level, OfCore, Probe, Sample, Watched};
 use crate::core::uop::MicroOps;
 use crate::core::workgroup::Shape;
 use crate::core::{Core, CoreLaunch, Links};
@@ -36,28 +36,34 @@ impl Gpu<'_> {
         let links_before = self.memory.links();
         self.memory.set_skip_idle_cycles(!options.every_cycle);
         self.memory.set_jitter(options.jitter);
-        self.memory.record_atomics(P::ON);
-        self.memory.record_hops(P::ON && probe.observer().wants_hops());
-        let of_core = |core| if P::ON { probe.observer().of_core(core) } else { None };
-        let observers: Vec<_> = (0..config.cores).map_while(of_core).collect();
+        self.memory.record_atomics(probe.wants(EventKind::Atomic));
+        self.memory.record_hops(probe.wants(EventKind::Hop));
+        let mut observers = Vec::new();
+        if let Some(observer) = probe.observer() {
+            observers = (0..config.cores).map(|core| observer.of_core(core)).collect();
+        }
         // One observer of all cores needs their events in core order. A quantum of one cycle is too short to
         // share.
-        let alone = P::ON && (observers.is_empty() || probe.observer().wants_state());
+        let alone = P::ON && (observers.iter().any(Vec::is_empty) || probe.wants(EventKind::State));
         let threads = if alone { 1 } else { useful_threads(options.threads, config.cores) };
         let mut run = Run::new(self, launch, options, &ops, occupancy, (threads, observers));
-        if P::ON && probe.observer().wants_state() {
+        if probe.wants(EventKind::State) {
             run.quantum = 1;
         }
         let before = run.before;
-        let ended = Team::with(threads, &ops, |team| match P::ON {
-            true => run.run_to_end(options, team, &ops, probe, progress),
-            false => run.run_looking(options, team, &ops, progress),
+        let ended = Team::with(threads, &ops, |team| {
+            if P::ON {
+                run.run_to_end(options, team, &ops, probe, progress)
+            } else {
+                run.run_looking(options, team, &ops, progress)
+            }
         });
         let end = match ended {
             Ok(end) => end,
             Err(error) => {
-                if P::ON && !matches!(error, RunError::Fault(_)) {
-                    probe.observer().sample(&run.sample(), run.memory);
+                if probe.wants(EventKind::Sample) && !matches!(error, RunError::Fault(_)) {
+                    let sample = run.sample(true);
+                    probe.tell(EventKind::Sample, || Event::Sample(&sample, run.memory));
                 }
                 return Err(run.watch(error, options, &ops));
             }
@@ -122,7 +128,7 @@ impl<'m> Run<'m> {
         options: &RunOptions,
         ops: &MicroOps,
         occupancy: Occupancy,
-        (threads, observers): (usize, Vec<OfCore>),
+        (threads, observers): (usize, Vec<Vec<OfCore>>),
     ) -> Run<'m> {
         let config = gpu.config;
         let start = gpu.now;
@@ -204,27 +210,26 @@ impl<'m> Run<'m> {
                 self.memory.run(to, fault.cycle.map_or(to, |cycle| to.max(cycle + self.shortest_link)));
                 return Err(RunError::Fault(fault));
             }
-            if P::ON {
+            if probe.wants(EventKind::Atomic) {
                 for atomic in self.memory.take_atomics() {
                     let (core, line) = (u32::from(atomic.core), atomic.line as u32);
-                    probe.observer().performed(&AtomicEvent {
-                        core,
-                        line,
-                        bytes: atomic.bytes,
-                        written: atomic.written,
-                    });
+                    let (bytes, written) = (atomic.bytes, atomic.written);
+                    let performed = AtomicEvent { core, line, bytes, written };
+                    probe.tell(EventKind::Atomic, || Event::Atomic(performed));
                 }
             }
-            if P::ON && probe.observer().wants_hops() {
-                self.memory.take_hops().for_each(|hop| probe.observer().hop(&hop));
+            if probe.wants(EventKind::Hop) {
+                self.memory.take_hops().for_each(|hop| probe.tell(EventKind::Hop, || Event::Hop(hop)));
             }
             self.exchange(to);
             self.now = to;
-            if P::ON && probe.observer().wants_state() {
+            if probe.wants(EventKind::State) {
                 self.look(now, &mut state);
-                probe.observer().state(now, &state.values);
+                probe.tell(EventKind::State, || Event::State(now, &state.values));
             }
-            if P::ON && probe.observer().advanced(to).is_break() {
+            if let Some(observer) = probe.observer()
+                && observer.advanced(to).is_break()
+            {
                 return Err(RunError::Interrupted(self.no_progress(to, ops)));
             }
             if self.dispatcher.is_done() && self.cores.iter().all(Core::is_idle) {
@@ -245,14 +250,14 @@ impl<'m> Run<'m> {
                 return Err(RunError::NoProgress(self.no_progress(to, ops)));
             }
             self.now = if options.every_cycle { to } else { next.min(last) };
-            if P::ON {
-                self.now = self.now.min(probe.observer().sample_at());
+            if let Some(observer) = probe.observer() {
+                self.now = self.now.min(observer.sample_at());
             }
-            if P::ON && probe.observer().wants_state() {
+            if probe.wants(EventKind::State) {
                 // Ports that are held become free even in cycles in which nothing else happens.
                 for cycle in to..self.now {
                     self.look(cycle, &mut state);
-                    probe.observer().state(cycle, &state.values);
+                    probe.tell(EventKind::State, || Event::State(cycle, &state.values));
                 }
             }
             if self.now >= next_progress {
@@ -280,14 +285,13 @@ impl<'m> Run<'m> {
     ) -> Cycle {
         let latency = Cycle::from(dispatcher.latency_cycles);
         self.cores.iter_mut().for_each(|core| core.finish(end));
-        if P::ON {
-            probe.observer().releases(end);
-        }
+        probe.tell(EventKind::Release, || Event::Release(end));
         // Blocks may have been simulated past `end`, by less than one quantum, which is at most this latency.
         let told = end + latency;
         self.pass_until(told, probe);
-        if P::ON {
-            probe.observer().sample(&self.sample(), self.memory);
+        if probe.wants(EventKind::Sample) {
+            let sample = self.sample(true);
+            probe.tell(EventKind::Sample, || Event::Sample(&sample, self.memory));
         }
         if !self.cores.iter().all(Core::is_released) {
             while !self.cores.iter().all(Core::is_released) {
@@ -325,21 +329,24 @@ impl<'m> Run<'m> {
 
     /// Takes a sample if one is due. Returns the cycle of the next, at most `to`.
     fn next_stop<P: Probe>(&mut self, to: Cycle, probe: &mut P) -> Cycle {
-        if !P::ON {
-            return to;
+        let mut stop = to;
+        if probe.wants(EventKind::Sample) {
+            if probe.observer().is_some_and(|observer| observer.sample_at() == self.now) {
+                let sample = self.sample(false);
+                probe.tell(EventKind::Sample, || Event::Sample(&sample, self.memory));
+            }
+            stop = probe.observer().map_or(to, |observer| to.min(observer.sample_at()));
         }
-        if probe.observer().sample_at() == self.now {
-            probe.observer().sample(&self.sample(), self.memory);
-        }
-        to.min(probe.observer().sample_at())
+        stop
     }
 
-    /// Totals of the launch in the cycles before this one.
-    fn sample(&mut self) -> Sample {
+    /// Totals of the launch in the cycles before this one; `is_last` if the launch ends.
+    fn sample(&mut self, is_last: bool) -> Sample {
         let before = self.before;
         self.memory.run(self.now, self.now);
         let mut sample = Sample {
             cycle: self.now,
+            is_last,
             core: CoreCounters::default(),
             slots: [0; SlotUse::COUNT],
             l1: L1Counters::default(),

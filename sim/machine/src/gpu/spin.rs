@@ -1,6 +1,6 @@
 //! What waves do that make no progress: an observer of the cycles after a bound, for the report only.
 
-use crate::core::probe::{Event, Issued, MemoryEvent, Observer};
+use crate::core::probe::{Event, EventKind, Issued, MemoryEvent, Observer, StageEvent, Wants};
 use crate::core::uop::Kind;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
@@ -66,8 +66,22 @@ impl Spin {
 }
 
 impl Observer for Spin {
+    fn wants(&self) -> Wants {
+        Wants::of(&[EventKind::Issued, EventKind::Access])
+    }
+
+    fn event(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Issued(issued) => self.issued(issued),
+            Event::Access(access) => self.accesses(access),
+            _ => {}
+        }
+    }
+}
+
+impl Spin {
     fn issued(&mut self, issued: &Issued<'_>) {
-        let Event { core, slot, word, .. } = issued.event;
+        let StageEvent { core, slot, word, .. } = issued.event;
         if issued.op.kind == Kind::End {
             return;
         }

@@ -16,7 +16,9 @@ use super::team::Team;
 use super::{NoProgress, Progress, RunError, RunOptions};
 use crate::clock::{Cycle, NEVER};
 use crate::core::Core;
-use crate::core::probe::{Event, Going, Issued, MemoryEvent, Observer, Off, Results, Stage, Watched};
+use crate::core::probe::{
+    Event, EventKind, Going, Issued, MemoryEvent, Observer, Off, Results, Stage, StageEvent, Wants, Watched,
+};
 use crate::core::report::{WaitsFor, WaveReport};
 use crate::core::uop::{Kind, MicroOps};
 use std::collections::BTreeMap;
@@ -221,7 +223,7 @@ impl Repetition {
     }
 
     /// The instruction, if stored.
-    fn kept(&mut self, event: &Event) -> Option<&mut Instruction> {
+    fn kept(&mut self, event: &StageEvent) -> Option<&mut Instruction> {
         let wave = self.waves.get_mut(&(event.core, event.slot))?;
         let place = event.sequence.checked_sub(wave.first)?;
         wave.kept.get_mut(usize::try_from(place).ok()?)
@@ -229,6 +231,33 @@ impl Repetition {
 }
 
 impl Observer for Repetition {
+    fn wants(&self) -> Wants {
+        Wants::of(&[
+            EventKind::Stage,
+            EventKind::Issued,
+            EventKind::Going,
+            EventKind::Access,
+            EventKind::Results,
+        ])
+    }
+
+    fn event(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Stage(event) => self.reaches(event),
+            Event::Issued(issued) => self.issued(issued),
+            Event::Going(going) => self.goes_on(going),
+            Event::Access(access) => self.accesses(access),
+            Event::Results(results) => self.results(results),
+            _ => {}
+        }
+    }
+
+    fn advanced(&mut self, _: Cycle) -> ControlFlow<()> {
+        if self.is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+impl Repetition {
     fn issued(&mut self, issued: &Issued<'_>) {
         let &Issued { event, op, active, mask, .. } = issued;
         let wave = self.waves.get_mut(&(event.core, event.slot));
@@ -289,11 +318,11 @@ impl Observer for Repetition {
         self.is_over |= (0..width).any(|lane| mask >> lane & 1 != 0 && changes(lane));
     }
 
-    fn step(&mut self, event: Event) {
+    fn reaches(&mut self, event: &StageEvent) {
         if event.stage != Stage::Retire {
             return;
         }
-        if let Some(one) = self.kept(&event) {
+        if let Some(one) = self.kept(event) {
             one.is_done = true;
         }
         if let Some(wave) = self.waves.get_mut(&(event.core, event.slot))
@@ -301,9 +330,5 @@ impl Observer for Repetition {
         {
             wave.before -= 1;
         }
-    }
-
-    fn advanced(&mut self, _: Cycle) -> ControlFlow<()> {
-        if self.is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }

@@ -6,7 +6,7 @@
 
 use crate::clock::{Cycle, NEVER};
 use crate::core::Core;
-use crate::core::probe::{OfCore, Off, Probe, Watched};
+use crate::core::probe::{Listeners, Observer, OfCore, Off, Probe, Watched};
 use crate::core::uop::MicroOps;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -30,8 +30,8 @@ struct Group {
     cores: Vec<Core>,
     /// Per core: the first cycle in which it has something to do, as far as it knows.
     wakes: Vec<Cycle>,
-    /// Per core: its observer, if single cores are observed.
-    observers: Vec<OfCore>,
+    /// Per core: its observers, if single cores are observed.
+    observers: Vec<Vec<OfCore>>,
 }
 
 impl Group {
@@ -43,11 +43,14 @@ impl Group {
             if wake >= quantum.to && !quantum.everything {
                 continue;
             }
-            let ended = match self.observers.get(index) {
-                None => core.run(quantum.from, quantum.to, ops, probe),
-                Some(observer) => {
-                    let mut observer = lock(observer);
-                    core.run(quantum.from, quantum.to, ops, &mut Watched::by(&mut *observer))
+            let Quantum { from, to, .. } = *quantum;
+            let ended = match self.observers.get(index).map_or(&[][..], Vec::as_slice) {
+                [] => core.run(from, to, ops, probe),
+                [observer] => core.run(from, to, ops, &mut Watched::by(&mut *lock(observer))),
+                observers => {
+                    let mut locked: Vec<_> = observers.iter().map(|observer| lock(observer)).collect();
+                    let each = locked.iter_mut().map(|observer| &mut **observer as &mut dyn Observer);
+                    core.run(from, to, ops, &mut Watched::by(&mut Listeners::new(each)))
                 }
             };
             if let Err(found) = ended {
@@ -85,8 +88,8 @@ pub struct Cores {
 
 impl Cores {
     /// Cores in the order of their numbers, to be run by `threads` threads. All have something to do in cycle
-    /// `start`. `observers` has one for each core or is empty.
-    pub fn new(cores: Vec<Core>, observers: Vec<OfCore>, threads: usize, start: Cycle) -> Cores {
+    /// `start`. `observers` has those of each core, or is empty.
+    pub fn new(cores: Vec<Core>, observers: Vec<Vec<OfCore>>, threads: usize, start: Cycle) -> Cores {
         let groups = if threads > 1 { threads * GROUPS_PER_THREAD } else { 1 };
         let size = cores.len().div_ceil(groups).next_power_of_two();
         let mut rest = cores.into_iter().peekable();

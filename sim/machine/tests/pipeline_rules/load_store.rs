@@ -2,7 +2,7 @@
 
 use crate::machine::*;
 use wave_machine::config::Config;
-use wave_machine::core::probe::Event;
+use wave_machine::core::probe::StageEvent;
 
 /// Runs a kernel with r1 = lane, r2 = 4 * lane, r3 = 0, r4 = 32 * lane, r5 = 128 * lane, r6 = 8 * lane, r7 =
 /// 16 * lane.
@@ -189,7 +189,7 @@ fn l7_complete_loads_are_bounded_by_return_entries() {
         let body: String =
             (4..16).map(|n| format!("local_load_u64 r{}, r0\niadd r2, r1, r1\n", 2 * n)).collect();
         let t = bench(&config).waves(32).run(&format!("{body}halt"));
-        let is_load = |e: &&Event| e.word.is_multiple_of(3) && e.word < 36;
+        let is_load = |e: &&StageEvent| e.word.is_multiple_of(3) && e.word < 36;
         let at = |cycle: u64, stage| {
             t.events.iter().filter(is_load).filter(|e| e.cycle == cycle && e.stage == stage).count()
         };

@@ -5,7 +5,7 @@ use wave_isa::ExecClass;
 use wave_isa::program::structure::instruction_words;
 use wave_isa::program::{Launch, Program, assemble};
 use wave_machine::config::{ClassTiming, Config, IssuePolicy};
-use wave_machine::core::probe::{Event, Issued, Observer, Results, Stage};
+use wave_machine::core::probe::{Event, EventKind, Observer, Stage, StageEvent, Wants};
 use wave_machine::gpu::{Gpu, KernelReport, RunOptions};
 use wave_machine::stats::SlotUse;
 
@@ -60,26 +60,29 @@ pub fn with_int_latency(latency: u32) -> Config {
 
 #[derive(Default)]
 struct Recorder {
-    events: Vec<Event>,
+    events: Vec<StageEvent>,
     /// Workgroup, wave and event of each issue.
-    issues: Vec<([u32; 3], u32, Event)>,
+    issues: Vec<([u32; 3], u32, StageEvent)>,
     /// Retirement of each instruction with a fragment, and the fragment's rows.
-    fragments: Vec<(Event, Vec<u32>)>,
+    fragments: Vec<(StageEvent, Vec<u32>)>,
 }
 
 impl Observer for Recorder {
-    fn step(&mut self, event: Event) {
-        self.events.push(event);
+    fn wants(&self) -> Wants {
+        Wants::of(&[EventKind::Stage, EventKind::Issued, EventKind::Results])
     }
 
-    fn issued(&mut self, issued: &Issued<'_>) {
-        self.events.push(issued.event);
-        self.issues.push((issued.workgroup, issued.wave, issued.event));
-    }
-
-    fn results(&mut self, results: &Results<'_>) {
-        if !results.fragment.is_empty() {
-            self.fragments.push((results.event, results.fragment.to_vec()));
+    fn event(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Stage(event) => self.events.push(*event),
+            Event::Issued(issued) => {
+                self.events.push(issued.event);
+                self.issues.push((issued.workgroup, issued.wave, issued.event));
+            }
+            Event::Results(results) if !results.fragment.is_empty() => {
+                self.fragments.push((results.event, results.fragment.to_vec()));
+            }
+            _ => {}
         }
     }
 }
@@ -96,9 +99,9 @@ pub struct Bench<'a> {
 
 /// All steps of a run, with its results.
 pub struct Trace {
-    pub events: Vec<Event>,
-    pub issues: Vec<([u32; 3], u32, Event)>,
-    pub fragments: Vec<(Event, Vec<u32>)>,
+    pub events: Vec<StageEvent>,
+    pub issues: Vec<([u32; 3], u32, StageEvent)>,
+    pub fragments: Vec<(StageEvent, Vec<u32>)>,
     pub report: KernelReport,
     pub memory: Vec<u8>,
     words: HashMap<String, u32>,

@@ -14,7 +14,7 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg32;
 use wave_isa::program::{Launch, Program};
 use wave_machine::config::Topology;
-use wave_machine::core::probe::Observer;
+use wave_machine::core::probe::{Event, EventKind, Observer, Wants};
 use wave_machine::gpu::{Gpu, KernelReport, RunError, RunOptions};
 use wave_study::launch::{self, Job, Size};
 use wave_study::summary::statistics::values;
@@ -28,20 +28,20 @@ const KERNELS: usize = 2;
 /// Memory sizes that the suite needs.
 const ROOM: &[&str] = &["device_memory_bytes=8388608", "core.local_memory_bytes=65536"];
 
-/// An observer that ignores all events but requests everything.
+/// An observer that ignores all events, of all kinds or of one.
 #[derive(Default)]
 struct Watches {
     everything: bool,
 }
 
 impl Observer for Watches {
-    fn wants_stalls(&self) -> bool {
-        self.everything
+    fn wants(&self) -> Wants {
+        // The state would make every quantum one cycle.
+        let all = Wants::OF_CORES.and(Wants::of(&[EventKind::Atomic, EventKind::Hop, EventKind::Release]));
+        if self.everything { all } else { Wants::of(&[EventKind::Stage]) }
     }
 
-    fn wants_account(&self) -> bool {
-        self.everything
-    }
+    fn event(&mut self, _: &Event<'_>) {}
 }
 
 /// A program and its launches.

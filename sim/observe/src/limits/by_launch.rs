@@ -7,13 +7,8 @@ use super::{Limiter, Limits};
 use wave_isa::program::{Launch, Program};
 use wave_machine::clock::Cycle;
 use wave_machine::config::Config;
-use wave_machine::core::collector::Waiting;
-use wave_machine::core::probe::{
-    Charge, Event, Going, IssueStall, Issued, MemoryEvent, Observer, Results, Sample,
-};
-use wave_machine::core::wave::SlotMask;
+use wave_machine::core::probe::{Event, Observer, Wants};
 use wave_machine::gpu::{KernelReport, RunError};
-use wave_machine::memory::{L1Counters, MemorySystem};
 
 /// Smallest percentage of the cycles for which a launch gets its own text.
 const MATTERS: f64 = 10.0;
@@ -88,60 +83,12 @@ impl<'a> ByLaunch<'a> {
 }
 
 impl Observer for ByLaunch<'_> {
-    fn wants_stalls(&self) -> bool {
-        true
+    fn wants(&self) -> Wants {
+        self.all.wants()
     }
 
-    fn wants_account(&self) -> bool {
-        true
-    }
-
-    fn step(&mut self, event: Event) {
-        self.each(|watch| watch.step(event));
-    }
-
-    fn issued(&mut self, issued: &Issued<'_>) {
-        self.each(|watch| watch.issued(issued));
-    }
-
-    fn goes_on(&mut self, going: &Going) {
-        self.each(|watch| watch.goes_on(going));
-    }
-
-    fn results(&mut self, results: &Results<'_>) {
-        self.each(|watch| watch.results(results));
-    }
-
-    fn stalls(&mut self, core: u32, cycle: Cycle, waves: &[SlotMask; IssueStall::COUNT]) {
-        self.each(|watch| watch.stalls(core, cycle, waves));
-    }
-
-    fn waits(&mut self, event: Event, why: Waiting) {
-        self.each(|watch| watch.waits(event, why));
-    }
-
-    fn accesses(&mut self, event: &MemoryEvent<'_>) {
-        self.each(|watch| watch.accesses(event));
-    }
-
-    fn charges(&mut self, charge: &Charge) {
-        self.each(|watch| watch.charges(charge));
-    }
-
-    fn line_access(&mut self, word: u32, counted: &L1Counters) {
-        self.each(|watch| watch.line_access(word, counted));
-    }
-
-    fn local_access(&mut self, word: u32, passes: u32) {
-        self.each(|watch| watch.local_access(word, passes));
-    }
-
-    fn releases(&mut self, end: Cycle) {
-        self.each(|watch| watch.releases(end));
-    }
-
-    fn sample(&mut self, sample: &Sample, memory: &MemorySystem) {
-        self.each(|watch| watch.sample(sample, memory));
+    fn event(&mut self, event: &Event<'_>) {
+        self.each(|watch| watch.event(event));
     }
 }
 

@@ -11,7 +11,9 @@ use wave_isa::program::{Launch, Program};
 use wave_machine::clock::Cycle;
 use wave_machine::config::Config;
 use wave_machine::core::collector::Waiting;
-use wave_machine::core::probe::{Charge, Event, Going, Issued, Results, Stage};
+use wave_machine::core::probe::{
+    Charge, Going, Issued, LineAccess, LocalAccess, Results, Stage, StageEvent, Waits,
+};
 use wave_machine::core::uop::{Kind, MicroOps, RegisterSet};
 use wave_machine::core::wave::Slot;
 use wave_machine::memory::L1Counters;
@@ -350,7 +352,7 @@ impl Profiler {
     }
 
     /// Called when an instruction reaches a stage.
-    pub fn step(&mut self, event: Event) {
+    pub fn reaches(&mut self, event: &StageEvent) {
         if !matches!(event.stage, Stage::Operands | Stage::Execute) {
             return;
         }
@@ -371,7 +373,7 @@ impl Profiler {
     }
 
     /// Called when an instruction starts to wait in its collector, with the reason.
-    pub fn waits(&mut self, event: Event, why: Waiting) {
+    pub fn waits(&mut self, &Waits { event, why }: &Waits) {
         let flights = &mut self.wave(event.core, event.slot).flights;
         let Some(flight) = flights.iter_mut().find(|flight| flight.sequence == event.sequence) else {
             return;
@@ -402,14 +404,14 @@ impl Profiler {
     }
 
     /// Counts an attempted L1 access.
-    pub fn line_access(&mut self, word: u32, counted: &L1Counters) {
-        self.line(word).l1 += counted;
+    pub fn line_access(&mut self, access: &LineAccess<'_>) {
+        self.line(access.word).l1 += access.counted;
     }
 
     /// Counts a local memory access.
-    pub fn local_access(&mut self, word: u32, passes: u32) {
-        let line = self.line(word);
+    pub fn local_access(&mut self, access: &LocalAccess) {
+        let line = self.line(access.word);
         line.local_accesses += 1;
-        line.local_passes += u64::from(passes);
+        line.local_passes += u64::from(access.passes);
     }
 }

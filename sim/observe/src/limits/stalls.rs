@@ -2,7 +2,7 @@
 
 use wave_machine::clock::Cycle;
 use wave_machine::config::Config;
-use wave_machine::core::probe::IssueStall;
+use wave_machine::core::probe::{self, IssueStall};
 use wave_machine::core::wave::SlotMask;
 
 /// Sums over the cores of a run.
@@ -57,7 +57,7 @@ impl Stalls {
     pub fn settle(&mut self, cycle: Cycle) {
         for core in 0..self.cores.len() {
             let waves = self.cores[core].waves;
-            self.report(core as u32, cycle, &waves);
+            self.report(&probe::Stalls { cycle, core: core as u32, waves: &waves });
         }
     }
 
@@ -66,9 +66,9 @@ impl Stalls {
         self.cores[core as usize].issued = true;
     }
 
-    /// New state of a core from `cycle` on: its waiting waves by stall reason. Counts the time since the last
-    /// report.
-    pub fn report(&mut self, core: u32, cycle: Cycle, waves: &[SlotMask; IssueStall::COUNT]) {
+    /// Called when a core reports its waiting waves. Counts the time since its last report.
+    pub fn report(&mut self, report: &probe::Stalls<'_>) {
+        let &probe::Stalls { cycle, core, waves } = report;
         let before = &mut self.cores[core as usize];
         let lasted = cycle.saturating_sub(before.since);
         for (sum, waves) in self.waves.iter_mut().zip(before.waves) {

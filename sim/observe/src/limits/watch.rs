@@ -7,14 +7,10 @@ use wave_isa::Scope;
 use wave_isa::program::{Launch, Program};
 use wave_machine::clock::Cycle;
 use wave_machine::config::Config;
-use wave_machine::core::collector::Waiting;
-use wave_machine::core::probe::{
-    Charge, Event, Going, IssueStall, Issued, MemoryEvent, Observer, Results, Sample,
-};
+use wave_machine::core::probe::{Event, EventKind, Issued, Observer, Sample, Wants};
 use wave_machine::core::uop::Kind;
-use wave_machine::core::wave::SlotMask;
 use wave_machine::gpu::{KernelReport, RunError};
-use wave_machine::memory::{L1Counters, MemoryCounters, MemorySystem};
+use wave_machine::memory::MemoryCounters;
 
 /// Watches the launches of a run. Its memory does not grow with the length of the run.
 #[derive(Debug)]
@@ -115,17 +111,43 @@ impl<'a> Watch<'a> {
 }
 
 impl Observer for Watch<'_> {
-    fn wants_stalls(&self) -> bool {
-        true
-    }
-    fn wants_account(&self) -> bool {
-        true
+    fn wants(&self) -> Wants {
+        Wants::of(&[
+            EventKind::Stage,
+            EventKind::Issued,
+            EventKind::Going,
+            EventKind::Results,
+            EventKind::Stalls,
+            EventKind::Waits,
+            EventKind::Access,
+            EventKind::Charge,
+            EventKind::LineAccess,
+            EventKind::LocalAccess,
+            EventKind::Release,
+            EventKind::Sample,
+        ])
     }
 
-    fn step(&mut self, event: Event) {
-        self.profiler.step(event);
+    fn event(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Stage(event) => self.profiler.reaches(event),
+            Event::Issued(issued) => self.issued(issued),
+            Event::Going(going) => self.profiler.goes_on(going),
+            Event::Results(results) => self.profiler.results(results),
+            Event::Stalls(stalls) => self.stalls.report(stalls),
+            Event::Waits(waits) => self.profiler.waits(waits),
+            Event::Access(access) => self.shadows.access(access),
+            Event::Charge(charge) => self.profiler.charges(charge),
+            Event::LineAccess(access) => self.profiler.line_access(access),
+            Event::LocalAccess(access) => self.profiler.local_access(access),
+            Event::Release(end) => self.releases(*end),
+            Event::Sample(sample, _) => self.sample(sample),
+            Event::Atomic(_) | Event::Hop(_) | Event::State(..) => {}
+        }
     }
+}
 
+impl Watch<'_> {
     fn issued(&mut self, issued: &Issued<'_>) {
         self.profiler.issued(issued);
         self.stalls.issued(issued.event.core);
@@ -137,45 +159,13 @@ impl Observer for Watch<'_> {
         }
     }
 
-    fn goes_on(&mut self, going: &Going) {
-        self.profiler.goes_on(going);
-    }
-
-    fn results(&mut self, results: &Results<'_>) {
-        self.profiler.results(results);
-    }
-
-    fn stalls(&mut self, core: u32, cycle: Cycle, waves: &[SlotMask; IssueStall::COUNT]) {
-        self.stalls.report(core, cycle, waves);
-    }
-
-    fn waits(&mut self, event: Event, why: Waiting) {
-        self.profiler.waits(event, why);
-    }
-
-    fn accesses(&mut self, event: &MemoryEvent<'_>) {
-        self.shadows.access(event);
-    }
-
-    fn charges(&mut self, charge: &Charge) {
-        self.profiler.charges(charge);
-    }
-
-    fn line_access(&mut self, word: u32, counted: &L1Counters) {
-        self.profiler.line_access(word, counted);
-    }
-
-    fn local_access(&mut self, word: u32, passes: u32) {
-        self.profiler.local_access(word, passes);
-    }
-
     fn releases(&mut self, end: Cycle) {
         self.profiler.releases(end);
         self.stalls.settle(end);
         self.releases = true;
     }
 
-    fn sample(&mut self, sample: &Sample, _: &MemorySystem) {
+    fn sample(&mut self, sample: &Sample) {
         self.last = Some(sample.cycle);
         if self.releases && self.before_release.is_none() {
             self.before_release = Some(sample.memory);

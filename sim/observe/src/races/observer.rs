@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use wave_isa::Scope;
 use wave_isa::program::{Launch, Program};
 use wave_isa::table::{AccessKind, AtomicOp, Space};
-use wave_machine::core::probe::{AtomicEvent, Issued, MemoryEvent, Observer};
+use wave_machine::core::probe::{AtomicEvent, Event, EventKind, Issued, MemoryEvent, Observer, Wants};
 use wave_machine::core::uop::Kind as OpKind;
 
 /// Watches the launches of a run for races.
@@ -77,6 +77,21 @@ impl<'a> RaceCheck<'a> {
 }
 
 impl Observer for RaceCheck<'_> {
+    fn wants(&self) -> Wants {
+        Wants::of(&[EventKind::Issued, EventKind::Access, EventKind::Atomic])
+    }
+
+    fn event(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Issued(issued) => self.issued(issued),
+            Event::Access(access) => self.accesses(access),
+            Event::Atomic(atomic) => self.performed(atomic),
+            _ => {}
+        }
+    }
+}
+
+impl RaceCheck<'_> {
     fn issued(&mut self, issued: &Issued<'_>) {
         let &Issued { event, workgroup: [x, y, z], wave, op, mask, .. } = issued;
         let workgroup = x + self.grid[0] * (y + self.grid[1] * z);

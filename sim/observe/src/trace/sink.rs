@@ -55,7 +55,7 @@ pub trait Sink: Send {
     }
 
     /// From a cycle on, the signal with this index in
-    /// [`Observer::state`](wave_machine::core::probe::Observer::state) has this value; initially all are 0. Changes
+    /// [`Event::State`](wave_machine::core::probe::Event::State) has this value; initially all are 0. Changes
     /// come in the order of time, and before [`Sink::advanced`] passes their cycle.
     ///
     /// # Errors

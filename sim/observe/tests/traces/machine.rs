@@ -9,9 +9,8 @@ use std::ops::Range;
 use tempfile::TempDir;
 use wave_isa::program::{Launch, Program};
 use wave_machine::config::{self, Config};
-use wave_machine::core::probe::{Hop, Level, Observer, Sample};
+use wave_machine::core::probe::{Event, EventKind, Hop, Level, Listeners, Observer, Sample, Wants};
 use wave_machine::gpu::{Gpu, RunOptions};
-use wave_machine::memory::MemorySystem;
 use wave_machine::memory::dram::Issued as Command;
 use wave_machine::memory::dram::timing::Command as Kind;
 use wave_observe::trace::view::signals::{Signals, tree};
@@ -74,7 +73,23 @@ impl Observer for Sampler {
             self.samples.last().map_or(0, |sample| sample.cycle) + self.every
         }
     }
-    fn sample(&mut self, sample: &Sample, _: &MemorySystem) {
+
+    fn wants(&self) -> Wants {
+        Wants::of(&[EventKind::Sample, EventKind::Release, EventKind::Hop])
+    }
+
+    fn event(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Sample(sample, _) => self.sample(sample),
+            Event::Release(end) => self.ended = Some(*end),
+            Event::Hop(hop) => self.hops.push(*hop),
+            _ => {}
+        }
+    }
+}
+
+impl Sampler {
+    fn sample(&mut self, sample: &Sample) {
         // Waveforms stand still in the release: the first sample in it is that of the kernel's end.
         match self.ended {
             None => self.samples.push(*sample),
@@ -83,15 +98,6 @@ impl Observer for Sampler {
             }
             Some(_) => {}
         }
-    }
-    fn releases(&mut self, end: u64) {
-        self.ended = Some(end);
-    }
-    fn wants_hops(&self) -> bool {
-        true
-    }
-    fn hop(&mut self, hop: &Hop) {
-        self.hops.push(*hop);
     }
 }
 
@@ -127,7 +133,8 @@ pub fn seen_every(
     let mut gpu = Gpu::new(config, program, memory);
     gpu.memory_system().record_commands();
     recorder.start(program, step, 0);
-    let mut both = (&mut recorder, &mut sampler);
+    let both: [&mut dyn Observer; 2] = [&mut recorder, &mut sampler];
+    let mut both = Listeners::new(both);
     let report = gpu.run(step, &RunOptions::UNBOUNDED, Some(&mut both), &mut |_| {}).unwrap();
     recorder.finish(How::Complete, report.running_cycles(), "").unwrap();
     let number = |(at, bits): (u64, String)| (at, u64::from_str_radix(&bits, 2).unwrap());

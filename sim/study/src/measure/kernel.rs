@@ -5,7 +5,7 @@ use wave_isa::Op;
 use wave_isa::program::{Launch, Program, assemble};
 use wave_machine::clock::Cycle;
 use wave_machine::config::{Config, IssuePolicy};
-use wave_machine::core::probe::{Event, Issued, Observer, Stage};
+use wave_machine::core::probe::{Event, EventKind, Issued, Observer, Stage, StageEvent, Wants};
 use wave_machine::core::uop::{Kind, MicroOps};
 use wave_machine::gpu::{Gpu, KernelReport, RunError, RunOptions};
 
@@ -216,8 +216,25 @@ struct Retirements {
     memory: Vec<bool>,
 }
 
+/// What the observers here want: issues and stages.
+const WANTS: Wants = Wants::of(&[EventKind::Issued, EventKind::Stage]);
+
 impl Observer for Retirements {
-    fn step(&mut self, event: Event) {
+    fn wants(&self) -> Wants {
+        WANTS
+    }
+
+    fn event(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Stage(event) => self.reaches(event),
+            Event::Issued(issued) => self.issued(issued),
+            _ => {}
+        }
+    }
+}
+
+impl Retirements {
+    fn reaches(&mut self, event: &StageEvent) {
         if event.stage == Stage::Retire && self.memory.get(event.word as usize) == Some(&true) {
             self.cycles.push(event.cycle);
         }
@@ -238,15 +255,29 @@ impl Observer for Retirements {
 pub struct Accesses {
     /// Cycle of the issue and of the retirement.
     pub times: Vec<(Cycle, Cycle)>,
-    issued: Vec<Event>,
+    issued: Vec<StageEvent>,
 }
 
 impl Observer for Accesses {
-    fn step(&mut self, event: Event) {
+    fn wants(&self) -> Wants {
+        WANTS
+    }
+
+    fn event(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Stage(event) => self.reaches(event),
+            Event::Issued(issued) => self.issued(issued),
+            _ => {}
+        }
+    }
+}
+
+impl Accesses {
+    fn reaches(&mut self, event: &StageEvent) {
         if event.stage != Stage::Retire {
             return;
         }
-        let same = |e: &Event| (e.core, e.slot, e.sequence) == (event.core, event.slot, event.sequence);
+        let same = |e: &StageEvent| (e.core, e.slot, e.sequence) == (event.core, event.slot, event.sequence);
         if let Some(at) = self.issued.iter().position(same) {
             let issue = self.issued.remove(at);
             self.times.push((issue.cycle, event.cycle));

@@ -29,13 +29,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use wave_isa::program::{Launch, Program};
 use wave_machine::clock::{Cycle, NEVER};
 use wave_machine::config::Config;
-use wave_machine::core::collector::Waiting;
-use wave_machine::core::probe::{
-    Charge, Event, Going, IssueStall, Issued, MemoryEvent, Observer, Results, Sample,
-};
-use wave_machine::core::wave::SlotMask;
+use wave_machine::core::probe::{Event, Observer, Sample, Wants};
 use wave_machine::gpu::{Gpu, KernelReport, RunError};
-use wave_machine::memory::{L1Counters, MemorySystem};
+use wave_machine::memory::MemorySystem;
 use wave_observe::limits::by_launch::{ByLaunch, LaunchLimits};
 use wave_observe::limits::profile::{Profile, Slots};
 use wave_observe::limits::watch::Watch;
@@ -249,76 +245,15 @@ impl<'a> Collector<'a> {
 
 /// The windows use the samples. All other events go to the watch.
 impl Observer for Collector<'_> {
-    fn wants_stalls(&self) -> bool {
-        true
-    }
-    fn wants_account(&self) -> bool {
-        true
+    fn wants(&self) -> Wants {
+        self.watch.wants()
     }
 
-    fn step(&mut self, event: Event) {
-        if self.follows() {
-            self.watch.step(event);
-        }
-    }
-
-    fn issued(&mut self, issued: &Issued<'_>) {
-        if self.follows() {
-            self.watch.issued(issued);
-        }
-    }
-
-    fn goes_on(&mut self, going: &Going) {
-        if self.follows() {
-            self.watch.goes_on(going);
-        }
-    }
-
-    fn results(&mut self, results: &Results<'_>) {
-        if self.follows() {
-            self.watch.results(results);
-        }
-    }
-
-    fn stalls(&mut self, core: u32, cycle: Cycle, waves: &[SlotMask; IssueStall::COUNT]) {
-        if self.follows() {
-            self.watch.stalls(core, cycle, waves);
-        }
-    }
-
-    fn waits(&mut self, event: Event, why: Waiting) {
-        if self.follows() {
-            self.watch.waits(event, why);
-        }
-    }
-
-    fn accesses(&mut self, event: &MemoryEvent<'_>) {
-        if self.follows() {
-            self.watch.accesses(event);
-        }
-    }
-
-    fn charges(&mut self, charge: &Charge) {
-        if self.follows() {
-            self.watch.charges(charge);
-        }
-    }
-
-    fn line_access(&mut self, word: u32, counted: &L1Counters) {
-        if self.follows() {
-            self.watch.line_access(word, counted);
-        }
-    }
-
-    fn local_access(&mut self, word: u32, passes: u32) {
-        if self.follows() {
-            self.watch.local_access(word, passes);
-        }
-    }
-
-    fn releases(&mut self, end: Cycle) {
-        if self.follows() {
-            self.watch.releases(end);
+    fn event(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Sample(sample, memory) => self.sample(sample, memory, event),
+            _ if self.follows() => self.watch.event(event),
+            _ => {}
         }
     }
 
@@ -329,8 +264,10 @@ impl Observer for Collector<'_> {
             Phase::Past | Phase::Over => NEVER,
         }
     }
+}
 
-    fn sample(&mut self, sample: &Sample, memory: &MemorySystem) {
+impl Collector<'_> {
+    fn sample(&mut self, sample: &Sample, memory: &MemorySystem, event: &Event<'_>) {
         let at = sample.cycle;
         match self.phase {
             Phase::Before if at >= self.scope.cycles.start => {
@@ -342,7 +279,7 @@ impl Observer for Collector<'_> {
             }
             Phase::Within => {
                 self.windows.sample(sample);
-                self.watch.sample(sample, memory);
+                self.watch.event(event);
                 if at >= self.scope.cycles.end {
                     self.watch.all.settle(at);
                     self.after = Some(Parts::of(memory));

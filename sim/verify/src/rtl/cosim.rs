@@ -17,7 +17,7 @@ use std::time::Duration;
 use wave_isa::program::{Fault, Launch, Program};
 use wave_machine::clock::Cycle;
 use wave_machine::config::Config;
-use wave_machine::core::probe::Observer;
+use wave_machine::core::probe::{Listeners, Observer};
 use wave_machine::gpu::occupancy::Occupancy;
 use wave_machine::gpu::{Gpu, RunError, RunOptions};
 use wave_machine::memory::Script;
@@ -140,7 +140,10 @@ impl Cosim<'_> {
         let mut observer = RecordStream::new(self.program, base, width, |batch| comparison.take(batch));
         let end = match beside {
             None => self.simulate(Some(&mut observer))?,
-            Some(beside) => self.simulate(Some(&mut (&mut observer, beside)))?,
+            Some(beside) => {
+                let both: [&mut dyn Observer; 2] = [&mut observer, beside];
+                self.simulate(Some(&mut Listeners::new(both)))?
+            }
         };
         let (end, left) = match end {
             End::Over(cycle, memory) => (Report::Over(cycle, memory), observer.complete(Cycle::MAX)),

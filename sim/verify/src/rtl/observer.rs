@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use wave_isa::program::Program;
 use wave_machine::clock::Cycle;
-use wave_machine::core::probe::{self, Event, Going, Issued, MemoryEvent, Observer, Results};
+use wave_machine::core::probe::{
+    self, Event, EventKind, Going, Issued, MemoryEvent, Observer, Results, StageEvent, Wants,
+};
 use wave_machine::core::uop::{Kind, MicroOp};
 
 /// Turns events into records, and hands on those of each complete cycle.
@@ -36,7 +38,7 @@ impl<'a, F: FnMut(Vec<Record>) -> ControlFlow<()>> RecordStream<'a, F> {
         RecordStream { program, base, width, records, issuing: None, in_flight, sink }
     }
 
-    fn push(&mut self, event: Event, stage: Stage, fields: Vec<u32>) {
+    fn push(&mut self, event: StageEvent, stage: Stage, fields: Vec<u32>) {
         self.records.push(record(event, stage, fields));
     }
 
@@ -56,7 +58,7 @@ impl<'a, F: FnMut(Vec<Record>) -> ControlFlow<()>> RecordStream<'a, F> {
     }
 }
 
-fn record(event: Event, stage: Stage, fields: Vec<u32>) -> Record {
+fn record(event: StageEvent, stage: Stage, fields: Vec<u32>) -> Record {
     let sequence = (event.sequence % SEQUENCES) as u32;
     Record { cycle: event.cycle, stage, slot: event.slot as u32, sequence, word: event.word, fields }
 }
@@ -70,7 +72,34 @@ fn words_of(op: &MicroOp, code: &[u32]) -> [u32; 3] {
 }
 
 impl<F: FnMut(Vec<Record>) -> ControlFlow<()>> Observer for RecordStream<'_, F> {
-    fn step(&mut self, event: Event) {
+    fn wants(&self) -> Wants {
+        Wants::of(&[
+            EventKind::Stage,
+            EventKind::Issued,
+            EventKind::Going,
+            EventKind::Results,
+            EventKind::Access,
+        ])
+    }
+
+    fn event(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Stage(event) => self.reaches(*event),
+            Event::Issued(issued) => self.issued(issued),
+            Event::Going(going) => self.goes_on(going),
+            Event::Results(results) => self.results(results),
+            Event::Access(access) => self.accesses(access),
+            _ => {}
+        }
+    }
+
+    fn advanced(&mut self, cycle: Cycle) -> ControlFlow<()> {
+        self.complete(cycle)
+    }
+}
+
+impl<F: FnMut(Vec<Record>) -> ControlFlow<()>> RecordStream<'_, F> {
+    fn reaches(&mut self, event: StageEvent) {
         let stage = match event.stage {
             probe::Stage::Fetch => Stage::Fetch,
             probe::Stage::Decode => Stage::Decode,
@@ -127,11 +156,7 @@ impl<F: FnMut(Vec<Record>) -> ControlFlow<()>> Observer for RecordStream<'_, F> 
         let rows = op.and_then(Result::ok).map_or(0, |inst| sent_rows(inst.op));
         let mut fields: Vec<u32> = masked(&addresses[..self.width], self.width, mask).collect();
         fields.extend(masked(&sent[..rows * self.width], self.width, mask));
-        let event = Event { cycle, core, slot, sequence, word, stage: probe::Stage::Execute };
+        let event = StageEvent { cycle, core, slot, sequence, word, stage: probe::Stage::Execute };
         self.push(event, Stage::Access, fields);
-    }
-
-    fn advanced(&mut self, cycle: Cycle) -> ControlFlow<()> {
-        self.complete(cycle)
     }
 }

@@ -9,7 +9,7 @@ mod shape;
 
 use super::Core;
 use super::collector::{Collector, Operands};
-use super::probe::{MemoryEvent, Probe};
+use super::probe::{Event, EventKind, LineAccess, LocalAccess, MemoryEvent, Probe};
 use super::release::Epoch;
 use super::uop::{MAX_SOURCE_ROWS, MicroOp, MicroOps};
 use super::wave::InFlight;
@@ -329,7 +329,7 @@ impl Core {
             return Err(self.fault(now, slot, word, lanes, ops, kind));
         }
         let memory = instruction.memory;
-        if P::ON {
+        probe.tell(EventKind::Access, || {
             let (addresses, behind) = instruction.inputs.split_at(self.width);
             let sent = match memory.kind {
                 AccessKind::Load | AccessKind::Tile => 0,
@@ -337,7 +337,7 @@ impl Core {
                 AccessKind::Atomic(AtomicOp::Cas) => 2,
                 AccessKind::Atomic(_) => 1,
             };
-            probe.observer().accesses(&MemoryEvent {
+            Event::Access(MemoryEvent {
                 cycle: now,
                 core: self.index,
                 slot: instruction.slot,
@@ -355,8 +355,8 @@ impl Core {
                 strides: &behind[..self.width],
                 sent: &behind[..sent * self.width],
                 rows: instruction.rows(),
-            });
-        }
+            })
+        });
         if memory.space == Space::Local {
             let local = &mut self.local;
             let (bank_bytes, width) = (local.bank_bytes(), self.width);
@@ -372,9 +372,8 @@ impl Core {
             lsu.head = Head::Local(now + Cycle::from(passes) - 1);
             self.counters.local_accesses += 1;
             self.counters.local_passes += u64::from(passes);
-            if P::ON && probe.wants_account() {
-                probe.observer().local_access(instruction.word, passes);
-            }
+            let access = LocalAccess { core: self.index, word: instruction.word, passes };
+            probe.tell(EventKind::LocalAccess, || Event::LocalAccess(access));
             return Ok(());
         }
         match memory.kind {
@@ -424,14 +423,16 @@ impl Core {
         let hint = instruction.memory.hint;
         let access =
             Access { operation, hint, line: u64::from(line.address), owner: owner.0, epoch: epoch as u8 };
-        let before = (P::ON && probe.wants_account()).then(|| *self.l1.counters());
+        let before = probe.wants(EventKind::LineAccess).then(|| *self.l1.counters());
         let result = self.l1.access(now, &access, &mut |_, values| {
             if instruction.returns {
                 instruction.take_line(owner.line(), line_bytes, values, width);
             }
         });
         if let Some(before) = before {
-            probe.observer().line_access(instruction.word, &self.l1.counters().since(&before));
+            let counted = &self.l1.counters().since(&before);
+            let access = LineAccess { core: self.index, word: instruction.word, counted };
+            probe.tell(EventKind::LineAccess, || Event::LineAccess(access));
         }
         let Ok(on_the_way) = result else { return };
         lsu.payload_ready = false;

@@ -11,7 +11,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use wave_isa::table::{AccessKind, MemoryOp, Space};
 use wave_machine::clock::Cycle;
 use wave_machine::core::collector::Waiting;
-use wave_machine::core::probe::{Event, Going, IssueStall, Issued, MemoryEvent, Observer, Results, Stage};
+use wave_machine::core::probe::{
+    Event, EventKind, Going, IssueStall, Issued, MemoryEvent, Observer, Results, Stage, StageEvent, Stalls,
+    Waits, Wants,
+};
 use wave_machine::core::wave::{Slot, SlotMask};
 
 /// One event. Its masks and rows are in separate lists, in the same order.
@@ -117,13 +120,39 @@ impl Log {
     }
 }
 
+/// The kinds of events that a log holds.
+pub(super) const LOGGED: Wants = Wants::of(&[
+    EventKind::Stage,
+    EventKind::Issued,
+    EventKind::Going,
+    EventKind::Results,
+    EventKind::Stalls,
+    EventKind::Waits,
+    EventKind::Access,
+]);
+
 impl Observer for Log {
-    fn wants_stalls(&self) -> bool {
-        true
+    fn wants(&self) -> Wants {
+        LOGGED
     }
 
-    fn step(&mut self, event: Event) {
-        let Event { cycle, sequence, word, .. } = event;
+    fn event(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Stage(event) => self.reaches(event),
+            Event::Issued(issued) => self.issued(issued),
+            Event::Going(going) => self.goes_on(going),
+            Event::Results(results) => self.results(results),
+            Event::Stalls(stalls) => self.stalls(stalls),
+            Event::Waits(waits) => self.waits(waits),
+            Event::Access(access) => self.accesses(access),
+            _ => {}
+        }
+    }
+}
+
+impl Log {
+    fn reaches(&mut self, event: &StageEvent) {
+        let StageEvent { cycle, sequence, word, .. } = *event;
         let slot = small(event.slot);
         let stage = match event.stage {
             Stage::Fetch => return self.note(Entry::Fetched { slot, word, cycle }),
@@ -138,7 +167,7 @@ impl Observer for Log {
     }
 
     fn issued(&mut self, issued: &Issued<'_>) {
-        let Event { cycle, sequence, word, .. } = issued.event;
+        let StageEvent { cycle, sequence, word, .. } = issued.event;
         let slot = small(issued.event.slot);
         let (workgroup, wave) = (issued.workgroup, issued.wave);
         let before = &mut self.waves[issued.event.slot];
@@ -192,7 +221,7 @@ impl Observer for Log {
     }
 
     fn results(&mut self, results: &Results<'_>) {
-        let Event { slot, cycle, sequence, .. } = results.event;
+        let StageEvent { slot, cycle, sequence, .. } = results.event;
         self.written.rows.extend_from_slice(results.registers);
         self.written.rows.extend_from_slice(results.fragment);
         self.written.masks.push(results.predicate);
@@ -205,7 +234,8 @@ impl Observer for Log {
         });
     }
 
-    fn stalls(&mut self, _: u32, cycle: Cycle, waves: &[SlotMask; IssueStall::COUNT]) {
+    fn stalls(&mut self, stalls: &Stalls<'_>) {
+        let &Stalls { cycle, waves, .. } = stalls;
         if self.stalled == *waves {
             return;
         }
@@ -221,14 +251,14 @@ impl Observer for Log {
         }
     }
 
-    fn waits(&mut self, event: Event, why: Waiting) {
-        let Event { cycle, sequence, .. } = event;
-        let reason = match why {
+    fn waits(&mut self, waits: &Waits) {
+        let StageEvent { slot, cycle, sequence, .. } = waits.event;
+        let reason = match waits.why {
             Waiting::Unit(_) => StallReason::Unit,
             Waiting::WritePort => StallReason::WritePort,
             Waiting::Lsu => StallReason::Lsu,
             Waiting::Banks(_) => return,
         };
-        self.note(Entry::Waits { slot: small(event.slot), reason, cycle, sequence });
+        self.note(Entry::Waits { slot: small(slot), reason, cycle, sequence });
     }
 }

@@ -18,7 +18,7 @@ use super::record::{Header, How, Launched, Reports, kernel_hash};
 use super::sink::{Sink, Window};
 use super::trigger::{Gate, Trigger};
 use apart::Apart;
-use log::Log;
+use log::{LOGGED, Log};
 pub use maker::Recorded;
 use maker::{Batch, Maker};
 use std::io;
@@ -29,11 +29,7 @@ use wave_isa::WORD_BYTES;
 use wave_isa::program::{Launch, Program};
 use wave_machine::clock::Cycle;
 use wave_machine::config::{Config, config_hash};
-use wave_machine::core::collector::Waiting;
-use wave_machine::core::probe::{
-    Event, Going, Hop, IssueStall, Issued, MemoryEvent, Observer, OfCore, Results,
-};
-use wave_machine::core::wave::SlotMask;
+use wave_machine::core::probe::{Event, EventKind, Observer, OfCore, Wants};
 
 /// Bytes of all logs at which they are read. Waking the reading thread takes time, and so does overflowing
 /// the caches.
@@ -51,8 +47,7 @@ pub struct Recorder<'s> {
     maker: Place<'s>,
     logs: Vec<Arc<Mutex<Log>>>,
     batch: Batch,
-    wants_hops: bool,
-    wants_state: bool,
+    wants: Wants,
     /// Records are made at the end of every quantum, because a trigger or the state of the machine must refer
     /// to the records of its cycle.
     prompt: bool,
@@ -107,11 +102,16 @@ impl<'s> Recorder<'s> {
         let most = (LOGS / config.cores as usize).max(LOG);
         let log = || Arc::new(Mutex::new(Log::new(slots, width, most, full.clone())));
         let wants_state = sinks.iter().any(|(_, sink)| sink.wants_state());
+        let wants_hops = sinks.iter().any(|(_, sink)| sink.wants_hops());
+        let asks = [(wants_hops, EventKind::Hop), (wants_state, EventKind::State)];
+        let wants = asks
+            .iter()
+            .filter(|(asked, _)| *asked)
+            .fold(LOGGED, |wants, &(_, kind)| wants.and(Wants::of(&[kind])));
         Recorder {
             logs: (0..config.cores).map(|_| log()).collect(),
             batch: Batch::new(config.cores as usize),
-            wants_hops: sinks.iter().any(|(_, sink)| sink.wants_hops()),
-            wants_state,
+            wants,
             prompt: wants_state,
             maker: Place::Here(Box::new(Maker::new(
                 sinks,
@@ -177,10 +177,6 @@ impl<'s> Recorder<'s> {
             Place::Apart(maker) => maker.take(&mut self.batch),
         }
     }
-
-    fn log(&self, core: u32) -> MutexGuard<'_, Log> {
-        lock(&self.logs[core as usize])
-    }
 }
 
 impl Recorder<'static> {
@@ -195,60 +191,29 @@ impl Recorder<'static> {
 }
 
 impl Observer for Recorder<'_> {
-    fn wants_stalls(&self) -> bool {
-        true
+    fn wants(&self) -> Wants {
+        self.wants
     }
 
-    fn of_core(&self, core: u32) -> Option<OfCore> {
-        Some(self.logs[core as usize].clone())
+    fn of_core(&self, core: u32) -> Vec<OfCore> {
+        vec![self.logs[core as usize].clone()]
     }
 
-    // Called if another observer watches beside this one.
-
-    fn step(&mut self, event: Event) {
-        self.log(event.core).step(event);
-    }
-
-    fn issued(&mut self, issued: &Issued<'_>) {
-        self.log(issued.event.core).issued(issued);
-    }
-
-    fn goes_on(&mut self, going: &Going) {
-        self.log(going.event.core).goes_on(going);
-    }
-
-    fn accesses(&mut self, event: &MemoryEvent<'_>) {
-        self.log(event.core).accesses(event);
-    }
-
-    fn results(&mut self, results: &Results<'_>) {
-        self.log(results.event.core).results(results);
-    }
-
-    fn stalls(&mut self, core: u32, cycle: Cycle, waves: &[SlotMask; IssueStall::COUNT]) {
-        self.log(core).stalls(core, cycle, waves);
-    }
-
-    fn waits(&mut self, event: Event, why: Waiting) {
-        self.log(event.core).waits(event, why);
-    }
-
-    fn wants_hops(&self) -> bool {
-        self.wants_hops
-    }
-
-    fn hop(&mut self, hop: &Hop) {
-        self.batch.hops.push(*hop);
-    }
-
-    fn wants_state(&self) -> bool {
-        self.wants_state
-    }
-
-    fn state(&mut self, cycle: Cycle, values: &[u64]) {
-        // A recorder on another thread has no sink that wants states.
-        if let Place::Here(maker) = &mut self.maker {
-            maker.see(cycle, values);
+    fn event(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Hop(hop) => self.batch.hops.push(*hop),
+            // A recorder on another thread has no sink that wants states.
+            Event::State(cycle, values) => {
+                if let Place::Here(maker) = &mut self.maker {
+                    maker.see(*cycle, values);
+                }
+            }
+            // An observer beside this one needs the cores in order.
+            _ => {
+                if let Some(core) = event.core() {
+                    lock(&self.logs[core as usize]).event(event);
+                }
+            }
         }
     }
 

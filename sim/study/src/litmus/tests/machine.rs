@@ -8,7 +8,7 @@ use crate::litmus::{Campaign, report};
 use std::collections::BTreeSet;
 use wave_isa::table::AccessKind;
 use wave_machine::config::{self, Config, WritePolicy};
-use wave_machine::core::probe::{Event, Issued, Observer};
+use wave_machine::core::probe::{Event, EventKind, Issued, Observer, Wants};
 use wave_machine::core::uop::Kind;
 use wave_machine::gpu::{Gpu, KernelReport, RunOptions};
 use wave_machine::memory::Jitter;
@@ -22,8 +22,12 @@ fn machine(name: &str) -> Config {
 struct Places(BTreeSet<(u32, u32, u32)>);
 
 impl Observer for Places {
-    fn step(&mut self, _: Event) {}
-    fn issued(&mut self, issued: &Issued<'_>) {
+    fn wants(&self) -> Wants {
+        Wants::of(&[EventKind::Issued])
+    }
+
+    fn event(&mut self, event: &Event<'_>) {
+        let Event::Issued(issued) = event else { return };
         let &Issued { event, workgroup, wave, op, mask, .. } = issued;
         if mask != 0
             && matches!(op.kind, Kind::Memory(memory) if matches!(memory.kind, AccessKind::Atomic(_)))

@@ -1,0 +1,122 @@
+//! Observers of a run: what cores and the run loop tell them, and to how many at a time.
+//!
+//! Everything that is told is an [`Event`]. An observer says once, before a launch, which kinds it [wants](Wants);
+//! an event that no one wants is not even made.
+//!
+//! Whether there is an observer is a type parameter of the run loop: a run without one ([`Off`]) compiles to
+//! code without any calls to observers. All observers share the other version ([`Watched`]), several of them as
+//! [`Listeners`].
+
+mod event;
+mod listeners;
+
+use crate::clock::{Cycle, NEVER};
+pub use crate::memory::{Hop, HopKind};
+pub use event::{
+    AtomicEvent, Charge, Event, EventKind, Going, IssueStall, Issued, Level, LineAccess, LocalAccess,
+    MemoryEvent, Results, Sample, Stage, StageEvent, Stalls, Waits, Wants,
+};
+pub use listeners::Listeners;
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex};
+
+/// An observer of one core. The thread that runs the core holds it.
+pub type OfCore = Arc<Mutex<dyn Observer + Send>>;
+
+/// An observer of a run.
+pub trait Observer {
+    /// The kinds of events that it wants of the launch that begins.
+    fn wants(&self) -> Wants;
+
+    /// An event of a kind that it wants. The events of a core come in the order of its cycles. Those of different
+    /// cores do not: each core runs some cycles by itself.
+    fn event(&mut self, event: &Event<'_>);
+
+    /// Observers that get this core's events in place of this one. Return some if the order of events of different
+    /// cores does not matter: threads can then share the cores. Empty if it does.
+    fn of_core(&self, _core: u32) -> Vec<OfCore> {
+        Vec::new()
+    }
+
+    /// Cycle in which the observer wants the next [`Event::Sample`]. It is asked again after each sample.
+    fn sample_at(&self) -> Cycle {
+        NEVER
+    }
+
+    /// Everything before this cycle has been told. The observer may stop the run.
+    fn advanced(&mut self, _: Cycle) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
+
+/// Whether a run is watched, as a type.
+pub trait Probe {
+    /// False in a run without an observer: code that only serves observers is compiled out.
+    const ON: bool;
+
+    /// True if the observer wants events of this kind. Ask before work that only such an event needs.
+    fn wants(&self, kind: EventKind) -> bool;
+
+    /// Makes an event of this kind and tells it to the observer, if it wants the kind.
+    fn tell<'e>(&mut self, kind: EventKind, event: impl FnOnce() -> Event<'e>);
+
+    /// The observer, if there is one.
+    fn observer(&mut self) -> Option<&mut dyn Observer>;
+}
+
+/// A run without an observer.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Off;
+
+impl Probe for Off {
+    const ON: bool = false;
+
+    #[inline(always)]
+    fn wants(&self, _: EventKind) -> bool {
+        false
+    }
+
+    #[inline(always)]
+    fn tell<'e>(&mut self, _: EventKind, _: impl FnOnce() -> Event<'e>) {}
+
+    #[inline(always)]
+    fn observer(&mut self) -> Option<&mut dyn Observer> {
+        None
+    }
+}
+
+/// A run with an observer. The observer states its wishes once, at the start.
+pub struct Watched<'o> {
+    observer: &'o mut dyn Observer,
+    wants: Wants,
+}
+
+impl<'o> Watched<'o> {
+    /// A run watched by `observer`.
+    pub fn by(observer: &'o mut dyn Observer) -> Watched<'o> {
+        Watched { wants: observer.wants(), observer }
+    }
+}
+
+impl Probe for Watched<'_> {
+    const ON: bool = true;
+
+    #[inline]
+    fn wants(&self, kind: EventKind) -> bool {
+        self.wants.has(kind)
+    }
+
+    #[inline]
+    fn tell<'e>(&mut self, kind: EventKind, event: impl FnOnce() -> Event<'e>) {
+        if self.wants.has(kind) {
+            let event = event();
+            debug_assert_eq!(event.kind(), kind);
+            self.observer.event(&event);
+        }
+    }
+
+    #[inline]
+    fn observer(&mut self) -> Option<&mut dyn Observer> {
+        Some(self.observer)
+    }
+}
