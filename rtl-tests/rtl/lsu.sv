@@ -56,7 +56,7 @@ module lsu
 );
   localparam int Q = LSU_QUEUE_ENTRIES;
   // Return entries (rule L7): one for each load from its start until its last row is written.
-  localparam int RETURNS = LSU_PENDING_ENTRIES + 56;
+  localparam int RETURNS = LSU_PENDING_ENTRIES + LSU_EXTRA_RETURN_ENTRIES;
   localparam int Q_BITS = $clog2(Q);
   typedef logic [Q_BITS-1:0] place_t;
   typedef logic [Q_BITS:0] count_t;

@@ -58,6 +58,7 @@ package wave_core_pkg;
   // core.lsu, core.local
   localparam int LSU_QUEUE_ENTRIES = 2;
   localparam int LSU_PENDING_ENTRIES = 4;
+  localparam int LSU_EXTRA_RETURN_ENTRIES = 56;
   localparam int LOCAL_BANKS = 8;
   localparam int LOCAL_LATENCY_CYCLES = 3;
   // core.l1

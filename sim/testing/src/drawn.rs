@@ -103,7 +103,9 @@ pub fn memory(draw: &mut Draw<'_>) {
     draw.of("core.local.bank_bytes", &[4, 8]);
     draw.within("core.local.latency_cycles", 1..=30);
     draw.within("core.lsu.queue_entries", 1..=8);
-    draw.within("core.lsu.pending_entries", 1..=32);
+    let pending = draw.within("core.lsu.pending_entries", 1..=32);
+    // No draw of its own, so that the machines are what they were without this parameter.
+    draw.set("core.lsu.extra_return_entries", [0, 1, 7, 56][pending as usize % 4]);
     draw.within("interconnect.latency_cycles", 1..=20);
     draw.within("interconnect.port_bytes_per_cycle", 1..=64);
     draw.within("interconnect.queue_entries", 1..=8);
@@ -127,7 +129,8 @@ pub fn memory(draw: &mut Draw<'_>) {
     draw.of("dram.row_bytes", &[128, 1024, 4096]);
     draw.within("dram.clock_mhz", 200..=4000);
     draw.of("dram.burst_bytes", &[16, 32, 64]);
-    draw.within("dram.queue_entries", 1..=32);
+    let entries = draw.within("dram.queue_entries", 1..=32);
+    draw.set("dram.overtake_limit", [64, 1, 4][entries as usize % 3]);
     draw.of("dram.policy", &["fr_fcfs", "fcfs"]);
     let (t_rcd, t_rp) = (draw.within("dram.t_rcd", 1..=40), draw.within("dram.t_rp", 1..=40));
     for timing in ["t_cl", "t_cwl", "t_rtp", "t_wr"] {

@@ -54,6 +54,7 @@ fn the_numbers_are_those_of_the_configuration() {
             ("REGISTERS_WRITE_PORTS", core.registers.write_ports),
             ("LSU_QUEUE_ENTRIES", core.lsu.queue_entries),
             ("LSU_PENDING_ENTRIES", core.lsu.pending_entries),
+            ("LSU_EXTRA_RETURN_ENTRIES", core.lsu.extra_return_entries),
             ("LOCAL_BANKS", core.local.banks),
             ("LOCAL_LATENCY_CYCLES", core.local.latency_cycles),
             ("L1_BYTES", core.l1.bytes),

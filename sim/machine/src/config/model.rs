@@ -219,6 +219,10 @@ sections! {
         /// Device-memory wave instructions whose requests are outstanding.
         #[limits(range(1, MAX_ENTRIES).of("wave instructions"))]
         pub pending_entries: u32,
+        /// Return entries beyond pending_entries. A load, of local memory too, has one from its start until its last
+        /// row is written, so they bound the complete loads that wait for write ports.
+        #[limits(range(0, MAX_ENTRIES).of("wave instructions"))]
+        pub extra_return_entries: u32,
     }
 
     /// Local memory of a core.
@@ -401,6 +405,10 @@ sections! {
         pub burst_bytes: u32,
         /// Which request the channel serves first.
         pub policy: DramPolicy,
+        /// Under `fr_fcfs`, bursts of younger requests after which the oldest request is served alone. No request
+        /// waits for ever.
+        #[limits(range(1, MAX_ENTRIES).of("bursts"))]
+        pub overtake_limit: u32,
         /// Requests that wait in a channel.
         #[limits(range(1, MAX_ENTRIES).of("requests"))]
         pub queue_entries: u32,

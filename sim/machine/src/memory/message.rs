@@ -7,7 +7,7 @@ use wave_isa::table::{AtomicOp, CacheHint};
 /// The longest line that a configuration may have, in bytes. Messages carry a whole line inline.
 pub const MAX_LINE_BYTES: usize = 128;
 
-/// Bytes of a packet in addition to its payload: kind, address, masks and tag.
+/// Bytes of a packet in addition to its payload: kind, address, masks and tag (M6).
 pub const HEADER_BYTES: u32 = 8;
 
 /// Bit of a line address that selects the code space: the program's code bytes, read-only, from offset 0.

@@ -1,7 +1,7 @@
 //! Table of all parameters of the memory hierarchy: the change, the kernel, and the statistics that change.
 
 use super::machine::{Values, Work};
-use super::work::{at_once, by_groups, by_waves, chain, local, stores_and_loads};
+use super::work::{at_once, by_groups, by_waves, chain, local, local_at_once, stores_and_loads};
 use Move::{Any, Down, May, Up};
 
 /// Direction of change of a statistic.
@@ -247,6 +247,15 @@ fn core() -> Vec<Sweep> {
         sweep("core.local.latency_cycles", &[], "4", "9", local(4, 8), SLOWER),
         sweep("core.lsu.queue_entries", &[], "4", "1", by_waves(4, &every(8, 1024), 16, 16, 128), SLOWER),
         sweep("core.lsu.pending_entries", &[], "4", "1", by_waves(4, &every(8, 64), 4, 4, 512), SLOWER),
+        // A load keeps its return entry until its row is written, so with a single entry it is alone.
+        sweep(
+            "core.lsu.extra_return_entries",
+            &[("core.lsu.pending_entries", "1"), ("core.local.latency_cycles", "20")],
+            "56",
+            "0",
+            local_at_once(8),
+            SLOWER,
+        ),
     ]
 }
 
@@ -433,6 +442,24 @@ fn dram() -> Vec<Sweep> {
             "fr_fcfs",
             at_once(&[0, 65_536, 128, 65_536 + 128, 256, 65_536 + 256, 384, 65_536 + 384], 4, 4),
             &[("kernel.cycles", Down), ("dram.row_hits", Up), ("dram.row_conflicts", Down)],
+        ),
+        // Lines alternate between two rows of one bank. The oldest request for the closed row waits for one burst
+        // of the open row only, alone while its row opens.
+        sweep(
+            "dram.overtake_limit",
+            &[
+                ("l2.slices", "1"),
+                ("core.l1.mshrs", "16"),
+                ("core.lsu.pending_entries", "16"),
+                ("l2.mshrs", "16"),
+                ("l2.queue_entries", "16"),
+                ("dram.queue_entries", "16"),
+                ("dram.policy", "fr_fcfs"),
+            ],
+            "64",
+            "1",
+            at_once(&[0, 65_536, 128, 65_536 + 128, 256, 65_536 + 256, 384, 65_536 + 384], 4, 4),
+            SLOWER,
         ),
         sweep("dram.queue_entries", CHANNEL, "1", "16", at_once(&every(8, 2048), 4, 4), FASTER),
     ]

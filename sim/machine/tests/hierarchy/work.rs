@@ -95,3 +95,10 @@ pub fn local(apart: u32, times: u32) -> Work {
     let load = "local_load_u32 r6, r4\nand r7, r6, r9\niadd r4, r4, r7\niadd r5, r5, r6\n";
     work(1, 8, &(start + &load.repeat(times as usize)))
 }
+
+/// One wave makes loads from local memory that do not wait for one another.
+pub fn local_at_once(times: u32) -> Work {
+    let loads: String = (0..times).map(|i| format!("local_load_u32 r{}, r4\n", 16 + i)).collect();
+    let sums: String = (0..times).map(|i| format!("iadd r5, r5, r{}\n", 16 + i)).collect();
+    work(1, 8, &format!("mov_imm r10, 4\nimul r4, r2, r10\nlocal_store_u32 r4, r1\n{loads}{sums}"))
+}

@@ -157,7 +157,7 @@ fn a_machine_with_enough_under_way_is_compared_within_a_percent() {
     let mut config = preset("tiny.ron");
     config.core.l1.mshrs = 64;
     config.core.l1.mshr_merges = 8;
-    config.core.lsu = Lsu { queue_entries: 8, pending_entries: 64 };
+    config.core.lsu = Lsu { queue_entries: 8, pending_entries: 64, extra_return_entries: 56 };
     config.core.registers = Registers { banks: 8, collectors: 8, write_ports: 4 };
     config.core.issue.width = 2;
     config.core.fetch.words = 8;

@@ -27,9 +27,6 @@ use wave_isa::program::fault::Fault;
 use wave_isa::table::{AccessKind, AtomicOp, MemoryOp, Space};
 use wave_isa::{MAX_WAVE_WIDTH, Op, Scope};
 
-/// Return entries in addition to those of `core.lsu.pending_entries` (rule L7).
-const RETURN_ENTRIES: u32 = 56;
-
 /// What the head of the queue is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Capture)]
 enum Head {
@@ -56,6 +53,8 @@ pub struct Lsu {
     pending_entries: u32,
     /// Return entries taken: loads and returning atomics from their start until their last row is written.
     returning: u32,
+    #[spec]
+    return_entries: u32,
     /// Local memory results on their way: (cycle of arrival, instruction).
     local_results: VecDeque<(Cycle, u16)>,
     /// Arrival of the first of them; [`NEVER`] if there is none.
@@ -92,6 +91,7 @@ impl Lsu {
             pending: 0,
             pending_entries: core.lsu.pending_entries,
             returning: 0,
+            return_entries: core.lsu.pending_entries + core.lsu.extra_return_entries,
             local_results: VecDeque::new(),
             local_result_at: NEVER,
             returns: VecDeque::new(),
@@ -276,7 +276,7 @@ impl Core {
         if self.lsu.head == Head::Idle {
             let lsu = &mut self.lsu;
             if lsu.instructions[usize::from(index)].returns {
-                if lsu.returning == lsu.pending_entries + RETURN_ENTRIES {
+                if lsu.returning == lsu.return_entries {
                     // A return entry is freed when a load's last row is written.
                     return Ok(());
                 }

@@ -57,9 +57,6 @@ pub struct Issued {
     pub row: u32,
 }
 
-/// Under `fr_fcfs`, younger bursts that may overtake the oldest request before it is served alone (M27).
-pub const OVERTAKE_LIMIT: u32 = 64;
-
 /// A memory channel.
 #[derive(Debug, Clone, Capture)]
 pub(super) struct Channel {
@@ -261,7 +258,7 @@ impl Channel {
             return self.try_refresh(now);
         }
         self.queue.finish_opening(now);
-        if self.config.policy == DramPolicy::Fcfs || self.overtaken >= OVERTAKE_LIMIT {
+        if self.config.policy == DramPolicy::Fcfs || self.is_overtaken() {
             let Some((key, command)) = self.queue.oldest_needs() else { return self.next_refresh };
             let earliest = self.timing.earliest(command, key.bank());
             if earliest > now {
@@ -290,10 +287,16 @@ impl Channel {
         again.min(rows).min(self.next_refresh).max(now + 1)
     }
 
+    /// True if the oldest request is served alone (M27).
+    #[inline]
+    fn is_overtaken(&self) -> bool {
+        self.overtaken >= self.config.overtake_limit
+    }
+
     /// Lower bound of the clock of the next column command, from the constraints of the whole channel.
     #[inline]
     fn columns_from(&self) -> Clock {
-        let mut from = if self.overtaken >= OVERTAKE_LIMIT { 0 } else { Clock::MAX };
+        let mut from = if self.is_overtaken() { 0 } else { Clock::MAX };
         for (direction, &command) in COLUMNS.iter().enumerate() {
             if self.queue.wants_column(direction) {
                 from = from.min(self.timing.of_channel(command));

@@ -53,11 +53,11 @@ pub struct Constraint {
     pub window: usize,
 }
 
-/// Clocks for which the data bus rests between read data and write data (JESD79-4, "read to write": one for
+/// Clocks for which the data bus rests between read data and write data (M26; JESD79-4, "read to write": one for
 /// the postamble, one for the preamble).
 pub const BUS_TURNAROUND_CLOCKS: u32 = 2;
 
-/// Activates in a tFAW window.
+/// Activates in a tFAW window, the window of four activates (M26).
 pub const ACTIVATE_WINDOW: usize = 4;
 
 /// Every constraint of a channel.

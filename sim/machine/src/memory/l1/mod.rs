@@ -84,9 +84,7 @@ impl L1 {
             outgoing: VecDeque::with_capacity(outgoing_capacity),
             outgoing_capacity,
             leaves_from: NEVER,
-            // Hits: one for each cycle of the latency, and a few for cycles in which replies go first. Fills:
-            // what one reply brings, twice, because responses of the previous one may still wait.
-            responses: Responses::new(l1.hit_latency_cycles as usize + 4, 2 * l1.mshr_merges as usize),
+            responses: Responses::new(l1),
             rejected_since: None,
             blocked: None,
             counters: L1Counters::default(),

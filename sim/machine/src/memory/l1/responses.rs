@@ -1,6 +1,7 @@
 //! Responses of the L1 to the load/store unit.
 
 use crate::clock::{Cycle, NEVER};
+use crate::config::L1 as Parameters;
 use wave_capture::Capture;
 
 /// Kinds of responses.
@@ -86,9 +87,18 @@ pub(super) struct Responses {
     next: Cycle,
 }
 
+/// Responses to hits for which there is room beside one for each cycle of the hit latency: hits go on for so many
+/// cycles in which replies answer first (M12).
+const SPARE_HITS: u32 = 4;
+
+/// Replies whose responses there is room for: that of one reply while those of the one before wait (M12).
+const REPLIES: u32 = 2;
+
 impl Responses {
-    /// Room for `hits` responses to hits and `fills` from replies.
-    pub(super) fn new(hits: usize, fills: usize) -> Responses {
+    /// No responses yet.
+    pub(super) fn new(l1: &Parameters) -> Responses {
+        let hits = (l1.hit_latency_cycles + SPARE_HITS) as usize;
+        let fills = (REPLIES * l1.mshr_merges) as usize;
         Responses { hits: Queue::new(hits), fills: Queue::new(fills), next: NEVER }
     }
 
