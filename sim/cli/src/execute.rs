@@ -12,7 +12,7 @@ use wave_isa::program::{Launch, Program};
 use wave_machine::clock::Cycle;
 use wave_machine::config::Config;
 use wave_machine::core::probe::{Listeners, Observer};
-use wave_machine::gpu::{Gpu, KernelReport, NoProgress, RunError, RunOptions};
+use wave_machine::gpu::{KernelReport, Machine, NoProgress, RunError, RunOptions};
 use wave_observe::figures::Step;
 use wave_observe::issue_trace::IssueTrace;
 use wave_observe::races::RaceCheck;
@@ -95,7 +95,7 @@ pub fn execute(
         None if args.output.check_races => Watch::Races(RaceCheck::new(&work.program, width)),
         None => Watch::Nobody,
     };
-    let mut gpu = Gpu::new(config, &work.program, work.memory);
+    let mut gpu = Machine::new(config.clone(), work.program.clone(), work.memory);
     let Walked { mut run, how, cycle } =
         walk(&mut gpu, (&work.name, &work.program, &work.steps), &options, &mut watch, progress);
     let why = reason(&run.outcome);
@@ -145,7 +145,7 @@ struct Walked {
 
 /// Runs launches of a named program until one of them does not end.
 fn walk(
-    gpu: &mut Gpu<'_>,
+    gpu: &mut Machine,
     (name, program, launches): (&str, &Program, &[Launch]),
     options: &RunOptions,
     watch: &mut Watch<'_>,
@@ -196,7 +196,7 @@ fn walk(
 }
 
 fn step(
-    gpu: &mut Gpu<'_>,
+    gpu: &mut Machine,
     launch: &Launch,
     options: &RunOptions,
     watch: &mut Watch<'_>,
@@ -243,7 +243,7 @@ fn scope(
     }
     let Some(trigger) = traces.trigger() else { return Sought::Found(Some(traces.scope())) };
     let mut watch = Watch::Scout(traces::scout(traces, trigger, config));
-    let mut gpu = Gpu::new(config, &work.program, work.memory.clone());
+    let mut gpu = Machine::new(config.clone(), work.program.clone(), work.memory.clone());
     let Walked { run, how, cycle } =
         walk(&mut gpu, (&work.name, &work.program, &work.steps), options, &mut watch, progress);
     let Watch::Scout(recorder) = watch else { return Sought::Found(None) };

@@ -10,7 +10,7 @@ use super::terminal::Terminal;
 use super::{Ended, Exit, interrupt, work};
 use wave_isa::diagnostic::Diagnostic;
 use wave_machine::config::Config;
-use wave_machine::gpu::Gpu;
+use wave_machine::gpu::Machine;
 use wave_observe::figures::Step;
 use wave_observe::limits::by_launch::ByLaunch;
 use wave_observe::limits::words::flags;
@@ -120,7 +120,7 @@ impl Runs<'_> {
         let work = work::work(self.input, &self.args.launch, self.args.machine.data(), config)
             .map_err(|wrong| Stop(Box::new(Outcome::Refused(wrong))))?;
         let options = run_options(&self.args.machine);
-        let mut gpu = Gpu::new(config, &work.program, work.memory);
+        let mut gpu = Machine::new(config.clone(), work.program.clone(), work.memory);
         let mut steps = Vec::new();
         for (number, launch) in work.steps.iter().enumerate() {
             self.progress.start_launch();

@@ -125,7 +125,7 @@ impl OpInfo {
 macro_rules! define_table {
     ($($op:ident $mnemonic:literal $opcode:literal $modifier:literal [$($operand:ident),*] $class:ident $meaning:literal;)*) => {
         /// An operation: one per legal (opcode, modifier) key.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Capture)]
         #[repr(u8)]
         pub enum Op { $(#[doc = $meaning] $op,)* }
 

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::{Arc, Mutex};
 use wave_isa::program::assemble;
 use wave_machine::config;
-use wave_machine::gpu::{Gpu, KernelReport, RunError, RunOptions};
+use wave_machine::gpu::{KernelReport, Machine, RunError, RunOptions};
 use wave_observe::trace::recorder::header;
 use wave_observe::trace::{Form, How, Recorder, Window, Writer};
 use wave_study::launch::{self, Job, Size};
@@ -15,7 +15,7 @@ type Left = (Vec<Result<KernelReport, RunError>>, Vec<u8>);
 
 fn run(machine: &str, job: &Job, options: RunOptions) -> Left {
     let config = config::load(machine).expect("a preset");
-    let mut gpu = Gpu::new(&config, &job.program, job.memory.clone());
+    let mut gpu = Machine::new(config.clone(), job.program.clone(), job.memory.clone());
     let reports = job.steps.iter().map(|step| gpu.run(step, &options, None, &mut |_| {})).collect();
     (reports, gpu.into_memory())
 }
@@ -100,7 +100,7 @@ fn traced(job: &Job, options: RunOptions) -> (Vec<u8>, Option<RunError>) {
     if options.threads > 1 {
         recorder = recorder.apart();
     }
-    let mut gpu = Gpu::new(&config, &job.program, job.memory.clone());
+    let mut gpu = Machine::new(config.clone(), job.program.clone(), job.memory.clone());
     let (mut end, mut error) = (0, None);
     for step in &job.steps {
         let start = gpu.now();

@@ -2,7 +2,7 @@
 //! cycles skipped or visited.
 
 use wave_machine::config::{Arbitration, Config, Edge, Topology, from_text};
-use wave_machine::gpu::{Gpu, KernelReport, RunOptions};
+use wave_machine::gpu::{KernelReport, Machine, RunOptions};
 use wave_study::launch::{self, Job, Size};
 
 fn machine(topology: Topology) -> Config {
@@ -32,7 +32,7 @@ fn machine(topology: Topology) -> Config {
 fn run(config: &Config, job: &Job, every_cycle: bool) -> (Vec<KernelReport>, Vec<u8>) {
     let mut memory = job.memory.clone();
     memory.resize(config.device_memory_bytes as usize, 0);
-    let mut gpu = Gpu::new(config, &job.program, memory);
+    let mut gpu = Machine::new(config.clone(), job.program.clone(), memory);
     let options = RunOptions { every_cycle, max_cycles: Some(500_000), ..RunOptions::UNBOUNDED };
     let one =
         |step| gpu.run(step, &options, None, &mut |_| {}).unwrap_or_else(|e| panic!("{}: {e:?}", job.name));

@@ -2,7 +2,7 @@
 //! barrier or fence removed.
 
 use wave_machine::config::{self, Config};
-use wave_machine::gpu::{Gpu, RunOptions};
+use wave_machine::gpu::{Machine, RunOptions};
 use wave_observe::races::{RaceCheck, RaceReport};
 use wave_study::launch::{self, Job, Size};
 
@@ -23,7 +23,7 @@ fn machine(name: &str, job: &Job, change: impl Fn(&mut Config)) -> Config {
 fn check(job: &Job, config: &Config) -> (RaceReport, bool) {
     let mut memory = job.memory.clone();
     memory.resize(config.device_memory_bytes as usize, 0);
-    let mut gpu = Gpu::new(config, &job.program, memory);
+    let mut gpu = Machine::new(config.clone(), job.program.clone(), memory);
     let mut races = RaceCheck::new(&job.program, config.core.wave_width);
     let options = RunOptions { max_cycles: Some(MAX_CYCLES), ..RunOptions::UNBOUNDED };
     let mut ended = true;

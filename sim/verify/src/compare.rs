@@ -4,7 +4,7 @@ use super::reference::{self, Machine, Options, Stop};
 use std::fmt;
 use wave_isa::program::{Fault, FaultKind, Launch, Program};
 use wave_machine::config::Config;
-use wave_machine::gpu::{Gpu, RunError, RunOptions};
+use wave_machine::gpu::{self, RunError, RunOptions};
 
 /// Why a run did not end in the way the program intends.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,7 +27,7 @@ pub fn simulate(
     launch: &Launch,
     memory: &mut Vec<u8>,
 ) -> Result<u64, Early> {
-    let mut gpu = Gpu::new(config, program, std::mem::take(memory));
+    let mut gpu = gpu::Machine::new(config.clone(), program.clone(), std::mem::take(memory));
     let report = gpu.run(launch, options, None, &mut |_| {}).map_err(|error| match error {
         RunError::Fault(fault) => Early::Fault(fault),
         other => Early::Other(format!("{other:?}")),

@@ -4,7 +4,7 @@ use crate::MEMORY;
 use std::time::Instant;
 use wave_isa::program::{Launch, Program, assemble};
 use wave_machine::config::Config;
-use wave_machine::gpu::{Gpu, RunError, RunOptions};
+use wave_machine::gpu::{Machine, RunError, RunOptions};
 use wave_study::launch::{Job, Verification};
 
 /// Cost and work of a run.
@@ -40,7 +40,7 @@ pub fn simulate(
 ) -> (Timed, Vec<u8>) {
     MEMORY.reset_peak_usage();
     let before = MEMORY.current_usage();
-    let mut gpu = Gpu::new(config, program, memory);
+    let mut gpu = Machine::new(config.clone(), program.clone(), memory);
     let start = Instant::now();
     let mut timed = Timed { seconds: 0.0, instructions: 0, cycles: 0, bytes: 0 };
     for launch in steps {

@@ -16,7 +16,7 @@ use wave_isa::diagnostic::Diagnostic;
 use wave_isa::program::{Launch, Program};
 use wave_machine::clock::Cycle;
 use wave_machine::config::Config;
-use wave_machine::gpu::{Gpu, RunOptions};
+use wave_machine::gpu::{Machine, RunOptions};
 use wave_machine::memory::Script;
 use wave_observe::trace::{How, Recorder, Window};
 use wave_study::launch::Size;
@@ -261,7 +261,7 @@ impl Bench<'_> {
                 _ => format!("{}, launch {number}", work.name),
             };
             visit(Step { title, launch, memory: memory.clone() })?;
-            let mut gpu = Gpu::new(self.config, &work.program, memory);
+            let mut gpu = Machine::new(self.config.clone(), work.program.clone(), memory);
             // The error has been reported.
             let options = RunOptions { stop: Some(interrupt::stop()), ..RunOptions::UNBOUNDED };
             if gpu.run(launch, &options, None, &mut |_| {}).is_err() {

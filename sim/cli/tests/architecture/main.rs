@@ -127,7 +127,7 @@ fn the_check_sees_an_import_that_goes_back() {
     let wrong = against(&reversed, &machine.sources);
     assert!(wrong.iter().any(|w| w.ends_with("gpu names crate::core")), "{} of them", wrong.len());
     let mut sources = Sources::default();
-    let planted = "#[cfg(test)]\nmod tests;\nuse crate::gpu::Gpu;";
+    let planted = "#[cfg(test)]\nmod tests;\nuse crate::gpu::Machine;";
     sources.text(planted, Path::new("x.rs"), Path::new("nowhere"), &["config".to_owned()]);
     assert_eq!(against(&machine.order, &sources), ["x.rs:3: config names crate::gpu"]);
     sources.imports[0].to = "Unknown".to_owned();

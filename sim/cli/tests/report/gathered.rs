@@ -3,7 +3,7 @@
 use wave_isa::Inst;
 use wave_isa::program::{Launch, Program};
 use wave_machine::config::Config;
-use wave_machine::gpu::{Gpu, RunOptions};
+use wave_machine::gpu::{Machine, RunOptions};
 use wave_machine::stats::SlotUse;
 use wave_study::launch::Job;
 use wave_study::report::scope::Scope;
@@ -19,7 +19,7 @@ fn gather<'a>(
 ) -> Gathered<'a> {
     let mut memory = memory.to_vec();
     memory.resize(config.device_memory_bytes as usize, 0);
-    let mut gpu = Gpu::new(config, program, memory);
+    let mut gpu = Machine::new(config.clone(), program.clone(), memory);
     let mut collector = Collector::new(config, program, Scope::WHOLE);
     let (_, captured) = collector.capture();
     for launch in steps {

@@ -1,5 +1,6 @@
 //! What a host passes to the machine to start a kernel.
 
+use super::Program;
 use wave_capture::Capture;
 
 /// One kernel launch.
@@ -20,6 +21,19 @@ pub struct Launch {
 }
 
 impl Launch {
+    /// A launch of this many workgroups of a kernel, as the kernel's directives have it, without arguments.
+    pub fn of(program: &Program, kernel: usize, grid: [u32; 3]) -> Launch {
+        let stated = &program.kernels[kernel];
+        Launch {
+            kernel,
+            grid,
+            workgroup: stated.workgroup_size,
+            registers: stated.registers,
+            local_memory_bytes: program.local_memory_needed(stated),
+            initial_registers: Vec::new(),
+        }
+    }
+
     /// Threads of a workgroup; `u64::MAX` if there are more.
     pub fn threads(&self) -> u64 {
         volume(self.workgroup)

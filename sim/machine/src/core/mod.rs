@@ -433,6 +433,11 @@ impl Core {
         self.skip_idle = false;
     }
 
+    /// Its L1.
+    pub fn l1(&self) -> &L1 {
+        &self.l1
+    }
+
     /// Returns the L1 and the port, for the next launch.
     pub fn into_parts(self) -> (L1, MemoryPort) {
         (self.l1, self.links.port)

@@ -2,137 +2,101 @@
 //! quanta.
 
 use super::dispatcher::{CoreLinks, Dispatcher};
+use super::machine::{Stop, sum_of};
 use super::occupancy::Occupancy;
+use super::release::Phase;
 use super::spin::Spin;
+use super::standstill::Looks;
 use super::team::{Cores, Quantum, Team, useful_threads};
-use super::{Gpu, KernelReport, NoProgress, Progress, RunError, RunOptions};
+use super::{KernelReport, NoProgress, Progress, RunError, RunOptions};
 use crate::clock::{Cycle, NEVER, link};
-use crate::config::{Dispatcher as Parameters, ReleaseScope};
-use crate::core::probe::{AtomicEvent, Event, EventKind, Level, OfCore, Probe, Sample, Watched};
+use crate::config::{Config, ReleaseScope};
+use crate::core::probe::{AtomicEvent, Event, EventKind, Level, Probe, Sample, Watched};
 use crate::core::uop::MicroOps;
 use crate::core::workgroup::Shape;
 use crate::core::{Core, CoreLaunch, Links};
 use crate::memory::state::State;
-use crate::memory::{BitSet, L1Counters, MemoryCounters, MemorySystem};
+use crate::memory::{BitSet, L1, L1Counters, LinkCounters, MemoryCounters, MemoryPort, MemorySystem};
 use crate::stats::{CoreCounters, SlotUse};
-use wave_isa::program::Launch;
+use std::sync::Arc;
+use wave_capture::{Capture, Reader, Writer};
+use wave_isa::program::{Launch, Program};
 
 /// Cycles after a bound in which waves are watched for the report: some round trips to memory.
 const WATCHED: Cycle = 4000;
+/// Cycles between two reports of progress, at least.
+const PROGRESS: Cycle = 4096;
 
-impl Gpu<'_> {
-    /// Runs a kernel to its end.
-    pub(super) fn run_probed<P: Probe>(
-        &mut self,
-        launch: &Launch,
-        options: &RunOptions,
-        probe: &mut P,
-        progress: &mut dyn FnMut(Progress),
-    ) -> Result<KernelReport, RunError> {
-        let occupancy = Occupancy::of(self.config, launch).map_err(RunError::Launch)?;
-        let kernel = &self.program.kernels[launch.kernel];
-        let ops = MicroOps::decode(self.program, kernel, launch.registers, self.config);
-        let config = self.config;
-        let links_before = self.memory.links();
-        self.memory.set_skip_idle_cycles(!options.every_cycle);
-        self.memory.set_jitter(options.jitter);
-        self.memory.record_atomics(probe.wants(EventKind::Atomic));
-        self.memory.record_hops(probe.wants(EventKind::Hop));
-        let mut observers = Vec::new();
-        if let Some(observer) = probe.observer() {
-            observers = (0..config.cores).map(|core| observer.of_core(core)).collect();
-        }
-        // One observer of all cores needs their events in core order. A quantum of one cycle is too short to
-        // share.
-        let alone = P::ON && (observers.iter().any(Vec::is_empty) || probe.wants(EventKind::State));
-        let threads = if alone { 1 } else { useful_threads(options.threads, config.cores) };
-        let mut run = Run::new(self, launch, options, &ops, occupancy, (threads, observers));
-        if probe.wants(EventKind::State) {
-            run.quantum = 1;
-        }
-        let before = run.before;
-        let ended = Team::with(threads, &ops, |team| {
-            if P::ON {
-                run.run_to_end(options, team, &ops, probe, progress)
-            } else {
-                run.run_looking(options, team, &ops, progress)
-            }
-        });
-        let end = match ended {
-            Ok(end) => end,
-            Err(error) => {
-                if probe.wants(EventKind::Sample) && !matches!(error, RunError::Fault(_)) {
-                    let sample = run.sample(true);
-                    probe.tell(EventKind::Sample, || Event::Sample(&sample, run.memory));
-                }
-                return Err(run.watch(error, options, &ops));
-            }
-        };
-        let next_start = run.release(end, &config.dispatcher, &ops, probe);
-        let mut report = KernelReport {
-            cycles: next_start - run.start,
-            release_cycles: next_start - end,
-            core: CoreCounters::default(),
-            slots: [0; SlotUse::COUNT],
-            l1: L1Counters::default(),
-            memory: run.memory.counters().since(&before.0),
-            links: run.memory.links().iter().zip(&links_before).map(|(l, b)| l.since(b)).collect(),
-            occupancy,
-            wave_slots: u64::from(config.cores) * u64::from(config.core.max_waves),
-        };
-        for mut core in run.cores.into_vec() {
-            core.close(next_start);
-            report.core += &core.counters;
-            report.slots.iter_mut().zip(core.slots).for_each(|(sum, n)| *sum += n);
-            self.caches.push(core.into_parts());
-        }
-        report.l1 = self.l1_counters().since(&before.1);
-        self.now = next_start;
-        let per_cycle = config.cores * config.core.schedulers * config.core.issue.width;
-        assert_eq!(
-            report.slots.iter().sum::<u64>(),
-            report.cycles * u64::from(per_cycle),
-            "every issue slot of every cycle is charged once"
-        );
-        Ok(report)
-    }
-
-    /// Cycles for which every block may run by itself before messages are exchanged: the shortest link
-    /// latency.
-    fn quantum(&self) -> Cycle {
-        Cycle::from(self.config.dispatcher.latency_cycles.min(self.config.interconnect.latency_cycles))
-    }
+/// What a run needs and does not change.
+#[derive(Debug)]
+pub(super) struct Spec {
+    launch: Launch,
+    pub(super) ops: Arc<MicroOps>,
+    pub(super) options: RunOptions,
+    occupancy: Occupancy,
+    /// Latency of the links between the dispatcher and the cores.
+    pub(super) dispatcher_latency: Cycle,
+    pub(super) release_scope: ReleaseScope,
+    /// The length of the shortest link: the longest quantum.
+    shortest_link: Cycle,
+    /// Issue slots of the machine in a cycle.
+    slots_per_cycle: u64,
+    wave_slots: u64,
 }
 
 /// One run of a kernel.
-pub(super) struct Run<'m> {
+#[derive(Debug, Capture)]
+pub(super) struct Run {
+    #[spec]
+    pub(super) spec: Spec,
     pub(super) cores: Cores,
     pub(super) dispatcher: Dispatcher,
-    pub(super) memory: &'m mut MemorySystem,
-    /// Counters of the memory side and the L1s before the kernel.
-    before: (MemoryCounters, L1Counters),
+    /// Counters before the kernel: of the memory side, of the L1s, of the links.
+    before: (MemoryCounters, L1Counters, Vec<LinkCounters>),
     /// Cores that ran in this quantum, or that have something to exchange.
-    ran: BitSet,
-    start: Cycle,
-    quantum: Cycle,
-    /// Maximum length of a quantum.
-    shortest_link: Cycle,
+    pub(super) ran: BitSet,
+    pub(super) start: Cycle,
     /// Cycles before this one are simulated.
     pub(super) now: Cycle,
+    /// The end of the quantum in progress. A stop inside a quantum leaves it, so that the later quanta are those of
+    /// a run without the stop.
+    pub(super) quantum_ends: Cycle,
+    /// Nothing happens before this cycle, if it lies ahead.
+    idle_until: Cycle,
+    pub(super) phase: Phase,
+    pub(super) looks: Looks,
+    /// The error after which the run cannot go on.
+    #[scratch]
+    dead: Option<RunError>,
 }
 
-impl<'m> Run<'m> {
-    fn new(
-        gpu: &'m mut Gpu<'_>,
+/// How far a part of the run came.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Reached {
+    /// The bound of the part, in cycles of the launch.
+    Bound,
+    /// The cycle at which the machine was to stop.
+    Until,
+    /// The observer stopped it.
+    Observer,
+    /// The grid is done, and every store is acknowledged. Nothing of it happened in this cycle or later.
+    End(Cycle),
+}
+
+impl Run {
+    /// A run of a launch that begins in cycle `now`. `cores` are the L1s and ports.
+    pub(super) fn new(
+        (config, program): (&Config, &Program),
         launch: &Launch,
         options: &RunOptions,
-        ops: &MicroOps,
         occupancy: Occupancy,
-        (threads, observers): (usize, Vec<Vec<OfCore>>),
-    ) -> Run<'m> {
-        let config = gpu.config;
-        let start = gpu.now;
-        let before = (gpu.memory.counters(), gpu.l1_counters());
+        (memory, caches, now): (&mut MemorySystem, Vec<(L1, MemoryPort)>, Cycle),
+    ) -> Run {
+        let kernel = &program.kernels[launch.kernel];
+        let ops = MicroOps::decode(program, kernel, launch.registers, config);
+        let before = (memory.counters(), sum_of(caches.iter().map(|(l1, _)| l1)), memory.links());
+        memory.set_skip_idle_cycles(!options.every_cycle);
+        memory.set_jitter(options.jitter);
         let core_launch = CoreLaunch {
             kernel: launch.kernel,
             shape: Shape {
@@ -143,16 +107,13 @@ impl<'m> Run<'m> {
             },
             max_workgroups: occupancy.workgroups as usize,
             slots_per_scheduler: occupancy.slots_per_scheduler,
-            device_bytes: gpu.memory.device_bytes(),
+            device_bytes: memory.device_bytes(),
             uses_mma: ops.uses_mma,
         };
         let latency = Cycle::from(config.dispatcher.latency_cycles);
         let resident = occupancy.workgroups as usize;
-        let shortest_link = gpu.quantum();
-        let quantum = if options.every_cycle { 1 } else { shortest_link };
         let mut core_links = Vec::with_capacity(config.cores as usize);
-        let caches = gpu.caches.drain(..);
-        let cores = caches.enumerate().map(|(index, (mut l1, port))| {
+        let cores = caches.into_iter().enumerate().map(|(index, (mut l1, port))| {
             // The dispatcher sends no more than there are free slots, so these queues cannot fill up.
             let (starts_tx, starts) = link(resident + latency as usize, latency);
             let (done, done_rx) = link(resident + 2 * latency as usize, latency);
@@ -160,58 +121,165 @@ impl<'m> Run<'m> {
             // A kernel starts with an acquire: the last kernel and the host may have written anything.
             l1.invalidate();
             let links = Links { port, starts, done };
-            let mut core = Core::new(config, index as u32, &core_launch, l1, links, start);
+            let mut core = Core::new(config, index as u32, &core_launch, l1, links, now);
             if options.every_cycle {
                 core.visit_every_cycle();
             }
             core
         });
         let cores: Vec<Core> = cores.collect();
+        let per_cycle = config.cores * config.core.schedulers * config.core.issue.width;
         Run {
             before,
             ran: BitSet::new(cores.len()),
-            cores: Cores::new(cores, observers, threads, start),
-            dispatcher: Dispatcher::new(config, launch.grid, occupancy.workgroups, core_links, start),
-            memory: &mut gpu.memory,
-            start,
-            quantum,
-            shortest_link,
-            now: start,
+            cores: Cores::new(cores, useful_threads(options.threads, config.cores), now),
+            dispatcher: Dispatcher::new(config, launch.grid, occupancy.workgroups, core_links, now),
+            start: now,
+            now,
+            quantum_ends: now,
+            idle_until: now,
+            phase: Phase::Running,
+            looks: Looks::new(options.looks_after),
+            dead: None,
+            spec: Spec {
+                launch: launch.clone(),
+                ops: Arc::new(ops),
+                options: *options,
+                occupancy,
+                dispatcher_latency: latency,
+                release_scope: config.dispatcher.release_scope,
+                shortest_link: latency.min(Cycle::from(config.interconnect.latency_cycles)),
+                slots_per_cycle: u64::from(per_cycle),
+                wave_slots: u64::from(config.cores) * u64::from(config.core.max_waves),
+            },
         }
     }
 
-    /// Runs until the grid is done and every store is acknowledged. Returns the cycle after the last one in
-    /// which a core or the dispatcher did something.
-    pub(super) fn run_to_end<P: Probe>(
+    /// Simulates up to cycle `until` or to the end.
+    pub(super) fn advance<P: Probe>(
         &mut self,
-        options: &RunOptions,
-        team: &Team<'_>,
-        ops: &MicroOps,
+        memory: &mut MemorySystem,
+        until: Cycle,
         probe: &mut P,
         progress: &mut dyn FnMut(Progress),
-    ) -> Result<Cycle, RunError> {
-        let last = options.max_cycles.map_or(NEVER, |n| self.start.saturating_add(n));
-        let mut next_progress = self.start;
+    ) -> Result<Stop, RunError> {
+        if let Some(error) = &self.dead {
+            return Err(error.clone());
+        }
+        memory.record_atomics(probe.wants(EventKind::Atomic));
+        memory.record_hops(probe.wants(EventKind::Hop));
+        if self.phase == Phase::Running {
+            let reached = if P::ON {
+                self.run_watched(memory, until, probe, progress)
+            } else {
+                self.run_looking(memory, until, progress)
+            };
+            match reached {
+                Ok(Reached::End(end)) => self.phase = Phase::Telling { end },
+                Ok(Reached::Until) => return Ok(Stop::Cycle),
+                Ok(Reached::Observer) => return Ok(Stop::Observer),
+                Ok(Reached::Bound) => {
+                    let error = RunError::CycleLimit(self.no_progress(self.now));
+                    return Err(self.failed(error, memory, probe));
+                }
+                Err(error) => return Err(self.failed(error, memory, probe)),
+            }
+        }
+        match self.release(memory, until, probe) {
+            None => Ok(Stop::Cycle),
+            Some(end) => Ok(Stop::Ended(Box::new(self.report(memory, end)))),
+        }
+    }
+
+    /// The first part of [`advance`](Self::advance), with an observer.
+    fn run_watched<P: Probe>(
+        &mut self,
+        memory: &mut MemorySystem,
+        until: Cycle,
+        probe: &mut P,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Reached, RunError> {
+        let mut observers = Vec::new();
+        if let Some(observer) = probe.observer() {
+            observers = (0..self.cores.len() as u32).map(|core| observer.of_core(core)).collect();
+        }
+        // One observer of all cores needs their events in core order. A quantum of one cycle is too short to
+        // share.
+        let alone = observers.iter().any(Vec::is_empty) || probe.wants(EventKind::State);
+        let threads = if alone { 1 } else { self.threads() };
+        self.cores.watch(observers);
+        let (bound, ops) = (self.bound(), Arc::clone(&self.spec.ops));
+        let reached =
+            Team::with(threads, &ops, |team| self.run_part(memory, (bound, until), team, probe, progress));
+        self.cores.watch(Vec::new());
+        reached
+    }
+
+    /// Threads for which there is work.
+    pub(super) fn threads(&self) -> usize {
+        useful_threads(self.spec.options.threads, self.cores.len() as u32)
+    }
+
+    /// The first cycle past the bound of the launch.
+    pub(super) fn bound(&self) -> Cycle {
+        self.spec.options.max_cycles.map_or(NEVER, |cycles| self.start.saturating_add(cycles))
+    }
+
+    /// Simulates the running phase up to a cycle: `bound` ends a part of the run, `until` interrupts it and leaves
+    /// no trace.
+    pub(super) fn run_part<P: Probe>(
+        &mut self,
+        memory: &mut MemorySystem,
+        (bound, until): (Cycle, Cycle),
+        team: &Team<'_>,
+        probe: &mut P,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Reached, RunError> {
+        let options = self.spec.options;
+        let single = options.every_cycle || probe.wants(EventKind::State);
+        let quantum = if single { 1 } else { self.spec.shortest_link };
+        let mut next_progress = self.now;
         let mut state = State::default();
         loop {
+            self.pass_idle(memory, (bound, until), probe, &mut state);
             let now = self.now;
-            let to = self.next_stop((now + self.quantum).min(last), probe);
-            let quantum = Quantum { from: now, to, everything: options.every_cycle };
-            let due = self.cores.due(&quantum).map(|core| self.ran.insert(core)).count();
-            let (dispatcher, memory) = (&mut self.dispatcher, &mut *self.memory);
-            let fault = self.cores.run(quantum, due, team, probe, || {
+            if now >= bound {
+                return Ok(Reached::Bound);
+            }
+            if now >= until {
+                return Ok(Reached::Until);
+            }
+            if now >= next_progress {
+                progress(Progress {
+                    cycles: now - self.start,
+                    instructions: self.instructions(),
+                    workgroups: self.dispatcher.finished(),
+                    total_workgroups: self.dispatcher.total(),
+                });
+                next_progress = now + PROGRESS;
+            }
+            if now >= self.quantum_ends {
+                self.quantum_ends = now + quantum;
+            }
+            let ends = self.next_stop(memory, self.quantum_ends.min(bound), probe);
+            let to = ends.min(until);
+            let part = Quantum { from: now, to, everything: options.every_cycle };
+            let due = self.cores.due(&part).map(|core| self.ran.insert(core)).count();
+            let dispatcher = &mut self.dispatcher;
+            let fault = self.cores.run(part, due, team, probe, || {
                 dispatcher.run(now, to);
                 memory.run(now, to);
             });
             if let Some(fault) = fault {
                 // The memory side continues to a cycle that does not depend on quantum boundaries. Messages
                 // that cores send after the fault would arrive later.
-                self.exchange(to);
-                self.memory.run(to, fault.cycle.map_or(to, |cycle| to.max(cycle + self.shortest_link)));
+                self.exchange(memory, to);
+                let shortest = self.spec.shortest_link;
+                memory.run(to, fault.cycle.map_or(to, |cycle| to.max(cycle + shortest)));
                 return Err(RunError::Fault(fault));
             }
             if probe.wants(EventKind::Atomic) {
-                for atomic in self.memory.take_atomics() {
+                for atomic in memory.take_atomics() {
                     let (core, line) = (u32::from(atomic.core), atomic.line as u32);
                     let (bytes, written) = (atomic.bytes, atomic.written);
                     let performed = AtomicEvent { core, line, bytes, written };
@@ -219,121 +287,188 @@ impl<'m> Run<'m> {
                 }
             }
             if probe.wants(EventKind::Hop) {
-                self.memory.take_hops().for_each(|hop| probe.tell(EventKind::Hop, || Event::Hop(hop)));
+                memory.take_hops().for_each(|hop| probe.tell(EventKind::Hop, || Event::Hop(hop)));
             }
-            self.exchange(to);
+            self.exchange(memory, to);
             self.now = to;
             if probe.wants(EventKind::State) {
-                self.look(now, &mut state);
+                self.look(now, memory, &mut state);
                 probe.tell(EventKind::State, || Event::State(now, &state.values));
             }
             if let Some(observer) = probe.observer()
                 && observer.advanced(to).is_break()
             {
-                return Err(RunError::Interrupted(self.no_progress(to, ops)));
+                return Ok(Reached::Observer);
+            }
+            if options.is_stopped() {
+                return Err(RunError::Interrupted(self.no_progress(to)));
+            }
+            if to < ends {
+                // What follows is asked at the ends of whole quanta only.
+                return Ok(Reached::Until);
             }
             if self.dispatcher.is_done() && self.cores.iter().all(Core::is_idle) {
                 let active = self.cores.iter().map(Core::last_activity).max().unwrap_or(now);
-                return Ok(active.max(self.dispatcher.last_done()) + 1);
+                return Ok(Reached::End(active.max(self.dispatcher.last_done()) + 1));
             }
             if options.max_instructions.is_some_and(|limit| self.instructions() > limit) {
-                return Err(RunError::InstructionLimit(self.no_progress(to, ops)));
+                return Err(RunError::InstructionLimit(self.no_progress(to)));
             }
-            if options.is_stopped() {
-                return Err(RunError::Interrupted(self.no_progress(to, ops)));
+            if to >= bound {
+                return Ok(Reached::Bound);
             }
-            if to >= last {
-                return Err(RunError::CycleLimit(self.no_progress(to, ops)));
-            }
-            let next = self.next_event(to);
+            let next = self.next_event(memory, to);
             if next == NEVER {
-                return Err(RunError::NoProgress(self.no_progress(to, ops)));
+                return Err(RunError::NoProgress(self.no_progress(to)));
             }
-            self.now = if options.every_cycle { to } else { next.min(last) };
-            if let Some(observer) = probe.observer() {
-                self.now = self.now.min(observer.sample_at());
-            }
-            if probe.wants(EventKind::State) {
-                // Ports that are held become free even in cycles in which nothing else happens.
-                for cycle in to..self.now {
-                    self.look(cycle, &mut state);
-                    probe.tell(EventKind::State, || Event::State(cycle, &state.values));
-                }
-            }
-            if self.now >= next_progress {
-                progress(Progress {
-                    cycles: self.now - self.start,
-                    instructions: self.instructions(),
-                    workgroups: self.dispatcher.finished(),
-                    total_workgroups: self.dispatcher.total(),
-                });
-                next_progress = self.now + 4096;
-            }
+            self.idle_until = if options.every_cycle { to } else { next };
         }
     }
 
-    /// The release at the end of a kernel (M32): makes its writes visible. The kernel ended before cycle
-    /// `end`. The dispatcher tells the cores to write back the dirty lines of their L1s, and they reply; each
-    /// direction takes `dispatcher.latency_cycles`. At system scope, the L2 then writes its dirty lines to
-    /// memory. Returns the cycle in which the next launch can start.
-    fn release<P: Probe>(
+    /// Passes the cycles in which nothing happens, up to a bound, a stop or the next sample.
+    fn pass_idle<P: Probe>(
         &mut self,
-        end: Cycle,
-        dispatcher: &Parameters,
-        ops: &MicroOps,
+        memory: &mut MemorySystem,
+        (bound, until): (Cycle, Cycle),
         probe: &mut P,
-    ) -> Cycle {
-        let latency = Cycle::from(dispatcher.latency_cycles);
-        self.cores.iter_mut().for_each(|core| core.finish(end));
-        probe.tell(EventKind::Release, || Event::Release(end));
-        // Blocks may have been simulated past `end`, by less than one quantum, which is at most this latency.
-        let told = end + latency;
-        self.pass_until(told, probe);
-        if probe.wants(EventKind::Sample) {
-            let sample = self.sample(true);
-            probe.tell(EventKind::Sample, || Event::Sample(&sample, self.memory));
+        state: &mut State,
+    ) {
+        let mut to = self.idle_until.min(bound).min(until);
+        if let Some(observer) = probe.observer() {
+            to = to.min(observer.sample_at());
         }
-        if !self.cores.iter().all(Core::is_released) {
-            while !self.cores.iter().all(Core::is_released) {
-                let (now, to) = (self.now, self.next_stop(self.now + self.quantum, probe));
-                for (index, core) in self.cores.iter_mut().enumerate() {
-                    core.run_release(now, to, ops, probe);
-                    self.ran.insert(index);
-                }
-                self.memory.run(now, to);
-                self.exchange(to);
-                self.now = to;
+        if probe.wants(EventKind::State) {
+            // Ports that are held become free even in cycles in which nothing else happens.
+            for cycle in self.now..to {
+                self.look(cycle, memory, state);
+                probe.tell(EventKind::State, || Event::State(cycle, &state.values));
             }
-            let last = self.cores.iter().map(Core::last_activity).max().unwrap_or(told).max(told);
-            self.pass_until(last + 1 + latency, probe);
         }
-        if dispatcher.release_scope == ReleaseScope::System {
-            self.memory.begin_release();
+        self.now = self.now.max(to);
+    }
+
+    /// Makes the error of a run that does not go on. It tells what the waves do that make no progress.
+    fn failed<P: Probe>(
+        &mut self,
+        mut error: RunError,
+        memory: &mut MemorySystem,
+        probe: &mut P,
+    ) -> RunError {
+        if probe.wants(EventKind::Sample) && !matches!(error, RunError::Fault(_)) {
+            let sample = self.sample(memory, true);
+            probe.tell(EventKind::Sample, || Event::Sample(&sample, memory));
         }
-        while !self.memory.is_released() {
-            let next = self.memory.next_event(self.now);
-            self.pass_until(next + 1, probe);
+        if let RunError::NoProgress(stuck)
+        | RunError::CycleLimit(stuck)
+        | RunError::InstructionLimit(stuck)
+        | RunError::Interrupted(stuck) = &mut error
+        {
+            stuck.doing = self.doing(memory);
         }
+        if matches!(error, RunError::Fault(_) | RunError::NoProgress(_)) {
+            self.dead = Some(error.clone());
+        }
+        error
+    }
+
+    /// What waves do in the next cycles. The run is then put back to where it is.
+    fn doing(&mut self, memory: &mut MemorySystem) -> Vec<super::spin::Doing> {
+        let mut here = Writer::default();
+        self.save(&mut here);
+        memory.save(&mut here);
+        let options = self.spec.options;
+        self.spec.options = RunOptions { max_cycles: None, max_instructions: None, stop: None, ..options };
+        let (mut spin, ops) = (Spin::default(), Arc::clone(&self.spec.ops));
+        let bounds = (self.now + WATCHED, NEVER);
+        // However these cycles end, the run ends as it did.
+        _ = Team::with(1, &ops, |team| {
+            self.run_part(memory, bounds, team, &mut Watched::by(&mut spin), &mut |_| {})
+        });
+        self.spec.options = options;
+        let mut from = Reader::new(here.bytes());
+        let restored = self.restore(&mut from).and_then(|()| memory.restore(&mut from));
+        restored.expect("a run fits itself");
+        spin.waves()
+    }
+
+    /// The report of a launch that ended in the cycle before `end`; the next launch can start now.
+    fn report(&mut self, memory: &mut MemorySystem, end: Cycle) -> KernelReport {
+        let next_start = self.now;
+        let (memory_before, l1_before, links_before) = &self.before;
+        let mut report = KernelReport {
+            cycles: next_start - self.start,
+            release_cycles: next_start - end,
+            core: CoreCounters::default(),
+            slots: [0; SlotUse::COUNT],
+            l1: self.l1_counters().since(l1_before),
+            memory: memory.counters().since(memory_before),
+            links: memory.links().iter().zip(links_before).map(|(l, b)| l.since(b)).collect(),
+            occupancy: self.spec.occupancy,
+            wave_slots: self.spec.wave_slots,
+        };
+        for core in self.cores.iter_mut() {
+            core.close(next_start);
+            report.core += &core.counters;
+            report.slots.iter_mut().zip(core.slots).for_each(|(sum, n)| *sum += n);
+        }
+        assert_eq!(
+            report.slots.iter().sum::<u64>(),
+            report.cycles * self.spec.slots_per_cycle,
+            "every issue slot of every cycle is charged once"
+        );
+        report
+    }
+
+    /// The launch.
+    pub(super) fn launch(&self) -> &Launch {
+        &self.spec.launch
+    }
+
+    /// How it is run.
+    pub(super) fn options(&self) -> &RunOptions {
+        &self.spec.options
+    }
+
+    /// Applies other options from here on. They may not change how many cycles are visited or shared.
+    pub(super) fn go_on(&mut self, options: &RunOptions) {
+        self.spec.options = *options;
+        self.dead = None;
+    }
+
+    /// True if these options visit and share the same cycles as those of this run.
+    pub(super) fn is_like(&self, options: &RunOptions) -> bool {
+        let mine = &self.spec.options;
+        (mine.every_cycle, mine.jitter, mine.threads)
+            == (options.every_cycle, options.jitter, options.threads)
+    }
+
+    /// The first cycle that has not been simulated.
+    pub(super) fn now(&self) -> Cycle {
         self.now
     }
 
-    /// Runs the memory side up to a cycle, taking samples that are due. Its messages to the cores are not
-    /// delivered.
-    fn pass_until<P: Probe>(&mut self, to: Cycle, probe: &mut P) {
-        while self.now < to {
-            let stop = self.next_stop(to, probe);
-            self.memory.run(self.now, stop);
-            self.now = stop;
-        }
+    /// Counters of the L1s since the creation of the machine, summed.
+    pub(super) fn l1_counters(&self) -> L1Counters {
+        sum_of(self.cores.iter().map(Core::l1))
+    }
+
+    /// The L1s and ports of the cores.
+    pub(super) fn into_caches(self) -> Vec<(L1, MemoryPort)> {
+        self.cores.into_vec().into_iter().map(Core::into_parts).collect()
     }
 
     /// Takes a sample if one is due. Returns the cycle of the next, at most `to`.
-    fn next_stop<P: Probe>(&mut self, to: Cycle, probe: &mut P) -> Cycle {
+    pub(super) fn next_stop<P: Probe>(
+        &mut self,
+        memory: &mut MemorySystem,
+        to: Cycle,
+        probe: &mut P,
+    ) -> Cycle {
         let mut stop = to;
         if probe.wants(EventKind::Sample) {
             if probe.observer().is_some_and(|observer| observer.sample_at() == self.now) {
-                let sample = self.sample(false);
-                probe.tell(EventKind::Sample, || Event::Sample(&sample, self.memory));
+                let sample = self.sample(memory, false);
+                probe.tell(EventKind::Sample, || Event::Sample(&sample, memory));
             }
             stop = probe.observer().map_or(to, |observer| to.min(observer.sample_at()));
         }
@@ -341,20 +476,19 @@ impl<'m> Run<'m> {
     }
 
     /// Totals of the launch in the cycles before this one; `is_last` if the launch ends.
-    fn sample(&mut self, is_last: bool) -> Sample {
-        let before = self.before;
-        self.memory.run(self.now, self.now);
+    pub(super) fn sample(&mut self, memory: &mut MemorySystem, is_last: bool) -> Sample {
+        memory.run(self.now, self.now);
         let mut sample = Sample {
             cycle: self.now,
             is_last,
             core: CoreCounters::default(),
             slots: [0; SlotUse::COUNT],
             l1: L1Counters::default(),
-            memory: self.memory.counters().since(&before.0),
+            memory: memory.counters().since(&self.before.0),
             levels: [0; Level::COUNT],
         };
         let levels = &mut sample.levels;
-        (levels[Level::L2Mshrs as usize], levels[Level::DramQueue as usize]) = self.memory.levels();
+        (levels[Level::L2Mshrs as usize], levels[Level::DramQueue as usize]) = memory.levels();
         for core in self.cores.iter() {
             let (counters, slots, l1) = core.account(self.now);
             sample.core += &counters;
@@ -362,15 +496,15 @@ impl<'m> Run<'m> {
             sample.l1 += l1;
             core.add_levels(&mut sample.levels);
         }
-        sample.l1 = sample.l1.since(&before.1);
+        sample.l1 = sample.l1.since(&self.before.1);
         sample
     }
 
     /// Reads what the machine holds at the end of a cycle, up to which it has run.
-    fn look(&mut self, cycle: Cycle, state: &mut State) {
+    fn look(&mut self, cycle: Cycle, memory: &mut MemorySystem, state: &mut State) {
         state.values.clear();
         self.cores.iter().for_each(|core| core.look(cycle, &mut state.values));
-        self.memory.look(cycle, state);
+        memory.look(cycle, state);
     }
 
     fn instructions(&self) -> u64 {
@@ -378,15 +512,15 @@ impl<'m> Run<'m> {
     }
 
     /// First cycle from `from` on in which any block has something to do.
-    fn next_event(&mut self, from: Cycle) -> Cycle {
-        let rest = self.dispatcher.next_event(from).min(self.memory.next_event(from));
+    fn next_event(&mut self, memory: &MemorySystem, from: Cycle) -> Cycle {
+        let rest = self.dispatcher.next_event(from).min(memory.next_event(from));
         rest.min(self.cores.next_wake()).max(from)
     }
 
     /// Exchanges messages at the boundary of a quantum, where there are any. Then asks the cores concerned,
     /// and those that ran, when they have something to do next.
-    fn exchange(&mut self, now: Cycle) {
-        while let Some(core) = self.memory.take_touched() {
+    pub(super) fn exchange(&mut self, memory: &mut MemorySystem, now: Cycle) {
+        while let Some(core) = memory.take_touched() {
             self.ran.insert(core);
         }
         while let Some(core) = self.dispatcher.take_touched() {
@@ -395,38 +529,22 @@ impl<'m> Run<'m> {
         while let Some(index) = self.ran.pop() {
             let (core, wake) = self.cores.get_mut(index);
             self.dispatcher.exchange(index, &mut core.links.starts, &mut core.links.done);
-            self.memory.exchange(&mut core.links.port);
+            memory.exchange(&mut core.links.port);
             *wake = core.next_wake(now);
         }
     }
 
-    pub(super) fn no_progress(&self, cycle: Cycle, ops: &MicroOps) -> Box<NoProgress> {
+    /// The length of a quantum.
+    pub(super) fn quantum(&self) -> Cycle {
+        if self.spec.options.every_cycle { 1 } else { self.spec.shortest_link }
+    }
+
+    pub(super) fn no_progress(&self, cycle: Cycle) -> Box<NoProgress> {
         Box::new(NoProgress {
             cycle: cycle - self.start,
             workgroups: (self.dispatcher.finished(), self.dispatcher.total()),
-            waves: self.cores.iter().flat_map(|core| core.wave_reports(ops)).collect(),
+            waves: self.cores.iter().flat_map(|core| core.wave_reports(&self.spec.ops)).collect(),
             doing: Vec::new(),
         })
-    }
-
-    /// Lets a run that was stopped go on for some cycles, to see what its waves do.
-    fn watch(&mut self, mut error: RunError, options: &RunOptions, ops: &MicroOps) -> RunError {
-        if let RunError::NoProgress(stuck)
-        | RunError::CycleLimit(stuck)
-        | RunError::InstructionLimit(stuck)
-        | RunError::Interrupted(stuck) = &mut error
-        {
-            let cycles = self.now - self.start + WATCHED;
-            let bounds =
-                RunOptions { max_cycles: Some(cycles), max_instructions: None, stop: None, ..*options };
-            let mut spin = Spin::default();
-            self.cores.dismiss_observers();
-            // The run is over, however these cycles end.
-            _ = Team::with(1, ops, |team| {
-                self.run_to_end(&bounds, team, ops, &mut Watched::by(&mut spin), &mut |_| {})
-            });
-            stuck.doing = spin.waves();
-        }
-        error
     }
 }

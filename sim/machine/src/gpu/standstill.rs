@@ -4,27 +4,30 @@
 //! every wave repeats a loop, or waits for a wave that does, and no write changes a value, then all waves
 //! continue like this for ever.
 //!
-//! A long run is checked after [`RunOptions::looks_after`] cycles, and again each time it has run twice as
+//! A long run is checked after [`RunOptions::looks_after`](super::RunOptions::looks_after) cycles, and again each time it has run twice as
 //! long. A check observes a stretch of the run in three parts. In the first part, stores in flight must
 //! arrive. In the second, loads that may have been served earlier must return; then all L1s must agree with
 //! the memory behind them, so that no eviction or late fill can change a value. In the third, each wave must
 //! repeat its loop three times with the same instructions, lanes and results. A store, or an atomic that
 //! changes its word, ends the check, and the run continues.
 
-use super::run::Run;
+use super::run::{Reached, Run};
 use super::team::Team;
-use super::{NoProgress, Progress, RunError, RunOptions};
+use super::{NoProgress, Progress, RunError};
 use crate::clock::{Cycle, NEVER};
 use crate::core::Core;
 use crate::core::probe::{
     Event, EventKind, Going, Issued, MemoryEvent, Observer, Off, Results, Stage, StageEvent, Wants, Watched,
 };
 use crate::core::report::{WaitsFor, WaveReport};
-use crate::core::uop::{Kind, MicroOps};
+use crate::core::uop::Kind;
+use crate::memory::MemorySystem;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
+use std::sync::Arc;
+use wave_capture::Capture;
 use wave_isa::Op;
 use wave_isa::table::{AccessKind, AtomicOp};
 
@@ -37,84 +40,122 @@ const PART: Cycle = 16;
 /// Minimum length of a part in cycles: a few round trips to memory.
 const SHORTEST: Cycle = 4096;
 
-impl Run<'_> {
-    /// As [`run_to_end`](Run::run_to_end), but stops with [`RunError::NoProgress`] if the launch can never
+/// When a run without an observer is checked, and the check that is under way.
+#[derive(Debug, Capture)]
+pub(super) struct Looks {
+    /// Cycles of the launch before the next check.
+    next: Cycle,
+    /// Workgroups that had ended at the last one.
+    finished: Option<u64>,
+    current: Option<Look>,
+}
+
+/// A check under way.
+#[derive(Debug, Capture)]
+struct Look {
+    watch: Repetition,
+    /// The part that is observed, from 0 on.
+    part: usize,
+    /// The cycles in which the parts end.
+    ends: [Cycle; 3],
+}
+
+impl Looks {
+    /// Looks after this many cycles, and each time the launch has run twice as long.
+    pub(super) fn new(after: Option<Cycle>) -> Looks {
+        Looks { next: after.unwrap_or(NEVER), finished: None, current: None }
+    }
+}
+
+impl Run {
+    /// Simulates the running phase without an observer. Stops with [`RunError::NoProgress`] if the launch can never
     /// end.
     pub(super) fn run_looking(
         &mut self,
-        options: &RunOptions,
-        team: &Team<'_>,
-        ops: &MicroOps,
+        memory: &mut MemorySystem,
+        until: Cycle,
         progress: &mut dyn FnMut(Progress),
-    ) -> Result<Cycle, RunError> {
-        let last = options.max_cycles.unwrap_or(NEVER);
-        let mut look = options.looks_after.unwrap_or(NEVER);
-        let mut dispatched = None;
+    ) -> Result<Reached, RunError> {
+        let (bound, ops, threads) = (self.bound(), Arc::clone(&self.spec.ops), self.threads());
         loop {
-            let bounds = RunOptions { max_cycles: Some(look.min(last)), ..*options };
-            let ended = self.run_to_end(&bounds, team, ops, &mut Off, progress);
-            if look >= last || !matches!(ended, Err(RunError::CycleLimit(_))) {
-                return ended;
-            }
-            // Too early while workgroups start and end.
-            let part = (look / PART).max(SHORTEST);
-            let done = self.dispatcher.finished();
-            if dispatched.replace(done) == Some(done) || done == 0 {
-                let parts = [1, 2, 3].map(|number| (look + number * part).min(last));
-                if let Some(ended) = self.look_at(options, parts, ops, progress) {
-                    return ended;
+            if let Some(mut look) = self.looks.current.take() {
+                match self.observe(memory, &mut look, (bound, until), progress) {
+                    Some(Ok(Reached::Until)) => {
+                        self.looks.current = Some(look);
+                        return Ok(Reached::Until);
+                    }
+                    Some(ended) => return ended,
+                    None => {}
                 }
             }
-            // Not before this one has ended.
-            look = look.saturating_mul(2).max(look.saturating_add(4 * part));
+            let look_at = self.start.saturating_add(self.looks.next).min(bound);
+            let reached = Team::with(threads, &ops, |team| {
+                self.run_part(memory, (look_at, until), team, &mut Off, progress)
+            })?;
+            if reached != Reached::Bound || look_at >= bound {
+                return Ok(reached);
+            }
+            self.begin_look(bound);
         }
     }
 
-    /// Observes the parts of a check up to these cycles. Returns how the run ends, if it does.
-    fn look_at(
-        &mut self,
-        options: &RunOptions,
-        parts: [Cycle; 3],
-        ops: &MicroOps,
-        progress: &mut dyn FnMut(Progress),
-    ) -> Option<Result<Cycle, RunError>> {
-        if self.dispatcher.next_event(self.now) != NEVER {
-            return None;
+    /// Begins a check, unless workgroups still start and end.
+    fn begin_look(&mut self, bound: Cycle) {
+        let after = self.looks.next;
+        let part = (after / PART).max(SHORTEST);
+        let finished = self.dispatcher.finished();
+        let is_steady = self.looks.finished.replace(finished) == Some(finished) || finished == 0;
+        if is_steady && self.dispatcher.next_event(self.now) == NEVER {
+            let mut watch = Repetition::default();
+            watch.begin(self.cores.iter());
+            let ends = [1, 2, 3].map(|number| (self.start + after + number * part).min(bound));
+            self.looks.current = Some(Look { watch, part: 0, ends });
         }
-        let mut watch = Repetition::default();
-        watch.begin(self.cores.iter());
-        for (number, end) in parts.into_iter().enumerate() {
-            let bounds = RunOptions { max_cycles: Some(end), ..*options };
-            let ended = Team::with(1, ops, |team| {
-                self.run_to_end(&bounds, team, ops, &mut Watched::by(&mut watch), progress)
+        // Not before this one has ended.
+        self.looks.next = after.saturating_mul(2).max(after.saturating_add(4 * part));
+    }
+
+    /// Goes on with a check. Returns how far the run came; `None` if the check ended without a proof.
+    fn observe(
+        &mut self,
+        memory: &mut MemorySystem,
+        look: &mut Look,
+        (bound, until): (Cycle, Cycle),
+        progress: &mut dyn FnMut(Progress),
+    ) -> Option<Result<Reached, RunError>> {
+        let ops = Arc::clone(&self.spec.ops);
+        loop {
+            let end = look.ends[look.part];
+            let reached = Team::with(1, &ops, |team| {
+                self.run_part(memory, (end, until), team, &mut Watched::by(&mut look.watch), progress)
             });
-            match ended {
-                Err(RunError::Interrupted(_)) if watch.is_over && !options.is_stopped() => return None,
-                Err(RunError::CycleLimit(_)) if options.max_cycles != Some(end) => {}
+            match reached {
+                Ok(Reached::Observer) => return None,
+                Ok(Reached::Bound) if end < bound => {}
                 ended => return Some(ended),
             }
-            if number < 2 {
-                if !watch.is_settled() || !self.is_settled() {
-                    return None;
-                }
-                watch.begin(self.cores.iter());
+            look.part += 1;
+            if look.part == look.ends.len() {
+                let stuck = self.no_progress(self.now);
+                return look.watch.repeats(&stuck).then_some(Err(RunError::NoProgress(stuck)));
             }
+            if !look.watch.is_settled() || !self.is_settled(memory) {
+                return None;
+            }
+            look.watch.begin(self.cores.iter());
         }
-        let stuck = self.no_progress(self.now, ops);
-        watch.repeats(&stuck).then_some(Err(RunError::NoProgress(stuck)))
     }
 
     /// True if no workgroup and no store is in flight, and all copies of memory agree.
-    fn is_settled(&mut self) -> bool {
-        self.memory.run(self.now, self.now);
-        let memory = &*self.memory;
+    fn is_settled(&self, memory: &mut MemorySystem) -> bool {
+        memory.run(self.now, self.now);
         self.dispatcher.next_event(self.now) == NEVER
             && self.cores.iter().all(|core| core.agrees_with(memory))
     }
 }
 
 /// Activity of each wave, as long as it may continue for ever.
-#[derive(Default)]
+#[derive(Debug, Default, Capture)]
 struct Repetition {
     waves: BTreeMap<(u32, usize), Seen>,
     /// All waves are known. A further one is new.
@@ -124,7 +165,7 @@ struct Repetition {
 }
 
 /// Activity of a wave.
-#[derive(Default)]
+#[derive(Debug, Default, Capture)]
 struct Seen {
     /// First instruction of this part, as position in the wave's issue order.
     first: u64,
@@ -139,7 +180,7 @@ struct Seen {
 }
 
 /// An instruction with its results.
-#[derive(Clone)]
+#[derive(Debug, Clone, Capture)]
 struct Instruction {
     /// Hash of the instruction and its results.
     did: u64,
@@ -147,6 +188,7 @@ struct Instruction {
     is_done: bool,
 }
 
+#[derive(Debug, Capture)]
 struct Atomic {
     op: AtomicOp,
     mask: u64,

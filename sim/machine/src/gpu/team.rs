@@ -9,9 +9,11 @@ use crate::core::Core;
 use crate::core::probe::{Listeners, Observer, OfCore, Off, Probe, Watched};
 use crate::core::uop::MicroOps;
 use std::collections::VecDeque;
+use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Thread};
+use wave_capture::{Capture, Misfit, Reader, Writer};
 use wave_isa::program::Fault;
 
 /// Cores that must have something to do in a quantum to make sharing worth while. Fewer are done before
@@ -86,26 +88,59 @@ pub struct Cores {
     shift: u32,
 }
 
+impl fmt::Debug for Cores {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+/// The cores in their order: how they are grouped is up to the host.
+impl Capture for Cores {
+    fn save(&self, to: &mut Writer) {
+        for group in &self.groups {
+            Core::save_all(&group.cores, to);
+        }
+        self.groups.iter().flat_map(|group| &group.wakes).for_each(|wake| wake.save(to));
+    }
+
+    fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), Misfit> {
+        for group in &mut self.groups {
+            Core::restore_all(&mut group.cores, from)?;
+        }
+        self.groups.iter_mut().flat_map(|group| &mut group.wakes).try_for_each(|wake| wake.restore(from))
+    }
+
+    fn blank() -> Option<Self> {
+        None
+    }
+}
+
 impl Cores {
     /// Cores in the order of their numbers, to be run by `threads` threads. All have something to do in cycle
-    /// `start`. `observers` has those of each core, or is empty.
-    pub fn new(cores: Vec<Core>, observers: Vec<Vec<OfCore>>, threads: usize, start: Cycle) -> Cores {
+    /// `start`.
+    pub fn new(cores: Vec<Core>, threads: usize, start: Cycle) -> Cores {
         let groups = if threads > 1 { threads * GROUPS_PER_THREAD } else { 1 };
         let size = cores.len().div_ceil(groups).next_power_of_two();
         let mut rest = cores.into_iter().peekable();
-        let mut observers = observers.into_iter();
         let mut groups = Vec::with_capacity(groups);
         while rest.peek().is_some() {
             let cores: Vec<Core> = rest.by_ref().take(size).collect();
-            let observers = observers.by_ref().take(size).collect();
-            groups.push(Group { wakes: vec![start; cores.len()], cores, observers });
+            groups.push(Group { wakes: vec![start; cores.len()], cores, observers: Vec::new() });
         }
         Cores { groups, shift: size.trailing_zeros() }
     }
 
-    /// Removes the observers of single cores.
-    pub fn dismiss_observers(&mut self) {
-        self.groups.iter_mut().for_each(|group| group.observers.clear());
+    /// Sets the observers of each core; of none if the list is empty.
+    pub fn watch(&mut self, observers: Vec<Vec<OfCore>>) {
+        let mut rest = observers.into_iter();
+        for group in &mut self.groups {
+            group.observers = rest.by_ref().take(group.cores.len()).collect();
+        }
+    }
+
+    /// Number of cores.
+    pub fn len(&self) -> usize {
+        self.groups.iter().map(|group| group.cores.len()).sum()
     }
 
     /// The cores in order.

@@ -243,6 +243,11 @@ impl MemorySystem {
         data
     }
 
+    /// The first cycle that has not been simulated.
+    pub fn now(&self) -> Cycle {
+        self.now
+    }
+
     /// Bytes of device memory.
     pub fn device_bytes(&self) -> u64 {
         self.image.memory().len() as u64

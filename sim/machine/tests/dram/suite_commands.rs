@@ -1,7 +1,7 @@
 //! Every memory command of every kernel of the suite, checked.
 
 use wave_machine::config::{Config, Dram, DramPolicy, from_text};
-use wave_machine::gpu::{Gpu, RunOptions};
+use wave_machine::gpu::{Machine, RunOptions};
 use wave_machine::memory::dram::Issued;
 use wave_machine::memory::dram::check::first_violation;
 use wave_study::launch::{self, Size};
@@ -11,7 +11,7 @@ fn commands(config: &Config, kernel: &str) -> Vec<Vec<Issued>> {
     let job = launch::load(kernel, Size::Small).unwrap_or_else(|errors| panic!("{kernel}: {}", errors[0]));
     let mut memory = job.memory.clone();
     memory.resize(config.device_memory_bytes as usize, 0);
-    let mut gpu = Gpu::new(config, &job.program, memory);
+    let mut gpu = Machine::new(config.clone(), job.program.clone(), memory);
     gpu.memory_system().record_commands();
     for step in &job.steps {
         gpu.run(step, &RunOptions::UNBOUNDED, None, &mut |_| {})

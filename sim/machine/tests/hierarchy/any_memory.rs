@@ -4,7 +4,7 @@ use super::drawn::{Machine, machine, memory};
 use rand::SeedableRng;
 use rand_pcg::Pcg32;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use wave_machine::gpu::{Gpu, RunOptions};
+use wave_machine::gpu::{self, RunOptions};
 use wave_study::launch::{self, Job, Size};
 
 /// Number of random machines.
@@ -22,7 +22,7 @@ fn run(machine: &Machine, job: &Job) -> u64 {
     let config = &machine.config;
     let mut memory = job.memory.clone();
     memory.resize(config.device_memory_bytes as usize, 0);
-    let mut gpu = Gpu::new(config, &job.program, memory);
+    let mut gpu = gpu::Machine::new(config.clone(), job.program.clone(), memory);
     let options = RunOptions { max_cycles: Some(20_000_000), ..RunOptions::UNBOUNDED };
     for step in &job.steps {
         gpu.run(step, &options, None, &mut |_| {})

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use wave_isa::program::{Launch, assemble};
 use wave_machine::config::{Config, from_text};
-use wave_machine::gpu::{Gpu, KernelReport, RunOptions};
+use wave_machine::gpu::{KernelReport, Machine, RunOptions};
 
 /// Keys and values, as in a configuration file.
 pub type Values<'a> = &'a [(&'a str, &'a str)];
@@ -58,7 +58,7 @@ impl Work {
         let (program, _) = assemble(&text, "work.wave").unwrap_or_else(|errors| panic!("{}", errors[0]));
         let memory = (0..config.device_memory_bytes as u32 / 4)
             .flat_map(|i| i.wrapping_mul(0x9E37_79B9).to_le_bytes());
-        let mut gpu = Gpu::new(config, &program, memory.collect());
+        let mut gpu = Machine::new(config.clone(), program.clone(), memory.collect());
         let launch = Launch {
             kernel: 0,
             grid: [self.groups, 1, 1],

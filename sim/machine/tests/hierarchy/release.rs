@@ -3,7 +3,7 @@
 use super::machine::machine;
 use wave_isa::program::{Launch, Program, assemble};
 use wave_machine::config::{Config, ReleaseScope, WritePolicy};
-use wave_machine::gpu::{Gpu, KernelReport, RunError, RunOptions};
+use wave_machine::gpu::{KernelReport, Machine, RunError, RunOptions};
 use wave_machine::memory::Jitter;
 use wave_machine::stats::SlotUse;
 
@@ -68,7 +68,7 @@ const ALL: [(ReleaseScope, WritePolicy); 4] = [
     (ReleaseScope::System, WritePolicy::WriteBack),
 ];
 
-fn run(gpu: &mut Gpu<'_>, kernel: usize, options: &RunOptions) -> KernelReport {
+fn run(gpu: &mut Machine, kernel: usize, options: &RunOptions) -> KernelReport {
     gpu.run(&launch(kernel), options, None, &mut |_| {}).unwrap_or_else(|error| panic!("{error:?}"))
 }
 
@@ -89,7 +89,7 @@ fn a_launch_takes_until_the_next_can_start() {
     let program = program();
     for (scope, policy) in ALL {
         let config = of(scope, policy);
-        let mut gpu = Gpu::new(&config, &program, vec![0; 65536]);
+        let mut gpu = Machine::new(config.clone(), program.clone(), vec![0; 65536]);
         let mut start = 0;
         for kernel in [0, 1, 0] {
             let report = run(&mut gpu, kernel, &RunOptions::UNBOUNDED);
@@ -108,7 +108,7 @@ fn at_device_scope_the_l2_keeps_what_is_dirty_and_at_system_scope_it_goes_to_mem
     let program = program();
     let of = |scope, policy| {
         let config = of(scope, policy);
-        let mut gpu = Gpu::new(&config, &program, vec![0; 65536]);
+        let mut gpu = Machine::new(config.clone(), program.clone(), vec![0; 65536]);
         let write = run(&mut gpu, 0, &RunOptions::UNBOUNDED);
         (write, run(&mut gpu, 1, &RunOptions::UNBOUNDED))
     };
@@ -140,7 +140,7 @@ fn the_host_reads_what_kernels_wrote_after_one_launch_between_two_and_after_a_fa
     let program = program();
     for (scope, policy) in ALL {
         let config = of(scope, policy);
-        let mut gpu = Gpu::new(&config, &program, vec![0; 65536]);
+        let mut gpu = Machine::new(config.clone(), program.clone(), vec![0; 65536]);
         run(&mut gpu, 0, &RunOptions::UNBOUNDED);
         assert_eq!(words(&gpu.memory()[..BYTES]), written(), "{scope:?} {policy:?}");
         run(&mut gpu, 1, &RunOptions::UNBOUNDED);
@@ -158,7 +158,7 @@ fn looking_threads_and_visited_cycles_change_nothing() {
     for (scope, policy) in ALL {
         let config = of(scope, policy);
         let of = |options: RunOptions, looks: bool| {
-            let mut gpu = Gpu::new(&config, &program, vec![0; 65536]);
+            let mut gpu = Machine::new(config.clone(), program.clone(), vec![0; 65536]);
             let report = |kernel| {
                 let report = run(&mut gpu, kernel, &options);
                 if looks {

@@ -6,7 +6,7 @@ use wave_isa::program::structure::instruction_words;
 use wave_isa::program::{Launch, Program, assemble};
 use wave_machine::config::{ClassTiming, Config, IssuePolicy};
 use wave_machine::core::probe::{Event, EventKind, Observer, Stage, StageEvent, Wants};
-use wave_machine::gpu::{Gpu, KernelReport, RunOptions};
+use wave_machine::gpu::{KernelReport, Machine, RunOptions};
 use wave_machine::stats::SlotUse;
 
 pub use wave_machine::core::probe::Stage::{Decode, Execute, Fetch, Issue, Operands, Retire};
@@ -179,7 +179,11 @@ impl Bench<'_> {
             initial_registers: self.registers.clone(),
         };
         let options = RunOptions { max_cycles: Some(1_000_000), every_cycle, ..RunOptions::UNBOUNDED };
-        let mut gpu = Gpu::new(self.config, program, vec![0xEE; self.config.device_memory_bytes as usize]);
+        let mut gpu = Machine::new(
+            self.config.clone(),
+            program.clone(),
+            vec![0xEE; self.config.device_memory_bytes as usize],
+        );
         let mut recorder = Recorder::default();
         let report = gpu
             .run(&launch, &options, Some(&mut recorder), &mut |_| {})

@@ -15,7 +15,7 @@ use rand_pcg::Pcg32;
 use wave_isa::program::{Launch, Program};
 use wave_machine::config::Topology;
 use wave_machine::core::probe::{Event, EventKind, Observer, Wants};
-use wave_machine::gpu::{Gpu, KernelReport, RunError, RunOptions};
+use wave_machine::gpu::{self, KernelReport, RunError, RunOptions};
 use wave_study::launch::{self, Job, Size};
 use wave_study::summary::statistics::values;
 use wave_verify::generate::{Case, Options, grow};
@@ -79,7 +79,7 @@ fn ways(random: &mut Pcg32) -> Vec<Way> {
 }
 
 fn run(machine: &Machine, work: &Work, way: &mut Way) -> Left {
-    let mut gpu = Gpu::new(&machine.config, &work.program, work.memory.clone());
+    let mut gpu = gpu::Machine::new(machine.config.clone(), work.program.clone(), work.memory.clone());
     let mut ended = Vec::new();
     for launch in &work.launches {
         let observer = way.watched.as_mut().map(|watches| watches as &mut dyn Observer);

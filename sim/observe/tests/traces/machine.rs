@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use wave_isa::program::{Launch, Program};
 use wave_machine::config::{self, Config};
 use wave_machine::core::probe::{Event, EventKind, Hop, Level, Listeners, Observer, Sample, Wants};
-use wave_machine::gpu::{Gpu, RunOptions};
+use wave_machine::gpu::{Machine, RunOptions};
 use wave_machine::memory::dram::Issued as Command;
 use wave_machine::memory::dram::timing::Command as Kind;
 use wave_observe::trace::view::signals::{Signals, tree};
@@ -130,7 +130,7 @@ pub fn seen_every(
     let sinks: Vec<(String, Box<dyn Sink>)> = vec![("vcd".into(), Box::new(Signals::new(file, config)))];
     let mut recorder = Recorder::new(config, sinks, window).with_trigger(trigger);
     let mut sampler = Sampler { every, samples: Vec::new(), ended: None, hops: Vec::new() };
-    let mut gpu = Gpu::new(config, program, memory);
+    let mut gpu = Machine::new(config.clone(), program.clone(), memory);
     gpu.memory_system().record_commands();
     recorder.start(program, step, 0);
     let both: [&mut dyn Observer; 2] = [&mut recorder, &mut sampler];

@@ -3,7 +3,7 @@
 use wave_isa::program::{Launch, Program};
 use wave_machine::clock::Cycle;
 use wave_machine::config::Config;
-use wave_machine::gpu::{Gpu, RunError, RunOptions};
+use wave_machine::gpu::{Machine, RunError, RunOptions};
 use wave_observe::trace::recorder::header;
 use wave_observe::trace::{Form, Header, How, Item, Launched, Reader, Record, Recorder, Window, Writer};
 
@@ -42,7 +42,7 @@ impl<'a> Traced<'a> {
         let writer = Writer::new(&mut bytes, self.form, &header(config)).unwrap();
         let sinks = vec![("--wvfi".to_owned(), Box::new(writer) as _)];
         let mut recorder = Recorder::new(config, sinks, window);
-        let mut gpu = Gpu::new(config, program, self.memory.to_vec());
+        let mut gpu = Machine::new(config.clone(), program.clone(), self.memory.to_vec());
         let options = RunOptions { every_cycle, max_cycles: Some(1_000_000), ..RunOptions::UNBOUNDED };
         let mut ended: (How, Cycle) = (How::Complete, 0);
         for launch in self.steps {

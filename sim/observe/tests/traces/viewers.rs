@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::BufWriter;
 use tempfile::TempDir;
 use wave_machine::config::{self, Config};
-use wave_machine::gpu::{Gpu, KernelReport, RunOptions};
+use wave_machine::gpu::{KernelReport, Machine, RunOptions};
 use wave_observe::trace::record::{MemoryKind, StageField, StallReason};
 use wave_observe::trace::recorder::header;
 use wave_observe::trace::view::kanata::Kanata;
@@ -48,7 +48,7 @@ pub fn seen(name: &str) -> Seen {
         ),
     ];
     let mut recorder = Recorder::new(&config, sinks, Window::ALL);
-    let mut gpu = Gpu::new(&config, &job.program, memory);
+    let mut gpu = Machine::new(config.clone(), job.program.clone(), memory);
     recorder.start(&job.program, &job.steps[0], 0);
     let report = gpu.run(&job.steps[0], &RunOptions::UNBOUNDED, Some(&mut recorder), &mut |_| {}).unwrap();
     recorder.finish(How::Complete, report.running_cycles(), "").unwrap();

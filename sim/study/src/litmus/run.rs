@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use wave_isa::diagnostic::Diagnostic;
 use wave_machine::config::Config;
-use wave_machine::gpu::{Gpu, RunError, RunOptions};
+use wave_machine::gpu::{Machine, RunError, RunOptions};
 use wave_machine::memory::Jitter;
 
 /// Most cycles of a run: far more than any needs, unless something never ends.
@@ -72,7 +72,7 @@ fn run_batch(
             }
         }
     }
-    let mut gpu = Gpu::new(config, &lowered.program, memory);
+    let mut gpu = Machine::new(config.clone(), lowered.program.clone(), memory);
     for run in &arguments {
         let cycles = [0, 32, 256, 1024][generator.next_u32() as usize % 4];
         let jitter = (cycles > 0).then(|| Jitter { seed: u64::from(generator.next_u32()), cycles });

@@ -7,7 +7,7 @@ use wave_machine::clock::Cycle;
 use wave_machine::config::{Config, IssuePolicy};
 use wave_machine::core::probe::{Event, EventKind, Issued, Observer, Stage, StageEvent, Wants};
 use wave_machine::core::uop::{Kind, MicroOps};
-use wave_machine::gpu::{Gpu, KernelReport, RunError, RunOptions};
+use wave_machine::gpu::{KernelReport, Machine, RunError, RunOptions};
 
 /// Registers per lane of every streaming kernel.
 const REGISTERS: u32 = 48;
@@ -102,7 +102,7 @@ impl Kernel {
         observer: &mut dyn Observer,
         progress: &mut dyn Listener,
     ) -> Result<KernelReport, String> {
-        let mut gpu = Gpu::new(config, &self.program, memory);
+        let mut gpu = Machine::new(config.clone(), self.program.clone(), memory);
         let options = RunOptions { stop: progress.stop(), ..RunOptions::UNBOUNDED };
         gpu.run(&self.launch, &options, Some(observer), &mut |now| progress.shows(now)).map_err(|error| {
             match error {

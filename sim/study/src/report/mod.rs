@@ -30,7 +30,7 @@ use wave_isa::program::{Launch, Program};
 use wave_machine::clock::{Cycle, NEVER};
 use wave_machine::config::Config;
 use wave_machine::core::probe::{Event, Observer, Sample, Wants};
-use wave_machine::gpu::{Gpu, KernelReport, RunError};
+use wave_machine::gpu::{KernelReport, Machine, RunError};
 use wave_machine::memory::MemorySystem;
 use wave_observe::limits::by_launch::{ByLaunch, LaunchLimits};
 use wave_observe::limits::profile::{Profile, Slots};
@@ -145,7 +145,7 @@ impl<'a> Collector<'a> {
     }
 
     /// Called when a launch begins in the machine's current cycle.
-    pub fn start(&mut self, launch: &Launch, gpu: &mut Gpu<'_>) {
+    pub fn start(&mut self, launch: &Launch, gpu: &mut Machine) {
         let start = gpu.now();
         (self.launch, self.start) = (Some(launch.clone()), start);
         match self.phase {
@@ -227,7 +227,7 @@ impl<'a> Collector<'a> {
     }
 
     /// Returns the gathered data after the last launch.
-    pub fn finish(self, gpu: &mut Gpu<'_>, captured: &Arc<Mutex<Captured>>) -> Gathered<'a> {
+    pub fn finish(self, gpu: &mut Machine, captured: &Arc<Mutex<Captured>>) -> Gathered<'a> {
         let after = self.after.unwrap_or_else(|| Parts::of(gpu.memory_system()));
         Gathered {
             scope: self.scope,

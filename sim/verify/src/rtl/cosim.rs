@@ -19,7 +19,7 @@ use wave_machine::clock::Cycle;
 use wave_machine::config::Config;
 use wave_machine::core::probe::{Listeners, Observer};
 use wave_machine::gpu::occupancy::Occupancy;
-use wave_machine::gpu::{Gpu, RunError, RunOptions};
+use wave_machine::gpu::{Machine, RunError, RunOptions};
 use wave_machine::memory::Script;
 
 /// What has to agree.
@@ -195,7 +195,7 @@ impl Cosim<'_> {
     /// [`Disagreement::Refused`], if it cannot run the launch.
     pub fn simulate(&self, observer: Option<&mut dyn Observer>) -> Result<End, Disagreement> {
         let refused = |what: String| Err(Disagreement::Refused(what));
-        let mut gpu = Gpu::new(self.config, self.program, self.memory.to_vec());
+        let mut gpu = Machine::new(self.config.clone(), self.program.clone(), self.memory.to_vec());
         gpu.memory_system().play(self.script.clone(), self.config);
         let limit = Cycle::from(self.max_cycles);
         let options = RunOptions { max_cycles: Some(limit), stop: self.stop, ..RunOptions::UNBOUNDED };

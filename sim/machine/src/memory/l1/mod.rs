@@ -491,6 +491,17 @@ impl L1 {
         })
     }
 
+    /// Copies the bytes that the L2 does not have to their places in device memory.
+    pub fn copy_dirty_to(&self, memory: &mut [u8]) {
+        let bytes = self.geometry.line_bytes();
+        for (frame, data) in self.data.chunks_exact(bytes).enumerate() {
+            let frame = Frame(frame as u32);
+            if let Some(line) = self.tags.line(frame).filter(|_| self.dirty.of(frame) != 0) {
+                copy_bytes(&mut memory[self.geometry.address(line) as usize..], data, self.dirty.of(frame));
+            }
+        }
+    }
+
     /// True if nothing waits, is outstanding or is about to leave. Writes that the L2 has not acknowledged do
     /// not count; their owners keep track of them.
     pub fn is_idle(&self) -> bool {

@@ -10,7 +10,7 @@ use wave_isa::table::AccessKind;
 use wave_machine::config::{self, Config, WritePolicy};
 use wave_machine::core::probe::{Event, EventKind, Issued, Observer, Wants};
 use wave_machine::core::uop::Kind;
-use wave_machine::gpu::{Gpu, KernelReport, RunOptions};
+use wave_machine::gpu::{KernelReport, Machine, RunOptions};
 use wave_machine::memory::Jitter;
 
 fn machine(name: &str) -> Config {
@@ -52,7 +52,7 @@ fn once(words: &str, options: &RunOptions) -> (KernelReport, BTreeSet<(u32, u32,
     let scenario = Scenario::new(&test, &variant(&test, words));
     let config = machine("gpu");
     let lowered = Lowered::new(&scenario, &config).unwrap();
-    let mut gpu = Gpu::new(&config, &lowered.program, vec![0; RUN_BYTES as usize]);
+    let mut gpu = Machine::new(config.clone(), lowered.program.clone(), vec![0; RUN_BYTES as usize]);
     let mut places = Places::default();
     let launch = lowered.launch(&arguments(3, 3));
     let report = gpu.run(&launch, options, Some(&mut places), &mut |_| {}).unwrap();

@@ -1,0 +1,300 @@
+//! The machine as a value: it owns what it needs, and can be advanced, looked at, saved and put back.
+
+use super::occupancy::Occupancy;
+use super::outcome::{KernelReport, Progress, RunError, RunOptions};
+use super::run::Run;
+use crate::clock::{Cycle, NEVER};
+use crate::config::Config;
+use crate::core::probe::{Observer, Off, Watched};
+use crate::memory::{L1, L1Counters, MemoryPort, MemorySystem};
+use std::sync::Arc;
+use wave_capture::{Capture, Misfit, Reader, Writer};
+use wave_isa::program::{Launch, Program};
+
+/// A machine with its device memory. It runs kernels of one program, one after the other.
+///
+/// ```
+/// use wave_machine::config::Config;
+/// use wave_machine::gpu::{Machine, RunOptions, Stop};
+/// use wave_isa::program::{Launch, assemble};
+///
+/// let source = ".kernel k\n.registers 4\n.workgroup_size 32, 1, 1\nmov_imm r0, 7\nmov_imm r1, 0\ndevice_store_u32 r1, r0\nhalt\n.end\n";
+/// let program = assemble("k.wave", source).unwrap();
+/// let launch = Launch::of(&program, 0, [1, 1, 1]);
+/// let mut machine = Machine::new(Config::example(), program, vec![0; 64]);
+/// machine.begin(&launch, &RunOptions::UNBOUNDED).unwrap();
+/// assert!(matches!(machine.advance(20, None).unwrap(), Stop::Cycle));
+/// let early = machine.snapshot();
+/// assert!(matches!(machine.advance(u64::MAX, None).unwrap(), Stop::Ended(_)));
+/// assert_eq!(machine.memory()[0], 7);
+/// machine.restore(&early).unwrap();
+/// assert_eq!(machine.now(), 20);
+/// ```
+#[derive(Debug)]
+pub struct Machine {
+    config: Arc<Config>,
+    program: Arc<Program>,
+    state: State,
+}
+
+/// What the simulation changes.
+#[derive(Debug, Capture)]
+struct State {
+    memory: MemorySystem,
+    /// The L1 and the port of each core, while no kernel runs.
+    caches: Vec<(L1, MemoryPort)>,
+    /// The cycle in which the next kernel starts.
+    now: Cycle,
+    /// The launch that runs.
+    run: Option<Box<Run>>,
+}
+
+impl State {
+    fn new(config: &Config, program: &Program, memory: Vec<u8>) -> State {
+        let (memory, ports) = MemorySystem::new(config, memory, &program.code);
+        let caches = ports.into_iter().map(|port| (L1::new(config), port)).collect();
+        State { memory, caches, now: 0, run: None }
+    }
+}
+
+/// The state of a machine at the end of a cycle. It can be put back into any machine that was made from the same
+/// configuration and program.
+#[derive(Debug, Clone, PartialEq, Eq, Capture)]
+pub struct Snapshot {
+    /// Cycles simulated.
+    now: Cycle,
+    /// Bytes of device memory.
+    device_bytes: usize,
+    /// The launch that runs.
+    launch: Option<Launch>,
+    state: Vec<u8>,
+}
+
+impl Snapshot {
+    /// Cycles simulated: the first cycle that has not been.
+    pub fn now(&self) -> Cycle {
+        self.now
+    }
+
+    /// Bytes that it takes.
+    pub fn bytes(&self) -> usize {
+        self.state.len()
+    }
+}
+
+/// Why [`Machine::advance`] stopped, other than by an error.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stop {
+    /// The cycle that was asked for is reached. All cycles before it are simulated.
+    Cycle,
+    /// The observer asked to stop: a breakpoint.
+    Observer,
+    /// The launch has ended.
+    Ended(Box<KernelReport>),
+}
+
+impl Machine {
+    /// A machine with this device memory, for the kernels of one program.
+    pub fn new(config: impl Into<Arc<Config>>, program: impl Into<Arc<Program>>, memory: Vec<u8>) -> Machine {
+        let (config, program) = (config.into(), program.into());
+        let state = State::new(&config, &program, memory);
+        Machine { config, program, state }
+    }
+
+    /// Begins a launch. A launch that is still running is [abandoned](Self::abandon).
+    ///
+    /// # Errors
+    /// [`RunError::Launch`] if the kernel cannot run on this machine. A launch that is still running goes on then.
+    pub fn begin(&mut self, launch: &Launch, options: &RunOptions) -> Result<(), RunError> {
+        let occupancy = Occupancy::of(&self.config, launch).map_err(RunError::Launch)?;
+        self.abandon();
+        let State { memory, caches, now, run } = &mut self.state;
+        let cores = caches.drain(..).collect();
+        let made = Run::new((&self.config, &self.program), launch, options, occupancy, (memory, cores, *now));
+        *run = Some(Box::new(made));
+        Ok(())
+    }
+
+    /// Simulates up to cycle `until`, or until the launch has ended. `observer` gets the events of these cycles.
+    /// Without a launch nothing happens.
+    ///
+    /// # Errors
+    /// See [`RunError`]. The machine can be looked at, restored and given another launch. After a bound it can be
+    /// advanced again; after a fault or without progress it stays where it is and gives the same error.
+    pub fn advance(&mut self, until: Cycle, observer: Option<&mut dyn Observer>) -> Result<Stop, RunError> {
+        self.advance_reporting(until, observer, &mut |_| {})
+    }
+
+    /// As [`advance`](Self::advance); calls `progress` now and then.
+    ///
+    /// # Errors
+    /// As [`advance`](Self::advance).
+    // Never inlined: callgrind counts the host's instructions between its entry and its end
+    // (`sim/cli/tests/host_instructions.rs`, `scripts/profile.py`), and finds it by its symbol.
+    #[inline(never)]
+    pub fn advance_reporting(
+        &mut self,
+        until: Cycle,
+        observer: Option<&mut dyn Observer>,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Stop, RunError> {
+        let State { memory, run, .. } = &mut self.state;
+        let Some(running) = run else { return Ok(Stop::Cycle) };
+        let stop = match observer {
+            None => running.advance(memory, until, &mut Off, progress),
+            Some(observer) => running.advance(memory, until, &mut Watched::by(observer), progress),
+        }?;
+        if let Stop::Ended(_) = stop {
+            self.state.now = running.now();
+            self.end_run();
+        }
+        Ok(stop)
+    }
+
+    /// Runs a kernel to its end. `observer` gets its events; `progress` is called now and then.
+    ///
+    /// # Errors
+    /// See [`RunError`]. Afterwards the machine is as [`advance`](Self::advance) leaves it.
+    pub fn run(
+        &mut self,
+        launch: &Launch,
+        options: &RunOptions,
+        observer: Option<&mut dyn Observer>,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<KernelReport, RunError> {
+        self.begin(launch, options)?;
+        match self.advance_reporting(NEVER, observer, progress)? {
+            Stop::Ended(report) => Ok(*report),
+            // No cycle is asked for.
+            Stop::Cycle | Stop::Observer => Err(RunError::Interrupted(self.standing())),
+        }
+    }
+
+    /// What the waves of the running launch wait for.
+    fn standing(&self) -> Box<super::NoProgress> {
+        self.state.run.as_ref().map(|run| run.no_progress(run.now())).unwrap_or_default()
+    }
+
+    /// Takes the caches and ports back from a launch that has ended.
+    fn end_run(&mut self) {
+        if let Some(run) = self.state.run.take() {
+            self.state.caches = run.into_caches();
+        }
+    }
+
+    /// Gives up the launch that runs, if one does. What its waves have stored stays, down to the dirty lines of the
+    /// L1s; what was on its way is lost, and all caches are empty.
+    pub fn abandon(&mut self) {
+        let Some(run) = self.state.run.take() else { return };
+        let now = self.state.memory.now().max(run.now());
+        let caches = run.into_caches();
+        let mut memory = self.state.memory.host_memory().to_vec();
+        caches.iter().for_each(|(l1, _)| l1.copy_dirty_to(&mut memory));
+        self.state = State::new(&self.config, &self.program, memory);
+        self.state.memory.run(0, now);
+        self.state.now = now;
+    }
+
+    /// True while a launch runs.
+    pub fn is_running(&self) -> bool {
+        self.state.run.is_some()
+    }
+
+    /// The first cycle that has not been simulated.
+    pub fn now(&self) -> Cycle {
+        self.state.run.as_ref().map_or(self.state.now, |run| run.now())
+    }
+
+    /// The configuration.
+    pub fn config(&self) -> &Arc<Config> {
+        &self.config
+    }
+
+    /// The program.
+    pub fn program(&self) -> &Arc<Program> {
+        &self.program
+    }
+
+    /// Counters of the L1s since the creation of the machine, summed.
+    pub fn l1_counters(&self) -> L1Counters {
+        match &self.state.run {
+            Some(run) => run.l1_counters(),
+            None => sum_of(self.state.caches.iter().map(|(l1, _)| l1)),
+        }
+    }
+
+    /// The memory side, for what it records and counts by itself.
+    pub fn memory_system(&mut self) -> &mut MemorySystem {
+        &mut self.state.memory
+    }
+
+    /// Device memory as the host sees it between launches. While a launch runs, what its L1s have not written back
+    /// is not there.
+    pub fn memory(&mut self) -> &[u8] {
+        self.state.memory.host_memory()
+    }
+
+    /// Gives up the launch that runs, if one does, and returns device memory as the host sees it then.
+    pub fn into_memory(mut self) -> Vec<u8> {
+        self.abandon();
+        self.state.memory.into_memory()
+    }
+
+    /// The state now.
+    pub fn snapshot(&self) -> Snapshot {
+        let mut to = Writer::default();
+        self.state.save(&mut to);
+        Snapshot {
+            now: self.now(),
+            device_bytes: self.state.memory.device_bytes() as usize,
+            launch: self.state.run.as_ref().map(|run| run.launch().clone()),
+            state: to.into_bytes(),
+        }
+    }
+
+    /// Puts a state back. `options` apply from here on to a launch that runs in it.
+    ///
+    /// # Errors
+    /// If it does not fit this machine; the machine then has no launch and is as new.
+    pub fn restore_with(&mut self, snapshot: &Snapshot, options: &RunOptions) -> Result<(), Misfit> {
+        let running = self.state.run.as_ref();
+        let fits = running
+            .is_some_and(|run| snapshot.launch.as_ref() == Some(run.launch()) && run.is_like(options))
+            || running.is_none() && snapshot.launch.is_none();
+        if !fits || self.state.memory.device_bytes() as usize != snapshot.device_bytes {
+            self.state = State::new(&self.config, &self.program, vec![0; snapshot.device_bytes]);
+            if let Some(launch) = &snapshot.launch {
+                self.begin(launch, options)
+                    .map_err(|_| Misfit::new("has a launch that this machine cannot run"))?;
+            }
+        }
+        let mut from = Reader::new(&snapshot.state);
+        let restored = self.state.restore(&mut from).and_then(|()| match from.is_empty() {
+            true => Ok(()),
+            false => Err(Misfit::new("has more than this machine")),
+        });
+        if let Some(run) = &mut self.state.run {
+            run.go_on(options);
+        }
+        if restored.is_err() {
+            self.state = State::new(&self.config, &self.program, vec![0; snapshot.device_bytes]);
+        }
+        restored
+    }
+
+    /// As [`restore_with`](Self::restore_with), with the options of the launch that runs now, or without bounds.
+    ///
+    /// # Errors
+    /// As [`restore_with`](Self::restore_with).
+    pub fn restore(&mut self, snapshot: &Snapshot) -> Result<(), Misfit> {
+        let options = self.state.run.as_ref().map_or(RunOptions::UNBOUNDED, |run| *run.options());
+        self.restore_with(snapshot, &options)
+    }
+}
+
+/// The sum of the counters of some L1s.
+pub(super) fn sum_of<'l>(caches: impl Iterator<Item = &'l L1>) -> L1Counters {
+    let mut sum = L1Counters::default();
+    caches.for_each(|l1| sum += l1.counters());
+    sum
+}
