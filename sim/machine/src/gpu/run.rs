@@ -274,8 +274,8 @@ impl Run {
                 // The memory side continues to a cycle that does not depend on quantum boundaries. Messages
                 // that cores send after the fault would arrive later.
                 self.exchange(memory, to);
-                let shortest = self.spec.shortest_link;
-                memory.run(to, fault.cycle.map_or(to, |cycle| to.max(cycle + shortest)));
+                self.now = fault.cycle.unwrap_or(now) + self.spec.shortest_link;
+                memory.run(to, self.now);
                 return Err(RunError::Fault(fault));
             }
             if probe.wants(EventKind::Atomic) {
