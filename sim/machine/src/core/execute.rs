@@ -83,7 +83,7 @@ impl Core {
                 let mut settled = false;
                 if computes {
                     let (it, mask, condition) = (collector.in_flight(), collector.mask, collector.condition);
-                    self.compute(it.slot, mask, condition, op);
+                    self.compute(it, mask, condition, op);
                     settled =
                         self.settles::<P>(index, op) && self.start_unit(now + 1, index, it, op).is_none();
                 }
@@ -108,7 +108,7 @@ impl Core {
     #[inline]
     pub(super) fn settles<P: Probe>(&self, scheduler: usize, op: &MicroOp) -> bool {
         !P::ON
-            && self.skip_idle
+            && self.settles_early
             && op.kind == Kind::Compute
             && self.schedulers[scheduler].held == 0
             && op.fragment_reads == 0
@@ -253,6 +253,9 @@ impl Core {
             sched.write_ports.reserve(result + Cycle::from(row), bank(row));
         }
         sched.unit_free_at[timing.unit] = now + timing.interval;
+        if self.journal.is_kept() {
+            self.journal.is_written(it, result);
+        }
         self.completions.schedule(result + Cycle::from(rows.max(1) - 1), it);
         None
     }
@@ -260,8 +263,11 @@ impl Core {
     /// Computes an instruction for an execution unit and merges the result into the lanes `mask` of its
     /// destination. [`Completions`](super::writeback::Completions) says why this is not too early.
     /// `condition`: lanes in which the predicate operand is true.
-    pub(super) fn compute(&mut self, slot: usize, mask: u64, condition: u64, op: &MicroOp) {
-        let width = self.width;
+    pub(super) fn compute(&mut self, it: InFlight, mask: u64, condition: u64, op: &MicroOp) {
+        if self.journal.is_kept() {
+            self.keep_overwritten(it, op);
+        }
+        let (slot, width) = (it.slot, self.width);
         let rows = slot * self.rows_per_wave * width..(slot + 1) * self.rows_per_wave * width;
         if op.inst.op == Op::MovSr {
             self.special_row(slot, op.inst.rs1);
@@ -272,10 +278,8 @@ impl Core {
         if op.inst.op == Op::MmaCompute {
             // Fragments stay in the matrix unit, which accumulates in place. The scoreboard blocks the wave's
             // other uses of them until the instruction retires.
-            let fragment = |kind: usize, index: u8| {
-                ((slot * 3 + kind) * MMA_FRAGMENTS + usize::from(index)) * FRAGMENT_ROWS * width
-            };
             let size = FRAGMENT_ROWS * width;
+            let fragment = |kind: usize, index: u8| self.fragment_at(slot, kind, index);
             let (a, b, c) = (fragment(0, op.inst.rd), fragment(1, op.inst.rs1), fragment(2, op.inst.rs2));
             let (inputs, sums) = self.fragments.split_at_mut(c);
             let (a, b) = (&inputs[a..][..size], &inputs[b..][..size]);
@@ -302,6 +306,26 @@ impl Core {
             let lanes = &mut self.waves.waves[slot].predicates[op.predicate_write.trailing_zeros() as usize];
             *lanes = *lanes & !mask | predicate & mask;
         }
+    }
+
+    /// Notes in the journal what the result of an instruction for an execution unit is about to overwrite.
+    fn keep_overwritten(&mut self, it: InFlight, op: &MicroOp) {
+        let first = (self.slot_rows(it.slot) + usize::from(op.destination)) * self.width;
+        let rows = &self.registers[first..][..usize::from(op.destination_rows) * self.width];
+        let predicate = (op.predicate_write != 0).then(|| {
+            let index = op.predicate_write.trailing_zeros() as u8;
+            (index, self.waves.waves[it.slot].predicates[usize::from(index)])
+        });
+        self.journal.overwrites(it, (op.destination, rows), predicate);
+        if op.inst.op == Op::MmaCompute {
+            let at = self.fragment_at(it.slot, 2, op.inst.rs2);
+            self.journal.overwrites_fragment(it, at, &self.fragments[at..][..FRAGMENT_ROWS * self.width]);
+        }
+    }
+
+    /// First word of a fragment in `fragments`; kind 0 is A, 1 is B, 2 is C.
+    fn fragment_at(&self, slot: usize, kind: usize, index: u8) -> usize {
+        ((slot * 3 + kind) * MMA_FRAGMENTS + usize::from(index)) * FRAGMENT_ROWS * self.width
     }
 
     /// The write-back stage: retires instructions of the execution units, then writes one row of a load (W1,
@@ -354,6 +378,9 @@ impl Core {
     pub(super) fn retire<P: Probe>(&mut self, now: Cycle, retired: InFlight, ops: &MicroOps, probe: &mut P) {
         let op = ops.get(retired.word);
         let slot = retired.slot;
+        if self.journal.is_kept() {
+            self.journal.retires(retired);
+        }
         let wave = &mut self.waves.waves[slot];
         wave.pending.remove_all(&op.writes);
         wave.pending_predicates &= !op.predicate_write;

@@ -260,6 +260,9 @@ impl Core {
         let active = wave.control.active;
         let lanes = guard & active;
         self.instructions += 1;
+        if self.journal.is_kept() {
+            self.journal.issues(slot, now);
+        }
         let effective = match op.kind {
             Kind::Control => active != 0,
             Kind::End => true,
@@ -370,7 +373,7 @@ impl Core {
         if settled {
             self.straight.issue(scheduler, slot, read);
             sched.recent = [(self.instructions, read), sched.recent[0], sched.recent[1]];
-            self.compute(slot, lanes, condition, op);
+            self.compute(it, lanes, condition, op);
         } else {
             sched.collectors.push(Collector::new(self.instructions, it, lanes, condition, read));
             self.reads.by(scheduler, read);

@@ -10,12 +10,14 @@ pub mod divergence;
 pub mod execute;
 pub mod fetch;
 pub mod issue;
+mod journal;
 pub mod lsu;
 pub mod probe;
 pub mod release;
 pub mod report;
 mod straight;
 pub mod uop;
+pub mod view;
 pub mod wave;
 pub mod workgroup;
 pub mod writeback;
@@ -28,6 +30,7 @@ use crate::stats::{CoreCounters, SlotUse};
 use collector::{Banks, Collectors, Looks};
 use execute::UnitTiming;
 use fetch::{Fetch, ICACHE_TAG};
+use journal::Journal;
 use lsu::local::LocalMemory;
 use lsu::{Lsu, lanes_of};
 use probe::Probe;
@@ -140,6 +143,8 @@ pub struct Core {
     local: LocalMemory,
     l1: L1,
 
+    journal: Journal,
+
     /// Links to the dispatcher and the memory side.
     pub links: Links,
 
@@ -167,6 +172,9 @@ pub struct Core {
     writes_back_all: bool,
     #[spec]
     skip_idle: bool,
+    /// Instructions may be settled before their stages come.
+    #[spec]
+    settles_early: bool,
 }
 
 /// What every core needs of a launch.
@@ -184,6 +192,8 @@ pub struct CoreLaunch {
     pub device_bytes: u64,
     /// True if the kernel uses matrix fragments.
     pub uses_mma: bool,
+    /// True if registers are to be read as of a cycle.
+    pub keeps_journal: bool,
 }
 
 impl Core {
@@ -247,6 +257,7 @@ impl Core {
             lsu_turn: 0,
             local: LocalMemory::new(config, launch.max_workgroups, launch.shape.launch.local_memory_bytes),
             l1,
+            journal: Journal::new(launch.keeps_journal),
             links,
             counters: CoreCounters::default(),
             slots: [0; SlotUse::COUNT],
@@ -259,6 +270,7 @@ impl Core {
             last_activity: start,
             writes_back_all: false,
             skip_idle: true,
+            settles_early: !launch.keeps_journal,
         }
     }
 
@@ -431,6 +443,7 @@ impl Core {
     /// Visits every cycle instead of skipping those in which nothing can happen.
     pub fn visit_every_cycle(&mut self) {
         self.skip_idle = false;
+        self.settles_early = false;
     }
 
     /// Its L1.

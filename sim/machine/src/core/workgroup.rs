@@ -62,6 +62,9 @@ impl Core {
             let lanes = (self.shape.threads - first).min(self.width as u32);
             self.waves.start(slot, u64::MAX >> (64 - lanes), index, wave_id);
             self.touch(slot);
+            if self.journal.is_kept() {
+                self.journal.starts_wave(slot);
+            }
             let rows = self.rows_per_wave * self.width;
             let registers = &mut self.registers[slot * rows..][..rows];
             registers.fill(0);

@@ -93,6 +93,13 @@ impl Completions {
         self.wheel[(now & self.mask) as usize] = list;
     }
 
+    /// Instructions and the cycles in which they retire, in no particular order. `now` is the next cycle.
+    pub fn iter(&self, now: Cycle) -> impl Iterator<Item = (Cycle, &InFlight)> {
+        let ahead =
+            (now..now + self.mask + 1).map(|cycle| (cycle, &self.wheel[(cycle & self.mask) as usize]));
+        ahead.flat_map(|(cycle, list)| list.iter().map(move |it| (cycle, it)))
+    }
+
     /// The first cycle after `now` in which something retires, or [`NEVER`].
     pub fn next_due(&self, now: Cycle) -> Cycle {
         let horizon = self.mask + 1;

@@ -215,6 +215,24 @@ impl Machine {
         &self.program
     }
 
+    pub(super) fn running(&self) -> Option<&Run> {
+        self.state.run.as_deref()
+    }
+
+    pub(super) fn memory_side(&self) -> &MemorySystem {
+        &self.state.memory
+    }
+
+    /// The values of [`queues`](Self::queues).
+    pub(super) fn look_at_queues(&mut self) -> Vec<u64> {
+        let State { memory, run, .. } = &mut self.state;
+        let mut state = crate::memory::state::State::default();
+        if let Some(run) = run.as_mut().filter(|run| run.now > 0) {
+            run.look(run.now - 1, memory, &mut state);
+        }
+        state.values
+    }
+
     /// Counters of the L1s since the creation of the machine, summed.
     pub fn l1_counters(&self) -> L1Counters {
         match &self.state.run {

@@ -9,6 +9,7 @@ mod run;
 pub mod spin;
 mod standstill;
 mod team;
+mod view;
 
 pub use machine::{Machine, Snapshot, Stop};
 pub use outcome::{KernelReport, NoProgress, Progress, RunError, RunOptions};

@@ -30,6 +30,10 @@ pub struct RunOptions {
     /// each time it has run twice as long. If it cannot end, the run stops with [`RunError::NoProgress`]. If
     /// `None`, only a machine in which nothing happens stops this way.
     pub looks_after: Option<Cycle>,
+    /// Go stage by stage, and keep what results overwrite before their time, so that
+    /// [`Machine::registers`](super::Machine::registers) and the like give what is so in a cycle. Slower; the result
+    /// is the same.
+    pub inspect: bool,
     /// Stop with [`RunError::Interrupted`] once this is true.
     pub stop: Option<&'static AtomicBool>,
 }
@@ -43,6 +47,7 @@ impl RunOptions {
         jitter: None,
         threads: 1,
         looks_after: None,
+        inspect: false,
         stop: None,
     };
 

@@ -109,6 +109,7 @@ impl Run {
             slots_per_scheduler: occupancy.slots_per_scheduler,
             device_bytes: memory.device_bytes(),
             uses_mma: ops.uses_mma,
+            keeps_journal: options.inspect,
         };
         let latency = Cycle::from(config.dispatcher.latency_cycles);
         let resident = occupancy.workgroups as usize;
@@ -437,9 +438,9 @@ impl Run {
 
     /// True if these options visit and share the same cycles as those of this run.
     pub(super) fn is_like(&self, options: &RunOptions) -> bool {
-        let mine = &self.spec.options;
-        (mine.every_cycle, mine.jitter, mine.threads)
-            == (options.every_cycle, options.jitter, options.threads)
+        let key =
+            |options: &RunOptions| (options.every_cycle, options.jitter, options.threads, options.inspect);
+        key(&self.spec.options) == key(options)
     }
 
     /// The first cycle that has not been simulated.
@@ -501,7 +502,7 @@ impl Run {
     }
 
     /// Reads what the machine holds at the end of a cycle, up to which it has run.
-    fn look(&mut self, cycle: Cycle, memory: &mut MemorySystem, state: &mut State) {
+    pub(super) fn look(&mut self, cycle: Cycle, memory: &mut MemorySystem, state: &mut State) {
         state.values.clear();
         self.cores.iter().for_each(|core| core.look(cycle, &mut state.values));
         memory.look(cycle, state);

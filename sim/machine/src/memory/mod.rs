@@ -37,3 +37,4 @@ pub use message::{CODE_SPACE, LineData, MAX_LINE_BYTES, Reply, ReplyKind, Reques
 pub use port::MemoryPort;
 pub use scripted::Script;
 pub use system::{MemoryCounters, MemorySystem};
+pub use tags::CacheLine;

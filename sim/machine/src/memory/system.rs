@@ -13,6 +13,7 @@ use super::network::{ReplyNetwork, RequestNetwork, Surroundings};
 use super::port::{CorePorts, MemoryPort, core_port};
 use super::scripted::{Script, Scripted};
 use super::state::{State, look_at_channels, look_at_slices};
+use super::tags::CacheLine;
 use crate::clock::Cycle;
 use crate::config::Config;
 use wave_capture::Capture;
@@ -246,6 +247,11 @@ impl MemorySystem {
     /// The first cycle that has not been simulated.
     pub fn now(&self) -> Cycle {
         self.now
+    }
+
+    /// Lines in a slice, in the order of its frames.
+    pub fn l2_lines(&self, slice: usize) -> Vec<CacheLine> {
+        self.slices.get(slice).map_or_else(Vec::new, Slice::lines)
     }
 
     /// Bytes of device memory.

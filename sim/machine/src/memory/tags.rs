@@ -1,6 +1,7 @@
 //! Tags and replacement of a set-associative cache.
 
 use super::geometry::LineNumber;
+use super::message::LineData;
 use crate::config::Replacement;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg32;
@@ -34,6 +35,19 @@ enum Order {
     /// The way at which the search for the next victim begins. It is drawn when a line is installed, so that
     /// asking for the victim changes nothing.
     Random { generator: Pcg32, start: u32 },
+}
+
+/// A line in a cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CacheLine {
+    /// Address of its first byte.
+    pub address: u64,
+    /// Bit s: sector s is valid.
+    pub valid: u8,
+    /// Bit b: byte b is newer than what the level behind has.
+    pub dirty: u128,
+    /// Its bytes; those that are neither valid nor dirty are meaningless.
+    pub data: LineData,
 }
 
 /// The tags of a cache and the state of its replacement policy.

@@ -7,6 +7,7 @@
 //! for the failing machine.
 
 mod snapshots;
+mod views;
 
 use wave_testing::drawn;
 use wave_testing::environment;

@@ -125,7 +125,10 @@ fn a_saved_run_goes_on_in_another_process() {
         saved += here;
     }
     println!("{saved} runs saved, put back in another process and finished");
-    assert!(saved > 30 * MACHINES as usize || environment::number("WAVE_SIM_MACHINES", 0) > 0, "only {saved}");
+    assert!(
+        saved > 30 * MACHINES as usize || environment::number("WAVE_SIM_MACHINES", 0) > 0,
+        "only {saved}"
+    );
 }
 
 /// The child.

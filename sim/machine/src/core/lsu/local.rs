@@ -58,6 +58,11 @@ impl LocalMemory {
         self.part_mut(workgroup).fill(poison);
     }
 
+    /// A workgroup's part.
+    pub fn part_of(&self, workgroup: usize) -> &[u8] {
+        &self.bytes[workgroup * self.part..][..self.part]
+    }
+
     fn part_mut(&mut self, workgroup: usize) -> &mut [u8] {
         &mut self.bytes[workgroup * self.part..][..self.part]
     }
@@ -148,7 +153,13 @@ impl Core {
                 };
                 let fragment =
                     (instruction.slot * 3 + kind) * MMA_FRAGMENTS + usize::from(instruction.fragment);
-                let rows = &mut self.fragments[fragment * FRAGMENT_ROWS * width..][..FRAGMENT_ROWS * width];
+                let at = fragment * FRAGMENT_ROWS * width;
+                let rows = &mut self.fragments[at..][..FRAGMENT_ROWS * width];
+                if self.journal.is_kept() && op != Op::MmaStoreC {
+                    let it = instruction.in_flight();
+                    self.journal.overwrites_fragment(it, at, rows);
+                    self.journal.is_written(it, now + lsu.local_latency);
+                }
                 tile(instruction, op == Op::MmaStoreC, bytes, rows, width);
                 op != Op::MmaStoreC
             }

@@ -12,6 +12,7 @@ use super::collector::{Collector, Operands};
 use super::probe::{Event, EventKind, LineAccess, LocalAccess, MemoryEvent, Probe};
 use super::release::Epoch;
 use super::uop::{MAX_SOURCE_ROWS, MicroOp, MicroOps};
+use super::view::Place;
 use super::wave::InFlight;
 use crate::clock::{Cycle, NEVER};
 use crate::config::Config;
@@ -115,6 +116,28 @@ impl Lsu {
     /// Device loads and returning atomics with accesses outstanding.
     pub fn pending(&self) -> u32 {
         self.pending
+    }
+
+    /// The instructions in the unit, and where they are.
+    pub(super) fn under_way(&self) -> impl Iterator<Item = (InFlight, Place)> {
+        let of = |&index: &u16| &self.instructions[usize::from(index)];
+        let queued = self.queue.iter().enumerate().map(move |(place, index)| {
+            let started = place == 0 && self.head != Head::Idle;
+            let outstanding = of(index).outstanding;
+            (of(index).in_flight(), if started { Place::Access(outstanding) } else { Place::Queue(place) })
+        });
+        let local =
+            self.local_results.iter().map(move |(_, index)| (of(index).in_flight(), Place::Access(0)));
+        let returns = self.returns.iter().map(move |index| (of(index).in_flight(), Place::Return));
+        let listed = |index: &u16| {
+            self.free.contains(index)
+                || self.queue.contains(index)
+                || self.returns.contains(index)
+                || self.local_results.iter().any(|(_, other)| other == index)
+        };
+        let rest = (0..self.instructions.len() as u16).filter(move |index| !listed(index));
+        let rest = rest.map(move |index| (of(&index).in_flight(), Place::Access(of(&index).outstanding)));
+        queued.chain(local).chain(returns).chain(rest)
     }
 
     /// True if the queue takes one more instruction.

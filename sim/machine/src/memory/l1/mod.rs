@@ -23,7 +23,7 @@ mod write_back_tests;
 use super::geometry::{LineGeometry, LineNumber, copy_bytes};
 use super::message::{LineData, MAX_LINE_BYTES, Request, apply_atomic};
 use super::port::MemoryPort;
-use super::tags::{Frame, Tags};
+use super::tags::{CacheLine, Frame, Tags};
 use crate::clock::{Cycle, NEVER};
 use crate::config::Config;
 pub use access::{Access, L1Counters, Operation, Reject};
@@ -489,6 +489,24 @@ impl L1 {
             let theirs = line(self.geometry.address(number));
             (0..bytes).all(|at| mask >> at & 1 == 0 || data[at] == theirs[at])
         })
+    }
+
+    /// Its lines, in the order of frames.
+    pub fn lines(&self) -> Vec<CacheLine> {
+        let bytes = self.geometry.line_bytes();
+        let line = |(frame, data): (usize, &[u8])| {
+            let place = Frame(frame as u32);
+            let address = self.geometry.address(self.tags.line(place)?);
+            let mut line = CacheLine {
+                address,
+                valid: self.valid[frame],
+                dirty: self.dirty.of(place),
+                data: [0; MAX_LINE_BYTES],
+            };
+            line.data[..bytes].copy_from_slice(data);
+            Some(line)
+        };
+        self.data.chunks_exact(bytes).enumerate().filter_map(line).collect()
     }
 
     /// Copies the bytes that the L2 does not have to their places in device memory.

@@ -21,8 +21,8 @@ use super::agenda::Agenda;
 use super::geometry::{LineGeometry, LineNumber, SliceHash, copy_bytes};
 use super::hops::{Hop, HopKind};
 use super::image::Image;
-use super::message::{LineData, Reply, Request};
-use super::tags::{Frame, Tags};
+use super::message::{LineData, MAX_LINE_BYTES, Reply, Request};
+use super::tags::{CacheLine, Frame, Tags};
 use crate::clock::{Cycle, NEVER};
 use crate::config::Config;
 use crate::stats::counters;
@@ -483,6 +483,20 @@ impl Slice {
         let (set, way) = (frame.index() / self.ways, frame.index() % self.ways);
         let start = (way * self.sets + set) * self.geometry.line_bytes();
         start..start + self.geometry.line_bytes()
+    }
+
+    /// Its lines, in the order of frames.
+    pub(super) fn lines(&self) -> Vec<CacheLine> {
+        let line = |frame: u32| {
+            let place = Frame(frame);
+            let address = self.geometry.address(self.tags.line(place)?);
+            let (valid, dirty) = (self.valid[place.index()], self.dirty[place.index()]);
+            let mut line = CacheLine { address, valid, dirty, data: [0; MAX_LINE_BYTES] };
+            let data = &self.data[self.place(place)];
+            line.data[..data.len()].copy_from_slice(data);
+            Some(line)
+        };
+        (0..self.tags.frames() as u32).filter_map(line).collect()
     }
 
     fn room_to_memory(&self) -> usize {

@@ -1,0 +1,94 @@
+//! What the machine holds at the end of a cycle, for debuggers and tests.
+//!
+//! The state is that of the last cycle that was simulated: the one before [`Machine::now`]. Registers, predicates and
+//! fragments are those of that cycle if the launch runs with [`RunOptions::inspect`](super::RunOptions::inspect);
+//! otherwise some results stand there a few cycles before their time.
+
+use super::machine::Machine;
+use crate::clock::Cycle;
+use crate::core::uop::MicroOps;
+use crate::core::view::WaveView;
+use crate::core::{Core, account};
+use crate::memory::state::{self, Signal};
+use crate::memory::{CacheLine, LineData};
+use std::sync::Arc;
+use wave_isa::PREDICATES;
+
+impl Machine {
+    fn cores(&self) -> impl Iterator<Item = &Core> {
+        self.running().into_iter().flat_map(|run| run.cores.iter())
+    }
+
+    fn core(&self, core: u32) -> Option<&Core> {
+        self.cores().nth(core as usize)
+    }
+
+    /// The decoded kernel of the launch that runs.
+    pub fn micro_ops(&self) -> Option<&Arc<MicroOps>> {
+        self.running().map(|run| &run.spec.ops)
+    }
+
+    /// The cycle in which the launch that runs began.
+    pub fn launched_at(&self) -> Option<Cycle> {
+        self.running().map(|run| run.start)
+    }
+
+    /// Workgroups of the launch that runs: how many have ended, and how many there are.
+    pub fn workgroups(&self) -> Option<(u64, u64)> {
+        self.running().map(|run| (run.dispatcher.finished(), run.dispatcher.total()))
+    }
+
+    /// All resident waves, by core and slot.
+    pub fn waves(&self) -> Vec<WaveView> {
+        let Some(run) = self.running() else { return Vec::new() };
+        run.cores.iter().flat_map(|core| core.wave_views(run.now, &run.spec.ops)).collect()
+    }
+
+    /// The registers of a wave slot: register r is row r, of as many words as a wave has lanes. Empty without a
+    /// launch, or if there is no such core.
+    pub fn registers(&self, core: u32, slot: usize) -> Vec<u32> {
+        self.core(core).map_or_else(Vec::new, |core| core.registers(self.now(), slot))
+    }
+
+    /// Lanes in which each predicate of a wave slot is true.
+    pub fn predicates(&self, core: u32, slot: usize) -> [u64; PREDICATES] {
+        self.core(core).map_or([0; PREDICATES], |core| core.predicates(self.now(), slot))
+    }
+
+    /// Matrix fragments of a wave slot: kind (A, B, C), fragment, element, lane. Empty if the kernel uses none.
+    pub fn fragments(&self, core: u32, slot: usize) -> Vec<u32> {
+        self.core(core).map_or_else(Vec::new, |core| core.fragments(self.now(), slot))
+    }
+
+    /// Local memory of the workgroup of a wave slot.
+    pub fn local_memory(&self, core: u32, slot: usize) -> &[u8] {
+        self.core(core).map_or(&[], |core| core.local_memory(slot))
+    }
+
+    /// Lines in the L1 of a core, in the order of its frames.
+    pub fn l1_lines(&self, core: u32) -> Vec<CacheLine> {
+        self.core(core).map_or_else(Vec::new, |core| core.l1().lines())
+    }
+
+    /// Lines in an L2 slice, in the order of its frames.
+    pub fn l2_lines(&self, slice: usize) -> Vec<CacheLine> {
+        self.memory_side().l2_lines(slice)
+    }
+
+    /// The line at an address of device memory as the L2 and memory have it.
+    pub fn line(&self, address: u64) -> LineData {
+        self.memory_side().line(address)
+    }
+
+    /// Names of the values that [`queues`](Self::queues) gives.
+    pub fn queue_names(&self) -> Vec<Signal> {
+        let cores = (0..self.config().cores).flat_map(|core| account::signals(&format!("core{core}")));
+        cores.chain(state::signals(self.config())).collect()
+    }
+
+    /// What queues, ports, links and memory channels hold: levels, open rows, and what moved in the last cycle. Empty
+    /// without a launch.
+    pub fn queues(&mut self) -> Vec<u64> {
+        self.look_at_queues()
+    }
+}
