@@ -1,6 +1,7 @@
 //! Studies with a simulated machine: launch files and the kernel suite, summaries and reports of runs, litmus
 //! tests, measurements, explanations.
 
+pub mod checkpoint;
 pub mod explain;
 pub mod launch;
 pub mod litmus;

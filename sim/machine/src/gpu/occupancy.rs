@@ -2,10 +2,11 @@
 
 use crate::config::Config;
 use std::fmt;
+use wave_capture::Capture;
 use wave_isa::program::Launch;
 
 /// The resource that limits the resident workgroups of a core.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, Capture)]
 #[serde(rename_all = "snake_case")]
 pub enum Limiter {
     /// `core.max_workgroups`.
@@ -30,7 +31,7 @@ impl fmt::Display for Limiter {
 }
 
 /// How a launch occupies a core.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Capture)]
 pub struct Occupancy {
     /// Workgroups resident at most.
     pub workgroups: u32,

@@ -7,6 +7,7 @@ use crate::core::report::WaveReport;
 use crate::memory::{Jitter, L1Counters, LinkCounters, MemoryCounters};
 use crate::stats::{CoreCounters, SlotUse};
 use std::sync::atomic::{AtomicBool, Ordering};
+use wave_capture::Capture;
 use wave_isa::program::Fault;
 
 /// Bounds of a run and how to simulate it.
@@ -71,7 +72,7 @@ pub struct Progress {
 }
 
 /// Totals of a kernel.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Capture)]
 pub struct KernelReport {
     /// Cycles from the one in which the dispatcher may send the first workgroup until the next launch can start.
     pub cycles: Cycle,

@@ -1,0 +1,189 @@
+//! Checkpoints: the state of a run as one file, from which another process goes on.
+//!
+//! A file has a head of five little-endian fields of 8 bytes (magic and version, hash of the configuration, hash of the
+//! work, length of the body, hash of the body), and the body, compressed with LZ4. Hashes are 64-bit FNV-1a, in which a
+//! changed byte always shows.
+
+use fnv::FnvHasher;
+use std::hash::Hasher;
+use wave_capture::{Capture, Reader, Writer};
+use wave_isa::program::{Launch, Program};
+use wave_machine::config::{Config, config_hash};
+use wave_machine::gpu::{KernelReport, Snapshot};
+
+/// The first bytes of a file; the last of them is the version.
+const MAGIC: [u8; 8] = *b"WAVECKP\x01";
+/// Fields of the head.
+const FIELDS: usize = 5;
+
+/// A run part-way.
+#[derive(Debug, Clone, PartialEq, Capture)]
+pub struct Checkpoint {
+    /// Reports of the launches that have ended, in order.
+    pub ended: Vec<KernelReport>,
+    /// The machine.
+    pub snapshot: Snapshot,
+    /// States of the observers, with their names.
+    pub observers: Vec<(String, Vec<u8>)>,
+}
+
+/// What a checkpoint belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Identity {
+    config: u64,
+    work: u64,
+}
+
+impl Identity {
+    /// The identity of launches of a program on a machine, with the device memory that they begin with.
+    pub fn of(config: &Config, program: &Program, launches: &[Launch], memory: &[u8]) -> Identity {
+        let mut work = Writer::default();
+        program.code.save(&mut work);
+        for kernel in &program.kernels {
+            kernel.name.save(&mut work);
+            (kernel.registers, kernel.local_memory_bytes).save(&mut work);
+            kernel.code.save(&mut work);
+        }
+        launches.to_vec().save(&mut work);
+        u8::save_all(memory, &mut work);
+        Identity { config: hash(config_hash(config).as_bytes()), work: hash(work.bytes()) }
+    }
+}
+
+fn hash(bytes: &[u8]) -> u64 {
+    let mut hasher = FnvHasher::default();
+    hasher.write(bytes);
+    hasher.finish()
+}
+
+/// Why a file is no checkpoint of this run.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say it")]
+pub enum Refused {
+    #[error("is no checkpoint of wave-sim")]
+    Other,
+    #[error("is a checkpoint of version {0}; this program reads version {ours}", ours = MAGIC[7])]
+    Version(u8),
+    #[error("is a checkpoint of another machine")]
+    Config,
+    #[error("is a checkpoint of another kernel, of other launches or of other input data")]
+    Work,
+    #[error("is cut short: it has {has} of {wants} bytes")]
+    Short { has: u64, wants: u64 },
+    #[error("is damaged: its check sum is not that of its contents")]
+    Damaged,
+}
+
+impl Checkpoint {
+    /// The bytes of the file.
+    pub fn encode(&self, identity: Identity) -> Vec<u8> {
+        let mut body = Writer::default();
+        self.save(&mut body);
+        let body = lz4_flex::compress_prepend_size(body.bytes());
+        let head = [
+            u64::from_le_bytes(MAGIC),
+            identity.config,
+            identity.work,
+            body.len() as u64,
+            hash(&body),
+        ];
+        let mut file: Vec<u8> = head.iter().flat_map(|field| field.to_le_bytes()).collect();
+        file.extend(body);
+        file
+    }
+
+    /// Reads the bytes of a file.
+    ///
+    /// # Errors
+    /// If it is not a complete checkpoint of this run.
+    pub fn decode(file: &[u8], identity: Identity) -> Result<Checkpoint, Refused> {
+        if file.get(..7) != Some(&MAGIC[..7]) {
+            return Err(Refused::Other);
+        }
+        let (fields, _) = file.as_chunks::<8>();
+        let (has, head) = (file.len() as u64, (FIELDS * 8) as u64);
+        let Some(&[magic, config, work, length, sum]) = fields.first_chunk::<FIELDS>() else {
+            return Err(Refused::Short { has, wants: head });
+        };
+        if magic != MAGIC {
+            return Err(Refused::Version(magic[7]));
+        }
+        let [config, work, length, sum] = [config, work, length, sum].map(u64::from_le_bytes);
+        if config != identity.config {
+            return Err(Refused::Config);
+        }
+        if work != identity.work {
+            return Err(Refused::Work);
+        }
+        let body = &file[FIELDS * 8..];
+        let wants = head.saturating_add(length);
+        match has.cmp(&wants) {
+            std::cmp::Ordering::Less => return Err(Refused::Short { has, wants }),
+            std::cmp::Ordering::Equal if hash(body) == sum => {}
+            _ => return Err(Refused::Damaged),
+        }
+        let body = lz4_flex::decompress_size_prepended(body).map_err(|_| Refused::Damaged)?;
+        let mut checkpoint = Checkpoint::blank().ok_or(Refused::Damaged)?;
+        checkpoint.restore(&mut Reader::new(&body)).map_err(|_| Refused::Damaged)?;
+        Ok(checkpoint)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wave_isa::program::assemble;
+    use wave_machine::gpu::{Machine, RunOptions};
+
+    const KERNEL: &str = ".kernel k\n.registers 4\n.workgroup_size 32, 1, 1\nmov_imm r0, 7\nhalt\n.end\n";
+
+    fn saved() -> (Checkpoint, Identity) {
+        let config = Config::example();
+        let (program, _) = assemble("k.wave", KERNEL).unwrap();
+        let launch = Launch::of(&program, 0, [1, 1, 1]);
+        let memory = vec![1, 2, 3, 4];
+        let identity = Identity::of(&config, &program, std::slice::from_ref(&launch), &memory);
+        let mut machine = Machine::new(config, program, memory);
+        let report = machine.run(&launch, &RunOptions::UNBOUNDED, None, &mut |_| {}).unwrap();
+        machine.begin(&launch, &RunOptions::UNBOUNDED).unwrap();
+        machine.advance(machine.now() + 20, None).unwrap();
+        let observers = vec![("trace".to_owned(), vec![9; 9])];
+        (Checkpoint { ended: vec![report], snapshot: machine.snapshot(), observers }, identity)
+    }
+
+    #[test]
+    fn a_checkpoint_comes_back_as_it_was() {
+        let (checkpoint, identity) = saved();
+        assert_eq!(Checkpoint::decode(&checkpoint.encode(identity), identity), Ok(checkpoint));
+    }
+
+    #[test]
+    fn no_changed_bit_and_no_missing_byte_passes() {
+        let (checkpoint, identity) = saved();
+        let file = checkpoint.encode(identity);
+        // All of the head, and samples of the body.
+        let places = (0..file.len()).filter(|&at| at < FIELDS * 8 + 64 || at % 97 == 0);
+        for place in places {
+            let mut wrong = file.clone();
+            wrong[place] ^= 1 << (place % 8);
+            assert!(Checkpoint::decode(&wrong, identity).is_err(), "byte {place}");
+            assert!(Checkpoint::decode(&file[..place], identity).is_err(), "cut at {place}");
+        }
+        let mut long = file;
+        long.push(0);
+        assert_eq!(Checkpoint::decode(&long, identity), Err(Refused::Damaged));
+    }
+
+    #[test]
+    fn a_checkpoint_of_something_else_is_refused_by_name() {
+        let (checkpoint, identity) = saved();
+        let mut file = checkpoint.encode(identity);
+        let other = |identity| Checkpoint::decode(&checkpoint.encode(identity), saved().1).unwrap_err();
+        assert_eq!(other(Identity { config: 1, ..identity }), Refused::Config);
+        assert_eq!(other(Identity { work: 1, ..identity }), Refused::Work);
+        file[7] = 2;
+        assert_eq!(Checkpoint::decode(&file, identity), Err(Refused::Version(2)));
+        assert_eq!(Checkpoint::decode(b"RIFF", identity), Err(Refused::Other));
+        assert_eq!(Checkpoint::decode(b"", identity), Err(Refused::Other));
+    }
+}
