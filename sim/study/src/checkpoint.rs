@@ -139,7 +139,7 @@ mod tests {
 
     fn saved() -> (Checkpoint, Identity) {
         let config = Config::example();
-        let (program, _) = assemble("k.wave", KERNEL).unwrap();
+        let (program, _) = assemble(KERNEL, "k.wave").unwrap();
         let launch = Launch::of(&program, 0, [1, 1, 1]);
         let memory = vec![1, 2, 3, 4];
         let identity = Identity::of(&config, &program, std::slice::from_ref(&launch), &memory);

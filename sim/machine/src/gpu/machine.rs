@@ -19,7 +19,7 @@ use wave_isa::program::{Launch, Program};
 /// use wave_isa::program::{Launch, assemble};
 ///
 /// let source = ".kernel k\n.registers 4\n.workgroup_size 32, 1, 1\nmov_imm r0, 7\nmov_imm r1, 0\ndevice_store_u32 r1, r0\nhalt\n.end\n";
-/// let (program, _warnings) = assemble("k.wave", source).unwrap();
+/// let (program, _warnings) = assemble(source, "k.wave").unwrap();
 /// let launch = Launch::of(&program, 0, [1, 1, 1]);
 /// let mut machine = Machine::new(Config::example(), program, vec![0; 64]);
 /// machine.begin(&launch, &RunOptions::UNBOUNDED).unwrap();
