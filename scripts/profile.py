@@ -3,7 +3,7 @@
 
     scripts/profile.py [--functions N] [KERNEL...]
 
-callgrind counts the instructions executed inside `Machine::advance_reporting` of the release build. addr2line maps each instruction to the
+callgrind counts the instructions executed inside `Machine::run` of the release build. addr2line maps each instruction to the
 simulator function it was compiled from, also where the compiler inlined that function. --functions also prints the N
 functions with the most instructions of each kernel. Needs valgrind and binutils."""
 
@@ -42,7 +42,7 @@ def instructions(program, kernel):
     with tempfile.NamedTemporaryFile() as out:
         command = ["valgrind", "--tool=callgrind", "--dump-instr=yes", f"--callgrind-out-file={out.name}"]
         # As in sim/cli/tests/host_instructions.rs.
-        command += ["--toggle-collect=*wave_machine::gpu::machine::Machine*::advance_reporting"]
+        command += ["--toggle-collect=*wave_machine::gpu::machine::Machine*::run"]
         command += [program, kernel, "--config", "gpu.ron", "--threads", "1"]
         run = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         if run.returncode != 0:

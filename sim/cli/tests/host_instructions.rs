@@ -14,14 +14,14 @@ use wave_study::launch;
 const MOST: f64 = 1.12;
 const LEAST: f64 = 0.80;
 /// The function whose instructions are counted, as a pattern that fits both symbol manglings of Rust.
-const COUNTED: &str = "*wave_machine::gpu::machine::Machine*::advance_reporting";
+const COUNTED: &str = "*wave_machine::gpu::machine::Machine*::run";
 const HEAD: &str = "# Host instructions of simulating each kernel (small, gpu.ron, one thread), in the profile of the tests.\n";
 
 fn budgets_file() -> PathBuf {
     [env!("CARGO_MANIFEST_DIR"), "tests/golden/host_instructions.txt"].iter().collect()
 }
 
-/// Host instructions executed in `Machine::advance_reporting`.
+/// Host instructions executed in `Machine::run`.
 fn count(kernel: &str) -> u64 {
     let mut valgrind = Command::new("valgrind");
     valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);

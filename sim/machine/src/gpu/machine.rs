@@ -5,7 +5,7 @@ use super::outcome::{KernelReport, Progress, RunError, RunOptions};
 use super::run::Run;
 use crate::clock::{Cycle, NEVER};
 use crate::config::Config;
-use crate::core::probe::{Observer, Off, Watched};
+use crate::core::probe::{Observer, Off, Sample, Watched};
 use crate::memory::{L1, L1Counters, MemoryPort, MemorySystem};
 use std::sync::Arc;
 use wave_capture::{Capture, Misfit, Reader, Writer};
@@ -129,9 +129,6 @@ impl Machine {
     ///
     /// # Errors
     /// As [`advance`](Self::advance).
-    // Never inlined: callgrind counts the host's instructions between its entry and its end
-    // (`sim/cli/tests/host_instructions.rs`, `scripts/profile.py`), and finds it by its symbol.
-    #[inline(never)]
     pub fn advance_reporting(
         &mut self,
         until: Cycle,
@@ -155,6 +152,9 @@ impl Machine {
     ///
     /// # Errors
     /// See [`RunError`]. Afterwards the machine is as [`advance`](Self::advance) leaves it.
+    // Never inlined: callgrind counts the host's instructions between its entry and its end
+    // (`sim/cli/tests/host_instructions.rs`, `scripts/profile.py`), and finds it by its symbol.
+    #[inline(never)]
     pub fn run(
         &mut self,
         launch: &Launch,
@@ -231,6 +231,12 @@ impl Machine {
             run.look(run.now - 1, memory, &mut state);
         }
         state.values
+    }
+
+    /// Counters of the launch that runs, up to now.
+    pub fn totals(&mut self) -> Option<Sample> {
+        let State { memory, run, .. } = &mut self.state;
+        run.as_mut().map(|run| run.sample(memory, false))
     }
 
     /// Counters of the L1s since the creation of the machine, summed.
