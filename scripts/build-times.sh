@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Times incremental builds: after an edit of the report, of a study, of the core, and of the opcode table. Prints the
+# seconds and the crates that were built again, for the tests' profile and, with --release, for the release profile.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+profile=("$@")
+cargo build --quiet "${profile[@]}"
+printf '%-36s %9s  %s\n' 'edited file' 'seconds' 'crates built again'
+for file in sim/study/src/report/page.rs sim/observe/src/races/report.rs sim/machine/src/core/issue.rs sim/isa/src/rows.rs; do
+    touch "$file"
+    start=$(date +%s.%N)
+    built=$(cargo build "${profile[@]}" 2>&1 | sed -n 's/^ *Compiling \(wave-[a-z]*\) .*/\1/p' | tr '\n' ' ')
+    seconds=$(awk -v a="$start" -v b="$(date +%s.%N)" 'BEGIN { printf "%.1f", b - a }')
+    # A build that compiles nothing would look like the fastest of all.
+    if [ -z "$built" ]; then echo "scripts/build-times.sh: an edit of $file built nothing again" >&2; exit 1; fi
+    printf '%-36s %9s  %s\n' "$file" "$seconds" "$built"
+done
