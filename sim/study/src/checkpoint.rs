@@ -80,13 +80,8 @@ impl Checkpoint {
         let mut body = Writer::default();
         self.save(&mut body);
         let body = lz4_flex::compress_prepend_size(body.bytes());
-        let head = [
-            u64::from_le_bytes(MAGIC),
-            identity.config,
-            identity.work,
-            body.len() as u64,
-            hash(&body),
-        ];
+        let head =
+            [u64::from_le_bytes(MAGIC), identity.config, identity.work, body.len() as u64, hash(&body)];
         let mut file: Vec<u8> = head.iter().flat_map(|field| field.to_le_bytes()).collect();
         file.extend(body);
         file

@@ -8,6 +8,30 @@ use crate::clock::Cycle;
 use crate::memory::L1Counters;
 use crate::memory::state::{Signal, look_at_core, signals_of_core};
 use crate::stats::{CoreCounters, SlotUse};
+use wave_capture::Capture;
+
+/// What a core counts.
+#[derive(Debug, Capture)]
+pub(super) struct Account {
+    /// Event counters.
+    pub counters: CoreCounters,
+    /// Issue slots by use, over all schedulers.
+    pub slots: [u64; SlotUse::COUNT],
+    /// Instructions that have left an instruction buffer, squashed ones included.
+    pub instructions: u64,
+    /// The first cycle of the run.
+    pub start: Cycle,
+    /// First cycle not yet counted in `resident_wave_cycles`.
+    pub residents_until: Cycle,
+}
+
+impl Account {
+    /// Nothing counted yet, of a run that begins in cycle `start`.
+    pub fn new(start: Cycle) -> Account {
+        let (counters, slots) = (CoreCounters::default(), [0; SlotUse::COUNT]);
+        Account { counters, slots, instructions: 0, start, residents_until: start }
+    }
+}
 
 /// Names of the values that [`Core::look`] appends for the core named `core`: instructions in the load/store
 /// queue, outstanding loads, then those of its L1 and its port.
@@ -28,7 +52,7 @@ impl Core {
         slot: Slot,
     ) -> Charge {
         let word = Some(self.waves.waves[slot].last_word);
-        Charge { cycle, core: self.index, scheduler, slot_use, slot: Some(slot), word }
+        Charge { cycle, core: self.spec.index, scheduler, slot_use, slot: Some(slot), word }
     }
 
     /// The charge of a slot in which nothing issues. It names the oldest wave to which `slot_use` applies,
@@ -41,7 +65,7 @@ impl Core {
         issued: SlotMask,
     ) -> Charge {
         let (waves, sched) = (&self.waves, &self.schedulers[scheduler]);
-        let charge = Charge { cycle, core: self.index, scheduler, slot_use, slot: None, word: None };
+        let charge = Charge { cycle, core: self.spec.index, scheduler, slot_use, slot: None, word: None };
         let here = sched.slots & waves.resident & !waves.ended & !issued;
         let next = here & !waves.at_barrier & !waves.shadow;
         let hazard = next & waves.buffered & !waves.hazard_free;
@@ -70,13 +94,13 @@ impl Core {
     /// Totals of the cycles before `cycle`, up to which the core has run: its counters, its issue slots by
     /// use, the counters of its L1.
     pub fn account(&self, cycle: Cycle) -> (CoreCounters, [u64; SlotUse::COUNT], &L1Counters) {
-        let (mut counters, mut slots) = (self.counters, self.slots);
-        counters.cycles = cycle - self.start;
+        let (mut counters, mut slots) = (self.account.counters, self.account.slots);
+        counters.cycles = cycle - self.account.start;
         let waves = u64::from(self.waves.resident.count_ones());
-        counters.resident_wave_cycles += cycle.saturating_sub(self.residents_until) * waves;
+        counters.resident_wave_cycles += cycle.saturating_sub(self.account.residents_until) * waves;
         for scheduler in &self.schedulers {
             let cycles = cycle - scheduler.charged_until;
-            slots[scheduler.waits_for as usize] += cycles * self.issue_width as u64;
+            slots[scheduler.waits_for as usize] += cycles * self.spec.issue_width as u64;
         }
         (counters, slots, self.l1.counters())
     }

@@ -53,16 +53,16 @@ impl Core {
     /// reads later also leaves later. Watched runs and runs that visit every cycle leave the decision to the
     /// dispatch stage; tests compare the two.
     pub(super) fn read_operands<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
-        let (straight, slots) = self.straight.read(now);
+        let (straight, slots) = self.latches.issue_to_dispatch.read(now);
         self.waves.collecting &= !slots;
-        self.stale |= straight;
-        self.progress |= straight != 0;
-        let mut due = self.reads.due(now);
+        self.activity.stale |= straight;
+        self.activity.progress |= straight != 0;
+        let mut due = self.latches.issue_to_operands.due(now);
         while due != 0 {
             let index = due.trailing_zeros() as usize;
             due &= due - 1;
-            self.progress = true;
-            self.stale |= 1 << index;
+            self.activity.progress = true;
+            self.activity.stale |= 1 << index;
             let mut next = NEVER;
             let mut place = self.schedulers[index].collectors.first();
             while place != NO_PLACE {
@@ -92,13 +92,13 @@ impl Core {
                 sched.collectors[here].waiting = Waiting::Unit(now + 1);
                 sched.collectors[here].settled = settled;
                 if settled {
-                    self.leaving |= 1 << index;
+                    self.latches.settled_to_dispatch |= 1 << index;
                 } else {
                     sched.held += u32::from(computes);
-                    self.departures.by(index, now + 1);
+                    self.latches.operands_to_dispatch.by(index, now + 1);
                 }
             }
-            self.reads.looked(index, next);
+            self.latches.issue_to_operands.looked(index, next);
         }
     }
 
@@ -108,7 +108,7 @@ impl Core {
     #[inline]
     pub(super) fn settles<P: Probe>(&self, scheduler: usize, op: &MicroOp) -> bool {
         !P::ON
-            && self.settles_early
+            && self.spec.settles_early
             && op.kind == Kind::Compute
             && self.schedulers[scheduler].held == 0
             && op.fragment_reads == 0
@@ -117,15 +117,15 @@ impl Core {
     /// The dispatch stage: instructions whose operands are read leave their collectors, oldest first. Each
     /// unit of a scheduler takes one a cycle, the load/store unit one of all schedulers (X1, X4).
     pub(super) fn dispatch<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
-        let mut leaving = std::mem::take(&mut self.leaving);
-        let gone = leaving | self.straight.leave();
-        self.progress |= gone != 0;
-        self.stale |= gone;
+        let mut leaving = std::mem::take(&mut self.latches.settled_to_dispatch);
+        let gone = leaving | self.latches.issue_to_dispatch.leave();
+        self.activity.progress |= gone != 0;
+        self.activity.stale |= gone;
         while leaving != 0 {
             self.schedulers[leaving.trailing_zeros() as usize].collectors.remove_settled();
             leaving &= leaving - 1;
         }
-        let due = self.departures.due(now);
+        let due = self.latches.operands_to_dispatch.due(now);
         if due == 0 {
             return;
         }
@@ -171,7 +171,7 @@ impl Core {
                 (_, Kind::Memory(memory)) => {
                     *lsu_taken = true;
                     self.lsu_turn = if scheduler + 1 < self.schedulers.len() { scheduler + 1 } else { 0 };
-                    let operands = collectors.operands(here, op, &self.registers, base);
+                    let operands = collectors.operands(here, op, &self.file.registers, base);
                     self.lsu.accept(collector, op, memory, operands);
                     None
                 }
@@ -187,21 +187,21 @@ impl Core {
                 });
                 if reason != waiting {
                     probe.tell(EventKind::Waits, || Event::Waits(Waits { event: step, why: reason }));
-                    self.stale |= 1 << scheduler;
+                    self.activity.stale |= 1 << scheduler;
                     sched.collectors[here].waiting = reason;
                     if reason == Waiting::Lsu {
-                        sched.collectors.keep(here, op, &self.registers, base);
+                        sched.collectors.keep(here, op, &self.file.registers, base);
                     }
                 }
                 if reason == Waiting::WritePort {
-                    self.counters.write_port_conflicts += 1;
-                    self.progress = true;
+                    self.account.counters.write_port_conflicts += 1;
+                    self.activity.progress = true;
                 }
                 before = here;
                 continue;
             }
-            self.progress = true;
-            self.stale |= 1 << scheduler;
+            self.activity.progress = true;
+            self.activity.stale |= 1 << scheduler;
             sched.collectors.remove(before, here);
             sched.held -= u32::from(op.kind == Kind::Compute);
             if op.fragment_reads != 0 {
@@ -209,7 +209,7 @@ impl Core {
             }
             probe.tell(EventKind::Stage, || Event::Stage(StageEvent { stage: Stage::Execute, ..step }));
         }
-        self.departures.looked(scheduler, next);
+        self.latches.operands_to_dispatch.looked(scheduler, next);
     }
 
     /// Called when a matrix multiplication has left its collector: only fragments that others of its wave in
@@ -224,7 +224,7 @@ impl Core {
     /// First row of a wave's registers in the core's register file.
     #[inline]
     pub(super) fn slot_rows(&self, slot: usize) -> usize {
-        slot * self.rows_per_wave
+        slot * self.spec.rows_per_wave
     }
 
     /// Starts an instruction in its unit: books the unit's entry, the write ports and the retirement. `now`
@@ -237,13 +237,13 @@ impl Core {
         it: InFlight,
         op: &MicroOp,
     ) -> Option<Waiting> {
-        let timing = self.units[op.class as usize];
+        let timing = self.spec.units[op.class as usize];
         let sched = &mut self.schedulers[scheduler];
         if sched.unit_free_at[timing.unit] > now {
             return Some(Waiting::Unit(sched.unit_free_at[timing.unit]));
         }
         let swizzle = self.waves.waves[it.slot].swizzle;
-        let bank = |row: u8| bank_of(op.destination + row, swizzle, self.bank_mask);
+        let bank = |row: u8| bank_of(op.destination + row, swizzle, self.spec.bank_mask);
         let result = now + timing.result;
         let rows = op.destination_rows;
         if !(0..rows).all(|row| sched.write_ports.free(result + Cycle::from(row), bank(row))) {
@@ -253,10 +253,10 @@ impl Core {
             sched.write_ports.reserve(result + Cycle::from(row), bank(row));
         }
         sched.unit_free_at[timing.unit] = now + timing.interval;
-        if self.journal.is_kept() {
-            self.journal.is_written(it, result);
+        if self.file.journal.is_kept() {
+            self.file.journal.is_written(it, result);
         }
-        self.completions.schedule(result + Cycle::from(rows.max(1) - 1), it);
+        self.latches.execute_to_write_back.schedule(result + Cycle::from(rows.max(1) - 1), it);
         None
     }
 
@@ -264,15 +264,15 @@ impl Core {
     /// destination. [`Completions`](super::writeback::Completions) says why this is not too early.
     /// `condition`: lanes in which the predicate operand is true.
     pub(super) fn compute(&mut self, it: InFlight, mask: u64, condition: u64, op: &MicroOp) {
-        if self.journal.is_kept() {
+        if self.file.journal.is_kept() {
             self.keep_overwritten(it, op);
         }
-        let (slot, width) = (it.slot, self.width);
-        let rows = slot * self.rows_per_wave * width..(slot + 1) * self.rows_per_wave * width;
+        let (slot, width) = (it.slot, self.spec.width);
+        let rows = slot * self.spec.rows_per_wave * width..(slot + 1) * self.spec.rows_per_wave * width;
         if op.inst.op == Op::MovSr {
             self.special_row(slot, op.inst.rs1);
-            let register = &mut self.registers[rows][usize::from(op.destination) * width..][..width];
-            alu::merge(self.host, mask, &self.result[..width], register);
+            let register = &mut self.file.registers[rows][usize::from(op.destination) * width..][..width];
+            alu::merge(self.spec.host, mask, &self.file.result[..width], register);
             return;
         }
         if op.inst.op == Op::MmaCompute {
@@ -281,16 +281,16 @@ impl Core {
             let size = FRAGMENT_ROWS * width;
             let fragment = |kind: usize, index: u8| self.fragment_at(slot, kind, index);
             let (a, b, c) = (fragment(0, op.inst.rd), fragment(1, op.inst.rs1), fragment(2, op.inst.rs2));
-            let (inputs, sums) = self.fragments.split_at_mut(c);
+            let (inputs, sums) = self.file.fragments.split_at_mut(c);
             let (a, b) = (&inputs[a..][..size], &inputs[b..][..size]);
-            alu::mma_compute(self.host, mask, a, b, &mut sums[..size]);
+            alu::mma_compute(self.spec.host, mask, a, b, &mut sums[..size]);
             return;
         }
-        let registers = &mut self.registers[rows];
+        let registers = &mut self.file.registers[rows];
         if op.class == ExecClass::IntDiv {
             let divisor = &registers[usize::from(op.sources[1]) * width..][..width];
             let zeros = alu::zero_lanes(divisor) & mask;
-            self.counters.divisions_by_zero += u64::from(zeros.count_ones());
+            self.account.counters.divisions_by_zero += u64::from(zeros.count_ones());
         }
         let context = LaneContext { mask, pred: condition, imm: op.inst.imm };
         let registers = alu::Registers {
@@ -301,7 +301,7 @@ impl Core {
             destination: op.destination,
             destination_rows: op.destination_rows,
         };
-        let predicate = alu::update(self.host, op.inst.op, registers, context, &mut self.result);
+        let predicate = alu::update(self.spec.host, op.inst.op, registers, context, &mut self.file.result);
         if op.predicate_write != 0 {
             let lanes = &mut self.waves.waves[slot].predicates[op.predicate_write.trailing_zeros() as usize];
             *lanes = *lanes & !mask | predicate & mask;
@@ -310,28 +310,32 @@ impl Core {
 
     /// Notes in the journal what the result of an instruction for an execution unit is about to overwrite.
     fn keep_overwritten(&mut self, it: InFlight, op: &MicroOp) {
-        let first = (self.slot_rows(it.slot) + usize::from(op.destination)) * self.width;
-        let rows = &self.registers[first..][..usize::from(op.destination_rows) * self.width];
+        let first = (self.slot_rows(it.slot) + usize::from(op.destination)) * self.spec.width;
+        let rows = &self.file.registers[first..][..usize::from(op.destination_rows) * self.spec.width];
         let predicate = (op.predicate_write != 0).then(|| {
             let index = op.predicate_write.trailing_zeros() as u8;
             (index, self.waves.waves[it.slot].predicates[usize::from(index)])
         });
-        self.journal.overwrites(it, (op.destination, rows), predicate);
+        self.file.journal.overwrites(it, (op.destination, rows), predicate);
         if op.inst.op == Op::MmaCompute {
             let at = self.fragment_at(it.slot, 2, op.inst.rs2);
-            self.journal.overwrites_fragment(it, at, &self.fragments[at..][..FRAGMENT_ROWS * self.width]);
+            self.file.journal.overwrites_fragment(
+                it,
+                at,
+                &self.file.fragments[at..][..FRAGMENT_ROWS * self.spec.width],
+            );
         }
     }
 
     /// First word of a fragment in `fragments`; kind 0 is A, 1 is B, 2 is C.
     fn fragment_at(&self, slot: usize, kind: usize, index: u8) -> usize {
-        ((slot * 3 + kind) * MMA_FRAGMENTS + usize::from(index)) * FRAGMENT_ROWS * self.width
+        ((slot * 3 + kind) * MMA_FRAGMENTS + usize::from(index)) * FRAGMENT_ROWS * self.spec.width
     }
 
     /// The write-back stage: retires instructions of the execution units, then writes one row of a load (W1,
     /// W2).
     pub(super) fn write_back<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
-        if let Some(due) = self.completions.due(now) {
+        if let Some(due) = self.latches.execute_to_write_back.due(now) {
             for &retired in &due {
                 probe.tell(EventKind::Stage, || {
                     // The rows were written one a cycle, the last in this cycle.
@@ -341,7 +345,7 @@ impl Core {
                 });
                 self.retire(now, retired, ops, probe);
             }
-            self.completions.recycle(now, due);
+            self.latches.execute_to_write_back.recycle(now, due);
         }
         self.write_back_load(now, ops, probe);
     }
@@ -353,16 +357,16 @@ impl Core {
         let op = ops.get(access.word);
         let register = op.destination + row;
         let wave = &self.waves.waves[slot];
-        let bank = bank_of(register, wave.swizzle, self.bank_mask);
+        let bank = bank_of(register, wave.swizzle, self.spec.bank_mask);
         let ports: &WritePorts = &self.schedulers[usize::from(wave.scheduler)].write_ports;
-        self.progress = true;
+        self.activity.progress = true;
         if !ports.free(now, bank) {
-            self.counters.write_port_conflicts += 1;
+            self.account.counters.write_port_conflicts += 1;
             return;
         }
-        let at = (slot * self.rows_per_wave + usize::from(register)) * self.width;
-        let values = access.output_row(row, self.width);
-        alu::merge(self.host, access.mask, values, &mut self.registers[at..][..self.width]);
+        let at = (slot * self.spec.rows_per_wave + usize::from(register)) * self.spec.width;
+        let values = access.output_row(row, self.spec.width);
+        alu::merge(self.spec.host, access.mask, values, &mut self.file.registers[at..][..self.spec.width]);
         if row == 0 {
             probe.tell(EventKind::Stage, || {
                 Event::Stage(self.step_of(now, access.in_flight(), Stage::WriteBack))
@@ -378,8 +382,8 @@ impl Core {
     pub(super) fn retire<P: Probe>(&mut self, now: Cycle, retired: InFlight, ops: &MicroOps, probe: &mut P) {
         let op = ops.get(retired.word);
         let slot = retired.slot;
-        if self.journal.is_kept() {
-            self.journal.retires(retired);
+        if self.file.journal.is_kept() {
+            self.file.journal.retires(retired);
         }
         let wave = &mut self.waves.waves[slot];
         wave.pending.remove_all(&op.writes);
@@ -390,7 +394,7 @@ impl Core {
         let event = self.step_of(now, retired, Stage::Retire);
         probe.tell(EventKind::Results, || Event::Results(self.results(event, op)));
         probe.tell(EventKind::Stage, || Event::Stage(event));
-        self.progress = true;
+        self.activity.progress = true;
         if drained && self.waves.ended >> slot & 1 != 0 {
             self.release_wave(now, slot);
         } else if self.waves.waits(slot) {
@@ -401,26 +405,26 @@ impl Core {
 
     fn step_of(&self, cycle: Cycle, retired: InFlight, stage: Stage) -> StageEvent {
         let InFlight { slot, sequence, word } = retired;
-        StageEvent { cycle, core: self.index, slot, sequence, word, stage }
+        StageEvent { cycle, core: self.spec.index, slot, sequence, word, stage }
     }
 
     /// What a retiring instruction has written. Its destinations were locked until now, so they still hold
     /// its result.
     fn results(&self, event: StageEvent, op: &MicroOp) -> Results<'_> {
-        let width = self.width;
+        let width = self.spec.width;
         let first = (self.slot_rows(event.slot) + usize::from(op.destination)) * width;
         let fragment = match op.fragment_locks {
             0 => &[],
             locks => {
                 let index = event.slot * 3 * MMA_FRAGMENTS + locks.trailing_zeros() as usize;
-                &self.fragments[index * FRAGMENT_ROWS * width..][..FRAGMENT_ROWS * width]
+                &self.file.fragments[index * FRAGMENT_ROWS * width..][..FRAGMENT_ROWS * width]
             }
         };
         let predicate = match op.predicate_write {
             0 => 0,
             bit => self.waves.waves[event.slot].predicates[bit.trailing_zeros() as usize],
         };
-        let registers = &self.registers[first..][..usize::from(op.destination_rows) * width];
+        let registers = &self.file.registers[first..][..usize::from(op.destination_rows) * width];
         Results { event, registers, predicate, fragment }
     }
 

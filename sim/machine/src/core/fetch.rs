@@ -164,9 +164,9 @@ impl Core {
                 break;
             }
             self.fetch.groups.pop_front();
-            self.progress = true;
+            self.activity.progress = true;
             if group.discarded {
-                self.counters.fetches_discarded += 1;
+                self.account.counters.fetches_discarded += 1;
                 continue;
             }
             let bit: SlotMask = 1 << group.slot;
@@ -175,7 +175,7 @@ impl Core {
             let was_empty = wave.buffer.is_empty();
             let mut push = |word| {
                 wave.buffer.push(word);
-                let (core, slot) = (self.index, group.slot);
+                let (core, slot) = (self.spec.index, group.slot);
                 let decoded = StageEvent { cycle: now, core, slot, sequence: 0, word, stage: Stage::Decode };
                 probe.tell(EventKind::Stage, || Event::Stage(decoded));
             };
@@ -253,18 +253,18 @@ impl Core {
             fetch.misses[miss].waves |= 1 << slot;
             self.waves.fetching |= 1 << slot;
             fetch.last[scheduler] = slot;
-            self.counters.icache_misses += 1;
-            self.progress = true;
+            self.account.counters.icache_misses += 1;
+            self.activity.progress = true;
             return;
         }
         fetch.last[scheduler] = slot;
         fetch.groups.push_back(Group { arrives: now + fetch.latency, slot, first, words, discarded: false });
         self.waves.fetching |= 1 << slot;
         self.waves.waves[slot].fetch_word = first + words;
-        self.counters.fetches += 1;
-        self.counters.icache_hits += 1;
-        self.progress = true;
-        let core = self.index;
+        self.account.counters.fetches += 1;
+        self.account.counters.icache_hits += 1;
+        self.activity.progress = true;
+        let core = self.spec.index;
         let fetched = StageEvent { cycle: now, core, slot, sequence: 0, word: first, stage: Stage::Fetch };
         probe.tell(EventKind::Stage, || Event::Stage(fetched));
     }

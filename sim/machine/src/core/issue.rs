@@ -52,29 +52,29 @@ impl Core {
         let mut first = 0;
         let mut all_issued: SlotMask = 0;
         // A scheduler that issues may set the bit of a later one, which then looks again in this cycle.
-        while self.stale >> first != 0 {
-            let scheduler = first + (self.stale >> first).trailing_zeros() as usize;
+        while self.activity.stale >> first != 0 {
+            let scheduler = first + (self.activity.stale >> first).trailing_zeros() as usize;
             first = scheduler + 1;
-            self.stale &= !(1 << scheduler);
+            self.activity.stale &= !(1 << scheduler);
             self.settle(scheduler, now);
             self.schedulers[scheduler].charged_until = now + 1;
-            if self.policy == IssuePolicy::TwoLevel {
+            if self.spec.policy == IssuePolicy::TwoLevel {
                 self.update_active_set(scheduler);
             }
             let mut issued: SlotMask = 0;
-            for _ in 0..self.issue_width {
+            for _ in 0..self.spec.issue_width {
                 let sched = &self.schedulers[scheduler];
                 let mut ready = self.waves.ready() & sched.slots & !issued;
                 if self.collectors_full(scheduler) {
                     ready &= !self.waves.needs_collector;
                 }
-                if self.policy == IssuePolicy::TwoLevel {
+                if self.spec.policy == IssuePolicy::TwoLevel {
                     ready &= sched.active_set;
                 }
                 if ready == 0 {
                     let reason = self.why_not(now, scheduler, issued);
                     self.schedulers[scheduler].waits_for = reason;
-                    self.slots[reason as usize] += 1;
+                    self.account.slots[reason as usize] += 1;
                     probe.tell(EventKind::Charge, || {
                         Event::Charge(self.charge(now, scheduler, reason, issued))
                     });
@@ -83,11 +83,11 @@ impl Core {
                 let slot = self.pick(scheduler, ready);
                 self.schedulers[scheduler].last_issued = slot;
                 issued |= 1 << slot;
-                self.progress = true;
-                self.stale |= 1 << scheduler;
+                self.activity.progress = true;
+                self.activity.stale |= 1 << scheduler;
                 let effective = self.issue_wave(now, scheduler, slot, ops, probe)?;
                 let slot_use = if effective { SlotUse::Issued } else { SlotUse::Squashed };
-                self.slots[slot_use as usize] += 1;
+                self.account.slots[slot_use as usize] += 1;
                 probe.tell(EventKind::Charge, || {
                     Event::Charge(self.charge_issue(now, scheduler, slot_use, slot))
                 });
@@ -96,7 +96,9 @@ impl Core {
         }
         if probe.wants(EventKind::Stalls) {
             let waves = &self.stalled(all_issued);
-            probe.tell(EventKind::Stalls, || Event::Stalls(Stalls { cycle: now, core: self.index, waves }));
+            probe.tell(EventKind::Stalls, || {
+                Event::Stalls(Stalls { cycle: now, core: self.spec.index, waves })
+            });
         }
         Ok(())
     }
@@ -106,7 +108,7 @@ impl Core {
     fn settle(&mut self, scheduler: usize, now: Cycle) {
         let sched = &mut self.schedulers[scheduler];
         let cycles = now - sched.charged_until;
-        self.slots[sched.waits_for as usize] += cycles * self.issue_width as u64;
+        self.account.slots[sched.waits_for as usize] += cycles * self.spec.issue_width as u64;
         sched.charged_until = now;
     }
 
@@ -117,7 +119,7 @@ impl Core {
             // The core may have looked for work in a cycle after the run and charged it as empty: take that
             // back.
             let over = self.schedulers[scheduler].charged_until.saturating_sub(end);
-            self.slots[SlotUse::Empty as usize] -= over * self.issue_width as u64;
+            self.account.slots[SlotUse::Empty as usize] -= over * self.spec.issue_width as u64;
             self.settle(scheduler, end + over);
             let scheduler = &mut self.schedulers[scheduler];
             (scheduler.charged_until, scheduler.waits_for) = (end, SlotUse::Release);
@@ -126,27 +128,27 @@ impl Core {
 
     /// Settles the accounts at the cycle in which the next launch can start.
     pub fn close(&mut self, next_start: Cycle) {
-        self.counters.cycles = next_start - self.start;
+        self.account.counters.cycles = next_start - self.account.start;
         (0..self.schedulers.len()).for_each(|scheduler| self.settle(scheduler, next_start));
     }
 
     /// Counts resident waves up to and including `now`. A wave that arrives or leaves in `now` counts from
     /// the next cycle on.
     pub(super) fn settle_residents(&mut self, now: Cycle) {
-        let cycles = (now + 1).saturating_sub(self.residents_until);
-        self.counters.resident_wave_cycles += cycles * u64::from(self.waves.resident.count_ones());
-        self.residents_until = now + 1;
+        let cycles = (now + 1).saturating_sub(self.account.residents_until);
+        self.account.counters.resident_wave_cycles += cycles * u64::from(self.waves.resident.count_ones());
+        self.account.residents_until = now + 1;
     }
 
     /// Makes the wave's scheduler look again: something about the wave has changed.
     #[inline]
     pub(super) fn touch(&mut self, slot: Slot) {
-        self.stale |= 1 << self.waves.waves[slot].scheduler;
+        self.activity.stale |= 1 << self.waves.waves[slot].scheduler;
     }
 
     fn pick(&self, scheduler: usize, ready: SlotMask) -> Slot {
         let last = self.schedulers[scheduler].last_issued;
-        match self.policy {
+        match self.spec.policy {
             IssuePolicy::Lrr | IssuePolicy::TwoLevel => next_in_turn(ready, last),
             IssuePolicy::Gto if ready >> last & 1 != 0 => last,
             IssuePolicy::Gto | IssuePolicy::Oldest => self.waves.oldest(ready),
@@ -161,7 +163,7 @@ impl Core {
         let long_wait = waves.at_barrier | waves.draining | (waves.memory_hazard & waves.buffered);
         let mut active = self.schedulers[scheduler].active_set & here & !long_wait;
         let mut candidates = here & !long_wait & !active;
-        while active.count_ones() < self.two_level_active && candidates != 0 {
+        while active.count_ones() < self.spec.two_level_active && candidates != 0 {
             let slot = self.waves.oldest(candidates);
             active |= 1 << slot;
             candidates &= !(1 << slot);
@@ -186,7 +188,7 @@ impl Core {
         if ready & waves.needs_collector != 0 && self.collectors_full(scheduler)
             || here & waves.collecting != 0
         {
-            return match oldest_waits(sched, self.straight.collectors(scheduler), now) {
+            return match oldest_waits(sched, self.latches.issue_to_dispatch.collectors(scheduler), now) {
                 Some(Waiting::Unit(_) | Waiting::WritePort) => SlotUse::Unit,
                 Some(Waiting::Lsu) => SlotUse::Lsu,
                 Some(Waiting::Banks(_)) | None => SlotUse::Operand,
@@ -259,16 +261,17 @@ impl Core {
         let guard = guard_lanes(wave, op);
         let active = wave.control.active;
         let lanes = guard & active;
-        self.instructions += 1;
-        if self.journal.is_kept() {
-            self.journal.issues(slot, now);
+        self.account.instructions += 1;
+        if self.file.journal.is_kept() {
+            self.file.journal.issues(slot, now);
         }
         let effective = match op.kind {
             Kind::Control => active != 0,
             Kind::End => true,
             _ => lanes != 0,
         };
-        let event = StageEvent { cycle: now, core: self.index, slot, sequence, word, stage: Stage::Issue };
+        let event =
+            StageEvent { cycle: now, core: self.spec.index, slot, sequence, word, stage: Stage::Issue };
         let done = !op.needs_collector() || !effective;
         probe.tell(EventKind::Issued, || {
             let wave = &self.waves.waves[slot];
@@ -291,10 +294,10 @@ impl Core {
             return Ok(true);
         }
         if effective {
-            self.counters.wave_instructions += 1;
-            self.counters.lane_instructions += self.count_lanes(lanes);
+            self.account.counters.wave_instructions += 1;
+            self.account.counters.lane_instructions += self.count_lanes(lanes);
         } else {
-            self.counters.squashed_instructions += 1;
+            self.account.counters.squashed_instructions += 1;
         }
         if let Kind::Fence { .. } = op.kind {
             // A grant ends when its fence issues, squashed or not. The next fence of the slot waits anew
@@ -316,7 +319,7 @@ impl Core {
                 self.pass_barrier(now, self.waves.waves[slot].workgroup);
             }
             Kind::Fence { acquire, .. } => {
-                self.counters.fences += 1;
+                self.account.counters.fences += 1;
                 if acquire && op.inst.scope >= Scope::Device {
                     self.l1.invalidate();
                 }
@@ -337,7 +340,11 @@ impl Core {
     /// Number of lanes in a mask. The full mask, by far the most frequent, takes no population count.
     #[inline]
     fn count_lanes(&self, lanes: u64) -> u64 {
-        if lanes == u64::MAX >> (64 - self.width) { self.width as u64 } else { u64::from(lanes.count_ones()) }
+        if lanes == u64::MAX >> (64 - self.spec.width) {
+            self.spec.width as u64
+        } else {
+            u64::from(lanes.count_ones())
+        }
     }
 
     /// Puts an issued instruction into a collector and marks its destinations as outstanding (I5).
@@ -357,34 +364,34 @@ impl Core {
         let condition = condition_lanes(wave, op);
         let sched = &mut self.schedulers[scheduler];
         let (read, waits) = sched.banks.read(now, op.reads(), wave.swizzle);
-        self.counters.bank_conflicts += waits;
+        self.account.counters.bank_conflicts += waits;
         self.waves.collecting |= 1 << slot;
         let collectors = &self.schedulers[scheduler].collectors;
         let settled = self.settles::<P>(scheduler, op)
-            && self.issue_width == 1
+            && self.spec.issue_width == 1
             && read <= now + READ_WITHIN
             // Every older instruction in a collector must finish its reads later, so that it cannot take the
             // unit or a write port first. None of them may be of this wave: its sources are still in the
             // registers.
-            && read < self.reads.at(scheduler)
+            && read < self.latches.issue_to_operands.at(scheduler)
             && collectors.iter().all(|c| c.slot() != slot)
             && self.start_unit(read + 1, scheduler, it, op).is_none();
         let sched = &mut self.schedulers[scheduler];
         if settled {
-            self.straight.issue(scheduler, slot, read);
-            sched.recent = [(self.instructions, read), sched.recent[0], sched.recent[1]];
+            self.latches.issue_to_dispatch.issue(scheduler, slot, read);
+            sched.recent = [(self.account.instructions, read), sched.recent[0], sched.recent[1]];
             self.compute(it, lanes, condition, op);
         } else {
-            sched.collectors.push(Collector::new(self.instructions, it, lanes, condition, read));
-            self.reads.by(scheduler, read);
+            sched.collectors.push(Collector::new(self.account.instructions, it, lanes, condition, read));
+            self.latches.issue_to_operands.by(scheduler, read);
         }
     }
 
     /// True if all collectors of a scheduler are in use.
     #[inline]
     fn collectors_full(&self, scheduler: usize) -> bool {
-        let straight = self.straight.collectors(scheduler);
-        self.schedulers[scheduler].collectors.in_use() + straight == self.collectors_per_scheduler
+        let straight = self.latches.issue_to_dispatch.collectors(scheduler);
+        self.schedulers[scheduler].collectors.in_use() + straight == self.spec.collectors_per_scheduler
     }
 
     fn issue_control(
@@ -433,28 +440,28 @@ impl Core {
         self.waves.fetching &= !bit;
         self.waves.fetched_end &= !bit;
         self.waves.buffered &= !bit;
-        self.counters.taken_redirects += 1;
+        self.account.counters.taken_redirects += 1;
     }
 
     /// Starts a shadow: the wave neither issues nor fetches until the branch latency has passed (B1).
     pub(super) fn start_shadow(&mut self, now: Cycle, slot: Slot) {
         self.waves.shadow |= 1 << slot;
         self.touch(slot);
-        self.shadows.push_back((now + self.branch_latency, slot));
+        self.latches.shadows.push_back((now + self.spec.branch_latency, slot));
     }
 
     /// Ends the shadows that are due.
     pub(super) fn end_shadows(&mut self, now: Cycle, ops: &MicroOps) {
-        while let Some(&(ends, slot)) = self.shadows.front()
+        while let Some(&(ends, slot)) = self.latches.shadows.front()
             && ends <= now
         {
-            self.shadows.pop_front();
+            self.latches.shadows.pop_front();
             self.waves.shadow &= !(1 << slot);
             if self.waves.draining >> slot & 1 != 0 {
                 self.waves.refresh(slot, ops);
             }
             self.touch(slot);
-            self.progress = true;
+            self.activity.progress = true;
         }
     }
 
@@ -470,7 +477,7 @@ impl Core {
         let wave = &self.waves.waves[slot];
         Box::new(Fault {
             kind,
-            kernel: self.kernel,
+            kernel: self.spec.kernel,
             workgroup: self.workgroups[wave.workgroup].id,
             wave: wave.wave_id,
             lanes,

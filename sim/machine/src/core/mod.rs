@@ -11,10 +11,13 @@ pub mod execute;
 pub mod fetch;
 pub mod issue;
 mod journal;
+mod latches;
 pub mod lsu;
 pub mod probe;
+mod registers;
 pub mod release;
 pub mod report;
+mod spec;
 mod straight;
 pub mod uop;
 pub mod view;
@@ -22,27 +25,27 @@ pub mod wave;
 pub mod workgroup;
 pub mod writeback;
 
-use crate::alu::{FRAGMENT_ROWS, HostVectors};
 use crate::clock::{Cycle, LinkRx, LinkTx, NEVER};
-use crate::config::{Config, IssuePolicy};
+use crate::config::Config;
 use crate::memory::{L1, MemoryPort, ReplyKind, Request};
 use crate::stats::{CoreCounters, SlotUse};
-use collector::{Banks, Collectors, Looks};
+use account::Account;
+use collector::{Banks, Collectors};
 use execute::UnitTiming;
 use fetch::{Fetch, ICACHE_TAG};
-use journal::Journal;
+use latches::Latches;
 use lsu::local::LocalMemory;
 use lsu::{Lsu, lanes_of};
 use probe::Probe;
-use std::collections::VecDeque;
-use straight::{Recent, Straight};
+use registers::RegisterFile;
+use spec::Spec;
+use straight::Recent;
 use uop::MicroOps;
 use wave::{Slot, SlotMask, Waves};
 use wave_capture::Capture;
 use wave_isa::program::Fault;
-use wave_isa::{ExecClass, MMA_FRAGMENTS};
 use workgroup::{Shape, Start, Workgroup};
-use writeback::{Completions, MAX_RESULT_ROWS, WritePorts};
+use writeback::WritePorts;
 
 /// One scheduler of a core and the state that it does not share.
 #[derive(Debug, Clone, Capture)]
@@ -82,79 +85,30 @@ pub struct Links {
 /// One core of the machine.
 #[derive(Debug, Capture)]
 pub struct Core {
-    /// Index of the core.
     #[spec]
-    pub index: u32,
-    #[spec]
-    kernel: usize,
-    #[spec]
-    shape: Shape,
-    #[spec]
-    width: usize,
-    #[spec]
-    issue_width: usize,
-    #[spec]
-    policy: IssuePolicy,
-    #[spec]
-    two_level_active: u32,
-    #[spec]
-    branch_latency: Cycle,
-    #[spec]
-    collectors_per_scheduler: usize,
-    /// Register banks of a scheduler less one. The bank count is a power of two, so this masks a bank number.
-    #[spec]
-    bank_mask: u32,
-    #[spec]
-    units: [UnitTiming; ExecClass::ALL.len()],
-    #[spec]
-    host: HostVectors,
-    #[spec]
-    line_bytes: u64,
-    #[spec]
-    rows_per_wave: usize,
-    #[spec]
-    usable_slots: SlotMask,
-
+    spec: Spec,
     waves: Waves,
     workgroups: Vec<Workgroup>,
     schedulers: Vec<Scheduler>,
-    straight: Straight,
-    /// Bit s: scheduler s frees a settled collector in the next dispatch stage.
-    leaving: u32,
-    /// When the dispatch stage next has to look at the collectors that are not settled.
-    departures: Looks,
-    /// When the operand read stage next completes the reads of an instruction.
-    reads: Looks,
-    /// (end, slot) of the running shadows, in order of their end: all are equally long.
-    shadows: VecDeque<(Cycle, Slot)>,
+    latches: Latches,
     fetch: Fetch,
-    /// Register rows of `width` words: register r of slot s is row s * `rows_per_wave` + r.
-    registers: Vec<u32>,
-    /// Matrix fragments, indexed by slot, kind (A, B, C), fragment and element. Empty if the kernel uses
-    /// none.
-    fragments: Vec<u32>,
-    completions: Completions,
-    /// Rows of the result being computed.
-    #[scratch]
-    result: Vec<u32>,
+    file: RegisterFile,
     lsu: Lsu,
     /// The scheduler that is asked first for the load/store unit (X4).
     lsu_turn: usize,
     local: LocalMemory,
     l1: L1,
-
-    journal: Journal,
-
     /// Links to the dispatcher and the memory side.
     pub links: Links,
+    account: Account,
+    activity: Activity,
+    /// Set at the end of a kernel: the L1 writes back all its dirty lines (M32).
+    writes_back_all: bool,
+}
 
-    /// Event counters.
-    pub counters: CoreCounters,
-    /// Issue slots by use, over all schedulers.
-    pub slots: [u64; SlotUse::COUNT],
-    /// Instructions that have left an instruction buffer, squashed ones included.
-    pub instructions: u64,
-
+/// What the run loop of a core goes by to visit only cycles in which it can do something.
+#[derive(Debug, Capture)]
+struct Activity {
     /// The current cycle has changed some state.
     progress: bool,
     /// Bit s: scheduler s has to look for a wave to issue. Nothing has changed for the others since they last
@@ -162,19 +116,8 @@ pub struct Core {
     stale: u32,
     /// First cycle in which the core can act without a message from outside.
     wake: Cycle,
-    /// The first cycle of the run.
-    start: Cycle,
-    /// First cycle not yet counted in `resident_wave_cycles`.
-    residents_until: Cycle,
     /// The last cycle in which some state changed.
     last_activity: Cycle,
-    /// Set at the end of a kernel: the L1 writes back all its dirty lines (M32).
-    writes_back_all: bool,
-    #[spec]
-    skip_idle: bool,
-    /// Instructions may be settled before their stages come.
-    #[spec]
-    settles_early: bool,
 }
 
 /// What every core needs of a launch.
@@ -200,32 +143,13 @@ impl Core {
     /// A core without resident waves at cycle `start`.
     pub fn new(config: &Config, index: u32, launch: &CoreLaunch, l1: L1, links: Links, start: Cycle) -> Core {
         let c = &config.core;
-        let width = c.wave_width as usize;
+        let spec = Spec::new(config, index, launch);
         let schedulers = c.schedulers as usize;
-        let units = UnitTiming::table(config);
-        let horizon = UnitTiming::horizon(&units);
+        let horizon = UnitTiming::horizon(&spec.units);
         let slots = c.max_waves as usize;
-        let usable = launch.slots_per_scheduler as usize * schedulers;
-        let rows_per_wave = launch.shape.launch.registers as usize;
         let slots_of =
             |s: usize| (0..slots).filter(|slot| slot % schedulers == s).fold(0, |m, slot| m | 1 << slot);
-        let fragment_slots = if launch.uses_mma { usable.min(slots) } else { 0 };
         Core {
-            index,
-            kernel: launch.kernel,
-            shape: launch.shape.clone(),
-            width,
-            issue_width: c.issue.width as usize,
-            policy: c.issue.policy,
-            two_level_active: c.issue.two_level_active,
-            branch_latency: Cycle::from(c.branch_latency_cycles),
-            collectors_per_scheduler: c.registers.collectors as usize,
-            bank_mask: c.registers.banks - 1,
-            units,
-            host: HostVectors::new(),
-            line_bytes: u64::from(c.l1.line_bytes),
-            rows_per_wave,
-            usable_slots: u64::MAX >> (64 - usable.min(slots)),
             waves: Waves::new(config),
             workgroups: vec![Workgroup::default(); launch.max_workgroups],
             schedulers: (0..schedulers)
@@ -233,7 +157,7 @@ impl Core {
                     slots: slots_of(s),
                     last_issued: s,
                     active_set: 0,
-                    collectors: Collectors::new(c.registers.collectors, width),
+                    collectors: Collectors::new(c.registers.collectors, spec.width),
                     held: 0,
                     banks: Banks::new(c.registers.banks),
                     recent: Recent::default(),
@@ -243,35 +167,34 @@ impl Core {
                     write_ports: WritePorts::new(c.registers.write_ports, horizon),
                 })
                 .collect(),
-            straight: Straight::default(),
-            leaving: 0,
-            departures: Looks::new(schedulers),
-            reads: Looks::new(schedulers),
-            shadows: VecDeque::with_capacity(slots),
+            latches: Latches::new(schedulers, slots, &spec.units),
             fetch: Fetch::new(config),
-            registers: vec![0; usable.min(slots) * rows_per_wave * width],
-            fragments: vec![0; fragment_slots * 3 * MMA_FRAGMENTS * FRAGMENT_ROWS * width],
-            completions: Completions::new(horizon),
-            result: vec![0; MAX_RESULT_ROWS * width],
+            file: RegisterFile::new(&spec, launch),
             lsu: Lsu::new(config, launch.device_bytes),
             lsu_turn: 0,
             local: LocalMemory::new(config, launch.max_workgroups, launch.shape.launch.local_memory_bytes),
             l1,
-            journal: Journal::new(launch.keeps_journal),
             links,
-            counters: CoreCounters::default(),
-            slots: [0; SlotUse::COUNT],
-            instructions: 0,
-            progress: false,
-            stale: 0,
-            start,
-            residents_until: start,
-            wake: NEVER,
-            last_activity: start,
+            account: Account::new(start),
+            activity: Activity { progress: false, stale: 0, wake: NEVER, last_activity: start },
             writes_back_all: false,
-            skip_idle: true,
-            settles_early: !launch.keeps_journal,
+            spec,
         }
+    }
+
+    /// Index of the core.
+    pub fn index(&self) -> u32 {
+        self.spec.index
+    }
+
+    /// Instructions that have left an instruction buffer, squashed ones included.
+    pub fn instructions(&self) -> u64 {
+        self.account.instructions
+    }
+
+    /// Event counters, and issue slots by use over all schedulers.
+    pub fn counted(&self) -> (&CoreCounters, &[u64; SlotUse::COUNT]) {
+        (&self.account.counters, &self.account.slots)
     }
 
     /// Simulates cycles `from..to`. Cycles in which nothing can happen are skipped.
@@ -289,13 +212,13 @@ impl Core {
     ) -> Result<(), Box<Fault>> {
         let mut now = self.next_visit(from);
         while now < to {
-            self.progress = false;
+            self.activity.progress = false;
             let idle = self.is_idle();
             self.tick(now, ops, probe)?;
-            self.wake = if self.progress { now + 1 } else { self.next_event(now) };
+            self.activity.wake = if self.activity.progress { now + 1 } else { self.next_event(now) };
             // Lines of code that no wave waits for may come to an idle core, also after the kernel's end.
-            if self.progress && !(idle && self.is_idle()) {
-                self.last_activity = now;
+            if self.activity.progress && !(idle && self.is_idle()) {
+                self.activity.last_activity = now;
             }
             now = self.next_visit(now + 1);
         }
@@ -304,15 +227,15 @@ impl Core {
 
     /// The cycle to simulate next.
     fn next_visit(&mut self, from: Cycle) -> Cycle {
-        if self.skip_idle { self.next_wake(from) } else { from }
+        if self.spec.skip_idle { self.next_wake(from) } else { from }
     }
 
     /// Simulates one cycle. The calls are in the order of the stages, consumers first (rule P1).
     fn tick<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) -> Result<(), Box<Fault>> {
-        if !self.skip_idle {
+        if !self.spec.skip_idle {
             // Visiting every cycle: look everywhere, to test that skipping changes nothing.
-            self.stale = (1 << self.schedulers.len()) - 1;
-            self.departures.all();
+            self.activity.stale = (1 << self.schedulers.len()) - 1;
+            self.latches.operands_to_dispatch.all();
         }
         self.start_workgroups(now);
         self.end_shadows(now, ops);
@@ -326,10 +249,10 @@ impl Core {
         self.decode(now, ops, probe);
         self.fetch_groups(now, ops, probe);
         // The instruction cache sends first: without code nothing moves.
-        self.progress |= self.fetch.send_miss(now, &mut self.links.port);
-        self.progress |= self.ask_for_release(now);
+        self.activity.progress |= self.fetch.send_miss(now, &mut self.links.port);
+        self.activity.progress |= self.ask_for_release(now);
         let closing = self.closing();
-        self.progress |= self.l1.tick(now, &mut self.links.port, closing);
+        self.activity.progress |= self.l1.tick(now, &mut self.links.port, closing);
         Ok(())
     }
 
@@ -339,7 +262,7 @@ impl Core {
         let asks = releases.wants_port() && port.ready(now);
         if asks {
             // Line s of device memory lies in slice s (M4).
-            port.push(now, Request::release(u64::from(releases.take_slice()) * self.line_bytes));
+            port.push(now, Request::release(u64::from(releases.take_slice()) * self.spec.line_bytes));
         }
         asks
     }
@@ -367,7 +290,7 @@ impl Core {
             return;
         }
         self.links.port.pop_reply(now);
-        self.progress = true;
+        self.activity.progress = true;
     }
 
     /// First cycle from `from` on in which a message arrives, or the L1 or the port has something to do.
@@ -384,21 +307,26 @@ impl Core {
 
     /// First cycle after `now` in which something can happen without a message.
     fn next_event(&self, now: Cycle) -> Cycle {
-        let shadow = self.shadows.front().map_or(NEVER, |&(ends, _)| ends);
-        if !self.straight.is_empty() {
+        let shadow = self.latches.shadows.front().map_or(NEVER, |&(ends, _)| ends);
+        if !self.latches.issue_to_dispatch.is_empty() {
             return now + 1;
         }
-        let departure = self.departures.first().min(self.reads.first()).max(now + 1);
+        let departure = self
+            .latches
+            .operands_to_dispatch
+            .first()
+            .min(self.latches.issue_to_operands.first())
+            .max(now + 1);
         departure
             .min(shadow)
-            .min(self.completions.next_due(now))
+            .min(self.latches.execute_to_write_back.next_due(now))
             .min(self.fetch.next_event())
             .min(self.lsu.next_event(now))
     }
 
     /// The next cycle in which the core has something to do; [`NEVER`] if only a message can wake it.
     pub fn next_wake(&mut self, from: Cycle) -> Cycle {
-        if self.wake <= from { from } else { self.wake.min(self.next_message(from)) }
+        if self.activity.wake <= from { from } else { self.activity.wake.min(self.next_message(from)) }
     }
 
     /// True if no wave is resident and no store is on its way to the L2. An L1 that writes back may hold
@@ -429,7 +357,7 @@ impl Core {
             let closing = self.closing();
             self.l1.tick(now, &mut self.links.port, closing);
             if !released {
-                self.last_activity = now;
+                self.activity.last_activity = now;
             }
             now = self.next_message(now + 1);
         }
@@ -437,13 +365,13 @@ impl Core {
 
     /// The last cycle in which something happened that the end of a kernel waits for.
     pub fn last_activity(&self) -> Cycle {
-        self.last_activity
+        self.activity.last_activity
     }
 
     /// Visits every cycle instead of skipping those in which nothing can happen.
     pub fn visit_every_cycle(&mut self) {
-        self.skip_idle = false;
-        self.settles_early = false;
+        self.spec.skip_idle = false;
+        self.spec.settles_early = false;
     }
 
     /// Its L1.

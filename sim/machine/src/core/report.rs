@@ -123,7 +123,7 @@ impl Core {
         let word = if has(waves.at_barrier | waves.ended) { wave.last_word } else { wave.buffer.next() };
         debug_assert!(!has(waves.at_barrier) || ops.get(word).kind == Kind::Barrier);
         WaveReport {
-            core: self.index,
+            core: self.spec.index,
             slot,
             workgroup: self.workgroups[wave.workgroup].id,
             wave: wave.wave_id,

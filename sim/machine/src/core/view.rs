@@ -71,7 +71,7 @@ impl Core {
             live: wave.control.live,
             frames: wave.control.frames().to_vec(),
             issued: wave.issued,
-            last_issue: self.journal.last_issue(slot),
+            last_issue: self.file.journal.last_issue(slot),
             in_flight,
             report,
         }
@@ -81,8 +81,12 @@ impl Core {
         let collectors = self.schedulers.iter().flat_map(|scheduler| scheduler.collectors.iter());
         let waiting = collectors.filter(|collector| collector.slot() == slot && !collector.settled);
         let waiting = waiting.map(|collector| (collector.in_flight(), Place::Collector(collector.waiting)));
-        let units =
-            self.completions.iter(now).map(|(cycle, it)| (cycle, *it)).filter(|(_, it)| it.slot == slot);
+        let units = self
+            .latches
+            .execute_to_write_back
+            .iter(now)
+            .map(|(cycle, it)| (cycle, *it))
+            .filter(|(_, it)| it.slot == slot);
         let units = units.map(|(cycle, it)| (it, Place::Unit(cycle)));
         let accesses = self.lsu.under_way().filter(|(it, _)| it.slot == slot);
         let all = waiting.chain(units).chain(accesses);
@@ -92,26 +96,28 @@ impl Core {
     /// All registers of a wave slot at the end of the cycle before `now`: register r is row r, of as many words as a
     /// wave has lanes.
     pub fn registers(&self, now: Cycle, slot: Slot) -> Vec<u32> {
-        let words = self.rows_per_wave * self.width;
-        let mut rows = self.registers[slot * words..][..words].to_vec();
-        self.journal.correct_registers(now, slot, self.width, &mut rows);
+        let words = self.spec.rows_per_wave * self.spec.width;
+        let mut rows = self.file.registers[slot * words..][..words].to_vec();
+        self.file.journal.correct_registers(now, slot, self.spec.width, &mut rows);
         rows
     }
 
     /// Lanes in which each predicate of a wave slot is true, at the end of the cycle before `now`.
     pub fn predicates(&self, now: Cycle, slot: Slot) -> [u64; PREDICATES] {
         let mut predicates = self.waves.waves[slot].predicates;
-        self.journal.correct_predicates(now, slot, &mut predicates);
+        self.file.journal.correct_predicates(now, slot, &mut predicates);
         predicates
     }
 
     /// Matrix fragments of a wave slot at the end of the cycle before `now`: kind (A, B, C), fragment, element, lane.
     /// Empty if the kernel uses none.
     pub fn fragments(&self, now: Cycle, slot: Slot) -> Vec<u32> {
-        let words = 3 * MMA_FRAGMENTS * FRAGMENT_ROWS * self.width;
-        let Some(fragments) = self.fragments.get(slot * words..(slot + 1) * words) else { return Vec::new() };
+        let words = 3 * MMA_FRAGMENTS * FRAGMENT_ROWS * self.spec.width;
+        let Some(fragments) = self.file.fragments.get(slot * words..(slot + 1) * words) else {
+            return Vec::new();
+        };
         let mut fragments = fragments.to_vec();
-        self.journal.correct_fragments(now, slot * words, &mut fragments);
+        self.file.journal.correct_fragments(now, slot * words, &mut fragments);
         fragments
     }
 

@@ -43,7 +43,7 @@ impl Core {
     /// Takes the workgroups that arrive now and starts their waves.
     pub(super) fn start_workgroups(&mut self, now: Cycle) {
         while let Some(start) = self.links.starts.pop(now) {
-            self.progress = true;
+            self.activity.progress = true;
             self.settle_residents(now);
             self.start_workgroup(start);
         }
@@ -53,27 +53,27 @@ impl Core {
         let index =
             self.workgroups.iter().position(|w| !w.resident).expect("the dispatcher counts workgroup slots");
         let mut slots = 0;
-        for wave_id in 0..self.shape.waves {
-            let free = !self.waves.resident & self.usable_slots;
+        for wave_id in 0..self.spec.shape.waves {
+            let free = !self.waves.resident & self.spec.usable_slots;
             assert!(free != 0, "the dispatcher counts wave slots");
             let slot = free.trailing_zeros() as Slot;
             slots |= 1 << slot;
-            let first = wave_id * self.width as u32;
-            let lanes = (self.shape.threads - first).min(self.width as u32);
+            let first = wave_id * self.spec.width as u32;
+            let lanes = (self.spec.shape.threads - first).min(self.spec.width as u32);
             self.waves.start(slot, u64::MAX >> (64 - lanes), index, wave_id);
             self.touch(slot);
-            if self.journal.is_kept() {
-                self.journal.starts_wave(slot);
+            if self.file.journal.is_kept() {
+                self.file.journal.starts_wave(slot);
             }
-            let rows = self.rows_per_wave * self.width;
-            let registers = &mut self.registers[slot * rows..][..rows];
+            let rows = self.spec.rows_per_wave * self.spec.width;
+            let registers = &mut self.file.registers[slot * rows..][..rows];
             registers.fill(0);
-            for &(register, value) in &self.shape.launch.initial_registers {
-                registers[usize::from(register) * self.width..][..self.width].fill(value);
+            for &(register, value) in &self.spec.shape.launch.initial_registers {
+                registers[usize::from(register) * self.spec.width..][..self.spec.width].fill(value);
             }
-            if !self.fragments.is_empty() {
-                let words = 3 * MMA_FRAGMENTS * FRAGMENT_ROWS * self.width;
-                self.fragments[slot * words..][..words].fill(0);
+            if !self.file.fragments.is_empty() {
+                let words = 3 * MMA_FRAGMENTS * FRAGMENT_ROWS * self.spec.width;
+                self.file.fragments[slot * words..][..words].fill(0);
             }
         }
         self.local.poison(index);
@@ -109,7 +109,7 @@ impl Core {
         workgroup.slots &= !(1 << slot);
         if workgroup.slots == 0 {
             workgroup.resident = false;
-            self.counters.workgroups += 1;
+            self.account.counters.workgroups += 1;
             self.links.done.push(now, ());
         }
     }
@@ -120,7 +120,7 @@ impl Core {
         if live == 0 || live & !self.waves.at_barrier != 0 {
             return;
         }
-        self.counters.barriers += 1;
+        self.account.counters.barriers += 1;
         self.waves.at_barrier &= !live;
         let mut rest = live;
         while rest != 0 {
@@ -133,11 +133,11 @@ impl Core {
     pub(super) fn special_row(&mut self, slot: Slot, code: u8) {
         let wave = &self.waves.waves[slot];
         let group = self.workgroups[wave.workgroup].id;
-        let (size, grid) = (self.shape.launch.workgroup, self.shape.launch.grid);
-        let width = self.width as u32;
+        let (size, grid) = (self.spec.shape.launch.workgroup, self.spec.shape.launch.grid);
+        let width = self.spec.width as u32;
         let first = wave.wave_id * width;
         let special = Special::from_code(code).expect("an illegal instruction does not execute");
-        let row = &mut self.result[..self.width];
+        let row = &mut self.file.result[..self.spec.width];
         let uniform = match special {
             Special::ThreadIdX => return fill(row, |lane| (first + lane) % size[0]),
             Special::ThreadIdY => return fill(row, |lane| (first + lane) / size[0] % size[1]),
@@ -154,10 +154,10 @@ impl Core {
             Special::GridSizeY => grid[1],
             Special::GridSizeZ => grid[2],
             Special::WaveWidth => width,
-            Special::NumWaves => self.shape.waves,
-            Special::MmaSupported => u32::from(self.shape.mma),
+            Special::NumWaves => self.spec.shape.waves,
+            Special::MmaSupported => u32::from(self.spec.shape.mma),
             Special::MmaM | Special::MmaN | Special::MmaK => {
-                if self.shape.mma {
+                if self.spec.shape.mma {
                     MMA_DIM as u32
                 } else {
                     0

@@ -409,8 +409,9 @@ impl Run {
         };
         for core in self.cores.iter_mut() {
             core.close(next_start);
-            report.core += &core.counters;
-            report.slots.iter_mut().zip(core.slots).for_each(|(sum, n)| *sum += n);
+            let (counters, slots) = core.counted();
+            report.core += counters;
+            report.slots.iter_mut().zip(slots).for_each(|(sum, n)| *sum += n);
         }
         assert_eq!(
             report.slots.iter().sum::<u64>(),
@@ -509,7 +510,7 @@ impl Run {
     }
 
     fn instructions(&self) -> u64 {
-        self.cores.iter().map(|core| core.instructions).sum()
+        self.cores.iter().map(|core| core.instructions()).sum()
     }
 
     /// First cycle from `from` on in which any block has something to do.

@@ -226,7 +226,7 @@ impl Repetition {
     fn begin<'c>(&mut self, cores: impl Iterator<Item = &'c Core>) {
         for core in cores {
             for (slot, first, before) in core.under_way() {
-                let known = self.waves.entry((core.index, slot));
+                let known = self.waves.entry((core.index(), slot));
                 // A wave that started since has no earlier instructions.
                 self.is_over |= self.has_begun && matches!(known, Entry::Vacant(_));
                 let wave = known.or_default();

@@ -130,7 +130,7 @@ impl Core {
         let instruction = &mut lsu.instructions[usize::from(index)];
         let workgroup = self.waves.waves[instruction.slot].workgroup;
         let bytes = self.local.part_mut(workgroup);
-        let width = self.width;
+        let width = self.spec.width;
         let has_result = match instruction.memory.kind {
             AccessKind::Load => {
                 load(instruction, bytes, width);
@@ -154,11 +154,11 @@ impl Core {
                 let fragment =
                     (instruction.slot * 3 + kind) * MMA_FRAGMENTS + usize::from(instruction.fragment);
                 let at = fragment * FRAGMENT_ROWS * width;
-                let rows = &mut self.fragments[at..][..FRAGMENT_ROWS * width];
-                if self.journal.is_kept() && op != Op::MmaStoreC {
+                let rows = &mut self.file.fragments[at..][..FRAGMENT_ROWS * width];
+                if self.file.journal.is_kept() && op != Op::MmaStoreC {
                     let it = instruction.in_flight();
-                    self.journal.overwrites_fragment(it, at, rows);
-                    self.journal.is_written(it, now + lsu.local_latency);
+                    self.file.journal.overwrites_fragment(it, at, rows);
+                    self.file.journal.is_written(it, now + lsu.local_latency);
                 }
                 tile(instruction, op == Op::MmaStoreC, bytes, rows, width);
                 op != Op::MmaStoreC

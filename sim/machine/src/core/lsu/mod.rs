@@ -245,7 +245,7 @@ impl Core {
                 return;
             }
             self.lsu.local_results.pop_front();
-            self.progress = true;
+            self.activity.progress = true;
             let instruction = &self.lsu.instructions[usize::from(index)];
             if instruction.returns {
                 self.lsu.returns.push_back(index);
@@ -260,7 +260,7 @@ impl Core {
     }
 
     fn receive_response(&mut self, response: Response, ops: &MicroOps) {
-        self.progress = true;
+        self.activity.progress = true;
         let owner = Owner(response.owner);
         let acknowledges = match response.kind {
             ResponseKind::Stored => Some(owner.epoch()),
@@ -322,9 +322,9 @@ impl Core {
     fn finish_head(&mut self) {
         self.lsu.queue.pop_front();
         self.lsu.head = Head::Idle;
-        self.progress = true;
+        self.activity.progress = true;
         // The queue has room for one more instruction.
-        self.departures.all();
+        self.latches.operands_to_dispatch.all();
     }
 
     /// Address generation for the instruction that has become the head.
@@ -335,25 +335,25 @@ impl Core {
         ops: &MicroOps,
         probe: &mut P,
     ) -> Result<(), Box<Fault>> {
-        self.progress = true;
+        self.activity.progress = true;
         let lsu = &mut self.lsu;
         let instruction = &mut lsu.instructions[usize::from(index)];
         let size = match instruction.memory.space {
-            Space::Local => u64::from(self.shape.launch.local_memory_bytes),
+            Space::Local => u64::from(self.spec.shape.launch.local_memory_bytes),
             Space::Device => lsu.device_bytes,
         };
-        let shape = lsu.shapes.of(instruction, self.width);
+        let shape = lsu.shapes.of(instruction, self.spec.width);
         instruction.pattern =
             shape.as_ref().map_or_else(Pattern::default, |shape| shape.pattern(instruction));
         if !shape.as_ref().is_some_and(|shape| shape.is_good(instruction, size))
-            && let Err((lanes, kind)) = instruction.check(size, self.width)
+            && let Err((lanes, kind)) = instruction.check(size, self.spec.width)
         {
             let (slot, word) = (instruction.slot, instruction.word);
             return Err(self.fault(now, slot, word, lanes, ops, kind));
         }
         let memory = instruction.memory;
         probe.tell(EventKind::Access, || {
-            let (addresses, behind) = instruction.inputs.split_at(self.width);
+            let (addresses, behind) = instruction.inputs.split_at(self.spec.width);
             let sent = match memory.kind {
                 AccessKind::Load | AccessKind::Tile => 0,
                 AccessKind::Store => usize::from(memory.bytes).div_ceil(4),
@@ -362,7 +362,7 @@ impl Core {
             };
             Event::Access(MemoryEvent {
                 cycle: now,
-                core: self.index,
+                core: self.spec.index,
                 slot: instruction.slot,
                 sequence: instruction.sequence,
                 word: instruction.word,
@@ -375,14 +375,14 @@ impl Core {
                 scope: instruction.scope,
                 mask: instruction.mask,
                 addresses,
-                strides: &behind[..self.width],
-                sent: &behind[..sent * self.width],
+                strides: &behind[..self.spec.width],
+                sent: &behind[..sent * self.spec.width],
                 rows: instruction.rows(),
             })
         });
         if memory.space == Space::Local {
             let local = &mut self.local;
-            let (bank_bytes, width) = (local.bank_bytes(), self.width);
+            let (bank_bytes, width) = (local.bank_bytes(), self.spec.width);
             let mut count = || {
                 let mut lanes = [0; MAX_WAVE_WIDTH];
                 let passes = |row| local.passes(instruction.row_addresses(row, width, &mut lanes), memory);
@@ -393,21 +393,21 @@ impl Core {
                 None => count(),
             };
             lsu.head = Head::Local(now + Cycle::from(passes) - 1);
-            self.counters.local_accesses += 1;
-            self.counters.local_passes += u64::from(passes);
-            let access = LocalAccess { core: self.index, word: instruction.word, passes };
+            self.account.counters.local_accesses += 1;
+            self.account.counters.local_passes += u64::from(passes);
+            let access = LocalAccess { core: self.spec.index, word: instruction.word, passes };
             probe.tell(EventKind::LocalAccess, || Event::LocalAccess(access));
             return Ok(());
         }
         match memory.kind {
-            AccessKind::Load | AccessKind::Tile => self.counters.device_loads += 1,
-            AccessKind::Store => self.counters.device_stores += 1,
-            AccessKind::Atomic(_) => self.counters.device_atomics += 1,
+            AccessKind::Load | AccessKind::Tile => self.account.counters.device_loads += 1,
+            AccessKind::Store => self.account.counters.device_stores += 1,
+            AccessKind::Atomic(_) => self.account.counters.device_atomics += 1,
         }
         let geometry = (lsu.line_bytes, lsu.sector_bytes);
         match shape {
-            Some(shape) => shape.find_lines(instruction, self.width, geometry),
-            None => instruction.find_lines(self.width, geometry),
+            Some(shape) => shape.find_lines(instruction, self.spec.width, geometry),
+            None => instruction.find_lines(self.spec.width, geometry),
         }
         instruction.next_line = 0;
         instruction.outstanding = 0;
@@ -417,7 +417,7 @@ impl Core {
 
     /// Tries the next L1 access of the head (L6).
     fn access_l1<P: Probe>(&mut self, now: Cycle, index: u16, ops: &MicroOps, probe: &mut P) {
-        let (lsu, width) = (&mut self.lsu, self.width);
+        let (lsu, width) = (&mut self.lsu, self.spec.width);
         let instruction = &mut lsu.instructions[usize::from(index)];
         let first = instruction.next_line == 0;
         if instruction.returns && first && lsu.pending == lsu.pending_entries {
@@ -454,13 +454,13 @@ impl Core {
         });
         if let Some(before) = before {
             let counted = &self.l1.counters().since(&before);
-            let access = LineAccess { core: self.index, word: instruction.word, counted };
+            let access = LineAccess { core: self.spec.index, word: instruction.word, counted };
             probe.tell(EventKind::LineAccess, || Event::LineAccess(access));
         }
         let Ok(on_the_way) = result else { return };
         lsu.payload_ready = false;
-        self.progress = true;
-        self.counters.line_accesses += 1;
+        self.activity.progress = true;
+        self.account.counters.line_accesses += 1;
         if on_the_way && owner.has(Owner::POSTED | Owner::CORE_SCOPE) {
             self.waves.releases.store();
         }
