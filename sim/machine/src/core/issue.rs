@@ -5,9 +5,10 @@ use super::Core;
 use super::collector::{Collector, Waiting};
 use super::divergence::{Next, Step};
 use super::fetch::next_in_turn;
-use super::probe::{Event, EventKind, Going, IssueStall, Issued, Probe, Stage, StageEvent, Stalls};
+use super::probe::{Event, EventKind, Going, Issued, Probe, Stage, StageEvent, Stalls};
 use super::straight::{READ_WITHIN, oldest_waits};
 use super::uop::{Kind, MicroOp, MicroOps};
+use super::wait::Wait;
 use super::wave::{InFlight, Slot, SlotMask, Wave};
 use crate::clock::Cycle;
 use crate::config::IssuePolicy;
@@ -217,8 +218,8 @@ impl Core {
         }
     }
 
-    /// Waves that have not issued in this cycle, by the first reason that applies, indexed by [`IssueStall`].
-    fn stalled(&self, issued: SlotMask) -> [SlotMask; IssueStall::COUNT] {
+    /// Waves that have not issued in this cycle, by the first reason that applies, indexed by [`Wait::index`].
+    fn stalled(&self, issued: SlotMask) -> [SlotMask; Wait::AT_ISSUE] {
         let waves = &self.waves;
         let full = (0..self.schedulers.len()).filter(|&s| self.collectors_full(s));
         let no_collector = full.fold(0, |slots, s| slots | self.schedulers[s].slots) & waves.needs_collector;

@@ -21,6 +21,7 @@ mod spec;
 mod straight;
 pub mod uop;
 pub mod view;
+pub mod wait;
 pub mod wave;
 pub mod workgroup;
 pub mod writeback;

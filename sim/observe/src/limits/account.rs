@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use wave_isa::{ExecClass, WORD_BYTES};
 use wave_machine::config::Config;
 use wave_machine::core::execute::UnitTiming;
-use wave_machine::core::probe::IssueStall;
+use wave_machine::core::wait::Wait;
 use wave_machine::gpu::KernelReport;
 use wave_machine::memory::MemoryCounters;
 use wave_machine::stats::SlotUse;
@@ -246,7 +246,7 @@ impl Observed<'_> {
     /// What waves without a decoded instruction waited for.
     pub fn code_waits(&self) -> CodeWaits {
         let (core, fetch) = (&self.report.core, &self.config.core.fetch);
-        let waited = self.watch.stalls.waves[IssueStall::Fetch as usize].max(1) as f64;
+        let waited = self.watch.stalls.waves[Wait::Fetch.index()].max(1) as f64;
         let line = (core.icache_misses as f64 * self.code_line_latency() / waited).min(1.0);
         let latency = f64::from(fetch.icache_latency_cycles);
         let redirect = (core.taken_redirects as f64 * (latency + 1.0) / waited).min(1.0 - line);
@@ -480,9 +480,9 @@ impl Account {
     }
 
     /// Fraction of the wave cycles of the stall reasons `of` that have the reason `one`.
-    pub fn share(&self, observed: &Observed<'_>, one: IssueStall, of: &[IssueStall]) -> f64 {
+    pub fn share(&self, observed: &Observed<'_>, one: Wait, of: &[Wait]) -> f64 {
         let stalls = &observed.watch.stalls.waves;
-        let sum: u64 = of.iter().map(|&s| stalls[s as usize]).sum();
-        stalls[one as usize] as f64 / sum.max(1) as f64
+        let sum: u64 = of.iter().map(|&s| stalls[s.index()]).sum();
+        stalls[one.index()] as f64 / sum.max(1) as f64
     }
 }

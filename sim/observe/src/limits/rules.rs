@@ -7,7 +7,7 @@ use super::network::{Change as Less, Network};
 use wave_isa::ExecClass;
 use wave_machine::config::{Config, DivergenceMode, IssuePolicy, ReleaseScope};
 use wave_machine::core::execute::UnitTiming;
-use wave_machine::core::probe::IssueStall;
+use wave_machine::core::wait::Wait;
 use wave_machine::gpu::occupancy::{Limiter, Occupancy};
 use wave_machine::stats::SlotUse;
 
@@ -156,12 +156,12 @@ impl Rules<'_> {
         let merged = (passed / (width + 1) as f64).min(gain);
         self.add("E1", Cause::IssueSlots, merged, &[Resource::Issue], &[("core.issue.width", width + 1)]);
 
-        let reasons = [IssueStall::Operand, IssueStall::Collector];
+        let reasons = [Wait::Operand, Wait::Collector];
         let operand = account.of(SlotUse::Operand);
-        let banks = operand * account.share(observed, IssueStall::Operand, &reasons);
+        let banks = operand * account.share(observed, Wait::Operand, &reasons);
         let key = ("core.registers.banks", u64::from(core.registers.banks) * 2);
         self.add("E2", Cause::Operands, banks / 2.0, &[], &[key]);
-        let collectors = operand * account.share(observed, IssueStall::Collector, &reasons);
+        let collectors = operand * account.share(observed, Wait::Collector, &reasons);
         let key = ("core.registers.collectors", u64::from(core.registers.collectors) * 2);
         self.add("E2", Cause::Operands, collectors / 2.0, &[], &[key]);
 

@@ -7,7 +7,7 @@ use super::listing::{Instruction, listing};
 use crate::figures::{self, Total, ratio};
 use wave_isa::table::{AccessKind, Op, Space};
 use wave_machine::config::{DivergenceMode, IssuePolicy};
-use wave_machine::core::probe::IssueStall;
+use wave_machine::core::wait::Wait;
 use wave_machine::gpu::occupancy::Limiter;
 
 /// Utilization above which a part of the machine counts as full.
@@ -164,7 +164,7 @@ impl Situation {
             local_loads: ran.iter().any(|i| i.accesses(Space::Local) && i.is_load()),
             reuse: ratio(l1.hits + l2.hits, asked + l1.stores) > REUSE,
             overflows: l2.evictions > 0,
-            collectors: stalls[IssueStall::Collector as usize] > stalls[IssueStall::Operand as usize],
+            collectors: stalls[Wait::Collector.index()] > stalls[Wait::Operand.index()],
             busy: bounds.iter().map(|&(resource, busy)| (resource, busy / cycles.max(1.0))).collect(),
             code: observed.code_waits(),
             code_fits: lines as u64 * u64::from(line_bytes) <= u64::from(config.core.fetch.icache_bytes),

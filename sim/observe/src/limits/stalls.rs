@@ -2,7 +2,8 @@
 
 use wave_machine::clock::Cycle;
 use wave_machine::config::Config;
-use wave_machine::core::probe::{self, IssueStall};
+use wave_machine::core::probe;
+use wave_machine::core::wait::Wait;
 use wave_machine::core::wave::SlotMask;
 
 /// Sums over the cores of a run.
@@ -11,8 +12,8 @@ pub struct Stalls {
     cores: Vec<Core>,
     /// Wave slots of each scheduler, as masks.
     schedulers: Vec<SlotMask>,
-    /// Wave cycles by [`IssueStall`], the reason why the wave's next instruction had not issued.
-    pub waves: [u64; IssueStall::COUNT],
+    /// Wave cycles by [`Wait::index`], the reason why the wave's next instruction had not issued.
+    pub waves: [u64; Wait::AT_ISSUE],
     /// Core cycles with at least one resident wave.
     pub active: u64,
     /// Scheduler cycles with a ready wave that was passed over in favour of another.
@@ -22,7 +23,7 @@ pub struct Stalls {
 /// The last report of a core.
 #[derive(Debug, Clone, Default)]
 struct Core {
-    waves: [SlotMask; IssueStall::COUNT],
+    waves: [SlotMask; Wait::AT_ISSUE],
     since: Cycle,
     /// True if a wave has issued since then.
     issued: bool,
@@ -37,7 +38,7 @@ impl Stalls {
         Stalls {
             cores: vec![Core::default(); config.cores as usize],
             schedulers: (0..schedulers).map(of).collect(),
-            waves: [0; IssueStall::COUNT],
+            waves: [0; Wait::AT_ISSUE],
             active: 0,
             passed_over: 0,
         }
@@ -50,7 +51,7 @@ impl Stalls {
 
     /// Resets the sums.
     pub fn restart(&mut self) {
-        (self.waves, self.active, self.passed_over) = ([0; IssueStall::COUNT], 0, 0);
+        (self.waves, self.active, self.passed_over) = ([0; Wait::AT_ISSUE], 0, 0);
     }
 
     /// Counts everything before `cycle`.
@@ -77,7 +78,7 @@ impl Stalls {
         if before.issued || before.waves.iter().any(|&waves| waves != 0) {
             self.active += lasted;
         }
-        let turn = before.waves[IssueStall::Turn as usize];
+        let turn = before.waves[Wait::Turn.index()];
         if turn != 0 {
             let with_turn = self.schedulers.iter().filter(|&&slots| slots & turn != 0).count() as u64;
             self.passed_over += with_turn * lasted;

@@ -4,6 +4,7 @@ use fnv::FnvHasher;
 use std::hash::Hasher;
 use wave_isa::WORD_BYTES;
 use wave_machine::clock::Cycle;
+pub use wave_machine::core::wait::Wait;
 
 /// Declares an enum with a code for the binary form and a name for the text form.
 macro_rules! coded {
@@ -56,36 +57,6 @@ coded! {
 impl StageField {
     /// Number of stages.
     pub const COUNT: usize = 6;
-}
-
-coded! {
-    /// Why an instruction waited.
-    StallReason {
-        /// At a barrier.
-        Barrier = 1, "barrier";
-        /// In the shadow of a control or synchronisation instruction.
-        Branch = 2, "branch";
-        /// Waits for its words.
-        Fetch = 3, "fetch";
-        /// Waits for the operand reads of an earlier instruction.
-        Operand = 4, "operand";
-        /// Waits for a load or atomic.
-        Memory = 5, "memory";
-        /// Waits for an execution unit's result.
-        Scoreboard = 6, "scoreboard";
-        /// Waits for the accesses that a fence, wait or barrier covers.
-        Fence = 7, "fence";
-        /// Waits for a collector.
-        Collector = 8, "collector";
-        /// Waits for its scheduler's choice.
-        Turn = 9, "turn";
-        /// In its collector, for its unit.
-        Unit = 10, "unit";
-        /// In its collector, for a write port.
-        WritePort = 11, "write_port";
-        /// In its collector, for the load/store unit.
-        Lsu = 12, "lsu";
-    }
 }
 
 coded! {
@@ -244,7 +215,7 @@ pub fn kernel_hash(code: &[u32]) -> u64 {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stall {
     /// Why.
-    pub reason: StallReason,
+    pub reason: Wait,
     /// The first cycle.
     pub from: Cycle,
     /// The cycle after the last.
@@ -447,7 +418,7 @@ mod tests {
             addresses: vec![19],
             strides: vec![20],
             sent: vec![21],
-            stalls: vec![Stall { reason: StallReason::Turn, from: 22, to: 23 }],
+            stalls: vec![Stall { reason: Wait::Turn, from: 22, to: 23 }],
         };
         record.clear();
         assert_eq!(record, Record::default());

@@ -1,6 +1,6 @@
 //! Summary of a trace: counts, waves, time in each stage, stalls by reason and by instruction.
 
-use super::record::{Launched, Record, StageField, StallReason};
+use super::record::{Launched, Record, StageField, Wait};
 use super::text::instruction;
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
@@ -19,7 +19,7 @@ pub struct Summary {
     waves: HashSet<([u32; 3], u32)>,
     /// Per step: the instructions that took it, and the sum of their cycles.
     steps: [(u64, Cycle); STEPS.len()],
-    stalls: BTreeMap<StallReason, Cycle>,
+    stalls: BTreeMap<Wait, Cycle>,
     /// By pc: the instruction, its retirements, its stalled cycles.
     hot: BTreeMap<u32, (String, u64, Cycle)>,
 }

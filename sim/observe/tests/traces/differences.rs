@@ -4,7 +4,7 @@ use super::forms::{file, header};
 use super::record::{Traced, read};
 use wave_machine::config;
 use wave_observe::trace::diff::{Divergence, Mode, Outcome, diff};
-use wave_observe::trace::record::{DestinationKind, MemoryKind, StageField, Stall, StallReason};
+use wave_observe::trace::record::{DestinationKind, MemoryKind, StageField, Stall, Wait};
 use wave_observe::trace::{Form, Header, Reader, Record};
 use wave_study::launch::{self, Size};
 
@@ -75,7 +75,7 @@ fn each_field_is_compared() {
         (load, "operands", false, |r| r.stages[3] += 1),
         (load, "execute", false, |r| r.stages[4] += 1),
         (load, "write_back", false, |r| r.stages[5] -= 1),
-        (load, "stalls", false, |r| r.stalls.push(Stall { reason: StallReason::Lsu, from: 9, to: 10 })),
+        (load, "stalls", false, |r| r.stalls.push(Stall { reason: Wait::Lsu, from: 9, to: 10 })),
     ];
     for (at, name, architectural, change) in changes {
         let mut other = records.clone();

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use wave_observe::trace::record::{
-    DestinationKind, MemoryKind, Reports, StageField, Stall, StallReason, kernel_hash,
+    DestinationKind, MemoryKind, Reports, StageField, Stall, Wait, kernel_hash,
 };
 use wave_observe::trace::{Form, Header, How, Item, Launched, Reader, Record, TraceError, Writer};
 
@@ -117,7 +117,7 @@ prop_compose! {
             strides: rows(lanes, tile, effective, seed ^ 3),
             sent: rows(lanes, access * (seed as usize % 17), effective, seed ^ 9),
             stalls: stalls.into_iter().map(|(reason, from, length)| Stall {
-                reason: StallReason::ALL[reason],
+                reason: Wait::ALL[reason],
                 from,
                 to: from + length,
             }).collect(),

@@ -9,7 +9,7 @@ use std::io::BufWriter;
 use tempfile::TempDir;
 use wave_machine::config::{self, Config};
 use wave_machine::gpu::{KernelReport, Machine, RunOptions};
-use wave_observe::trace::record::{MemoryKind, StageField, StallReason};
+use wave_observe::trace::record::{MemoryKind, StageField, Wait};
 use wave_observe::trace::recorder::header;
 use wave_observe::trace::view::kanata::Kanata;
 use wave_observe::trace::view::perfetto::Perfetto;
@@ -248,7 +248,7 @@ fn konata_perfetto_and_waveforms_tell_one_story() {
                 let until = row.stall_ends[&(reason.clone(), *from)];
                 assert_eq!(slice.cycles, Some(until - from), "{kernel}: {}", row.label);
                 assert_eq!((slice.category.as_str(), &slice.name), ("stall", reason));
-                let code = StallReason::ALL.iter().find(|r| r.name() == reason).unwrap();
+                let code = Wait::ALL.iter().find(|r| r.name() == reason).unwrap();
                 assert_eq!(signal("stall", *from), *code as u64, "{kernel}: {} from {from}", row.label);
                 stalls += 1;
             }

@@ -3,8 +3,9 @@
 use super::capture::Row;
 use super::facts::Facts;
 use maud::{Markup, html};
+use wave_machine::core::wait::Wait;
 use wave_observe::numbers::integer;
-use wave_observe::trace::record::{StageField, StallReason};
+use wave_observe::trace::record::StageField;
 
 /// Height of a row, in the drawing and on the page.
 const ROW: usize = 22;
@@ -19,20 +20,9 @@ const PARTS: [(StageField, &str, &str); StageField::COUNT] = [
     (StageField::WriteBack, "p-w", "writing its result"),
 ];
 
-/// The issue-slot use closest to a stall reason, for its colour.
-fn class_of(reason: StallReason) -> &'static str {
-    match reason {
-        StallReason::Barrier => "barrier",
-        StallReason::Branch => "branch",
-        StallReason::Fetch => "fetch",
-        StallReason::Operand | StallReason::Collector => "operand",
-        StallReason::Memory => "memory",
-        StallReason::Scoreboard => "scoreboard",
-        StallReason::Fence => "fence",
-        StallReason::Turn => "wave_limit",
-        StallReason::Unit | StallReason::WritePort => "unit",
-        StallReason::Lsu => "lsu",
-    }
+/// The name of the issue-slot use closest to a reason, for its colour.
+fn class_of(reason: Wait) -> &'static str {
+    reason.slot_use().name()
 }
 
 /// The section with both captures. The later one comes first, because it shows the kernel in steady state.

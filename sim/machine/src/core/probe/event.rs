@@ -3,6 +3,7 @@
 use crate::clock::Cycle;
 use crate::core::collector::Waiting;
 use crate::core::uop::MicroOp;
+use crate::core::wait::Wait;
 use crate::core::wave::{Slot, SlotMask};
 use crate::memory::{Hop, L1Counters, MemoryCounters, MemorySystem};
 use crate::stats::{CoreCounters, SlotUse};
@@ -246,27 +247,6 @@ pub struct Results<'a> {
     pub fragment: &'a [u32],
 }
 
-/// Why the next instruction of a wave has not issued: the first reason in this order that applies.
-/// traces/format.md defines each.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[allow(missing_docs)]
-pub enum IssueStall {
-    Barrier,
-    Branch,
-    Fetch,
-    Operand,
-    Memory,
-    Scoreboard,
-    Fence,
-    Collector,
-    Turn,
-}
-
-impl IssueStall {
-    /// Number of reasons.
-    pub const COUNT: usize = 9;
-}
-
 /// The end of a core's issue stage: its waves that have not issued, by reason. They hold until the next report.
 #[derive(Debug, Clone, Copy)]
 pub struct Stalls<'a> {
@@ -274,8 +254,8 @@ pub struct Stalls<'a> {
     pub cycle: Cycle,
     /// Core.
     pub core: u32,
-    /// Wave slots, indexed by [`IssueStall`].
-    pub waves: &'a [SlotMask; IssueStall::COUNT],
+    /// Wave slots, indexed by [`Wait::index`].
+    pub waves: &'a [SlotMask; Wait::AT_ISSUE],
 }
 
 /// From the event's cycle on, an instruction cannot leave its collector.

@@ -13,8 +13,8 @@ mod listeners;
 use crate::clock::{Cycle, NEVER};
 pub use crate::memory::{Hop, HopKind};
 pub use event::{
-    AtomicEvent, Charge, Event, EventKind, Going, IssueStall, Issued, Level, LineAccess, LocalAccess,
-    MemoryEvent, Results, Sample, Stage, StageEvent, Stalls, Waits, Wants,
+    AtomicEvent, Charge, Event, EventKind, Going, Issued, Level, LineAccess, LocalAccess, MemoryEvent,
+    Results, Sample, Stage, StageEvent, Stalls, Waits, Wants,
 };
 pub use listeners::Listeners;
 use std::ops::ControlFlow;

@@ -2,7 +2,7 @@
 
 use super::{DEVICE, ENDS, OPEN};
 use crate::trace::record::{
-    DestinationKind, End, Header, How, Launched, MemoryKind, Record, Reports, StageField, Stall, StallReason,
+    DestinationKind, End, Header, How, Launched, MemoryKind, Record, Reports, StageField, Stall, Wait,
 };
 use crate::trace::rows::{push_form, push_values};
 use wave_machine::clock::Cycle;
@@ -242,7 +242,7 @@ pub fn fields(bytes: &[u8], all_lanes: u64, record: &mut Record) -> Result<(), M
     }
     for _ in 0..p.varint()? {
         let reason = p.byte()?;
-        let reason = StallReason::from_code(reason).ok_or_else(|| format!("stall {reason} means nothing"))?;
+        let reason = Wait::from_code(reason).ok_or_else(|| format!("stall {reason} means nothing"))?;
         let from = record.cycle.checked_sub(p.varint()?).ok_or("a stall begins before cycle 0")?;
         let to = from.checked_add(p.varint()?).ok_or("a stall ends past 64 bits")?;
         record.stalls.push(Stall { reason, from, to });

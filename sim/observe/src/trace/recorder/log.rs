@@ -4,16 +4,14 @@
 //! processor's cache. A read covers many cycles.
 
 use super::slot::destination;
-use crate::trace::record::{DestinationKind, MemoryKind, StageField, StallReason};
+use crate::trace::record::{DestinationKind, MemoryKind, StageField, Wait};
 use crate::trace::rows::lanes;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use wave_isa::table::{AccessKind, MemoryOp, Space};
 use wave_machine::clock::Cycle;
-use wave_machine::core::collector::Waiting;
 use wave_machine::core::probe::{
-    Event, EventKind, Going, IssueStall, Issued, MemoryEvent, Observer, Results, Stage, StageEvent, Stalls,
-    Waits, Wants,
+    Event, EventKind, Going, Issued, MemoryEvent, Observer, Results, Stage, StageEvent, Stalls, Waits, Wants,
 };
 use wave_machine::core::wave::{Slot, SlotMask};
 
@@ -41,13 +39,13 @@ pub(super) enum Entry {
     /// The instruction has reached a stage after issue.
     Reached { slot: u8, stage: StageField, cycle: Cycle, sequence: u64 },
     /// The instruction cannot leave its collector.
-    Waits { slot: u8, reason: StallReason, cycle: Cycle, sequence: u64 },
+    Waits { slot: u8, reason: Wait, cycle: Cycle, sequence: u64 },
     /// The instruction accesses memory. Rows: addresses, strides of a tile, rows sent.
     Accesses { slot: u8, kind: MemoryKind, device: bool, bytes: u8, sent: u8, sequence: u64 },
     /// The instruction retires. Rows: registers, fragment. Mask: lanes in which its predicate is true.
     Results { slot: u8, registers: u8, fragment: u8, cycle: Cycle, sequence: u64 },
     /// From this cycle on the wave does not issue for this reason; `None` ends the stall.
-    Stalled { slot: u8, reason: Option<StallReason>, cycle: Cycle },
+    Stalled { slot: u8, reason: Option<Wait>, cycle: Cycle },
 }
 
 /// The events written so far.
@@ -84,21 +82,8 @@ pub(super) struct Log {
     /// Per slot: workgroup and index of its wave, as last logged.
     waves: Vec<([u32; 3], u32)>,
     /// Waves by the reason that stalls them, as last logged.
-    stalled: [SlotMask; IssueStall::COUNT],
+    stalled: [SlotMask; Wait::AT_ISSUE],
 }
-
-/// Reasons of the issue stage, in the order of [`IssueStall`].
-const ISSUE_REASONS: [StallReason; IssueStall::COUNT] = [
-    StallReason::Barrier,
-    StallReason::Branch,
-    StallReason::Fetch,
-    StallReason::Operand,
-    StallReason::Memory,
-    StallReason::Scoreboard,
-    StallReason::Fence,
-    StallReason::Collector,
-    StallReason::Turn,
-];
 
 /// A core has at most 64 slots, one for each bit of a mask.
 fn small(slot: Slot) -> u8 {
@@ -111,7 +96,7 @@ impl Log {
     pub(super) fn new(slots: usize, width: usize, most: usize, full: Arc<AtomicBool>) -> Log {
         // The same initial state as in the reader's slots.
         let waves = vec![([0; 3], 0); slots];
-        Log { written: Written::default(), full, most, width, waves, stalled: [0; IssueStall::COUNT] }
+        Log { written: Written::default(), full, most, width, waves, stalled: [0; Wait::AT_ISSUE] }
     }
 
     #[inline]
@@ -244,21 +229,20 @@ impl Log {
         for slot in lanes(any(&before) & !any(waves)) {
             self.note(Entry::Stalled { slot: small(slot), reason: None, cycle });
         }
-        for ((before, now), reason) in before.iter().zip(waves).zip(ISSUE_REASONS) {
+        for ((before, now), reason) in before.iter().zip(waves).zip(Wait::ALL) {
             for slot in lanes(now & !before) {
-                self.note(Entry::Stalled { slot: small(slot), reason: Some(reason), cycle });
+                self.note(Entry::Stalled { slot: small(slot), reason: Some(*reason), cycle });
             }
         }
     }
 
     fn waits(&mut self, waits: &Waits) {
         let StageEvent { slot, cycle, sequence, .. } = waits.event;
-        let reason = match waits.why {
-            Waiting::Unit(_) => StallReason::Unit,
-            Waiting::WritePort => StallReason::WritePort,
-            Waiting::Lsu => StallReason::Lsu,
-            Waiting::Banks(_) => return,
-        };
+        let reason = waits.why.why();
+        // What a collector waits for before its operands are read is no stall.
+        if reason == Wait::Operand {
+            return;
+        }
         self.note(Entry::Waits { slot: small(slot), reason, cycle, sequence });
     }
 }

@@ -1,6 +1,6 @@
 //! The instructions of a wave slot that have not retired.
 
-use crate::trace::record::{DestinationKind, MemoryKind, Record, StageField, Stall, StallReason};
+use crate::trace::record::{DestinationKind, MemoryKind, Record, StageField, Stall, Wait};
 use std::collections::VecDeque;
 use wave_isa::Op;
 use wave_isa::operand::Role;
@@ -13,7 +13,7 @@ pub(super) struct Flight {
     /// The record's sequence number, kept here so that a search need not touch the records.
     pub(super) sequence: u64,
     /// Reason for which it waits in its collector, and since when.
-    pub(super) waits: Option<(StallReason, Cycle)>,
+    pub(super) waits: Option<(Wait, Cycle)>,
     /// Cycles of the stages after issue. They are copied to the record when the instruction retires.
     stages: [Cycle; BEHIND_ISSUE],
     record: Box<Record>,
@@ -43,7 +43,7 @@ impl Flight {
     }
 
     /// The instruction waits in its collector from this cycle on.
-    pub(super) fn waits_for(&mut self, reason: StallReason, cycle: Cycle) {
+    pub(super) fn waits_for(&mut self, reason: Wait, cycle: Cycle) {
         if let Some((before, from)) = self.waits {
             if before == reason {
                 return;
@@ -73,7 +73,7 @@ pub(super) struct SlotState {
     /// Decoded instructions: word, cycle of request, cycle of decode.
     pub(super) decoded: VecDeque<(u32, Cycle, Cycle)>,
     /// Reason for which the next instruction does not issue, and since when.
-    pub(super) stalled: Option<(StallReason, Cycle)>,
+    pub(super) stalled: Option<(Wait, Cycle)>,
     /// Periods for which it has waited so far.
     pub(super) stalls: Vec<Stall>,
     /// Instructions that have issued and not retired.
@@ -134,11 +134,7 @@ pub(super) fn began(record: &Record) -> Cycle {
 }
 
 /// The record, as far as it is known, of an instruction that has not retired when the run ends in `cycle`.
-pub(super) fn still_open(
-    mut record: Box<Record>,
-    waits: Option<(StallReason, Cycle)>,
-    cycle: Cycle,
-) -> Box<Record> {
+pub(super) fn still_open(mut record: Box<Record>, waits: Option<(Wait, Cycle)>, cycle: Cycle) -> Box<Record> {
     if let Some((reason, from)) = waits {
         record.stalls.push(Stall { reason, from, to: Cycle::MAX });
     }

@@ -1,7 +1,7 @@
 //! Reading a line of the text form.
 
 use crate::trace::record::{
-    DestinationKind, End, Header, How, Launched, MemoryKind, Record, Reports, StageField, Stall, StallReason,
+    DestinationKind, End, Header, How, Launched, MemoryKind, Record, Reports, StageField, Stall, Wait,
 };
 use crate::trace::rows::{push_form, push_values};
 use wave_machine::clock::Cycle;
@@ -321,7 +321,7 @@ fn stall(text: &str) -> Option<Stall> {
     let (reason, cycles) = text.split_once(':')?;
     let (from, to) = cycles.split_once('-')?;
     let (from, to): (Cycle, Cycle) = (from.parse().ok()?, to.parse().ok()?);
-    (from <= to).then_some(Stall { reason: StallReason::from_name(reason)?, from, to })
+    (from <= to).then_some(Stall { reason: Wait::from_name(reason)?, from, to })
 }
 
 fn push_rows(key: &str, text: &str, rows: &mut Vec<u32>, width: usize, mask: u64) -> Result<(), Malformed> {

@@ -7,7 +7,7 @@
 
 use super::timeline::Timeline;
 use crate::trace::Sink;
-use crate::trace::record::{DestinationKind, How, Launched, Record, StageField, StallReason};
+use crate::trace::record::{DestinationKind, How, Launched, Record, StageField, Wait};
 use crate::trace::text::instruction;
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, Write};
@@ -24,8 +24,8 @@ const WRITERS: usize = 4;
 enum Event {
     Begin { label: String, hover: String, thread: u64 },
     Stage(&'static str),
-    Stall(StallReason),
-    EndStall(StallReason),
+    Stall(Wait),
+    EndStall(Wait),
     Needs(u64),
     End { flushed: bool },
 }

@@ -13,8 +13,9 @@ use wave_isa::{Inst, Op, WORD_BYTES, table::TABLE};
 use wave_machine::clock::Cycle;
 use wave_machine::config::Config;
 use wave_machine::core::uop::RegisterSet;
+use wave_machine::core::wait;
 use wave_observe::trace::Sink;
-use wave_observe::trace::record::{DestinationKind, How, Launched, Record, StageField, StallReason};
+use wave_observe::trace::record::{DestinationKind, How, Launched, Record, StageField};
 
 /// Declares a dimension of the bins: its values, each with a letter for tables and a name.
 macro_rules! dimension {
@@ -116,21 +117,9 @@ dimension! {
 }
 
 impl Wait {
-    fn of(reason: StallReason) -> Wait {
-        match reason {
-            StallReason::Barrier => Wait::Barrier,
-            StallReason::Branch => Wait::Branch,
-            StallReason::Fetch => Wait::Fetch,
-            StallReason::Operand => Wait::Operand,
-            StallReason::Memory => Wait::Memory,
-            StallReason::Scoreboard => Wait::Scoreboard,
-            StallReason::Fence => Wait::Fence,
-            StallReason::Collector => Wait::Collector,
-            StallReason::Turn => Wait::Turn,
-            StallReason::Unit => Wait::Unit,
-            StallReason::WritePort => Wait::WritePort,
-            StallReason::Lsu => Wait::Lsu,
-        }
+    /// The dimension has one value more, which comes first.
+    fn of(reason: wait::Wait) -> Wait {
+        Wait::ALL[1 + reason.index()]
     }
 }
 
@@ -378,7 +367,7 @@ mod tests {
 
     /// Records of one wave, one per line: instruction; cycles of decode, issue, execute and retirement;
     /// lanes; stall.
-    fn met(lines: &[(&str, [Cycle; 4], u64, Option<StallReason>)]) -> Coverage {
+    fn met(lines: &[(&str, [Cycle; 4], u64, Option<wait::Wait>)]) -> Coverage {
         let mut coverage = Coverage::new(&load("rtl.ron").unwrap());
         let mut records = Vec::new();
         let mut pc = 0;
@@ -411,8 +400,16 @@ mod tests {
     }
 
     #[test]
+    fn every_reason_is_a_value_of_its_dimension() {
+        for &reason in wait::Wait::ALL {
+            assert_eq!(Wait::of(reason).name(), reason.name());
+        }
+        assert_eq!(Wait::ALL.len(), wait::Wait::ALL.len() + 1);
+    }
+
+    #[test]
     fn hazards_are_those_of_the_order_of_issue() {
-        let waited = Some(StallReason::Scoreboard);
+        let waited = Some(wait::Wait::Scoreboard);
         let coverage = met(&[
             ("idiv r2, r0, r1", [1, 5, 7, 74], 0xFF, None),
             // Another unit's result arrives long before: no hazard.
@@ -463,7 +460,7 @@ mod tests {
         assert!(excluded(Op::ICmpEq, Lanes::Full, Hazard::None, Wait::WritePort, Form::Two));
         assert!(excluded(Op::IAdd, Lanes::Full, Hazard::Read, Wait::None, Form::Two));
         // Such a machine would break the rules, and the report must say so.
-        let coverage = met(&[("iadd r2, r1, r1", [1, 5, 7, 9], 0, Some(StallReason::Unit))]);
+        let coverage = met(&[("iadd r2, r1, r1", [1, 5, 7, 9], 0, Some(wait::Wait::Unit))]);
         assert_eq!(coverage.contradictions().len(), 1);
         assert!(coverage.text().contains("WRONG: "));
     }
