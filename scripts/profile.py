@@ -29,7 +29,7 @@ BLOCKS = [
     ("L1", r"memory/l1/"),
     ("L2", r"memory/l2/"),
     ("memory channels", r"memory/dram/"),
-    ("tags and bytes of lines", r"memory/(tags|geometry|image)"),
+    ("tags and bytes of lines", r"memory/(tags|replacement/\w+|geometry|image)"),
     ("interconnect", r"memory/(crossbar|network|fabric|port|message)|clock/"),
     ("order of the memory side", r"memory/"),
     ("run loop, dispatcher", r"gpu/"),

@@ -3,7 +3,7 @@
 use rand::RngExt;
 use rand_pcg::Pcg32;
 use std::ops::RangeInclusive;
-use wave_machine::config::{Config, load};
+use wave_machine::config::{Config, Replacement, load};
 
 /// A random machine.
 pub struct Machine {
@@ -84,8 +84,6 @@ pub fn machine(
     Some(Machine { config, base, settings })
 }
 
-const REPLACEMENT: &[&str] = &["lru", "plru", "random"];
-
 /// Settings of the memory hierarchy, from local memory and the L1s to the channels.
 pub fn memory(draw: &mut Draw<'_>) {
     draw.within("cores", 1..=4);
@@ -95,7 +93,8 @@ pub fn memory(draw: &mut Draw<'_>) {
     let ways = draw.within("core.l1.ways", 1..=8);
     draw.of("core.l1.bytes", &[1, 2, 8, 32].map(|sets| line * ways * sets));
     draw.within("core.l1.hit_latency_cycles", 1..=40);
-    draw.of("core.l1.replacement", REPLACEMENT);
+    let replacements: Vec<&str> = Replacement::ALL.iter().map(|policy| policy.name()).collect();
+    draw.of("core.l1.replacement", &replacements);
     draw.of("core.l1.write_policy", &["write_through", "write_back"]);
     draw.within("core.l1.mshrs", 1..=16);
     draw.within("core.l1.mshr_merges", 1..=8);
@@ -119,7 +118,7 @@ pub fn memory(draw: &mut Draw<'_>) {
     let ways = draw.within("l2.ways", 1..=8);
     draw.of("l2.slice_bytes", &[1, 4, 64].map(|sets| line * ways * sets));
     draw.within("l2.hit_latency_cycles", 1..=40);
-    draw.of("l2.replacement", REPLACEMENT);
+    draw.of("l2.replacement", &replacements);
     draw.within("l2.mshrs", 1..=16);
     draw.within("l2.mshr_merges", 1..=8);
     draw.within("l2.queue_entries", 1..=8);

@@ -68,6 +68,8 @@ choices! {
         Lru = "lru",
         /// The one that a binary tree of bits points to, each away from the half that was used last.
         Plru = "plru",
+        /// The one that came first, however often it was used since.
+        Fifo = "fifo",
         /// Any, from a generator with a fixed seed for each cache.
         Random = "random",
     }

@@ -279,6 +279,9 @@ macro_rules! choices {
         }
 
         impl $name {
+            /// All of them, in the order of their declaration.
+            pub const ALL: &[$name] = &[$($name::$variant),+];
+
             /// Name in configuration files.
             pub const fn name(self) -> &'static str {
                 match self { $($name::$variant => $text,)+ }

@@ -17,6 +17,7 @@ mod l2;
 pub mod message;
 mod network;
 mod port;
+mod replacement;
 mod scripted;
 pub mod state;
 mod system;

@@ -1,10 +1,9 @@
-//! Tags and replacement of a set-associative cache.
+//! Tags of a set-associative cache.
 
 use super::geometry::LineNumber;
 use super::message::LineData;
+use super::replacement::Order;
 use crate::config::Replacement;
-use rand::{RngExt, SeedableRng};
-use rand_pcg::Pcg32;
 use std::ops::Range;
 use wave_capture::Capture;
 
@@ -22,20 +21,6 @@ impl Frame {
 
 /// Tag of an empty frame. Every line number is smaller.
 const EMPTY: u32 = u32::MAX;
-
-/// State of the replacement policy (M23a).
-#[derive(Debug, Clone, Capture)]
-enum Order {
-    /// Per frame, the number of its last use; 0 precedes every use.
-    Lru { last_use: Vec<u64>, uses: u64 },
-    /// Per set, a tree over its ways, stored in as many elements as there are ways: node 1 is the root, and
-    /// nodes 2 n and 2 n + 1 are the halves of node n. A node is true if the next victim is in its upper
-    /// half.
-    Plru { upper: Vec<bool> },
-    /// The way at which the search for the next victim begins. It is drawn when a line is installed, so that
-    /// asking for the victim changes nothing.
-    Random { generator: Pcg32, start: u32 },
-}
 
 /// A line in a cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,11 +68,7 @@ impl Tags {
     pub fn new(bytes: u32, line_bytes: u32, ways: u32, replacement: Replacement) -> Tags {
         let sets = (bytes / line_bytes / ways).max(1);
         let frames = (sets * ways) as usize;
-        let order = match replacement {
-            Replacement::Lru => Order::Lru { last_use: vec![0; frames], uses: 0 },
-            Replacement::Plru => Order::Plru { upper: vec![false; frames] },
-            Replacement::Random => Order::Random { generator: Pcg32::seed_from_u64(0), start: 0 },
-        };
+        let order = Order::new(replacement, sets as usize, ways as usize);
         let mask = sets.is_power_of_two().then_some(sets - 1);
         Tags { sets, mask, ways, tags: vec![EMPTY; frames], order }
     }
@@ -131,71 +112,26 @@ impl Tags {
             return Some(Frame((first + way) as u32));
         }
         let may_leave = |i: usize| may_leave(Frame(i as u32));
-        let victim = match &self.order {
-            Order::Lru { last_use, .. } => {
-                let mut victim = None;
-                let mut oldest = u64::MAX;
-                for (i, &used) in set.clone().zip(&last_use[set]) {
-                    if used < oldest && may_leave(i) {
-                        oldest = used;
-                        victim = Some(i);
-                    }
-                }
-                victim
-            }
-            Order::Plru { upper } => pointed_at(&upper[set.clone()], 1, set, &may_leave),
-            Order::Random { start, .. } => {
-                let start = first + *start as usize;
-                (start..set.end).chain(first..start).find(|&i| may_leave(i))
-            }
-        };
-        victim.map(|i| Frame(i as u32))
+        self.order.victim(set, may_leave).map(|i| Frame(i as u32))
     }
 
     /// Puts a line into a frame.
     #[inline]
     pub fn install(&mut self, frame: Frame, line: LineNumber) {
         self.tags[frame.index()] = line.0;
-        if let Order::Random { generator, start } = &mut self.order {
-            *start = generator.random_range(0..self.ways);
-        }
+        self.order.installed(frame.index());
     }
 
-    /// Marks a frame as the most recently used.
+    /// A line was used by an access that is not streaming.
     #[inline]
     pub fn touch(&mut self, frame: Frame) {
-        match &mut self.order {
-            Order::Lru { last_use, uses } => {
-                *uses += 1;
-                last_use[frame.index()] = *uses;
-            }
-            Order::Plru { .. } => self.point(frame, false),
-            Order::Random { .. } => {}
-        }
+        self.order.used(frame.index());
     }
 
-    /// Marks a frame as the next victim. No effect under random replacement.
+    /// Marks a line as the next victim, where the policy can do that.
     #[inline]
     pub fn demote(&mut self, frame: Frame) {
-        match &mut self.order {
-            Order::Lru { last_use, .. } => last_use[frame.index()] = 0,
-            Order::Plru { .. } => self.point(frame, true),
-            Order::Random { .. } => {}
-        }
-    }
-
-    /// Points the tree nodes from the root to a frame towards it or away from it.
-    fn point(&mut self, frame: Frame, towards: bool) {
-        let Order::Plru { upper } = &mut self.order else { return };
-        let ways = self.ways as usize;
-        let (set, way) = (frame.index() / ways, frame.index() % ways);
-        let tree = &mut upper[set * ways..][..ways];
-        let mut node = ways + way;
-        while node > 1 {
-            let in_upper = node % 2 == 1;
-            node /= 2;
-            tree[node] = in_upper == towards;
-        }
+        self.order.demoted(frame.index());
     }
 
     /// Removes the line of a frame.
@@ -212,90 +148,9 @@ impl Tags {
     }
 }
 
-/// The victim below a node of a tree, among those that may leave. `frames` are the frames below the node.
-fn pointed_at(
-    tree: &[bool],
-    node: usize,
-    frames: Range<usize>,
-    may_leave: &impl Fn(usize) -> bool,
-) -> Option<usize> {
-    if frames.len() == 1 {
-        return may_leave(frames.start).then_some(frames.start);
-    }
-    let middle = frames.start + frames.len() / 2;
-    let lower = || pointed_at(tree, 2 * node, frames.start..middle, may_leave);
-    let upper = || pointed_at(tree, 2 * node + 1, middle..frames.end, may_leave);
-    if tree[node] { upper().or_else(lower) } else { lower().or_else(upper) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_least_recently_used_line_leaves() {
-        let mut tags = full(Replacement::Lru);
-        tags.touch(tags.find(0, LineNumber(0)).unwrap());
-        assert_eq!(tags.line(tags.victim(0, |_| true).unwrap()), Some(LineNumber(1)));
-        tags.demote(tags.find(0, LineNumber(3)).unwrap());
-        let three = tags.find(0, LineNumber(3)).unwrap();
-        assert_eq!(tags.victim(0, |_| true), Some(three));
-        assert_eq!(tags.line(tags.victim(0, |f| f != three).unwrap()), Some(LineNumber(1)));
-        assert_eq!(tags.victim(0, |_| false), None);
-    }
-
-    /// Fills a set of four ways with lines 0 to 3, in this order.
-    fn full(replacement: Replacement) -> Tags {
-        let mut tags = Tags::new(4 * 128, 128, 4, replacement);
-        for line in 0..4 {
-            let frame = tags.victim(0, |_| true).unwrap();
-            tags.install(frame, LineNumber(line));
-            tags.touch(frame);
-        }
-        tags
-    }
-
-    #[test]
-    fn the_tree_of_pseudo_lru_turns_away_from_what_was_used() {
-        let mut tags = full(Replacement::Plru);
-        let leaves = |tags: &Tags| tags.victim(0, |_| true).unwrap().0;
-        // 3 was used last: the root points at the lower half, whose node points away from 1.
-        assert_eq!(leaves(&tags), 0);
-        tags.touch(Frame(0));
-        assert_eq!(leaves(&tags), 2, "the half that 0 is not in, and there away from 3");
-        // True LRU would choose 1 after 0 and 2.
-        tags.touch(Frame(2));
-        assert_eq!(leaves(&tags), 1);
-        tags.touch(Frame(1));
-        assert_eq!(leaves(&tags), 3, "of 3 and 0, unused since, the one whose half is older");
-        tags.demote(Frame(2));
-        assert_eq!(leaves(&tags), 2);
-        assert_eq!(tags.victim(0, |f| f.0 < 2), Some(Frame(0)), "the other half, if it has to be");
-        assert_eq!(tags.victim(0, |_| false), None);
-    }
-
-    #[test]
-    fn random_lines_leave_evenly_and_the_same_way_every_time() {
-        let run = || {
-            let mut tags = full(Replacement::Random);
-            let chosen = |line| {
-                let frame = tags.victim(0, |_| true).unwrap();
-                assert_eq!(tags.victim(0, |_| true), Some(frame), "looking changes nothing");
-                tags.install(frame, LineNumber(line));
-                tags.touch(frame);
-                frame.0
-            };
-            (4..4004).map(chosen).collect::<Vec<u32>>()
-        };
-        let order = run();
-        assert_eq!(order, run());
-        for way in 0..4 {
-            let share = order.iter().filter(|&&w| w == way).count();
-            assert!((900..1100).contains(&share), "way {way}: {share} of 4000");
-        }
-        let tags = full(Replacement::Random);
-        assert_eq!(tags.victim(0, |f| f.0 == 2), Some(Frame(2)));
-    }
 
     #[test]
     fn lines_go_to_the_set_of_their_index() {

@@ -357,9 +357,8 @@ fn machines() -> Vec<Config> {
     own.interconnect.edges = super::topologies::two_routers(&own);
     assert!(own.check().is_empty(), "{:?}", own.check());
     let mut machines = vec![base, tight, sectors, whole, ring, mesh, own];
-    for (i, replacement) in [Replacement::Lru, Replacement::Plru, Replacement::Random].into_iter().enumerate()
-    {
-        let mut back = machines[i + 1].clone();
+    for (i, &replacement) in Replacement::ALL.iter().enumerate() {
+        let mut back = machines[1 + i % 4].clone();
         back.core.l1.write_policy = WritePolicy::WriteBack;
         (back.core.l1.replacement, back.l2.replacement) = (replacement, replacement);
         machines.push(back);
