@@ -1,6 +1,7 @@
 //! Runs the launches of one input on a machine.
 
 use super::args::{MachineArgs, RunArgs, TraceArgs};
+use super::checkpoints::Checkpoints;
 use super::progress::Progress;
 use super::traces::{self, Finished, TraceFiles};
 use super::work::Work;
@@ -12,7 +13,7 @@ use wave_isa::program::{Launch, Program};
 use wave_machine::clock::Cycle;
 use wave_machine::config::Config;
 use wave_machine::core::probe::{Listeners, Observer};
-use wave_machine::gpu::{KernelReport, Machine, NoProgress, RunError, RunOptions};
+use wave_machine::gpu::{KernelReport, Machine, NoProgress, RunError, RunOptions, Stop};
 use wave_observe::figures::Step;
 use wave_observe::issue_trace::IssueTrace;
 use wave_observe::races::RaceCheck;
@@ -75,6 +76,7 @@ pub fn execute(
 ) -> Result<Executed, Vec<Diagnostic>> {
     // A trace is in the order of cycles only if all cores run in step.
     let options = RunOptions { every_cycle: args.output.trace, ..run_options(&args.machine) };
+    let mut checkpoints = Checkpoints::new(&args.checkpoints, config, &work)?;
     let width = config.core.wave_width;
     let traces = args.traces.of_kernel(&work.name);
     let (scope, mut missed) = match scope(&work, &traces, config, &options, progress) {
@@ -96,8 +98,10 @@ pub fn execute(
         None => Watch::Nobody,
     };
     let mut gpu = Machine::new(config.clone(), work.program.clone(), work.memory);
+    let ended = checkpoints.resume(&mut gpu, &options)?;
+    let input = (work.name.as_str(), &work.program, &work.steps[..]);
     let Walked { mut run, how, cycle } =
-        walk(&mut gpu, (&work.name, &work.program, &work.steps), &options, &mut watch, progress);
+        walk(&mut gpu, input, ended, &options, &mut watch, &mut checkpoints, progress);
     let why = reason(&run.outcome);
     let mut report = None;
     match watch {
@@ -143,21 +147,28 @@ struct Walked {
     cycle: Cycle,
 }
 
-/// Runs launches of a named program until one of them does not end.
+/// Runs launches of a named program until one of them does not end. The first of them have `ended`, with these reports,
+/// and the next one may be running.
 fn walk(
     gpu: &mut Machine,
     (name, program, launches): (&str, &Program, &[Launch]),
+    ended: Vec<KernelReport>,
     options: &RunOptions,
     watch: &mut Watch<'_>,
+    checkpoints: &mut Checkpoints,
     progress: &mut Progress,
 ) -> Walked {
     let nothing = Outcome::Ended(Verification::Nothing);
     let run = Run { name: name.to_owned(), steps: Vec::new(), outcome: nothing, races: None };
     let mut walked = Walked { run, how: How::Complete, cycle: 0 };
+    let mut before = ended.into_iter();
+    // The cycle in which the next launch begins.
+    let mut next_start = 0;
     for (number, launch) in launches.iter().enumerate() {
         progress.start_launch();
-        let start = gpu.now();
+        let start = next_start;
         match watch {
+            _ if before.len() > 0 || gpu.is_running() => {}
             Watch::Issue(trace) => {
                 let kernel = &program.kernels[launch.kernel];
                 let [x, y, z] = launch.grid;
@@ -172,7 +183,11 @@ fn walk(
             }
             Watch::Nobody => {}
         }
-        let ended = step(gpu, launch, options, watch, progress);
+        let steps = &walked.run.steps;
+        let ended = match before.next() {
+            Some(report) => Ok(report),
+            None => step(gpu, (launch, steps), options, watch, checkpoints, progress),
+        };
         match watch {
             Watch::Races(races) => races.end(launch),
             Watch::Report(both, ..) => both.0.end(ended.as_ref()),
@@ -181,12 +196,13 @@ fn walk(
         match ended {
             Ok(report) => {
                 walked.cycle = start + report.running_cycles();
+                next_start += report.cycles;
                 let kernel = program.kernels[launch.kernel].name.clone();
                 walked.run.steps.push(Step { kernel, launch: launch.clone(), report });
             }
             Err(error) => {
-                walked.run.outcome =
-                    outcome(&error, launch, program, options).of_launch(number, launches.len());
+                let outcome = outcome(&error, launch, program, options).of_launch(number, launches.len());
+                walked.run.outcome = checkpoints.with_hint(outcome);
                 (walked.how, walked.cycle) = ending(&error, start);
                 break;
             }
@@ -195,28 +211,50 @@ fn walk(
     walked
 }
 
+/// Runs a launch, or goes on with it. `before` are the launches that have ended.
 fn step(
     gpu: &mut Machine,
-    launch: &Launch,
+    (launch, before): (&Launch, &[Step]),
     options: &RunOptions,
     watch: &mut Watch<'_>,
+    checkpoints: &mut Checkpoints,
     progress: &Progress,
 ) -> Result<KernelReport, RunError> {
     let mut show = |now| progress.show(now);
-    let mut both;
-    let observer: Option<&mut dyn Observer> = match watch {
-        Watch::Issue(trace) => Some(trace),
-        Watch::Races(races) => Some(races),
-        Watch::Scout(recorder) | Watch::Files(recorder, _) => Some(recorder),
+    if !gpu.is_running() {
+        if checkpoints.are_off() {
+            return watched(watch, |observer| gpu.run(launch, options, observer, &mut show));
+        }
+        gpu.begin(launch, options)?;
+    }
+    loop {
+        let until = checkpoints.next(gpu.now());
+        match watched(watch, |observer| gpu.advance_reporting(until, observer, &mut show)) {
+            Ok(Stop::Ended(report)) => return Ok(*report),
+            // Its files cannot be written, and the run is given up.
+            Ok(Stop::Observer) => return Err(RunError::Interrupted(Box::default())),
+            Ok(Stop::Cycle) => checkpoints.save(gpu, before, progress),
+            Err(error) => {
+                checkpoints.save_at_signal(&error, gpu, before, progress);
+                return Err(error);
+            }
+        }
+    }
+}
+
+/// Calls `act` with the observer of the run, if there is one.
+fn watched<R>(watch: &mut Watch<'_>, act: impl FnOnce(Option<&mut dyn Observer>) -> R) -> R {
+    match watch {
+        Watch::Issue(trace) => act(Some(trace)),
+        Watch::Races(races) => act(Some(races)),
+        Watch::Scout(recorder) | Watch::Files(recorder, _) => act(Some(recorder)),
         Watch::Report(parts, ..) => {
             let (collector, recorder) = parts.as_mut();
             let observers: [&mut dyn Observer; 2] = [collector, recorder];
-            both = Listeners::new(observers);
-            Some(&mut both)
+            act(Some(&mut Listeners::new(observers)))
         }
-        Watch::Nobody => None,
-    };
-    gpu.run(launch, options, observer, &mut show)
+        Watch::Nobody => act(None),
+    }
 }
 
 /// The part of the run that a report covers.
@@ -244,8 +282,10 @@ fn scope(
     let Some(trigger) = traces.trigger() else { return Sought::Found(Some(traces.scope())) };
     let mut watch = Watch::Scout(traces::scout(traces, trigger, config));
     let mut gpu = Machine::new(config.clone(), work.program.clone(), work.memory.clone());
+    let input = (work.name.as_str(), &work.program, &work.steps[..]);
+    let mut none = Checkpoints::default();
     let Walked { run, how, cycle } =
-        walk(&mut gpu, (&work.name, &work.program, &work.steps), options, &mut watch, progress);
+        walk(&mut gpu, input, Vec::new(), options, &mut watch, &mut none, progress);
     let Watch::Scout(recorder) = watch else { return Sought::Found(None) };
     match recorder.finish(how, cycle, "").ok().and_then(|recorded| recorded.triggered) {
         Some(fired) => Sought::Found(Some(traces.scope().around(&trigger, fired))),

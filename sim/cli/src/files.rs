@@ -122,6 +122,49 @@ pub fn write(path: &Path, bytes: &[u8], named_by: &str) -> Result<(), Vec<Diagno
     written.map_err(|error| vec![unwritable(path, &error, named_by)])
 }
 
+/// The name of a file that is being written and has to outlive the program, even if it is killed.
+pub fn partial(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".partial");
+    name.into()
+}
+
+/// As [`write`]; the file outlives a failure of the host at any time, as it was or as it is to be. Its name while it
+/// is written is that of [`partial`].
+///
+/// # Errors
+/// If that fails, with the flag or argument that names the file.
+pub fn write_durably(path: &Path, bytes: &[u8], named_by: &str) -> Result<(), Vec<Diagnostic>> {
+    let partial = partial(path);
+    let written = create_partial(path, &partial).and_then(|mut file| {
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        std::fs::rename(&partial, path)?;
+        // The name is in the folder. Not every file system lets a folder be synchronised.
+        _ = File::open(folder(path)).and_then(|folder| folder.sync_all());
+        Ok(())
+    });
+    written.map_err(|error| vec![unwritable(path, &error, named_by)])
+}
+
+/// Makes sure that [`write_durably`] can write a file, as far as one can tell before.
+///
+/// # Errors
+/// As [`write_durably`].
+pub fn check_writable(path: &Path, named_by: &str) -> Result<(), Vec<Diagnostic>> {
+    let partial = partial(path);
+    let tried = create_partial(path, &partial).and_then(|_| std::fs::remove_file(&partial));
+    tried.map_err(|error| vec![unwritable(path, &error, named_by)])
+}
+
+fn create_partial(path: &Path, partial: &Path) -> io::Result<File> {
+    match std::fs::metadata(path) {
+        Ok(there) if there.is_dir() => Err(io::Error::other("it is a directory")),
+        Ok(there) if !there.is_file() => Err(io::Error::other("it is no regular file")),
+        _ => File::create(partial),
+    }
+}
+
 /// The message about a file that cannot be written.
 pub fn unwritable(path: &Path, error: &io::Error, named_by: &str) -> Diagnostic {
     let message = format!("{named_by}: cannot write `{}`: {}", path.display(), reason(error));

@@ -197,6 +197,7 @@ fn misplaced_flags(args: &RunArgs, inputs: &[Input]) -> Vec<Diagnostic> {
         wrong.push(Diagnostic::error(message).hint("run twice: both runs are the same"));
     }
     wrong.extend(args.traces.check());
+    wrong.extend(args.checkpoints.check(args, inputs));
     wrong.extend(args.traces.check_names(&inputs.iter().map(Input::name).collect::<Vec<_>>()));
     if let (Some(kernel), Some(_)) = (kernels, args.machine.seed) {
         let message = format!("--seed is for launch files: `{}` has no random data", kernel.name());

@@ -1,11 +1,13 @@
 //! Checkpoints: the state of a run as one file, from which another process goes on.
 //!
-//! A file has a head of five little-endian fields of 8 bytes (magic and version, hash of the configuration, hash of the
-//! work, length of the body, hash of the body), and the body, compressed with LZ4. Hashes are 64-bit FNV-1a, in which a
-//! changed byte always shows.
+//! A file has a head of little-endian fields of 8 bytes (magic and version, length of the body, hashes of what the run
+//! belongs to, hash of all the rest), and the body, compressed with LZ4. Hashes are 64-bit FNV-1a, in which a changed
+//! byte always shows. `docs/checkpoints.md` has the fields.
 
 use fnv::FnvHasher;
+use lz4_flex::frame::{FrameDecoder, FrameEncoder};
 use std::hash::Hasher;
+use std::io::{Read, Write};
 use wave_capture::{Capture, Reader, Writer};
 use wave_isa::program::{Launch, Program};
 use wave_machine::config::{Config, config_hash};
@@ -14,7 +16,9 @@ use wave_machine::gpu::{KernelReport, Snapshot};
 /// The first bytes of a file; the last of them is the version.
 const MAGIC: [u8; 8] = *b"WAVECKP\x01";
 /// Fields of the head.
-const FIELDS: usize = 5;
+const FIELDS: usize = 7;
+/// Bytes of a field.
+const FIELD: usize = 8;
 
 /// A run part-way.
 #[derive(Debug, Clone, PartialEq, Capture)]
@@ -31,22 +35,29 @@ pub struct Checkpoint {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Identity {
     config: u64,
-    work: u64,
+    program: u64,
+    launches: u64,
+    memory: u64,
 }
 
 impl Identity {
     /// The identity of launches of a program on a machine, with the device memory that they begin with.
     pub fn of(config: &Config, program: &Program, launches: &[Launch], memory: &[u8]) -> Identity {
-        let mut work = Writer::default();
-        program.code.save(&mut work);
+        let mut code = Writer::default();
+        program.code.save(&mut code);
         for kernel in &program.kernels {
-            kernel.name.save(&mut work);
-            (kernel.registers, kernel.local_memory_bytes).save(&mut work);
-            kernel.code.save(&mut work);
+            kernel.name.save(&mut code);
+            (kernel.registers, kernel.local_memory_bytes).save(&mut code);
+            kernel.code.save(&mut code);
         }
-        launches.to_vec().save(&mut work);
-        u8::save_all(memory, &mut work);
-        Identity { config: hash(config_hash(config).as_bytes()), work: hash(work.bytes()) }
+        let mut steps = Writer::default();
+        launches.to_vec().save(&mut steps);
+        Identity {
+            config: hash(config_hash(config).as_bytes()),
+            program: hash(code.bytes()),
+            launches: hash(steps.bytes()),
+            memory: hash(memory),
+        }
     }
 }
 
@@ -66,8 +77,12 @@ pub enum Refused {
     Version(u8),
     #[error("is a checkpoint of another machine")]
     Config,
-    #[error("is a checkpoint of another kernel, of other launches or of other input data")]
-    Work,
+    #[error("is a checkpoint of another kernel")]
+    Program,
+    #[error("is a checkpoint of other launches of this kernel")]
+    Launches,
+    #[error("is a checkpoint of a run with other input data")]
+    Memory,
     #[error("is cut short: it has {has} of {wants} bytes")]
     Short { has: u64, wants: u64 },
     #[error("is damaged: its check sum is not that of its contents")]
@@ -79,10 +94,12 @@ impl Checkpoint {
     pub fn encode(&self, identity: Identity) -> Vec<u8> {
         let mut body = Writer::default();
         self.save(&mut body);
-        let body = lz4_flex::compress_prepend_size(body.bytes());
-        let head =
-            [u64::from_le_bytes(MAGIC), identity.config, identity.work, body.len() as u64, hash(&body)];
+        let body = compressed(body.bytes());
+        let Identity { config, program, launches, memory } = identity;
+        let head = [u64::from_le_bytes(MAGIC), body.len() as u64, config, program, launches, memory];
         let mut file: Vec<u8> = head.iter().flat_map(|field| field.to_le_bytes()).collect();
+        let sum = sum(&file, &body);
+        file.extend(sum.to_le_bytes());
         file.extend(body);
         file
     }
@@ -95,33 +112,61 @@ impl Checkpoint {
         if file.get(..7) != Some(&MAGIC[..7]) {
             return Err(Refused::Other);
         }
-        let (fields, _) = file.as_chunks::<8>();
-        let (has, head) = (file.len() as u64, (FIELDS * 8) as u64);
-        let Some(&[magic, config, work, length, sum]) = fields.first_chunk::<FIELDS>() else {
+        let (fields, _) = file.as_chunks::<FIELD>();
+        let (has, head) = (file.len() as u64, (FIELDS * FIELD) as u64);
+        let Some(&[magic, length, config, program, launches, memory, wanted]) =
+            fields.first_chunk::<FIELDS>()
+        else {
             return Err(Refused::Short { has, wants: head });
         };
         if magic != MAGIC {
             return Err(Refused::Version(magic[7]));
         }
-        let [config, work, length, sum] = [config, work, length, sum].map(u64::from_le_bytes);
-        if config != identity.config {
-            return Err(Refused::Config);
+        let wants = head.saturating_add(u64::from_le_bytes(length));
+        if has < wants {
+            return Err(Refused::Short { has, wants });
         }
-        if work != identity.work {
-            return Err(Refused::Work);
+        let (head, body) = file.split_at(FIELDS * FIELD);
+        if has > wants || sum(&head[..head.len() - FIELD], body) != u64::from_le_bytes(wanted) {
+            return Err(Refused::Damaged);
         }
-        let body = &file[FIELDS * 8..];
-        let wants = head.saturating_add(length);
-        match has.cmp(&wants) {
-            std::cmp::Ordering::Less => return Err(Refused::Short { has, wants }),
-            std::cmp::Ordering::Equal if hash(body) == sum => {}
-            _ => return Err(Refused::Damaged),
+        let belongs = [
+            (config, identity.config, Refused::Config),
+            (program, identity.program, Refused::Program),
+            (launches, identity.launches, Refused::Launches),
+            (memory, identity.memory, Refused::Memory),
+        ];
+        if let Some((.., refused)) =
+            belongs.into_iter().find(|(field, ours, _)| u64::from_le_bytes(*field) != *ours)
+        {
+            return Err(refused);
         }
-        let body = lz4_flex::decompress_size_prepended(body).map_err(|_| Refused::Damaged)?;
+        let body = decompressed(body).ok_or(Refused::Damaged)?;
         let mut checkpoint = Checkpoint::blank().ok_or(Refused::Damaged)?;
-        checkpoint.restore(&mut Reader::new(&body)).map_err(|_| Refused::Damaged)?;
-        Ok(checkpoint)
+        let mut from = Reader::new(&body);
+        checkpoint.restore(&mut from).map_err(|_| Refused::Damaged)?;
+        if from.is_empty() { Ok(checkpoint) } else { Err(Refused::Damaged) }
     }
+}
+
+/// Hash of the head without its last field, and of the body.
+fn sum(head: &[u8], body: &[u8]) -> u64 {
+    let mut hasher = FnvHasher::default();
+    hasher.write(head);
+    hasher.write(body);
+    hasher.finish()
+}
+
+/// In LZ4 frames, which have no limit of length.
+fn compressed(bytes: &[u8]) -> Vec<u8> {
+    let mut to = FrameEncoder::new(Vec::new());
+    to.write_all(bytes).and_then(|()| to.finish().map_err(Into::into)).expect("memory takes every byte")
+}
+
+fn decompressed(bytes: &[u8]) -> Option<Vec<u8>> {
+    let mut body = Vec::new();
+    FrameDecoder::new(bytes).read_to_end(&mut body).ok()?;
+    Some(body)
 }
 
 #[cfg(test)]
@@ -157,7 +202,7 @@ mod tests {
         let (checkpoint, identity) = saved();
         let file = checkpoint.encode(identity);
         // All of the head, and samples of the body.
-        let places = (0..file.len()).filter(|&at| at < FIELDS * 8 + 64 || at % 97 == 0);
+        let places = (0..file.len()).filter(|&at| at < FIELDS * FIELD + 64 || at % 97 == 0);
         for place in places {
             let mut wrong = file.clone();
             wrong[place] ^= 1 << (place % 8);
@@ -175,7 +220,9 @@ mod tests {
         let mut file = checkpoint.encode(identity);
         let other = |identity| Checkpoint::decode(&checkpoint.encode(identity), saved().1).unwrap_err();
         assert_eq!(other(Identity { config: 1, ..identity }), Refused::Config);
-        assert_eq!(other(Identity { work: 1, ..identity }), Refused::Work);
+        assert_eq!(other(Identity { program: 1, ..identity }), Refused::Program);
+        assert_eq!(other(Identity { launches: 1, ..identity }), Refused::Launches);
+        assert_eq!(other(Identity { memory: 1, ..identity }), Refused::Memory);
         file[7] = 2;
         assert_eq!(Checkpoint::decode(&file, identity), Err(Refused::Version(2)));
         assert_eq!(Checkpoint::decode(b"RIFF", identity), Err(Refused::Other));

@@ -71,6 +71,10 @@ pub struct RunArgs {
     #[command(flatten)]
     pub traces: TraceArgs,
 
+    /// Files with the state of the run.
+    #[command(flatten)]
+    pub checkpoints: CheckpointArgs,
+
     /// How the simulation goes.
     #[command(flatten)]
     pub machine: MachineArgs,
@@ -233,6 +237,27 @@ pub struct TraceArgs {
     /// Cycles after the trigger that are kept [default: 1000]
     #[arg(long, value_name = "N", value_parser = values::integer)]
     pub trigger_after: Option<u64>,
+}
+
+/// Files with the state of a run.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Checkpoints (of one kernel or launch file)")]
+pub struct CheckpointArgs {
+    /// Save the state of the run, for --resume; a later checkpoint replaces the one before
+    #[arg(long, value_name = "FILE")]
+    pub checkpoint: Option<PathBuf>,
+
+    /// Save it in every cycle that is a multiple of this number
+    #[arg(long, value_name = "CYCLES", value_parser = values::integer)]
+    pub checkpoint_every: Option<u64>,
+
+    /// Save it when a signal ends the run: Ctrl-C, SIGTERM, a hang-up
+    #[arg(long)]
+    pub checkpoint_on_signal: bool,
+
+    /// Go on from a checkpoint of the same run
+    #[arg(long, value_name = "FILE")]
+    pub resume: Option<PathBuf>,
 }
 
 /// What changes the machine, or bounds the run.

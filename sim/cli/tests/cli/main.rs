@@ -4,6 +4,8 @@ use wave_testing::golden;
 #[allow(dead_code)] // the rest of it is used there
 use wave_testing::pftrace;
 
+#[cfg(unix)]
+mod checkpoints;
 mod commands;
 mod cosim;
 mod documented;

@@ -111,6 +111,28 @@ const MISTAKES: &[&str] = &[
     "k.wave launch.ron --dump-u32 0:1",
     "--config tiny --trace",
     "--config tiny stats",
+    "k.wave --checkpoint-every 100",
+    "k.wave --checkpoint-on-signal",
+    "k.wave --checkpoint c",
+    "k.wave --checkpoint c --checkpoint-every 0",
+    "k.wave --checkpoint c --checkpoint-every often",
+    "k.wave --checkpoint nodir/c --checkpoint-every 100",
+    "k.wave --checkpoint . --checkpoint-every 100",
+    "k.wave --resume checkpiont",
+    "k.wave --resume nodir/c",
+    "k.wave --resume .",
+    "k.wave --resume ten",
+    "k.wave --resume cut.checkpoint",
+    "k.wave --resume checkpoint",
+    "k.wave --resume checkpoint --config tiny --device-memory 64KiB --set cores=1",
+    "two.wave --resume checkpoint --config tiny --device-memory 64KiB",
+    "k.wave --resume checkpoint --config tiny --device-memory 64KiB --grid 3",
+    "k.wave --resume checkpoint --config tiny --device-memory 64KiB --fill-iota 0:u32:9:1",
+    "k.wave --resume newer.checkpoint",
+    "k.wave --resume changed.checkpoint",
+    "k.wave --resume checkpoint --config tiny --device-memory 64KiB --vcd k.vcd --trace",
+    "k.wave two.wave --resume checkpoint",
+    "--resume checkpoint",
     "cosim saxpy --grid 2",
     "cosim --random 1 --set-reg 1:2",
     "cosim nofile.wave",
@@ -157,6 +179,15 @@ fn scratch() -> Scratch {
     scratch.out("asm k.wave");
     let container = scratch.read("k.wbin");
     scratch.write("cut.wbin", &container[..40]);
+    let saves = "--checkpoint checkpoint --checkpoint-every 20";
+    scratch.out(&format!("k.wave --config tiny --device-memory 64KiB {saves}"));
+    let checkpoint = scratch.read("checkpoint");
+    scratch.write("cut.checkpoint", &checkpoint[..100]);
+    for (name, place) in [("newer.checkpoint", 7), ("changed.checkpoint", 100)] {
+        let mut other = checkpoint.clone();
+        other[place] += 1;
+        scratch.write(name, &other);
+    }
     scratch.write("binary.wave", &[0x7F, b'E', b'L', b'F', 0xFF]);
     scratch
 }

@@ -250,6 +250,10 @@ impl Run {
             if now >= until {
                 return Ok(Reached::Until);
             }
+            // Asked here, so that an interruption leaves no trace, as a stop leaves none.
+            if options.is_stopped() {
+                return Err(RunError::Interrupted(self.no_progress(now)));
+            }
             if now >= next_progress {
                 progress(Progress {
                     cycles: now - self.start,
@@ -300,9 +304,6 @@ impl Run {
                 && observer.advanced(to).is_break()
             {
                 return Ok(Reached::Observer);
-            }
-            if options.is_stopped() {
-                return Err(RunError::Interrupted(self.no_progress(to)));
             }
             if to < ends {
                 // What follows is asked at the ends of whole quanta only.

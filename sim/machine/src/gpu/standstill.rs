@@ -80,11 +80,13 @@ impl Run {
         loop {
             if let Some(mut look) = self.looks.current.take() {
                 match self.observe(memory, &mut look, (bound, until), progress) {
-                    Some(Ok(Reached::Until)) => {
-                        self.looks.current = Some(look);
-                        return Ok(Reached::Until);
+                    Some(ended) => {
+                        if matches!(ended, Ok(Reached::Until) | Err(RunError::Interrupted(_))) {
+                            // The run may go on, and the check with it.
+                            self.looks.current = Some(look);
+                        }
+                        return ended;
                     }
-                    Some(ended) => return ended,
                     None => {}
                 }
             }

@@ -1,0 +1,211 @@
+//! Checkpoints of a run: when they are written, and how a run goes on from one.
+
+use super::args::{CheckpointArgs, RunArgs};
+use super::inputs::{self, Input};
+use super::progress::Progress;
+use super::terminal::Terminal;
+use super::work::Work;
+use super::{files, interrupt};
+use std::path::PathBuf;
+use wave_isa::diagnostic::{Diagnostic, Severity};
+use wave_machine::clock::{Cycle, NEVER};
+use wave_machine::config::Config;
+use wave_machine::gpu::{KernelReport, Machine, RunError, RunOptions};
+use wave_observe::figures::Step;
+use wave_study::checkpoint::{Checkpoint, Identity, Refused};
+use wave_study::summary::Outcome;
+
+/// Name of the flag in messages.
+const CHECKPOINT: &str = "--checkpoint";
+const RESUME: &str = "--resume";
+
+/// The checkpoints of one run.
+#[derive(Debug, Default)]
+pub struct Checkpoints {
+    writes: Option<Writes>,
+    /// The checkpoint to go on from, until the machine has its state.
+    resumes: Option<Resumes>,
+}
+
+/// What is written.
+#[derive(Debug)]
+struct Writes {
+    path: PathBuf,
+    /// A checkpoint in each cycle that is a multiple of this number.
+    every: Option<Cycle>,
+    on_signal: bool,
+    identity: Identity,
+    /// The cycle of the last one.
+    last: Option<Cycle>,
+}
+
+#[derive(Debug)]
+struct Resumes {
+    path: PathBuf,
+    checkpoint: Checkpoint,
+}
+
+impl CheckpointArgs {
+    /// The first flag that was given.
+    fn flag(&self) -> Option<&'static str> {
+        let flags = [
+            (CHECKPOINT, self.checkpoint.is_some()),
+            ("--checkpoint-every", self.checkpoint_every.is_some()),
+            ("--checkpoint-on-signal", self.checkpoint_on_signal),
+            (RESUME, self.resume.is_some()),
+        ];
+        flags.into_iter().find(|(_, given)| *given).map(|(flag, _)| flag)
+    }
+
+    /// What is wrong with the flags.
+    pub fn check(&self, args: &RunArgs, inputs: &[Input]) -> Vec<Diagnostic> {
+        let mut wrong = Vec::new();
+        let Some(flag) = self.flag() else { return wrong };
+        if self.checkpoint.is_none() && flag != RESUME {
+            let message = format!("{flag} says when to write a checkpoint, and none is written");
+            wrong.push(Diagnostic::error(message).hint("--checkpoint FILE writes one"));
+        }
+        if self.checkpoint.is_some() && self.checkpoint_every.is_none() && !self.checkpoint_on_signal {
+            let message = "--checkpoint: nothing says when to write it";
+            let hint = "--checkpoint-every CYCLES, --checkpoint-on-signal, or both";
+            wrong.push(Diagnostic::error(message).hint(hint));
+        }
+        if self.checkpoint_every == Some(0) {
+            wrong.push(Diagnostic::error("--checkpoint-every: 0 cycles are no distance"));
+        }
+        if inputs.len() != 1 {
+            let message = format!("{flag} is for one kernel, and {} are to run", inputs.len());
+            wrong.push(Diagnostic::error(message).hint("name one kernel or launch file"));
+        }
+        let watching = [
+            args.output.trace.then_some("--trace"),
+            args.output.check_races.then_some("--check-races"),
+            args.traces.files().map(|(flag, _)| flag).next(),
+        ];
+        for watching in watching.into_iter().flatten() {
+            let message =
+                format!("{watching} watches the run, and a checkpoint does not hold what it has seen");
+            let hint = format!("run without {flag} and its like for {watching}");
+            wrong.push(Diagnostic::error(message).hint(hint));
+        }
+        wrong
+    }
+}
+
+impl Checkpoints {
+    /// What the flags ask for. Reads the checkpoint to go on from, and makes sure that one can be written.
+    ///
+    /// # Errors
+    /// The file cannot be read or written, or is no checkpoint of this run.
+    pub fn new(args: &CheckpointArgs, config: &Config, work: &Work) -> Result<Checkpoints, Vec<Diagnostic>> {
+        if args.flag().is_none() {
+            return Ok(Checkpoints::default());
+        }
+        let identity = Identity::of(config, &work.program, &work.steps, &work.memory);
+        let resumes = match &args.resume {
+            Some(path) => Some(Resumes { path: path.clone(), checkpoint: read(path.clone(), identity)? }),
+            None => None,
+        };
+        let writes = match &args.checkpoint {
+            Some(path) => {
+                files::check_writable(path, CHECKPOINT)?;
+                let (every, on_signal) = (args.checkpoint_every, args.checkpoint_on_signal);
+                Some(Writes { path: path.clone(), every, on_signal, identity, last: None })
+            }
+            None => None,
+        };
+        Ok(Checkpoints { writes, resumes })
+    }
+
+    /// Puts the machine into the state of the checkpoint to go on from, if there is one. Returns the reports of the
+    /// launches that had ended.
+    ///
+    /// # Errors
+    /// The state does not fit the machine.
+    pub fn resume(
+        &mut self,
+        machine: &mut Machine,
+        options: &RunOptions,
+    ) -> Result<Vec<KernelReport>, Vec<Diagnostic>> {
+        let Some(Resumes { path, checkpoint }) = self.resumes.take() else { return Ok(Vec::new()) };
+        machine.restore_with(&checkpoint.snapshot, options).map_err(|misfit| {
+            let message = format!("{RESUME}: `{}` does not fit this machine: {misfit}", path.display());
+            vec![Diagnostic::error(message)]
+        })?;
+        if let Some(writes) = self.writes.as_mut().filter(|writes| writes.path == path) {
+            writes.last = Some(checkpoint.snapshot.now());
+        }
+        Ok(checkpoint.ended)
+    }
+
+    /// True if none is written.
+    pub fn are_off(&self) -> bool {
+        self.writes.is_none()
+    }
+
+    /// The cycle of the next checkpoint, after cycle `now`.
+    pub fn next(&self, now: Cycle) -> Cycle {
+        let every = self.writes.as_ref().and_then(|writes| writes.every);
+        every.map_or(NEVER, |every| (now / every + 1).saturating_mul(every))
+    }
+
+    /// Writes a checkpoint; `before` are the launches that have ended. If that fails, the run goes on, and the checkpoint before stays.
+    pub fn save(&mut self, machine: &Machine, before: &[Step], progress: &Progress) {
+        let Some(writes) = &mut self.writes else { return };
+        let snapshot = machine.snapshot();
+        let ended = before.iter().map(|step| step.report.clone()).collect();
+        let checkpoint = Checkpoint { ended, snapshot, observers: Vec::new() };
+        match files::write_durably(&writes.path, &checkpoint.encode(writes.identity), CHECKPOINT) {
+            Ok(()) => writes.last = Some(machine.now()),
+            Err(wrong) => {
+                let warn = |why: Diagnostic| Diagnostic { severity: Severity::Warning, ..why };
+                let wrong: Vec<Diagnostic> = wrong.into_iter().map(warn).collect();
+                progress.aside(|| Terminal::of_environment().diagnostics(&wrong));
+            }
+        }
+    }
+
+    /// Writes a checkpoint if a signal has ended the run and the flags ask for one.
+    pub fn save_at_signal(
+        &mut self,
+        error: &RunError,
+        machine: &Machine,
+        before: &[Step],
+        progress: &Progress,
+    ) {
+        let asked = self.writes.as_ref().is_some_and(|writes| writes.on_signal);
+        if asked && interrupt::is_asked() && matches!(error, RunError::Interrupted(_)) {
+            self.save(machine, before, progress);
+        }
+    }
+
+    /// Says in the message of an interrupted run how to go on from its last checkpoint.
+    pub fn with_hint(&self, outcome: Outcome) -> Outcome {
+        let Some(Writes { path, last: Some(cycle), .. }) = &self.writes else { return outcome };
+        match outcome {
+            Outcome::Stopped(why) if interrupt::is_asked() => {
+                Outcome::Stopped(why.hint(format!("{RESUME} {} goes on from cycle {cycle}", path.display())))
+            }
+            outcome => outcome,
+        }
+    }
+}
+
+/// Reads a checkpoint of this run.
+fn read(path: PathBuf, identity: Identity) -> Result<Checkpoint, Vec<Diagnostic>> {
+    let file = inputs::read(&path, u64::MAX, RESUME).map_err(|wrong| vec![wrong])?;
+    Checkpoint::decode(&file, identity).map_err(|refused| {
+        let hint = match refused {
+            Refused::Other => "--checkpoint FILE with --checkpoint-every CYCLES writes one",
+            Refused::Version(_) => "go on with the wave-sim that wrote it, or run from the beginning",
+            Refused::Config => "--config, --set and what else changes the machine have to be as they were",
+            Refused::Program => "name the kernel that it was written for, as it was then",
+            Refused::Launches => "the launch file, or --grid and the like, have to be as they were",
+            Refused::Memory => "--seed, --size, --arg and what else fills memory have to be as they were",
+            Refused::Short { .. } | Refused::Damaged => {
+                "go on from another checkpoint, or run from the beginning"
+            }
+        };
+        vec![Diagnostic::error(format!("{RESUME}: `{}` {refused}", path.display())).hint(hint)]
+    })
+}
