@@ -85,7 +85,7 @@ impl CheckpointArgs {
         for watching in watching.into_iter().flatten() {
             let message =
                 format!("{watching} watches the run, and a checkpoint does not hold what it has seen");
-            let hint = format!("run without {flag} and its like for {watching}");
+            let hint = format!("run once more without checkpoints for {watching}: both runs are the same");
             wrong.push(Diagnostic::error(message).hint(hint));
         }
         wrong
