@@ -109,7 +109,7 @@ impl Machine {
         let occupancy = Occupancy::of(&self.config, launch).map_err(RunError::Launch)?;
         self.abandon();
         let State { memory, caches, now, run } = &mut self.state;
-        let cores = caches.drain(..).collect();
+        let cores = std::mem::take(caches);
         let made = Run::new((&self.config, &self.program), launch, options, occupancy, (memory, cores, *now));
         *run = Some(Box::new(made));
         Ok(())

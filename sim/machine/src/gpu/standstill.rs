@@ -78,17 +78,14 @@ impl Run {
     ) -> Result<Reached, RunError> {
         let (bound, ops, threads) = (self.bound(), Arc::clone(&self.spec.ops), self.threads());
         loop {
-            if let Some(mut look) = self.looks.current.take() {
-                match self.observe(memory, &mut look, (bound, until), progress) {
-                    Some(ended) => {
-                        if matches!(ended, Ok(Reached::Until) | Err(RunError::Interrupted(_))) {
-                            // The run may go on, and the check with it.
-                            self.looks.current = Some(look);
-                        }
-                        return ended;
-                    }
-                    None => {}
+            if let Some(mut look) = self.looks.current.take()
+                && let Some(ended) = self.observe(memory, &mut look, (bound, until), progress)
+            {
+                if matches!(ended, Ok(Reached::Until) | Err(RunError::Interrupted(_))) {
+                    // The run may go on, and the check with it.
+                    self.looks.current = Some(look);
                 }
+                return ended;
             }
             let look_at = self.start.saturating_add(self.looks.next).min(bound);
             let reached = Team::with(threads, &ops, |team| {

@@ -4,15 +4,17 @@
 //! executable again, makes the machine and the programs anew from the seed, puts each state back, and goes on to the
 //! end.
 
-use super::{Left, Machine, Work, difference, machine, run, ways, works};
+use super::{Left, Machine, Way, Work, difference, machine, run, ways, works};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg32;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
 use wave_capture::{Capture, Reader, Writer};
-use wave_machine::gpu::{self, RunOptions, Snapshot, Stop};
+use wave_isa::program::{Launch, assemble};
+use wave_machine::gpu::{self, KernelReport, RunError, RunOptions, Snapshot, Stop};
 use wave_testing::environment;
 
 /// Number of machines, and of stops of each program on them.
@@ -129,6 +131,84 @@ fn a_saved_run_goes_on_in_another_process() {
         saved > 30 * MACHINES as usize || environment::number("WAVE_SIM_MACHINES", 0) > 0,
         "only {saved}"
     );
+}
+
+/// Set while an interruption is asked for.
+static STOP: AtomicBool = AtomicBool::new(false);
+
+/// Most interruptions of a launch: each is followed by a look at what the waves do.
+const INTERRUPTIONS: usize = 40;
+
+/// Runs that are interrupted in random cycles and then go on, also while they are checked for a standstill.
+#[test]
+fn a_run_that_is_interrupted_goes_on_as_if_it_were_not() {
+    let first = environment::number("WAVE_SIM_SEED", 0);
+    let mut interrupted = 0;
+    for seed in first..first + environment::count("WAVE_SIM_MACHINES", 8) {
+        let mut random = Pcg32::seed_from_u64(seed);
+        let machine = machine(&mut random);
+        let mut works = works(&machine, &mut random);
+        works.push(spinning());
+        for work in &works {
+            let max_instructions = random.random_bool(0.3).then(|| random.random_range(1..3000));
+            let looks_after = Some(random.random_range(1..6000));
+            let options = RunOptions {
+                max_instructions,
+                looks_after,
+                max_cycles: Some(200_000),
+                ..RunOptions::UNBOUNDED
+            };
+            let mut way = Way { name: "never interrupted", watched: None, options };
+            let expected = run(&machine, work, &mut way);
+            let options = RunOptions { stop: Some(&STOP), ..options };
+            let mut gpu = fresh(&machine, work);
+            let mut ended: Vec<Result<KernelReport, RunError>> = Vec::new();
+            for launch in &work.launches {
+                if ended.last().is_some_and(Result::is_err) {
+                    break;
+                }
+                if let Err(error) = gpu.begin(launch, &options) {
+                    ended.push(Err(error));
+                    break;
+                }
+                let mut left = INTERRUPTIONS;
+                let end = loop {
+                    let until = gpu.now() + random.random_range(1..700);
+                    STOP.store(false, Ordering::Relaxed);
+                    match gpu.advance(if left > 0 { until } else { u64::MAX }, None) {
+                        Ok(Stop::Ended(report)) => break Ok(*report),
+                        Ok(_) => {}
+                        Err(error) => break Err(error),
+                    }
+                    // Progress is told, and so this set, at the begin.
+                    let ask = &mut |_| STOP.store(true, Ordering::Relaxed);
+                    match gpu.advance_reporting(u64::MAX, None, ask) {
+                        Ok(Stop::Ended(report)) => break Ok(*report),
+                        Ok(_) => {}
+                        Err(RunError::Interrupted(_)) => left -= 1,
+                        Err(error) => break Err(error),
+                    }
+                };
+                interrupted += INTERRUPTIONS - left;
+                ended.push(end);
+            }
+            STOP.store(false, Ordering::Relaxed);
+            let left = Left { ended, now: gpu.now(), memory: gpu.into_memory() };
+            if let Some(difference) = difference(&expected, &left) {
+                panic!("seed {seed}: {} interrupted: {difference}\n{}", work.name, machine.arguments());
+            }
+        }
+    }
+    assert!(interrupted > 500, "only {interrupted}");
+}
+
+/// Waves that wait for a value that nobody writes: this is proved in a check of several parts.
+fn spinning() -> Work {
+    let source = ".kernel spins\n.registers 4\n.workgroup_size 8, 1, 1\nmov_imm r1, 0\nloop\n\
+        device_load_u32 r2, r1\nucmp_ne p1, r2, r1\nbreak p1\nendloop\nhalt\n.end\n";
+    let (program, _) = assemble(source, "spins.wave").expect("it assembles");
+    let launches = vec![Launch::of(&program, 0, [2, 1, 1])];
+    Work { name: "spins".to_owned(), program, launches, memory: vec![0; 8192] }
 }
 
 /// The child.
