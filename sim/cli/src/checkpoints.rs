@@ -4,9 +4,10 @@ use super::args::{CheckpointArgs, RunArgs};
 use super::inputs::{self, Input};
 use super::progress::Progress;
 use super::terminal::Terminal;
+use super::traces::{Outlives, RETIREMENT};
 use super::work::Work;
 use super::{files, interrupt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use wave_isa::diagnostic::{Diagnostic, Severity};
 use wave_machine::clock::{Cycle, NEVER};
 use wave_machine::config::Config;
@@ -25,6 +26,8 @@ pub struct Checkpoints {
     writes: Option<Writes>,
     /// The checkpoint to go on from, until the machine has its state.
     resumes: Option<Resumes>,
+    /// The retirement trace in it.
+    trace: Option<Vec<u8>>,
 }
 
 /// What is written.
@@ -80,7 +83,7 @@ impl CheckpointArgs {
         let watching = [
             args.output.trace.then_some("--trace"),
             args.output.check_races.then_some("--check-races"),
-            args.traces.files().map(|(flag, _)| flag).next(),
+            args.traces.files().map(|(flag, _)| flag).find(|flag| *flag != RETIREMENT),
         ];
         for watching in watching.into_iter().flatten() {
             let message =
@@ -97,13 +100,20 @@ impl Checkpoints {
     ///
     /// # Errors
     /// The file cannot be read or written, or is no checkpoint of this run.
-    pub fn new(args: &CheckpointArgs, config: &Config, work: &Work) -> Result<Checkpoints, Vec<Diagnostic>> {
+    pub fn new(run: &RunArgs, config: &Config, work: &Work) -> Result<Checkpoints, Vec<Diagnostic>> {
+        let args = &run.checkpoints;
         if args.flag().is_none() {
             return Ok(Checkpoints::default());
         }
         let identity = Identity::of(config, &work.program, &work.steps, &work.memory);
+        let mut trace = None;
         let resumes = match &args.resume {
-            Some(path) => Some(Resumes { path: path.clone(), checkpoint: read(path.clone(), identity)? }),
+            Some(path) => {
+                let mut checkpoint = read(path, identity)?;
+                trace = std::mem::take(&mut checkpoint.observers).into_iter().next().map(|(_, saved)| saved);
+                same_trace(path, trace.is_some(), run.traces.wvfi.is_some())?;
+                Some(Resumes { path: path.clone(), checkpoint })
+            }
             None => None,
         };
         let writes = match &args.checkpoint {
@@ -114,7 +124,7 @@ impl Checkpoints {
             }
             None => None,
         };
-        Ok(Checkpoints { writes, resumes })
+        Ok(Checkpoints { writes, resumes, trace })
     }
 
     /// Puts the machine into the state of the checkpoint to go on from, if there is one. Returns the reports of the
@@ -138,6 +148,15 @@ impl Checkpoints {
         Ok(checkpoint.ended)
     }
 
+    /// Whether the retirement trace has to outlive this process.
+    pub fn trace(&self) -> Outlives<'_> {
+        match &self.trace {
+            Some(saved) => Outlives::GoesOn(saved),
+            None if self.writes.is_some() => Outlives::Yes,
+            None => Outlives::No,
+        }
+    }
+
     /// True if none is written.
     pub fn are_off(&self) -> bool {
         self.writes.is_none()
@@ -149,13 +168,23 @@ impl Checkpoints {
         every.map_or(NEVER, |every| (now / every + 1).saturating_mul(every))
     }
 
-    /// Writes a checkpoint; `before` are the launches that have ended. If that fails, the run goes on, and the checkpoint before stays.
-    pub fn save(&mut self, machine: &Machine, before: &[Step], progress: &Progress) {
+    /// Writes a checkpoint; `before` are the launches that have ended, and `trace` is the retirement trace so far. If
+    /// that fails, the run goes on, and the checkpoint before stays.
+    pub fn save(
+        &mut self,
+        machine: &Machine,
+        before: &[Step],
+        trace: Result<Option<Vec<u8>>, Vec<Diagnostic>>,
+        progress: &Progress,
+    ) {
         let Some(writes) = &mut self.writes else { return };
-        let snapshot = machine.snapshot();
-        let ended = before.iter().map(|step| step.report.clone()).collect();
-        let checkpoint = Checkpoint { ended, snapshot, observers: Vec::new() };
-        match files::write_durably(&writes.path, &checkpoint.encode(writes.identity), CHECKPOINT) {
+        let written = trace.and_then(|trace| {
+            let ended = before.iter().map(|step| step.report.clone()).collect();
+            let observers = trace.into_iter().map(|saved| (RETIREMENT.to_owned(), saved)).collect();
+            let checkpoint = Checkpoint { ended, snapshot: machine.snapshot(), observers };
+            files::write_durably(&writes.path, &checkpoint.encode(writes.identity), CHECKPOINT)
+        });
+        match written {
             Ok(()) => writes.last = Some(machine.now()),
             Err(wrong) => {
                 let warn = |why: Diagnostic| Diagnostic { severity: Severity::Warning, ..why };
@@ -165,18 +194,10 @@ impl Checkpoints {
         }
     }
 
-    /// Writes a checkpoint if a signal has ended the run and the flags ask for one.
-    pub fn save_at_signal(
-        &mut self,
-        error: &RunError,
-        machine: &Machine,
-        before: &[Step],
-        progress: &Progress,
-    ) {
-        let asked = self.writes.as_ref().is_some_and(|writes| writes.on_signal);
-        if asked && interrupt::is_asked() && matches!(error, RunError::Interrupted(_)) {
-            self.save(machine, before, progress);
-        }
+    /// True if a signal has ended the run with this error and the flags ask for a checkpoint then.
+    pub fn are_asked_for(&self, error: &RunError) -> bool {
+        let on_signal = self.writes.as_ref().is_some_and(|writes| writes.on_signal);
+        on_signal && interrupt::is_asked() && matches!(error, RunError::Interrupted(_))
     }
 
     /// Says in the message of an interrupted run how to go on from its last checkpoint.
@@ -191,9 +212,19 @@ impl Checkpoints {
     }
 }
 
+/// Refuses to go on without a trace that the run has begun, or with one that it has not.
+fn same_trace(path: &Path, had: bool, asked: bool) -> Result<(), Vec<Diagnostic>> {
+    let (what, hint) = match (had, asked) {
+        (true, false) => ("is of a run that writes a trace", "give --wvfi FILE as before"),
+        (false, true) => ("is of a run that writes no trace", "run from the beginning for --wvfi"),
+        _ => return Ok(()),
+    };
+    Err(vec![Diagnostic::error(format!("{RESUME}: `{}` {what}", path.display())).hint(hint)])
+}
+
 /// Reads a checkpoint of this run.
-fn read(path: PathBuf, identity: Identity) -> Result<Checkpoint, Vec<Diagnostic>> {
-    let file = inputs::read(&path, u64::MAX, RESUME).map_err(|wrong| vec![wrong])?;
+fn read(path: &Path, identity: Identity) -> Result<Checkpoint, Vec<Diagnostic>> {
+    let file = inputs::read(path, u64::MAX, RESUME).map_err(|wrong| vec![wrong])?;
     Checkpoint::decode(&file, identity).map_err(|refused| {
         let hint = match refused {
             Refused::Other => "--checkpoint FILE with --checkpoint-every CYCLES writes one",

@@ -76,7 +76,7 @@ pub fn execute(
 ) -> Result<Executed, Vec<Diagnostic>> {
     // A trace is in the order of cycles only if all cores run in step.
     let options = RunOptions { every_cycle: args.output.trace, ..run_options(&args.machine) };
-    let mut checkpoints = Checkpoints::new(&args.checkpoints, config, &work)?;
+    let mut checkpoints = Checkpoints::new(args, config, &work)?;
     let width = config.core.wave_width;
     let traces = args.traces.of_kernel(&work.name);
     let (scope, mut missed) = match scope(&work, &traces, config, &options, progress) {
@@ -88,7 +88,9 @@ pub fn execute(
         scope.map(|scope| Collector::new(config, &work.program, scope).by_launch(work.steps.len()));
     let capture = collector.as_ref().map(Collector::capture);
     let (sink, captured) = capture.unzip();
-    let mut watch = match traces::open(&traces, config, sink)? {
+    let mut gpu = Machine::new(config.clone(), work.program.clone(), work.memory);
+    let ended = checkpoints.resume(&mut gpu, &options)?;
+    let mut watch = match traces::open(&traces, config, sink, checkpoints.trace())? {
         Some((recorder, files)) => match collector.zip(captured) {
             Some((collector, captured)) => Watch::Report(Box::new((collector, recorder)), files, captured),
             None => Watch::Files(recorder, files),
@@ -97,8 +99,6 @@ pub fn execute(
         None if args.output.check_races => Watch::Races(RaceCheck::new(&work.program, width)),
         None => Watch::Nobody,
     };
-    let mut gpu = Machine::new(config.clone(), work.program.clone(), work.memory);
-    let ended = checkpoints.resume(&mut gpu, &options)?;
     let input = (work.name.as_str(), &work.program, &work.steps[..]);
     let Walked { mut run, how, cycle } =
         walk(&mut gpu, input, ended, &options, &mut watch, &mut checkpoints, progress);
@@ -109,7 +109,9 @@ pub fn execute(
         Watch::Issue(trace) => _ = trace.finish(),
         Watch::Races(races) => run.races = Some(races.finish()),
         // A refused run has no trace: its files are dropped.
-        Watch::Files(..) | Watch::Report(..) if matches!(run.outcome, Outcome::Refused(_)) => {}
+        Watch::Files(_, files) | Watch::Report(_, files, _) if matches!(run.outcome, Outcome::Refused(_)) => {
+            files.discard();
+        }
         Watch::Files(recorder, files) => {
             if let Finished::Missed(why) = files.finish(recorder, how, cycle, &why, false)? {
                 missed = Some(why);
@@ -233,12 +235,22 @@ fn step(
             Ok(Stop::Ended(report)) => return Ok(*report),
             // Its files cannot be written, and the run is given up.
             Ok(Stop::Observer) => return Err(RunError::Interrupted(Box::default())),
-            Ok(Stop::Cycle) => checkpoints.save(gpu, before, progress),
+            Ok(Stop::Cycle) => checkpoints.save(gpu, before, traced(watch, gpu.now()), progress),
             Err(error) => {
-                checkpoints.save_at_signal(&error, gpu, before, progress);
+                if checkpoints.are_asked_for(&error) {
+                    checkpoints.save(gpu, before, traced(watch, gpu.now()), progress);
+                }
                 return Err(error);
             }
         }
+    }
+}
+
+/// The retirement trace up to cycle `now`, for a checkpoint, if there is one.
+fn traced(watch: &mut Watch<'_>, now: Cycle) -> Result<Option<Vec<u8>>, Vec<Diagnostic>> {
+    match watch {
+        Watch::Files(recorder, files) => files.save(recorder, now).map(Some),
+        _ => Ok(None),
     }
 }
 

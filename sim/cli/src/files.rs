@@ -1,13 +1,16 @@
 //! Writes the files of commands.
 
 use super::terminal::reason;
+use fnv::FnvHasher;
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{self, Write};
+use std::hash::Hasher;
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::{NamedTempFile, TempDir};
+use wave_capture::Capture;
 use wave_isa::diagnostic::Diagnostic;
 
 /// Existing temporary files and folders.
@@ -139,6 +142,7 @@ pub fn write_durably(path: &Path, bytes: &[u8], named_by: &str) -> Result<(), Ve
     let written = create_partial(path, &partial).and_then(|mut file| {
         file.write_all(bytes)?;
         file.sync_all()?;
+        keep_permissions(&partial, path)?;
         std::fs::rename(&partial, path)?;
         // The name is in the folder. Not every file system lets a folder be synchronised.
         _ = File::open(folder(path)).and_then(|folder| folder.sync_all());
@@ -181,8 +185,98 @@ pub fn unwritable(path: &Path, error: &io::Error, named_by: &str) -> Diagnostic 
 #[derive(Debug)]
 pub struct Streamed {
     path: PathBuf,
-    /// The temporary file. `None` if `path` is not a regular file and is written directly.
-    temporary: Option<Temporary<NamedTempFile>>,
+    place: Place,
+}
+
+/// Where a file is written.
+#[derive(Debug)]
+enum Place {
+    /// In a temporary file.
+    Temporary(Temporary<NamedTempFile>),
+    /// Under its name of [`partial`], where it stays if the program is killed.
+    Partial(PathBuf),
+    /// Directly, as it is no regular file.
+    Itself,
+}
+
+/// What identifies the beginning of a file: its length, and a hash of the last bytes before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Capture)]
+pub struct Beginning {
+    length: u64,
+    hash: u64,
+}
+
+/// Bytes that [`Beginning`] hashes, at most.
+const HASHED: u64 = 1 << 16;
+
+impl Beginning {
+    /// That of the first `length` bytes of a file; all if `None`.
+    fn of(path: &Path, length: Option<u64>) -> io::Result<Beginning> {
+        let mut file = File::open(path)?;
+        let length = length.map_or_else(|| file.metadata().map(|there| there.len()), Ok)?;
+        let hashed = length.min(HASHED);
+        file.seek(SeekFrom::Start(length - hashed))?;
+        let mut bytes = vec![0; hashed as usize];
+        file.read_exact(&mut bytes)?;
+        let mut hasher = FnvHasher::default();
+        hasher.write(&bytes);
+        Ok(Beginning { length, hash: hasher.finish() })
+    }
+}
+
+/// A file that another process has left, to be gone on with.
+#[derive(Debug)]
+pub struct LeftBehind {
+    path: PathBuf,
+    /// Where it is now: under its name of [`partial`], or complete.
+    found: PathBuf,
+    beginning: Beginning,
+}
+
+impl LeftBehind {
+    /// Finds it.
+    ///
+    /// # Errors
+    /// There is none with this beginning.
+    pub fn find(path: &Path, beginning: Beginning, named_by: &str) -> Result<LeftBehind, Vec<Diagnostic>> {
+        let candidates = [partial(path), path.to_owned()];
+        let fits = |file: &PathBuf| {
+            file.is_file()
+                && Beginning::of(file, Some(beginning.length)).is_ok_and(|there| there == beginning)
+        };
+        match candidates.iter().find(|file| fits(file)) {
+            Some(found) => Ok(LeftBehind { path: path.to_owned(), found: found.clone(), beginning }),
+            None => {
+                let [partial, complete] = candidates.map(|file| file.display().to_string());
+                let message = format!(
+                    "{named_by}: neither `{partial}` nor `{complete}` begins with what the run had written to it"
+                );
+                let hint = "the file of the run that was stopped has to be there, under either name";
+                Err(vec![Diagnostic::error(message).hint(hint)])
+            }
+        }
+    }
+
+    /// Something that writes behind its end.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    pub fn file(&self) -> io::Result<File> {
+        File::options().append(true).open(&self.found)
+    }
+
+    /// Cuts off what came after its beginning. What [`file`](Self::file) gave writes behind that.
+    ///
+    /// # Errors
+    /// If that fails, with the flag or argument that names the file.
+    pub fn go_on(self, named_by: &str) -> Result<Streamed, Vec<Diagnostic>> {
+        let LeftBehind { path, found, beginning } = self;
+        let partial = partial(&path);
+        let cut = std::fs::rename(found, &partial)
+            .and_then(|()| File::options().write(true).open(&partial)?.set_len(beginning.length));
+        cut.map_err(|error| vec![unwritable(&path, &error, named_by)])?;
+        Ok(Streamed { path, place: Place::Partial(partial) })
+    }
 }
 
 impl Streamed {
@@ -191,14 +285,41 @@ impl Streamed {
     /// # Errors
     /// If that fails, with the flag or argument that names the file.
     pub fn create(path: &Path, named_by: &str) -> Result<Streamed, Vec<Diagnostic>> {
-        let temporary = match std::fs::metadata(path) {
+        let place = match std::fs::metadata(path) {
             Ok(there) if there.is_dir() => Err(io::Error::other("it is a directory")),
-            Ok(there) if !there.is_file() => Ok(None),
-            _ => temporary(path).map(Some),
+            Ok(there) if !there.is_file() => Ok(Place::Itself),
+            _ => temporary(path).map(Place::Temporary),
         };
-        match temporary {
-            Ok(temporary) => Ok(Streamed { path: path.to_owned(), temporary }),
+        match place {
+            Ok(place) => Ok(Streamed { path: path.to_owned(), place }),
             Err(error) => Err(vec![unwritable(path, &error, named_by)]),
+        }
+    }
+
+    /// Creates it under its name of [`partial`], so that another process can go on with it.
+    ///
+    /// # Errors
+    /// If that fails, with the flag or argument that names the file.
+    pub fn create_partial(path: &Path, named_by: &str) -> Result<Streamed, Vec<Diagnostic>> {
+        let partial = partial(path);
+        let created = create_partial(path, &partial);
+        created.map_err(|error| vec![unwritable(path, &error, named_by)])?;
+        Ok(Streamed { path: path.to_owned(), place: Place::Partial(partial) })
+    }
+
+    /// What identifies what is written so far, which is then on the disk.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn beginning(&self) -> io::Result<Beginning> {
+        File::open(self.written_path())?.sync_data()?;
+        Beginning::of(self.written_path(), None)
+    }
+
+    /// Removes it.
+    pub fn discard(self) {
+        if let Place::Partial(partial) = self.place {
+            _ = std::fs::remove_file(partial);
         }
     }
 
@@ -207,15 +328,20 @@ impl Streamed {
     /// # Errors
     /// If it cannot be opened.
     pub fn file(&self) -> io::Result<File> {
-        match &self.temporary {
-            Some(file) => file.as_file().try_clone(),
-            None => File::options().write(true).open(&self.path),
+        match &self.place {
+            Place::Temporary(file) => file.as_file().try_clone(),
+            Place::Partial(partial) => File::options().append(true).open(partial),
+            Place::Itself => File::options().write(true).open(&self.path),
         }
     }
 
     /// The temporary name.
     pub fn written_path(&self) -> &Path {
-        self.temporary.as_ref().map_or(&self.path, |file| file.path())
+        match &self.place {
+            Place::Temporary(file) => file.path(),
+            Place::Partial(partial) => partial,
+            Place::Itself => &self.path,
+        }
     }
 
     /// The final name.
@@ -228,9 +354,15 @@ impl Streamed {
     /// # Errors
     /// If that fails, with the flag or argument that names the file.
     pub fn persist(self, named_by: &str) -> Result<(), Vec<Diagnostic>> {
-        let Streamed { path, temporary } = self;
-        let Some(file) = temporary else { return Ok(()) };
-        persist(file, &path).map_err(|error| vec![unwritable(&path, &error, named_by)])
+        let Streamed { path, place } = self;
+        let persisted = match place {
+            Place::Temporary(file) => persist(file, &path),
+            Place::Partial(partial) => {
+                keep_permissions(&partial, &path).and_then(|()| std::fs::rename(partial, &path))
+            }
+            Place::Itself => Ok(()),
+        };
+        persisted.map_err(|error| vec![unwritable(&path, &error, named_by)])
     }
 }
 
@@ -259,6 +391,14 @@ fn persist(file: Temporary<NamedTempFile>, path: &Path) -> io::Result<()> {
     let Temporary { made, _listed } = file;
     made.persist(path)?;
     Ok(())
+}
+
+/// Gives a new file the permissions of the one that it replaces, if there is one.
+fn keep_permissions(new: &Path, old: &Path) -> io::Result<()> {
+    match std::fs::metadata(old) {
+        Ok(old) => std::fs::set_permissions(new, old.permissions()),
+        Err(_) => Ok(()),
+    }
 }
 
 /// The folder that a file is in.

@@ -3,11 +3,12 @@
 mod flags;
 
 use super::args::TraceArgs;
-use super::files::{self, Streamed};
+use super::files::{self, Beginning, LeftBehind, Streamed};
 pub use flags::{WaveRange, trigger, wave_range};
 use std::io::{self, BufWriter, Write};
 use std::ops::Range;
 use std::path::Path;
+use wave_capture::{self as capture, Capture, Reader};
 use wave_isa::diagnostic::Diagnostic;
 use wave_machine::config::Config;
 use wave_observe::trace::recorder::header;
@@ -29,8 +30,71 @@ pub struct TraceFiles {
     files: Vec<(&'static str, Streamed)>,
     /// The report, which is written last.
     report: Option<Streamed>,
+    /// What the retirement trace holds.
+    what: String,
     window: Window,
     trigger: Option<Trigger>,
+}
+
+/// Whether a retirement trace outlives this process.
+#[derive(Debug, Clone, Copy)]
+pub enum Outlives<'a> {
+    /// It does not.
+    No,
+    /// Another process may go on with it.
+    Yes,
+    /// This one goes on with that of another, which [`TraceFiles::save`] has saved.
+    GoesOn(&'a [u8]),
+}
+
+/// A retirement trace part-way.
+#[derive(Debug, Capture)]
+struct Saved {
+    /// Form, window and trigger.
+    what: String,
+    /// What the file holds.
+    beginning: Option<Beginning>,
+    recorder: Vec<u8>,
+}
+
+/// The flag of the only file that can be gone on with.
+pub const RETIREMENT: &str = "--wvfi";
+
+/// Describes what records a retirement trace of these flags has.
+fn described(args: &TraceArgs) -> String {
+    format!("{:?}, {:?}, {:?}", args.wvfi.as_deref().map(form_of), args.window(), args.trigger())
+}
+
+/// Goes on with a retirement trace that another process has saved.
+fn go_on(
+    args: &TraceArgs,
+    config: &Config,
+    saved: &[u8],
+) -> Result<(Recorder<'static>, TraceFiles), Vec<Diagnostic>> {
+    let wrong = |message: String| vec![Diagnostic::error(message)];
+    let mut state = Saved { what: String::new(), beginning: None, recorder: Vec::new() };
+    let read = state.restore(&mut Reader::new(saved));
+    read.map_err(|misfit| wrong(format!("{RETIREMENT}: the checkpoint's trace does not fit: {misfit}")))?;
+    if state.what != described(args) {
+        let message =
+            format!("{RETIREMENT}: the run that was stopped wrote its trace in another form or window");
+        let hint =
+            "the file's ending, --from-cycle, --to-cycle, --waves and --trigger have to be as they were";
+        return Err(vec![Diagnostic::error(message).hint(hint)]);
+    }
+    let (Some(path), Some(beginning)) = (&args.wvfi, state.beginning) else {
+        return Err(wrong(format!("{RETIREMENT}: the checkpoint has no trace")));
+    };
+    let left = LeftBehind::find(path, beginning, RETIREMENT)?;
+    let file = left.file().map_err(|error| vec![files::unwritable(path, &error, RETIREMENT)])?;
+    let sink = Box::new(Writer::continuing(file, form_of(path), &header(config)));
+    let sinks: Vec<(String, Box<dyn Sink>)> = vec![(RETIREMENT.to_owned(), sink)];
+    let (window, trigger) = (args.window(), args.trigger());
+    let mut recorder = Recorder::new(config, sinks, window.clone()).with_trigger(trigger);
+    let fits = recorder.restore(&state.recorder);
+    fits.map_err(|misfit| wrong(format!("{RETIREMENT}: the checkpoint's trace does not fit: {misfit}")))?;
+    let files = vec![(RETIREMENT, left.go_on(RETIREMENT)?)];
+    Ok((recorder.apart(), TraceFiles { files, report: None, what: described(args), window, trigger }))
 }
 
 /// Opens the requested files and a recorder that writes to them; `None` if no file is requested. What the
@@ -42,12 +106,19 @@ pub fn open(
     args: &TraceArgs,
     config: &Config,
     capture: Option<Box<dyn Sink>>,
+    outlives: Outlives<'_>,
 ) -> Result<Option<(Recorder<'static>, TraceFiles)>, Vec<Diagnostic>> {
+    if let Outlives::GoesOn(saved) = outlives {
+        return go_on(args, config, saved).map(Some);
+    }
     let mut files = Vec::new();
     let mut report = None;
     let mut sinks: Vec<(String, Box<dyn Sink>)> = Vec::new();
     for (flag, path) in args.files() {
-        let streamed = Streamed::create(path, flag)?;
+        let streamed = match outlives {
+            Outlives::No => Streamed::create(path, flag)?,
+            _ => Streamed::create_partial(path, flag)?,
+        };
         if flag == REPORT {
             report = Some(streamed);
             continue;
@@ -65,7 +136,7 @@ pub fn open(
     let trigger = args.trigger();
     let recorder = Recorder::new(config, sinks, window.clone()).with_trigger(trigger);
     let recorder = recorder.apart();
-    Ok(Some((recorder, TraceFiles { files, report, window, trigger })))
+    Ok(Some((recorder, TraceFiles { files, report, what: described(args), window, trigger })))
 }
 
 fn sink(flag: &str, to: &Streamed, config: &Config) -> io::Result<Box<dyn Sink>> {
@@ -105,6 +176,28 @@ pub enum Finished {
 }
 
 impl TraceFiles {
+    /// Saves what another process needs to go on with the retirement trace, which is on the disk up to cycle `now`.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn save(&self, recorder: &mut Recorder<'_>, now: u64) -> Result<Vec<u8>, Vec<Diagnostic>> {
+        let mut to = capture::Writer::default();
+        let state = recorder.save(now).map_err(|(_, error)| error);
+        for (flag, file) in &self.files {
+            let wrong = |error| vec![files::unwritable(file.path(), &error, flag)];
+            let recorder =
+                state.as_ref().map_err(|error| wrong(io::Error::other(error.to_string())))?.clone();
+            let beginning = Some(file.beginning().map_err(wrong)?);
+            Saved { what: self.what.clone(), beginning, recorder }.save(&mut to);
+        }
+        Ok(to.into_bytes())
+    }
+
+    /// Removes files that no process goes on with.
+    pub fn discard(self) {
+        self.files.into_iter().for_each(|(_, file)| file.discard());
+    }
+
     /// Completes the files and gives them their names. With `is_reported`, the report has contents even if
     /// nothing retires in the window.
     ///
@@ -127,6 +220,10 @@ impl TraceFiles {
             }
         };
         if let (Some(trigger), None) = (self.trigger, recorded.triggered) {
+            // What an interrupted run has written may be gone on with.
+            if how != How::Interrupted {
+                self.discard();
+            }
             return Ok(Finished::Missed(not_fired(trigger, cycle)));
         }
         let is_reported = is_reported && self.files.is_empty() && self.window.waves.is_empty();
@@ -141,6 +238,9 @@ impl TraceFiles {
                     "--waves: none of these waves retires an instruction in the window of the trace, and the run ended in cycle {cycle}"
                 ),
             };
+            if how != How::Interrupted {
+                self.files.into_iter().for_each(|(_, file)| file.discard());
+            }
             let hint = "no trace was written; `wave-sim trace stats` says what waves and cycles a trace has";
             return Ok(Finished::Missed(Diagnostic::error(message).hint(hint)));
         }

@@ -71,25 +71,36 @@ fn scratch() -> Scratch {
     Scratch::with(&[("sums.wave", SUMS), ("four.ron", LAUNCHES), ("spins.wave", SPINS)])
 }
 
+/// The files that runs write, beside checkpoints.
+const FILES: [&str; 3] = ["memory", "t.wvfi", "t.txt"];
+
 /// What a run leaves for its user.
-#[derive(Debug, PartialEq)]
+#[derive(PartialEq)]
 struct Left {
     code: i32,
     out: String,
     err: String,
-    files: Vec<Option<Vec<u8>>>,
+    files: [Option<Vec<u8>>; FILES.len()],
 }
 
-fn left(scratch: &Scratch, ran: Ran, files: &[&str]) -> Left {
-    let read = |file: &&str| std::fs::read(scratch.path(file)).ok();
-    let left = Left {
-        code: ran.code,
-        out: ran.out,
-        err: without_host(&ran.err),
-        files: files.iter().map(read).collect(),
-    };
-    files.iter().for_each(|file| _ = std::fs::remove_file(scratch.path(file)));
-    left
+impl std::fmt::Debug for Left {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Left { code, out, err, files } = self;
+        let lengths = files.each_ref().map(|file| file.as_ref().map(Vec::len));
+        write!(f, "exit code {code}, files of {lengths:?} bytes\n{out}{err}")
+    }
+}
+
+fn left(scratch: &Scratch, ran: Ran) -> Left {
+    let files = FILES.map(|file| std::fs::read(scratch.path(file)).ok());
+    Left { code: ran.code, out: ran.out, err: without_host(&ran.err), files }
+}
+
+/// Removes all files but those of [`scratch`].
+fn tidy(scratch: &Scratch) {
+    let names = all_files(scratch).into_iter().map(|(name, _)| name);
+    let made = names.filter(|name| !name.ends_with(".wave") && !name.ends_with(".ron"));
+    made.for_each(|name| std::fs::remove_file(scratch.path(&name)).unwrap());
 }
 
 /// Starts a run and kills it after a while. `None` if it was faster.
@@ -107,8 +118,9 @@ fn killed(scratch: &Scratch, run: &str, after: Duration) -> Option<Ran> {
 
 /// Kills a run again and again until it has ended, and compares it with one that was never stopped. Returns how often
 /// it went on from a checkpoint.
-fn kill_until_it_ends(scratch: &Scratch, run: &str, every: u64, files: &[&str], random: &mut Pcg32) -> usize {
-    let expected = left(scratch, scratch.run(run), files);
+fn kill_until_it_ends(scratch: &Scratch, run: &str, every: u64, random: &mut Pcg32) -> usize {
+    let expected = left(scratch, scratch.run(run));
+    tidy(scratch);
     let mut went_on = 0;
     // Longer after each kill, so that it ends on any host.
     let mut longest = 60.0;
@@ -122,14 +134,17 @@ fn kill_until_it_ends(scratch: &Scratch, run: &str, every: u64, files: &[&str], 
         }
         went_on += usize::from(!resume.is_empty());
     };
-    let ended = left(scratch, ended, files);
+    let ended = left(scratch, ended);
     assert!(ended == expected, "{run} every {every}: {ended:?}\n{expected:?}");
     // The last checkpoint is still there, and the rest of the run gives the same once more.
     if scratch.path("c").exists() {
-        let again = left(scratch, scratch.run(&format!("{run} --resume c")), files);
+        let again = left(scratch, scratch.run(&format!("{run} --resume c")));
         assert!(again == expected, "{run} --resume c: {again:?}\n{expected:?}");
-        std::fs::remove_file(scratch.path("c")).unwrap();
     }
+    let traces =
+        all_files(scratch).into_iter().filter(|(name, _)| name.ends_with(".partial") && name != "c.partial");
+    assert_eq!(traces.count(), 0, "{run}");
+    tidy(scratch);
     went_on
 }
 
@@ -148,10 +163,18 @@ fn a_run_that_is_killed_goes_on_and_ends_in_the_same_bytes() {
         ("spins.wave --config tiny --device-memory 64KiB --stats", 70_000),
         ("reduction --config gpu --device-memory 1MiB --size small --format json", 400),
         ("scan --config gpu --device-memory 4MiB --size small --stats", 400),
+        ("four.ron --config tiny --device-memory 64KiB --wvfi t.wvfi", 20_000),
+        ("four.ron --config gpu --device-memory 64KiB --wvfi t.wvfi --from-cycle 70000 --waves 2-9", 10_000),
+        ("sums.wave --config tiny --device-memory 64KiB --grid 7 --set-reg 2:50 --wvfi t.txt", 7000),
+        (
+            "sums.wave --config tiny --device-memory 64KiB --grid 7 --set-reg 2:50 --max-cycles 50000 --wvfi t.wvfi",
+            7000,
+        ),
+        ("four.ron --config tiny --device-memory 64KiB --wvfi t.wvfi --trigger stall>700", 20_000),
     ];
     let mut went_on = 0;
     for (run, every) in runs {
-        went_on += kill_until_it_ends(&scratch, run, every, &["memory"], &mut random);
+        went_on += kill_until_it_ends(&scratch, run, every, &mut random);
     }
     println!("{went_on} runs went on, seed {seed}");
     assert!(went_on > 0, "seed {seed}: no run was killed after its first checkpoint");
@@ -171,15 +194,18 @@ fn a_run_goes_on_from_any_cycle() {
         ("four.ron --config tiny --device-memory 64KiB --max-instructions 4000 --stats", 9000),
         ("spins.wave --config tiny --device-memory 64KiB", 330_000),
         ("scan --config large --device-memory 4MiB --size small --format json", 2900),
+        ("scan --config large --device-memory 4MiB --size small --wvfi t.wvfi", 2900),
+        ("scan --config gpu --device-memory 4MiB --size small --wvfi t.txt --stats", 2900),
+        ("four.ron --config gpu --device-memory 64KiB --wvfi t.wvfi --trigger pc=0x40", 140_000),
     ] {
-        let expected = left(&scratch, scratch.run(run), &["memory"]);
+        let expected = left(&scratch, scratch.run(run));
         let mut went_on = 0;
         for _ in 0..environment::count("WAVE_SIM_STOPS", 4) {
             let [every, later] = [(); 2].map(|()| random.random_range(cycles / 3..cycles));
             let threads = random.random_range(1..4);
             let check = |flags: String| {
                 let run = format!("{run}{flags}");
-                let found = left(&scratch, scratch.run(&run), &["memory"]);
+                let found = left(&scratch, scratch.run(&run));
                 assert!(found == expected, "seed {seed}: {run}: {found:?}\n{expected:?}");
             };
             check(format!(" --checkpoint c --checkpoint-every {every}"));
@@ -190,7 +216,7 @@ fn a_run_goes_on_from_any_cycle() {
             if scratch.path("d").exists() {
                 check(" --resume d".to_owned());
             }
-            ["c", "d"].iter().for_each(|file| _ = std::fs::remove_file(scratch.path(file)));
+            tidy(&scratch);
         }
         assert!(went_on > 0, "seed {seed}: {run} never wrote a checkpoint");
     }
@@ -201,17 +227,21 @@ fn a_run_goes_on_from_any_cycle() {
 fn a_signal_saves_the_run_if_asked() {
     let scratch = scratch();
     let run = "sums.wave --config tiny --device-memory 64KiB --grid 7 --set-reg 2:4000 --stats";
-    let expected = left(&scratch, scratch.run(run), &[]);
-    for signal in ["TERM", "INT"] {
+    for (signal, flags) in [("TERM", ""), ("INT", " --to-cycle 2000000 --wvfi t.wvfi")] {
+        let run = format!("{run}{flags}");
+        let expected = left(&scratch, scratch.run(&run));
+        tidy(&scratch);
         let ran = interrupted(&scratch, &format!("{run} --checkpoint c --checkpoint-on-signal"), signal);
         assert_eq!(ran.code, 3, "{}", ran.err);
         assert!(ran.err.contains("was interrupted in cycle "), "{}", ran.err);
         let cycle = ran.err.split("--resume c goes on from cycle ").nth(1).expect(&ran.err);
         let cycle: u64 = cycle.lines().next().unwrap().parse().unwrap();
         assert!(cycle > 0, "{}", ran.err);
-        let again = left(&scratch, scratch.run(&format!("{run} --resume c")), &[]);
+        // The trace of the interrupted run is complete too.
+        assert_eq!(scratch.path("t.wvfi").exists(), !flags.is_empty());
+        let again = left(&scratch, scratch.run(&format!("{run} --resume c")));
         assert!(again == expected, "{again:?}\n{expected:?}");
-        std::fs::remove_file(scratch.path("c")).unwrap();
+        tidy(&scratch);
     }
     // Without the flag there is none.
     let ran =
@@ -272,6 +302,8 @@ fn what_is_no_checkpoint_of_the_run_is_refused_and_nothing_is_overwritten() {
         scratch.write("c", file);
         says(run, part);
     }
+    scratch.write("c", &good);
+    says(&format!("{run} --wvfi t.wvfi"), "`c` is of a run that writes no trace");
     // Any bit of the head, and bits throughout the body.
     let (mut random, head) = (Pcg32::seed_from_u64(0), 56);
     for number in 0..60 {
@@ -290,5 +322,35 @@ fn what_is_no_checkpoint_of_the_run_is_refused_and_nothing_is_overwritten() {
     }
     scratch.write("c", &good);
     scratch.out(&format!("{run} --resume c"));
+    assert_eq!(scratch.read("saved").len(), 64);
     assert_ne!(scratch.read("saved"), b"of the user");
+}
+
+#[test]
+fn a_trace_that_is_not_that_of_the_checkpoint_is_refused() {
+    let scratch = scratch();
+    let run = "sums.wave --config tiny --device-memory 64KiB --grid 7 --set-reg 2:50";
+    scratch.out(&format!("{run} --wvfi t.wvfi --checkpoint c --checkpoint-every 50000"));
+    let (complete, saves) = (scratch.read("t.wvfi"), "--checkpoint c --checkpoint-every 9000 --resume c");
+    let says = |flags: &str, part: &str| {
+        let said = refused(&scratch, &format!("{run} {flags} {saves}"));
+        assert!(said.contains(part), "{flags}: {said}");
+    };
+    says("", "`c` is of a run that writes a trace");
+    says("--wvfi t.txt", "another form or window");
+    says("--wvfi t.wvfi --from-cycle 9", "another form or window");
+    says(
+        "--wvfi other.wvfi",
+        "neither `other.wvfi.partial` nor `other.wvfi` begins with what the run had written",
+    );
+    says("--wvfi t.wvfi --kanata t.kanata", "--kanata watches the run");
+    for wrong in [&complete[..100], &[&complete[..3000], &[0; 90_000]].concat(), b""] {
+        scratch.write("t.wvfi", wrong);
+        scratch.write("t.wvfi.partial", wrong);
+        says("--wvfi t.wvfi", "neither `t.wvfi.partial` nor `t.wvfi` begins with");
+    }
+    // What is left under either name will do, whatever came after.
+    scratch.write("t.wvfi.partial", &[&complete[..], b"more"].concat());
+    scratch.out(&format!("{run} --wvfi t.wvfi --resume c"));
+    assert!(scratch.read("t.wvfi") == complete);
 }

@@ -2,6 +2,7 @@
 
 use fnv::FnvHasher;
 use std::hash::Hasher;
+use wave_capture::Capture;
 use wave_isa::WORD_BYTES;
 use wave_machine::clock::Cycle;
 pub use wave_machine::core::wait::Wait;
@@ -10,7 +11,7 @@ pub use wave_machine::core::wait::Wait;
 macro_rules! coded {
     ($(#[$meta:meta])* $name:ident { $($(#[doc = $doc:literal])+ $variant:ident = $code:literal, $text:literal;)* }) => {
         $(#[$meta])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Capture)]
         #[repr(u8)]
         pub enum $name { $($(#[doc = $doc])+ $variant = $code,)* }
 
@@ -172,7 +173,7 @@ impl Header {
 }
 
 /// A kernel that was launched.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Capture)]
 pub struct Launched {
     /// Name.
     pub kernel: String,
@@ -212,7 +213,7 @@ pub fn kernel_hash(code: &[u32]) -> u64 {
 }
 
 /// A period in which an instruction waited.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Capture)]
 pub struct Stall {
     /// Why.
     pub reason: Wait,
@@ -224,7 +225,7 @@ pub struct Stall {
 
 /// One wave instruction. A row has a word for each lane of the wave; words of lanes that do not participate
 /// are 0.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Capture)]
 pub struct Record {
     /// When it retires.
     pub cycle: Cycle,

@@ -3,6 +3,7 @@
 use super::record::{How, Launched, Record};
 use std::io;
 use std::ops::Range;
+use wave_capture::{Misfit, Reader, Writer};
 use wave_machine::clock::Cycle;
 use wave_machine::core::probe::Hop;
 
@@ -77,6 +78,22 @@ pub trait Sink: Send {
         Ok(())
     }
 
+    /// Writes out what it holds back and saves what it needs to go on with the file in another process.
+    ///
+    /// # Errors
+    /// If the file cannot be written to, or not be continued.
+    fn save(&mut self, _: &mut Writer) -> io::Result<()> {
+        Err(io::Error::other("a file of this form cannot be continued"))
+    }
+
+    /// Puts back what [`save`](Sink::save) saved; the file holds what it held then.
+    ///
+    /// # Errors
+    /// If that does not fit.
+    fn restore(&mut self, _: &mut Reader<'_>) -> Result<(), Misfit> {
+        Err(Misfit::new("is of a form that cannot be continued"))
+    }
+
     /// The run has ended: completes the file.
     ///
     /// # Errors
@@ -123,6 +140,14 @@ impl<S: Sink + ?Sized> Sink for &mut S {
 
     fn state(&mut self, cycle: Cycle, signal: usize, value: u64) -> io::Result<()> {
         (**self).state(cycle, signal, value)
+    }
+
+    fn save(&mut self, to: &mut Writer) -> io::Result<()> {
+        (**self).save(to)
+    }
+
+    fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), Misfit> {
+        (**self).restore(from)
     }
 
     fn end(&mut self, how: How, cycle: Cycle, message: &str) -> io::Result<()> {

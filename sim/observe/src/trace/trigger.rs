@@ -4,6 +4,7 @@ use super::record::Record;
 use std::collections::VecDeque;
 use std::fmt;
 use std::ops::Range;
+use wave_capture::Capture;
 use wave_machine::clock::Cycle;
 
 /// The event that opens the window.
@@ -39,8 +40,9 @@ pub struct Trigger {
 }
 
 /// Holds records back until the trigger fires, which happens once.
-#[derive(Debug)]
+#[derive(Debug, Capture)]
 pub struct Gate {
+    #[spec]
     trigger: Trigger,
     /// Records of the last `before` cycles, in order, while the trigger has not fired.
     #[allow(clippy::vec_box)]

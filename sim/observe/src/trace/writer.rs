@@ -5,6 +5,7 @@ use super::binary;
 use super::record::{End, Header, How, Launched, Record};
 use super::text;
 use std::io::{self, Write};
+use wave_capture::{self as capture, Capture, Misfit, Reader};
 use wave_machine::clock::Cycle;
 
 /// The form of a file.
@@ -38,21 +39,19 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// If it cannot be written to.
     pub fn new(out: W, form: Form, header: &Header) -> io::Result<Writer<W>> {
-        let mut writer = Writer {
-            out,
-            form,
-            all_lanes: header.all_lanes(),
-            before: 0,
-            records: 0,
-            buffer: Vec::new(),
-            fields: Vec::new(),
-        };
+        let mut writer = Writer::continuing(out, form, header);
         match form {
             Form::Binary => binary::put_header(&mut writer.buffer, header),
             Form::Text => text::put_header(&mut writer.buffer, header),
         }
         writer.flush()?;
         Ok(writer)
+    }
+
+    /// Goes on with a file, at whose end `out` is, once [`restore`](Sink::restore) has put back what was saved then.
+    pub fn continuing(out: W, form: Form, header: &Header) -> Writer<W> {
+        let all_lanes = header.all_lanes();
+        Writer { out, form, all_lanes, before: 0, records: 0, buffer: Vec::new(), fields: Vec::new() }
     }
 
     /// Begins a launch.
@@ -133,6 +132,18 @@ impl<W: Write + Send> Sink for Writer<W> {
     fn encoded(&mut self, cycle: Cycle, fields: &[u8]) -> io::Result<()> {
         binary::put_record(&mut self.buffer, cycle - self.before, fields);
         self.after_record(cycle)
+    }
+
+    fn save(&mut self, to: &mut capture::Writer) -> io::Result<()> {
+        self.flush()?;
+        self.out.flush()?;
+        (self.before, self.records).save(to);
+        Ok(())
+    }
+
+    fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), Misfit> {
+        self.before.restore(from)?;
+        self.records.restore(from)
     }
 
     fn end(&mut self, how: How, cycle: Cycle, message: &str) -> io::Result<()> {

@@ -1,6 +1,6 @@
 //! Makes records on a thread of its own, while the run goes on.
 
-use super::maker::{Batch, Maker, Outcome};
+use super::maker::{Batch, Maker, Outcome, Saved};
 use crate::trace::record::{How, Launched};
 use std::panic::resume_unwind;
 use std::sync::mpsc::{self, Receiver, SyncSender};
@@ -14,6 +14,8 @@ const WAITING: usize = 4;
 enum Message {
     Start(Launched),
     Batch(Batch),
+    /// Asks for the state.
+    Save(mpsc::Sender<Saved>),
     End(How, Cycle, String),
 }
 
@@ -38,6 +40,7 @@ impl Apart {
                         // The run may have ended and dropped the receiver.
                         _ = give_back.send(batch);
                     }
+                    Message::Save(answer) => _ = answer.send(maker.save_state()),
                     Message::End(how, cycle, message) => return Some(maker.finish(how, cycle, &message)),
                 }
             }
@@ -54,6 +57,17 @@ impl Apart {
     pub(super) fn take(&mut self, batch: &mut Batch) {
         let empty = self.read.try_recv().unwrap_or_else(|_| Batch::new(batch.written.len()));
         self.send(Message::Batch(std::mem::replace(batch, empty)));
+    }
+
+    /// The state after all messages so far.
+    pub(super) fn save_state(&mut self) -> Saved {
+        let (answer, state) = mpsc::channel();
+        self.send(Message::Save(answer));
+        state.recv().unwrap_or_else(|_| {
+            // The thread has panicked: this passes it on.
+            self.join();
+            Ok(Vec::new())
+        })
     }
 
     pub(super) fn finish(mut self, how: How, cycle: Cycle, message: &str) -> Outcome {

@@ -8,22 +8,26 @@ use crate::trace::rows::{all, lanes, push_rows};
 use crate::trace::sink::Window;
 use std::collections::VecDeque;
 use std::ops::Range;
+use wave_capture::Capture;
 use wave_isa::WORD_BYTES;
 use wave_machine::clock::Cycle;
 
 /// What the makers of records of all cores share.
-#[derive(Debug)]
+#[derive(Debug, Capture)]
 pub(super) struct Common {
     pub(super) launch: Launched,
     /// Lanes of a wave.
+    #[spec]
     pub(super) width: usize,
+    #[spec]
     pub(super) window: Window,
     /// Records are encoded in the binary form as soon as they retire.
+    #[spec]
     pub(super) encodes: bool,
 }
 
 /// A retired record that waits for its turn.
-#[derive(Debug)]
+#[derive(Debug, Capture)]
 struct Retired {
     /// Cycle, slot and sequence number: [`Record::order`] within a core.
     order: (Cycle, u32, u64),
@@ -31,7 +35,7 @@ struct Retired {
 }
 
 /// The form of a waiting record.
-#[derive(Debug)]
+#[derive(Debug, Capture)]
 pub(super) enum Form {
     Record(Box<Record>),
     /// Encoded in these bytes of its core. The storage of the record is then reused while it is in the
@@ -40,14 +44,16 @@ pub(super) enum Form {
 }
 
 /// One core.
-#[derive(Debug)]
+#[derive(Debug, Capture)]
 pub(super) struct CoreRecorder {
+    #[spec]
     core: u32,
     pub(super) slots: Vec<SlotState>,
     /// Retired records, in order.
     retired: VecDeque<Retired>,
     pub(super) bytes: Vec<u8>,
     /// Records for reuse.
+    #[scratch]
     #[allow(clippy::vec_box)]
     free: Vec<Box<Record>>,
 }

@@ -8,6 +8,7 @@ use crate::trace::record::{DestinationKind, MemoryKind, StageField, Wait};
 use crate::trace::rows::lanes;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use wave_capture::Capture;
 use wave_isa::table::{AccessKind, MemoryOp, Space};
 use wave_machine::clock::Cycle;
 use wave_machine::core::probe::{
@@ -70,14 +71,19 @@ impl Written {
 }
 
 /// The log of one core.
-#[derive(Debug)]
+#[derive(Debug, Capture)]
 pub(super) struct Log {
+    /// Empty when the state of a recorder is saved: its maker has read everything.
+    #[scratch]
     pub(super) written: Written,
     /// Set when the log should be read.
+    #[spec]
     full: Arc<AtomicBool>,
     /// Size in bytes from which on it should be read.
+    #[spec]
     most: usize,
     /// Lanes of a wave.
+    #[spec]
     width: usize,
     /// Per slot: workgroup and index of its wave, as last logged.
     waves: Vec<([u32; 3], u32)>,

@@ -10,6 +10,7 @@ use crate::trace::trigger::Gate;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use wave_capture::{Capture, Misfit, Reader, Writer};
 use wave_machine::clock::Cycle;
 use wave_machine::core::probe::Hop;
 
@@ -46,23 +47,35 @@ pub struct Recorded {
 /// What was recorded, or the name of the sink that could not be written to and the error.
 pub(super) type Outcome = Result<Recorded, (String, io::Error)>;
 
+/// What was saved, or the name of the sink that could not be written to and the error.
+pub(super) type Saved = Result<Vec<u8>, (String, io::Error)>;
+
 /// Makes records and hands them to sinks.
+#[derive(Capture)]
 pub(super) struct Maker<'s> {
+    #[spec]
     pub(super) sinks: Vec<(String, Box<dyn Sink + 's>)>,
     pub(super) common: Common,
     /// Holds records back until a trigger fires.
     pub(super) gate: Option<Gate>,
     /// End the run when the trigger has fired.
+    #[spec]
     pub(super) until_triggered: bool,
     /// Set when the run is to end.
+    #[spec]
     pub(super) over: Arc<AtomicBool>,
     pub(super) cores: Vec<CoreRecorder>,
+    // Only sinks that cannot be continued have these.
+    #[scratch]
     pub(super) hops: Vec<Hop>,
+    #[scratch]
     pub(super) states: States,
     kept: u64,
     /// The cycle of the last call of [`Sink::advanced`].
+    #[scratch]
     told: Cycle,
     /// The sink that could not be written to, and the error.
+    #[scratch]
     failed: Option<(String, io::Error)>,
 }
 
@@ -96,6 +109,33 @@ impl<'s> Maker<'s> {
         }
         write(&mut self.sinks, &mut self.failed, |sink| sink.launch(&launch));
         self.common.launch = launch;
+    }
+
+    /// The state, with everything so far in the files. All batches have come.
+    pub(super) fn save_state(&mut self) -> Saved {
+        let mut to = Writer::default();
+        write(&mut self.sinks, &mut self.failed, |sink| sink.save(&mut to));
+        match self.failed.take() {
+            Some(failed) => {
+                let (name, error) = &failed;
+                let again = (name.clone(), io::Error::new(error.kind(), error.to_string()));
+                self.failed = Some(failed);
+                self.over.store(true, Ordering::Relaxed);
+                Err(again)
+            }
+            None => {
+                self.save(&mut to);
+                Ok(to.into_bytes())
+            }
+        }
+    }
+
+    /// Puts a state back. The files hold what they held then.
+    pub(super) fn restore_state(&mut self, from: &mut Reader<'_>) -> Result<(), Misfit> {
+        for (name, sink) in &mut self.sinks {
+            sink.restore(from).map_err(|misfit| misfit.within(name))?;
+        }
+        self.restore(from)
     }
 
     /// Reads a batch and empties it.

@@ -25,6 +25,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use wave_capture::{Capture, Misfit, Reader, Writer};
 use wave_isa::WORD_BYTES;
 use wave_isa::program::{Launch, Program};
 use wave_machine::clock::Cycle;
@@ -151,6 +152,42 @@ impl<'s> Recorder<'s> {
             Place::Here(maker) => maker.start(launched),
             Place::Apart(maker) => maker.start(launched),
         }
+    }
+
+    /// The state after all events before cycle `to`, in which the run has stopped. All records before it that are
+    /// complete are in the files, and what else the recorder knows is in the bytes.
+    ///
+    /// # Errors
+    /// The name of the sink that could not be written to or cannot be continued, and the error.
+    pub fn save(&mut self, to: Cycle) -> Result<Vec<u8>, (String, io::Error)> {
+        self.hand_over(to);
+        let mut state = Writer::default();
+        for log in &self.logs {
+            lock(log).save(&mut state);
+        }
+        let made = match &mut self.maker {
+            Place::Here(maker) => maker.save_state(),
+            Place::Apart(maker) => maker.save_state(),
+        }?;
+        state.put(&made);
+        Ok(state.into_bytes())
+    }
+
+    /// Puts a state back, in a recorder with the same sinks, window and trigger, whose files hold what they held then.
+    /// Call it before [`Recorder::apart`]; no launch that was running then is started again.
+    ///
+    /// # Errors
+    /// The state does not fit.
+    pub fn restore(&mut self, state: &[u8]) -> Result<(), Misfit> {
+        let mut from = Reader::new(state);
+        for log in &self.logs {
+            lock(log).restore(&mut from)?;
+        }
+        match &mut self.maker {
+            Place::Here(maker) => maker.restore_state(&mut from),
+            Place::Apart(_) => Err(Misfit::new("comes too late")),
+        }?;
+        if from.is_empty() { Ok(()) } else { Err(Misfit::new("has more than this recorder")) }
     }
 
     /// Ends the recording; the run has ended in cycle `cycle`. Returns how much was recorded.

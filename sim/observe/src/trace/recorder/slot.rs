@@ -2,13 +2,14 @@
 
 use crate::trace::record::{DestinationKind, MemoryKind, Record, StageField, Stall, Wait};
 use std::collections::VecDeque;
+use wave_capture::Capture;
 use wave_isa::Op;
 use wave_isa::operand::Role;
 use wave_machine::clock::Cycle;
 use wave_machine::core::probe::Issued;
 
 /// An instruction in flight.
-#[derive(Debug)]
+#[derive(Debug, Capture)]
 pub(super) struct Flight {
     /// The record's sequence number, kept here so that a search need not touch the records.
     pub(super) sequence: u64,
@@ -62,7 +63,7 @@ impl Flight {
 }
 
 /// A wave slot of a core.
-#[derive(Debug)]
+#[derive(Debug, Capture)]
 pub(super) struct SlotState {
     /// Workgroup of its wave, as a position in the grid.
     pub(super) workgroup: [u32; 3],
