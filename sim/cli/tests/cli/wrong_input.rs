@@ -128,6 +128,10 @@ const MISTAKES: &[&str] = &[
     "two.wave --resume checkpoint --config tiny --device-memory 64KiB",
     "k.wave --resume checkpoint --config tiny --device-memory 64KiB --grid 3",
     "k.wave --resume checkpoint --config tiny --device-memory 64KiB --fill-iota 0:u32:9:1",
+    "k.wave --resume checkpoint --config tiny --device-memory 64KiB --wvfi k.wvfi",
+    "k.wave --resume traced --config tiny --device-memory 64KiB",
+    "k.wave --resume traced --config tiny --device-memory 64KiB --wvfi k.txt",
+    "k.wave --resume traced --config tiny --device-memory 64KiB --wvfi k.wvfi",
     "k.wave --resume newer.checkpoint",
     "k.wave --resume changed.checkpoint",
     "k.wave --resume checkpoint --config tiny --device-memory 64KiB --vcd k.vcd --trace",
@@ -181,6 +185,9 @@ fn scratch() -> Scratch {
     scratch.write("cut.wbin", &container[..40]);
     let saves = "--checkpoint checkpoint --checkpoint-every 20";
     scratch.out(&format!("k.wave --config tiny --device-memory 64KiB {saves}"));
+    let traced = saves.replace("checkpoint checkpoint", "checkpoint traced");
+    scratch.out(&format!("k.wave --config tiny --device-memory 64KiB {traced} --wvfi k.wvfi"));
+    std::fs::remove_file(scratch.path("k.wvfi")).unwrap();
     let checkpoint = scratch.read("checkpoint");
     scratch.write("cut.checkpoint", &checkpoint[..100]);
     for (name, place) in [("newer.checkpoint", 7), ("changed.checkpoint", 100)] {
