@@ -2,6 +2,7 @@
 
 use super::args::{MachineArgs, RunArgs, TraceArgs};
 use super::checkpoints::Checkpoints;
+use super::functional::{self, Ahead};
 use super::progress::Progress;
 use super::traces::{self, Finished, TraceFiles};
 use super::work::Work;
@@ -13,6 +14,7 @@ use wave_isa::program::{Launch, Program};
 use wave_machine::clock::Cycle;
 use wave_machine::config::Config;
 use wave_machine::core::probe::{Listeners, Observer};
+use wave_machine::gpu::occupancy::LaunchError;
 use wave_machine::gpu::{KernelReport, Machine, NoProgress, RunError, RunOptions, Stop};
 use wave_observe::figures::Step;
 use wave_observe::issue_trace::IssueTrace;
@@ -69,7 +71,25 @@ pub struct Executed {
 /// # Errors
 /// If a trace file cannot be written.
 pub fn execute(
+    mut work: Work,
+    args: &RunArgs,
+    config: &Config,
+    progress: &mut Progress,
+) -> Result<Executed, Vec<Diagnostic>> {
+    let (untimed, launches, all) = match functional::run_ahead(&mut work, args, config, progress) {
+        Ahead::Continues(untimed, launches, all) => (untimed, launches, all),
+        Ahead::Over(executed) => return Ok(*executed),
+    };
+    work.steps = launches;
+    let mut executed = in_detail(work, all, args, config, progress)?;
+    executed.run.untimed = untimed;
+    Ok(executed)
+}
+
+/// Runs launches cycle by cycle: the last of `all` of the run.
+fn in_detail(
     work: Work,
+    all: usize,
     args: &RunArgs,
     config: &Config,
     progress: &mut Progress,
@@ -79,7 +99,7 @@ pub fn execute(
     let mut checkpoints = Checkpoints::new(args, config, &work)?;
     let width = config.core.wave_width;
     let traces = args.traces.of_kernel(&work.name);
-    let (scope, mut missed) = match scope(&work, &traces, config, &options, progress) {
+    let (scope, mut missed) = match scope((&work, all), &traces, config, &options, progress) {
         Sought::Found(scope) => (scope, None),
         Sought::Missed(missed) => (None, Some(missed)),
         Sought::Interrupted(executed) => return Ok(*executed),
@@ -101,7 +121,7 @@ pub fn execute(
     };
     let input = (work.name.as_str(), &work.program, &work.steps[..]);
     let Walked { mut run, how, cycle } =
-        walk(&mut gpu, input, ended, &options, &mut watch, &mut checkpoints, progress);
+        walk(&mut gpu, input, (ended, all), &options, &mut watch, &mut checkpoints, progress);
     let why = reason(&run.outcome);
     let mut report = None;
     match watch {
@@ -130,8 +150,7 @@ pub fn execute(
     }
     let memory = gpu.into_memory();
     if matches!(run.outcome, Outcome::Ended(_)) {
-        let verify = |job: &Job| job.verify(&memory);
-        run.outcome = Outcome::Ended(work.expected.as_ref().map_or(Verification::Nothing, verify));
+        run.outcome = verify(work.expected.as_ref(), &memory);
     }
     if let Some((file, gathered)) = report
         && !matches!(run.outcome, Outcome::Refused(_))
@@ -139,6 +158,11 @@ pub fn execute(
         traces::write_report(file, &page(config, &work.program, &run, &gathered))?;
     }
     Ok(Executed { run, memory, missed })
+}
+
+/// The outcome of a run that ended with this device memory.
+pub fn verify(expected: Option<&Job>, memory: &[u8]) -> Outcome {
+    Outcome::Ended(expected.map_or(Verification::Nothing, |job| job.verify(memory)))
 }
 
 /// How far the launches of a run got.
@@ -149,20 +173,19 @@ struct Walked {
     cycle: Cycle,
 }
 
-/// Runs launches of a named program until one of them does not end. The first of them have `ended`, with these reports,
-/// and the next one may be running.
+/// Runs launches of a named program until one of them does not end. They are the last of `all` of the run. The first of
+/// them have `ended`, with these reports, and the next one may be running.
 fn walk(
     gpu: &mut Machine,
     (name, program, launches): (&str, &Program, &[Launch]),
-    ended: Vec<KernelReport>,
+    (ended, all): (Vec<KernelReport>, usize),
     options: &RunOptions,
     watch: &mut Watch<'_>,
     checkpoints: &mut Checkpoints,
     progress: &mut Progress,
 ) -> Walked {
     let nothing = Outcome::Ended(Verification::Nothing);
-    let run = Run { name: name.to_owned(), steps: Vec::new(), outcome: nothing, races: None };
-    let mut walked = Walked { run, how: How::Complete, cycle: 0 };
+    let mut walked = Walked { run: Run::new(name, nothing), how: How::Complete, cycle: 0 };
     let mut before = ended.into_iter();
     // The cycle in which the next launch begins.
     let mut next_start = 0;
@@ -203,7 +226,8 @@ fn walk(
                 walked.run.steps.push(Step { kernel, launch: launch.clone(), report });
             }
             Err(error) => {
-                let outcome = outcome(&error, launch, program, options).of_launch(number, launches.len());
+                let number = all - launches.len() + number;
+                let outcome = outcome(&error, launch, program, options).of_launch(number, all);
                 walked.run.outcome = checkpoints.with_hint(outcome);
                 (walked.how, walked.cycle) = ending(&error, start);
                 break;
@@ -282,7 +306,7 @@ enum Sought {
 /// Finds the part of the run that a report covers. The cycles around a trigger are known only after it has
 /// fired, so the run, which is the same every time, is simulated twice up to there.
 fn scope(
-    work: &Work,
+    (work, all): (&Work, usize),
     traces: &TraceArgs,
     config: &Config,
     options: &RunOptions,
@@ -297,7 +321,7 @@ fn scope(
     let input = (work.name.as_str(), &work.program, &work.steps[..]);
     let mut none = Checkpoints::default();
     let Walked { run, how, cycle } =
-        walk(&mut gpu, input, Vec::new(), options, &mut watch, &mut none, progress);
+        walk(&mut gpu, input, (Vec::new(), all), options, &mut watch, &mut none, progress);
     let Watch::Scout(recorder) = watch else { return Sought::Found(None) };
     match recorder.finish(how, cycle, "").ok().and_then(|recorded| recorded.triggered) {
         Some(fired) => Sought::Found(Some(traces.scope().around(&trigger, fired))),
@@ -338,10 +362,7 @@ pub fn outcome(error: &RunError, launch: &Launch, program: &Program, options: &R
         Outcome::Stopped(Diagnostic::error(format!("kernel `{kernel}` {what}\n{waves}")))
     };
     match error {
-        RunError::Launch(error) => {
-            let message = format!("kernel `{kernel}` cannot run on this machine: {}", error.message);
-            Outcome::Refused(vec![Diagnostic::error(message).hint(error.hint.as_str())])
-        }
+        RunError::Launch(error) => refused(kernel, error),
         RunError::Fault(fault) => Outcome::Fault(fault.diagnostic(program)),
         RunError::NoProgress(stuck) if !stuck.doing.is_empty() => {
             let what = "stands still: every wave repeats what it does, or waits for one that does, and no value changes";
@@ -364,6 +385,12 @@ pub fn outcome(error: &RunError, launch: &Launch, program: &Program, options: &R
             stopped(what, stuck)
         }
     }
+}
+
+/// The outcome of a launch of this kernel that the machine cannot run.
+pub fn refused(kernel: &str, error: &LaunchError) -> Outcome {
+    let message = format!("kernel `{kernel}` cannot run on this machine: {}", error.message);
+    Outcome::Refused(vec![Diagnostic::error(message).hint(error.hint.as_str())])
 }
 
 /// The exit code of a run.

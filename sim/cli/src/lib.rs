@@ -11,6 +11,7 @@ mod dumps;
 mod execute;
 mod explain;
 mod files;
+mod functional;
 mod inputs;
 mod interrupt;
 mod kernel_file;

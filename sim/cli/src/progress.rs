@@ -2,7 +2,7 @@
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::time::{Duration, Instant};
-use wave_machine::gpu;
+use wave_machine::{functional, gpu};
 
 /// Nothing is drawn before this time.
 const PATIENCE: Duration = Duration::from_millis(400);
@@ -95,14 +95,24 @@ impl Progress {
 
     /// Updates the bar of the current launch.
     pub fn show(&self, now: gpu::Progress) {
+        let workgroups = (now.workgroups, now.total_workgroups);
+        self.show_launch(workgroups, now.instructions, || format!("{} cycles, ", now.cycles));
+    }
+
+    /// Updates the bar of the current launch, which has no timing.
+    pub fn show_untimed(&self, now: functional::Progress) {
+        self.show_launch((now.workgroups, now.total_workgroups), now.instructions, String::new);
+    }
+
+    fn show_launch(&self, (done, all): (u64, u64), instructions: u64, cycles: impl Fn() -> String) {
         if self.session_start.elapsed() < PATIENCE {
             return;
         }
         let seconds = self.launch_start.elapsed().as_secs_f64().max(1e-3);
-        let speed = now.instructions as f64 / seconds / 1e6;
-        self.launch.set_length(now.total_workgroups);
-        self.launch.set_position(now.workgroups);
-        self.launch.set_message(format!("{} cycles, {speed:.1} M wave instructions/s", now.cycles));
+        let speed = instructions as f64 / seconds / 1e6;
+        self.launch.set_length(all);
+        self.launch.set_position(done);
+        self.launch.set_message(format!("{}{speed:.1} M wave instructions/s", cycles()));
     }
 
     /// Calls `write`, which writes to standard error, with the bars hidden.

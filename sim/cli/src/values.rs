@@ -98,6 +98,17 @@ pub fn integer32(text: &str) -> Result<u32, String> {
     u32::try_from(value).map_err(|_| format!("`{text}` does not fit 32 bits"))
 }
 
+/// The number of a launch, from 1 on.
+///
+/// # Errors
+/// A sentence on what is wrong with it.
+pub fn launch_number(text: &str) -> Result<u32, String> {
+    match integer32(text)? {
+        0 => Err("the first launch is number 1".to_owned()),
+        number => Ok(number),
+    }
+}
+
 /// `OFFSET:FILE`
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryFile {

@@ -7,6 +7,7 @@ pub mod alu;
 pub mod clock;
 pub mod config;
 pub mod core;
+pub mod functional;
 pub mod gpu;
 pub mod memory;
 pub mod stats;

@@ -3,7 +3,7 @@
 use wave_isa::program::Launch;
 use wave_machine::config::Config;
 use wave_machine::gpu::KernelReport;
-use wave_machine::stats::{Declared, SlotUse};
+use wave_machine::stats::{CoreCounters, Declared, SlotUse};
 
 /// A launch that has ended.
 #[derive(Debug, Clone, PartialEq)]
@@ -72,11 +72,13 @@ pub const SIMD_EFFICIENCY: Figure = figure(
     "%",
     1,
     "core.lane_instructions / (core.wave_instructions × wave width): lanes that take part, of those of a wave.",
-    |t| {
-        let width = u64::from(t.config.core.wave_width);
-        percent(t.report.core.lane_instructions, t.report.core.wave_instructions * width)
-    },
+    |t| simd_efficiency(&t.report.core, t.config),
 );
+
+/// [`SIMD_EFFICIENCY`] of these counters.
+pub fn simd_efficiency(core: &CoreCounters, config: &Config) -> f64 {
+    percent(core.lane_instructions, core.wave_instructions * u64::from(config.core.wave_width))
+}
 
 /// Share of the wave slots in use.
 pub const OCCUPANCY: Figure = figure(

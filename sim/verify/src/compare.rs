@@ -4,6 +4,7 @@ use super::reference::{self, Machine, Options, Stop};
 use std::fmt;
 use wave_isa::program::{Fault, FaultKind, Launch, Program};
 use wave_machine::config::Config;
+use wave_machine::functional::{self, Limits};
 use wave_machine::gpu::{self, RunError, RunOptions};
 
 /// Why a run did not end in the way the program intends.
@@ -34,6 +35,24 @@ pub fn simulate(
     })?;
     *memory = gpu.into_memory();
     Ok(report.core.wave_instructions)
+}
+
+/// As [`simulate`], without timing ([`functional`]).
+///
+/// # Errors
+/// [`Early`]. Then memory is as the wave instructions before it left it.
+pub fn execute(
+    config: &Config,
+    limits: &Limits,
+    program: &Program,
+    launch: &Launch,
+    memory: &mut [u8],
+) -> Result<u64, Early> {
+    match functional::run(config, program, launch, memory, limits, &mut |_| {}) {
+        Ok(report) => Ok(report.counters.wave_instructions),
+        Err(functional::RunError::Fault(fault)) => Err(Early::Fault(fault)),
+        Err(other) => Err(Early::Other(format!("{other:?}"))),
+    }
 }
 
 /// A difference between a machine and the reference interpreter.

@@ -1,11 +1,12 @@
-//! Programs at the corners of the instruction set's rules, on the simulator and on the reference interpreter.
-//! Device memory, wave instructions and faults must agree on machines of every wave width, in walk mode and
-//! in jump mode.
+//! Programs at the corners of the instruction set's rules, on the simulator, with and without timing, and on the
+//! reference interpreter. Device memory, wave instructions and faults must agree on machines of every wave width, in
+//! walk mode and in jump mode.
 
 use wave_isa::program::{Launch, Program, assemble};
 use wave_machine::config::{self, Config, DivergenceMode};
+use wave_machine::functional::Limits;
 use wave_machine::gpu::RunOptions;
-use wave_verify::compare::{Difference, compare, simulate};
+use wave_verify::compare::{Difference, compare, execute, simulate};
 use wave_verify::reference::Machine;
 
 /// p1 is true in the lower half of the threads, p2 in odd threads, p3 in none. r1 is 1, r2 the thread, r3 is
@@ -118,8 +119,13 @@ fn check(config: &Config, program: &Program, groups: u32, threads: u32) -> Resul
         initial_registers: vec![(63, 0x1234_5678)],
     };
     let options = RunOptions { max_cycles: Some(1_000_000), ..RunOptions::UNBOUNDED };
-    compare(program, &launch, &Machine::of(config), &[0x5A; 4096], |program, launch, memory| {
+    let machine = Machine::of(config);
+    compare(program, &launch, &machine, &[0x5A; 4096], |program, launch, memory| {
         simulate(config, &options, program, launch, memory)
+    })?;
+    let limits = Limits { max_instructions: Some(1_000_000), ..Limits::default() };
+    compare(program, &launch, &machine, &[0x5A; 4096], |program, launch, memory| {
+        execute(config, &limits, program, launch, memory)
     })
 }
 

@@ -1,8 +1,9 @@
-//! Speed of the simulator; run it with `scripts/bench.sh [PART...]`. The parts are `emulator`, `threads`,
-//! `idle`, `scale` and `start`; without names, all run. Compared figures come from one run of this program
+//! Speed of the simulator; run it with `scripts/bench.sh [PART...]`. The parts are `emulator`, `functional`,
+//! `threads`, `idle`, `scale` and `start`; without names, all run. Compared figures come from one run of this program
 //! and are printed as ratios. Absolute figures depend on the host, which is printed too.
 
 mod emulator;
+mod functional;
 mod host;
 mod idle;
 mod run;
@@ -17,8 +18,9 @@ use peak_alloc::PeakAlloc;
 static MEMORY: PeakAlloc = PeakAlloc;
 
 /// Name of each part and its function.
-const PARTS: [(&str, fn()); 5] = [
+const PARTS: [(&str, fn()); 6] = [
     ("emulator", emulator::part),
+    ("functional", functional::part),
     ("threads", threads::part),
     ("idle", idle::part),
     ("scale", scale::part),

@@ -78,6 +78,10 @@ pub struct RunArgs {
     /// How the simulation goes.
     #[command(flatten)]
     pub machine: MachineArgs,
+
+    /// What has no timing.
+    #[command(flatten)]
+    pub untimed: UntimedArgs,
 }
 
 /// What differs from the configuration.
@@ -291,6 +295,19 @@ pub struct MachineArgs {
     /// Size of the data of launch files and the suite
     #[arg(long, value_enum, value_name = "SIZE", default_value = "full")]
     pub size: DataSize,
+}
+
+/// What runs without timing.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Without timing")]
+pub struct UntimedArgs {
+    /// Run without timing: results only, as fast as the host can
+    #[arg(long)]
+    pub functional: bool,
+
+    /// Run the launches in front of this one without timing, and this one and the following in detail; the first is 1
+    #[arg(long, value_name = "LAUNCH", value_parser = values::launch_number)]
+    pub detail_from: Option<u32>,
 }
 
 /// Form of a report.

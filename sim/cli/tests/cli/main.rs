@@ -10,6 +10,7 @@ mod commands;
 mod cosim;
 mod documented;
 mod explain;
+mod functional;
 mod litmus;
 mod reference;
 mod run;

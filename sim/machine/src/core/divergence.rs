@@ -36,7 +36,7 @@ struct Call {
 }
 
 /// Control state of one wave.
-#[derive(Debug, Clone, Default, Capture)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Capture)]
 pub struct Divergence {
     /// Lanes that exist and have not halted.
     pub live: u64,

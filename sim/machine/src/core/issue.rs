@@ -3,41 +3,18 @@
 
 use super::Core;
 use super::collector::{Collector, Waiting};
-use super::divergence::{Next, Step};
+use super::divergence::Next;
 use super::fetch::next_in_turn;
 use super::probe::{Event, EventKind, Going, Issued, Probe, Stage, StageEvent, Stalls};
 use super::straight::{READ_WITHIN, oldest_waits};
 use super::uop::{Kind, MicroOp, MicroOps};
 use super::wait::Wait;
-use super::wave::{InFlight, Slot, SlotMask, Wave};
+use super::wave::{InFlight, Slot, SlotMask};
 use crate::clock::Cycle;
 use crate::config::IssuePolicy;
 use crate::stats::SlotUse;
+use wave_isa::Scope;
 use wave_isa::program::fault::{Fault, FaultKind};
-use wave_isa::{Op, Scope};
-
-/// Lanes that pass the guard, whether they are active or not.
-#[inline]
-fn guard_lanes(wave: &Wave, op: &MicroOp) -> u64 {
-    let guard = op.inst.guard;
-    if !guard.is_some() {
-        return !0;
-    }
-    let lanes = wave.predicates[usize::from(guard.predicate)];
-    if guard.negated { !lanes } else { lanes }
-}
-
-/// Lanes in which the predicate operand, after its optional negation, is true.
-#[inline]
-fn condition_lanes(wave: &Wave, op: &MicroOp) -> u64 {
-    match op.predicate_source {
-        None => !0,
-        Some((predicate, negated)) => {
-            let lanes = wave.predicates[usize::from(predicate)];
-            if negated { !lanes } else { lanes }
-        }
-    }
-}
 
 impl Core {
     /// The issue stage of every scheduler.
@@ -259,7 +236,7 @@ impl Core {
         let sequence = wave.issued;
         wave.issued += 1;
         wave.last_word = word;
-        let guard = guard_lanes(wave, op);
+        let guard = op.guard_lanes(&wave.predicates);
         let active = wave.control.active;
         let lanes = guard & active;
         self.account.instructions += 1;
@@ -362,7 +339,7 @@ impl Core {
             wave.accesses += 1;
             wave.loads += u32::from(op.destination_rows > 0);
         }
-        let condition = condition_lanes(wave, op);
+        let condition = op.condition_lanes(&wave.predicates);
         let sched = &mut self.schedulers[scheduler];
         let (read, waits) = sched.banks.read(now, op.reads(), wave.swizzle);
         self.account.counters.bank_conflicts += waits;
@@ -405,15 +382,7 @@ impl Core {
     ) -> Result<Next, Box<Fault>> {
         let op = ops.get(word);
         let wave = &mut self.waves.waves[slot];
-        let next = word + op.words;
-        let step = Step {
-            op: op.inst.op,
-            guard,
-            condition: condition_lanes(wave, op),
-            target: if op.inst.op == Op::Call { op.inst.imm } else { 0 },
-            next,
-            skip_to: op.skip_to,
-        };
+        let step = op.control_step(word, guard, &wave.predicates);
         let active = wave.control.active;
         let next = match wave.control.step(&step) {
             Ok(next) => next,

@@ -13,6 +13,7 @@ pub mod issue;
 mod journal;
 mod latches;
 pub mod lsu;
+pub mod occupancy;
 pub mod probe;
 mod registers;
 pub mod release;

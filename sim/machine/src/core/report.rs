@@ -3,7 +3,13 @@
 use super::Core;
 use super::uop::{Kind, MicroOps};
 use crate::memory::MemorySystem;
+use std::collections::BTreeSet;
 use std::fmt;
+use std::ops::RangeInclusive;
+use wave_isa::table::Space;
+
+/// Locations reported for a wave, of each kind.
+const KEPT: usize = 4;
 
 /// One wave that has not ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,6 +55,34 @@ pub enum WaitsFor {
     },
     /// Its turn to issue.
     Turn,
+}
+
+/// A location in device memory, or in the local memory of a workgroup.
+pub type Location = (Space, u32);
+
+/// What a wave did in the cycles after the bound.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Doing {
+    /// Core.
+    pub core: u32,
+    /// Wave slot.
+    pub slot: usize,
+    /// True if it issued some instruction more than once.
+    pub again: bool,
+    /// Words of the kernel, from the first one issued to the last.
+    pub words: RangeInclusive<u32>,
+    /// Locations that it read, atomics included: the first few by address.
+    pub reads: Vec<Location>,
+    /// Locations that it wrote: the first few by address.
+    pub writes: Vec<Location>,
+}
+
+impl Doing {
+    /// The first few of a set of (local, address).
+    pub fn locations(set: BTreeSet<(bool, u32)>) -> Vec<Location> {
+        let space = |local| if local { Space::Local } else { Space::Device };
+        set.into_iter().take(KEPT).map(|(local, address)| (space(local), address)).collect()
+    }
 }
 
 impl fmt::Display for WaitsFor {

@@ -1,12 +1,13 @@
 //! Micro-operations: every word of a kernel, decoded once into what the pipeline needs.
 
+use super::divergence::Step;
 use crate::config::{Config, DivergenceMode};
 use wave_capture::Capture;
 use wave_isa::operand::Role;
 use wave_isa::program::structure::{instruction_words, skip_targets};
 use wave_isa::program::{Kernel, Program};
 use wave_isa::table::MemoryOp;
-use wave_isa::{DecodeError, ExecClass, Inst, MMA_FRAGMENTS, Op, WORD_BYTES};
+use wave_isa::{DecodeError, ExecClass, Inst, MMA_FRAGMENTS, Op, PREDICATES, WORD_BYTES};
 
 /// Most source rows of an instruction (`dma`: three pairs).
 pub const MAX_SOURCE_ROWS: usize = 6;
@@ -180,6 +181,15 @@ impl MicroOps {
     pub fn pc(&self, word: u32) -> u32 {
         (self.base + word) * WORD_BYTES
     }
+
+    /// The word of the kernel at this byte offset in the code section; some word behind its last if it is not in the
+    /// kernel.
+    pub fn word_at(&self, pc: u32) -> u32 {
+        match (pc / WORD_BYTES).checked_sub(self.base) {
+            Some(word) if pc.is_multiple_of(WORD_BYTES) => word,
+            _ => u32::MAX,
+        }
+    }
 }
 
 /// Checks that a well-formed instruction is legal on this machine and in this kernel.
@@ -294,6 +304,44 @@ impl MicroOp {
             Op::Nop => Kind::Nop,
             _ if inst.op.info().class == ExecClass::Control => Kind::Control,
             _ => Kind::Compute,
+        }
+    }
+
+    /// Lanes that pass the guard, whether they are active or not. `predicates`: lanes in which each predicate is
+    /// true.
+    #[inline]
+    pub fn guard_lanes(&self, predicates: &[u64; PREDICATES]) -> u64 {
+        let guard = self.inst.guard;
+        if !guard.is_some() {
+            return !0;
+        }
+        let lanes = predicates[usize::from(guard.predicate)];
+        if guard.negated { !lanes } else { lanes }
+    }
+
+    /// Lanes in which the predicate operand, after its optional negation, is true; all if it has none.
+    #[inline]
+    pub fn condition_lanes(&self, predicates: &[u64; PREDICATES]) -> u64 {
+        match self.predicate_source {
+            None => !0,
+            Some((predicate, negated)) => {
+                let lanes = predicates[usize::from(predicate)];
+                if negated { !lanes } else { lanes }
+            }
+        }
+    }
+
+    /// A control instruction at `word`, with the values of its operands. `guard`: its
+    /// [`guard_lanes`](MicroOp::guard_lanes).
+    #[inline]
+    pub fn control_step(&self, word: u32, guard: u64, predicates: &[u64; PREDICATES]) -> Step {
+        Step {
+            op: self.inst.op,
+            guard,
+            condition: self.condition_lanes(predicates),
+            target: if self.inst.op == Op::Call { self.inst.imm } else { 0 },
+            next: word + self.words,
+            skip_to: self.skip_to,
         }
     }
 

@@ -4,6 +4,7 @@ use super::Core;
 use super::wave::{Slot, SlotMask};
 use crate::alu::FRAGMENT_ROWS;
 use crate::clock::Cycle;
+use crate::config::Config;
 use wave_capture::Capture;
 use wave_isa::program::Launch;
 use wave_isa::{MMA_DIM, MMA_FRAGMENTS, Special};
@@ -58,19 +59,13 @@ impl Core {
             assert!(free != 0, "the dispatcher counts wave slots");
             let slot = free.trailing_zeros() as Slot;
             slots |= 1 << slot;
-            let first = wave_id * self.spec.width as u32;
-            let lanes = (self.spec.shape.threads - first).min(self.spec.width as u32);
-            self.waves.start(slot, u64::MAX >> (64 - lanes), index, wave_id);
+            self.waves.start(slot, self.spec.shape.lanes(wave_id, self.spec.width as u32), index, wave_id);
             self.touch(slot);
             if self.file.journal.is_kept() {
                 self.file.journal.starts_wave(slot);
             }
             let rows = self.spec.rows_per_wave * self.spec.width;
-            let registers = &mut self.file.registers[slot * rows..][..rows];
-            registers.fill(0);
-            for &(register, value) in &self.spec.shape.launch.initial_registers {
-                registers[usize::from(register) * self.spec.width..][..self.spec.width].fill(value);
-            }
+            self.spec.shape.start_values(&mut self.file.registers[slot * rows..][..rows], self.spec.width);
             if !self.file.fragments.is_empty() {
                 let words = 3 * MMA_FRAGMENTS * FRAGMENT_ROWS * self.spec.width;
                 self.file.fragments[slot * words..][..words].fill(0);
@@ -133,17 +128,50 @@ impl Core {
     pub(super) fn special_row(&mut self, slot: Slot, code: u8) {
         let wave = &self.waves.waves[slot];
         let group = self.workgroups[wave.workgroup].id;
-        let (size, grid) = (self.spec.shape.launch.workgroup, self.spec.shape.launch.grid);
-        let width = self.spec.width as u32;
-        let first = wave.wave_id * width;
+        self.spec.shape.special_row(code, group, wave.wave_id, &mut self.file.result[..self.spec.width]);
+    }
+}
+
+impl Shape {
+    /// A launch whose workgroups have so many waves.
+    pub fn new(launch: &Launch, waves: u32, config: &Config) -> Shape {
+        Shape {
+            launch: launch.clone(),
+            waves,
+            threads: launch.threads() as u32,
+            mma: config.capabilities.mma,
+        }
+    }
+
+    /// The lanes of a wave on which a thread falls.
+    pub fn lanes(&self, wave_id: u32, width: u32) -> u64 {
+        u64::MAX >> (64 - (self.threads - wave_id * width).min(width))
+    }
+
+    /// Writes the register values with which a wave starts: rows of `width` lanes, concatenated.
+    pub fn start_values(&self, registers: &mut [u32], width: usize) {
+        registers.fill(0);
+        for &(register, value) in &self.launch.initial_registers {
+            registers[usize::from(register) * width..][..width].fill(value);
+        }
+    }
+
+    /// Writes the lane values of a special register of a wave of the workgroup at `group`. `row` has as many lanes
+    /// as the wave.
+    ///
+    /// # Panics
+    /// If there is no special register with this code.
+    pub fn special_row(&self, code: u8, group: [u32; 3], wave_id: u32, row: &mut [u32]) {
+        let (size, grid) = (self.launch.workgroup, self.launch.grid);
+        let width = row.len() as u32;
+        let first = wave_id * width;
         let special = Special::from_code(code).expect("an illegal instruction does not execute");
-        let row = &mut self.file.result[..self.spec.width];
         let uniform = match special {
             Special::ThreadIdX => return fill(row, |lane| (first + lane) % size[0]),
             Special::ThreadIdY => return fill(row, |lane| (first + lane) / size[0] % size[1]),
             Special::ThreadIdZ => return fill(row, |lane| (first + lane) / size[0] / size[1]),
             Special::LaneId => return fill(row, |lane| lane),
-            Special::WaveId => wave.wave_id,
+            Special::WaveId => wave_id,
             Special::WorkgroupIdX => group[0],
             Special::WorkgroupIdY => group[1],
             Special::WorkgroupIdZ => group[2],
@@ -154,10 +182,10 @@ impl Core {
             Special::GridSizeY => grid[1],
             Special::GridSizeZ => grid[2],
             Special::WaveWidth => width,
-            Special::NumWaves => self.spec.shape.waves,
-            Special::MmaSupported => u32::from(self.spec.shape.mma),
+            Special::NumWaves => self.waves,
+            Special::MmaSupported => u32::from(self.mma),
             Special::MmaM | Special::MmaN | Special::MmaK => {
-                if self.spec.shape.mma {
+                if self.mma {
                     MMA_DIM as u32
                 } else {
                     0

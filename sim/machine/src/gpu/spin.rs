@@ -3,31 +3,9 @@
 use crate::core::probe::{Event, EventKind, Issued, MemoryEvent, Observer, StageEvent, Wants};
 use crate::core::uop::Kind;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::RangeInclusive;
 use wave_isa::table::{AccessKind, Space};
 
-/// Locations reported for a wave, of each kind.
-const KEPT: usize = 4;
-
-/// A location in device memory, or in the local memory of a workgroup.
-pub type Location = (Space, u32);
-
-/// What a wave did in the cycles after the bound.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Doing {
-    /// Core.
-    pub core: u32,
-    /// Wave slot.
-    pub slot: usize,
-    /// True if it issued some instruction more than once.
-    pub again: bool,
-    /// Words of the kernel, from the first one issued to the last.
-    pub words: RangeInclusive<u32>,
-    /// Locations that it read, atomics included: the first few by address.
-    pub reads: Vec<Location>,
-    /// Locations that it wrote: the first few by address.
-    pub writes: Vec<Location>,
-}
+pub use crate::core::report::{Doing, Location};
 
 #[derive(Debug, Default)]
 struct Seen {
@@ -46,10 +24,6 @@ pub struct Spin {
 impl Spin {
     /// What each wave did, ordered by core and slot.
     pub fn waves(self) -> Vec<Doing> {
-        let locations = |set: BTreeSet<(bool, u32)>| {
-            let space = |local| if local { Space::Local } else { Space::Device };
-            set.into_iter().take(KEPT).map(|(local, address)| (space(local), address)).collect()
-        };
         let one = |((core, slot), seen): ((u32, usize), Seen)| {
             let (first, last) = (*seen.words.first()?, *seen.words.last()?);
             Some(Doing {
@@ -57,8 +31,8 @@ impl Spin {
                 slot,
                 again: seen.again,
                 words: first..=last,
-                reads: locations(seen.reads),
-                writes: locations(seen.writes),
+                reads: Doing::locations(seen.reads),
+                writes: Doing::locations(seen.writes),
             })
         };
         self.waves.into_iter().filter_map(one).collect()

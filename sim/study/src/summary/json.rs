@@ -1,11 +1,13 @@
 //! The report as JSON with keys in a fixed order. docs/command-line.md describes it.
 
 use super::links::{LinkUse, links};
-use super::{Outcome, Run, Session, statistics};
+use super::{Outcome, Run, Session, UntimedStep, statistics, untimed};
 use crate::launch::{Mismatch, Verification};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
+use wave_isa::program::Launch;
 use wave_machine::config::{Config, config_hash};
+use wave_machine::functional;
 use wave_machine::gpu::KernelReport;
 use wave_machine::gpu::occupancy::Limiter;
 use wave_machine::stats::Declared;
@@ -68,7 +70,12 @@ struct LaunchJson<'a> {
     registers: u32,
     local_memory_bytes: u32,
     arguments: &'a [(u8, u32)],
-    occupancy: OccupancyJson,
+    /// `false` for a launch without timing, else absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timed: Option<bool>,
+    /// Absent without timing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    occupancy: Option<OccupancyJson>,
     #[serde(flatten)]
     numbers: Numbers,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -184,33 +191,58 @@ fn run_json<'a>(run: &'a Run, config: &Config) -> RunJson<'a> {
         }
         _ => None,
     };
+    let timed = run.steps.iter().map(|step| launch_json(step, config));
     RunJson {
         name: &run.name,
         outcome: run.outcome.word(),
         races: run.races.as_ref(),
         message,
         verification,
-        launches: run.steps.iter().map(|step| launch_json(step, config)).collect(),
-        total: run.total().map(|report| numbers(&report, config)),
+        launches: run.untimed.iter().map(|step| untimed_json(step, config)).chain(timed).collect(),
+        total: match run.total() {
+            Some(report) => Some(numbers(&report, config)),
+            None => untimed::total(&run.untimed).map(|report| untimed_numbers(&report, config)),
+        },
     }
 }
 
 fn launch_json<'a>(step: &'a Step, config: &Config) -> LaunchJson<'a> {
     let occupancy = &step.report.occupancy;
     LaunchJson {
-        kernel: &step.kernel,
-        grid: step.launch.grid,
-        workgroup: step.launch.workgroup,
-        registers: step.launch.registers,
-        local_memory_bytes: step.launch.local_memory_bytes,
-        arguments: &step.launch.initial_registers,
-        occupancy: OccupancyJson {
+        occupancy: Some(OccupancyJson {
             workgroups: occupancy.workgroups,
             waves_per_workgroup: occupancy.waves_per_workgroup,
             limiter: occupancy.limiter,
-        },
-        numbers: numbers(&step.report, config),
+        }),
         links: links(&step.report, config),
+        ..of_launch(&step.kernel, &step.launch, numbers(&step.report, config))
+    }
+}
+
+fn untimed_json<'a>(step: &'a UntimedStep, config: &Config) -> LaunchJson<'a> {
+    let numbers = untimed_numbers(&step.report, config);
+    LaunchJson { timed: Some(false), ..of_launch(&step.kernel, &step.launch, numbers) }
+}
+
+fn of_launch<'a>(kernel: &'a str, launch: &'a Launch, numbers: Numbers) -> LaunchJson<'a> {
+    LaunchJson {
+        kernel,
+        grid: launch.grid,
+        workgroup: launch.workgroup,
+        registers: launch.registers,
+        local_memory_bytes: launch.local_memory_bytes,
+        arguments: &launch.initial_registers,
+        timed: None,
+        occupancy: None,
+        numbers,
+        links: Vec::new(),
+    }
+}
+
+fn untimed_numbers(report: &functional::Report, config: &Config) -> Numbers {
+    Numbers {
+        figures: untimed::figures(report, config).into_iter().map(|(d, _, value)| (d.name, value)).collect(),
+        statistics: report.values().into_iter().map(|(d, value)| (d.name, value)).collect(),
     }
 }
 

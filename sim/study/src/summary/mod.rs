@@ -6,10 +6,13 @@ pub mod statistics;
 pub mod stuck;
 pub mod table;
 pub mod text;
+pub mod untimed;
 
 use crate::launch::Verification;
 use wave_isa::diagnostic::Diagnostic;
+use wave_isa::program::Launch;
 use wave_machine::config::Config;
+use wave_machine::functional;
 use wave_machine::gpu::KernelReport;
 use wave_observe::figures::{self, Step};
 use wave_observe::races::RaceReport;
@@ -64,6 +67,8 @@ impl Outcome {
 pub struct Run {
     /// Name of the file without its extension, or name in the suite.
     pub name: String,
+    /// Launches that ended and ran without timing, in order; before all others.
+    pub untimed: Vec<UntimedStep>,
     /// Launches that ended, in order.
     pub steps: Vec<Step>,
     /// Its outcome.
@@ -73,10 +78,26 @@ pub struct Run {
 }
 
 impl Run {
-    /// The sum of its launches; `None` if none has ended.
+    /// A run of this name whose launches have not begun.
+    pub fn new(name: &str, outcome: Outcome) -> Run {
+        Run { name: name.to_owned(), untimed: Vec::new(), steps: Vec::new(), outcome, races: None }
+    }
+
+    /// The sum of its launches with timing; `None` if none has ended.
     pub fn total(&self) -> Option<KernelReport> {
         figures::sum(&self.steps)
     }
+}
+
+/// A launch that ran without timing and has ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UntimedStep {
+    /// Name of the kernel.
+    pub kernel: String,
+    /// Launch parameters.
+    pub launch: Launch,
+    /// Its report.
+    pub report: functional::Report,
 }
 
 /// Runs on one machine.
@@ -84,6 +105,8 @@ impl Run {
 pub struct Session<'a> {
     /// The machine.
     pub config: &'a Config,
+    /// True if no launch has timing.
+    pub untimed: bool,
     /// In the order of their execution.
     pub runs: Vec<Run>,
 }

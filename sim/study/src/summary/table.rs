@@ -1,6 +1,6 @@
 //! The table of a suite. Each row can be printed as soon as its run has ended.
 
-use super::{Outcome, Run};
+use super::{Outcome, Run, untimed};
 use wave_machine::config::Config;
 use wave_observe::figures::{self, Total, percent};
 
@@ -8,16 +8,24 @@ use wave_observe::figures::{self, Total, percent};
 #[derive(Debug, Clone, Copy)]
 pub struct Table {
     name: usize,
+    /// Its runs have no timing.
+    untimed: bool,
 }
 
 impl Table {
-    /// A table for runs with these names.
-    pub fn new<'a>(names: impl Iterator<Item = &'a str>) -> Table {
-        Table { name: names.map(|name| name.chars().count()).chain(["kernel".len()]).max().unwrap_or(0) }
+    /// A table for runs with these names, with or without timing.
+    pub fn new<'a>(names: impl Iterator<Item = &'a str>, untimed: bool) -> Table {
+        Table {
+            untimed,
+            name: names.map(|name| name.chars().count()).chain(["kernel".len()]).max().unwrap_or(0),
+        }
     }
 
     /// The line above the rows.
     pub fn header(&self) -> String {
+        if self.untimed {
+            return self.short_line(["kernel", "wave instructions", "lanes", "result"]);
+        }
         self.line([
             "kernel",
             "cycles",
@@ -31,12 +39,20 @@ impl Table {
     }
 
     /// Row of a run: cycles, release cycles among them, wave instructions, IPC, occupancy, top stall,
-    /// outcome.
+    /// outcome. Without timing: wave instructions, lanes that take part, outcome.
     pub fn row(&self, run: &Run, config: &Config) -> String {
         let result = match &run.outcome {
             Outcome::Skipped(why) => format!("skipped: {why}"),
             outcome => outcome.word().to_owned(),
         };
+        if self.untimed {
+            let Some(report) = untimed::total(&run.untimed) else {
+                return self.short_line([&run.name, "-", "-", &result]);
+            };
+            let instructions = report.counters.wave_instructions.to_string();
+            let lanes = format!("{:.1} %", figures::simd_efficiency(&report.counters, config));
+            return self.short_line([&run.name, &instructions, &lanes, &result]);
+        }
         let Some(report) = run.total() else {
             return self.line([&run.name, "-", "-", "-", "-", "-", "-", &result]);
         };
@@ -53,6 +69,11 @@ impl Table {
             &stall,
             &result,
         ])
+    }
+
+    fn short_line(&self, [name, instructions, lanes, result]: [&str; 4]) -> String {
+        let width = self.name;
+        format!("{name:width$}  {instructions:>17}  {lanes:>7}  {result}\n")
     }
 
     fn line(

@@ -1,12 +1,12 @@
 //! The report of one run as text.
 
 use super::links::{LinkUse, links};
-use super::statistics;
-use super::{Outcome, Run};
+use super::{Outcome, Run, Session, statistics, untimed};
 use std::fmt::Write;
+use wave_isa::program::Launch;
 use wave_machine::config::{Config, config_hash};
 use wave_machine::gpu::KernelReport;
-use wave_machine::stats::SlotUse;
+use wave_machine::stats::{CoreCounters, Declared, SlotUse};
 use wave_observe::figures::Step;
 use wave_observe::figures::{self, Total, percent, ratio};
 use wave_observe::numbers::counted;
@@ -32,13 +32,20 @@ fn set(text: &mut String, config: &Config) {
     }
 }
 
+/// The first lines of a report: what ran, and on what. `how` is put behind the machine.
+pub(super) fn head(name: &str, config: &Config, how: &str) -> String {
+    let mut text = format!("{name} on {} (config {}){how}\n", config.name, config_hash(config));
+    set(&mut text, config);
+    text
+}
+
 /// The report of a run: launches, figures, uses of the issue slots, memory, result.
 pub fn report(run: &Run, config: &Config) -> String {
-    let mut text = format!("{} on {} (config {})\n", run.name, config.name, config_hash(config));
-    set(&mut text, config);
+    let mut text = head(&run.name, config, "");
+    text += &untimed::ahead(&run.untimed, run.untimed.len() + run.steps.len());
     match run.steps.as_slice() {
         [] => {}
-        [step] => line(&mut text, "launch", &format!("{} {}", step.kernel, launch(step))),
+        [step] => line(&mut text, "launch", &launch_line(&step.kernel, &step.launch)),
         steps => {
             line(&mut text, "launches", &format!("{}, one after the other", steps.len()));
             list_steps(&mut text, steps, config);
@@ -49,25 +56,30 @@ pub fn report(run: &Run, config: &Config) -> String {
         slots(&mut text, &report);
         memory(&mut text, &report, config);
     }
-    let result = match &run.outcome {
-        Outcome::Ended(verification) => verification.to_string().replace("\n  ", "\n               "),
-        Outcome::Skipped(why) => format!("skipped: {why}"),
-        outcome => format!("{}; see the message", outcome.word()),
-    };
-    line(&mut text, "result", &result);
+    line(&mut text, "result", &of_verification(&run.outcome));
     text
 }
 
-fn line(text: &mut String, name: &str, value: &str) {
+/// How a run ended, with the values that are wrong.
+pub(super) fn of_verification(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Ended(verification) => verification.to_string().replace("\n  ", "\n               "),
+        Outcome::Skipped(why) => format!("skipped: {why}"),
+        outcome => format!("{}; see the message", outcome.word()),
+    }
+}
+
+/// A line of a report.
+pub(super) fn line(text: &mut String, name: &str, value: &str) {
     _ = writeln!(text, "  {name:<12} {value}");
 }
 
-fn launch(step: &Step) -> String {
-    let launch = &step.launch;
+/// A kernel and how it is launched.
+pub(super) fn launch_line(kernel: &str, launch: &Launch) -> String {
     let [gx, gy, gz] = launch.grid;
     let [wx, wy, wz] = launch.workgroup;
     format!(
-        "grid {gx},{gy},{gz}  workgroup {wx},{wy},{wz}  registers {}  local memory {} bytes",
+        "{kernel} grid {gx},{gy},{gz}  workgroup {wx},{wy},{wz}  registers {}  local memory {} bytes",
         launch.registers, launch.local_memory_bytes
     )
 }
@@ -96,16 +108,7 @@ fn figures(text: &mut String, total: &Total<'_>, run: &Run) {
     let core = &report.core;
     let release = figures::of_which_release(report, |n| n.to_string());
     line(text, "cycles", &format!("{}{release}", report.cycles));
-    line(
-        text,
-        "instructions",
-        &format!(
-            "{}, {} squashed; {}",
-            counted(core.wave_instructions, "wave instruction"),
-            core.squashed_instructions,
-            counted(core.lane_instructions, "lane instruction")
-        ),
-    );
+    line(text, "instructions", &untimed::instructions(core));
     let (ipc, per_core) = (figures::IPC.of(total), figures::IPC_PER_CORE.of(total));
     line(text, "IPC", &format!("{ipc:.3} wave instructions a cycle, {per_core:.3} a core"));
     let lanes = figures::SIMD_EFFICIENCY.of(total);
@@ -195,20 +198,26 @@ pub fn statistics(report: &KernelReport, config: &Config) -> String {
     let total = Total { config, report };
     let figures = figures::FIGURES.iter().map(|f| (f.declared, format!("{:.*}", f.digits, f.of(&total))));
     let counters = statistics::values(report).into_iter().map(|(d, v)| (d, v.to_string()));
-    let rows: Vec<_> = figures.chain(counters).collect();
+    listed(figures.chain(counters), &report.core)
+}
+
+/// A listing of statistics, and the accesses as the reference emulator lists them.
+pub(super) fn listed(rows: impl Iterator<Item = (Declared, String)>, core: &CoreCounters) -> String {
+    let rows: Vec<_> = rows.collect();
     let name = rows.iter().map(|(d, _)| d.name.len()).max().unwrap_or(0);
     let value = rows.iter().map(|(_, v)| v.len()).max().unwrap_or(0);
-    let row = |(d, v): (wave_machine::stats::Declared, String)| {
-        format!("{:name$}  {v:>value$}  {}\n", d.name, d.unit)
-    };
-    let accesses = [("Loads", report.core.device_loads), ("Stores", report.core.device_stores)];
+    let row = |(d, v): (Declared, String)| format!("{:name$}  {v:>value$}  {}\n", d.name, d.unit);
+    let accesses = [("Loads", core.device_loads), ("Stores", core.device_stores)];
     let accesses = accesses.map(|(name, n)| format!("  {:8}{n} wave instructions\n", format!("{name}:")));
     rows.into_iter().map(row).chain(["\nDevice memory:\n".to_owned()]).chain(accesses).collect()
 }
 
 /// The last line of a text report: the sum of the runs as `key=value`, for scripts.
-pub fn perf_line(runs: &[Run]) -> String {
-    let totals: Vec<KernelReport> = runs.iter().filter_map(Run::total).collect();
+pub fn perf_line(session: &Session<'_>) -> String {
+    if session.untimed {
+        return untimed::perf_line(session);
+    }
+    let totals: Vec<KernelReport> = session.runs.iter().filter_map(Run::total).collect();
     let cycles: u64 = totals.iter().map(|t| t.cycles).sum();
     let instructions: u64 = totals.iter().map(|t| t.core.wave_instructions).sum();
     let ipc = ratio(instructions, cycles);

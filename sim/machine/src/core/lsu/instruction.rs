@@ -2,12 +2,14 @@
 
 use super::coalesce::{self, LineAccess, Payload};
 use super::pattern::Pattern;
+use super::shape::{Shape, Shapes};
 use crate::core::release::Epoch;
+use crate::core::uop::{MAX_SOURCE_ROWS, MicroOp};
 use crate::core::wave::{InFlight, Slot};
 use wave_capture::Capture;
 use wave_isa::program::fault::FaultKind;
 use wave_isa::table::{AccessKind, MemoryOp};
-use wave_isa::{MAX_WAVE_WIDTH, MMA_DIM, Scope};
+use wave_isa::{MAX_WAVE_WIDTH, MMA_DIM, Op, Scope};
 
 /// Most destination rows of a load (u128).
 pub(super) const MAX_LOAD_ROWS: usize = 4;
@@ -71,6 +73,83 @@ pub struct MemoryInstruction {
 }
 
 impl MemoryInstruction {
+    /// Room for an instruction of waves of `width` lanes. It accesses memory in the way of `memory` once it
+    /// [began](MemoryInstruction::begin).
+    pub fn new(memory: MemoryOp, width: usize) -> MemoryInstruction {
+        MemoryInstruction {
+            slot: 0,
+            sequence: 0,
+            word: 0,
+            mask: 0,
+            memory,
+            scope: Scope::Wave,
+            returns: false,
+            fragment: 0,
+            inputs: vec![0; MAX_SOURCE_ROWS * width],
+            outputs: vec![0; MAX_LOAD_ROWS * width],
+            pattern: Pattern::default(),
+            lines: Vec::with_capacity(2 * width),
+            next_line: 0,
+            outstanding: 0,
+        }
+    }
+
+    /// Begins the instruction at `word` in the lanes of `mask`, with its source rows of `width` lanes.
+    #[inline]
+    pub fn begin<'a>(
+        &mut self,
+        op: &MicroOp,
+        memory: MemoryOp,
+        (word, mask): (u32, u64),
+        sources: impl Iterator<Item = &'a [u32]>,
+        width: usize,
+    ) {
+        self.word = word;
+        self.mask = mask;
+        self.memory = memory;
+        self.scope = op.inst.scope;
+        self.returns = op.destination_rows > 0;
+        // The fragment of a tile is in the field that holds no register: rs2 of a store, rd of a load.
+        self.fragment = if op.inst.op == Op::MmaStoreC { op.inst.rs2 } else { op.inst.rd };
+        for (input, source) in self.inputs.chunks_exact_mut(width).zip(sources) {
+            input.copy_from_slice(source);
+        }
+    }
+
+    /// Finds the pattern of its addresses and checks them. `size` is the size in bytes of the memory that it
+    /// accesses. Returns its shape, if it has the known one.
+    ///
+    /// # Errors
+    /// The faulting lanes, and the fault of the lowest of them.
+    #[inline]
+    pub(super) fn locate<'s>(
+        &mut self,
+        shapes: &'s mut Shapes,
+        size: u64,
+        width: usize,
+    ) -> Result<Option<&'s mut Shape>, (u64, FaultKind)> {
+        let shape = shapes.of(self, width);
+        self.pattern = shape.as_ref().map_or_else(Pattern::default, |shape| shape.pattern(self));
+        if !shape.as_ref().is_some_and(|shape| shape.is_good(self, size)) {
+            self.check(size, width)?;
+        }
+        Ok(shape)
+    }
+
+    /// [`locate`](MemoryInstruction::locate) for a memory without lines and banks.
+    ///
+    /// # Errors
+    /// The faulting lanes, and the fault of the lowest of them.
+    #[inline]
+    pub fn check_addresses(
+        &mut self,
+        shapes: &mut Shapes,
+        size: u64,
+        width: usize,
+    ) -> Result<(), (u64, FaultKind)> {
+        self.locate(shapes, size, width).map(drop)
+    }
+
     /// A row of the result.
     pub fn output_row(&self, row: u8, width: usize) -> &[u32] {
         &self.outputs[usize::from(row) * width..][..width]

@@ -1,7 +1,5 @@
 //! Local memory of a core: the data of its resident workgroups, banks and conflict passes.
 
-use super::pattern::{Side, copy_lanes, lanes_from};
-use super::{MemoryInstruction, lanes_of};
 use crate::alu::FRAGMENT_ROWS;
 use crate::clock::Cycle;
 use crate::config::Config;
@@ -9,8 +7,8 @@ use crate::core::Core;
 use crate::core::probe::Probe;
 use crate::core::uop::MicroOps;
 use wave_capture::Capture;
-use wave_isa::table::{AccessKind, AtomicOp, MemoryOp};
-use wave_isa::{MMA_DIM, MMA_FRAGMENTS, Op};
+use wave_isa::table::{AccessKind, MemoryOp};
+use wave_isa::{MMA_FRAGMENTS, Op};
 
 /// Most banks.
 const MAX_BANKS: usize = 256;
@@ -131,39 +129,21 @@ impl Core {
         let workgroup = self.waves.waves[instruction.slot].workgroup;
         let bytes = self.local.part_mut(workgroup);
         let width = self.spec.width;
-        let has_result = match instruction.memory.kind {
-            AccessKind::Load => {
-                load(instruction, bytes, width);
-                true
-            }
-            AccessKind::Store => {
-                store(instruction, bytes, width);
-                false
-            }
-            AccessKind::Atomic(_) => {
-                atomic(instruction, bytes, width);
-                instruction.returns
-            }
-            AccessKind::Tile => {
-                let op = ops.get(instruction.word).inst.op;
-                let kind = match op {
-                    Op::MmaLoadA => 0,
-                    Op::MmaLoadB => 1,
-                    _ => 2,
-                };
-                let fragment =
-                    (instruction.slot * 3 + kind) * MMA_FRAGMENTS + usize::from(instruction.fragment);
-                let at = fragment * FRAGMENT_ROWS * width;
+        let op = ops.get(instruction.word);
+        let fragment = match instruction.fragment_of(op) {
+            None => &mut [],
+            Some((kind, index)) => {
+                let at = ((instruction.slot * 3 + kind) * MMA_FRAGMENTS + index) * FRAGMENT_ROWS * width;
                 let rows = &mut self.file.fragments[at..][..FRAGMENT_ROWS * width];
-                if self.file.journal.is_kept() && op != Op::MmaStoreC {
+                if self.file.journal.is_kept() && op.inst.op != Op::MmaStoreC {
                     let it = instruction.in_flight();
                     self.file.journal.overwrites_fragment(it, at, rows);
                     self.file.journal.is_written(it, now + lsu.local_latency);
                 }
-                tile(instruction, op == Op::MmaStoreC, bytes, rows, width);
-                op != Op::MmaStoreC
+                rows
             }
         };
+        let has_result = instruction.perform(op, bytes, fragment, width);
         if has_result {
             if lsu.local_results.is_empty() {
                 lsu.local_result_at = now + lsu.local_latency;
@@ -173,128 +153,6 @@ impl Core {
             let retired = instruction.in_flight();
             lsu.free.push(index);
             self.retire_access(now, retired, ops, probe);
-        }
-    }
-}
-
-fn load(instruction: &mut MemoryInstruction, memory: &[u8], width: usize) {
-    let MemoryInstruction { mask, pattern, ref inputs, ref mut outputs, .. } = *instruction;
-    let (addresses, bytes) = (&inputs[..width], instruction.memory.bytes);
-    if bytes < 4 {
-        let low = &mut outputs[..width];
-        return for_lanes(mask, |lane| {
-            low[lane] = match bytes {
-                2 => u16::from_le_bytes(*at(memory, addresses[lane])).into(),
-                _ => memory[addresses[lane] as usize].into(),
-            };
-        });
-    }
-    let words = usize::from(bytes) / 4;
-    // Lanes behind the first period get the values of that period.
-    let period = if pattern.period > 0 { pattern.period as usize } else { width };
-    let lanes = mask & lanes_from(0, period);
-    copy_lanes((pattern, lanes), words, memory, |lane| addresses[lane] as usize, outputs, width);
-    if period < width {
-        for row in outputs.chunks_exact_mut(width).take(words) {
-            let mut known = period;
-            while known < width {
-                row.copy_within(..known, known);
-                known *= 2;
-            }
-        }
-    }
-}
-
-fn store(instruction: &MemoryInstruction, memory: &mut [u8], width: usize) {
-    let (addresses, values) = instruction.inputs.split_at(width);
-    let MemoryInstruction { mask, pattern, .. } = *instruction;
-    if pattern.joined != 0 && pattern.in_runs {
-        let words = instruction.words();
-        let mut rest = mask;
-        while rest != 0 {
-            let lane = rest.trailing_zeros() as usize;
-            let run = pattern.run(lane);
-            rest &= !lanes_from(lane, run.lanes);
-            // Where lanes write to one place, the highest wins.
-            let after = lane + run.lanes;
-            let lanes = if run.same { after - 1..after } else { lane..after };
-            Side { words, width, lanes }.copy_to(values, &mut memory[addresses[lane] as usize..]);
-        }
-        return;
-    }
-    let (low, high) = values[..2 * width].split_at(width);
-    match instruction.memory.bytes {
-        4 => for_lanes(mask, |lane| *at_mut(memory, addresses[lane]) = low[lane].to_le_bytes()),
-        8 => for_lanes(mask, |lane| {
-            let value = u64::from(low[lane]) | u64::from(high[lane]) << 32;
-            *at_mut(memory, addresses[lane]) = value.to_le_bytes();
-        }),
-        2 => for_lanes(mask, |lane| {
-            *at_mut(memory, addresses[lane]) = (low[lane] as u16).to_le_bytes();
-        }),
-        _ => for_lanes(mask, |lane| memory[addresses[lane] as usize] = low[lane] as u8),
-    }
-}
-
-/// Calls `act` for each lane of a mask, lowest first.
-#[inline(always)]
-fn for_lanes(mask: u64, act: impl FnMut(usize)) {
-    if mask & mask.wrapping_add(1) == 0 {
-        (0..mask.trailing_ones() as usize).for_each(act);
-    } else {
-        lanes_of(mask).for_each(act);
-    }
-}
-
-/// Bytes of memory at an address that has passed the check.
-#[inline(always)]
-fn at<const N: usize>(memory: &[u8], address: u32) -> &[u8; N] {
-    memory[address as usize..].first_chunk().expect("the address was checked")
-}
-
-/// [`at`] for writing.
-#[inline(always)]
-fn at_mut<const N: usize>(memory: &mut [u8], address: u32) -> &mut [u8; N] {
-    memory[address as usize..].first_chunk_mut().expect("the address was checked")
-}
-
-fn atomic(instruction: &mut MemoryInstruction, memory: &mut [u8], width: usize) {
-    let AccessKind::Atomic(op) = instruction.memory.kind else { return };
-    let MemoryInstruction { mask, ref inputs, ref mut outputs, .. } = *instruction;
-    let (addresses, operands) = inputs.split_at(width);
-    let (operands, swaps) = operands[..2 * width].split_at(width);
-    let old = &mut outputs[..width];
-    if op == AtomicOp::Add {
-        // A loop of its own: addition is the most frequent atomic, and a lane takes only a few host
-        // instructions.
-        for lane in lanes_of(mask) {
-            let word = at_mut(memory, addresses[lane]);
-            old[lane] = u32::from_le_bytes(*word);
-            *word = old[lane].wrapping_add(operands[lane]).to_le_bytes();
-        }
-        return;
-    }
-    for lane in lanes_of(mask) {
-        let word = at_mut(memory, addresses[lane]);
-        old[lane] = u32::from_le_bytes(*word);
-        *word = op.apply(old[lane], operands[lane], swaps[lane]).to_le_bytes();
-    }
-}
-
-/// Copies each lane's 4×4 tile between local memory and the rows of its fragment.
-fn tile(instruction: &MemoryInstruction, store: bool, memory: &mut [u8], fragment: &mut [u32], width: usize) {
-    for lane in lanes_of(instruction.mask) {
-        let (base, stride) = (instruction.inputs[lane], instruction.inputs[width + lane]);
-        for element in 0..FRAGMENT_ROWS {
-            let (i, j) = (element / MMA_DIM, element % MMA_DIM);
-            let address = base.wrapping_add(stride.wrapping_mul(i as u32)) as usize + 4 * j;
-            let word = &mut memory[address..][..4];
-            let value = &mut fragment[element * width + lane];
-            if store {
-                word.copy_from_slice(&value.to_le_bytes());
-            } else {
-                *value = u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
-            }
         }
     }
 }

@@ -2,6 +2,7 @@
 //! memory passes, L1 accesses. Results return in the order of their completion.
 
 pub mod coalesce;
+mod flat;
 mod instruction;
 pub mod local;
 mod pattern;
@@ -11,22 +12,21 @@ use super::Core;
 use super::collector::{Collector, Operands};
 use super::probe::{Event, EventKind, LineAccess, LocalAccess, MemoryEvent, Probe};
 use super::release::Epoch;
-use super::uop::{MAX_SOURCE_ROWS, MicroOp, MicroOps};
+use super::uop::{MicroOp, MicroOps};
 use super::view::Place;
 use super::wave::InFlight;
 use crate::clock::{Cycle, NEVER};
 use crate::config::Config;
 use crate::memory::{Access, Operation, Response, ResponseKind};
 use coalesce::Payload;
-use instruction::{MAX_LOAD_ROWS, Owner};
+use instruction::Owner;
 pub use instruction::{MemoryInstruction, lanes_of};
-use pattern::Pattern;
-use shape::Shapes;
+pub use shape::Shapes;
 use std::collections::VecDeque;
 use wave_capture::Capture;
 use wave_isa::program::fault::Fault;
 use wave_isa::table::{AccessKind, AtomicOp, MemoryOp, Space};
-use wave_isa::{MAX_WAVE_WIDTH, Op, Scope};
+use wave_isa::{MAX_WAVE_WIDTH, Op};
 
 /// What the head of the queue is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Capture)]
@@ -149,37 +149,14 @@ impl Lsu {
     pub fn accept(&mut self, collector: &Collector, op: &MicroOp, memory: MemoryOp, operands: Operands) {
         let width = self.width;
         let index = self.free.pop().unwrap_or_else(|| {
-            self.instructions.push(MemoryInstruction {
-                slot: 0,
-                sequence: 0,
-                word: 0,
-                mask: 0,
-                memory,
-                scope: Scope::Wave,
-                returns: false,
-                fragment: 0,
-                inputs: vec![0; MAX_SOURCE_ROWS * width],
-                outputs: vec![0; MAX_LOAD_ROWS * width],
-                pattern: Pattern::default(),
-                lines: Vec::with_capacity(2 * width),
-                next_line: 0,
-                outstanding: 0,
-            });
+            self.instructions.push(MemoryInstruction::new(memory, width));
             (self.instructions.len() - 1) as u16
         });
         let instruction = &mut self.instructions[usize::from(index)];
         instruction.slot = collector.slot();
         instruction.sequence = collector.sequence;
-        instruction.word = collector.word;
-        instruction.mask = collector.mask;
-        instruction.memory = memory;
-        instruction.scope = op.inst.scope;
-        instruction.returns = op.destination_rows > 0;
-        // The fragment of a tile is in the field that holds no register: rs2 of a store, rd of a load.
-        instruction.fragment = if op.inst.op == Op::MmaStoreC { op.inst.rs2 } else { op.inst.rd };
-        for (input, operand) in instruction.inputs.chunks_exact_mut(width).zip(operands.iter()) {
-            input.copy_from_slice(operand);
-        }
+        let place = (collector.word, collector.mask);
+        instruction.begin(op, memory, place, operands.iter(), width);
         self.queue.push_back(index);
     }
 
@@ -342,15 +319,13 @@ impl Core {
             Space::Local => u64::from(self.spec.shape.launch.local_memory_bytes),
             Space::Device => lsu.device_bytes,
         };
-        let shape = lsu.shapes.of(instruction, self.spec.width);
-        instruction.pattern =
-            shape.as_ref().map_or_else(Pattern::default, |shape| shape.pattern(instruction));
-        if !shape.as_ref().is_some_and(|shape| shape.is_good(instruction, size))
-            && let Err((lanes, kind)) = instruction.check(size, self.spec.width)
-        {
-            let (slot, word) = (instruction.slot, instruction.word);
-            return Err(self.fault(now, slot, word, lanes, ops, kind));
-        }
+        let shape = match instruction.locate(&mut lsu.shapes, size, self.spec.width) {
+            Ok(shape) => shape,
+            Err((lanes, kind)) => {
+                let (slot, word) = (instruction.slot, instruction.word);
+                return Err(self.fault(now, slot, word, lanes, ops, kind));
+            }
+        };
         let memory = instruction.memory;
         probe.tell(EventKind::Access, || {
             let (addresses, behind) = instruction.inputs.split_at(self.spec.width);

@@ -1,0 +1,199 @@
+//! A memory instruction on a flat memory: moves the values of all its lanes at once. Local memory is one, and so is
+//! device memory for the machine without timing.
+
+use super::pattern::{Side, copy_lanes, lanes_from};
+use super::{MemoryInstruction, lanes_of};
+use crate::alu::FRAGMENT_ROWS;
+use crate::core::uop::MicroOp;
+use wave_isa::table::{AccessKind, AtomicOp};
+use wave_isa::{MAX_WAVE_WIDTH, MMA_DIM, Op};
+
+impl MemoryInstruction {
+    /// The kind (A, B, C as 0, 1, 2) and index of the fragment of a tile instruction.
+    pub fn fragment_of(&self, op: &MicroOp) -> Option<(usize, usize)> {
+        let kind = match op.inst.op {
+            Op::MmaLoadA => 0,
+            Op::MmaLoadB => 1,
+            Op::MmaStoreC => 2,
+            _ => return None,
+        };
+        Some((kind, usize::from(self.fragment)))
+    }
+
+    /// Performs the access on `memory`, which has all of its bytes. `fragment` holds the rows of a tile's fragment.
+    /// Returns true if it yields values: in the outputs, or for a tile in its fragment.
+    ///
+    /// # Panics
+    /// If the access is outside of the memory, which [`MemoryInstruction::check_addresses`] finds.
+    #[inline]
+    pub fn perform(&mut self, op: &MicroOp, memory: &mut [u8], fragment: &mut [u32], width: usize) -> bool {
+        match self.memory.kind {
+            AccessKind::Load => {
+                load(self, memory, width);
+                true
+            }
+            AccessKind::Store => {
+                store(self, memory, width);
+                false
+            }
+            AccessKind::Atomic(_) => {
+                atomic(self, memory, width);
+                self.returns
+            }
+            AccessKind::Tile => {
+                let stores = op.inst.op == Op::MmaStoreC;
+                tile(self, stores, memory, fragment, width);
+                !stores
+            }
+        }
+    }
+
+    /// The bytes of `memory` that its lanes access, lane by lane.
+    ///
+    /// # Panics
+    /// As [`MemoryInstruction::perform`].
+    pub fn contents(&self, memory: &[u8], width: usize) -> Vec<u8> {
+        let bytes = usize::from(self.memory.bytes);
+        let mut room = [0; MAX_WAVE_WIDTH];
+        let mut contents = Vec::new();
+        for row in 0..self.rows() {
+            for &address in self.row_addresses(row, width, &mut room) {
+                contents.extend_from_slice(&memory[address as usize..][..bytes]);
+            }
+        }
+        contents
+    }
+
+    /// The addresses of its participating lanes, lowest lane first; for a tile, of its first row.
+    pub fn addresses(&self, width: usize) -> impl Iterator<Item = u32> {
+        lanes_of(self.mask).map(move |lane| self.inputs[..width][lane])
+    }
+}
+
+fn load(instruction: &mut MemoryInstruction, memory: &[u8], width: usize) {
+    let MemoryInstruction { mask, pattern, ref inputs, ref mut outputs, .. } = *instruction;
+    let (addresses, bytes) = (&inputs[..width], instruction.memory.bytes);
+    if bytes < 4 {
+        let low = &mut outputs[..width];
+        return for_lanes(mask, |lane| {
+            low[lane] = match bytes {
+                2 => u16::from_le_bytes(*at(memory, addresses[lane])).into(),
+                _ => memory[addresses[lane] as usize].into(),
+            };
+        });
+    }
+    let words = usize::from(bytes) / 4;
+    // Lanes behind the first period get the values of that period.
+    let period = if pattern.period > 0 { pattern.period as usize } else { width };
+    let lanes = mask & lanes_from(0, period);
+    copy_lanes((pattern, lanes), words, memory, |lane| addresses[lane] as usize, outputs, width);
+    if period < width {
+        for row in outputs.chunks_exact_mut(width).take(words) {
+            let mut known = period;
+            while known < width {
+                row.copy_within(..known, known);
+                known *= 2;
+            }
+        }
+    }
+}
+
+fn store(instruction: &MemoryInstruction, memory: &mut [u8], width: usize) {
+    let (addresses, values) = instruction.inputs.split_at(width);
+    let MemoryInstruction { mask, pattern, .. } = *instruction;
+    if pattern.joined != 0 && pattern.in_runs {
+        let words = instruction.words();
+        let mut rest = mask;
+        while rest != 0 {
+            let lane = rest.trailing_zeros() as usize;
+            let run = pattern.run(lane);
+            rest &= !lanes_from(lane, run.lanes);
+            // Where lanes write to one place, the highest wins.
+            let after = lane + run.lanes;
+            let lanes = if run.same { after - 1..after } else { lane..after };
+            Side { words, width, lanes }.copy_to(values, &mut memory[addresses[lane] as usize..]);
+        }
+        return;
+    }
+    let (low, high) = values[..2 * width].split_at(width);
+    match instruction.memory.bytes {
+        4 => for_lanes(mask, |lane| *at_mut(memory, addresses[lane]) = low[lane].to_le_bytes()),
+        8 => for_lanes(mask, |lane| {
+            let value = u64::from(low[lane]) | u64::from(high[lane]) << 32;
+            *at_mut(memory, addresses[lane]) = value.to_le_bytes();
+        }),
+        16 => for_lanes(mask, |lane| {
+            let value: &mut [u8; 16] = at_mut(memory, addresses[lane]);
+            for (word, row) in value.as_chunks_mut().0.iter_mut().zip(values.chunks_exact(width)) {
+                *word = row[lane].to_le_bytes();
+            }
+        }),
+        2 => for_lanes(mask, |lane| {
+            *at_mut(memory, addresses[lane]) = (low[lane] as u16).to_le_bytes();
+        }),
+        _ => for_lanes(mask, |lane| memory[addresses[lane] as usize] = low[lane] as u8),
+    }
+}
+
+/// Calls `act` for each lane of a mask, lowest first.
+#[inline(always)]
+fn for_lanes(mask: u64, act: impl FnMut(usize)) {
+    if mask & mask.wrapping_add(1) == 0 {
+        (0..mask.trailing_ones() as usize).for_each(act);
+    } else {
+        lanes_of(mask).for_each(act);
+    }
+}
+
+/// Bytes of memory at an address that has passed the check.
+#[inline(always)]
+fn at<const N: usize>(memory: &[u8], address: u32) -> &[u8; N] {
+    memory[address as usize..].first_chunk().expect("the address was checked")
+}
+
+/// [`at`] for writing.
+#[inline(always)]
+fn at_mut<const N: usize>(memory: &mut [u8], address: u32) -> &mut [u8; N] {
+    memory[address as usize..].first_chunk_mut().expect("the address was checked")
+}
+
+fn atomic(instruction: &mut MemoryInstruction, memory: &mut [u8], width: usize) {
+    let AccessKind::Atomic(op) = instruction.memory.kind else { return };
+    let MemoryInstruction { mask, ref inputs, ref mut outputs, .. } = *instruction;
+    let (addresses, operands) = inputs.split_at(width);
+    let (operands, swaps) = operands[..2 * width].split_at(width);
+    let old = &mut outputs[..width];
+    if op == AtomicOp::Add {
+        // A loop of its own: addition is the most frequent atomic, and a lane takes only a few host
+        // instructions.
+        for lane in lanes_of(mask) {
+            let word = at_mut(memory, addresses[lane]);
+            old[lane] = u32::from_le_bytes(*word);
+            *word = old[lane].wrapping_add(operands[lane]).to_le_bytes();
+        }
+        return;
+    }
+    for lane in lanes_of(mask) {
+        let word = at_mut(memory, addresses[lane]);
+        old[lane] = u32::from_le_bytes(*word);
+        *word = op.apply(old[lane], operands[lane], swaps[lane]).to_le_bytes();
+    }
+}
+
+/// Copies each lane's 4×4 tile between local memory and the rows of its fragment.
+fn tile(instruction: &MemoryInstruction, store: bool, memory: &mut [u8], fragment: &mut [u32], width: usize) {
+    for lane in lanes_of(instruction.mask) {
+        let (base, stride) = (instruction.inputs[lane], instruction.inputs[width + lane]);
+        for element in 0..FRAGMENT_ROWS {
+            let (i, j) = (element / MMA_DIM, element % MMA_DIM);
+            let address = base.wrapping_add(stride.wrapping_mul(i as u32)) as usize + 4 * j;
+            let word = &mut memory[address..][..4];
+            let value = &mut fragment[element * width + lane];
+            if store {
+                word.copy_from_slice(&value.to_le_bytes());
+            } else {
+                *value = u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
+            }
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! Results without timing: executes launches on the same decoded program as the cores, and with the same arithmetic,
+//! but nothing takes time and no cache keeps an old value.
+//!
+//! Use it for quick checks, and to get fast to the part of a run that is to be simulated cycle by cycle. An access
+//! acts on memory at once and in the order of the wave's program, so fences and `wait` have nothing to do. A program
+//! without races has the same device memory, faults and counts of instructions as on the cores, for any machine. Of a
+//! program with races this is one of the results that the memory model allows.
+//!
+//! [`run`] executes a launch; an [`Execution`] can also stop on the way and show what each wave holds.
+
+mod grid;
+mod polling;
+mod turn;
+mod wave;
+
+use crate::config::Config;
+use crate::core::occupancy::{LaunchError, Occupancy};
+use crate::core::report::{self, WaveReport};
+use crate::core::uop::MicroOps;
+use crate::core::workgroup::Shape;
+use crate::stats::{CoreCounters, Declared};
+use grid::Grid;
+use std::sync::atomic::{AtomicBool, Ordering};
+use turn::Lanes;
+use wave_isa::program::{Fault, Launch, Program};
+
+pub use wave::{Doing, Wave, Workgroup};
+
+/// Bounds of a run.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Limits {
+    /// Stop with [`RunError::InstructionLimit`] instead of executing more wave instructions than this. Instructions
+    /// without effect count.
+    pub max_instructions: Option<u64>,
+    /// Stop with [`RunError::Interrupted`] once this is true.
+    pub stop: Option<&'static AtomicBool>,
+}
+
+impl Limits {
+    fn is_stopped(&self) -> bool {
+        self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
+    }
+}
+
+/// How far to run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Until {
+    /// To the end of the launch.
+    End,
+    /// To the beginning of a nominal cycle. Every wave of a resident workgroup executes an instruction in each
+    /// nominal cycle from the one in which its place became free, the first places in cycle 0; after a barrier all
+    /// its waves go on in one cycle.
+    Cycle(u64),
+    /// To the first time that a wave reaches this instruction, in the order in which this executor runs waves: a byte
+    /// offset in the code section, as in [`MicroOps::pc`]. A wave in front of which the run has already stopped goes
+    /// on.
+    Pc(u32),
+}
+
+/// Why a run stopped that may go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    /// The launch has ended.
+    End,
+    /// Every wave has come to the nominal cycle, or waits for one that has.
+    Cycle,
+    /// This wave is about to execute the instruction.
+    Pc {
+        /// Position of its workgroup in the grid.
+        workgroup: [u32; 3],
+        /// Its index in the workgroup.
+        wave: u32,
+    },
+}
+
+/// Progress of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// Wave instructions executed, those without effect included.
+    pub instructions: u64,
+    /// Workgroups ended.
+    pub workgroups: u64,
+    /// Workgroups of the grid.
+    pub total_workgroups: u64,
+}
+
+/// Where a launch stands that has not ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Standstill {
+    /// Wave instructions executed, those without effect included.
+    pub instructions: u64,
+    /// Workgroups that have ended, and workgroups of the grid.
+    pub workgroups: (u64, u64),
+    /// Every wave of a resident workgroup that has not ended. Its core is where the dispatcher of an idle machine
+    /// puts its workgroup.
+    pub waves: Vec<WaveReport>,
+    /// What those that poll do in a round of their loop.
+    pub doing: Vec<report::Doing>,
+}
+
+/// Why a launch did not end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RunError {
+    /// The kernel cannot run on this machine.
+    Launch(LaunchError),
+    /// The kernel did something illegal.
+    Fault(Box<Fault>),
+    /// Every wave waits at a barrier or polls, and nothing changes any more: it would go on for ever.
+    NoProgress(Box<Standstill>),
+    /// [`Limits::max_instructions`] is reached.
+    InstructionLimit(Box<Standstill>),
+    /// [`Limits::stop`] stopped the run.
+    Interrupted(Box<Standstill>),
+}
+
+/// Counts of a launch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Report {
+    /// The counters of the cores. Those that only timing gives are 0; [`Report::values`] leaves them out.
+    pub counters: CoreCounters,
+}
+
+impl Report {
+    /// Names of the counters that have a meaning without timing.
+    const COUNTED: [&str; 12] = [
+        "core.wave_instructions",
+        "core.squashed_instructions",
+        "core.lane_instructions",
+        "core.taken_redirects",
+        "core.local_accesses",
+        "core.device_loads",
+        "core.device_stores",
+        "core.device_atomics",
+        "core.barriers",
+        "core.fences",
+        "core.divisions_by_zero",
+        "core.workgroups",
+    ];
+
+    /// The counters that have a meaning without timing, in the order of reports.
+    pub fn values(&self) -> Vec<(Declared, u64)> {
+        let all = CoreCounters::DECLARED.iter().copied().zip(self.counters.values());
+        all.filter(|(declared, _)| Report::COUNTED.contains(&declared.name)).collect()
+    }
+}
+
+/// A launch under way, without timing. Like its clones, it can go on from where it stands; device memory is the
+/// caller's.
+#[derive(Debug, Clone)]
+pub struct Execution {
+    lanes: Lanes,
+    grid: Grid,
+}
+
+impl Execution {
+    /// A launch that has not begun.
+    ///
+    /// # Errors
+    /// If the launch cannot run on this machine.
+    pub fn new(config: &Config, program: &Program, launch: &Launch) -> Result<Execution, LaunchError> {
+        let occupancy = Occupancy::of(config, launch)?;
+        let kernel = &program.kernels[launch.kernel];
+        let ops = MicroOps::decode(program, kernel, launch.registers, config);
+        let shape = Shape::new(launch, occupancy.waves_per_workgroup, config);
+        let grid = Grid::new(config, launch, occupancy, ops.uses_mma);
+        Ok(Execution { lanes: Lanes::new(ops, shape, launch.kernel, config), grid })
+    }
+
+    /// Executes the launch on this device memory. `progress` is called now and then.
+    ///
+    /// # Errors
+    /// See [`RunError`]. After [`RunError::InstructionLimit`] and [`RunError::Interrupted`] it can go on.
+    pub fn advance(
+        &mut self,
+        memory: &mut [u8],
+        until: Until,
+        limits: &Limits,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Stop, RunError> {
+        self.grid.advance(&mut self.lanes, memory, until, limits, progress)
+    }
+
+    /// What was counted so far.
+    pub fn report(&self) -> Report {
+        Report { counters: self.lanes.counters }
+    }
+
+    /// The workgroups that have started and not ended, each with its place: its number among all places of the
+    /// machine. The dispatcher of an idle machine fills places in this order; place p is in core p mod cores.
+    pub fn residents(&self) -> impl Iterator<Item = (usize, &Workgroup)> {
+        self.grid.residents()
+    }
+
+    /// Workgroups that have started, in the order of their linear index, and those of the grid.
+    pub fn started(&self) -> (u64, u64) {
+        self.grid.started()
+    }
+
+    /// The decoded kernel.
+    pub fn ops(&self) -> &MicroOps {
+        &self.lanes.ops
+    }
+}
+
+/// Executes a launch to its end on this device memory. `progress` is called now and then.
+///
+/// # Errors
+/// See [`RunError`].
+pub fn run(
+    config: &Config,
+    program: &Program,
+    launch: &Launch,
+    memory: &mut [u8],
+    limits: &Limits,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Report, RunError> {
+    let mut execution = Execution::new(config, program, launch).map_err(RunError::Launch)?;
+    execution.advance(memory, Until::End, limits, progress)?;
+    Ok(execution.report())
+}

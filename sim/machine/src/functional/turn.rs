@@ -1,0 +1,349 @@
+//! A turn of a wave: its instructions, one after the other, as isa.md defines them.
+
+use super::wave::Wave;
+use crate::alu::{self, FRAGMENT_ROWS, HostVectors, LaneContext};
+use crate::config::Config;
+use crate::core::divergence::Next;
+use crate::core::lsu::{MemoryInstruction, Shapes};
+use crate::core::uop::{Kind, MicroOps};
+use crate::core::workgroup::Shape;
+use crate::core::writeback::MAX_RESULT_ROWS;
+use crate::stats::CoreCounters;
+use std::collections::BTreeSet;
+use wave_isa::program::fault::{Fault, FaultKind};
+use wave_isa::table::{AccessKind, MemoryOp, Space};
+use wave_isa::{ExecClass, MMA_FRAGMENTS, Op, Special};
+
+/// Why a turn ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pause {
+    /// All instructions of the turn are used up.
+    Spent,
+    /// The wave has arrived at a barrier.
+    Barrier,
+    /// Its lanes have halted.
+    Ended,
+    /// It goes back to the head of a loop. Only watched turns end here.
+    Looped,
+    /// It stands at the watched word.
+    Watched,
+}
+
+/// What a watched turn looks for, and what it sees.
+#[derive(Debug, Clone)]
+pub(super) struct Watch {
+    /// The word in front of which it stops; none is `u32::MAX`.
+    pub(super) word: u32,
+    /// An instruction changed what polling does not compare: a matrix fragment.
+    pub(super) beyond: bool,
+    /// First and last word, and addresses read and written, as (local, address). Filled only if `records`.
+    pub(super) records: bool,
+    pub(super) words: (u32, u32),
+    pub(super) reads: BTreeSet<(bool, u32)>,
+    pub(super) writes: BTreeSet<(bool, u32)>,
+}
+
+impl Watch {
+    /// Stops at a word, or at none.
+    pub(super) fn at(word: Option<u32>) -> Watch {
+        Watch {
+            word: word.unwrap_or(u32::MAX),
+            beyond: false,
+            records: false,
+            words: (u32::MAX, 0),
+            reads: BTreeSet::new(),
+            writes: BTreeSet::new(),
+        }
+    }
+}
+
+/// The memories that a wave sees.
+pub(super) struct Memories<'a> {
+    pub(super) local: &'a mut [u8],
+    pub(super) device: &'a mut [u8],
+}
+
+/// What executes instructions, apart from the state of waves.
+#[derive(Debug, Clone)]
+pub(super) struct Lanes {
+    pub(super) ops: MicroOps,
+    pub(super) shape: Shape,
+    pub(super) width: usize,
+    kernel: usize,
+    host: HostVectors,
+    /// Rows of the result being computed.
+    result: Vec<u32>,
+    /// Thread ids: rows x, y, z of each wave of a workgroup.
+    threads: Vec<u32>,
+    access: MemoryInstruction,
+    shapes: Shapes,
+    pub(super) counters: CoreCounters,
+    /// Instructions executed, those without effect included.
+    pub(super) steps: u64,
+    /// Stores and atomics executed; in watched turns only those that have changed a byte.
+    pub(super) changes: u64,
+}
+
+impl Lanes {
+    pub(super) fn new(ops: MicroOps, shape: Shape, kernel: usize, config: &Config) -> Lanes {
+        let width = config.core.wave_width as usize;
+        let mut threads = vec![0; shape.waves as usize * 3 * width];
+        for (index, row) in threads.chunks_exact_mut(width).enumerate() {
+            shape.special_row(Special::ThreadIdX as u8 + (index % 3) as u8, [0; 3], index as u32 / 3, row);
+        }
+        let memory = Op::DeviceLoadU32.memory().expect("a load");
+        Lanes {
+            ops,
+            shape,
+            width,
+            kernel,
+            host: HostVectors::new(),
+            result: vec![0; MAX_RESULT_ROWS * width],
+            threads,
+            access: MemoryInstruction::new(memory, width),
+            shapes: Shapes::default(),
+            counters: CoreCounters::default(),
+            steps: 0,
+            changes: 0,
+        }
+    }
+
+    /// Executes up to `most` instructions of a wave of the workgroup at `group`.
+    ///
+    /// # Errors
+    /// A fault; the wave stands at the instruction.
+    pub(super) fn turn<const WATCHED: bool>(
+        &mut self,
+        group: [u32; 3],
+        wave: &mut Wave,
+        memories: &mut Memories<'_>,
+        most: u64,
+        watch: &mut Watch,
+    ) -> Result<Pause, Box<Fault>> {
+        let all = u64::MAX >> (64 - self.width);
+        let (mut steps, mut instructions, mut squashed, mut lane_instructions) = (0, 0, 0, 0);
+        let mut word = wave.word;
+        let pause = loop {
+            if steps == most {
+                break Ok(Pause::Spent);
+            }
+            if WATCHED && word == watch.word && !std::mem::take(&mut wave.stopped) {
+                wave.stopped = true;
+                break Ok(Pause::Watched);
+            }
+            let op = self.ops.get(word);
+            steps += 1;
+            let active = wave.control.active;
+            let guard = op.guard_lanes(&wave.predicates);
+            let lanes = guard & active;
+            if WATCHED && watch.records {
+                watch.words = (watch.words.0.min(word), watch.words.1.max(word));
+            }
+            let effective = match op.kind {
+                Kind::Control => active != 0,
+                Kind::End => false,
+                _ => lanes != 0,
+            };
+            if effective {
+                instructions += 1;
+                let all_lanes = lanes == all;
+                lane_instructions +=
+                    if all_lanes { self.width as u64 } else { u64::from(lanes.count_ones()) };
+            } else {
+                squashed += 1;
+            }
+            match op.kind {
+                Kind::Control => match wave.control.step(&op.control_step(word, guard, &wave.predicates)) {
+                    Ok(Next::Fall) => word += op.words,
+                    Ok(Next::Jump(target)) => {
+                        self.counters.taken_redirects += 1;
+                        let back = op.inst.op == Op::EndLoop && target <= word;
+                        word = target;
+                        if WATCHED && back {
+                            break Ok(Pause::Looped);
+                        }
+                    }
+                    Ok(Next::Ended) => break Ok(Pause::Ended),
+                    Err(kind) => break Err((active, kind)),
+                },
+                Kind::End => {
+                    // It is no instruction.
+                    squashed -= 1;
+                    wave.control.end();
+                    break Ok(Pause::Ended);
+                }
+                Kind::Illegal(error) if active != 0 => {
+                    break Err((active, FaultKind::IllegalInstruction(error)));
+                }
+                _ if !effective => word += op.words,
+                Kind::Compute => {
+                    if WATCHED {
+                        watch.beyond |= op.fragment_hazards != 0;
+                    }
+                    let next = word + op.words;
+                    self.compute(word, lanes, wave, group);
+                    word = next;
+                }
+                Kind::Memory(memory) => {
+                    let next = word + op.words;
+                    if let Err(fault) = self.access::<WATCHED>(word, lanes, memory, wave, memories, watch) {
+                        break Err(fault);
+                    }
+                    word = next;
+                }
+                Kind::Barrier if active != wave.control.live => {
+                    break Err((lanes, FaultKind::BarrierInDivergence));
+                }
+                Kind::Barrier => break Ok(Pause::Barrier),
+                Kind::Fence { .. } => {
+                    self.counters.fences += 1;
+                    word += op.words;
+                }
+                Kind::Wait | Kind::Nop | Kind::Illegal(_) => word += op.words,
+            }
+        };
+        wave.word = word;
+        wave.cycle += steps;
+        self.steps += steps;
+        self.counters.wave_instructions += instructions;
+        self.counters.squashed_instructions += squashed;
+        self.counters.lane_instructions += lane_instructions;
+        pause.map_err(|(lanes, kind)| self.fault(group, wave, lanes, kind))
+    }
+
+    /// Computes the instruction at `word` in the participating `lanes`.
+    #[inline]
+    fn compute(&mut self, word: u32, lanes: u64, wave: &mut Wave, group: [u32; 3]) {
+        let (op, width) = (self.ops.get(word), self.width);
+        match op.inst.op {
+            Op::MovSr => self.special(word, lanes, wave, group),
+            Op::MmaCompute => {
+                let size = FRAGMENT_ROWS * width;
+                let first = |kind: usize, index: u8| (kind * MMA_FRAGMENTS + usize::from(index)) * size;
+                let (inputs, sums) = wave.fragments.split_at_mut(first(2, op.inst.rs2));
+                let (a, b) =
+                    (&inputs[first(0, op.inst.rd)..][..size], &inputs[first(1, op.inst.rs1)..][..size]);
+                alu::mma_compute(self.host, lanes, a, b, &mut sums[..size]);
+            }
+            _ => {
+                if op.class == ExecClass::IntDiv {
+                    let divisor = &wave.registers[usize::from(op.sources[1]) * width..][..width];
+                    let zeros = alu::zero_lanes(divisor) & lanes;
+                    self.counters.divisions_by_zero += u64::from(zeros.count_ones());
+                }
+                let pred = op.condition_lanes(&wave.predicates);
+                let context = LaneContext { mask: lanes, pred, imm: op.inst.imm };
+                let registers = alu::Registers {
+                    rows: &mut wave.registers,
+                    width,
+                    sources: &op.sources,
+                    source_rows: op.source_rows,
+                    destination: op.destination,
+                    destination_rows: op.destination_rows,
+                };
+                let predicate = alu::update(self.host, op.inst.op, registers, context, &mut self.result);
+                if op.predicate_write != 0 {
+                    let written = &mut wave.predicates[op.predicate_write.trailing_zeros() as usize];
+                    *written = *written & !lanes | predicate & lanes;
+                }
+            }
+        }
+    }
+
+    /// Reads a special register.
+    fn special(&mut self, word: u32, lanes: u64, wave: &mut Wave, group: [u32; 3]) {
+        let (op, width) = (self.ops.get(word), self.width);
+        let code = op.inst.rs1;
+        let row = match Special::from_code(code) {
+            Some(axis @ (Special::ThreadIdX | Special::ThreadIdY | Special::ThreadIdZ)) => {
+                let axis = axis as usize - Special::ThreadIdX as usize;
+                &self.threads[(wave.id as usize * 3 + axis) * width..][..width]
+            }
+            _ => {
+                self.shape.special_row(code, group, wave.id, &mut self.result[..width]);
+                &self.result[..width]
+            }
+        };
+        let register = &mut wave.registers[usize::from(op.destination) * width..][..width];
+        alu::merge(self.host, lanes, row, register);
+    }
+
+    /// Performs a memory instruction.
+    ///
+    /// # Errors
+    /// The faulting lanes, and the fault of the lowest of them.
+    fn access<const WATCHED: bool>(
+        &mut self,
+        word: u32,
+        lanes: u64,
+        memory: MemoryOp,
+        wave: &mut Wave,
+        memories: &mut Memories<'_>,
+        watch: &mut Watch,
+    ) -> Result<(), (u64, FaultKind)> {
+        let (op, width) = (self.ops.get(word), self.width);
+        let bytes = match memory.space {
+            Space::Local => &mut *memories.local,
+            Space::Device => &mut *memories.device,
+        };
+        let rows = |row: &u8| &wave.registers[usize::from(*row) * width..][..width];
+        let sources = op.sources[..usize::from(op.source_rows)].iter().map(rows);
+        self.access.begin(op, memory, (word, lanes), sources, width);
+        self.access.check_addresses(&mut self.shapes, bytes.len() as u64, width)?;
+        let stores = match memory.kind {
+            AccessKind::Load => false,
+            AccessKind::Store | AccessKind::Atomic(_) => true,
+            AccessKind::Tile => op.inst.op == Op::MmaStoreC,
+        };
+        let before = (WATCHED && stores).then(|| self.access.contents(bytes, width));
+        let size = FRAGMENT_ROWS * width;
+        let fragment = match self.access.fragment_of(op) {
+            None => &mut [],
+            Some((kind, index)) => &mut wave.fragments[(kind * MMA_FRAGMENTS + index) * size..][..size],
+        };
+        self.access.perform(op, bytes, fragment, width);
+        for row in 0..op.destination_rows {
+            let first = (usize::from(op.destination) + usize::from(row)) * width;
+            let register = &mut wave.registers[first..][..width];
+            alu::merge(self.host, lanes, self.access.output_row(row, width), register);
+        }
+        let counters = &mut self.counters;
+        let counter = match (memory.space, memory.kind) {
+            (Space::Local, _) => &mut counters.local_accesses,
+            (Space::Device, AccessKind::Load | AccessKind::Tile) => &mut counters.device_loads,
+            (Space::Device, AccessKind::Store) => &mut counters.device_stores,
+            (Space::Device, AccessKind::Atomic(_)) => &mut counters.device_atomics,
+        };
+        *counter += 1;
+        if WATCHED {
+            let changed = before.is_some_and(|before| before != self.access.contents(bytes, width));
+            self.changes += u64::from(changed);
+            watch.beyond |= op.fragment_hazards != 0;
+            if watch.records {
+                let local = memory.space == Space::Local;
+                let addresses = || self.access.addresses(width).map(|address| (local, address));
+                if !matches!(memory.kind, AccessKind::Store) {
+                    watch.reads.extend(addresses());
+                }
+                if stores {
+                    watch.writes.extend(addresses());
+                }
+            }
+        } else {
+            self.changes += u64::from(stores);
+        }
+        Ok(())
+    }
+
+    fn fault(&self, workgroup: [u32; 3], wave: &Wave, lanes: u64, kind: FaultKind) -> Box<Fault> {
+        Box::new(Fault {
+            kind,
+            kernel: self.kernel,
+            workgroup,
+            wave: wave.id,
+            lanes,
+            pc: self.ops.pc(wave.word),
+            cycle: None,
+        })
+    }
+}
