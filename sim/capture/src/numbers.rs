@@ -22,7 +22,11 @@ macro_rules! numbers {
 
             // Registers, lines and tags are most of a machine: copied as a whole.
             fn save_all(all: &[Self], to: &mut Writer) {
-                all.iter().for_each(|number| to.put(&number.to_le_bytes()));
+                const WIDTH: usize = size_of::<$number>();
+                let start = to.bytes.len();
+                to.bytes.resize(start + all.len() * WIDTH, 0);
+                let (places, _) = to.bytes[start..].as_chunks_mut::<WIDTH>();
+                places.iter_mut().zip(all).for_each(|(place, number)| *place = number.to_le_bytes());
             }
 
             fn restore_all(all: &mut [Self], from: &mut Reader<'_>) -> Result<(), Misfit> {

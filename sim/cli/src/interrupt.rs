@@ -24,6 +24,11 @@ pub fn is_asked() -> bool {
     ASKED.load(Ordering::Relaxed)
 }
 
+/// The command that a signal has asked to end has ended, and another may begin.
+pub fn answered() {
+    ASKED.store(false, Ordering::Relaxed);
+}
+
 /// Warning about kernels that did not run because of a signal.
 pub fn left_out(kernels: usize) -> Diagnostic {
     let kernels = counted(kernels as u64, "kernel");

@@ -7,6 +7,7 @@ mod args;
 mod checkpoints;
 mod configs;
 mod cosim;
+mod debug;
 mod dumps;
 mod execute;
 mod explain;
@@ -98,7 +99,7 @@ const NOTHING_TO_DO: &str = "\
 wave-sim simulates GPUs that run the WAVE v0.4 instruction set, cycle by cycle.
 
 Usage: wave-sim [--config CONFIG] [KERNEL.wave|KERNEL.wbin|LAUNCH.ron]... [flags]
-       wave-sim asm|dis|check|litmus|cosim|explain|measure|trace|config|stats|completions ...
+       wave-sim asm|dis|check|debug|litmus|cosim|explain|measure|trace|config|stats|completions ...
 
 Nothing was asked for. `wave-sim --config gpu.ron` is a good start, `wave-sim --help` has everything.
 ";
@@ -112,6 +113,7 @@ fn other(command: &Command, terminal: &Terminal) -> Ended {
             programs::disassemble(input, output.as_deref(), form, terminal)
         }
         Command::Check(args) => programs::check(args, terminal),
+        Command::Debug(args) => debug::run(args, terminal),
         Command::Litmus(args) => litmus::run(args, terminal),
         Command::Cosim(args) => cosim::run(args, terminal),
         Command::Config { command } => configs::run(command, terminal),

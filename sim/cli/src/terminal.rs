@@ -19,6 +19,12 @@ impl Terminal {
         Terminal { color: io::stderr().is_terminal() && !set("NO_COLOR") && !dumb }
     }
 
+    /// True if standard output is a terminal whose cursor can be moved.
+    pub fn can_be_drawn_on() -> bool {
+        let dumb = std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
+        io::stdout().is_terminal() && (!dumb || cfg!(windows))
+    }
+
     /// Writes results to standard output.
     ///
     /// # Errors

@@ -36,6 +36,15 @@ pub fn at(value: f64) -> String {
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 
+/// A count in words: `1 wave`, `2 waves`.
+pub fn counted(n: u64, thing: &str) -> String {
+    match n {
+        1 => format!("1 {thing}"),
+        _ if thing.ends_with("ch") => format!("{n} {thing}es"),
+        _ => format!("{n} {thing}s"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -55,14 +64,5 @@ mod tests {
             [0.0, 0.0012, 0.123, 12.34, 123.4].map(short).each_ref().map(String::as_str)
         );
         assert_eq!([at(1.0), at(1.26)], ["1", "1.3"]);
-    }
-}
-
-/// A count in words: `1 wave`, `2 waves`.
-pub fn counted(n: u64, thing: &str) -> String {
-    match n {
-        1 => format!("1 {thing}"),
-        _ if thing.ends_with("ch") => format!("{n} {thing}es"),
-        _ => format!("{n} {thing}s"),
     }
 }

@@ -8,3 +8,4 @@ pub mod litmus;
 pub mod measure;
 pub mod report;
 pub mod summary;
+pub mod timeline;

@@ -1,7 +1,8 @@
 //! Speed of the simulator; run it with `scripts/bench.sh [PART...]`. The parts are `emulator`, `functional`,
-//! `threads`, `idle`, `scale` and `start`; without names, all run. Compared figures come from one run of this program
-//! and are printed as ratios. Absolute figures depend on the host, which is printed too.
+//! `threads`, `idle`, `scale`, `start` and `debug`; without names, all run. Compared figures come from one run of this
+//! program and are printed as ratios. Absolute figures depend on the host, which is printed too.
 
+mod debug;
 mod emulator;
 mod functional;
 mod host;
@@ -18,13 +19,14 @@ use peak_alloc::PeakAlloc;
 static MEMORY: PeakAlloc = PeakAlloc;
 
 /// Name of each part and its function.
-const PARTS: [(&str, fn()); 6] = [
+const PARTS: [(&str, fn()); 7] = [
     ("emulator", emulator::part),
     ("functional", functional::part),
     ("threads", threads::part),
     ("idle", idle::part),
     ("scale", scale::part),
     ("start", start::part),
+    ("debug", debug::part),
 ];
 
 fn main() {

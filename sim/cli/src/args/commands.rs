@@ -37,6 +37,8 @@ pub enum Command {
     },
     /// Check kernels without running them
     Check(CheckArgs),
+    /// Run a kernel under a debugger that goes forwards and backwards
+    Debug(DebugArgs),
     /// Run litmus tests, and hold their outcomes against the memory model
     Litmus(LitmusArgs),
     /// Run kernels on the simulator and on the core in SystemVerilog, and compare them cycle by cycle
@@ -88,6 +90,38 @@ pub struct CheckArgs {
     /// Print the control-flow graph instead, in the language of Graphviz
     #[arg(long)]
     pub dot: bool,
+}
+
+/// `wave-sim debug`.
+#[derive(Debug, Args)]
+pub struct DebugArgs {
+    /// The machine: a file, or a preset's name [default: gpu.ron]
+    #[arg(long, value_name = "CONFIG")]
+    pub config: Option<String>,
+    /// What differs from it.
+    #[command(flatten)]
+    pub set: SetArgs,
+    /// What to debug: assembly, WBIN, a launch file, or a name from the suite
+    #[arg(value_name = "KERNEL.wave|KERNEL.wbin|LAUNCH.ron")]
+    pub input: String,
+    /// Execute the commands of a file, a line each, and end
+    #[arg(long, value_name = "FILE")]
+    pub commands: Option<PathBuf>,
+    /// Execute a command, behind those of --commands, and end; may be repeated
+    #[arg(short = 'x', long, value_name = "COMMAND")]
+    pub execute: Vec<String>,
+    /// Take commands line by line on a terminal too, without panes
+    #[arg(long)]
+    pub plain: bool,
+    /// Most memory of the host for snapshots, from which it steps backwards
+    #[arg(long, value_name = "BYTES", value_parser = values::size, default_value = "1GiB")]
+    pub history: u64,
+    /// How a kernel file is launched.
+    #[command(flatten)]
+    pub launch: LaunchArgs,
+    /// How the simulation goes.
+    #[command(flatten)]
+    pub machine: MachineArgs,
 }
 
 /// `wave-sim litmus`.

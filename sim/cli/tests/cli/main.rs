@@ -8,6 +8,7 @@ use wave_testing::pftrace;
 mod checkpoints;
 mod commands;
 mod cosim;
+mod debug;
 mod documented;
 mod explain;
 mod functional;

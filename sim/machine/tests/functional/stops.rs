@@ -11,35 +11,27 @@ use wave_study::launch::{self, Job, Size};
 fn in_pieces(machine: &str, job: &Job, cycles: impl Iterator<Item = u64>) -> Vec<u8> {
     let config = config::load(machine).expect("a preset");
     let mut memory = job.memory.clone();
-    for step in &job.steps {
-        let mut execution = Execution::new(&config, &job.program, step).expect("it fits");
-        let mut ends = Vec::new();
-        for cycle in cycles {
-            let until = Until::Cycle(cycle);
-            match execution.advance(&mut memory, until, &Limits::default(), &mut |_| {}).expect("it goes on")
-            {
-                Stop::End => return memory,
-                stop => ends.push(stop),
-            }
-            for (_, workgroup) in execution.residents() {
-                for wave in workgroup.waves.iter() {
-                    assert!(wave.cycle <= cycle, "cycle {} of {cycle}", wave.cycle);
-                    assert!(
-                        wave.doing != Doing::Runs || wave.cycle == cycle,
-                        "cycle {} of {cycle}",
-                        wave.cycle
-                    );
-                }
+    let mut execution = Execution::new(&config, &job.program, &job.steps[0]).expect("it fits");
+    let mut ends = Vec::new();
+    for cycle in cycles {
+        let until = Until::Cycle(cycle);
+        match execution.advance(&mut memory, until, &Limits::default(), &mut |_| {}).expect("it goes on") {
+            Stop::End => return memory,
+            stop => ends.push(stop),
+        }
+        for (_, workgroup) in execution.residents() {
+            for wave in workgroup.waves.iter() {
+                assert!(wave.cycle <= cycle, "cycle {} of {cycle}", wave.cycle);
+                assert!(wave.doing != Doing::Runs || wave.cycle == cycle, "cycle {} of {cycle}", wave.cycle);
             }
         }
-        assert!(ends.iter().all(|&stop| stop == Stop::Cycle));
-        // It goes on from a copy as well as from the original.
-        let mut other = (execution.clone(), memory.clone());
-        execution.advance(&mut memory, Until::End, &Limits::default(), &mut |_| {}).expect("it ends");
-        other.0.advance(&mut other.1, Until::End, &Limits::default(), &mut |_| {}).expect("it ends");
-        assert!(other.1 == memory && other.0.report() == execution.report());
-        return memory;
     }
+    assert!(ends.iter().all(|&stop| stop == Stop::Cycle));
+    // It goes on from a copy as well as from the original.
+    let mut other = (execution.clone(), memory.clone());
+    execution.advance(&mut memory, Until::End, &Limits::default(), &mut |_| {}).expect("it ends");
+    other.0.advance(&mut other.1, Until::End, &Limits::default(), &mut |_| {}).expect("it ends");
+    assert!(other.1 == memory && other.0.report() == execution.report());
     memory
 }
 

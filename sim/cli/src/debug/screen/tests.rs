@@ -1,0 +1,192 @@
+//! The panes, drawn into memory: pictures of the book, small terminals, keys.
+
+use super::draw::draw;
+use super::picture::Picture;
+use super::{Asks, Desk};
+use crate::debug::session::{Reply, Session};
+use crate::work::Work;
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::buffer::Buffer;
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::style::{Color, Modifier};
+use std::fmt::Write;
+use wave_isa::program::{Launch, assemble};
+use wave_machine::config::Config;
+use wave_machine::gpu::RunOptions;
+use wave_testing::golden;
+
+/// The kernel of the chapter, with the flags that it is run with.
+fn session() -> Session {
+    let page = std::fs::read_to_string(golden::root().join("docs/debug.md")).expect("the chapter");
+    let (_, rest) = page.split_once("```text smooth.wave\n").expect("its kernel");
+    let (source, _) = rest.split_once("```").expect("the end of the kernel");
+    let (program, _) = assemble(source, "smooth.wave").expect("it assembles");
+    let mut launch = Launch::of(&program, 0, [4, 1, 1]);
+    launch.initial_registers = vec![(0, 0x1000), (1, 0x2000)];
+    let mut memory = vec![0; 1 << 20];
+    for value in 0..256u32 {
+        let at = 0x1000 + 4 * value as usize;
+        memory[at..at + 4].copy_from_slice(&value.to_le_bytes());
+    }
+    let name = "smooth".to_owned();
+    let work = Work { name, program, memory, steps: vec![launch], warnings: Vec::new(), expected: None };
+    Session::new(work, &Config::example(), &RunOptions::UNBOUNDED, 1 << 30).expect("it can run")
+}
+
+/// A desk on which commands were executed.
+fn desk(session: &mut Session, commands: &[&str]) -> Desk {
+    let mut desk = Desk::default();
+    for command in commands {
+        desk.say(&format!("(wave) {command}"));
+        match session.execute(command, &mut |_| true) {
+            Ok(Reply::Text(text)) => desk.say(&text),
+            other => panic!("{command}: {other:?}"),
+        }
+    }
+    desk
+}
+
+fn drawn(session: &mut Session, desk: &Desk, (width, height): (u16, u16)) -> Buffer {
+    let mut picture = Picture::of(session);
+    // How many snapshots there are depends on the speed of the host.
+    picture.head.truncate(picture.head.find(" · ").unwrap_or(picture.head.len()));
+    let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("a terminal in memory");
+    terminal.draw(|frame| draw(frame, &picture, desk)).expect("memory can be drawn on");
+    terminal.backend().buffer().clone()
+}
+
+fn text(buffer: &Buffer) -> String {
+    let width = usize::from(buffer.area.width);
+    let lines =
+        buffer.content.chunks(width).map(|row| row.iter().map(|cell| cell.symbol()).collect::<String>());
+    lines.map(|line| line.trim_end().to_owned() + "\n").collect()
+}
+
+/// The cells as a picture.
+fn svg(buffer: &Buffer) -> String {
+    const CELL: (usize, usize) = (8, 17);
+    let (width, height) = (usize::from(buffer.area.width), usize::from(buffer.area.height));
+    let (total_width, total_height) = (width * CELL.0 + 16, height * CELL.1 + 16);
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {total_width} {total_height}\" \
+         width=\"{total_width}\" height=\"{total_height}\" font-family=\"DejaVu Sans Mono, Menlo, Consolas, monospace\" \
+         font-size=\"13\" xml:space=\"preserve\">\n<rect width=\"100%\" height=\"100%\" rx=\"6\" fill=\"#16181d\"/>\n"
+    );
+    for (row, cells) in buffer.content.chunks(width).enumerate() {
+        let mut column = 0;
+        while column < width {
+            // Cells of one look are one text.
+            let look = |cell: &ratatui::buffer::Cell| (cell.fg, cell.bg, cell.modifier);
+            let first = look(&cells[column]);
+            let length = cells[column..].iter().take_while(|cell| look(cell) == first).count();
+            let run: String = cells[column..column + length].iter().map(|cell| cell.symbol()).collect();
+            let (mut fg, mut bg) = (colour(first.0, "#d5d9e0"), colour(first.1, ""));
+            if first.2.contains(Modifier::REVERSED) {
+                (fg, bg) = ("#16181d", "#9fb4d8");
+            }
+            let (x, y) = (8 + column * CELL.0, 8 + row * CELL.1);
+            if !bg.is_empty() {
+                let wide = length * CELL.0;
+                _ = writeln!(
+                    svg,
+                    "<rect x=\"{x}\" y=\"{y}\" width=\"{wide}\" height=\"{}\" fill=\"{bg}\"/>",
+                    CELL.1
+                );
+            }
+            if !run.trim().is_empty() {
+                let bold = if first.2.contains(Modifier::BOLD) { " font-weight=\"bold\"" } else { "" };
+                let escaped = run.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+                _ = writeln!(
+                    svg,
+                    "<text x=\"{x}\" y=\"{}\" fill=\"{fg}\"{bold} textLength=\"{}\">{escaped}</text>",
+                    y + 13,
+                    length * CELL.0
+                );
+            }
+            column += length;
+        }
+    }
+    svg + "</svg>\n"
+}
+
+fn colour(colour: Color, plain: &'static str) -> &'static str {
+    match colour {
+        Color::Reset => plain,
+        Color::Black => "#16181d",
+        Color::Yellow => "#e2c25f",
+        Color::Cyan => "#6fc3d3",
+        Color::DarkGray => "#565c68",
+        Color::Red => "#ef7a7a",
+        other => panic!("{other:?} has no place in the picture"),
+    }
+}
+
+const SIZE: (u16, u16) = (150, 44);
+
+#[test]
+fn the_book_shows_the_write_of_the_wrong_sum() {
+    let mut session = session();
+    let commands = ["goto end", "x/4u 0x20f0", "watch 0x20fc", "reverse-continue", "info caches 0x20fc"];
+    let desk = desk(&mut session, &commands);
+    let buffer = drawn(&mut session, &desk, SIZE);
+    let text = text(&buffer);
+    for part in [
+        "is about to write 0x20fc",
+        "smooth.wave",
+        "lanes and registers",
+        "L2 or memory",
+        "pipeline of wave 0:1",
+    ] {
+        assert!(text.contains(part), "no {part:?} in:\n{text}");
+    }
+    golden::check("docs/debug-write.svg", &svg(&buffer));
+}
+
+#[test]
+fn the_book_shows_a_wave_at_a_barrier() {
+    let mut session = session();
+    let desk = desk(&mut session, &["break 40", "run", "delete", "step 2", "wave 0:0", "why"]);
+    let buffer = drawn(&mut session, &desk, SIZE);
+    let text = text(&buffer);
+    assert!(text.contains("a barrier that wave 1 of its workgroup has not reached"), "{text}");
+    golden::check("docs/debug-barrier.svg", &svg(&buffer));
+}
+
+/// Every size is drawn, down to a single character, and says what is amiss where it can.
+#[test]
+fn terminals_of_any_size_are_drawn() {
+    let mut session = session();
+    let desk = desk(&mut session, &["step 100"]);
+    for width in [1, 2, 10, 40, 79, 80, 81, 200] {
+        for height in [1, 2, 3, 5, 23, 24, 25, 80] {
+            let text = text(&drawn(&mut session, &desk, (width, height)));
+            let is_small = width < 80 || height < 24;
+            assert!(is_small || text.contains("waves"), "{text}");
+            if is_small && width >= 40 && height >= 3 {
+                assert!(text.contains(&format!("The terminal has {width} × {height} characters.")), "{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn keys_edit_the_line_and_bring_commands_back() {
+    let mut desk = Desk::default();
+    let key = |code| KeyEvent::new(code, KeyModifiers::NONE);
+    let typed = |desk: &mut Desk, text: &str| text.chars().for_each(|c| _ = desk.key(key(KeyCode::Char(c))));
+    typed(&mut desk, "stp");
+    desk.key(key(KeyCode::Left));
+    typed(&mut desk, "e");
+    desk.key(key(KeyCode::Backspace));
+    typed(&mut desk, "e");
+    assert_eq!(desk.key(key(KeyCode::Enter)), Asks::Execute("step".to_owned()));
+    assert_eq!(desk.key(key(KeyCode::Enter)), Asks::Execute("step".to_owned()));
+    typed(&mut desk, "why");
+    assert_eq!(desk.key(key(KeyCode::Enter)), Asks::Execute("why".to_owned()));
+    (0..5).for_each(|_| _ = desk.key(key(KeyCode::Up)));
+    desk.key(key(KeyCode::Down));
+    assert_eq!(desk.line.iter().collect::<String>(), "why");
+    assert_eq!(desk.key(KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL)), Asks::Nothing);
+    assert_eq!(desk.key(KeyEvent::new(KeyCode::Char('d'), KeyModifiers::CONTROL)), Asks::Leave);
+}

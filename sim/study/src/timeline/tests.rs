@@ -1,0 +1,240 @@
+//! Movements in both directions against a run from the beginning, and the positions of conditions.
+
+use super::*;
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg32;
+use std::collections::BTreeSet;
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+use std::ops::Range;
+use wave_isa::program::assemble;
+use wave_isa::table::Space;
+use wave_machine::config::load_with_settings;
+use wave_machine::memory::CacheLine;
+
+/// Two waves a workgroup: each lane stores its thread's number, sums in a loop, meets the others at a barrier, stores.
+const SOURCE: &str = "\
+.kernel k
+.registers 8
+.local_memory 256
+.workgroup_size 64, 1, 1
+    mov_sr r0, sr_thread_id_x
+    mov_imm r1, 4
+    imul r1, r0, r1
+    mov_imm r2, 0
+    mov_imm r3, 5
+    loop
+        iadd r2, r2, r0
+        mov_imm r4, 1
+        isub r3, r3, r4
+        mov_imm r4, 0
+        icmp_eq p0, r3, r4
+        break p0
+    endloop
+    local_store_u32 r1, r2
+    barrier
+    local_load_u32 r5, r1
+    device_store_u32 r1, r5
+    halt
+.end
+";
+
+fn timeline_of(source: &str, launches: usize, history: usize) -> Timeline {
+    let (program, _) = assemble(source, "k.wave").expect("it assembles");
+    let launch = Launch::of(&program, 0, [3, 1, 1]);
+    let (config, _) = load_with_settings("tiny", &[]).expect("a preset");
+    let launches = vec![launch; launches];
+    Timeline::new(config, program, vec![0; 4096], launches, &RunOptions::UNBOUNDED, history)
+        .expect("it can run")
+}
+
+fn timeline(history: usize) -> Timeline {
+    timeline_of(SOURCE, 2, history)
+}
+
+/// Writes of some bytes.
+fn access(space: Space, workgroup: Option<[u32; 3]>, bytes: Range<u64>, lanes: u64) -> Condition {
+    Condition::Access { space, workgroup, bytes, reads: false, writes: true, lanes }
+}
+
+const ALL: usize = 1 << 30;
+
+fn on(_: Cycle) -> bool {
+    true
+}
+
+/// A number for what the machine holds. Not of its snapshot: what a block plans has several forms.
+fn state(timeline: &mut Timeline) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let machine = timeline.machine();
+    let config = machine.config().clone();
+    for view in machine.waves() {
+        let (core, slot) = (view.report.core, view.report.slot);
+        format!("{view:?}").hash(&mut hasher);
+        (machine.registers(core, slot), machine.predicates(core, slot)).hash(&mut hasher);
+        machine.local_memory(core, slot).hash(&mut hasher);
+    }
+    let mut lines: Vec<CacheLine> = (0..config.cores).flat_map(|core| machine.l1_lines(core)).collect();
+    lines.extend((0..config.l2.slices as usize).flat_map(|slice| machine.l2_lines(slice)));
+    lines.iter().for_each(|line| (line.address, line.valid, line.dirty, line.data).hash(&mut hasher));
+    (0..4096).step_by(64).for_each(|address| machine.line(address).hash(&mut hasher));
+    (machine.now(), machine.queues()).hash(&mut hasher);
+    hasher.finish()
+}
+
+/// The states at all positions of a run cycle by cycle, and its memory at the end.
+fn states() -> (Vec<u64>, Vec<u8>, Vec<KernelReport>) {
+    let mut plain = timeline(ALL);
+    let mut states = vec![state(&mut plain)];
+    while plain.ending().is_none() {
+        let to = plain.now() + 1;
+        plain.seek(to, &mut on);
+        states.push(state(&mut plain));
+    }
+    let reports = plain.reports().to_vec();
+    (states, plain.machine.into_memory(), reports)
+}
+
+#[test]
+fn random_movements_meet_the_states_of_a_plain_run() {
+    let (states, memory, reports) = states();
+    let last = states.len() as Cycle - 1;
+    for seed in 0..6 {
+        let mut random = Pcg32::seed_from_u64(seed);
+        // With little room for snapshots most movements replay from the beginning.
+        let mut timeline = timeline(if seed % 2 == 0 { ALL } else { 1 });
+        let conditions = [
+            Condition::Pc(10 * 4),
+            access(Space::Local, Some([1, 0, 0]), 8..12, u64::MAX),
+            access(Space::Device, None, 8..12, u64::MAX),
+            Condition::Stall(20),
+            Condition::Launch(None),
+            Condition::Issues((0, 1)),
+            Condition::HasIssued((1, 0)),
+        ];
+        for _ in 0..60 {
+            let some: Vec<Condition> =
+                conditions.iter().filter(|_| random.random_range(0..3) == 0).cloned().collect();
+            let to = random.random_range(0..=last);
+            match random.random_range(0..4) {
+                0 => _ = timeline.seek(to, &mut on),
+                1 => _ = timeline.forward(&some, to.max(timeline.now()), &mut on),
+                2 => _ = timeline.backward(&some, to.min(timeline.now()), &mut on),
+                _ => timeline.keep(),
+            }
+            let now = timeline.now();
+            assert_eq!(state(&mut timeline), states[now as usize], "seed {seed}, cycle {now}");
+        }
+        timeline.seek(NEVER - 1, &mut on);
+        assert_eq!(timeline.ending(), Some(&Ending::Done));
+        assert_eq!(timeline.reports(), reports);
+        assert_eq!(timeline.machine.into_memory(), memory);
+    }
+}
+
+/// All positions of a condition, forwards and then backwards.
+fn positions(timeline: &mut Timeline, condition: &Condition) -> Vec<Cycle> {
+    let conditions = std::slice::from_ref(condition);
+    let mut there: Vec<(Cycle, Vec<Hit>)> = Vec::new();
+    while let Stopped::Hit(hits) = timeline.forward(conditions, NEVER - 1, &mut on) {
+        assert_eq!(hits[0].position, timeline.now());
+        there.push((timeline.now(), hits));
+    }
+    assert!(timeline.ending().is_some());
+    let mut back = Vec::new();
+    while let Stopped::Hit(hits) = timeline.backward(conditions, 0, &mut on) {
+        back.push((timeline.now(), hits));
+    }
+    // The run begins with a launch: going forwards, no one arrives there.
+    back.retain(|(cycle, _)| *cycle > 0);
+    back.reverse();
+    assert_eq!(there, back);
+    there.into_iter().map(|(cycle, _)| cycle).collect()
+}
+
+#[test]
+fn conditions_have_the_same_positions_in_both_directions() {
+    let mut timeline = timeline(ALL);
+    // Of two launches, workgroup 0's wave 0 stores to byte 8, by lane 2.
+    let watch = |lanes| access(Space::Device, None, 8..9, lanes);
+    let writes = positions(&mut timeline, &watch(u64::MAX));
+    assert!(!writes.is_empty());
+    assert_eq!(positions(&mut timeline, &watch(1 << 2)), writes);
+    assert_eq!(positions(&mut timeline, &watch(1 << 3)), Vec::<Cycle>::new());
+    // Each of the three workgroups of two launches writes it once in its own local memory.
+    let local = |workgroup| access(Space::Local, workgroup, 8..9, u64::MAX);
+    let of_one = positions(&mut timeline, &local(Some([1, 0, 0])));
+    let of_all = positions(&mut timeline, &local(None));
+    assert_eq!(of_one.len(), 2);
+    assert!(of_all.len() > 2 && of_one.iter().all(|cycle| of_all.contains(cycle)));
+    assert_eq!(positions(&mut timeline, &Condition::Launch(None)).len(), 1);
+    assert_eq!(positions(&mut timeline, &Condition::Cycle(50)), [50]);
+    let first = positions(&mut timeline, &Condition::Pc(0));
+    assert!(first.len() > 1);
+    let issues = positions(&mut timeline, &Condition::Issues((0, 0)));
+    let issued: Vec<Cycle> = issues.iter().map(|cycle| cycle + 1).collect();
+    assert_eq!(positions(&mut timeline, &Condition::HasIssued((0, 0))), issued);
+    for cycles in [5, 10] {
+        assert!(!positions(&mut timeline, &Condition::Stall(cycles)).is_empty());
+    }
+}
+
+/// A stall is a gap between two issues of a wave.
+#[test]
+fn stalls_are_gaps_between_issues() {
+    let mut timeline = timeline(ALL);
+    let mut gaps = BTreeSet::new();
+    for core in 0..4 {
+        for slot in 0..8 {
+            let issues = positions(&mut timeline, &Condition::Issues((core, slot)));
+            let long = issues.windows(2).filter(|pair| pair[1] - pair[0] > 12);
+            gaps.extend(long.map(|pair| pair[0] + 13));
+        }
+    }
+    let stalls = positions(&mut timeline, &Condition::Stall(12));
+    // The slot of a wave that ends goes to another, whose start is no stall.
+    assert!(stalls.iter().all(|cycle| gaps.contains(cycle)), "{stalls:?} {gaps:?}");
+    assert!(!stalls.is_empty());
+}
+
+#[test]
+fn a_fault_ends_the_run_before_it_happens() {
+    let source = SOURCE.replace("device_store_u32 r1, r5", "mov_imm r1, 5000\n    device_store_u32 r1, r5");
+    let mut timeline = timeline_of(&source, 1, ALL);
+    assert_eq!(timeline.forward(&[], NEVER - 1, &mut on), Stopped::End);
+    let Some(Ending::Error(RunError::Fault(fault))) = timeline.ending() else { panic!("no fault") };
+    assert_eq!(fault.cycle, Some(timeline.now()));
+    let (pc, end) = (fault.pc, timeline.now());
+    let waves = timeline.machine().waves();
+    assert!(waves.iter().any(|view| view.in_flight.iter().any(|flight| flight.word * 4 == pc)), "{waves:?}");
+    assert_eq!(timeline.forward(&[], NEVER - 1, &mut on), Stopped::End);
+    assert_eq!(timeline.now(), end);
+    assert!(matches!(timeline.backward(&[Condition::Pc(pc)], 0, &mut on), Stopped::Hit(_)));
+    assert!(timeline.now() < end && timeline.ending().is_none());
+}
+
+#[test]
+fn a_command_can_be_interrupted() {
+    let mut timeline = timeline(ALL);
+    assert_eq!(timeline.forward(&[], NEVER - 1, &mut |_| false), Stopped::Interrupted);
+    let now = timeline.now();
+    assert!(timeline.ending().is_none());
+    assert_eq!(timeline.forward(&[], NEVER - 1, &mut on), Stopped::End);
+    assert!(timeline.now() > now);
+}
+
+#[test]
+fn snapshots_thin_out_with_their_distance() {
+    let mut timeline = timeline(ALL);
+    let bytes = timeline.history().1;
+    timeline.ring = Ring::new(8 * bytes);
+    for cycle in 0..200 {
+        timeline.seek(cycle, &mut on);
+        timeline.keep();
+    }
+    let (count, held) = timeline.history();
+    assert!((4..=8).contains(&count) && held <= 8 * bytes, "{count}");
+    let cycles: Vec<Cycle> = (0..200).filter(|&cycle| timeline.ring.has(cycle)).collect();
+    assert_eq!((cycles[0], cycles[count - 1]), (0, 199));
+    assert!(cycles[count - 1] - cycles[count - 2] < cycles[2] - cycles[1], "{cycles:?}");
+}
