@@ -34,6 +34,12 @@ impl<T: Capture> Capture for Vec<T> {
     fn blank() -> Option<Self> {
         Some(Vec::new())
     }
+
+    fn describe(to: &mut String) {
+        to.push_str("list<");
+        T::describe(to);
+        to.push('>');
+    }
 }
 
 impl<T: Capture> Capture for VecDeque<T> {
@@ -54,6 +60,12 @@ impl<T: Capture> Capture for VecDeque<T> {
     fn blank() -> Option<Self> {
         Some(VecDeque::new())
     }
+
+    fn describe(to: &mut String) {
+        to.push_str("list<");
+        T::describe(to);
+        to.push('>');
+    }
 }
 
 impl<T: Capture, const N: usize> Capture for [T; N] {
@@ -68,6 +80,11 @@ impl<T: Capture, const N: usize> Capture for [T; N] {
     fn blank() -> Option<Self> {
         let all: Option<Vec<T>> = (0..N).map(|_| T::blank()).collect();
         all?.try_into().ok()
+    }
+
+    fn describe(to: &mut String) {
+        to.push_str(&format!("{N}*"));
+        T::describe(to);
     }
 }
 
@@ -91,6 +108,12 @@ impl<T: Capture> Capture for Option<T> {
     fn blank() -> Option<Self> {
         Some(None)
     }
+
+    fn describe(to: &mut String) {
+        to.push_str("option<");
+        T::describe(to);
+        to.push('>');
+    }
 }
 
 impl<T: Capture> Capture for Box<T> {
@@ -105,6 +128,10 @@ impl<T: Capture> Capture for Box<T> {
     fn blank() -> Option<Self> {
         T::blank().map(Box::new)
     }
+
+    fn describe(to: &mut String) {
+        T::describe(to);
+    }
 }
 
 impl Capture for () {
@@ -116,6 +143,10 @@ impl Capture for () {
 
     fn blank() -> Option<Self> {
         Some(())
+    }
+
+    fn describe(to: &mut String) {
+        to.push_str("()");
     }
 }
 
@@ -133,6 +164,12 @@ macro_rules! tuples {
 
             fn blank() -> Option<Self> {
                 Some(($($type::blank()?,)*))
+            }
+
+            fn describe(to: &mut String) {
+                to.push('(');
+                $($type::describe(to); to.push(',');)*
+                to.push(')');
             }
         }
     )*};
@@ -155,6 +192,10 @@ impl Capture for String {
     fn blank() -> Option<Self> {
         Some(String::new())
     }
+
+    fn describe(to: &mut String) {
+        to.push_str("text");
+    }
 }
 
 impl<T: Capture> Capture for Range<T> {
@@ -170,6 +211,12 @@ impl<T: Capture> Capture for Range<T> {
 
     fn blank() -> Option<Self> {
         Some(T::blank()?..T::blank()?)
+    }
+
+    fn describe(to: &mut String) {
+        to.push_str("range<");
+        T::describe(to);
+        to.push('>');
     }
 }
 
@@ -194,6 +241,14 @@ impl<K: Capture + Ord, V: Capture> Capture for BTreeMap<K, V> {
     fn blank() -> Option<Self> {
         Some(BTreeMap::new())
     }
+
+    fn describe(to: &mut String) {
+        to.push_str("map<");
+        K::describe(to);
+        to.push(',');
+        V::describe(to);
+        to.push('>');
+    }
 }
 
 impl<T: Capture + Ord> Capture for BTreeSet<T> {
@@ -213,6 +268,12 @@ impl<T: Capture + Ord> Capture for BTreeSet<T> {
     fn blank() -> Option<Self> {
         Some(BTreeSet::new())
     }
+
+    fn describe(to: &mut String) {
+        to.push_str("set<");
+        T::describe(to);
+        to.push('>');
+    }
 }
 
 impl<T: Capture> Capture for Reverse<T> {
@@ -226,6 +287,10 @@ impl<T: Capture> Capture for Reverse<T> {
 
     fn blank() -> Option<Self> {
         T::blank().map(Reverse)
+    }
+
+    fn describe(to: &mut String) {
+        T::describe(to);
     }
 }
 
@@ -244,5 +309,11 @@ impl<T: Capture + Ord + Clone> Capture for BinaryHeap<T> {
 
     fn blank() -> Option<Self> {
         Some(BinaryHeap::new())
+    }
+
+    fn describe(to: &mut String) {
+        to.push_str("heap<");
+        T::describe(to);
+        to.push('>');
     }
 }

@@ -48,6 +48,10 @@ pub trait Capture: Sized {
     /// up. So a list of blocks keeps its length, and a list of values does not.
     fn blank() -> Option<Self>;
 
+    /// Describes what [`save`](Capture::save) writes: names and types of all fields, in order. A state can be put back
+    /// by another program if this is the same there.
+    fn describe(to: &mut String);
+
     /// Saves a list without its length.
     fn save_all(all: &[Self], to: &mut Writer) {
         all.iter().for_each(|one| one.save(to));

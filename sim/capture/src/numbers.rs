@@ -20,6 +20,10 @@ macro_rules! numbers {
                 Some(0 as $number)
             }
 
+            fn describe(to: &mut String) {
+                to.push_str(stringify!($number));
+            }
+
             // Registers, lines and tags are most of a machine: copied as a whole.
             fn save_all(all: &[Self], to: &mut Writer) {
                 const WIDTH: usize = size_of::<$number>();
@@ -58,6 +62,10 @@ impl Capture for usize {
     fn blank() -> Option<Self> {
         Some(0)
     }
+
+    fn describe(to: &mut String) {
+        to.push_str("usize");
+    }
 }
 
 impl Capture for bool {
@@ -79,6 +87,10 @@ impl Capture for bool {
     fn blank() -> Option<Self> {
         Some(false)
     }
+
+    fn describe(to: &mut String) {
+        to.push_str("bool");
+    }
 }
 
 /// Random number generators save themselves as their serde form has it.
@@ -96,5 +108,9 @@ impl Capture for rand_pcg::Pcg32 {
 
     fn blank() -> Option<Self> {
         Some(rand_pcg::Pcg32::new(0, 0))
+    }
+
+    fn describe(to: &mut String) {
+        to.push_str("Pcg32");
     }
 }

@@ -228,7 +228,9 @@ fn read(path: &Path, identity: Identity) -> Result<Checkpoint, Vec<Diagnostic>> 
     Checkpoint::decode(&file, identity).map_err(|refused| {
         let hint = match refused {
             Refused::Other => "--checkpoint FILE with --checkpoint-every CYCLES writes one",
-            Refused::Version(_) => "go on with the wave-sim that wrote it, or run from the beginning",
+            Refused::Version(_) | Refused::Layout => {
+                "go on with the wave-sim that wrote it, or run from the beginning"
+            }
             Refused::Config => "--config, --set and what else changes the machine have to be as they were",
             Refused::Program => "name the kernel that it was written for, as it was then",
             Refused::Launches => "the launch file, or --grid and the like, have to be as they were",

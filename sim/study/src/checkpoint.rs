@@ -12,11 +12,12 @@ use wave_capture::{Capture, Reader, Writer};
 use wave_isa::program::{Launch, Program};
 use wave_machine::config::{Config, config_hash};
 use wave_machine::gpu::{KernelReport, Snapshot};
+use wave_observe::trace::Recorder;
 
 /// The first bytes of a file; the last of them is the version.
 const MAGIC: [u8; 8] = *b"WAVECKP\x01";
 /// Fields of the head.
-const FIELDS: usize = 7;
+const FIELDS: usize = 8;
 /// Bytes of a field.
 const FIELD: usize = 8;
 
@@ -75,6 +76,8 @@ pub enum Refused {
     Other,
     #[error("is a checkpoint of version {0}; this program reads version {ours}", ours = MAGIC[7])]
     Version(u8),
+    #[error("is a checkpoint of another build of wave-sim, whose state has other fields")]
+    Layout,
     #[error("is a checkpoint of another machine")]
     Config,
     #[error("is a checkpoint of another kernel")]
@@ -96,7 +99,8 @@ impl Checkpoint {
         self.save(&mut body);
         let body = compressed(body.bytes());
         let Identity { config, program, launches, memory } = identity;
-        let head = [u64::from_le_bytes(MAGIC), body.len() as u64, config, program, launches, memory];
+        let length = body.len() as u64;
+        let head = [u64::from_le_bytes(MAGIC), length, layout(), config, program, launches, memory];
         let mut file: Vec<u8> = head.iter().flat_map(|field| field.to_le_bytes()).collect();
         let sum = sum(&file, &body);
         file.extend(sum.to_le_bytes());
@@ -114,7 +118,7 @@ impl Checkpoint {
         }
         let (fields, _) = file.as_chunks::<FIELD>();
         let (has, head) = (file.len() as u64, (FIELDS * FIELD) as u64);
-        let Some(&[magic, length, config, program, launches, memory, wanted]) =
+        let Some(&[magic, length, state, config, program, launches, memory, wanted]) =
             fields.first_chunk::<FIELDS>()
         else {
             return Err(Refused::Short { has, wants: head });
@@ -131,6 +135,7 @@ impl Checkpoint {
             return Err(Refused::Damaged);
         }
         let belongs = [
+            (state, layout(), Refused::Layout),
             (config, identity.config, Refused::Config),
             (program, identity.program, Refused::Program),
             (launches, identity.launches, Refused::Launches),
@@ -147,6 +152,15 @@ impl Checkpoint {
         checkpoint.restore(&mut from).map_err(|_| Refused::Damaged)?;
         if from.is_empty() { Ok(checkpoint) } else { Err(Refused::Damaged) }
     }
+}
+
+/// Hash of what the state of this program has: its version, and the fields of the machine and of a retirement trace.
+fn layout() -> u64 {
+    let mut text = env!("CARGO_PKG_VERSION").to_owned();
+    Checkpoint::describe(&mut text);
+    text += &Snapshot::layout();
+    text += &Recorder::layout();
+    hash(text.as_bytes())
 }
 
 /// Hash of the head without its last field, and of the body.
@@ -223,6 +237,12 @@ mod tests {
         assert_eq!(other(Identity { program: 1, ..identity }), Refused::Program);
         assert_eq!(other(Identity { launches: 1, ..identity }), Refused::Launches);
         assert_eq!(other(Identity { memory: 1, ..identity }), Refused::Memory);
+        let mut other_build = file.clone();
+        other_build[16] ^= 1;
+        let (head, body) = (FIELDS * FIELD, &file[FIELDS * FIELD..]);
+        let right = sum(&other_build[..head - FIELD], body);
+        other_build[head - FIELD..head].copy_from_slice(&right.to_le_bytes());
+        assert_eq!(Checkpoint::decode(&other_build, identity), Err(Refused::Layout));
         file[7] = 2;
         assert_eq!(Checkpoint::decode(&file, identity), Err(Refused::Version(2)));
         assert_eq!(Checkpoint::decode(b"RIFF", identity), Err(Refused::Other));

@@ -11,6 +11,7 @@ use syn::{Data, DeriveInput, Fields, Index, Member, parse_macro_input, parse_quo
 #[proc_macro_derive(Capture, attributes(spec, scratch))]
 pub fn capture(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
+    let description = describe(&input);
     let [save, restore, blank] = match &input.data {
         Data::Struct(data) => of_struct(&data.fields),
         Data::Enum(data) => {
@@ -42,6 +43,8 @@ pub fn capture(input: TokenStream) -> TokenStream {
             }
 
             fn blank() -> Option<Self> { #blank }
+
+            fn describe(to: &mut String) { #description }
         }
     }
     .into()
@@ -58,6 +61,37 @@ fn members(fields: &Fields) -> Vec<(Member, bool)> {
         (name, is_spec)
     };
     fields.iter().enumerate().map(member).collect()
+}
+
+/// Statements that describe what is saved.
+fn describe(input: &DeriveInput) -> Tokens {
+    let all: Vec<(&syn::Ident, &Fields)> = match &input.data {
+        Data::Struct(data) => vec![(&input.ident, &data.fields)],
+        Data::Enum(data) => data.variants.iter().map(|variant| (&variant.ident, &variant.fields)).collect(),
+        Data::Union(_) => Vec::new(),
+    };
+    let each = all.into_iter().map(|(name, fields)| {
+        let types = fields.iter().map(|field| &field.ty);
+        let state = members(fields).into_iter().zip(types).filter(|((_, left_out), _)| !left_out);
+        let fields = state.map(|((member, _), field)| {
+            let text = match member {
+                Member::Named(name) => format!("{name}:"),
+                Member::Unnamed(index) => format!("{}:", index.index),
+            };
+            quote! {
+                to.push_str(#text);
+                <#field as ::wave_capture::Capture>::describe(to);
+                to.push(',');
+            }
+        });
+        let head = format!("{name}{{");
+        quote! {
+            to.push_str(#head);
+            #(#fields)*
+            to.push('}');
+        }
+    });
+    quote!(#(#each)*)
 }
 
 fn of_struct(fields: &Fields) -> [Tokens; 3] {

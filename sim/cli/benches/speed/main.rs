@@ -1,7 +1,8 @@
 //! Speed of the simulator; run it with `scripts/bench.sh [PART...]`. The parts are `emulator`, `functional`,
-//! `threads`, `idle`, `scale`, `start` and `debug`; without names, all run. Compared figures come from one run of this
-//! program and are printed as ratios. Absolute figures depend on the host, which is printed too.
+//! `threads`, `idle`, `scale`, `start`, `debug` and `checkpoint`; without names, all run. Compared figures come from one
+//! run of this program and are printed as ratios. Absolute figures depend on the host, which is printed too.
 
+mod checkpoint;
 mod debug;
 mod emulator;
 mod functional;
@@ -19,7 +20,7 @@ use peak_alloc::PeakAlloc;
 static MEMORY: PeakAlloc = PeakAlloc;
 
 /// Name of each part and its function.
-const PARTS: [(&str, fn()); 7] = [
+const PARTS: [(&str, fn()); 8] = [
     ("emulator", emulator::part),
     ("functional", functional::part),
     ("threads", threads::part),
@@ -27,6 +28,7 @@ const PARTS: [(&str, fn()); 7] = [
     ("scale", scale::part),
     ("start", start::part),
     ("debug", debug::part),
+    ("checkpoint", checkpoint::part),
 ];
 
 fn main() {

@@ -305,7 +305,7 @@ fn what_is_no_checkpoint_of_the_run_is_refused_and_nothing_is_overwritten() {
     scratch.write("c", &good);
     says(&format!("{run} --wvfi t.wvfi"), "`c` is of a run that writes no trace");
     // Any bit of the head, and bits throughout the body.
-    let (mut random, head) = (Pcg32::seed_from_u64(0), 56);
+    let (mut random, head) = (Pcg32::seed_from_u64(0), 64);
     for number in 0..60 {
         let place =
             if number < 20 { random.random_range(0..head) } else { random.random_range(head..good.len()) };

@@ -76,6 +76,14 @@ impl Snapshot {
         self.now
     }
 
+    /// Describes what a snapshot holds, field by field. Another program can put it back if this is the same there.
+    pub fn layout() -> String {
+        let mut to = String::new();
+        Snapshot::describe(&mut to);
+        State::describe(&mut to);
+        to
+    }
+
     /// Bytes that it takes.
     pub fn bytes(&self) -> usize {
         self.state.len()

@@ -113,6 +113,13 @@ impl Capture for Cores {
     fn blank() -> Option<Self> {
         None
     }
+
+    fn describe(to: &mut String) {
+        to.push_str("Cores{");
+        Core::describe(to);
+        Cycle::describe(to);
+        to.push('}');
+    }
 }
 
 impl Cores {

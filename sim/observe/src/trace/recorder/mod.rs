@@ -173,6 +173,14 @@ impl<'s> Recorder<'s> {
         Ok(state.into_bytes())
     }
 
+    /// Describes what a saved state holds, field by field. Another program can put it back if this is the same there.
+    pub fn layout() -> String {
+        let mut to = String::new();
+        Log::describe(&mut to);
+        Maker::describe(&mut to);
+        to
+    }
+
     /// Puts a state back, in a recorder with the same sinks, window and trigger, whose files hold what they held then.
     /// Call it before [`Recorder::apart`]; no launch that was running then is started again.
     ///
