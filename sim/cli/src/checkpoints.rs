@@ -22,7 +22,7 @@ const RESUME: &str = "--resume";
 
 /// The checkpoints of one run.
 #[derive(Debug, Default)]
-pub struct Checkpoints {
+pub(crate) struct Checkpoints {
     writes: Option<Writes>,
     /// The checkpoint to go on from, until the machine has its state.
     resumes: Option<Resumes>,
@@ -61,7 +61,7 @@ impl CheckpointArgs {
     }
 
     /// What is wrong with the flags.
-    pub fn check(&self, args: &RunArgs, inputs: &[Input]) -> Vec<Diagnostic> {
+    pub(crate) fn check(&self, args: &RunArgs, inputs: &[Input]) -> Vec<Diagnostic> {
         let mut wrong = Vec::new();
         let Some(flag) = self.flag() else { return wrong };
         if self.checkpoint.is_none() && flag != RESUME {
@@ -100,7 +100,7 @@ impl Checkpoints {
     ///
     /// # Errors
     /// The file cannot be read or written, or is no checkpoint of this run.
-    pub fn new(run: &RunArgs, config: &Config, work: &Work) -> Result<Checkpoints, Vec<Diagnostic>> {
+    pub(crate) fn new(run: &RunArgs, config: &Config, work: &Work) -> Result<Checkpoints, Vec<Diagnostic>> {
         let args = &run.checkpoints;
         if args.flag().is_none() {
             return Ok(Checkpoints::default());
@@ -132,7 +132,7 @@ impl Checkpoints {
     ///
     /// # Errors
     /// The state does not fit the machine.
-    pub fn resume(
+    pub(crate) fn resume(
         &mut self,
         machine: &mut Machine,
         options: &RunOptions,
@@ -149,7 +149,7 @@ impl Checkpoints {
     }
 
     /// Whether the retirement trace has to outlive this process.
-    pub fn trace(&self) -> Outlives<'_> {
+    pub(crate) fn trace(&self) -> Outlives<'_> {
         match &self.trace {
             Some(saved) => Outlives::GoesOn(saved),
             None if self.writes.is_some() => Outlives::Yes,
@@ -158,19 +158,19 @@ impl Checkpoints {
     }
 
     /// True if none is written.
-    pub fn are_off(&self) -> bool {
+    pub(crate) fn are_off(&self) -> bool {
         self.writes.is_none()
     }
 
     /// The cycle of the next checkpoint, after cycle `now`.
-    pub fn next(&self, now: Cycle) -> Cycle {
+    pub(crate) fn next(&self, now: Cycle) -> Cycle {
         let every = self.writes.as_ref().and_then(|writes| writes.every);
         every.map_or(NEVER, |every| (now / every + 1).saturating_mul(every))
     }
 
     /// Writes a checkpoint; `before` are the launches that have ended, and `trace` is the retirement trace so far. If
     /// that fails, the run goes on, and the checkpoint before stays.
-    pub fn save(
+    pub(crate) fn save(
         &mut self,
         machine: &Machine,
         before: &[Step],
@@ -195,13 +195,13 @@ impl Checkpoints {
     }
 
     /// True if a signal has ended the run with this error and the flags ask for a checkpoint then.
-    pub fn are_asked_for(&self, error: &RunError) -> bool {
+    pub(crate) fn are_asked_for(&self, error: &RunError) -> bool {
         let on_signal = self.writes.as_ref().is_some_and(|writes| writes.on_signal);
         on_signal && interrupt::is_asked() && matches!(error, RunError::Interrupted(_))
     }
 
     /// Says in the message of an interrupted run how to go on from its last checkpoint.
-    pub fn with_hint(&self, outcome: Outcome) -> Outcome {
+    pub(crate) fn with_hint(&self, outcome: Outcome) -> Outcome {
         let Some(Writes { path, last: Some(cycle), .. }) = &self.writes else { return outcome };
         match outcome {
             Outcome::Stopped(why) if interrupt::is_asked() => {

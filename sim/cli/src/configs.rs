@@ -9,7 +9,7 @@ use wave_machine::config;
 ///
 /// # Errors
 /// Whatever is wrong with a configuration, or a key that does not exist.
-pub fn run(command: &ConfigCommand, terminal: &Terminal) -> Ended {
+pub(crate) fn run(command: &ConfigCommand, terminal: &Terminal) -> Ended {
     match command {
         ConfigCommand::List => terminal.out(&config::list()),
         ConfigCommand::Show { config, set } => {

@@ -9,7 +9,7 @@ use wave_study::launch::ElementType;
 
 /// One dump of device memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Dump {
+pub(crate) enum Dump {
     /// `--dump-memory START:END`
     Bytes(MemoryRange),
     /// `--dump-TYPE OFFSET:COUNT`
@@ -18,7 +18,7 @@ pub enum Dump {
 
 /// All dumps, in the order of the command line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Dumps(pub Vec<Dump>);
+pub(crate) struct Dumps(pub Vec<Dump>);
 
 /// The flag of an element type.
 const fn flag(element: ElementType) -> &'static str {
@@ -92,7 +92,7 @@ fn given<T: Copy + Send + Sync + 'static>(
 
 impl Dump {
     /// The flag, for messages.
-    pub fn flag(&self) -> String {
+    pub(crate) fn flag(&self) -> String {
         match self {
             Dump::Bytes(_) => format!("--{BYTES_FLAG}"),
             Dump::Values(element, _) => format!("--{}", flag(*element)),
@@ -100,7 +100,7 @@ impl Dump {
     }
 
     /// The bytes that it shows.
-    pub fn range(&self) -> Range<u64> {
+    pub(crate) fn range(&self) -> Range<u64> {
         match *self {
             Dump::Bytes(MemoryRange { start, end }) => start..end,
             Dump::Values(element, Elements { offset, count }) => {
@@ -111,7 +111,7 @@ impl Dump {
 
     /// The dump as text. For bytes, lines as the reference emulator prints them: the address, sixteen bytes,
     /// and their ASCII characters.
-    pub fn text(&self, memory: &[u8]) -> String {
+    pub(crate) fn text(&self, memory: &[u8]) -> String {
         let range = self.range();
         let data = &memory[range.start as usize..range.end as usize];
         let mut text = String::new();

@@ -40,7 +40,7 @@ enum Watch<'a> {
 }
 
 /// Bounds and threads from the flags.
-pub fn run_options(args: &MachineArgs) -> RunOptions {
+pub(crate) fn run_options(args: &MachineArgs) -> RunOptions {
     let bound = |n: Option<u64>| n.filter(|&n| n > 0);
     let threads = match args.threads {
         None | Some(0) => std::thread::available_parallelism().map_or(1, usize::from),
@@ -57,7 +57,7 @@ pub fn run_options(args: &MachineArgs) -> RunOptions {
 }
 
 /// Result of a run.
-pub struct Executed {
+pub(crate) struct Executed {
     /// Its launches, and how it ended.
     pub run: Run,
     /// Device memory.
@@ -70,7 +70,7 @@ pub struct Executed {
 ///
 /// # Errors
 /// If a trace file cannot be written.
-pub fn execute(
+pub(crate) fn execute(
     mut work: Work,
     args: &RunArgs,
     config: &Config,
@@ -161,7 +161,7 @@ fn in_detail(
 }
 
 /// The outcome of a run that ended with this device memory.
-pub fn verify(expected: Option<&Job>, memory: &[u8]) -> Outcome {
+pub(crate) fn verify(expected: Option<&Job>, memory: &[u8]) -> Outcome {
     Outcome::Ended(expected.map_or(Verification::Nothing, |job| job.verify(memory)))
 }
 
@@ -354,7 +354,7 @@ fn ending(error: &RunError, start: Cycle) -> (How, Cycle) {
 }
 
 /// Describes why a launch did not end.
-pub fn outcome(error: &RunError, launch: &Launch, program: &Program, options: &RunOptions) -> Outcome {
+pub(crate) fn outcome(error: &RunError, launch: &Launch, program: &Program, options: &RunOptions) -> Outcome {
     let code = &program.kernels[launch.kernel];
     let kernel = &code.name;
     let stopped = |what: String, stuck: &NoProgress| {
@@ -388,13 +388,13 @@ pub fn outcome(error: &RunError, launch: &Launch, program: &Program, options: &R
 }
 
 /// The outcome of a launch of this kernel that the machine cannot run.
-pub fn refused(kernel: &str, error: &LaunchError) -> Outcome {
+pub(crate) fn refused(kernel: &str, error: &LaunchError) -> Outcome {
     let message = format!("kernel `{kernel}` cannot run on this machine: {}", error.message);
     Outcome::Refused(vec![Diagnostic::error(message).hint(error.hint.as_str())])
 }
 
 /// The exit code of a run.
-pub fn exit_of(run: &Run) -> Exit {
+pub(crate) fn exit_of(run: &Run) -> Exit {
     let raced = run.races.as_ref().is_some_and(|races| !races.is_clean());
     let found = if raced { Exit::WrongResult } else { Exit::Success };
     found.max(match &run.outcome {

@@ -22,7 +22,7 @@ use wave_study::summary::Outcome;
 ///
 /// # Errors
 /// Whatever is wrong with the input, or with a kernel that cannot run.
-pub fn run(args: &ExplainArgs, terminal: &Terminal) -> Ended {
+pub(crate) fn run(args: &ExplainArgs, terminal: &Terminal) -> Ended {
     interrupt::stop();
     let inputs = inputs(args)?;
     let config = machine(args.config.as_deref(), &args.set, &args.machine, terminal)?;

@@ -21,7 +21,7 @@ fn temporaries() -> MutexGuard<'static, BTreeSet<PathBuf>> {
 }
 
 /// Removes all temporary files and ends the program.
-pub fn remove_temporaries_and_exit(code: i32) -> ! {
+pub(crate) fn remove_temporaries_and_exit(code: i32) -> ! {
     // Locked until the end, so that no other thread creates a file meanwhile.
     let temporaries = temporaries();
     for path in temporaries.iter() {
@@ -33,7 +33,7 @@ pub fn remove_temporaries_and_exit(code: i32) -> ! {
 
 /// A temporary file or folder. It is removed when dropped, and when a signal ends the program.
 #[derive(Debug)]
-pub struct Temporary<T> {
+pub(crate) struct Temporary<T> {
     // First field: it is removed before its path leaves the list.
     made: T,
     _listed: Listed,
@@ -70,26 +70,26 @@ impl<T> Deref for Temporary<T> {
 ///
 /// # Errors
 /// It cannot be created.
-pub fn scratch() -> io::Result<Temporary<NamedTempFile>> {
+pub(crate) fn scratch() -> io::Result<Temporary<NamedTempFile>> {
     Temporary::list(NamedTempFile::new, |file| file.path())
 }
 
 /// A folder that gets its final name when it is complete.
 #[derive(Debug)]
-pub struct NewFolder(Temporary<TempDir>);
+pub(crate) struct NewFolder(Temporary<TempDir>);
 
 impl NewFolder {
     /// Creates it beside its final path.
     ///
     /// # Errors
     /// It cannot be created.
-    pub fn beside(path: &Path, prefix: &str) -> io::Result<NewFolder> {
+    pub(crate) fn beside(path: &Path, prefix: &str) -> io::Result<NewFolder> {
         let make = || tempfile::Builder::new().prefix(prefix).tempdir_in(folder(path));
         Temporary::list(make, |folder| folder.path()).map(NewFolder)
     }
 
     /// Its temporary path.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.0.path()
     }
 
@@ -97,7 +97,7 @@ impl NewFolder {
     ///
     /// # Errors
     /// The operation fails. The folder is then removed.
-    pub fn persist(self, path: &Path) -> io::Result<()> {
+    pub(crate) fn persist(self, path: &Path) -> io::Result<()> {
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
@@ -116,7 +116,7 @@ impl NewFolder {
 ///
 /// # Errors
 /// If that fails, with the flag or argument that names the file.
-pub fn write(path: &Path, bytes: &[u8], named_by: &str) -> Result<(), Vec<Diagnostic>> {
+pub(crate) fn write(path: &Path, bytes: &[u8], named_by: &str) -> Result<(), Vec<Diagnostic>> {
     let written = match std::fs::metadata(path) {
         Ok(there) if there.is_dir() => Err(io::Error::other("it is a directory")),
         Ok(there) if !there.is_file() => std::fs::write(path, bytes),
@@ -126,7 +126,7 @@ pub fn write(path: &Path, bytes: &[u8], named_by: &str) -> Result<(), Vec<Diagno
 }
 
 /// The name of a file that is being written and has to outlive the program, even if it is killed.
-pub fn partial(path: &Path) -> PathBuf {
+pub(crate) fn partial(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".partial");
     name.into()
@@ -137,7 +137,7 @@ pub fn partial(path: &Path) -> PathBuf {
 ///
 /// # Errors
 /// If that fails, with the flag or argument that names the file.
-pub fn write_durably(path: &Path, bytes: &[u8], named_by: &str) -> Result<(), Vec<Diagnostic>> {
+pub(crate) fn write_durably(path: &Path, bytes: &[u8], named_by: &str) -> Result<(), Vec<Diagnostic>> {
     let partial = partial(path);
     let written = create_partial(path, &partial).and_then(|mut file| {
         file.write_all(bytes)?;
@@ -155,7 +155,7 @@ pub fn write_durably(path: &Path, bytes: &[u8], named_by: &str) -> Result<(), Ve
 ///
 /// # Errors
 /// As [`write_durably`].
-pub fn check_writable(path: &Path, named_by: &str) -> Result<(), Vec<Diagnostic>> {
+pub(crate) fn check_writable(path: &Path, named_by: &str) -> Result<(), Vec<Diagnostic>> {
     let partial = partial(path);
     let tried = create_partial(path, &partial).and_then(|_| std::fs::remove_file(&partial));
     tried.map_err(|error| vec![unwritable(path, &error, named_by)])
@@ -170,7 +170,7 @@ fn create_partial(path: &Path, partial: &Path) -> io::Result<File> {
 }
 
 /// The message about a file that cannot be written.
-pub fn unwritable(path: &Path, error: &io::Error, named_by: &str) -> Diagnostic {
+pub(crate) fn unwritable(path: &Path, error: &io::Error, named_by: &str) -> Diagnostic {
     let message = format!("{named_by}: cannot write `{}`: {}", path.display(), reason(error));
     let folder = folder(path);
     let diagnostic = Diagnostic::error(message);
@@ -183,7 +183,7 @@ pub fn unwritable(path: &Path, error: &io::Error, named_by: &str) -> Diagnostic 
 /// A file that is written piece by piece and gets its name when it is complete. Anything that is no regular
 /// file is written directly.
 #[derive(Debug)]
-pub struct Streamed {
+pub(crate) struct Streamed {
     path: PathBuf,
     place: Place,
 }
@@ -201,7 +201,7 @@ enum Place {
 
 /// What identifies the beginning of a file: its length, and a hash of the last bytes before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Capture)]
-pub struct Beginning {
+pub(crate) struct Beginning {
     length: u64,
     hash: u64,
 }
@@ -226,7 +226,7 @@ impl Beginning {
 
 /// A file that another process has left, to be gone on with.
 #[derive(Debug)]
-pub struct LeftBehind {
+pub(crate) struct LeftBehind {
     path: PathBuf,
     /// Where it is now: under its name of [`partial`], or complete.
     found: PathBuf,
@@ -238,7 +238,11 @@ impl LeftBehind {
     ///
     /// # Errors
     /// There is none with this beginning.
-    pub fn find(path: &Path, beginning: Beginning, named_by: &str) -> Result<LeftBehind, Vec<Diagnostic>> {
+    pub(crate) fn find(
+        path: &Path,
+        beginning: Beginning,
+        named_by: &str,
+    ) -> Result<LeftBehind, Vec<Diagnostic>> {
         let candidates = [partial(path), path.to_owned()];
         let fits = |file: &PathBuf| {
             file.is_file()
@@ -261,7 +265,7 @@ impl LeftBehind {
     ///
     /// # Errors
     /// If it cannot be opened.
-    pub fn file(&self) -> io::Result<File> {
+    pub(crate) fn file(&self) -> io::Result<File> {
         File::options().append(true).open(&self.found)
     }
 
@@ -269,7 +273,7 @@ impl LeftBehind {
     ///
     /// # Errors
     /// If that fails, with the flag or argument that names the file.
-    pub fn go_on(self, named_by: &str) -> Result<Streamed, Vec<Diagnostic>> {
+    pub(crate) fn go_on(self, named_by: &str) -> Result<Streamed, Vec<Diagnostic>> {
         let LeftBehind { path, found, beginning } = self;
         let partial = partial(&path);
         let cut = std::fs::rename(found, &partial)
@@ -284,7 +288,7 @@ impl Streamed {
     ///
     /// # Errors
     /// If that fails, with the flag or argument that names the file.
-    pub fn create(path: &Path, named_by: &str) -> Result<Streamed, Vec<Diagnostic>> {
+    pub(crate) fn create(path: &Path, named_by: &str) -> Result<Streamed, Vec<Diagnostic>> {
         let place = match std::fs::metadata(path) {
             Ok(there) if there.is_dir() => Err(io::Error::other("it is a directory")),
             Ok(there) if !there.is_file() => Ok(Place::Itself),
@@ -300,7 +304,7 @@ impl Streamed {
     ///
     /// # Errors
     /// If that fails, with the flag or argument that names the file.
-    pub fn create_partial(path: &Path, named_by: &str) -> Result<Streamed, Vec<Diagnostic>> {
+    pub(crate) fn create_partial(path: &Path, named_by: &str) -> Result<Streamed, Vec<Diagnostic>> {
         let partial = partial(path);
         let created = create_partial(path, &partial);
         created.map_err(|error| vec![unwritable(path, &error, named_by)])?;
@@ -311,13 +315,13 @@ impl Streamed {
     ///
     /// # Errors
     /// If it cannot be read.
-    pub fn beginning(&self) -> io::Result<Beginning> {
+    pub(crate) fn beginning(&self) -> io::Result<Beginning> {
         File::open(self.written_path())?.sync_data()?;
         Beginning::of(self.written_path(), None)
     }
 
     /// Removes it.
-    pub fn discard(self) {
+    pub(crate) fn discard(self) {
         if let Place::Partial(partial) = self.place {
             _ = std::fs::remove_file(partial);
         }
@@ -327,7 +331,7 @@ impl Streamed {
     ///
     /// # Errors
     /// If it cannot be opened.
-    pub fn file(&self) -> io::Result<File> {
+    pub(crate) fn file(&self) -> io::Result<File> {
         match &self.place {
             Place::Temporary(file) => file.as_file().try_clone(),
             Place::Partial(partial) => File::options().append(true).open(partial),
@@ -336,7 +340,7 @@ impl Streamed {
     }
 
     /// The temporary name.
-    pub fn written_path(&self) -> &Path {
+    pub(crate) fn written_path(&self) -> &Path {
         match &self.place {
             Place::Temporary(file) => file.path(),
             Place::Partial(partial) => partial,
@@ -345,7 +349,7 @@ impl Streamed {
     }
 
     /// The final name.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
@@ -353,7 +357,7 @@ impl Streamed {
     ///
     /// # Errors
     /// If that fails, with the flag or argument that names the file.
-    pub fn persist(self, named_by: &str) -> Result<(), Vec<Diagnostic>> {
+    pub(crate) fn persist(self, named_by: &str) -> Result<(), Vec<Diagnostic>> {
         let Streamed { path, place } = self;
         let persisted = match place {
             Place::Temporary(file) => persist(file, &path),
@@ -402,7 +406,7 @@ fn keep_permissions(new: &Path, old: &Path) -> io::Result<()> {
 }
 
 /// The folder that a file is in.
-pub fn folder(path: &Path) -> &Path {
+pub(crate) fn folder(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),

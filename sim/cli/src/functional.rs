@@ -15,7 +15,7 @@ use wave_study::summary::{Outcome, Run, UntimedStep, stuck};
 const FUNCTIONAL: &str = "--functional";
 
 /// Flags that make no sense without timing.
-pub fn check(args: &RunArgs) -> Option<Diagnostic> {
+pub(crate) fn check(args: &RunArgs) -> Option<Diagnostic> {
     if !args.untimed.functional {
         return None;
     }
@@ -52,7 +52,7 @@ fn launches_ahead(args: &RunArgs, work: &Work) -> Result<usize, Diagnostic> {
 }
 
 /// Launches without timing in front of those with timing.
-pub enum Ahead {
+pub(crate) enum Ahead {
     /// They have ended, and these launches follow, of so many.
     Continues(Vec<UntimedStep>, Vec<Launch>, usize),
     /// There is nothing more to run.
@@ -60,7 +60,7 @@ pub enum Ahead {
 }
 
 /// Runs the launches of a run that have no timing.
-pub fn run_ahead(work: &mut Work, args: &RunArgs, config: &Config, progress: &mut Progress) -> Ahead {
+pub(crate) fn run_ahead(work: &mut Work, args: &RunArgs, config: &Config, progress: &mut Progress) -> Ahead {
     let all = work.steps.len();
     let ahead = match launches_ahead(args, work) {
         Ok(ahead) => ahead,

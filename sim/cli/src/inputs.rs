@@ -16,7 +16,7 @@ use wave_study::launch;
 
 /// Something to run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Input {
+pub(crate) enum Input {
     /// Assembly or WBIN.
     Kernel(PathBuf),
     /// A launch file, or a name of the suite.
@@ -28,7 +28,7 @@ pub enum Input {
 ///
 /// # Errors
 /// If it is neither; with a suggestion.
-pub fn input(word: &str) -> Result<Input, Diagnostic> {
+pub(crate) fn input(word: &str) -> Result<Input, Diagnostic> {
     let path = Path::new(word);
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("");
     if path.is_dir() {
@@ -108,7 +108,7 @@ fn neighbour(path: &Path, fits: impl Fn(&str) -> bool) -> Option<String> {
 ///
 /// # Errors
 /// Everything that is wrong with it; and if it is not a configuration at all, what it is.
-pub fn config(name: &str, set: &SetArgs, terminal: &Terminal) -> Result<Config, Vec<Diagnostic>> {
+pub(crate) fn config(name: &str, set: &SetArgs, terminal: &Terminal) -> Result<Config, Vec<Diagnostic>> {
     if let Some(what) = not_a_config(Path::new(name)) {
         let message = format!("`{name}` is {what}, not a configuration");
         let hint = format!("give it without `--config`: wave-sim {name}");
@@ -160,7 +160,7 @@ fn ron_kind(path: &Path) -> Option<RonKind> {
 ///
 /// # Errors
 /// If it cannot be read or is too long, with the flag.
-pub fn read(path: &Path, most: u64, flag: &str) -> Result<Vec<u8>, Diagnostic> {
+pub(crate) fn read(path: &Path, most: u64, flag: &str) -> Result<Vec<u8>, Diagnostic> {
     let shown = path.display();
     let fail = |error: std::io::Error| {
         let diagnostic = Diagnostic::error(format!("{flag}: cannot read `{shown}`: {}", reason(&error)));
@@ -184,12 +184,12 @@ pub fn read(path: &Path, most: u64, flag: &str) -> Result<Vec<u8>, Diagnostic> {
 
 impl Input {
     /// True if it belongs to the built-in suite.
-    pub fn is_of_the_suite(&self) -> bool {
+    pub(crate) fn is_of_the_suite(&self) -> bool {
         matches!(self, Input::Launch(word) if launch::suite().any(|name| name == word))
     }
 
     /// Name for reports: the file name without its extension, or the name in the suite.
-    pub fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         let path = match self {
             Input::Kernel(path) => path.as_path(),
             Input::Launch(name) => Path::new(name),

@@ -14,30 +14,30 @@ static ASKED: AtomicBool = AtomicBool::new(false);
 static LOOKS: AtomicBool = AtomicBool::new(false);
 
 /// Becomes true at the first signal. From this call on, the caller must poll it.
-pub fn stop() -> &'static AtomicBool {
+pub(crate) fn stop() -> &'static AtomicBool {
     LOOKS.store(true, Ordering::Relaxed);
     &ASKED
 }
 
 /// True if a signal has asked the program to end.
-pub fn is_asked() -> bool {
+pub(crate) fn is_asked() -> bool {
     ASKED.load(Ordering::Relaxed)
 }
 
 /// The command that a signal has asked to end has ended, and another may begin.
-pub fn answered() {
+pub(crate) fn answered() {
     ASKED.store(false, Ordering::Relaxed);
 }
 
 /// Warning about kernels that did not run because of a signal.
-pub fn left_out(kernels: usize) -> Diagnostic {
+pub(crate) fn left_out(kernels: usize) -> Diagnostic {
     let kernels = counted(kernels as u64, "kernel");
     Diagnostic::warning(format!("{kernels} did not run any more, since this one was interrupted"))
 }
 
 /// Installs the signal handlers. On systems other than Unix, or if this fails, signals end the program as
 /// usual.
-pub fn listen() {
+pub(crate) fn listen() {
     #[cfg(unix)]
     unix::listen();
 }
@@ -50,7 +50,7 @@ mod unix {
     use signal_hook::iterator::Signals;
     use std::sync::atomic::Ordering;
 
-    pub fn listen() {
+    pub(super) fn listen() {
         let signals = [Some(SIGINT), Some(SIGTERM), (!is_hangup_ignored()).then_some(SIGHUP)];
         let Ok(mut signals) = Signals::new(signals.into_iter().flatten()) else { return };
         let wait = move || {

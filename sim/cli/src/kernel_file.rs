@@ -16,7 +16,7 @@ const DEFAULT_WORKGROUP: [u32; 3] = [32, 1, 1];
 ///
 /// # Errors
 /// Everything that is wrong with the file, and fills that do not fit into the memory.
-pub fn kernel_file(path: &Path, args: &LaunchArgs, bytes: u64) -> Result<Work, Vec<Diagnostic>> {
+pub(crate) fn kernel_file(path: &Path, args: &LaunchArgs, bytes: u64) -> Result<Work, Vec<Diagnostic>> {
     let (program, mut warnings) = program::load_with_warnings(path)?;
     let kernel =
         select_kernel(&program, path, args.kernel.as_deref(), &mut warnings).map_err(|error| vec![error])?;

@@ -15,7 +15,7 @@ use wave_study::litmus::{self, Campaign, SUITE, Test, TestReport, builtin, repor
 ///
 /// # Errors
 /// Whatever is wrong with the names, the files or the configuration.
-pub fn run(args: &LitmusArgs, terminal: &Terminal) -> Ended {
+pub(crate) fn run(args: &LitmusArgs, terminal: &Terminal) -> Ended {
     let stop = interrupt::stop();
     let tests = tests(&args.tests)?;
     let wanted = |v: &Variant| args.only.iter().all(|word| v.has(word));

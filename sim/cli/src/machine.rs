@@ -11,7 +11,7 @@ use wave_machine::config::{Config, LEAST_DEVICE_MEMORY};
 ///
 /// # Errors
 /// Everything that is wrong with the configuration, or with a flag's value in it.
-pub fn machine(
+pub(crate) fn machine(
     name: Option<&str>,
     set: &SetArgs,
     args: &MachineArgs,
@@ -48,12 +48,12 @@ fn whole_lines(bytes: u64, line: u64) -> u64 {
 
 /// Bytes of device memory that a kernel may access: what `--device-memory` says, to the byte, though the machine has
 /// whole lines; else the configuration's.
-pub fn device_memory(args: &MachineArgs, config: &Config) -> u64 {
+pub(crate) fn device_memory(args: &MachineArgs, config: &Config) -> u64 {
     args.device_memory.unwrap_or(config.device_memory_bytes)
 }
 
 /// What the static checks need to know of the machine.
-pub fn check_options(config: &Config) -> CheckOptions {
+pub(crate) fn check_options(config: &Config) -> CheckOptions {
     CheckOptions {
         wave_width: config.core.wave_width,
         divergence_depth: config.core.divergence_depth,

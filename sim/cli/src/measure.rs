@@ -28,7 +28,7 @@ impl MeasureTopic {
 /// # Errors
 /// Whatever is wrong with the configuration or the folder for plots, or a kernel that the machine cannot
 /// run.
-pub fn run(args: &MeasureArgs, terminal: &Terminal) -> Ended {
+pub(crate) fn run(args: &MeasureArgs, terminal: &Terminal) -> Ended {
     interrupt::stop();
     let config = inputs::config(&args.config, &args.set, terminal)?;
     if let Some(folder) = args.save.as_deref().filter(|folder| !folder.is_dir()) {

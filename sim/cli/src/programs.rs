@@ -15,7 +15,7 @@ use wave_observe::numbers::counted;
 ///
 /// # Errors
 /// Everything that is wrong with the file, or if the container cannot be written.
-pub fn assemble(input: &Path, output: Option<&Path>, terminal: &Terminal) -> Ended {
+pub(crate) fn assemble(input: &Path, output: Option<&Path>, terminal: &Terminal) -> Ended {
     let (program, warnings) = program::load_with_warnings(input)?;
     terminal.diagnostics(&warnings);
     let output = output.map_or_else(|| input.with_extension("wbin"), Path::to_owned);
@@ -31,7 +31,7 @@ pub fn assemble(input: &Path, output: Option<&Path>, terminal: &Terminal) -> End
 ///
 /// # Errors
 /// Whatever is wrong with the container, or if the text cannot be written.
-pub fn disassemble(input: &Path, output: Option<&Path>, form: Listing, terminal: &Terminal) -> Ended {
+pub(crate) fn disassemble(input: &Path, output: Option<&Path>, form: Listing, terminal: &Terminal) -> Ended {
     let (program, warnings) = program::load_with_warnings(input)?;
     terminal.diagnostics(&warnings);
     let text = program::listing(&program, form);
@@ -45,7 +45,7 @@ pub fn disassemble(input: &Path, output: Option<&Path>, form: Listing, terminal:
 ///
 /// # Errors
 /// Whatever keeps a file or the configuration from being loaded.
-pub fn check(args: &CheckArgs, terminal: &Terminal) -> Ended {
+pub(crate) fn check(args: &CheckArgs, terminal: &Terminal) -> Ended {
     let config = inputs::config(&args.config, &args.set, terminal)?;
     let options = check_options(&config);
     let mut exit = Exit::Success;

@@ -8,14 +8,14 @@ use wave_machine::{functional, gpu};
 const PATIENCE: Duration = Duration::from_millis(400);
 
 /// A bar that counts `what`, drawn only on a terminal and only after a while.
-pub fn counting(what: &str) -> ProgressBar {
+pub(crate) fn counting(what: &str) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr_with_hz(10));
     let template = format!("{{elapsed_precise}}  {{pos}} of {{len}} {what}  {{wide_bar}}  {{msg}}");
     bar.with_style(ProgressStyle::with_template(&template).unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
 /// Shows the time spent waiting, and the reason; only on a terminal.
-pub fn waiting(why: &str) -> ProgressBar {
+pub(crate) fn waiting(why: &str) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
     let style = ProgressStyle::with_template("{elapsed_precise}  {msg}");
     let bar =
@@ -26,7 +26,7 @@ pub fn waiting(why: &str) -> ProgressBar {
 
 /// A bar for the runs of a session, if there are several, and one for the workgroups of a launch.
 #[derive(Debug)]
-pub struct Progress {
+pub(crate) struct Progress {
     bars: MultiProgress,
     runs: Option<ProgressBar>,
     launch: ProgressBar,
@@ -36,12 +36,12 @@ pub struct Progress {
 
 impl Progress {
     /// Bars for `runs` runs. Nothing is drawn if `shown` is false or standard error is no terminal.
-    pub fn new(runs: usize, shown: bool) -> Progress {
+    pub(crate) fn new(runs: usize, shown: bool) -> Progress {
         Progress::with("kernels", runs, shown)
     }
 
     /// Bars for `runs` items of this name, in plural.
-    pub fn of(name: &str, runs: usize) -> Progress {
+    pub(crate) fn of(name: &str, runs: usize) -> Progress {
         Progress::with(name, runs, true)
     }
 
@@ -68,39 +68,39 @@ impl Progress {
     }
 
     /// A run starts.
-    pub fn start_run(&mut self, name: &str) {
+    pub(crate) fn start_run(&mut self, name: &str) {
         if let Some(runs) = &self.runs {
             runs.set_message(name.to_owned());
         }
     }
 
     /// A run has ended.
-    pub fn end_run(&mut self) {
+    pub(crate) fn end_run(&mut self) {
         if let Some(runs) = &self.runs {
             runs.inc(1);
         }
     }
 
     /// So many runs are done, whether they were needed or not.
-    pub fn runs_done(&mut self, runs: usize) {
+    pub(crate) fn runs_done(&mut self, runs: usize) {
         if let Some(bar) = &self.runs {
             bar.set_position(runs as u64);
         }
     }
 
     /// A launch starts.
-    pub fn start_launch(&mut self) {
+    pub(crate) fn start_launch(&mut self) {
         self.launch_start = Instant::now();
     }
 
     /// Updates the bar of the current launch.
-    pub fn show(&self, now: gpu::Progress) {
+    pub(crate) fn show(&self, now: gpu::Progress) {
         let workgroups = (now.workgroups, now.total_workgroups);
         self.show_launch(workgroups, now.instructions, || format!("{} cycles, ", now.cycles));
     }
 
     /// Updates the bar of the current launch, which has no timing.
-    pub fn show_untimed(&self, now: functional::Progress) {
+    pub(crate) fn show_untimed(&self, now: functional::Progress) {
         self.show_launch((now.workgroups, now.total_workgroups), now.instructions, String::new);
     }
 
@@ -116,12 +116,12 @@ impl Progress {
     }
 
     /// Calls `write`, which writes to standard error, with the bars hidden.
-    pub fn aside<R>(&self, write: impl FnOnce() -> R) -> R {
+    pub(crate) fn aside<R>(&self, write: impl FnOnce() -> R) -> R {
         self.bars.suspend(write)
     }
 
     /// Removes the bars.
-    pub fn finish(&self) {
+    pub(crate) fn finish(&self) {
         self.launch.finish_and_clear();
         if let Some(runs) = &self.runs {
             runs.finish_and_clear();

@@ -20,7 +20,7 @@ use wave_study::summary::{Outcome, Run, Session, json, text, untimed};
 ///
 /// # Errors
 /// The errors of the input. If several inputs run, each is reported by itself.
-pub fn run(args: &RunArgs, terminal: &Terminal) -> Ended {
+pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Ended {
     interrupt::stop();
     let inputs = inputs(args)?;
     let config = machine(args.config.as_deref(), &args.set, &args.machine, terminal)?;
@@ -219,7 +219,7 @@ fn misplaced_flags(args: &RunArgs, inputs: &[Input]) -> Vec<Diagnostic> {
 }
 
 /// The error about flags for a kernel file if a launch file runs, the `suite`, or nothing is named.
-pub fn launch_flags(args: &LaunchArgs, inputs: &[Input], suite: bool) -> Option<Diagnostic> {
+pub(crate) fn launch_flags(args: &LaunchArgs, inputs: &[Input], suite: bool) -> Option<Diagnostic> {
     let flag = *args.given().first()?;
     let launch = inputs.iter().find(|i| matches!(i, Input::Launch(_)));
     let (message, hint) = match launch {

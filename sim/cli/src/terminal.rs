@@ -6,21 +6,21 @@ use wave_isa::diagnostic::{Diagnostic, Severity};
 
 /// Where text goes, and whether it is coloured.
 #[derive(Debug, Clone, Copy)]
-pub struct Terminal {
+pub(crate) struct Terminal {
     /// Colour messages.
     color: bool,
 }
 
 impl Terminal {
     /// Colours where standard error is a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`.
-    pub fn of_environment() -> Terminal {
+    pub(crate) fn of_environment() -> Terminal {
         let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         Terminal { color: io::stderr().is_terminal() && !set("NO_COLOR") && !dumb }
     }
 
     /// True if standard output is a terminal whose cursor can be moved.
-    pub fn can_be_drawn_on() -> bool {
+    pub(crate) fn can_be_drawn_on() -> bool {
         let dumb = std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
         io::stdout().is_terminal() && (!dumb || cfg!(windows))
     }
@@ -30,7 +30,7 @@ impl Terminal {
     /// # Errors
     /// If standard output cannot be written, for example because the disk is full. A reader that has closed
     /// the pipe, such as `head`, ends the command without a message.
-    pub fn out(&self, text: &str) -> Ended {
+    pub(crate) fn out(&self, text: &str) -> Ended {
         let mut out = io::stdout().lock();
         match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
             Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(Vec::new()),
@@ -43,12 +43,12 @@ impl Terminal {
     }
 
     /// Writes to standard error. A failure is ignored: there is no one to tell.
-    pub fn err(&self, text: &str) {
+    pub(crate) fn err(&self, text: &str) {
         _ = io::stderr().lock().write_all(text.as_bytes());
     }
 
     /// Prints messages to standard error, and the number of errors if there are several.
-    pub fn diagnostics(&self, diagnostics: &[Diagnostic]) {
+    pub(crate) fn diagnostics(&self, diagnostics: &[Diagnostic]) {
         let mut text: String = diagnostics.iter().map(|d| d.render(self.color) + "\n\n").collect();
         let errors = diagnostics.iter().filter(|d| d.severity == Severity::Error).count();
         if errors > 1 {
@@ -61,7 +61,7 @@ impl Terminal {
 }
 
 /// The reason of an error, without the operating system's number.
-pub fn reason(error: &io::Error) -> String {
+pub(crate) fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or(&text).to_lowercase()
 }

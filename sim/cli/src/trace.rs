@@ -9,7 +9,7 @@ use std::fmt::Write;
 use std::path::Path;
 use wave_isa::diagnostic::Diagnostic;
 use wave_observe::trace::diff::{self, DiffError, Divergence, Mode, Outcome, diff};
-use wave_observe::trace::record::{DestinationKind, StageField};
+use wave_observe::trace::record::{DestinationKind, STAGES};
 use wave_observe::trace::rows::lanes;
 use wave_observe::trace::summary::Summary;
 use wave_observe::trace::text::{Rows, instruction};
@@ -25,7 +25,7 @@ const BLOCK: usize = 1 << 16;
 ///
 /// # Errors
 /// If a trace cannot be read, or a file not written.
-pub fn run(command: &TraceCommand, terminal: &Terminal) -> Ended {
+pub(crate) fn run(command: &TraceCommand, terminal: &Terminal) -> Ended {
     match command {
         TraceCommand::Diff { a, b, mode } => {
             let mode = if *mode == DiffMode::Arch { Mode::Architectural } else { Mode::Cycle };
@@ -100,8 +100,8 @@ fn line(record: &Record, width: usize) -> String {
         "{:>8} core {} slot {:<2} wg({x},{y},{z}) wave {} #{:<5} 0x{:04x}",
         record.cycle, record.core, record.slot, record.wave, record.sequence, record.pc
     );
-    for (stage, letter) in StageField::ALL.iter().zip("FDIOXW".chars()) {
-        match record.stage(*stage) {
+    for (stage, letter) in STAGES.into_iter().zip("FDIOXW".chars()) {
+        match record.stage(stage) {
             0 => _ = write!(text, " {:<8}", ""),
             cycle => _ = write!(text, " {:<8}", format!("{letter}{cycle}")),
         }
@@ -179,7 +179,7 @@ fn compare(a: &Path, b: &Path, mode: Mode, terminal: &Terminal) -> Ended {
 ///
 /// # Errors
 /// If one cannot be read, or they do not fit together.
-pub fn comparison(
+pub(crate) fn comparison(
     a: &Path,
     b: &Path,
     mode: Mode,

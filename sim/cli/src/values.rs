@@ -11,7 +11,7 @@ use wave_study::launch::ElementType;
 ///
 /// # Panics
 /// If `bytes` is shorter than an element.
-pub fn element_text(element: ElementType, bytes: &[u8]) -> String {
+pub(crate) fn element_text(element: ElementType, bytes: &[u8]) -> String {
     let value = element.read(bytes);
     match element {
         ElementType::F64 => format!("{value:?}"),
@@ -29,13 +29,13 @@ fn element_type(text: &str) -> Result<ElementType, String> {
 
 /// `X,Y,Z`, each at least 1; what is left out is 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Dimensions(pub [u32; 3]);
+pub(crate) struct Dimensions(pub [u32; 3]);
 
 /// Reads `X,Y,Z`, `X,Y` or `X`. The product has to fit 32 bits.
 ///
 /// # Errors
 /// A sentence on what is wrong with it.
-pub fn dimensions(text: &str) -> Result<Dimensions, String> {
+pub(crate) fn dimensions(text: &str) -> Result<Dimensions, String> {
     let mut sizes = [1; 3];
     let parts: Vec<&str> = text.split(',').collect();
     if parts.len() > 3 {
@@ -58,7 +58,7 @@ pub fn dimensions(text: &str) -> Result<Dimensions, String> {
 ///
 /// # Errors
 /// A sentence on what is wrong with it.
-pub fn integer(text: &str) -> Result<u64, String> {
+pub(crate) fn integer(text: &str) -> Result<u64, String> {
     match number::parse(text) {
         Ok(number::Number::Integer(value)) if value < 0 => Err(format!("`{text}` is negative")),
         Ok(number::Number::Integer(value)) => {
@@ -74,7 +74,7 @@ pub fn integer(text: &str) -> Result<u64, String> {
 ///
 /// # Errors
 /// A sentence on what is wrong with it.
-pub fn size(text: &str) -> Result<u64, String> {
+pub(crate) fn size(text: &str) -> Result<u64, String> {
     match config::size::unit(text) {
         Some(_) => config::size::bytes(text),
         None => integer(text),
@@ -85,7 +85,7 @@ pub fn size(text: &str) -> Result<u64, String> {
 ///
 /// # Errors
 /// A sentence on what is wrong with it.
-pub fn size32(text: &str) -> Result<u32, String> {
+pub(crate) fn size32(text: &str) -> Result<u32, String> {
     u32::try_from(size(text)?).map_err(|_| format!("`{text}` does not fit 32 bits"))
 }
 
@@ -93,7 +93,7 @@ pub fn size32(text: &str) -> Result<u32, String> {
 ///
 /// # Errors
 /// A sentence on what is wrong with it.
-pub fn integer32(text: &str) -> Result<u32, String> {
+pub(crate) fn integer32(text: &str) -> Result<u32, String> {
     let value = integer(text)?;
     u32::try_from(value).map_err(|_| format!("`{text}` does not fit 32 bits"))
 }
@@ -102,7 +102,7 @@ pub fn integer32(text: &str) -> Result<u32, String> {
 ///
 /// # Errors
 /// A sentence on what is wrong with it.
-pub fn launch_number(text: &str) -> Result<u32, String> {
+pub(crate) fn launch_number(text: &str) -> Result<u32, String> {
     match integer32(text)? {
         0 => Err("the first launch is number 1".to_owned()),
         number => Ok(number),
@@ -111,7 +111,7 @@ pub fn launch_number(text: &str) -> Result<u32, String> {
 
 /// `OFFSET:FILE`
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MemoryFile {
+pub(crate) struct MemoryFile {
     /// First byte in device memory.
     pub offset: u64,
     /// What goes there.
@@ -122,14 +122,14 @@ pub struct MemoryFile {
 ///
 /// # Errors
 /// A sentence on what is wrong with it.
-pub fn memory_file(text: &str) -> Result<MemoryFile, String> {
+pub(crate) fn memory_file(text: &str) -> Result<MemoryFile, String> {
     let [offset, file] = parts(text, "OFFSET:FILE")?;
     Ok(MemoryFile { offset: size(offset)?, file: file_name(file)? })
 }
 
 /// `OFFSET:BYTES:FILE`
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Save {
+pub(crate) struct Save {
     /// First byte in device memory.
     pub offset: u64,
     /// How many.
@@ -142,7 +142,7 @@ pub struct Save {
 ///
 /// # Errors
 /// A sentence on what is wrong with it.
-pub fn save(text: &str) -> Result<Save, String> {
+pub(crate) fn save(text: &str) -> Result<Save, String> {
     let [offset, bytes, file] = parts(text, "OFFSET:BYTES:FILE")?;
     Ok(Save { offset: size(offset)?, bytes: size(bytes)?, file: file_name(file)? })
 }
@@ -153,7 +153,7 @@ fn file_name(text: &str) -> Result<PathBuf, String> {
 
 /// `REG:VALUE`
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RegisterValue {
+pub(crate) struct RegisterValue {
     /// Register.
     pub register: u8,
     /// The 32 bits that every lane starts with.
@@ -165,7 +165,7 @@ pub struct RegisterValue {
 ///
 /// # Errors
 /// A sentence on what is wrong with it.
-pub fn register_value(text: &str) -> Result<RegisterValue, String> {
+pub(crate) fn register_value(text: &str) -> Result<RegisterValue, String> {
     let [register, value] = parts(text, "REG:VALUE")?;
     let name = register.strip_prefix('r').unwrap_or(register);
     let register = name
@@ -176,7 +176,7 @@ pub fn register_value(text: &str) -> Result<RegisterValue, String> {
 
 /// `OFFSET:TYPE:COUNT[:SCALE]`: contents of device memory.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Fill {
+pub(crate) struct Fill {
     /// First byte in device memory.
     pub offset: u64,
     /// Type of the elements.
@@ -197,7 +197,7 @@ enum Scale {
 
 impl Fill {
     /// Bytes of the whole.
-    pub fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.count.saturating_mul(self.element.bytes() as u64)
     }
 
@@ -205,7 +205,7 @@ impl Fill {
     ///
     /// # Panics
     /// If `memory` is shorter than [`bytes`](Self::bytes).
-    pub fn write(&self, memory: &mut [u8]) {
+    pub(crate) fn write(&self, memory: &mut [u8]) {
         let size = self.element.bytes();
         for (i, element) in memory.chunks_exact_mut(size).take(self.count as usize).enumerate() {
             match self.scale {
@@ -257,7 +257,7 @@ impl Fill {
 ///
 /// # Errors
 /// A sentence on what is wrong with it.
-pub fn fill_zero(text: &str) -> Result<Fill, String> {
+pub(crate) fn fill_zero(text: &str) -> Result<Fill, String> {
     let [offset, element, count] = parts(text, "OFFSET:TYPE:COUNT")?;
     Ok(Fill {
         offset: size(offset)?,
@@ -272,7 +272,7 @@ pub fn fill_zero(text: &str) -> Result<Fill, String> {
 ///
 /// # Errors
 /// A sentence on what is wrong with it.
-pub fn fill_iota(text: &str) -> Result<Fill, String> {
+pub(crate) fn fill_iota(text: &str) -> Result<Fill, String> {
     const FORM: &str = "OFFSET:TYPE:COUNT:SCALE";
     let (offset, element, count, scale) = match text.split(':').count() {
         3 => {
@@ -306,7 +306,7 @@ pub fn fill_iota(text: &str) -> Result<Fill, String> {
 
 /// Bytes `START` to `END`, without `END`, of device memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MemoryRange {
+pub(crate) struct MemoryRange {
     /// First byte.
     pub start: u64,
     /// The byte after the last.
@@ -317,7 +317,7 @@ pub struct MemoryRange {
 ///
 /// # Errors
 /// A sentence on what is wrong with it.
-pub fn memory_range(text: &str) -> Result<MemoryRange, String> {
+pub(crate) fn memory_range(text: &str) -> Result<MemoryRange, String> {
     let [start, end] = parts(text, "START:END")?;
     let range = MemoryRange { start: size(start)?, end: size(end)? };
     if range.end <= range.start {
@@ -328,7 +328,7 @@ pub fn memory_range(text: &str) -> Result<MemoryRange, String> {
 
 /// `OFFSET:COUNT`: elements of device memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Elements {
+pub(crate) struct Elements {
     /// First byte.
     pub offset: u64,
     /// How many elements.
@@ -339,7 +339,7 @@ pub struct Elements {
 ///
 /// # Errors
 /// A sentence on what is wrong with it.
-pub fn elements(text: &str) -> Result<Elements, String> {
+pub(crate) fn elements(text: &str) -> Result<Elements, String> {
     let [offset, count] = parts(text, "OFFSET:COUNT")?;
     Ok(Elements { offset: size(offset)?, count: integer(count)? })
 }

@@ -13,7 +13,7 @@ use wave_study::launch::{self, Job, Size};
 
 /// Everything that a run needs except the machine.
 #[derive(Debug)]
-pub struct Work {
+pub(crate) struct Work {
     /// Name of the file without its extension, or in the suite.
     pub name: String,
     /// The kernels.
@@ -30,7 +30,7 @@ pub struct Work {
 
 impl Work {
     /// The capabilities that the kernels need and the machine lacks.
-    pub fn lack(&self, config: &Config) -> Option<String> {
+    pub(crate) fn lack(&self, config: &Config) -> Option<String> {
         let missing = self.expected.as_ref()?.missing(&config.capabilities);
         (!missing.is_empty()).then(|| format!("the machine has no {}", missing.join(" and no ")))
     }
@@ -38,7 +38,7 @@ impl Work {
 
 /// Data of a run.
 #[derive(Debug, Clone, Copy)]
-pub struct Data {
+pub(crate) struct Data {
     /// Size of the data of launch files.
     pub size: Size,
     /// Seed of a launch file's random data, in place of the file's.
@@ -49,7 +49,7 @@ pub struct Data {
 
 impl MachineArgs {
     /// Data as the flags say.
-    pub fn data(&self) -> Data {
+    pub(crate) fn data(&self) -> Data {
         let size = match self.size {
             DataSize::Full => Size::Full,
             DataSize::Small => Size::Small,
@@ -62,7 +62,7 @@ impl MachineArgs {
 ///
 /// # Errors
 /// Errors in the file, or flags that do not fit it or the machine.
-pub fn work(
+pub(crate) fn work(
     input: &Input,
     launch: &LaunchArgs,
     data: Data,
@@ -143,7 +143,7 @@ fn launch_file(name: &str, data: Data, size: u64) -> Result<Work, Vec<Diagnostic
 ///
 /// # Errors
 /// If they are not all inside, with the flag.
-pub fn region(flag: &str, offset: u64, bytes: u64, size: u64) -> Result<Range<usize>, Diagnostic> {
+pub(crate) fn region(flag: &str, offset: u64, bytes: u64, size: u64) -> Result<Range<usize>, Diagnostic> {
     match offset.checked_add(bytes) {
         Some(end) if end <= size => Ok(offset as usize..end as usize),
         _ => {

@@ -21,7 +21,7 @@ pub enum Field {
 
 impl Field {
     /// True if the field is in word1, so that its use makes the instruction two words long.
-    pub const fn in_word1(self) -> bool {
+    pub(crate) const fn in_word1(self) -> bool {
         !matches!(self, Field::Rd | Field::Rs1)
     }
 }
@@ -109,37 +109,37 @@ impl Operand {
 /// The operand abbreviations of the opcode table: the field letter of the ISA manual (d = rd, a = rs1,
 /// b = rs2, c = rs3, e = rs4), then the number of rows where it is not one.
 #[allow(missing_docs)]
-pub mod abbrev {
+pub(crate) mod abbrev {
     use super::{Field::*, Operand, Role::*, op};
 
-    pub const D: Operand = op(Rd, Dst(1));
-    pub const D2: Operand = op(Rd, Dst(2));
-    pub const D4: Operand = op(Rd, Dst(4));
+    pub(crate) const D: Operand = op(Rd, Dst(1));
+    pub(crate) const D2: Operand = op(Rd, Dst(2));
+    pub(crate) const D4: Operand = op(Rd, Dst(4));
     /// Destination of an atomic: nothing is returned when the field is 0.
-    pub const DX: Operand = op(Rd, DstOptional);
+    pub(crate) const DX: Operand = op(Rd, DstOptional);
     /// Destination of a ballot.
-    pub const DW: Operand = op(Rd, DstBallot);
+    pub(crate) const DW: Operand = op(Rd, DstBallot);
     /// An address *read* from the register that the rd field names (`mma_store_c`).
-    pub const DA: Operand = op(Rd, Src(1));
-    pub const A: Operand = op(Rs1, Src(1));
-    pub const A2: Operand = op(Rs1, Src(2));
-    pub const B: Operand = op(Rs2, Src(1));
-    pub const B2: Operand = op(Rs2, Src(2));
-    pub const B4: Operand = op(Rs2, Src(4));
-    pub const C: Operand = op(Rs3, Src(1));
-    pub const C2: Operand = op(Rs3, Src(2));
-    pub const E: Operand = op(Rs4, Src(1));
-    pub const PD: Operand = op(Rd, PredDst);
-    pub const PS: Operand = op(Rs1, PredSrc);
-    pub const PN: Operand = op(Rs1, PredSrcNeg);
-    pub const SR: Operand = op(Rs1, Special);
-    pub const IMM: Operand = op(super::Field::Imm, super::Role::Imm);
-    pub const LAB: Operand = op(super::Field::Imm, Label);
-    pub const SC: Operand = op(super::Field::Scope, super::Role::Scope);
-    pub const FDA: Operand = op(Rd, FragA);
-    pub const FDB: Operand = op(Rd, FragB);
+    pub(crate) const DA: Operand = op(Rd, Src(1));
+    pub(crate) const A: Operand = op(Rs1, Src(1));
+    pub(crate) const A2: Operand = op(Rs1, Src(2));
+    pub(crate) const B: Operand = op(Rs2, Src(1));
+    pub(crate) const B2: Operand = op(Rs2, Src(2));
+    pub(crate) const B4: Operand = op(Rs2, Src(4));
+    pub(crate) const C: Operand = op(Rs3, Src(1));
+    pub(crate) const C2: Operand = op(Rs3, Src(2));
+    pub(crate) const E: Operand = op(Rs4, Src(1));
+    pub(crate) const PD: Operand = op(Rd, PredDst);
+    pub(crate) const PS: Operand = op(Rs1, PredSrc);
+    pub(crate) const PN: Operand = op(Rs1, PredSrcNeg);
+    pub(crate) const SR: Operand = op(Rs1, Special);
+    pub(crate) const IMM: Operand = op(super::Field::Imm, super::Role::Imm);
+    pub(crate) const LAB: Operand = op(super::Field::Imm, Label);
+    pub(crate) const SC: Operand = op(super::Field::Scope, super::Role::Scope);
+    pub(crate) const FDA: Operand = op(Rd, FragA);
+    pub(crate) const FDB: Operand = op(Rd, FragB);
     /// B fragment in rs1 (`mma_compute`).
-    pub const FB: Operand = op(Rs1, FragB);
+    pub(crate) const FB: Operand = op(Rs1, FragB);
     /// C fragment in rs2 (`mma_compute`, `mma_store_c`).
-    pub const FC: Operand = op(Rs2, FragC);
+    pub(crate) const FC: Operand = op(Rs2, FragC);
 }

@@ -93,7 +93,7 @@ pub const OCCUPANCY: Figure = figure(
 );
 
 /// Share of the issue slots that issue.
-pub const ISSUE_UTILIZATION: Figure =
+pub(crate) const ISSUE_UTILIZATION: Figure =
     figure("figure.issue_utilization", "%", 1, "issue.issued / all issue slots.", |t| {
         percent(t.report.slots[SlotUse::Issued as usize], t.report.slots.iter().sum())
     });

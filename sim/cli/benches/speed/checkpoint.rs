@@ -10,7 +10,7 @@ const KERNEL: &str = "sgemm";
 /// The fastest of so many counts.
 const TURNS: usize = 5;
 
-pub fn part() {
+pub(crate) fn part() {
     for preset in ["gpu.ron", "large.ron"] {
         let config = config::load(preset).expect("a preset");
         let job = launch::load(KERNEL, Size::Full).expect("a kernel of the suite");

@@ -27,7 +27,7 @@ const KERNEL: &str = "\
 const FAR: u64 = 10_000_000;
 const STEPS: usize = 21;
 
-pub fn part() {
+pub(crate) fn part() {
     back();
     for config in ["gpu", "large"] {
         snapshots(config);

@@ -10,7 +10,7 @@ use wave_machine::gpu::RunOptions;
 use wave_study::launch::{self, Job, Size};
 
 /// Not in the suite: the sgemm of the suite uses more registers than the older assembler supports.
-pub const SGEMM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/speed/sgemm_tile.ron");
+pub(crate) const SGEMM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/speed/sgemm_tile.ron");
 /// Compute-bound kernels: an ALU loop, a tiled sgemm, and one each of floating point from local memory, loads
 /// with reuse, and divergence. The other kernels mostly wait for memory, which a functional emulator does not
 /// simulate.
@@ -55,7 +55,7 @@ fn emulate(config: &Config, job: &Job) -> Result<(u64, f64), String> {
 
 /// Seconds that the emulator takes for the work of this many wave instructions of ours, or why the two cannot
 /// be compared.
-pub fn emulator_seconds(config: &Config, job: &Job, instructions: u64) -> Result<f64, String> {
+pub(crate) fn emulator_seconds(config: &Config, job: &Job, instructions: u64) -> Result<f64, String> {
     let (their_count, first) = emulate(config, job)?;
     // The emulator counts skipped instructions slightly differently.
     if instructions.abs_diff(their_count) * 10 > instructions {
@@ -73,7 +73,7 @@ fn row(name: &str, machine: &str, config: &Config, threads: usize, timed: &Timed
     println!("| {name} | {machine} | {threads} | {ratio} | {core_cycles:.1} | {rate:.2} | {memory:.1} |");
 }
 
-pub fn part() {
+pub(crate) fn part() {
     let most = available_parallelism().map_or(1, usize::from).min(2);
     println!(
         "| kernel | machine | threads | ratio to wave-emu | M core-cycles/s | M wave instructions/s | MB |"

@@ -28,7 +28,7 @@ fn run_job(config: &Config, job: &Job) -> Timed {
     timed
 }
 
-pub fn part() {
+pub(crate) fn part() {
     let config = config::load("gpu").expect("a preset");
     println!("| kernel | wave instructions | ours, M/s | wave-emu, M/s | ratio |");
     println!("|---|---|---|---|---|");

@@ -4,7 +4,7 @@ use std::fs::read_to_string;
 use std::thread::available_parallelism;
 
 /// Processor, number of processors and operating system, in one line.
-pub fn description() -> String {
+pub(crate) fn description() -> String {
     let info = read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model =
         info.lines().find_map(|line| line.strip_prefix("model name")).unwrap_or(": unknown processor");
@@ -18,14 +18,14 @@ pub fn description() -> String {
 
 /// Peak resident memory of the process since [`forget_resident`] in bytes. None if the system does not report
 /// it. Untouched pages do not count.
-pub fn most_resident() -> Option<u64> {
+pub(crate) fn most_resident() -> Option<u64> {
     let status = read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|l| l.starts_with("VmHWM:"))?;
     line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
 /// Resets the peak.
-pub fn forget_resident() {
+pub(crate) fn forget_resident() {
     // proc(5), clear_refs: 5 resets the peak to the current value. If this fails, the figure is too high.
     _ = std::fs::write("/proc/self/clear_refs", "5");
 }

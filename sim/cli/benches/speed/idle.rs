@@ -27,7 +27,7 @@ const HOPS: u32 = 20_000;
 const STRIDE: u32 = 36_868;
 const BYTES: u32 = 8 << 20;
 
-pub fn part() {
+pub(crate) fn part() {
     let config = config::load("gpu.ron").expect("a preset");
     let mut memory = vec![0; BYTES as usize];
     let mut at = 0;

@@ -9,7 +9,7 @@ use wave_study::launch::{Job, Verification};
 
 /// Cost and work of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Timed {
+pub(crate) struct Timed {
     pub seconds: f64,
     pub instructions: u64,
     pub cycles: u64,
@@ -19,19 +19,19 @@ pub struct Timed {
 
 impl Timed {
     /// Wave instructions per second, in millions.
-    pub fn rate(&self) -> f64 {
+    pub(crate) fn rate(&self) -> f64 {
         self.instructions as f64 / self.seconds / 1e6
     }
 }
 
 /// The fastest of several runs. Disturbances only make a run slower.
-pub fn fastest(turns: usize, run: impl Fn() -> Timed) -> Timed {
+pub(crate) fn fastest(turns: usize, run: impl Fn() -> Timed) -> Timed {
     let runs = (0..turns).map(|_| run());
     runs.reduce(|a, b| if b.seconds < a.seconds { b } else { a }).expect("at least one turn")
 }
 
 /// Runs launches on a new machine. A launch may end at a cycle limit.
-pub fn simulate(
+pub(crate) fn simulate(
     config: &Config,
     program: &Program,
     steps: &[Launch],
@@ -59,14 +59,14 @@ pub fn simulate(
 }
 
 /// Runs a job and checks its result.
-pub fn run_job(config: &Config, job: &Job, options: &RunOptions) -> Timed {
+pub(crate) fn run_job(config: &Config, job: &Job, options: &RunOptions) -> Timed {
     let (timed, memory) = simulate(config, &job.program, &job.steps, job.memory.clone(), options);
     assert!(matches!(job.verify(&memory), Verification::Passed { .. }), "{} is verified", job.name);
     timed
 }
 
 /// One launch of a kernel given as text, on a one-dimensional grid.
-pub fn launch_of(text: &str, workgroups: u32, registers: &[(u8, u32)]) -> (Program, Launch) {
+pub(crate) fn launch_of(text: &str, workgroups: u32, registers: &[(u8, u32)]) -> (Program, Launch) {
     let (program, _) = assemble(text, "bench.wave").expect("a kernel of a benchmark is well-formed");
     let kernel = &program.kernels[0];
     let launch = Launch {
@@ -82,7 +82,7 @@ pub fn launch_of(text: &str, workgroups: u32, registers: &[(u8, u32)]) -> (Progr
 
 /// A loop of r3 multiply-adds and one store: cores are busy and memory is idle. A workgroup has eight waves
 /// of 32 lanes.
-pub const BUSY: &str = "\
+pub(crate) const BUSY: &str = "\
 .kernel busy
 .registers 16
 .workgroup_size 256, 1, 1
@@ -108,6 +108,6 @@ pub const BUSY: &str = "\
 ";
 
 /// The geometric mean.
-pub fn mean(values: &[f64]) -> f64 {
+pub(crate) fn mean(values: &[f64]) -> f64 {
     values.iter().product::<f64>().powf(1.0 / values.len() as f64)
 }

@@ -23,7 +23,7 @@ fn data_bytes(config: &Config) -> (u64, u64) {
     (u64::from(of_core), u64::from(config.l2.slices) * u64::from(config.l2.slice_bytes))
 }
 
-pub fn part() {
+pub(crate) fn part() {
     println!(
         "{:>6} {:>14} {:>16} {:>22}",
         "cores", "core-cycles", "ns a core-cycle", "MB beyond data a core"

@@ -12,7 +12,7 @@ const KERNEL: &str = "\
 ";
 const TURNS: usize = 21;
 
-pub fn part() {
+pub(crate) fn part() {
     let folder = tempfile::tempdir().expect("a folder for a kernel");
     let kernel = folder.path().join("nothing.wave");
     std::fs::write(&kernel, KERNEL).expect("a kernel can be written");

@@ -9,7 +9,7 @@ use wave_study::launch::{self, Size};
 const TURNS: usize = 3;
 const KERNELS: [&str; 6] = ["sgemm", "nbody", "saxpy", "bfs", "pointer_chase", "alu_loop"];
 
-pub fn part() {
+pub(crate) fn part() {
     let most = available_parallelism().map_or(1, usize::from).clamp(2, 4);
     println!("times as fast as one thread");
     print!("{:<16} {:<8} {:>10}", "kernel", "machine", "seconds");

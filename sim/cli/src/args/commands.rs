@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 /// What else wave-sim does.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     /// Assemble a kernel file into a WBIN container
     Asm {
         /// Assembly file
@@ -74,7 +74,7 @@ pub enum Command {
 
 /// `wave-sim check`.
 #[derive(Debug, Args)]
-pub struct CheckArgs {
+pub(crate) struct CheckArgs {
     /// Assembly or WBIN files
     #[arg(required = true)]
     pub inputs: Vec<PathBuf>,
@@ -94,7 +94,7 @@ pub struct CheckArgs {
 
 /// `wave-sim debug`.
 #[derive(Debug, Args)]
-pub struct DebugArgs {
+pub(crate) struct DebugArgs {
     /// The machine: a file, or a preset's name [default: gpu.ron]
     #[arg(long, value_name = "CONFIG")]
     pub config: Option<String>,
@@ -126,7 +126,7 @@ pub struct DebugArgs {
 
 /// `wave-sim litmus`.
 #[derive(Debug, Args)]
-pub struct LitmusArgs {
+pub(crate) struct LitmusArgs {
     /// Names of tests, or litmus files [default: all tests]
     #[arg(value_name = "NAME|FILE.litmus")]
     pub tests: Vec<String>,
@@ -152,7 +152,7 @@ pub struct LitmusArgs {
 
 /// Form of a report on litmus tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum LitmusFormat {
+pub(crate) enum LitmusFormat {
     /// A line for each test; of tests that are named, a line for each outcome of each variant.
     Text,
     /// For programs; docs/litmus.md describes it.
@@ -163,7 +163,7 @@ pub enum LitmusFormat {
 
 /// `wave-sim explain`.
 #[derive(Debug, Args)]
-pub struct ExplainArgs {
+pub(crate) struct ExplainArgs {
     /// The machine: a file, or a preset's name [default: gpu.ron]
     #[arg(long, value_name = "CONFIG")]
     pub config: Option<String>,
@@ -192,7 +192,7 @@ pub struct ExplainArgs {
 
 /// Form of a report that the book has as a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum TableFormat {
+pub(crate) enum TableFormat {
     /// For reading.
     Text,
     /// For programs.
@@ -203,7 +203,7 @@ pub enum TableFormat {
 
 /// `wave-sim trace …`.
 #[derive(Debug, Subcommand)]
-pub enum TraceCommand {
+pub(crate) enum TraceCommand {
     /// Find where two traces part; exit code 1 if they do
     Diff {
         /// The one trace
@@ -244,7 +244,7 @@ pub enum TraceCommand {
 
 /// What `wave-sim trace diff` compares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum DiffMode {
+pub(crate) enum DiffMode {
     /// What instructions do, and in which cycle each stage does it.
     Cycle,
     /// Only what they do.
@@ -253,7 +253,7 @@ pub enum DiffMode {
 
 /// `wave-sim measure`.
 #[derive(Debug, Args)]
-pub struct MeasureArgs {
+pub(crate) struct MeasureArgs {
     /// What to measure [default: all of it]
     #[arg(value_enum, value_name = "TOPIC")]
     pub topics: Vec<MeasureTopic>,
@@ -273,7 +273,7 @@ pub struct MeasureArgs {
 
 /// What `wave-sim measure` measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum MeasureTopic {
+pub(crate) enum MeasureTopic {
     /// Load-to-use latency against footprint.
     Latency,
     /// Streaming bandwidth of each level.
@@ -286,7 +286,7 @@ pub enum MeasureTopic {
 
 /// `wave-sim config …`.
 #[derive(Debug, Subcommand)]
-pub enum ConfigCommand {
+pub(crate) enum ConfigCommand {
     /// List the presets
     List,
     /// Print a configuration with every parameter resolved and explained

@@ -6,12 +6,12 @@ use super::dumps::Dumps;
 use super::traces::{WaveRange, trigger, wave_range};
 use super::values::{self, Dimensions, Fill, MemoryFile, RegisterValue, Save};
 use clap::{Args, Parser, ValueEnum};
-pub use commands::*;
+pub(crate) use commands::*;
 use std::path::PathBuf;
 use wave_observe::trace::When;
 
 /// Configuration where none is named.
-pub const DEFAULT_CONFIG: &str = "gpu.ron";
+pub(crate) const DEFAULT_CONFIG: &str = "gpu.ron";
 
 /// Cycle-level simulator of GPUs that run the WAVE v0.4 instruction set.
 ///
@@ -25,7 +25,7 @@ pub const DEFAULT_CONFIG: &str = "gpu.ron";
     max_term_width = 100,
     after_help = AFTER_HELP,
 )]
-pub struct Cli {
+pub(crate) struct Cli {
     /// What to do, if not to run something.
     #[command(subcommand)]
     pub command: Option<Command>,
@@ -35,7 +35,7 @@ pub struct Cli {
 }
 
 /// What `--help` ends with.
-pub const AFTER_HELP: &str = "\
+pub(crate) const AFTER_HELP: &str = "\
 Examples:
   wave-sim --config gpu.ron                    run the suite on the default machine
   wave-sim --config t4.ron sgemm               run one kernel of the suite on another
@@ -46,7 +46,7 @@ Exit codes: 0 all is well · 1 a wrong result or a race · 2 wrong input · 3 a 
 
 /// The flags of a run.
 #[derive(Debug, Args)]
-pub struct RunArgs {
+pub(crate) struct RunArgs {
     /// The machine: a file, or a preset's name [default: gpu.ron]
     #[arg(long, value_name = "CONFIG")]
     pub config: Option<String>,
@@ -86,7 +86,7 @@ pub struct RunArgs {
 
 /// What differs from the configuration.
 #[derive(Debug, Args)]
-pub struct SetArgs {
+pub(crate) struct SetArgs {
     /// A parameter in place of the configuration's, such as core.l1.mshrs=64 or l1.bytes=64KiB; of several that set one
     /// parameter, the last counts
     #[arg(long, value_name = "KEY=VALUE")]
@@ -96,7 +96,7 @@ pub struct SetArgs {
 /// How a kernel file is launched. A launch file states these itself.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Launch of a kernel file")]
-pub struct LaunchArgs {
+pub(crate) struct LaunchArgs {
     /// Workgroups [default: 1,1,1]
     #[arg(long, value_name = "X,Y,Z", value_parser = values::dimensions)]
     pub grid: Option<Dimensions>,
@@ -136,7 +136,7 @@ pub struct LaunchArgs {
 
 impl LaunchArgs {
     /// The flags that were given, by name.
-    pub fn given(&self) -> Vec<&'static str> {
+    pub(crate) fn given(&self) -> Vec<&'static str> {
         [
             ("--grid", self.grid.is_some()),
             ("--workgroup", self.workgroup.is_some()),
@@ -157,7 +157,7 @@ impl LaunchArgs {
 /// What is done with the results.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Results")]
-pub struct OutputArgs {
+pub(crate) struct OutputArgs {
     /// Dumps of device memory, in the order of the command line.
     #[command(flatten)]
     pub dumps: Dumps,
@@ -192,7 +192,7 @@ pub struct OutputArgs {
 #[command(
     next_help_heading = "Traces (of several kernels, a FILE each: {kernel} in its name stands for the kernel's)"
 )]
-pub struct TraceArgs {
+pub(crate) struct TraceArgs {
     /// Write the retirement trace, in its binary form, or as text to a name that ends in .txt
     #[arg(long, value_name = "FILE")]
     pub wvfi: Option<PathBuf>,
@@ -246,7 +246,7 @@ pub struct TraceArgs {
 /// Files with the state of a run.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Checkpoints (of one kernel or launch file)")]
-pub struct CheckpointArgs {
+pub(crate) struct CheckpointArgs {
     /// Save the state of the run, for --resume; a later checkpoint replaces the one before
     #[arg(long, value_name = "FILE")]
     pub checkpoint: Option<PathBuf>,
@@ -267,7 +267,7 @@ pub struct CheckpointArgs {
 /// What changes the machine, or bounds the run.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Machine and bounds")]
-pub struct MachineArgs {
+pub(crate) struct MachineArgs {
     /// Device memory, in place of the configuration's; any size
     #[arg(long, value_name = "BYTES", value_parser = values::size)]
     pub device_memory: Option<u64>,
@@ -300,7 +300,7 @@ pub struct MachineArgs {
 /// What runs without timing.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Without timing")]
-pub struct UntimedArgs {
+pub(crate) struct UntimedArgs {
     /// Run without timing: results only, as fast as the host can
     #[arg(long)]
     pub functional: bool,
@@ -312,7 +312,7 @@ pub struct UntimedArgs {
 
 /// Form of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub(crate) enum Format {
     /// For reading.
     Text,
     /// For programs; docs/command-line.md describes it.
@@ -321,7 +321,7 @@ pub enum Format {
 
 /// Size of the data of launch files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum DataSize {
+pub(crate) enum DataSize {
     /// Fills a mid-size machine.
     Full,
     /// For a quick look.

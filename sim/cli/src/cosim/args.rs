@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 /// `wave-sim cosim`.
 #[derive(Debug, Args)]
-pub struct CosimArgs {
+pub(crate) struct CosimArgs {
     /// What to run on both sides: assembly, WBIN, launch files, or names from the suite
     #[arg(value_name = "KERNEL.wave|KERNEL.wbin|LAUNCH.ron")]
     pub kernels: Vec<String>,
@@ -79,7 +79,7 @@ pub struct CosimArgs {
 
 /// What a co-simulation compares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum CosimMode {
+pub(crate) enum CosimMode {
     /// Every step of every instruction, in its cycle.
     Cycle,
     /// What instructions do, whenever they do it.

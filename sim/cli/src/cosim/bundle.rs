@@ -33,7 +33,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const INSTRUCTIONS: u64 = 32;
 
 /// What differed.
-pub struct Failure<'a> {
+pub(super) struct Failure<'a> {
     /// What ran.
     pub title: &'a str,
     /// The seed, of a random program.
@@ -46,7 +46,7 @@ pub struct Failure<'a> {
 ///
 /// # Errors
 /// If something else is there.
-pub fn check(path: &Path) -> Result<(), Diagnostic> {
+pub(super) fn check(path: &Path) -> Result<(), Diagnostic> {
     let what = match fs::metadata(path) {
         Err(_) if folder(path).is_dir() => return Ok(()),
         Err(_) => format!("there is no folder `{}`", folder(path).display()),
@@ -68,7 +68,7 @@ pub fn check(path: &Path) -> Result<(), Diagnostic> {
 ///
 /// # Errors
 /// If it cannot be written.
-pub fn write(
+pub(super) fn write(
     bench: &Bench<'_>,
     failure: &Failure<'_>,
     cosim: &Cosim<'_>,

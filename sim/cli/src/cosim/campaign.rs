@@ -59,7 +59,7 @@ impl Sum {
 }
 
 /// Runs the random programs that the arguments ask for, up to the first that differs.
-pub fn run(bench: &Bench<'_>, seen: &mut Seen, terminal: &Terminal) -> Ended {
+pub(super) fn run(bench: &Bench<'_>, seen: &mut Seen, terminal: &Terminal) -> Ended {
     let args = bench.args;
     let seeds = args.seed..args.seed.saturating_add(args.random);
     let jobs = args.jobs.or_else(|| std::thread::available_parallelism().ok()).map_or(1, usize::from);

@@ -9,7 +9,7 @@ use super::session::launch_flags;
 use super::terminal::{Terminal, reason};
 use super::work::{Data, Work};
 use super::{Ended, Exit, files, inputs, interrupt, progress, work};
-pub use args::{CosimArgs, CosimMode};
+pub(crate) use args::{CosimArgs, CosimMode};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use wave_isa::diagnostic::Diagnostic;
@@ -34,7 +34,7 @@ const LATENCY: (u32, u32) = (2, 12);
 ///
 /// # Errors
 /// Whatever is wrong with the names, the files, the configuration, or the build of the other side.
-pub fn run(args: &CosimArgs, terminal: &Terminal) -> Ended {
+pub(crate) fn run(args: &CosimArgs, terminal: &Terminal) -> Ended {
     let config = inputs::config(&args.config, &args.set, terminal)?;
     let config = if args.small { rtl::small(config) } else { config };
     check(args, &config).map_err(|e| vec![e])?;

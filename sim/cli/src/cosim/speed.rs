@@ -40,7 +40,7 @@ impl Times {
 }
 
 /// Prints thousand cycles a second of both sides for each kernel, and how many times faster the simulator is.
-pub fn run(bench: &Bench<'_>, terminal: &Terminal) -> Ended {
+pub(super) fn run(bench: &Bench<'_>, terminal: &Terminal) -> Ended {
     let named = &bench.args.kernels;
     let kernels: Vec<String> = match named.is_empty() {
         true => suite().map(str::to_owned).collect(),

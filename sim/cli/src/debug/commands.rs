@@ -6,7 +6,7 @@ use wave_isa::suggest::did_you_mean;
 
 /// A command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verb {
+pub(super) enum Verb {
     Break,
     Watch,
     RWatch,
@@ -176,7 +176,7 @@ fn rows() -> impl Iterator<Item = &'static Row> {
 ///
 /// # Errors
 /// If there is none, or there are several.
-pub fn verb(word: &str) -> Result<Verb, Diagnostic> {
+pub(super) fn verb(word: &str) -> Result<Verb, Diagnostic> {
     let exact = rows().find(|row| row.name == word || row.others.contains(&word));
     if let Some(row) = exact {
         return Ok(row.verb);
@@ -198,12 +198,12 @@ pub fn verb(word: &str) -> Result<Verb, Diagnostic> {
 }
 
 /// How a command is written.
-pub fn usage(verb: Verb) -> String {
+pub(super) fn usage(verb: Verb) -> String {
     rows().find(|row| row.verb == verb).map(|row| format!("{} {}", row.name, row.usage)).unwrap_or_default()
 }
 
 /// The list of all commands, or what there is to say about one.
-pub fn help(verb: Option<Verb>) -> String {
+pub(super) fn help(verb: Option<Verb>) -> String {
     let mut text = String::new();
     for (heading, rows) in GROUPS {
         let rows: Vec<&Row> = rows.iter().filter(|row| verb.is_none_or(|verb| verb == row.verb)).collect();

@@ -5,7 +5,7 @@ use wave_isa::diagnostic::Diagnostic;
 
 /// How to write a 32-bit word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Format {
+pub(super) enum Format {
     /// Eight hexadecimal digits.
     #[default]
     Hex,
@@ -24,7 +24,7 @@ impl Format {
     ///
     /// # Errors
     /// If there is none.
-    pub fn of(letter: &str) -> Result<Format, Diagnostic> {
+    pub(super) fn of(letter: &str) -> Result<Format, Diagnostic> {
         match letter {
             "x" => Ok(Format::Hex),
             "d" => Ok(Format::Signed),
@@ -37,7 +37,7 @@ impl Format {
     }
 
     /// A word.
-    pub fn word(self, word: u32) -> String {
+    pub(super) fn word(self, word: u32) -> String {
         match self {
             Format::Hex => format!("{word:08x}"),
             Format::Signed => word.cast_signed().to_string(),
@@ -49,7 +49,7 @@ impl Format {
 }
 
 /// Values of lanes, so many a line; short where a rule gives them all.
-pub fn lanes(name: &str, values: &[u32], format: Format) -> String {
+pub(super) fn lanes(name: &str, values: &[u32], format: Format) -> String {
     const PER_LINE: usize = 8;
     if let [first, rest @ ..] = values
         && !rest.is_empty()
@@ -79,7 +79,7 @@ pub fn lanes(name: &str, values: &[u32], format: Format) -> String {
 }
 
 /// Rows of cells with columns aligned to the left.
-pub fn table(rows: &[Vec<String>]) -> String {
+pub(super) fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width =
         |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|c| c.chars().count()).max();

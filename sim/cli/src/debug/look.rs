@@ -24,7 +24,7 @@ const MOST_WAVES: usize = 64;
 ///
 /// # Errors
 /// If there is no such topic, or nothing to show of it.
-pub fn info(session: &mut Session, words: &[&str]) -> Result<String, Diagnostic> {
+pub(super) fn info(session: &mut Session, words: &[&str]) -> Result<String, Diagnostic> {
     let Some((topic, rest)) = words.split_first() else {
         return Err(Diagnostic::error("info about what?").hint(TOPICS.join(", ")));
     };
@@ -57,7 +57,7 @@ pub fn info(session: &mut Session, words: &[&str]) -> Result<String, Diagnostic>
 }
 
 /// All waves, or the first of them.
-pub fn waves(session: &mut Session, most: usize) -> String {
+pub(super) fn waves(session: &mut Session, most: usize) -> String {
     let chosen = session.wave;
     let program = session.program.clone();
     let views = session.timeline.machine().waves();
@@ -98,7 +98,7 @@ fn formatted<'w>(words: &[&'w str]) -> (Format, Vec<&'w str>) {
 ///
 /// # Errors
 /// If no wave is chosen, or it has no such register.
-pub fn registers(session: &mut Session, named: &[&str], format: Format) -> Result<String, Diagnostic> {
+pub(super) fn registers(session: &mut Session, named: &[&str], format: Format) -> Result<String, Diagnostic> {
     let view = session.chosen()?;
     let slot = (view.report.core, view.report.slot);
     if !named.is_empty() {
@@ -136,7 +136,7 @@ fn predicate_text(predicate: usize, mask: u64, width: usize) -> String {
 ///
 /// # Errors
 /// If the wave has no such register or lane.
-pub fn register(
+pub(super) fn register(
     session: &mut Session,
     slot: (u32, usize),
     name: &str,
@@ -212,7 +212,7 @@ fn stack(session: &mut Session) -> Result<String, Diagnostic> {
 ///
 /// # Errors
 /// If no wave is chosen.
-pub fn pipeline(session: &mut Session) -> Result<String, Diagnostic> {
+pub(super) fn pipeline(session: &mut Session) -> Result<String, Diagnostic> {
     let view = session.chosen()?;
     let mut text = format!("{}, {} issued\n", place::wave(&view.report), counted(view.issued, "instruction"));
     let mut rows = Vec::new();
@@ -233,7 +233,7 @@ pub fn pipeline(session: &mut Session) -> Result<String, Diagnostic> {
 }
 
 /// Where an instruction in flight is, in words.
-pub fn where_it_is(flight: &Flight) -> String {
+pub(super) fn where_it_is(flight: &Flight) -> String {
     match flight.place {
         Place::Collector(Waiting::Banks(cycle)) => {
             format!("in a collector; its last operand is read in cycle {cycle}")
@@ -286,7 +286,7 @@ fn history(session: &mut Session) -> String {
 ///
 /// # Errors
 /// If no wave is chosen and no line given, or the source has no such line.
-pub fn list(session: &mut Session, words: &[&str]) -> Result<String, Diagnostic> {
+pub(super) fn list(session: &mut Session, words: &[&str]) -> Result<String, Diagnostic> {
     const AROUND: u32 = 5;
     let pc = session.chosen().ok().map(|view| view.report.pc);
     let program = session.program.clone();

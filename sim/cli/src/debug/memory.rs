@@ -18,7 +18,7 @@ const MOST_QUEUES: usize = 100;
 ///
 /// # Errors
 /// If they are not there.
-pub fn examine(session: &mut Session, options: &str, words: &[&str]) -> Result<String, Diagnostic> {
+pub(super) fn examine(session: &mut Session, options: &str, words: &[&str]) -> Result<String, Diagnostic> {
     let digits = options.find(|c: char| !c.is_ascii_digit()).unwrap_or(options.len());
     let (count, letter) = options.split_at(digits);
     let count = if count.is_empty() { 1 } else { number(count)? };
@@ -65,7 +65,7 @@ pub fn examine(session: &mut Session, options: &str, words: &[&str]) -> Result<S
 ///
 /// # Errors
 /// If they go past its end.
-pub fn device(session: &mut Session, start: u64, bytes: u64) -> Result<Vec<u8>, Diagnostic> {
+pub(super) fn device(session: &mut Session, start: u64, bytes: u64) -> Result<Vec<u8>, Diagnostic> {
     let size = session.device_bytes;
     let end =
         start.checked_add(bytes).filter(|&end| end <= size).ok_or_else(|| outside(start, bytes, size))?;
@@ -83,7 +83,7 @@ pub fn device(session: &mut Session, start: u64, bytes: u64) -> Result<Vec<u8>, 
 }
 
 /// `info caches ADDRESS`: who holds the line.
-pub fn caches(session: &mut Session, words: &[&str]) -> Result<String, Diagnostic> {
+pub(super) fn caches(session: &mut Session, words: &[&str]) -> Result<String, Diagnostic> {
     let [place] = words else {
         return Err(Diagnostic::error("info caches of which address?").hint("info caches 0x100"));
     };
@@ -97,7 +97,7 @@ pub fn caches(session: &mut Session, words: &[&str]) -> Result<String, Diagnosti
 ///
 /// # Errors
 /// If there is no such address.
-pub fn caches_at(session: &mut Session, at: u64) -> Result<String, Diagnostic> {
+pub(super) fn caches_at(session: &mut Session, at: u64) -> Result<String, Diagnostic> {
     // Shows the 16 bytes around it.
     let start = at - at % 16;
     let memory = device(session, start, 16.min(session.device_bytes.saturating_sub(start)))?;
@@ -153,7 +153,7 @@ fn dirty(mask: u128) -> String {
 }
 
 /// Queues, ports and tables that hold something, and how much.
-pub fn held(session: &mut Session) -> Vec<(String, u64)> {
+pub(super) fn held(session: &mut Session) -> Vec<(String, u64)> {
     let machine = session.timeline.machine();
     let (names, values) = (machine.queue_names(), machine.queues());
     let all = names.iter().map(|signal| signal.path.join(".")).zip(values);
@@ -164,7 +164,7 @@ pub fn held(session: &mut Session) -> Vec<(String, u64)> {
 ///
 /// # Errors
 /// If no name has it.
-pub fn queues(session: &mut Session, words: &[&str]) -> Result<String, Diagnostic> {
+pub(super) fn queues(session: &mut Session, words: &[&str]) -> Result<String, Diagnostic> {
     let wanted = words.first().copied().unwrap_or("");
     let names: Vec<String> =
         session.timeline.machine().queue_names().iter().map(|signal| signal.path.join(".")).collect();

@@ -29,7 +29,7 @@ use wave_machine::gpu::RunOptions;
 ///
 /// # Errors
 /// Whatever is wrong with the input.
-pub fn run(args: &DebugArgs, terminal: &Terminal) -> Ended {
+pub(crate) fn run(args: &DebugArgs, terminal: &Terminal) -> Ended {
     let mut session = session(args, terminal)?;
     let commands = script::commands(args)?;
     interrupt::stop();

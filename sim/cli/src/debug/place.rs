@@ -8,7 +8,7 @@ use wave_machine::core::report::WaveReport;
 use wave_study::timeline::WaveSlot;
 
 /// The instruction at a byte offset of the code section.
-pub fn instruction(program: &Program, pc: u32) -> String {
+pub(super) fn instruction(program: &Program, pc: u32) -> String {
     let word = (pc / WORD_BYTES) as usize;
     let code = program.code.get(word..).unwrap_or_default();
     match (Inst::decode(code), code.first()) {
@@ -19,19 +19,19 @@ pub fn instruction(program: &Program, pc: u32) -> String {
 }
 
 /// The file name of a source, without its folders.
-pub fn file_name(source: &SourceMap) -> &str {
+pub(super) fn file_name(source: &SourceMap) -> &str {
     Path::new(&source.file).file_name().and_then(|name| name.to_str()).unwrap_or(&source.file)
 }
 
 /// File and line of an instruction; `None` without a source.
-pub fn line(program: &Program, pc: u32) -> Option<String> {
+pub(super) fn line(program: &Program, pc: u32) -> Option<String> {
     let source = program.source.as_ref()?;
     let (line, _) = source.line_of_word(pc / WORD_BYTES)?;
     Some(format!("{}:{line}", file_name(source)))
 }
 
 /// An instruction with its place: `k.wave:12 pc 0x28: iadd r1, r2, r3`.
-pub fn at(program: &Program, pc: u32) -> String {
+pub(super) fn at(program: &Program, pc: u32) -> String {
     let text = instruction(program, pc);
     match line(program, pc) {
         Some(line) => format!("{line} pc 0x{pc:x}: {text}"),
@@ -40,18 +40,18 @@ pub fn at(program: &Program, pc: u32) -> String {
 }
 
 /// A wave slot as users write it.
-pub fn slot((core, slot): WaveSlot) -> String {
+pub(super) fn slot((core, slot): WaveSlot) -> String {
     format!("{core}:{slot}")
 }
 
 /// A resident wave: `wave 0:3 (workgroup 0,0,0 wave 3)`.
-pub fn wave(report: &WaveReport) -> String {
+pub(super) fn wave(report: &WaveReport) -> String {
     let [x, y, z] = report.workgroup;
     format!("wave {} (workgroup {x},{y},{z} wave {})", slot((report.core, report.slot)), report.wave)
 }
 
 /// Lanes of a mask: `0-3,7`.
-pub fn lanes(mask: u64) -> String {
+pub(super) fn lanes(mask: u64) -> String {
     let mut runs = Vec::new();
     let mut rest = mask;
     while rest != 0 {

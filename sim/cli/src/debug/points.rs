@@ -14,7 +14,7 @@ use wave_study::timeline::Condition;
 
 /// A breakpoint or watchpoint.
 #[derive(Debug)]
-pub struct Point {
+pub(super) struct Point {
     /// Its number.
     pub number: u32,
     /// What it stops at, in words.
@@ -29,14 +29,14 @@ pub struct Point {
 
 /// All points of a session.
 #[derive(Debug, Default)]
-pub struct Points {
+pub(super) struct Points {
     /// In the order of their numbers.
     pub all: Vec<Point>,
     last: u32,
 }
 
 /// What addresses and lines refer to.
-pub struct Names<'n> {
+pub(super) struct Names<'n> {
     /// The kernels.
     pub program: &'n Program,
     /// Buffers of the launch file.
@@ -53,7 +53,7 @@ pub struct Names<'n> {
 
 impl Points {
     /// Adds a point and returns the line that announces it.
-    pub fn add(&mut self, text: String, conditions: Vec<Condition>) -> String {
+    pub(super) fn add(&mut self, text: String, conditions: Vec<Condition>) -> String {
         self.last += 1;
         let number = self.last;
         let line = format!("{number}: {text}\n");
@@ -62,14 +62,14 @@ impl Points {
     }
 
     /// The conditions of all points that are enabled, and the number of the point of each.
-    pub fn conditions(&self) -> (Vec<Condition>, Vec<u32>) {
+    pub(super) fn conditions(&self) -> (Vec<Condition>, Vec<u32>) {
         let enabled = self.all.iter().filter(|point| point.is_enabled);
         let pairs = enabled.flat_map(|point| point.conditions.iter().map(|it| (it.clone(), point.number)));
         pairs.unzip()
     }
 
     /// The point of this number.
-    pub fn get(&mut self, number: u32) -> Option<&mut Point> {
+    pub(super) fn get(&mut self, number: u32) -> Option<&mut Point> {
         self.all.iter_mut().find(|point| point.number == number)
     }
 
@@ -77,7 +77,7 @@ impl Points {
     ///
     /// # Errors
     /// If there is no such point.
-    pub fn named(&self, words: &[&str]) -> Result<Vec<u32>, Diagnostic> {
+    pub(super) fn named(&self, words: &[&str]) -> Result<Vec<u32>, Diagnostic> {
         if words.is_empty() {
             return Ok(self.all.iter().map(|point| point.number).collect());
         }
@@ -92,7 +92,7 @@ impl Points {
     }
 
     /// A row for each point.
-    pub fn listing(&self) -> String {
+    pub(super) fn listing(&self) -> String {
         if self.all.is_empty() {
             return "no breakpoints\n".to_owned();
         }
@@ -110,7 +110,7 @@ impl Points {
 ///
 /// # Errors
 /// If there is no such place.
-pub fn breakpoint(words: &[&str], names: &Names<'_>) -> Result<(String, Vec<Condition>), Diagnostic> {
+pub(super) fn breakpoint(words: &[&str], names: &Names<'_>) -> Result<(String, Vec<Condition>), Diagnostic> {
     match words {
         ["cycle", cycle] => {
             let cycle = number(cycle)?;
@@ -212,7 +212,7 @@ fn at_pcs(program: &Program, pcs: &[u32]) -> (String, Vec<Condition>) {
 ///
 /// # Errors
 /// If the address is outside of device memory, or a word means nothing.
-pub fn watchpoint(
+pub(super) fn watchpoint(
     verb: Verb,
     words: &[&str],
     names: &Names<'_>,
@@ -266,7 +266,7 @@ pub fn watchpoint(
 }
 
 /// The error about an address past the end of memory.
-pub fn outside(start: u64, bytes: u64, size: u64) -> Diagnostic {
+pub(super) fn outside(start: u64, bytes: u64, size: u64) -> Diagnostic {
     let message = format!("{bytes} bytes from 0x{start:x} go past the end of memory");
     Diagnostic::error(message).hint(format!("it has 0x{size:x} bytes"))
 }
@@ -275,7 +275,7 @@ pub fn outside(start: u64, bytes: u64, size: u64) -> Diagnostic {
 ///
 /// # Errors
 /// If it is neither.
-pub fn address(text: &str, names: &Names<'_>, space: Space) -> Result<u64, Diagnostic> {
+pub(super) fn address(text: &str, names: &Names<'_>, space: Space) -> Result<u64, Diagnostic> {
     if let Ok(address) = values::integer(text) {
         return Ok(address);
     }
@@ -314,6 +314,6 @@ pub fn address(text: &str, names: &Names<'_>, space: Space) -> Result<u64, Diagn
 ///
 /// # Errors
 /// What is wrong with it.
-pub fn number(text: &str) -> Result<u64, Diagnostic> {
+pub(super) fn number(text: &str) -> Result<u64, Diagnostic> {
     values::integer(text).map_err(Diagnostic::error)
 }

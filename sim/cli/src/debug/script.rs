@@ -11,13 +11,13 @@ use wave_isa::diagnostic::Diagnostic;
 const PROMPT: &str = "(wave) ";
 
 /// Lines of commands.
-pub type Lines = Box<dyn Iterator<Item = io::Result<String>>>;
+pub(super) type Lines = Box<dyn Iterator<Item = io::Result<String>>>;
 
 /// The commands of the flags; `None` without any.
 ///
 /// # Errors
 /// If the file cannot be read.
-pub fn commands(args: &DebugArgs) -> Result<Option<Lines>, Vec<Diagnostic>> {
+pub(super) fn commands(args: &DebugArgs) -> Result<Option<Lines>, Vec<Diagnostic>> {
     let mut lines = Vec::new();
     if let Some(path) = &args.commands {
         let text = std::fs::read_to_string(path).map_err(|error| {
@@ -32,7 +32,7 @@ pub fn commands(args: &DebugArgs) -> Result<Option<Lines>, Vec<Diagnostic>> {
 }
 
 /// The lines of standard input.
-pub fn standard_input() -> Lines {
+pub(super) fn standard_input() -> Lines {
     Box::new(io::stdin().lock().lines())
 }
 
@@ -40,7 +40,7 @@ pub fn standard_input() -> Lines {
 ///
 /// # Errors
 /// If the lines cannot be read, or standard output cannot be written.
-pub fn run(session: &mut Session, lines: Lines, terminal: &Terminal) -> Ended {
+pub(super) fn run(session: &mut Session, lines: Lines, terminal: &Terminal) -> Ended {
     let mut exit = Exit::Success;
     for line in lines {
         let line = line.map_err(unreadable)?;
@@ -73,7 +73,7 @@ fn unreadable(error: io::Error) -> Vec<Diagnostic> {
 ///
 /// # Errors
 /// If the lines cannot be read, or standard output cannot be written.
-pub fn interactive(session: &mut Session, terminal: &Terminal) -> Ended {
+pub(super) fn interactive(session: &mut Session, terminal: &Terminal) -> Ended {
     let mut last = String::new();
     terminal.out("`help` lists the commands\n")?;
     terminal.out(&session.here())?;

@@ -18,7 +18,7 @@ use wave_study::summary::Outcome;
 use wave_study::timeline::{Condition, Ending, Stopped, Timeline, WaveSlot};
 
 /// A session of the debugger.
-pub struct Session {
+pub(super) struct Session {
     pub(super) timeline: Timeline,
     pub(super) program: Arc<Program>,
     pub(super) points: Points,
@@ -34,7 +34,7 @@ pub struct Session {
 
 /// What a command says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reply {
+pub(super) enum Reply {
     /// Text, with a newline at the end of each line.
     Text(String),
     /// The session is over.
@@ -42,14 +42,14 @@ pub enum Reply {
 }
 
 /// Asked now and then in a long command, with the cycle, whether to go on.
-pub type GoOn<'g> = &'g mut dyn FnMut(Cycle) -> bool;
+pub(super) type GoOn<'g> = &'g mut dyn FnMut(Cycle) -> bool;
 
 impl Session {
     /// A session at the beginning of a run.
     ///
     /// # Errors
     /// If the first kernel cannot run on the machine.
-    pub fn new(
+    pub(super) fn new(
         work: Work,
         config: &Config,
         options: &RunOptions,
@@ -81,7 +81,7 @@ impl Session {
     ///
     /// # Errors
     /// What is wrong with it. The session goes on as if it had not been given.
-    pub fn execute(&mut self, line: &str, go_on: GoOn<'_>) -> Result<Reply, Diagnostic> {
+    pub(super) fn execute(&mut self, line: &str, go_on: GoOn<'_>) -> Result<Reply, Diagnostic> {
         let mut words = line.split_whitespace();
         let Some(first) = words.next() else { return Ok(Reply::Text(String::new())) };
         let words: Vec<&str> = words.collect();
@@ -253,7 +253,7 @@ impl Session {
     }
 
     /// The error that ends the run here.
-    pub fn error(&self) -> Option<Diagnostic> {
+    pub(super) fn error(&self) -> Option<Diagnostic> {
         let Some(Ending::Error(error)) = self.timeline.ending() else { return None };
         let launch = &self.timeline.launches()[self.timeline.launch()?];
         match outcome(error, launch, &self.program, &self.options) {
@@ -270,7 +270,7 @@ impl Session {
     }
 
     /// The position: the cycle and the chosen wave.
-    pub fn here(&mut self) -> String {
+    pub(super) fn here(&mut self) -> String {
         let now = self.timeline.now();
         let launches = self.timeline.launches().len();
         let launch = match self.timeline.launch() {
@@ -314,7 +314,7 @@ impl Session {
     ///
     /// # Errors
     /// If there is no wave on the machine, or the chosen slot is empty.
-    pub fn chosen(&mut self) -> Result<WaveView, Diagnostic> {
+    pub(super) fn chosen(&mut self) -> Result<WaveView, Diagnostic> {
         let views = self.timeline.machine().waves();
         let none = || {
             let hint = "`step` and `continue` go on, `reverse-step` back; waves start some cycles after their launch";

@@ -9,12 +9,12 @@ use wave_study::timeline::{Cause, Hit, Stopped, Touch};
 const MOST_LANES: usize = 4;
 
 /// True if the run stopped at its aim, the condition behind those of `points`, and at no breakpoint.
-pub fn is_only_aim(stopped: &Stopped, points: usize) -> bool {
+pub(super) fn is_only_aim(stopped: &Stopped, points: usize) -> bool {
     matches!(stopped, Stopped::Hit(hits) if hits.iter().all(|hit| hit.condition >= points))
 }
 
 /// What happened at a breakpoint, in a line or two.
-pub fn hit(hit: &Hit, number: u32, program: &Program) -> String {
+pub(super) fn hit(hit: &Hit, number: u32, program: &Program) -> String {
     match &hit.cause {
         Cause::Reached => format!("breakpoint {number}: reached\n"),
         Cause::Issue { wave, pc } => {

@@ -15,7 +15,7 @@ use wave_observe::numbers::counted;
 ///
 /// # Errors
 /// If there is none.
-pub fn why(session: &mut Session) -> Result<String, Diagnostic> {
+pub(super) fn why(session: &mut Session) -> Result<String, Diagnostic> {
     let view = session.chosen()?;
     let now = session.timeline.now();
     let program = session.program.clone();

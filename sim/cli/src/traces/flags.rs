@@ -11,13 +11,13 @@ use wave_observe::trace::{Trigger, When, Window};
 use wave_study::report::scope::Scope;
 
 /// Waves that `--waves` names: workgroups by their linear index, and waves of each.
-pub type WaveRange = (Range<u64>, Range<u64>);
+pub(crate) type WaveRange = (Range<u64>, Range<u64>);
 
 /// Reads `G`, `G-H`, `G:W` or `G-H:W-V`.
 ///
 /// # Errors
 /// A sentence on what is wrong with it.
-pub fn wave_range(text: &str) -> Result<WaveRange, String> {
+pub(crate) fn wave_range(text: &str) -> Result<WaveRange, String> {
     let range = |text: &str| -> Result<Range<u64>, String> {
         let (first, last) = text.split_once('-').unwrap_or((text, text));
         let (first, last) = (values::integer(first)?, values::integer(last)?);
@@ -39,7 +39,7 @@ const AROUND: u64 = 1000;
 ///
 /// # Errors
 /// A sentence on what is wrong with it.
-pub fn trigger(text: &str) -> Result<When, String> {
+pub(crate) fn trigger(text: &str) -> Result<When, String> {
     if text == "fault" {
         return Ok(When::Fault);
     }
@@ -58,7 +58,7 @@ pub fn trigger(text: &str) -> Result<When, String> {
 
 impl TraceArgs {
     /// The files to write, each with its flag.
-    pub fn files(&self) -> impl Iterator<Item = (&'static str, &PathBuf)> {
+    pub(crate) fn files(&self) -> impl Iterator<Item = (&'static str, &PathBuf)> {
         let files = [
             ("--wvfi", &self.wvfi),
             ("--kanata", &self.kanata),
@@ -71,24 +71,24 @@ impl TraceArgs {
     }
 
     /// The first flag that requests a file.
-    pub fn flag(&self) -> Option<&'static str> {
+    pub(crate) fn flag(&self) -> Option<&'static str> {
         self.files().next().map(|(flag, _)| flag)
     }
 
     /// The part of the run that a report covers, apart from a trigger.
-    pub fn scope(&self) -> Scope {
+    pub(crate) fn scope(&self) -> Scope {
         let Window { cycles, waves } = self.window();
         Scope { cycles, of_waves: !waves.is_empty(), around: None }
     }
 
-    pub fn window(&self) -> Window {
+    pub(crate) fn window(&self) -> Window {
         Window {
             cycles: self.from_cycle.unwrap_or(0)..self.to_cycle.unwrap_or(u64::MAX),
             waves: self.waves.clone(),
         }
     }
 
-    pub fn trigger(&self) -> Option<Trigger> {
+    pub(crate) fn trigger(&self) -> Option<Trigger> {
         self.trigger.map(|when| Trigger {
             when,
             before: self.trigger_before.unwrap_or(AROUND),
@@ -97,7 +97,7 @@ impl TraceArgs {
     }
 
     /// The errors in the flags that do not depend on what runs.
-    pub fn check(&self) -> Vec<Diagnostic> {
+    pub(crate) fn check(&self) -> Vec<Diagnostic> {
         let mut wrong = Vec::new();
         let window = [
             ("--from-cycle", self.from_cycle.is_some()),
@@ -142,7 +142,7 @@ impl TraceArgs {
     }
 
     /// The errors in the file names if kernels of these names run.
-    pub fn check_names(&self, kernels: &[String]) -> Vec<Diagnostic> {
+    pub(crate) fn check_names(&self, kernels: &[String]) -> Vec<Diagnostic> {
         let shared: Vec<_> = self.files().filter(|(_, path)| !has_placeholder(path)).collect();
         if let ([(flag, path), ..], [_, _, ..]) = (&shared[..], kernels) {
             let flags: Vec<&str> = shared.iter().map(|(flag, _)| *flag).collect();
@@ -178,7 +178,7 @@ impl TraceArgs {
     }
 
     /// The flags for one kernel: its name replaces the placeholder.
-    pub fn of_kernel(&self, kernel: &str) -> TraceArgs {
+    pub(crate) fn of_kernel(&self, kernel: &str) -> TraceArgs {
         let mut args = self.clone();
         let TraceArgs { wvfi, kanata, perfetto, vcd, fst, report, .. } = &mut args;
         for path in [wvfi, kanata, perfetto, vcd, fst, report].into_iter().flatten() {

@@ -4,7 +4,7 @@ mod flags;
 
 use super::args::TraceArgs;
 use super::files::{self, Beginning, LeftBehind, Streamed};
-pub use flags::{WaveRange, trigger, wave_range};
+pub(crate) use flags::{WaveRange, trigger, wave_range};
 use std::io::{self, BufWriter, Write};
 use std::ops::Range;
 use std::path::Path;
@@ -21,12 +21,12 @@ use wave_observe::trace::{Form, How, Recorder, Sink, Trigger, When, Window, Writ
 const REPORT: &str = "--report";
 
 /// The form of a trace with this name: text if it ends in `.txt`.
-pub fn form_of(path: &Path) -> Form {
+pub(crate) fn form_of(path: &Path) -> Form {
     if path.extension().is_some_and(|e| e == "txt") { Form::Text } else { Form::Binary }
 }
 
 /// The files of one run.
-pub struct TraceFiles {
+pub(crate) struct TraceFiles {
     files: Vec<(&'static str, Streamed)>,
     /// The report, which is written last.
     report: Option<Streamed>,
@@ -38,7 +38,7 @@ pub struct TraceFiles {
 
 /// Whether a retirement trace outlives this process.
 #[derive(Debug, Clone, Copy)]
-pub enum Outlives<'a> {
+pub(crate) enum Outlives<'a> {
     /// It does not.
     No,
     /// Another process may go on with it.
@@ -58,7 +58,7 @@ struct Saved {
 }
 
 /// The flag of the only file that can be gone on with.
-pub const RETIREMENT: &str = "--wvfi";
+pub(crate) const RETIREMENT: &str = "--wvfi";
 
 /// Describes what records a retirement trace of these flags has.
 fn described(args: &TraceArgs) -> String {
@@ -102,7 +102,7 @@ fn go_on(
 ///
 /// # Errors
 /// If a file cannot be written to.
-pub fn open(
+pub(crate) fn open(
     args: &TraceArgs,
     config: &Config,
     capture: Option<Box<dyn Sink>>,
@@ -151,13 +151,13 @@ fn sink(flag: &str, to: &Streamed, config: &Config) -> io::Result<Box<dyn Sink>>
 }
 
 /// A recorder without files, which ends a run when the trigger has fired.
-pub fn scout(args: &TraceArgs, trigger: Trigger, config: &Config) -> Recorder<'static> {
+pub(crate) fn scout(args: &TraceArgs, trigger: Trigger, config: &Config) -> Recorder<'static> {
     let recorder = Recorder::new(config, Vec::new(), args.window());
     recorder.with_trigger(Some(trigger)).until_triggered()
 }
 
 /// The message about a trigger that did not fire in a run that ended in this cycle.
-pub fn not_fired(trigger: Trigger, cycle: u64) -> Diagnostic {
+pub(crate) fn not_fired(trigger: Trigger, cycle: u64) -> Diagnostic {
     let when = trigger.when;
     let message = format!("--trigger: {when} has not happened, and the run ended in cycle {cycle}");
     Diagnostic::error(message).hint(match when {
@@ -168,7 +168,7 @@ pub fn not_fired(trigger: Trigger, cycle: u64) -> Diagnostic {
 }
 
 /// Result of finishing the files of a run.
-pub enum Finished {
+pub(crate) enum Finished {
     /// The files have their names. Only the report, if there is one, remains to be written.
     Written(Option<Streamed>),
     /// There are no files: the window contains nothing of the run, or its trigger has not fired.
@@ -180,7 +180,7 @@ impl TraceFiles {
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn save(&self, recorder: &mut Recorder<'_>, now: u64) -> Result<Vec<u8>, Vec<Diagnostic>> {
+    pub(crate) fn save(&self, recorder: &mut Recorder<'_>, now: u64) -> Result<Vec<u8>, Vec<Diagnostic>> {
         let mut to = capture::Writer::default();
         let state = recorder.save(now).map_err(|(_, error)| error);
         for (flag, file) in &self.files {
@@ -194,7 +194,7 @@ impl TraceFiles {
     }
 
     /// Removes files that no process goes on with.
-    pub fn discard(self) {
+    pub(crate) fn discard(self) {
         self.files.into_iter().for_each(|(_, file)| file.discard());
     }
 
@@ -203,7 +203,7 @@ impl TraceFiles {
     ///
     /// # Errors
     /// If a file cannot be written.
-    pub fn finish(
+    pub(crate) fn finish(
         self,
         recorder: Recorder<'_>,
         how: How,
@@ -255,7 +255,7 @@ impl TraceFiles {
 ///
 /// # Errors
 /// If it cannot be written.
-pub fn write_report(file: Streamed, page: &str) -> Result<(), Vec<Diagnostic>> {
+pub(crate) fn write_report(file: Streamed, page: &str) -> Result<(), Vec<Diagnostic>> {
     let written = file.file().and_then(|mut to| to.write_all(page.as_bytes()));
     written.map_err(|error| vec![files::unwritable(file.path(), &error, REPORT)])?;
     file.persist(REPORT)

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// One path that a module names.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Import {
+pub(crate) struct Import {
     /// Where: file and line.
     pub place: String,
     /// The module of the crate's root that names it.
@@ -21,7 +21,7 @@ pub struct Import {
 
 /// What reading the sources found.
 #[derive(Debug, Default)]
-pub struct Sources {
+pub(crate) struct Sources {
     /// Every path into another module of the crate's root, or into itself.
     pub imports: Vec<Import>,
     /// The files that were read, tests not among them.
@@ -36,7 +36,7 @@ pub struct Sources {
 
 impl Sources {
     /// Reads a crate from its root file on.
-    pub fn of_crate(root: &Path) -> Sources {
+    pub(crate) fn of_crate(root: &Path) -> Sources {
         let mut sources = Sources::default();
         sources.root(&fs::read_to_string(root).unwrap_or_else(|error| panic!("{}: {error}", root.display())));
         let folder = root.parent().expect("a file has a folder").to_owned();
@@ -68,7 +68,7 @@ impl Sources {
     }
 
     /// Reads the text of a module.
-    pub fn text(&mut self, text: &str, file: &Path, folder: &Path, module: &[String]) {
+    pub(crate) fn text(&mut self, text: &str, file: &Path, folder: &Path, module: &[String]) {
         let tokens: TokenStream = text.parse().unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         self.tokens(tokens, file, folder, module);
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use tempfile::TempDir;
 
 /// out[i] = in[i] + r2 for workgroups of 16 threads; in at r0, out at r1.
-pub const ADD: &str = "\
+pub(crate) const ADD: &str = "\
 .kernel add
 .registers 8
 .workgroup_size 16, 1, 1
@@ -21,29 +21,29 @@ pub const ADD: &str = "\
 ";
 
 /// A folder that is removed at the end of the test.
-pub struct Scratch(TempDir);
+pub(crate) struct Scratch(TempDir);
 
 /// Result of a command.
-pub struct Ran {
+pub(crate) struct Ran {
     pub code: i32,
     pub out: String,
     pub err: String,
 }
 
 /// [`ADD`] without a workgroup size of its own: `--workgroup` decides.
-pub fn add_of_any_size() -> String {
+pub(crate) fn add_of_any_size() -> String {
     let source = ADD.replace(".workgroup_size 16, 1, 1\n", "");
     assert_ne!(source, ADD);
     source
 }
 
 impl Scratch {
-    pub fn new() -> Scratch {
+    pub(crate) fn new() -> Scratch {
         Scratch(TempDir::new().unwrap())
     }
 
     /// A folder with these files.
-    pub fn with(files: &[(&str, &str)]) -> Scratch {
+    pub(crate) fn with(files: &[(&str, &str)]) -> Scratch {
         let scratch = Scratch::new();
         for (name, text) in files {
             scratch.write(name, text.as_bytes());
@@ -51,20 +51,20 @@ impl Scratch {
         scratch
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
 
-    pub fn write(&self, name: &str, bytes: &[u8]) {
+    pub(crate) fn write(&self, name: &str, bytes: &[u8]) {
         std::fs::write(self.path(name), bytes).unwrap();
     }
 
-    pub fn read(&self, name: &str) -> Vec<u8> {
+    pub(crate) fn read(&self, name: &str) -> Vec<u8> {
         std::fs::read(self.path(name)).unwrap()
     }
 
     /// Runs `wave-sim` in the folder with these arguments, separated by blanks.
-    pub fn run(&self, arguments: &str) -> Ran {
+    pub(crate) fn run(&self, arguments: &str) -> Ran {
         let mut command = Command::new(env!("CARGO_BIN_EXE_wave-sim"));
         command.current_dir(self.0.path()).args(arguments.split_whitespace());
         let output = command.output().unwrap();
@@ -77,7 +77,7 @@ impl Scratch {
     }
 
     /// As `run`, for commands that must succeed. Returns standard output.
-    pub fn out(&self, arguments: &str) -> String {
+    pub(crate) fn out(&self, arguments: &str) -> String {
         let ran = self.run(arguments);
         assert_eq!(ran.code, 0, "wave-sim {arguments}: {}", ran.err);
         ran.out
@@ -85,6 +85,6 @@ impl Scratch {
 }
 
 /// Standard error without the lines that differ between runs: the speed of the host.
-pub fn without_host(err: &str) -> String {
+pub(crate) fn without_host(err: &str) -> String {
     err.lines().filter(|line| !line.starts_with("host: ")).map(|line| format!("{line}\n")).collect()
 }

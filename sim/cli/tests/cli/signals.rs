@@ -43,7 +43,7 @@ fn listens(child: &Child) -> bool {
 }
 
 /// A run that is sent a signal when it has been under way for a while.
-pub fn interrupted(scratch: &Scratch, run: &str, signal: &str) -> Ran {
+pub(crate) fn interrupted(scratch: &Scratch, run: &str, signal: &str) -> Ran {
     let child = start(scratch, run);
     while !listens(&child) {
         std::thread::sleep(Duration::from_millis(10));

@@ -9,25 +9,25 @@ use wave_machine::memory::Script;
 use wave_verify::rtl::{self, Agreement, Cosim, Disagreement, Mode, Variant};
 
 /// The root of the repository.
-pub fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 /// The machine that the RTL builds.
-pub fn config() -> Config {
+pub(crate) fn config() -> Config {
     let path = root().join("configs/rtl.ron");
     config::load(&path.to_string_lossy()).expect("configs/rtl.ron is a configuration")
 }
 
-pub use wave_verify::rtl::SMALL_WAVES;
+pub(crate) use wave_verify::rtl::SMALL_WAVES;
 
 /// The same machine with few wave slots, for quick runs.
-pub fn small_config() -> Config {
+pub(crate) fn small_config() -> Config {
     rtl::small(config())
 }
 
 /// The executable of a variant of the core. `None` if the user skips the RTL tests.
-pub fn executable(variant: &Variant) -> Option<PathBuf> {
+pub(crate) fn executable(variant: &Variant) -> Option<PathBuf> {
     if rtl::skipped() {
         return None;
     }
@@ -42,12 +42,12 @@ pub fn executable(variant: &Variant) -> Option<PathBuf> {
 static CORE: LazyLock<Option<PathBuf>> = LazyLock::new(|| executable(&Variant::default()));
 
 /// The core of `configs/rtl.ron`. `None` if the user skips the RTL tests.
-pub fn core() -> Option<&'static std::path::Path> {
+pub(crate) fn core() -> Option<&'static std::path::Path> {
     CORE.as_deref()
 }
 
 /// A program, its launch, and the machine around it.
-pub struct Case {
+pub(crate) struct Case {
     pub program: Program,
     pub launch: Launch,
     pub memory: Vec<u8>,
@@ -59,7 +59,7 @@ pub struct Case {
 
 impl Case {
     /// A kernel in assembly with one workgroup of `threads` threads, and some device memory.
-    pub fn of(text: &str, threads: u32) -> Case {
+    pub(crate) fn of(text: &str, threads: u32) -> Case {
         let (program, _) = assemble(text, "kernel.wave").unwrap_or_else(|e| panic!("{e:?}"));
         let kernel = &program.kernels[0];
         let launch = Launch {
@@ -75,18 +75,18 @@ impl Case {
     }
 
     /// Sets the grid.
-    pub fn grid(mut self, grid: [u32; 3]) -> Case {
+    pub(crate) fn grid(mut self, grid: [u32; 3]) -> Case {
         self.launch.grid = grid;
         self
     }
 
     /// Runs both sides, with this executable as the core.
-    pub fn run_on(&self, executable: &std::path::Path, mode: Mode) -> Result<Agreement, Disagreement> {
+    pub(crate) fn run_on(&self, executable: &std::path::Path, mode: Mode) -> Result<Agreement, Disagreement> {
         self.run_with(executable, mode, &[])
     }
 
     /// As `run_on`, with further arguments for the RTL.
-    pub fn run_with(
+    pub(crate) fn run_with(
         &self,
         executable: &std::path::Path,
         mode: Mode,
@@ -98,7 +98,7 @@ impl Case {
     }
 
     /// The co-simulation in every cycle, with further arguments for the RTL.
-    pub fn cosim<'a>(&'a self, arguments: &'a [&'a str]) -> Cosim<'a> {
+    pub(crate) fn cosim<'a>(&'a self, arguments: &'a [&'a str]) -> Cosim<'a> {
         Cosim {
             config: &self.config,
             program: &self.program,
@@ -114,7 +114,7 @@ impl Case {
     }
 
     /// Asserts that both sides agree in both modes. Returns the agreement.
-    pub fn agrees(&self) -> Agreement {
+    pub(crate) fn agrees(&self) -> Agreement {
         let Some(core) = core() else { return Agreement::default() };
         let agreement =
             self.run_on(core, Mode::Cycle).unwrap_or_else(|difference| panic!("cycle: {difference}"));
@@ -126,7 +126,7 @@ impl Case {
 }
 
 /// A script of random memory latencies between two bounds, determined by the seed.
-pub fn script(seed: u32, from: u32, to: u32) -> Script {
+pub(crate) fn script(seed: u32, from: u32, to: u32) -> Script {
     let mut state = seed.wrapping_mul(2654435761) | 1;
     let latencies = (0..251).map(|_| {
         state ^= state << 13;

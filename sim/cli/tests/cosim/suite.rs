@@ -16,7 +16,7 @@ const UP_TO_A_FAULT: u64 = 40_000;
 
 /// Directed kernels, faulting kernels, programs of the rules, and `long` and `short` random programs, ordered
 /// by number of records. Each stops after twice the cycles that it takes on `core`, which has no bug.
-pub fn suite(core: &Path, long: u64, short: u64) -> Vec<(String, Case)> {
+pub(crate) fn suite(core: &Path, long: u64, short: u64) -> Vec<(String, Case)> {
     let config = small_config();
     let mut cases = Vec::new();
     for (name, lines) in kernels() {
@@ -56,12 +56,12 @@ pub fn suite(core: &Path, long: u64, short: u64) -> Vec<(String, Case)> {
 }
 
 /// Kernels that reach much of the core, ordered and limited likewise.
-pub fn broad_suite(core: &Path) -> Vec<(String, Case)> {
+pub(crate) fn broad_suite(core: &Path) -> Vec<(String, Case)> {
     limited(core, on_the_small_core(broad()))
 }
 
 /// Illegal words, ordered and limited likewise.
-pub fn illegal_suite(core: &Path) -> Vec<(String, Case)> {
+pub(crate) fn illegal_suite(core: &Path) -> Vec<(String, Case)> {
     limited(core, on_the_small_core(illegal()))
 }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 /// Sums of a retirement trace over the instructions at one pc.
 #[derive(Default, Debug, PartialEq)]
-pub struct Traced {
+pub(crate) struct Traced {
     pub issued: u64,
     pub lanes: u64,
     results: u64,
@@ -17,7 +17,7 @@ pub struct Traced {
 }
 
 /// Reads the text form of a trace. Sums by pc.
-pub fn traced(trace: &str) -> BTreeMap<String, Traced> {
+pub(crate) fn traced(trace: &str) -> BTreeMap<String, Traced> {
     let mut found: BTreeMap<String, Traced> = BTreeMap::new();
     for line in trace.lines().filter(|line| line.starts_with('@')) {
         let mut words = line.split_whitespace();
@@ -96,7 +96,7 @@ fn windows_agree_with(trace: &str, reported: &Reported) {
     }
 }
 
-pub const CHASE: &str = "\
+pub(crate) const CHASE: &str = "\
 .kernel chase
 .registers 16
 .workgroup_size 8, 1, 1

@@ -15,7 +15,7 @@ use tempfile::TempDir;
 const SKIP: &str = "WAVE_SIM_SKIP_BROWSER";
 
 /// A browser with one page.
-pub struct Browser {
+pub(crate) struct Browser {
     child: Child,
     to: File,
     from: BufReader<File>,
@@ -31,7 +31,7 @@ impl Browser {
     ///
     /// # Panics
     /// If no browser is installed and the tests are not skipped.
-    pub fn start() -> Option<Browser> {
+    pub(crate) fn start() -> Option<Browser> {
         if std::env::var(SKIP).is_ok_and(|value| value == "1") {
             eprintln!("{SKIP}=1: the report is not tried in a browser");
             return None;
@@ -78,7 +78,7 @@ impl Browser {
     }
 
     /// Sends a command of the protocol and returns its result.
-    pub fn call(&mut self, method: &str, parameters: Value) -> Value {
+    pub(crate) fn call(&mut self, method: &str, parameters: Value) -> Value {
         self.next += 1;
         let mut message = json!({"id": self.next, "method": method, "params": parameters});
         if !self.session.is_empty() {
@@ -96,7 +96,7 @@ impl Browser {
     }
 
     /// Opens a file with this window size and colour scheme.
-    pub fn open(&mut self, file: &Path, (width, height): (u32, u32), scheme: &str) {
+    pub(crate) fn open(&mut self, file: &Path, (width, height): (u32, u32), scheme: &str) {
         let size = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
         self.call("Emulation.setDeviceMetricsOverride", size);
         let features = json!([{"name": "prefers-color-scheme", "value": scheme}]);
@@ -110,14 +110,14 @@ impl Browser {
     }
 
     /// Evaluates an expression in the page.
-    pub fn value(&mut self, expression: &str) -> Value {
+    pub(crate) fn value(&mut self, expression: &str) -> Value {
         let result = self.call("Runtime.evaluate", json!({"expression": expression, "returnByValue": true}));
         assert!(result["exceptionDetails"].is_null(), "{expression}: {result}");
         result["result"]["value"].clone()
     }
 
     /// Presses and releases a key.
-    pub fn press(&mut self, key: &str) {
+    pub(crate) fn press(&mut self, key: &str) {
         let code = match key {
             "Tab" => 9,
             "Enter" => 13,
@@ -139,7 +139,7 @@ impl Browser {
     }
 
     /// Problems in the page: errors and warnings of its scripts, and all requests for other files.
-    pub fn complaints(&self) -> Vec<String> {
+    pub(crate) fn complaints(&self) -> Vec<String> {
         let complaint = |event: &Value| {
             let parameters = &event["params"];
             match event["method"].as_str()? {

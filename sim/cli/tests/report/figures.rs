@@ -5,7 +5,7 @@ use super::page::Table;
 use super::run::{Reported, report, report_in};
 use super::scratch::Scratch;
 
-pub const USES: [&str; 14] = [
+pub(crate) const USES: [&str; 14] = [
     "issued",
     "squashed",
     "operand",
@@ -70,7 +70,7 @@ fn windows_agree(reported: &Reported, of: &str) {
 }
 
 /// The tables of all counters, one per kernel.
-pub fn profiles(reported: &Reported) -> Vec<Table> {
+pub(crate) fn profiles(reported: &Reported) -> Vec<Table> {
     reported.page.all("table.counters").into_iter().map(super::page::table).collect()
 }
 

@@ -4,10 +4,10 @@
 use roxmltree::{Document, Node, ParsingOptions};
 
 /// A parsed report.
-pub struct Page(Document<'static>);
+pub(crate) struct Page(Document<'static>);
 
 /// All text of an element, with white space collapsed.
-pub fn text(element: Node<'_, '_>) -> String {
+pub(crate) fn text(element: Node<'_, '_>) -> String {
     let texts = element.descendants().filter(Node::is_text).filter_map(|node| node.text());
     texts.collect::<String>().split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -31,7 +31,7 @@ fn closed(text: &str, name: &str) -> String {
 }
 
 impl Page {
-    pub fn of(bytes: &[u8]) -> Page {
+    pub(crate) fn of(bytes: &[u8]) -> Page {
         let mut text = std::str::from_utf8(bytes).expect("UTF-8").to_owned();
         for (from, to) in [("<style>", "</style>"), ("<script>", "</script>")] {
             text = without(&text, from, to);
@@ -48,30 +48,30 @@ impl Page {
     }
 
     /// Elements matched by a CSS selector with names, `#id`, `.class`, `[attribute]`, blanks, `>` and commas.
-    pub fn all(&self, selector: &str) -> Vec<Node<'_, 'static>> {
+    pub(crate) fn all(&self, selector: &str) -> Vec<Node<'_, 'static>> {
         all(self.0.root(), selector)
     }
 
     /// As `all`, but panics if nothing matches.
-    pub fn some(&self, selector: &str) -> Vec<Node<'_, 'static>> {
+    pub(crate) fn some(&self, selector: &str) -> Vec<Node<'_, 'static>> {
         let found = self.all(selector);
         assert!(!found.is_empty(), "there is no {selector}");
         found
     }
 
-    pub fn one(&self, selector: &str) -> Node<'_, 'static> {
+    pub(crate) fn one(&self, selector: &str) -> Node<'_, 'static> {
         let found = self.all(selector);
         assert_eq!(found.len(), 1, "{selector}");
         found[0]
     }
 
     /// A table: headings and the texts of its rows.
-    pub fn table(&self, selector: &str) -> Table {
+    pub(crate) fn table(&self, selector: &str) -> Table {
         table(self.one(selector))
     }
 
     /// Value of a statistic in the report.
-    pub fn statistic(&self, name: &str) -> String {
+    pub(crate) fn statistic(&self, name: &str) -> String {
         let table = self.table("table.statistics");
         let row = table.rows.iter().find(|row| row[0] == name).unwrap_or_else(|| panic!("{name}"));
         row[1].clone()
@@ -79,7 +79,7 @@ impl Page {
 }
 
 /// Elements within another that match a selector.
-pub fn all<'p>(within: Node<'p, 'static>, selector: &str) -> Vec<Node<'p, 'static>> {
+pub(crate) fn all<'p>(within: Node<'p, 'static>, selector: &str) -> Vec<Node<'p, 'static>> {
     let chosen = |node: &Node<'_, '_>| {
         selector.split(", ").any(|one| {
             let words: Vec<&str> = one.split_whitespace().collect();
@@ -122,12 +122,12 @@ fn matches(node: Node<'_, '_>, word: &str) -> bool {
     fits
 }
 
-pub struct Table {
+pub(crate) struct Table {
     pub heads: Vec<String>,
     pub rows: Vec<Vec<String>>,
 }
 
-pub fn table(element: Node<'_, 'static>) -> Table {
+pub(crate) fn table(element: Node<'_, 'static>) -> Table {
     let cells = |row: Node<'_, 'static>| all(row, "th, td").into_iter().map(text).collect();
     let heads = all(element, "thead th").into_iter().map(text).collect();
     Table { heads, rows: all(element, "tbody tr").into_iter().map(cells).collect() }
@@ -139,7 +139,7 @@ impl Table {
     }
 
     /// Numbers of a column. Cells without a digit are skipped.
-    pub fn numbers(&self, head: &str) -> Vec<u64> {
+    pub(crate) fn numbers(&self, head: &str) -> Vec<u64> {
         let place = self.place(head);
         let cells = self.rows.iter().filter_map(|row| row.get(place));
         let cells = cells.filter(|cell| cell.contains(|c: char| c.is_ascii_digit()));
@@ -148,17 +148,17 @@ impl Table {
     }
 
     /// Sum of a column.
-    pub fn sum(&self, head: &str) -> u64 {
+    pub(crate) fn sum(&self, head: &str) -> u64 {
         self.numbers(head).iter().sum()
     }
 
     /// Cell of a row under a heading.
-    pub fn of<'r>(&self, row: &'r [String], head: &str) -> &'r str {
+    pub(crate) fn of<'r>(&self, row: &'r [String], head: &str) -> &'r str {
         &row[self.place(head)]
     }
 
     /// Cell of the row that begins with `first`.
-    pub fn cell(&self, first: &str, head: &str) -> &str {
+    pub(crate) fn cell(&self, first: &str, head: &str) -> &str {
         let row = self.rows.iter().find(|row| row[0] == first).unwrap_or_else(|| panic!("{first}"));
         &row[self.place(head)]
     }

@@ -5,7 +5,7 @@ use super::scratch::Scratch;
 use serde_json::Value;
 
 /// A report, and the JSON output of the same run.
-pub struct Reported {
+pub(crate) struct Reported {
     pub scratch: Scratch,
     pub page: Page,
     pub bytes: Vec<u8>,
@@ -13,11 +13,11 @@ pub struct Reported {
 }
 
 /// Runs a command with `--report` and `--format json`, which must succeed.
-pub fn report(arguments: &str) -> Reported {
+pub(crate) fn report(arguments: &str) -> Reported {
     report_in(Scratch::new(), arguments)
 }
 
-pub fn report_in(scratch: Scratch, arguments: &str) -> Reported {
+pub(crate) fn report_in(scratch: Scratch, arguments: &str) -> Reported {
     let out = scratch.out(&format!("{arguments} --report r.html --format json"));
     let bytes = scratch.read("r.html");
     Reported { page: Page::of(&bytes), bytes, json: serde_json::from_str(&out).unwrap(), scratch }
@@ -25,7 +25,7 @@ pub fn report_in(scratch: Scratch, arguments: &str) -> Reported {
 
 impl Reported {
     /// A statistic in the JSON output.
-    pub fn statistic(&self, name: &str) -> u64 {
+    pub(crate) fn statistic(&self, name: &str) -> u64 {
         self.json["runs"][0]["total"]["statistics"][name].as_u64().unwrap_or_else(|| panic!("{name}"))
     }
 }

@@ -63,7 +63,7 @@ pub struct Listing {
 
 impl Listing {
     /// Assembly: directives, and places and words behind the instructions, in comments.
-    pub const ASSEMBLY: Listing = Listing { offsets: false, raw: false, directives: true };
+    pub(crate) const ASSEMBLY: Listing = Listing { offsets: false, raw: false, directives: true };
 }
 
 /// A whole program as text that assembles to the same kernels and words. A comment on each line gives the

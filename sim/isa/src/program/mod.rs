@@ -4,7 +4,7 @@ pub mod asm;
 pub mod check;
 pub mod dis;
 pub mod fault;
-pub mod launch;
+pub(crate) mod launch;
 mod load;
 pub mod structure;
 pub mod wbin;
@@ -67,7 +67,7 @@ impl SourceMap {
 }
 
 /// Local memory of a workgroup whose kernel uses some and states none, in bytes: as in the reference emulator.
-pub const UNSTATED_LOCAL_MEMORY: u32 = 16_384;
+pub(crate) const UNSTATED_LOCAL_MEMORY: u32 = 16_384;
 
 impl Program {
     /// Local memory that a workgroup of a kernel of this program gets where a launch does not say: what the kernel

@@ -8,23 +8,23 @@ use wave_isa::{Guard, Inst, Op, Special};
 use wave_verify::reference::{self, Machine, Options, Order, Stop};
 
 /// Registers that random instructions use. The first two are launch arguments.
-pub const POOL: u8 = 8;
+pub(crate) const POOL: u8 = 8;
 /// Values of r0 and r1.
-pub const ARGUMENTS: [(u8, u32); 2] = [(0, 3), (1, 12)];
+pub(crate) const ARGUMENTS: [(u8, u32); 2] = [(0, 3), (1, 12)];
 const ADDRESS: u8 = 8;
 const MASK: u8 = 9;
 const ONE: u8 = 10;
 const BASE: u8 = 11;
 const COUNTERS: u8 = 12;
 /// Declared registers.
-pub const REGISTERS: u32 = 32;
+pub(crate) const REGISTERS: u32 = 32;
 const WAVE_WIDTH: u32 = 8;
 /// Bytes of device memory: the input, and the area in which the threads of the largest workgroup store.
 const DEVICE_BYTES: usize = 64 + 64 * 32;
 
 /// A node of a program.
 #[derive(Debug, Clone)]
-pub enum Node {
+pub(crate) enum Node {
     /// An instruction of some kind with random operands and guard.
     Inst {
         kind: u8,
@@ -66,7 +66,7 @@ pub enum Node {
 
 /// Kinds of nodes allowed in a program.
 #[derive(Debug, Clone, Copy)]
-pub struct Kinds {
+pub(crate) struct Kinds {
     /// Instructions that read registers of non-participating lanes.
     pub exchange: bool,
     /// Barriers.
@@ -108,7 +108,7 @@ fn nodes(kinds: Kinds) -> impl Strategy<Value = Vec<Node>> {
 }
 
 /// Bodies of the kernel and of two functions, and the workgroup size.
-pub fn programs(kinds: Kinds) -> impl Strategy<Value = (Vec<Vec<Node>>, [u32; 3])> {
+pub(crate) fn programs(kinds: Kinds) -> impl Strategy<Value = (Vec<Vec<Node>>, [u32; 3])> {
     let function = || prop::collection::vec(nodes(kinds), 0..2).prop_map(|lists| lists.concat());
     let sizes =
         prop::sample::select(vec![[8, 1, 1], [16, 1, 1], [12, 1, 1], [3, 2, 2], [4, 4, 1], [1, 1, 1]]);
@@ -238,7 +238,7 @@ impl Lower {
 }
 
 /// Assembles the program of these bodies and its launch.
-pub fn lower(bodies: &[Vec<Node>], workgroup: [u32; 3]) -> (Program, Launch) {
+pub(crate) fn lower(bodies: &[Vec<Node>], workgroup: [u32; 3]) -> (Program, Launch) {
     let mut lower = Lower { code: Vec::new(), calls: Vec::new(), function: 0, functions: bodies.len() };
     for (register, imm) in [(MASK, 60), (ONE, 1), (BASE, WAVE_WIDTH)] {
         lower.emit(Inst { rd: register, imm, ..Inst::new(Op::MovImm) });
@@ -287,12 +287,12 @@ pub fn lower(bodies: &[Vec<Node>], workgroup: [u32; 3]) -> (Program, Launch) {
 }
 
 /// Number of programs that a test tries: the environment variable `CASES`, or `few`.
-pub fn cases(few: u32) -> u32 {
+pub(crate) fn cases(few: u32) -> u32 {
     environment::count("CASES", few.into()).try_into().expect("32 bits")
 }
 
 /// Runs a program. Returns the final memory, or why it stopped.
-pub fn run(program: &Program, launch: &Launch, order: Order) -> Result<Vec<u8>, Stop> {
+pub(crate) fn run(program: &Program, launch: &Launch, order: Order) -> Result<Vec<u8>, Stop> {
     let machine = Machine {
         wave_width: WAVE_WIDTH,
         f64: true,

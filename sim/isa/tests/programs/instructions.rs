@@ -6,7 +6,7 @@ use wave_isa::table::TABLE;
 use wave_isa::{Guard, Inst, MAX_REGISTERS, Role, Scope, Special};
 
 /// Any legal instruction of a kernel with 256 registers; unused fields are 0.
-pub fn instruction() -> impl Strategy<Value = Inst> {
+pub(crate) fn instruction() -> impl Strategy<Value = Inst> {
     let fields = any::<([u8; 5], u32, u8, u8)>();
     (0..TABLE.len(), fields).prop_map(|(row, (values, imm, scope, guard))| {
         let info = &TABLE[row];
@@ -62,7 +62,7 @@ fn name() -> impl Strategy<Value = String> {
 }
 
 /// Any program: kernels of arbitrary words, and words between them.
-pub fn program() -> impl Strategy<Value = Program> {
+pub(crate) fn program() -> impl Strategy<Value = Program> {
     let gap = prop_oneof![4 => Just(Vec::new()), 1 => prop::collection::vec(any::<u32>(), 0..3)];
     let code = prop::collection::vec(words(), 0..12).prop_map(|words| words.concat());
     let registers = prop_oneof![Just(256u32), 1u32..=256];

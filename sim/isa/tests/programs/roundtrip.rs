@@ -7,7 +7,7 @@ use wave_isa::program::{Program, assemble, disassemble, disassemble_inst, wbin};
 use wave_isa::{Inst, Op};
 
 /// Checks that the disassembly of `program` assembles to the same kernels, words and container.
-pub fn check_text(program: &Program) {
+pub(crate) fn check_text(program: &Program) {
     let text = disassemble(program);
     let (again, _) = assemble(&text, "dis").unwrap_or_else(|errors| panic!("{text}\n{errors:#?}"));
     assert_eq!(again.code, program.code, "{text}");

@@ -5,7 +5,7 @@
 //! branches.
 
 /// The canonical NaN of f32.
-pub const NAN: u32 = 0x7FC0_0000;
+pub(crate) const NAN: u32 = 0x7FC0_0000;
 const SIGN: u32 = 0x8000_0000;
 const INFINITY: u32 = 0x7F80_0000;
 

@@ -3,7 +3,7 @@
 use super::lanes::sources;
 
 /// The canonical NaN of f64.
-pub const NAN: u64 = 0x7FF8_0000_0000_0000;
+pub(crate) const NAN: u64 = 0x7FF8_0000_0000_0000;
 
 #[inline(always)]
 fn join(low: u32, high: u32) -> f64 {

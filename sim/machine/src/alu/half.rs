@@ -3,9 +3,9 @@
 use super::f32 as single;
 
 /// The canonical NaN of f16.
-pub const F16_NAN: u32 = 0x7E00;
+pub(crate) const F16_NAN: u32 = 0x7E00;
 /// The canonical NaN of bf16.
-pub const BF16_NAN: u32 = 0x7FC0;
+pub(crate) const BF16_NAN: u32 = 0x7FC0;
 
 /// The f16 in the low half as f32, exactly. A NaN stays a NaN, not a canonical one.
 #[inline(always)]

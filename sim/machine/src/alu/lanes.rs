@@ -74,7 +74,7 @@ pub(super) fn lanes_where(rows: &[&[u32]], f: impl Fn(u32, u32) -> bool) -> u64 
 }
 
 /// Lanes whose value is 0; a division by this row gives 0 in them.
-pub fn zero_lanes(row: &[u32]) -> u64 {
+pub(crate) fn zero_lanes(row: &[u32]) -> u64 {
     lanes_where(&[row, row], |value, _| value == 0)
 }
 

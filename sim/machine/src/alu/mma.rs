@@ -7,7 +7,7 @@ use pulp::{Simd, WithSimd};
 use wave_isa::{MAX_WAVE_WIDTH, MMA_DIM};
 
 /// Rows of a fragment, W lanes each: row `MMA_DIM * i + j` holds element (i, j) of every lane's tile.
-pub const FRAGMENT_ROWS: usize = MMA_DIM * MMA_DIM;
+pub(crate) const FRAGMENT_ROWS: usize = MMA_DIM * MMA_DIM;
 
 /// C += A × B in each lane of `mask`; the other lanes of `c` keep their values.
 ///

@@ -6,9 +6,9 @@
 
 mod compare;
 mod convert;
-pub mod f32;
-pub mod f64;
-pub mod half;
+pub(crate) mod f32;
+pub(crate) mod f64;
+pub(crate) mod half;
 mod int;
 mod lanes;
 mod mma;
@@ -22,8 +22,10 @@ use lanes::{lanes_where, map1, map2, map3, map4};
 use pulp::{Simd, WithSimd};
 use wave_isa::Op;
 
-pub use lanes::{merge, zero_lanes};
-pub use mma::{FRAGMENT_ROWS, mma_compute};
+pub use lanes::merge;
+pub(crate) use lanes::zero_lanes;
+pub(crate) use mma::FRAGMENT_ROWS;
+pub use mma::mma_compute;
 /// Vector instructions of the host that the loops over lanes may use. Results do not depend on them.
 pub use pulp::Arch as HostVectors;
 
@@ -90,7 +92,7 @@ pub struct Registers<'a> {
     /// Source rows in operand order; entries from `source_rows` on are ignored.
     pub sources: &'a [u8],
     /// Number of source rows.
-    pub source_rows: u8,
+    pub(crate) source_rows: u8,
     /// The first row of the result.
     pub destination: u8,
     /// Rows of the result.
@@ -103,7 +105,7 @@ pub struct Registers<'a> {
 /// # Panics
 /// As [`execute`], and if a row is not among the registers or `result` is too short.
 #[inline]
-pub fn update(
+pub(crate) fn update(
     host: HostVectors,
     op: Op,
     registers: Registers,

@@ -7,7 +7,9 @@ mod rom;
 mod tables;
 
 pub use rom::system_verilog;
-pub use tables::{EXP2, LOG2, SEGMENTS, SINE, Segment, TWO_OVER_PI};
+pub(crate) use tables::SEGMENTS;
+pub(crate) use tables::Segment;
+pub use tables::{EXP2, LOG2, SINE, TWO_OVER_PI};
 
 use super::f32::NAN;
 

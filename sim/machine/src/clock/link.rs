@@ -75,7 +75,7 @@ impl<T> LinkTx<T> {
     /// # Panics
     /// If the link is not [`ready`](Self::ready).
     #[inline]
-    pub fn push_departing(&mut self, now: Cycle, departs: Cycle, entry: T) {
+    pub(crate) fn push_departing(&mut self, now: Cycle, departs: Cycle, entry: T) {
         assert!(self.ready(now), "push into a link without room");
         self.credits -= 1;
         self.sent.push_back((departs + self.latency, entry));
@@ -83,7 +83,7 @@ impl<T> LinkTx<T> {
 
     /// The first cycle from `from` on in which a push could succeed, as far as this end knows.
     #[inline]
-    pub fn next_ready(&self, from: Cycle) -> Option<Cycle> {
+    pub(crate) fn next_ready(&self, from: Cycle) -> Option<Cycle> {
         if self.credits > 0 { Some(from) } else { self.credits_on_the_way.front().map(|&at| at.max(from)) }
     }
 }
@@ -108,7 +108,7 @@ impl<T> LinkRx<T> {
 
     /// The cycle in which the oldest entry arrives; `None` if none is on its way.
     #[inline]
-    pub fn next_arrival(&self) -> Option<Cycle> {
+    pub(crate) fn next_arrival(&self) -> Option<Cycle> {
         self.arrivals.front().map(|(at, _)| *at)
     }
 

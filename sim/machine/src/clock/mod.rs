@@ -1,8 +1,10 @@
 //! Time, and the connections between blocks: cycles and registered links.
 
-pub mod link;
+pub(crate) mod link;
 
-pub use link::{LinkRx, LinkTx, exchange, link};
+pub(crate) use link::LinkRx;
+pub(crate) use link::LinkTx;
+pub use link::{exchange, link};
 
 /// A cycle of the core clock, from 0 at the start of simulated time.
 pub type Cycle = u64;

@@ -11,7 +11,7 @@ use wave_isa::ron_text::join;
 
 /// A problem of the values, not yet located in a file.
 #[derive(Debug)]
-pub struct Problem {
+pub(super) struct Problem {
     /// Error or warning.
     pub severity: Severity,
     /// The parameters involved, the most likely culprit first.
@@ -24,12 +24,12 @@ pub struct Problem {
 
 impl Problem {
     /// An error about one parameter.
-    pub fn error(path: impl Into<String>, message: impl Into<String>) -> Problem {
+    pub(super) fn error(path: impl Into<String>, message: impl Into<String>) -> Problem {
         Problem { severity: Severity::Error, paths: vec![path.into()], message: message.into(), hint: None }
     }
 
     /// The same with a hint.
-    pub fn hint(mut self, hint: impl Into<String>) -> Problem {
+    pub(super) fn hint(mut self, hint: impl Into<String>) -> Problem {
         self.hint = Some(hint.into());
         self
     }
@@ -51,7 +51,7 @@ impl Config {
 }
 
 /// All problems of the values, errors first.
-pub fn problems(config: &Config) -> Vec<Problem> {
+pub(super) fn problems(config: &Config) -> Vec<Problem> {
     let mut problems = Vec::new();
     let tree = config.tree();
     ranges(Config::SECTION, &tree, "", &mut problems);
@@ -100,7 +100,7 @@ fn ranges(section: &Section, tree: &Tree, path: &str, problems: &mut Vec<Problem
 }
 
 /// The problem of an integer outside its limits. `value` is the text of the file.
-pub fn out_of_range(path: &str, value: impl std::fmt::Display, limits: &Limits) -> Problem {
+pub(crate) fn out_of_range(path: &str, value: impl std::fmt::Display, limits: &Limits) -> Problem {
     Problem::error(path, format!("`{path}` is {value}: it must be {limits}"))
 }
 

@@ -8,7 +8,7 @@ use wave_isa::ron_text::join;
 
 /// One parameter, section or list of a section.
 #[derive(Debug)]
-pub struct Field {
+pub(super) struct Field {
     /// Key in the file.
     pub key: &'static str,
     /// Meaning, from the doc comment. Lines are joined by blanks.
@@ -21,7 +21,7 @@ pub struct Field {
 
 /// A struct of the configuration.
 #[derive(Debug)]
-pub struct Section {
+pub(super) struct Section {
     /// Name of the struct. A file may write it before the parenthesis.
     pub name: &'static str,
     /// Description.
@@ -34,14 +34,14 @@ pub struct Section {
 
 impl Section {
     /// The parameter or directive with this key.
-    pub fn field(&self, key: &str) -> Option<&'static Field> {
+    pub(super) fn field(&self, key: &str) -> Option<&'static Field> {
         self.fields.iter().chain(self.directives).find(|f| f.key == key)
     }
 }
 
 /// Kind of value of a key.
 #[derive(Debug, Clone, Copy)]
-pub enum Kind {
+pub(super) enum Kind {
     /// An integer within the field's limits.
     Integer,
     /// `true` or `false`.
@@ -63,35 +63,35 @@ pub enum Kind {
 
 /// Range and unit of an integer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub(super) struct Limits {
     /// Smallest value.
     pub min: u64,
     /// Largest value.
     pub max: u64,
     /// True if only powers of two are allowed.
-    pub power_of_two: bool,
+    pub(crate) power_of_two: bool,
     /// Unit of the value.
     pub unit: &'static str,
 }
 
 /// Limits that allow every integer from `min` to `max`.
-pub const fn range(min: u64, max: u64) -> Limits {
+pub(super) const fn range(min: u64, max: u64) -> Limits {
     Limits { min, max, power_of_two: false, unit: "" }
 }
 
 /// Limits that allow the powers of two from `min` to `max`.
-pub const fn power_of_two(min: u64, max: u64) -> Limits {
+pub(crate) const fn power_of_two(min: u64, max: u64) -> Limits {
     Limits { min, max, power_of_two: true, unit: "" }
 }
 
 impl Limits {
     /// Sets the unit.
-    pub const fn of(self, unit: &'static str) -> Limits {
+    pub(super) const fn of(self, unit: &'static str) -> Limits {
         Limits { unit, ..self }
     }
 
     /// Range and unit for listings, such as "1 to 64 lanes, powers of two".
-    pub fn summary(&self) -> String {
+    pub(super) fn summary(&self) -> String {
         let Limits { min, max, power_of_two, unit } = self;
         let space = if unit.is_empty() { "" } else { " " };
         let powers = if *power_of_two { ", powers of two" } else { "" };
@@ -99,7 +99,7 @@ impl Limits {
     }
 
     /// True if the value is allowed.
-    pub fn allows(&self, value: u64) -> bool {
+    pub(super) fn allows(&self, value: u64) -> bool {
         (self.min..=self.max).contains(&value) && (!self.power_of_two || value.is_power_of_two())
     }
 }
@@ -115,7 +115,7 @@ impl std::fmt::Display for Limits {
 
 /// A value, structured like the declaration.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Tree {
+pub(super) enum Tree {
     /// An integer.
     Integer(u64),
     /// A Boolean.
@@ -131,7 +131,7 @@ pub enum Tree {
 }
 
 /// A type of parameters.
-pub trait Parameter: Sized {
+pub(super) trait Parameter: Sized {
     /// Form in a file. Parts may be missing.
     type Raw;
     /// Kind of value.
@@ -148,7 +148,7 @@ pub trait Parameter: Sized {
 }
 
 /// [`Parameter::merge`] of two optional values.
-pub fn merge_fields<T: Parameter>(file: Option<T::Raw>, base: Option<T::Raw>) -> Option<T::Raw> {
+pub(crate) fn merge_fields<T: Parameter>(file: Option<T::Raw>, base: Option<T::Raw>) -> Option<T::Raw> {
     match (file, base) {
         (Some(file), Some(base)) => Some(T::merge(file, base)),
         (file, base) => file.or(base),
@@ -156,7 +156,7 @@ pub fn merge_fields<T: Parameter>(file: Option<T::Raw>, base: Option<T::Raw>) ->
 }
 
 /// [`Parameter::resolve`] of the field `key` in the section at `path`.
-pub fn resolve_field<T: Parameter>(
+pub(crate) fn resolve_field<T: Parameter>(
     raw: Option<T::Raw>,
     path: &str,
     key: &str,
@@ -232,7 +232,7 @@ impl<T: Parameter> Parameter for Vec<T> {
 ///
 /// # Errors
 /// Errors of the deserializer, and numbers out of the range of `T`.
-pub fn stated_integer<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+pub(crate) fn stated_integer<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: serde::Deserializer<'de>,
     T: TryFrom<u64>,
@@ -372,7 +372,7 @@ macro_rules! sections {
             $(
                 #[derive(Debug, Clone, Default, Deserialize)]
                 #[serde(deny_unknown_fields, default)]
-                pub struct $name {
+                pub(crate) struct $name {
                     $(
                         $(
                             #[doc = stringify!($limits)]
@@ -380,7 +380,7 @@ macro_rules! sections {
                         )?
                         pub $key: Option<$type>,
                     )+
-                    $($(#[doc = $raw_doc])+ pub $raw_key: Option<$raw_type>,)?
+                    $($(#[doc = $raw_doc])+ pub(crate) $raw_key: Option<$raw_type>,)?
                 }
             )+
         }

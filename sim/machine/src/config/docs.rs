@@ -36,7 +36,7 @@ pub fn list() -> String {
 ///
 /// # Panics
 /// Never: a test reads every part.
-pub fn part_description(part: &Preset) -> String {
+pub(crate) fn part_description(part: &Preset) -> String {
     let part: raw::Config = parse(part.text).expect("parts are valid");
     part.description.unwrap_or_default()
 }
@@ -45,7 +45,7 @@ pub fn part_description(part: &Preset) -> String {
 ///
 /// # Panics
 /// Never: a test loads every preset.
-pub fn preset_config(preset: &Preset) -> Config {
+pub(crate) fn preset_config(preset: &Preset) -> Config {
     from_text(preset.file, preset.text).expect("presets are valid").0
 }
 
@@ -118,7 +118,7 @@ fn values_in_presets(key: &str, text: &mut String) {
 }
 
 /// Type, unit and range, in words.
-pub fn kind_name(field: &Field) -> String {
+pub(crate) fn kind_name(field: &Field) -> String {
     match (field.kind, field.limits) {
         (Kind::Integer, Some(limits)) => format!("Integer, {}.", limits.summary()),
         (Kind::Integer, None) => "Integer.".into(),

@@ -19,7 +19,7 @@ const NOUN: Noun = Noun {
 
 /// Messages for a text that ron rejected with this error: one per wrong value, or a single one if the text
 /// cannot be parsed further.
-pub fn diagnostics(source: &Source, located: &Located, error: &SpannedError) -> Vec<Diagnostic> {
+pub(super) fn diagnostics(source: &Source, located: &Located, error: &SpannedError) -> Vec<Diagnostic> {
     if located.complete || !is_syntax_error(&error.code) {
         let mut wrong = wrong_values(source, located);
         if !located.complete {
@@ -117,7 +117,7 @@ fn container(source: &Source, entry: &Entry, kind: Kind, wrong: &mut Vec<Diagnos
 }
 
 /// Checks the value of a parameter. Always returns `None`, because it has no contents.
-pub fn leaf(
+pub(super) fn leaf(
     source: &Source,
     entry: &Entry,
     kind: &Kind,
@@ -176,7 +176,7 @@ pub fn leaf(
 ///
 /// # Errors
 /// The text is no such integer. The message has a hint where possible.
-pub fn number(source: &Source, entry: &Entry, field: Option<&Field>) -> Result<i128, Option<String>> {
+pub(super) fn number(source: &Source, entry: &Entry, field: Option<&Field>) -> Result<i128, Option<String>> {
     let text = &source.text[entry.value.clone()];
     if let Some(value) = integer(text) {
         return Ok(value);
@@ -200,7 +200,7 @@ pub fn number(source: &Source, entry: &Entry, field: Option<&Field>) -> Result<i
 
 /// Strings that are invalid as integers: ron accepts strings, as sizes with a unit, wherever an integer is
 /// expected.
-pub fn wrong_sizes(source: &Source, located: &Located) -> Vec<Diagnostic> {
+pub(crate) fn wrong_sizes(source: &Source, located: &Located) -> Vec<Diagnostic> {
     let mut wrong = Vec::new();
     let rows = declared();
     for entry in located.entries.iter().filter(|entry| entry.shape == Shape::Text) {
@@ -214,7 +214,7 @@ pub fn wrong_sizes(source: &Source, located: &Located) -> Vec<Diagnostic> {
 }
 
 /// Accepted values of a parameter, for messages.
-pub fn expectation(kind: &Kind, field: Option<&Field>) -> String {
+pub(super) fn expectation(kind: &Kind, field: Option<&Field>) -> String {
     match (kind, field.and_then(|f| f.limits)) {
         (Kind::Integer, Some(limits)) => limits.to_string(),
         (Kind::Integer, None) => "an integer".into(),
@@ -227,7 +227,7 @@ pub fn expectation(kind: &Kind, field: Option<&Field>) -> String {
 }
 
 /// Parses an integer in RON syntax.
-pub fn integer(text: &str) -> Option<i128> {
+pub(super) fn integer(text: &str) -> Option<i128> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(digits) => (true, digits),
         None => (false, text.strip_prefix('+').unwrap_or(text)),
@@ -278,7 +278,7 @@ fn unknown_key(path: &str, key: &str, section: &Section) -> Diagnostic {
 }
 
 /// Paths of all sections that have this key.
-pub fn homes(section: &Section, path: &str, key: &str) -> Vec<String> {
+pub(super) fn homes(section: &Section, path: &str, key: &str) -> Vec<String> {
     let mut found = Vec::new();
     for field in section.fields {
         if field.key == key {
@@ -294,7 +294,7 @@ pub fn homes(section: &Section, path: &str, key: &str) -> Vec<String> {
 }
 
 /// The name most similar to `text`, if one is similar enough.
-pub fn nearest<'a>(text: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub(super) fn nearest<'a>(text: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let text = text.to_lowercase();
     let distance = |name: &str| strsim::osa_distance(&text, &name.to_lowercase());
     names

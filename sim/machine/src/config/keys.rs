@@ -8,7 +8,7 @@ use wave_isa::ron_text::join;
 
 /// One row of the declaration.
 #[derive(Debug, Clone)]
-pub struct Declared {
+pub(super) struct Declared {
     /// Path: `core.units[].lanes`.
     pub key: String,
     /// The parameter, section or list.
@@ -16,7 +16,7 @@ pub struct Declared {
 }
 
 /// All sections, lists and parameters. A section precedes its contents.
-pub fn declared() -> Vec<Declared> {
+pub(super) fn declared() -> Vec<Declared> {
     fn walk(section: &'static Section, path: &str, rows: &mut Vec<Declared>) {
         for field in section.directives.iter().chain(section.fields) {
             let key = join(path, field.key);
@@ -34,7 +34,7 @@ pub fn declared() -> Vec<Declared> {
 }
 
 /// A path without brackets and their contents.
-pub fn plain(key: &str) -> String {
+pub(super) fn plain(key: &str) -> String {
     let mut depth = 0;
     let outside = |c: &char| {
         match c {
@@ -52,7 +52,7 @@ pub fn plain(key: &str) -> String {
 ///
 /// # Errors
 /// No path matches (the message suggests the nearest), or several do (the message lists them).
-pub fn find(key: &str) -> Result<Declared, Diagnostic> {
+pub(super) fn find(key: &str) -> Result<Declared, Diagnostic> {
     let wanted = plain(key.trim());
     let rows = declared();
     let end = format!(".{wanted}");

@@ -27,11 +27,13 @@ pub use dot::dot;
 pub use load::{from_text, load, load_with_settings, load_with_warnings};
 pub use manual::manual;
 pub use model::*;
-pub use presets::{PARTS, PRESETS, Preset};
+
+pub use presets::{PARTS, PRESETS};
 pub use schema::schema;
 pub use show::wrap;
 pub use show::{resolved, show};
-pub use values::{Leaf, config_hash, leaves};
+
+pub use values::{config_hash, leaves};
 
 #[cfg(test)]
 mod tests;

@@ -33,16 +33,16 @@ pub const PRESETS: &[Preset] =
 pub const PARTS: &[Preset] = presets!["parts/": "gddr6.ron", "hbm2e.ron", "lpddr5.ron"];
 
 /// The preset with this name, with or without `.ron`.
-pub fn preset(name: &str) -> Option<&'static Preset> {
+pub(super) fn preset(name: &str) -> Option<&'static Preset> {
     PRESETS.iter().find(|p| p.file == name || p.name() == name)
 }
 
 /// The memory device with this name, with or without `.ron`.
-pub fn part(name: &str) -> Option<&'static Preset> {
+pub(super) fn part(name: &str) -> Option<&'static Preset> {
     PARTS.iter().find(|p| p.file == name || p.name() == name)
 }
 
 /// The preset that supplies every value that a configuration omits. It states all parameters.
-pub fn default_preset() -> &'static Preset {
+pub(crate) fn default_preset() -> &'static Preset {
     &PRESETS[0]
 }

@@ -5,7 +5,7 @@ use super::model::{Config, IssuePolicy, Replacement};
 use wave_isa::diagnostic::Severity;
 
 /// A rule between parameters.
-pub struct Rule {
+pub(super) struct Rule {
     /// The parameters involved, the most likely culprit first.
     pub keys: &'static [&'static str],
     /// The rule and its reason, as a clause that can follow "but".
@@ -33,7 +33,7 @@ impl Rule {
 }
 
 /// All rules between parameters, except those on the classes of units, which are in `check`.
-pub const RULES: &[Rule] = &[
+pub(super) const RULES: &[Rule] = &[
     rule(
         &["device_memory_bytes", "core.l1.line_bytes"],
         "device memory must be a whole number of lines",

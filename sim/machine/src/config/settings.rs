@@ -10,11 +10,11 @@ use wave_isa::diagnostic::Diagnostic;
 use wave_isa::ron_text::{Entry, Located, Shape, Source, join};
 
 /// Name of a setting's text in messages.
-pub const FILE: &str = "--set";
+pub(super) const FILE: &str = "--set";
 
 /// A command-line word, parsed as `KEY=VALUE`.
 #[derive(Debug)]
-pub struct Setting {
+pub(crate) struct Setting {
     /// The word. File names in it are relative to the working directory.
     pub source: Source,
     /// Declared path of the parameter.
@@ -43,7 +43,7 @@ enum StepKind {
 
 /// The result of a setting.
 #[derive(Debug)]
-pub struct Stated {
+pub(crate) struct Stated {
     /// Its place.
     pub located: Located,
     /// The setting with the complete path: `core.units[fp32].lanes=64`.
@@ -55,7 +55,7 @@ impl Setting {
     ///
     /// # Errors
     /// The word does not have the form `KEY=VALUE`, or its key does not match exactly one parameter.
-    pub fn read(word: &str) -> Result<Setting, Diagnostic> {
+    pub(super) fn read(word: &str) -> Result<Setting, Diagnostic> {
         let source = Source { file: FILE.to_owned(), text: word.to_owned(), path: Some(FILE.into()) };
         let wrong = |message: String, place: Range<usize>| {
             Err(Diagnostic::error(message)
@@ -113,7 +113,7 @@ impl Setting {
     }
 
     /// The memory part that the setting names, with its place, if the key is `dram.part`.
-    pub fn part(&self) -> Option<(String, Stated)> {
+    pub(super) fn part(&self) -> Option<(String, Stated)> {
         (self.key == "dram.part").then(|| {
             let name = self.source.text[self.value.clone()].trim_matches('"').to_owned();
             let located = self.located(self.key.clone(), self.steps[0].place.clone(), Shape::Text);
@@ -132,7 +132,7 @@ impl Setting {
     ///
     /// # Errors
     /// The path does not end at a parameter, or the parameter does not accept the value.
-    pub fn apply(&self, tree: &mut Tree) -> Result<Stated, Diagnostic> {
+    pub(super) fn apply(&self, tree: &mut Tree) -> Result<Stated, Diagnostic> {
         let text = self.source.text.as_str();
         let mut kind = Kind::Section(Config::SECTION);
         // Items by number for locating messages, and by name for people.
@@ -238,7 +238,7 @@ impl Setting {
 ///
 /// # Errors
 /// All words that are not settings.
-pub fn read(words: &[String]) -> Result<Vec<Setting>, Vec<Diagnostic>> {
+pub(super) fn read(words: &[String]) -> Result<Vec<Setting>, Vec<Diagnostic>> {
     let mut wrong = Vec::new();
     let settings =
         words.iter().filter_map(|word| Setting::read(word).map_err(|e| wrong.push(e)).ok()).collect();

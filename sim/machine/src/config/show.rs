@@ -33,7 +33,7 @@ pub fn resolved(config: &Config) -> String {
 }
 
 /// The values of a configuration as RON without comments.
-pub fn ron(tree: &Tree) -> String {
+pub(super) fn ron(tree: &Tree) -> String {
     let mut text = "(\n".to_owned();
     fields(Config::SECTION, tree, 1, &mut text);
     text.push_str(")\n");

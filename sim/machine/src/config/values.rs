@@ -42,7 +42,7 @@ fn section(declared: &Section, tree: &Tree, key: &str, path: &str, leaves: &mut 
 }
 
 /// Name of a list item: its first value, which is unique in the list.
-pub fn item_name(item: &Tree) -> String {
+pub(crate) fn item_name(item: &Tree) -> String {
     match item {
         Tree::Section(values) => match values.first() {
             Some(Tree::Text(text)) => text.clone(),
@@ -54,7 +54,7 @@ pub fn item_name(item: &Tree) -> String {
 }
 
 /// A single value as RON.
-pub fn literal(value: &Tree) -> String {
+pub(super) fn literal(value: &Tree) -> String {
     match value {
         Tree::Integer(value) => value.to_string(),
         Tree::Bool(value) => value.to_string(),
@@ -80,6 +80,6 @@ pub fn config_hash(config: &Config) -> String {
 }
 
 /// True for parameters that do not affect the machine.
-pub fn is_prose(leaf: &Leaf) -> bool {
+pub(crate) fn is_prose(leaf: &Leaf) -> bool {
     matches!(leaf.key.as_str(), "name" | "description")
 }

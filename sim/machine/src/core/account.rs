@@ -22,12 +22,12 @@ pub(super) struct Account {
     /// The first cycle of the run.
     pub start: Cycle,
     /// First cycle not yet counted in `resident_wave_cycles`.
-    pub residents_until: Cycle,
+    pub(crate) residents_until: Cycle,
 }
 
 impl Account {
     /// Nothing counted yet, of a run that begins in cycle `start`.
-    pub fn new(start: Cycle) -> Account {
+    pub(super) fn new(start: Cycle) -> Account {
         let (counters, slots) = (CoreCounters::default(), [0; SlotUse::COUNT]);
         Account { counters, slots, instructions: 0, start, residents_until: start }
     }
@@ -113,7 +113,7 @@ impl Core {
     }
 
     /// Adds the used entries of the core's queues and tables to `levels`.
-    pub fn add_levels(&self, levels: &mut [u64; Level::COUNT]) {
+    pub(crate) fn add_levels(&self, levels: &mut [u64; Level::COUNT]) {
         levels[Level::L1Mshrs as usize] += self.l1.mshrs_in_use() as u64;
         levels[Level::LsuQueue as usize] += self.lsu.queued() as u64;
     }

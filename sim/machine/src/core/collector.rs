@@ -32,7 +32,7 @@ pub enum Waiting {
 /// Bank of a wave's register (rule O1). `mask` is the number of banks, a power of two, less one; `swizzle` is
 /// the wave's position within its scheduler.
 #[inline]
-pub fn bank_of(register: u8, swizzle: u8, mask: u32) -> u32 {
+pub(crate) fn bank_of(register: u8, swizzle: u8, mask: u32) -> u32 {
     (u32::from(register) + u32::from(swizzle)) & mask
 }
 
@@ -129,7 +129,7 @@ pub struct Collectors {
 }
 
 /// End of a list of places.
-pub const NO_PLACE: u8 = u8::MAX;
+pub(crate) const NO_PLACE: u8 = u8::MAX;
 
 const IN_ORDER: [u8; MAX_SOURCE_ROWS] = [0, 1, 2, 3, 4, 5];
 
@@ -170,7 +170,7 @@ impl Collectors {
 
     /// Collectors in use.
     #[inline]
-    pub fn in_use(&self) -> usize {
+    pub(crate) fn in_use(&self) -> usize {
         self.len
     }
 
@@ -233,7 +233,7 @@ impl Collectors {
 
     /// Frees the collectors of all settled instructions.
     #[inline]
-    pub fn remove_settled(&mut self) {
+    pub(crate) fn remove_settled(&mut self) {
         let (mut before, mut place) = (NO_PLACE, self.first);
         for _ in 0..self.len {
             let after = self.after(place);

@@ -77,7 +77,7 @@ pub struct Step {
     /// The word behind the instruction.
     pub next: u32,
     /// Word at which the wave continues if no lane is active any more.
-    pub skip_to: u32,
+    pub(crate) skip_to: u32,
 }
 
 impl Divergence {

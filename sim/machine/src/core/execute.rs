@@ -39,7 +39,7 @@ impl UnitTiming {
     }
 
     /// Entries of a timing wheel, one a cycle, that holds the longest result. A power of two, at least 64.
-    pub fn horizon(table: &[UnitTiming]) -> usize {
+    pub(crate) fn horizon(table: &[UnitTiming]) -> usize {
         let longest = table.iter().map(|t| t.result).max().unwrap_or(0);
         ((longest + READ_WITHIN + 1) as usize + MAX_RESULT_ROWS + 1).next_power_of_two().max(64)
     }

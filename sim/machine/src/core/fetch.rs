@@ -14,7 +14,7 @@ use wave_isa::WORD_BYTES;
 use wave_isa::table::CacheHint;
 
 /// Tag bit of the memory requests that fill the instruction cache.
-pub const ICACHE_TAG: u32 = 1 << 31;
+pub(crate) const ICACHE_TAG: u32 = 1 << 31;
 
 /// A fetch on its way from the instruction cache to the decoder.
 #[derive(Debug, Clone, Copy, Capture)]
@@ -39,7 +39,7 @@ struct Miss {
 /// Instruction cache and fetch state of a core. The cache holds tags only: code cannot be written, so the
 /// words come from the decoded kernel.
 #[derive(Debug, Clone, Capture)]
-pub struct Fetch {
+pub(crate) struct Fetch {
     /// Line number + 1 of each way, 0 if empty. The ways of a set are adjacent, most recently used first.
     tags: Vec<u32>,
     #[spec]
@@ -70,7 +70,7 @@ pub struct Fetch {
 
 impl Fetch {
     /// An empty cache.
-    pub fn new(config: &Config) -> Fetch {
+    pub(crate) fn new(config: &Config) -> Fetch {
         let fetch = &config.core.fetch;
         let lines = (fetch.icache_bytes / fetch.icache_line_bytes) as usize;
         let ways = fetch.icache_ways as usize;
@@ -113,7 +113,7 @@ impl Fetch {
     }
 
     /// Drops what is on its way for a wave that was redirected or has ended.
-    pub fn discard(&mut self, slot: Slot) {
+    pub(crate) fn discard(&mut self, slot: Slot) {
         for group in self.groups.iter_mut().filter(|g| g.slot == slot) {
             group.discarded = true;
         }
@@ -123,7 +123,7 @@ impl Fetch {
     }
 
     /// A line has arrived. Returns the waves that waited for it; they may request again.
-    pub fn filled(&mut self, tag: u32) -> SlotMask {
+    pub(crate) fn filled(&mut self, tag: u32) -> SlotMask {
         let line = tag & !ICACHE_TAG;
         self.fill(line);
         match self.misses.iter().position(|m| m.line == line) {
@@ -133,7 +133,7 @@ impl Fetch {
     }
 
     /// Sends one miss to the memory side if there is one and the port is free. True if it did.
-    pub fn send_miss(&mut self, now: Cycle, port: &mut MemoryPort) -> bool {
+    pub(crate) fn send_miss(&mut self, now: Cycle, port: &mut MemoryPort) -> bool {
         let Some(miss) = self.misses.iter_mut().find(|m| !m.sent) else { return false };
         if !port.ready(now) {
             return false;
@@ -146,12 +146,12 @@ impl Fetch {
     }
 
     /// True if a miss waits for the port.
-    pub fn wants_port(&self) -> bool {
+    pub(crate) fn wants_port(&self) -> bool {
         self.misses.iter().any(|m| !m.sent)
     }
 
     /// Cycle in which the next group reaches the decoder.
-    pub fn next_event(&self) -> Cycle {
+    pub(crate) fn next_event(&self) -> Cycle {
         self.groups.front().map_or(NEVER, |g| g.arrives)
     }
 }
@@ -272,7 +272,7 @@ impl Core {
 
 /// The lowest set bit above `last`, wrapping around. `candidates` is not 0.
 #[inline]
-pub fn next_in_turn(candidates: SlotMask, last: Slot) -> Slot {
+pub(crate) fn next_in_turn(candidates: SlotMask, last: Slot) -> Slot {
     let later = if last == 63 { 0 } else { candidates & (!0 << (last + 1)) };
     (if later != 0 { later } else { candidates }).trailing_zeros() as Slot
 }

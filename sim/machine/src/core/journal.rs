@@ -11,7 +11,7 @@ use wave_capture::Capture;
 
 /// The journal of a core.
 #[derive(Debug, Clone, Default, Capture)]
-pub struct Journal {
+pub(crate) struct Journal {
     #[spec]
     is_kept: bool,
     early: Vec<Early>,
@@ -36,23 +36,23 @@ struct Early {
 
 impl Journal {
     /// An empty journal; `is_kept` if it is to be kept.
-    pub fn new(is_kept: bool) -> Journal {
+    pub(super) fn new(is_kept: bool) -> Journal {
         Journal { is_kept, ..Journal::default() }
     }
 
     /// True if the core has to tell what it overwrites.
     #[inline]
-    pub fn is_kept(&self) -> bool {
+    pub(crate) fn is_kept(&self) -> bool {
         self.is_kept
     }
 
     /// A wave issues.
-    pub fn issues(&mut self, slot: Slot, now: Cycle) {
+    pub(super) fn issues(&mut self, slot: Slot, now: Cycle) {
         self.issued_of(slot, now);
     }
 
     /// A wave starts.
-    pub fn starts_wave(&mut self, slot: Slot) {
+    pub(crate) fn starts_wave(&mut self, slot: Slot) {
         self.issued_of(slot, NEVER);
     }
 
@@ -63,7 +63,7 @@ impl Journal {
     }
 
     /// The cycle in which a wave last issued; `None` if it has not, or if no journal is kept.
-    pub fn last_issue(&self, slot: Slot) -> Option<Cycle> {
+    pub(super) fn last_issue(&self, slot: Slot) -> Option<Cycle> {
         self.issued.get(slot).copied().filter(|&cycle| cycle != NEVER)
     }
 
@@ -79,30 +79,30 @@ impl Journal {
     }
 
     /// The first row of an instruction's result is written in this cycle.
-    pub fn is_written(&mut self, it: InFlight, cycle: Cycle) {
+    pub(crate) fn is_written(&mut self, it: InFlight, cycle: Cycle) {
         self.of(it).written = cycle;
     }
 
     /// An instruction is about to overwrite these registers and this predicate.
-    pub fn overwrites(&mut self, it: InFlight, registers: (u8, &[u32]), predicate: Option<(u8, u64)>) {
+    pub(crate) fn overwrites(&mut self, it: InFlight, registers: (u8, &[u32]), predicate: Option<(u8, u64)>) {
         let early = self.of(it);
         early.registers = (registers.0, registers.1.to_vec());
         early.predicate = predicate;
     }
 
     /// An instruction is about to overwrite this fragment, which begins at word `at` of the core's fragments.
-    pub fn overwrites_fragment(&mut self, it: InFlight, at: usize, fragment: &[u32]) {
+    pub(crate) fn overwrites_fragment(&mut self, it: InFlight, at: usize, fragment: &[u32]) {
         self.of(it).fragment = Some((at, fragment.to_vec()));
     }
 
     /// An instruction retires: its whole result is there.
-    pub fn retires(&mut self, it: InFlight) {
+    pub(super) fn retires(&mut self, it: InFlight) {
         self.early.retain(|early| (early.slot, early.sequence) != (it.slot, it.sequence));
     }
 
     /// Puts what a wave's registers held at the end of the cycle before `now` over what they hold. `rows` has all
     /// registers of the wave, each of `width` lanes.
-    pub fn correct_registers(&self, now: Cycle, slot: Slot, width: usize, rows: &mut [u32]) {
+    pub(crate) fn correct_registers(&self, now: Cycle, slot: Slot, width: usize, rows: &mut [u32]) {
         for early in self.early.iter().filter(|early| early.slot == slot) {
             let (first, old) = &early.registers;
             for (k, old) in old.chunks_exact(width).enumerate() {
@@ -114,7 +114,7 @@ impl Journal {
     }
 
     /// As [`correct_registers`](Self::correct_registers), for the predicates.
-    pub fn correct_predicates(&self, now: Cycle, slot: Slot, predicates: &mut [u64]) {
+    pub(crate) fn correct_predicates(&self, now: Cycle, slot: Slot, predicates: &mut [u64]) {
         for early in self.early.iter().filter(|early| early.slot == slot && early.written >= now) {
             if let Some((index, lanes)) = early.predicate {
                 predicates[usize::from(index)] = lanes;
@@ -123,7 +123,7 @@ impl Journal {
     }
 
     /// As [`correct_registers`](Self::correct_registers), for fragments: `words` are those of the core from `at` on.
-    pub fn correct_fragments(&self, now: Cycle, at: usize, words: &mut [u32]) {
+    pub(crate) fn correct_fragments(&self, now: Cycle, at: usize, words: &mut [u32]) {
         for early in self.early.iter().filter(|early| early.written >= now) {
             let Some((first, old)) = &early.fragment else { continue };
             if let Some(place) = first.checked_sub(at).filter(|place| place + old.len() <= words.len()) {

@@ -14,24 +14,28 @@ use wave_isa::ExecClass;
 
 /// The latches between the stages of a core.
 #[derive(Debug, Capture)]
-pub struct Latches {
+pub(crate) struct Latches {
     /// Issue to fetch and issue: (end, slot) of the running shadows, in order of their end: all are equally long.
     pub shadows: VecDeque<(Cycle, Slot)>,
     /// Issue to operand read: when that stage next completes the reads of an instruction.
-    pub issue_to_operands: Looks,
+    pub(crate) issue_to_operands: Looks,
     /// Issue to dispatch: instructions that are settled at issue and only occupy a collector.
-    pub issue_to_dispatch: Straight,
+    pub(crate) issue_to_dispatch: Straight,
     /// Operand read to dispatch: when that stage next has to look at the collectors that are not settled.
-    pub operands_to_dispatch: Looks,
+    pub(crate) operands_to_dispatch: Looks,
     /// Operand read to dispatch. Bit s: scheduler s frees a settled collector in the next dispatch stage.
-    pub settled_to_dispatch: u32,
+    pub(crate) settled_to_dispatch: u32,
     /// Dispatch to write-back: instructions in the execution units.
-    pub execute_to_write_back: Completions,
+    pub(crate) execute_to_write_back: Completions,
 }
 
 impl Latches {
     /// Empty latches of a core with so many schedulers and wave slots.
-    pub fn new(schedulers: usize, slots: usize, units: &[UnitTiming; ExecClass::ALL.len()]) -> Latches {
+    pub(super) fn new(
+        schedulers: usize,
+        slots: usize,
+        units: &[UnitTiming; ExecClass::ALL.len()],
+    ) -> Latches {
         Latches {
             shadows: VecDeque::with_capacity(slots),
             issue_to_operands: Looks::new(schedulers),

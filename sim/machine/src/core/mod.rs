@@ -8,24 +8,25 @@ pub mod account;
 pub mod collector;
 pub mod divergence;
 pub mod execute;
-pub mod fetch;
-pub mod issue;
+pub(crate) mod fetch;
+pub(crate) mod issue;
 mod journal;
 mod latches;
-pub mod lsu;
+pub(crate) mod lsu;
 pub mod occupancy;
 pub mod probe;
 mod registers;
-pub mod release;
+pub(crate) mod release;
 pub mod report;
 mod spec;
+pub mod stage;
 mod straight;
 pub mod uop;
 pub mod view;
 pub mod wait;
 pub mod wave;
-pub mod workgroup;
-pub mod writeback;
+pub(crate) mod workgroup;
+pub(crate) mod writeback;
 
 use crate::clock::{Cycle, LinkRx, LinkTx, NEVER};
 use crate::config::Config;
@@ -138,7 +139,7 @@ pub struct CoreLaunch {
     /// True if the kernel uses matrix fragments.
     pub uses_mma: bool,
     /// True if registers are to be read as of a cycle.
-    pub keeps_journal: bool,
+    pub(crate) keeps_journal: bool,
 }
 
 impl Core {
@@ -327,7 +328,7 @@ impl Core {
     }
 
     /// The next cycle in which the core has something to do; [`NEVER`] if only a message can wake it.
-    pub fn next_wake(&mut self, from: Cycle) -> Cycle {
+    pub(crate) fn next_wake(&mut self, from: Cycle) -> Cycle {
         if self.activity.wake <= from { from } else { self.activity.wake.min(self.next_message(from)) }
     }
 
@@ -343,13 +344,13 @@ impl Core {
     }
 
     /// True if the L2 has acknowledged every store of this core.
-    pub fn is_released(&self) -> bool {
+    pub(crate) fn is_released(&self) -> bool {
         self.waves.releases.stores() == 0
     }
 
     /// Simulates cycles `from..to` of an idle core whose L1 writes back its dirty lines, at the end of a
     /// kernel (M32).
-    pub fn run_release<P: Probe>(&mut self, from: Cycle, to: Cycle, ops: &MicroOps, probe: &mut P) {
+    pub(crate) fn run_release<P: Probe>(&mut self, from: Cycle, to: Cycle, ops: &MicroOps, probe: &mut P) {
         self.writes_back_all = true;
         let mut now = self.next_message(from);
         while now < to {
@@ -366,12 +367,12 @@ impl Core {
     }
 
     /// The last cycle in which something happened that the end of a kernel waits for.
-    pub fn last_activity(&self) -> Cycle {
+    pub(crate) fn last_activity(&self) -> Cycle {
         self.activity.last_activity
     }
 
     /// Visits every cycle instead of skipping those in which nothing can happen.
-    pub fn visit_every_cycle(&mut self) {
+    pub(crate) fn visit_every_cycle(&mut self) {
         self.spec.skip_idle = false;
         self.spec.settles_early = false;
     }
@@ -382,7 +383,7 @@ impl Core {
     }
 
     /// Returns the L1 and the port, for the next launch.
-    pub fn into_parts(self) -> (L1, MemoryPort) {
+    pub(crate) fn into_parts(self) -> (L1, MemoryPort) {
         (self.l1, self.links.port)
     }
 }

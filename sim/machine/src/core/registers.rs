@@ -10,7 +10,7 @@ use wave_isa::MMA_FRAGMENTS;
 
 /// The values in a core's registers.
 #[derive(Debug, Capture)]
-pub struct RegisterFile {
+pub(crate) struct RegisterFile {
     /// Rows of as many words as a wave has lanes: register r of slot s is row s × registers of a wave + r.
     pub registers: Vec<u32>,
     /// Matrix fragments, indexed by slot, kind (A, B, C), fragment and element. Empty if the kernel uses none.
@@ -19,12 +19,12 @@ pub struct RegisterFile {
     #[scratch]
     pub result: Vec<u32>,
     /// What results overwrite before their time.
-    pub journal: Journal,
+    pub(crate) journal: Journal,
 }
 
 impl RegisterFile {
     /// Registers for all usable slots of a core.
-    pub fn new(spec: &Spec, launch: &CoreLaunch) -> RegisterFile {
+    pub(super) fn new(spec: &Spec, launch: &CoreLaunch) -> RegisterFile {
         let slots = spec.usable_slots.count_ones() as usize;
         let fragment_slots = if launch.uses_mma { slots } else { 0 };
         RegisterFile {

@@ -14,7 +14,7 @@ use super::wave::{Slot, SlotMask};
 use wave_capture::Capture;
 
 /// One of the two epochs.
-pub type Epoch = usize;
+pub(crate) type Epoch = usize;
 
 /// Stores on their way to the L2, and the fences that wait for them.
 #[derive(Debug, Clone, Default, Capture)]
@@ -65,7 +65,7 @@ impl Releases {
 
     /// Counts an acknowledgement. Returns the fences that may issue because of it.
     #[inline]
-    pub fn acknowledge(&mut self, epoch: Epoch) -> SlotMask {
+    pub(crate) fn acknowledge(&mut self, epoch: Epoch) -> SlotMask {
         self.pending[epoch] -= 1;
         if self.round == 0 || self.pending[1 - self.open] > 0 {
             return 0;
@@ -108,7 +108,7 @@ impl Releases {
     }
 
     /// [`reach`](Releases::reach) for a fence of system scope.
-    pub fn reach_system(&mut self, slot: Slot) -> bool {
+    pub(crate) fn reach_system(&mut self, slot: Slot) -> bool {
         let bit = 1 << slot;
         if self.answered & bit != 0 {
             return false;
@@ -133,12 +133,12 @@ impl Releases {
 
     /// True if a slice is still to be asked.
     #[inline]
-    pub fn wants_port(&self) -> bool {
+    pub(crate) fn wants_port(&self) -> bool {
         self.to_ask > 0
     }
 
     /// Takes the slice to be asked now; slice 0 comes last.
-    pub fn take_slice(&mut self) -> u32 {
+    pub(crate) fn take_slice(&mut self) -> u32 {
         self.to_ask -= 1;
         self.to_ask
     }

@@ -125,7 +125,7 @@ impl Core {
     }
 
     /// Every resident wave, in slot order.
-    pub fn wave_reports(&self, ops: &MicroOps) -> Vec<WaveReport> {
+    pub(crate) fn wave_reports(&self, ops: &MicroOps) -> Vec<WaveReport> {
         let slots = (0..self.waves.waves.len()).filter(|slot| self.waves.resident >> slot & 1 != 0);
         slots.map(|slot| self.wave_report(slot, ops)).collect()
     }

@@ -11,7 +11,7 @@ use wave_isa::ExecClass;
 
 /// The specification of a core.
 #[derive(Debug)]
-pub struct Spec {
+pub(crate) struct Spec {
     /// Index of the core.
     pub index: u32,
     /// Index of the kernel, for faults.
@@ -27,11 +27,11 @@ pub struct Spec {
     /// Size of the active set of `two_level`.
     pub two_level_active: u32,
     /// Cycles of a shadow (B1).
-    pub branch_latency: Cycle,
+    pub(crate) branch_latency: Cycle,
     /// Operand collectors of a scheduler.
-    pub collectors_per_scheduler: usize,
+    pub(crate) collectors_per_scheduler: usize,
     /// Register banks of a scheduler less one. The bank count is a power of two, so this masks a bank number.
-    pub bank_mask: u32,
+    pub(crate) bank_mask: u32,
     /// Timing by execution class.
     pub units: [UnitTiming; ExecClass::ALL.len()],
     /// Vector instructions of the host.
@@ -39,18 +39,18 @@ pub struct Spec {
     /// Bytes of a line of the L1.
     pub line_bytes: u64,
     /// Registers of a wave.
-    pub rows_per_wave: usize,
+    pub(crate) rows_per_wave: usize,
     /// Wave slots that have registers.
-    pub usable_slots: SlotMask,
+    pub(crate) usable_slots: SlotMask,
     /// Cycles in which nothing can happen are skipped.
-    pub skip_idle: bool,
+    pub(crate) skip_idle: bool,
     /// Instructions may be settled before their stages come.
-    pub settles_early: bool,
+    pub(crate) settles_early: bool,
 }
 
 impl Spec {
     /// The specification of the core with this index.
-    pub fn new(config: &Config, index: u32, launch: &CoreLaunch) -> Spec {
+    pub(super) fn new(config: &Config, index: u32, launch: &CoreLaunch) -> Spec {
         let c = &config.core;
         let usable = launch.slots_per_scheduler * c.schedulers;
         Spec {

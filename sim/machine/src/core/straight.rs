@@ -18,7 +18,7 @@ use crate::clock::Cycle;
 use wave_capture::Capture;
 
 /// Most cycles from issue to the last operand read.
-pub const READ_WITHIN: Cycle = 2;
+pub(crate) const READ_WITHIN: Cycle = 2;
 
 /// Entries of the ring of coming cycles, indexed by cycle modulo their number.
 const AHEAD: usize = 4;
@@ -37,7 +37,7 @@ struct Counts {
 
 /// The settled-at-issue instructions of a core that still occupy a collector.
 #[derive(Debug, Clone, Default, Capture)]
-pub struct Straight {
+pub(crate) struct Straight {
     /// Collectors occupied, per scheduler; packed as in [`Counts`].
     present: u64,
     /// Per coming cycle: the instructions whose last read is in it, and the slots of their waves.
@@ -48,12 +48,12 @@ pub struct Straight {
 
 /// The last instructions of a scheduler that were settled at issue, latest first: (age, cycle of the last
 /// read).
-pub type Recent = [(u64, Cycle); READ_WITHIN as usize + 1];
+pub(crate) type Recent = [(u64, Cycle); READ_WITHIN as usize + 1];
 
 impl Straight {
     /// Adds an instruction that issues now; its last row is read in the cycle `read`.
     #[inline]
-    pub fn issue(&mut self, scheduler: usize, slot: Slot, read: Cycle) {
+    pub(super) fn issue(&mut self, scheduler: usize, slot: Slot, read: Cycle) {
         let one = 1 << (scheduler * COUNT_BITS);
         self.present += one;
         let (counts, slots) = &mut self.reads[read as usize % AHEAD];
@@ -64,14 +64,14 @@ impl Straight {
 
     /// Collectors of a scheduler that these instructions occupy.
     #[inline]
-    pub fn collectors(&self, scheduler: usize) -> usize {
+    pub(super) fn collectors(&self, scheduler: usize) -> usize {
         (self.present >> (scheduler * COUNT_BITS)) as usize % (1 << COUNT_BITS)
     }
 
     /// The dispatch stage: frees the collectors of the leaving instructions. Returns their schedulers as
     /// bits.
     #[inline]
-    pub fn leave(&mut self) -> u32 {
+    pub(super) fn leave(&mut self) -> u32 {
         let Counts { counts, schedulers } = std::mem::take(&mut self.leaving);
         self.present -= counts;
         schedulers
@@ -80,7 +80,7 @@ impl Straight {
     /// The operand read stage: returns the schedulers, as bits, and the wave slots whose instruction reads
     /// its last row.
     #[inline]
-    pub fn read(&mut self, now: Cycle) -> (u32, SlotMask) {
+    pub(super) fn read(&mut self, now: Cycle) -> (u32, SlotMask) {
         let (counts, slots) = std::mem::take(&mut self.reads[now as usize % AHEAD]);
         self.leaving = counts;
         (counts.schedulers, slots)
@@ -88,7 +88,7 @@ impl Straight {
 
     /// True if no collector is occupied.
     #[inline]
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.present == 0
     }
 }

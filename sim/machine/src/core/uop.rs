@@ -10,7 +10,7 @@ use wave_isa::table::MemoryOp;
 use wave_isa::{DecodeError, ExecClass, Inst, MMA_FRAGMENTS, Op, PREDICATES, WORD_BYTES};
 
 /// Most source rows of an instruction (`dma`: three pairs).
-pub const MAX_SOURCE_ROWS: usize = 6;
+pub(crate) const MAX_SOURCE_ROWS: usize = 6;
 
 /// A set of general registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Capture)]
@@ -27,7 +27,7 @@ impl RegisterSet {
     /// Removes every register of `other`. This and the other set operations always access all words: the host
     /// is slow to load widely what it has just stored in narrower parts.
     #[inline]
-    pub fn remove_all(&mut self, other: &RegisterSet) {
+    pub(crate) fn remove_all(&mut self, other: &RegisterSet) {
         for (mine, theirs) in self.0.iter_mut().zip(other.0) {
             *mine &= !theirs;
         }
@@ -35,7 +35,7 @@ impl RegisterSet {
 
     /// Adds every register of `other`.
     #[inline]
-    pub fn insert_all(&mut self, other: &RegisterSet) {
+    pub(crate) fn insert_all(&mut self, other: &RegisterSet) {
         for (mine, theirs) in self.0.iter_mut().zip(other.0) {
             *mine |= theirs;
         }
@@ -95,7 +95,7 @@ pub struct MicroOp {
     /// Rows read, in operand order, as register numbers.
     pub sources: [u8; MAX_SOURCE_ROWS],
     /// How many of `sources` are used.
-    pub source_rows: u8,
+    pub(crate) source_rows: u8,
     /// Rows to read from the banks: `sources` without repetitions (O1).
     pub reads: [u8; MAX_SOURCE_ROWS],
     /// How many of `reads` are used.
@@ -118,12 +118,12 @@ pub struct MicroOp {
     /// the fragments that it writes and the one that a tile store reads.
     pub fragment_locks: u32,
     /// A and B fragments that a matrix multiplication reads when it enters its unit, as the same bits.
-    pub fragment_reads: u32,
+    pub(crate) fragment_reads: u32,
     /// Fragments read or written, as the same bits.
     pub fragment_hazards: u32,
     /// Word of the kernel at which a wave continues if its active mask becomes empty with this instruction:
     /// the next word in walk mode, the matching else, endif or endloop in jump mode (B3).
-    pub skip_to: u32,
+    pub(crate) skip_to: u32,
 }
 
 /// The decoded kernel: `ops[word]` for each word of its code, and one [`Kind::End`] behind the last.
@@ -184,7 +184,7 @@ impl MicroOps {
 
     /// The word of the kernel at this byte offset in the code section; some word behind its last if it is not in the
     /// kernel.
-    pub fn word_at(&self, pc: u32) -> u32 {
+    pub(crate) fn word_at(&self, pc: u32) -> u32 {
         match (pc / WORD_BYTES).checked_sub(self.base) {
             Some(word) if pc.is_multiple_of(WORD_BYTES) => word,
             _ => u32::MAX,
@@ -310,7 +310,7 @@ impl MicroOp {
     /// Lanes that pass the guard, whether they are active or not. `predicates`: lanes in which each predicate is
     /// true.
     #[inline]
-    pub fn guard_lanes(&self, predicates: &[u64; PREDICATES]) -> u64 {
+    pub(crate) fn guard_lanes(&self, predicates: &[u64; PREDICATES]) -> u64 {
         let guard = self.inst.guard;
         if !guard.is_some() {
             return !0;
@@ -321,7 +321,7 @@ impl MicroOp {
 
     /// Lanes in which the predicate operand, after its optional negation, is true; all if it has none.
     #[inline]
-    pub fn condition_lanes(&self, predicates: &[u64; PREDICATES]) -> u64 {
+    pub(crate) fn condition_lanes(&self, predicates: &[u64; PREDICATES]) -> u64 {
         match self.predicate_source {
             None => !0,
             Some((predicate, negated)) => {
@@ -334,7 +334,7 @@ impl MicroOp {
     /// A control instruction at `word`, with the values of its operands. `guard`: its
     /// [`guard_lanes`](MicroOp::guard_lanes).
     #[inline]
-    pub fn control_step(&self, word: u32, guard: u64, predicates: &[u64; PREDICATES]) -> Step {
+    pub(crate) fn control_step(&self, word: u32, guard: u64, predicates: &[u64; PREDICATES]) -> Step {
         Step {
             op: self.inst.op,
             guard,

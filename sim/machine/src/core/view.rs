@@ -57,7 +57,7 @@ pub enum Place {
 
 impl Core {
     /// Resident waves at the end of the cycle before `now`, in slot order.
-    pub fn wave_views(&self, now: Cycle, ops: &MicroOps) -> Vec<WaveView> {
+    pub(crate) fn wave_views(&self, now: Cycle, ops: &MicroOps) -> Vec<WaveView> {
         self.wave_reports(ops).into_iter().map(|report| self.wave_view(now, report, ops)).collect()
     }
 

@@ -89,19 +89,19 @@ pub struct Wave {
     /// Decoded instructions.
     pub buffer: InstructionBuffer,
     /// Next word to fetch.
-    pub fetch_word: u32,
+    pub(crate) fetch_word: u32,
     /// The last fetched word is the first of a two-word instruction whose second word is still to come (D2).
-    pub straddling: bool,
+    pub(crate) straddling: bool,
     /// Registers with a write outstanding.
     pub pending: RegisterSet,
     /// Those of `pending` that a load or atomic writes.
-    pub pending_loads: RegisterSet,
+    pub(crate) pending_loads: RegisterSet,
     /// Predicates with a write outstanding, as bits.
-    pub pending_predicates: u8,
+    pub(crate) pending_predicates: u8,
     /// Fragments with a write outstanding, as bits.
-    pub pending_fragments: u32,
+    pub(crate) pending_fragments: u32,
     /// Fragments that a multiplication in a collector has yet to read, as bits.
-    pub reading_fragments: u32,
+    pub(crate) reading_fragments: u32,
     /// Memory instructions issued and not yet performed (isa section 6). A store counts until the L1 or local
     /// memory takes it, a load until its write-back.
     pub accesses: u32,
@@ -120,9 +120,9 @@ pub struct Wave {
     pub scheduler: u8,
     /// Offset of the wave's registers over the banks: its position within the scheduler (O1).
     #[spec]
-    pub swizzle: u8,
+    pub(crate) swizzle: u8,
     /// Word of the last issued instruction.
-    pub last_word: u32,
+    pub(crate) last_word: u32,
 }
 
 /// One bit per wave slot.
@@ -141,11 +141,11 @@ pub struct Waves {
     /// The instruction buffer is not empty.
     pub buffered: SlotMask,
     /// No register, predicate or fragment that the next instruction uses has a write outstanding.
-    pub hazard_free: SlotMask,
+    pub(crate) hazard_free: SlotMask,
     /// The next instruction uses a register that a load will write.
-    pub memory_hazard: SlotMask,
+    pub(crate) memory_hazard: SlotMask,
     /// The next instruction is a fence, wait or barrier that has to wait for the wave's own accesses.
-    pub draining: SlotMask,
+    pub(crate) draining: SlotMask,
     /// The next instruction passes through a collector.
     pub needs_collector: SlotMask,
     /// An earlier instruction of the wave still reads operands (I4).
@@ -157,13 +157,13 @@ pub struct Waves {
     /// Has a fetch outstanding or waits for an instruction cache line.
     pub fetching: SlotMask,
     /// Has fetched the end of the kernel.
-    pub fetched_end: SlotMask,
+    pub(crate) fetched_end: SlotMask,
     /// All lanes have halted; instructions may still be in flight.
     pub ended: SlotMask,
     /// Stores that the L2 has not acknowledged, and the fences that wait for them.
     pub releases: Releases,
     /// The instruction buffer has room for one more fetch.
-    pub has_room: SlotMask,
+    pub(crate) has_room: SlotMask,
     #[spec]
     buffer_entries: usize,
     #[spec]
@@ -280,7 +280,7 @@ impl Waves {
 
     /// Recomputes `has_room` for a wave. Call it whenever the length of its buffer changes.
     #[inline]
-    pub fn refresh_room(&mut self, slot: Slot) {
+    pub(crate) fn refresh_room(&mut self, slot: Slot) {
         let room = self.buffer_entries - self.waves[slot].buffer.len() >= self.fetch_words;
         self.has_room = self.has_room & !(1 << slot) | SlotMask::from(room) << slot;
     }

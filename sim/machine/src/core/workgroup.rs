@@ -11,7 +11,7 @@ use wave_isa::{MMA_DIM, MMA_FRAGMENTS, Special};
 
 /// A workgroup slot of a core.
 #[derive(Debug, Clone, Default, Capture)]
-pub struct Workgroup {
+pub(crate) struct Workgroup {
     /// Position in the grid.
     pub id: [u32; 3],
     /// Wave slots that its waves still occupy.
@@ -149,7 +149,7 @@ impl Shape {
     }
 
     /// Writes the register values with which a wave starts: rows of `width` lanes, concatenated.
-    pub fn start_values(&self, registers: &mut [u32], width: usize) {
+    pub(crate) fn start_values(&self, registers: &mut [u32], width: usize) {
         registers.fill(0);
         for &(register, value) in &self.launch.initial_registers {
             registers[usize::from(register) * width..][..width].fill(value);
@@ -161,7 +161,7 @@ impl Shape {
     ///
     /// # Panics
     /// If there is no special register with this code.
-    pub fn special_row(&self, code: u8, group: [u32; 3], wave_id: u32, row: &mut [u32]) {
+    pub(crate) fn special_row(&self, code: u8, group: [u32; 3], wave_id: u32, row: &mut [u32]) {
         let (size, grid) = (self.launch.workgroup, self.launch.grid);
         let width = row.len() as u32;
         let first = wave_id * width;

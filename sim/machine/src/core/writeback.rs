@@ -9,7 +9,7 @@ use wave_capture::Capture;
 /// A unit's latency is fixed, so the ports of a result are reserved when its instruction leaves the collector
 /// (X3). Loads use free ports (W2).
 #[derive(Debug, Clone, Capture)]
-pub struct WritePorts {
+pub(crate) struct WritePorts {
     /// Indexed by cycle modulo the length: the cycle that the entry describes, and the banks written in it as
     /// bits.
     reserved: Vec<(Cycle, u32)>,
@@ -21,20 +21,20 @@ pub struct WritePorts {
 
 impl WritePorts {
     /// `ports` write ports; reservations reach less than `horizon` cycles ahead. `horizon` is a power of two.
-    pub fn new(ports: u32, horizon: usize) -> WritePorts {
+    pub(crate) fn new(ports: u32, horizon: usize) -> WritePorts {
         WritePorts { reserved: vec![(NEVER, 0); horizon], mask: horizon as u64 - 1, ports }
     }
 
     /// True if a row of this bank can be written in that cycle.
     #[inline]
-    pub fn free(&self, cycle: Cycle, bank: u32) -> bool {
+    pub(crate) fn free(&self, cycle: Cycle, bank: u32) -> bool {
         let (about, taken) = self.reserved[(cycle & self.mask) as usize];
         about != cycle || taken >> bank & 1 == 0 && taken.count_ones() < self.ports
     }
 
     /// Reserves a port and the bank.
     #[inline]
-    pub fn reserve(&mut self, cycle: Cycle, bank: u32) {
+    pub(crate) fn reserve(&mut self, cycle: Cycle, bank: u32) {
         let entry = &mut self.reserved[(cycle & self.mask) as usize];
         let taken = if entry.0 == cycle { entry.1 } else { 0 };
         *entry = (cycle, taken | 1 << bank);
@@ -47,7 +47,7 @@ impl WritePorts {
 /// the scoreboard blocks all later readers and writers of its destinations, and all earlier instructions have
 /// read their operands.
 #[derive(Debug, Clone, Capture)]
-pub struct Completions {
+pub(crate) struct Completions {
     wheel: Vec<Vec<InFlight>>,
     occupied: Vec<u64>,
     #[spec]
@@ -55,11 +55,11 @@ pub struct Completions {
 }
 
 /// Most rows of an execution unit's result (an f64 pair, a 64-lane ballot).
-pub const MAX_RESULT_ROWS: usize = 2;
+pub(crate) const MAX_RESULT_ROWS: usize = 2;
 
 impl Completions {
     /// A wheel of `horizon` cycles: a power of two, at least 64.
-    pub fn new(horizon: usize) -> Completions {
+    pub(crate) fn new(horizon: usize) -> Completions {
         Completions {
             wheel: vec![Vec::with_capacity(4); horizon],
             occupied: vec![0; horizon / 64],
@@ -69,7 +69,7 @@ impl Completions {
 
     /// Schedules a retirement in `cycle`, less than the horizon ahead.
     #[inline]
-    pub fn schedule(&mut self, cycle: Cycle, retired: InFlight) {
+    pub(crate) fn schedule(&mut self, cycle: Cycle, retired: InFlight) {
         let at = (cycle & self.mask) as usize;
         self.wheel[at].push(retired);
         self.occupied[at / 64] |= 1 << (at % 64);
@@ -77,7 +77,7 @@ impl Completions {
 
     /// Takes the instructions that retire in this cycle. Give the list back with [`Completions::recycle`].
     #[inline]
-    pub fn due(&mut self, now: Cycle) -> Option<Vec<InFlight>> {
+    pub(crate) fn due(&mut self, now: Cycle) -> Option<Vec<InFlight>> {
         let at = (now & self.mask) as usize;
         if self.occupied[at / 64] >> (at % 64) & 1 == 0 {
             return None;
@@ -88,20 +88,20 @@ impl Completions {
 
     /// Gives back the storage of a list from [`Completions::due`].
     #[inline]
-    pub fn recycle(&mut self, now: Cycle, mut list: Vec<InFlight>) {
+    pub(crate) fn recycle(&mut self, now: Cycle, mut list: Vec<InFlight>) {
         list.clear();
         self.wheel[(now & self.mask) as usize] = list;
     }
 
     /// Instructions and the cycles in which they retire, in no particular order. `now` is the next cycle.
-    pub fn iter(&self, now: Cycle) -> impl Iterator<Item = (Cycle, &InFlight)> {
+    pub(crate) fn iter(&self, now: Cycle) -> impl Iterator<Item = (Cycle, &InFlight)> {
         let ahead =
             (now..now + self.mask + 1).map(|cycle| (cycle, &self.wheel[(cycle & self.mask) as usize]));
         ahead.flat_map(|(cycle, list)| list.iter().map(move |it| (cycle, it)))
     }
 
     /// The first cycle after `now` in which something retires, or [`NEVER`].
-    pub fn next_due(&self, now: Cycle) -> Cycle {
+    pub(crate) fn next_due(&self, now: Cycle) -> Cycle {
         let horizon = self.mask + 1;
         let mut ahead = 1;
         while ahead < horizon {

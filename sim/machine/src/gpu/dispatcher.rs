@@ -8,7 +8,7 @@ use wave_capture::Capture;
 
 /// The dispatcher's ends of its links to one core.
 #[derive(Debug, Capture)]
-pub struct CoreLinks {
+pub(crate) struct CoreLinks {
     /// Workgroups to the core.
     pub starts: LinkTx<Start>,
     /// A message for each workgroup that has ended.
@@ -18,7 +18,7 @@ pub struct CoreLinks {
 /// Sends workgroups in order of their linear index x + X·(y + Y·z), each to the next core in turn with a free
 /// workgroup slot (rule R1). A slot is free again when the core's message has arrived (rule R3).
 #[derive(Debug, Capture)]
-pub struct Dispatcher {
+pub(crate) struct Dispatcher {
     cores: Vec<CoreLinks>,
     free: Vec<u32>,
     /// Sum of `free`.
@@ -41,7 +41,7 @@ pub struct Dispatcher {
 
 impl Dispatcher {
     /// A dispatcher for a grid; each core holds up to `resident` workgroups at a time.
-    pub fn new(
+    pub(crate) fn new(
         config: &Config,
         grid: [u32; 3],
         resident: u32,
@@ -65,7 +65,7 @@ impl Dispatcher {
     }
 
     /// Simulates cycles `from..to`.
-    pub fn run(&mut self, from: Cycle, to: Cycle) {
+    pub(crate) fn run(&mut self, from: Cycle, to: Cycle) {
         let mut now = self.next_event(from);
         while now < to {
             if self.next_message <= now {
@@ -114,37 +114,37 @@ impl Dispatcher {
     }
 
     /// First cycle from `from` on in which there is something to do, as far as the dispatcher knows.
-    pub fn next_event(&self, from: Cycle) -> Cycle {
+    pub(crate) fn next_event(&self, from: Cycle) -> Cycle {
         if self.can_dispatch() { from } else { self.next_message.max(from) }
     }
 
     /// True if every workgroup has ended.
-    pub fn is_done(&self) -> bool {
+    pub(crate) fn is_done(&self) -> bool {
         self.finished == self.total
     }
 
     /// Workgroups ended so far.
-    pub fn finished(&self) -> u64 {
+    pub(crate) fn finished(&self) -> u64 {
         self.finished
     }
 
     /// Workgroups of the grid.
-    pub fn total(&self) -> u64 {
+    pub(crate) fn total(&self) -> u64 {
         self.total
     }
 
     /// The cycle in which the last message about an ended workgroup arrived.
-    pub fn last_done(&self) -> Cycle {
+    pub(crate) fn last_done(&self) -> Cycle {
         self.last_done
     }
 
     /// Takes a core with something to exchange.
-    pub fn take_touched(&mut self) -> Option<usize> {
+    pub(crate) fn take_touched(&mut self) -> Option<usize> {
         self.touched.pop()
     }
 
     /// Exchanges workgroups, messages and credits between a core and the dispatcher; see [`exchange`].
-    pub fn exchange(&mut self, core: usize, starts: &mut LinkRx<Start>, done: &mut LinkTx<()>) {
+    pub(crate) fn exchange(&mut self, core: usize, starts: &mut LinkRx<Start>, done: &mut LinkTx<()>) {
         let links = &mut self.cores[core];
         exchange(&mut links.starts, starts);
         exchange(done, &mut links.done);

@@ -247,14 +247,6 @@ impl Machine {
         run.as_mut().map(|run| run.sample(memory, false))
     }
 
-    /// Counters of the L1s since the creation of the machine, summed.
-    pub fn l1_counters(&self) -> L1Counters {
-        match &self.state.run {
-            Some(run) => run.l1_counters(),
-            None => sum_of(self.state.caches.iter().map(|(l1, _)| l1)),
-        }
-    }
-
     /// The memory side, for what it records and counts by itself.
     pub fn memory_system(&mut self) -> &mut MemorySystem {
         &mut self.state.memory

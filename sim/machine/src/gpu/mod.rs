@@ -1,6 +1,6 @@
 //! The whole machine: cores, dispatcher and memory side. It runs kernels one after the other.
 
-pub mod dispatcher;
+pub(crate) mod dispatcher;
 mod machine;
 pub mod occupancy;
 mod outcome;

@@ -17,13 +17,13 @@ struct Seen {
 
 /// The observer.
 #[derive(Debug, Default)]
-pub struct Spin {
+pub(crate) struct Spin {
     waves: BTreeMap<(u32, usize), Seen>,
 }
 
 impl Spin {
     /// What each wave did, ordered by core and slot.
-    pub fn waves(self) -> Vec<Doing> {
+    pub(crate) fn waves(self) -> Vec<Doing> {
         let one = |((core, slot), seen): ((u32, usize), Seen)| {
             let (first, last) = (*seen.words.first()?, *seen.words.last()?);
             Some(Doing {

@@ -23,7 +23,7 @@ const WORTH_SHARING: usize = 4;
 const GROUPS_PER_THREAD: usize = 8;
 
 /// The number of threads, at most `threads` and at least one, for which a machine of `cores` cores has work.
-pub fn useful_threads(threads: usize, cores: u32) -> usize {
+pub(crate) fn useful_threads(threads: usize, cores: u32) -> usize {
     threads.min(cores as usize / WORTH_SHARING).max(1)
 }
 
@@ -72,7 +72,7 @@ fn earlier(a: Option<Box<Fault>>, b: Option<Box<Fault>>) -> Option<Box<Fault>> {
 
 /// The cycles that every block runs by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Quantum {
+pub(crate) struct Quantum {
     /// The first cycle.
     pub from: Cycle,
     /// The cycle after the last.
@@ -82,7 +82,7 @@ pub struct Quantum {
 }
 
 /// The cores of a machine.
-pub struct Cores {
+pub(super) struct Cores {
     /// All groups but the last have the same number of cores, a power of two.
     groups: Vec<Group>,
     shift: u32,
@@ -125,7 +125,7 @@ impl Capture for Cores {
 impl Cores {
     /// Cores in the order of their numbers, to be run by `threads` threads. All have something to do in cycle
     /// `start`.
-    pub fn new(cores: Vec<Core>, threads: usize, start: Cycle) -> Cores {
+    pub(super) fn new(cores: Vec<Core>, threads: usize, start: Cycle) -> Cores {
         let groups = if threads > 1 { threads * GROUPS_PER_THREAD } else { 1 };
         let size = cores.len().div_ceil(groups).next_power_of_two();
         let mut rest = cores.into_iter().peekable();
@@ -138,7 +138,7 @@ impl Cores {
     }
 
     /// Sets the observers of each core; of none if the list is empty.
-    pub fn watch(&mut self, observers: Vec<Vec<OfCore>>) {
+    pub(super) fn watch(&mut self, observers: Vec<Vec<OfCore>>) {
         let mut rest = observers.into_iter();
         for group in &mut self.groups {
             group.observers = rest.by_ref().take(group.cores.len()).collect();
@@ -146,40 +146,40 @@ impl Cores {
     }
 
     /// Number of cores.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.groups.iter().map(|group| group.cores.len()).sum()
     }
 
     /// The cores in order.
-    pub fn iter(&self) -> impl Iterator<Item = &Core> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Core> {
         self.groups.iter().flat_map(|group| &group.cores)
     }
 
     /// The cores in order.
-    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Core> {
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Core> {
         self.groups.iter_mut().flat_map(|group| &mut group.cores)
     }
 
     /// The cores, in order.
-    pub fn into_vec(self) -> Vec<Core> {
+    pub(crate) fn into_vec(self) -> Vec<Core> {
         self.groups.into_iter().flat_map(|group| group.cores).collect()
     }
 
     /// A core, and the cycle in which it has something to do.
     #[inline]
-    pub fn get_mut(&mut self, index: usize) -> (&mut Core, &mut Cycle) {
+    pub(super) fn get_mut(&mut self, index: usize) -> (&mut Core, &mut Cycle) {
         let group = &mut self.groups[index >> self.shift];
         let place = index & ((1 << self.shift) - 1);
         (&mut group.cores[place], &mut group.wakes[place])
     }
 
     /// First cycle in which a core has something to do, as far as the cores know.
-    pub fn next_wake(&self) -> Cycle {
+    pub(crate) fn next_wake(&self) -> Cycle {
         self.groups.iter().flat_map(|group| &group.wakes).fold(NEVER, |next, &wake| next.min(wake))
     }
 
     /// Indices of the cores that a quantum runs.
-    pub fn due(&self, quantum: &Quantum) -> impl Iterator<Item = usize> {
+    pub(super) fn due(&self, quantum: &Quantum) -> impl Iterator<Item = usize> {
         let (to, everything) = (quantum.to, quantum.everything);
         let wakes = self.groups.iter().flat_map(|group| &group.wakes).enumerate();
         wakes.filter(move |&(_, &wake)| everything || wake < to).map(|(index, _)| index)
@@ -187,7 +187,7 @@ impl Cores {
 
     /// Runs a quantum of all cores, `due` of which have something to do, and calls `beside` meanwhile. Uses
     /// the threads of the team if that is worth while.
-    pub fn run<P: Probe>(
+    pub(super) fn run<P: Probe>(
         &mut self,
         quantum: Quantum,
         due: usize,
@@ -289,7 +289,7 @@ fn wait(idle: u32) {
 }
 
 /// The threads that run the cores of a machine during a kernel: the caller's and others beside it.
-pub struct Team<'a> {
+pub(crate) struct Team<'a> {
     desk: &'a Desk,
     ops: &'a MicroOps,
     others: Vec<Thread>,
@@ -297,7 +297,7 @@ pub struct Team<'a> {
 
 impl Team<'_> {
     /// Calls `act` with a team of `threads` threads, at least one.
-    pub fn with<R>(threads: usize, ops: &MicroOps, act: impl FnOnce(&Team<'_>) -> R) -> R {
+    pub(super) fn with<R>(threads: usize, ops: &MicroOps, act: impl FnOnce(&Team<'_>) -> R) -> R {
         let desk = Desk::default();
         thread::scope(|scope| {
             let spawn = |_| scope.spawn(|| desk.work(ops)).thread().clone();

@@ -5,7 +5,6 @@
 //! otherwise some results stand there a few cycles before their time.
 
 use super::machine::Machine;
-use crate::clock::Cycle;
 use crate::core::uop::MicroOps;
 use crate::core::view::WaveView;
 use crate::core::{Core, account};
@@ -26,11 +25,6 @@ impl Machine {
     /// The decoded kernel of the launch that runs.
     pub fn micro_ops(&self) -> Option<&Arc<MicroOps>> {
         self.running().map(|run| &run.spec.ops)
-    }
-
-    /// The cycle in which the launch that runs began.
-    pub fn launched_at(&self) -> Option<Cycle> {
-        self.running().map(|run| run.start)
     }
 
     /// Workgroups of the launch that runs: how many have ended, and how many there are.

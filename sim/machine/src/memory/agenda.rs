@@ -8,7 +8,7 @@ use wave_capture::Capture;
 
 /// A set of small integers.
 #[derive(Debug, Clone, Capture)]
-pub struct BitSet {
+pub(crate) struct BitSet {
     /// The first 64, enough for most kinds of blocks.
     first: u64,
     /// The others.
@@ -17,7 +17,7 @@ pub struct BitSet {
 
 impl BitSet {
     /// The empty set of numbers below `size`.
-    pub fn new(size: usize) -> BitSet {
+    pub(crate) fn new(size: usize) -> BitSet {
         BitSet { first: 0, more: vec![0; size.div_ceil(64).saturating_sub(1)] }
     }
 
@@ -28,32 +28,32 @@ impl BitSet {
 
     /// Adds a number.
     #[inline]
-    pub fn insert(&mut self, i: usize) {
+    pub(crate) fn insert(&mut self, i: usize) {
         *self.word(i) |= 1 << (i % 64);
     }
 
     /// Removes a number.
     #[inline]
-    pub fn remove(&mut self, i: usize) {
+    pub(crate) fn remove(&mut self, i: usize) {
         *self.word(i) &= !(1 << (i % 64));
     }
 
     /// True if the number is in the set.
     #[inline]
-    pub fn contains(&self, i: usize) -> bool {
+    pub(crate) fn contains(&self, i: usize) -> bool {
         let word = if i < 64 { self.first } else { self.more[i / 64 - 1] };
         word >> (i % 64) & 1 == 1
     }
 
     /// True if the set is empty.
     #[inline]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.first == 0 && self.more.iter().all(|&word| word == 0)
     }
 
     /// Removes and returns the lowest number.
     #[inline]
-    pub fn pop(&mut self) -> Option<usize> {
+    pub(crate) fn pop(&mut self) -> Option<usize> {
         if self.first != 0 {
             let bit = self.first.trailing_zeros() as usize;
             self.first &= self.first - 1;
@@ -67,7 +67,7 @@ impl BitSet {
 
     /// The lowest number not below `from`, else the lowest of all: round-robin arbitration.
     #[inline]
-    pub fn next_from(&self, from: usize) -> Option<usize> {
+    pub(crate) fn next_from(&self, from: usize) -> Option<usize> {
         let place = |w: usize, word: u64| (word != 0).then(|| w * 64 + word.trailing_zeros() as usize);
         let ahead = if from < 64 { self.first & !0 << from } else { 0 };
         if ahead != 0 || self.more.is_empty() {
@@ -98,7 +98,7 @@ fn entries_between(before: Cycle, now: Cycle) -> u64 {
 /// The next cycle in which each block of one kind has to be simulated. Simulating a block without need
 /// changes nothing, so an entry may be early. Each block plans its next cycle anew whenever it is simulated.
 #[derive(Debug, Clone, Capture)]
-pub struct Agenda {
+pub(crate) struct Agenda {
     cycle: Cycle,
     due: BitSet,
     soon: BitSet,
@@ -115,7 +115,7 @@ pub struct Agenda {
 
 impl Agenda {
     /// An agenda of `blocks` blocks with nothing to do.
-    pub fn new(blocks: usize) -> Agenda {
+    pub(super) fn new(blocks: usize) -> Agenda {
         Agenda {
             cycle: 0,
             due: BitSet::new(blocks),
@@ -130,7 +130,7 @@ impl Agenda {
 
     /// Starts a cycle: blocks planned for it or earlier become due.
     #[inline]
-    pub fn begin(&mut self, now: Cycle) {
+    pub(super) fn begin(&mut self, now: Cycle) {
         let before = std::mem::replace(&mut self.cycle, now);
         let near = self.occupied & entries_between(before, now);
         // Most kinds of blocks have nothing to do in most cycles.
@@ -184,26 +184,26 @@ impl Agenda {
     }
 
     /// Makes every block due.
-    pub fn begin_all(&mut self, now: Cycle) {
+    pub(crate) fn begin_all(&mut self, now: Cycle) {
         self.begin(now);
         (0..self.planned.len()).for_each(|block| self.due.insert(block));
     }
 
     /// Plans a block for this cycle, before its kind has had its turn.
     #[inline]
-    pub fn now(&mut self, block: usize) {
+    pub(super) fn now(&mut self, block: usize) {
         self.due.insert(block);
     }
 
     /// Plans a block for the next cycle.
     #[inline]
-    pub fn soon(&mut self, block: usize) {
+    pub(super) fn soon(&mut self, block: usize) {
         self.soon.insert(block);
     }
 
     /// Plans a block for a cycle after this one.
     #[inline]
-    pub fn at(&mut self, block: usize, cycle: Cycle) {
+    pub(super) fn at(&mut self, block: usize, cycle: Cycle) {
         if cycle <= self.cycle + 1 {
             self.soon.insert(block);
         } else if cycle < self.planned[block] {
@@ -224,13 +224,13 @@ impl Agenda {
 
     /// Takes the lowest block that is due in this cycle.
     #[inline]
-    pub fn take_due(&mut self) -> Option<usize> {
+    pub(crate) fn take_due(&mut self) -> Option<usize> {
         self.due.pop()
     }
 
     /// Lower bound of the next cycle in which a block is due.
     #[inline]
-    pub fn next(&self) -> Cycle {
+    pub(super) fn next(&self) -> Cycle {
         if !self.soon.is_empty() {
             return self.cycle + 1;
         }

@@ -88,13 +88,13 @@ impl LineGeometry {
 
     /// Bytes of one sector, as a mask over the line.
     #[inline]
-    pub fn sector_mask(self, sector: u32) -> u128 {
+    pub(crate) fn sector_mask(self, sector: u32) -> u128 {
         (u128::MAX >> (128 - self.sector_bytes)) << (sector << self.sector_shift)
     }
 
     /// Bytes of some sectors, as a mask over the line.
     #[inline]
-    pub fn bytes_of(self, sectors: u8) -> u128 {
+    pub(crate) fn bytes_of(self, sectors: u8) -> u128 {
         let mut left = sectors;
         let mut bytes = 0;
         while left != 0 {
@@ -106,7 +106,7 @@ impl LineGeometry {
 
     /// Sectors that a byte mask touches.
     #[inline]
-    pub fn sectors_of(self, byte_mask: u128) -> u8 {
+    pub(crate) fn sectors_of(self, byte_mask: u128) -> u8 {
         let mut left = byte_mask;
         let mut sectors = 0;
         while left != 0 {
@@ -119,7 +119,7 @@ impl LineGeometry {
 
     /// Sectors whose bytes are all in a byte mask.
     #[inline]
-    pub fn full_sectors_of(self, byte_mask: u128) -> u8 {
+    pub(crate) fn full_sectors_of(self, byte_mask: u128) -> u8 {
         let mut touched = self.sectors_of(byte_mask);
         let mut full = touched;
         while touched != 0 {
@@ -135,7 +135,7 @@ impl LineGeometry {
 
     /// Copies whole sectors of a line.
     #[inline]
-    pub fn copy_sectors(self, to: &mut [u8], from: &[u8], sectors: u8) {
+    pub(crate) fn copy_sectors(self, to: &mut [u8], from: &[u8], sectors: u8) {
         let mut left = u32::from(sectors);
         while left != 0 {
             // Copy by runs of sectors; usually there is one.
@@ -151,13 +151,13 @@ impl LineGeometry {
 /// The upper `bits` bits (1 to 32) of the Fibonacci hash of a line's number or address. It spreads lines at
 /// strides of powers of two.
 #[inline]
-pub fn line_hash(line: u32, bits: u32) -> usize {
+pub(crate) fn line_hash(line: u32, bits: u32) -> usize {
     (line.wrapping_mul(GOLDEN) >> (32 - bits)) as usize
 }
 
 /// Copies the masked bytes.
 #[inline]
-pub fn copy_bytes(to: &mut [u8], from: &[u8], byte_mask: u128) {
+pub(crate) fn copy_bytes(to: &mut [u8], from: &[u8], byte_mask: u128) {
     let mut left = byte_mask;
     while left != 0 {
         let start = left.trailing_zeros() as usize;
@@ -178,7 +178,7 @@ const GOLDEN: u32 = 0x9E37_79B9;
 /// The number in the slice is the line's number over the number of slices. So slice and number determine the line,
 /// each aligned run of as many lines as there are slices has one line in each slice, and the lines of a stride spread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SliceHash {
+pub(crate) struct SliceHash {
     /// b.
     bits: u32,
     /// m.
@@ -191,7 +191,7 @@ pub struct SliceHash {
 
 impl SliceHash {
     /// A hash over `slices`, at least one.
-    pub fn new(slices: u32) -> SliceHash {
+    pub(crate) fn new(slices: u32) -> SliceHash {
         debug_assert!(slices > 0);
         let bits = slices.trailing_zeros();
         let odd = slices >> bits;
@@ -202,7 +202,7 @@ impl SliceHash {
 
     /// The slice of a line.
     #[inline]
-    pub fn slice(self, line: LineNumber) -> usize {
+    pub(crate) fn slice(self, line: LineNumber) -> usize {
         if self.odd == 1 {
             return self.folded(line.0);
         }
@@ -217,7 +217,7 @@ impl SliceHash {
 
     /// The line's number within its slice.
     #[inline]
-    pub fn within_slice(self, line: LineNumber) -> u32 {
+    pub(crate) fn within_slice(self, line: LineNumber) -> u32 {
         let quotient = if self.odd == 1 { line.0 } else { self.over_odd(line) };
         quotient >> self.bits
     }

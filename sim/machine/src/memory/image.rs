@@ -7,7 +7,7 @@ use wave_capture::Capture;
 /// Contents of memory. A line that leaves an L2 slice for its channel is here from that cycle on. Only that
 /// slice can ask for it, so it does not matter when the channel moves the bytes.
 #[derive(Debug, Clone, Capture)]
-pub struct Image {
+pub(crate) struct Image {
     #[spec]
     geometry: LineGeometry,
     memory: Vec<u8>,
@@ -18,22 +18,22 @@ pub struct Image {
 impl Image {
     /// Memory with these contents. The `code` words lie as little-endian bytes from address 0 of the code
     /// space on.
-    pub fn new(geometry: LineGeometry, memory: Vec<u8>, code: &[u32]) -> Image {
+    pub(super) fn new(geometry: LineGeometry, memory: Vec<u8>, code: &[u32]) -> Image {
         Image { geometry, memory, code: code_bytes(code) }
     }
 
     /// Device memory.
-    pub fn memory(&self) -> &[u8] {
+    pub(super) fn memory(&self) -> &[u8] {
         &self.memory
     }
 
     /// Takes device memory out.
-    pub fn into_memory(self) -> Vec<u8> {
+    pub(super) fn into_memory(self) -> Vec<u8> {
         self.memory
     }
 
     /// The bytes of a line; 0 past the end of its space (M3).
-    pub fn read(&self, line: LineNumber) -> LineData {
+    pub(super) fn read(&self, line: LineNumber) -> LineData {
         let mut data = [0; MAX_LINE_BYTES];
         let address = self.geometry.address(line);
         let space = if address & CODE_SPACE == 0 { &self.memory } else { &self.code };
@@ -46,7 +46,7 @@ impl Image {
     }
 
     /// Writes the masked bytes of a line. They lie inside device memory.
-    pub fn write(&mut self, line: LineNumber, data: &[u8], byte_mask: u128) {
+    pub(super) fn write(&mut self, line: LineNumber, data: &[u8], byte_mask: u128) {
         let start = self.geometry.address(line) as usize;
         debug_assert!(self.geometry.address(line) & CODE_SPACE == 0, "the code space is read-only");
         copy_bytes(&mut self.memory[start..], data, byte_mask);

@@ -5,16 +5,16 @@ use wave_capture::Capture;
 use wave_isa::table::{AtomicOp, CacheHint};
 
 /// The longest line that a configuration may have, in bytes. Messages carry a whole line inline.
-pub const MAX_LINE_BYTES: usize = 128;
+pub(crate) const MAX_LINE_BYTES: usize = 128;
 
 /// Bytes of a packet in addition to its payload: kind, address, masks and tag (M6).
-pub const HEADER_BYTES: u32 = 8;
+pub(crate) const HEADER_BYTES: u32 = 8;
 
 /// Bit of a line address that selects the code space: the program's code bytes, read-only, from offset 0.
-pub const CODE_SPACE: u64 = 1 << 32;
+pub(crate) const CODE_SPACE: u64 = 1 << 32;
 
 /// The bytes of a line; a line shorter than [`MAX_LINE_BYTES`] uses the first ones.
-pub type LineData = [u8; MAX_LINE_BYTES];
+pub(crate) type LineData = [u8; MAX_LINE_BYTES];
 
 /// What a request asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Capture)]
@@ -33,7 +33,7 @@ pub enum RequestKind {
 #[derive(Debug, Clone, PartialEq, Eq, Capture)]
 pub struct Values {
     /// Bytes written, or bytes of the words that an atomic touches.
-    pub byte_mask: u128,
+    pub(crate) byte_mask: u128,
     /// Values to write, or operands, at the offsets of their words.
     pub data: LineData,
     /// Second operand of a compare-and-swap, whose packet holds one word.
@@ -102,13 +102,13 @@ impl Request {
     }
 
     /// Bytes written, or bytes of the words that an atomic touches; 0 for a read.
-    pub fn byte_mask(&self) -> u128 {
+    pub(crate) fn byte_mask(&self) -> u128 {
         self.values.as_ref().map_or(0, |values| values.byte_mask)
     }
 
     /// Sectors in the packet: those that a write or an atomic touches, else none.
     #[inline]
-    pub fn packet_sectors(&self) -> u32 {
+    pub(crate) fn packet_sectors(&self) -> u32 {
         match self.kind {
             RequestKind::Read | RequestKind::Release => 0,
             RequestKind::Write | RequestKind::Atomic(_) => self.sectors.count_ones(),
@@ -155,7 +155,7 @@ pub struct Reply {
 impl Reply {
     /// Sectors in the packet: those of the request, none for an acknowledgement.
     #[inline]
-    pub fn packet_sectors(&self) -> u32 {
+    pub(crate) fn packet_sectors(&self) -> u32 {
         match self.kind {
             ReplyKind::WriteAck | ReplyKind::Released => 0,
             ReplyKind::Data | ReplyKind::AtomicOld => self.sectors.count_ones(),

@@ -9,12 +9,12 @@ mod agenda;
 mod crossbar;
 pub mod dram;
 mod fabric;
-pub mod geometry;
+pub(crate) mod geometry;
 mod hops;
 mod image;
-pub mod l1;
+pub(crate) mod l1;
 mod l2;
-pub mod message;
+pub(crate) mod message;
 mod network;
 mod port;
 mod replacement;
@@ -26,15 +26,23 @@ mod tags;
 #[cfg(test)]
 mod tests;
 
-pub use agenda::BitSet;
+pub(crate) use agenda::BitSet;
 pub use crossbar::InterconnectCounters;
 pub use dram::DramCounters;
 pub use fabric::LinkCounters;
-pub use geometry::{LineGeometry, LineNumber};
+
 pub use hops::{Hop, HopKind};
-pub use l1::{Access, L1, L1Counters, Operation, Reject, Response, ResponseKind};
-pub use l2::{Jitter, L2Counters, PerformedAtomic};
-pub use message::{CODE_SPACE, LineData, MAX_LINE_BYTES, Reply, ReplyKind, Request, RequestKind};
+
+pub(crate) use l1::Response;
+pub(crate) use l1::ResponseKind;
+pub use l1::{Access, L1, L1Counters, Operation};
+
+pub use l2::{Jitter, L2Counters};
+
+pub(crate) use message::LineData;
+
+pub(crate) use message::ReplyKind;
+pub use message::{Reply, Request, RequestKind};
 pub use port::MemoryPort;
 pub use scripted::Script;
 pub use system::{MemoryCounters, MemorySystem};

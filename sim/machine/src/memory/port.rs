@@ -23,7 +23,7 @@ pub struct MemoryPort {
 
 /// The memory side's end of a core's port.
 #[derive(Debug, Clone, Capture)]
-pub struct CorePort {
+pub(crate) struct CorePort {
     pub(super) requests: LinkRx<Request>,
     pub(super) replies: LinkTx<Reply>,
 }
@@ -32,7 +32,7 @@ pub struct CorePort {
 ///
 /// Each link holds `queue_entries` packets at the receiver, and in addition the packets that a sender of one
 /// a cycle sends before its first credit returns: 2 × latency (M7).
-pub fn core_port(core: u16, config: &Config) -> (MemoryPort, CorePort) {
+pub(crate) fn core_port(core: u16, config: &Config) -> (MemoryPort, CorePort) {
     let interconnect = &config.interconnect;
     let capacity = (interconnect.queue_entries + 2 * interconnect.latency_cycles) as usize;
     let (request_tx, request_rx) = link(capacity, Cycle::from(interconnect.latency_cycles));
@@ -68,7 +68,7 @@ impl MemoryPort {
 
     /// The first cycle from `now` on in which [`ready`](Self::ready) could hold, as far as this end knows.
     #[inline]
-    pub fn next_ready(&self, now: Cycle) -> Option<Cycle> {
+    pub(crate) fn next_ready(&self, now: Cycle) -> Option<Cycle> {
         self.requests.next_ready(now.max(self.free_at))
     }
 
@@ -100,7 +100,7 @@ impl MemoryPort {
 
     /// The cycle in which the oldest reply arrives; `None` if none is on its way.
     #[inline]
-    pub fn next_reply(&self) -> Option<Cycle> {
+    pub(crate) fn next_reply(&self) -> Option<Cycle> {
         self.replies.next_arrival()
     }
 }

@@ -46,12 +46,12 @@ fn signal(path: &[&str], name: &str, bits: u32) -> Signal {
 }
 
 /// Signals of a core's L1 and port, in the order of [`look_at_core`].
-pub fn signals_of_core(core: &str) -> Vec<Signal> {
+pub(crate) fn signals_of_core(core: &str) -> Vec<Signal> {
     [names(&[core, "l1"], &l1::FIELDS), names(&[core, "port"], &MemoryPort::FIELDS)].concat()
 }
 
 /// Appends the values of a core's L1 and port at the end of a cycle.
-pub fn look_at_core(cycle: Cycle, l1: &L1, port: &MemoryPort, values: &mut Vec<u64>) {
+pub(crate) fn look_at_core(cycle: Cycle, l1: &L1, port: &MemoryPort, values: &mut Vec<u64>) {
     values.extend(l1::FIELDS.iter().map(|Field(_, _, of)| of(l1, cycle)));
     values.extend(MemoryPort::FIELDS.iter().map(|Field(_, _, of)| of(port, cycle)));
 }

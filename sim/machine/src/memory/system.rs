@@ -99,7 +99,7 @@ impl MemorySystem {
     /// Takes a core whose port has something to exchange: a reply was sent or a request taken since the last
     /// call that returned it.
     #[inline]
-    pub fn take_touched(&mut self) -> Option<usize> {
+    pub(crate) fn take_touched(&mut self) -> Option<usize> {
         self.ports.take_touched()
     }
 
@@ -183,7 +183,7 @@ impl MemorySystem {
 
     /// First cycle from `now` on in which something happens without another packet or credit from a core;
     /// [`NEVER`](crate::clock::NEVER) if nothing does. Refreshes of idle channels do not count.
-    pub fn next_event(&self, now: Cycle) -> Cycle {
+    pub(crate) fn next_event(&self, now: Cycle) -> Cycle {
         if self.scripted.is_some() {
             return now;
         }
@@ -204,7 +204,7 @@ impl MemorySystem {
 
     /// Begins a release in every slice: all dirty bytes of the L2 go to memory, and the lines stay as clean
     /// lines (M30, M32).
-    pub fn begin_release(&mut self) {
+    pub(crate) fn begin_release(&mut self) {
         if self.scripted.is_some() {
             return;
         }
@@ -216,7 +216,7 @@ impl MemorySystem {
 
     /// True if no release is in progress: the last write of the last release was performed before the current
     /// cycle.
-    pub fn is_released(&self) -> bool {
+    pub(crate) fn is_released(&self) -> bool {
         self.slices.iter().all(Slice::is_released)
     }
 
@@ -262,7 +262,7 @@ impl MemorySystem {
     /// Device memory as the host sees it: the contents of the memory channels, overlaid with the dirty bytes
     /// of the L2, which stay dirty. Takes no simulated time. Memory bytes below dirty ones are never read, so
     /// the simulation is not affected.
-    pub fn host_memory(&mut self) -> &[u8] {
+    pub(crate) fn host_memory(&mut self) -> &[u8] {
         self.slices.iter().for_each(|slice| slice.copy_dirty_to(&mut self.image));
         self.image.memory()
     }
@@ -325,32 +325,32 @@ impl MemorySystem {
     }
 
     /// With `false`, simulates every block in every cycle, for comparison. The results are the same.
-    pub fn set_skip_idle_cycles(&mut self, skip: bool) {
+    pub(crate) fn set_skip_idle_cycles(&mut self, skip: bool) {
         self.skip_idle_cycles = skip;
     }
 
     /// Turns random delays of requests at the slices on or off.
-    pub fn set_jitter(&mut self, jitter: Option<Jitter>) {
+    pub(crate) fn set_jitter(&mut self, jitter: Option<Jitter>) {
         self.slices.iter_mut().enumerate().for_each(|(s, slice)| slice.set_jitter(jitter, s));
     }
 
     /// Turns the recording of atomics performed by the L2 on or off.
-    pub fn record_atomics(&mut self, record: bool) {
+    pub(crate) fn record_atomics(&mut self, record: bool) {
         self.slices.iter_mut().for_each(|slice| slice.record_atomics(record));
     }
 
     /// The atomics that the L2 has performed since the last call, those on one line in order.
-    pub fn take_atomics(&mut self) -> impl Iterator<Item = PerformedAtomic> {
+    pub(crate) fn take_atomics(&mut self) -> impl Iterator<Item = PerformedAtomic> {
         self.slices.iter_mut().flat_map(Slice::take_atomics)
     }
 
     /// Turns the recording of requests' events in the L2 on or off.
-    pub fn record_hops(&mut self, record: bool) {
+    pub(crate) fn record_hops(&mut self, record: bool) {
         self.slices.iter_mut().for_each(|slice| slice.record_hops(record));
     }
 
     /// The events of requests since the last call, slice by slice, each in the order of its work.
-    pub fn take_hops(&mut self) -> impl Iterator<Item = Hop> {
+    pub(crate) fn take_hops(&mut self) -> impl Iterator<Item = Hop> {
         self.slices.iter_mut().enumerate().flat_map(|(s, slice)| slice.take_hops(s))
     }
 

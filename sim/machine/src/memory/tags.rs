@@ -9,12 +9,12 @@ use wave_capture::Capture;
 
 /// A place for one line in a cache: set × ways + way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Capture)]
-pub struct Frame(pub u32);
+pub(super) struct Frame(pub u32);
 
 impl Frame {
     /// Index into arrays with one element a frame.
     #[inline]
-    pub fn index(self) -> usize {
+    pub(super) fn index(self) -> usize {
         self.0 as usize
     }
 }
@@ -37,7 +37,7 @@ pub struct CacheLine {
 
 /// The tags of a cache and the state of its replacement policy.
 #[derive(Debug, Clone, Capture)]
-pub struct Tags {
+pub(super) struct Tags {
     #[spec]
     sets: u32,
     /// Number of sets less one if that number is a power of two, as it usually is. Avoids a division.
@@ -65,7 +65,7 @@ pub(super) fn position(values: &[u32], value: u32) -> Option<usize> {
 
 impl Tags {
     /// An empty cache of `bytes` with at least one set. [`Replacement::Plru`] needs a power of two of ways.
-    pub fn new(bytes: u32, line_bytes: u32, ways: u32, replacement: Replacement) -> Tags {
+    pub(super) fn new(bytes: u32, line_bytes: u32, ways: u32, replacement: Replacement) -> Tags {
         let sets = (bytes / line_bytes / ways).max(1);
         let frames = (sets * ways) as usize;
         let order = Order::new(replacement, sets as usize, ways as usize);
@@ -74,7 +74,7 @@ impl Tags {
     }
 
     /// Number of frames.
-    pub fn frames(&self) -> usize {
+    pub(super) fn frames(&self) -> usize {
         self.tags.len()
     }
 
@@ -88,7 +88,7 @@ impl Tags {
 
     /// The frame that holds a line; `index` selects the set.
     #[inline]
-    pub fn find(&self, index: u32, line: LineNumber) -> Option<Frame> {
+    pub(super) fn find(&self, index: u32, line: LineNumber) -> Option<Frame> {
         let set = self.set(index);
         let first = set.start;
         let way = position(&self.tags[set], line.0)?;
@@ -97,7 +97,7 @@ impl Tags {
 
     /// The line in a frame.
     #[inline]
-    pub fn line(&self, frame: Frame) -> Option<LineNumber> {
+    pub(super) fn line(&self, frame: Frame) -> Option<LineNumber> {
         let tag = self.tags[frame.index()];
         (tag != EMPTY).then_some(LineNumber(tag))
     }
@@ -105,7 +105,7 @@ impl Tags {
     /// The frame for a new line of the set: the lowest empty one, else the next victim among the frames that
     /// `may_leave` allows.
     #[inline]
-    pub fn victim(&self, index: u32, may_leave: impl Fn(Frame) -> bool) -> Option<Frame> {
+    pub(crate) fn victim(&self, index: u32, may_leave: impl Fn(Frame) -> bool) -> Option<Frame> {
         let set = self.set(index);
         let first = set.start;
         if let Some(way) = position(&self.tags[set.clone()], EMPTY) {
@@ -117,31 +117,31 @@ impl Tags {
 
     /// Puts a line into a frame.
     #[inline]
-    pub fn install(&mut self, frame: Frame, line: LineNumber) {
+    pub(super) fn install(&mut self, frame: Frame, line: LineNumber) {
         self.tags[frame.index()] = line.0;
         self.order.installed(frame.index());
     }
 
     /// A line was used by an access that is not streaming.
     #[inline]
-    pub fn touch(&mut self, frame: Frame) {
+    pub(super) fn touch(&mut self, frame: Frame) {
         self.order.used(frame.index());
     }
 
     /// Marks a line as the next victim, where the policy can do that.
     #[inline]
-    pub fn demote(&mut self, frame: Frame) {
+    pub(crate) fn demote(&mut self, frame: Frame) {
         self.order.demoted(frame.index());
     }
 
     /// Removes the line of a frame.
     #[inline]
-    pub fn remove(&mut self, frame: Frame) {
+    pub(super) fn remove(&mut self, frame: Frame) {
         self.tags[frame.index()] = EMPTY;
     }
 
     /// Empties every frame. Returns how many held a line.
-    pub fn clear(&mut self) -> u32 {
+    pub(super) fn clear(&mut self) -> u32 {
         let lines = self.tags.iter().filter(|&&tag| tag != EMPTY).count() as u32;
         self.tags.fill(EMPTY);
         lines

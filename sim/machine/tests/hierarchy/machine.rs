@@ -6,10 +6,10 @@ use wave_machine::config::{Config, from_text};
 use wave_machine::gpu::{KernelReport, Machine, RunOptions};
 
 /// Keys and values, as in a configuration file.
-pub type Values<'a> = &'a [(&'a str, &'a str)];
+pub(crate) type Values<'a> = &'a [(&'a str, &'a str)];
 
 /// A small machine with these values. Later values override earlier ones.
-pub fn machine(values: &[Values]) -> Config {
+pub(crate) fn machine(values: &[Values]) -> Config {
     let mut tree: BTreeMap<&str, &str> = BTreeMap::new();
     for (key, value) in values.iter().copied().flatten() {
         tree.insert(key, value);
@@ -42,7 +42,7 @@ fn section(values: &[(&str, &str)]) -> String {
 }
 
 /// A kernel and its launch.
-pub struct Work {
+pub(crate) struct Work {
     pub body: String,
     pub groups: u32,
     pub threads: u32,
@@ -53,7 +53,7 @@ const LOCAL_BYTES: u32 = 4096;
 
 impl Work {
     /// Runs the kernel on memory with different words throughout. Returns the report and the final memory.
-    pub fn run(&self, config: &Config) -> (KernelReport, Vec<u8>) {
+    pub(crate) fn run(&self, config: &Config) -> (KernelReport, Vec<u8>) {
         let text = format!(".kernel work\n.registers 64\n{}halt\n.end\n", self.body);
         let (program, _) = assemble(&text, "work.wave").unwrap_or_else(|errors| panic!("{}", errors[0]));
         let memory = (0..config.device_memory_bytes as u32 / 4)

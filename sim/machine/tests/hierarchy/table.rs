@@ -6,7 +6,7 @@ use Move::{Any, Down, May, Up};
 
 /// Direction of change of a statistic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Move {
+pub(crate) enum Move {
     Up,
     Down,
     /// Changes, in a direction that does not matter.
@@ -16,7 +16,7 @@ pub enum Move {
 }
 
 /// A change of one parameter.
-pub struct Sweep {
+pub(crate) struct Sweep {
     pub key: &'static str,
     /// The machine, as changes to the small one.
     pub machine: Values<'static>,
@@ -29,7 +29,7 @@ pub struct Sweep {
 
 /// Without refreshes, and with requests to memory in their order, counts do not depend on time. What is written goes to
 /// memory at the end, where the timings of writes show.
-pub const SMALL: Values = &[
+pub(crate) const SMALL: Values = &[
     ("cores", "1"),
     ("device_memory_bytes", "1_048_576"),
     ("dispatcher.release_scope", "system"),
@@ -121,7 +121,7 @@ fn one_group() -> Vec<u32> {
 }
 
 /// All sweeps, by section.
-pub fn sweeps() -> Vec<Sweep> {
+pub(crate) fn sweeps() -> Vec<Sweep> {
     let mut all = core();
     all.extend(interconnect());
     all.extend(l2());

@@ -18,7 +18,7 @@ fn work(groups: u32, threads: u32, body: &str) -> Work {
 }
 
 /// One lane loads from these addresses in a dependent chain, `laps` times.
-pub fn chain(addresses: &[u32], laps: u32) -> Work {
+pub(crate) fn chain(addresses: &[u32], laps: u32) -> Work {
     let loads: String = addresses
         .iter()
         .map(|address| format!("mov_imm r4, {address}\niadd r4, r4, r7\ndevice_load_u32 r6, r4\niadd r5, r5, r6\nand r7, r6, r9\n"))
@@ -34,12 +34,12 @@ pub fn chain(addresses: &[u32], laps: u32) -> Work {
 
 /// One wave loads `bytes` (4 or 16) per lane from up to eight addresses without waiting in between. Its lanes
 /// are `apart` bytes apart.
-pub fn at_once(addresses: &[u32], bytes: u32, apart: u32) -> Work {
+pub(crate) fn at_once(addresses: &[u32], bytes: u32, apart: u32) -> Work {
     by_waves(1, addresses, bytes, apart, 0)
 }
 
 /// The same with several waves. Wave w adds w * `shift` to the addresses.
-pub fn by_waves(waves: u32, addresses: &[u32], bytes: u32, apart: u32, shift: u32) -> Work {
+pub(crate) fn by_waves(waves: u32, addresses: &[u32], bytes: u32, apart: u32, shift: u32) -> Work {
     let start =
         format!("mov_imm r10, {apart}\nimul r4, r2, r10\nmov_imm r10, {shift}\nimad r4, r3, r10, r4\n");
     let load = |(i, address): (usize, &u32)| {
@@ -60,7 +60,7 @@ pub fn by_waves(waves: u32, addresses: &[u32], bytes: u32, apart: u32, shift: u3
 }
 
 /// One wave in each of several workgroups loads repeatedly from addresses that differ by workgroup.
-pub fn by_groups(groups: u32, loads: u32, stride: u32) -> Work {
+pub(crate) fn by_groups(groups: u32, loads: u32, stride: u32) -> Work {
     let load = |i: u32| {
         format!(
             "mov_imm r10, {}\niadd r11, r4, r10\ndevice_load_u128.uncached r{}, r11\n",
@@ -74,7 +74,7 @@ pub fn by_groups(groups: u32, loads: u32, stride: u32) -> Work {
 }
 
 /// One wave alternates between storing a word per lane to `stores` and loading from `loads`.
-pub fn stores_and_loads(stores: &[u32], loads: &[u32]) -> Work {
+pub(crate) fn stores_and_loads(stores: &[u32], loads: &[u32]) -> Work {
     let mut body = "mov_imm r10, 4\nimul r4, r2, r10\n".to_owned();
     for i in 0..stores.len().max(loads.len()) {
         if let Some(address) = stores.get(i) {
@@ -90,14 +90,14 @@ pub fn stores_and_loads(stores: &[u32], loads: &[u32]) -> Work {
 }
 
 /// One wave makes dependent loads from local memory, its lanes `apart` bytes apart.
-pub fn local(apart: u32, times: u32) -> Work {
+pub(crate) fn local(apart: u32, times: u32) -> Work {
     let start = format!("mov_imm r10, {apart}\nimul r4, r2, r10\nlocal_store_u32 r4, r1\n");
     let load = "local_load_u32 r6, r4\nand r7, r6, r9\niadd r4, r4, r7\niadd r5, r5, r6\n";
     work(1, 8, &(start + &load.repeat(times as usize)))
 }
 
 /// One wave makes loads from local memory that do not wait for one another.
-pub fn local_at_once(times: u32) -> Work {
+pub(crate) fn local_at_once(times: u32) -> Work {
     let loads: String = (0..times).map(|i| format!("local_load_u32 r{}, r4\n", 16 + i)).collect();
     let sums: String = (0..times).map(|i| format!("iadd r5, r5, r{}\n", 16 + i)).collect();
     work(1, 8, &format!("mov_imm r10, 4\nimul r4, r2, r10\nlocal_store_u32 r4, r1\n{loads}{sums}"))

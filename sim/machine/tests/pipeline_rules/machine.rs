@@ -9,15 +9,15 @@ use wave_machine::core::probe::{Event, EventKind, Observer, Stage, StageEvent, W
 use wave_machine::gpu::{KernelReport, Machine, RunOptions};
 use wave_machine::stats::SlotUse;
 
-pub use wave_machine::core::probe::Stage::{Decode, Execute, Fetch, Issue, Operands, Retire};
+pub(crate) use wave_machine::core::probe::Stage::{Decode, Execute, Fetch, Issue, Operands, Retire};
 
 /// Lanes per wave.
-pub const WIDTH: u32 = 8;
+pub(crate) const WIDTH: u32 = 8;
 
 /// One core with one scheduler and eight wave slots of eight lanes. All queues and ports are wide enough that
 /// nothing waits unless a test narrows them. A fetch brings up to sixteen words, so that a wave waits for
 /// code only at the first miss of each 32 words.
-pub fn machine() -> Config {
+pub(crate) fn machine() -> Config {
     let mut config = Config::example();
     config.cores = 1;
     config.core_clock_mhz = 1000;
@@ -45,14 +45,14 @@ pub fn machine() -> Config {
 }
 
 /// Sets the timing of an execution class.
-pub fn set_class(config: &mut Config, class: ExecClass, latency_cycles: u32, passes: u32) {
+pub(crate) fn set_class(config: &mut Config, class: ExecClass, latency_cycles: u32, passes: u32) {
     let classes = config.core.units.iter_mut().flat_map(|unit| &mut unit.classes);
     let timing = classes.filter(|c| c.class == class).last().expect("a unit serves every class");
     *timing = ClassTiming { class, latency_cycles, passes };
 }
 
 /// The machine with this latency of simple integer instructions.
-pub fn with_int_latency(latency: u32) -> Config {
+pub(crate) fn with_int_latency(latency: u32) -> Config {
     let mut config = machine();
     set_class(&mut config, ExecClass::Int, latency, 1);
     config
@@ -88,7 +88,7 @@ impl Observer for Recorder {
 }
 
 /// A kernel to run. Labels name instructions: `a: iadd r1, r2, r3`.
-pub struct Bench<'a> {
+pub(crate) struct Bench<'a> {
     config: &'a Config,
     /// Words of code before the kernel.
     base: u32,
@@ -98,7 +98,7 @@ pub struct Bench<'a> {
 }
 
 /// All steps of a run, with its results.
-pub struct Trace {
+pub(crate) struct Trace {
     pub events: Vec<StageEvent>,
     pub issues: Vec<([u32; 3], u32, StageEvent)>,
     pub fragments: Vec<(StageEvent, Vec<u32>)>,
@@ -110,42 +110,42 @@ pub struct Trace {
 }
 
 /// A kernel with one wave on this machine.
-pub fn bench(config: &Config) -> Bench<'_> {
+pub(crate) fn bench(config: &Config) -> Bench<'_> {
     Bench { config, base: 0, threads: WIDTH, groups: 1, registers: Vec::new() }
 }
 
 /// Runs a kernel with one wave.
-pub fn run(config: &Config, body: &str) -> Trace {
+pub(crate) fn run(config: &Config, body: &str) -> Trace {
     bench(config).run(body)
 }
 
 impl Bench<'_> {
     /// Sets the waves of each workgroup.
-    pub fn waves(mut self, waves: u32) -> Self {
+    pub(crate) fn waves(mut self, waves: u32) -> Self {
         self.threads = waves * WIDTH;
         self
     }
 
     /// Sets the number of workgroups.
-    pub fn groups(mut self, groups: u32) -> Self {
+    pub(crate) fn groups(mut self, groups: u32) -> Self {
         self.groups = groups;
         self
     }
 
     /// Sets the words of code before the kernel.
-    pub fn base(mut self, words: u32) -> Self {
+    pub(crate) fn base(mut self, words: u32) -> Self {
         self.base = words;
         self
     }
 
     /// Sets the initial value of a register.
-    pub fn with(mut self, register: u8, value: u32) -> Self {
+    pub(crate) fn with(mut self, register: u8, value: u32) -> Self {
         self.registers.push((register, value));
         self
     }
 
     /// Runs the kernel twice, with idle cycles skipped and cycle by cycle. Both runs must agree.
-    pub fn run(self, body: &str) -> Trace {
+    pub(crate) fn run(self, body: &str) -> Trace {
         let pad: String = "nop\n".repeat(self.base as usize);
         let pad = if pad.is_empty() { pad } else { format!(".kernel pad\n{pad}.end\n") };
         let text = format!(
@@ -215,13 +215,13 @@ fn labels(body: &str, code: &[u32]) -> HashMap<String, u32> {
 
 impl Trace {
     /// Word of a labelled instruction.
-    pub fn word(&self, label: &str) -> u32 {
+    pub(crate) fn word(&self, label: &str) -> u32 {
         *self.words.get(label).unwrap_or_else(|| panic!("no label {label}"))
     }
 
     /// All cycles in which the labelled instruction of the wave in `slot` entered this stage. A fetch is
     /// found only if the instruction is the first of its group.
-    pub fn all(&self, slot: usize, label: &str, stage: Stage) -> Vec<u64> {
+    pub(crate) fn all(&self, slot: usize, label: &str, stage: Stage) -> Vec<u64> {
         let word = self.word(label);
         let here = self.events.iter().filter(|e| e.slot == slot && e.word == word && e.stage == stage);
         here.map(|e| e.cycle).collect()
@@ -229,7 +229,7 @@ impl Trace {
 
     /// The only cycle in which the labelled instruction of the wave in `slot` entered this stage.
     #[track_caller]
-    pub fn of(&self, slot: usize, label: &str, stage: Stage) -> u64 {
+    pub(crate) fn of(&self, slot: usize, label: &str, stage: Stage) -> u64 {
         let all = self.all(slot, label, stage);
         assert_eq!(all.len(), 1, "{label} of slot {slot}, {stage:?}: {all:?}");
         all[0]
@@ -237,30 +237,30 @@ impl Trace {
 
     /// [`Trace::of`] for slot 0.
     #[track_caller]
-    pub fn at(&self, label: &str, stage: Stage) -> u64 {
+    pub(crate) fn at(&self, label: &str, stage: Stage) -> u64 {
         self.of(0, label, stage)
     }
 
     /// Cycles from the issue of `from` until `to` enters `stage`, both in slot 0.
     #[track_caller]
-    pub fn after(&self, from: &str, to: &str, stage: Stage) -> u64 {
+    pub(crate) fn after(&self, from: &str, to: &str, stage: Stage) -> u64 {
         self.at(to, stage).checked_sub(self.at(from, Issue)).expect("it comes later")
     }
 
     /// Cycles from the issue of `from` to issue, last operand read, execution and retirement of `label`.
     #[track_caller]
-    pub fn steps(&self, from: &str, label: &str) -> [u64; 4] {
+    pub(crate) fn steps(&self, from: &str, label: &str) -> [u64; 4] {
         [Issue, Operands, Execute, Retire].map(|stage| self.after(from, label, stage))
     }
 
     /// Cycle and first word of each fetch of a slot that hit. The first fetch is cycle 0.
-    pub fn fetches(&self, slot: usize) -> Vec<(u64, u32)> {
+    pub(crate) fn fetches(&self, slot: usize) -> Vec<(u64, u32)> {
         let here: Vec<_> = self.events.iter().filter(|e| e.slot == slot && e.stage == Fetch).collect();
         here.iter().map(|e| (e.cycle - here[0].cycle, e.word)).collect()
     }
 
     /// Cycle and slot of each issue, in order, from the first issue of this instruction on.
-    pub fn issue_order(&self, from: &str) -> Vec<(u64, usize)> {
+    pub(crate) fn issue_order(&self, from: &str) -> Vec<(u64, usize)> {
         let word = self.word(from);
         let first = self.issues.iter().position(|(_, _, e)| e.word == word).expect("it issues");
         let start = self.issues[first].2.cycle;
@@ -268,7 +268,7 @@ impl Trace {
     }
 
     /// Issue slots with this use.
-    pub fn slots(&self, slot_use: SlotUse) -> u64 {
+    pub(crate) fn slots(&self, slot_use: SlotUse) -> u64 {
         self.report.slots[slot_use as usize]
     }
 }

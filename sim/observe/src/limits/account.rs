@@ -68,11 +68,11 @@ pub struct Latency {
     /// L2 hit latency.
     pub l2: f64,
     /// Queueing at the L2 slices.
-    pub l2_queue: f64,
+    pub(crate) l2_queue: f64,
     /// Timing parameters of the memory device.
     pub dram: f64,
     /// Queueing at the memory channels.
-    pub dram_queue: f64,
+    pub(crate) dram_queue: f64,
 }
 
 /// Parts of the wave cycles without a decoded instruction, which add up to 1: those of waiting for
@@ -97,7 +97,7 @@ pub struct Account {
     /// Cycles by issue-slot use. Without *empty* and *release* they add up to `cycles`.
     pub uses: [f64; SlotUse::COUNT],
     /// Cycles that each cycle saved elsewhere saves in all, because waits at barriers shrink with it.
-    pub barrier_factor: f64,
+    pub(crate) barrier_factor: f64,
     /// Busy cycles of each resource, averaged over its active instances.
     pub bounds: Vec<(Resource, f64)>,
     /// Cycles of waiting for results, by class of the producing instruction.
@@ -121,7 +121,7 @@ pub struct Account {
 pub const CLASSES: usize = ExecClass::ALL.len();
 
 /// Load above which a queue counts as full.
-pub const FULL: f64 = 0.98;
+pub(crate) const FULL: f64 = 0.98;
 
 impl Observed<'_> {
     /// Number of cores.
@@ -148,13 +148,13 @@ impl Observed<'_> {
     }
 
     /// Mean number of cores with waves.
-    pub fn active_cores(&self) -> f64 {
+    pub(crate) fn active_cores(&self) -> f64 {
         let cycles = self.cycles().max(1) as f64;
         (self.watch.stalls.active as f64 / cycles).clamp(0.1, self.cores())
     }
 
     /// Core cycles per memory clock.
-    pub fn core_cycles_a_clock(&self) -> f64 {
+    pub(crate) fn core_cycles_a_clock(&self) -> f64 {
         f64::from(self.config.core_clock_mhz) / f64::from(self.config.dram.clock_mhz)
     }
 
@@ -234,7 +234,7 @@ impl Observed<'_> {
 
     /// Cycles that a line of code takes to come from the L2, and in the first launch from memory, where nothing is in its
     /// way: wires, L2, and the memory device.
-    pub fn code_line_latency(&self) -> f64 {
+    pub(crate) fn code_line_latency(&self) -> f64 {
         let (config, d) = (self.config, &self.config.dram);
         let clocks = f64::from(d.t_rcd + d.t_cl + d.burst_clocks());
         2.0 * f64::from(config.interconnect.latency_cycles)
@@ -259,7 +259,7 @@ impl Observed<'_> {
 
     /// Number of instruction cache lines that the executed code occupies, with lines of this size and of
     /// twice this size.
-    pub fn code_lines(&self, bytes: u32) -> (usize, usize) {
+    pub(crate) fn code_lines(&self, bytes: u32) -> (usize, usize) {
         let mut words = Vec::new();
         for (kernel, profile) in self.watch.program.kernels.iter().zip(self.watch.profiler.profiles()) {
             let issued = profile.lines.iter().enumerate().filter(|(_, line)| line.class.is_some());
@@ -458,7 +458,7 @@ impl Account {
     }
 
     /// Cycles of the run without the extra time that barriers add to other waits.
-    pub fn passed_on(&self) -> f64 {
+    pub(crate) fn passed_on(&self) -> f64 {
         self.cycles / self.barrier_factor
     }
 

@@ -86,7 +86,7 @@ impl Instruction {
     }
 
     /// Mean number of bytes used of each device memory line, in words. None for local memory and for tiles.
-    pub fn bytes_of_line(&self, config: &Config) -> Option<String> {
+    pub(crate) fn bytes_of_line(&self, config: &Config) -> Option<String> {
         let memory = self.op.and_then(Op::memory).filter(|memory| memory.kind != AccessKind::Tile)?;
         if memory.space != Space::Device {
             return None;

@@ -11,13 +11,13 @@ pub mod by_launch;
 pub mod candidates;
 pub mod cause;
 pub mod listing;
-pub mod network;
+pub(crate) mod network;
 pub mod profile;
-pub mod rules;
-pub mod shadow;
+pub(crate) mod rules;
+pub(crate) mod shadow;
 pub mod signs;
 pub mod situation;
-pub mod stalls;
+pub(crate) mod stalls;
 pub mod watch;
 pub mod words;
 

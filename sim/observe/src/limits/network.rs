@@ -20,7 +20,7 @@ struct Station {
 
 /// The network of a run. Its customers are device memory instructions, or waves (`of_issue`).
 #[derive(Debug, Clone)]
-pub struct Network {
+pub(crate) struct Network {
     /// Number of customers.
     population: f64,
     /// Cycles per round that a customer spends outside the stations: pure latency, and other work of its
@@ -31,7 +31,7 @@ pub struct Network {
 
 /// A hypothetical change of the network.
 #[derive(Debug, Clone, Copy)]
-pub enum Change {
+pub(crate) enum Change {
     /// Latency falls by this many cycles.
     Latency(f64),
     /// The service time halves.
@@ -54,7 +54,7 @@ const LEAST: f64 = 0.02;
 
 impl Network {
     /// The network of an observed run. None if the run has no device access that waits for a response.
-    pub fn of(observed: &Observed<'_>, account: &Account) -> Option<Network> {
+    pub(crate) fn of(observed: &Observed<'_>, account: &Account) -> Option<Network> {
         let core = &observed.report.core;
         let instructions = (core.device_loads + core.device_stores + core.device_atomics) as f64;
         let latency = account.latency;
@@ -91,7 +91,7 @@ impl Network {
 
     /// The network of issue slots and execution units of a scheduler, with its waves as customers. None if
     /// nothing issued.
-    pub fn of_issue(observed: &Observed<'_>, account: &Account) -> Option<Network> {
+    pub(crate) fn of_issue(observed: &Observed<'_>, account: &Account) -> Option<Network> {
         let (config, core) = (observed.config, &observed.report.core);
         let width = f64::from(config.core.issue.width);
         let issued = account.busy(Resource::Issue) * width;
@@ -136,7 +136,7 @@ impl Network {
     }
 
     /// Fraction of the run's cycles that these changes together save.
-    pub fn saving(&self, changes: &[Change]) -> f64 {
+    pub(crate) fn saving(&self, changes: &[Change]) -> f64 {
         let mut changed = self.clone();
         for &change in changes {
             let mut at = |resource: Resource, act: &dyn Fn(&mut Station)| {

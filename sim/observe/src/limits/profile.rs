@@ -42,9 +42,9 @@ pub struct Line {
     /// Cycles from execution to retirement, summed over them.
     pub service: u64,
     /// Cycles that it waited in its collector for its execution unit.
-    pub unit_waits: u64,
+    pub(crate) unit_waits: u64,
     /// Cycles that it waited in its collector for a write port.
-    pub port_waits: u64,
+    pub(crate) port_waits: u64,
     /// Cycles from issue to the last operand row, summed. 1 per instance without bank conflicts.
     pub operand_cycles: u64,
     /// Instances that read their operands.
@@ -70,7 +70,7 @@ impl Line {
     }
 
     /// Fraction of its collector waits (unit or write port) that were for the port.
-    pub fn port_share(&self) -> f64 {
+    pub(crate) fn port_share(&self) -> f64 {
         ratio(self.port_waits, self.unit_waits + self.port_waits)
     }
 
@@ -404,12 +404,12 @@ impl Profiler {
     }
 
     /// Counts an attempted L1 access.
-    pub fn line_access(&mut self, access: &LineAccess<'_>) {
+    pub(crate) fn line_access(&mut self, access: &LineAccess<'_>) {
         self.line(access.word).l1 += access.counted;
     }
 
     /// Counts a local memory access.
-    pub fn local_access(&mut self, access: &LocalAccess) {
+    pub(crate) fn local_access(&mut self, access: &LocalAccess) {
         let line = self.line(access.word);
         line.local_accesses += 1;
         line.local_passes += u64::from(access.passes);

@@ -34,7 +34,7 @@ pub struct Change {
 }
 
 /// The causes of the run with their costs, largest first.
-pub fn costs(observed: &Observed<'_>, account: &Account) -> Vec<Cost> {
+pub(crate) fn costs(observed: &Observed<'_>, account: &Account) -> Vec<Cost> {
     let mut costs = Vec::new();
     let mut add = |cause: Cause, cycles: f64| costs.push(Cost { cause, cycles });
     add(Cause::IssueSlots, observed.cycles_of(observed.watch.stalls.passed_over as f64));
@@ -87,7 +87,7 @@ struct Rules<'a> {
 }
 
 /// All changes that a formula exists for.
-pub fn changes(observed: &Observed<'_>, account: &Account) -> Vec<Change> {
+pub(crate) fn changes(observed: &Observed<'_>, account: &Account) -> Vec<Change> {
     let mut rules = Rules { observed, account, changes: Vec::new() };
     rules.issue();
     rules.units();
@@ -419,7 +419,7 @@ impl Rules<'_> {
 }
 
 /// The parameter that admits no more workgroups to a core, and its value.
-pub fn limiting(config: &Config, limiter: Limiter) -> (&'static str, u32) {
+pub(crate) fn limiting(config: &Config, limiter: Limiter) -> (&'static str, u32) {
     let core = &config.core;
     match limiter {
         Limiter::Workgroups => ("core.max_workgroups", core.max_workgroups),

@@ -81,7 +81,7 @@ impl Shadows {
     }
 
     /// Invalidates all L1 shadows.
-    pub fn invalidate_all(&mut self) {
+    pub(crate) fn invalidate_all(&mut self) {
         self.l1.iter_mut().flatten().for_each(Tags::clear);
     }
 
@@ -119,13 +119,13 @@ impl Shadows {
     }
 
     /// Fraction of line loads that miss in the L1 but would hit at twice its size.
-    pub fn l1_gain(&self) -> f64 {
+    pub(crate) fn l1_gain(&self) -> f64 {
         let hits = |n: usize| self.l1.iter().map(|tags| tags[n].hits).sum::<u64>();
         gain(hits(0), hits(1), self.loads)
     }
 
     /// Fraction of L2 accesses that miss but would hit in an L2 of twice the size.
-    pub fn l2_gain(&self) -> f64 {
+    pub(crate) fn l2_gain(&self) -> f64 {
         gain(self.l2[0].hits, self.l2[1].hits, self.misses)
     }
 }

@@ -82,7 +82,7 @@ pub struct Situation {
     /// Whether more waves are possible.
     pub more_waves: MoreWaves,
     /// True if the grid has fewer workgroups than fit at once.
-    pub small_grid: bool,
+    pub(crate) small_grid: bool,
     /// True if more, smaller workgroups would fit on a core.
     smaller_workgroups: bool,
     /// Fraction of participating lanes.

@@ -27,7 +27,7 @@ pub struct Watch<'a> {
     /// Number of launches begun.
     pub launches: u64,
     /// Launches among them that found none of their code in the L2, that is, the first.
-    pub cold_launches: u64,
+    pub(crate) cold_launches: u64,
     /// True once a launch has begun, even before a restart.
     begun: bool,
     /// The launch with the most workgroups.

@@ -4,21 +4,21 @@
 use std::sync::Arc;
 
 /// A wave of a launch: workgroup number × waves of a workgroup + number in it.
-pub type WaveId = u32;
+pub(crate) type WaveId = u32;
 
 /// The past of a wave: for each listed wave, its accesses in epochs up to the listed one. Epochs count from
 /// 1; a wave that is not listed has epoch 0, which contains no access.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Clock(Arc<Vec<(WaveId, u32)>>);
+pub(crate) struct Clock(Arc<Vec<(WaveId, u32)>>);
 
 impl Clock {
     /// The last epoch of a wave that is in the past.
-    pub fn of(&self, wave: WaveId) -> u32 {
+    pub(crate) fn of(&self, wave: WaveId) -> u32 {
         self.0.binary_search_by_key(&wave, |&(w, _)| w).map_or(0, |i| self.0[i].1)
     }
 
     /// Adds a wave's epochs up to `epoch` to the past.
-    pub fn advance(&mut self, wave: WaveId, epoch: u32) {
+    pub(crate) fn advance(&mut self, wave: WaveId, epoch: u32) {
         let list = Arc::make_mut(&mut self.0);
         match list.binary_search_by_key(&wave, |&(w, _)| w) {
             Ok(i) => list[i].1 = list[i].1.max(epoch),
@@ -27,7 +27,7 @@ impl Clock {
     }
 
     /// Adds the past of `other` to the past.
-    pub fn join(&mut self, other: &Clock) {
+    pub(crate) fn join(&mut self, other: &Clock) {
         if Arc::ptr_eq(&self.0, &other.0) || other.0.is_empty() {
             return;
         }
@@ -59,17 +59,17 @@ impl Clock {
     }
 
     /// Number of listed waves.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
 
     /// The listed waves.
-    pub fn waves(&self) -> impl Iterator<Item = WaveId> {
+    pub(crate) fn waves(&self) -> impl Iterator<Item = WaveId> {
         self.0.iter().map(|&(wave, _)| wave)
     }
 
     /// True if the past is empty.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }

@@ -8,10 +8,10 @@ use std::collections::{BTreeMap, VecDeque};
 use wave_isa::Scope;
 
 /// Most accesses of a launch that are kept, at 20 bytes each.
-pub const MAX_TOUCHES: usize = 1 << 24;
+pub(crate) const MAX_TOUCHES: usize = 1 << 24;
 
 /// Most different pairs of a launch that are kept. Further ones are only counted.
-pub const MAX_PAIRS: usize = 1000;
+pub(crate) const MAX_PAIRS: usize = 1000;
 
 /// A memory instruction of a wave.
 #[derive(Debug, Clone, Copy)]
@@ -174,7 +174,7 @@ impl Detector {
     }
 
     /// All waves of a workgroup have ended.
-    pub fn end_workgroup(&mut self, workgroup: u32) {
+    pub(crate) fn end_workgroup(&mut self, workgroup: u32) {
         self.shadow.forget(workgroup);
         self.order.forget(workgroup);
     }

@@ -4,11 +4,11 @@
 //! [`order`] keeps happens-before, [`shadow`] keeps who touched which byte, [`detector`] combines the two,
 //! [`observer`] feeds it from a run, [`report`] presents the findings.
 
-pub mod clock;
+pub(crate) mod clock;
 pub mod detector;
-pub mod observer;
-pub mod order;
-pub mod report;
+pub(crate) mod observer;
+pub(crate) mod order;
+pub(crate) mod report;
 pub mod shadow;
 
 pub use observer::RaceCheck;

@@ -22,7 +22,7 @@ pub struct Word {
 
 /// What a wave's next atomic passes on to its readers.
 #[derive(Debug, Clone, Default)]
-pub struct Message {
+pub(crate) struct Message {
     /// The wave.
     pub wave: WaveId,
     /// What the wave has released to its workgroup and to the device, each at its last fence of that scope or
@@ -68,7 +68,7 @@ struct Sequence {
 
 /// Happens-before up to the current event.
 #[derive(Debug, Clone, Default)]
-pub struct Order {
+pub(crate) struct Order {
     waves_per_workgroup: u32,
     waves: FnvHashMap<WaveId, Wave>,
     /// Clocks of barriers, by workgroup and number of the barrier.
@@ -79,12 +79,12 @@ pub struct Order {
 
 impl Order {
     /// Nothing has happened.
-    pub fn new(waves_per_workgroup: u32) -> Order {
+    pub(crate) fn new(waves_per_workgroup: u32) -> Order {
         Order { waves_per_workgroup, ..Order::default() }
     }
 
     /// The workgroup of a wave.
-    pub fn workgroup(&self, wave: WaveId) -> u32 {
+    pub(crate) fn workgroup(&self, wave: WaveId) -> u32 {
         wave / self.waves_per_workgroup
     }
 
@@ -101,7 +101,7 @@ impl Order {
     }
 
     /// Called when a wave executes a fence.
-    pub fn fence(&mut self, id: WaveId, acquire: bool, release: bool, scope: Scope) {
+    pub(crate) fn fence(&mut self, id: WaveId, acquire: bool, release: bool, scope: Scope) {
         let wave = self.wave(id);
         if scope == Scope::Wave {
             return;
@@ -124,7 +124,7 @@ impl Order {
     }
 
     /// Called when a wave reaches a barrier.
-    pub fn barrier(&mut self, id: WaveId) {
+    pub(crate) fn barrier(&mut self, id: WaveId) {
         let workgroup = self.workgroup(id);
         let wave = self.wave(id);
         let past = wave.leave(id);
@@ -137,18 +137,18 @@ impl Order {
     }
 
     /// The epoch of the wave's current access.
-    pub fn epoch(&mut self, wave: WaveId) -> u32 {
+    pub(crate) fn epoch(&mut self, wave: WaveId) -> u32 {
         self.wave(wave).epoch + 1
     }
 
     /// What happens before the current access of a wave. Call [`epoch`](Self::epoch) first.
-    pub fn past(&self, wave: WaveId) -> Past<'_> {
+    pub(crate) fn past(&self, wave: WaveId) -> Past<'_> {
         let clock = self.waves.get(&wave).map(|w| &w.clock);
         Past { wave, waves_per_workgroup: self.waves_per_workgroup, clock }
     }
 
     /// What an atomic that a wave issues now passes on.
-    pub fn message(&mut self, id: WaveId) -> Message {
+    pub(crate) fn message(&mut self, id: WaveId) -> Message {
         let wave = self.wave(id);
         Message { wave: id, released: wave.released.clone(), acquires: wave.acquires }
     }
@@ -157,7 +157,7 @@ impl Order {
     /// word come in the order in which its atomics are performed. A plain store ends a release sequence, but
     /// needs no call: whoever reads it without a race comes after it, and so after everything that the
     /// sequence releases.
-    pub fn perform(&mut self, word: Word, message: &Message, writes: bool) {
+    pub(crate) fn perform(&mut self, word: Word, message: &Message, writes: bool) {
         let workgroup = self.workgroup(message.wave);
         let sequence = self.sequences.entry(word.local).or_default().entry(word.index).or_default();
         if sequence.raced {
@@ -184,13 +184,13 @@ impl Order {
     }
 
     /// Called when a race was found on a word.
-    pub fn distrust(&mut self, word: Word) {
+    pub(crate) fn distrust(&mut self, word: Word) {
         let raced = Sequence { raced: true, ..Sequence::default() };
         self.sequences.entry(word.local).or_default().insert(word.index, raced);
     }
 
     /// Forgets the local memory of a workgroup that has ended, and the clocks of its waves.
-    pub fn forget(&mut self, workgroup: u32) {
+    pub(crate) fn forget(&mut self, workgroup: u32) {
         self.sequences.remove(&Some(workgroup));
         let first = workgroup * self.waves_per_workgroup;
         for id in first..first + self.waves_per_workgroup {
@@ -203,7 +203,13 @@ impl Order {
     /// Which halves of an order between an access of `earlier` and the current access of `wave` exist, if
     /// fences of workgroup scope (or of device scope) suffice: released, and passed on to `wave` by an
     /// atomic.
-    pub fn halves(&self, earlier: WaveId, epoch: u32, wave: WaveId, workgroup_scope: bool) -> (bool, bool) {
+    pub(crate) fn halves(
+        &self,
+        earlier: WaveId,
+        epoch: u32,
+        wave: WaveId,
+        workgroup_scope: bool,
+    ) -> (bool, bool) {
         let at =
             |of: &Released| if workgroup_scope { of.workgroup.of(earlier) } else { of.device.of(earlier) };
         let has =
@@ -214,7 +220,7 @@ impl Order {
 
 /// Everything that happens before an access.
 #[derive(Debug, Clone, Copy)]
-pub struct Past<'a> {
+pub(crate) struct Past<'a> {
     wave: WaveId,
     waves_per_workgroup: u32,
     clock: Option<&'a Clock>,
@@ -222,22 +228,22 @@ pub struct Past<'a> {
 
 impl Past<'_> {
     /// True if it includes the accesses of a wave in an epoch.
-    pub fn has(&self, wave: WaveId, epoch: u32) -> bool {
+    pub(crate) fn has(&self, wave: WaveId, epoch: u32) -> bool {
         wave == self.wave || self.clock.is_some_and(|clock| clock.of(wave) >= epoch)
     }
 
     /// True if a wave is in the workgroup of the accessing wave.
-    pub fn is_of_workgroup(&self, wave: WaveId) -> bool {
+    pub(crate) fn is_of_workgroup(&self, wave: WaveId) -> bool {
         wave / self.waves_per_workgroup == self.wave / self.waves_per_workgroup
     }
 
     /// The waves with accesses in it. The accessing wave may come twice.
-    pub fn waves(&self) -> impl Iterator<Item = WaveId> {
+    pub(crate) fn waves(&self) -> impl Iterator<Item = WaveId> {
         std::iter::once(self.wave).chain(self.clock.into_iter().flat_map(Clock::waves))
     }
 
     /// Length of [`waves`](Self::waves).
-    pub fn wave_count(&self) -> usize {
+    pub(crate) fn wave_count(&self) -> usize {
         1 + self.clock.map_or(0, Clock::len)
     }
 }

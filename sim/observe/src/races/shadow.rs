@@ -65,14 +65,14 @@ impl Touch {
 const PAGE: u32 = 256;
 
 /// Accesses to a word that are stored in a list. More go to a [`Crowd`].
-pub const FEW: usize = 16;
+pub(crate) const FEW: usize = 16;
 
 /// The accesses to one memory, by page.
 type Pages = FnvHashMap<u32, Vec<Touches>>;
 
 /// The accesses of a launch that later ones may race with.
 #[derive(Debug, Clone, Default)]
-pub struct Shadow {
+pub(crate) struct Shadow {
     /// Local memory by workgroup; `None` is device memory.
     memories: FnvHashMap<Option<u32>, Pages>,
     kept: usize,
@@ -236,13 +236,13 @@ impl Touches {
 
 impl Shadow {
     /// A shadow for at most `limit` accesses. A word with more than `few` stores them in a [`Crowd`].
-    pub fn new(limit: usize, few: usize) -> Shadow {
+    pub(crate) fn new(limit: usize, few: usize) -> Shadow {
         Shadow { limit, few, ..Shadow::default() }
     }
 
     /// True if an equal access of the same instruction is stored: for all other accesses, the two lanes are
     /// equivalent.
-    pub fn has_twin(&self, word: Word, touch: &Touch) -> bool {
+    pub(crate) fn has_twin(&self, word: Word, touch: &Touch) -> bool {
         match self.of(word) {
             None => false,
             Some(Touches::Few(touches)) => {
@@ -260,7 +260,7 @@ impl Shadow {
     }
 
     /// The stored accesses to a word that race with `touch`, in their order.
-    pub fn races(&mut self, word: Word, touch: &Touch, past: &Past<'_>) -> Vec<Touch> {
+    pub(crate) fn races(&mut self, word: Word, touch: &Touch, past: &Past<'_>) -> Vec<Touch> {
         let (races, looked_at) = match self.of(word) {
             None => return Vec::new(),
             Some(Touches::Few(touches)) => {
@@ -275,7 +275,7 @@ impl Shadow {
 
     /// Stores an access that has no twin. Drops earlier accesses whose races this one also has. `past` is
     /// what happens before it.
-    pub fn keep(&mut self, word: Word, touch: Touch, past: &Past<'_>) {
+    pub(crate) fn keep(&mut self, word: Word, touch: Touch, past: &Past<'_>) {
         let pages = self.memories.entry(word.local).or_default();
         let page =
             pages.entry(word.index / PAGE).or_insert_with(|| vec![Touches::Few(Vec::new()); PAGE as usize]);
@@ -308,7 +308,7 @@ impl Shadow {
     }
 
     /// Drops a workgroup's local memory.
-    pub fn forget(&mut self, workgroup: u32) {
+    pub(crate) fn forget(&mut self, workgroup: u32) {
         let pages = self.memories.remove(&Some(workgroup)).unwrap_or_default();
         self.kept -= pages.values().flatten().map(Touches::len).sum::<usize>();
     }

@@ -1,7 +1,7 @@
 //! Comparison of two traces. Records are paired by launch, wave and sequence number, whatever their order in
 //! the files.
 
-use super::record::{Header, Record, StageField};
+use super::record::{Header, Record, STAGES, Stage};
 use super::rows::lanes;
 use super::text::Rows;
 use super::{Item, Launched, Reader, TraceError, binary};
@@ -60,7 +60,7 @@ impl Divergence {
     }
 
     fn order(&self) -> Cycle {
-        self.moved.map_or_else(|| self.either().stage(StageField::Issue), |(_, cycle)| cycle)
+        self.moved.map_or_else(|| self.either().stage(Stage::Issue), |(_, cycle)| cycle)
     }
 }
 
@@ -129,7 +129,7 @@ impl<R: BufRead> Side<R> {
     fn first_pending(&mut self, all: u64) -> Option<Record> {
         let keys: Vec<Key> = self.pending.keys().copied().collect();
         let records = keys.iter().filter_map(|key| self.take(key, all));
-        records.min_by_key(|record| (record.stage(StageField::Issue), record.order()))
+        records.min_by_key(|record| (record.stage(Stage::Issue), record.order()))
     }
 }
 
@@ -255,7 +255,7 @@ impl Comparison {
         }
         let (left, right) = (a.first_pending(self.all), b.first_pending(self.all));
         if left.is_some() || right.is_some() {
-            let issue = |record: &Option<Record>| record.as_ref().map(|r| r.stage(StageField::Issue));
+            let issue = |record: &Option<Record>| record.as_ref().map(|r| r.stage(Stage::Issue));
             let of_a = match (issue(&left), issue(&right)) {
                 (Some(a), Some(b)) => a <= b,
                 (a, _) => a.is_some(),
@@ -306,9 +306,9 @@ impl Comparison {
 
     /// Stages that both files report, and retirement: name and both cycles.
     fn stages(&self, a: &Record, b: &Record) -> Vec<(&'static str, Cycle, Cycle)> {
-        let reported = |stage: StageField| self.headers.iter().all(|h| h.reports.stages[stage as usize]);
-        let stages = StageField::ALL.iter().filter(|&&stage| reported(stage));
-        let mut found: Vec<_> = stages.map(|&s| (s.name(), a.stage(s), b.stage(s))).collect();
+        let reported = |stage: Stage| self.headers.iter().all(|h| h.reports.stages[stage]);
+        let stages = STAGES.iter().filter(|&&stage| reported(stage));
+        let mut found: Vec<_> = stages.map(|&s| (s.key(), a.stage(s), b.stage(s))).collect();
         found.push(("retire", a.cycle, b.cycle));
         found
     }

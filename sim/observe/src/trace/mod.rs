@@ -5,18 +5,18 @@
 //! and hands them to a [`sink`], through a [`trigger`] if there is one. [`diff`](mod@diff) compares two
 //! traces, [`summary`] counts one, [`view`] writes the files of pipeline viewers.
 
-pub mod binary;
+pub(crate) mod binary;
 pub mod diff;
-pub mod reader;
+pub(crate) mod reader;
 pub mod record;
 pub mod recorder;
 pub mod rows;
-pub mod sink;
+pub(crate) mod sink;
 pub mod summary;
 pub mod text;
-pub mod trigger;
+pub(crate) mod trigger;
 pub mod view;
-pub mod writer;
+pub(crate) mod writer;
 
 pub use reader::{Item, Reader, TraceError};
 pub use record::{End, Header, How, Launched, Record};

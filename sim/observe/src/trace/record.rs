@@ -2,9 +2,11 @@
 
 use fnv::FnvHasher;
 use std::hash::Hasher;
+use std::ops::{Index, IndexMut};
 use wave_capture::Capture;
 use wave_isa::WORD_BYTES;
 use wave_machine::clock::Cycle;
+pub use wave_machine::core::stage::Stage;
 pub use wave_machine::core::wait::Wait;
 
 /// Declares an enum with a code for the binary form and a name for the text form.
@@ -37,27 +39,47 @@ macro_rules! coded {
     };
 }
 
-coded! {
-    /// A stage of an instruction whose cycle a record holds, in addition to its retirement.
-    StageField {
-        /// Request of its first word.
-        Fetch = 0, "fetch";
-        /// Entry into the instruction buffer.
-        Decode = 1, "decode";
-        /// Exit from the instruction buffer.
-        Issue = 2, "issue";
-        /// Last operand row read.
-        Operands = 3, "operands";
-        /// Entry into its unit.
-        Execute = 4, "execute";
-        /// First row of the result written.
-        WriteBack = 5, "write_back";
+/// The stages whose cycles a record holds beside that of retirement, in the order of their fields.
+pub const STAGES: [Stage; 6] =
+    [Stage::Fetch, Stage::Decode, Stage::Issue, Stage::Operands, Stage::Execute, Stage::WriteBack];
+
+/// A value for each of [`STAGES`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Capture)]
+pub struct PerStage<T>(pub [T; STAGES.len()]);
+
+impl<T> PerStage<T> {
+    /// The place of the value of a stage.
+    ///
+    /// # Panics
+    /// If the stage is not one of [`STAGES`].
+    #[inline]
+    pub const fn place(stage: Stage) -> usize {
+        match stage {
+            Stage::Fetch => 0,
+            Stage::Decode => 1,
+            Stage::Issue => 2,
+            Stage::Operands => 3,
+            Stage::Execute => 4,
+            Stage::WriteBack => 5,
+            Stage::Access | Stage::Retire => panic!("a record has no field for this stage"),
+        }
     }
 }
 
-impl StageField {
-    /// Number of stages.
-    pub const COUNT: usize = 6;
+impl<T> Index<Stage> for PerStage<T> {
+    type Output = T;
+
+    #[inline]
+    fn index(&self, stage: Stage) -> &T {
+        &self.0[PerStage::<T>::place(stage)]
+    }
+}
+
+impl<T> IndexMut<Stage> for PerStage<T> {
+    #[inline]
+    fn index_mut(&mut self, stage: Stage) -> &mut T {
+        &mut self.0[PerStage::<T>::place(stage)]
+    }
 }
 
 coded! {
@@ -98,7 +120,7 @@ coded! {
 
 impl MemoryKind {
     /// True if lanes access rows of tiles, each with a stride.
-    pub fn is_tile(self) -> bool {
+    pub(crate) fn is_tile(self) -> bool {
         matches!(self, MemoryKind::TileLoad | MemoryKind::TileStore)
     }
 }
@@ -120,22 +142,22 @@ coded! {
 /// What a producer reports in addition to issue and retirement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reports {
-    /// Whether the cycle of each stage is reported, indexed by [`StageField`]; issue always is.
-    pub stages: [bool; StageField::COUNT],
+    /// Whether the cycle of each stage is reported; issue always is.
+    pub stages: PerStage<bool>,
     /// Stalls.
     pub stalls: bool,
 }
 
 impl Reports {
     /// Everything.
-    pub const ALL: Reports = Reports { stages: [true; StageField::COUNT], stalls: true };
+    pub const ALL: Reports = Reports { stages: PerStage([true; STAGES.len()]), stalls: true };
 
     /// Names of the optional stages, in the order of their bits, then of the stalls.
     pub const NAMES: [&'static str; 6] = ["fetch", "decode", "operands", "execute", "write_back", "stalls"];
 
     /// The bits, in the order of [`Reports::NAMES`].
     pub fn bits(self) -> u8 {
-        let [fetch, decode, _, operands, execute, write_back] = self.stages;
+        let [fetch, decode, _, operands, execute, write_back] = self.stages.0;
         [fetch, decode, operands, execute, write_back, self.stalls]
             .into_iter()
             .rev()
@@ -145,7 +167,7 @@ impl Reports {
     /// Decodes the bits; `None` if an unknown bit is set.
     pub fn from_bits(bits: u8) -> Option<Reports> {
         let has = |n: u8| bits >> n & 1 != 0;
-        let stages = [has(0), has(1), true, has(2), has(3), has(4)];
+        let stages = PerStage([has(0), has(1), true, has(2), has(3), has(4)]);
         (bits >> 6 == 0).then_some(Reports { stages, stalls: has(5) })
     }
 }
@@ -255,8 +277,8 @@ pub struct Record {
     pub ends: bool,
     /// The instruction has not retired.
     pub open: bool,
-    /// Cycle of each stage, indexed by [`StageField`]; 0 where there is none.
-    pub stages: [Cycle; StageField::COUNT],
+    /// Cycle of each stage; 0 where there is none.
+    pub stages: PerStage<Cycle>,
     /// What it writes.
     pub destination: DestinationKind,
     /// Index of the register, predicate or fragment.
@@ -296,7 +318,7 @@ impl Default for Record {
             next_pc: 0,
             ends: false,
             open: false,
-            stages: [0; StageField::COUNT],
+            stages: PerStage::default(),
             destination: DestinationKind::None,
             index: 0,
             values: Vec::new(),
@@ -323,18 +345,18 @@ impl Record {
         (self.workgroup, self.words, self.word_count) = ([0; 3], [0; 2], 0);
         (self.active, self.effective, self.next_pc) = (0, 0, 0);
         (self.ends, self.open, self.device) = (false, false, false);
-        self.stages = [0; StageField::COUNT];
+        self.stages = PerStage::default();
         (self.destination, self.index) = (DestinationKind::None, 0);
         (self.memory, self.bytes) = (MemoryKind::None, 0);
     }
 
     /// Cycle of a stage.
-    pub fn stage(&self, stage: StageField) -> Cycle {
-        self.stages[stage as usize]
+    pub fn stage(&self, stage: Stage) -> Cycle {
+        self.stages[stage]
     }
 
     /// Byte offset of the instruction that follows it in the code.
-    pub fn following_pc(&self) -> u32 {
+    pub(crate) fn following_pc(&self) -> u32 {
         self.pc.wrapping_add(u32::from(self.word_count) * WORD_BYTES)
     }
 
@@ -345,7 +367,7 @@ impl Record {
     pub fn check(&self, all_lanes: u64) -> Result<(), String> {
         let width = all_lanes.count_ones() as usize;
         let late = |&at: &Cycle| at > self.cycle;
-        if self.stages.iter().any(late) || self.stalls.iter().any(|stall| late(&stall.from)) {
+        if self.stages.0.iter().any(late) || self.stalls.iter().any(|stall| late(&stall.from)) {
             return Err("a stage or stall lies behind the record's own cycle".into());
         }
         if self.ends && self.next_pc != 0 {
@@ -409,7 +431,7 @@ mod tests {
             next_pc: 14,
             ends: true,
             open: true,
-            stages: [15; StageField::COUNT],
+            stages: PerStage([15; STAGES.len()]),
             destination: DestinationKind::Predicate,
             index: 16,
             values: vec![17],

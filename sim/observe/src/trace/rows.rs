@@ -59,7 +59,7 @@ pub fn lanes(mask: u64) -> impl Iterator<Item = usize> {
 }
 
 /// Appends a row of `width` words: the words of `source` in the lanes of the mask, 0 in the others.
-pub fn push_masked(rows: &mut Vec<u32>, source: &[u32], mask: u64) {
+pub(crate) fn push_masked(rows: &mut Vec<u32>, source: &[u32], mask: u64) {
     let at = rows.len();
     rows.extend_from_slice(source);
     if mask != all(source.len()) {
@@ -70,13 +70,13 @@ pub fn push_masked(rows: &mut Vec<u32>, source: &[u32], mask: u64) {
 }
 
 /// Appends rows of `width` words, each as [`push_masked`] does.
-pub fn push_rows(rows: &mut Vec<u32>, source: &[u32], width: usize, mask: u64) {
+pub(crate) fn push_rows(rows: &mut Vec<u32>, source: &[u32], width: usize, mask: u64) {
     source.chunks_exact(width).for_each(|row| push_masked(rows, row, mask));
 }
 
 /// Appends a row of `width` words with these values in the lanes of the mask, from the lowest up. `None` if there are
 /// fewer values than lanes.
-pub fn push_values(
+pub(crate) fn push_values(
     rows: &mut Vec<u32>,
     width: usize,
     mask: u64,
@@ -91,7 +91,7 @@ pub fn push_values(
 }
 
 /// Appends a row of the form *uniform* or *steps*.
-pub fn push_form(rows: &mut Vec<u32>, width: usize, mask: u64, first: u32, step: u32) {
+pub(crate) fn push_form(rows: &mut Vec<u32>, width: usize, mask: u64, first: u32, step: u32) {
     let mut value = first;
     let values = std::iter::from_fn(|| {
         let this = value;

@@ -174,7 +174,7 @@ impl Window {
     }
 
     /// True if the window contains this wave of a launch with this grid.
-    pub fn has_wave(&self, grid: [u32; 3], workgroup: [u32; 3], wave: u32) -> bool {
+    pub(crate) fn has_wave(&self, grid: [u32; 3], workgroup: [u32; 3], wave: u32) -> bool {
         if self.waves.is_empty() {
             return true;
         }
@@ -187,7 +187,7 @@ impl Window {
 }
 
 /// Calls `act` with each sink. Keeps the first error, and writes nothing after it.
-pub fn write<'s>(
+pub(crate) fn write<'s>(
     sinks: &mut [(String, Box<dyn Sink + 's>)],
     failed: &mut Option<(String, io::Error)>,
     mut act: impl FnMut(&mut (dyn Sink + 's)) -> io::Result<()>,

@@ -1,6 +1,6 @@
 //! Summary of a trace: counts, waves, time in each stage, stalls by reason and by instruction.
 
-use super::record::{Launched, Record, StageField, Wait};
+use super::record::{Launched, Record, Stage, Wait};
 use super::text::instruction;
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
@@ -25,12 +25,12 @@ pub struct Summary {
 }
 
 /// Steps from one stage to another; `None` is retirement.
-const STEPS: [(&str, StageField, Option<StageField>); 5] = [
-    ("fetch to decode", StageField::Fetch, Some(StageField::Decode)),
-    ("decode to issue", StageField::Decode, Some(StageField::Issue)),
-    ("issue to operands", StageField::Issue, Some(StageField::Operands)),
-    ("operands to execute", StageField::Operands, Some(StageField::Execute)),
-    ("execute to retire", StageField::Execute, None),
+const STEPS: [(&str, Stage, Option<Stage>); 5] = [
+    ("fetch to decode", Stage::Fetch, Some(Stage::Decode)),
+    ("decode to issue", Stage::Decode, Some(Stage::Issue)),
+    ("issue to operands", Stage::Issue, Some(Stage::Operands)),
+    ("operands to execute", Stage::Operands, Some(Stage::Execute)),
+    ("execute to retire", Stage::Execute, None),
 ];
 
 impl Summary {

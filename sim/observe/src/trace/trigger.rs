@@ -41,7 +41,7 @@ pub struct Trigger {
 
 /// Holds records back until the trigger fires, which happens once.
 #[derive(Debug, Capture)]
-pub struct Gate {
+pub(crate) struct Gate {
     #[spec]
     trigger: Trigger,
     /// Records of the last `before` cycles, in order, while the trigger has not fired.
@@ -52,34 +52,34 @@ pub struct Gate {
 
 impl Gate {
     /// A gate whose trigger has not fired.
-    pub fn new(trigger: Trigger) -> Gate {
+    pub(crate) fn new(trigger: Trigger) -> Gate {
         Gate { trigger, kept: VecDeque::new(), fired: None }
     }
 
     /// The cycle in which the trigger fired.
-    pub fn fired(&self) -> Option<Cycle> {
+    pub(crate) fn fired(&self) -> Option<Cycle> {
         self.fired
     }
 
     /// The window, once the trigger has fired.
-    pub fn shown(&self) -> Option<Range<Cycle>> {
+    pub(crate) fn shown(&self) -> Option<Range<Cycle>> {
         let fired = self.fired?;
         let Trigger { before, after, .. } = self.trigger;
         Some(fired.saturating_sub(before)..fired.saturating_add(after).saturating_add(1))
     }
 
     /// Length of the window before the trigger, in cycles.
-    pub fn before(&self) -> Cycle {
+    pub(crate) fn before(&self) -> Cycle {
         self.trigger.before
     }
 
     /// Drops the records held back when another launch begins, which has code of its own.
-    pub fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         self.kept.clear();
     }
 
     /// Tells the gate that the run ends with a fault in this cycle.
-    pub fn fault(&mut self, cycle: Cycle) {
+    pub(crate) fn fault(&mut self, cycle: Cycle) {
         if self.trigger.when == When::Fault {
             self.fired.get_or_insert(cycle);
         }
@@ -87,7 +87,7 @@ impl Gate {
 
     /// Takes the next record in order and writes what may go on: nothing, or all records held back and this
     /// one. Records that will not be needed go to `discard`.
-    pub fn pass(
+    pub(crate) fn pass(
         &mut self,
         record: Box<Record>,
         mut discard: impl FnMut(Box<Record>),
@@ -116,7 +116,7 @@ impl Gate {
     }
 
     /// Writes the records held back, if the trigger has fired without a record of its own.
-    pub fn drain(&mut self, mut write: impl FnMut(&Record)) {
+    pub(crate) fn drain(&mut self, mut write: impl FnMut(&Record)) {
         let Some(fired) = self.fired else { return };
         let earliest = fired.saturating_sub(self.trigger.before);
         self.kept.drain(..).filter(|old| old.cycle >= earliest).for_each(|old| write(&old));

@@ -4,7 +4,7 @@ use super::forms::{file, header};
 use super::record::{Traced, read};
 use wave_machine::config;
 use wave_observe::trace::diff::{Divergence, Mode, Outcome, diff};
-use wave_observe::trace::record::{DestinationKind, MemoryKind, StageField, Stall, Wait};
+use wave_observe::trace::record::{DestinationKind, MemoryKind, Stage, Stall, Wait};
 use wave_observe::trace::{Form, Header, Reader, Record};
 use wave_study::launch::{self, Size};
 
@@ -69,12 +69,12 @@ fn each_field_is_compared() {
         (tile, "sent", true, |r| r.sent[2] += 1),
         (load, "core", false, |r| r.core += 9),
         (load, "slot", false, |r| r.slot += 32),
-        (load, "fetch", false, |r| r.stages[0] += 1),
-        (load, "decode", false, |r| r.stages[1] += 1),
-        (load, "issue", false, |r| r.stages[2] += 1),
-        (load, "operands", false, |r| r.stages[3] += 1),
-        (load, "execute", false, |r| r.stages[4] += 1),
-        (load, "write_back", false, |r| r.stages[5] -= 1),
+        (load, "fetch", false, |r| r.stages[Stage::Fetch] += 1),
+        (load, "decode", false, |r| r.stages[Stage::Decode] += 1),
+        (load, "issue", false, |r| r.stages[Stage::Issue] += 1),
+        (load, "operands", false, |r| r.stages[Stage::Operands] += 1),
+        (load, "execute", false, |r| r.stages[Stage::Execute] += 1),
+        (load, "write_back", false, |r| r.stages[Stage::WriteBack] -= 1),
         (load, "stalls", false, |r| r.stalls.push(Stall { reason: Wait::Lsu, from: 9, to: 10 })),
     ];
     for (at, name, architectural, change) in changes {
@@ -94,16 +94,16 @@ fn each_field_is_compared() {
 #[test]
 fn the_difference_that_began_first_is_told_though_it_retires_later() {
     let records = sample();
-    let late = records.iter().rposition(|r| r.cycle > r.stage(StageField::Execute) + 20).unwrap();
-    let issue = records[late].stage(StageField::Issue);
-    let early = records[..late].iter().rposition(|r| r.stage(StageField::Issue) > issue + 4).unwrap();
+    let late = records.iter().rposition(|r| r.cycle > r.stage(Stage::Execute) + 20).unwrap();
+    let issue = records[late].stage(Stage::Issue);
+    let early = records[..late].iter().rposition(|r| r.stage(Stage::Issue) > issue + 4).unwrap();
     let mut other = records.clone();
-    other[early].stages[StageField::Issue as usize] -= 1;
-    other[late].stages[StageField::Operands as usize] += 1;
+    other[early].stages[Stage::Issue] -= 1;
+    other[late].stages[Stage::Operands] += 1;
     let found = differs(compare(&header(8), &records, &other, Mode::Cycle));
     let key = |r: &Record| (r.workgroup, r.wave, r.sequence);
     assert_eq!(key(found.either()), key(&records[late]));
-    assert_eq!(found.moved, Some(("operands", records[late].stage(StageField::Operands))));
+    assert_eq!(found.moved, Some(("operands", records[late].stage(Stage::Operands))));
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn another_order_shows_in_cycles_only() {
     let mut slower = records.clone();
     for record in slower.iter_mut().filter(|r| r.wave == 1) {
         record.cycle += 1000;
-        record.stages.iter_mut().filter(|at| **at > 0).for_each(|at| *at += 1000);
+        record.stages.0.iter_mut().filter(|at| **at > 0).for_each(|at| *at += 1000);
         record.stalls.clear();
     }
     let outcome = compare(&header(8), &records, &slower, Mode::Architectural);
@@ -136,9 +136,9 @@ fn another_order_shows_in_cycles_only() {
 fn what_a_producer_does_not_report_is_not_compared() {
     let records = sample();
     let mut other = records.clone();
-    other.iter_mut().for_each(|r| (r.stages[StageField::Operands as usize], r.stalls) = (0, Vec::new()));
+    other.iter_mut().for_each(|r| (r.stages[Stage::Operands], r.stalls) = (0, Vec::new()));
     let mut without = header(8);
-    without.reports.stages[StageField::Operands as usize] = false;
+    without.reports.stages[Stage::Operands] = false;
     without.reports.stalls = false;
     assert!(matches!(compare(&without, &records, &other, Mode::Cycle), Outcome::Same(_)));
     assert!(matches!(compare(&header(8), &records, &other, Mode::Cycle), Outcome::Differ(_)));

@@ -2,11 +2,11 @@
 
 use proptest::prelude::*;
 use wave_observe::trace::record::{
-    DestinationKind, MemoryKind, Reports, StageField, Stall, Wait, kernel_hash,
+    DestinationKind, MemoryKind, PerStage, Reports, Stage, Stall, Wait, kernel_hash,
 };
 use wave_observe::trace::{Form, Header, How, Item, Launched, Reader, Record, TraceError, Writer};
 
-pub fn header(wave_width: u32) -> Header {
+pub(crate) fn header(wave_width: u32) -> Header {
     Header {
         wave_width,
         config: "a \"quoted\\ name".to_owned(),
@@ -16,7 +16,7 @@ pub fn header(wave_width: u32) -> Header {
     }
 }
 
-pub fn launched() -> Launched {
+pub(crate) fn launched() -> Launched {
     let code = vec![0x3F00_00F0, 0x3F00_0090];
     Launched {
         kernel: "k;[ =".to_owned(),
@@ -33,7 +33,7 @@ pub fn launched() -> Launched {
 }
 
 /// A file with these records.
-pub fn file(form: Form, header: &Header, records: &[Record]) -> Vec<u8> {
+pub(crate) fn file(form: Form, header: &Header, records: &[Record]) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut writer = Writer::new(&mut bytes, form, header).unwrap();
     writer.launch(&launched()).unwrap();
@@ -106,7 +106,7 @@ prop_compose! {
             next_pc: if ends { 0 } else { code.3 },
             ends,
             open: flags.1,
-            stages: ages.map(|age| if age % 3 == 0 { 0 } else { cycle + 5000 - age }),
+            stages: PerStage(ages.map(|age| if age % 3 == 0 { 0 } else { cycle + 5000 - age })),
             destination,
             index: if destination == DestinationKind::None { 0 } else { kinds.1 },
             values: rows(lanes, values, effective, seed),
@@ -174,8 +174,8 @@ proptest! {
 }
 
 fn one() -> Record {
-    let mut stages = [0; StageField::COUNT];
-    stages[StageField::Issue as usize] = 30;
+    let mut stages = PerStage::default();
+    stages[Stage::Issue] = 30;
     let words = [0x3F00_00F0, 0];
     Record {
         cycle: 30,

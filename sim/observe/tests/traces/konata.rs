@@ -4,12 +4,12 @@ use super::viewers::seen;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use wave_isa::Inst;
 use wave_observe::trace::Record;
-use wave_observe::trace::record::{DestinationKind, StageField};
+use wave_observe::trace::record::{DestinationKind, STAGES, Stage};
 
 /// An instruction of a Konata log: lane, stage and cycle of each start, the producers that it needs, and
 /// cycle and kind of its end.
 #[derive(Default)]
-pub struct Row {
+pub(crate) struct Row {
     pub label: String,
     pub hover: String,
     pub starts: Vec<(u32, String, u64)>,
@@ -20,7 +20,7 @@ pub struct Row {
 }
 
 /// Reads a log, using only the rules of the format.
-pub fn kanata(text: &str) -> BTreeMap<u64, Row> {
+pub(crate) fn kanata(text: &str) -> BTreeMap<u64, Row> {
     let mut lines = text.lines();
     assert_eq!(lines.next(), Some("Kanata\t0004"));
     let (mut cycle, mut rows, mut open) = (None, BTreeMap::<u64, Row>::new(), HashMap::new());
@@ -132,7 +132,7 @@ fn reads_back(kernel: &str) -> bool {
     for record in &seen.records {
         let (_, row) = by_hover[&hover(record)];
         assert!(row.label.starts_with(&format!("{:04x}: ", record.pc)), "{}", row.label);
-        let expected: Vec<(u32, String, u64)> = StageField::ALL
+        let expected: Vec<(u32, String, u64)> = STAGES
             .iter()
             .zip(["F", "D", "I", "O", "X", "W"])
             .filter(|(stage, _)| record.stage(**stage) != 0)
@@ -151,7 +151,7 @@ fn reads_back(kernel: &str) -> bool {
         assert_eq!(row.end, Some((record.cycle + 1, 0)));
         // Arrows come from the wave's last instruction that wrote each register, and lead to the execution of
         // the consumer. An instruction that takes effect at issue has none.
-        let executes = record.stage(StageField::Execute) != 0;
+        let executes = record.stage(Stage::Execute) != 0;
         let mut expected = if executes { sources(record, &seen.records) } else { Vec::new() };
         let mut needs: Vec<u64> = row.needs.iter().map(|producer| sequence(&rows[producer].hover)).collect();
         expected.sort_unstable();
@@ -160,7 +160,7 @@ fn reads_back(kernel: &str) -> bool {
         for producer in &row.needs {
             // Every producer had retired when the instruction issued.
             let producer = rows[producer].end.unwrap().0 - 1;
-            assert!(producer <= record.stage(StageField::Issue), "{}", row.label);
+            assert!(producer <= record.stage(Stage::Issue), "{}", row.label);
             arrows += 1;
         }
     }

@@ -19,11 +19,11 @@ use wave_observe::trace::{How, Recorder, Sink, Trigger, When, Window};
 use wave_study::launch::{self, Size};
 
 /// The signals of a run, from its waveform: changes by name.
-pub struct Waves(BTreeMap<String, Vec<(u64, u64)>>);
+pub(crate) struct Waves(BTreeMap<String, Vec<(u64, u64)>>);
 
 impl Waves {
     /// The value at the end of a cycle.
-    pub fn at(&self, name: &str, cycle: u64) -> u64 {
+    pub(crate) fn at(&self, name: &str, cycle: u64) -> u64 {
         let changes = self.0.get(name).unwrap_or_else(|| panic!("{name}"));
         changes[..changes.partition_point(|(at, _)| *at <= cycle)].last().map_or(0, |(_, value)| *value)
     }
@@ -34,7 +34,7 @@ impl Waves {
     }
 
     /// Values summed over the cycles before `end`, and over the signals that begin and end so.
-    pub fn sum(&self, begin: &str, end: &str, until: u64) -> u64 {
+    pub(crate) fn sum(&self, begin: &str, end: &str, until: u64) -> u64 {
         let names = self.named(begin, end);
         assert!(!names.is_empty(), "{begin}…{end}");
         let of = |name: &str| {
@@ -46,7 +46,7 @@ impl Waves {
     }
 
     /// The sum over signals in one cycle.
-    pub fn all_at(&self, begin: &str, end: &str, cycle: u64) -> u64 {
+    pub(crate) fn all_at(&self, begin: &str, end: &str, cycle: u64) -> u64 {
         self.named(begin, end).into_iter().map(|name| self.at(name, cycle)).sum()
     }
 
@@ -101,7 +101,7 @@ impl Sampler {
     }
 }
 
-pub struct Seen {
+pub(crate) struct Seen {
     pub waves: Waves,
     pub samples: Vec<Sample>,
     pub hops: Vec<Hop>,
@@ -115,7 +115,7 @@ fn seen(config: &Config, kernel: &str, window: Window, trigger: Option<Trigger>)
 }
 
 /// A launch of a program over what is in the first bytes of memory, looked at every so many cycles.
-pub fn seen_every(
+pub(crate) fn seen_every(
     every: u64,
     config: &Config,
     (program, step, bytes): (&Program, &Launch, &[u8]),
@@ -146,14 +146,14 @@ pub fn seen_every(
     Seen { waves, samples: sampler.samples, hops: sampler.hops, commands }
 }
 
-pub fn machine(name: &str) -> Config {
+pub(crate) fn machine(name: &str) -> Config {
     let mut config = config::load(name).unwrap();
     config.device_memory_bytes = 1 << 20;
     config
 }
 
 /// A machine whose cores and slices stand in a ring.
-pub fn ring() -> Config {
+pub(crate) fn ring() -> Config {
     let settings = ["interconnect.topology=ring".to_owned()];
     let mut config = config::load_with_settings("tiny", &settings).unwrap().0;
     config.device_memory_bytes = 1 << 20;

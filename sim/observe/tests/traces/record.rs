@@ -9,7 +9,7 @@ use wave_observe::trace::{Form, Header, How, Item, Launched, Reader, Record, Rec
 
 /// Launches of a program on this device memory, and how they are traced.
 #[derive(Clone, Copy)]
-pub struct Traced<'a> {
+pub(crate) struct Traced<'a> {
     pub config: &'a Config,
     pub program: &'a Program,
     pub steps: &'a [Launch],
@@ -21,7 +21,7 @@ pub struct Traced<'a> {
 
 impl<'a> Traced<'a> {
     /// A trace in binary form, with idle cycles skipped.
-    pub fn new(
+    pub(crate) fn new(
         config: &'a Config,
         program: &'a Program,
         steps: &'a [Launch],
@@ -31,12 +31,12 @@ impl<'a> Traced<'a> {
     }
 
     /// Runs the launches. Returns the bytes of the trace.
-    pub fn bytes(&self) -> Vec<u8> {
+    pub(crate) fn bytes(&self) -> Vec<u8> {
         self.window(Window::ALL)
     }
 
     /// As `bytes`, for a window.
-    pub fn window(&self, window: Window) -> Vec<u8> {
+    pub(crate) fn window(&self, window: Window) -> Vec<u8> {
         let Traced { config, program, every_cycle, .. } = *self;
         let mut bytes = Vec::new();
         let writer = Writer::new(&mut bytes, self.form, &header(config)).unwrap();
@@ -63,7 +63,7 @@ impl<'a> Traced<'a> {
 }
 
 /// A trace in memory: its header, and the records of each launch.
-pub fn read(bytes: &[u8]) -> (Header, Vec<(Launched, Vec<Record>)>) {
+pub(crate) fn read(bytes: &[u8]) -> (Header, Vec<(Launched, Vec<Record>)>) {
     let mut reader = Reader::new(bytes, "memory".to_owned()).unwrap();
     let mut launches: Vec<(Launched, Vec<Record>)> = Vec::new();
     let mut record = Record::default();

@@ -9,7 +9,7 @@ use std::io::BufWriter;
 use tempfile::TempDir;
 use wave_machine::config::{self, Config};
 use wave_machine::gpu::{KernelReport, Machine, RunOptions};
-use wave_observe::trace::record::{MemoryKind, StageField, Wait};
+use wave_observe::trace::record::{MemoryKind, Stage, Wait};
 use wave_observe::trace::recorder::header;
 use wave_observe::trace::view::kanata::Kanata;
 use wave_observe::trace::view::perfetto::Perfetto;
@@ -19,7 +19,7 @@ use wave_observe::trace::{Form, How, Record, Recorder, Sink, Window, Writer};
 use wave_study::launch::{self, Size};
 
 /// A run with the records and the files of all viewers.
-pub struct Seen {
+pub(crate) struct Seen {
     pub records: Vec<Record>,
     pub folder: TempDir,
     report: KernelReport,
@@ -27,7 +27,7 @@ pub struct Seen {
     code_words: u32,
 }
 
-pub fn seen(name: &str) -> Seen {
+pub(crate) fn seen(name: &str) -> Seen {
     let mut config = config::load("tiny").unwrap();
     config.device_memory_bytes = 1 << 20;
     let job = launch::load(name, Size::Small).unwrap();
@@ -63,7 +63,7 @@ fn a_trace_for_perfetto_has_what_the_records_say() {
     assert_eq!(trace.launches, [("launch reduction".to_owned(), 0)]);
     overlap_nowhere(&trace);
     let at_issue = |r: &Record| {
-        let issue = r.stage(StageField::Issue);
+        let issue = r.stage(Stage::Issue);
         r.stalls.iter().filter(|s| s.to <= issue).map(|s| s.to - s.from).sum::<u64>()
     };
     assert_eq!(trace.of("issue").count(), seen.records.len());
@@ -260,7 +260,7 @@ fn konata_perfetto_and_waveforms_tell_one_story() {
 }
 
 /// Changes of each waveform signal, as (time, bits).
-pub fn waveform(path: &std::path::Path) -> BTreeMap<String, Vec<(u64, String)>> {
+pub(crate) fn waveform(path: &std::path::Path) -> BTreeMap<String, Vec<(u64, String)>> {
     let mut wave = wellen::simple::read(path).unwrap();
     let vars: Vec<_> = wave.hierarchy().all_vars().collect();
     let hierarchy = wave.hierarchy();
@@ -293,7 +293,7 @@ fn both_waveforms_hold_the_same_and_it_is_what_the_records_say() {
     let mut issues = 0;
     for record in &seen.records {
         let slot = format!("core{}.slot{}", record.core, record.slot);
-        let issue = record.stage(StageField::Issue);
+        let issue = record.stage(Stage::Issue);
         assert_eq!(value_at(&format!("{slot}.pc"), issue), u64::from(record.pc));
         assert_eq!(value_at(&format!("{slot}.mask"), issue), record.effective);
         assert_eq!(value_at(&format!("{slot}.issue"), issue), 1);
@@ -311,15 +311,22 @@ fn both_waveforms_hold_the_same_and_it_is_what_the_records_say() {
             seen.records.iter().filter(|r| r.core == 0 && inside(r)).count() as u64
         };
         let between = |from: u64, to: u64| from != 0 && from <= cycle && cycle < to;
-        let [fetch, decode, issue, _, execute, _] = [0, 1, 2, 3, 4, 5];
-        assert_eq!(of("fetching"), count(&|r| between(r.stages[fetch], r.stages[decode])), "cycle {cycle}");
-        assert_eq!(of("buffered"), count(&|r| between(r.stages[decode], r.stages[issue])), "cycle {cycle}");
         assert_eq!(
-            of("collecting"),
-            count(&|r| between(r.stages[issue], r.stages[execute])),
+            of("fetching"),
+            count(&|r| between(r.stages[Stage::Fetch], r.stages[Stage::Decode])),
             "cycle {cycle}"
         );
-        let executing = count(&|r| between(r.stages[execute], r.cycle));
+        assert_eq!(
+            of("buffered"),
+            count(&|r| between(r.stages[Stage::Decode], r.stages[Stage::Issue])),
+            "cycle {cycle}"
+        );
+        assert_eq!(
+            of("collecting"),
+            count(&|r| between(r.stages[Stage::Issue], r.stages[Stage::Execute])),
+            "cycle {cycle}"
+        );
+        let executing = count(&|r| between(r.stages[Stage::Execute], r.cycle));
         assert_eq!(of("in_units") + of("in_lsu"), executing, "cycle {cycle}");
         assert_eq!(of("retiring"), count(&|r| r.cycle == cycle), "cycle {cycle}");
     }

@@ -5,7 +5,7 @@
 mod quality;
 pub mod report;
 
-pub use quality::Quality;
+pub(crate) use quality::Quality;
 
 use wave_isa::program::Program;
 use wave_machine::config::Config;
@@ -22,7 +22,7 @@ use wave_observe::limits::{Limiter, Limits};
 /// Savings below this fraction of the run count as zero.
 pub const NOTHING: f64 = 0.005;
 /// A prediction is refuted if the trial saved less than 1 / `FACTOR` of it.
-pub const FACTOR: f64 = 2.0;
+pub(crate) const FACTOR: f64 = 2.0;
 
 /// Runs the kernel to be explained.
 pub trait Bench {
@@ -106,7 +106,7 @@ impl Explanation {
     }
 
     /// The trial with the largest saving in a launch, if worth reporting.
-    pub fn best_of_launch(&self, launch: usize) -> Option<&Trial> {
+    pub(crate) fn best_of_launch(&self, launch: usize) -> Option<&Trial> {
         let saved = |trial: &Trial| trial.by_launch.get(launch).copied().unwrap_or(0);
         // Among equals the first, which saved more in the whole run.
         let best = self.trials.iter().reduce(|a, b| if saved(b) > saved(a) { b } else { a })?;

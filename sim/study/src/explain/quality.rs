@@ -5,11 +5,11 @@ use serde::Serialize;
 
 /// Accuracy of the predictions.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Quality {
+pub(crate) struct Quality {
     /// Number of changes tried.
     pub tried: usize,
     /// Number of these that saved cycles.
-    pub helped: usize,
+    pub(crate) helped: usize,
     /// Number of trials with a prediction.
     pub predicted: usize,
     /// Number of these whose prediction is within a factor of two of the measurement, or with both close to
@@ -19,12 +19,12 @@ pub struct Quality {
     pub refuted: usize,
     /// Spearman's rank correlation of predicted and measured savings, as fractions of the run. 0 for fewer
     /// than three trials.
-    pub rank_correlation: f64,
+    pub(crate) rank_correlation: f64,
 }
 
 impl Quality {
     /// Computes the accuracy over all trials.
-    pub fn of(explanations: &[Explanation]) -> Quality {
+    pub(crate) fn of(explanations: &[Explanation]) -> Quality {
         let trials =
             || explanations.iter().flat_map(|e| e.trials.iter().map(move |trial| (trial, e.limits.cycles)));
         let part = |x: f64, cycles: u64| x / cycles.max(1) as f64;

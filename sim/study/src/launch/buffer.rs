@@ -5,10 +5,10 @@ use super::expression::{Expression, Failure, Scope, Value};
 use super::scope::Names;
 
 /// Buffers start at multiples of this many bytes.
-pub const ALIGNMENT_BYTES: u64 = 256;
+pub(crate) const ALIGNMENT_BYTES: u64 = 256;
 
 /// Least number of bytes behind a buffer that belong to no buffer. Writes to them are detected.
-pub const GAP_BYTES: u64 = 256;
+pub(crate) const GAP_BYTES: u64 = 256;
 
 /// A buffer of device memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,7 +33,7 @@ impl Buffer {
 
 /// Buffers and their contents, for expressions and references that use elements.
 #[derive(Debug, Clone, Copy)]
-pub struct Buffers<'a> {
+pub(super) struct Buffers<'a> {
     /// Values of the other names.
     pub scope: &'a Names,
     /// Buffers whose elements may be used.
@@ -47,7 +47,7 @@ impl Buffers<'_> {
     ///
     /// # Errors
     /// No such buffer.
-    pub fn read(&self, name: &str) -> Result<Vec<f64>, Failure> {
+    pub(super) fn read(&self, name: &str) -> Result<Vec<f64>, Failure> {
         let buffer = self.find(name)?;
         let bytes = &self.memory[buffer.range()];
         Ok(bytes.chunks_exact(buffer.element.bytes()).map(|e| buffer.element.read(e)).collect())
@@ -57,7 +57,7 @@ impl Buffers<'_> {
     ///
     /// # Errors
     /// No such buffer.
-    pub fn bytes(&self, name: &str) -> Result<&[u8], Failure> {
+    pub(super) fn bytes(&self, name: &str) -> Result<&[u8], Failure> {
         Ok(&self.memory[self.find(name)?.range()])
     }
 
@@ -65,7 +65,7 @@ impl Buffers<'_> {
     ///
     /// # Errors
     /// Unknown names. Operations without a result are errors of the iterator's items.
-    pub fn each(
+    pub(super) fn each(
         &self,
         expression: &Expression,
         count: usize,

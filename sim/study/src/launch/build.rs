@@ -21,14 +21,14 @@ use wave_machine::config::Capabilities;
 
 /// The text of a launch file and its origin.
 #[derive(Debug)]
-pub struct Origin {
+pub(super) struct Origin {
     source: Source,
     builtin: Option<&'static Builtin>,
 }
 
 impl Origin {
     /// Finds a launch file by a name or path from the command line.
-    pub fn find(name: &str) -> Result<Origin, Vec<Diagnostic>> {
+    pub(super) fn find(name: &str) -> Result<Origin, Vec<Diagnostic>> {
         if let Some(builtin) = suite::builtin(name) {
             let file = format!("{}.ron", builtin.name);
             let source = Source { file, text: builtin.launch.to_owned(), path: None };
@@ -54,7 +54,7 @@ impl Origin {
     }
 
     /// A text that is not part of the suite.
-    pub fn of_text(file: &str, text: &str) -> Origin {
+    pub(super) fn of_text(file: &str, text: &str) -> Origin {
         let source = Source { file: file.to_owned(), text: text.to_owned(), path: None };
         Origin { source, builtin: None }
     }
@@ -118,7 +118,7 @@ fn read_limited(path: &Path, most: u64) -> Result<Vec<u8>, String> {
 }
 
 /// Computes everything that a launch file states.
-pub fn build(origin: &Origin, size: Size, seed: Option<u64>) -> Result<Job, Vec<Diagnostic>> {
+pub(super) fn build(origin: &Origin, size: Size, seed: Option<u64>) -> Result<Job, Vec<Diagnostic>> {
     let file: File = messages::parse(&origin.source)?;
     let located = |problems: Vec<Problem>| messages::located(&origin.source, problems);
     let (program, warnings) = origin.program(&file)?;

@@ -9,14 +9,14 @@ use super::scope::Names;
 
 /// The random structures of a launch file.
 #[derive(Debug)]
-pub struct Structures(Vec<(String, Csr)>);
+pub(crate) struct Structures(Vec<(String, Csr)>);
 
 impl Structures {
     /// The structure with this name.
     ///
     /// # Errors
     /// If there is none.
-    pub fn find(&self, name: &str) -> Result<&Csr, Failure> {
+    pub(super) fn find(&self, name: &str) -> Result<&Csr, Failure> {
         self.0.iter().find(|(n, _)| n == name).map(|(_, csr)| csr).ok_or_else(|| {
             let names = self.0.iter().map(|(n, _)| n.as_str());
             Failure::unknown(format!("there is no structure `{name}`"), name, names)
@@ -25,7 +25,11 @@ impl Structures {
 }
 
 /// Generates the structures.
-pub fn structures(stated: &Named<Structure>, names: &Names, seed: u64) -> Result<Structures, Vec<Problem>> {
+pub(super) fn structures(
+    stated: &Named<Structure>,
+    names: &Names,
+    seed: u64,
+) -> Result<Structures, Vec<Problem>> {
     let generate = |name: &str, structure: &Structure| {
         let Structure::Csr { rows, columns, entries } = structure;
         let rows = names.size(rows, "rows")?;
@@ -48,7 +52,7 @@ pub fn structures(stated: &Named<Structure>, names: &Names, seed: u64) -> Result
 
 /// Writes the contents of all buffers into device memory, in the order of the file. `data` has the bytes of
 /// buffers that are filled from files.
-pub fn fill(
+pub(super) fn fill(
     stated: &Named<FileBuffer>,
     buffers: &[Buffer],
     data: Vec<Option<Vec<u8>>>,

@@ -10,7 +10,7 @@ use std::marker::PhantomData;
 /// A launch file.
 #[derive(Debug, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct File {
+pub(super) struct File {
     /// One sentence that describes the kernel.
     #[serde(default)]
     pub description: String,
@@ -45,7 +45,7 @@ fn one() -> u64 {
 /// An optional instruction set feature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Requirement {
+pub(crate) enum Requirement {
     /// CAP_F64.
     F64,
     /// CAP_MMA.
@@ -54,7 +54,7 @@ pub enum Requirement {
 
 /// A number that may differ between the sizes.
 #[derive(Debug, PartialEq)]
-pub struct Parameter {
+pub(super) struct Parameter {
     /// Its value in the full size.
     pub full: Expression,
     /// Its value in the small size.
@@ -64,7 +64,7 @@ pub struct Parameter {
 /// A random input that spans several buffers.
 #[derive(Debug, serde::Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Structure {
+pub(super) enum Structure {
     /// A graph or sparse matrix in compressed rows: each entry is in a random row and a random column.
     Csr {
         /// Rows, or vertices.
@@ -80,7 +80,7 @@ pub enum Structure {
 /// A buffer of device memory.
 #[derive(Debug, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Buffer {
+pub(super) struct Buffer {
     /// Type of the elements.
     #[serde(rename = "type")]
     pub element: ElementType,
@@ -98,7 +98,7 @@ pub struct Buffer {
 /// Initial contents of a buffer.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Contents {
+pub(super) enum Contents {
     /// All 0.
     #[default]
     Zero,
@@ -125,7 +125,7 @@ pub enum Contents {
 /// A step of the run.
 #[derive(Debug, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Step {
+pub(super) enum Step {
     /// A launch.
     Run(Run),
     /// The same steps for each value of a variable.
@@ -135,7 +135,7 @@ pub enum Step {
 /// One launch of a kernel.
 #[derive(Debug, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Run {
+pub(super) struct Run {
     /// Name of the kernel. Not needed if the source has only one.
     #[serde(default)]
     pub kernel: Option<String>,
@@ -152,7 +152,7 @@ pub struct Run {
 /// Steps repeated for each value of a variable.
 #[derive(Debug, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Repeat {
+pub(super) struct Repeat {
     /// Name of the variable.
     pub variable: String,
     /// Its first value.
@@ -169,7 +169,7 @@ pub struct Repeat {
 /// Expected contents of a buffer.
 #[derive(Debug, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Expect {
+pub(crate) struct Expect {
     /// The values.
     pub equals: Reference,
     /// Allowed deviation.
@@ -183,7 +183,7 @@ pub struct Expect {
 /// Allowed deviation from the expected value.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Tolerance {
+pub(crate) enum Tolerance {
     /// Equal to the value rounded to the element type.
     #[default]
     Exact,
@@ -204,7 +204,7 @@ pub enum Tolerance {
 
 /// Named entries in the order of the file: `(first: …, second: …)`.
 #[derive(Debug)]
-pub struct Named<T>(pub Vec<(String, T)>);
+pub(super) struct Named<T>(pub Vec<(String, T)>);
 
 impl<T> Default for Named<T> {
     fn default() -> Self {
@@ -315,7 +315,7 @@ impl<'de> Deserialize<'de> for Parameter {
 
 /// One to three sizes: x, y, z. Missing ones are 1.
 #[derive(Debug, PartialEq)]
-pub struct Dimensions(pub Vec<Expression>);
+pub(super) struct Dimensions(pub Vec<Expression>);
 
 impl<'de> Deserialize<'de> for Dimensions {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -9,11 +9,11 @@ use super::scope::Names;
 use std::ops::Range;
 
 /// Most bytes of all buffers: what a host can hold easily. Addresses would reach 2^32.
-pub const MAX_IMAGE_BYTES: u64 = 1 << 30;
+pub(crate) const MAX_IMAGE_BYTES: u64 = 1 << 30;
 
 /// Places of all buffers.
 #[derive(Debug)]
-pub struct Layout {
+pub(super) struct Layout {
     /// Buffers, in the order of the file.
     pub buffers: Vec<Buffer>,
     /// Per buffer: the bytes of the file that fills it, if there is one.
@@ -25,7 +25,7 @@ pub struct Layout {
 }
 
 /// Assigns a length and an address to every buffer.
-pub fn layout(
+pub(super) fn layout(
     stated: &Named<FileBuffer>,
     names: &Names,
     structures: &Structures,

@@ -10,7 +10,7 @@ use wave_isa::ron_text::{
 };
 
 /// What a launch file is called in messages.
-pub const NOUN: Noun = Noun {
+pub(super) const NOUN: Noun = Noun {
     word: "launch file",
     smallest: "`(source: \"my.wave\", steps: [run(grid: 1)])` is the smallest one",
     units: "numbers are written out, without units: 16384, 16_384 or 0x4000",
@@ -18,30 +18,30 @@ pub const NOUN: Noun = Noun {
 
 /// A problem at a path such as `buffers.x.length`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
+pub(super) struct Problem {
     path: String,
     failure: Failure,
 }
 
 impl Problem {
     /// A problem without a hint.
-    pub fn new(path: &str, message: impl Into<String>) -> Problem {
+    pub(super) fn new(path: &str, message: impl Into<String>) -> Problem {
         Problem::of(path.to_owned(), Failure::new(message))
     }
 
     /// The problem that the value at a path cannot be computed.
-    pub fn of(path: String, failure: Failure) -> Problem {
+    pub(super) fn of(path: String, failure: Failure) -> Problem {
         Problem { path, failure }
     }
 }
 
 /// Parses a launch file.
-pub fn parse<T: DeserializeOwned>(source: &Source) -> Result<T, Vec<Diagnostic>> {
+pub(super) fn parse<T: DeserializeOwned>(source: &Source) -> Result<T, Vec<Diagnostic>> {
     parse_ron(&source.text).map_err(|error| vec![refused(source, &error)])
 }
 
 /// The messages about problems, placed at the parts of the file that cause them.
-pub fn located(source: &Source, problems: Vec<Problem>) -> Vec<Diagnostic> {
+pub(super) fn located(source: &Source, problems: Vec<Problem>) -> Vec<Diagnostic> {
     let located = locate(&source.text);
     problems
         .into_iter()
@@ -57,7 +57,7 @@ pub fn located(source: &Source, problems: Vec<Problem>) -> Vec<Diagnostic> {
 }
 
 /// The place of the value at a path.
-pub fn place(source: &Source, path: &str) -> Option<Place> {
+pub(super) fn place(source: &Source, path: &str) -> Option<Place> {
     nearest_entry(&locate(&source.text), path).map(|entry| source.place(mark(entry)))
 }
 

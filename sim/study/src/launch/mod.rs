@@ -25,10 +25,11 @@ use wave_isa::diagnostic::Diagnostic;
 use wave_isa::program::{Launch, Program};
 use wave_machine::config::Capabilities;
 
-pub use buffer::{ALIGNMENT_BYTES, Buffer, GAP_BYTES};
+pub use buffer::Buffer;
 pub use element::ElementType;
 pub use expression::FUNCTIONS;
-pub use verification::{Check, Mismatch, Tolerance, Verification};
+
+pub use verification::{Check, Mismatch, Verification};
 
 /// Size of the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]

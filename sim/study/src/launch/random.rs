@@ -9,13 +9,13 @@ use std::hash::Hasher;
 /// A generator for one use: the seed of the launch file, with a stream derived from the name of what it
 /// fills. So contents do not depend on the order of buffers.
 #[derive(Debug)]
-pub struct Random {
+pub(super) struct Random {
     pcg: Pcg32,
 }
 
 impl Random {
     /// The generator for the use with this name.
-    pub fn new(seed: u64, name: &str) -> Random {
+    pub(super) fn new(seed: u64, name: &str) -> Random {
         let mut stream = FnvHasher::default();
         stream.write(name.as_bytes());
         Random { pcg: Pcg32::new(seed, stream.finish()) }
@@ -24,24 +24,24 @@ impl Random {
     /// Uniform in 0 .. bound: the high half of a 64-bit product. A bias of at most bound / 2^32 is accepted.
     ///
     /// `bound` is at most 2^32.
-    pub fn below(&mut self, bound: u64) -> u64 {
+    pub(super) fn below(&mut self, bound: u64) -> u64 {
         u64::from(self.pcg.next_u32()).wrapping_mul(bound) >> 32
     }
 
     /// Uniform in low ..= high, which are at most 2^32 apart.
-    pub fn integer(&mut self, low: i64, high: i64) -> i64 {
+    pub(super) fn integer(&mut self, low: i64, high: i64) -> i64 {
         let values = high.wrapping_sub(low) as u64 + 1;
         low + self.below(values.min(1 << 32)) as i64
     }
 
     /// Uniform in [low, high): 53 random bits.
-    pub fn float(&mut self, low: f64, high: f64) -> f64 {
+    pub(super) fn float(&mut self, low: f64, high: f64) -> f64 {
         let bits = (u64::from(self.pcg.next_u32()) << 32 | u64::from(self.pcg.next_u32())) >> 11;
         low + (high - low) * (bits as f64 / (1u64 << 53) as f64)
     }
 
     /// A permutation of 0 .. length that is a single cycle (Sattolo's algorithm).
-    pub fn cycle(&mut self, length: usize) -> Vec<u32> {
+    pub(super) fn cycle(&mut self, length: usize) -> Vec<u32> {
         let mut next: Vec<u32> = (0..length as u32).collect();
         for i in (1..length).rev() {
             next.swap(i, self.below(i as u64) as usize);
@@ -50,7 +50,7 @@ impl Random {
     }
 
     /// A matrix in compressed rows: offsets (rows + 1) and columns, each entry in a random row and column.
-    pub fn csr(&mut self, rows: usize, columns: usize, entries: usize) -> Csr {
+    pub(super) fn csr(&mut self, rows: usize, columns: usize, entries: usize) -> Csr {
         let mut offsets = vec![0u32; rows + 1];
         let row_of: Vec<usize> = (0..entries).map(|_| self.below(rows as u64) as usize).collect();
         for row in row_of {
@@ -65,7 +65,7 @@ impl Random {
 
 /// The pattern of a sparse matrix in compressed rows.
 #[derive(Debug)]
-pub struct Csr {
+pub(crate) struct Csr {
     /// First entry of each row, and the number of entries.
     pub offsets: Vec<u32>,
     /// Column of each entry.

@@ -3,27 +3,27 @@
 use super::expression::{Expression, Failure, Scope, Value};
 
 /// Largest count of elements or of anything else: what a host can hold easily.
-pub const MAX_COUNT: i64 = 1 << 28;
+pub(crate) const MAX_COUNT: i64 = 1 << 28;
 
 /// Names with their values: parameters, loop variables, buffer addresses.
 #[derive(Debug, Clone, Default)]
-pub struct Names {
+pub(super) struct Names {
     values: Vec<(String, Value)>,
 }
 
 impl Names {
     /// Adds a name, which hides an older one.
-    pub fn push(&mut self, name: &str, value: Value) {
+    pub(super) fn push(&mut self, name: &str, value: Value) {
         self.values.push((name.to_owned(), value));
     }
 
     /// Removes the last name.
-    pub fn pop(&mut self) {
+    pub(super) fn pop(&mut self) {
         self.values.pop();
     }
 
     /// True if the name is known.
-    pub fn has(&self, name: &str) -> bool {
+    pub(super) fn has(&self, name: &str) -> bool {
         self.value(name).is_some()
     }
 
@@ -31,7 +31,7 @@ impl Names {
     ///
     /// # Errors
     /// Unknown names and operations without a result.
-    pub fn number(&self, expression: &Expression) -> Result<Value, Failure> {
+    pub(super) fn number(&self, expression: &Expression) -> Result<Value, Failure> {
         expression.bind(self)?.evaluate(0, &no_elements).map_err(Failure::new)
     }
 
@@ -39,7 +39,7 @@ impl Names {
     ///
     /// # Errors
     /// As [`Names::number`]; also a float.
-    pub fn integer(&self, expression: &Expression, what: &str) -> Result<i64, Failure> {
+    pub(super) fn integer(&self, expression: &Expression, what: &str) -> Result<i64, Failure> {
         match self.number(expression)? {
             Value::Int(v) => Ok(v),
             Value::Float(v) => Err(Failure::new(format!("{what} is {v:?}, but it must be an integer"))),
@@ -50,7 +50,7 @@ impl Names {
     ///
     /// # Errors
     /// As [`Names::integer`]; also a value below 0 or above [`MAX_COUNT`].
-    pub fn size(&self, expression: &Expression, what: &str) -> Result<usize, Failure> {
+    pub(super) fn size(&self, expression: &Expression, what: &str) -> Result<usize, Failure> {
         let value = self.integer(expression, what)?;
         if (0..=MAX_COUNT).contains(&value) {
             Ok(value as usize)
@@ -63,7 +63,7 @@ impl Names {
     ///
     /// # Errors
     /// As [`Names::size`]; also 0, and a value that does not divide the length.
-    pub fn divisor(
+    pub(super) fn divisor(
         &self,
         expression: &Expression,
         what: &str,

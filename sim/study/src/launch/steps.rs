@@ -14,7 +14,11 @@ const MAX_LAUNCHES: usize = 100_000;
 const MAX_DEPTH: usize = 16;
 
 /// All launches, in order.
-pub fn expand(steps: &[Step], program: &Program, names: &mut Names) -> Result<Vec<Launch>, Vec<Problem>> {
+pub(crate) fn expand(
+    steps: &[Step],
+    program: &Program,
+    names: &mut Names,
+) -> Result<Vec<Launch>, Vec<Problem>> {
     let mut launches = Vec::new();
     let mut expansion = Expansion { program, names, launches: &mut launches, rounds: 0 };
     expansion.steps(steps, "steps", 0).map_err(|problem| vec![problem])?;

@@ -2,13 +2,13 @@
 
 /// A launch file of the suite with the source of its kernels.
 #[derive(Debug)]
-pub struct Builtin {
+pub(crate) struct Builtin {
     /// Name.
     pub name: &'static str,
     /// The launch file.
     pub launch: &'static str,
     /// Name of the source.
-    pub source_file: &'static str,
+    pub(crate) source_file: &'static str,
     /// The source.
     pub source: &'static str,
 }
@@ -25,7 +25,7 @@ macro_rules! builtins {
 }
 
 /// From simple to involved.
-pub static SUITE: &[Builtin] = builtins! {
+pub(super) static SUITE: &[Builtin] = builtins! {
     "vector_add"
     "saxpy"
     "alu_loop"
@@ -54,6 +54,6 @@ pub static SUITE: &[Builtin] = builtins! {
 };
 
 /// The launch file of this name.
-pub fn builtin(name: &str) -> Option<&'static Builtin> {
+pub(super) fn builtin(name: &str) -> Option<&'static Builtin> {
     SUITE.iter().find(|b| b.name == name)
 }

@@ -12,7 +12,7 @@ const MAX_NODES: usize = 64;
 
 /// An event of an execution; an initial write has no place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Node {
+pub(crate) struct Node {
     /// The event.
     pub event: Event,
     /// Where its wave runs; `None` for an initial write.
@@ -21,7 +21,7 @@ pub struct Node {
 
 /// A relation on events: bit j of row i means that i is before j.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Relation(Vec<u64>);
+pub(crate) struct Relation(Vec<u64>);
 
 impl Relation {
     fn empty(nodes: usize) -> Relation {
@@ -58,11 +58,11 @@ impl Relation {
 }
 
 /// Pairs (read, write): the write that each read of a location reads from.
-pub type Sources = Vec<(usize, usize)>;
+pub(crate) type Sources = Vec<(usize, usize)>;
 
 /// A candidate execution: events, program order, and the chosen part of reads-from.
 #[derive(Debug, Clone)]
-pub struct Execution {
+pub(crate) struct Execution {
     nodes: Vec<Node>,
     /// What does not depend on values: rules V6, H1 and H3, and initial writes before everything.
     base: Relation,
@@ -77,7 +77,7 @@ impl Execution {
     ///
     /// # Panics
     /// If there are more than 64.
-    pub fn new(nodes: Vec<Node>) -> Execution {
+    pub(crate) fn new(nodes: Vec<Node>) -> Execution {
         assert!(nodes.len() <= MAX_NODES, "a litmus test has few events");
         let count = nodes.len();
         let mut program = Relation::empty(count);
@@ -122,7 +122,7 @@ impl Execution {
 
     /// The coherence orders of a location, grouped by the sources of its reads, that are coherent (A1) with
     /// respect to program order and atomic (A2).
-    pub fn coherent_choices(&self, location: usize) -> BTreeMap<Sources, Vec<Vec<usize>>> {
+    pub(crate) fn coherent_choices(&self, location: usize) -> BTreeMap<Sources, Vec<Vec<usize>>> {
         let (writes, reads) = (self.writes_to(location), self.reads_of(location));
         let mut found: BTreeMap<Sources, Vec<Vec<usize>>> = BTreeMap::new();
         let mut orders = vec![vec![writes[0]]];
@@ -197,7 +197,7 @@ impl Execution {
     }
 
     /// Sets the writes that reads read from.
-    pub fn set_sources(&mut self, sources: &Sources) {
+    pub(crate) fn set_sources(&mut self, sources: &Sources) {
         for &(read, write) in sources {
             self.source[read] = write;
         }
@@ -212,7 +212,7 @@ impl Execution {
     }
 
     /// Happens-before (H1 to H5). `None` if it has a cycle, or if a value comes from nowhere (A3).
-    pub fn happens_before(&self) -> Option<Relation> {
+    pub(crate) fn happens_before(&self) -> Option<Relation> {
         let mut values = Relation::empty(self.nodes.len());
         self.reads_from().for_each(|(write, read)| values.add(write, read));
         for (i, node) in self.nodes.iter().enumerate() {
@@ -259,7 +259,7 @@ impl Execution {
     }
 
     /// A1 for one location: `order` and eco do not contradict each other on any two of its accesses.
-    pub fn is_coherent(&self, location: usize, writes: &[usize], order: &Relation) -> bool {
+    pub(crate) fn is_coherent(&self, location: usize, writes: &[usize], order: &Relation) -> bool {
         let position = |w: usize| writes.iter().position(|&other| other == w).unwrap_or(0);
         // In eco, a write has its position in co, and a read comes right after the write that it reads from.
         // Two reads of one write are not ordered.
@@ -269,7 +269,7 @@ impl Execution {
     }
 
     /// The final value of a location if its writes come in this order.
-    pub fn last_value(&self, writes: &[usize]) -> Option<u32> {
+    pub(crate) fn last_value(&self, writes: &[usize]) -> Option<u32> {
         match self.nodes[*writes.last()?].event.kind {
             EventKind::Write { value, .. } => Some(value),
             _ => None,

@@ -54,7 +54,7 @@ pub struct VariantReport {
 
 impl VariantReport {
     /// How often the test's weak outcome was seen.
-    pub fn weak_count(&self, test: &Test) -> u64 {
+    pub(crate) fn weak_count(&self, test: &Test) -> u64 {
         self.seen.iter().filter(|(outcome, _)| test.is_weak(outcome)).map(|(_, count)| count).sum()
     }
 
@@ -138,13 +138,13 @@ fn fingerprint(text: &str) -> u64 {
 
 /// The checker, with the results of scenarios that are equivalent under the axioms.
 #[derive(Debug, Default)]
-pub struct Checker {
+pub(crate) struct Checker {
     known: HashMap<String, BTreeSet<Vec<u32>>>,
 }
 
 impl Checker {
     /// The outcomes that the axioms allow.
-    pub fn allowed(&mut self, scenario: &Scenario<'_>) -> BTreeSet<Vec<u32>> {
+    pub(crate) fn allowed(&mut self, scenario: &Scenario<'_>) -> BTreeSet<Vec<u32>> {
         let mut same = scenario.clone();
         // To the axioms all workgroups are alike, and no wave observes the host.
         let mut homes = Vec::new();

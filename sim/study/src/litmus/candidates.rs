@@ -8,7 +8,7 @@ use super::variant::Scenario;
 use std::collections::BTreeSet;
 
 /// The allowed outcomes, each with its values in the order of the test's observables.
-pub fn allowed_outcomes(scenario: &Scenario<'_>) -> BTreeSet<Vec<u32>> {
+pub(crate) fn allowed_outcomes(scenario: &Scenario<'_>) -> BTreeSet<Vec<u32>> {
     let traces = traces(scenario);
     let mut outcomes = BTreeSet::new();
     let mut choice = vec![0; traces.len()];

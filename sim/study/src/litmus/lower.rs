@@ -21,10 +21,10 @@ use wave_machine::gpu::occupancy::Occupancy;
 const RESULT_STRIDE: u32 = 128;
 
 /// Bytes in which a run's locations may lie. The locations of the first pass follow, then the results.
-pub const LOCATION_BYTES: u32 = 2048;
+pub(crate) const LOCATION_BYTES: u32 = 2048;
 
 /// Bytes of device memory of a run.
-pub const RUN_BYTES: u32 = 3 * LOCATION_BYTES;
+pub(crate) const RUN_BYTES: u32 = 3 * LOCATION_BYTES;
 
 /// Bytes of local memory of a pass.
 const LOCAL_SHIFT: u32 = 4 * MAX_LOCATIONS as u32;
@@ -34,7 +34,7 @@ const COUNTER: u32 = 1024;
 
 /// The kernel of a scenario and its launch on a machine.
 #[derive(Debug)]
-pub struct Lowered {
+pub(crate) struct Lowered {
     /// The program with this one kernel.
     pub program: Program,
     /// The launch, without arguments.
@@ -45,7 +45,7 @@ pub struct Lowered {
 
 /// The parameters that differ from run to run.
 #[derive(Debug, Clone)]
-pub struct Arguments {
+pub(crate) struct Arguments {
     /// First byte of the run's device memory.
     pub base: u32,
     /// Address of each location: of device memory, or of local memory.
@@ -137,7 +137,7 @@ impl Registers {
 
 impl Lowered {
     /// The kernel of a scenario for this machine; `None` if the machine cannot place its threads that way.
-    pub fn new(scenario: &Scenario<'_>, config: &Config) -> Option<Lowered> {
+    pub(crate) fn new(scenario: &Scenario<'_>, config: &Config) -> Option<Lowered> {
         let test = scenario.test;
         let places = || scenario.threads.iter().map(|t| t.place);
         let count = |index: fn(Place) -> usize| places().map(index).max().unwrap_or(0) + 1;
@@ -169,7 +169,7 @@ impl Lowered {
     }
 
     /// The launch of a run.
-    pub fn launch(&self, arguments: &Arguments) -> Launch {
+    pub(crate) fn launch(&self, arguments: &Arguments) -> Launch {
         let registers = Registers { locations: self.locations, threads: self.threads };
         let mut initial = vec![(registers.result() as u8, arguments.base + 2 * LOCATION_BYTES)];
         let pairs = |values: &[u32], register: &dyn Fn(usize) -> usize| {
@@ -183,7 +183,7 @@ impl Lowered {
 }
 
 /// Address of a thread's register in a run's device memory.
-pub fn result_address(base: u32, thread: usize, register: usize) -> u32 {
+pub(crate) fn result_address(base: u32, thread: usize, register: usize) -> u32 {
     base + 2 * LOCATION_BYTES + result_offset(thread, register)
 }
 

@@ -6,22 +6,22 @@
 //! a variant, and with them the allowed outcomes. The runner ([`lower`], [`run`]) executes the variant as a
 //! kernel on the simulator and counts the outcomes.
 
-pub mod axioms;
-pub mod campaign;
-pub mod candidates;
-pub mod lower;
-pub mod parse;
+pub(crate) mod axioms;
+pub(crate) mod campaign;
+pub(crate) mod candidates;
+pub(crate) mod lower;
+pub(crate) mod parse;
 pub mod report;
-pub mod run;
-pub mod suite;
-pub mod test;
-pub mod trace;
+pub(crate) mod run;
+pub(crate) mod suite;
+pub(crate) mod test;
+pub(crate) mod trace;
 pub mod variant;
 
 #[cfg(test)]
 mod tests;
 
-pub use campaign::{Campaign, TestReport, VariantReport};
+pub use campaign::{Campaign, TestReport};
 pub use parse::parse;
 pub use suite::{SUITE, builtin};
 pub use test::Test;

@@ -8,7 +8,7 @@ use wave_observe::numbers::counted;
 
 /// Version of the JSON document. It is raised when a key is removed or changes its meaning, not when one is
 /// added.
-pub const SCHEMA: u32 = 1;
+pub(crate) const SCHEMA: u32 = 1;
 
 /// `allowed` or `forbidden`.
 fn label(allowed: bool) -> &'static str {

@@ -17,7 +17,7 @@ use wave_machine::memory::Jitter;
 const MAX_CYCLES: u64 = 1_000_000;
 
 /// Outcomes with their counts.
-pub type Counts = BTreeMap<Vec<u32>, u64>;
+pub(crate) type Counts = BTreeMap<Vec<u32>, u64>;
 
 /// Most runs on one machine. Each run has its own device memory there.
 const BATCH: u32 = 128;
@@ -27,7 +27,7 @@ const BATCH: u32 = 128;
 ///
 /// # Errors
 /// If the kernel does not end, which is an error in every litmus test.
-pub fn run(
+pub(crate) fn run(
     scenario: &Scenario<'_>,
     config: &Config,
     runs: u32,

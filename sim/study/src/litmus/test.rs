@@ -4,13 +4,13 @@ use wave_isa::special::Scope;
 use wave_isa::table::{AtomicOp, CacheHint};
 
 /// Most threads of a test. Each has a name of one letter, and every placement of them is tried.
-pub const MAX_THREADS: usize = 4;
+pub(crate) const MAX_THREADS: usize = 4;
 
 /// Most locations of a test: words of one sector.
-pub const MAX_LOCATIONS: usize = 8;
+pub(crate) const MAX_LOCATIONS: usize = 8;
 
 /// Most registers of a thread.
-pub const MAX_REGISTERS: usize = 16;
+pub(crate) const MAX_REGISTERS: usize = 16;
 
 /// A small concurrent program with an outcome of interest.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -216,7 +216,7 @@ impl Test {
     }
 
     /// The name of an observable: `A.r0`, `x`.
-    pub fn observable_name(&self, observable: Observable) -> String {
+    pub(crate) fn observable_name(&self, observable: Observable) -> String {
         match observable {
             Observable::Register { thread, register } => {
                 let thread = &self.threads[thread];
@@ -227,13 +227,13 @@ impl Test {
     }
 
     /// An outcome as text: `B.r0=1 B.r1=0`.
-    pub fn outcome_text(&self, outcome: &[u32]) -> String {
+    pub(crate) fn outcome_text(&self, outcome: &[u32]) -> String {
         let named = self.observables().into_iter().map(|o| self.observable_name(o)).zip(outcome);
         named.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
     }
 
     /// True if this is the outcome of interest. Always false if the file names none.
-    pub fn is_weak(&self, outcome: &[u32]) -> bool {
+    pub(crate) fn is_weak(&self, outcome: &[u32]) -> bool {
         let observables = self.observables();
         let holds = |&(wanted, value): &(Observable, u32)| {
             observables.iter().position(|&o| o == wanted).is_some_and(|i| outcome[i] == value)

@@ -8,7 +8,7 @@ use wave_isa::table::AtomicOp;
 
 /// Kind of an event (rules V2 and V4 of docs/memory-model.md).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EventKind {
+pub(crate) enum EventKind {
     /// A read of a location.
     Read {
         /// Location.
@@ -38,7 +38,7 @@ pub enum EventKind {
 
 /// An event of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Event {
+pub(crate) struct Event {
     /// Kind of the event.
     pub kind: EventKind,
     /// Position of its instruction in the wave's program order.
@@ -51,7 +51,7 @@ pub struct Event {
 
 /// One execution of a thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Trace {
+pub(crate) struct Trace {
     /// Its events in program order.
     pub events: Vec<Event>,
     /// Final register values.
@@ -59,10 +59,10 @@ pub struct Trace {
 }
 
 /// Per location, the values that its reads could return: a superset, from which the axioms choose.
-pub type Domains = Vec<Vec<u32>>;
+pub(crate) type Domains = Vec<Vec<u32>>;
 
 /// All traces of each thread, where reads return whatever some trace writes.
-pub fn traces(scenario: &Scenario<'_>) -> Vec<Vec<Trace>> {
+pub(crate) fn traces(scenario: &Scenario<'_>) -> Vec<Vec<Trace>> {
     let mut domains: Domains = scenario.test.locations.iter().map(|l| vec![l.initial]).collect();
     // The chain of writes that makes a value is no longer than the number of writes (axiom A3). More rounds
     // would only add values that nothing can read.

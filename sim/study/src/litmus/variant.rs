@@ -84,7 +84,7 @@ pub const WORDS: [&str; 14] = [
 ];
 
 /// True for one of [`WORDS`].
-pub fn is_word(text: &str) -> bool {
+pub(crate) fn is_word(text: &str) -> bool {
     WORDS.contains(&text)
 }
 

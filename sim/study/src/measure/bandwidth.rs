@@ -207,7 +207,8 @@ fn round_trip(config: &Config, cores: u32) -> f64 {
     let payload = packet_bytes(config);
     let trips = (0..cores).flat_map(|core| {
         let ways = Ways::new(config, core);
-        (0..config.l2.slices).map(move |s| ways.to_slice(config, s) + ways.from_slice(config, s, payload))
+        (0..config.l2.slices)
+            .map(move |s| ways.to_slice(config, s) + ways.back_from_slice(config, s, payload))
     });
     trips.min().unwrap_or_default() as f64
 }

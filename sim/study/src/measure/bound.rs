@@ -9,7 +9,7 @@ const PERCENT: f64 = 1.0;
 
 /// A bound on a stream. The lowest of several applies.
 #[derive(Debug, Clone)]
-pub struct Bound {
+pub(super) struct Bound {
     /// Rate in the unit of the figure.
     pub rate: f64,
     /// The resource that sets it.
@@ -20,36 +20,36 @@ pub struct Bound {
 }
 
 /// Factor by which accesses in flight must exceed delay × rate.
-pub const UNDER_WAY: f64 = 1.5;
+pub(crate) const UNDER_WAY: f64 = 1.5;
 /// Factor by which a core's issue rate must exceed the rate.
 const ISSUED: f64 = 2.0;
 
 impl Bound {
     /// The rate of a port, bank or bus.
-    pub fn new(rate: f64, by: impl Into<String>) -> Bound {
+    pub(super) fn new(rate: f64, by: impl Into<String>) -> Bound {
         Bound { rate, by: by.into(), slack: 0.0 }
     }
 
     /// `amount` in flight for `cycles` cycles (Little's law).
-    pub fn in_flight(amount: f64, cycles: f64, by: impl Into<String>) -> Bound {
+    pub(super) fn in_flight(amount: f64, cycles: f64, by: impl Into<String>) -> Bound {
         Bound { rate: amount / cycles, by: by.into(), slack: UNDER_WAY }
     }
 
     /// True if it cannot keep a resource of this rate busy.
-    pub fn starves(&self, rate: f64) -> bool {
+    pub(crate) fn starves(&self, rate: f64) -> bool {
         self.rate < self.slack * rate
     }
 }
 
 /// The lowest of some bounds.
-pub fn least(bounds: &[Bound]) -> f64 {
+pub(super) fn least(bounds: &[Bound]) -> f64 {
     bounds.iter().map(|bound| bound.rate).fold(f64::MAX, f64::min)
 }
 
 /// The figure of a stream under these bounds. It has to come within one percent of the lowest bound.
 /// Otherwise it only must not exceed the bounds: if what feeds it has little more to give, or if `loosely`
 /// says why.
-pub fn figure(
+pub(super) fn figure(
     what: String,
     measured: f64,
     unit: &'static str,
@@ -77,7 +77,7 @@ pub fn figure(
 }
 
 /// Bounds from what `cores` cores can issue of a kernel whose memory instructions move `amount` each.
-pub fn by_issue(config: &Config, cores: u32, work: &Work, amount: f64) -> Vec<Bound> {
+pub(crate) fn by_issue(config: &Config, cores: u32, work: &Work, amount: f64) -> Vec<Bound> {
     let core = &config.core;
     let all = f64::from(cores * core.schedulers) * amount;
     let bound = |per_cycle: u32, need: f64, by: &str| Bound {
@@ -100,7 +100,7 @@ pub fn by_issue(config: &Config, cores: u32, work: &Work, amount: f64) -> Vec<Bo
 
 /// Cycles from the issue of an integer addition to the issue of an instruction that needs the sum (O1, X1,
 /// X2, I5).
-pub fn addition(config: &Config) -> f64 {
+pub(super) fn addition(config: &Config) -> f64 {
     let core = &config.core;
     let timings =
         core.units.iter().flat_map(|unit| unit.classes.iter().map(move |class| (unit.lanes, class)));

@@ -7,7 +7,7 @@ use wave_machine::config::{Config, Dram};
 
 /// Rows and recent commands of all channels.
 #[derive(Debug, Clone)]
-pub struct Channels {
+pub(crate) struct Channels {
     dram: Dram,
     core_mhz: u64,
     bursts: u64,
@@ -43,7 +43,7 @@ const NEVER: u64 = u64::MAX;
 impl Channels {
     /// Idle channels at clock 0. A read takes the bursts of one sector, together with sectors that share its
     /// burst.
-    pub fn new(config: &Config) -> Channels {
+    pub(crate) fn new(config: &Config) -> Channels {
         let dram = config.dram;
         let due = if dram.t_refi == 0 { NEVER } else { u64::from(dram.t_refi) };
         let channel = Channel {
@@ -63,7 +63,7 @@ impl Channels {
     }
 
     /// The cycle in which a line that its slice missed in cycle `miss` is back, and the state of its row.
-    pub fn read(&mut self, miss: Cycle, place: Place) -> (Cycle, RowState) {
+    pub(crate) fn read(&mut self, miss: Cycle, place: Place) -> (Cycle, RowState) {
         let memory_mhz = u64::from(self.dram.clock_mhz);
         let first = ((miss + 1) * memory_mhz).div_ceil(self.core_mhz);
         let channel = &mut self.channels[place.channel as usize];
@@ -74,7 +74,7 @@ impl Channels {
 
 /// State of the bank at an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RowState {
+pub(crate) enum RowState {
     /// Its row was open.
     Hit,
     /// No row was open.

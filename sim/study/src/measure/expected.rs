@@ -9,22 +9,22 @@ use wave_machine::config::{Config, Topology};
 
 /// Cycles from the issue of a memory instruction to its first access: operand read, dispatch to the
 /// load/store unit, and start at the head of an empty queue (rules O1, X1, L1).
-pub const ISSUE_TO_ACCESS: Cycle = 3;
+pub(crate) const ISSUE_TO_ACCESS: Cycle = 3;
 
 /// Cycles for which a packet with `payload` bytes holds a port (rule M6).
-pub fn packet_cycles(config: &Config, payload: u32) -> Cycle {
+pub(crate) fn packet_cycles(config: &Config, payload: u32) -> Cycle {
     Cycle::from((8 + payload).div_ceil(config.interconnect.port_bytes_per_cycle))
 }
 
 /// Load-to-use latency of a hit in the L1: cycles from the load's issue until an instruction that needs the
 /// value can issue.
-pub fn l1_hit(config: &Config) -> Cycle {
+pub(crate) fn l1_hit(config: &Config) -> Cycle {
     ISSUE_TO_ACCESS + Cycle::from(config.core.l1.hit_latency_cycles)
 }
 
 /// What the links between a core and a slice add to a packet's time, one way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Way {
+pub(crate) struct Way {
     /// Cycles of the hops.
     pub latency: Cycle,
     /// Bytes a cycle at the narrowest place, ports included.
@@ -33,21 +33,21 @@ pub struct Way {
 
 impl Way {
     /// Cycles of the bytes of a packet with `payload` bytes (M6, N3).
-    pub fn packet_cycles(self, payload: u32) -> Cycle {
+    pub(crate) fn packet_cycles(self, payload: u32) -> Cycle {
         Cycle::from((8 + payload).div_ceil(self.bytes_per_cycle))
     }
 }
 
 /// The routes between one core and every slice.
 #[derive(Debug, Clone)]
-pub struct Ways {
+pub(crate) struct Ways {
     there: Vec<Way>,
     back: Vec<Way>,
 }
 
 impl Ways {
     /// The routes of a core through the interconnect (N2). A crossbar has no links.
-    pub fn new(config: &Config, core: u32) -> Ways {
+    pub(crate) fn new(config: &Config, core: u32) -> Ways {
         let interconnect = &config.interconnect;
         let ports = Way { latency: 0, bytes_per_cycle: interconnect.port_bytes_per_cycle };
         let slices = config.l2.slices as usize;
@@ -71,13 +71,13 @@ impl Ways {
     }
 
     /// Cycles from an access that misses in the L1 until its request is at the slice (M13, M6, M1, N3).
-    pub fn to_slice(&self, config: &Config, slice: u32) -> Cycle {
+    pub(crate) fn to_slice(&self, config: &Config, slice: u32) -> Cycle {
         let way = self.there[slice as usize];
         1 + (way.packet_cycles(0) - 1) + Cycle::from(config.interconnect.latency_cycles) + way.latency
     }
 
     /// Cycles from the slice's access until the response in the core, for a reply with `payload` bytes.
-    pub fn from_slice(&self, config: &Config, slice: u32, payload: u32) -> Cycle {
+    pub(crate) fn back_from_slice(&self, config: &Config, slice: u32, payload: u32) -> Cycle {
         let way = self.back[slice as usize];
         Cycle::from(config.l2.hit_latency_cycles)
             + (way.packet_cycles(payload) - 1)
@@ -87,14 +87,14 @@ impl Ways {
     }
 
     /// Load-to-use latency of a load of one sector that misses in the L1 and hits in this slice (M14).
-    pub fn l2_hit(&self, config: &Config, slice: u32) -> Cycle {
+    pub(crate) fn l2_hit(&self, config: &Config, slice: u32) -> Cycle {
         let sector = config.core.l1.sector_bytes;
-        ISSUE_TO_ACCESS + self.to_slice(config, slice) + self.from_slice(config, slice, sector)
+        ISSUE_TO_ACCESS + self.to_slice(config, slice) + self.back_from_slice(config, slice, sector)
     }
 }
 
 /// Slice of a line, and the line's number within it (M4).
-pub fn slice(config: &Config, line: u64) -> (u32, u64) {
+pub(crate) fn slice(config: &Config, line: u64) -> (u32, u64) {
     let bits = config.l2.slices.trailing_zeros();
     let odd = u64::from(config.l2.slices >> bits);
     let (quotient, remainder) = (line / odd, line % odd);
@@ -111,7 +111,7 @@ pub fn slice(config: &Config, line: u64) -> (u32, u64) {
 
 /// Place of a line in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub(crate) struct Place {
     /// Channel.
     pub channel: u32,
     /// Bank group of the channel.
@@ -123,7 +123,7 @@ pub struct Place {
 }
 
 /// Place of a line in memory (M5).
-pub fn place(config: &Config, line: u64) -> Place {
+pub(crate) fn place(config: &Config, line: u64) -> Place {
     let dram = &config.dram;
     let (slice, index) = slice(config, line);
     let slices = u64::from(config.l2.slices / dram.channels);

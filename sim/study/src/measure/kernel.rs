@@ -13,7 +13,7 @@ use wave_machine::gpu::{KernelReport, Machine, RunError, RunOptions};
 const REGISTERS: u32 = 48;
 
 /// Waves of streaming kernels, in one workgroup per core: as many as have room, at most `most`.
-pub fn waves(config: &Config, most: u32) -> u32 {
+pub(super) fn waves(config: &Config, most: u32) -> u32 {
     let core = &config.core;
     let share =
         core.register_file_bytes / core.schedulers / (REGISTERS * core.wave_width * 4) * core.schedulers;
@@ -24,7 +24,7 @@ pub fn waves(config: &Config, most: u32) -> u32 {
 /// touches is in the caches. If waves issue in turn, each repeats it by its number times `apart`: then the
 /// waves reach the ends of their loops at different times, and instructions without accesses overlap with
 /// accesses of others.
-pub fn in_turn(config: &Config, once: &str, apart: u32) -> String {
+pub(crate) fn in_turn(config: &Config, once: &str, apart: u32) -> String {
     let start = format!("{CONSTANTS}{once}\nbarrier\n");
     match config.core.issue.policy {
         IssuePolicy::Gto | IssuePolicy::Oldest => start,
@@ -36,30 +36,30 @@ pub fn in_turn(config: &Config, once: &str, apart: u32) -> String {
 }
 
 /// Text that makes r8 = 1 and r9 = 0.
-pub const CONSTANTS: &str = "mov_imm r8, 1\nmov_imm r9, 0\n";
+pub(crate) const CONSTANTS: &str = "mov_imm r8, 1\nmov_imm r9, 0\n";
 
 /// Text of a loop with r0 iterations of a body that keeps r8 = 1 and r9 = 0.
-pub fn again_and_again(body: &str) -> String {
+pub(crate) fn again_and_again(body: &str) -> String {
     format!("loop\n{body}isub r0, r0, r8\nucmp_eq p1, r0, r9\nbreak p1\nendloop")
 }
 
 /// Number of memory instructions in the middle half of a kernel, and the cycles that they take.
 #[derive(Debug, Clone, Copy)]
-pub struct Rate {
+pub(crate) struct Rate {
     instructions: u64,
     cycles: u64,
 }
 
 impl Rate {
     /// Amount moved per cycle if each instruction moves `amount`.
-    pub fn of(self, amount: f64) -> f64 {
+    pub(super) fn of(self, amount: f64) -> f64 {
         self.instructions as f64 * amount / self.cycles.max(1) as f64
     }
 }
 
 /// A kernel, ready to run.
 #[derive(Debug)]
-pub struct Kernel {
+pub(super) struct Kernel {
     program: Program,
     launch: Launch,
 }
@@ -70,7 +70,7 @@ impl Kernel {
     ///
     /// # Errors
     /// The assembler's objections to the body: a mistake of the generator.
-    pub fn new(body: &str, groups: u32, threads: u32, arguments: &[u32]) -> Result<Kernel, String> {
+    pub(super) fn new(body: &str, groups: u32, threads: u32, arguments: &[u32]) -> Result<Kernel, String> {
         let text = format!(".kernel measure\n.registers {REGISTERS}\n{body}\nhalt\n.end\n");
         let (program, _) = assemble(&text, "measure.wave")
             .map_err(|wrong| wrong.iter().map(|d| d.message.clone()).collect::<Vec<_>>().join("; "))?;
@@ -86,7 +86,7 @@ impl Kernel {
     }
 
     /// Adds local memory to the launch.
-    pub fn with_local_memory(mut self, bytes: u32) -> Kernel {
+    pub(crate) fn with_local_memory(mut self, bytes: u32) -> Kernel {
         self.launch.local_memory_bytes = bytes;
         self
     }
@@ -95,7 +95,7 @@ impl Kernel {
     ///
     /// # Errors
     /// The reason why it did not end.
-    pub fn run(
+    pub(super) fn run(
         &self,
         config: &Config,
         memory: Vec<u8>,
@@ -124,7 +124,11 @@ impl Kernel {
     ///
     /// # Errors
     /// As [`Kernel::run`].
-    pub fn rate(&self, config: &Config, progress: &mut dyn Listener) -> Result<(Rate, KernelReport), String> {
+    pub(super) fn rate(
+        &self,
+        config: &Config,
+        progress: &mut dyn Listener,
+    ) -> Result<(Rate, KernelReport), String> {
         self.rate_on(config, vec![0; config.device_memory_bytes as usize], progress)
     }
 
@@ -132,7 +136,7 @@ impl Kernel {
     ///
     /// # Errors
     /// As [`Kernel::run`].
-    pub fn rate_on(
+    pub(crate) fn rate_on(
         &self,
         config: &Config,
         memory: Vec<u8>,
@@ -154,22 +158,22 @@ impl Kernel {
 
 /// Needs of a kernel's last loop, per memory instruction.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Work {
+pub(super) struct Work {
     /// Instructions issued, the memory instruction included.
     pub instructions: f64,
     /// Words fetched.
     pub words: f64,
     /// Rows read from the register banks.
-    pub rows_read: f64,
+    pub(crate) rows_read: f64,
     /// Rows written to the register banks.
-    pub rows_written: f64,
+    pub(crate) rows_written: f64,
     /// Least cycles for which collectors are held.
-    pub collector_cycles: f64,
+    pub(crate) collector_cycles: f64,
 }
 
 impl Kernel {
     /// Needs of the kernel's last loop.
-    pub fn work(&self, config: &Config) -> Work {
+    pub(super) fn work(&self, config: &Config) -> Work {
         let ops = MicroOps::decode(&self.program, &self.program.kernels[0], REGISTERS, config);
         let (mut work, mut accesses, mut word, mut open) = (Work::default(), 0.0, 0, false);
         while word < ops.end() {
@@ -252,7 +256,7 @@ impl Retirements {
 
 /// Issue and retirement of the accesses of one kind of instruction, in the order of their retirement.
 #[derive(Debug, Default)]
-pub struct Accesses {
+pub(super) struct Accesses {
     /// Cycle of the issue and of the retirement.
     pub times: Vec<(Cycle, Cycle)>,
     issued: Vec<StageEvent>,

@@ -187,7 +187,10 @@ fn chase(
             Level::Memory => {
                 let miss = issue + expected::ISSUE_TO_ACCESS + ways.to_slice(formulas, slice);
                 let (fill, state) = channels.read(miss, expected::place(formulas, u64::from(at)));
-                (fill + ways.from_slice(formulas, slice, formulas.core.l1.sector_bytes) - issue, Some(state))
+                (
+                    fill + ways.back_from_slice(formulas, slice, formulas.core.l1.sector_bytes) - issue,
+                    Some(state),
+                )
             }
         });
         at = next[at as usize];

@@ -8,12 +8,12 @@
 mod atomics;
 mod bandwidth;
 mod bound;
-pub mod channel;
+pub(crate) mod channel;
 mod dram;
-pub mod expected;
+pub(crate) mod expected;
 mod kernel;
 mod latency;
-pub mod plot;
+pub(crate) mod plot;
 pub mod text;
 mod within_core;
 

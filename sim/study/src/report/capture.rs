@@ -8,7 +8,7 @@ use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use wave_machine::clock::Cycle;
 use wave_observe::trace::Sink;
-use wave_observe::trace::record::{How, Launched, Record, StageField, Stall};
+use wave_observe::trace::record::{How, Launched, PerStage, Record, Stage, Stall};
 
 /// Most waves in a capture, all of one scheduler.
 const WAVES: usize = 4;
@@ -41,8 +41,8 @@ pub struct Row {
     pub pc: u32,
     /// Number of lanes that executed it.
     pub lanes: u32,
-    /// Cycle of each stage, indexed by [`StageField`]; 0 if it did not pass the stage.
-    pub stages: [Cycle; StageField::COUNT],
+    /// Cycle of each stage; 0 if it did not pass the stage.
+    pub stages: PerStage<Cycle>,
     /// Cycle of retirement, or end of the run if that came first.
     pub end: Cycle,
     /// True if it had not retired at the end of the run.
@@ -71,12 +71,12 @@ impl Row {
 
     /// Cycle of issue.
     pub fn issue(&self) -> Cycle {
-        self.stages[StageField::Issue as usize]
+        self.stages[Stage::Issue]
     }
 
     /// First cycle known of it, a stage or a stall.
     pub fn begin(&self) -> Cycle {
-        let stages = self.stages.iter().copied().filter(|&at| at != 0);
+        let stages = self.stages.0.iter().copied().filter(|&at| at != 0);
         stages.chain(self.stalls.first().map(|stall| stall.from)).min().unwrap_or(self.end)
     }
 }
@@ -182,7 +182,7 @@ impl Sink for Capture {
         if self.windowed && self.begun {
             return Ok(());
         }
-        let issue = record.stage(StageField::Issue);
+        let issue = record.stage(Stage::Issue);
         if !self.windowed && self.begun && issue < self.next && self.rows.is_empty() {
             return Ok(());
         }

@@ -14,7 +14,7 @@ const HEIGHT: f64 = 100.0;
 
 /// How a series is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Style {
+pub(super) enum Style {
     /// An area on top of those before it.
     Area,
     /// A line.
@@ -22,7 +22,7 @@ pub enum Style {
 }
 
 /// A curve or area of a chart.
-pub struct Series {
+pub(crate) struct Series {
     /// Name in the legend.
     pub name: &'static str,
     /// CSS class of its colour.
@@ -34,7 +34,7 @@ pub struct Series {
 }
 
 /// A column of the table beside a chart.
-pub struct Column {
+pub(super) struct Column {
     /// Heading.
     pub name: String,
     /// One value per window.
@@ -42,7 +42,7 @@ pub struct Column {
 }
 
 /// A chart over time.
-pub struct Chart<'a> {
+pub(crate) struct Chart<'a> {
     /// Name for links.
     pub id: &'static str,
     /// Heading.
@@ -60,14 +60,14 @@ pub struct Chart<'a> {
     /// Columns of the table.
     pub columns: Vec<Column>,
     /// True for a tall chart, false for a low one.
-    pub tall: bool,
+    pub(crate) tall: bool,
     /// Cycles at which launches begin.
     pub marks: &'a [u64],
 }
 
 impl<'a> Chart<'a> {
     /// A low, empty chart of fractions of a whole over the run.
-    pub fn of_parts(
+    pub(crate) fn of_parts(
         facts: &'a Facts<'_>,
         id: &'static str,
         title: &'static str,
@@ -88,7 +88,7 @@ impl<'a> Chart<'a> {
     }
 
     /// The figure: legend, drawing, table, and a slider that moves the cursor of all charts.
-    pub fn draw(&self) -> Markup {
+    pub(super) fn draw(&self) -> Markup {
         let first = self.windows.first().map_or(0, |window| window.from);
         let last = self.windows.last().map_or(1, |window| window.to).max(first + 1);
         let ticks: Vec<u64> = (0..=4).map(|i| first + (last - first) * i / 4).collect();
@@ -186,12 +186,12 @@ impl<'a> Chart<'a> {
 }
 
 /// Wraps content that may be wider than the window in a box that scrolls and takes keyboard focus.
-pub fn scroll(label: &str, content: Markup) -> Markup {
+pub(super) fn scroll(label: &str, content: Markup) -> Markup {
     html! { div.scroll tabindex="0" role="region" aria-label=(label) { (content) } }
 }
 
 /// A bar for a fraction of a whole, without its number.
-pub fn bar(share: f64, class: &str) -> Markup {
+pub(super) fn bar(share: f64, class: &str) -> Markup {
     let width = at(100.0 * share.clamp(0.0, 1.0));
     html! { span.bar aria-hidden="true" { span.(class) style={ "width:" (width) "%" } {} } }
 }

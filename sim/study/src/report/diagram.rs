@@ -19,7 +19,7 @@ const TILE: (f64, f64) = (50.0, 34.0);
 const GAP: f64 = 8.0;
 
 /// The section.
-pub fn section(facts: &Facts<'_>) -> Markup {
+pub(super) fn section(facts: &Facts<'_>) -> Markup {
     html! {
         h3 id="machine-whole" { "The whole machine" }
         p {

@@ -17,7 +17,7 @@ use wave_observe::numbers::integer;
 
 /// Utilization of a part of the machine.
 #[derive(Debug, Clone)]
-pub struct Busy {
+pub(crate) struct Busy {
     /// The part.
     pub resource: Resource,
     /// Its name.
@@ -29,7 +29,7 @@ pub struct Busy {
 }
 
 /// All figures that a report shows.
-pub struct Facts<'a> {
+pub(crate) struct Facts<'a> {
     /// The machine.
     pub config: &'a Config,
     /// The kernels.
@@ -53,7 +53,7 @@ pub struct Facts<'a> {
 
 impl<'a> Facts<'a> {
     /// Computes the figures.
-    pub fn new(
+    pub(crate) fn new(
         config: &'a Config,
         program: &'a Program,
         run: &'a Run,
@@ -90,7 +90,7 @@ impl<'a> Facts<'a> {
     }
 
     /// The cycles that the report covers, in words.
-    pub fn period(&self) -> String {
+    pub(crate) fn period(&self) -> String {
         if self.gathered.scope.is_whole() {
             return "the whole run".to_owned();
         }
@@ -99,32 +99,32 @@ impl<'a> Facts<'a> {
     }
 
     /// Input for the figures of [`wave_observe::figures`].
-    pub fn total(&self) -> Total<'_> {
+    pub(crate) fn total(&self) -> Total<'_> {
         Total { config: self.config, report: &self.report }
     }
 
     /// Issue slots of the run.
-    pub fn slots(&self) -> u64 {
+    pub(crate) fn slots(&self) -> u64 {
         self.report.slots.iter().sum()
     }
 
     /// Fraction of the issue slots with this use.
-    pub fn share(&self, slot_use: SlotUse) -> f64 {
+    pub(crate) fn share(&self, slot_use: SlotUse) -> f64 {
         ratio(self.report.slots[slot_use as usize], self.slots())
     }
 
     /// The instruction at a word of a kernel.
-    pub fn instruction(&self, kernel: usize, word: u32) -> Option<&Instruction> {
+    pub(crate) fn instruction(&self, kernel: usize, word: u32) -> Option<&Instruction> {
         self.instructions.iter().find(|i| i.kernel == kernel && i.word == word)
     }
 
     /// Converts core cycles to microseconds.
-    pub fn microseconds(&self, cycles: u64) -> f64 {
+    pub(crate) fn microseconds(&self, cycles: u64) -> f64 {
         cycles as f64 / f64::from(self.config.core_clock_mhz)
     }
 
     /// Peak bandwidth of all memory channels, in bytes per core cycle.
-    pub fn dram_peak(&self) -> f64 {
+    pub(crate) fn dram_peak(&self) -> f64 {
         let dram = &self.config.dram;
         let a_clock = f64::from(dram.channels * dram.bus_bits * dram.transfers_per_clock) / 8.0;
         a_clock * f64::from(dram.clock_mhz) / f64::from(self.config.core_clock_mhz)
@@ -132,23 +132,23 @@ impl<'a> Facts<'a> {
 
     /// Peak bandwidth between cores and L2 in one direction, in bytes per cycle: all ports of the side with
     /// fewer ports.
-    pub fn l2_peak(&self) -> f64 {
+    pub(crate) fn l2_peak(&self) -> f64 {
         let ports = self.config.cores.min(self.config.l2.slices);
         f64::from(ports * self.config.interconnect.port_bytes_per_cycle)
     }
 
     /// Peak bandwidth of the L1s in bytes per cycle: one line access per L1 and cycle.
-    pub fn l1_peak(&self) -> f64 {
+    pub(crate) fn l1_peak(&self) -> f64 {
         f64::from(self.config.cores * self.config.core.l1.line_bytes)
     }
 
     /// Peak issue rate in wave instructions per cycle.
-    pub fn issue_peak(&self) -> f64 {
+    pub(crate) fn issue_peak(&self) -> f64 {
         f64::from(self.config.cores * self.config.core.schedulers * self.config.core.issue.width)
     }
 
     /// Utilization of all parts of the machine, in the order in which an instruction reaches them.
-    pub fn busy(&self) -> Vec<Busy> {
+    pub(crate) fn busy(&self) -> Vec<Busy> {
         let (config, report) = (self.config, &self.report);
         let (cores, slices) = (f64::from(config.cores), f64::from(config.l2.slices));
         let work = Observed { config, report, watch: &self.gathered.watch }.work(&report.memory);
@@ -204,12 +204,12 @@ impl<'a> Facts<'a> {
     }
 
     /// Utilization of the part that is this resource.
-    pub fn busy_of(&self, resource: Resource) -> Option<Busy> {
+    pub(crate) fn busy_of(&self, resource: Resource) -> Option<Busy> {
         self.busy().into_iter().find(|busy| busy.resource == resource)
     }
 
     /// Fraction of the time in which the data buses of the memory channels moved data.
-    pub fn dram_busy(&self) -> f64 {
+    pub(crate) fn dram_busy(&self) -> f64 {
         self.busy_of(Resource::Dram).map_or(0.0, |busy| busy.share)
     }
 }

@@ -20,7 +20,7 @@ const WORTH_TELLING: f64 = 0.05;
 
 /// A limiter with evidence.
 #[derive(Debug, Clone)]
-pub struct Finding<'f> {
+pub(crate) struct Finding<'f> {
     /// The limiter.
     pub limiter: &'f Limiter,
     /// Evidence of its cause, one paragraph each.
@@ -32,7 +32,7 @@ pub struct Finding<'f> {
 }
 
 /// The limiters of the run, largest cost first.
-pub fn findings<'f>(facts: &'f Facts<'_>) -> Vec<Finding<'f>> {
+pub(crate) fn findings<'f>(facts: &'f Facts<'_>) -> Vec<Finding<'f>> {
     let mut findings: Vec<Finding<'f>> =
         facts.limits.limiters.iter().map(|limiter| finding(facts, limiter)).collect();
     // Text that applies to several findings appears only at the first.
@@ -106,7 +106,7 @@ fn met(facts: &Facts<'_>, i: &Instruction) -> String {
 }
 
 /// L1 hit rate of an instruction's cached loads and atomics.
-pub fn hit_rate(line: &Line) -> Option<f64> {
+pub(crate) fn hit_rate(line: &Line) -> Option<f64> {
     let l1 = &line.l1;
     let looked_up = l1.hits + l1.mshr_hits + l1.sector_misses + l1.misses;
     (looked_up > 0).then(|| ratio(l1.hits, looked_up))
@@ -349,7 +349,7 @@ fn wave_limit(facts: &Facts<'_>) -> Vec<String> {
 }
 
 /// Why schedulers have no wave, if significant.
-pub fn empty(facts: &Facts<'_>) -> Vec<String> {
+pub(crate) fn empty(facts: &Facts<'_>) -> Vec<String> {
     let (config, report) = (facts.config, &facts.report);
     let mut text = Vec::new();
     let o = &report.occupancy;

@@ -11,7 +11,7 @@ use wave_observe::limits::listing::{Instruction, MANY};
 use wave_observe::numbers::{at, integer, percent, short};
 
 /// The section, with a table per kernel that ran.
-pub fn section(facts: &Facts<'_>) -> Markup {
+pub(super) fn section(facts: &Facts<'_>) -> Markup {
     let most = facts.instructions.iter().map(slots).max().unwrap_or(1).max(1);
     html! {
         p {

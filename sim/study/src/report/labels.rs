@@ -1,7 +1,7 @@
 //! Text in drawings: its width, and placement of labels without overlaps.
 
 /// Width of a text at this font size, in the widest font of the page (DejaVu Sans).
-pub fn width(text: &str, size: f64) -> f64 {
+pub(super) fn width(text: &str, size: f64) -> f64 {
     let em = |c: char| match c {
         'i' | 'j' | 'l' | ' ' | ',' | '.' | ':' | '·' => 0.32,
         'f' | 'r' | 't' | '-' | '(' | ')' => 0.42,
@@ -13,7 +13,7 @@ pub fn width(text: &str, size: f64) -> f64 {
 }
 
 /// Wraps a text into lines no wider than `width`, unless a word is wider.
-pub fn wrapped(text: &str, size: f64, room: f64) -> Vec<String> {
+pub(crate) fn wrapped(text: &str, size: f64, room: f64) -> Vec<String> {
     let mut lines: Vec<String> = vec![String::new()];
     for word in text.split(' ') {
         let line = lines.last_mut().expect("one at least");
@@ -29,7 +29,7 @@ pub fn wrapped(text: &str, size: f64, room: f64) -> Vec<String> {
 
 /// Which end of a label is at its position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Anchor {
+pub(crate) enum Anchor {
     Start,
     Middle,
     End,
@@ -37,7 +37,7 @@ pub enum Anchor {
 
 impl Anchor {
     /// Its name in SVG.
-    pub fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Anchor::Start => "start",
             Anchor::Middle => "middle",
@@ -47,7 +47,7 @@ impl Anchor {
 }
 
 /// A position for a label: its anchor on the base line.
-pub type Spot = (f64, f64, Anchor);
+pub(crate) type Spot = (f64, f64, Anchor);
 
 #[derive(Debug, Clone, Copy)]
 struct Area {
@@ -79,7 +79,7 @@ type Line = ((f64, f64), (f64, f64));
 
 /// Places labels.
 #[derive(Debug)]
-pub struct Labels {
+pub(super) struct Labels {
     size: f64,
     within: Area,
     taken: Vec<Area>,
@@ -88,22 +88,22 @@ pub struct Labels {
 
 impl Labels {
     /// Placement of labels of this font size between two corners, top left and bottom right.
-    pub fn new(size: f64, (left, top): (f64, f64), (right, bottom): (f64, f64)) -> Labels {
+    pub(super) fn new(size: f64, (left, top): (f64, f64), (right, bottom): (f64, f64)) -> Labels {
         Labels { size, within: Area { left, right, top, bottom }, taken: Vec::new(), lines: Vec::new() }
     }
 
     /// Keeps labels off this mark.
-    pub fn mark(&mut self, (x, y): (f64, f64), radius: f64) {
+    pub(super) fn mark(&mut self, (x, y): (f64, f64), radius: f64) {
         self.taken.push(Area { left: x - radius, right: x + radius, top: y - radius, bottom: y + radius });
     }
 
     /// Prefers to keep labels off this line.
-    pub fn line(&mut self, from: (f64, f64), to: (f64, f64)) {
+    pub(super) fn line(&mut self, from: (f64, f64), to: (f64, f64)) {
         self.lines.push((from, to));
     }
 
     /// The best of some positions for a label: the first one without overlaps that crosses the fewest lines.
-    pub fn place(&mut self, text: &str, spots: &[Spot]) -> Spot {
+    pub(super) fn place(&mut self, text: &str, spots: &[Spot]) -> Spot {
         let width = width(text, self.size);
         let area = |&(x, y, anchor): &Spot| {
             let left = match anchor {

@@ -22,7 +22,7 @@ const HEADS: [&str; 9] = [
 ];
 
 /// The list with similar launches grouped, and advice for launches whose limit differs from the run's.
-pub fn section(facts: &Facts<'_>) -> Markup {
+pub(super) fn section(facts: &Facts<'_>) -> Markup {
     let steps = &facts.run.steps;
     let limits = &facts.gathered.by_launch;
     let all: u64 = steps.iter().map(|step| step.report.cycles).sum();

@@ -41,7 +41,7 @@ fn area(name: &'static str, class: &'static str, values: Vec<Option<f64>>) -> Se
 }
 
 /// The section: outcomes of accesses at each level, then the charts.
-pub fn section(facts: &Facts<'_>) -> Markup {
+pub(super) fn section(facts: &Facts<'_>) -> Markup {
     html! {
         (outcomes(facts))
         (hit_rates(facts))

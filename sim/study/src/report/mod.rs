@@ -8,8 +8,8 @@
 pub mod capture;
 mod chart;
 mod diagram;
-pub mod facts;
-pub mod findings;
+pub(crate) mod facts;
+pub(crate) mod findings;
 mod instructions;
 mod labels;
 mod launches;
@@ -20,7 +20,7 @@ mod pipeline;
 mod roofline;
 pub mod scope;
 mod settings;
-pub mod windows;
+pub(crate) mod windows;
 
 use capture::{Capture, Captured};
 use scope::{Parts, Scope};

@@ -10,7 +10,7 @@ use wave_observe::numbers::{integer, percent, short};
 
 /// Stacking order of the uses: useful work at the bottom, slots without a wave near the top, the release
 /// above all.
-pub const STACK: [SlotUse; SlotUse::COUNT] = [
+pub(crate) const STACK: [SlotUse; SlotUse::COUNT] = [
     SlotUse::Issued,
     SlotUse::Squashed,
     SlotUse::Unit,
@@ -28,7 +28,7 @@ pub const STACK: [SlotUse; SlotUse::COUNT] = [
 ];
 
 /// Chart of issue slots by use.
-pub fn issue_slots(facts: &Facts<'_>) -> Markup {
+pub(crate) fn issue_slots(facts: &Facts<'_>) -> Markup {
     let windows = &facts.windows;
     let used: Vec<SlotUse> = STACK.into_iter().filter(|&u| facts.report.slots[u as usize] > 0).collect();
     let series = used.iter().map(|&slot_use| Series {
@@ -59,7 +59,7 @@ pub fn issue_slots(facts: &Facts<'_>) -> Markup {
 }
 
 /// Table of the uses with their meaning and their shares.
-pub fn uses(facts: &Facts<'_>) -> Markup {
+pub(super) fn uses(facts: &Facts<'_>) -> Markup {
     let total = facts.slots();
     html! {
         (scroll("Issue slots by use", html! { table.uses {
@@ -82,7 +82,7 @@ pub fn uses(facts: &Facts<'_>) -> Markup {
 }
 
 /// Resident waves over time, and what limits their number.
-pub fn occupancy(facts: &Facts<'_>) -> Markup {
+pub(super) fn occupancy(facts: &Facts<'_>) -> Markup {
     let (config, windows) = (facts.config, &facts.windows);
     let o = &facts.report.occupancy;
     let slots = f64::from(config.core.max_waves);
@@ -171,7 +171,7 @@ fn limits_of(facts: &Facts<'_>, launch: &wave_isa::program::Launch) -> Markup {
 }
 
 /// Utilization of each part of the machine.
-pub fn busy(facts: &Facts<'_>) -> Markup {
+pub(super) fn busy(facts: &Facts<'_>) -> Markup {
     html! {
         p { "A part that is in use nearly all the time has no room for more: it is what the kernel runs against. If none \
              is, the kernel waits for something else, and the issue slots say what." }

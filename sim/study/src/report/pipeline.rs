@@ -5,19 +5,19 @@ use super::facts::Facts;
 use maud::{Markup, html};
 use wave_machine::core::wait::Wait;
 use wave_observe::numbers::integer;
-use wave_observe::trace::record::StageField;
+use wave_observe::trace::record::{STAGES, Stage};
 
 /// Height of a row, in the drawing and on the page.
 const ROW: usize = 22;
 
 /// Intervals between stages: first stage, CSS class, description.
-const PARTS: [(StageField, &str, &str); StageField::COUNT] = [
-    (StageField::Fetch, "p-f", "fetch: its words are requested"),
-    (StageField::Decode, "p-d", "decoded, in the instruction buffer"),
-    (StageField::Issue, "p-i", "issued, reading operands"),
-    (StageField::Operands, "p-o", "operands read, in its collector"),
-    (StageField::Execute, "p-x", "in its unit, or in memory"),
-    (StageField::WriteBack, "p-w", "writing its result"),
+const PARTS: [(Stage, &str, &str); STAGES.len()] = [
+    (Stage::Fetch, "p-f", "fetch: its words are requested"),
+    (Stage::Decode, "p-d", "decoded, in the instruction buffer"),
+    (Stage::Issue, "p-i", "issued, reading operands"),
+    (Stage::Operands, "p-o", "operands read, in its collector"),
+    (Stage::Execute, "p-x", "in its unit, or in memory"),
+    (Stage::WriteBack, "p-w", "writing its result"),
 ];
 
 /// The name of the issue-slot use closest to a reason, for its colour.
@@ -26,7 +26,7 @@ fn class_of(reason: Wait) -> &'static str {
 }
 
 /// The section with both captures. The later one comes first, because it shows the kernel in steady state.
-pub fn section(facts: &Facts<'_>) -> Markup {
+pub(super) fn section(facts: &Facts<'_>) -> Markup {
     let captured = &facts.gathered.captured;
     let views = [("later", "Later in the run", &captured.later), ("first", "The beginning", &captured.first)];
     let views: Vec<_> = views.into_iter().filter(|(_, _, rows)| !rows.is_empty()).collect();
@@ -156,8 +156,8 @@ fn text_of(facts: &Facts<'_>, row: &Row) -> String {
 
 /// Intervals of an instruction: entries of [`PARTS`] with first cycle and the cycle after the last.
 fn parts(row: &Row) -> Vec<(&'static str, &'static str, u64, u64)> {
-    let known: Vec<_> = PARTS.iter().filter(|(stage, ..)| row.stages[*stage as usize] != 0).collect();
-    let begin = |place: usize| known.get(place).map(|(stage, ..)| row.stages[*stage as usize]);
+    let known: Vec<_> = PARTS.iter().filter(|(stage, ..)| row.stages[*stage] != 0).collect();
+    let begin = |place: usize| known.get(place).map(|(stage, ..)| row.stages[*stage]);
     known
         .iter()
         .enumerate()
@@ -226,12 +226,12 @@ fn table(facts: &Facts<'_>, title: &str, rows: &[Row]) -> Markup {
                     caption { "Cycle of each stage" }
                     thead { tr {
                         @for name in ["wave", "number", "instruction", "lanes"] { th scope="col" { (name) } }
-                        @for (stage, ..) in PARTS { th scope="col" { (stage.name().replace('_', " ")) } }
+                        @for (stage, ..) in PARTS { th scope="col" { (stage.key().replace('_', " ")) } }
                         th scope="col" { "end" } th scope="col" { "waited for" }
                     } }
                     tbody { @for row in rows { tr {
                         th scope="row" { (wave_name(row)) } td { (row.sequence) } td.code { (text_of(facts, row)) } td { (row.lanes) }
-                        @for at in row.stages { td { @if at != 0 { (at) } } }
+                        @for at in row.stages.0 { td { @if at != 0 { (at) } } }
                         td { (row.end) @if row.open { " (not finished)" } }
                         td { (waited(row)) }
                     } } }

@@ -34,7 +34,7 @@ struct Level {
 }
 
 /// The section.
-pub fn section(facts: &Facts<'_>) -> Markup {
+pub(super) fn section(facts: &Facts<'_>) -> Markup {
     let report = &facts.report;
     let net = &report.memory.interconnect;
     let dram = &report.memory.dram;

@@ -32,7 +32,7 @@ impl Scope {
     }
 
     /// True if the figures cover the whole run.
-    pub fn is_whole(&self) -> bool {
+    pub(crate) fn is_whole(&self) -> bool {
         self.cycles == Scope::WHOLE.cycles
     }
 

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use wave_machine::config::{config_hash, leaves, meaning, nearest_preset};
 
 /// The section.
-pub fn section(facts: &Facts<'_>) -> Markup {
+pub(super) fn section(facts: &Facts<'_>) -> Markup {
     let config = facts.config;
     let (preset, differences) = nearest_preset(config);
     html! {

@@ -13,7 +13,7 @@ use wave_machine::stats::{CoreCounters, SlotUse};
 
 /// Maximum number of full windows. When it is exceeded, every second edge is dropped and the windows become
 /// twice as long. A shorter window at the end comes on top.
-pub const MAX_WINDOWS: usize = 256;
+pub(crate) const MAX_WINDOWS: usize = 256;
 
 /// Maximum distance between two samples of queue and buffer occupancy, in cycles.
 const LOOK_EVERY: Cycle = 64;

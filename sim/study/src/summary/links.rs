@@ -10,7 +10,7 @@ use wave_observe::figures::percent;
 
 /// The use of a link.
 #[derive(Serialize)]
-pub struct LinkUse {
+pub(crate) struct LinkUse {
     /// `requests` or `replies`.
     pub network: &'static str,
     /// Its ends: "core0 → slice1".
@@ -28,7 +28,7 @@ pub struct LinkUse {
 }
 
 /// The links of a report: requests first, each network in the order of the graph; empty for a crossbar.
-pub fn links(report: &KernelReport, config: &Config) -> Vec<LinkUse> {
+pub(super) fn links(report: &KernelReport, config: &Config) -> Vec<LinkUse> {
     if report.links.is_empty() {
         return Vec::new();
     }

@@ -28,7 +28,7 @@ fn bytes(op: Op) -> u32 {
 
 impl Grower {
     /// An access at a random place of a region in which no other lane's writes are observable.
-    pub fn access(&mut self, inst: Inst, region: Region) -> Access {
+    pub(super) fn access(&mut self, inst: Inst, region: Region) -> Access {
         let (size, masks): (u32, &[u32]) = match region {
             Region::Input => (INPUT_BYTES, &[0x3FC, 0x3FC, 0x3FF, 0x7C0, 0x1F, 0]),
             _ if self.focus == Focus::Memory => (OWN_BYTES, &[0, 0, 4, 0x3F]),
@@ -64,7 +64,7 @@ impl Grower {
     }
 
     /// A load or store of the lane's own bytes, or a load from the input.
-    pub fn own_access(&mut self) -> Node {
+    pub(crate) fn own_access(&mut self) -> Node {
         let (opcode, region) = self.choose(&[
             (0x38, Region::Input),
             (0x38, Region::OwnDevice),
@@ -78,7 +78,7 @@ impl Grower {
     }
 
     /// An atomic on one of the lane's own words: any kind, any scope, with or without a result.
-    pub fn lane_atomic(&mut self) -> Node {
+    pub(crate) fn lane_atomic(&mut self) -> Node {
         let (opcode, region) = self.choose(&[(0x3C, Region::OwnLocal), (0x3D, Region::OwnDevice)]);
         let op = self.choose(&operations(opcode));
         let inst = self.memory_inst(op);
@@ -87,7 +87,7 @@ impl Grower {
     }
 
     /// An atomic on a word shared with other lanes.
-    pub fn shared_atomic(&mut self) -> Node {
+    pub(crate) fn shared_atomic(&mut self) -> Node {
         let kind = self.below(COMMUTATIVE.len() as u32);
         let region = self.choose(&[Region::AtomicsDevice, Region::AtomicsWorkgroup, Region::AtomicsLocal]);
         let (local, device) = match (kind, self.one_in(2)) {
@@ -108,7 +108,7 @@ impl Grower {
     }
 
     /// Reads what other lanes of the workgroup have written, between barriers.
-    pub fn exchange(&mut self) -> Node {
+    pub(super) fn exchange(&mut self) -> Node {
         let local = self.one_in(2);
         let op = self.choose(&operations(if local { 0x30 } else { 0x38 }));
         let load = self.memory_inst(op);
@@ -131,7 +131,7 @@ impl Grower {
     }
 
     /// A matrix tile in the lane's own local memory.
-    pub fn tile(&mut self) -> Node {
+    pub(super) fn tile(&mut self) -> Node {
         let op = self.choose(&[Op::MmaLoadA, Op::MmaLoadB, Op::MmaStoreC]);
         let inst = self.memory_inst(op);
         let access = self.access(inst, Region::OwnLocal);
@@ -141,7 +141,7 @@ impl Grower {
 
     /// A node that faults when it is reached, in most places and launches. The flag says that it may only be
     /// outside of all ifs and loops.
-    pub fn faulting(&mut self) -> (Node, bool) {
+    pub(super) fn faulting(&mut self) -> (Node, bool) {
         let plain = |op| Inst::new(op);
         let node = match self.below(13) {
             // Unassigned opcode or modifier, reserved bits, a guard where none is allowed.

@@ -129,7 +129,7 @@ pub(super) struct Place {
     /// All live lanes of the workgroup reach it equally often.
     pub uniform: bool,
     /// `break` and `continue` are allowed here.
-    pub breakable: bool,
+    pub(crate) breakable: bool,
     depth: u32,
     loops: u8,
 }
@@ -151,15 +151,15 @@ pub(super) struct Grower {
 }
 
 impl Grower {
-    pub fn below(&mut self, n: u32) -> u32 {
+    pub(super) fn below(&mut self, n: u32) -> u32 {
         self.rng.random_range(0..n)
     }
 
-    pub fn one_in(&mut self, n: u32) -> bool {
+    pub(crate) fn one_in(&mut self, n: u32) -> bool {
         self.below(n) == 0
     }
 
-    pub fn choose<T: Copy>(&mut self, from: &[T]) -> T {
+    pub(super) fn choose<T: Copy>(&mut self, from: &[T]) -> T {
         from[self.below(from.len() as u32) as usize]
     }
 
@@ -324,19 +324,19 @@ impl Grower {
         Node::Loop { trips, counter, predicate: self.below(4) as u8, body: self.block(inside) }
     }
 
-    pub fn leave(&mut self) -> Inst {
+    pub(super) fn leave(&mut self) -> Inst {
         let op = self.choose(&[Op::Break, Op::Continue]);
         let guard = if self.one_in(3) { self.guard() } else { Guard::NONE };
         Inst { guard, rs1: self.below(8) as u8, ..Inst::new(op) }
     }
 
     /// A valid guard: not `@p0`.
-    pub fn guard(&mut self) -> Guard {
+    pub(super) fn guard(&mut self) -> Guard {
         let code = self.rng.random_range(1..8);
         Guard { predicate: code & 3, negated: code & 4 != 0 }
     }
 
-    pub fn maybe_guard(&mut self) -> Guard {
+    pub(crate) fn maybe_guard(&mut self) -> Guard {
         if self.one_in(4) { self.guard() } else { Guard::NONE }
     }
 
@@ -347,7 +347,7 @@ impl Grower {
         Inst { rd: self.below(4) as u8, rs1: register, rs2: register, ..Inst::new(op) }
     }
 
-    pub fn synchronisation(&mut self) -> Inst {
+    pub(super) fn synchronisation(&mut self) -> Inst {
         let ops = [Op::FenceAcquire, Op::FenceRelease, Op::FenceAcqRel, Op::FenceAcqRel, Op::Wait, Op::Nop];
         let op = self.choose(&ops);
         let uses_scope = op.info().operand_in(Field::Scope).is_some();
@@ -394,7 +394,7 @@ impl Grower {
     }
 
     /// Sets the operands of `inst`, except addresses.
-    pub fn fill(&mut self, inst: &mut Inst) {
+    pub(super) fn fill(&mut self, inst: &mut Inst) {
         let alias = self.one_in(12).then(|| self.register(4));
         let mut first = None;
         let mut written = None;
@@ -437,7 +437,7 @@ impl Grower {
     }
 
     /// The first of `rows` registers of one run of the pool, often a register written recently.
-    pub fn register(&mut self, rows: u8) -> u8 {
+    pub(super) fn register(&mut self, rows: u8) -> u8 {
         let rows = u16::from(rows);
         let runs: Vec<Range<u16>> =
             self.tree.pool.iter().filter(|run| run.len() >= rows.into()).cloned().collect();
@@ -455,7 +455,7 @@ impl Grower {
         self.rng.random_range(run.start..=run.end - rows) as u8
     }
 
-    pub fn register_in_bank(&mut self, rows: u8, other: u8) -> u8 {
+    pub(crate) fn register_in_bank(&mut self, rows: u8, other: u8) -> u8 {
         let draws: Vec<u8> = (0..8).map(|_| self.register(rows)).collect();
         draws.iter().copied().find(|r| r % 4 == other % 4).unwrap_or(draws[0])
     }

@@ -3,13 +3,13 @@
 use super::Tree;
 
 /// Number of registers that a tree reserves, from [`Tree::reserved`] on.
-pub const RESERVED: u8 = 6 + COUNTERS;
+pub(crate) const RESERVED: u8 = 6 + COUNTERS;
 /// Number of loop counters among them.
-pub const COUNTERS: u8 = 6;
+pub(super) const COUNTERS: u8 = 6;
 
 /// The reserved registers in order. The loop counters follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reserved {
+pub(crate) enum Reserved {
     /// 0
     Zero,
     /// 1
@@ -52,25 +52,25 @@ pub enum Region {
 }
 
 /// Bytes of the input region.
-pub const INPUT_BYTES: u32 = 2048;
+pub(crate) const INPUT_BYTES: u32 = 2048;
 /// Bytes of its own that a lane accesses in device memory and in local memory.
-pub const OWN_BYTES: u32 = 80;
+pub(crate) const OWN_BYTES: u32 = 80;
 /// Distance between the lanes' bytes in local memory.
 const OWN_LOCAL_STRIDE: u32 = 84;
 /// Words of one kind of atomic. The kinds are in the order add, min, max, and, or, xor.
-pub const ATOMIC_WORDS: u32 = 16;
+pub(crate) const ATOMIC_WORDS: u32 = 16;
 const ATOMIC_BYTES: u32 = 6 * ATOMIC_WORDS * 4;
 
 /// Addresses and sizes of a tree's memory.
-pub struct Layout {
+pub(super) struct Layout {
     /// Address of the first workgroup's bytes in device memory.
     workgroups: u32,
     /// Bytes of a workgroup in device memory: one word per thread, then words for atomics.
-    pub workgroup_bytes: u32,
+    pub(crate) workgroup_bytes: u32,
     /// Address of the first lane's bytes in device memory.
     own: u32,
     /// Bytes of the exchange words: one word per thread, rounded up to a power of two.
-    pub exchange_bytes: u32,
+    pub(crate) exchange_bytes: u32,
     /// Bytes of local memory: words for atomics, words for exchange, then the lanes' own bytes.
     pub local_bytes: u32,
     /// Bytes of device memory.
@@ -79,7 +79,7 @@ pub struct Layout {
 
 impl Layout {
     /// The layout for a tree's grid and workgroup.
-    pub fn of(tree: &Tree) -> Layout {
+    pub(super) fn of(tree: &Tree) -> Layout {
         let threads = tree.threads();
         let groups: u32 = tree.grid.iter().product();
         // At least the 16 bytes of the widest load.
@@ -98,7 +98,7 @@ impl Layout {
     }
 
     /// A constant and registers whose sum is the region's first address.
-    pub fn base(&self, region: Region) -> (u32, &'static [Reserved]) {
+    pub(super) fn base(&self, region: Region) -> (u32, &'static [Reserved]) {
         use Reserved::*;
         match region {
             Region::Input | Region::AtomicsLocal | Region::Anywhere => (0, &[]),
@@ -115,7 +115,7 @@ impl Layout {
 
     /// (first address, stride) of the lanes' device memory, the workgroups' device memory and the lanes'
     /// local memory.
-    pub fn strides(&self, tree: &Tree) -> [(u32, u32); 3] {
+    pub(super) fn strides(&self, tree: &Tree) -> [(u32, u32); 3] {
         [
             (self.own, tree.own_bytes),
             (self.workgroups, self.workgroup_bytes),

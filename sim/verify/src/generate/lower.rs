@@ -6,7 +6,7 @@ use wave_isa::program::{Kernel, Program};
 use wave_isa::{Inst, Op, Special};
 
 /// The tree's program: one kernel `random`.
-pub fn program(tree: &Tree, layout: &Layout) -> Program {
+pub(super) fn program(tree: &Tree, layout: &Layout) -> Program {
     let mut lower = Lower { tree, layout, code: Vec::new(), calls: Vec::new(), used: [false; 6] };
     let mut starts = Vec::new();
     for (index, body) in tree.functions.iter().enumerate() {

@@ -33,7 +33,7 @@ use wave_isa::{Inst, Op, Special};
 use wave_machine::config::Config;
 
 pub use grow::grow;
-pub use layout::Region;
+pub(crate) use layout::Region;
 pub use shrink::shrink;
 
 /// Features of the machine, and the size of the program. The default fits every machine that the instruction
@@ -187,7 +187,7 @@ pub struct Access {
     /// Mask of its bits that count.
     pub mask: u32,
     /// Two distinct pool registers, for the address and for the stride of a tile.
-    pub temps: [u8; 2],
+    pub(crate) temps: [u8; 2],
     /// Bytes between the rows of a matrix tile.
     pub stride: u32,
 }
@@ -205,7 +205,7 @@ pub enum Ending {
 
 /// What the checksum at the end covers besides the pool.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Checksum {
+pub(crate) struct Checksum {
     /// These predicates.
     pub predicates: Vec<u8>,
     /// The lane's own local memory.
@@ -230,9 +230,9 @@ pub struct Tree {
     /// Threads of a workgroup.
     pub workgroup: [u32; 3],
     /// Seed of the contents of device memory.
-    pub memory_seed: u64,
+    pub(crate) memory_seed: u64,
     /// End with a checksum in device memory.
-    pub checksum: Option<Checksum>,
+    pub(crate) checksum: Option<Checksum>,
     /// How the kernel ends.
     pub ending: Ending,
     /// The kernel's body, then the functions that it calls.

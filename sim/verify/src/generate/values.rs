@@ -74,7 +74,7 @@ const SPECIAL: &[u32] = &[
 ];
 
 /// A word that is special in most cases.
-pub fn word(rng: &mut impl rand::Rng) -> u32 {
+pub(super) fn word(rng: &mut impl rand::Rng) -> u32 {
     match rng.random_range(0..10) {
         0..5 => SPECIAL[rng.random_range(0..SPECIAL.len() as u32) as usize],
         5 => rng.random_range(0..64),
@@ -86,7 +86,7 @@ pub fn word(rng: &mut impl rand::Rng) -> u32 {
 }
 
 /// The contents of device memory.
-pub fn memory(seed: u64, bytes: u32) -> Vec<u8> {
+pub(super) fn memory(seed: u64, bytes: u32) -> Vec<u8> {
     let mut rng = Pcg64Mcg::seed_from_u64(seed);
     (0..bytes / 4).flat_map(|_| word(&mut rng).to_le_bytes()).collect()
 }

@@ -5,7 +5,7 @@ use wave_isa::{DecodeError, Op};
 
 /// The fields of an instruction, used or not. `opcode` and `modifier` determine the operation.
 #[derive(Debug, Clone, Copy)]
-pub struct Decoded {
+pub(super) struct Decoded {
     pub opcode: u8,
     pub modifier: u8,
     /// Words, 1 or 2.
@@ -22,7 +22,7 @@ pub struct Decoded {
 
 impl Decoded {
     /// (opcode, modifier), which names the operation.
-    pub fn key(&self) -> (u8, u8) {
+    pub(super) fn key(&self) -> (u8, u8) {
         (self.opcode, self.modifier)
     }
 }
@@ -91,7 +91,7 @@ fn words(operands: &str) -> u32 {
 }
 
 /// Words to advance by if nothing is executed. An unassigned key counts as one.
-pub fn length(word0: u32) -> u32 {
+pub(super) fn length(word0: u32) -> u32 {
     operands((word0 >> 24) as u8, (word0 >> 4) as u8 & 15).map_or(1, words)
 }
 
@@ -100,7 +100,7 @@ pub fn length(word0: u32) -> u32 {
 ///
 /// # Errors
 /// Everything that makes an instruction illegal.
-pub fn decode(
+pub(super) fn decode(
     code: &[u32],
     kernel: std::ops::Range<u32>,
     registers: u32,

@@ -2,17 +2,17 @@
 //! formats, which are rounded here with integer arithmetic.
 
 /// The f32 result of an operation: its bits, or those of the canonical NaN.
-pub fn f32_result(value: f32) -> u32 {
+pub(crate) fn f32_result(value: f32) -> u32 {
     if value.is_nan() { 0x7FC0_0000 } else { value.to_bits() }
 }
 
 /// The f64 result of an operation: its bits, or those of the canonical NaN.
-pub fn f64_result(value: f64) -> u64 {
+pub(crate) fn f64_result(value: f64) -> u64 {
     if value.is_nan() { 0x7FF8_0000_0000_0000 } else { value.to_bits() }
 }
 
 /// minimumNumber: a number beats a NaN, -0 is below +0.
-pub fn minimum_number(a: f32, b: f32) -> f32 {
+pub(super) fn minimum_number(a: f32, b: f32) -> f32 {
     if a.is_nan() {
         b
     } else if b.is_nan() {
@@ -27,24 +27,24 @@ pub fn minimum_number(a: f32, b: f32) -> f32 {
 }
 
 /// maximumNumber: a number beats a NaN, +0 is above -0.
-pub fn maximum_number(a: f32, b: f32) -> f32 {
+pub(crate) fn maximum_number(a: f32, b: f32) -> f32 {
     -minimum_number(-a, -b)
 }
 
 /// min(a - floor(a), the largest f32 below 1); NaN for a NaN and for an infinity.
-pub fn fraction(a: f32) -> f32 {
+pub(super) fn fraction(a: f32) -> f32 {
     let below_one = f32::from_bits(0x3F7F_FFFF);
     let fraction = a - a.floor();
     if fraction > below_one { below_one } else { fraction }
 }
 
 /// Clamp to [0, 1]; 0 for a NaN and for -0.
-pub fn saturate(a: f32) -> f32 {
+pub(super) fn saturate(a: f32) -> f32 {
     if a > 0.0 { if a < 1.0 { a } else { 1.0 } } else { 0.0 }
 }
 
 /// The value of f16 bits: 1 sign bit, 5 exponent bits (bias 15), 10 fraction bits.
-pub fn f16_value(bits: u16) -> f32 {
+pub(crate) fn f16_value(bits: u16) -> f32 {
     let sign = if bits >> 15 == 1 { -1.0 } else { 1.0 };
     let exponent = i32::from(bits >> 10 & 31);
     let fraction = f32::from(bits & 0x3FF);
@@ -57,7 +57,7 @@ pub fn f16_value(bits: u16) -> f32 {
 }
 
 /// Rounds to f16, to nearest even, with the canonical NaN.
-pub fn f16_bits(value: f32) -> u16 {
+pub(crate) fn f16_bits(value: f32) -> u16 {
     if value.is_nan() {
         return 0x7E00;
     }
@@ -88,12 +88,12 @@ pub fn f16_bits(value: f32) -> u16 {
 }
 
 /// The value of bf16 bits: the high half of an f32.
-pub fn bf16_value(bits: u16) -> f32 {
+pub(crate) fn bf16_value(bits: u16) -> f32 {
     f32::from_bits(u32::from(bits) << 16)
 }
 
 /// Rounds to bf16, to nearest even, with the canonical NaN.
-pub fn bf16_bits(value: f32) -> u16 {
+pub(crate) fn bf16_bits(value: f32) -> u16 {
     if value.is_nan() {
         return 0x7FC0;
     }

@@ -22,7 +22,7 @@ fn inside(memory: &[u8], address: u32, bytes: u32) -> bool {
 }
 
 /// A fault: the mask of the faulting lanes, and the fault of the lowest.
-pub type LaneFault = (u64, FaultKind);
+pub(crate) type LaneFault = (u64, FaultKind);
 
 /// Runs `problem` over the lanes and collects those that have one.
 fn gather(taking_part: &[usize], problem: impl Fn(usize) -> Option<FaultKind>) -> Result<(), LaneFault> {
@@ -38,7 +38,7 @@ fn gather(taking_part: &[usize], problem: impl Fn(usize) -> Option<FaultKind>) -
 }
 
 /// local_load, local_store, device_load, device_store (opcodes 30, 31, 38, 39).
-pub fn load_or_store(
+pub(crate) fn load_or_store(
     i: &Decoded,
     lanes: &mut [Lane],
     taking_part: &[usize],
@@ -72,7 +72,7 @@ pub fn load_or_store(
 }
 
 /// local_atomic and atomic (opcodes 3C, 3D): lanes act in lane order.
-pub fn atomic(
+pub(super) fn atomic(
     i: &Decoded,
     lanes: &mut [Lane],
     taking_part: &[usize],
@@ -116,7 +116,7 @@ pub fn atomic(
 }
 
 /// The matrix instructions (opcode 40).
-pub fn matrix(
+pub(super) fn matrix(
     i: &Decoded,
     lanes: &mut [Lane],
     taking_part: &[usize],

@@ -144,7 +144,7 @@ pub struct Step<'a> {
     /// Byte offset of the wave's next instruction; `None` if it has ended.
     pub next_pc: Option<u32>,
     /// Lanes that are active after it.
-    pub active_after: u64,
+    pub(crate) active_after: u64,
 }
 
 /// Called for each step, with the state of the lanes after it, which it may change.

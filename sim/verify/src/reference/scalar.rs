@@ -10,7 +10,7 @@ use super::wave::Lane;
 use wave_machine::alu::sfu;
 
 /// What an instruction writes to rd.
-pub enum Value {
+pub(super) enum Value {
     Word(u32),
     Pair(u64),
     Predicate(bool),
@@ -18,7 +18,7 @@ pub enum Value {
 use Value::{Pair, Predicate, Word};
 
 /// The result of one lane; `None` if the operation involves other lanes. `special` reads a special register.
-pub fn compute(i: &Decoded, lane: &Lane, special: impl Fn(u8) -> u32) -> Option<Value> {
+pub(super) fn compute(i: &Decoded, lane: &Lane, special: impl Fn(u8) -> u32) -> Option<Value> {
     let r = |n: u8| lane.registers[usize::from(n)];
     // The decoder has checked the registers that the operation uses. Others read as 0.
     let r_or_0 = |n: u8| lane.registers.get(usize::from(n)).copied().unwrap_or(0);

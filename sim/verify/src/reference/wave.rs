@@ -8,7 +8,7 @@ use wave_isa::program::{Fault, FaultKind};
 use wave_isa::table::Space;
 
 /// A 4×4 f32 tile as bits, row by row.
-pub type Fragment = [[u32; 4]; 4];
+pub(super) type Fragment = [[u32; 4]; 4];
 
 /// The state of one lane.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub struct Lane {
 
 /// State of a wave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Turn {
+pub(super) enum Turn {
     Ready,
     Barrier,
     Ended,
@@ -40,7 +40,7 @@ enum Frame {
 }
 
 /// One wave.
-pub struct Wave {
+pub(super) struct Wave {
     pub index: u32,
     pub turn: Turn,
     pub lanes: Vec<Lane>,
@@ -58,7 +58,7 @@ pub struct Wave {
 }
 
 impl Wave {
-    pub fn new(context: &Context, index: u32) -> Wave {
+    pub(super) fn new(context: &Context, index: u32) -> Wave {
         let launch = context.launch;
         let width = context.machine.wave_width;
         let mut lane = Lane {
@@ -88,7 +88,12 @@ impl Wave {
     }
 
     /// Executes, squashes or walks over the instruction at the pc.
-    pub fn step(&mut self, context: &Context, local: &mut [u8], device: &mut [u8]) -> Result<(), Fault> {
+    pub(super) fn step(
+        &mut self,
+        context: &Context,
+        local: &mut [u8],
+        device: &mut [u8],
+    ) -> Result<(), Fault> {
         let code = &context.program.kernels[context.launch.kernel].code;
         if self.live == 0 || self.pc >= code.end {
             self.live = 0;
@@ -109,7 +114,7 @@ impl Wave {
     }
 
     /// A step with a watcher.
-    pub fn watched_step(
+    pub(crate) fn watched_step(
         &mut self,
         context: &Context,
         local: &mut [u8],

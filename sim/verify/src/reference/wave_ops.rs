@@ -4,7 +4,7 @@ use super::decode::Decoded;
 use super::wave::Lane;
 
 /// Executes one. `taking_part` is ascending and not empty.
-pub fn execute(i: &Decoded, lanes: &mut [Lane], taking_part: &[usize]) {
+pub(super) fn execute(i: &Decoded, lanes: &mut [Lane], taking_part: &[usize]) {
     let width = lanes.len() as u32;
     // The operands of all lanes before the instruction, also of lanes that do not participate.
     let column = |n: u8| -> Vec<u32> {

@@ -81,7 +81,7 @@ pub(super) struct Comparison<'a> {
 
 impl<'a> Comparison<'a> {
     /// A comparison between the simulator, which runs the kernel with first word `base`, and a process.
-    pub fn new(process: Process, mode: Mode, program: &'a Program, base: u32) -> Comparison<'a> {
+    pub(super) fn new(process: Process, mode: Mode, program: &'a Program, base: u32) -> Comparison<'a> {
         Comparison {
             process,
             mode,
@@ -102,7 +102,7 @@ impl<'a> Comparison<'a> {
     }
 
     /// Takes the simulator's records of a cycle.
-    pub fn take(&mut self, ours: Vec<Record>) -> ControlFlow<()> {
+    pub(super) fn take(&mut self, ours: Vec<Record>) -> ControlFlow<()> {
         self.agreement.records += ours.len() as u64;
         self.agreement.instructions += ours.iter().filter(|r| r.stage == Stage::Issue).count() as u64;
         match self.mode {
@@ -268,7 +268,7 @@ impl<'a> Comparison<'a> {
     }
 
     /// The simulator has ended as `ours` says. The other side must end alike.
-    pub fn finish(&mut self, ours: Report) -> Result<(), Disagreement> {
+    pub(super) fn finish(&mut self, ours: Report) -> Result<(), Disagreement> {
         if self.mode == Mode::Architectural {
             while self.over.is_none() && self.end.is_none() {
                 if self.take_theirs().is_break() {

@@ -21,6 +21,8 @@ pub use lines::LineCoverage;
 pub use random::{Trial, script};
 pub use retirement::Retirement;
 pub use step::{Record, Stage};
-pub use stimulus::{Replay, Stimulus};
+
+pub use stimulus::Replay;
 pub use traced::{Sinks, header_of_other};
-pub use verilate::{BuildError, INSTALL, Model, SKIP_VARIABLE, build, skipped, verilator_version};
+
+pub use verilate::{INSTALL, Model, SKIP_VARIABLE, build, skipped, verilator_version};

@@ -6,12 +6,12 @@ use std::ops::ControlFlow;
 use wave_isa::program::Program;
 use wave_machine::clock::Cycle;
 use wave_machine::core::probe::{
-    self, Event, EventKind, Going, Issued, MemoryEvent, Observer, Results, StageEvent, Wants,
+    Event, EventKind, Going, Issued, MemoryEvent, Observer, Results, StageEvent, Wants,
 };
 use wave_machine::core::uop::{Kind, MicroOp};
 
 /// Turns events into records, and hands on those of each complete cycle.
-pub struct RecordStream<'a, F> {
+pub(crate) struct RecordStream<'a, F> {
     program: &'a Program,
     base: u32,
     width: usize,
@@ -33,7 +33,7 @@ struct InFlight {
 
 impl<'a, F: FnMut(Vec<Record>) -> ControlFlow<()>> RecordStream<'a, F> {
     /// An observer of the kernel with first word `base`, on waves of `width` lanes.
-    pub fn new(program: &'a Program, base: u32, width: usize, sink: F) -> RecordStream<'a, F> {
+    pub(super) fn new(program: &'a Program, base: u32, width: usize, sink: F) -> RecordStream<'a, F> {
         let (records, in_flight) = (Vec::new(), HashMap::new());
         RecordStream { program, base, width, records, issuing: None, in_flight, sink }
     }
@@ -43,7 +43,7 @@ impl<'a, F: FnMut(Vec<Record>) -> ControlFlow<()>> RecordStream<'a, F> {
     }
 
     /// Hands on the records of all cycles before `before`.
-    pub fn complete(&mut self, before: Cycle) -> ControlFlow<()> {
+    pub(super) fn complete(&mut self, before: Cycle) -> ControlFlow<()> {
         while let Some(first) = self.records.first() {
             let cycle = first.cycle;
             if cycle >= before {
@@ -101,18 +101,15 @@ impl<F: FnMut(Vec<Record>) -> ControlFlow<()>> Observer for RecordStream<'_, F> 
 impl<F: FnMut(Vec<Record>) -> ControlFlow<()>> RecordStream<'_, F> {
     fn reaches(&mut self, event: StageEvent) {
         let stage = match event.stage {
-            probe::Stage::Fetch => Stage::Fetch,
-            probe::Stage::Decode => Stage::Decode,
-            probe::Stage::Operands => Stage::Operands,
-            probe::Stage::Execute => Stage::Execute,
-            probe::Stage::WriteBack => {
+            Stage::Fetch | Stage::Decode | Stage::Operands | Stage::Execute => event.stage,
+            Stage::WriteBack => {
                 if self.in_flight.get(&(event.slot, event.sequence)).is_some_and(|i| i.registers) {
                     self.push(event, Stage::WriteBack, Vec::new());
                 }
                 return;
             }
             // They come with their effects: `goes_on`, `results`.
-            probe::Stage::Issue | probe::Stage::Retire => return,
+            Stage::Issue | Stage::Access | Stage::Retire => return,
         };
         self.push(event, stage, Vec::new());
     }
@@ -156,7 +153,7 @@ impl<F: FnMut(Vec<Record>) -> ControlFlow<()>> RecordStream<'_, F> {
         let rows = op.and_then(Result::ok).map_or(0, |inst| sent_rows(inst.op));
         let mut fields: Vec<u32> = masked(&addresses[..self.width], self.width, mask).collect();
         fields.extend(masked(&sent[..rows * self.width], self.width, mask));
-        let event = StageEvent { cycle, core, slot, sequence, word, stage: probe::Stage::Execute };
+        let event = StageEvent { cycle, core, slot, sequence, word, stage: Stage::Execute };
         self.push(event, Stage::Access, fields);
     }
 }

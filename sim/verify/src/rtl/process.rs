@@ -21,7 +21,7 @@ const MESSAGES: usize = 4096;
 const ENDING: Duration = Duration::from_secs(5);
 
 /// A running process. It is killed when it is dropped.
-pub struct Process {
+pub(super) struct Process {
     child: Child,
     reports: Receiver<Report>,
     messages: Arc<Mutex<Vec<u8>>>,
@@ -35,7 +35,7 @@ impl Process {
     ///
     /// # Errors
     /// If it does not start.
-    pub fn start(
+    pub(super) fn start(
         executable: &Path,
         arguments: &[&str],
         patience: Duration,
@@ -86,7 +86,7 @@ impl Process {
     ///
     /// # Errors
     /// The reason why there is none: no output for too long, or an exit without an end.
-    pub fn next(&mut self) -> Result<Report, String> {
+    pub(super) fn next(&mut self) -> Result<Report, String> {
         match self.receive() {
             Ok(Report::Garbage(what)) => {
                 Err(self.with_messages(format!("its output makes no sense: {what}")))
@@ -107,7 +107,7 @@ impl Process {
     ///
     /// # Errors
     /// If it reports more or does not end.
-    pub fn finish(&mut self) -> Result<(), String> {
+    pub(super) fn finish(&mut self) -> Result<(), String> {
         match self.receive() {
             Ok(Report::Garbage(what)) => Err(what),
             Ok(_) => Err("it goes on behind its end".to_owned()),

@@ -1,12 +1,12 @@
 //! Makes retirement records (WVFI, `traces/format.md`) from the steps that another core reports.
 
-use super::step::{self, ISSUE_FIELDS, SEQUENCES, Stage};
+use super::step::{self, ISSUE_FIELDS, SEQUENCES};
 use std::collections::{HashMap, VecDeque};
 use std::io;
 use wave_isa::table::{AccessKind, Space};
 use wave_isa::{Inst, WORD_BYTES};
 use wave_machine::clock::Cycle;
-use wave_observe::trace::record::{DestinationKind, How, Launched, MemoryKind, Record, StageField};
+use wave_observe::trace::record::{DestinationKind, How, Launched, MemoryKind, Record, Stage};
 use wave_observe::trace::rows::lanes;
 use wave_observe::trace::{Sink, Window};
 
@@ -106,8 +106,8 @@ impl<'s> Retirement<'s> {
                 let mut record = issue(step, base, slot.issued);
                 while let Some((at, fetch, decode)) = slot.decoded.pop_front() {
                     if at == word {
-                        record.stages[StageField::Fetch as usize] = fetch;
-                        record.stages[StageField::Decode as usize] = decode;
+                        record.stages[Stage::Fetch] = fetch;
+                        record.stages[Stage::Decode] = decode;
                         break;
                     }
                 }
@@ -122,13 +122,8 @@ impl<'s> Retirement<'s> {
                 }
             }
             Stage::Operands | Stage::Execute | Stage::WriteBack => {
-                let field = match step.stage {
-                    Stage::Operands => StageField::Operands,
-                    Stage::Execute => StageField::Execute,
-                    _ => StageField::WriteBack,
-                };
                 if let Some(record) = slot.in_flight(step) {
-                    record.stages[field as usize] = cycle;
+                    record.stages[step.stage] = cycle;
                 }
             }
             Stage::Access => {
@@ -184,7 +179,7 @@ fn issue(step: &step::Record, base: u32, number: u64) -> Record {
         ends: ends != 0,
         ..Record::default()
     };
-    record.stages[StageField::Issue as usize] = step.cycle;
+    record.stages[Stage::Issue] = step.cycle;
     if done == 0
         && effective != 0
         && let Some(inst) = decoded(&record)
@@ -225,7 +220,7 @@ fn retire(record: &mut Record, step: &step::Record, width: usize) {
             record.values = vec![0; width];
             let held = step.fields.first().copied().unwrap_or(0);
             lanes(u64::from(held) & record.effective).for_each(|lane| record.values[lane] = 1);
-            record.stages[StageField::WriteBack as usize] = step.cycle;
+            record.stages[Stage::WriteBack] = step.cycle;
         }
         _ => {}
     }

@@ -5,61 +5,10 @@ use wave_isa::program::{Program, disassemble_inst};
 use wave_isa::table::{AccessKind, AtomicOp};
 use wave_isa::{Inst, Op};
 use wave_machine::clock::Cycle;
+pub use wave_machine::core::stage::Stage;
 
 /// Sequence numbers of records count modulo this.
-pub const SEQUENCES: u64 = 1 << 16;
-
-/// A step of an instruction, in pipeline order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Stage {
-    /// A group of its words was requested.
-    Fetch,
-    /// It entered the instruction buffer.
-    Decode,
-    /// It left the instruction buffer.
-    Issue,
-    /// Its last operand row was read.
-    Operands,
-    /// It entered its unit or the load/store unit.
-    Execute,
-    /// It became the head of the load/store unit.
-    Access,
-    /// The first row of its result was written.
-    WriteBack,
-    /// It became architecturally visible.
-    Retire,
-}
-
-impl Stage {
-    /// Position in the order in which the stages of a cycle work (rule P1): consumers first. If two stages
-    /// differ in one cycle, the later one may be a consequence of the earlier.
-    pub fn turn(self) -> usize {
-        match self {
-            Stage::WriteBack => 0,
-            Stage::Retire => 1,
-            Stage::Access => 2,
-            Stage::Execute => 3,
-            Stage::Operands => 4,
-            Stage::Issue => 5,
-            Stage::Decode => 6,
-            Stage::Fetch => 7,
-        }
-    }
-
-    /// Its name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Stage::Fetch => "fetch",
-            Stage::Decode => "decode",
-            Stage::Issue => "issue",
-            Stage::Operands => "operand read",
-            Stage::Execute => "execute",
-            Stage::Access => "access",
-            Stage::WriteBack => "write-back",
-            Stage::Retire => "retire",
-        }
-    }
-}
+pub(crate) const SEQUENCES: u64 = 1 << 16;
 
 /// A step. The records of a cycle are compared as sorted lists.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -86,10 +35,10 @@ pub struct Record {
 }
 
 /// Number of fields of an issue.
-pub const ISSUE_FIELDS: usize = 12;
+pub(crate) const ISSUE_FIELDS: usize = 12;
 
 /// Number of rows that a memory instruction sends.
-pub fn sent_rows(op: Op) -> usize {
+pub(crate) fn sent_rows(op: Op) -> usize {
     op.memory().map_or(0, |memory| match memory.kind {
         AccessKind::Load | AccessKind::Tile => 0,
         AccessKind::Store => usize::from(memory.bytes).div_ceil(4),
@@ -99,7 +48,7 @@ pub fn sent_rows(op: Op) -> usize {
 }
 
 /// Rows of `width` words, with 0 in lanes outside of `mask`.
-pub fn masked(rows: &[u32], width: usize, mask: u64) -> impl Iterator<Item = u32> {
+pub(super) fn masked(rows: &[u32], width: usize, mask: u64) -> impl Iterator<Item = u32> {
     rows.iter().enumerate().map(move |(i, &word)| if mask >> (i % width) & 1 != 0 { word } else { 0 })
 }
 

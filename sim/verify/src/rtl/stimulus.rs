@@ -13,7 +13,7 @@ const REGISTERS: usize = 64;
 
 /// One launch on one core.
 #[derive(Debug, Clone)]
-pub struct Stimulus<'a> {
+pub(crate) struct Stimulus<'a> {
     /// The machine.
     pub config: &'a Config,
     /// The code.
@@ -34,7 +34,7 @@ pub struct Stimulus<'a> {
 
 impl Stimulus<'_> {
     /// The file's bytes.
-    pub fn bytes(&self) -> Vec<u8> {
+    pub(super) fn bytes(&self) -> Vec<u8> {
         let (launch, config) = (self.launch, self.config);
         let kernel = &self.program.kernels[launch.kernel];
         let interconnect = &config.interconnect;

@@ -9,7 +9,7 @@ use wave_machine::clock::Cycle;
 
 /// A report about one cycle, or about the end.
 #[derive(Debug)]
-pub enum Report {
+pub(super) enum Report {
     /// Records of a cycle, sorted; at least one.
     Cycle(Vec<Record>),
     /// The kernel faulted: cycle, kind as its number in `fault_e`, slot, word.
@@ -29,7 +29,7 @@ const RECORDS_OF_A_CYCLE: usize = 4096;
 
 /// Limits of a consistent stream.
 #[derive(Debug, Clone, Copy)]
-pub struct Bounds {
+pub(super) struct Bounds {
     /// Bytes of device memory.
     pub memory: usize,
     /// The last possible cycle of a record.
@@ -52,7 +52,7 @@ impl From<&str> for Stop {
 
 /// Reads all records of `input` and sends them cycle by cycle. If the output is inconsistent, that is the
 /// last report.
-pub fn read(input: impl Read, bounds: Bounds, sender: &SyncSender<Report>) {
+pub(super) fn read(input: impl Read, bounds: Bounds, sender: &SyncSender<Report>) {
     let mut reader = Reader { input, bounds, batch: Vec::new(), in_flight: HashMap::new() };
     if let Err(Stop::Garbage(what)) = reader.run(sender) {
         // The receiver may be gone.

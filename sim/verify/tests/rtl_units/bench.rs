@@ -13,7 +13,7 @@ use wave_machine::config::{self, Config};
 use wave_verify::rtl::{self, Model};
 
 /// Lanes of the test bench.
-pub const LANES: usize = 8;
+pub(crate) const LANES: usize = 8;
 type Row = [u32; LANES];
 
 /// Length of a request and of a response of `rtl-tests/bench/units_main.cpp`, in words.
@@ -22,7 +22,7 @@ const RESPONSE: usize = 3 + LANES;
 
 /// An operation on all lanes. `rows` are the operands rs1 to rs4.
 #[derive(Debug, Clone)]
-pub struct Request {
+pub(crate) struct Request {
     pub op: Op,
     pub mask: u32,
     pub select: u32,
@@ -32,7 +32,7 @@ pub struct Request {
 
 /// Units in one executable: the parameter GROUP of `units_bench.sv`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Group {
+pub(crate) enum Group {
     All,
     Integer,
     FloatingPoint,
@@ -41,35 +41,40 @@ pub enum Group {
 }
 
 /// The executable and its expected timing.
-pub struct Bench {
+pub(crate) struct Bench {
     executable: PathBuf,
     /// By [`ExecClass`]: clocks to the result, and clocks that the unit is occupied. 0 if there is no unit.
     timing: [(u32, u32); ExecClass::ALL.len()],
 }
 
-pub fn rtl_directory() -> PathBuf {
+pub(crate) fn rtl_directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../rtl-tests").canonicalize().unwrap()
 }
 
 /// SystemVerilog packages in order of import.
-pub fn packages() -> Vec<PathBuf> {
+pub(crate) fn packages() -> Vec<PathBuf> {
     ["rtl/wave_isa_pkg.sv", "rtl/units/wave_fp_pkg.sv", "rtl/units/sfu_rom_pkg.sv"]
         .map(|path| rtl_directory().join(path))
         .to_vec()
 }
 
-pub fn includes() -> Vec<PathBuf> {
+pub(crate) fn includes() -> Vec<PathBuf> {
     ["rtl", "rtl/units"].map(|path| rtl_directory().join(path)).to_vec()
 }
 
 impl Bench {
     /// Builds the units of `group` with the latencies of `config`, with planted bugs if `bugs` is true.
-    pub fn build(group: Group, config: &Config, bugs: bool) -> Bench {
+    pub(crate) fn build(group: Group, config: &Config, bugs: bool) -> Bench {
         Bench::build_as(group, config, bugs, |model| model)
     }
 
     /// As `build`, with the model altered by `change`.
-    pub fn build_as(group: Group, config: &Config, bugs: bool, change: impl Fn(Model) -> Model) -> Bench {
+    pub(crate) fn build_as(
+        group: Group,
+        config: &Config,
+        bugs: bool,
+        change: impl Fn(Model) -> Model,
+    ) -> Bench {
         let mut timing = [(0, 0); ExecClass::ALL.len()];
         let mut arguments = vec![format!("-GGROUP={}", group as u8)];
         for unit in &config.core.units {
@@ -107,12 +112,16 @@ impl Bench {
 
     /// Runs the requests with planted bug `bug` (0 for none). Compares every answer with `wave_machine::alu`,
     /// with SoftFloat if it has the operation, and in its clock. Returns the number of answers.
-    pub fn run(&self, bug: u32, requests: impl Iterator<Item = Request> + Send) -> Result<usize, Difference> {
+    pub(crate) fn run(
+        &self,
+        bug: u32,
+        requests: impl Iterator<Item = Request> + Send,
+    ) -> Result<usize, Difference> {
         self.run_with(&format!("+bug={bug}"), requests)
     }
 
     /// As `run`, with this argument for the executable.
-    pub fn run_with(
+    pub(crate) fn run_with(
         &self,
         argument: &str,
         requests: impl Iterator<Item = Request> + Send,
@@ -246,7 +255,7 @@ fn reference(request: &Request) -> (Option<Row>, Option<(u32, u32)>) {
 
 /// A request with a wrong answer.
 #[derive(Debug)]
-pub struct Difference {
+pub(crate) struct Difference {
     pub request: Box<Request>,
     pub what: String,
 }
@@ -258,6 +267,6 @@ impl fmt::Display for Difference {
 }
 
 /// The configuration that the RTL implements.
-pub fn machine() -> Config {
+pub(crate) fn machine() -> Config {
     config::load("rtl.ron").unwrap_or_else(|errors| panic!("{errors:?}"))
 }

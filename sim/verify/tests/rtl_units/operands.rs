@@ -115,7 +115,7 @@ fn kind(op: Op) -> Kind {
 
 /// All operations of these classes that the units execute. `mov_sr` reads no register: the core passes the
 /// row to the unit.
-pub fn operations(classes: &[ExecClass]) -> Vec<Op> {
+pub(crate) fn operations(classes: &[ExecClass]) -> Vec<Op> {
     let has_unit = |op: &Op| classes.contains(&op.info().class) && !matches!(op, Op::MovSr | Op::Nop);
     TABLE.iter().map(|info| info.op).filter(has_unit).collect()
 }
@@ -178,7 +178,7 @@ fn requests(op: Op, random: usize, seed: u64) -> impl Iterator<Item = Request> +
 
 /// Interleaves [`requests`] of several operations, so that a unit has different operations in its stages and
 /// all units of a group are busy at the same time.
-pub fn mixture(ops: &[Op], random: usize, seed: u64) -> impl Iterator<Item = Request> + Send + use<> {
+pub(crate) fn mixture(ops: &[Op], random: usize, seed: u64) -> impl Iterator<Item = Request> + Send + use<> {
     let mut streams: Vec<_> = ops.iter().map(|&op| requests(op, random, seed)).collect();
     let mut turn = 0;
     std::iter::from_fn(move || {

@@ -6,7 +6,7 @@ use wave_isa::Op;
 const EVEN: RoundingMode = RoundingMode::TiesToEven;
 
 /// The result of an operation on f32 by IEEE 754, `None` for one that SoftFloat does not have.
-pub fn binary32(op: Op, [a, b, c, _]: [u32; 4]) -> Option<u32> {
+pub(crate) fn binary32(op: Op, [a, b, c, _]: [u32; 4]) -> Option<u32> {
     let [a, b, c] = [a, b, c].map(F32::from_bits);
     let one = F32::from_bits(0x3F80_0000);
     let value = match op {

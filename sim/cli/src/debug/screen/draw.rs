@@ -13,7 +13,7 @@ const LEAST: (u16, u16) = (80, 24);
 const PROMPT: &str = "(wave) ";
 
 /// Draws all of it; on a terminal that is too small only what it needs.
-pub fn draw(frame: &mut Frame<'_>, picture: &Picture, desk: &Desk) {
+pub(super) fn draw(frame: &mut Frame<'_>, picture: &Picture, desk: &Desk) {
     let area = frame.area();
     let (width, height) = (area.width, area.height);
     if width < LEAST.0 || height < LEAST.1 {

@@ -23,7 +23,7 @@ const REFRESH: Duration = Duration::from_millis(150);
 
 /// What the user sees and types, beside the machine.
 #[derive(Debug, Clone, Default)]
-pub struct Desk {
+pub(super) struct Desk {
     /// What commands have said.
     output: VecDeque<String>,
     /// The line that is being typed, and the place of the cursor in it, in characters.
@@ -51,7 +51,7 @@ enum Asks {
 ///
 /// # Errors
 /// `None` if there is no terminal that can be drawn on; nothing has happened then.
-pub fn run(session: &mut Session) -> Option<Ended> {
+pub(super) fn run(session: &mut Session) -> Option<Ended> {
     let mut terminal = ratatui::try_init().ok()?;
     let ended = converse(session, &mut terminal);
     ratatui::restore();

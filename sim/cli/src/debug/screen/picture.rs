@@ -8,7 +8,7 @@ use wave_isa::program::Listing;
 
 /// A part of the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Pane {
+pub(super) enum Pane {
     Source,
     Pipeline,
     Waves,
@@ -20,20 +20,20 @@ pub enum Pane {
 
 impl Pane {
     /// Number of panes.
-    pub const COUNT: usize = 6;
+    pub(super) const COUNT: usize = 6;
 
     const ALL: [Pane; Pane::COUNT] =
         [Pane::Source, Pane::Pipeline, Pane::Waves, Pane::Registers, Pane::Caches, Pane::Output];
 
     /// The next in the order of the Tab key.
-    pub fn next(self) -> Pane {
+    pub(super) fn next(self) -> Pane {
         Pane::ALL[(self as usize + 1) % Pane::COUNT]
     }
 }
 
 /// The lines of a pane.
 #[derive(Debug, Clone, Default)]
-pub struct Text {
+pub(super) struct Text {
     /// Heading.
     pub title: String,
     /// Lines.
@@ -44,7 +44,7 @@ pub struct Text {
 
 /// What the panes show.
 #[derive(Debug, Clone, Default)]
-pub struct Picture {
+pub(super) struct Picture {
     /// The top line.
     pub head: String,
     /// By [`Pane`]; that of the output is empty.
@@ -53,7 +53,7 @@ pub struct Picture {
 
 impl Picture {
     /// The picture of a session now.
-    pub fn of(session: &mut Session) -> Picture {
+    pub(super) fn of(session: &mut Session) -> Picture {
         let mut picture = Picture { head: head(session), ..Picture::default() };
         picture.panes[Pane::Source as usize] = source(session);
         picture.panes[Pane::Pipeline as usize] = pipeline(session);

@@ -4,7 +4,7 @@ use super::{agrees, kernel};
 use crate::bench::Case;
 
 /// The kernels, by name.
-pub const KERNELS: &[(&str, &str)] = &[
+pub(super) const KERNELS: &[(&str, &str)] = &[
     ("straight integer code", STRAIGHT_INTEGER_CODE),
     ("floating point", FLOATING_POINT),
     ("registers written in part", REGISTERS_WRITTEN_IN_PART),
@@ -12,7 +12,7 @@ pub const KERNELS: &[(&str, &str)] = &[
 
 /// Writes all registers of a lane but one with values that differ by wave, and reads them all after the last
 /// write. The register file is full of waves.
-pub fn every_register() -> String {
+pub(crate) fn every_register() -> String {
     let writes: String = (3..63).map(|n| format!("iadd r{n}, r{}, r2\n", n - 1)).collect();
     let reads: String = (3..63).map(|n| format!("iadd r2, r2, r{n}\n")).collect();
     let lines = format!(

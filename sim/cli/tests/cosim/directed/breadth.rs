@@ -17,7 +17,7 @@ fn text(registers: u32, local: u32, lines: &str) -> String {
 }
 
 /// Values that differ in each thread of the grid: r2 its number, r3 a multiplier, r4 the state of [`STIR`].
-pub const HASH: &str = "
+pub(super) const HASH: &str = "
     mov_sr r2, sr_thread_id_x
     mov_sr r4, sr_workgroup_id_x
     mov_imm r3, 0x9e3779b1
@@ -30,7 +30,7 @@ pub const HASH: &str = "
 ";
 
 /// Next random number in r4. Overwrites r5 and needs the multiplier in r3.
-pub const STIR: &str = "
+pub(super) const STIR: &str = "
     mov_imm r5, 15
     imad r4, r4, r3, r0
     shr r5, r4, r5
@@ -38,7 +38,7 @@ pub const STIR: &str = "
 ";
 
 /// All cases, by name.
-pub fn cases() -> Vec<(String, Case)> {
+pub(crate) fn cases() -> Vec<(String, Case)> {
     let mut all = Vec::new();
     let mut add = |name: &str, case: Case| all.push((name.to_owned(), case));
     let one = |lines: &str, threads| Case::of(&text(32, 2048, lines), threads);

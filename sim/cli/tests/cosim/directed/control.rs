@@ -4,7 +4,7 @@ use super::{agrees, kernel};
 use crate::bench::Case;
 
 /// The kernels, by name.
-pub const KERNELS: &[(&str, &str)] = &[
+pub(super) const KERNELS: &[(&str, &str)] = &[
     ("branches loops and calls", BRANCHES_LOOPS_AND_CALLS),
     ("barriers and waves that end early", BARRIERS_AND_WAVES_THAT_END_EARLY),
     ("guards that leave no lane", GUARDS_THAT_LEAVE_NO_LANE),
@@ -13,7 +13,7 @@ pub const KERNELS: &[(&str, &str)] = &[
 ];
 
 /// Kernels that fault.
-pub const FAULTS: &[(&str, &str)] = &[
+pub(crate) const FAULTS: &[(&str, &str)] = &[
     ("a load outside memory", "mov_imm r2, 0x7fffffff\ndevice_load_u32 r3, r2"),
     ("a misaligned atomic", "mov_imm r2, 2\natomic_add r3, r2, r2, .device"),
     ("a barrier in divergence", "mov_sr r2, sr_lane_id\nicmp_eq p1, r2, r1\nif p1\nbarrier\nendif"),
@@ -169,7 +169,7 @@ const LOOPS_THAT_END_AT_EITHER_HALF_OF_A_GROUP: &str = "
 
 /// Code longer than the instruction cache, whose parts run in turn. A later run of a part shows which line
 /// was replaced.
-pub fn calls_across_the_instruction_cache() -> String {
+pub(crate) fn calls_across_the_instruction_cache() -> String {
     let far = "nop\n".repeat(253);
     kernel(&format!(
         "mov_imm r2, 2

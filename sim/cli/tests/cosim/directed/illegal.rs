@@ -69,7 +69,7 @@ fn fields() -> BTreeSet<[u32; 2]> {
 }
 
 /// All cases, by name: two instructions, then the illegal word.
-pub fn cases() -> impl Iterator<Item = (String, Case)> {
+pub(crate) fn cases() -> impl Iterator<Item = (String, Case)> {
     let missing = TABLE.iter().filter(|info| info.op.needs_f64() || info.op.needs_mma()).map(key);
     let words: BTreeSet<[u32; 2]> =
         keys().into_iter().chain(missing).map(|key| [key, 0]).chain(fields()).collect();

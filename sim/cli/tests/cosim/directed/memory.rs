@@ -4,7 +4,7 @@ use super::{agrees, kernel};
 use crate::bench::{Case, script};
 
 /// The kernels, by name.
-pub const KERNELS: &[(&str, &str)] = &[
+pub(super) const KERNELS: &[(&str, &str)] = &[
     ("local memory widths conflicts and atomics", LOCAL_MEMORY_WIDTHS_CONFLICTS_AND_ATOMICS),
     ("local memory that nobody wrote", LOCAL_MEMORY_THAT_NOBODY_WROTE),
     ("device memory widths hints and misalignment", DEVICE_MEMORY_WIDTHS_HINTS_AND_MISALIGNMENT),

@@ -5,7 +5,7 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 /// Each wave runs its own sequence of stores, atomics without a result, fences of all scopes and waits.
-pub fn fences(seed: u64, steps: u32) -> String {
+pub(super) fn fences(seed: u64, steps: u32) -> String {
     let mut rng = Pcg64Mcg::seed_from_u64(seed);
     let mut lines = format!("{HASH}mov_imm r6, 4\nimul r6, r2, r6\nmov_sr r9, sr_wave_id\n");
     for wave in 0..4 {
@@ -34,7 +34,7 @@ pub fn fences(seed: u64, steps: u32) -> String {
 
 /// Loads, stores and atomics of every width, hint and alignment across both memories, some of them in part of
 /// the lanes.
-pub fn accesses(seed: u64) -> String {
+pub(super) fn accesses(seed: u64) -> String {
     let mut rng = Pcg64Mcg::seed_from_u64(seed);
     let mut lines = format!(
         "{HASH}mov_imm r6, 0xfff\nmov_imm r7, 0x7ff\nmov_imm r8, 16\nicmp_gt p1, r4, r1\nicmp_ne p2, r2, r1\n"
@@ -81,7 +81,7 @@ pub fn accesses(seed: u64) -> String {
 }
 
 /// Operations of every class on random values, in all registers and with guards.
-pub fn values(seed: u64) -> String {
+pub(super) fn values(seed: u64) -> String {
     const BINARY: [&str; 26] = [
         "iadd",
         "isub",

@@ -8,13 +8,13 @@ mod memory;
 mod mixed;
 
 use crate::bench::Case;
-pub use arithmetic::every_register;
-pub use breadth::cases as broad;
-pub use control::{FAULTS, calls_across_the_instruction_cache};
-pub use illegal::cases as illegal;
+pub(crate) use arithmetic::every_register;
+pub(crate) use breadth::cases as broad;
+pub(crate) use control::{FAULTS, calls_across_the_instruction_cache};
+pub(crate) use illegal::cases as illegal;
 
 /// A kernel around these lines.
-pub fn kernel(lines: &str) -> String {
+pub(crate) fn kernel(lines: &str) -> String {
     format!(".kernel k\n.registers 32\n.local_memory 2048\n{lines}\nhalt\n.end\n")
 }
 
@@ -29,6 +29,6 @@ fn agrees(lines: &str) {
 }
 
 /// The kernels that do not fault, by name.
-pub fn kernels() -> impl Iterator<Item = (&'static str, &'static str)> {
+pub(crate) fn kernels() -> impl Iterator<Item = (&'static str, &'static str)> {
     [arithmetic::KERNELS, control::KERNELS, memory::KERNELS].into_iter().flatten().copied()
 }

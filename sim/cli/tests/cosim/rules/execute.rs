@@ -4,7 +4,7 @@ use super::{Rule, class, rule, unit};
 use wave_isa::ExecClass;
 use wave_machine::config::Unit;
 
-pub const RULES: &[Rule] = &[
+pub(super) const RULES: &[Rule] = &[
     rule(
         "O1",
         "rows of one bank, of several waves at once",

@@ -2,7 +2,7 @@
 
 use super::{Rule, rule, times};
 
-pub const RULES: &[Rule] = &[
+pub(super) const RULES: &[Rule] = &[
     rule(
         "P1",
         "results read in the cycle after their write, a full load/store queue",

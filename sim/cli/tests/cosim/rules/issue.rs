@@ -3,7 +3,7 @@
 use super::{Rule, rule, times};
 use wave_machine::config::{DivergenceMode, IssuePolicy};
 
-pub const RULES: &[Rule] = &[
+pub(super) const RULES: &[Rule] = &[
     rule(
         "I1",
         "several waves that are ready in one cycle",

@@ -2,7 +2,7 @@
 
 use super::{Rule, rule};
 
-pub const RULES: &[Rule] = &[
+pub(super) const RULES: &[Rule] = &[
     rule(
         "L1",
         "a queue that works on its head only, and an access outside its memory",

@@ -77,13 +77,13 @@ fn rules() -> impl Iterator<Item = &'static Rule> {
 }
 
 /// The programs whose workgroups have at most `threads` threads.
-pub fn cases(threads: u32) -> impl Iterator<Item = (String, Case)> {
+pub(crate) fn cases(threads: u32) -> impl Iterator<Item = (String, Case)> {
     let fit = rules().filter(move |rule| rule.threads <= threads);
     fit.map(|rule| (format!("rule {}", rule.name), rule.case()))
 }
 
 /// True if the program of a rule finds this planted bug on the full core.
-pub fn finds(bug: u32) -> bool {
+pub(crate) fn finds(bug: u32) -> bool {
     rules().any(|rule| rule.bugs.contains(&bug))
 }
 

@@ -35,7 +35,7 @@ pub(super) struct KernelText<'a> {
 }
 
 impl<'a> KernelText<'a> {
-    pub fn new(name: String, span: Range<usize>, start: u32) -> KernelText<'a> {
+    pub(super) fn new(name: String, span: Range<usize>, start: u32) -> KernelText<'a> {
         KernelText {
             name,
             span,
@@ -51,7 +51,7 @@ impl<'a> KernelText<'a> {
     }
 
     /// Defines a label of line `line` as `offset` bytes of the code section.
-    pub fn define_label(&mut self, label: Piece<'a>, offset: u32, line: u32) -> Result<(), Problem> {
+    pub(crate) fn define_label(&mut self, label: Piece<'a>, offset: u32, line: u32) -> Result<(), Problem> {
         if let Some((_, first)) = self.labels.get(label.text) {
             let message = format!("label `{}` is already defined in kernel `{}`", label.text, self.name);
             return Err(Problem::new(&label.span, message).hint(format!("the first one is on line {first}")));
@@ -61,14 +61,14 @@ impl<'a> KernelText<'a> {
     }
 
     /// Records a register operand that touches registers up to `last`.
-    pub fn uses_register(&mut self, last: u16, span: Range<usize>) {
+    pub(crate) fn uses_register(&mut self, last: u16, span: Range<usize>) {
         if self.highest.last().is_none_or(|(highest, _)| last > *highest) {
             self.highest.push((last, span));
         }
     }
 
     /// Sets the value of a directive. A second one replaces the first, with a warning.
-    pub fn set(
+    pub(super) fn set(
         &mut self,
         directive: &Piece<'a>,
         values: &[u32],
@@ -92,13 +92,13 @@ impl<'a> KernelText<'a> {
     }
 
     /// The error for a kernel without `.end`.
-    pub fn unclosed(&self, when: &str) -> Problem {
+    pub(super) fn unclosed(&self, when: &str) -> Problem {
         Problem::new(&self.span, format!("kernel `{}` has no `.end` {when}", self.name))
             .hint("put `.end` after its last instruction".to_owned())
     }
 
     /// Checks registers and patches calls in `code`, whose last kernel this is.
-    pub fn close(self, code: &mut [u32], problems: &mut Vec<(Severity, Problem)>) -> Kernel {
+    pub(super) fn close(self, code: &mut [u32], problems: &mut Vec<(Severity, Problem)>) -> Kernel {
         let words = self.start / WORD_BYTES..code.len() as u32;
         if words.is_empty() && !self.broken {
             let empty = Problem::new(&self.span, format!("kernel `{}` has no instructions", self.name));

@@ -20,9 +20,9 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 /// Registers of a kernel without `.registers`.
-pub const DEFAULT_REGISTERS: u32 = 32;
+pub(crate) const DEFAULT_REGISTERS: u32 = 32;
 /// Most diagnostics that one run lists. The rest is counted.
-pub const MOST_DIAGNOSTICS: usize = 50;
+pub(crate) const MOST_DIAGNOSTICS: usize = 50;
 /// After this many errors the rest of a file is not read: it is no assembly text.
 const FLOOD: usize = 1000;
 

@@ -7,7 +7,12 @@ use crate::Op;
 use std::ops::RangeInclusive;
 
 /// Barriers and halts that may execute where divergence masks lanes off.
-pub fn barriers(code: &Code, graph: &Graph, divergence: &Divergence, reachable: &[bool]) -> Vec<Finding> {
+pub(super) fn barriers(
+    code: &Code,
+    graph: &Graph,
+    divergence: &Divergence,
+    reachable: &[bool],
+) -> Vec<Finding> {
     let reached = |op: Op| move |&slot: &usize| reachable[slot] && code.op(slot) == Some(op);
     let all = 0..code.insts.len();
     let lanes_end = all.clone().any(|slot| reachable[slot] && ends_lanes(code, graph, divergence, slot));

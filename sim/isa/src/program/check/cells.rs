@@ -6,22 +6,22 @@ use std::fmt;
 /// A register, predicate or fragment of a lane: 0 to 255 are the general registers, then come the predicates,
 /// the A fragments and the B fragments. C fragments are left out, because accumulating from their initial
 /// zero is normal use.
-pub type Cell = usize;
+pub(super) type Cell = usize;
 
 /// The first predicate.
-pub const FIRST_PREDICATE: Cell = MAX_REGISTERS;
+pub(crate) const FIRST_PREDICATE: Cell = MAX_REGISTERS;
 const FIRST_A: Cell = FIRST_PREDICATE + PREDICATES;
 const FIRST_B: Cell = FIRST_A + MMA_FRAGMENTS;
 /// Number of general registers and predicates.
-pub const VALUES: usize = FIRST_A;
+pub(super) const VALUES: usize = FIRST_A;
 
 /// The cell of a predicate.
-pub fn predicate(index: u8) -> Cell {
+pub(super) fn predicate(index: u8) -> Cell {
     FIRST_PREDICATE + usize::from(index)
 }
 
 /// The name of a cell in assembly text.
-pub fn name(cell: Cell) -> String {
+pub(super) fn name(cell: Cell) -> String {
     match cell {
         FIRST_B.. => format!("B fragment f{}", cell - FIRST_B),
         FIRST_A.. => format!("A fragment f{}", cell - FIRST_A),
@@ -32,21 +32,21 @@ pub fn name(cell: Cell) -> String {
 
 /// A set of cells.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
-pub struct Cells([u64; 5]);
+pub(super) struct Cells([u64; 5]);
 
 impl Cells {
     /// No cell.
-    pub const NONE: Cells = Cells([0; 5]);
+    pub(super) const NONE: Cells = Cells([0; 5]);
     /// Every cell.
-    pub const ALL: Cells = Cells([u64::MAX; 5]);
+    pub(super) const ALL: Cells = Cells([u64::MAX; 5]);
 
     /// True if the cell is in the set.
-    pub fn contains(&self, cell: Cell) -> bool {
+    pub(super) fn contains(&self, cell: Cell) -> bool {
         self.0[cell / 64] >> (cell % 64) & 1 != 0
     }
 
     /// Adds a cell.
-    pub fn insert(&mut self, cell: Cell) {
+    pub(super) fn insert(&mut self, cell: Cell) {
         self.0[cell / 64] |= 1 << (cell % 64);
     }
 
@@ -60,27 +60,27 @@ impl Cells {
     }
 
     /// Cells of both sets.
-    pub fn union(self, other: Cells) -> Cells {
+    pub(super) fn union(self, other: Cells) -> Cells {
         Cells(std::array::from_fn(|i| self.0[i] | other.0[i]))
     }
 
     /// Cells in both sets.
-    pub fn intersection(self, other: Cells) -> Cells {
+    pub(crate) fn intersection(self, other: Cells) -> Cells {
         Cells(std::array::from_fn(|i| self.0[i] & other.0[i]))
     }
 
     /// Cells that are not in `other`.
-    pub fn minus(self, other: Cells) -> Cells {
+    pub(super) fn minus(self, other: Cells) -> Cells {
         Cells(std::array::from_fn(|i| self.0[i] & !other.0[i]))
     }
 
     /// Cells in ascending order.
-    pub fn iter(self) -> impl Iterator<Item = Cell> {
+    pub(super) fn iter(self) -> impl Iterator<Item = Cell> {
         (0..5 * 64).filter(move |&cell| self.contains(cell))
     }
 
     /// Number of general registers in the set.
-    pub fn registers(self) -> u32 {
+    pub(super) fn registers(self) -> u32 {
         self.0[..MAX_REGISTERS / 64].iter().map(|word| word.count_ones()).sum()
     }
 }
@@ -100,12 +100,12 @@ impl fmt::Debug for Cells {
 }
 
 /// The predicate that guards an instruction.
-pub fn guard(inst: &Inst) -> Option<Guard> {
+pub(super) fn guard(inst: &Inst) -> Option<Guard> {
     inst.guard.is_some().then_some(inst.guard)
 }
 
 /// Cells that the operands read, without the guard's predicate.
-pub fn operands_read(inst: &Inst) -> Cells {
+pub(crate) fn operands_read(inst: &Inst) -> Cells {
     let mut cells = Cells::NONE;
     inst.sources().for_each(|rows| cells.insert_rows(rows));
     if let Some((index, _)) = inst.predicate_source() {
@@ -119,7 +119,7 @@ pub fn operands_read(inst: &Inst) -> Cells {
 }
 
 /// Cells that the instruction reads, with the guard's predicate.
-pub fn read(inst: &Inst) -> Cells {
+pub(super) fn read(inst: &Inst) -> Cells {
     let mut cells = operands_read(inst);
     if let Some(guard) = guard(inst) {
         cells.insert(predicate(guard.predicate));
@@ -128,7 +128,7 @@ pub fn read(inst: &Inst) -> Cells {
 }
 
 /// Cells that the instruction writes in participating lanes.
-pub fn written(inst: &Inst, wave_width: u32) -> Cells {
+pub(super) fn written(inst: &Inst, wave_width: u32) -> Cells {
     let mut cells = Cells::NONE;
     if let Some(rows) = inst.destination(wave_width as usize) {
         cells.insert_rows(rows);

@@ -9,7 +9,7 @@ use crate::{DecodeError, Inst, Op, WORD_BYTES};
 
 /// A finding at an instruction.
 #[derive(Debug, Clone)]
-pub struct Finding {
+pub(super) struct Finding {
     /// The instruction, an index into [`Structure::slots`].
     pub slot: usize,
     pub severity: Severity,
@@ -18,22 +18,22 @@ pub struct Finding {
 }
 
 impl Finding {
-    pub fn error(slot: usize, message: impl Into<String>) -> Finding {
+    pub(super) fn error(slot: usize, message: impl Into<String>) -> Finding {
         Finding { slot, severity: Severity::Error, message: message.into(), hint: None }
     }
 
-    pub fn warning(slot: usize, message: impl Into<String>) -> Finding {
+    pub(super) fn warning(slot: usize, message: impl Into<String>) -> Finding {
         Finding { severity: Severity::Warning, ..Finding::error(slot, message) }
     }
 
-    pub fn hint(mut self, hint: impl Into<String>) -> Finding {
+    pub(super) fn hint(mut self, hint: impl Into<String>) -> Finding {
         self.hint = Some(hint.into());
         self
     }
 }
 
 /// One kernel's code, scanned and decoded, including all that makes an instruction illegal.
-pub struct Code<'a> {
+pub(super) struct Code<'a> {
     pub program: &'a Program,
     pub kernel: &'a Kernel,
     pub options: &'a CheckOptions,
@@ -42,12 +42,12 @@ pub struct Code<'a> {
     pub structure: Structure,
     /// Per slot of the structure. Registers, capabilities and call targets can make an instruction illegal
     /// too.
-    pub insts: Vec<Result<Inst, DecodeError>>,
+    pub(crate) insts: Vec<Result<Inst, DecodeError>>,
 }
 
 impl<'a> Code<'a> {
     /// Scans the kernel. Its words must lie in the program's code.
-    pub fn new(program: &'a Program, kernel: &'a Kernel, options: &'a CheckOptions) -> Code<'a> {
+    pub(super) fn new(program: &'a Program, kernel: &'a Kernel, options: &'a CheckOptions) -> Code<'a> {
         let words = &program.code[kernel.code.start as usize..kernel.code.end as usize];
         let mut code = Code {
             program,
@@ -77,24 +77,24 @@ impl<'a> Code<'a> {
     }
 
     /// The instruction that starts at a byte offset of the code section.
-    pub fn slot_at(&self, offset: u32) -> Option<usize> {
+    pub(crate) fn slot_at(&self, offset: u32) -> Option<usize> {
         let word = (offset / WORD_BYTES).checked_sub(self.kernel.code.start)?;
         let aligned = offset.is_multiple_of(WORD_BYTES);
         self.structure.slot_of_word.get(word as usize).copied().flatten().filter(|_| aligned)
     }
 
     /// The instruction, if it is legal.
-    pub fn inst(&self, slot: usize) -> Option<&Inst> {
+    pub(super) fn inst(&self, slot: usize) -> Option<&Inst> {
         self.insts[slot].as_ref().ok()
     }
 
     /// The instruction's operation, if it is legal.
-    pub fn op(&self, slot: usize) -> Option<Op> {
+    pub(super) fn op(&self, slot: usize) -> Option<Op> {
         self.inst(slot).map(|inst| inst.op)
     }
 
     /// The first instruction of a legal call's callee.
-    pub fn callee(&self, slot: usize) -> Option<usize> {
+    pub(super) fn callee(&self, slot: usize) -> Option<usize> {
         self.inst(slot).filter(|inst| inst.op == Op::Call).and_then(|inst| self.slot_at(inst.imm))
     }
 
@@ -104,12 +104,12 @@ impl<'a> Code<'a> {
     }
 
     /// Byte offset in the code section.
-    pub fn pc(&self, slot: usize) -> u32 {
+    pub(super) fn pc(&self, slot: usize) -> u32 {
         self.word(slot) * WORD_BYTES
     }
 
     /// How a message refers to another instruction: "line 12", or "pc 0x0010" without source.
-    pub fn at(&self, slot: usize) -> String {
+    pub(super) fn at(&self, slot: usize) -> String {
         match self.line(slot) {
             Some(line) => format!("line {line}"),
             None => format!("pc {:#06x}", self.pc(slot)),
@@ -122,7 +122,7 @@ impl<'a> Code<'a> {
     }
 
     /// The instruction as assembly text.
-    pub fn text(&self, slot: usize) -> String {
+    pub(super) fn text(&self, slot: usize) -> String {
         match &self.structure.slots[slot].inst {
             Ok(inst) => disassemble_inst(inst, &Labels::new()),
             Err(_) => format!(".word {:#010x}", self.program.code[self.word(slot) as usize]),
@@ -130,7 +130,7 @@ impl<'a> Code<'a> {
     }
 
     /// Place of the instruction in the source, without the labels in front of it.
-    pub fn place(&self, slot: usize) -> Option<Place> {
+    pub(super) fn place(&self, slot: usize) -> Option<Place> {
         let source = self.program.source.as_ref()?;
         let (line, text) = source.line_of_word(self.word(slot))?;
         let code = text.split([';', '#']).next().unwrap_or(text);
@@ -154,7 +154,7 @@ impl<'a> Code<'a> {
     }
 
     /// The finding as a message with its place. Without source the message names kernel, pc and instruction.
-    pub fn diagnostic(&self, finding: Finding) -> Diagnostic {
+    pub(super) fn diagnostic(&self, finding: Finding) -> Diagnostic {
         let place = self.place(finding.slot);
         let message = match place {
             Some(_) => finding.message,

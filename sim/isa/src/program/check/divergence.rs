@@ -72,7 +72,7 @@ impl Join for State {
 
 /// Why the lanes of a construct diverge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Split {
+pub(crate) struct Split {
     /// The `if`, `break` or `continue` at which they diverge.
     pub at: usize,
     /// The origin of their difference.
@@ -81,7 +81,7 @@ pub struct Split {
 
 /// Why lanes may be masked off at an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Masked {
+pub(crate) enum Masked {
     /// It is in a branch of this `if`, whose condition differs.
     If(Split),
     /// It is in a loop that lanes may leave at different times, by this `break`.
@@ -93,22 +93,22 @@ pub enum Masked {
 }
 
 /// Results of the analysis, by construct.
-pub struct Divergence {
+pub(super) struct Divergence {
     pub threads: Threads,
     /// For an `if`: itself, if its condition may differ. For a loop: the first `break` that only some of its
     /// lanes may take.
     pub split: Vec<Option<Split>>,
     /// For a loop: the first `continue` that only some of its lanes may take.
-    pub resumed: Vec<Option<Split>>,
+    pub(crate) resumed: Vec<Option<Split>>,
     /// For an `if`: its predicate in each thread, if known.
     pub condition: Vec<Option<Known>>,
     /// Per function: the first call of it at which lanes may be masked off.
-    pub masked_call: Vec<Option<usize>>,
+    pub(crate) masked_call: Vec<Option<usize>>,
 }
 
 impl Divergence {
     /// Analyses the whole kernel.
-    pub fn find(code: &Code, graph: &Graph, effects: &[Effect]) -> Divergence {
+    pub(super) fn find(code: &Code, graph: &Graph, effects: &[Effect]) -> Divergence {
         let count = code.structure.constructs.len();
         let found = Divergence {
             threads: Threads::new(code.kernel, code.options),
@@ -136,7 +136,7 @@ impl Divergence {
     }
 
     /// Why live lanes may be masked off at a slot; the innermost reason.
-    pub fn masked(&self, code: &Code, graph: &Graph, slot: usize) -> Option<Masked> {
+    pub(super) fn masked(&self, code: &Code, graph: &Graph, slot: usize) -> Option<Masked> {
         let here = code.structure.around(slot).find_map(|c| self.off(code, slot, c));
         here.or_else(|| graph.functions_at(slot).find_map(|f| self.masked_call[f].map(Masked::Call)))
     }

@@ -4,7 +4,7 @@ use super::code::{Code, Finding};
 use crate::{DecodeError, Inst, MAX_REGISTERS, Op, WORD_BYTES};
 
 /// Illegal instructions that a lane can reach. Unreachable ones do nothing, since they may be data.
-pub fn encoding(code: &Code, reachable: &[bool]) -> Vec<Finding> {
+pub(super) fn encoding(code: &Code, reachable: &[bool]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (slot, inst) in code.insts.iter().enumerate() {
         let Err(error) = inst else { continue };
@@ -43,7 +43,7 @@ fn hint(code: &Code, slot: usize, error: DecodeError) -> Option<String> {
 }
 
 /// The highest general register that an instruction touches.
-pub fn highest(inst: &Inst, code: &Code) -> Option<u16> {
+pub(super) fn highest(inst: &Inst, code: &Code) -> Option<u16> {
     let rows = inst.sources().chain(inst.destination(code.options.wave_width as usize));
     rows.map(|(first, rows)| u16::from(first) + u16::from(rows) - 1).max()
 }

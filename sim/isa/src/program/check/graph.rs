@@ -51,7 +51,7 @@ pub struct Function {
     /// The blocks that its execution can reach, without its callees', ascending.
     pub blocks: Vec<NodeIndex>,
     /// Its calls: the calling function, and the block that ends with the call.
-    pub sites: Vec<(usize, NodeIndex)>,
+    pub(crate) sites: Vec<(usize, NodeIndex)>,
     /// True if a `return` is among its blocks.
     pub returns: bool,
     /// True if it can run past the kernel's last instruction.
@@ -66,7 +66,7 @@ pub struct Graph {
     /// The kernel itself, then what its reachable calls call.
     pub functions: Vec<Function>,
     /// Per slot, its block.
-    pub block_of: Vec<NodeIndex>,
+    pub(crate) block_of: Vec<NodeIndex>,
 }
 
 /// Most blocks for which values are tracked: the states of more would fill the memory.
@@ -188,7 +188,7 @@ impl Graph {
     }
 
     /// The last instruction of a block.
-    pub fn last_slot(&self, block: NodeIndex) -> usize {
+    pub(crate) fn last_slot(&self, block: NodeIndex) -> usize {
         self.blocks[block].slots.end - 1
     }
 
@@ -218,7 +218,7 @@ impl Graph {
     }
 
     /// The functions whose execution can reach a slot without making a call.
-    pub fn functions_at(&self, slot: usize) -> impl Iterator<Item = usize> + '_ {
+    pub(crate) fn functions_at(&self, slot: usize) -> impl Iterator<Item = usize> + '_ {
         let block = self.block_of[slot];
         (0..self.functions.len()).filter(move |&f| self.functions[f].blocks.binary_search(&block).is_ok())
     }

@@ -8,12 +8,12 @@ use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 
 /// Findings about the nesting of control instructions.
-pub fn nesting(code: &Code) -> Vec<Finding> {
+pub(super) fn nesting(code: &Code) -> Vec<Finding> {
     code.structure.errors.iter().map(|error| finding(code, error)).collect()
 }
 
 /// Of that, each `if` and `loop` whose end is missing.
-pub fn unclosed(code: &Code) -> Vec<Finding> {
+pub(super) fn unclosed(code: &Code) -> Vec<Finding> {
     let errors = code.structure.errors.iter();
     errors
         .filter(|error| matches!(error, NestingError::Unclosed(..)))
@@ -84,7 +84,7 @@ fn closed_before(code: &Code, slot: usize, is_loop: bool) -> Option<(usize, usiz
 
 /// Markers and returns of called functions that act on a construct of the caller; and code that runs from the
 /// kernel into a function, or from a function past the kernel's end.
-pub fn calls(code: &Code, graph: &Graph) -> Vec<Finding> {
+pub(super) fn calls(code: &Code, graph: &Graph) -> Vec<Finding> {
     let mut findings = Vec::new();
     for function in graph.functions.iter().skip(1) {
         let entry = function.entry;
@@ -151,7 +151,7 @@ fn falls_into_a_function(code: &Code, graph: &Graph) -> Vec<Finding> {
 
 /// Greatest depths of the stacks, calls included.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Depths {
+pub(crate) struct Depths {
     /// Frames of the divergence stack.
     pub nesting: u32,
     /// Frames of the call stack.
@@ -159,7 +159,7 @@ pub struct Depths {
 }
 
 /// Stacks that overflow, and their greatest depths. Recursive calls count once.
-pub fn stacks(code: &Code, graph: &Graph) -> (Vec<Finding>, Depths) {
+pub(super) fn stacks(code: &Code, graph: &Graph) -> (Vec<Finding>, Depths) {
     let mut findings = Vec::new();
     let mut calls: DiGraph<(), ()> = DiGraph::new();
     graph.functions.iter().for_each(|_| _ = calls.add_node(()));

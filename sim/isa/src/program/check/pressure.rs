@@ -12,7 +12,7 @@ use petgraph::graph::NodeIndex;
 ///
 /// A register is live in a wave if one of its lanes still needs it. That lane may be waiting for the other
 /// side of an `if` or for the rest of its loop.
-pub fn pressure(
+pub(crate) fn pressure(
     code: &Code,
     graph: &Graph,
     effects: &[Effect],

@@ -10,7 +10,7 @@ use petgraph::visit::{Dfs, Reversed};
 ///
 /// Markers (`else`, `endif`, `endloop`) of a reachable construct belong to it and are not counted. Nor are
 /// `halt`, `return` and `nop` alone, which only end the text.
-pub fn unreachable(code: &Code, graph: &Graph, reachable: &[bool]) -> Vec<Finding> {
+pub(super) fn unreachable(code: &Code, graph: &Graph, reachable: &[bool]) -> Vec<Finding> {
     let dead = |slot: usize| {
         let of_reached =
             code.structure.construct_of[slot].is_some_and(|c| reachable[code.structure.constructs[c].open]);

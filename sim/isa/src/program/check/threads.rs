@@ -13,7 +13,7 @@ const MOST_THREADS: u64 = 4096;
 
 /// The threads of one workgroup, as far as they are known before the launch.
 #[derive(Debug, Clone)]
-pub struct Threads {
+pub(super) struct Threads {
     /// Lanes of a wave.
     width: usize,
     /// Threads of the workgroup, or of one wave if the size is unknown.
@@ -23,7 +23,7 @@ pub struct Threads {
 
 /// One value for each thread; predicates are 0 or 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Known {
+pub(super) struct Known {
     pub values: Rc<[u32]>,
     /// The value is the same in all lanes of each wave.
     pub uniform: bool,
@@ -31,7 +31,7 @@ pub struct Known {
 
 impl Threads {
     /// The threads of a launch with these options, or of the kernel's own workgroup size.
-    pub fn new(kernel: &Kernel, options: &CheckOptions) -> Threads {
+    pub(super) fn new(kernel: &Kernel, options: &CheckOptions) -> Threads {
         let width = options.wave_width.max(1);
         let size = options.workgroup.unwrap_or(kernel.workgroup_size);
         let count = size.iter().fold(1u64, |n, &s| n.saturating_mul(u64::from(s)));
@@ -49,7 +49,7 @@ impl Threads {
     }
 
     /// The same value in every thread.
-    pub fn constant(&self, value: u32) -> Known {
+    pub(super) fn constant(&self, value: u32) -> Known {
         self.each(|_| value)
     }
 
@@ -74,7 +74,7 @@ impl Threads {
 
     /// The result of an instruction in participating lanes, if it follows from known operands. `operand`
     /// gives the value of each register source in operand order, then of the predicate source.
-    pub fn result(&self, inst: &Inst, operand: impl Fn(usize) -> Option<Known>) -> Option<Known> {
+    pub(super) fn result(&self, inst: &Inst, operand: impl Fn(usize) -> Option<Known>) -> Option<Known> {
         match inst.op {
             Op::MovImm => return Some(self.constant(inst.imm)),
             Op::MovSr => return self.special(Special::from_code(inst.rs1)?),
@@ -88,7 +88,7 @@ impl Threads {
     }
 
     /// `then` in threads where the guard holds, else `otherwise`.
-    pub fn choose(&self, guard: &Known, negated: bool, then: &Known, otherwise: &Known) -> Known {
+    pub(super) fn choose(&self, guard: &Known, negated: bool, then: &Known, otherwise: &Known) -> Known {
         self.each(|t| {
             let t = t as usize;
             if (guard.values[t] != 0) != negated { then.values[t] } else { otherwise.values[t] }
@@ -96,13 +96,13 @@ impl Threads {
     }
 
     /// The first wave with threads inside and outside of a set: its index, and which are inside.
-    pub fn split_wave<'a>(&self, inside: &'a [bool]) -> Option<(usize, &'a [bool])> {
+    pub(crate) fn split_wave<'a>(&self, inside: &'a [bool]) -> Option<(usize, &'a [bool])> {
         let mixed = |wave: &[bool]| wave.contains(&true) && wave.contains(&false);
         inside.chunks(self.width).enumerate().find(|(_, wave)| mixed(wave))
     }
 
     /// Every thread.
-    pub fn all(&self) -> Vec<bool> {
+    pub(super) fn all(&self) -> Vec<bool> {
         vec![true; self.count]
     }
 }

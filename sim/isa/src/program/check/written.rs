@@ -102,15 +102,15 @@ impl Join for Written {
 
 /// What a function writes before it returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Effect {
+pub(crate) struct Effect {
     /// On some path.
-    pub maybe: Cells,
+    pub(crate) maybe: Cells,
     /// On every path.
     pub always: Cells,
 }
 
 /// Per function of the graph, what it writes, its callees included.
-pub fn effects(code: &Code, graph: &Graph) -> Vec<Effect> {
+pub(super) fn effects(code: &Code, graph: &Graph) -> Vec<Effect> {
     let mut effects = vec![Effect { maybe: Cells::NONE, always: Cells::ALL }; graph.functions.len()];
     loop {
         let before = effects.clone();
@@ -238,7 +238,7 @@ struct Reads {
 }
 
 /// Result of the pass.
-pub struct Unwritten {
+pub(crate) struct Unwritten {
     pub findings: Vec<Finding>,
     /// Registers taken for launch arguments, because the launch is not known.
     pub assumed_arguments: Vec<u8>,
@@ -251,7 +251,7 @@ pub struct Unwritten {
 /// If the launch is not known, registers from r0 on are taken for its arguments, up to the first that the
 /// kernel writes before reading it. A register that follows the arguments and is updated by a loop without
 /// initialisation looks the same; only the launch tells them apart.
-pub fn unwritten(code: &Code, graph: &Graph, effects: &[Effect]) -> Unwritten {
+pub(super) fn unwritten(code: &Code, graph: &Graph, effects: &[Effect]) -> Unwritten {
     let anywhere = (0..code.insts.len()).filter_map(|slot| code.inst(slot));
     let anywhere = anywhere.fold(Cells::NONE, |all, i| all.union(cells::written(i, code.options.wave_width)));
     let first = Analysis { code, graph, effects, within: None, first_rounds: true };

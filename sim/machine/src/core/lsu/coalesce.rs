@@ -10,7 +10,7 @@ use wave_isa::table::{AccessKind, AtomicOp, MemoryOp};
 
 /// One L1 access of a wave instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Capture)]
-pub struct LineAccess {
+pub(crate) struct LineAccess {
     /// Address of the line's first byte.
     pub address: u32,
     /// Lanes with at least one byte in the line.
@@ -24,7 +24,7 @@ pub struct LineAccess {
 ///
 /// A load or store accesses each line once. An atomic packet holds at most one operation a word: lanes on one
 /// word go into successive packets, in lane order. A compare-and-swap packet holds one lane (L5).
-pub fn lines_of(
+pub(crate) fn lines_of(
     memory: MemoryOp,
     mask: u64,
     addresses: &[u32],
@@ -121,16 +121,16 @@ fn packets_of(op: AtomicOp, mask: u64, addresses: &[u32], line_mask: u32, lines:
 }
 
 /// Sectors that the bytes `from..=to` of a line touch.
-pub fn sectors_between(from: u32, to: u32, sector_shift: u32) -> u8 {
+pub(crate) fn sectors_between(from: u32, to: u32, sector_shift: u32) -> u8 {
     let (first, last) = (from >> sector_shift, to >> sector_shift);
     ((1u32 << (last + 1)) - (1 << first)) as u8
 }
 
 /// The data that a store or an atomic sends.
 #[derive(Debug, Clone, Capture)]
-pub struct Payload {
+pub(crate) struct Payload {
     /// Bytes of the line that it writes or combines with.
-    pub byte_mask: u128,
+    pub(crate) byte_mask: u128,
     /// The line's bytes; those outside of the mask are meaningless.
     pub data: [u8; MAX_LINE_BYTES],
     /// Third operand of a compare-and-swap.
@@ -146,7 +146,7 @@ impl Default for Payload {
 /// Gathers the bytes of one access from the data rows, which follow the address row in `inputs`. Where lanes
 /// overlap, the highest wins. Overwrites `payload`.
 #[allow(clippy::too_many_arguments)]
-pub fn payload(
+pub(crate) fn payload(
     memory: MemoryOp,
     line: &LineAccess,
     line_bytes: u32,
@@ -201,7 +201,7 @@ pub fn payload(
 /// Gives the lanes of one access their bytes of the line. `outputs` holds rows of `width` lanes. Narrow loads
 /// fill the low bytes of a word and clear the rest.
 #[allow(clippy::too_many_arguments)]
-pub fn take_line(
+pub(crate) fn take_line(
     memory: MemoryOp,
     line: &LineAccess,
     line_bytes: u32,
@@ -262,7 +262,7 @@ impl Part {
 }
 
 /// A lane's value rows as little-endian bytes.
-pub fn lane_bytes(rows: &[u32], lane: usize, width: usize) -> [u8; 16] {
+pub(crate) fn lane_bytes(rows: &[u32], lane: usize, width: usize) -> [u8; 16] {
     let mut bytes = [0; 16];
     for (chunk, word) in bytes.chunks_exact_mut(4).zip(rows[lane..].iter().step_by(width)) {
         chunk.copy_from_slice(&word.to_le_bytes());
@@ -271,7 +271,7 @@ pub fn lane_bytes(rows: &[u32], lane: usize, width: usize) -> [u8; 16] {
 }
 
 /// Puts a lane's little-endian bytes into its value rows.
-pub fn set_lane_bytes(rows: &mut [u32], lane: usize, width: usize, bytes: usize, value: &[u8; 16]) {
+pub(crate) fn set_lane_bytes(rows: &mut [u32], lane: usize, width: usize, bytes: usize, value: &[u8; 16]) {
     let words = value.chunks_exact(4).take(bytes.div_ceil(4));
     for (chunk, word) in words.zip(rows[lane..].iter_mut().step_by(width)) {
         *word = u32::from_le_bytes([chunk[0], chunk[1], chunk[2], chunk[3]]);

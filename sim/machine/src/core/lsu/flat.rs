@@ -10,7 +10,7 @@ use wave_isa::{MAX_WAVE_WIDTH, MMA_DIM, Op};
 
 impl MemoryInstruction {
     /// The kind (A, B, C as 0, 1, 2) and index of the fragment of a tile instruction.
-    pub fn fragment_of(&self, op: &MicroOp) -> Option<(usize, usize)> {
+    pub(crate) fn fragment_of(&self, op: &MicroOp) -> Option<(usize, usize)> {
         let kind = match op.inst.op {
             Op::MmaLoadA => 0,
             Op::MmaLoadB => 1,
@@ -26,7 +26,13 @@ impl MemoryInstruction {
     /// # Panics
     /// If the access is outside of the memory, which [`MemoryInstruction::check_addresses`] finds.
     #[inline]
-    pub fn perform(&mut self, op: &MicroOp, memory: &mut [u8], fragment: &mut [u32], width: usize) -> bool {
+    pub(crate) fn perform(
+        &mut self,
+        op: &MicroOp,
+        memory: &mut [u8],
+        fragment: &mut [u32],
+        width: usize,
+    ) -> bool {
         match self.memory.kind {
             AccessKind::Load => {
                 load(self, memory, width);
@@ -52,7 +58,7 @@ impl MemoryInstruction {
     ///
     /// # Panics
     /// As [`MemoryInstruction::perform`].
-    pub fn contents(&self, memory: &[u8], width: usize) -> Vec<u8> {
+    pub(crate) fn contents(&self, memory: &[u8], width: usize) -> Vec<u8> {
         let bytes = usize::from(self.memory.bytes);
         let mut room = [0; MAX_WAVE_WIDTH];
         let mut contents = Vec::new();
@@ -65,7 +71,7 @@ impl MemoryInstruction {
     }
 
     /// The addresses of its participating lanes, lowest lane first; for a tile, of its first row.
-    pub fn addresses(&self, width: usize) -> impl Iterator<Item = u32> {
+    pub(crate) fn addresses(&self, width: usize) -> impl Iterator<Item = u32> {
         lanes_of(self.mask).map(move |lane| self.inputs[..width][lane])
     }
 }

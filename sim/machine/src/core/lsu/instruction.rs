@@ -50,7 +50,7 @@ impl Owner {
 
 /// A wave's memory instruction, from its collector until it is performed and its result written.
 #[derive(Debug, Clone, Capture)]
-pub struct MemoryInstruction {
+pub(crate) struct MemoryInstruction {
     /// Wave slot.
     pub slot: Slot,
     pub(super) sequence: u64,
@@ -75,7 +75,7 @@ pub struct MemoryInstruction {
 impl MemoryInstruction {
     /// Room for an instruction of waves of `width` lanes. It accesses memory in the way of `memory` once it
     /// [began](MemoryInstruction::begin).
-    pub fn new(memory: MemoryOp, width: usize) -> MemoryInstruction {
+    pub(crate) fn new(memory: MemoryOp, width: usize) -> MemoryInstruction {
         MemoryInstruction {
             slot: 0,
             sequence: 0,
@@ -96,7 +96,7 @@ impl MemoryInstruction {
 
     /// Begins the instruction at `word` in the lanes of `mask`, with its source rows of `width` lanes.
     #[inline]
-    pub fn begin<'a>(
+    pub(crate) fn begin<'a>(
         &mut self,
         op: &MicroOp,
         memory: MemoryOp,
@@ -141,7 +141,7 @@ impl MemoryInstruction {
     /// # Errors
     /// The faulting lanes, and the fault of the lowest of them.
     #[inline]
-    pub fn check_addresses(
+    pub(crate) fn check_addresses(
         &mut self,
         shapes: &mut Shapes,
         size: u64,
@@ -151,7 +151,7 @@ impl MemoryInstruction {
     }
 
     /// A row of the result.
-    pub fn output_row(&self, row: u8, width: usize) -> &[u32] {
+    pub(crate) fn output_row(&self, row: u8, width: usize) -> &[u32] {
         &self.outputs[usize::from(row) * width..][..width]
     }
 
@@ -195,7 +195,7 @@ impl MemoryInstruction {
     }
 
     /// Identity of the instruction.
-    pub fn in_flight(&self) -> InFlight {
+    pub(crate) fn in_flight(&self) -> InFlight {
         InFlight { slot: self.slot, sequence: self.sequence, word: self.word }
     }
 
@@ -264,7 +264,7 @@ impl MemoryInstruction {
 }
 
 /// The lanes of a mask, lowest first.
-pub fn lanes_of(mask: u64) -> impl Iterator<Item = usize> {
+pub(crate) fn lanes_of(mask: u64) -> impl Iterator<Item = usize> {
     let mut rest = mask;
     std::iter::from_fn(move || {
         if rest == 0 {

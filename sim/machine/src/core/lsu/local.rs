@@ -15,7 +15,7 @@ const MAX_BANKS: usize = 256;
 
 /// Local memory of a core. Each resident workgroup has a part of its own.
 #[derive(Debug, Clone, Capture)]
-pub struct LocalMemory {
+pub(crate) struct LocalMemory {
     bytes: Vec<u8>,
     /// Bytes of one workgroup's part.
     #[spec]
@@ -37,7 +37,7 @@ pub struct LocalMemory {
 
 impl LocalMemory {
     /// Memory for `workgroups` parts of `part` bytes.
-    pub fn new(config: &Config, workgroups: usize, part: u32) -> LocalMemory {
+    pub(crate) fn new(config: &Config, workgroups: usize, part: u32) -> LocalMemory {
         let banks = config.core.local.banks;
         LocalMemory {
             bytes: vec![0; workgroups * part as usize],
@@ -51,13 +51,13 @@ impl LocalMemory {
     }
 
     /// Fills a workgroup's part with the poison that a new workgroup finds.
-    pub fn poison(&mut self, workgroup: usize) {
+    pub(crate) fn poison(&mut self, workgroup: usize) {
         let poison = self.poison;
         self.part_mut(workgroup).fill(poison);
     }
 
     /// A workgroup's part.
-    pub fn part_of(&self, workgroup: usize) -> &[u8] {
+    pub(crate) fn part_of(&self, workgroup: usize) -> &[u8] {
         &self.bytes[workgroup * self.part..][..self.part]
     }
 
@@ -67,7 +67,7 @@ impl LocalMemory {
 
     /// Passes over the banks that an access needs (L2). Each bank serves one word a pass. Lanes that touch
     /// one word share its pass; atomics take a pass each. `addresses` are those of the participating lanes.
-    pub fn passes(&mut self, addresses: &[u32], memory: MemoryOp) -> u32 {
+    pub(crate) fn passes(&mut self, addresses: &[u32], memory: MemoryOp) -> u32 {
         let atomic = matches!(memory.kind, AccessKind::Atomic(_));
         let words = |&address: &u32| {
             (address >> self.word_shift, (address + u32::from(memory.bytes) - 1) >> self.word_shift)
@@ -116,7 +116,7 @@ impl LocalMemory {
     }
 
     /// Bytes of a bank's word.
-    pub fn bank_bytes(&self) -> u32 {
+    pub(crate) fn bank_bytes(&self) -> u32 {
         1 << self.word_shift
     }
 }

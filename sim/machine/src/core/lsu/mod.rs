@@ -1,10 +1,10 @@
 //! Load/store unit of a core. One queue of wave instructions is processed in order: address generation, local
 //! memory passes, L1 accesses. Results return in the order of their completion.
 
-pub mod coalesce;
+pub(crate) mod coalesce;
 mod flat;
 mod instruction;
-pub mod local;
+pub(crate) mod local;
 mod pattern;
 mod shape;
 
@@ -19,9 +19,10 @@ use crate::clock::{Cycle, NEVER};
 use crate::config::Config;
 use crate::memory::{Access, Operation, Response, ResponseKind};
 use coalesce::Payload;
+pub(crate) use instruction::MemoryInstruction;
 use instruction::Owner;
-pub use instruction::{MemoryInstruction, lanes_of};
-pub use shape::Shapes;
+pub(crate) use instruction::lanes_of;
+pub(crate) use shape::Shapes;
 use std::collections::VecDeque;
 use wave_capture::Capture;
 use wave_isa::program::fault::Fault;
@@ -41,7 +42,7 @@ enum Head {
 
 /// Load/store unit of a core.
 #[derive(Debug, Clone, Capture)]
-pub struct Lsu {
+pub(crate) struct Lsu {
     instructions: Vec<MemoryInstruction>,
     free: Vec<u16>,
     queue: VecDeque<u16>,
@@ -81,7 +82,7 @@ pub struct Lsu {
 
 impl Lsu {
     /// An empty unit. `device_bytes` is the size of device memory.
-    pub fn new(config: &Config, device_bytes: u64) -> Lsu {
+    pub(crate) fn new(config: &Config, device_bytes: u64) -> Lsu {
         let core = &config.core;
         Lsu {
             instructions: Vec::new(),
@@ -109,12 +110,12 @@ impl Lsu {
     }
 
     /// Instructions in the queue.
-    pub fn queued(&self) -> usize {
+    pub(crate) fn queued(&self) -> usize {
         self.queue.len()
     }
 
     /// Device loads and returning atomics with accesses outstanding.
-    pub fn pending(&self) -> u32 {
+    pub(crate) fn pending(&self) -> u32 {
         self.pending
     }
 
@@ -141,12 +142,18 @@ impl Lsu {
     }
 
     /// True if the queue takes one more instruction.
-    pub fn has_room(&self) -> bool {
+    pub(crate) fn has_room(&self) -> bool {
         self.queue.len() < self.queue_entries
     }
 
     /// Takes an instruction from its collector, with its operand rows.
-    pub fn accept(&mut self, collector: &Collector, op: &MicroOp, memory: MemoryOp, operands: Operands) {
+    pub(crate) fn accept(
+        &mut self,
+        collector: &Collector,
+        op: &MicroOp,
+        memory: MemoryOp,
+        operands: Operands,
+    ) {
         let width = self.width;
         let index = self.free.pop().unwrap_or_else(|| {
             self.instructions.push(MemoryInstruction::new(memory, width));
@@ -161,12 +168,12 @@ impl Lsu {
     }
 
     /// The oldest complete load and its next row.
-    pub fn returning(&self) -> Option<(&MemoryInstruction, u8)> {
+    pub(crate) fn returning(&self) -> Option<(&MemoryInstruction, u8)> {
         self.returns.front().map(|&i| (&self.instructions[usize::from(i)], self.return_row))
     }
 
     /// The row from [`Lsu::returning`] is written. Returns the instruction if it was the last of its `rows`.
-    pub fn row_written(&mut self, rows: u8) -> Option<InFlight> {
+    pub(crate) fn row_written(&mut self, rows: u8) -> Option<InFlight> {
         self.return_row += 1;
         if self.return_row < rows {
             return None;
@@ -189,7 +196,7 @@ impl Lsu {
     }
 
     /// The next cycle after `now` in which the unit acts by itself.
-    pub fn next_event(&self, now: Cycle) -> Cycle {
+    pub(crate) fn next_event(&self, now: Cycle) -> Cycle {
         let local = self.local_result_at;
         let head = match self.head {
             Head::Local(ends) => ends,

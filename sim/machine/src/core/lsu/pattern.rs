@@ -8,7 +8,7 @@ use wave_isa::table::MemoryOp;
 /// What is known of the addresses of an access's participating lanes. The default knows nothing, so every
 /// lane is processed alone.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Capture)]
-pub struct Pattern {
+pub(crate) struct Pattern {
     /// Lanes whose value lies directly behind that of the lane below, which participates too. Values of whole
     /// words only.
     pub joined: u64,
@@ -20,12 +20,12 @@ pub struct Pattern {
     /// Every address is a multiple of the value's size.
     pub aligned: bool,
     /// At least half of the lanes of one period are in runs.
-    pub in_runs: bool,
+    pub(crate) in_runs: bool,
 }
 
 /// Consecutive lanes whose values are adjacent in memory, or all at one address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Run {
+pub(crate) struct Run {
     /// Number of lanes.
     pub lanes: usize,
     /// All lanes have one address.
@@ -34,7 +34,7 @@ pub struct Run {
 
 impl Pattern {
     /// The pattern of an access. `addresses` has one entry for each lane of the wave.
-    pub fn of(memory: MemoryOp, mask: u64, addresses: &[u32]) -> Pattern {
+    pub(crate) fn of(memory: MemoryOp, mask: u64, addresses: &[u32]) -> Pattern {
         let bytes = u32::from(memory.bytes);
         let (mut joined, mut same) = (0, 0);
         for (lane, pair) in addresses.windows(2).enumerate() {
@@ -66,7 +66,7 @@ impl Pattern {
 
     /// The run that begins at a lane.
     #[inline]
-    pub fn run(&self, lane: usize) -> Run {
+    pub(crate) fn run(&self, lane: usize) -> Run {
         let joined = (self.joined >> lane >> 1).trailing_ones();
         let same = (self.same >> lane >> 1).trailing_ones();
         Run { lanes: joined.max(same) as usize + 1, same: same > 0 }
@@ -75,14 +75,14 @@ impl Pattern {
 
 /// A mask of `count` lanes from `first` on.
 #[inline]
-pub fn lanes_from(first: usize, count: usize) -> u64 {
+pub(crate) fn lanes_from(first: usize, count: usize) -> u64 {
     u64::MAX >> (64 - count) << first
 }
 
 /// Copies values of `words` words each from memory into the rows of a wave: word k of a lane goes to row k.
 /// `at` gives the offset of a lane's value in `memory`; within a run only the first lane is asked.
 #[inline]
-pub fn copy_lanes(
+pub(crate) fn copy_lanes(
     (pattern, lanes): (Pattern, u64),
     words: usize,
     memory: &[u8],
@@ -145,7 +145,7 @@ fn copy_words<const W: usize>(
 /// Values of consecutive lanes that are adjacent in memory, `words` words each. Word k of a lane belongs to
 /// row k.
 #[derive(Debug, Clone)]
-pub struct Side {
+pub(super) struct Side {
     /// Words of each value.
     pub words: usize,
     /// Lanes of a row.
@@ -157,7 +157,7 @@ pub struct Side {
 impl Side {
     /// Copies the values from the rows to memory.
     #[inline]
-    pub fn copy_to(&self, rows: &[u32], memory: &mut [u8]) {
+    pub(crate) fn copy_to(&self, rows: &[u32], memory: &mut [u8]) {
         match self.words {
             1 => self.write::<1>(rows, memory),
             2 => self.write::<2>(rows, memory),

@@ -11,7 +11,7 @@ use wave_isa::table::AccessKind;
 
 /// The shapes of the memory instructions of a kernel.
 #[derive(Debug, Clone, Default, Capture)]
-pub struct Shapes {
+pub(crate) struct Shapes {
     /// Per word of the kernel, the index of its shape, or [`NONE`].
     of_word: Vec<u32>,
     shapes: Vec<Shape>,

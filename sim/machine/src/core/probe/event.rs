@@ -2,6 +2,7 @@
 
 use crate::clock::Cycle;
 use crate::core::collector::Waiting;
+use crate::core::stage::Stage;
 use crate::core::uop::MicroOp;
 use crate::core::wait::Wait;
 use crate::core::wave::{Slot, SlotMask};
@@ -156,7 +157,7 @@ impl Wants {
     }
 
     /// True if one of these is among them.
-    pub const fn has_any(self, of: Wants) -> bool {
+    pub(crate) const fn has_any(self, of: Wants) -> bool {
         self.0 & of.0 != 0
     }
 
@@ -165,26 +166,6 @@ impl Wants {
     pub const fn and(self, others: Wants) -> Wants {
         Wants(self.0 | others.0)
     }
-}
-
-/// A step of an instruction through the pipeline. The order is the order of the stages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Stage {
-    /// Its words were requested from the instruction cache.
-    Fetch,
-    /// It entered the instruction buffer.
-    Decode,
-    /// It left the instruction buffer.
-    Issue,
-    /// Its last operand row was read.
-    Operands,
-    /// It entered its execution unit or the load/store unit.
-    Execute,
-    /// The first row of its result was written. For a unit's result it is reported at retirement, with this
-    /// earlier cycle.
-    WriteBack,
-    /// It became architecturally visible; its last row was written or its access performed.
-    Retire,
 }
 
 /// An instruction reaches a stage: which instruction, where and when.

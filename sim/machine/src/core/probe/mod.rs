@@ -10,11 +10,12 @@
 mod event;
 mod listeners;
 
+pub use super::stage::Stage;
 use crate::clock::{Cycle, NEVER};
 pub use crate::memory::{Hop, HopKind};
 pub use event::{
     AtomicEvent, Charge, Event, EventKind, Going, Issued, Level, LineAccess, LocalAccess, MemoryEvent,
-    Results, Sample, Stage, StageEvent, Stalls, Waits, Wants,
+    Results, Sample, StageEvent, Stalls, Waits, Wants,
 };
 pub use listeners::Listeners;
 use std::ops::ControlFlow;
@@ -66,7 +67,7 @@ pub trait Probe {
 
 /// A run without an observer.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Off;
+pub(crate) struct Off;
 
 impl Probe for Off {
     const ON: bool = false;
@@ -86,14 +87,14 @@ impl Probe for Off {
 }
 
 /// A run with an observer. The observer states its wishes once, at the start.
-pub struct Watched<'o> {
+pub(crate) struct Watched<'o> {
     observer: &'o mut dyn Observer,
     wants: Wants,
 }
 
 impl<'o> Watched<'o> {
     /// A run watched by `observer`.
-    pub fn by(observer: &'o mut dyn Observer) -> Watched<'o> {
+    pub(crate) fn by(observer: &'o mut dyn Observer) -> Watched<'o> {
         Watched { wants: observer.wants(), observer }
     }
 }

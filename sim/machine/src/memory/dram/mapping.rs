@@ -4,7 +4,7 @@ use crate::config::Config;
 
 /// Place of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Place {
+pub(crate) struct Place {
     /// Bank of the channel: bank group × banks of a group + bank in the group.
     pub bank: u16,
     /// Row of the bank.
@@ -20,7 +20,7 @@ pub struct Place {
 /// row, and consecutive lines alternate between bank groups, where tCCD_S applies. Group and bank are then
 /// XORed with the low bits of the row, so that a stride of whole rows does not hit one bank only.
 #[derive(Debug, Clone, Copy)]
-pub struct Mapping {
+pub(super) struct Mapping {
     slices_per_channel: u32,
     channels: u32,
     group_bits: u32,
@@ -31,7 +31,7 @@ pub struct Mapping {
 
 impl Mapping {
     /// The mapping of a machine.
-    pub fn new(config: &Config) -> Mapping {
+    pub(super) fn new(config: &Config) -> Mapping {
         let d = &config.dram;
         let line_bytes = config.core.l1.line_bytes;
         Mapping {
@@ -46,7 +46,7 @@ impl Mapping {
 
     /// The place of line `index` of slice `slice`.
     #[inline]
-    pub fn place(&self, slice: usize, index: u32) -> Place {
+    pub(super) fn place(&self, slice: usize, index: u32) -> Place {
         let which = slice as u32 / self.channels;
         let mut rest = u64::from(index) * u64::from(self.slices_per_channel) + u64::from(which);
         let mut take = |bits: u32| {

@@ -9,14 +9,14 @@ use crate::config::Config;
 /// Core cycle c lasts from c/f_core to (c+1)/f_core; memory clock n begins at n/f_mem. Both frequencies are
 /// divided by their greatest common divisor and all arithmetic is on integers, so nothing drifts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ClockRatio {
+pub(crate) struct ClockRatio {
     core: u64,
     memory: u64,
 }
 
 impl ClockRatio {
     /// The ratio of a machine.
-    pub fn new(config: &Config) -> ClockRatio {
+    pub(super) fn new(config: &Config) -> ClockRatio {
         let (core, memory) = (u64::from(config.core_clock_mhz), u64::from(config.dram.clock_mhz));
         let divisor = greatest_common_divisor(core, memory).max(1);
         ClockRatio { core: core / divisor, memory: memory / divisor }
@@ -24,20 +24,20 @@ impl ClockRatio {
 
     /// The first memory clock that begins in core cycle `cycle` or later: ceil(cycle × f_mem / f_core).
     #[inline]
-    pub fn first_clock(self, cycle: Cycle) -> Clock {
+    pub(crate) fn first_clock(self, cycle: Cycle) -> Clock {
         (cycle * self.memory).div_ceil(self.core)
     }
 
     /// The core cycle in which memory clock `clock` begins: floor(clock × f_core / f_mem).
     #[inline]
-    pub fn cycle_of(self, clock: Clock) -> Cycle {
+    pub(super) fn cycle_of(self, clock: Clock) -> Cycle {
         clock * self.core / self.memory
     }
 
     /// The first core cycle that begins at the start of memory clock `clock` or later:
     /// ceil(clock × f_core / f_mem).
     #[inline]
-    pub fn cycle_after(self, clock: Clock) -> Cycle {
+    pub(crate) fn cycle_after(self, clock: Clock) -> Cycle {
         (clock * self.core).div_ceil(self.memory)
     }
 }

@@ -7,7 +7,7 @@ use crate::memory::geometry::LineNumber;
 use crate::memory::l2::MshrId;
 use crate::memory::l2::Transfer;
 use crate::memory::tests::{Client, Rig, addresses};
-use crate::memory::{Access, MAX_LINE_BYTES, Operation};
+use crate::memory::{Access, Operation, message::MAX_LINE_BYTES};
 use rand::{RngExt, SeedableRng};
 use wave_isa::table::CacheHint;
 

@@ -55,10 +55,10 @@ pub struct Constraint {
 
 /// Clocks for which the data bus rests between read data and write data (M26; JESD79-4, "read to write": one for
 /// the postamble, one for the preamble).
-pub const BUS_TURNAROUND_CLOCKS: u32 = 2;
+pub(crate) const BUS_TURNAROUND_CLOCKS: u32 = 2;
 
 /// Activates in a tFAW window, the window of four activates (M26).
-pub const ACTIVATE_WINDOW: usize = 4;
+pub(crate) const ACTIVATE_WINDOW: usize = 4;
 
 /// Every constraint of a channel.
 pub fn constraints(d: &Dram) -> Vec<Constraint> {
@@ -191,13 +191,13 @@ impl Timing {
     /// First clock in which the constraints of the channel allow a command, whatever those of groups and
     /// banks.
     #[inline]
-    pub fn of_channel(&self, command: Command) -> Clock {
+    pub(crate) fn of_channel(&self, command: Command) -> Clock {
         self.next[command as usize * (1 + self.groups + self.banks)]
     }
 
     /// First clock in which the constraints of the channel allow a command, and those of its groups.
     #[inline]
-    pub fn of_groups(&self, command: Command) -> (Clock, &[Clock]) {
+    pub(crate) fn of_groups(&self, command: Command) -> (Clock, &[Clock]) {
         let (channel, groups, _) = self.clocks_of(command);
         (channel, groups)
     }
@@ -221,7 +221,7 @@ impl Timing {
     /// Calls `act` for each of the `banks` (bits) to which a command can go in clock `now`. Lowers `again` to
     /// the first clock in which the command could go to one of the others.
     #[inline]
-    pub fn each_possible(
+    pub(crate) fn each_possible(
         &self,
         command: Command,
         banks: u64,

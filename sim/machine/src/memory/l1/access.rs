@@ -77,7 +77,7 @@ pub struct Access<'a> {
     /// Byte address of the line.
     pub line: u64,
     /// Returned with the response; below 2³⁰.
-    pub owner: u32,
+    pub(crate) owner: u32,
     /// The open epoch of the core's stores, 0 or 1: a line that the access makes dirty joins it.
     pub epoch: u8,
 }

@@ -26,10 +26,12 @@ use super::port::MemoryPort;
 use super::tags::{CacheLine, Frame, Tags};
 use crate::clock::{Cycle, NEVER};
 use crate::config::Config;
-pub use access::{Access, L1Counters, Operation, Reject};
+pub(crate) use access::Reject;
+pub use access::{Access, L1Counters, Operation};
 use mshr::{MshrId, Mshrs, PendingAtomic, Waiter};
+pub(crate) use responses::Response;
+pub(crate) use responses::ResponseKind;
 use responses::Responses;
-pub use responses::{Response, ResponseKind};
 pub(super) use state::FIELDS;
 use std::collections::VecDeque;
 use wave_capture::Capture;
@@ -97,7 +99,7 @@ impl L1 {
     }
 
     /// MSHRs in use.
-    pub fn mshrs_in_use(&self) -> usize {
+    pub(crate) fn mshrs_in_use(&self) -> usize {
         self.mshrs.in_use()
     }
 
@@ -449,7 +451,7 @@ impl L1 {
     /// Takes the response of this cycle, if there is one: the one that has been ready for longest, a reply's
     /// before a hit's (M12).
     #[inline]
-    pub fn take_response(&mut self, now: Cycle) -> Option<Response> {
+    pub(crate) fn take_response(&mut self, now: Cycle) -> Option<Response> {
         let (response, of_hit) = self.responses.take(now)?;
         if of_hit {
             self.unblock(Reject::Responses);
@@ -468,7 +470,7 @@ impl L1 {
 
     /// First cycle from `now` on in which a response can be taken, a request can leave or a line is written
     /// back; [`NEVER`] if that takes a reply or a credit. `closing` as for [`tick`](Self::tick).
-    pub fn next_event(&self, now: Cycle, port: &MemoryPort, closing: u8) -> Cycle {
+    pub(crate) fn next_event(&self, now: Cycle, port: &MemoryPort, closing: u8) -> Cycle {
         if closing != 0 && self.outgoing_room() > 0 && self.to_write_back(closing).is_some() {
             return now;
         }
@@ -510,7 +512,7 @@ impl L1 {
     }
 
     /// Copies the bytes that the L2 does not have to their places in device memory.
-    pub fn copy_dirty_to(&self, memory: &mut [u8]) {
+    pub(crate) fn copy_dirty_to(&self, memory: &mut [u8]) {
         let bytes = self.geometry.line_bytes();
         for (frame, data) in self.data.chunks_exact(bytes).enumerate() {
             let frame = Frame(frame as u32);

@@ -6,7 +6,7 @@ use wave_capture::Capture;
 
 /// Kinds of responses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Capture)]
-pub enum ResponseKind {
+pub(crate) enum ResponseKind {
     /// The sectors of a load are available.
     Loaded,
     /// A store, or the result of an atomic that the L1 performed, has reached the L2.
@@ -20,9 +20,9 @@ pub enum ResponseKind {
 /// The response to an access. Its values went to the owner when they were served: see
 /// [`L1::access`](super::L1::access).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Capture)]
-pub struct Response {
+pub(crate) struct Response {
     /// Owner of the access.
-    pub owner: u32,
+    pub(crate) owner: u32,
     /// Kind of response.
     pub kind: ResponseKind,
 }

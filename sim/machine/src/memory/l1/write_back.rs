@@ -76,7 +76,7 @@ impl Dirty {
 impl L1 {
     /// Lines with bytes that the L2 does not have.
     #[inline]
-    pub fn dirty_lines(&self) -> u32 {
+    pub(crate) fn dirty_lines(&self) -> u32 {
         self.dirty.lines
     }
 

@@ -105,7 +105,7 @@ struct Fill {
 
 /// An atomic packet that a slice has performed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PerformedAtomic {
+pub(crate) struct PerformedAtomic {
     /// The core that made the request.
     pub core: u16,
     /// Byte address of the line.

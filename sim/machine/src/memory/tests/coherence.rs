@@ -2,8 +2,8 @@
 //! atomic at their scope.
 
 use super::*;
-use crate::memory::LineNumber;
 use crate::memory::dram::place_of;
+use crate::memory::geometry::LineNumber;
 use crate::memory::geometry::SliceHash;
 use wave_isa::special::Scope;
 use wave_isa::table::AtomicOp;
@@ -182,7 +182,8 @@ fn a_release_takes_as_long_as_its_writes() {
 fn code_is_read_through_the_same_ports() {
     let config = Config::example();
     let (mut system, mut ports) = MemorySystem::new(&config, vec![0; 4096], &[0x1234_5678, 0x9ABC_DEF0]);
-    let request = crate::memory::Request::read(1 << 31 | 3, crate::memory::CODE_SPACE, 1, CacheHint::Cached);
+    let request =
+        crate::memory::Request::read(1 << 31 | 3, crate::memory::message::CODE_SPACE, 1, CacheHint::Cached);
     assert!(ports[2].ready(0));
     ports[2].push(0, request);
     let mut now = 0;

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::memory::geometry::SliceHash;
-use crate::memory::{LineGeometry, Request};
+use crate::memory::{Request, geometry::LineGeometry};
 
 const SECTORS: u8 = 0xF;
 

@@ -103,7 +103,7 @@ fn an_l2_miss_adds_the_channel_by_the_state_of_its_bank() {
         // One slice and one channel see only this test's traffic. Find lines of one slice in the same row,
         // and in another row of the same bank.
         let hash = crate::memory::geometry::SliceHash::new(config.l2.slices);
-        let geometry = crate::memory::LineGeometry::new(&config);
+        let geometry = crate::memory::geometry::LineGeometry::new(&config);
         let mapping = crate::memory::dram::place_of(&config);
         let place = |line: u64| {
             let number = geometry.number(line);

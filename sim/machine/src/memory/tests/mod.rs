@@ -8,7 +8,7 @@ mod ordering;
 mod topologies;
 
 use super::message::{MAX_LINE_BYTES, Reply};
-use super::{Access, L1, LineData, MemoryPort, MemorySystem, Operation, Reject, ResponseKind};
+use super::{Access, L1, LineData, MemoryPort, MemorySystem, Operation, ResponseKind, l1::Reject};
 use crate::clock::Cycle;
 use crate::config::Config;
 use std::collections::HashMap;

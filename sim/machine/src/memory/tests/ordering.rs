@@ -65,7 +65,7 @@ impl RandomCore {
 
 /// A unit that drives every core with random accesses and checks what comes back.
 struct Traffic {
-    geometry: crate::memory::LineGeometry,
+    geometry: crate::memory::geometry::LineGeometry,
     writes_back: bool,
     model: Vec<u8>,
     cores: Vec<RandomCore>,
@@ -94,7 +94,7 @@ impl Traffic {
             })
             .collect();
         Traffic {
-            geometry: crate::memory::LineGeometry::new(config),
+            geometry: crate::memory::geometry::LineGeometry::new(config),
             writes_back: config.core.l1.write_policy == WritePolicy::WriteBack,
             model: addresses(MEMORY),
             cores,

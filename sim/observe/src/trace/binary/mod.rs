@@ -4,26 +4,31 @@ mod put;
 mod read;
 
 pub(super) use put::put;
-pub use put::{put_end, put_fields, put_header, put_launch, put_record};
-pub use read::{Malformed, end, fields, header, launch, record};
+pub(crate) use put::put_end;
+pub(crate) use put::put_fields;
+pub(crate) use put::put_header;
+pub(crate) use put::put_launch;
+pub(crate) use put::put_record;
+
+pub(crate) use read::{end, fields, header, launch, record};
 
 /// First bytes of a binary file, followed by the version.
-pub const MAGIC: [u8; 4] = *b"WVFI";
+pub(crate) const MAGIC: [u8; 4] = *b"WVFI";
 
 /// Kinds of frames.
-pub mod frame {
+pub(crate) mod frame {
     /// Header.
-    pub const HEADER: u8 = 1;
+    pub(crate) const HEADER: u8 = 1;
     /// Launch.
-    pub const LAUNCH: u8 = 2;
+    pub(crate) const LAUNCH: u8 = 2;
     /// Record.
-    pub const RECORD: u8 = 3;
+    pub(crate) const RECORD: u8 = 3;
     /// End.
-    pub const END: u8 = 4;
+    pub(crate) const END: u8 = 4;
 }
 
 /// Most bytes of a payload: its length has 24 bits.
-pub const MAX_PAYLOAD: usize = (1 << 24) - 1;
+pub(crate) const MAX_PAYLOAD: usize = (1 << 24) - 1;
 
 /// Most bytes of a varint.
 const MAX_VARINT: usize = 10;

@@ -21,7 +21,7 @@ fn frame_of(out: &mut Vec<u8>, kind: u8, fill: impl FnOnce(&mut Vec<u8>)) {
 }
 
 /// Appends a number as a varint (LEB128).
-pub fn put(out: &mut Vec<u8>, value: impl Into<u64>) {
+pub(crate) fn put(out: &mut Vec<u8>, value: impl Into<u64>) {
     let value: u64 = value.into();
     if value < 0x80 {
         // The usual case.
@@ -38,7 +38,7 @@ fn put_text(out: &mut Vec<u8>, text: &str) {
 }
 
 /// Appends the magic, the version and the header.
-pub fn put_header(out: &mut Vec<u8>, header: &Header) {
+pub(crate) fn put_header(out: &mut Vec<u8>, header: &Header) {
     out.extend(MAGIC);
     out.extend(VERSION.to_le_bytes());
     out.extend([0; 2]);
@@ -52,7 +52,7 @@ pub fn put_header(out: &mut Vec<u8>, header: &Header) {
 }
 
 /// Appends a launch.
-pub fn put_launch(out: &mut Vec<u8>, launch: &Launched) {
+pub(crate) fn put_launch(out: &mut Vec<u8>, launch: &Launched) {
     frame_of(out, frame::LAUNCH, |out| {
         put_text(out, &launch.kernel);
         out.extend(launch.kernel_hash.to_le_bytes());
@@ -72,7 +72,7 @@ pub fn put_launch(out: &mut Vec<u8>, launch: &Launched) {
 }
 
 /// Appends the end.
-pub fn put_end(out: &mut Vec<u8>, end: &End) {
+pub(crate) fn put_end(out: &mut Vec<u8>, end: &End) {
     frame_of(out, frame::END, |out| {
         out.push(end.how as u8);
         put(out, end.cycle);
@@ -163,7 +163,7 @@ fn put_long(bytes: &mut [u8], mut at: usize, mut value: u64) -> usize {
 }
 
 /// Appends a record with these fields, which retires `later` cycles after the record before it.
-pub fn put_record(out: &mut Vec<u8>, later: Cycle, fields: &[u8]) {
+pub(crate) fn put_record(out: &mut Vec<u8>, later: Cycle, fields: &[u8]) {
     frame_of(out, frame::RECORD, |out| {
         put(out, later);
         out.extend_from_slice(fields);
@@ -172,7 +172,7 @@ pub fn put_record(out: &mut Vec<u8>, later: Cycle, fields: &[u8]) {
 
 /// Appends the fields of a record, for waves with these lanes. The first field is left out: it depends on the
 /// previous record.
-pub fn put_fields(out: &mut Vec<u8>, record: &Record, all_lanes: u64) {
+pub(crate) fn put_fields(out: &mut Vec<u8>, record: &Record, all_lanes: u64) {
     let Record { values, addresses, strides, sent, stalls, .. } = record;
     // Each row takes a byte more for its form, and their number a byte.
     let rows: usize = [values, addresses, strides, sent].into_iter().map(|rows| 2 + 5 * rows.len()).sum();
@@ -197,7 +197,7 @@ pub fn put_fields(out: &mut Vec<u8>, record: &Record, all_lanes: u64) {
     }
     let (present, mut stages) = (room.at, 0);
     room.byte(0);
-    for (stage, &at) in record.stages.iter().enumerate() {
+    for (stage, &at) in record.stages.0.iter().enumerate() {
         if at != 0 {
             stages |= 1 << stage;
             room.put(record.cycle - at);

@@ -2,13 +2,13 @@
 
 use super::{DEVICE, ENDS, OPEN};
 use crate::trace::record::{
-    DestinationKind, End, Header, How, Launched, MemoryKind, Record, Reports, StageField, Stall, Wait,
+    DestinationKind, End, Header, How, Launched, MemoryKind, Record, Reports, STAGES, Stall, Wait,
 };
 use crate::trace::rows::{push_form, push_values};
 use wave_machine::clock::Cycle;
 
 /// Describes what is wrong with a payload.
-pub type Malformed = String;
+pub(crate) type Malformed = String;
 
 /// A payload that is being read.
 struct Payload<'a> {
@@ -111,7 +111,7 @@ impl<'a> Payload<'a> {
 ///
 /// # Errors
 /// A description of what is wrong with it.
-pub fn header(bytes: &[u8]) -> Result<Header, Malformed> {
+pub(crate) fn header(bytes: &[u8]) -> Result<Header, Malformed> {
     let mut p = Payload { bytes };
     let wave_width = p.number("wave_width")?;
     if !(1..=64).contains(&wave_width) {
@@ -128,7 +128,7 @@ pub fn header(bytes: &[u8]) -> Result<Header, Malformed> {
 ///
 /// # Errors
 /// A description of what is wrong with it.
-pub fn launch(bytes: &[u8]) -> Result<Launched, Malformed> {
+pub(crate) fn launch(bytes: &[u8]) -> Result<Launched, Malformed> {
     let mut p = Payload { bytes };
     let (kernel, kernel_hash) = (p.text()?, p.hash()?);
     let (grid, workgroup) = (p.three()?, p.three()?);
@@ -159,7 +159,7 @@ pub fn launch(bytes: &[u8]) -> Result<Launched, Malformed> {
 ///
 /// # Errors
 /// A description of what is wrong with it.
-pub fn end(bytes: &[u8]) -> Result<End, Malformed> {
+pub(crate) fn end(bytes: &[u8]) -> Result<End, Malformed> {
     let mut p = Payload { bytes };
     let how = p.byte()?;
     let how = How::from_code(how).ok_or_else(|| format!("a run cannot end in way {how}"))?;
@@ -172,7 +172,12 @@ pub fn end(bytes: &[u8]) -> Result<End, Malformed> {
 ///
 /// # Errors
 /// A description of what is wrong with it.
-pub fn record(bytes: &[u8], all_lanes: u64, before: Cycle, record: &mut Record) -> Result<(), Malformed> {
+pub(crate) fn record(
+    bytes: &[u8],
+    all_lanes: u64,
+    before: Cycle,
+    record: &mut Record,
+) -> Result<(), Malformed> {
     let mut p = Payload { bytes };
     record.cycle = before.checked_add(p.varint()?).ok_or("its cycle does not fit 64 bits")?;
     fields(p.bytes, all_lanes, record)
@@ -183,7 +188,7 @@ pub fn record(bytes: &[u8], all_lanes: u64, before: Cycle, record: &mut Record) 
 ///
 /// # Errors
 /// A description of what is wrong with it.
-pub fn fields(bytes: &[u8], all_lanes: u64, record: &mut Record) -> Result<(), Malformed> {
+pub(crate) fn fields(bytes: &[u8], all_lanes: u64, record: &mut Record) -> Result<(), Malformed> {
     let mut p = Payload { bytes };
     let width = all_lanes.count_ones() as usize;
     record.core = p.number("core")?;
@@ -213,10 +218,10 @@ pub fn fields(bytes: &[u8], all_lanes: u64, record: &mut Record) -> Result<(), M
         record.next_pc = next.ok_or("next_pc does not fit 32 bits")?;
     }
     let stages = p.byte()?;
-    if stages >> StageField::COUNT != 0 {
+    if stages >> STAGES.len() != 0 {
         return Err(format!("stages {stages:#x} mean nothing"));
     }
-    for (stage, at) in record.stages.iter_mut().enumerate() {
+    for (stage, at) in record.stages.0.iter_mut().enumerate() {
         if stages >> stage & 1 != 0 {
             *at = record.cycle.checked_sub(p.varint()?).ok_or("a stage lies before cycle 0")?;
         }

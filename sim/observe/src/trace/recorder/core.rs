@@ -3,7 +3,7 @@
 use super::log::{Entry, Written};
 use super::slot::{Flight, SlotState, began};
 use crate::trace::binary::{fields, put_fields};
-use crate::trace::record::{DestinationKind, Launched, MemoryKind, Record, StageField, Stall};
+use crate::trace::record::{DestinationKind, Launched, MemoryKind, Record, Stage, Stall};
 use crate::trace::rows::{all, lanes, push_rows};
 use crate::trace::sink::Window;
 use std::collections::VecDeque;
@@ -171,7 +171,7 @@ impl CoreRecorder {
                             push_rows(&mut record.values, fragment, width, mask);
                         }
                     }
-                    let write_back = &mut record.stages[StageField::WriteBack as usize];
+                    let write_back = &mut record.stages[Stage::WriteBack];
                     *write_back = match record.destination {
                         DestinationKind::None => 0,
                         DestinationKind::Registers => *write_back,

@@ -4,7 +4,7 @@
 //! processor's cache. A read covers many cycles.
 
 use super::slot::destination;
-use crate::trace::record::{DestinationKind, MemoryKind, StageField, Wait};
+use crate::trace::record::{DestinationKind, MemoryKind, Stage, Wait};
 use crate::trace::rows::lanes;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +12,7 @@ use wave_capture::Capture;
 use wave_isa::table::{AccessKind, MemoryOp, Space};
 use wave_machine::clock::Cycle;
 use wave_machine::core::probe::{
-    Event, EventKind, Going, Issued, MemoryEvent, Observer, Results, Stage, StageEvent, Stalls, Waits, Wants,
+    Event, EventKind, Going, Issued, MemoryEvent, Observer, Results, StageEvent, Stalls, Waits, Wants,
 };
 use wave_machine::core::wave::{Slot, SlotMask};
 
@@ -38,7 +38,7 @@ pub(super) enum Entry {
     /// The instruction has acted on its wave.
     GoesOn { slot: u8, redirected: bool, done: bool, next: Option<u32>, cycle: Cycle },
     /// The instruction has reached a stage after issue.
-    Reached { slot: u8, stage: StageField, cycle: Cycle, sequence: u64 },
+    Reached { slot: u8, stage: Stage, cycle: Cycle, sequence: u64 },
     /// The instruction cannot leave its collector.
     Waits { slot: u8, reason: Wait, cycle: Cycle, sequence: u64 },
     /// The instruction accesses memory. Rows: addresses, strides of a tile, rows sent.
@@ -148,11 +148,11 @@ impl Log {
         let stage = match event.stage {
             Stage::Fetch => return self.note(Entry::Fetched { slot, word, cycle }),
             Stage::Decode => return self.note(Entry::Decoded { slot, word, cycle }),
-            Stage::Operands => StageField::Operands,
-            Stage::Execute => StageField::Execute,
-            Stage::WriteBack => StageField::WriteBack,
+            Stage::Operands => Stage::Operands,
+            Stage::Execute => Stage::Execute,
+            Stage::WriteBack => Stage::WriteBack,
             // Results come with an event of their own.
-            Stage::Issue | Stage::Retire => return,
+            Stage::Issue | Stage::Access | Stage::Retire => return,
         };
         self.note(Entry::Reached { slot, stage, cycle, sequence });
     }

@@ -4,7 +4,7 @@ use super::core::{Common, CoreRecorder, Form};
 use super::log::Written;
 use super::slot::still_open;
 use super::states::States;
-use crate::trace::record::{How, Launched, Record, StageField};
+use crate::trace::record::{How, Launched, Record, Stage};
 use crate::trace::sink::{Sink, write};
 use crate::trace::trigger::Gate;
 use std::io;
@@ -198,7 +198,7 @@ impl<'s> Maker<'s> {
             let late = late.into_iter().map(|record| (None, record));
             let flights = core.slots.iter_mut().flat_map(|state| state.flight.drain(..));
             let flights = flights.map(|flight| (flight.waits, flight.land()));
-            let begun = flights.chain(late).filter(|(_, record)| record.stage(StageField::Issue) <= cycle);
+            let begun = flights.chain(late).filter(|(_, record)| record.stage(Stage::Issue) <= cycle);
             let open: Vec<_> = begun.map(|(waits, record)| still_open(record, waits, cycle)).collect();
             done.into_iter().chain(open).for_each(|record| core.add(record, &self.common));
         }

@@ -19,7 +19,7 @@ use super::sink::{Sink, Window};
 use super::trigger::{Gate, Trigger};
 use apart::Apart;
 use log::{LOGGED, Log};
-pub use maker::Recorded;
+pub(crate) use maker::Recorded;
 use maker::{Batch, Maker};
 use std::io;
 use std::ops::ControlFlow;

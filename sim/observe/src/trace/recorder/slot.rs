@@ -1,6 +1,6 @@
 //! The instructions of a wave slot that have not retired.
 
-use crate::trace::record::{DestinationKind, MemoryKind, Record, StageField, Stall, Wait};
+use crate::trace::record::{DestinationKind, MemoryKind, PerStage, Record, STAGES, Stage, Stall, Wait};
 use std::collections::VecDeque;
 use wave_capture::Capture;
 use wave_isa::Op;
@@ -20,8 +20,10 @@ pub(super) struct Flight {
     record: Box<Record>,
 }
 
+/// Place of the first stage after issue in a record.
+const BEHIND: usize = PerStage::<Cycle>::place(Stage::Operands);
 /// Number of stages after issue.
-const BEHIND_ISSUE: usize = StageField::COUNT - StageField::Issue as usize - 1;
+const BEHIND_ISSUE: usize = STAGES.len() - BEHIND;
 
 impl Flight {
     pub(super) fn new(record: Box<Record>) -> Flight {
@@ -34,9 +36,9 @@ impl Flight {
     }
 
     /// The instruction reaches a stage after issue.
-    pub(super) fn reaches(&mut self, stage: StageField, cycle: Cycle) {
-        self.stages[stage as usize - StageField::Operands as usize] = cycle;
-        if stage == StageField::Execute
+    pub(super) fn reaches(&mut self, stage: Stage, cycle: Cycle) {
+        self.stages[PerStage::<Cycle>::place(stage) - BEHIND] = cycle;
+        if stage == Stage::Execute
             && let Some((reason, from)) = self.waits.take()
         {
             self.record.stalls.push(Stall { reason, from, to: cycle });
@@ -57,7 +59,7 @@ impl Flight {
     /// Returns the completed record.
     pub(super) fn land(self) -> Box<Record> {
         let mut record = self.record;
-        record.stages[StageField::Operands as usize..].copy_from_slice(&self.stages);
+        record.stages.0[BEHIND..].copy_from_slice(&self.stages);
         record
     }
 }
@@ -106,12 +108,12 @@ impl SlotState {
     /// The oldest decoded instruction issues: opens its record.
     pub(super) fn issue(&mut self, mut record: Box<Record>, word: u32, cycle: Cycle) {
         (record.workgroup, record.wave) = (self.workgroup, self.wave);
-        record.stages[StageField::Issue as usize] = cycle;
+        record.stages[Stage::Issue] = cycle;
         let decoded = self.decoded.pop_front();
         debug_assert_eq!(decoded.map(|(at, ..)| at), Some(word), "an instruction issues as it was decoded");
         if let Some((_, fetch, decode)) = decoded {
-            record.stages[StageField::Fetch as usize] = fetch;
-            record.stages[StageField::Decode as usize] = decode;
+            record.stages[Stage::Fetch] = fetch;
+            record.stages[Stage::Decode] = decode;
         }
         if let Some((reason, from)) = self.stalled.take()
             && from < cycle
@@ -129,7 +131,7 @@ impl SlotState {
 
 /// The earliest cycle in a record.
 pub(super) fn began(record: &Record) -> Cycle {
-    let stages = record.stages.iter().copied().filter(|&at| at != 0);
+    let stages = record.stages.0.iter().copied().filter(|&at| at != 0);
     let stall = record.stalls.first().map(|stall| stall.from);
     stages.chain(stall).fold(Cycle::MAX, Cycle::min)
 }
@@ -141,7 +143,7 @@ pub(super) fn still_open(mut record: Box<Record>, waits: Option<(Wait, Cycle)>, 
     }
     record.stalls.retain(|stall| stall.from <= cycle);
     record.stalls.iter_mut().for_each(|stall| stall.to = stall.to.min(cycle + 1));
-    record.stages.iter_mut().filter(|at| **at > cycle).for_each(|at| *at = 0);
+    record.stages.0.iter_mut().filter(|at| **at > cycle).for_each(|at| *at = 0);
     let Record { values, addresses, strides, sent, .. } = record.as_mut();
     [values, addresses, strides, sent].into_iter().for_each(Vec::clear);
     record.memory = MemoryKind::None;

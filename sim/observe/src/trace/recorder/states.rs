@@ -10,7 +10,7 @@ type Change = (Cycle, usize, u64);
 
 /// Finds changes and holds them back until a trigger fires. Outside of the window every signal is 0.
 #[derive(Debug, Default)]
-pub struct States {
+pub(super) struct States {
     seen: Vec<u64>,
     /// Changes of the last cycles while the trigger has not fired, and the values before them.
     held: VecDeque<Change>,
@@ -19,7 +19,7 @@ pub struct States {
 
 impl States {
     /// Takes the values at the end of a cycle and reports the changes.
-    pub fn see(
+    pub(super) fn see(
         &mut self,
         cycle: Cycle,
         values: &[u64],
@@ -52,7 +52,7 @@ impl States {
     }
 
     /// Reports what was held back for a trigger, once it has fired.
-    pub fn release(&mut self, gate: Option<&Gate>, mut change: impl FnMut(Change)) {
+    pub(super) fn release(&mut self, gate: Option<&Gate>, mut change: impl FnMut(Change)) {
         let Some(shown) = gate.and_then(Gate::shown) else { return };
         while let Some(&(at, n, value)) = self.held.front()
             && at < shown.start
@@ -67,7 +67,7 @@ impl States {
     }
 
     /// Drops what was held back when another launch begins.
-    pub fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         self.held.clear();
         self.before.fill(0);
         self.seen.fill(0);

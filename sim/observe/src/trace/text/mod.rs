@@ -4,7 +4,7 @@ mod parse;
 
 pub use parse::{Line, end, header, launch, line, record};
 
-use super::record::{DestinationKind, End, Header, Launched, MemoryKind, Record, Reports, StageField};
+use super::record::{DestinationKind, End, Header, Launched, MemoryKind, Record, Reports, STAGES};
 use super::rows::{Row, lanes};
 use std::fmt::{self, Display, Write};
 use wave_isa::Inst;
@@ -15,7 +15,7 @@ use wave_isa::program::disassemble_inst;
 pub const MAGIC: &str = "wvfi ";
 
 /// The line of a header.
-pub fn put_header(out: &mut Vec<u8>, header: &Header) {
+pub(crate) fn put_header(out: &mut Vec<u8>, header: &Header) {
     let Header { wave_width, config, config_hash, producer, reports } = header;
     let (config, producer) = (Quoted(config), Quoted(producer));
     let mut line = format!(
@@ -33,7 +33,7 @@ pub fn put_header(out: &mut Vec<u8>, header: &Header) {
 }
 
 /// The line of a launch.
-pub fn put_launch(out: &mut Vec<u8>, launch: &Launched) {
+pub(crate) fn put_launch(out: &mut Vec<u8>, launch: &Launched) {
     let Launched { kernel_hash, grid, workgroup, registers, local_memory, start, base, .. } = launch;
     let mut line = format!(
         "launch kernel={} kernel_hash={kernel_hash:016x} grid={} workgroup={} registers={registers} \
@@ -52,7 +52,7 @@ pub fn put_launch(out: &mut Vec<u8>, launch: &Launched) {
 }
 
 /// The line of the end.
-pub fn put_end(out: &mut Vec<u8>, end: &End) {
+pub(crate) fn put_end(out: &mut Vec<u8>, end: &End) {
     let mut line = format!("end {} cycle={} records={}", end.how.name(), end.cycle, end.records);
     if !end.message.is_empty() {
         _ = write!(line, " message={}", Quoted(&end.message));
@@ -62,7 +62,7 @@ pub fn put_end(out: &mut Vec<u8>, end: &End) {
 }
 
 /// The line of a record, with the disassembled instruction as a comment.
-pub fn put_record(out: &mut Vec<u8>, record: &Record, all_lanes: u64) {
+pub(crate) fn put_record(out: &mut Vec<u8>, record: &Record, all_lanes: u64) {
     let line = format!("{} ; {}\n", Shown { record, all_lanes }, instruction(record));
     out.extend(line.bytes());
 }
@@ -170,9 +170,9 @@ impl Display for Shown<'_> {
         if r.open {
             f.write_str(" open")?;
         }
-        for &stage in StageField::ALL {
+        for stage in STAGES {
             if r.stage(stage) != 0 {
-                write!(f, " {}={}", stage.name(), r.stage(stage))?;
+                write!(f, " {}={}", stage.key(), r.stage(stage))?;
             }
         }
         if r.destination != DestinationKind::None {

@@ -1,7 +1,7 @@
 //! Reading a line of the text form.
 
 use crate::trace::record::{
-    DestinationKind, End, Header, How, Launched, MemoryKind, Record, Reports, StageField, Stall, Wait,
+    DestinationKind, End, Header, How, Launched, MemoryKind, Record, Reports, STAGES, Stall, Wait,
 };
 use crate::trace::rows::{push_form, push_values};
 use wave_machine::clock::Cycle;
@@ -273,8 +273,8 @@ pub fn record(text: &str, all_lanes: u64, record: &mut Record) -> Result<(), Mal
 
 /// Reads a field that is not a row. False if there is none of this name.
 fn field(record: &mut Record, key: &str, value: &str) -> Result<bool, Malformed> {
-    if let Some(stage) = StageField::from_name(key) {
-        record.stages[stage as usize] = decimal(key, value)?;
+    if let Some(stage) = STAGES.into_iter().find(|stage| stage.key() == key) {
+        record.stages[stage] = decimal(key, value)?;
         return Ok(true);
     }
     match key {

@@ -7,7 +7,7 @@
 
 use super::timeline::Timeline;
 use crate::trace::Sink;
-use crate::trace::record::{DestinationKind, How, Launched, Record, StageField, Wait};
+use crate::trace::record::{DestinationKind, How, Launched, Record, STAGES, Stage, Wait};
 use crate::trace::text::instruction;
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, Write};
@@ -163,13 +163,13 @@ impl<W: Write> Kanata<W> {
 }
 
 /// Name of each stage in the log. Arrows lead to X.
-const NAMES: [(StageField, &str); StageField::COUNT] = [
-    (StageField::Fetch, "F"),
-    (StageField::Decode, "D"),
-    (StageField::Issue, "I"),
-    (StageField::Operands, "O"),
-    (StageField::Execute, "X"),
-    (StageField::WriteBack, "W"),
+const NAMES: [(Stage, &str); STAGES.len()] = [
+    (Stage::Fetch, "F"),
+    (Stage::Decode, "D"),
+    (Stage::Issue, "I"),
+    (Stage::Operands, "O"),
+    (Stage::Execute, "X"),
+    (Stage::WriteBack, "W"),
 ];
 
 impl<W: Write + Send> Sink for Kanata<W> {
@@ -202,7 +202,7 @@ impl<W: Write + Send> Sink for Kanata<W> {
         for (stage, name) in stages {
             self.timeline.add(record.stage(*stage), (number, Event::Stage(name)));
         }
-        let execute = record.stage(StageField::Execute);
+        let execute = record.stage(Stage::Execute);
         if execute != 0 {
             for producer in producers {
                 self.timeline.add(execute, (number, Event::Needs(producer)));

@@ -3,5 +3,5 @@
 pub mod kanata;
 pub mod perfetto;
 pub mod signals;
-pub mod timeline;
+pub(crate) mod timeline;
 pub mod waves;

@@ -4,7 +4,7 @@
 use super::timeline::Timeline;
 use super::waves::Waveform;
 use crate::trace::Sink;
-use crate::trace::record::{How, Launched, MemoryKind, Record, StageField};
+use crate::trace::record::{How, Launched, MemoryKind, Record, Stage};
 use std::io;
 use wave_machine::clock::Cycle;
 use wave_machine::config::Config;
@@ -156,12 +156,12 @@ impl<F: Waveform + Send> Sink for Signals<F> {
     }
 
     fn record(&mut self, record: &Record) -> io::Result<()> {
-        let [fetch, decode, issue, _, execute, _] = record.stages;
+        let [fetch, decode, issue, _, execute, _] = record.stages.0;
         let after = if record.open { record.cycle + 1 } else { record.cycle };
         let or_now = |at: Cycle| if at == 0 { after } else { at };
         self.count(self.of_core(record.core, "fetching"), fetch, or_now(decode));
         self.count(self.of_core(record.core, "buffered"), decode, or_now(issue));
-        if record.stage(StageField::Operands) != 0 {
+        if record.stage(Stage::Operands) != 0 {
             self.count(self.of_core(record.core, "collecting"), issue, or_now(execute));
         }
         let unit = if record.memory == MemoryKind::None { "in_units" } else { "in_lsu" };

@@ -6,7 +6,7 @@ use wave_machine::clock::Cycle;
 
 /// Keeps events until no earlier one can come.
 #[derive(Debug)]
-pub struct Timeline<E> {
+pub(crate) struct Timeline<E> {
     events: BinaryHeap<Reverse<(Cycle, u64, E)>>,
     added: u64,
 }
@@ -19,13 +19,13 @@ impl<E: Ord> Default for Timeline<E> {
 
 impl<E: Ord> Timeline<E> {
     /// Adds an event. Events of the same cycle keep the order in which they were added.
-    pub fn add(&mut self, cycle: Cycle, event: E) {
+    pub(crate) fn add(&mut self, cycle: Cycle, event: E) {
         self.events.push(Reverse((cycle, self.added, event)));
         self.added += 1;
     }
 
     /// Takes the first event if it is before cycle `before`.
-    pub fn next(&mut self, before: Cycle) -> Option<(Cycle, E)> {
+    pub(crate) fn next(&mut self, before: Cycle) -> Option<(Cycle, E)> {
         let Reverse((cycle, ..)) = self.events.peek()?;
         if *cycle >= before {
             return None;

@@ -4,7 +4,7 @@ use super::{Binary, Expression, Function, Node, Unary, Value};
 use wave_isa::suggest::did_you_mean;
 
 /// The meaning of names.
-pub trait Scope {
+pub(crate) trait Scope {
     /// The value of a name: a parameter, a loop variable, or a buffer's address.
     fn value(&self, name: &str) -> Option<Value>;
     /// The number of the buffer with this name, if its elements may be used.
@@ -17,7 +17,7 @@ pub trait Scope {
 
 /// Why an expression has no value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failure {
+pub(crate) struct Failure {
     /// One sentence without a full stop.
     pub message: String,
     /// A suggestion.
@@ -26,12 +26,12 @@ pub struct Failure {
 
 impl Failure {
     /// A failure without a hint.
-    pub fn new(message: impl Into<String>) -> Failure {
+    pub(crate) fn new(message: impl Into<String>) -> Failure {
         Failure { message: message.into(), hint: None }
     }
 
     /// An unknown name. The hint lists the nearest known ones, or all if none is near.
-    pub fn unknown<'a>(
+    pub(crate) fn unknown<'a>(
         message: impl Into<String>,
         name: &str,
         known: impl Iterator<Item = &'a str> + Clone,
@@ -47,7 +47,7 @@ impl Failure {
 
 /// An expression whose names are bound.
 #[derive(Debug, Clone)]
-pub struct Bound {
+pub(crate) struct Bound {
     node: BoundNode,
 }
 
@@ -66,7 +66,7 @@ impl Expression {
     ///
     /// # Errors
     /// The first unknown name.
-    pub fn bind(&self, scope: &dyn Scope) -> Result<Bound, Failure> {
+    pub(crate) fn bind(&self, scope: &dyn Scope) -> Result<Bound, Failure> {
         bind(&self.node, scope).map(|node| Bound { node })
     }
 }
@@ -108,14 +108,14 @@ fn bind(node: &Node, scope: &dyn Scope) -> Result<BoundNode, Failure> {
 }
 
 /// Returns element `index` of a buffer, given by the number that the scope assigned to it.
-pub type Elements<'a> = &'a dyn Fn(usize, i64) -> Result<Value, String>;
+pub(super) type Elements<'a> = &'a dyn Fn(usize, i64) -> Result<Value, String>;
 
 impl Bound {
     /// The value for this element index.
     ///
     /// # Errors
     /// Division by zero, overflow, wrong kind of operand, element outside of its buffer.
-    pub fn evaluate(&self, index: i64, elements: Elements<'_>) -> Result<Value, String> {
+    pub(crate) fn evaluate(&self, index: i64, elements: Elements<'_>) -> Result<Value, String> {
         evaluate(&self.node, index, elements)
     }
 }

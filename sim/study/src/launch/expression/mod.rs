@@ -10,11 +10,11 @@ mod parse;
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 use std::fmt;
 
-pub use evaluate::{Failure, Scope};
+pub(super) use evaluate::{Failure, Scope};
 
 /// A value of an expression.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Value {
+pub(super) enum Value {
     /// Exact.
     Int(i64),
     /// f64.
@@ -23,7 +23,7 @@ pub enum Value {
 
 impl Value {
     /// The value as f64. Integers above 2^53 are rounded.
-    pub fn as_f64(self) -> f64 {
+    pub(super) fn as_f64(self) -> f64 {
         match self {
             Value::Int(v) => v as f64,
             Value::Float(v) => v,
@@ -41,11 +41,11 @@ impl fmt::Display for Value {
 }
 
 /// The message about an expression without quotes.
-pub const BARE_WORD: &str = "a bare word is no expression: names and formulas stand in quotes";
+pub(crate) const BARE_WORD: &str = "a bare word is no expression: names and formulas stand in quotes";
 
 /// An expression in a launch file: a number, or a string such as `"ceil_div(n, 256)"`.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Expression {
+pub(crate) struct Expression {
     node: Node,
 }
 
@@ -138,12 +138,12 @@ impl Expression {
     ///
     /// # Errors
     /// A description of what is wrong, with its byte offset.
-    pub fn parse(text: &str) -> Result<Expression, String> {
+    pub(super) fn parse(text: &str) -> Result<Expression, String> {
         parse::parse(text).map(|node| Expression { node })
     }
 
     /// An expression that is a value.
-    pub fn constant(value: Value) -> Expression {
+    pub(super) fn constant(value: Value) -> Expression {
         Expression { node: Node::Value(value) }
     }
 }

@@ -18,7 +18,7 @@ struct Compensated {
 
 impl Sum {
     /// The sum with one more value.
-    pub fn plus(self, value: Value) -> Sum {
+    pub(super) fn plus(self, value: Value) -> Sum {
         match (value, self.floats) {
             (Value::Int(v), None) => Sum { integers: self.integers.wrapping_add(v), floats: None },
             (value, floats) => {
@@ -33,7 +33,7 @@ impl Sum {
     }
 
     /// The sum.
-    pub fn value(self) -> Value {
+    pub(super) fn value(self) -> Value {
         match self.floats {
             None => Value::Int(self.integers),
             Some(Compensated { sum, lost }) => Value::Float(sum + lost),

@@ -13,7 +13,7 @@ use serde::Deserialize;
 /// before the first step.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Reference {
+pub(super) enum Reference {
     /// A list of values.
     Values(Vec<Expression>),
     /// The bytes of a file, relative to the launch file.
@@ -153,7 +153,7 @@ pub enum Reference {
 
 /// The buffer whose contents are computed.
 #[derive(Debug, Clone, Copy)]
-pub struct Target {
+pub(super) struct Target {
     /// Type of its elements.
     pub element: ElementType,
     /// Number of elements.
@@ -166,7 +166,7 @@ impl Reference {
     ///
     /// # Errors
     /// Unknown names, sizes that do not fit together, and expressions without a value.
-    pub fn expected(
+    pub(super) fn expected(
         &self,
         target: Target,
         buffers: &Buffers<'_>,

@@ -2,7 +2,7 @@
 
 mod statement;
 
-pub use statement::atomic_name;
+pub(crate) use statement::atomic_name;
 
 use super::test::{Guard, Location, MAX_LOCATIONS, MAX_THREADS, Observable, Test, Thread};
 use super::variant;

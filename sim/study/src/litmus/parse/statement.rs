@@ -25,7 +25,7 @@ const ATOMICS: [(&str, AtomicOp); 9] = [
 ];
 
 /// The word of an atomic, which is the last part of its mnemonics.
-pub fn atomic_name(op: AtomicOp) -> &'static str {
+pub(crate) fn atomic_name(op: AtomicOp) -> &'static str {
     ATOMICS.iter().find(|(_, o)| *o == op).map_or("", |(name, _)| name)
 }
 

@@ -52,7 +52,7 @@ struct Graph<'a> {
 const LISTED: usize = 20;
 
 /// The graph as text: the cycles, each marked, and where waiting ends. Empty if no wave waits for another.
-pub fn text(stuck: &NoProgress, program: &Program, kernel: &Kernel) -> String {
+pub(super) fn text(stuck: &NoProgress, program: &Program, kernel: &Kernel) -> String {
     let mut graph = Graph { stuck, program, kernel, graph: DiGraph::new(), nodes: BTreeMap::new() };
     graph.build();
     let mut text = graph.edges();

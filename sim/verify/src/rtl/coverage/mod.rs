@@ -4,7 +4,7 @@
 //! stalls counts in several bins. Bins that no machine can reach are excluded, each by a rule with its reason
 //! ([`reach`]).
 
-pub mod reach;
+pub(crate) mod reach;
 mod table;
 
 use std::collections::{BTreeMap, HashMap};
@@ -15,7 +15,7 @@ use wave_machine::config::Config;
 use wave_machine::core::uop::RegisterSet;
 use wave_machine::core::wait;
 use wave_observe::trace::Sink;
-use wave_observe::trace::record::{DestinationKind, How, Launched, Record, StageField};
+use wave_observe::trace::record::{DestinationKind, How, Launched, Record, Stage};
 
 /// Declares a dimension of the bins: its values, each with a letter for tables and a name.
 macro_rules! dimension {
@@ -140,7 +140,7 @@ pub struct Bin {
 
 impl Bin {
     /// Its coordinates: opcode, lanes, hazard, wait, form.
-    pub fn coordinates(&self) -> [usize; 5] {
+    pub(crate) fn coordinates(&self) -> [usize; 5] {
         let op = self.op.map_or(TABLE.len(), |op| op as usize);
         [op, self.lanes as usize, self.hazard as usize, self.wait as usize, self.form as usize]
     }
@@ -276,9 +276,9 @@ impl Coverage {
             lanes,
             form,
             waits: record.stalls.iter().fold(0, |waits, stall| waits | 1 << Wait::of(stall.reason) as u16),
-            decode: record.stage(StageField::Decode),
-            issue: record.stage(StageField::Issue),
-            execute: record.stage(StageField::Execute),
+            decode: record.stage(Stage::Decode),
+            issue: record.stage(Stage::Issue),
+            execute: record.stage(Stage::Execute),
             retire: record.cycle,
             reads,
             writes,
@@ -363,7 +363,7 @@ mod tests {
     use super::*;
     use wave_isa::program::assemble;
     use wave_machine::config::load;
-    use wave_observe::trace::record::Stall;
+    use wave_observe::trace::record::{PerStage, Stall};
 
     /// Records of one wave, one per line: instruction; cycles of decode, issue, execute and retirement;
     /// lanes; stall.
@@ -381,7 +381,7 @@ mod tests {
             record.word_count = program.code.len() as u8;
             record.words[..program.code.len()].copy_from_slice(&program.code);
             (record.active, record.effective) = (0xFF, *lanes);
-            record.stages = [0, *decode, *issue, 0, *execute, 0];
+            record.stages = PerStage([0, *decode, *issue, 0, *execute, 0]);
             if *lanes != 0 {
                 record.destination = DestinationKind::Registers;
             }

@@ -5,7 +5,7 @@ use wave_isa::operand::Role;
 use wave_isa::{ExecClass, Op};
 
 /// A reason, and the bins that it excludes.
-pub struct Rule {
+pub(crate) struct Rule {
     /// Why the bins cannot be reached.
     pub reason: &'static str,
     /// True for excluded bins.
@@ -46,7 +46,7 @@ impl Traits {
 }
 
 /// The rules. The first rule that excludes a bin counts.
-pub const RULES: &[Rule] = &[
+pub(crate) const RULES: &[Rule] = &[
     Rule {
         reason: "the number of words is that of the opcode",
         excludes: |bin| match bin.op {
@@ -127,6 +127,6 @@ pub const RULES: &[Rule] = &[
 ];
 
 /// The rule that excludes a bin, as an index into [`RULES`]; `None` if the bin can be reached.
-pub fn excluded(bin: &Bin) -> Option<usize> {
+pub(crate) fn excluded(bin: &Bin) -> Option<usize> {
     RULES.iter().position(|rule| (rule.excludes)(bin))
 }

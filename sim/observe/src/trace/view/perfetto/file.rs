@@ -14,84 +14,84 @@ use wave_machine::clock::Cycle;
 /// Field numbers, by message.
 mod field {
     /// `Trace`
-    pub const PACKET: u32 = 1;
+    pub(crate) const PACKET: u32 = 1;
     /// `TracePacket`
-    pub mod packet {
-        pub const CLOCK_SNAPSHOT: u32 = 6;
-        pub const TIMESTAMP: u32 = 8;
-        pub const SEQUENCE_ID: u32 = 10;
-        pub const TRACK_EVENT: u32 = 11;
-        pub const INTERNED_DATA: u32 = 12;
-        pub const SEQUENCE_FLAGS: u32 = 13;
-        pub const COMPRESSED_PACKETS: u32 = 50;
-        pub const DEFAULTS: u32 = 59;
-        pub const TRACK_DESCRIPTOR: u32 = 60;
+    pub(super) mod packet {
+        pub(crate) const CLOCK_SNAPSHOT: u32 = 6;
+        pub(crate) const TIMESTAMP: u32 = 8;
+        pub(crate) const SEQUENCE_ID: u32 = 10;
+        pub(crate) const TRACK_EVENT: u32 = 11;
+        pub(crate) const INTERNED_DATA: u32 = 12;
+        pub(crate) const SEQUENCE_FLAGS: u32 = 13;
+        pub(crate) const COMPRESSED_PACKETS: u32 = 50;
+        pub(crate) const DEFAULTS: u32 = 59;
+        pub(crate) const TRACK_DESCRIPTOR: u32 = 60;
     }
     /// `ClockSnapshot`
-    pub mod snapshot {
-        pub const CLOCKS: u32 = 1;
-        pub const PRIMARY: u32 = 2;
+    pub(super) mod snapshot {
+        pub(crate) const CLOCKS: u32 = 1;
+        pub(crate) const PRIMARY: u32 = 2;
     }
     /// `ClockSnapshot.Clock`
-    pub mod clock {
-        pub const ID: u32 = 1;
-        pub const TIMESTAMP: u32 = 2;
-        pub const UNIT_NANOSECONDS: u32 = 4;
+    pub(super) mod clock {
+        pub(crate) const ID: u32 = 1;
+        pub(crate) const TIMESTAMP: u32 = 2;
+        pub(crate) const UNIT_NANOSECONDS: u32 = 4;
     }
     /// `TracePacketDefaults`
-    pub const DEFAULT_CLOCK: u32 = 58;
+    pub(crate) const DEFAULT_CLOCK: u32 = 58;
     /// `InternedData`
-    pub mod interned {
-        pub const CATEGORIES: u32 = 1;
-        pub const EVENT_NAMES: u32 = 2;
-        pub const ARGUMENT_NAMES: u32 = 3;
+    pub(super) mod interned {
+        pub(crate) const CATEGORIES: u32 = 1;
+        pub(crate) const EVENT_NAMES: u32 = 2;
+        pub(crate) const ARGUMENT_NAMES: u32 = 3;
         /// Fields of each entry.
-        pub const ID: u32 = 1;
-        pub const NAME: u32 = 2;
+        pub(crate) const ID: u32 = 1;
+        pub(crate) const NAME: u32 = 2;
     }
     /// `TrackDescriptor`
-    pub mod track {
-        pub const UUID: u32 = 1;
-        pub const NAME: u32 = 2;
-        pub const PROCESS: u32 = 3;
-        pub const THREAD: u32 = 4;
-        pub const PARENT: u32 = 5;
-        pub const COUNTER: u32 = 8;
+    pub(super) mod track {
+        pub(crate) const UUID: u32 = 1;
+        pub(crate) const NAME: u32 = 2;
+        pub(crate) const PROCESS: u32 = 3;
+        pub(crate) const THREAD: u32 = 4;
+        pub(crate) const PARENT: u32 = 5;
+        pub(crate) const COUNTER: u32 = 8;
     }
     /// `ProcessDescriptor`
-    pub mod process {
-        pub const PID: u32 = 1;
-        pub const NAME: u32 = 6;
+    pub(super) mod process {
+        pub(crate) const PID: u32 = 1;
+        pub(crate) const NAME: u32 = 6;
     }
     /// `ThreadDescriptor`
-    pub mod thread {
-        pub const PID: u32 = 1;
-        pub const TID: u32 = 2;
-        pub const NAME: u32 = 5;
+    pub(super) mod thread {
+        pub(crate) const PID: u32 = 1;
+        pub(crate) const TID: u32 = 2;
+        pub(crate) const NAME: u32 = 5;
     }
     /// `TrackEvent`
-    pub mod event {
-        pub const CATEGORY: u32 = 3;
-        pub const ARGUMENTS: u32 = 4;
-        pub const LEGACY: u32 = 6;
-        pub const TYPE: u32 = 9;
-        pub const NAME: u32 = 10;
-        pub const TRACK: u32 = 11;
-        pub const DOUBLE_VALUE: u32 = 44;
-        pub const FLOWS: u32 = 47;
-        pub const LAST_OF_FLOWS: u32 = 48;
+    pub(super) mod event {
+        pub(crate) const CATEGORY: u32 = 3;
+        pub(crate) const ARGUMENTS: u32 = 4;
+        pub(crate) const LEGACY: u32 = 6;
+        pub(crate) const TYPE: u32 = 9;
+        pub(crate) const NAME: u32 = 10;
+        pub(crate) const TRACK: u32 = 11;
+        pub(crate) const DOUBLE_VALUE: u32 = 44;
+        pub(crate) const FLOWS: u32 = 47;
+        pub(crate) const LAST_OF_FLOWS: u32 = 48;
     }
     /// `TrackEvent.LegacyEvent`
-    pub mod legacy {
-        pub const PHASE: u32 = 2;
-        pub const MICROSECONDS: u32 = 3;
+    pub(super) mod legacy {
+        pub(crate) const PHASE: u32 = 2;
+        pub(crate) const MICROSECONDS: u32 = 3;
     }
     /// `DebugAnnotation`
-    pub mod argument {
-        pub const NAME: u32 = 1;
-        pub const UINT: u32 = 3;
-        pub const STRING: u32 = 6;
-        pub const POINTER: u32 = 7;
+    pub(super) mod argument {
+        pub(crate) const NAME: u32 = 1;
+        pub(crate) const UINT: u32 = 3;
+        pub(crate) const STRING: u32 = 6;
+        pub(crate) const POINTER: u32 = 7;
     }
 }
 
@@ -114,19 +114,19 @@ const LEVEL: u8 = 2;
 
 /// A track of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Track(u32);
+pub(super) struct Track(u32);
 
 /// The name of an event, by its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Name(u32);
+pub(super) struct Name(u32);
 
 /// A flow: arrows from the first event with this flow to the next in time, and so on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Flow(u64);
+pub(super) struct Flow(u64);
 
 /// Category of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Category {
+pub(super) enum Category {
     Issue = 1,
     Stall,
     Memory,
@@ -142,7 +142,7 @@ const CATEGORIES: [(Category, &str); 4] = [
 
 /// A value of an event.
 #[derive(Debug, Clone, Copy)]
-pub enum Value<'a> {
+pub(super) enum Value<'a> {
     Number(u64),
     /// Shown in hexadecimal.
     Hexadecimal(u64),
@@ -155,7 +155,7 @@ const ARGUMENTS: [&str; 11] =
 
 /// An event with a duration, or an instant.
 #[derive(Debug, Clone, Copy)]
-pub struct Event<'a> {
+pub(super) struct Event<'a> {
     pub track: Track,
     pub name: Name,
     pub category: Category,
@@ -170,7 +170,7 @@ pub struct Event<'a> {
 
 /// Writes one trace.
 #[derive(Debug)]
-pub struct TraceFile<W> {
+pub(crate) struct TraceFile<W> {
     out: W,
     /// Packets not written yet.
     chunk: Message,
@@ -182,7 +182,7 @@ pub struct TraceFile<W> {
 }
 
 impl<W: Write> TraceFile<W> {
-    pub fn new(out: W) -> TraceFile<W> {
+    pub(super) fn new(out: W) -> TraceFile<W> {
         let (chunk, interned) = (Message::default(), Message::default());
         let mut file = TraceFile { out, chunk, names: HashMap::new(), interned, tracks: 0, flows: 0 };
         for (category, name) in CATEGORIES {
@@ -219,7 +219,7 @@ impl<W: Write> TraceFile<W> {
     }
 
     /// The number of a name.
-    pub fn name(&mut self, name: &str) -> Name {
+    pub(super) fn name(&mut self, name: &str) -> Name {
         if let Some(&known) = self.names.get(name) {
             return known;
         }
@@ -230,7 +230,7 @@ impl<W: Write> TraceFile<W> {
     }
 
     /// A new flow.
-    pub fn flow(&mut self) -> Flow {
+    pub(super) fn flow(&mut self) -> Flow {
         self.flows += 1;
         Flow(self.flows)
     }
@@ -276,7 +276,7 @@ impl<W: Write> TraceFile<W> {
     }
 
     /// Adds the track of a process.
-    pub fn process(&mut self, pid: u32, name: &str) -> io::Result<Track> {
+    pub(super) fn process(&mut self, pid: u32, name: &str) -> io::Result<Track> {
         self.track(|track| {
             track.message(field::track::PROCESS, |process| {
                 process.number(field::process::PID, pid);
@@ -286,7 +286,7 @@ impl<W: Write> TraceFile<W> {
     }
 
     /// Adds the track of a thread.
-    pub fn thread(&mut self, pid: u32, tid: u32, name: &str) -> io::Result<Track> {
+    pub(super) fn thread(&mut self, pid: u32, tid: u32, name: &str) -> io::Result<Track> {
         self.track(|track| {
             track.message(field::track::THREAD, |thread| {
                 thread.number(field::thread::PID, pid);
@@ -297,7 +297,7 @@ impl<W: Write> TraceFile<W> {
     }
 
     /// Adds a counter of a process.
-    pub fn counter(&mut self, process: Track, name: &str) -> io::Result<Track> {
+    pub(super) fn counter(&mut self, process: Track, name: &str) -> io::Result<Track> {
         self.track(|track| {
             track.number(field::track::PARENT, process.0);
             track.data(field::track::NAME, name.as_bytes());
@@ -306,12 +306,12 @@ impl<W: Write> TraceFile<W> {
     }
 
     /// Adds a track of the trace itself.
-    pub fn root(&mut self, name: &str) -> io::Result<Track> {
+    pub(super) fn root(&mut self, name: &str) -> io::Result<Track> {
         self.track(|track| track.data(field::track::NAME, name.as_bytes()))
     }
 
     /// Sets the value of a counter from a cycle on.
-    pub fn value(&mut self, counter: Track, at: Cycle, value: f64) -> io::Result<()> {
+    pub(super) fn value(&mut self, counter: Track, at: Cycle, value: f64) -> io::Result<()> {
         self.packet(|packet| {
             packet.number(field::packet::TIMESTAMP, at);
             packet.message(field::packet::TRACK_EVENT, |event| {
@@ -323,7 +323,7 @@ impl<W: Write> TraceFile<W> {
     }
 
     /// Writes an event without a category.
-    pub fn instant(&mut self, track: Track, at: Cycle, name: &str) -> io::Result<()> {
+    pub(super) fn instant(&mut self, track: Track, at: Cycle, name: &str) -> io::Result<()> {
         let name = self.name(name);
         self.packet(|packet| {
             packet.number(field::packet::TIMESTAMP, at);
@@ -336,7 +336,7 @@ impl<W: Write> TraceFile<W> {
     }
 
     /// Writes an event.
-    pub fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
+    pub(super) fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
         let Event { track, name, category, at, cycles, arguments, flows, last_of } = *event;
         self.packet(|packet| {
             packet.number(field::packet::TIMESTAMP, at);
@@ -369,7 +369,7 @@ impl<W: Write> TraceFile<W> {
     }
 
     /// Completes the file.
-    pub fn finish(&mut self) -> io::Result<()> {
+    pub(super) fn finish(&mut self) -> io::Result<()> {
         self.write()?;
         self.out.flush()
     }

@@ -4,30 +4,30 @@ use crate::trace::binary;
 
 /// Encoding of a field. The upper bits of the key hold the field number.
 mod wire {
-    pub const VARINT: u32 = 0;
-    pub const FIXED64: u32 = 1;
-    pub const BYTES: u32 = 2;
+    pub(crate) const VARINT: u32 = 0;
+    pub(crate) const FIXED64: u32 = 1;
+    pub(super) const BYTES: u32 = 2;
 }
 
 /// A message as encoded fields.
 #[derive(Debug, Default)]
-pub struct Message {
+pub(super) struct Message {
     bytes: Vec<u8>,
 }
 
 impl Message {
     /// Removes all fields.
-    pub fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.bytes.clear();
     }
 
     /// True if it has no field.
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
 
     /// The encoded fields.
-    pub fn bytes(&self) -> &[u8] {
+    pub(super) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
@@ -36,31 +36,31 @@ impl Message {
     }
 
     /// Adds a field of type `uint32`, `uint64`, `bool` or `enum`, or one of type `int32` or `int64` that is not negative.
-    pub fn number(&mut self, field: u32, value: impl Into<u64>) {
+    pub(super) fn number(&mut self, field: u32, value: impl Into<u64>) {
         self.key(field, wire::VARINT);
         binary::put(&mut self.bytes, value);
     }
 
     /// Adds a field of type `fixed64`.
-    pub fn fixed(&mut self, field: u32, value: u64) {
+    pub(super) fn fixed(&mut self, field: u32, value: u64) {
         self.key(field, wire::FIXED64);
         self.bytes.extend(value.to_le_bytes());
     }
 
     /// Adds a field of type `double`.
-    pub fn double(&mut self, field: u32, value: f64) {
+    pub(super) fn double(&mut self, field: u32, value: f64) {
         self.fixed(field, value.to_bits());
     }
 
     /// Adds a field of type `string` or `bytes`, or one that is an encoded message.
-    pub fn data(&mut self, field: u32, data: &[u8]) {
+    pub(super) fn data(&mut self, field: u32, data: &[u8]) {
         self.key(field, wire::BYTES);
         binary::put(&mut self.bytes, data.len() as u64);
         self.bytes.extend_from_slice(data);
     }
 
     /// Adds a field that is a message.
-    pub fn message(&mut self, field: u32, fill: impl FnOnce(&mut Message)) {
+    pub(super) fn message(&mut self, field: u32, fill: impl FnOnce(&mut Message)) {
         self.key(field, wire::BYTES);
         let at = self.bytes.len();
         // Nearly all are shorter than 128 bytes, so their length takes one byte.

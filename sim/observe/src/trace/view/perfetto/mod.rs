@@ -11,7 +11,7 @@ mod places;
 mod requests;
 
 use crate::trace::Sink;
-use crate::trace::record::{How, Launched, MemoryKind, Record, StageField};
+use crate::trace::record::{How, Launched, MemoryKind, Record, Stage};
 use crate::trace::text::instruction;
 use file::{Category, Event, Name, TraceFile, Track, Value};
 use places::{Place, Places};
@@ -149,8 +149,8 @@ impl<W: Write + Send> Sink for Perfetto<W> {
     fn record(&mut self, record: &Record) -> io::Result<()> {
         self.count_to(record.cycle)?;
         let track = self.places.thread(Place::slot(record.core, record.slot), &mut self.file)?;
-        let issue = record.stage(StageField::Issue);
-        let execute = record.stage(StageField::Execute);
+        let issue = record.stage(Stage::Issue);
+        let execute = record.stage(Stage::Execute);
         let access = match record.memory != MemoryKind::None && execute != 0 {
             true => Some(self.memory(record, execute)?),
             false => None,

@@ -22,30 +22,30 @@ enum Process {
 
 /// The process and the thread of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub(super) struct Place {
     process: Process,
     thread: u32,
 }
 
 impl Place {
     /// A core, for its process.
-    pub fn core(core: u32) -> Place {
+    pub(super) fn core(core: u32) -> Place {
         Place::slot(core, 0)
     }
 
-    pub fn slot(core: u32, slot: u32) -> Place {
+    pub(super) fn slot(core: u32, slot: u32) -> Place {
         Place { process: Process::Core(core), thread: slot }
     }
 
-    pub fn memory_row(core: u32, row: usize) -> Place {
+    pub(crate) fn memory_row(core: u32, row: usize) -> Place {
         Place { process: Process::Core(core), thread: MEMORY + row as u32 }
     }
 
-    pub fn slice_row(slice: u32, row: usize) -> Place {
+    pub(crate) fn slice_row(slice: u32, row: usize) -> Place {
         Place { process: Process::L2, thread: slice * ROWS + row as u32 }
     }
 
-    pub fn channel_row(channel: u32, row: usize) -> Place {
+    pub(crate) fn channel_row(channel: u32, row: usize) -> Place {
         Place { process: Process::Memory, thread: channel * ROWS + row as u32 }
     }
 
@@ -63,7 +63,7 @@ impl Place {
 
 /// Tracks of the processes and threads in the file so far.
 #[derive(Debug)]
-pub struct Places {
+pub(super) struct Places {
     cores: u32,
     processes: BTreeMap<Process, Track>,
     threads: BTreeMap<Place, Track>,
@@ -71,7 +71,7 @@ pub struct Places {
 
 impl Places {
     /// For a machine with `cores` cores.
-    pub fn new(cores: u32) -> Places {
+    pub(super) fn new(cores: u32) -> Places {
         Places { cores, processes: BTreeMap::new(), threads: BTreeMap::new() }
     }
 
@@ -88,7 +88,7 @@ impl Places {
     }
 
     /// The track of the process of a place. The first request for it writes it.
-    pub fn process<W: Write>(&mut self, place: Place, file: &mut TraceFile<W>) -> io::Result<Track> {
+    pub(super) fn process<W: Write>(&mut self, place: Place, file: &mut TraceFile<W>) -> io::Result<Track> {
         if let Some(&track) = self.processes.get(&place.process) {
             return Ok(track);
         }
@@ -103,7 +103,7 @@ impl Places {
     }
 
     /// The track of a thread. The first request for it writes it.
-    pub fn thread<W: Write>(&mut self, place: Place, file: &mut TraceFile<W>) -> io::Result<Track> {
+    pub(super) fn thread<W: Write>(&mut self, place: Place, file: &mut TraceFile<W>) -> io::Result<Track> {
         if let Some(&track) = self.threads.get(&place) {
             return Ok(track);
         }

@@ -8,7 +8,7 @@
 
 use super::file::{Category, Event, Flow, TraceFile, Track, Value};
 use super::places::{Place, Places};
-use crate::trace::record::{DestinationKind, MemoryKind, Record, StageField};
+use crate::trace::record::{DestinationKind, MemoryKind, Record, Stage};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::{self, Write};
 use wave_machine::clock::Cycle;
@@ -51,7 +51,7 @@ struct Fetch {
 
 /// Events of requests that may still be needed.
 #[derive(Debug)]
-pub struct Requests {
+pub(super) struct Requests {
     line_bytes: u32,
     channels: u32,
     visits: BTreeMap<(u32, u64), VecDeque<Visit>>,
@@ -65,7 +65,7 @@ pub struct Requests {
 
 /// A flow from an instruction, executed in cycle `execute`, to a request.
 #[derive(Debug, Clone, Copy)]
-pub struct Link {
+pub(super) struct Link {
     /// Core and line of the request, and which of these it is.
     key: (u32, u64),
     index: usize,
@@ -88,7 +88,7 @@ fn free_row(rows: &mut Rows, which: u32, from: Cycle, to: Cycle) -> usize {
 
 impl Requests {
     /// For a machine with `channels` memory channels and lines of `line_bytes` bytes.
-    pub fn new(channels: u32, line_bytes: u32) -> Requests {
+    pub(super) fn new(channels: u32, line_bytes: u32) -> Requests {
         Requests {
             line_bytes,
             channels,
@@ -102,7 +102,7 @@ impl Requests {
     }
 
     /// Takes an event, and shows what can be shown now.
-    pub fn hop<W: Write>(
+    pub(super) fn hop<W: Write>(
         &mut self,
         hop: &Hop,
         places: &mut Places,
@@ -190,7 +190,7 @@ impl Requests {
 
     /// Flows from a memory instruction on a track to its requests. Once the instruction is written, [`Requests::link`]
     /// shows each request.
-    pub fn record<W: Write>(
+    pub(super) fn record<W: Write>(
         &mut self,
         record: &Record,
         track: Track,
@@ -200,7 +200,7 @@ impl Requests {
         if !record.device {
             return (flows, links);
         }
-        let execute = record.stage(StageField::Execute);
+        let execute = record.stage(Stage::Execute);
         let lanes = record.addresses.iter().enumerate().filter(|(lane, _)| record.effective >> lane & 1 != 0);
         let line = u64::from(self.line_bytes);
         let mut lines = BTreeSet::new();
@@ -270,7 +270,7 @@ impl Requests {
     /// A flow must not go back in time. If the slice of the request is already written, or began before the
     /// instruction was executed, the flow ends at an instant in the slice. Perfetto orders events of one cycle as
     /// the file does: write the instruction first.
-    pub fn link<W: Write>(
+    pub(super) fn link<W: Write>(
         &mut self,
         Link { key, index, execute, flow }: Link,
         places: &mut Places,
