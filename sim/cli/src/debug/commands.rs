@@ -27,6 +27,7 @@ pub(super) enum Verb {
     Wave,
     Info,
     Print,
+    Stack,
     Examine,
     List,
     Why,
@@ -61,7 +62,13 @@ const GROUPS: [(&str, &[Row]); 5] = [
         &[
             row(Verb::Continue, "continue", &["c"], "", "to the next breakpoint, fault or end"),
             row(Verb::Step, "step", &["s"], "[N]", "N cycles"),
-            row(Verb::Stepi, "stepi", &["si"], "[N]", "N instructions of the chosen wave"),
+            row(
+                Verb::Stepi,
+                "stepi",
+                &["si", "next", "n", "nexti", "ni"],
+                "[N]",
+                "N instructions of the chosen wave; a line of source is one",
+            ),
             row(Verb::Launch, "launch", &["l"], "[N]", "to the beginning of the next launch, N times"),
             row(
                 Verb::Goto,
@@ -87,7 +94,7 @@ const GROUPS: [(&str, &[Row]); 5] = [
             row(
                 Verb::ReverseStepi,
                 "reverse-stepi",
-                &["rsi"],
+                &["rsi", "reverse-next", "rn", "reverse-nexti", "rni"],
                 "[N]",
                 "to before the last N instructions of the chosen wave",
             ),
@@ -147,7 +154,20 @@ const GROUPS: [(&str, &[Row]); 5] = [
                 "TOPIC",
                 "breakpoints, caches ADDRESS, history, launch, pipeline, queues [NAME], registers [rN|pN]..., stack, waves",
             ),
-            row(Verb::Print, "print", &["p"], "rN[[LANE]]|pN", "a register or predicate of the chosen wave"),
+            row(
+                Verb::Print,
+                "print",
+                &["p"],
+                "[/FORMAT] rN[[LANE]]|pN|pc",
+                "a register, a predicate or the place of the chosen wave; formats as of x",
+            ),
+            row(
+                Verb::Stack,
+                "backtrace",
+                &["bt", "where", "frame", "f"],
+                "",
+                "where the chosen wave is, and the ifs and loops around it with their lanes",
+            ),
             row(
                 Verb::Examine,
                 "x",
@@ -172,6 +192,23 @@ fn rows() -> impl Iterator<Item = &'static Row> {
     GROUPS.iter().flat_map(|(_, rows)| rows.iter())
 }
 
+/// Commands of gdb and rr that have no meaning here, and what does what they do.
+const FOREIGN: [(&[&str], &str); 7] = [
+    (
+        &["finish", "reverse-finish", "up", "down"],
+        "a kernel calls nothing; `backtrace` shows the ifs and loops around a wave",
+    ),
+    (&["until", "advance", "start"], "`break LINE` and `continue`, or `goto CYCLE`"),
+    (&["tbreak", "hbreak", "catch"], "`break`, and `delete` once it was reached; a fault stops every run"),
+    (
+        &["set", "call", "jump", "kill", "return", "signal", "detach", "attach"],
+        "the debugger looks and changes nothing; flags such as --set-reg say what a run begins with",
+    ),
+    (&["disassemble", "disas"], "`list` shows the source, or the instructions where there is none"),
+    (&["display", "undisplay", "tui", "layout"], "the panes show it: start without -x and --commands"),
+    (&["checkpoint", "restart", "record"], "every run is recorded: `goto CYCLE` goes anywhere in it"),
+];
+
 /// The command of a word: a name, an abbreviation, or the beginning of one name only.
 ///
 /// # Errors
@@ -186,6 +223,9 @@ pub(super) fn verb(word: &str) -> Result<Verb, Diagnostic> {
         [one] => Ok(one.verb),
         [] => {
             let error = Diagnostic::error(format!("there is no command `{word}`"));
+            if let Some((_, hint)) = FOREIGN.iter().find(|(names, _)| names.contains(&word)) {
+                return Err(error.hint(*hint));
+            }
             let near = did_you_mean(word, rows().map(|row| row.name));
             Err(error.hint(near.unwrap_or_else(|| "`help` lists the commands".to_owned())))
         }
@@ -239,6 +279,9 @@ mod tests {
         assert_eq!(verb("reverse-stepi").unwrap(), Verb::ReverseStepi);
         assert_eq!(verb("cont").unwrap(), Verb::Continue);
         assert_eq!(verb("step").unwrap(), Verb::Step);
+        assert_eq!(verb("n").unwrap(), Verb::Stepi);
+        assert_eq!(verb("bt").unwrap(), Verb::Stack);
+        assert!(verb("finish").unwrap_err().hint.is_some_and(|hint| hint.contains("calls nothing")));
         assert!(verb("reverse").unwrap_err().message.contains("begins 4 commands"));
         let wrong = verb("contineu").unwrap_err();
         assert_eq!(wrong.hint.as_deref(), Some("did you mean `continue`?"));
@@ -248,6 +291,7 @@ mod tests {
     fn no_two_commands_have_a_name_in_common() {
         let mut names: Vec<&str> =
             rows().flat_map(|row| row.others.iter().copied().chain([row.name])).collect();
+        names.extend(FOREIGN.iter().flat_map(|(names, _)| names.iter().copied()));
         let count = names.len();
         names.sort_unstable();
         names.dedup();

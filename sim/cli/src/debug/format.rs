@@ -31,6 +31,7 @@ impl Format {
             "u" => Ok(Format::Unsigned),
             "f" => Ok(Format::Float),
             "b" => Ok(Format::Bytes),
+            "i" => Err(Diagnostic::error("there is no format `i`").hint("`list` shows instructions")),
             _ => Err(Diagnostic::error(format!("there is no format `{letter}`"))
                 .hint("formats: x hex, d signed, u unsigned, f f32, b bytes")),
         }

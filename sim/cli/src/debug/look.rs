@@ -3,14 +3,15 @@
 use super::format::{Format, lanes, table};
 use super::points::number;
 use super::session::Session;
-use super::{place, points};
+use super::{place, points, why};
 use std::fmt::Write;
 use wave_isa::diagnostic::Diagnostic;
 use wave_isa::suggest::did_you_mean;
 use wave_isa::{PREDICATES, WORD_BYTES};
 use wave_machine::core::collector::Waiting;
 use wave_machine::core::divergence::Frame;
-use wave_machine::core::view::{Flight, Place, WaveView};
+use wave_machine::core::view::{Flight, Place, Refused, WaveView};
+use wave_machine::memory::Reject;
 use wave_observe::numbers::{counted, integer};
 
 /// Topics of `info`.
@@ -33,10 +34,12 @@ pub(super) fn info(session: &mut Session, words: &[&str]) -> Result<String, Diag
         // As in gdb.
         _ if *topic == "b" || *topic == "watchpoints" => "breakpoints",
         _ if *topic == "threads" => "waves",
+        _ if *topic == "frame" => "stack",
         [one] => one,
         _ => {
             let error = Diagnostic::error(format!("there is no topic `{topic}`"));
             let near = did_you_mean(topic, TOPICS.into_iter());
+            let near = near.or_else(|| foreign(topic).map(str::to_owned));
             return Err(error.hint(near.unwrap_or_else(|| TOPICS.join(", "))));
         }
     };
@@ -53,6 +56,16 @@ pub(super) fn info(session: &mut Session, words: &[&str]) -> Result<String, Diag
         }
         "stack" => stack(session),
         _ => Ok(waves(session, MOST_WAVES)),
+    }
+}
+
+/// What has the place of a topic of gdb.
+fn foreign(topic: &str) -> Option<&'static str> {
+    match topic {
+        "locals" | "args" | "variables" => Some("a kernel has registers: `info registers`"),
+        "line" | "source" | "symbol" => Some("`list` shows the source, `print pc` the place of the chosen wave"),
+        "program" | "inferiors" | "target" => Some("`info launch`"),
+        _ => None,
     }
 }
 
@@ -77,7 +90,7 @@ pub(super) fn waves(session: &mut Session, most: usize) -> String {
             format!("wave {}", report.wave),
             format!("0x{:x}", report.active),
             place::at(&program, report.pc),
-            report.waits_for.to_string(),
+            why::reason(view),
         ]);
     }
     let mut text = table(&rows);
@@ -102,7 +115,7 @@ pub(super) fn registers(session: &mut Session, named: &[&str], format: Format) -
     let view = session.chosen()?;
     let slot = (view.report.core, view.report.slot);
     if !named.is_empty() {
-        return named.iter().map(|name| register(session, slot, name, format)).collect();
+        return named.iter().map(|name| register(session, slot, name, Some(format))).collect();
     }
     let mut text = format!("{}, {}\n", place::wave(&view.report), masks(&view));
     let width = session.width();
@@ -132,7 +145,7 @@ fn predicate_text(predicate: usize, mask: u64, width: usize) -> String {
     format!("{:<5} {lanes}\n", format!("p{predicate}"))
 }
 
-/// `rN`, `rN[LANE]` or `pN` of a wave.
+/// `rN`, `rN[LANE]` or `pN` of a wave. Without a format one lane is written in several.
 ///
 /// # Errors
 /// If the wave has no such register or lane.
@@ -140,7 +153,7 @@ pub(super) fn register(
     session: &mut Session,
     slot: (u32, usize),
     name: &str,
-    format: Format,
+    format: Option<Format>,
 ) -> Result<String, Diagnostic> {
     let width = session.width();
     let (bare, lane) = match name.strip_suffix(']').and_then(|name| name.split_once('[')) {
@@ -167,19 +180,25 @@ pub(super) fn register(
     let row = index.and_then(|index| rows.chunks_exact(width).nth(index)).ok_or_else(|| {
         let error = Diagnostic::error(format!("there is no register `{bare}`"));
         let last = (rows.len() / width).saturating_sub(1);
-        error.hint(format!("the kernel has r0 to r{last} and p0 to p{}", PREDICATES - 1))
+        let memory = if index.is_none() { "; `x ADDRESS` shows memory" } else { "" };
+        error.hint(format!("the kernel has r0 to r{last} and p0 to p{}{memory}", PREDICATES - 1))
     })?;
-    Ok(match lane {
-        Some(lane) => {
+    Ok(match (lane, format) {
+        (Some(lane), Some(format)) => format!("{name:<5} {}\n", format.word(row[lane])),
+        (Some(lane), None) => {
             let word = row[lane];
             let (signed, float) = (Format::Signed.word(word), Format::Float.word(word));
             format!("{name:<5} 0x{word:08x}  {signed}  {float}\n")
         }
-        None => lanes(bare, row, format),
+        (None, format) => lanes(bare, row, format.unwrap_or_default()),
     })
 }
 
-fn stack(session: &mut Session) -> Result<String, Diagnostic> {
+/// The ifs and loops around the chosen wave, outermost first.
+///
+/// # Errors
+/// If no wave is chosen.
+pub fn stack(session: &mut Session) -> Result<String, Diagnostic> {
     let view = session.chosen()?;
     let mut text = format!("{}, {}\n", place::wave(&view.report), masks(&view));
     if view.frames.is_empty() {
@@ -226,7 +245,7 @@ pub(super) fn pipeline(session: &mut Session) -> Result<String, Diagnostic> {
     rows.push(vec![
         "next".to_owned(),
         place::at(&session.program, view.report.pc),
-        format!("waits for {}", view.report.waits_for),
+        format!("waits for {}", why::reason(&view)),
     ]);
     text += &table(&rows);
     Ok(text)
@@ -239,16 +258,39 @@ pub(super) fn where_it_is(flight: &Flight) -> String {
             format!("in a collector; its last operand is read in cycle {cycle}")
         }
         Place::Collector(Waiting::Unit(cycle)) => {
-            format!("in a collector; its unit is busy until cycle {cycle}")
+            format!("in a collector, its operands are read; its unit can take it in cycle {cycle}")
         }
         Place::Collector(Waiting::WritePort) => "in a collector; waits for a write port".to_owned(),
-        Place::Collector(Waiting::Lsu) => "in a collector; waits for the load/store unit".to_owned(),
+        Place::Collector(Waiting::Lsu) => {
+            "in a collector; the load/store unit is full or has taken another".to_owned()
+        }
         Place::Unit(cycle) => format!("in its unit; retires in cycle {cycle}"),
         Place::Queue(0) => "first in the queue of the load/store unit".to_owned(),
         Place::Queue(before) => format!("in the queue of the load/store unit, behind {before}"),
-        Place::Access(0) => "accesses local memory".to_owned(),
-        Place::Access(count) => format!("{} outstanding", counted(count.into(), "memory access")),
+        Place::LocalBanks(cycle) => {
+            format!("in local memory; its last pass over the banks is in cycle {cycle}")
+        }
+        Place::LocalResult(cycle) => format!("in local memory; its values come in cycle {cycle}"),
+        Place::Lines { sent, lines, outstanding, held } => {
+            let mut text = format!("in device memory; {sent} of {} sent to the L1", counted(lines as u64, "line"));
+            if outstanding > 0 {
+                text += &format!(", {outstanding} not answered");
+            }
+            text + &held.map_or(String::new(), |why| format!("; the next one waits: {}", refused(why)))
+        }
         Place::Return => "its values have come and are written".to_owned(),
+    }
+}
+
+/// Why a line access does not go on.
+fn refused(why: Refused) -> &'static str {
+    match why {
+        Refused::Pending => "the load/store unit has as many loads outstanding as it can",
+        Refused::L1(Reject::Mshr) => "all MSHRs of the L1 are taken",
+        Refused::L1(Reject::Merge) => "the MSHR of its line has no room for another access",
+        Refused::L1(Reject::Outgoing) => "the L1's queue to the interconnect is full",
+        Refused::L1(Reject::Responses) => "the L1's queue of responses is full",
+        Refused::L1(Reject::Order) => "an atomic on its line is before it",
     }
 }
 

@@ -1,6 +1,7 @@
 //! A session: a run, its breakpoints, the chosen wave, and what commands do to them.
 
 use super::commands::{self, Verb};
+use super::format::Format;
 use super::points::{Names, Points, breakpoint, number, watchpoint};
 use super::{look, memory, place, stops, why};
 use crate::execute::outcome;
@@ -44,6 +45,14 @@ pub(super) enum Reply {
 /// Asked now and then in a long command, with the cycle, whether to go on.
 pub(super) type GoOn<'g> = &'g mut dyn FnMut(Cycle) -> bool;
 
+/// What was done to points.
+fn said(numbers: &[u32], what: &str) -> String {
+    match numbers {
+        [] => "no breakpoints\n".to_owned(),
+        all => format!("{what}: {}\n", all.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")),
+    }
+}
+
 impl Session {
     /// A session at the beginning of a run.
     ///
@@ -85,15 +94,17 @@ impl Session {
         let mut words = line.split_whitespace();
         let Some(first) = words.next() else { return Ok(Reply::Text(String::new())) };
         let words: Vec<&str> = words.collect();
-        // As in gdb, x has its format behind a slash.
+        // As in gdb, x and print have their format behind a slash.
         let (word, options) = first.split_once('/').unwrap_or((first, ""));
-        let (verb, options, words) = match words.split_first() {
-            Some((more, rest)) if word == "x" && options.is_empty() && more.starts_with('/') => {
-                (Verb::Examine, &more[1..], rest.to_vec())
+        let verb = commands::verb(word)?;
+        let has_format = matches!(verb, Verb::Examine | Verb::Print);
+        let (options, words) = match words.split_first() {
+            Some((more, rest)) if has_format && options.is_empty() && more.starts_with('/') => {
+                (&more[1..], rest.to_vec())
             }
-            _ => (commands::verb(word)?, options, words),
+            _ => (options, words),
         };
-        if !options.is_empty() && verb != Verb::Examine {
+        if !options.is_empty() && !has_format {
             return Err(Diagnostic::error(format!("`{word}` has no format")).hint(commands::usage(verb)));
         }
         let text = match verb {
@@ -110,17 +121,19 @@ impl Session {
             Verb::Delete => {
                 let numbers = self.points.named(&words)?;
                 self.points.all.retain(|point| !numbers.contains(&point.number));
-                String::new()
+                said(&numbers, "deleted")
             }
             Verb::Disable | Verb::Enable => {
-                for number in self.points.named(&words)? {
+                let numbers = self.points.named(&words)?;
+                for &number in &numbers {
                     self.points.get(number).into_iter().for_each(|it| it.is_enabled = verb == Verb::Enable);
                 }
-                String::new()
+                said(&numbers, if verb == Verb::Enable { "enabled" } else { "disabled" })
             }
             Verb::Wave => self.choose(&words)?,
             Verb::Info => look::info(self, &words)?,
-            Verb::Print => self.print(&words)?,
+            Verb::Print => self.print(options, &words)?,
+            Verb::Stack => format!("{}{}", self.here(), look::stack(self)?),
             Verb::Examine => memory::examine(self, options, &words)?,
             Verb::List => look::list(self, &words)?,
             Verb::Why => why::why(self)?,
@@ -302,12 +315,21 @@ impl Session {
         Ok(self.here())
     }
 
-    fn print(&mut self, words: &[&str]) -> Result<String, Diagnostic> {
-        let [name] = words else {
-            return Err(Diagnostic::error("print what?").hint(commands::usage(Verb::Print)));
+    fn print(&mut self, options: &str, words: &[&str]) -> Result<String, Diagnostic> {
+        let format = if options.is_empty() { None } else { Some(Format::of(options)?) };
+        let name = match words {
+            [name] => name.strip_prefix('$').unwrap_or(name),
+            [] => return Err(Diagnostic::error("print what?").hint(commands::usage(Verb::Print))),
+            _ => {
+                let error = Diagnostic::error(format!("`{}` is no register", words.join(" ")));
+                return Err(error.hint("expressions are not evaluated; a register as r3 or r3[7], a predicate as p0"));
+            }
         };
         let view = self.chosen()?;
-        look::register(self, (view.report.core, view.report.slot), name, Default::default())
+        if name == "pc" {
+            return Ok(format!("{}\n", place::at(&self.program, view.report.pc)));
+        }
+        look::register(self, (view.report.core, view.report.slot), name, format)
     }
 
     /// The chosen wave. If none has been chosen, or its slot is empty now, the first on the machine.

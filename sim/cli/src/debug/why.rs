@@ -4,12 +4,43 @@ use super::look::where_it_is;
 use super::place;
 use super::session::Session;
 use std::fmt::Write;
-use std::sync::Arc;
 use wave_isa::diagnostic::Diagnostic;
+use wave_machine::clock::Cycle;
+use wave_machine::core::collector::Waiting;
 use wave_machine::core::report::WaitsFor;
 use wave_machine::core::uop::MicroOps;
-use wave_machine::core::view::{Flight, WaveView};
+use wave_machine::core::view::{Flight, Place, WaveView};
+use wave_machine::core::wait::Wait;
+use wave_machine::memory::Holder;
 use wave_observe::numbers::counted;
+
+/// Most cycles that are looked at for when a wait began.
+const MOST_CYCLES: Cycle = 4096;
+/// Most lines of memory, and most other waves, that are told.
+const MOST: usize = 4;
+
+/// What a wave waits for, in a few words.
+pub fn reason(view: &WaveView) -> String {
+    match (view.wait, &view.report.waits_for) {
+        (Some(Wait::Branch), _) => "the shadow of its last instruction to end".to_owned(),
+        (Some(Wait::Operand), _) => "the operand reads of its last instruction".to_owned(),
+        (Some(Wait::Collector), _) => "a free operand collector".to_owned(),
+        (_, &WaitsFor::Accesses { own, stores }) => {
+            let core = view.report.core;
+            let own = (own > 0).then(|| format!("{} of its own", accesses(own)));
+            let stores = (stores > 0).then(|| {
+                format!("{} of core {core} that the L2 has not acknowledged", counted(stores, "store"))
+            });
+            let parts: Vec<String> = own.into_iter().chain(stores).collect();
+            if parts.is_empty() { "its fence to be granted".to_owned() } else { parts.join(" and ") }
+        }
+        (_, other) => other.to_string(),
+    }
+}
+
+fn accesses(count: u64) -> String {
+    counted(count, "memory access")
+}
 
 /// The answer for the chosen wave.
 ///
@@ -18,68 +49,157 @@ use wave_observe::numbers::counted;
 pub(super) fn why(session: &mut Session) -> Result<String, Diagnostic> {
     let view = session.chosen()?;
     let now = session.timeline.now();
-    let program = session.program.clone();
     let report = &view.report;
-    let mut text = format!("{} is at {}\n", place::wave(report), place::at(&program, report.pc));
-    _ = writeln!(text, "it waits for {}", report.waits_for);
-    _ = match view.last_issue {
-        Some(cycle) => {
-            let cycles = counted(now - 1 - cycle, "cycle");
-            writeln!(text, "it last issued in cycle {cycle}, {cycles} before the last one")
+    let mut text = format!("{} is at {}\n", place::wave(report), place::at(&session.program, report.pc));
+    let rival = (view.wait == Some(Wait::Turn)).then(|| rival(session, &view)).flatten();
+    let waits = match (view.wait, &rival) {
+        (Some(Wait::Turn), None) => format!("nothing holds it: it can issue in cycle {now}"),
+        _ => format!("it waits for {}", reason(&view)),
+    };
+    let since = match session.timeline.waits_since((report.core, report.slot), MOST_CYCLES) {
+        Some((cycle, goes_back)) if view.wait != Some(Wait::Turn) || rival.is_some() => {
+            let longer = if goes_back { " or longer" } else { "" };
+            format!(", since cycle {cycle}{longer} ({})", counted(now - cycle, "cycle"))
         }
+        _ => String::new(),
+    };
+    _ = writeln!(text, "{waits}{since}");
+    _ = match view.last_issue {
+        Some(cycle) => writeln!(text, "it last issued in cycle {cycle}"),
         None => writeln!(text, "it has not issued yet"),
     };
-    match &report.waits_for {
-        WaitsFor::Barrier(missing) => {
-            let all = session.timeline.machine().waves();
-            let same = |other: &&WaveView| {
-                let other = &other.report;
-                (other.core, other.workgroup) == (report.core, report.workgroup)
-                    && missing.contains(&other.wave)
-            };
-            for other in all.iter().filter(same) {
-                _ = writeln!(
-                    text,
-                    "  {} is at {} and waits for {}",
-                    place::wave(&other.report),
-                    place::at(&program, other.report.pc),
-                    other.report.waits_for
-                );
-            }
-        }
-        WaitsFor::Result { .. } => {
-            let Some(ops) = session.timeline.machine().micro_ops().cloned() else { return Ok(text) };
+    text.extend(rival);
+    let ops = session.timeline.machine().micro_ops().cloned();
+    let Some(ops) = ops else { return Ok(text) };
+    match view.wait {
+        Some(Wait::Barrier) => text += &missing(session, &view),
+        Some(Wait::Memory | Wait::Scoreboard) => {
             for flight in view.in_flight.iter().filter(|flight| holds(&view, flight, &ops)) {
-                text += &held(session, flight);
+                text += &held(session, &view, flight);
             }
         }
-        WaitsFor::Operands => {
-            view.in_flight.last().iter().for_each(|flight| text += &held(session, flight));
+        Some(Wait::Operand) => {
+            view.in_flight.last().iter().for_each(|flight| text += &held(session, &view, flight));
         }
-        WaitsFor::Flights(_) | WaitsFor::Accesses { .. } => {
-            view.in_flight.iter().for_each(|flight| text += &held(session, flight));
+        Some(Wait::Fence) | None => {
+            view.in_flight.iter().for_each(|flight| text += &held(session, &view, flight));
         }
-        WaitsFor::Turn => {
-            let all = session.timeline.machine().waves();
-            let just = |other: &&WaveView| {
-                other.report.core == report.core && other.last_issue.is_some_and(|cycle| cycle + 1 == now)
-            };
-            for other in all.iter().filter(just) {
-                _ = writeln!(text, "  {} issued in the last cycle", place::wave(&other.report));
-            }
+        Some(Wait::Collector) => text += &collectors(session, &view),
+        Some(Wait::Fetch) => {
+            let missing = session.timeline.machine().missing_code(report.core, report.slot);
+            text += &missing.map_or(String::new(), |(slice, holder)| {
+                format!("  the instruction cache has missed: {}\n", of(slice, holder))
+            });
         }
-        WaitsFor::Fetch => {}
+        _ => {}
     }
     Ok(text)
 }
 
-fn held(session: &Session, flight: &Flight) -> String {
+/// The other wave that the scheduler of a wave chose in the last cycle.
+fn rival(session: &mut Session, view: &WaveView) -> Option<String> {
+    let now = session.timeline.now();
+    let all = neighbours(session, view);
+    let chosen = all.iter().find(|other| other.last_issue.is_some_and(|cycle| cycle + 1 == now))?;
+    let its = place::wave(&chosen.report);
+    Some(format!("  scheduler {} chose {its} in cycle {}\n", view.scheduler, now - 1))
+}
+
+/// The other waves of a wave's scheduler.
+fn neighbours(session: &mut Session, view: &WaveView) -> Vec<WaveView> {
+    let mut all = session.timeline.machine().waves();
+    all.retain(|other| {
+        (other.report.core, other.scheduler) == (view.report.core, view.scheduler)
+            && other.report.slot != view.report.slot
+    });
+    all
+}
+
+/// The waves that have not reached a barrier.
+fn missing(session: &mut Session, view: &WaveView) -> String {
+    let WaitsFor::Barrier(missing) = &view.report.waits_for else { return String::new() };
+    let report = &view.report;
+    let all = session.timeline.machine().waves();
+    let is_missing = |other: &&WaveView| {
+        let other = &other.report;
+        (other.core, other.workgroup) == (report.core, report.workgroup) && missing.contains(&other.wave)
+    };
+    let mut text = String::new();
+    for other in all.iter().filter(is_missing) {
+        let at = place::at(&session.program, other.report.pc);
+        _ = writeln!(text, "  {} is at {at} and waits for {}", place::wave(&other.report), reason(other));
+    }
+    text
+}
+
+/// The instructions in the operand collectors of a wave's scheduler.
+fn collectors(session: &mut Session, view: &WaveView) -> String {
+    let mut text = String::new();
+    let others = neighbours(session, view);
+    for its in others.iter().chain([view]) {
+        for flight in its.in_flight.iter().filter(|flight| matches!(flight.place, Place::Collector(_))) {
+            let at = place::at(&session.program, session.pc(flight.word));
+            _ = writeln!(text, "  {} has #{} {at}: {}", place::wave(&its.report), flight.sequence, where_it_is(flight));
+        }
+    }
+    text
+}
+
+/// An instruction that holds a wave up, where it is, and who holds it there.
+fn held(session: &mut Session, view: &WaveView, flight: &Flight) -> String {
     let at = place::at(&session.program, session.pc(flight.word));
-    format!("  held by #{} {at}: {}\n", flight.sequence, where_it_is(flight))
+    let mut text = format!("  held by #{} {at}: {}\n", flight.sequence, where_it_is(flight));
+    match flight.place {
+        Place::Collector(Waiting::Unit(_)) => {
+            let mut all = neighbours(session, view);
+            all.push(view.clone());
+            let in_unit = |its: &WaveView| {
+                let is_in = |it: &&Flight| it.unit == flight.unit && matches!(it.place, Place::Unit(_));
+                its.in_flight.iter().rfind(is_in).map(|it| (place::wave(&its.report), *it))
+            };
+            if let Some((wave, it)) = all.iter().filter_map(in_unit).max_by_key(|(_, it)| match it.place {
+                Place::Unit(retires) => retires,
+                _ => 0,
+            }) {
+                let at = place::at(&session.program, session.pc(it.word));
+                _ = writeln!(text, "    its unit last took {at} of {wave}");
+            }
+        }
+        Place::Lines { outstanding, .. } if outstanding > 0 => {
+            let (core, slot) = (view.report.core, view.report.slot);
+            let lines = session.timeline.machine().missing_lines(core, slot, flight.sequence);
+            for &(line, slice, holder) in lines.iter().take(MOST) {
+                _ = writeln!(text, "    line 0x{line:x}: {}", of(slice, holder));
+            }
+            if lines.len() > MOST {
+                _ = writeln!(text, "    and {} more", lines.len() - MOST);
+            }
+            let hits = (outstanding as usize).saturating_sub(lines.len());
+            if hits > 0 {
+                _ = writeln!(text, "    the L1 has {}, and answers", counted(hits as u64, "line"));
+            }
+        }
+        _ => {}
+    }
+    text
+}
+
+/// Who holds a request for a line.
+fn of(slice: usize, holder: Holder) -> String {
+    match holder {
+        Holder::Network => format!("between the core and L2 slice {slice}, or in the slice's pipeline"),
+        Holder::SliceQueue { before } => format!("in the queue of L2 slice {slice}, behind {before}"),
+        Holder::SliceMiss => format!("L2 slice {slice} has missed, and its memory channel has no room yet"),
+        Holder::ChannelQueue { channel, bank, before } => {
+            format!("L2 slice {slice} has missed; in the queue of DRAM channel {channel}, bank {bank}, behind {before}")
+        }
+        Holder::Channel => format!("L2 slice {slice} has missed; its DRAM channel sends it"),
+        Holder::SliceData => format!("L2 slice {slice} has it from DRAM"),
+    }
 }
 
 /// True if the wave's next instruction needs what an instruction in flight has not written, or would overwrite it.
-fn holds(view: &WaveView, flight: &Flight, ops: &Arc<MicroOps>) -> bool {
+fn holds(view: &WaveView, flight: &Flight, ops: &MicroOps) -> bool {
     let (next, held) = (ops.get(view.word.min(ops.end())), ops.get(flight.word));
     next.hazards.intersects(&held.writes)
         || next.predicate_hazards & held.predicate_write != 0

@@ -112,6 +112,12 @@ impl Fetch {
         ways[0] = line + 1;
     }
 
+    /// Byte address, in the code space, of the line that is requested for a wave.
+    pub fn missing(&self, slot: Slot) -> Option<u64> {
+        let miss = self.misses.iter().find(|miss| miss.waves >> slot & 1 != 0)?;
+        Some(CODE_SPACE + (u64::from(miss.line) << self.line_shift) * u64::from(WORD_BYTES))
+    }
+
     /// Drops what is on its way for a wave that was redirected or has ended.
     pub(crate) fn discard(&mut self, slot: Slot) {
         for group in self.groups.iter_mut().filter(|g| g.slot == slot) {

@@ -195,6 +195,12 @@ impl Core {
         }
     }
 
+    /// Why a wave has not issued, if it has lanes that have not halted.
+    pub(super) fn wait_of(&self, slot: Slot) -> Option<Wait> {
+        let place = self.stalled(0).iter().position(|those| those >> slot & 1 != 0)?;
+        Wait::ALL.get(place).copied()
+    }
+
     /// Waves that have not issued in this cycle, by the first reason that applies, indexed by [`Wait::index`].
     fn stalled(&self, issued: SlotMask) -> [SlotMask; Wait::AT_ISSUE] {
         let waves = &self.waves;

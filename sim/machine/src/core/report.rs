@@ -130,7 +130,7 @@ impl Core {
         slots.map(|slot| self.wave_report(slot, ops)).collect()
     }
 
-    fn wave_report(&self, slot: usize, ops: &MicroOps) -> WaveReport {
+    pub(super) fn wave_report(&self, slot: usize, ops: &MicroOps) -> WaveReport {
         let waves = &self.waves;
         let wave = &waves.waves[slot];
         let has = |mask: u64| mask >> slot & 1 != 0;

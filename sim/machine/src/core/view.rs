@@ -3,11 +3,14 @@
 use super::Core;
 use super::collector::Waiting;
 use super::divergence::Frame;
+use super::lsu::Lsu;
 use super::report::WaveReport;
 use super::uop::MicroOps;
-use super::wave::Slot;
+use super::wait::Wait;
+use super::wave::{InFlight, Slot};
 use crate::alu::FRAGMENT_ROWS;
 use crate::clock::Cycle;
+use crate::memory::Reject;
 use wave_isa::{MMA_FRAGMENTS, PREDICATES};
 
 /// A resident wave.
@@ -27,6 +30,11 @@ pub struct WaveView {
     pub last_issue: Option<Cycle>,
     /// Its instructions between issue and retirement, oldest first.
     pub in_flight: Vec<Flight>,
+    /// Why its next instruction has not issued: the first reason that applies, as the issue stage finds it.
+    /// [`Wait::Turn`] if there is none; `None` if all its lanes have halted.
+    pub wait: Option<Wait>,
+    /// Its scheduler.
+    pub scheduler: usize,
 }
 
 /// An instruction between its issue and its retirement.
@@ -38,6 +46,8 @@ pub struct Flight {
     pub word: u32,
     /// Where it is.
     pub place: Place,
+    /// Number of its execution unit in its scheduler. Instructions of the load/store unit have none that counts.
+    pub unit: usize,
 }
 
 /// Where an instruction in flight is.
@@ -49,10 +59,33 @@ pub enum Place {
     Unit(Cycle),
     /// In the queue of the load/store unit, behind so many others.
     Queue(usize),
-    /// Its accesses are under way; so many are outstanding. None are in local memory.
-    Access(u32),
+    /// Its passes over the banks of local memory go on up to this cycle.
+    LocalBanks(Cycle),
+    /// Local memory brings its values in this cycle.
+    LocalResult(Cycle),
+    /// In device memory: of `lines` line accesses the L1 has taken `sent`, and has not answered `outstanding` of a
+    /// load or returning atomic.
+    Lines {
+        /// Line accesses that the L1 has taken.
+        sent: usize,
+        /// Line accesses of the instruction.
+        lines: usize,
+        /// Taken and not answered.
+        outstanding: u32,
+        /// Why the next one does not go on, if it does not.
+        held: Option<Refused>,
+    },
     /// Its values have come and wait to be written.
     Return,
+}
+
+/// Why a line access does not go to the L1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refused {
+    /// The load/store unit has as many loads outstanding as it can.
+    Pending,
+    /// The L1 has rejected it, for this reason.
+    L1(Reject),
 }
 
 impl Core {
@@ -61,10 +94,16 @@ impl Core {
         self.wave_reports(ops).into_iter().map(|report| self.wave_view(now, report, ops)).collect()
     }
 
+    /// The wave in a slot at the end of the cycle before `now`, if there is one.
+    pub fn wave_at(&self, slot: Slot, now: Cycle, ops: &MicroOps) -> Option<WaveView> {
+        let is_there = slot < self.waves.waves.len() && self.waves.resident >> slot & 1 != 0;
+        is_there.then(|| self.wave_view(now, self.wave_report(slot, ops), ops))
+    }
+
     fn wave_view(&self, now: Cycle, report: WaveReport, ops: &MicroOps) -> WaveView {
         let slot = report.slot;
         let wave = &self.waves.waves[slot];
-        let mut in_flight = self.flights(now, slot);
+        let mut in_flight = self.flights(now, slot, ops);
         in_flight.sort_unstable_by_key(|flight| flight.sequence);
         WaveView {
             word: report.pc / wave_isa::WORD_BYTES - ops.base,
@@ -73,11 +112,13 @@ impl Core {
             issued: wave.issued,
             last_issue: self.file.journal.last_issue(slot),
             in_flight,
+            wait: self.wait_of(slot),
+            scheduler: slot % self.schedulers.len(),
             report,
         }
     }
 
-    fn flights(&self, now: Cycle, slot: Slot) -> Vec<Flight> {
+    fn flights(&self, now: Cycle, slot: Slot, ops: &MicroOps) -> Vec<Flight> {
         let collectors = self.schedulers.iter().flat_map(|scheduler| scheduler.collectors.iter());
         let waiting = collectors.filter(|collector| collector.slot() == slot && !collector.settled);
         let waiting = waiting.map(|collector| (collector.in_flight(), Place::Collector(collector.waiting)));
@@ -88,9 +129,27 @@ impl Core {
             .map(|(cycle, it)| (cycle, *it))
             .filter(|(_, it)| it.slot == slot);
         let units = units.map(|(cycle, it)| (it, Place::Unit(cycle)));
-        let accesses = self.lsu.under_way().filter(|(it, _)| it.slot == slot);
+        let accesses = self.lsu.under_way(self.l1.rejects()).filter(|(it, _)| it.slot == slot);
         let all = waiting.chain(units).chain(accesses);
-        all.map(|(it, place)| Flight { sequence: it.sequence, word: it.word, place }).collect()
+        let unit = |word| self.spec.units[ops.get(word).class as usize].unit;
+        let flight = |(it, place): (InFlight, Place)| Flight {
+            sequence: it.sequence,
+            word: it.word,
+            place,
+            unit: unit(it.word),
+        };
+        all.map(flight).collect()
+    }
+
+    /// Byte addresses of the lines that the L1 has requested for an instruction of a wave, and that have not come.
+    pub fn missing_lines(&self, slot: Slot, sequence: u64) -> Vec<u64> {
+        let Some(instruction) = self.lsu.index_of(slot, sequence) else { return Vec::new() };
+        self.l1.missing_lines(|owner| Lsu::is_owned_by(owner, instruction))
+    }
+
+    /// Byte address, in the code space, of the line of code that a wave waits for.
+    pub fn missing_code(&self, slot: Slot) -> Option<u64> {
+        self.fetch.missing(slot)
     }
 
     /// All registers of a wave slot at the end of the cycle before `now`: register r is row r, of as many words as a

@@ -6,7 +6,7 @@ use super::run::Run;
 use crate::clock::{Cycle, NEVER};
 use crate::config::Config;
 use crate::core::probe::{Observer, Off, Sample, Watched};
-use crate::memory::{L1, L1Counters, MemoryPort, MemorySystem};
+use crate::memory::{L1, L1Counters, MemoryPort, MemorySystem, Pages};
 use std::sync::Arc;
 use wave_capture::{Capture, Misfit, Reader, Writer};
 use wave_isa::program::{Launch, Program};
@@ -87,6 +87,27 @@ impl Snapshot {
     /// Bytes that it takes.
     pub fn bytes(&self) -> usize {
         self.state.len()
+    }
+}
+
+/// A snapshot that shares the pages of device memory with others of the same machine, as long as nothing has written
+/// them between: for many snapshots of one run. It does not go into files.
+#[derive(Debug, Clone)]
+pub struct SharedSnapshot {
+    /// The state without device memory.
+    rest: Snapshot,
+    pages: Pages,
+}
+
+impl SharedSnapshot {
+    /// Bytes that it takes by itself, without pages.
+    pub fn bytes(&self) -> usize {
+        self.rest.bytes() + self.pages.list_bytes()
+    }
+
+    /// Bytes of the pages of all such snapshots of the machine, each counted once.
+    pub fn page_bytes(&self) -> usize {
+        self.pages.bytes()
     }
 }
 
@@ -281,6 +302,40 @@ impl Machine {
     /// # Errors
     /// If it does not fit this machine; the machine then has no launch and is as new.
     pub fn restore_with(&mut self, snapshot: &Snapshot, options: &RunOptions) -> Result<(), Misfit> {
+        self.fit(snapshot, options)?;
+        let restored = self.restore_state(snapshot, options);
+        self.state.memory.image().replaced();
+        restored
+    }
+
+    /// As [`snapshot`](Self::snapshot), sharing pages of device memory with other such snapshots. The first one copies
+    /// all that is not zero, those after it what has been written since.
+    pub fn snapshot_shared(&mut self) -> SharedSnapshot {
+        let (pages, mut memory) = (self.state.memory.image().pages(), Vec::new());
+        self.state.memory.image().swap_memory(&mut memory);
+        let mut rest = self.snapshot();
+        rest.device_bytes = memory.len();
+        self.state.memory.image().swap_memory(&mut memory);
+        SharedSnapshot { rest, pages }
+    }
+
+    /// As [`restore_with`](Self::restore_with), of a snapshot that shares pages.
+    ///
+    /// # Errors
+    /// As [`restore_with`](Self::restore_with).
+    pub fn restore_shared(&mut self, snapshot: &SharedSnapshot, options: &RunOptions) -> Result<(), Misfit> {
+        let SharedSnapshot { rest, pages } = snapshot;
+        self.fit(rest, options)?;
+        let mut memory = Vec::new();
+        self.state.memory.image().swap_memory(&mut memory);
+        self.restore_state(rest, options)?;
+        self.state.memory.image().swap_memory(&mut memory);
+        self.state.memory.image().put_pages(pages);
+        Ok(())
+    }
+
+    /// Makes this machine one into which a snapshot can be put back: with its launch, and as much device memory.
+    fn fit(&mut self, snapshot: &Snapshot, options: &RunOptions) -> Result<(), Misfit> {
         let running = self.state.run.as_ref();
         let fits = running
             .is_some_and(|run| snapshot.launch.as_ref() == Some(run.launch()) && run.is_like(options))
@@ -292,6 +347,10 @@ impl Machine {
                     .map_err(|_| Misfit::new("has a launch that this machine cannot run"))?;
             }
         }
+        Ok(())
+    }
+
+    fn restore_state(&mut self, snapshot: &Snapshot, options: &RunOptions) -> Result<(), Misfit> {
         let mut from = Reader::new(&snapshot.state);
         let restored = self.state.restore(&mut from).and_then(|()| match from.is_empty() {
             true => Ok(()),

@@ -11,5 +11,5 @@ mod standstill;
 mod team;
 mod view;
 
-pub use machine::{Machine, Snapshot, Stop};
+pub use machine::{Machine, SharedSnapshot, Snapshot, Stop};
 pub use outcome::{KernelReport, NoProgress, Progress, RunError, RunOptions};

@@ -9,7 +9,7 @@ use crate::core::uop::MicroOps;
 use crate::core::view::WaveView;
 use crate::core::{Core, account};
 use crate::memory::state::{self, Signal};
-use crate::memory::{CacheLine, LineData};
+use crate::memory::{CacheLine, Holder, LineData};
 use std::sync::Arc;
 use wave_isa::PREDICATES;
 
@@ -36,6 +36,30 @@ impl Machine {
     pub fn waves(&self) -> Vec<WaveView> {
         let Some(run) = self.running() else { return Vec::new() };
         run.cores.iter().flat_map(|core| core.wave_views(run.now, &run.spec.ops)).collect()
+    }
+
+    /// The wave in a slot, if there is one.
+    pub fn wave(&self, core: u32, slot: usize) -> Option<WaveView> {
+        let run = self.running()?;
+        self.core(core)?.wave_at(slot, run.now, &run.spec.ops)
+    }
+
+    /// Of an instruction of a wave in device memory: the lines that the L1 has requested and that have not come, by
+    /// byte address, with the L2 slice of each and who holds the request.
+    pub fn missing_lines(&self, core: u32, slot: usize, sequence: u64) -> Vec<(u64, usize, Holder)> {
+        let lines = self.core(core).map_or_else(Vec::new, |core| core.missing_lines(slot, sequence));
+        let holder = |line| {
+            let (slice, holder) = self.memory_side().holder(line);
+            (line, slice, holder)
+        };
+        lines.into_iter().map(holder).collect()
+    }
+
+    /// Of the line of code that a wave waits for, if the instruction cache has requested it: its L2 slice, and who
+    /// holds the request.
+    pub fn missing_code(&self, core: u32, slot: usize) -> Option<(usize, Holder)> {
+        let line = self.core(core)?.missing_code(slot)?;
+        Some(self.memory_side().holder(line))
     }
 
     /// The registers of a wave slot: register r is row r, of as many words as a wave has lanes. Empty without a

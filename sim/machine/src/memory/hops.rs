@@ -16,6 +16,33 @@ pub struct Hop {
     pub what: HopKind,
 }
 
+/// Who holds a request of a core for a line, behind its port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Holder {
+    /// The interconnect, on its way there or back, or the pipeline of the slice.
+    Network,
+    /// The slice's queue of requests.
+    SliceQueue {
+        /// Requests before it.
+        before: usize,
+    },
+    /// The slice missed, and the memory channel has not taken its transfer.
+    SliceMiss,
+    /// The queue of the memory channel.
+    ChannelQueue {
+        /// The channel.
+        channel: usize,
+        /// Its bank.
+        bank: usize,
+        /// Requests before it in this bank.
+        before: usize,
+    },
+    /// The memory channel reads it, or its data are on the bus.
+    Channel,
+    /// The slice, which has the data from memory.
+    SliceData,
+}
+
 /// Kinds of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HopKind {

@@ -2,6 +2,7 @@
 
 use super::geometry::{LineGeometry, LineNumber, copy_bytes};
 use super::message::{CODE_SPACE, LineData, MAX_LINE_BYTES};
+use super::pages::{Pages, Shared};
 use wave_capture::Capture;
 
 /// Contents of memory. A line that leaves an L2 slice for its channel is here from that cycle on. Only that
@@ -11,6 +12,9 @@ pub(crate) struct Image {
     #[spec]
     geometry: LineGeometry,
     memory: Vec<u8>,
+    /// What snapshots share of it.
+    #[scratch]
+    shared: Shared,
     #[spec]
     code: Vec<u8>,
 }
@@ -19,7 +23,8 @@ impl Image {
     /// Memory with these contents. The `code` words lie as little-endian bytes from address 0 of the code
     /// space on.
     pub(super) fn new(geometry: LineGeometry, memory: Vec<u8>, code: &[u32]) -> Image {
-        Image { geometry, memory, code: code_bytes(code) }
+        let shared = Shared::new(memory.len());
+        Image { geometry, memory, shared, code: code_bytes(code) }
     }
 
     /// Device memory.
@@ -30,6 +35,26 @@ impl Image {
     /// Takes device memory out.
     pub(super) fn into_memory(self) -> Vec<u8> {
         self.memory
+    }
+
+    /// The pages of device memory now.
+    pub(crate) fn pages(&mut self) -> Pages {
+        self.shared.take(&self.memory)
+    }
+
+    /// Puts pages back that came from here, or from an image with as much memory.
+    pub(crate) fn put_pages(&mut self, pages: &Pages) {
+        self.shared.put(pages, &mut self.memory);
+    }
+
+    /// Device memory was replaced, not written line by line.
+    pub(crate) fn replaced(&mut self) {
+        self.shared.write_all();
+    }
+
+    /// Exchanges device memory for other bytes: for a snapshot without it.
+    pub(crate) fn swap_memory(&mut self, memory: &mut Vec<u8>) {
+        std::mem::swap(&mut self.memory, memory);
     }
 
     /// The bytes of a line; 0 past the end of its space (M3).
@@ -49,6 +74,7 @@ impl Image {
     pub(super) fn write(&mut self, line: LineNumber, data: &[u8], byte_mask: u128) {
         let start = self.geometry.address(line) as usize;
         debug_assert!(self.geometry.address(line) & CODE_SPACE == 0, "the code space is read-only");
+        self.shared.write(start);
         copy_bytes(&mut self.memory[start..], data, byte_mask);
     }
 }

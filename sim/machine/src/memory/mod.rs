@@ -16,6 +16,7 @@ pub(crate) mod l1;
 mod l2;
 pub(crate) mod message;
 mod network;
+mod pages;
 mod port;
 mod replacement;
 mod scripted;
@@ -31,11 +32,11 @@ pub use crossbar::InterconnectCounters;
 pub use dram::DramCounters;
 pub use fabric::LinkCounters;
 
-pub use hops::{Hop, HopKind};
+pub use hops::{Holder, Hop, HopKind};
 
 pub(crate) use l1::Response;
 pub(crate) use l1::ResponseKind;
-pub use l1::{Access, L1, L1Counters, Operation};
+pub use l1::{Access, L1, L1Counters, Operation, Reject};
 
 pub use l2::{Jitter, L2Counters};
 
@@ -43,6 +44,7 @@ pub(crate) use message::LineData;
 
 pub(crate) use message::ReplyKind;
 pub use message::{Reply, Request, RequestKind};
+pub(crate) use pages::Pages;
 pub use port::MemoryPort;
 pub use scripted::Script;
 pub use system::{MemoryCounters, MemorySystem};

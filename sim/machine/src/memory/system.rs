@@ -5,7 +5,7 @@ use super::crossbar::InterconnectCounters;
 use super::dram::{Channel, DramCounters, Issued};
 use super::fabric::LinkCounters;
 use super::geometry::LineGeometry;
-use super::hops::Hop;
+use super::hops::{Holder, Hop};
 use super::image::Image;
 use super::l2::{Jitter, L2Counters, PerformedAtomic, Slice};
 use super::message::LineData;
@@ -244,6 +244,23 @@ impl MemorySystem {
         data
     }
 
+    /// The slice of the line at an address, and who holds the request of a core for it. A channel may have
+    /// begun with what it holds: it is simulated up to where others can tell.
+    pub fn holder(&self, address: u64) -> (usize, Holder) {
+        let (line, slice) = self.slices[0].line_at(address);
+        let held = self.slices[slice].holder(line);
+        let channel = slice % self.channels.len();
+        let holder = match held {
+            Some(Holder::Channel) => match self.channels[channel].place_of(line) {
+                Some((bank, before)) => Holder::ChannelQueue { channel, bank, before },
+                None => Holder::Channel,
+            },
+            Some(holder) => holder,
+            None => Holder::Network,
+        };
+        (slice, holder)
+    }
+
     /// The first cycle that has not been simulated.
     pub fn now(&self) -> Cycle {
         self.now
@@ -257,6 +274,11 @@ impl MemorySystem {
     /// Bytes of device memory.
     pub fn device_bytes(&self) -> u64 {
         self.image.memory().len() as u64
+    }
+
+    /// What the memory channels hold.
+    pub(crate) fn image(&mut self) -> &mut Image {
+        &mut self.image
     }
 
     /// Device memory as the host sees it: the contents of the memory channels, overlaid with the dirty bytes

@@ -18,6 +18,7 @@ use wave_isa::program::{Launch, Program};
 use wave_machine::clock::{Cycle, NEVER};
 use wave_machine::config::Config;
 use wave_machine::core::probe::Observer;
+use wave_machine::core::view::WaveView;
 use wave_machine::gpu::{KernelReport, Machine, RunError, RunOptions, Stop};
 
 /// Snapshots take at most one part in so many of the time of the simulation.
@@ -233,7 +234,7 @@ impl Timeline {
         let kept = self.ring.before(position);
         if let Some(kept) = kept.filter(|kept| position < now || kept.cycle > now) {
             // It was taken of this machine.
-            self.machine.restore_with(&kept.snapshot, &self.options).expect("a snapshot fits its machine");
+            self.machine.restore_shared(&kept.snapshot, &self.options).expect("a snapshot fits its machine");
             self.launch = kept.launch;
             self.pace.since = Duration::ZERO;
         }
@@ -243,6 +244,30 @@ impl Timeline {
             Some(end) if self.now() > end => self.seek(end, go_on),
             _ => goes_on,
         }
+    }
+
+    /// The first cycle since which a wave has waited for what it waits for now, and whether it may have been so before:
+    /// at most `most` cycles are looked at. `None` if it has issued in the last cycle, or there is no such wave.
+    pub fn waits_since(&mut self, (core, slot): WaveSlot, most: Cycle) -> Option<(Cycle, bool)> {
+        let now = self.now();
+        let view = self.machine.wave(core, slot)?;
+        // The position behind a cycle shows what waited in it. A wave does not wait in the cycle in which it issues.
+        let first = view.last_issue.map_or(1, |issue| issue + 2).max(self.machine.launched_at()? + 1);
+        if first > now {
+            return None;
+        }
+        let start = first.max(now.saturating_sub(most));
+        let waits = |view: WaveView| (view.report.workgroup, view.report.wave, view.issued, view.wait);
+        let wait = waits(view);
+        let (mut since, mut goes_back) = (start, start > first);
+        for position in start..now {
+            self.seek(position, &mut |_| true);
+            if self.machine.wave(core, slot).map(waits) != Some(wait) {
+                (since, goes_back) = (position + 1, false);
+            }
+        }
+        self.seek(now, &mut |_| true);
+        Some((since - 1, goes_back))
     }
 
     /// The hits of the conditions at a position at which one of them comes true.
@@ -338,7 +363,7 @@ impl Timeline {
             return;
         }
         let start = Instant::now();
-        let snapshot = self.machine.snapshot();
+        let snapshot = self.machine.snapshot_shared();
         self.ring.insert(Kept { cycle, launch: self.launch, snapshot });
         self.pace.cost = start.elapsed();
     }

@@ -1,7 +1,7 @@
 //! Snapshots of a run: dense near the present, thinner the farther away.
 
 use wave_machine::clock::Cycle;
-use wave_machine::gpu::Snapshot;
+use wave_machine::gpu::SharedSnapshot;
 
 /// A snapshot and the launch that runs in it.
 #[derive(Debug)]
@@ -9,20 +9,21 @@ pub(super) struct Kept {
     pub(super) cycle: Cycle,
     /// Number of the launch; the number of launches once all have ended.
     pub(super) launch: usize,
-    pub(super) snapshot: Snapshot,
+    pub(super) snapshot: SharedSnapshot,
 }
 
 /// Snapshots in the order of cycles, of at most so many bytes. The first one always stays.
 #[derive(Debug)]
 pub(super) struct Ring {
     kept: Vec<Kept>,
-    bytes: usize,
+    /// Bytes that they take without the pages that they share.
+    apart: usize,
     most_bytes: usize,
 }
 
 impl Ring {
     pub(super) fn new(most_bytes: usize) -> Ring {
-        Ring { kept: Vec::new(), bytes: 0, most_bytes }
+        Ring { kept: Vec::new(), apart: 0, most_bytes }
     }
 
     /// The last snapshot of this cycle or before.
@@ -37,19 +38,23 @@ impl Ring {
 
     /// Number and bytes of the snapshots.
     pub(super) fn size(&self) -> (usize, usize) {
-        (self.kept.len(), self.bytes)
+        (self.kept.len(), self.bytes())
+    }
+
+    fn bytes(&self) -> usize {
+        self.apart + self.kept.first().map_or(0, |kept| kept.snapshot.page_bytes())
     }
 
     /// Keeps a snapshot. Those that matter least, seen from it, make room.
     pub(super) fn insert(&mut self, kept: Kept) {
         let present = kept.cycle;
         let at = self.kept.partition_point(|other| other.cycle < present);
-        self.bytes += kept.snapshot.bytes();
+        self.apart += kept.snapshot.bytes();
         self.kept.insert(at, kept);
-        while self.bytes > self.most_bytes
+        while self.bytes() > self.most_bytes
             && let Some(least) = self.least(present)
         {
-            self.bytes -= self.kept.remove(least).snapshot.bytes();
+            self.apart -= self.kept.remove(least).snapshot.bytes();
         }
     }
 

@@ -13,11 +13,11 @@ use super::collector::{Collector, Operands};
 use super::probe::{Event, EventKind, LineAccess, LocalAccess, MemoryEvent, Probe};
 use super::release::Epoch;
 use super::uop::{MicroOp, MicroOps};
-use super::view::Place;
-use super::wave::InFlight;
+use super::view::{Place, Refused};
+use super::wave::{InFlight, Slot};
 use crate::clock::{Cycle, NEVER};
 use crate::config::Config;
-use crate::memory::{Access, Operation, Response, ResponseKind};
+use crate::memory::{Access, Operation, Reject, Response, ResponseKind};
 use coalesce::Payload;
 pub(crate) use instruction::MemoryInstruction;
 use instruction::Owner;
@@ -119,26 +119,53 @@ impl Lsu {
         self.pending
     }
 
-    /// The instructions in the unit, and where they are.
-    pub(super) fn under_way(&self) -> impl Iterator<Item = (InFlight, Place)> {
+    /// The instructions in the unit, and where they are. `rejects`: why the L1 does not take the next line access.
+    pub(super) fn under_way(&self, rejects: Option<Reject>) -> impl Iterator<Item = (InFlight, Place)> {
         let of = |&index: &u16| &self.instructions[usize::from(index)];
+        let lines = move |index: &u16, held: Option<Refused>| {
+            let (lines, outstanding) = (of(index).lines.len(), of(index).outstanding);
+            Place::Lines { sent: of(index).next_line.min(lines), lines, outstanding, held }
+        };
         let queued = self.queue.iter().enumerate().map(move |(place, index)| {
-            let started = place == 0 && self.head != Head::Idle;
-            let outstanding = of(index).outstanding;
-            (of(index).in_flight(), if started { Place::Access(outstanding) } else { Place::Queue(place) })
+            let at = match self.head {
+                Head::Local(ends) if place == 0 => Place::LocalBanks(ends),
+                Head::Device if place == 0 => lines(index, self.holds(of(index), rejects)),
+                _ => Place::Queue(place),
+            };
+            (of(index).in_flight(), at)
         });
         let local =
-            self.local_results.iter().map(move |(_, index)| (of(index).in_flight(), Place::Access(0)));
+            self.local_results.iter().map(move |(at, index)| (of(index).in_flight(), Place::LocalResult(*at)));
         let returns = self.returns.iter().map(move |index| (of(index).in_flight(), Place::Return));
-        let listed = |index: &u16| {
-            self.free.contains(index)
-                || self.queue.contains(index)
-                || self.returns.contains(index)
-                || self.local_results.iter().any(|(_, other)| other == index)
-        };
-        let rest = (0..self.instructions.len() as u16).filter(move |index| !listed(index));
-        let rest = rest.map(move |index| (of(&index).in_flight(), Place::Access(of(&index).outstanding)));
+        let rest = (0..self.instructions.len() as u16).filter(move |index| !self.is_listed(*index));
+        let rest = rest.map(move |index| (of(&index).in_flight(), lines(&index, None)));
         queued.chain(local).chain(returns).chain(rest)
+    }
+
+    /// True if an instruction's place is free, or stands in a list.
+    fn is_listed(&self, index: u16) -> bool {
+        self.free.contains(&index)
+            || self.queue.contains(&index)
+            || self.returns.contains(&index)
+            || self.local_results.iter().any(|(_, other)| *other == index)
+    }
+
+    /// Why the head's next line access does not go to the L1.
+    fn holds(&self, head: &MemoryInstruction, rejects: Option<Reject>) -> Option<Refused> {
+        let is_full = head.returns && head.next_line == 0 && self.pending == self.pending_entries;
+        if is_full { Some(Refused::Pending) } else { rejects.map(Refused::L1) }
+    }
+
+    /// The index of an instruction in the unit.
+    pub(super) fn index_of(&self, slot: Slot, sequence: u64) -> Option<usize> {
+        let is_it = |it: &MemoryInstruction| it.slot == slot && it.sequence == sequence;
+        (0..self.instructions.len())
+            .find(|&index| is_it(&self.instructions[index]) && !self.free.contains(&(index as u16)))
+    }
+
+    /// True if the instruction of this index waits for the answer to an access of this owner.
+    pub(super) fn is_owned_by(owner: u32, instruction: usize) -> bool {
+        !Owner(owner).has(Owner::POSTED) && Owner(owner).instruction() == instruction
     }
 
     /// True if the queue takes one more instruction.

@@ -14,7 +14,7 @@ pub mod timing;
 mod tests;
 
 use super::agenda::Agenda;
-use super::geometry::LineGeometry;
+use super::geometry::{LineGeometry, LineNumber};
 use super::l2::Slice;
 use crate::clock::Cycle;
 use crate::config::{Config, Dram, DramPolicy};
@@ -128,6 +128,11 @@ impl Channel {
 
     pub(super) fn commands(&self) -> &[Issued] {
         self.commands.as_deref().unwrap_or(&[])
+    }
+
+    /// The bank in which a read of a line waits, and how many requests of it are before.
+    pub(super) fn place_of(&self, line: LineNumber) -> Option<(usize, usize)> {
+        self.queue.place_of(line)
     }
 
     /// Requests in the queue.

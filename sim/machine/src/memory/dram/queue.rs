@@ -196,6 +196,13 @@ impl Queue {
         requests.find(|(_, (its, _))| *its == key).map(|(place, (_, entry))| (place, entry))
     }
 
+    /// The bank in which a read of a line waits, and how many requests of it are before.
+    pub(super) fn place_of(&self, line: LineNumber) -> Option<(usize, usize)> {
+        let is_it = |(_, entry): &(Key, Entry)| entry.line == line && entry.fetch.is_some();
+        let places = self.banks.iter().map(|bank| bank.requests.iter().position(is_it));
+        places.enumerate().find_map(|(bank, place)| Some((bank, place?)))
+    }
+
     /// Removes the request at an index of a bank.
     pub(super) fn remove(&mut self, bank: usize, place: usize) {
         let requests = &mut self.banks[bank].requests;

@@ -493,6 +493,17 @@ impl L1 {
         })
     }
 
+    /// Why it did not take the last access, as long as the reason holds.
+    pub fn rejects(&self) -> Option<Reject> {
+        self.blocked
+    }
+
+    /// Byte addresses of the lines that it has requested and for which an access of such an owner waits.
+    pub fn missing_lines(&self, is_owner: impl Fn(u32) -> bool) -> Vec<u64> {
+        let lines = self.mshrs.lines_of(|waiter| is_owner(waiter.owner));
+        lines.into_iter().map(|line| self.geometry.address(line)).collect()
+    }
+
     /// Its lines, in the order of frames.
     pub fn lines(&self) -> Vec<CacheLine> {
         let bytes = self.geometry.line_bytes();

@@ -138,6 +138,12 @@ impl Mshrs {
         None
     }
 
+    /// The lines for which such an access waits, by MSHR.
+    pub(super) fn lines_of(&self, is_one: impl Fn(&Waiter) -> bool) -> Vec<LineNumber> {
+        let all = (0..self.mshrs.len() as u16).filter(|id| !self.free.contains(id)).map(MshrId);
+        all.filter(|&id| self.waiters(id).iter().any(&is_one)).map(|id| self[id].line).collect()
+    }
+
     pub(super) fn has_free(&self) -> bool {
         !self.free.is_empty()
     }

@@ -19,7 +19,7 @@ mod waiters;
 
 use super::agenda::Agenda;
 use super::geometry::{LineGeometry, LineNumber, SliceHash, copy_bytes};
-use super::hops::{Hop, HopKind};
+use super::hops::{Holder, Hop, HopKind};
 use super::image::Image;
 use super::message::{LineData, MAX_LINE_BYTES, Reply, Request};
 use super::tags::{CacheLine, Frame, Tags};
@@ -483,6 +483,20 @@ impl Slice {
         let (set, way) = (frame.index() / self.ways, frame.index() % self.ways);
         let start = (way * self.sets + set) * self.geometry.line_bytes();
         start..start + self.geometry.line_bytes()
+    }
+
+    /// Where a request for a line is in this slice, if it is here.
+    pub(super) fn holder(&self, line: LineNumber) -> Option<Holder> {
+        let address = self.geometry.address(line);
+        if let Some(place) = self.input.iter().position(|request| request.line == address) {
+            return Some(Holder::SliceQueue { before: place });
+        }
+        if self.to_memory.iter().any(|transfer| transfer.line == line && transfer.fetch.is_some()) {
+            return Some(Holder::SliceMiss);
+        }
+        let frame = self.tags.find(self.hash.within_slice(line), line)?;
+        let mshr = self.mshrs.get(usize::from(self.mshr_of[frame.index()]))?;
+        Some(if mshr.outstanding != 0 { Holder::Channel } else { Holder::SliceData })
     }
 
     /// Its lines, in the order of frames.
