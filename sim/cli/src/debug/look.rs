@@ -63,7 +63,9 @@ pub(super) fn info(session: &mut Session, words: &[&str]) -> Result<String, Diag
 fn foreign(topic: &str) -> Option<&'static str> {
     match topic {
         "locals" | "args" | "variables" => Some("a kernel has registers: `info registers`"),
-        "line" | "source" | "symbol" => Some("`list` shows the source, `print pc` the place of the chosen wave"),
+        "line" | "source" | "symbol" => {
+            Some("`list` shows the source, `print pc` the place of the chosen wave")
+        }
         "program" | "inferiors" | "target" => Some("`info launch`"),
         _ => None,
     }
@@ -272,7 +274,8 @@ pub(super) fn where_it_is(flight: &Flight) -> String {
         }
         Place::LocalResult(cycle) => format!("in local memory; its values come in cycle {cycle}"),
         Place::Lines { sent, lines, outstanding, held } => {
-            let mut text = format!("in device memory; {sent} of {} sent to the L1", counted(lines as u64, "line"));
+            let mut text =
+                format!("in device memory; {sent} of {} sent to the L1", counted(lines as u64, "line"));
             if outstanding > 0 {
                 text += &format!(", {outstanding} not answered");
             }

@@ -283,7 +283,9 @@ pub(super) fn address(text: &str, names: &Names<'_>, space: Space) -> Result<u64
         let error = Diagnostic::error(format!("`{text}` is no address"));
         let is_register = text.strip_prefix('$').unwrap_or(text).strip_prefix(['r', 'p']);
         if is_register.is_some_and(|index| !index.is_empty() && index.bytes().all(|b| b.is_ascii_digit())) {
-            return error.hint("a register has none; `print` shows it, and `reverse-stepi` goes to before it was written");
+            return error.hint(
+                "a register has none; `print` shows it, and `reverse-stepi` goes to before it was written",
+            );
         }
         let near = did_you_mean(text, names.buffers.iter().map(|buffer| buffer.name.as_str()));
         let hint = match (names.buffers, space) {

@@ -322,7 +322,9 @@ impl Session {
             [] => return Err(Diagnostic::error("print what?").hint(commands::usage(Verb::Print))),
             _ => {
                 let error = Diagnostic::error(format!("`{}` is no register", words.join(" ")));
-                return Err(error.hint("expressions are not evaluated; a register as r3 or r3[7], a predicate as p0"));
+                return Err(
+                    error.hint("expressions are not evaluated; a register as r3 or r3[7], a predicate as p0")
+                );
             }
         };
         let view = self.chosen()?;

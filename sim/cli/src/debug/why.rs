@@ -4,11 +4,13 @@ use super::look::where_it_is;
 use super::place;
 use super::session::Session;
 use std::fmt::Write;
+use wave_isa::Scope;
 use wave_isa::diagnostic::Diagnostic;
+use wave_isa::table::{AccessKind, MemoryOp};
 use wave_machine::clock::Cycle;
 use wave_machine::core::collector::Waiting;
 use wave_machine::core::report::WaitsFor;
-use wave_machine::core::uop::MicroOps;
+use wave_machine::core::uop::{Kind, MicroOps};
 use wave_machine::core::view::{Flight, Place, WaveView};
 use wave_machine::core::wait::Wait;
 use wave_machine::memory::Holder;
@@ -27,19 +29,24 @@ pub fn reason(view: &WaveView) -> String {
         (Some(Wait::Collector), _) => "a free operand collector".to_owned(),
         (_, &WaitsFor::Accesses { own, stores }) => {
             let core = view.report.core;
-            let own = (own > 0).then(|| format!("{} of its own", accesses(own)));
+            let own = (own > 0).then(|| {
+                if own == 1 {
+                    "1 memory access of its own".to_owned()
+                } else {
+                    format!("{own} memory accesses of its own")
+                }
+            });
             let stores = (stores > 0).then(|| {
                 format!("{} of core {core} that the L2 has not acknowledged", counted(stores, "store"))
             });
             let parts: Vec<String> = own.into_iter().chain(stores).collect();
             if parts.is_empty() { "its fence to be granted".to_owned() } else { parts.join(" and ") }
         }
+        (_, &WaitsFor::Flights(count)) => {
+            format!("its {} in flight, since all its lanes have halted", counted(count, "instruction"))
+        }
         (_, other) => other.to_string(),
     }
-}
-
-fn accesses(count: u64) -> String {
-    counted(count, "memory access")
 }
 
 /// The answer for the chosen wave.
@@ -139,7 +146,13 @@ fn collectors(session: &mut Session, view: &WaveView) -> String {
     for its in others.iter().chain([view]) {
         for flight in its.in_flight.iter().filter(|flight| matches!(flight.place, Place::Collector(_))) {
             let at = place::at(&session.program, session.pc(flight.word));
-            _ = writeln!(text, "  {} has #{} {at}: {}", place::wave(&its.report), flight.sequence, where_it_is(flight));
+            _ = writeln!(
+                text,
+                "  {} has #{} {at}: {}",
+                place::wave(&its.report),
+                flight.sequence,
+                where_it_is(flight)
+            );
         }
     }
     text
@@ -149,21 +162,13 @@ fn collectors(session: &mut Session, view: &WaveView) -> String {
 fn held(session: &mut Session, view: &WaveView, flight: &Flight) -> String {
     let at = place::at(&session.program, session.pc(flight.word));
     let mut text = format!("  held by #{} {at}: {}\n", flight.sequence, where_it_is(flight));
+    let Some(ops) = session.timeline.machine().micro_ops().cloned() else { return text };
+    let op = ops.get(flight.word);
     match flight.place {
-        Place::Collector(Waiting::Unit(_)) => {
-            let mut all = neighbours(session, view);
-            all.push(view.clone());
-            let in_unit = |its: &WaveView| {
-                let is_in = |it: &&Flight| it.unit == flight.unit && matches!(it.place, Place::Unit(_));
-                its.in_flight.iter().rfind(is_in).map(|it| (place::wave(&its.report), *it))
-            };
-            if let Some((wave, it)) = all.iter().filter_map(in_unit).max_by_key(|(_, it)| match it.place {
-                Place::Unit(retires) => retires,
-                _ => 0,
-            }) {
-                let at = place::at(&session.program, session.pc(it.word));
-                _ = writeln!(text, "    its unit last took {at} of {wave}");
-            }
+        Place::Collector(Waiting::Unit(free))
+            if op.kind == Kind::Compute && free > session.timeline.now() =>
+        {
+            text += &in_unit(session, view, flight.unit);
         }
         Place::Lines { outstanding, .. } if outstanding > 0 => {
             let (core, slot) = (view.report.core, view.report.slot);
@@ -176,10 +181,27 @@ fn held(session: &mut Session, view: &WaveView, flight: &Flight) -> String {
             }
             let hits = (outstanding as usize).saturating_sub(lines.len());
             if hits > 0 {
-                _ = writeln!(text, "    the L1 has {}, and answers", counted(hits as u64, "line"));
+                let is_atomic = matches!(op.kind, Kind::Memory(MemoryOp { kind: AccessKind::Atomic(_), .. }));
+                let who = if is_atomic && op.inst.scope >= Scope::Device { "L2 performs" } else { "L1 has" };
+                _ = writeln!(text, "    the {who} {}, and answers", counted(hits as u64, "line"));
             }
         }
         _ => {}
+    }
+    text
+}
+
+/// What the other instructions in an execution unit of a wave's scheduler are.
+fn in_unit(session: &mut Session, view: &WaveView, unit: usize) -> String {
+    let mut all = neighbours(session, view);
+    all.push(view.clone());
+    let mut text = String::new();
+    for its in &all {
+        let is_in = |it: &&Flight| it.unit == unit && matches!(it.place, Place::Unit(_));
+        for flight in its.in_flight.iter().filter(is_in) {
+            let at = place::at(&session.program, session.pc(flight.word));
+            _ = writeln!(text, "    its unit has {at} of {}", place::wave(&its.report));
+        }
     }
     text
 }
@@ -191,7 +213,9 @@ fn of(slice: usize, holder: Holder) -> String {
         Holder::SliceQueue { before } => format!("in the queue of L2 slice {slice}, behind {before}"),
         Holder::SliceMiss => format!("L2 slice {slice} has missed, and its memory channel has no room yet"),
         Holder::ChannelQueue { channel, bank, before } => {
-            format!("L2 slice {slice} has missed; in the queue of DRAM channel {channel}, bank {bank}, behind {before}")
+            format!(
+                "L2 slice {slice} has missed; in the queue of DRAM channel {channel}, bank {bank}, behind {before}"
+            )
         }
         Holder::Channel => format!("L2 slice {slice} has missed; its DRAM channel sends it"),
         Holder::SliceData => format!("L2 slice {slice} has it from DRAM"),

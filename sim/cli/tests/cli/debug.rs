@@ -1,5 +1,6 @@
 //! `wave-sim debug` with commands line by line.
 
+use super::golden;
 use super::scratch::{ADD, Scratch};
 
 const FLAGS: &str = "--config tiny --device-memory 1MiB --set-reg 0:0 --set-reg 1:64 --set-reg 2:1";
@@ -45,6 +46,14 @@ fn a_wrong_command_is_told_and_those_behind_it_go_on() {
         ("delete 7", "there is no breakpoint `7`"),
         ("step x", "x"),
         ("list 99", "the source has no line 99"),
+        ("finish", "there is no command `finish`"),
+        ("set r1 = 2", "flags such as --set-reg say what a run begins with"),
+        ("disas", "`list` shows the source"),
+        ("print r1 + 1", "expressions are not evaluated"),
+        ("watch r1", "a register has none"),
+        ("x/2i 0", "`list` shows instructions"),
+        ("info locals", "a kernel has registers"),
+        ("p/q r1", "there is no format `q`"),
     ];
     let commands: Vec<&str> = wrong.iter().map(|(command, _)| *command).chain(["step 20"]).collect();
     let (code, out, err) = add(&commands);
@@ -77,6 +86,13 @@ fn every_command_prints_what_it_is_asked_for() {
         "p r3",
         "p r3[2]",
         "p p0",
+        "p/x $r3[2]",
+        "p pc",
+        "bt",
+        "disable 1",
+        "enable 1",
+        "next",
+        "reverse-next",
         "help",
         "help step",
         "stepi",
@@ -111,6 +127,26 @@ fn every_command_prints_what_it_is_asked_for() {
         assert!(out.contains(part), "no {part:?} in:\n{out}");
     }
     assert!(!out.contains("frob"));
+}
+
+const CASES: &str = "sim/cli/tests/golden/debug";
+
+/// What `why` says in each situation. A kernel begins with comments: what it shows, flags, and commands after `>`.
+#[test]
+fn why_says_what_is_so() {
+    for case in golden::cases(CASES, &[]) {
+        let source = std::fs::read_to_string(golden::root().join(format!("{CASES}/{case}.wave"))).unwrap();
+        let after = |mark: &str| -> Vec<String> {
+            source.lines().filter_map(|line| line.strip_prefix(mark)).map(str::to_owned).collect()
+        };
+        let (flags, commands) = (after("; flags: "), after("; > "));
+        let scratch = Scratch::with(&[(&format!("{case}.wave"), &source)]);
+        let commands: Vec<&str> = commands.iter().map(String::as_str).collect();
+        let (code, out, err) = debug(&scratch, &format!("{case}.wave {}", flags.join(" ")), &commands);
+        let expected = if err.is_empty() { 0 } else { 2 };
+        assert_eq!(code, expected, "{case}: {err}");
+        golden::check(&format!("{CASES}/{case}.txt"), &(out + &err));
+    }
 }
 
 /// A barrier that one wave reaches late: the other says who holds it.

@@ -9,7 +9,7 @@ use super::scratch::{Scratch, without_host};
 
 /// Pages with examples, and the smallest number of commands on each.
 const PAGES: [(&str, usize); 4] =
-    [("docs/command-line.md", 10), ("docs/traces.md", 5), ("docs/explain.md", 1), ("docs/debug.md", 2)];
+    [("docs/command-line.md", 10), ("docs/traces.md", 5), ("docs/explain.md", 1), ("docs/debug.md", 3)];
 
 /// Most lines of output that a page shows. The rest is cut.
 const SHOWN: usize = 48;

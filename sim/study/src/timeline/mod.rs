@@ -293,6 +293,8 @@ impl Timeline {
             let end = self.end.as_ref().map_or(NEVER, |(end, _)| *end);
             let (now, to) = (self.now(), until.min(end));
             if now >= to || !self.machine.is_running() {
+                // The machine tells nothing of cycles in which nothing happens, and a stall may end in one of them.
+                search.into_iter().for_each(|search| _ = search.advanced(now));
                 return true;
             }
             let start = Instant::now();

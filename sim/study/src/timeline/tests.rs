@@ -180,32 +180,55 @@ fn conditions_have_the_same_positions_in_both_directions() {
     }
 }
 
-/// Against the last issues of all waves, looked at cycle by cycle and without any event.
+/// A wave alone: nothing at all happens in many of the cycles in which it waits.
+const ALONE: &str = "\
+.kernel k
+.registers 8
+.workgroup_size 8, 1, 1
+    mov_imm r0, 7
+    fdiv r1, r0, r0
+    fdiv r1, r1, r1
+    mov_imm r2, 0
+    device_load_u32 r3, r2
+    iadd r3, r3, r1
+    halt
+.end
+";
+
 #[test]
 fn stalls_are_where_a_wave_has_not_issued_for_so_long() {
-    const LONG: Cycle = 12;
-    let (mut plain, mut expected) = (timeline(ALL), BTreeSet::new());
+    for long in [5, 12, 20, 27] {
+        assert!(stalls_of(&|| timeline(ALL), long) > 10 || long > 12);
+        assert!(stalls_of(&|| timeline_of(ALONE, 1, ALL), long) > 0);
+    }
+}
+
+/// Compares stalls with the last issues of all waves, looked at cycle by cycle and without any event. Returns how many
+/// there are.
+fn stalls_of(timeline: &dyn Fn() -> Timeline, long: Cycle) -> usize {
+    let (mut plain, mut expected) = (timeline(), BTreeSet::new());
     while plain.ending().is_none() {
         let position = plain.now();
         let views = plain.machine().waves();
         // A wave that has halted does not stall, nor does one that has not begun.
         let live = views.iter().filter(|view| view.live != 0);
-        let stalls = live.filter(|view| view.last_issue.is_some_and(|last| last + LONG + 1 == position));
+        let stalls = live.filter(|view| view.last_issue.is_some_and(|last| last + long + 1 == position));
         expected.extend(stalls.map(|view| (position, (view.report.core, view.report.slot))));
         plain.seek(position + 1, &mut on);
     }
-    let (mut timeline, mut found) = (timeline(ALL), BTreeSet::new());
-    while let Stopped::Hit(hits) = timeline.forward(&[Condition::Stall(LONG)], NEVER - 1, &mut on) {
+    let (mut timeline, mut found) = (timeline(), BTreeSet::new());
+    while let Stopped::Hit(hits) = timeline.forward(&[Condition::Stall(long)], NEVER - 1, &mut on) {
+        assert!(!hits.is_empty());
         for hit in hits {
             let Cause::Stall { wave, since } = hit.cause else { panic!("{hit:?}") };
-            assert_eq!(since + LONG + 1, hit.position);
+            assert_eq!(since + long + 1, hit.position);
             found.insert((hit.position, wave));
         }
     }
-    assert!(expected.len() > 10, "{expected:?}");
     assert_eq!(found, expected);
     let positions: BTreeSet<Cycle> = expected.iter().map(|(position, _)| *position).collect();
-    assert_eq!(self::positions(&mut timeline, &Condition::Stall(LONG)), Vec::from_iter(positions));
+    assert_eq!(self::positions(&mut timeline, &Condition::Stall(long)), Vec::from_iter(positions));
+    expected.len()
 }
 
 /// The reasons of a wave, looked at cycle by cycle, give the cycles since which it waits.
@@ -238,7 +261,8 @@ fn a_wave_waits_since_the_first_cycle_with_its_reason() {
         assert_eq!(since, Some((first - 1, false)), "position {position}");
         long += u32::from(same > 20);
         let short = timeline.waits_since((0, 1), 3);
-        let expected = if position as Cycle - first > 3 { (position as Cycle - 4, true) } else { (first - 1, false) };
+        let expected =
+            if position as Cycle - first > 3 { (position as Cycle - 4, true) } else { (first - 1, false) };
         assert_eq!(short, Some(expected), "position {position}");
         cut += u32::from(expected.1);
     }

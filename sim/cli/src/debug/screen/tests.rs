@@ -16,20 +16,25 @@ use wave_machine::config::Config;
 use wave_machine::gpu::RunOptions;
 use wave_testing::golden;
 
-/// The kernel of the chapter, with the flags that it is run with.
+/// The first kernel of the chapter, with the flags that it is run with.
 fn session() -> Session {
+    session_of("smooth.wave", 4)
+}
+
+/// A kernel of the chapter, on so many workgroups.
+fn session_of(file: &str, workgroups: u32) -> Session {
     let page = std::fs::read_to_string(golden::root().join("docs/debug.md")).expect("the chapter");
-    let (_, rest) = page.split_once("```text smooth.wave\n").expect("its kernel");
+    let (_, rest) = page.split_once(&format!("```text {file}\n")).expect("its kernel");
     let (source, _) = rest.split_once("```").expect("the end of the kernel");
-    let (program, _) = assemble(source, "smooth.wave").expect("it assembles");
-    let mut launch = Launch::of(&program, 0, [4, 1, 1]);
+    let (program, _) = assemble(source, file).expect("it assembles");
+    let mut launch = Launch::of(&program, 0, [workgroups, 1, 1]);
     launch.initial_registers = vec![(0, 0x1000), (1, 0x2000)];
     let mut memory = vec![0; 1 << 20];
     for value in 0..256u32 {
         let at = 0x1000 + 4 * value as usize;
         memory[at..at + 4].copy_from_slice(&value.to_le_bytes());
     }
-    let name = "smooth".to_owned();
+    let name = program.kernels[0].name.clone();
     let work = Work { name, program, memory, steps: vec![launch], warnings: Vec::new(), expected: None };
     Session::new(work, &Config::example(), &RunOptions::UNBOUNDED, 1 << 30).expect("it can run")
 }
@@ -141,6 +146,29 @@ fn the_book_shows_the_write_of_the_wrong_sum() {
         assert!(text.contains(part), "no {part:?} in:\n{text}");
     }
     golden::check("docs/debug-write.svg", &svg(&buffer));
+}
+
+#[test]
+fn the_book_shows_who_holds_a_barrier() {
+    let mut session = session_of("share.wave", 1);
+    let desk = desk(&mut session, &["break stall 60", "run", "why", "wave 0:0", "why"]);
+    let buffer = drawn(&mut session, &desk, SIZE);
+    let text = text(&buffer);
+    for part in ["a barrier that wave 0 of its workgroup has not reached", "held by #", "1 not answered"] {
+        assert!(text.contains(part), "no {part:?} in:\n{text}");
+    }
+    golden::check("docs/debug-barrier.svg", &svg(&buffer));
+}
+
+/// The layout at usual sizes, and where there is no room for it.
+#[test]
+fn the_panes_have_their_places_at_usual_sizes() {
+    for (width, height) in [(80, 24), (120, 40), (200, 60), (79, 24), (60, 12)] {
+        let mut session = session();
+        let desk = desk(&mut session, &["break 31", "run", "info caches 0x1000", "why"]);
+        let text = text(&drawn(&mut session, &desk, (width, height)));
+        golden::check(&format!("sim/cli/tests/golden/screen/{width}x{height}.txt"), &text);
+    }
 }
 
 /// Every size is drawn, down to a single character, and says what is amiss where it can.

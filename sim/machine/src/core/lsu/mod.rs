@@ -134,8 +134,10 @@ impl Lsu {
             };
             (of(index).in_flight(), at)
         });
-        let local =
-            self.local_results.iter().map(move |(at, index)| (of(index).in_flight(), Place::LocalResult(*at)));
+        let local = self
+            .local_results
+            .iter()
+            .map(move |(at, index)| (of(index).in_flight(), Place::LocalResult(*at)));
         let returns = self.returns.iter().map(move |index| (of(index).in_flight(), Place::Return));
         let rest = (0..self.instructions.len() as u16).filter(move |index| !self.is_listed(*index));
         let rest = rest.map(move |index| (of(&index).in_flight(), lines(&index, None)));
