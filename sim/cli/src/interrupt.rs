@@ -19,14 +19,15 @@ pub(crate) fn stop() -> &'static AtomicBool {
     &ASKED
 }
 
+/// The caller does not poll any more until it calls [`stop`] again: a signal ends the program at once.
+pub(crate) fn rest() {
+    LOOKS.store(false, Ordering::Relaxed);
+    ASKED.store(false, Ordering::Relaxed);
+}
+
 /// True if a signal has asked the program to end.
 pub(crate) fn is_asked() -> bool {
     ASKED.load(Ordering::Relaxed)
-}
-
-/// The command that a signal has asked to end has ended, and another may begin.
-pub(crate) fn answered() {
-    ASKED.store(false, Ordering::Relaxed);
 }
 
 /// Warning about kernels that did not run because of a signal.

@@ -19,7 +19,7 @@ use super::machine::machine;
 use super::session::launch_flags;
 use super::terminal::Terminal;
 use super::work::work;
-use super::{Ended, interrupt};
+use super::Ended;
 use session::Session;
 use std::io::IsTerminal;
 use wave_isa::diagnostic::Diagnostic;
@@ -32,7 +32,6 @@ use wave_machine::gpu::RunOptions;
 pub(crate) fn run(args: &DebugArgs, terminal: &Terminal) -> Ended {
     let mut session = session(args, terminal)?;
     let commands = script::commands(args)?;
-    interrupt::stop();
     match commands {
         Some(commands) => script::run(&mut session, commands, terminal),
         None if !std::io::stdin().is_terminal() => {

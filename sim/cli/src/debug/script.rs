@@ -49,6 +49,7 @@ pub(super) fn run(session: &mut Session, lines: Lines, terminal: &Terminal) -> E
             continue;
         }
         terminal.out(&format!("{PROMPT}{command}\n"))?;
+        interrupt::stop();
         match session.execute(command, &mut |_| !interrupt::is_asked()) {
             Ok(Reply::Text(text)) => terminal.out(&text)?,
             Ok(Reply::Quit) => break,
@@ -61,6 +62,7 @@ pub(super) fn run(session: &mut Session, lines: Lines, terminal: &Terminal) -> E
         if interrupt::is_asked() {
             return Ok(Exit::Fault);
         }
+        interrupt::rest();
     }
     Ok(if session.error().is_some() { Exit::Fault } else { exit })
 }
@@ -86,6 +88,7 @@ pub(super) fn interactive(session: &mut Session, terminal: &Terminal) -> Ended {
         if !line.trim().is_empty() {
             line.trim().clone_into(&mut last);
         }
+        interrupt::stop();
         match session.execute(&last, &mut |_| !interrupt::is_asked()) {
             Ok(Reply::Text(text)) => terminal.out(&text)?,
             Ok(Reply::Quit) => return Ok(Exit::Success),
@@ -94,6 +97,6 @@ pub(super) fn interactive(session: &mut Session, terminal: &Terminal) -> Ended {
                 Exit::Success
             }
         };
-        interrupt::answered();
+        interrupt::rest();
     }
 }

@@ -58,7 +58,8 @@ pub(super) fn draw(frame: &mut Frame<'_>, picture: &Picture, desk: &Desk) {
         (Pane::Caches, caches),
     ];
     for (name, place) in places {
-        pane(frame, place, &picture.panes[name as usize], desk.scrolls[name as usize], desk.focus == name);
+        let at = (desk.scrolls[name as usize], desk.shifts[name as usize]);
+        pane(frame, place, &picture.panes[name as usize], at, desk.focus == name);
     }
     output(frame, said, desk, true);
     command_line(frame, command, desk);
@@ -70,34 +71,69 @@ fn frame_of(title: &str, is_focus: bool) -> Block<'_> {
     Block::bordered().border_style(style).title(title)
 }
 
-fn pane(frame: &mut Frame<'_>, area: Rect, text: &Text, scroll: usize, is_focus: bool) {
+/// A line in parts of at most so many characters, cut at blanks where there are some. Those behind the first are indented.
+fn wrapped(line: &str, width: usize) -> Vec<String> {
+    let mut rest: Vec<char> = line.chars().collect();
+    let blanks = rest.iter().take_while(|c| **c == ' ').count() + 2;
+    let indent = if blanks + 8 > width { 0 } else { blanks };
+    let mut parts = Vec::new();
+    while rest.len() > width.max(1) {
+        let blank = rest[..=width.max(1)].iter().rposition(|c| *c == ' ');
+        let cut = blank.filter(|&at| at > indent).unwrap_or(width.max(1));
+        let behind = rest.split_off(cut);
+        parts.push(rest.into_iter().collect());
+        let behind = behind.into_iter().skip_while(|c| *c == ' ');
+        rest = std::iter::repeat_n(' ', indent).chain(behind).collect();
+    }
+    parts.push(rest.into_iter().collect());
+    parts
+}
+
+/// A pane with its text, moved down by so many lines and left by so many characters.
+fn pane(frame: &mut Frame<'_>, area: Rect, text: &Text, (scroll, shift): (usize, usize), is_focus: bool) {
     let block = frame_of(&text.title, is_focus);
     let inside = block.inner(area);
     let height = usize::from(inside.height);
-    let most = text.lines.len().saturating_sub(height);
+    let folded;
+    let all: &[String] = if text.is_wrapped {
+        folded =
+            text.lines.iter().flat_map(|line| wrapped(line, inside.width.into())).collect::<Vec<String>>();
+        &folded
+    } else {
+        &text.lines
+    };
+    let most = all.len().saturating_sub(height);
     // The line that stands out is in the middle.
     let first = text.here.map_or(0, |here| here.saturating_sub(height / 2));
     let first = (first + scroll).min(most);
     let line = |(index, line): (usize, &String)| {
-        let line = Line::from(line.clone());
+        let line = Line::from(line.chars().skip(shift).collect::<String>());
         if text.here == Some(index) {
             line.style(Style::new().fg(Color::Black).bg(Color::Yellow))
         } else {
             line
         }
     };
-    let shown: Vec<Line<'_>> = text.lines.iter().enumerate().skip(first).take(height).map(line).collect();
+    let shown: Vec<Line<'_>> = all.iter().enumerate().skip(first).take(height).map(line).collect();
     frame.render_widget(Paragraph::new(shown).block(block), area);
 }
 
 /// The end of what commands have said, or what lies so many lines before it.
 fn output(frame: &mut Frame<'_>, area: Rect, desk: &Desk, is_framed: bool) {
     let block = if is_framed { frame_of("output", desk.focus == Pane::Output) } else { Block::new() };
-    let height = usize::from(block.inner(area).height);
-    let most = desk.output.len().saturating_sub(height);
-    let first = most.saturating_sub(desk.scrolls[Pane::Output as usize]);
-    let shown = desk.output.iter().skip(first).take(height);
-    let line = |line: &String| {
+    let (height, width) = (usize::from(block.inner(area).height), usize::from(block.inner(area).width));
+    // From the end on, as many lines as can be seen.
+    let scroll = desk.scrolls[Pane::Output as usize];
+    let mut shown: Vec<(String, &String)> = Vec::new();
+    for said in desk.output.iter().rev() {
+        shown.extend(wrapped(said, width).into_iter().rev().map(|part| (part, said)));
+        if shown.len() >= height + scroll {
+            break;
+        }
+    }
+    let first = shown.len().saturating_sub(height).min(scroll);
+    let shown = shown.into_iter().skip(first).take(height).rev();
+    let line = |(part, line): (String, &String)| {
         let style = if line.starts_with(PROMPT) {
             Style::new().add_modifier(Modifier::BOLD)
         } else if line.starts_with("error:") {
@@ -105,7 +141,7 @@ fn output(frame: &mut Frame<'_>, area: Rect, desk: &Desk, is_framed: bool) {
         } else {
             Style::new()
         };
-        Line::styled(line.clone(), style)
+        Line::styled(part, style)
     };
     let lines: Vec<Line<'_>> = shown.map(line).collect();
     frame.render_widget(Paragraph::new(lines).block(block), area);

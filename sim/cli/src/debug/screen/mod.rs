@@ -35,6 +35,8 @@ pub(super) struct Desk {
     /// The pane that the page keys move, and how far each is moved.
     focus: Pane,
     scrolls: [usize; Pane::COUNT],
+    /// How many characters each pane leaves out on the left.
+    shifts: [usize; Pane::COUNT],
     /// What runs, while a command does.
     runs: Option<String>,
 }
@@ -53,8 +55,10 @@ enum Asks {
 /// `None` if there is no terminal that can be drawn on; nothing has happened then.
 pub(super) fn run(session: &mut Session) -> Option<Ended> {
     let mut terminal = ratatui::try_init().ok()?;
+    interrupt::stop();
     let ended = converse(session, &mut terminal);
     ratatui::restore();
+    interrupt::rest();
     Some(ended.map(|()| Exit::Success).map_err(|error| {
         let why = crate::terminal::reason(&error);
         vec![wave_isa::diagnostic::Diagnostic::error(format!("cannot use the terminal: {why}"))]
@@ -63,11 +67,17 @@ pub(super) fn run(session: &mut Session) -> Option<Ended> {
 
 fn converse(session: &mut Session, terminal: &mut DefaultTerminal) -> io::Result<()> {
     let mut desk = Desk::default();
-    desk.say("`help` lists the commands. Tab chooses a pane, Page Up and Page Down move it, Ctrl-D leaves.");
+    desk.say("`help` lists the commands. Tab chooses a pane; Page Up, Page Down, Ctrl-Left and Ctrl-Right move it; Ctrl-D leaves.");
     desk.say(&session.here());
     loop {
         let picture = Picture::of(session);
         terminal.draw(|frame| draw(frame, &picture, &desk))?;
+        // A signal does not end a read, so it is looked for now and then.
+        while !event::poll(REFRESH)? {
+            if interrupt::is_asked() {
+                return Ok(());
+            }
+        }
         let asks = match event::read()? {
             Event::Key(key) if key.kind != KeyEventKind::Release => desk.key(key),
             Event::Paste(text) => {
@@ -142,6 +152,8 @@ impl Desk {
 
     fn key(&mut self, key: KeyEvent) -> Asks {
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
+        let is_sideways =
+            key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT | KeyModifiers::SHIFT);
         match key.code {
             KeyCode::Char('d') if control && self.line.is_empty() => return Asks::Leave,
             KeyCode::Char('c') if control => self.set_line(""),
@@ -154,6 +166,8 @@ impl Desk {
                 self.line.remove(self.cursor);
             }
             KeyCode::Delete if self.cursor < self.line.len() => _ = self.line.remove(self.cursor),
+            KeyCode::Left if is_sideways => self.shift(false),
+            KeyCode::Right if is_sideways => self.shift(true),
             KeyCode::Left => self.cursor = self.cursor.saturating_sub(1),
             KeyCode::Right => self.cursor = (self.cursor + 1).min(self.line.len()),
             KeyCode::Home => self.cursor = 0,
@@ -200,6 +214,13 @@ impl Desk {
     fn set_line(&mut self, line: &str) {
         self.line = line.chars().collect();
         self.cursor = self.line.len();
+    }
+
+    /// Moves the text of the chosen pane sideways.
+    fn shift(&mut self, right: bool) {
+        const STEP: usize = 10;
+        let shift = &mut self.shifts[self.focus as usize];
+        *shift = if right { *shift + STEP } else { shift.saturating_sub(STEP) };
     }
 
     /// Moves the chosen pane: towards the beginning of its text, or its end. Output shows its end by itself.

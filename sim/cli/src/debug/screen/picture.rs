@@ -5,6 +5,7 @@ use crate::debug::session::Session;
 use crate::debug::{look, memory, place};
 use wave_isa::WORD_BYTES;
 use wave_isa::program::Listing;
+use wave_observe::numbers::counted;
 
 /// A part of the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -40,6 +41,8 @@ pub(super) struct Text {
     pub lines: Vec<String>,
     /// The line that stands out, and that has to be in sight.
     pub here: Option<usize>,
+    /// Lines that are too long are continued, not cut.
+    pub is_wrapped: bool,
 }
 
 /// What the panes show.
@@ -69,7 +72,7 @@ fn head(session: &mut Session) -> String {
     let first = here.lines().next().unwrap_or("").trim_end_matches(" at").to_owned();
     let (count, bytes) = session.timeline.history();
     let end = if session.timeline.ending().is_some() { ", the end of the run" } else { "" };
-    format!("{first}{end} · {count} snapshots, {} MiB", bytes >> 20)
+    format!("{first}{end} · {}, {} MiB", counted(count as u64, "snapshot"), bytes >> 20)
 }
 
 fn lines(text: &str) -> Vec<String> {
@@ -77,7 +80,7 @@ fn lines(text: &str) -> Vec<String> {
 }
 
 fn failed(title: &str, error: wave_isa::diagnostic::Diagnostic) -> Text {
-    Text { title: title.to_owned(), lines: vec![error.message], here: None }
+    Text { title: title.to_owned(), lines: vec![error.message], here: None, is_wrapped: true }
 }
 
 fn source(session: &mut Session) -> Text {
@@ -89,14 +92,14 @@ fn source(session: &mut Session) -> Text {
                 pc.and_then(|pc| source.line_of_word(pc / WORD_BYTES)).map(|(line, _)| line as usize - 1);
             let numbered =
                 source.text.lines().enumerate().map(|(index, line)| format!("{:>4} {line}", index + 1));
-            Text { title: place::file_name(source).to_owned(), lines: numbered.collect(), here: line }
+            Text { title: place::file_name(source).to_owned(), lines: numbered.collect(), here: line, ..Text::default() }
         }
         None => {
             let form = Listing { offsets: true, raw: false, directives: true };
             let lines = lines(&wave_isa::program::listing(&program, form));
             let at = pc.map(|pc| format!("0x{pc:04X}: "));
             let here = at.and_then(|at| lines.iter().position(|line| line.starts_with(&at)));
-            Text { title: "code".to_owned(), lines, here }
+            Text { title: "code".to_owned(), lines, here, ..Text::default() }
         }
     }
 }
@@ -106,7 +109,7 @@ fn pipeline(session: &mut Session) -> Text {
         Ok(text) => {
             let mut all = lines(&text);
             let title = format!("pipeline of {}", all.remove(0));
-            Text { title, lines: all, here: None }
+            Text { title, lines: all, here: None, is_wrapped: true }
         }
         Err(error) => failed("pipeline", error),
     }
@@ -116,7 +119,7 @@ fn waves(session: &mut Session) -> Text {
     // All of them: the pane moves to the chosen one.
     let lines = lines(&look::waves(session, usize::MAX));
     let here = lines.iter().position(|line| line.starts_with('*'));
-    Text { title: "waves".to_owned(), lines, here }
+    Text { title: "waves".to_owned(), lines, here, ..Text::default() }
 }
 
 fn registers(session: &mut Session) -> Text {
@@ -125,7 +128,7 @@ fn registers(session: &mut Session) -> Text {
             let mut all = lines(&text);
             let title = all.remove(0);
             let title = title.split_once("), ").map_or("registers".to_owned(), |(_, mask)| mask.to_owned());
-            Text { title: format!("lanes and registers: {title}"), lines: all, here: None }
+            Text { title: format!("lanes and registers: {title}"), lines: all, ..Text::default() }
         }
         Err(error) => failed("lanes and registers", error),
     }
@@ -148,5 +151,5 @@ fn caches(session: &mut Session) -> Text {
     if all.is_empty() {
         all.push("all queues are empty; `info caches ADDRESS` shows a line here".to_owned());
     }
-    Text { title: format!("caches and queues, core {core} and memory side"), lines: all, here: None }
+    Text { title: format!("caches and queues, core {core} and memory side"), lines: all, ..Text::default() }
 }

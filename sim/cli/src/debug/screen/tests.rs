@@ -188,6 +188,33 @@ fn terminals_of_any_size_are_drawn() {
     }
 }
 
+/// What `why` says is read to its end on the smallest screen.
+#[test]
+fn long_lines_of_output_are_continued() {
+    let mut session = session();
+    let desk = desk(&mut session, &["break 31", "run", "step 2", "why"]);
+    let text = text(&drawn(&mut session, &desk, (80, 24)));
+    let output = &text[text.find("output").expect("the pane")..];
+    assert!(output.contains("in cycle"), "{text}");
+    let said = desk.output.iter().next_back().expect("an answer");
+    let last = said.split_whitespace().next_back().expect("a word");
+    assert!(output.contains(last), "no {last:?} in:\n{text}");
+}
+
+#[test]
+fn panes_move_sideways() {
+    let mut session = session();
+    let mut desk = desk(&mut session, &["step 100"]);
+    desk.focus = super::picture::Pane::Waves;
+    let key = |code| KeyEvent::new(code, KeyModifiers::CONTROL);
+    let before = text(&drawn(&mut session, &desk, (80, 24)));
+    (0..3).for_each(|_| _ = desk.key(key(KeyCode::Right)));
+    let after = text(&drawn(&mut session, &desk, (80, 24)));
+    assert!(!before.contains("waits for its next") && after != before, "{after}");
+    (0..9).for_each(|_| _ = desk.key(key(KeyCode::Left)));
+    assert_eq!(text(&drawn(&mut session, &desk, (80, 24))), before);
+}
+
 #[test]
 fn keys_edit_the_line_and_bring_commands_back() {
     let mut desk = Desk::default();
