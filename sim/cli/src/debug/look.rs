@@ -11,6 +11,7 @@ use wave_isa::{PREDICATES, WORD_BYTES};
 use wave_machine::core::collector::Waiting;
 use wave_machine::core::divergence::Frame;
 use wave_machine::core::view::{Flight, Place, Refused, WaveView};
+use wave_machine::core::wait::Wait;
 use wave_machine::memory::Reject;
 use wave_observe::numbers::{counted, integer};
 
@@ -73,27 +74,42 @@ fn foreign(topic: &str) -> Option<&'static str> {
 
 /// All waves, or the first of them.
 pub(super) fn waves(session: &mut Session, most: usize) -> String {
-    let chosen = session.wave;
-    let program = session.program.clone();
+    listing(session, most, &["active", "at", "waits for"], |session, view| {
+        let at = place::at(&session.program, view.report.pc);
+        vec![format!("0x{:x}", view.report.active), at, why::reason(view)]
+    })
+}
+
+/// All waves, with what they wait for in one word: for a narrow place.
+pub(super) fn short_waves(session: &mut Session) -> String {
+    listing(session, usize::MAX, &["waits for", "at"], |session, view| {
+        let why = view.wait.map_or("retirement", Wait::name);
+        vec![why.to_owned(), place::at(&session.program, view.report.pc)]
+    })
+}
+
+/// A table of waves, with more columns behind the first ones.
+fn listing(
+    session: &mut Session,
+    most: usize,
+    heading: &[&str],
+    more: impl Fn(&Session, &WaveView) -> Vec<String>,
+) -> String {
     let views = session.timeline.machine().waves();
     if views.is_empty() {
         return "no wave is on the machine\n".to_owned();
     }
-    let mut rows =
-        vec![["", "wave", "workgroup", "", "active", "at", "waits for"].map(str::to_owned).to_vec()];
+    let first = ["", "wave", "workgroup", ""];
+    let mut rows = vec![first.iter().chain(heading).map(|word| (*word).to_owned()).collect::<Vec<_>>()];
     for view in views.iter().take(most) {
         let report = &view.report;
         let slot = (report.core, report.slot);
         let [x, y, z] = report.workgroup;
-        rows.push(vec![
-            if chosen == Some(slot) { "*" } else { "" }.to_owned(),
-            place::slot(slot),
-            format!("{x},{y},{z}"),
-            format!("wave {}", report.wave),
-            format!("0x{:x}", report.active),
-            place::at(&program, report.pc),
-            why::reason(view),
-        ]);
+        let chosen = if session.wave == Some(slot) { "*" } else { "" }.to_owned();
+        let mut row =
+            vec![chosen, place::slot(slot), format!("{x},{y},{z}"), format!("wave {}", report.wave)];
+        row.extend(more(session, view));
+        rows.push(row);
     }
     let mut text = table(&rows);
     if views.len() > most {
@@ -200,7 +216,7 @@ pub(super) fn register(
 ///
 /// # Errors
 /// If no wave is chosen.
-pub fn stack(session: &mut Session) -> Result<String, Diagnostic> {
+pub(super) fn stack(session: &mut Session) -> Result<String, Diagnostic> {
     let view = session.chosen()?;
     let mut text = format!("{}, {}\n", place::wave(&view.report), masks(&view));
     if view.frames.is_empty() {

@@ -12,6 +12,7 @@ mod session;
 mod stops;
 mod why;
 
+use super::Ended;
 use super::args::DebugArgs;
 use super::execute::run_options;
 use super::inputs::{self, Input};
@@ -19,7 +20,6 @@ use super::machine::machine;
 use super::session::launch_flags;
 use super::terminal::Terminal;
 use super::work::work;
-use super::Ended;
 use session::Session;
 use std::io::IsTerminal;
 use wave_isa::diagnostic::Diagnostic;

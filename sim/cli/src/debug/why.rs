@@ -27,6 +27,7 @@ pub fn reason(view: &WaveView) -> String {
         (Some(Wait::Branch), _) => "the shadow of its last instruction to end".to_owned(),
         (Some(Wait::Operand), _) => "the operand reads of its last instruction".to_owned(),
         (Some(Wait::Collector), _) => "a free operand collector".to_owned(),
+        (Some(Wait::Turn), _) => "nothing but its turn".to_owned(),
         (_, &WaitsFor::Accesses { own, stores }) => {
             let core = view.report.core;
             let own = (own > 0).then(|| {

@@ -92,7 +92,12 @@ fn source(session: &mut Session) -> Text {
                 pc.and_then(|pc| source.line_of_word(pc / WORD_BYTES)).map(|(line, _)| line as usize - 1);
             let numbered =
                 source.text.lines().enumerate().map(|(index, line)| format!("{:>4} {line}", index + 1));
-            Text { title: place::file_name(source).to_owned(), lines: numbered.collect(), here: line, ..Text::default() }
+            Text {
+                title: place::file_name(source).to_owned(),
+                lines: numbered.collect(),
+                here: line,
+                ..Text::default()
+            }
         }
         None => {
             let form = Listing { offsets: true, raw: false, directives: true };
@@ -117,7 +122,7 @@ fn pipeline(session: &mut Session) -> Text {
 
 fn waves(session: &mut Session) -> Text {
     // All of them: the pane moves to the chosen one.
-    let lines = lines(&look::waves(session, usize::MAX));
+    let lines = lines(&look::short_waves(session));
     let here = lines.iter().position(|line| line.starts_with('*'));
     Text { title: "waves".to_owned(), lines, here, ..Text::default() }
 }
