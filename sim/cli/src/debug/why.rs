@@ -22,7 +22,7 @@ const MOST_CYCLES: Cycle = 4096;
 const MOST: usize = 4;
 
 /// What a wave waits for, in a few words.
-pub fn reason(view: &WaveView) -> String {
+pub(super) fn reason(view: &WaveView) -> String {
     match (view.wait, &view.report.waits_for) {
         (Some(Wait::Branch), _) => "the shadow of its last instruction to end".to_owned(),
         (Some(Wait::Operand), _) => "the operand reads of its last instruction".to_owned(),

@@ -113,7 +113,7 @@ impl Fetch {
     }
 
     /// Byte address, in the code space, of the line that is requested for a wave.
-    pub fn missing(&self, slot: Slot) -> Option<u64> {
+    pub(crate) fn missing(&self, slot: Slot) -> Option<u64> {
         let miss = self.misses.iter().find(|miss| miss.waves >> slot & 1 != 0)?;
         Some(CODE_SPACE + (u64::from(miss.line) << self.line_shift) * u64::from(WORD_BYTES))
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Bytes of a page. The last one of a memory may be shorter.
-pub const PAGE_BYTES: usize = 16 << 10;
+const PAGE_BYTES: usize = 16 << 10;
 
 /// The bytes of a page at some time.
 #[derive(Debug)]
@@ -22,19 +22,19 @@ impl Drop for Page {
 
 /// Device memory at some time. Copies share their pages, and so do those of one machine at other times.
 #[derive(Debug, Clone, Default)]
-pub struct Pages {
+pub(crate) struct Pages {
     all: Vec<Arc<Page>>,
     total: Arc<AtomicUsize>,
 }
 
 impl Pages {
     /// Bytes that this list takes by itself, without its pages.
-    pub fn list_bytes(&self) -> usize {
+    pub(crate) fn list_bytes(&self) -> usize {
         self.all.len() * size_of::<Arc<Page>>()
     }
 
     /// Bytes of all pages that this memory at any time still has, however many share them.
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.total.load(Ordering::Relaxed)
     }
 

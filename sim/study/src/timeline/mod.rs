@@ -252,7 +252,7 @@ impl Timeline {
         let now = self.now();
         let view = self.machine.wave(core, slot)?;
         // The position behind a cycle shows what waited in it. A wave does not wait in the cycle in which it issues.
-        let first = view.last_issue.map_or(1, |issue| issue + 2).max(self.machine.launched_at()? + 1);
+        let first = view.last_issue.map_or(1, |issue| issue + 2).max(self.starts.get(self.launch)? + 1);
         if first > now {
             return None;
         }

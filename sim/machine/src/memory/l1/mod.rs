@@ -26,8 +26,8 @@ use super::port::MemoryPort;
 use super::tags::{CacheLine, Frame, Tags};
 use crate::clock::{Cycle, NEVER};
 use crate::config::Config;
-pub(crate) use access::Reject;
-pub use access::{Access, L1Counters, Operation};
+
+pub use access::{Access, L1Counters, Operation, Reject};
 use mshr::{MshrId, Mshrs, PendingAtomic, Waiter};
 pub(crate) use responses::Response;
 pub(crate) use responses::ResponseKind;
