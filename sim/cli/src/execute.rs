@@ -5,39 +5,24 @@ use super::checkpoints::Checkpoints;
 use super::functional::{self, Ahead};
 use super::progress::Progress;
 use super::traces::{self, Finished, TraceFiles};
+use super::watch::Watch;
 use super::work::Work;
 use super::{Exit, interrupt};
-use std::io::{BufWriter, Stderr};
-use std::sync::{Arc, Mutex};
 use wave_isa::diagnostic::Diagnostic;
 use wave_isa::program::{Launch, Program};
 use wave_machine::clock::Cycle;
 use wave_machine::config::Config;
-use wave_machine::core::probe::{Listeners, Observer};
 use wave_machine::gpu::occupancy::LaunchError;
 use wave_machine::gpu::{KernelReport, Machine, NoProgress, RunError, RunOptions, Stop};
 use wave_observe::figures::Step;
-use wave_observe::issue_trace::IssueTrace;
 use wave_observe::races::RaceCheck;
-use wave_observe::trace::{How, Recorder};
+use wave_observe::trace::How;
 use wave_study::launch::{Job, Verification};
-use wave_study::report::capture::Captured;
 use wave_study::report::{Collector, page::page, scope::Scope};
 use wave_study::summary::{Outcome, Run, stuck};
 
 /// Cycles of a launch before the first look at whether it can still end: more than most take.
 const LOOKS_AFTER: Cycle = 1 << 18;
-
-/// The observer of the run, if any.
-enum Watch<'a> {
-    Nobody,
-    Issue(IssueTrace<BufWriter<Stderr>>),
-    Races(RaceCheck<'a>),
-    /// Looks for the cycle in which a trigger fires.
-    Scout(Recorder<'static>),
-    Files(Recorder<'static>, TraceFiles),
-    Report(Box<(Collector<'a>, Recorder<'static>)>, TraceFiles, Arc<Mutex<Captured>>),
-}
 
 /// Bounds and threads from the flags.
 pub(crate) fn run_options(args: &MachineArgs) -> RunOptions {
@@ -94,10 +79,8 @@ fn in_detail(
     config: &Config,
     progress: &mut Progress,
 ) -> Result<Executed, Vec<Diagnostic>> {
-    // A trace is in the order of cycles only if all cores run in step.
-    let options = RunOptions { every_cycle: args.output.trace, ..run_options(&args.machine) };
+    let options = run_options(&args.machine);
     let mut checkpoints = Checkpoints::new(args, config, &work)?;
-    let width = config.core.wave_width;
     let traces = args.traces.of_kernel(&work.name);
     let (scope, mut missed) = match scope((&work, all), &traces, config, &options, progress) {
         Sought::Found(scope) => (scope, None),
@@ -106,47 +89,43 @@ fn in_detail(
     };
     let collector =
         scope.map(|scope| Collector::new(config, &work.program, scope).by_launch(work.steps.len()));
-    let capture = collector.as_ref().map(Collector::capture);
-    let (sink, captured) = capture.unzip();
+    let (sink, captured) = collector.as_ref().map(Collector::capture).unzip();
     let mut gpu = Machine::new(config.clone(), work.program.clone(), work.memory);
     let ended = checkpoints.resume(&mut gpu, &options)?;
-    let mut watch = match traces::open(&traces, config, sink, checkpoints.trace())? {
-        Some((recorder, files)) => match collector.zip(captured) {
-            Some((collector, captured)) => Watch::Report(Box::new((collector, recorder)), files, captured),
-            None => Watch::Files(recorder, files),
-        },
-        None if args.output.trace => Watch::Issue(IssueTrace::new(BufWriter::new(std::io::stderr()), width)),
-        None if args.output.check_races => Watch::Races(RaceCheck::new(&work.program, width)),
-        None => Watch::Nobody,
-    };
+    let (recorder, files) = traces::open(&traces, config, sink, checkpoints.trace())?.unzip();
+    let mut watch = Watch::new(&args.output, config, &work.program).with(collector, recorder);
     let input = (work.name.as_str(), &work.program, &work.steps[..]);
-    let Walked { mut run, how, cycle } =
-        walk(&mut gpu, input, (ended, all), &options, &mut watch, &mut checkpoints, progress);
-    let why = reason(&run.outcome);
+    let Walked { mut run, how, cycle } = walk(
+        &mut gpu,
+        input,
+        (ended, all),
+        &options,
+        (&mut watch, files.as_ref()),
+        &mut checkpoints,
+        progress,
+    );
+    let Watch { issues, races, report: collector, recorder } = watch;
+    if let Some(issues) = issues {
+        // If it cannot be written, there is no one to tell.
+        _ = issues.finish();
+    }
+    run.races = races.map(RaceCheck::finish);
     let mut report = None;
-    match watch {
-        // If the trace cannot be written, there is no one to tell.
-        Watch::Issue(trace) => _ = trace.finish(),
-        Watch::Races(races) => run.races = Some(races.finish()),
+    match recorder.zip(files) {
         // A refused run has no trace: its files are dropped.
-        Watch::Files(_, files) | Watch::Report(_, files, _) if matches!(run.outcome, Outcome::Refused(_)) => {
-            files.discard();
-        }
-        Watch::Files(recorder, files) => {
-            if let Finished::Missed(why) = files.finish(recorder, how, cycle, &why, false)? {
-                missed = Some(why);
-            }
-        }
-        Watch::Report(both, files, captured) => {
-            let (collector, recorder) = *both;
-            match files.finish(recorder, how, cycle, &why, !collector.is_empty())? {
-                Finished::Written(file) => {
-                    report = file.map(|file| (file, collector.finish(&mut gpu, &captured)));
-                }
+        Some((_, files)) if matches!(run.outcome, Outcome::Refused(_)) => files.discard(),
+        Some((recorder, files)) => {
+            let is_reported = collector.as_ref().is_some_and(|collector| !collector.is_empty());
+            match files.finish(recorder, how, cycle, &reason(&run.outcome), is_reported)? {
                 Finished::Missed(why) => missed = Some(why),
+                Finished::Written(file) => {
+                    if let (Some(file), Some(collector), Some(captured)) = (file, collector, captured) {
+                        report = Some((file, collector.finish(&mut gpu, &captured)));
+                    }
+                }
             }
         }
-        Watch::Nobody | Watch::Scout(_) => {}
+        None => {}
     }
     let memory = gpu.into_memory();
     if matches!(run.outcome, Outcome::Ended(_)) {
@@ -180,7 +159,7 @@ fn walk(
     (name, program, launches): (&str, &Program, &[Launch]),
     (ended, all): (Vec<KernelReport>, usize),
     options: &RunOptions,
-    watch: &mut Watch<'_>,
+    (watch, files): (&mut Watch<'_>, Option<&TraceFiles>),
     checkpoints: &mut Checkpoints,
     progress: &mut Progress,
 ) -> Walked {
@@ -192,32 +171,15 @@ fn walk(
     for (number, launch) in launches.iter().enumerate() {
         progress.start_launch();
         let start = next_start;
-        match watch {
-            _ if before.len() > 0 || gpu.is_running() => {}
-            Watch::Issue(trace) => {
-                let kernel = &program.kernels[launch.kernel];
-                let [x, y, z] = launch.grid;
-                let heading = format!("kernel {} grid {x},{y},{z}", kernel.name);
-                trace.start(kernel.code.start, (launches.len() > 1).then_some(&heading));
-            }
-            Watch::Races(races) => races.start(launch),
-            Watch::Scout(recorder) | Watch::Files(recorder, _) => recorder.start(program, launch, start),
-            Watch::Report(both, ..) => {
-                both.0.start(launch, gpu);
-                both.1.start(program, launch, start);
-            }
-            Watch::Nobody => {}
+        if before.len() == 0 && !gpu.is_running() {
+            watch.start(program, (launch, launches.len() == 1), start, gpu);
         }
         let steps = &walked.run.steps;
         let ended = match before.next() {
             Some(report) => Ok(report),
-            None => step(gpu, (launch, steps), options, watch, checkpoints, progress),
+            None => step(gpu, (launch, steps), options, (watch, files), checkpoints, progress),
         };
-        match watch {
-            Watch::Races(races) => races.end(launch),
-            Watch::Report(both, ..) => both.0.end(ended.as_ref()),
-            _ => {}
-        }
+        watch.end(launch, ended.as_ref());
         match ended {
             Ok(report) => {
                 walked.cycle = start + report.running_cycles();
@@ -242,27 +204,27 @@ fn step(
     gpu: &mut Machine,
     (launch, before): (&Launch, &[Step]),
     options: &RunOptions,
-    watch: &mut Watch<'_>,
+    (watch, files): (&mut Watch<'_>, Option<&TraceFiles>),
     checkpoints: &mut Checkpoints,
     progress: &Progress,
 ) -> Result<KernelReport, RunError> {
     let mut show = |now| progress.show(now);
     if !gpu.is_running() {
         if checkpoints.are_off() {
-            return watched(watch, |observer| gpu.run(launch, options, observer, &mut show));
+            return watch.during(|observer| gpu.run(launch, options, observer, &mut show));
         }
         gpu.begin(launch, options)?;
     }
     loop {
         let until = checkpoints.next(gpu.now());
-        match watched(watch, |observer| gpu.advance_reporting(until, observer, &mut show)) {
+        match watch.during(|observer| gpu.advance_reporting(until, observer, &mut show)) {
             Ok(Stop::Ended(report)) => return Ok(*report),
             // Its files cannot be written, and the run is given up.
             Ok(Stop::Observer) => return Err(RunError::Interrupted(Box::default())),
-            Ok(Stop::Cycle) => checkpoints.save(gpu, before, traced(watch, gpu.now()), progress),
+            Ok(Stop::Cycle) => checkpoints.save(gpu, before, traced(watch, files, gpu.now()), progress),
             Err(error) => {
                 if checkpoints.are_asked_for(&error) {
-                    checkpoints.save(gpu, before, traced(watch, gpu.now()), progress);
+                    checkpoints.save(gpu, before, traced(watch, files, gpu.now()), progress);
                 }
                 return Err(error);
             }
@@ -271,26 +233,12 @@ fn step(
 }
 
 /// The retirement trace up to cycle `now`, for a checkpoint, if there is one.
-fn traced(watch: &mut Watch<'_>, now: Cycle) -> Result<Option<Vec<u8>>, Vec<Diagnostic>> {
-    match watch {
-        Watch::Files(recorder, files) => files.save(recorder, now).map(Some),
-        _ => Ok(None),
-    }
-}
-
-/// Calls `act` with the observer of the run, if there is one.
-fn watched<R>(watch: &mut Watch<'_>, act: impl FnOnce(Option<&mut dyn Observer>) -> R) -> R {
-    match watch {
-        Watch::Issue(trace) => act(Some(trace)),
-        Watch::Races(races) => act(Some(races)),
-        Watch::Scout(recorder) | Watch::Files(recorder, _) => act(Some(recorder)),
-        Watch::Report(parts, ..) => {
-            let (collector, recorder) = parts.as_mut();
-            let observers: [&mut dyn Observer; 2] = [collector, recorder];
-            act(Some(&mut Listeners::new(observers)))
-        }
-        Watch::Nobody => act(None),
-    }
+fn traced(
+    watch: &mut Watch<'_>,
+    files: Option<&TraceFiles>,
+    now: Cycle,
+) -> Result<Option<Vec<u8>>, Vec<Diagnostic>> {
+    watch.recorder.as_mut().zip(files).map(|(recorder, files)| files.save(recorder, now)).transpose()
 }
 
 /// The part of the run that a report covers.
@@ -316,14 +264,14 @@ fn scope(
         return Sought::Found(None);
     }
     let Some(trigger) = traces.trigger() else { return Sought::Found(Some(traces.scope())) };
-    let mut watch = Watch::Scout(traces::scout(traces, trigger, config));
+    let mut watch = Watch::default().with(None, Some(traces::scout(traces, trigger, config)));
     let mut gpu = Machine::new(config.clone(), work.program.clone(), work.memory.clone());
     let input = (work.name.as_str(), &work.program, &work.steps[..]);
     let mut none = Checkpoints::default();
     let Walked { run, how, cycle } =
-        walk(&mut gpu, input, (Vec::new(), all), options, &mut watch, &mut none, progress);
-    let Watch::Scout(recorder) = watch else { return Sought::Found(None) };
-    match recorder.finish(how, cycle, "").ok().and_then(|recorded| recorded.triggered) {
+        walk(&mut gpu, input, (Vec::new(), all), options, (&mut watch, None), &mut none, progress);
+    let recorded = watch.recorder.and_then(|recorder| recorder.finish(how, cycle, "").ok());
+    match recorded.and_then(|recorded| recorded.triggered) {
         Some(fired) => Sought::Found(Some(traces.scope().around(&trigger, fired))),
         None if how == How::Interrupted => {
             let missed = Some(traces::not_fired(trigger, cycle));

@@ -26,6 +26,7 @@ mod terminal;
 mod trace;
 mod traces;
 mod values;
+mod watch;
 mod work;
 
 #[cfg(test)]

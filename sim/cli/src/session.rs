@@ -190,15 +190,6 @@ fn misplaced_flags(args: &RunArgs, inputs: &[Input]) -> Vec<Diagnostic> {
     let kernels = inputs.iter().find(|i| matches!(i, Input::Kernel(_)));
     wrong.extend(launch_flags(&args.launch, inputs, args.inputs.is_empty()));
     wrong.extend(functional::check(args));
-    let watching = [
-        args.output.trace.then_some("--trace"),
-        args.output.check_races.then_some("--check-races"),
-        args.traces.flag(),
-    ];
-    if let [first, second, ..] = watching.into_iter().flatten().collect::<Vec<_>>()[..] {
-        let message = format!("{first} and {second} both watch the run: only one of them can");
-        wrong.push(Diagnostic::error(message).hint("run twice: both runs are the same"));
-    }
     wrong.extend(args.traces.check());
     wrong.extend(args.checkpoints.check(args, inputs));
     wrong.extend(args.traces.check_names(&inputs.iter().map(Input::name).collect::<Vec<_>>()));

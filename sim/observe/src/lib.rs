@@ -5,5 +5,6 @@ pub mod figures;
 pub mod issue_trace;
 pub mod limits;
 pub mod numbers;
+mod per_core;
 pub mod races;
 pub mod trace;

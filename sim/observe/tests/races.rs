@@ -24,13 +24,14 @@ fn check(job: &Job, config: &Config) -> (RaceReport, bool) {
     let mut memory = job.memory.clone();
     memory.resize(config.device_memory_bytes as usize, 0);
     let mut gpu = Machine::new(config.clone(), job.program.clone(), memory);
-    let mut races = RaceCheck::new(&job.program, config.core.wave_width);
+    let mut races = RaceCheck::new(&job.program, config);
     let options = RunOptions { max_cycles: Some(MAX_CYCLES), ..RunOptions::UNBOUNDED };
     let mut ended = true;
     for launch in &job.steps {
         races.start(launch);
-        ended = gpu.run(launch, &options, Some(&mut races), &mut |_| {}).is_ok();
-        races.end(launch);
+        let end = gpu.run(launch, &options, Some(&mut races), &mut |_| {});
+        races.end(launch, end.as_ref());
+        ended = end.is_ok();
         if !ended {
             break;
         }

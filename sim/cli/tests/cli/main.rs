@@ -20,5 +20,6 @@ mod several;
 #[cfg(unix)]
 mod signals;
 mod standstill;
+mod together;
 mod traces;
 mod wrong_input;

@@ -158,7 +158,6 @@ fn what_is_wrong_with_a_trace_is_one_error() {
         ("k.wave --config tiny --wvfi x --from-cycle 9 --to-cycle 9", "--to-cycle: 9 is not after"),
         ("k.wave --config tiny --waves 0", "--waves is the window of a trace file, and none is written"),
         ("k.wave --config tiny --vcd x --fst x", "--vcd and --fst both write to `x`"),
-        ("k.wave --config tiny --wvfi x --trace", "--trace and --wvfi both watch the run"),
         ("--config tiny --wvfi x", "--wvfi: one file of this name, and 25 kernels are to run"),
         ("k.wave --config tiny --wvfi x --waves 3-1", "3-1 ends before it begins"),
         (

@@ -165,7 +165,6 @@ fn wrong_use_is_said_before_anything_runs() {
         ("--report r.html", "--report: one file of this name"),
         ("e.wave --report no/r.html", "there is no folder `no`"),
         ("e.wave --report .", "it is a directory"),
-        ("e.wave --report r.html --trace", "--trace and --report both watch the run"),
         ("e.wave --report r.html --wvfi r.html", "--wvfi and --report both write to `r.html`"),
     ] {
         let ran = scratch.run(arguments);

@@ -25,7 +25,7 @@ pub struct RunOptions {
     pub jitter: Option<Jitter>,
     /// Threads that run cores at the same time, at least one. Threads for which a kernel has no work are not
     /// started. The result does not depend on the number. An observed run takes one thread, except with
-    /// observers of [single cores](Observer::of_core).
+    /// observers of [single cores](Observer::of_cores).
     pub threads: usize,
     /// Number of cycles after which an unobserved launch is checked for whether it can still end; repeated
     /// each time it has run twice as long. If it cannot end, the run stops with [`RunError::NoProgress`]. If

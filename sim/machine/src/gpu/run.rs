@@ -11,7 +11,7 @@ use super::team::{Cores, Quantum, Team, useful_threads};
 use super::{KernelReport, NoProgress, Progress, RunError, RunOptions};
 use crate::clock::{Cycle, NEVER, link};
 use crate::config::{Config, ReleaseScope};
-use crate::core::probe::{AtomicEvent, Event, EventKind, Level, Probe, Sample, Watched};
+use crate::core::probe::{AtomicEvent, Event, EventKind, Level, Probe, Sample, Wants, Watched};
 use crate::core::uop::MicroOps;
 use crate::core::workgroup::Shape;
 use crate::core::{Core, CoreLaunch, Links};
@@ -200,19 +200,15 @@ impl Run {
         probe: &mut P,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Reached, RunError> {
-        let mut observers = Vec::new();
-        if let Some(observer) = probe.observer() {
-            observers = (0..self.cores.len() as u32).map(|core| observer.of_core(core)).collect();
-        }
-        // One observer of all cores needs their events in core order. A quantum of one cycle is too short to
-        // share.
-        let alone = observers.iter().any(Vec::is_empty) || probe.wants(EventKind::State);
+        let observers = probe.observer().map_or_else(Vec::new, |observer| observer.of_cores());
+        // One observer of all cores needs their events in order. A quantum of one cycle is too short to share.
+        let alone = probe.wants_any(Wants::OF_CORES) || probe.wants(EventKind::State);
         let threads = if alone { 1 } else { self.threads() };
-        self.cores.watch(observers);
+        self.cores.watch(&observers);
         let (bound, ops) = (self.bound(), Arc::clone(&self.spec.ops));
         let reached =
             Team::with(threads, &ops, |team| self.run_part(memory, (bound, until), team, probe, progress));
-        self.cores.watch(Vec::new());
+        self.cores.watch(&[]);
         reached
     }
 
@@ -264,7 +260,8 @@ impl Run {
                 next_progress = now + PROGRESS;
             }
             if now >= self.quantum_ends {
-                self.quantum_ends = now + quantum;
+                let most = options.max_instructions.map_or(NEVER, |limit| self.cycles_within(limit));
+                self.quantum_ends = now + quantum.min(most);
             }
             let ends = self.next_stop(memory, self.quantum_ends.min(bound), probe);
             let to = ends.min(until);
@@ -281,19 +278,10 @@ impl Run {
                 self.exchange(memory, to);
                 self.now = fault.cycle.unwrap_or(now) + self.spec.shortest_link;
                 memory.run(to, self.now);
+                tell_memory_side(memory, probe);
                 return Err(RunError::Fault(fault));
             }
-            if probe.wants(EventKind::Atomic) {
-                for atomic in memory.take_atomics() {
-                    let (core, line) = (u32::from(atomic.core), atomic.line as u32);
-                    let (bytes, written) = (atomic.bytes, atomic.written);
-                    let performed = AtomicEvent { core, line, bytes, written };
-                    probe.tell(EventKind::Atomic, || Event::Atomic(performed));
-                }
-            }
-            if probe.wants(EventKind::Hop) {
-                memory.take_hops().for_each(|hop| probe.tell(EventKind::Hop, || Event::Hop(hop)));
-            }
+            tell_memory_side(memory, probe);
             self.exchange(memory, to);
             self.now = to;
             if probe.wants(EventKind::State) {
@@ -514,6 +502,12 @@ impl Run {
         self.cores.iter().map(|core| core.instructions()).sum()
     }
 
+    /// Cycles, at least one, in which this number of wave instructions cannot be exceeded. So the cycle in which it
+    /// is does not depend on quanta.
+    fn cycles_within(&self, limit: u64) -> Cycle {
+        (limit.saturating_sub(self.instructions()) / self.spec.slots_per_cycle).max(1)
+    }
+
     /// First cycle from `from` on in which any block has something to do.
     fn next_event(&mut self, memory: &MemorySystem, from: Cycle) -> Cycle {
         let rest = self.dispatcher.next_event(from).min(memory.next_event(from));
@@ -549,5 +543,20 @@ impl Run {
             waves: self.cores.iter().flat_map(|core| core.wave_reports(&self.spec.ops)).collect(),
             doing: Vec::new(),
         })
+    }
+}
+
+/// Tells what the memory side has recorded for observers.
+fn tell_memory_side<P: Probe>(memory: &mut MemorySystem, probe: &mut P) {
+    if probe.wants(EventKind::Atomic) {
+        for atomic in memory.take_atomics() {
+            let (core, line) = (u32::from(atomic.core), atomic.line as u32);
+            let (cycle, bytes, written) = (atomic.cycle, atomic.bytes, atomic.written);
+            let performed = AtomicEvent { cycle, core, line, bytes, written };
+            probe.tell(EventKind::Atomic, || Event::Atomic(performed));
+        }
+    }
+    if probe.wants(EventKind::Hop) {
+        memory.take_hops().for_each(|hop| probe.tell(EventKind::Hop, || Event::Hop(hop)));
     }
 }

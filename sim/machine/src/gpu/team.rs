@@ -6,7 +6,7 @@
 
 use crate::clock::{Cycle, NEVER};
 use crate::core::Core;
-use crate::core::probe::{Listeners, Observer, OfCore, Off, Probe, Watched};
+use crate::core::probe::{Listeners, Observer, OfCore, Off, Probe, Wants, Watched};
 use crate::core::uop::MicroOps;
 use std::collections::VecDeque;
 use std::fmt;
@@ -36,11 +36,13 @@ struct Group {
     observers: Vec<Vec<OfCore>>,
 }
 
+/// What was found in a quantum: the fault that a run cycle by cycle would meet first, in time, then by core.
+type Ended = Option<Box<Fault>>;
+
 impl Group {
-    /// Runs the cores that have something to do before `to`, or all. Returns the fault that a run cycle by
-    /// cycle would meet first: the first in time, then by core.
-    fn run<P: Probe>(&mut self, quantum: &Quantum, ops: &MicroOps, probe: &mut P) -> Option<Box<Fault>> {
-        let mut first: Option<Box<Fault>> = None;
+    /// Runs the cores that have something to do before `to`, or all, each for the whole quantum.
+    fn run<P: Probe>(&mut self, quantum: &Quantum, ops: &MicroOps, probe: &mut P) -> Ended {
+        let mut first: Ended = None;
         for (index, (core, &wake)) in self.cores.iter_mut().zip(&self.wakes).enumerate() {
             if wake >= quantum.to && !quantum.everything {
                 continue;
@@ -61,9 +63,21 @@ impl Group {
         }
         first
     }
+
+    /// Runs the cores that have something to do in a cycle, or all, for this cycle.
+    fn step<P: Probe>(&mut self, cycle: Cycle, everything: bool, ops: &MicroOps, probe: &mut P) -> Ended {
+        let mut first: Ended = None;
+        for (core, wake) in self.cores.iter_mut().zip(&mut self.wakes) {
+            if *wake <= cycle || everything {
+                first = earlier(first, core.run(cycle, cycle + 1, ops, probe).err());
+                *wake = core.next_wake(cycle + 1);
+            }
+        }
+        first
+    }
 }
 
-fn earlier(a: Option<Box<Fault>>, b: Option<Box<Fault>>) -> Option<Box<Fault>> {
+fn earlier(a: Ended, b: Ended) -> Ended {
     match (a, b) {
         (Some(a), Some(b)) => Some(if b.cycle < a.cycle { b } else { a }),
         (a, b) => a.or(b),
@@ -137,9 +151,10 @@ impl Cores {
         Cores { groups, shift: size.trailing_zeros() }
     }
 
-    /// Sets the observers of each core; of none if the list is empty.
-    pub(super) fn watch(&mut self, observers: Vec<Vec<OfCore>>) {
-        let mut rest = observers.into_iter();
+    /// Sets the observers of single cores, as of [`Observer::of_cores`].
+    pub(super) fn watch(&mut self, observers: &[Vec<OfCore>]) {
+        let places = if observers.is_empty() { 0 } else { self.len() };
+        let mut rest = (0..places).map(|core| observers.iter().map(|cores| cores[core].clone()).collect());
         for group in &mut self.groups {
             group.observers = rest.by_ref().take(group.cores.len()).collect();
         }
@@ -194,16 +209,36 @@ impl Cores {
         team: &Team<'_>,
         probe: &mut P,
         beside: impl FnOnce(),
-    ) -> Option<Box<Fault>> {
+    ) -> Ended {
         if !team.is_alone() && due >= WORTH_SHARING {
             return team.run(&mut self.groups, quantum, beside);
         }
-        let mut first = None;
-        for group in &mut self.groups {
-            first = earlier(first, group.run(&quantum, team.ops, probe));
-        }
+        let found = match probe.wants_any(Wants::OF_CORES) {
+            true => self.run_in_order(&quantum, team.ops, probe),
+            false => self
+                .groups
+                .iter_mut()
+                .fold(None, |found, group| earlier(found, group.run(&quantum, team.ops, probe))),
+        };
         beside();
-        first
+        found
+    }
+
+    /// Runs a quantum cycle by cycle, for an observer that needs the events of all cores in this order. Stops at the
+    /// end of the cycle of a fault.
+    fn run_in_order<P: Probe>(&mut self, quantum: &Quantum, ops: &MicroOps, probe: &mut P) -> Ended {
+        let mut cycle = quantum.from;
+        while cycle < quantum.to {
+            let mut found = None;
+            for group in &mut self.groups {
+                found = earlier(found, group.step(cycle, quantum.everything, ops, probe));
+            }
+            if found.is_some() {
+                return found;
+            }
+            cycle = if quantum.everything { cycle + 1 } else { self.next_wake().max(cycle + 1) };
+        }
+        None
     }
 }
 
@@ -212,7 +247,7 @@ struct Job {
     place: usize,
     group: Group,
     quantum: Quantum,
-    fault: Option<Box<Fault>>,
+    fault: Ended,
 }
 
 /// State that the threads of a team share.
@@ -310,7 +345,7 @@ impl Team<'_> {
         self.others.is_empty()
     }
 
-    fn run(&self, groups: &mut Vec<Group>, quantum: Quantum, beside: impl FnOnce()) -> Option<Box<Fault>> {
+    fn run(&self, groups: &mut Vec<Group>, quantum: Quantum, beside: impl FnOnce()) -> Ended {
         let (desk, count) = (self.desk, groups.len());
         desk.finished.store(0, Ordering::Relaxed);
         let jobs =

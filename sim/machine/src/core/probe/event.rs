@@ -13,7 +13,9 @@ use wave_isa::table::MemoryOp;
 
 /// What happens in a run, as its observers are told. A new event is a variant here, its [`EventKind`], and the place
 /// that tells it.
+// The representation makes `Event::kind` a load.
 #[derive(Debug, Clone, Copy)]
+#[repr(u8)]
 pub enum Event<'a> {
     /// An instruction reaches a stage.
     Stage(StageEvent),
@@ -54,6 +56,7 @@ pub enum Event<'a> {
 /// The kind of an [`Event`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
+#[repr(u8)]
 pub enum EventKind {
     Stage,
     Issued,
@@ -74,6 +77,7 @@ pub enum EventKind {
 
 impl Event<'_> {
     /// Its kind.
+    #[inline]
     pub fn kind(&self) -> EventKind {
         match self {
             Event::Stage(_) => EventKind::Stage,
@@ -95,6 +99,7 @@ impl Event<'_> {
     }
 
     /// The core that tells it; `None` if the run loop does.
+    #[inline]
     pub fn core(&self) -> Option<u32> {
         match self {
             Event::Stage(event) => Some(event.core),
@@ -284,6 +289,8 @@ pub struct MemoryEvent<'a> {
 /// which the core issued them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AtomicEvent {
+    /// When.
+    pub cycle: Cycle,
     /// Core.
     pub core: u32,
     /// Address of the line.

@@ -3,10 +3,17 @@
 use super::{Event, EventKind, Observer, OfCore, Wants};
 use crate::clock::{Cycle, NEVER};
 use std::ops::ControlFlow;
+use std::sync::PoisonError;
 
 /// Observers of one run. Each is told what it wants as if it were the only one, an event first to the first of them.
+///
+/// If none of them needs an order between cores, all together need none. Otherwise the run takes one thread.
 pub struct Listeners<'o> {
     listeners: Vec<Listener<'o>>,
+    /// As of [`Observer::of_cores`], with what the observers of cores want.
+    of_cores: Vec<(Wants, Vec<OfCore>)>,
+    /// A listener needs an order between cores.
+    ordered: bool,
 }
 
 struct Listener<'o> {
@@ -17,41 +24,52 @@ struct Listener<'o> {
 impl<'o> Listeners<'o> {
     /// These observers, for one launch: what each wants is asked now.
     pub fn new(observers: impl IntoIterator<Item = &'o mut dyn Observer>) -> Listeners<'o> {
-        let listener = |observer: &'o mut dyn Observer| Listener { wants: observer.wants(), observer };
-        Listeners { listeners: observers.into_iter().map(listener).collect() }
+        let mut all = Listeners { listeners: Vec::new(), of_cores: Vec::new(), ordered: false };
+        for observer in observers {
+            let (wants, of_cores) = (observer.wants(), observer.of_cores());
+            all.ordered |= of_cores.is_empty() && wants.has_any(Wants::OF_CORES);
+            all.of_cores.extend(of_cores.into_iter().map(|cores| (wanted_by(&cores), cores)));
+            all.listeners.push(Listener { observer, wants });
+        }
+        all
     }
+}
+
+/// What the observers of cores want. Each wants the same.
+fn wanted_by(cores: &[OfCore]) -> Wants {
+    cores.first().map_or(Wants::NONE, |core| core.lock().unwrap_or_else(PoisonError::into_inner).wants())
 }
 
 impl Observer for Listeners<'_> {
     fn wants(&self) -> Wants {
-        self.listeners.iter().fold(Wants::NONE, |wants, listener| wants.and(listener.wants))
+        let of_cores = self.of_cores.iter().filter(|_| self.ordered).map(|(wants, _)| *wants);
+        self.listeners.iter().map(|listener| listener.wants).chain(of_cores).fold(Wants::NONE, Wants::and)
     }
 
     fn event(&mut self, event: &Event<'_>) {
         let kind = event.kind();
         for Listener { observer, wants } in &mut self.listeners {
-            // Not a sample that another has asked for.
-            let is_its_own = match event {
-                Event::Sample(sample, _) => sample.is_last || observer.sample_at() == sample.cycle,
-                _ => true,
-            };
-            if wants.has(kind) && is_its_own {
-                observer.event(event);
+            if !wants.has(kind) {
+                continue;
+            }
+            match event {
+                // One that another has asked for.
+                Event::Sample(sample, _) if !sample.is_last && observer.sample_at() != sample.cycle => {}
+                _ => observer.event(event),
+            }
+        }
+        // Observers of cores are told here only if a listener needs an order between cores.
+        if let Some(core) = event.core() {
+            for (wants, cores) in &self.of_cores {
+                if wants.has(kind) {
+                    cores[core as usize].lock().unwrap_or_else(PoisonError::into_inner).event(event);
+                }
             }
         }
     }
 
-    /// Those of all listeners. Empty if one of them needs the cores in order.
-    fn of_core(&self, core: u32) -> Vec<OfCore> {
-        let mut all = Vec::new();
-        for Listener { observer, wants } in &self.listeners {
-            let its = observer.of_core(core);
-            if its.is_empty() && wants.has_any(Wants::OF_CORES) {
-                return Vec::new();
-            }
-            all.extend(its);
-        }
-        all
+    fn of_cores(&self) -> Vec<Vec<OfCore>> {
+        self.of_cores.iter().filter(|_| !self.ordered).map(|(_, cores)| cores.clone()).collect()
     }
 
     fn sample_at(&self) -> Cycle {

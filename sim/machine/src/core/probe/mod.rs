@@ -26,16 +26,17 @@ pub type OfCore = Arc<Mutex<dyn Observer + Send>>;
 
 /// An observer of a run.
 pub trait Observer {
-    /// The kinds of events that it wants of the launch that begins.
+    /// The kinds of events that it wants to be told in the launch that begins.
     fn wants(&self) -> Wants;
 
-    /// An event of a kind that it wants. The events of a core come in the order of its cycles. Those of different
-    /// cores do not: each core runs some cycles by itself.
+    /// An event of a kind that it wants. What the cores tell comes in the order of cycles, and in a cycle in the order
+    /// of cores. What the memory side tells comes some cycles late.
     fn event(&mut self, event: &Event<'_>);
 
-    /// Observers that get this core's events in place of this one. Return some if the order of events of different
-    /// cores does not matter: threads can then share the cores. Empty if it does.
-    fn of_core(&self, _core: u32) -> Vec<OfCore> {
+    /// If this observer needs no order between cores: observers that are told what the cores tell. Each vector has one
+    /// for each core. Threads can then share the cores. These observers say themselves what they want, and this one
+    /// wants only what the run loop tells.
+    fn of_cores(&self) -> Vec<Vec<OfCore>> {
         Vec::new()
     }
 
@@ -58,6 +59,9 @@ pub trait Probe {
     /// True if the observer wants events of this kind. Ask before work that only such an event needs.
     fn wants(&self, kind: EventKind) -> bool;
 
+    /// True if the observer wants events of one of these kinds.
+    fn wants_any(&self, of: Wants) -> bool;
+
     /// Makes an event of this kind and tells it to the observer, if it wants the kind.
     fn tell<'e>(&mut self, kind: EventKind, event: impl FnOnce() -> Event<'e>);
 
@@ -74,6 +78,11 @@ impl Probe for Off {
 
     #[inline(always)]
     fn wants(&self, _: EventKind) -> bool {
+        false
+    }
+
+    #[inline(always)]
+    fn wants_any(&self, _: Wants) -> bool {
         false
     }
 
@@ -105,6 +114,10 @@ impl Probe for Watched<'_> {
     #[inline]
     fn wants(&self, kind: EventKind) -> bool {
         self.wants.has(kind)
+    }
+
+    fn wants_any(&self, of: Wants) -> bool {
+        self.wants.has_any(of)
     }
 
     #[inline]

@@ -186,7 +186,7 @@ impl Slice {
                 written = apply_atomic(op, mask, &values.data, values.swap, line_data, &mut reply.data);
                 if let Some(atomics) = &mut self.atomics {
                     let (core, line) = (request.core, request.line);
-                    atomics.push(PerformedAtomic { core, line, bytes: mask, written });
+                    atomics.push(PerformedAtomic { cycle: now, core, line, bytes: mask, written });
                 }
             }
             _ => debug_assert!(false, "a release touches no frame, and the others bring values"),

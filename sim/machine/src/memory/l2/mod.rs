@@ -106,6 +106,8 @@ struct Fill {
 /// An atomic packet that a slice has performed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PerformedAtomic {
+    /// When.
+    pub cycle: Cycle,
     /// The core that made the request.
     pub core: u16,
     /// Byte address of the line.

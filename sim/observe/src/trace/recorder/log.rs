@@ -111,20 +111,17 @@ impl Log {
     }
 }
 
-/// The kinds of events that a log holds.
-pub(super) const LOGGED: Wants = Wants::of(&[
-    EventKind::Stage,
-    EventKind::Issued,
-    EventKind::Going,
-    EventKind::Results,
-    EventKind::Stalls,
-    EventKind::Waits,
-    EventKind::Access,
-]);
-
 impl Observer for Log {
     fn wants(&self) -> Wants {
-        LOGGED
+        Wants::of(&[
+            EventKind::Stage,
+            EventKind::Issued,
+            EventKind::Going,
+            EventKind::Results,
+            EventKind::Stalls,
+            EventKind::Waits,
+            EventKind::Access,
+        ])
     }
 
     fn event(&mut self, event: &Event<'_>) {

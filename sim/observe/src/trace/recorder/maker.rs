@@ -191,6 +191,10 @@ impl<'s> Maker<'s> {
             gate.fault(cycle);
         }
         self.flush(cycle);
+        if how == How::Fault {
+            // The memory side has run on too.
+            self.hops.retain(|hop| hop.cycle <= cycle);
+        }
         for core in &mut self.cores {
             // Other cores may have run on for some cycles after the fault of one.
             let all = core.take_all(self.common.width);

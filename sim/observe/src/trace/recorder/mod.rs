@@ -17,31 +17,21 @@ use self::core::{Common, CoreRecorder};
 use super::record::{Header, How, Launched, Reports, kernel_hash};
 use super::sink::{Sink, Window};
 use super::trigger::{Gate, Trigger};
+use crate::per_core::{lock, most};
 use apart::Apart;
-use log::{LOGGED, Log};
+use log::Log;
 pub(crate) use maker::Recorded;
 use maker::{Batch, Maker};
 use std::io;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use wave_capture::{Capture, Misfit, Reader, Writer};
 use wave_isa::WORD_BYTES;
 use wave_isa::program::{Launch, Program};
 use wave_machine::clock::Cycle;
 use wave_machine::config::{Config, config_hash};
 use wave_machine::core::probe::{Event, EventKind, Observer, OfCore, Wants};
-
-/// Bytes of all logs at which they are read. Waking the reading thread takes time, and so does overflowing
-/// the caches.
-const LOGS: usize = 1 << 20;
-/// Least such size of one log.
-const LOG: usize = 1 << 12;
-
-/// A thread that panicked ends the run anyway.
-fn lock(log: &Arc<Mutex<Log>>) -> MutexGuard<'_, Log> {
-    log.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// Makes records and hands them to sinks.
 pub struct Recorder<'s> {
@@ -100,15 +90,15 @@ impl<'s> Recorder<'s> {
         let encodes = matches!(&sinks[..], [(_, sink)] if sink.wants_encoded());
         let (slots, width) = (config.core.max_waves as usize, config.core.wave_width as usize);
         let (full, over) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
-        let most = (LOGS / config.cores as usize).max(LOG);
-        let log = || Arc::new(Mutex::new(Log::new(slots, width, most, full.clone())));
+        let size = most(config.cores);
+        let log = || Arc::new(Mutex::new(Log::new(slots, width, size, full.clone())));
         let wants_state = sinks.iter().any(|(_, sink)| sink.wants_state());
         let wants_hops = sinks.iter().any(|(_, sink)| sink.wants_hops());
         let asks = [(wants_hops, EventKind::Hop), (wants_state, EventKind::State)];
         let wants = asks
             .iter()
             .filter(|(asked, _)| *asked)
-            .fold(LOGGED, |wants, &(_, kind)| wants.and(Wants::of(&[kind])));
+            .fold(Wants::NONE, |wants, &(_, kind)| wants.and(Wants::of(&[kind])));
         Recorder {
             logs: (0..config.cores).map(|_| log()).collect(),
             batch: Batch::new(config.cores as usize),
@@ -240,8 +230,8 @@ impl Observer for Recorder<'_> {
         self.wants
     }
 
-    fn of_core(&self, core: u32) -> Vec<OfCore> {
-        vec![self.logs[core as usize].clone()]
+    fn of_cores(&self) -> Vec<Vec<OfCore>> {
+        vec![self.logs.iter().map(|log| log.clone() as OfCore).collect()]
     }
 
     fn event(&mut self, event: &Event<'_>) {
@@ -253,12 +243,7 @@ impl Observer for Recorder<'_> {
                     maker.see(*cycle, values);
                 }
             }
-            // An observer beside this one needs the cores in order.
-            _ => {
-                if let Some(core) = event.core() {
-                    lock(&self.logs[core as usize]).event(event);
-                }
-            }
+            _ => {}
         }
     }
 

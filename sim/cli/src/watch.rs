@@ -1,0 +1,98 @@
+//! Those who watch a run.
+
+use super::args::OutputArgs;
+use std::io::{BufWriter, Stderr};
+use wave_isa::program::{Launch, Program};
+use wave_machine::clock::Cycle;
+use wave_machine::config::Config;
+use wave_machine::core::probe::{Listeners, Observer};
+use wave_machine::gpu::{KernelReport, Machine, RunError};
+use wave_observe::issue_trace::IssueTrace;
+use wave_observe::races::RaceCheck;
+use wave_observe::trace::Recorder;
+use wave_study::report::Collector;
+
+/// The observers of a run. All of them watch the same run, and none knows of the others.
+#[derive(Default)]
+pub(crate) struct Watch<'a> {
+    /// `--trace`.
+    pub issues: Option<IssueTrace<BufWriter<Stderr>>>,
+    /// `--check-races`.
+    pub races: Option<RaceCheck<'a>>,
+    /// `--report`.
+    pub report: Option<Collector<'a>>,
+    /// Trace files and the report's pipeline view, or the search for the cycle in which a trigger fires.
+    pub recorder: Option<Recorder<'static>>,
+}
+
+impl<'a> Watch<'a> {
+    /// Those that the flags ask for, without files.
+    pub(crate) fn new(flags: &OutputArgs, config: &Config, program: &'a Program) -> Watch<'a> {
+        let issues = || IssueTrace::new(BufWriter::new(std::io::stderr()), config);
+        let races = || RaceCheck::new(program, config);
+        Watch { issues: flags.trace.then(issues), races: flags.check_races.then(races), ..Watch::default() }
+    }
+
+    /// With those that make files.
+    pub(crate) fn with(
+        self,
+        report: Option<Collector<'a>>,
+        recorder: Option<Recorder<'static>>,
+    ) -> Watch<'a> {
+        Watch { report, recorder, ..self }
+    }
+
+    /// Called when a launch begins in cycle `start`. It is the only one, or one of several.
+    pub(crate) fn start(
+        &mut self,
+        program: &Program,
+        (launch, is_only): (&Launch, bool),
+        start: Cycle,
+        machine: &mut Machine,
+    ) {
+        if let Some(issues) = &mut self.issues {
+            let kernel = &program.kernels[launch.kernel];
+            let [x, y, z] = launch.grid;
+            let heading = format!("kernel {} grid {x},{y},{z}", kernel.name);
+            issues.start(kernel.code.start, (!is_only).then_some(&heading));
+        }
+        if let Some(races) = &mut self.races {
+            races.start(launch);
+        }
+        if let Some(report) = &mut self.report {
+            report.start(launch, machine);
+        }
+        if let Some(recorder) = &mut self.recorder {
+            recorder.start(program, launch, start);
+        }
+    }
+
+    /// Called when a launch ends, or fails.
+    pub(crate) fn end(&mut self, launch: &Launch, ended: Result<&KernelReport, &RunError>) {
+        if let Some(issues) = &mut self.issues {
+            issues.end(ended);
+        }
+        if let Some(races) = &mut self.races {
+            races.end(launch, ended);
+        }
+        if let Some(report) = &mut self.report {
+            report.end(ended);
+        }
+    }
+
+    /// Calls `act` with all of them as one observer, or with none if nobody watches.
+    pub(crate) fn during<R>(&mut self, act: impl FnOnce(Option<&mut dyn Observer>) -> R) -> R {
+        let Watch { issues, races, report, recorder } = self;
+        let issues = issues.as_mut().map(|issues| issues as &mut dyn Observer);
+        let races = races.as_mut().map(|races| races as &mut dyn Observer);
+        let report = report.as_mut().map(|report| report as &mut dyn Observer);
+        let recorder = recorder.as_mut().map(|recorder| recorder as &mut dyn Observer);
+        let mut all: Vec<&mut dyn Observer> =
+            [issues, races, report, recorder].into_iter().flatten().collect();
+        match &mut all[..] {
+            [] => act(None),
+            [one] => act(Some(&mut **one)),
+            _ => act(Some(&mut Listeners::new(all))),
+        }
+    }
+}
