@@ -7,6 +7,7 @@ pub mod check;
 mod mapping;
 mod queue;
 mod ratio;
+mod spec;
 mod state;
 pub mod timing;
 
@@ -14,14 +15,13 @@ pub mod timing;
 mod tests;
 
 use super::agenda::Agenda;
-use super::geometry::{LineGeometry, LineNumber};
+use super::geometry::LineNumber;
 use super::l2::Slice;
 use crate::clock::Cycle;
-use crate::config::{Config, Dram, DramPolicy};
+use crate::config::{Config, DramPolicy};
 use crate::stats::counters;
-use mapping::Mapping;
 use queue::{COLUMNS, Entry, Key, Queue};
-use ratio::ClockRatio;
+use spec::Spec;
 pub(super) use state::{BURSTS, FIELDS, ROW_BITS};
 use timing::{Clock, Command, Timing};
 use wave_capture::Capture;
@@ -61,17 +61,8 @@ pub struct Issued {
 #[derive(Debug, Clone, Capture)]
 pub(super) struct Channel {
     #[spec]
-    config: Dram,
-    #[spec]
-    mapping: Mapping,
-    #[spec]
-    ratio: ClockRatio,
+    spec: Spec,
     timing: Timing,
-    #[spec]
-    burst_clocks: Clock,
-    /// Per sector of a line: the bursts that contain it, as bits.
-    #[spec]
-    bursts_of: [u16; 8],
     queue: Queue,
     /// Column commands for other requests since the oldest request became the oldest.
     overtaken: u32,
@@ -84,10 +75,7 @@ pub(super) struct Channel {
     /// Lower bound of the clock of the next row command. It holds, whatever column commands are issued, until
     /// a request comes or goes or a row opens or closes.
     rows_from: Clock,
-    /// Number of slices of this channel.
-    #[spec]
-    slices: usize,
-    /// The next of them in turn.
+    /// The next slice in turn, of those of this channel.
     turn: usize,
     counters: DramCounters,
     /// Commands issued, if they are recorded.
@@ -99,19 +87,14 @@ impl Channel {
     pub(super) fn new(config: &Config) -> Channel {
         let dram = config.dram;
         Channel {
-            config: dram,
-            mapping: Mapping::new(config),
-            ratio: ClockRatio::new(config),
+            spec: Spec::new(config),
             timing: Timing::new(&dram),
-            burst_clocks: Clock::from(dram.burst_clocks()),
-            bursts_of: bursts_of_sectors(LineGeometry::new(config), dram.burst_bytes),
             queue: Queue::new(dram.queue_entries as usize, dram.banks as usize, dram.bank_groups as usize),
             overtaken: 0,
             next_refresh: if dram.t_refi == 0 { Clock::MAX } else { Clock::from(dram.t_refi) },
             next_try: 0,
             room_from: 0,
             rows_from: 0,
-            slices: (config.l2.slices / dram.channels) as usize,
             turn: 0,
             counters: DramCounters::default(),
             commands: None,
@@ -157,10 +140,10 @@ impl Channel {
         slice_agenda: &mut Agenda,
         agenda: &mut Agenda,
     ) {
-        let after = self.ratio.first_clock(now + 1);
+        let after = self.spec.ratio.first_clock(now + 1);
         // If there is room already, the clocks before this cycle cannot change that.
         if !self.has_room(now) {
-            self.advance(self.ratio.first_clock(now), slices, slice_agenda);
+            self.advance(self.spec.ratio.first_clock(now), slices, slice_agenda);
         }
         let arrival = self.pull(now, me, slices, slice_agenda);
         self.advance(after, slices, slice_agenda);
@@ -171,11 +154,11 @@ impl Channel {
             self.note_row(bank);
             self.next_try = self.next_try.min(after);
         }
-        if self.slices_of(me).any(|slice| slices[slice].has_transfer()) {
+        if self.spec.slices_of(me).any(|slice| slices[slice].has_transfer()) {
             if !self.queue.has_room() {
                 // No transfer can enter before there is room, so the channel may run ahead of the other
                 // blocks.
-                let end = self.ratio.first_clock(to);
+                let end = self.spec.ratio.first_clock(to);
                 while !self.queue.has_room() && self.next_try < end {
                     self.next_try = self.try_issue(self.next_try, slices, slice_agenda);
                 }
@@ -184,20 +167,13 @@ impl Channel {
         }
         if !self.queue.is_empty() {
             let latency = if self.queue.has_writes() {
-                self.config.t_cl.min(self.config.t_cwl)
+                self.spec.dram.t_cl.min(self.spec.dram.t_cwl)
             } else {
-                self.config.t_cl
+                self.spec.dram.t_cl
             };
-            let end = self.next_try + Clock::from(latency) + self.burst_clocks;
-            agenda.at(me, self.ratio.cycle_after(end) - 1);
+            let end = self.next_try + Clock::from(latency) + self.spec.burst_clocks;
+            agenda.at(me, self.spec.ratio.cycle_after(end) - 1);
         }
-    }
-
-    /// Numbers of the slices of this channel, whose number is `me`.
-    #[inline]
-    fn slices_of(&self, me: usize) -> impl Iterator<Item = usize> + use<> {
-        let channels = self.config.channels as usize;
-        (0..self.slices).map(move |slice| me + slice * channels)
     }
 
     /// True if a transfer can enter the queue in this cycle.
@@ -208,7 +184,7 @@ impl Channel {
 
     /// Simulates the clocks before core cycle `now`, which is at most the cycle after the last one simulated.
     pub(super) fn settle(&mut self, now: Cycle, slices: &mut [Slice], slice_agenda: &mut Agenda) {
-        self.advance(self.ratio.first_clock(now), slices, slice_agenda);
+        self.advance(self.spec.ratio.first_clock(now), slices, slice_agenda);
     }
 
     /// Takes one transfer from the channel's slices in turn, if there is room for it.
@@ -222,19 +198,23 @@ impl Channel {
         if !self.has_room(now) {
             return None;
         }
-        for i in 0..self.slices {
-            let turn = if self.turn + i < self.slices { self.turn + i } else { self.turn + i - self.slices };
-            let slice = me + turn * self.config.channels as usize;
+        for i in 0..self.spec.slices {
+            let turn = if self.turn + i < self.spec.slices {
+                self.turn + i
+            } else {
+                self.turn + i - self.spec.slices
+            };
+            let slice = me + turn * self.spec.dram.channels as usize;
             let Some(transfer) = slices[slice].take_transfer(slice, slice_agenda) else { continue };
-            self.turn = if turn + 1 < self.slices { turn + 1 } else { 0 };
+            self.turn = if turn + 1 < self.spec.slices { turn + 1 } else { 0 };
             self.counters.requests += 1;
-            let place = self.mapping.place(slice, transfer.index);
+            let place = self.spec.mapping.place(slice, transfer.index);
             return Some(Entry {
                 line: transfer.line,
                 row: place.row,
                 bank: place.bank,
                 slice: slice as u16,
-                bursts: self.bursts_of(transfer.sectors),
+                bursts: self.spec.bursts_of(transfer.sectors),
                 sectors: transfer.sectors,
                 classified: false,
                 fetch: transfer.fetch,
@@ -242,12 +222,6 @@ impl Channel {
             });
         }
         None
-    }
-
-    /// Bursts that cover some sectors of a line, as bits.
-    fn bursts_of(&self, sectors: u8) -> u16 {
-        let of_sector = self.bursts_of.iter().enumerate();
-        of_sector.fold(0, |bursts, (i, of)| bursts | if sectors >> i & 1 == 1 { *of } else { 0 })
     }
 
     /// Issues every command before clock `until`.
@@ -263,7 +237,7 @@ impl Channel {
             return self.try_refresh(now);
         }
         self.queue.finish_opening(now);
-        if self.config.policy == DramPolicy::Fcfs || self.is_overtaken() {
+        if self.spec.dram.policy == DramPolicy::Fcfs || self.is_overtaken() {
             let Some((key, command)) = self.queue.oldest_needs() else { return self.next_refresh };
             let earliest = self.timing.earliest(command, key.bank());
             if earliest > now {
@@ -295,7 +269,7 @@ impl Channel {
     /// True if the oldest request is served alone (M27).
     #[inline]
     fn is_overtaken(&self) -> bool {
-        self.overtaken >= self.config.overtake_limit
+        self.overtaken >= self.spec.dram.overtake_limit
     }
 
     /// Lower bound of the clock of the next column command, from the constraints of the whole channel.
@@ -403,7 +377,7 @@ impl Channel {
             self.rows_from = 0;
         } else {
             self.counters.refreshes += 1;
-            self.next_refresh += Clock::from(self.config.t_refi);
+            self.next_refresh += Clock::from(self.spec.dram.t_refi);
         }
         now + 1
     }
@@ -416,8 +390,8 @@ impl Channel {
         entry.bursts &= entry.bursts - 1;
         self.counters.row_hits += u64::from(!std::mem::replace(&mut entry.classified, true));
         let entry = *entry;
-        let burst_clocks = self.burst_clocks;
-        let bytes = u64::from(self.config.burst_bytes);
+        let burst_clocks = self.spec.burst_clocks;
+        let bytes = u64::from(self.spec.dram.burst_bytes);
         self.counters.data_bus_busy_clocks += burst_clocks;
         if entry.fetch.is_some() {
             self.counters.reads += 1;
@@ -435,7 +409,7 @@ impl Channel {
             return;
         }
         if !self.queue.has_room() {
-            self.room_from = self.ratio.cycle_of(now) + 1;
+            self.room_from = self.spec.ratio.cycle_of(now) + 1;
         }
         self.queue.remove(bank, place);
         self.note_row(bank);
@@ -443,8 +417,8 @@ impl Channel {
             self.overtaken = 0;
         }
         let slice = usize::from(entry.slice);
-        let latency = if entry.fetch.is_some() { self.config.t_cl } else { self.config.t_cwl };
-        let at = self.ratio.cycle_after(now + Clock::from(latency) + burst_clocks);
+        let latency = if entry.fetch.is_some() { self.spec.dram.t_cl } else { self.spec.dram.t_cwl };
+        let at = self.spec.ratio.cycle_after(now + Clock::from(latency) + burst_clocks);
         match entry.fetch {
             Some(mshr) => slices[slice].expect_fill(at, mshr, entry.sectors),
             None => slices[slice].expect_written(at, entry.epoch),
@@ -460,23 +434,9 @@ impl Channel {
     }
 }
 
-/// Per sector of a line: the bursts that contain it, as bits.
-fn bursts_of_sectors(geometry: LineGeometry, burst_bytes: u32) -> [u16; 8] {
-    let sector = geometry.sector_bytes();
-    std::array::from_fn(|i| {
-        let first = i as u32 * sector;
-        let bytes = (first..first + sector).step_by(burst_bytes.min(sector) as usize);
-        if first as usize >= geometry.line_bytes() {
-            0
-        } else {
-            bytes.fold(0, |of, byte| of | 1 << (byte / burst_bytes))
-        }
-    })
-}
-
 /// Places of lines, for tests that need lines of a certain bank and row.
 #[cfg(test)]
 pub(super) fn place_of(config: &Config) -> impl Fn(usize, u32) -> mapping::Place + use<> {
-    let mapping = Mapping::new(config);
+    let mapping = mapping::Mapping::new(config);
     move |slice, index| mapping.place(slice, index)
 }

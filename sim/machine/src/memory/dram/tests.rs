@@ -2,6 +2,7 @@
 
 use super::timing::{Clock, Command, Timing};
 use super::*;
+use crate::config::Dram;
 use crate::memory::dram::check::first_violation;
 use crate::memory::geometry::LineNumber;
 use crate::memory::l2::MshrId;

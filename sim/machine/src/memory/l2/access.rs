@@ -29,8 +29,8 @@ impl Slice {
         if request.kind == RequestKind::Release {
             return Some(Plan::Release);
         }
-        let line = self.geometry.number(request.line);
-        let index = self.hash.within_slice(line);
+        let line = self.spec.geometry.number(request.line);
+        let index = self.spec.hash.within_slice(line);
         let needed = needed_sectors(request);
         let Some(frame) = self.tags.find(index, line) else {
             if needed != 0 && (self.free_mshrs.is_empty() || self.room_to_memory() == 0) {
@@ -60,8 +60,8 @@ impl Slice {
 
     /// Executes the plan of a request.
     pub(super) fn execute(&mut self, now: Cycle, request: Request, plan: Plan, image: &mut Image) {
-        let line = self.geometry.number(request.line);
-        let index = self.hash.within_slice(line);
+        let line = self.spec.geometry.number(request.line);
+        let index = self.spec.hash.within_slice(line);
         let sent = self.to_memory.len();
         let address = request.line;
         self.hop(now, address, HopKind::Arrive(request.core, request.kind));
@@ -127,9 +127,9 @@ impl Slice {
     pub(super) fn write_back(&mut self, frame: Frame, image: &mut Image) -> u8 {
         let dirty = std::mem::take(&mut self.dirty[frame.index()]);
         let Some(line) = self.tags.line(frame) else { return 0 };
-        image.write(line, &self.data[self.place(frame)], dirty);
-        let index = self.hash.within_slice(line);
-        let sectors = self.geometry.sectors_of(dirty);
+        image.write(line, &self.data[self.spec.place(frame)], dirty);
+        let index = self.spec.hash.within_slice(line);
+        let sectors = self.spec.geometry.sectors_of(dirty);
         self.to_memory.push_back(Transfer { line, index, sectors, fetch: None, epoch: self.writes.send() });
         sectors
     }
@@ -145,9 +145,9 @@ impl Slice {
 
     /// Requests sectors from memory, and all others that come in the same bursts (M22).
     fn fetch(&mut self, id: MshrId, frame: Frame, line: LineNumber, index: u32, missing: u8) {
-        let group = (1u32 << self.sectors_per_burst) - 1;
+        let group = (1u32 << self.spec.sectors_per_burst) - 1;
         let mut sectors = 0u32;
-        for first in (0..self.geometry.sectors()).step_by(self.sectors_per_burst as usize) {
+        for first in (0..self.spec.geometry.sectors()).step_by(self.spec.sectors_per_burst as usize) {
             if u32::from(missing) & group << first != 0 {
                 sectors |= group << first;
             }
@@ -161,9 +161,9 @@ impl Slice {
     /// Performs a request on a frame that has all that it needs. The reply can go a hit latency later.
     pub(super) fn serve(&mut self, now: Cycle, request: &Request, frame: Frame) {
         let i = frame.index();
-        let place = self.place(frame);
+        let place = self.spec.place(frame);
         let line_data = &mut self.data[place];
-        let reply = self.replies.push(now + self.hit_latency, request.core);
+        let reply = self.replies.push(now + self.spec.hit_latency, request.core);
         reply.tag = request.tag;
         reply.kind = ReplyKind::Data;
         reply.line = request.line;
@@ -172,7 +172,7 @@ impl Slice {
         match (request.kind, &request.values) {
             (RequestKind::Read, _) => {
                 self.counters.reads += 1;
-                self.geometry.copy_sectors(&mut reply.data, line_data, request.sectors);
+                self.spec.geometry.copy_sectors(&mut reply.data, line_data, request.sectors);
             }
             (RequestKind::Write, Some(values)) => {
                 self.counters.writes += 1;
@@ -193,12 +193,12 @@ impl Slice {
         }
         if written != 0 {
             self.dirty[i] |= written;
-            self.valid[i] |= self.geometry.full_sectors_of(self.dirty[i]);
+            self.valid[i] |= self.spec.geometry.full_sectors_of(self.dirty[i]);
         }
         if request.hint != CacheHint::Streaming {
             self.tags.touch(frame);
         }
-        self.hop(now + self.hit_latency, request.line, HopKind::Reply(request.core, request.kind));
+        self.hop(now + self.spec.hit_latency, request.line, HopKind::Reply(request.core, request.kind));
     }
 }
 

@@ -12,13 +12,14 @@ mod access;
 mod jitter;
 mod release;
 mod replies;
+mod spec;
 mod state;
 #[cfg(test)]
 mod tests;
 mod waiters;
 
 use super::agenda::Agenda;
-use super::geometry::{LineGeometry, LineNumber, SliceHash, copy_bytes};
+use super::geometry::{LineNumber, copy_bytes};
 use super::hops::{Holder, Hop, HopKind};
 use super::image::Image;
 use super::message::{LineData, MAX_LINE_BYTES, Reply, Request};
@@ -32,6 +33,7 @@ pub use jitter::Jitter;
 use release::{Releases, Writes};
 use replies::Replies;
 pub(super) use replies::ReplyHead;
+use spec::Spec;
 pub(super) use state::FIELDS;
 use std::collections::VecDeque;
 use waiters::Waiters;
@@ -122,31 +124,16 @@ pub(crate) struct PerformedAtomic {
 #[derive(Debug, Clone, Capture)]
 pub(super) struct Slice {
     #[spec]
-    geometry: LineGeometry,
-    #[spec]
-    hash: SliceHash,
-    #[spec]
-    hit_latency: Cycle,
-    /// Sectors that one memory burst brings together.
-    #[spec]
-    sectors_per_burst: u32,
+    spec: Spec,
     tags: Tags,
     valid: Vec<u8>,
     dirty: Vec<u128>,
     mshr_of: Vec<u16>,
-    /// Bytes of the frames; see [`place`](Self::place).
+    /// Bytes of the frames; see [`Spec::place`].
     data: Vec<u8>,
-    #[spec]
-    sets: usize,
-    #[spec]
-    ways: usize,
     input: VecDeque<Request>,
-    #[spec]
-    input_capacity: usize,
     replies: Replies,
     to_memory: VecDeque<Transfer>,
-    #[spec]
-    to_memory_capacity: usize,
     fills: VecDeque<Fill>,
     mshrs: Vec<Mshr>,
     free_mshrs: Vec<u16>,
@@ -182,33 +169,22 @@ pub(super) struct Effects {
 
 impl Slice {
     pub(super) fn new(config: &Config) -> Slice {
-        let geometry = LineGeometry::new(config);
         let l2 = &config.l2;
         let tags = Tags::new(l2.slice_bytes, config.core.l1.line_bytes, l2.ways, l2.replacement);
         let frames = tags.frames();
+        let spec = Spec::new(config, frames);
         let mshrs = l2.mshrs as usize;
         let reply_capacity = (l2.hit_latency_cycles + config.interconnect.queue_entries) as usize;
-        // A miss that evicts a dirty line sends two transfers at once.
-        let to_memory_capacity = (l2.queue_entries as usize).max(2);
-        let sectors = geometry.sectors() as usize;
+        let sectors = spec.geometry.sectors() as usize;
         Slice {
-            geometry,
-            hash: SliceHash::new(l2.slices),
-            hit_latency: Cycle::from(l2.hit_latency_cycles),
-            sectors_per_burst: (config.dram.burst_bytes / geometry.sector_bytes())
-                .clamp(1, geometry.sectors()),
             valid: vec![0; frames],
             dirty: vec![0; frames],
             mshr_of: vec![NO_MSHR; frames],
-            data: vec![0; frames * geometry.line_bytes()],
-            sets: frames / l2.ways as usize,
-            ways: l2.ways as usize,
+            data: vec![0; frames * spec.geometry.line_bytes()],
             tags,
-            input: VecDeque::with_capacity(l2.queue_entries as usize),
-            input_capacity: l2.queue_entries as usize,
+            input: VecDeque::with_capacity(spec.input_capacity),
             replies: Replies::new(reply_capacity),
-            to_memory: VecDeque::with_capacity(to_memory_capacity),
-            to_memory_capacity,
+            to_memory: VecDeque::with_capacity(spec.to_memory_capacity),
             fills: VecDeque::with_capacity(mshrs * sectors),
             mshrs: vec![Mshr { frame: Frame(0), outstanding: 0, ordered: false, ready: false }; mshrs],
             free_mshrs: (0..l2.mshrs as u16).rev().collect(),
@@ -222,6 +198,7 @@ impl Slice {
             atomics: None,
             hops: None,
             counters: L2Counters::default(),
+            spec,
         }
     }
 
@@ -268,7 +245,7 @@ impl Slice {
     /// True if a request can enter the queue.
     #[inline]
     pub(super) fn has_room(&self) -> bool {
-        self.input.len() + self.jitter.as_ref().map_or(0, |jitter| jitter.len()) < self.input_capacity
+        self.input.len() + self.jitter.as_ref().map_or(0, |jitter| jitter.len()) < self.spec.input_capacity
     }
 
     /// A request enters the queue.
@@ -335,16 +312,16 @@ impl Slice {
 
     /// Puts what the slice holds of a line into `data`.
     pub(super) fn copy_line(&self, line: LineNumber, data: &mut LineData) {
-        if let Some(frame) = self.tags.find(self.hash.within_slice(line), line) {
-            let known = self.geometry.bytes_of(self.valid[frame.index()]) | self.dirty[frame.index()];
-            copy_bytes(data, &self.data[self.place(frame)], known);
+        if let Some(frame) = self.tags.find(self.spec.hash.within_slice(line), line) {
+            let known = self.spec.geometry.bytes_of(self.valid[frame.index()]) | self.dirty[frame.index()];
+            copy_bytes(data, &self.data[self.spec.place(frame)], known);
         }
     }
 
     /// The line at an address, and the slice that it belongs to.
     pub(super) fn line_at(&self, address: u64) -> (LineNumber, usize) {
-        let line = self.geometry.number(address);
-        (line, self.hash.slice(line))
+        let line = self.spec.geometry.number(address);
+        (line, self.spec.hash.slice(line))
     }
 
     /// True if nothing is queued, outstanding or about to be sent.
@@ -366,7 +343,7 @@ impl Slice {
             if self.hops.is_some() {
                 let frame = self.mshrs[usize::from(fill.mshr.0)].frame;
                 if let Some(line) = self.tags.line(frame) {
-                    self.hop(now, self.geometry.address(line), HopKind::Fill);
+                    self.hop(now, self.spec.geometry.address(line), HopKind::Fill);
                 }
             }
             self.fill(fill, image);
@@ -434,8 +411,8 @@ impl Slice {
         mshr.outstanding &= !fill.sectors;
         if let Some(line) = self.tags.line(frame) {
             let from_memory = image.read(line);
-            let bytes = self.geometry.bytes_of(fill.sectors);
-            let place = self.place(frame);
+            let bytes = self.spec.geometry.bytes_of(fill.sectors);
+            let place = self.spec.place(frame);
             let line_data = &mut self.data[place];
             copy_bytes(line_data, &from_memory, bytes & !self.dirty[frame.index()]);
         }
@@ -478,25 +455,16 @@ impl Slice {
         }
     }
 
-    /// Range of a frame's bytes in `data`. Neighbouring sets are adjacent, not the ways of a set: a kernel
-    /// that uses part of a large cache then touches only part of the host's pages.
-    #[inline]
-    fn place(&self, frame: Frame) -> std::ops::Range<usize> {
-        let (set, way) = (frame.index() / self.ways, frame.index() % self.ways);
-        let start = (way * self.sets + set) * self.geometry.line_bytes();
-        start..start + self.geometry.line_bytes()
-    }
-
     /// Where a request for a line is in this slice, if it is here.
     pub(super) fn holder(&self, line: LineNumber) -> Option<Holder> {
-        let address = self.geometry.address(line);
+        let address = self.spec.geometry.address(line);
         if let Some(place) = self.input.iter().position(|request| request.line == address) {
             return Some(Holder::SliceQueue { before: place });
         }
         if self.to_memory.iter().any(|transfer| transfer.line == line && transfer.fetch.is_some()) {
             return Some(Holder::SliceMiss);
         }
-        let frame = self.tags.find(self.hash.within_slice(line), line)?;
+        let frame = self.tags.find(self.spec.hash.within_slice(line), line)?;
         let mshr = self.mshrs.get(usize::from(self.mshr_of[frame.index()]))?;
         Some(if mshr.outstanding != 0 { Holder::Channel } else { Holder::SliceData })
     }
@@ -505,10 +473,10 @@ impl Slice {
     pub(super) fn lines(&self) -> Vec<CacheLine> {
         let line = |frame: u32| {
             let place = Frame(frame);
-            let address = self.geometry.address(self.tags.line(place)?);
+            let address = self.spec.geometry.address(self.tags.line(place)?);
             let (valid, dirty) = (self.valid[place.index()], self.dirty[place.index()]);
             let mut line = CacheLine { address, valid, dirty, data: [0; MAX_LINE_BYTES] };
-            let data = &self.data[self.place(place)];
+            let data = &self.data[self.spec.place(place)];
             line.data[..data.len()].copy_from_slice(data);
             Some(line)
         };
@@ -516,6 +484,6 @@ impl Slice {
     }
 
     fn room_to_memory(&self) -> usize {
-        self.to_memory_capacity - self.to_memory.len()
+        self.spec.to_memory_capacity - self.to_memory.len()
     }
 }

@@ -75,7 +75,7 @@ impl Slice {
         for (index, &dirty) in self.dirty.iter().enumerate().filter(|&(_, &dirty)| dirty != 0) {
             let frame = Frame(index as u32);
             if let Some(line) = self.tags.line(frame) {
-                image.write(line, &self.data[self.place(frame)], dirty);
+                image.write(line, &self.data[self.spec.place(frame)], dirty);
             }
         }
     }
@@ -108,7 +108,7 @@ impl Slice {
         if self.replies.has_room()
             && let Some(core) = self.releases.over.pop_front()
         {
-            let reply = self.replies.push(now + self.hit_latency, core);
+            let reply = self.replies.push(now + self.spec.hit_latency, core);
             (reply.tag, reply.kind, reply.line, reply.sectors) = (0, ReplyKind::Released, 0, 0);
         }
         if self.releases.is_due() {

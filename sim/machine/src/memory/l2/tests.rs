@@ -1,6 +1,7 @@
 //! A slice alone. The tests play the network and the memory channel.
 
 use super::*;
+use crate::memory::geometry::LineGeometry;
 use crate::memory::message::MAX_LINE_BYTES;
 use wave_isa::table::AtomicOp;
 use wave_isa::table::CacheHint;
