@@ -10,7 +10,7 @@ use std::hash::Hasher;
 use std::sync::atomic::AtomicBool;
 use wave_isa::diagnostic::Diagnostic;
 use wave_isa::special::Scope;
-use wave_machine::config::{Config, WritePolicy};
+use wave_machine::config::Config;
 
 /// Parameters of a campaign.
 #[derive(Debug, Clone, Copy)]
@@ -98,7 +98,7 @@ impl Campaign<'_> {
         mut test: Test,
         progress: &mut dyn FnMut(usize, usize),
     ) -> Result<TestReport, Box<Diagnostic>> {
-        if self.config.core.l1.write_policy == WritePolicy::WriteBack {
+        if self.config.core.l1.write_policy.writes_back() {
             // Without a release, a store may stay in such an L1 for ever, so no weak outcome is required.
             test.seen.clear();
         }

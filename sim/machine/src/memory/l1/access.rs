@@ -1,5 +1,6 @@
 //! Accesses of the load/store unit to its L1: operations, reasons for a rejection, counters.
 
+use crate::memory::geometry::LineGeometry;
 use crate::memory::message::LineData;
 use crate::stats::counters;
 use wave_capture::Capture;
@@ -80,6 +81,19 @@ pub struct Access<'a> {
     pub(crate) owner: u32,
     /// The open epoch of the core's stores, 0 or 1: a line that the access makes dirty joins it.
     pub epoch: u8,
+}
+
+impl Access<'_> {
+    /// Sectors that it touches.
+    #[inline]
+    pub(super) fn sectors(&self, geometry: LineGeometry) -> u8 {
+        match self.operation {
+            Operation::Load { sectors } => sectors,
+            Operation::Store { byte_mask, .. } | Operation::Atomic { byte_mask, .. } => {
+                geometry.sectors_of(byte_mask)
+            }
+        }
+    }
 }
 
 /// Why an access cannot be accepted in this cycle. A rejection changes nothing, and the access may be tried

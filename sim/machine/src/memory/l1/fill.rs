@@ -1,7 +1,8 @@
 //! Replies that arrive at the L1.
 
+use super::frames::WRITE_BACK;
 use super::mshr::{Mshr, MshrId};
-use super::write_back::WRITE_BACK;
+use super::plan::Leaves;
 use super::{L1, Reject, ResponseKind};
 use crate::clock::Cycle;
 use crate::memory::geometry::copy_bytes;
@@ -50,7 +51,7 @@ impl L1 {
             }
             self.mshrs.release_answered(id);
         } else {
-            self.mshrs.fill(id, &reply.data, reply.sectors, self.geometry);
+            self.mshrs.fill(id, &reply.data, reply.sectors, self.spec.geometry);
             let mshr = &mut self.mshrs[id];
             mshr.outstanding &= !reply.sectors;
             mshr.held |= reply.sectors;
@@ -78,7 +79,8 @@ impl L1 {
             Some(frame) => frame,
             None => {
                 // A reply never waits for room: if no line can leave, its own is not installed.
-                let Some(frame) = self.make_room(now, line) else { return };
+                let Some(frame) = self.victim(line, Leaves::with(self.outgoing_room())) else { return };
+                self.replace(now, frame, line);
                 if self.mshrs.all_streaming(id) {
                     self.tags.demote(frame);
                 } else {
@@ -87,8 +89,8 @@ impl L1 {
                 frame
             }
         };
-        let start = frame.index() * self.geometry.line_bytes();
-        self.geometry.copy_sectors(&mut self.data[start..], data, sectors);
+        let place = self.place(frame);
+        self.spec.geometry.copy_sectors(&mut self.data[place], data, sectors);
         self.valid[frame.index()] |= sectors;
     }
 
@@ -97,7 +99,7 @@ impl L1 {
     fn deliver(&mut self, now: Cycle, id: MshrId, take: &mut impl FnMut(u32, &[u8])) {
         let in_order = self.mshrs[id].atomics > 0;
         let line = self.mshrs[id].line;
-        let address = self.geometry.address(line);
+        let address = self.spec.geometry.address(line);
         let mut place = 0;
         while let Some(waiter) = self.mshrs.waiter(id, place) {
             if waiter.sectors & !self.mshrs[id].held != 0 {
@@ -128,7 +130,10 @@ impl L1 {
                         self.update(frame, mask, &result);
                     }
                     let hint = CacheHint::Cached;
-                    self.send(now, Request::write(waiter.owner, address, mask, &result, hint, self.geometry));
+                    self.send(
+                        now,
+                        Request::write(waiter.owner, address, mask, &result, hint, self.spec.geometry),
+                    );
                 }
             }
         }

@@ -1,5 +1,6 @@
 //! MSHRs of an L1: its outstanding lines and the accesses that wait for them.
 
+use super::plan::Miss;
 use crate::memory::geometry::{LineGeometry, LineNumber, copy_bytes, line_hash};
 use crate::memory::message::{LineData, MAX_LINE_BYTES};
 use std::ops::{Index, IndexMut};
@@ -126,7 +127,7 @@ impl Mshrs {
 
     /// The MSHR of a line that accesses join, or stay behind.
     #[inline]
-    pub(super) fn find(&self, line: LineNumber) -> Option<MshrId> {
+    fn find(&self, line: LineNumber) -> Option<MshrId> {
         let mut i = self.heads[self.hash(line)];
         while i != NONE {
             let mshr = &self.mshrs[usize::from(i)];
@@ -144,6 +145,15 @@ impl Mshrs {
         all.filter(|&id| self.waiters(id).iter().any(&is_one)).map(|id| self[id].line).collect()
     }
 
+    /// What there is to see of the miss that accesses to a line join, or stay behind.
+    #[inline]
+    pub(super) fn view(&self, line: LineNumber) -> Option<Miss> {
+        let id = self.find(line)?;
+        let Mshr { current, atomics, outstanding, held, .. } = self[id];
+        let full = !self.has_room(id);
+        Some(Miss { id, current, atomics: atomics > 0, full, sectors: outstanding | held })
+    }
+
     pub(super) fn has_free(&self) -> bool {
         !self.free.is_empty()
     }
@@ -157,8 +167,11 @@ impl Mshrs {
     }
 
     /// Takes a free MSHR for a line. Unless it is `current`, no access will join it.
-    pub(super) fn allocate(&mut self, line: LineNumber, current: bool) -> Option<MshrId> {
-        let i = self.free.pop()?;
+    ///
+    /// # Panics
+    /// If none [is free](Self::has_free).
+    pub(super) fn allocate(&mut self, line: LineNumber, current: bool) -> MshrId {
+        let i = self.free.pop().expect("the plan saw a free MSHR");
         let mut mshr = Mshr { line, current, found: current, ..Mshr::NEW };
         if current {
             let hash = self.hash(line);
@@ -166,7 +179,7 @@ impl Mshrs {
         }
         self.mshrs[usize::from(i)] = mshr;
         self.kept[usize::from(i)] = 0;
-        Some(MshrId(i))
+        MshrId(i)
     }
 
     /// Makes a miss stale: nothing joins it and it installs nothing. While atomics wait for it, accesses to

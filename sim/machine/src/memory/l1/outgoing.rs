@@ -8,7 +8,7 @@ impl L1 {
     /// Places in the queue that are neither taken nor reserved for the results of atomics.
     #[inline]
     pub(super) fn outgoing_room(&self) -> usize {
-        self.outgoing_capacity - self.outgoing.len() - self.mshrs.pending_atomics()
+        self.spec.outgoing_capacity - self.outgoing.len() - self.mshrs.pending_atomics()
     }
 
     /// Queues a request. There must be room for it.

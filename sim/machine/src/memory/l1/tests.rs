@@ -4,10 +4,12 @@ use super::*;
 use crate::clock::LinkRx;
 use crate::clock::exchange;
 use crate::config::WritePolicy;
-use crate::memory::message::{Reply, ReplyKind};
+use crate::memory::message::{LineData, MAX_LINE_BYTES, Reply, ReplyKind};
 use crate::memory::port::core_port;
 use crate::memory::tests::keep;
 use std::collections::HashMap;
+use wave_isa::special::Scope;
+use wave_isa::table::{AtomicOp, CacheHint};
 
 /// An L1, its port, and the memory side's end of the port.
 pub(super) struct Bench {

@@ -4,6 +4,9 @@ use super::tests::{Bench, byte};
 use super::*;
 use crate::config::WritePolicy;
 use crate::memory::RequestKind;
+use crate::memory::message::MAX_LINE_BYTES;
+use wave_isa::special::Scope;
+use wave_isa::table::{AtomicOp, CacheHint};
 
 fn bench(change: impl FnOnce(&mut Config)) -> Bench {
     Bench::new(|config| {
@@ -18,7 +21,7 @@ const SECTOR: u128 = (1 << 32) - 1;
 #[test]
 fn a_store_stays_and_is_seen_by_later_loads() {
     let mut bench = bench(|_| {});
-    let hit = bench.l1.hit_latency;
+    let hit = bench.l1.spec.hit_latency;
     bench.store(0, SECTOR, 7, 1).unwrap();
     assert_eq!(bench.l1.dirty_lines(), 1);
     bench.tick();

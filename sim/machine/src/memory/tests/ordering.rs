@@ -95,7 +95,7 @@ impl Traffic {
             .collect();
         Traffic {
             geometry: crate::memory::geometry::LineGeometry::new(config),
-            writes_back: config.core.l1.write_policy == WritePolicy::WriteBack,
+            writes_back: config.core.l1.write_policy.writes_back(),
             model: addresses(MEMORY),
             cores,
         }
