@@ -3,8 +3,9 @@
 use super::reference::{self, Machine, Options, Stop};
 use std::fmt;
 use wave_isa::program::{Fault, FaultKind, Launch, Program};
+use wave_machine::clock::NEVER;
 use wave_machine::config::Config;
-use wave_machine::functional::{self, Limits};
+use wave_machine::functional::{self, Execution, Limits, Until};
 use wave_machine::gpu::{self, RunError, RunOptions};
 
 /// Why a run did not end in the way the program intends.
@@ -52,6 +53,55 @@ pub fn execute(
         Ok(report) => Ok(report.counters.wave_instructions),
         Err(functional::RunError::Fault(fault)) => Err(Early::Fault(fault)),
         Err(other) => Err(Early::Other(format!("{other:?}"))),
+    }
+}
+
+/// Where a run passes from the machine without timing to the one with timing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// The beginning of this nominal cycle.
+    Cycle(u64),
+    /// The nominal cycle in which a wave first comes to the instruction at this byte offset in the code section.
+    Pc(u32),
+}
+
+/// As [`simulate`], but without timing up to a place, and with timing from there on, without any bounds of
+/// `options` in front of it.
+///
+/// # Errors
+/// [`Early`]; memory is then what it was at some time.
+pub fn hand_over(
+    config: &Config,
+    options: &RunOptions,
+    place: Place,
+    program: &Program,
+    launch: &Launch,
+    memory: &mut Vec<u8>,
+) -> Result<u64, Early> {
+    let early = |error| match error {
+        functional::RunError::Fault(fault) => Early::Fault(fault),
+        other => Early::Other(format!("{other:?}")),
+    };
+    let other = |error| Early::Other(format!("{error:?}"));
+    let mut execution = Execution::new(config, program, launch).map_err(other)?;
+    let (limits, mut progress) = (Limits::default(), |_| {});
+    let stop = match place {
+        Place::Cycle(cycle) => execution.advance(memory, Until::Cycle(cycle), &limits, &mut progress),
+        Place::Pc(pc) => execution.reach(memory, pc, &limits, &mut progress),
+    };
+    let before = execution.report().counters.wave_instructions;
+    if stop.map_err(early)? == functional::Stop::End {
+        return Ok(before);
+    }
+    let mut gpu = gpu::Machine::new(config.clone(), program.clone(), std::mem::take(memory));
+    gpu.begin_from(&execution, options).map_err(|error| Early::Other(format!("{error:?}")))?;
+    match gpu.advance(NEVER, None) {
+        Ok(gpu::Stop::Ended(report)) => {
+            *memory = gpu.into_memory();
+            Ok(before + report.core.wave_instructions)
+        }
+        Err(RunError::Fault(fault)) => Err(Early::Fault(fault)),
+        stop => Err(Early::Other(format!("{stop:?}"))),
     }
 }
 

@@ -9,6 +9,7 @@ pub mod collector;
 pub mod divergence;
 pub mod execute;
 pub(crate) mod fetch;
+pub(crate) mod handover;
 pub(crate) mod issue;
 mod journal;
 mod latches;

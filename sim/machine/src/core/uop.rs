@@ -171,6 +171,14 @@ impl MicroOps {
         &self.ops[word as usize]
     }
 
+    /// True if both have the same instructions at the same place of the code section.
+    pub fn is_same_code(&self, other: &MicroOps) -> bool {
+        let same = |a: &MicroOp, b: &MicroOp| a.inst == b.inst && a.kind == b.kind;
+        self.base == other.base
+            && self.ops.len() == other.ops.len()
+            && self.ops.iter().zip(&other.ops).all(|(a, b)| same(a, b))
+    }
+
     /// The word behind the kernel's last: where [`Kind::End`] stands.
     #[inline]
     pub fn end(&self) -> u32 {

@@ -19,6 +19,9 @@ const TURN: u64 = 1024;
 /// Instructions of a workgroup in a visit, over all its waves.
 const VISIT: u64 = 16 * TURN;
 
+/// Nominal cycles that all places go on in step. So many turns of a wave keep its registers in the host's caches.
+const STEP: u64 = 4 * TURN;
+
 /// Instructions between two calls about progress.
 const BETWEEN_PROGRESS: u64 = 1 << 16;
 
@@ -49,6 +52,8 @@ pub(super) struct Grid {
     stored: u64,
     /// The place that is visited next.
     turn: usize,
+    /// The nominal cycle that all places have reached in step.
+    step: u64,
     /// Instructions executed when progress is told next.
     next_progress: u64,
 }
@@ -85,6 +90,7 @@ impl Grid {
             depths,
             stored: 0,
             turn: 0,
+            step: 0,
             next_progress: 0,
         }
     }
@@ -97,10 +103,11 @@ impl Grid {
         limits: &Limits,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Stop, RunError> {
-        let bounds = Bounds {
-            cycle: if let Until::Cycle(cycle) = until { cycle } else { u64::MAX },
-            word: if let Until::Pc(pc) = until { Some(lanes.ops.word_at(pc)) } else { None },
-            limits,
+        let bounds = |cycle, word| Bounds { cycle, word, limits };
+        let bounds = match until {
+            Until::End => bounds(u64::MAX, None),
+            Until::Pc(pc) => bounds(u64::MAX, Some(lanes.ops.word_at(pc))),
+            Until::Cycle(cycle) => return self.in_step(lanes, memory, &bounds(cycle, None), progress),
         };
         let mut idle = 0;
         while self.finished < self.total {
@@ -122,16 +129,80 @@ impl Grid {
             idle = if lanes.steps == before { idle + 1 } else { 0 };
             // No visit of a whole round has executed anything, and no place is left to fill.
             if idle > self.places.len() {
-                if bounds.cycle < u64::MAX && self.waits_for(bounds.cycle) {
-                    return Ok(Stop::Cycle);
-                }
                 return Err(RunError::NoProgress(self.standstill(lanes, memory)));
             }
         }
         Ok(Stop::End)
     }
 
-    /// Starts a workgroup in a place that was never used. There is one left, and a place.
+    /// As [`advance`](Self::advance) up to a nominal cycle: all places go on in step, so that each workgroup starts in
+    /// the place that is the first to be free.
+    fn in_step(
+        &mut self,
+        lanes: &mut Lanes,
+        memory: &mut [u8],
+        bounds: &Bounds<'_>,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Stop, RunError> {
+        while self.finished < self.total {
+            let end = bounds.cycle.min(self.step + STEP);
+            let bounds_of_step = Bounds { cycle: end, ..*bounds };
+            loop {
+                let before = (lanes.steps, self.next);
+                for place in 0..self.places.len() {
+                    if self.places[place].resident
+                        && let Visit::Watched(wave) =
+                            self.run_place(place, lanes, memory, &bounds_of_step, progress)?
+                    {
+                        return Ok(Stop::Pc { workgroup: self.places[place].workgroup.id, wave });
+                    }
+                }
+                while let Some(place) = self.first_free(end, lanes) {
+                    self.start(place, lanes);
+                    if let Visit::Watched(wave) =
+                        self.run_place(place, lanes, memory, &bounds_of_step, progress)?
+                    {
+                        return Ok(Stop::Pc { workgroup: self.places[place].workgroup.id, wave });
+                    }
+                }
+                if before == (lanes.steps, self.next) {
+                    break;
+                }
+            }
+            if self.finished == self.total {
+                break;
+            }
+            if !self.waits_for(end) {
+                return Err(RunError::NoProgress(self.standstill(lanes, memory)));
+            }
+            if end == bounds.cycle {
+                return Ok(Stop::Cycle);
+            }
+            self.step = end;
+        }
+        Ok(Stop::End)
+    }
+
+    /// The place that is the first to be free for the next workgroup, before this nominal cycle; `None` if there is no
+    /// such place, or no workgroup left.
+    fn first_free(&mut self, before: u64, lanes: &Lanes) -> Option<usize> {
+        if self.next == self.total || before == 0 {
+            return None;
+        }
+        let free = self.places.iter().enumerate().filter(|(_, place)| !place.resident);
+        let first = free.map(|(index, place)| (place.workgroup.last_cycle(), index)).min();
+        let first = first.filter(|(cycle, _)| *cycle < before);
+        match first {
+            Some((0, index)) => Some(index),
+            _ if self.places.len() < self.most_places => {
+                self.add_place(lanes);
+                Some(self.places.len() - 1)
+            }
+            first => first.map(|(_, index)| index),
+        }
+    }
+
+    /// Adds a place that was never used; there is one.
     fn add_place(&mut self, lanes: &Lanes) {
         let (shape, width) = (&lanes.shape, lanes.width);
         let wave = |id| Wave::new(id, shape, width, self.uses_mma, self.depths);
@@ -166,38 +237,53 @@ impl Grid {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Visit, RunError> {
         loop {
-            let Place { workgroup, resident } = &self.places[place];
-            if !resident {
-                if self.next == self.total || workgroup.last_cycle() >= bounds.cycle {
+            if !self.places[place].resident {
+                if self.next == self.total {
                     return Ok(Visit::Over);
                 }
                 self.start(place, lanes);
             }
-            let end = lanes.steps + VISIT;
-            while self.places[place].workgroup.live > 0 {
-                if lanes.steps >= end {
-                    return Ok(Visit::Over);
-                }
-                let before = lanes.steps;
-                if let Some(wave) = self.sweep(place, lanes, memory, bounds)? {
-                    return Ok(Visit::Watched(wave));
-                }
-                if lanes.steps >= self.next_progress {
-                    self.next_progress = lanes.steps + BETWEEN_PROGRESS;
-                    progress(Progress {
-                        instructions: lanes.steps,
-                        workgroups: self.finished,
-                        total_workgroups: self.total,
-                    });
-                }
-                if lanes.steps == before {
-                    return Ok(Visit::Over);
-                }
+            let visit = self.run_place(place, lanes, memory, bounds, progress)?;
+            if self.places[place].resident {
+                return Ok(visit);
             }
-            self.places[place].resident = false;
-            self.finished += 1;
-            lanes.counters.workgroups += 1;
         }
+    }
+
+    /// Runs the workgroup of a place until it has ended, or has nothing more to do for now.
+    fn run_place(
+        &mut self,
+        place: usize,
+        lanes: &mut Lanes,
+        memory: &mut [u8],
+        bounds: &Bounds<'_>,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Visit, RunError> {
+        let end = lanes.steps + VISIT;
+        while self.places[place].workgroup.live > 0 {
+            if lanes.steps >= end {
+                return Ok(Visit::Over);
+            }
+            let before = lanes.steps;
+            if let Some(wave) = self.sweep(place, lanes, memory, bounds)? {
+                return Ok(Visit::Watched(wave));
+            }
+            if lanes.steps >= self.next_progress {
+                self.next_progress = lanes.steps + BETWEEN_PROGRESS;
+                progress(Progress {
+                    instructions: lanes.steps,
+                    workgroups: self.finished,
+                    total_workgroups: self.total,
+                });
+            }
+            if lanes.steps == before {
+                return Ok(Visit::Over);
+            }
+        }
+        self.places[place].resident = false;
+        self.finished += 1;
+        lanes.counters.workgroups += 1;
+        Ok(Visit::Over)
     }
 
     /// Gives each wave of a workgroup a turn. Returns a wave that stands at the watched word.
@@ -235,11 +321,10 @@ impl Grid {
             let mut memories = Memories { local: &mut workgroup.local, device: memory };
             let changes = lanes.changes;
             let id = workgroup.id;
-            let pause = if bounds.word.is_some() {
-                let mut watch = Watch::at(bounds.word);
-                lanes.turn::<true>(id, wave, &mut memories, most, &mut watch)
-            } else if wave.patience.0 == 0 {
-                polling::look(lanes, id, wave, &mut memories, most)
+            let pause = if wave.patience.0 == 0 {
+                polling::look(lanes, id, wave, &mut memories, most, bounds.word)
+            } else if bounds.word.is_some() {
+                lanes.watched_turn(id, wave, &mut memories, most, bounds.word)
             } else {
                 lanes.turn::<false>(id, wave, &mut memories, most, &mut Watch::at(None))
             };
@@ -272,12 +357,60 @@ impl Grid {
         self.places.iter().any(|Place { workgroup, resident }| match resident {
             true => workgroup.waves.iter().any(|wave| wave.doing == Doing::Runs && wave.cycle >= cycle),
             false => self.next < self.total && workgroup.last_cycle() >= cycle,
-        })
+        }) || self.next < self.total && self.places.len() < self.most_places
+    }
+
+    /// As [`in_step`](Self::in_step), but looks for the first wave that comes to this word: the nominal cycle in which
+    /// it does, if one does before this one.
+    ///
+    /// # Errors
+    /// As [`advance`](Self::advance), unless a wave comes to the word before.
+    pub(super) fn first_at(
+        &mut self,
+        lanes: &mut Lanes,
+        memory: &mut [u8],
+        (word, before): (u32, u64),
+        limits: &Limits,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Option<u64>, RunError> {
+        let mut bounds = Bounds { cycle: before, word: Some(word), limits };
+        let (mut first, mut fault) = (None, None);
+        loop {
+            match self.in_step(lanes, memory, &bounds, progress) {
+                Ok(Stop::Pc { workgroup, wave }) => {
+                    first = self.cycle_of(workgroup, wave);
+                    bounds.cycle = first.unwrap_or(before);
+                }
+                // Another wave may come to the word before the cycle of the fault.
+                Err(RunError::Fault(found)) => {
+                    bounds.cycle = self.cycle_of(found.workgroup, found.wave).unwrap_or(0);
+                    (first, fault) = (None, Some(found));
+                }
+                Ok(_) | Err(RunError::NoProgress(_)) if first.is_some() => return Ok(first),
+                Ok(_) => return fault.map_or(Ok(None), |fault| Err(RunError::Fault(fault))),
+                Err(error) => return fault.map_or(Err(error), |fault| Err(RunError::Fault(fault))),
+            }
+        }
+    }
+
+    /// The nominal cycle of a wave of a resident workgroup.
+    fn cycle_of(&self, group: [u32; 3], wave: u32) -> Option<u64> {
+        let mut residents = self.residents().filter(|(_, it)| it.id == group);
+        residents.next().map(|(_, it)| it.waves[wave as usize].cycle)
+    }
+
+    /// The last nominal cycle of all waves.
+    pub(super) fn last_cycle(&self) -> u64 {
+        self.places.iter().map(|place| place.workgroup.last_cycle()).max().unwrap_or(0)
     }
 
     pub(super) fn residents(&self) -> impl Iterator<Item = (usize, &Workgroup)> {
         let places = self.places.iter().enumerate().filter(|(_, place)| place.resident);
         places.map(|(index, place)| (index, &place.workgroup))
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.finished == self.total
     }
 
     pub(super) fn started(&self) -> (u64, u64) {

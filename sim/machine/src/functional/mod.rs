@@ -26,6 +26,9 @@ use wave_isa::program::{Fault, Launch, Program};
 
 pub use wave::{Doing, Wave, Workgroup};
 
+/// Nominal cycles of the first window in which [`Execution::reach`] looks.
+const FIRST_WINDOW: u64 = 1 << 14;
+
 /// Bounds of a run.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Limits {
@@ -48,8 +51,8 @@ pub enum Until {
     /// To the end of the launch.
     End,
     /// To the beginning of a nominal cycle. Every wave of a resident workgroup executes an instruction in each
-    /// nominal cycle from the one in which its place became free, the first places in cycle 0; after a barrier all
-    /// its waves go on in one cycle.
+    /// nominal cycle. A workgroup starts in the place that is the first to be free, as soon as it is; the first places
+    /// are in cycle 0. After a barrier all waves of a workgroup go on in one cycle.
     Cycle(u64),
     /// To the first time that a wave reaches this instruction, in the order in which this executor runs waves: a byte
     /// offset in the code section, as in [`MicroOps::pc`]. A wave in front of which the run has already stopped goes
@@ -150,6 +153,19 @@ impl Report {
 pub struct Execution {
     lanes: Lanes,
     grid: Grid,
+    room: [(&'static str, u32); 5],
+}
+
+/// What of a machine the state of a launch depends on.
+fn room(config: &Config, occupancy: &Occupancy) -> [(&'static str, u32); 5] {
+    let core = &config.core;
+    [
+        ("cores", config.cores),
+        ("lanes of a wave", core.wave_width),
+        ("open constructs of a wave", core.divergence_depth),
+        ("open calls of a wave", core.call_depth),
+        ("workgroups in a core", occupancy.workgroups),
+    ]
 }
 
 impl Execution {
@@ -163,7 +179,45 @@ impl Execution {
         let ops = MicroOps::decode(program, kernel, launch.registers, config);
         let shape = Shape::new(launch, occupancy.waves_per_workgroup, config);
         let grid = Grid::new(config, launch, occupancy, ops.uses_mma);
-        Ok(Execution { lanes: Lanes::new(ops, shape, launch.kernel, config), grid })
+        let room = room(config, &occupancy);
+        Ok(Execution { lanes: Lanes::new(ops, shape, launch.kernel, config), grid, room })
+    }
+
+    /// The launch.
+    pub fn launch(&self) -> &Launch {
+        &self.lanes.shape.launch
+    }
+
+    /// Makes sure that a machine of this configuration with this program can take the launch over as it stands: its
+    /// cores hold as many workgroups of the same waves, and the kernel is the same. Everything else may differ, so one
+    /// execution can be the beginning of runs on machines with other units, caches or memory.
+    ///
+    /// # Errors
+    /// What differs.
+    pub fn check(&self, config: &Config, program: &Program) -> Result<(), LaunchError> {
+        let launch = self.launch();
+        let refuse = |message: String, hint: &str| Err(LaunchError { message, hint: hint.to_owned() });
+        let Some(kernel) = program.kernels.get(launch.kernel) else {
+            return refuse(
+                "the launch under way is one of another program".to_owned(),
+                "make it with this program",
+            );
+        };
+        let ops = MicroOps::decode(program, kernel, launch.registers, config);
+        if !ops.is_same_code(&self.lanes.ops) {
+            return refuse(
+                format!("the launch under way is not one of this kernel `{}`", kernel.name),
+                "make it with this program, for a machine with the same capabilities",
+            );
+        }
+        let machine = room(config, &Occupancy::of(config, launch)?);
+        match machine.into_iter().zip(self.room).find(|(has, wants)| has != wants) {
+            None => Ok(()),
+            Some(((what, has), (_, wants))) => refuse(
+                format!("the launch under way was made for {wants} {what}, and this machine has {has}"),
+                "make it for a machine with the same cores",
+            ),
+        }
     }
 
     /// Executes the launch on this device memory. `progress` is called now and then.
@@ -178,6 +232,52 @@ impl Execution {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Stop, RunError> {
         self.grid.advance(&mut self.lanes, memory, until, limits, progress)
+    }
+
+    /// Executes the launch to the beginning of the nominal cycle in which the first wave comes to an instruction: a byte
+    /// offset in the code section, as in [`MicroOps::pc`]. Gives [`Stop::Cycle`] then, and [`Stop::End`] if no wave
+    /// comes to it from here on. In a program whose waves poll, the first wave to come to it may depend on how far the
+    /// executor looks ahead; it then stands near the instruction.
+    ///
+    /// It executes most of the launch twice, and needs room for another copy of device memory.
+    ///
+    /// # Errors
+    /// See [`RunError`]; after an error the launch cannot go on.
+    pub fn reach(
+        &mut self,
+        memory: &mut [u8],
+        pc: u32,
+        limits: &Limits,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Stop, RunError> {
+        let word = self.lanes.ops.word_at(pc);
+        // It looks in windows, each twice as long as the one before, so that it copies little and goes back little.
+        let (mut end, mut window) = (self.cycle(), FIRST_WINDOW);
+        loop {
+            end += window;
+            window *= 2;
+            let before = (self.clone(), memory.to_vec());
+            let found = self.grid.first_at(&mut self.lanes, memory, (word, end), limits, progress)?;
+            if let Some(cycle) = found {
+                *self = before.0;
+                memory.copy_from_slice(&before.1);
+                return self.advance(memory, Until::Cycle(cycle), limits, progress);
+            }
+            if self.is_over() {
+                return Ok(Stop::End);
+            }
+        }
+    }
+
+    /// The nominal cycle: the last that a wave has come to. Behind a launch that was executed by [`Until::Cycle`] or
+    /// [`reach`](Self::reach), the number of nominal cycles that it takes.
+    pub fn cycle(&self) -> u64 {
+        self.grid.last_cycle()
+    }
+
+    /// True if the launch has ended.
+    pub fn is_over(&self) -> bool {
+        self.grid.is_over()
     }
 
     /// What was counted so far.

@@ -46,7 +46,7 @@ impl Head {
     }
 }
 
-/// A turn of a wave that shows whether it polls. If it does, the turn ends there.
+/// A turn of a wave that shows whether it polls. If it does, the turn ends there. It stops in front of `word`.
 ///
 /// # Errors
 /// As [`Lanes::turn`].
@@ -56,9 +56,10 @@ pub(super) fn look(
     wave: &mut Wave,
     memories: &mut Memories<'_>,
     most: u64,
+    word: Option<u32>,
 ) -> Result<Pause, Box<Fault>> {
     let end = lanes.steps + most.min(LOOK);
-    let mut watch = Watch::at(None);
+    let mut watch = Watch::at(word);
     // The state is kept at the first, second, fourth, … time that the wave goes back, as in Brent's search for cycles.
     let (mut heads, mut kept) = (0_u32, None::<Head>);
     loop {

@@ -108,6 +108,27 @@ impl Lanes {
         }
     }
 
+    /// As [`turn`](Self::turn), but stops in front of `word`.
+    ///
+    /// # Errors
+    /// As [`turn`](Self::turn).
+    pub(super) fn watched_turn(
+        &mut self,
+        group: [u32; 3],
+        wave: &mut Wave,
+        memories: &mut Memories<'_>,
+        most: u64,
+        word: Option<u32>,
+    ) -> Result<Pause, Box<Fault>> {
+        let (end, mut watch) = (self.steps + most, Watch::at(word));
+        loop {
+            let pause = self.turn::<true>(group, wave, memories, end - self.steps, &mut watch)?;
+            if pause != Pause::Looped {
+                return Ok(pause);
+            }
+        }
+    }
+
     /// Executes up to `most` instructions of a wave of the workgroup at `group`.
     ///
     /// # Errors

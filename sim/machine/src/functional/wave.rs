@@ -2,6 +2,7 @@
 
 use crate::alu::FRAGMENT_ROWS;
 use crate::core::divergence::Divergence;
+use crate::core::handover::Standing;
 use crate::core::uop::MicroOps;
 use crate::core::workgroup::Shape;
 use wave_isa::{MMA_FRAGMENTS, PREDICATES};
@@ -77,6 +78,21 @@ impl Wave {
     }
 }
 
+impl Wave {
+    /// What a core needs to go on with it; `None` if it has ended.
+    fn standing(&self) -> Option<Standing<'_>> {
+        (self.doing != Doing::Ended).then_some(Standing {
+            id: self.id,
+            control: &self.control,
+            predicates: self.predicates,
+            word: self.word,
+            at_barrier: self.doing == Doing::AtBarrier,
+            registers: &self.registers,
+            fragments: &self.fragments,
+        })
+    }
+}
+
 /// A resident workgroup.
 #[derive(Debug, Clone)]
 pub struct Workgroup {
@@ -116,6 +132,11 @@ impl Workgroup {
             wave.patience = (1, 1);
         }
         true
+    }
+
+    /// Its waves that have not ended, as a core takes them over.
+    pub(crate) fn standing(&self) -> impl Iterator<Item = Standing<'_>> {
+        self.waves.iter().filter_map(Wave::standing)
     }
 
     /// The last nominal cycle of its waves.

@@ -64,6 +64,18 @@ impl Dispatcher {
         }
     }
 
+    /// Begins part-way, before the first cycle: so many workgroups have started, in order, and those that have not
+    /// ended are in these cores.
+    pub fn take_over(&mut self, started: u64, residents: impl Iterator<Item = usize>) {
+        (self.next, self.finished) = (started, started);
+        for core in residents {
+            self.free[core] -= 1;
+            self.free_slots -= 1;
+            self.finished -= 1;
+        }
+        self.turn = (started % self.cores.len() as u64) as usize;
+    }
+
     /// Simulates cycles `from..to`.
     pub(crate) fn run(&mut self, from: Cycle, to: Cycle) {
         let mut now = self.next_event(from);

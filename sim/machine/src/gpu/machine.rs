@@ -6,6 +6,7 @@ use super::run::Run;
 use crate::clock::{Cycle, NEVER};
 use crate::config::Config;
 use crate::core::probe::{Observer, Off, Sample, Watched};
+use crate::functional::Execution;
 use crate::memory::{L1, L1Counters, MemoryPort, MemorySystem, Pages};
 use std::sync::Arc;
 use wave_capture::{Capture, Misfit, Reader, Writer};
@@ -141,6 +142,25 @@ impl Machine {
         let cores = std::mem::take(caches);
         let made = Run::new((&self.config, &self.program), launch, options, occupancy, (memory, cores, *now));
         *run = Some(Box::new(made));
+        Ok(())
+    }
+
+    /// Begins with a launch part-way: every workgroup that is resident in `execution` stands in the core and slot of its
+    /// place, with all that its waves hold, and the dispatcher goes on with the workgroup after the last that has
+    /// started. Device memory has to be as the execution has left it. Nothing is in flight and caches are empty, as at
+    /// the beginning of a launch; the report and its counters are about what follows.
+    ///
+    /// A launch that is still running is [abandoned](Self::abandon).
+    ///
+    /// # Errors
+    /// [`RunError::Launch`] if the execution was made for another machine or another program. A launch that is still
+    /// running goes on then.
+    pub fn begin_from(&mut self, execution: &Execution, options: &RunOptions) -> Result<(), RunError> {
+        execution.check(&self.config, &self.program).map_err(RunError::Launch)?;
+        self.begin(execution.launch(), options)?;
+        if let Some(run) = &mut self.state.run {
+            run.take_over(execution);
+        }
         Ok(())
     }
 

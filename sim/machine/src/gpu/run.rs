@@ -15,6 +15,7 @@ use crate::core::probe::{AtomicEvent, Event, EventKind, Level, Probe, Sample, Wa
 use crate::core::uop::MicroOps;
 use crate::core::workgroup::Shape;
 use crate::core::{Core, CoreLaunch, Links};
+use crate::functional::Execution;
 use crate::memory::state::State;
 use crate::memory::{BitSet, L1, L1Counters, LinkCounters, MemoryCounters, MemoryPort, MemorySystem};
 use crate::stats::{CoreCounters, SlotUse};
@@ -154,6 +155,20 @@ impl Run {
                 wave_slots: u64::from(config.cores) * u64::from(config.core.max_waves),
             },
         }
+    }
+
+    /// Puts a launch part-way into the cores of a run that has not begun.
+    pub(super) fn take_over(&mut self, execution: &Execution) {
+        let (start, ops, cores) = (self.start, Arc::clone(&self.spec.ops), self.cores.len());
+        // In the order in which they have started: some policies prefer the oldest wave.
+        let [x, y, _] = self.spec.launch.grid.map(u64::from);
+        let mut residents: Vec<_> = execution.residents().collect();
+        residents.sort_by_key(|(_, it)| u64::from(it.id[0]) + x * (u64::from(it.id[1]) + y * u64::from(it.id[2])));
+        for &(place, workgroup) in &residents {
+            let core = self.cores.get_mut(place % cores).0;
+            core.take_over(start, (place / cores, workgroup.id), &workgroup.local, workgroup.standing(), &ops);
+        }
+        self.dispatcher.take_over(execution.started().0, residents.iter().map(|(place, _)| place % cores));
     }
 
     /// Simulates up to cycle `until` or to the end.

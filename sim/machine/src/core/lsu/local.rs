@@ -56,6 +56,11 @@ impl LocalMemory {
         self.part_mut(workgroup).fill(poison);
     }
 
+    /// Puts bytes into a workgroup's part: as many as it has.
+    pub fn fill(&mut self, workgroup: usize, bytes: &[u8]) {
+        self.part_mut(workgroup).copy_from_slice(bytes);
+    }
+
     /// A workgroup's part.
     pub(crate) fn part_of(&self, workgroup: usize) -> &[u8] {
         &self.bytes[workgroup * self.part..][..self.part]
