@@ -14,21 +14,21 @@ use wave_isa::{MMA_FRAGMENTS, PREDICATES};
 
 /// A wave part-way that has not ended.
 #[derive(Debug, Clone, Copy)]
-pub struct Standing<'a> {
+pub(crate) struct Standing<'a> {
     /// Its index in its workgroup.
-    pub id: u32,
+    pub(crate) id: u32,
     /// Active mask, divergence stack and call stack.
-    pub control: &'a Divergence,
+    pub(crate) control: &'a Divergence,
     /// Lanes in which each predicate is true.
-    pub predicates: [u64; PREDICATES],
+    pub(crate) predicates: [u64; PREDICATES],
     /// The word of the kernel that it executes next, or the barrier at which it waits.
-    pub word: u32,
+    pub(crate) word: u32,
     /// It has executed the barrier at its word, and waits for the others of its workgroup.
-    pub at_barrier: bool,
+    pub(crate) at_barrier: bool,
     /// Rows of as many words as a wave has lanes, one for each register.
-    pub registers: &'a [u32],
+    pub(crate) registers: &'a [u32],
     /// Matrix fragments by kind (A, B, C), fragment and element; empty if the kernel uses none.
-    pub fragments: &'a [u32],
+    pub(crate) fragments: &'a [u32],
 }
 
 impl Waves {
@@ -54,7 +54,7 @@ impl Core {
     /// Puts a workgroup part-way into a free workgroup slot before the first cycle of a launch, which is `start`. Its
     /// waves that have not ended take the wave slots that it would have if the core had been filled in the order of
     /// the workgroup slots.
-    pub fn take_over<'a>(
+    pub(crate) fn take_over<'a>(
         &mut self,
         start: Cycle,
         (index, id): (usize, [u32; 3]),

@@ -66,7 +66,7 @@ impl Dispatcher {
 
     /// Begins part-way, before the first cycle: so many workgroups have started, in order, and those that have not
     /// ended are in these cores.
-    pub fn take_over(&mut self, started: u64, residents: impl Iterator<Item = usize>) {
+    pub(crate) fn take_over(&mut self, started: u64, residents: impl Iterator<Item = usize>) {
         (self.next, self.finished) = (started, started);
         for core in residents {
             self.free[core] -= 1;

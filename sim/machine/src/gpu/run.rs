@@ -163,10 +163,17 @@ impl Run {
         // In the order in which they have started: some policies prefer the oldest wave.
         let [x, y, _] = self.spec.launch.grid.map(u64::from);
         let mut residents: Vec<_> = execution.residents().collect();
-        residents.sort_by_key(|(_, it)| u64::from(it.id[0]) + x * (u64::from(it.id[1]) + y * u64::from(it.id[2])));
+        residents
+            .sort_by_key(|(_, it)| u64::from(it.id[0]) + x * (u64::from(it.id[1]) + y * u64::from(it.id[2])));
         for &(place, workgroup) in &residents {
             let core = self.cores.get_mut(place % cores).0;
-            core.take_over(start, (place / cores, workgroup.id), &workgroup.local, workgroup.standing(), &ops);
+            core.take_over(
+                start,
+                (place / cores, workgroup.id),
+                &workgroup.local,
+                workgroup.standing(),
+                &ops,
+            );
         }
         self.dispatcher.take_over(execution.started().0, residents.iter().map(|(place, _)| place % cores));
     }

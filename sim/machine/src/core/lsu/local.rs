@@ -57,7 +57,7 @@ impl LocalMemory {
     }
 
     /// Puts bytes into a workgroup's part: as many as it has.
-    pub fn fill(&mut self, workgroup: usize, bytes: &[u8]) {
+    pub(crate) fn fill(&mut self, workgroup: usize, bytes: &[u8]) {
         self.part_mut(workgroup).copy_from_slice(bytes);
     }
 
