@@ -69,7 +69,7 @@ pub(super) struct Limits {
     /// Largest value.
     pub max: u64,
     /// True if only powers of two are allowed.
-    pub(crate) power_of_two: bool,
+    pub power_of_two: bool,
     /// Unit of the value.
     pub unit: &'static str,
 }

@@ -22,7 +22,7 @@ pub(super) struct Account {
     /// The first cycle of the run.
     pub start: Cycle,
     /// First cycle not yet counted in `resident_wave_cycles`.
-    pub(crate) residents_until: Cycle,
+    pub residents_until: Cycle,
 }
 
 impl Account {

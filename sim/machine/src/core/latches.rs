@@ -18,15 +18,15 @@ pub(crate) struct Latches {
     /// Issue to fetch and issue: (end, slot) of the running shadows, in order of their end: all are equally long.
     pub shadows: VecDeque<(Cycle, Slot)>,
     /// Issue to operand read: when that stage next completes the reads of an instruction.
-    pub(crate) issue_to_operands: Looks,
+    pub issue_to_operands: Looks,
     /// Issue to dispatch: instructions that are settled at issue and only occupy a collector.
-    pub(crate) issue_to_dispatch: Straight,
+    pub issue_to_dispatch: Straight,
     /// Operand read to dispatch: when that stage next has to look at the collectors that are not settled.
-    pub(crate) operands_to_dispatch: Looks,
+    pub operands_to_dispatch: Looks,
     /// Operand read to dispatch. Bit s: scheduler s frees a settled collector in the next dispatch stage.
-    pub(crate) settled_to_dispatch: u32,
+    pub settled_to_dispatch: u32,
     /// Dispatch to write-back: instructions in the execution units.
-    pub(crate) execute_to_write_back: Completions,
+    pub execute_to_write_back: Completions,
 }
 
 impl Latches {

@@ -19,7 +19,7 @@ pub(crate) struct RegisterFile {
     #[scratch]
     pub result: Vec<u32>,
     /// What results overwrite before their time.
-    pub(crate) journal: Journal,
+    pub journal: Journal,
 }
 
 impl RegisterFile {

@@ -27,11 +27,11 @@ pub(crate) struct Spec {
     /// Size of the active set of `two_level`.
     pub two_level_active: u32,
     /// Cycles of a shadow (B1).
-    pub(crate) branch_latency: Cycle,
+    pub branch_latency: Cycle,
     /// Operand collectors of a scheduler.
-    pub(crate) collectors_per_scheduler: usize,
+    pub collectors_per_scheduler: usize,
     /// Register banks of a scheduler less one. The bank count is a power of two, so this masks a bank number.
-    pub(crate) bank_mask: u32,
+    pub bank_mask: u32,
     /// Timing by execution class.
     pub units: [UnitTiming; ExecClass::ALL.len()],
     /// Vector instructions of the host.
@@ -39,13 +39,13 @@ pub(crate) struct Spec {
     /// Bytes of a line of the L1.
     pub line_bytes: u64,
     /// Registers of a wave.
-    pub(crate) rows_per_wave: usize,
+    pub rows_per_wave: usize,
     /// Wave slots that have registers.
-    pub(crate) usable_slots: SlotMask,
+    pub usable_slots: SlotMask,
     /// Cycles in which nothing can happen are skipped.
-    pub(crate) skip_idle: bool,
+    pub skip_idle: bool,
     /// Instructions may be settled before their stages come.
-    pub(crate) settles_early: bool,
+    pub settles_early: bool,
 }
 
 impl Spec {

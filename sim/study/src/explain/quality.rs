@@ -9,7 +9,7 @@ pub(crate) struct Quality {
     /// Number of changes tried.
     pub tried: usize,
     /// Number of these that saved cycles.
-    pub(crate) helped: usize,
+    pub helped: usize,
     /// Number of trials with a prediction.
     pub predicted: usize,
     /// Number of these whose prediction is within a factor of two of the measurement, or with both close to
@@ -19,7 +19,7 @@ pub(crate) struct Quality {
     pub refuted: usize,
     /// Spearman's rank correlation of predicted and measured savings, as fractions of the run. 0 for fewer
     /// than three trials.
-    pub(crate) rank_correlation: f64,
+    pub rank_correlation: f64,
 }
 
 impl Quality {

@@ -8,7 +8,7 @@ pub(crate) struct Builtin {
     /// The launch file.
     pub launch: &'static str,
     /// Name of the source.
-    pub(crate) source_file: &'static str,
+    pub source_file: &'static str,
     /// The source.
     pub source: &'static str,
 }

@@ -164,11 +164,11 @@ pub(super) struct Work {
     /// Words fetched.
     pub words: f64,
     /// Rows read from the register banks.
-    pub(crate) rows_read: f64,
+    pub rows_read: f64,
     /// Rows written to the register banks.
-    pub(crate) rows_written: f64,
+    pub rows_written: f64,
     /// Least cycles for which collectors are held.
-    pub(crate) collector_cycles: f64,
+    pub collector_cycles: f64,
 }
 
 impl Kernel {

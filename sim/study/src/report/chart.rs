@@ -60,7 +60,7 @@ pub(crate) struct Chart<'a> {
     /// Columns of the table.
     pub columns: Vec<Column>,
     /// True for a tall chart, false for a low one.
-    pub(crate) tall: bool,
+    pub tall: bool,
     /// Cycles at which launches begin.
     pub marks: &'a [u64],
 }

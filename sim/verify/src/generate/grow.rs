@@ -129,7 +129,7 @@ pub(super) struct Place {
     /// All live lanes of the workgroup reach it equally often.
     pub uniform: bool,
     /// `break` and `continue` are allowed here.
-    pub(crate) breakable: bool,
+    pub breakable: bool,
     depth: u32,
     loops: u8,
 }

@@ -66,11 +66,11 @@ pub(super) struct Layout {
     /// Address of the first workgroup's bytes in device memory.
     workgroups: u32,
     /// Bytes of a workgroup in device memory: one word per thread, then words for atomics.
-    pub(crate) workgroup_bytes: u32,
+    pub workgroup_bytes: u32,
     /// Address of the first lane's bytes in device memory.
     own: u32,
     /// Bytes of the exchange words: one word per thread, rounded up to a power of two.
-    pub(crate) exchange_bytes: u32,
+    pub exchange_bytes: u32,
     /// Bytes of local memory: words for atomics, words for exchange, then the lanes' own bytes.
     pub local_bytes: u32,
     /// Bytes of device memory.

@@ -42,7 +42,7 @@ pub(super) struct Code<'a> {
     pub structure: Structure,
     /// Per slot of the structure. Registers, capabilities and call targets can make an instruction illegal
     /// too.
-    pub(crate) insts: Vec<Result<Inst, DecodeError>>,
+    pub insts: Vec<Result<Inst, DecodeError>>,
 }
 
 impl<'a> Code<'a> {

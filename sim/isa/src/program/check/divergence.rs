@@ -99,11 +99,11 @@ pub(super) struct Divergence {
     /// lanes may take.
     pub split: Vec<Option<Split>>,
     /// For a loop: the first `continue` that only some of its lanes may take.
-    pub(crate) resumed: Vec<Option<Split>>,
+    pub resumed: Vec<Option<Split>>,
     /// For an `if`: its predicate in each thread, if known.
     pub condition: Vec<Option<Known>>,
     /// Per function: the first call of it at which lanes may be masked off.
-    pub(crate) masked_call: Vec<Option<usize>>,
+    pub masked_call: Vec<Option<usize>>,
 }
 
 impl Divergence {

@@ -14,7 +14,7 @@ pub(super) trait Join {
 /// States at the starts of blocks, and the blocks whose state has to be propagated.
 pub(super) struct Flow<S> {
     /// The state at the start of each block; `None` if no path has reached it.
-    pub(crate) at_start: Vec<Option<S>>,
+    pub at_start: Vec<Option<S>>,
     todo: BTreeSet<NodeIndex>,
 }
 

@@ -104,7 +104,7 @@ impl Join for Written {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Effect {
     /// On some path.
-    pub(crate) maybe: Cells,
+    pub maybe: Cells,
     /// On every path.
     pub always: Cells,
 }

@@ -130,7 +130,7 @@ pub(crate) fn sectors_between(from: u32, to: u32, sector_shift: u32) -> u8 {
 #[derive(Debug, Clone, Capture)]
 pub(crate) struct Payload {
     /// Bytes of the line that it writes or combines with.
-    pub(crate) byte_mask: u128,
+    pub byte_mask: u128,
     /// The line's bytes; those outside of the mask are meaningless.
     pub data: [u8; MAX_LINE_BYTES],
     /// Third operand of a compare-and-swap.

@@ -20,7 +20,7 @@ pub(crate) struct Pattern {
     /// Every address is a multiple of the value's size.
     pub aligned: bool,
     /// At least half of the lanes of one period are in runs.
-    pub(crate) in_runs: bool,
+    pub in_runs: bool,
 }
 
 /// Consecutive lanes whose values are adjacent in memory, or all at one address.

@@ -22,7 +22,7 @@ pub(crate) enum ResponseKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Capture)]
 pub(crate) struct Response {
     /// Owner of the access.
-    pub(crate) owner: u32,
+    pub owner: u32,
     /// Kind of response.
     pub kind: ResponseKind,
 }
