@@ -32,6 +32,25 @@ mod numbers;
 
 pub use wave_capture_derive::Capture;
 
+/// True if the field `Type.field` is left out as if it were `#[scratch]`. A build with the feature `mutants` leaves
+/// out the field that the variable `WAVE_CAPTURE_OMIT` names, to see that a test finds it; any other build leaves out
+/// none.
+#[doc(hidden)]
+#[inline(always)]
+pub fn is_omitted(field: &str) -> bool {
+    #[cfg(feature = "mutants")]
+    {
+        static OMITTED: std::sync::LazyLock<Option<String>> =
+            std::sync::LazyLock::new(|| std::env::var("WAVE_CAPTURE_OMIT").ok());
+        OMITTED.as_deref() == Some(field)
+    }
+    #[cfg(not(feature = "mutants"))]
+    {
+        _ = field;
+        false
+    }
+}
+
 /// State that can be saved and put back.
 pub trait Capture: Sized {
     /// Appends the state to `to`.

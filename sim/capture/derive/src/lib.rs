@@ -13,7 +13,7 @@ pub fn capture(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     let description = describe(&input);
     let [save, restore, blank] = match &input.data {
-        Data::Struct(data) => of_struct(&data.fields),
+        Data::Struct(data) => of_struct(&input.ident, &data.fields),
         Data::Enum(data) => {
             let variants: Vec<_> =
                 data.variants.iter().map(|variant| (&variant.ident, &variant.fields)).collect();
@@ -94,17 +94,28 @@ fn describe(input: &DeriveInput) -> Tokens {
     quote!(#(#each)*)
 }
 
-fn of_struct(fields: &Fields) -> [Tokens; 3] {
+fn of_struct(owner: &syn::Ident, fields: &Fields) -> [Tokens; 3] {
     let members = members(fields);
     let state = || members.iter().filter(|(_, is_spec)| !is_spec).map(|(name, _)| name);
-    let saves = state().map(|name| quote!(::wave_capture::Capture::save(&self.#name, to);));
-    let restores = state().map(|name| {
-        let text = match name {
-            Member::Named(name) => name.to_string(),
-            Member::Unnamed(index) => index.index.to_string(),
-        };
+    let text = |name: &Member| match name {
+        Member::Named(name) => name.to_string(),
+        Member::Unnamed(index) => index.index.to_string(),
+    };
+    let saves = state().map(|name| {
+        let place = format!("{owner}.{}", text(name));
         quote! {
-            ::wave_capture::Capture::restore(&mut self.#name, from).map_err(|misfit| misfit.within(#text))?;
+            if !::wave_capture::is_omitted(#place) {
+                ::wave_capture::Capture::save(&self.#name, to);
+            }
+        }
+    });
+    let restores = state().map(|name| {
+        let text = text(name);
+        let place = format!("{owner}.{text}");
+        quote! {
+            if !::wave_capture::is_omitted(#place) {
+                ::wave_capture::Capture::restore(&mut self.#name, from).map_err(|misfit| misfit.within(#text))?;
+            }
         }
     });
     let (saves, restores) = (quote!(#(#saves)*), quote!(#(#restores)*));
