@@ -14,6 +14,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use wave_capture::{Capture, Reader, Writer};
 use wave_isa::program::{Launch, assemble};
+use wave_machine::core::probe::{Event, EventKind, Observer, Wants};
 use wave_machine::gpu::{self, KernelReport, RunError, RunOptions, Snapshot, Stop};
 use wave_testing::environment;
 
@@ -23,7 +24,36 @@ const STOPS: usize = 6;
 /// Variables of the child: the folder with the states, and the seed of their machine.
 const FOLDER: &str = "WAVE_SIM_SNAPSHOTS";
 const SEED: &str = "WAVE_SIM_SNAPSHOT_SEED";
-const OPTIONS: RunOptions = RunOptions { max_cycles: Some(3_000_000), ..RunOptions::UNBOUNDED };
+
+/// How the programs of this machine run: those of every third are watched, with registers as of a cycle.
+fn options(seed: u64) -> (RunOptions, Option<Told>) {
+    let watched = seed.is_multiple_of(3);
+    let options = RunOptions { max_cycles: Some(3_000_000), inspect: watched, ..RunOptions::UNBOUNDED };
+    (options, watched.then(Told::default))
+}
+
+/// A sum of the hashes of all events since the last stop: the events of different cores have no order.
+#[derive(Default)]
+struct Told(u64);
+
+impl Observer for Told {
+    fn wants(&self) -> Wants {
+        Wants::of(&[
+            EventKind::Stage,
+            EventKind::Issued,
+            EventKind::Going,
+            EventKind::Results,
+            EventKind::Waits,
+            EventKind::Access,
+        ])
+    }
+
+    fn event(&mut self, event: &Event<'_>) {
+        let mut hasher = DefaultHasher::new();
+        format!("{event:?}").hash(&mut hasher);
+        self.0 = self.0.wrapping_add(hasher.finish());
+    }
+}
 
 /// Goes on with a program in launch `first`, which may be running, and stops in these cycles, which are in order.
 fn go_on(
@@ -31,27 +61,29 @@ fn go_on(
     work: &Work,
     first: usize,
     stops: &[u64],
-    stopped: &mut dyn FnMut(usize, &mut gpu::Machine),
+    options: &RunOptions,
+    mut told: Option<&mut Told>,
+    stopped: &mut dyn FnMut(usize, &mut gpu::Machine, Option<&mut Told>),
 ) -> Left {
     let mut stops = stops.iter().copied().peekable();
     let mut ended = Vec::new();
     'launches: for (number, launch) in work.launches.iter().enumerate().skip(first) {
         if !gpu.is_running()
-            && let Err(error) = gpu.begin(launch, &OPTIONS)
+            && let Err(error) = gpu.begin(launch, options)
         {
             ended.push(Err(error));
             break;
         }
         loop {
             let until = stops.peek().copied().unwrap_or(u64::MAX);
-            match gpu.advance(until, None) {
+            match gpu.advance(until, told.as_deref_mut().map(|told| told as &mut dyn Observer)) {
                 Ok(Stop::Ended(report)) => {
                     ended.push(Ok(*report));
                     break;
                 }
                 Ok(stop) => {
                     assert_eq!((stop, gpu.now()), (Stop::Cycle, stops.next().unwrap().max(gpu.now())));
-                    stopped(number, gpu);
+                    stopped(number, gpu, told.as_deref_mut());
                 }
                 Err(error) => {
                     ended.push(Err(error));
@@ -72,9 +104,10 @@ fn fresh(machine: &Machine, work: &Work) -> gpu::Machine {
     gpu::Machine::new(machine.config.clone(), work.program.clone(), work.memory.clone())
 }
 
-/// A hash of how launches from `first` on ended.
-fn hash(left: &Left, first: usize) -> u64 {
+/// A hash of how launches from `first` on ended, and of what was told since a stop.
+fn hash(left: &Left, first: usize, told: u64) -> u64 {
     let mut hasher = DefaultHasher::new();
+    told.hash(&mut hasher);
     format!("{:?}", &left.ended[first..]).hash(&mut hasher);
     (&left.memory, left.now).hash(&mut hasher);
     hasher.finish()
@@ -90,15 +123,32 @@ fn save(seed: u64, folder: &Path) -> usize {
         let mut stops: Vec<u64> = (0..STOPS).map(|_| random.random_range(1..=expected.now)).collect();
         stops.sort_unstable();
         stops.dedup();
-        let left = go_on(&mut fresh(&machine, work), work, 0, &stops, &mut |number, gpu| {
-            let mut to = Writer::default();
-            gpu.snapshot().save(&mut to);
-            let name = format!("{place} {number} {} {:x}", gpu.now(), hash(&expected, number));
-            fs::write(folder.join(name), to.bytes()).expect("the folder is writable");
-            saved += 1;
-        });
+        let (options, mut told) = options(seed);
+        // Launch, cycle and state of each stop, and the sum of what was told between it and the one before.
+        let mut states: Vec<(usize, u64, Writer, u64)> = Vec::new();
+        let left = go_on(
+            &mut fresh(&machine, work),
+            work,
+            0,
+            &stops,
+            &options,
+            told.as_mut(),
+            &mut |number, gpu, told| {
+                let mut to = Writer::default();
+                gpu.snapshot().save(&mut to);
+                let before = told.map_or(0, |told| std::mem::take(&mut told.0));
+                states.push((number, gpu.now(), to, before));
+            },
+        );
         if let Some(difference) = difference(&expected, &left) {
             panic!("seed {seed}: {} stopped in {stops:?}: {difference}\n{}", work.name, machine.arguments());
+        }
+        saved += states.len();
+        let mut since = told.map_or(0, |told| told.0);
+        for (number, now, state, before) in states.into_iter().rev() {
+            let name = format!("{place} {number} {now} {:x}", hash(&expected, number, since));
+            fs::write(folder.join(name), state.bytes()).expect("the folder is writable");
+            since = since.wrapping_add(before);
         }
     }
     saved
@@ -216,7 +266,8 @@ fn spinning() -> Work {
 #[ignore = "a_saved_run_goes_on_in_another_process starts it"]
 fn finish_saved_runs() {
     let folder = std::env::var_os(FOLDER).expect("the folder of the states");
-    let mut random = Pcg32::seed_from_u64(environment::number(SEED, 0));
+    let seed = environment::number(SEED, 0);
+    let mut random = Pcg32::seed_from_u64(seed);
     let machine = machine(&mut random);
     let works = works(&machine, &mut random);
     let mut finished = 0;
@@ -228,11 +279,12 @@ fn finish_saved_runs() {
         let mut snapshot = Snapshot::blank().expect("a snapshot has no specification");
         snapshot.restore(&mut Reader::new(&fs::read(&file).unwrap())).unwrap();
         let mut gpu = fresh(&machine, work);
-        gpu.restore_with(&snapshot, &OPTIONS).unwrap_or_else(|misfit| panic!("{name}: {misfit}"));
+        let (options, mut told) = options(seed);
+        gpu.restore_with(&snapshot, &options).unwrap_or_else(|misfit| panic!("{name}: {misfit}"));
         assert_eq!(gpu.now(), cycle.parse::<u64>().unwrap());
         assert_eq!(gpu.snapshot(), snapshot, "{}: it is not the state that was saved", work.name);
-        let left = go_on(&mut gpu, work, number, &[], &mut |_, _| {});
-        let found = format!("{:x}", hash(&left, 0));
+        let left = go_on(&mut gpu, work, number, &[], &options, told.as_mut(), &mut |_, _, _| {});
+        let found = format!("{:x}", hash(&left, 0, told.map_or(0, |told| told.0)));
         assert_eq!(found, expected, "{} from cycle {cycle} on: {:?}", work.name, left.ended);
         finished += 1;
     }
