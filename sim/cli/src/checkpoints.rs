@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use wave_isa::diagnostic::{Diagnostic, Severity};
 use wave_machine::clock::{Cycle, NEVER};
 use wave_machine::config::Config;
+use wave_machine::functional::Execution;
 use wave_machine::gpu::{KernelReport, Machine, RunError, RunOptions};
 use wave_observe::figures::Step;
 use wave_study::checkpoint::{Checkpoint, Identity, Refused};
@@ -96,16 +97,23 @@ impl CheckpointArgs {
 }
 
 impl Checkpoints {
-    /// What the flags ask for. Reads the checkpoint to go on from, and makes sure that one can be written.
+    /// What the flags ask for. Reads the checkpoint to go on from, and makes sure that one can be written. `under_way` is
+    /// the first launch, if its detail begins part-way.
     ///
     /// # Errors
     /// The file cannot be read or written, or is no checkpoint of this run.
-    pub(crate) fn new(run: &RunArgs, config: &Config, work: &Work) -> Result<Checkpoints, Vec<Diagnostic>> {
+    pub(crate) fn new(
+        run: &RunArgs,
+        config: &Config,
+        work: &Work,
+        under_way: Option<&Execution>,
+    ) -> Result<Checkpoints, Vec<Diagnostic>> {
         let args = &run.checkpoints;
         if args.flag().is_none() {
             return Ok(Checkpoints::default());
         }
         let identity = Identity::of(config, &work.program, &work.steps, &work.memory);
+        let identity = under_way.map_or(identity, |execution| identity.begun_at(execution.cycle()));
         let mut trace = None;
         let resumes = match &args.resume {
             Some(path) => {

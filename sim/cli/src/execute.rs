@@ -2,7 +2,7 @@
 
 use super::args::{MachineArgs, RunArgs, TraceArgs};
 use super::checkpoints::Checkpoints;
-use super::functional::{self, Ahead};
+use super::functional::{self, Ahead, Before};
 use super::progress::Progress;
 use super::traces::{self, Finished, TraceFiles};
 use super::watch::Watch;
@@ -12,6 +12,7 @@ use wave_isa::diagnostic::Diagnostic;
 use wave_isa::program::{Launch, Program};
 use wave_machine::clock::Cycle;
 use wave_machine::config::Config;
+use wave_machine::functional::Execution;
 use wave_machine::gpu::occupancy::LaunchError;
 use wave_machine::gpu::{KernelReport, Machine, NoProgress, RunError, RunOptions, Stop};
 use wave_observe::figures::Step;
@@ -61,28 +62,27 @@ pub(crate) fn execute(
     config: &Config,
     progress: &mut Progress,
 ) -> Result<Executed, Vec<Diagnostic>> {
-    let (untimed, launches, all) = match functional::run_ahead(&mut work, args, config, progress) {
-        Ahead::Continues(untimed, launches, all) => (untimed, launches, all),
-        Ahead::Over(executed) => return Ok(*executed),
-    };
-    work.steps = launches;
-    let mut executed = in_detail(work, all, args, config, progress)?;
-    executed.run.untimed = untimed;
-    Ok(executed)
+    let (before, all) =
+        match functional::run_ahead(&mut work, (&args.untimed, &args.machine), config, progress) {
+            Ahead::Continues(before, all) => (before, all),
+            Ahead::Over(executed) => return Ok(*executed),
+        };
+    in_detail(work, (before, all), args, config, progress)
 }
 
-/// Runs launches cycle by cycle: the last of `all` of the run.
+/// Runs launches cycle by cycle: the last of `all` of the run, behind what ran without timing.
 fn in_detail(
     work: Work,
-    all: usize,
+    (before, all): (Before, usize),
     args: &RunArgs,
     config: &Config,
     progress: &mut Progress,
 ) -> Result<Executed, Vec<Diagnostic>> {
     let options = run_options(&args.machine);
-    let mut checkpoints = Checkpoints::new(args, config, &work)?;
+    let under_way = before.under_way.as_deref();
+    let mut checkpoints = Checkpoints::new(args, config, &work, under_way)?;
     let traces = args.traces.of_kernel(&work.name);
-    let (scope, mut missed) = match scope((&work, all), &traces, config, &options, progress) {
+    let (scope, mut missed) = match scope((&work, &before, all), &traces, config, &options, progress) {
         Sought::Found(scope) => (scope, None),
         Sought::Missed(missed) => (None, Some(missed)),
         Sought::Interrupted(executed) => return Ok(*executed),
@@ -94,16 +94,10 @@ fn in_detail(
     let ended = checkpoints.resume(&mut gpu, &options)?;
     let (recorder, files) = traces::open(&traces, config, sink, checkpoints.trace())?.unzip();
     let mut watch = Watch::new(&args.output, config, &work.program).with(collector, recorder);
-    let input = (work.name.as_str(), &work.program, &work.steps[..]);
-    let Walked { mut run, how, cycle } = walk(
-        &mut gpu,
-        input,
-        (ended, all),
-        &options,
-        (&mut watch, files.as_ref()),
-        &mut checkpoints,
-        progress,
-    );
+    let input =
+        Input { name: &work.name, program: &work.program, launches: &work.steps, before: &before, all };
+    let Walked { mut run, how, cycle } =
+        walk(&mut gpu, &input, ended, &options, (&mut watch, files.as_ref()), &mut checkpoints, progress);
     let Watch { issues, races, report: collector, recorder } = watch;
     if let Some(issues) = issues {
         // If it cannot be written, there is no one to tell.
@@ -144,6 +138,17 @@ pub(crate) fn verify(expected: Option<&Job>, memory: &[u8]) -> Outcome {
     Outcome::Ended(expected.map_or(Verification::Nothing, |job| job.verify(memory)))
 }
 
+/// What runs in detail: the last launches of a run.
+struct Input<'a> {
+    name: &'a str,
+    program: &'a Program,
+    launches: &'a [Launch],
+    /// What ran without timing.
+    before: &'a Before,
+    /// Launches of the run.
+    all: usize,
+}
+
 /// How far the launches of a run got.
 struct Walked {
     run: Run,
@@ -152,32 +157,35 @@ struct Walked {
     cycle: Cycle,
 }
 
-/// Runs launches of a named program until one of them does not end. They are the last of `all` of the run. The first of
-/// them have `ended`, with these reports, and the next one may be running.
+/// Runs launches until one of them does not end. The first of them have `ended`, with these reports, and the next one
+/// may be running.
 fn walk(
     gpu: &mut Machine,
-    (name, program, launches): (&str, &Program, &[Launch]),
-    (ended, all): (Vec<KernelReport>, usize),
+    input: &Input<'_>,
+    ended: Vec<KernelReport>,
     options: &RunOptions,
     (watch, files): (&mut Watch<'_>, Option<&TraceFiles>),
     checkpoints: &mut Checkpoints,
     progress: &mut Progress,
 ) -> Walked {
     let nothing = Outcome::Ended(Verification::Nothing);
+    let &Input { name, program, launches, before: untimed, all } = input;
     let mut walked = Walked { run: Run::new(name, nothing), how: How::Complete, cycle: 0 };
+    (walked.run.untimed, walked.run.part) = (untimed.launches.clone(), untimed.part());
     let mut before = ended.into_iter();
     // The cycle in which the next launch begins.
     let mut next_start = 0;
     for (number, launch) in launches.iter().enumerate() {
         progress.start_launch();
         let start = next_start;
+        let under_way = untimed.under_way.as_deref().filter(|_| number == 0);
         if before.len() == 0 && !gpu.is_running() {
-            watch.start(program, (launch, launches.len() == 1), start, gpu);
+            watch.start(program, (launch, launches.len() == 1), under_way, start, gpu);
         }
         let steps = &walked.run.steps;
         let ended = match before.next() {
             Some(report) => Ok(report),
-            None => step(gpu, (launch, steps), options, (watch, files), checkpoints, progress),
+            None => step(gpu, (launch, under_way, steps), options, (watch, files), checkpoints, progress),
         };
         watch.end(launch, ended.as_ref());
         match ended {
@@ -199,10 +207,11 @@ fn walk(
     walked
 }
 
-/// Runs a launch, or goes on with it. `before` are the launches that have ended.
+/// Runs a launch, or goes on with it, also where it is under way without timing. `before` are the launches that have
+/// ended.
 fn step(
     gpu: &mut Machine,
-    (launch, before): (&Launch, &[Step]),
+    (launch, under_way, before): (&Launch, Option<&Execution>, &[Step]),
     options: &RunOptions,
     (watch, files): (&mut Watch<'_>, Option<&TraceFiles>),
     checkpoints: &mut Checkpoints,
@@ -210,10 +219,13 @@ fn step(
 ) -> Result<KernelReport, RunError> {
     let mut show = |now| progress.show(now);
     if !gpu.is_running() {
-        if checkpoints.are_off() {
-            return watch.during(|observer| gpu.run(launch, options, observer, &mut show));
+        match under_way {
+            Some(execution) => gpu.begin_from(execution, options)?,
+            None if checkpoints.are_off() => {
+                return watch.during(|observer| gpu.run(launch, options, observer, &mut show));
+            }
+            None => gpu.begin(launch, options)?,
         }
-        gpu.begin(launch, options)?;
     }
     loop {
         let until = checkpoints.next(gpu.now());
@@ -254,7 +266,7 @@ enum Sought {
 /// Finds the part of the run that a report covers. The cycles around a trigger are known only after it has
 /// fired, so the run, which is the same every time, is simulated twice up to there.
 fn scope(
-    (work, all): (&Work, usize),
+    (work, before, all): (&Work, &Before, usize),
     traces: &TraceArgs,
     config: &Config,
     options: &RunOptions,
@@ -266,10 +278,10 @@ fn scope(
     let Some(trigger) = traces.trigger() else { return Sought::Found(Some(traces.scope())) };
     let mut watch = Watch::default().with(None, Some(traces::scout(traces, trigger, config)));
     let mut gpu = Machine::new(config.clone(), work.program.clone(), work.memory.clone());
-    let input = (work.name.as_str(), &work.program, &work.steps[..]);
+    let input = Input { name: &work.name, program: &work.program, launches: &work.steps, before, all };
     let mut none = Checkpoints::default();
     let Walked { run, how, cycle } =
-        walk(&mut gpu, input, (Vec::new(), all), options, (&mut watch, None), &mut none, progress);
+        walk(&mut gpu, &input, Vec::new(), options, (&mut watch, None), &mut none, progress);
     let recorded = watch.recorder.and_then(|recorder| recorder.finish(how, cycle, "").ok());
     match recorded.and_then(|recorded| recorded.triggered) {
         Some(fired) => Sought::Found(Some(traces.scope().around(&trigger, fired))),

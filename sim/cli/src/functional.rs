@@ -1,15 +1,17 @@
-//! Launches without timing: `--functional` for all of a run, `--detail-from` for those in front.
+//! What runs without timing: `--functional` for all of a run, `--detail-from` for what is in front of a place.
 
-use super::args::RunArgs;
+use super::args::{MachineArgs, RunArgs, UntimedArgs};
+use super::debug::place;
+use super::detail::{DETAIL_FROM, DetailFrom, Place};
 use super::execute::{Executed, run_options, verify};
 use super::progress::Progress;
 use super::work::Work;
 use wave_isa::diagnostic::Diagnostic;
 use wave_isa::program::{Launch, Program};
 use wave_machine::config::Config;
-use wave_machine::functional::{self, Limits, RunError, Standstill};
+use wave_machine::functional::{Execution, Limits, RunError, Standstill, Until};
 use wave_machine::gpu::NoProgress;
-use wave_study::summary::{Outcome, Run, UntimedStep, stuck};
+use wave_study::summary::{Outcome, Run, UntimedPart, UntimedStep, stuck};
 
 /// The flag for a run without timing.
 const FUNCTIONAL: &str = "--functional";
@@ -20,7 +22,7 @@ pub(crate) fn check(args: &RunArgs) -> Option<Diagnostic> {
         return None;
     }
     let needs_timing = [
-        args.untimed.detail_from.map(|_| "--detail-from"),
+        args.untimed.detail_from.as_ref().map(|_| DETAIL_FROM),
         args.output.trace.then_some("--trace"),
         args.output.check_races.then_some("--check-races"),
         args.traces.flag(),
@@ -31,63 +33,153 @@ pub(crate) fn check(args: &RunArgs) -> Option<Diagnostic> {
     Some(Diagnostic::error(message).hint("leave one of them out"))
 }
 
-/// How many of a run's launches have no timing.
-///
-/// # Errors
-/// If `--detail-from` names a launch that the run does not have.
-fn launches_ahead(args: &RunArgs, work: &Work) -> Result<usize, Diagnostic> {
-    let all = work.steps.len();
-    match args.untimed.detail_from {
-        _ if args.untimed.functional => Ok(all),
-        None => Ok(0),
-        Some(first) if u64::from(first) <= all as u64 => Ok(first as usize - 1),
-        Some(first) => {
+/// Where a run passes to the machine with timing: from launch `first` on, counted from 0.
+struct Detail {
+    first: usize,
+    /// The place in that launch or a later one; its beginning if there is none.
+    place: Option<Place>,
+    /// The place is in that launch only.
+    is_named: bool,
+}
+
+impl Detail {
+    /// What the flags ask for.
+    ///
+    /// # Errors
+    /// If `--detail-from` names a launch or an instruction that the run does not have.
+    fn of(args: &UntimedArgs, work: &Work) -> Result<Detail, Diagnostic> {
+        let all = work.steps.len();
+        let Some(DetailFrom { launch, place }) = &args.detail_from else {
+            let first = if args.functional { all } else { 0 };
+            return Ok(Detail { first, place: None, is_named: false });
+        };
+        let first = launch.map_or(0, |launch| launch as usize - 1);
+        if first >= all {
             let message = match all {
-                1 => format!("`{}` has one launch, and --detail-from names launch {first}", work.name),
-                _ => format!("`{}` has {all} launches, and --detail-from names launch {first}", work.name),
+                1 => format!("`{}` has one launch, and {DETAIL_FROM} names launch {}", work.name, first + 1),
+                _ => format!(
+                    "`{}` has {all} launches, and {DETAIL_FROM} names launch {}",
+                    work.name,
+                    first + 1
+                ),
             };
-            Err(Diagnostic::error(message).hint("--functional runs all launches without timing"))
+            return Err(Diagnostic::error(message).hint(NO_DETAIL));
         }
+        let is_named = launch.is_some();
+        let among = if is_named { &work.steps[first..=first] } else { &work.steps[..] };
+        let place = place.as_ref().map(|place| place.find(&work.program, among)).transpose()?;
+        Ok(Detail { first, place, is_named })
+    }
+
+    /// The error about a place to which the run does not come. `cycles`: nominal cycles of the launches from the first
+    /// of the detail on, as far as they count.
+    fn missed(&self, work: &Work, cycles: u64) -> Diagnostic {
+        let whose = match self.is_named {
+            true => format!("launch {} of `{}`", self.first + 1, work.name),
+            false => format!("`{}`", work.name),
+        };
+        let message = match self.place {
+            Some(Place::Pc(pc)) => {
+                format!("{DETAIL_FROM}: no wave of {whose} comes to {}", place::at(&work.program, pc))
+            }
+            Some(Place::Cycle(cycle)) => {
+                format!("{whose} ends after {cycles} nominal cycles, and {DETAIL_FROM} names cycle {cycle}")
+            }
+            None => format!("{whose} has no detail"),
+        };
+        Diagnostic::error(message).hint(NO_DETAIL)
+    }
+}
+
+/// What a run without detail is called for.
+const NO_DETAIL: &str = "--functional runs all launches without timing";
+
+/// What ran without timing, in front of launches with timing.
+#[derive(Debug)]
+pub(crate) struct Before {
+    /// Launches that have ended.
+    pub(crate) launches: Vec<UntimedStep>,
+    /// The launch whose detail begins part-way.
+    pub(crate) under_way: Option<Box<Execution>>,
+}
+
+impl Before {
+    /// The part without timing of the launch under way.
+    pub(crate) fn part(&self) -> Option<UntimedPart> {
+        let execution = self.under_way.as_ref()?;
+        Some(UntimedPart {
+            nominal_cycles: execution.cycle(),
+            resident: (execution.residents().count() as u64, execution.started().1),
+            report: execution.report(),
+        })
     }
 }
 
 /// Launches without timing in front of those with timing.
 pub(crate) enum Ahead {
-    /// They have ended, and these launches follow, of so many.
-    Continues(Vec<UntimedStep>, Vec<Launch>, usize),
+    /// They have ended, and the launches of `work` follow, of so many in all.
+    Continues(Before, usize),
     /// There is nothing more to run.
     Over(Box<Executed>),
 }
 
-/// Runs the launches of a run that have no timing.
-pub(crate) fn run_ahead(work: &mut Work, args: &RunArgs, config: &Config, progress: &mut Progress) -> Ahead {
+/// Runs what of a run has no timing. The launches with timing are left in `work`.
+pub(crate) fn run_ahead(
+    work: &mut Work,
+    (untimed, args): (&UntimedArgs, &MachineArgs),
+    config: &Config,
+    progress: &mut Progress,
+) -> Ahead {
     let all = work.steps.len();
-    let ahead = match launches_ahead(args, work) {
-        Ok(ahead) => ahead,
-        Err(wrong) => {
-            return Ahead::Over(Box::new(executed(work, Outcome::Refused(vec![wrong]), Vec::new())));
-        }
+    let refused = |work: &mut Work, wrong| {
+        Ahead::Over(Box::new(executed(work, Outcome::Refused(vec![wrong]), Vec::new())))
     };
-    let later = work.steps.split_off(ahead);
-    let mut steps = Vec::new();
-    for (number, launch) in std::mem::take(&mut work.steps).into_iter().enumerate() {
+    let detail = match Detail::of(untimed, work) {
+        Ok(detail) => detail,
+        Err(wrong) => return refused(work, wrong),
+    };
+    let mut launches = Vec::new();
+    // Nominal cycles of launches that the place is behind.
+    let mut cycles = 0;
+    while launches.len() < all {
+        let (number, launch) = (launches.len(), work.steps[launches.len()].clone());
+        let place = detail.place.filter(|_| number >= detail.first);
+        if number >= detail.first && (detail.place.is_none() || place == Some(Place::Cycle(cycles))) {
+            work.steps.drain(..number);
+            return Ahead::Continues(Before { launches, under_way: None }, all);
+        }
+        if detail.is_named && number > detail.first {
+            break;
+        }
         progress.start_launch();
-        match step(&work.program, &launch, &mut work.memory, args, config, progress) {
-            Ok(report) => {
+        let place = match place {
+            Some(Place::Cycle(cycle)) => Some(Place::Cycle(cycle - cycles)),
+            place => place,
+        };
+        match step(&work.program, &launch, &mut work.memory, place, args, config, progress) {
+            Ok(execution) if !execution.is_over() => {
+                // A launch of which nothing has run begins like any other.
+                work.steps.drain(..number);
+                let under_way = (execution.started().0 > 0).then(|| Box::new(execution));
+                return Ahead::Continues(Before { launches, under_way }, all);
+            }
+            Ok(execution) => {
+                cycles += if number >= detail.first { execution.cycle() } else { 0 };
                 let kernel = work.program.kernels[launch.kernel].name.clone();
-                steps.push(UntimedStep { kernel, launch, report });
+                launches.push(UntimedStep { kernel, launch, report: execution.report() });
             }
             Err(error) => {
                 let outcome = outcome(error, &launch, &work.program, args).of_launch(number, all);
-                return Ahead::Over(Box::new(executed(work, outcome, steps)));
+                return Ahead::Over(Box::new(executed(work, outcome, launches)));
             }
         }
     }
-    if later.is_empty() {
-        let outcome = verify(work.expected.as_ref(), &work.memory);
-        return Ahead::Over(Box::new(executed(work, outcome, steps)));
+    if detail.place.is_some() {
+        let wrong = detail.missed(work, cycles);
+        return refused(work, wrong);
     }
-    Ahead::Continues(steps, later, all)
+    let outcome = verify(work.expected.as_ref(), &work.memory);
+    Ahead::Over(Box::new(executed(work, outcome, launches)))
 }
 
 fn executed(work: &mut Work, outcome: Outcome, untimed: Vec<UntimedStep>) -> Executed {
@@ -95,21 +187,30 @@ fn executed(work: &mut Work, outcome: Outcome, untimed: Vec<UntimedStep>) -> Exe
     Executed { run, memory: std::mem::take(&mut work.memory), missed: None }
 }
 
+/// Runs a launch to a place in it, or to its end.
 fn step(
     program: &Program,
     launch: &Launch,
     memory: &mut [u8],
-    args: &RunArgs,
+    place: Option<Place>,
+    args: &MachineArgs,
     config: &Config,
     progress: &Progress,
-) -> Result<functional::Report, RunError> {
-    let options = run_options(&args.machine);
+) -> Result<Execution, RunError> {
+    let options = run_options(args);
     let limits = Limits { max_instructions: options.max_instructions, stop: options.stop };
-    functional::run(config, program, launch, memory, &limits, &mut |now| progress.show_untimed(now))
+    let mut show = |now| progress.show_untimed(now);
+    let mut execution = Execution::new(config, program, launch).map_err(RunError::Launch)?;
+    match place {
+        None => execution.advance(memory, Until::End, &limits, &mut show),
+        Some(Place::Cycle(cycle)) => execution.advance(memory, Until::Cycle(cycle), &limits, &mut show),
+        Some(Place::Pc(pc)) => execution.reach(memory, pc, &limits, &mut show),
+    }?;
+    Ok(execution)
 }
 
 /// Describes why a launch did not end.
-fn outcome(error: RunError, launch: &Launch, program: &Program, args: &RunArgs) -> Outcome {
+fn outcome(error: RunError, launch: &Launch, program: &Program, args: &MachineArgs) -> Outcome {
     let code = &program.kernels[launch.kernel];
     let kernel = &code.name;
     let stopped = |what: &str, standstill: Standstill| {
@@ -125,7 +226,7 @@ fn outcome(error: RunError, launch: &Launch, program: &Program, args: &RunArgs) 
             *at,
         ),
         RunError::InstructionLimit(at) => {
-            let bound = args.machine.max_instructions.unwrap_or_default();
+            let bound = args.max_instructions.unwrap_or_default();
             let what =
                 format!("has not ended after {bound} wave instructions, the bound of --max-instructions");
             stopped(&what, *at)

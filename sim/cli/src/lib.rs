@@ -8,6 +8,7 @@ mod checkpoints;
 mod configs;
 mod cosim;
 mod debug;
+mod detail;
 mod dumps;
 mod execute;
 mod explain;

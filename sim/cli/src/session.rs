@@ -284,7 +284,9 @@ fn statistics(run: &Run, untimed: bool, config: &Config) -> Option<String> {
 /// Speed of the host. It differs from run to run, so it is no result.
 fn speed(session: &Session<'_>, time: Duration) -> String {
     let ahead = session.runs.iter().filter_map(|run| untimed::total(&run.untimed));
-    let ahead: u64 = ahead.map(|total| total.counters.wave_instructions).sum();
+    let parts = session.runs.iter().filter_map(|run| run.part.as_ref());
+    let ahead: u64 = ahead.map(|total| total.counters.wave_instructions).sum::<u64>()
+        + parts.map(|part| part.report.counters.wave_instructions).sum::<u64>();
     let totals: Vec<KernelReport> = session.runs.iter().filter_map(Run::total).collect();
     let per_second = |n: u64| n as f64 / time.as_secs_f64().max(1e-9);
     let instructions = per_second(ahead + totals.iter().map(|t| t.core.wave_instructions).sum::<u64>());

@@ -6,6 +6,7 @@ use wave_isa::program::{Launch, Program};
 use wave_machine::clock::Cycle;
 use wave_machine::config::Config;
 use wave_machine::core::probe::{Listeners, Observer};
+use wave_machine::functional::Execution;
 use wave_machine::gpu::{KernelReport, Machine, RunError};
 use wave_observe::issue_trace::IssueTrace;
 use wave_observe::races::RaceCheck;
@@ -42,11 +43,13 @@ impl<'a> Watch<'a> {
         Watch { report, recorder, ..self }
     }
 
-    /// Called when a launch begins in cycle `start`. It is the only one, or one of several.
+    /// Called when a launch begins in cycle `start`, or goes on in detail from where it is under way. It is the only
+    /// one, or one of several.
     pub(crate) fn start(
         &mut self,
         program: &Program,
         (launch, is_only): (&Launch, bool),
+        under_way: Option<&Execution>,
         start: Cycle,
         machine: &mut Machine,
     ) {
@@ -58,6 +61,7 @@ impl<'a> Watch<'a> {
         }
         if let Some(races) = &mut self.races {
             races.start(launch);
+            under_way.into_iter().for_each(|execution| races.begin_from(execution));
         }
         if let Some(report) = &mut self.report {
             report.start(launch, machine);

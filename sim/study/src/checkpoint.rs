@@ -60,6 +60,11 @@ impl Identity {
             memory: hash(memory),
         }
     }
+
+    /// The identity of these launches if the first of them begins part-way, at this nominal cycle.
+    pub fn begun_at(self, nominal_cycle: u64) -> Identity {
+        Identity { launches: self.launches ^ hash(&nominal_cycle.to_le_bytes()), ..self }
+    }
 }
 
 fn hash(bytes: &[u8]) -> u64 {

@@ -2,6 +2,7 @@
 
 use super::{DEFAULT_CONFIG, Format, LaunchArgs, MachineArgs, SetArgs};
 use crate::cosim::CosimArgs;
+use crate::detail::{DetailFrom, detail_from};
 use crate::traces::{WaveRange, wave_range};
 use crate::values;
 use clap::{Args, Subcommand, ValueEnum};
@@ -113,6 +114,9 @@ pub(crate) struct DebugArgs {
     /// Take commands line by line on a terminal too, without panes
     #[arg(long)]
     pub plain: bool,
+    /// Begin here; what is in front of it runs without timing: as for a run
+    #[arg(long, value_name = "PLACE", value_parser = detail_from)]
+    pub detail_from: Option<DetailFrom>,
     /// Most memory of the host for snapshots, from which it steps backwards
     #[arg(long, value_name = "BYTES", value_parser = values::size, default_value = "1GiB")]
     pub history: u64,

@@ -2,6 +2,7 @@
 
 mod commands;
 
+use super::detail::{DetailFrom, detail_from};
 use super::dumps::Dumps;
 use super::traces::{WaveRange, trigger, wave_range};
 use super::values::{self, Dimensions, Fill, MemoryFile, RegisterValue, Save};
@@ -305,9 +306,10 @@ pub(crate) struct UntimedArgs {
     #[arg(long)]
     pub functional: bool,
 
-    /// Run the launches in front of this one without timing, and this one and the following in detail; the first is 1
-    #[arg(long, value_name = "LAUNCH", value_parser = values::launch_number)]
-    pub detail_from: Option<u32>,
+    /// Run without timing up to here, and in detail from here on: launch:N or just N, the first being 1; cycle:N, a
+    /// nominal cycle; pc:OFFSET, line:N or FILE:N, where a wave first comes to an instruction; launch:N,cycle:N and so on
+    #[arg(long, value_name = "PLACE", value_parser = detail_from)]
+    pub detail_from: Option<DetailFrom>,
 }
 
 /// Form of a report.

@@ -4,7 +4,7 @@ mod commands;
 mod format;
 mod look;
 mod memory;
-mod place;
+pub(crate) mod place;
 mod points;
 mod screen;
 mod script;
@@ -13,10 +13,12 @@ mod stops;
 mod why;
 
 use super::Ended;
-use super::args::DebugArgs;
+use super::args::{DebugArgs, UntimedArgs};
 use super::execute::run_options;
+use super::functional::{Ahead, run_ahead};
 use super::inputs::{self, Input};
 use super::machine::machine;
+use super::progress::Progress;
 use super::session::launch_flags;
 use super::terminal::Terminal;
 use super::work::work;
@@ -24,6 +26,7 @@ use session::Session;
 use std::io::IsTerminal;
 use wave_isa::diagnostic::Diagnostic;
 use wave_machine::gpu::RunOptions;
+use wave_study::summary::Outcome;
 
 /// Debugs a kernel.
 ///
@@ -54,12 +57,26 @@ fn session(args: &DebugArgs, terminal: &Terminal) -> Result<Session, Vec<Diagnos
         return Err(vec![wrong]);
     }
     let config = machine(args.config.as_deref(), &args.set, &args.machine, terminal)?;
-    let work = work(&input, &args.launch, args.machine.data(), &config)?;
+    let mut work = work(&input, &args.launch, args.machine.data(), &config)?;
     if let Some(lack) = work.lack(&config) {
         return Err(vec![Diagnostic::error(format!("`{}` cannot run: {lack}", work.name))]);
     }
     terminal.diagnostics(&work.warnings);
     // A signal ends a command, not the run: the session asks for it.
     let options = RunOptions { stop: None, ..run_options(&args.machine) };
-    Session::new(work, &config, &options, usize::try_from(args.history).unwrap_or(usize::MAX))
+    let history = usize::try_from(args.history).unwrap_or(usize::MAX);
+    let untimed = UntimedArgs { functional: false, detail_from: args.detail_from.clone() };
+    let mut progress = Progress::new(1, true);
+    let ahead = run_ahead(&mut work, (&untimed, &args.machine), &config, &mut progress);
+    progress.finish();
+    match ahead {
+        Ahead::Continues(before, _) => {
+            Session::new(work, before.under_way.as_deref(), &config, &options, history)
+        }
+        Ahead::Over(executed) => Err(match executed.run.outcome {
+            Outcome::Refused(wrong) => wrong,
+            Outcome::Fault(why) | Outcome::Stopped(why) => vec![why],
+            Outcome::Ended(_) | Outcome::Skipped(_) => Vec::new(),
+        }),
+    }
 }

@@ -1,7 +1,9 @@
 //! Where something is, in words: instructions, source lines, waves.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use wave_isa::program::dis::{Labels, disassemble_inst};
+use wave_isa::program::structure::instruction_words;
 use wave_isa::program::{Program, SourceMap};
 use wave_isa::{Inst, WORD_BYTES};
 use wave_machine::core::report::WaveReport;
@@ -19,7 +21,7 @@ pub(super) fn instruction(program: &Program, pc: u32) -> String {
 }
 
 /// The file name of a source, without its folders.
-pub(super) fn file_name(source: &SourceMap) -> &str {
+pub(crate) fn file_name(source: &SourceMap) -> &str {
     Path::new(&source.file).file_name().and_then(|name| name.to_str()).unwrap_or(&source.file)
 }
 
@@ -31,12 +33,25 @@ pub(super) fn line(program: &Program, pc: u32) -> Option<String> {
 }
 
 /// An instruction with its place: `k.wave:12 pc 0x28: iadd r1, r2, r3`.
-pub(super) fn at(program: &Program, pc: u32) -> String {
+pub(crate) fn at(program: &Program, pc: u32) -> String {
     let text = instruction(program, pc);
     match line(program, pc) {
         Some(line) => format!("{line} pc 0x{pc:x}: {text}"),
         None => format!("pc 0x{pc:x}: {text}"),
     }
+}
+
+/// The byte offset of every instruction, with the index of its kernel.
+pub(crate) fn instruction_starts(program: &Program) -> BTreeMap<u32, usize> {
+    let mut starts = BTreeMap::new();
+    for (index, kernel) in program.kernels.iter().enumerate() {
+        let mut word = kernel.code.start;
+        while word < kernel.code.end {
+            starts.insert(word * WORD_BYTES, index);
+            word += instruction_words(program.code[word as usize]);
+        }
+    }
+    starts
 }
 
 /// A wave slot as users write it.

@@ -139,7 +139,7 @@ pub(super) fn breakpoint(words: &[&str], names: &Names<'_>) -> Result<(String, V
 }
 
 fn at_pc(pc: u64, program: &Program) -> Result<(String, Vec<Condition>), Diagnostic> {
-    let starts = instruction_starts(program);
+    let starts = place::instruction_starts(program);
     let found = u32::try_from(pc).ok().filter(|pc| starts.contains_key(pc));
     let Some(pc) = found else {
         let before = starts.keys().rev().find(|&&start| u64::from(start) < pc);
@@ -147,19 +147,6 @@ fn at_pc(pc: u64, program: &Program) -> Result<(String, Vec<Condition>), Diagnos
         return Err(Diagnostic::error(format!("no instruction begins at pc 0x{pc:x}")).hint(hint));
     };
     Ok((place::at(program, pc), vec![Condition::Pc(pc)]))
-}
-
-/// The byte offset of every instruction, with the index of its kernel.
-fn instruction_starts(program: &Program) -> BTreeMap<u32, usize> {
-    let mut starts = BTreeMap::new();
-    for (index, kernel) in program.kernels.iter().enumerate() {
-        let mut word = kernel.code.start;
-        while word < kernel.code.end {
-            starts.insert(word * WORD_BYTES, index);
-            word += wave_isa::program::structure::instruction_words(program.code[word as usize]);
-        }
-    }
-    starts
 }
 
 /// `LINE`, `FILE:LINE` or the name of a kernel.
@@ -186,7 +173,7 @@ fn at_source(text: &str, program: &Program) -> Result<(String, Vec<Condition>), 
     }
     // The first instruction of the line in each kernel; of the next line with one, if it has none.
     let line_of = |pc: u32| source.lines.get((pc / WORD_BYTES) as usize).copied().unwrap_or(0);
-    let starts = instruction_starts(program);
+    let starts = place::instruction_starts(program);
     let next = starts.keys().map(|&pc| u64::from(line_of(pc))).filter(|&at| at >= line.max(1)).min();
     let Some(next) = next else {
         let message = format!("there is no instruction at line {line} or behind it");

@@ -13,6 +13,7 @@ use wave_isa::program::Program;
 use wave_machine::clock::{Cycle, NEVER};
 use wave_machine::config::Config;
 use wave_machine::core::view::WaveView;
+use wave_machine::functional::Execution;
 use wave_machine::gpu::{RunError, RunOptions};
 use wave_study::launch::Job;
 use wave_study::summary::Outcome;
@@ -54,12 +55,13 @@ fn said(numbers: &[u32], what: &str) -> String {
 }
 
 impl Session {
-    /// A session at the beginning of a run.
+    /// A session at the beginning of a run, or where its first launch stands without timing, if it is given.
     ///
     /// # Errors
     /// If the first kernel cannot run on the machine.
     pub(super) fn new(
         work: Work,
+        under_way: Option<&Execution>,
         config: &Config,
         options: &RunOptions,
         history: usize,
@@ -67,13 +69,19 @@ impl Session {
         let program = Arc::new(work.program);
         let first = work.steps[0].clone();
         let device_bytes = work.memory.len() as u64;
-        let timeline =
-            Timeline::new(config.clone(), Arc::clone(&program), work.memory, work.steps, options, history)
-                .map_err(|error| match outcome(&error, &first, &program, options) {
-                    Outcome::Refused(wrong) => wrong,
-                    Outcome::Fault(why) | Outcome::Stopped(why) => vec![why],
-                    Outcome::Ended(_) | Outcome::Skipped(_) => Vec::new(),
-                })?;
+        let timeline = Timeline::begun(
+            config.clone(),
+            Arc::clone(&program),
+            work.memory,
+            (work.steps, under_way),
+            options,
+            history,
+        )
+        .map_err(|error| match outcome(&error, &first, &program, options) {
+            Outcome::Refused(wrong) => wrong,
+            Outcome::Fault(why) | Outcome::Stopped(why) => vec![why],
+            Outcome::Ended(_) | Outcome::Skipped(_) => Vec::new(),
+        })?;
         Ok(Session {
             timeline,
             program,

@@ -159,7 +159,7 @@ fn a_launch_that_does_not_exist_is_refused() {
         ),
         ("bfs --size small --detail-from 13", &["`bfs` has 12 launches, and --detail-from names launch 13"]),
         ("bfs --detail-from 0", &["the first launch is number 1"]),
-        ("bfs --detail-from pc=4", &["--detail-from <LAUNCH>"]),
+        ("bfs --detail-from pc=4", &["--detail-from <PLACE>", "expected launch:2, cycle:10000, pc:0x48"]),
     ] {
         let ran = scratch.run(flags);
         assert_eq!(ran.code, 2, "{flags}: {}", ran.err);

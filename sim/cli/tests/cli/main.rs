@@ -9,6 +9,7 @@ mod checkpoints;
 mod commands;
 mod cosim;
 mod debug;
+mod detail_from;
 mod documented;
 mod explain;
 mod functional;

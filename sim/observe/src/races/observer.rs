@@ -13,6 +13,7 @@ use wave_isa::program::{Launch, Program};
 use wave_machine::clock::{Cycle, NEVER};
 use wave_machine::config::Config;
 use wave_machine::core::probe::{AtomicEvent, Event, EventKind, Observer, OfCore, Wants};
+use wave_machine::functional::{Doing, Execution};
 use wave_machine::gpu::{KernelReport, RunError};
 
 /// Watches the launches of a run for races.
@@ -68,6 +69,18 @@ impl<'a> RaceCheck<'a> {
         let per_workgroup = launch.waves_per_workgroup(self.wave_width).max(1) as u32;
         self.waves = Waves::new(per_workgroup);
         self.logs.iter().for_each(|log| lock(log).start(launch.grid, per_workgroup));
+    }
+
+    /// The launch that starts is under way. What has happened in it happens before all that follows. Its waves at a
+    /// barrier have arrived there.
+    pub fn begin_from(&mut self, execution: &Execution) {
+        for (_, workgroup) in execution.residents() {
+            let [x, y, z] = workgroup.id;
+            let first = (x + self.grid[0] * (y + self.grid[1] * z)) * self.waves.per_workgroup;
+            for wave in workgroup.waves.iter().filter(|wave| wave.doing == Doing::AtBarrier) {
+                self.waves.detector.barrier(first + wave.id);
+            }
+        }
     }
 
     /// A launch has ended, or failed. After a fault, what happened in later cycles does not count: cores that were

@@ -4,7 +4,7 @@ use super::facts::Facts;
 use super::findings::{empty, findings};
 use super::{Gathered, diagram, instructions, launches, memory, over_time, pipeline, roofline, settings};
 use crate::launch::Verification;
-use crate::summary::{Outcome, Run, statistics};
+use crate::summary::{Outcome, Run, statistics, untimed};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use wave_isa::program::Program;
 use wave_machine::config::{Config, config_hash};
@@ -116,6 +116,9 @@ fn verdict(facts: &Facts<'_>) -> Markup {
             @if let Some(reason) = scope.reason() { ", " (reason) }
             @if let (Some(cycles), false) = (in_all, broken) { "; the kernels took " (integer(cycles)) " in all" }
             ". Everything on this page is counted in these cycles alone, but for what says otherwise."
+        } }
+        @for what in untimed::in_front(facts.run) { p.scope {
+            "Without timing, and in no figure on this page: " (what) "."
         } }
         @if scope.of_waves { p.scope { "The pipeline view shows the waves that were chosen. All figures are those of all waves: they share what is counted." } }
         p {

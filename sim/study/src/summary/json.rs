@@ -1,7 +1,7 @@
 //! The report as JSON with keys in a fixed order. docs/command-line.md describes it.
 
 use super::links::{LinkUse, links};
-use super::{Outcome, Run, Session, UntimedStep, statistics, untimed};
+use super::{Outcome, Run, Session, UntimedPart, UntimedStep, statistics, untimed};
 use crate::launch::{Mismatch, Verification};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
@@ -76,10 +76,21 @@ struct LaunchJson<'a> {
     /// Absent without timing.
     #[serde(skip_serializing_if = "Option::is_none")]
     occupancy: Option<OccupancyJson>,
+    /// What ran without timing in front of the detail, which `numbers` are about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    without_timing: Option<PartJson>,
     #[serde(flatten)]
     numbers: Numbers,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     links: Vec<LinkUse>,
+}
+
+#[derive(Serialize)]
+struct PartJson {
+    nominal_cycles: u64,
+    resident_workgroups: u64,
+    #[serde(flatten)]
+    numbers: Numbers,
 }
 
 #[derive(Serialize)]
@@ -191,7 +202,16 @@ fn run_json<'a>(run: &'a Run, config: &Config) -> RunJson<'a> {
         }
         _ => None,
     };
-    let timed = run.steps.iter().map(|step| launch_json(step, config));
+    let part = |part: &UntimedPart| PartJson {
+        nominal_cycles: part.nominal_cycles,
+        resident_workgroups: part.resident.0,
+        numbers: untimed_numbers(&part.report, config),
+    };
+    let timed = run.steps.iter().enumerate().map(|(number, step)| LaunchJson {
+        // Only the first launch with timing can begin part-way.
+        without_timing: run.part.as_ref().filter(|_| number == 0).map(part),
+        ..launch_json(step, config)
+    });
     RunJson {
         name: &run.name,
         outcome: run.outcome.word(),
@@ -234,6 +254,7 @@ fn of_launch<'a>(kernel: &'a str, launch: &'a Launch, numbers: Numbers) -> Launc
         arguments: &launch.initial_registers,
         timed: None,
         occupancy: None,
+        without_timing: None,
         numbers,
         links: Vec::new(),
     }

@@ -69,6 +69,8 @@ pub struct Run {
     pub name: String,
     /// Launches that ended and ran without timing, in order; before all others.
     pub untimed: Vec<UntimedStep>,
+    /// The part without timing of the next launch, if its detail begins part-way.
+    pub part: Option<UntimedPart>,
     /// Launches that ended, in order.
     pub steps: Vec<Step>,
     /// Its outcome.
@@ -80,7 +82,14 @@ pub struct Run {
 impl Run {
     /// A run of this name whose launches have not begun.
     pub fn new(name: &str, outcome: Outcome) -> Run {
-        Run { name: name.to_owned(), untimed: Vec::new(), steps: Vec::new(), outcome, races: None }
+        Run {
+            name: name.to_owned(),
+            untimed: Vec::new(),
+            part: None,
+            steps: Vec::new(),
+            outcome,
+            races: None,
+        }
     }
 
     /// The sum of its launches with timing; `None` if none has ended.
@@ -97,6 +106,17 @@ pub struct UntimedStep {
     /// Launch parameters.
     pub launch: Launch,
     /// Its report.
+    pub report: functional::Report,
+}
+
+/// The part of a launch that ran without timing, before its detail.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UntimedPart {
+    /// The nominal cycle with which it ended.
+    pub nominal_cycles: u64,
+    /// Workgroups resident then, and workgroups of the grid.
+    pub resident: (u64, u64),
+    /// What it counted.
     pub report: functional::Report,
 }
 

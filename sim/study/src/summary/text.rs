@@ -42,7 +42,7 @@ pub(super) fn head(name: &str, config: &Config, how: &str) -> String {
 /// The report of a run: launches, figures, uses of the issue slots, memory, result.
 pub fn report(run: &Run, config: &Config) -> String {
     let mut text = head(&run.name, config, "");
-    text += &untimed::ahead(&run.untimed, run.untimed.len() + run.steps.len());
+    text += &untimed::ahead(run);
     match run.steps.as_slice() {
         [] => {}
         [step] => line(&mut text, "launch", &launch_line(&step.kernel, &step.launch)),

@@ -1,7 +1,7 @@
 //! Reports of runs without timing: what only timing gives is left out.
 
 use super::text::{head, launch_line, line, of_verification};
-use super::{Run, Session, UntimedStep};
+use super::{Run, Session, UntimedPart, UntimedStep};
 use std::fmt::Write;
 use wave_machine::config::Config;
 use wave_machine::functional::Report;
@@ -63,17 +63,35 @@ pub(super) fn instructions(counters: &CoreCounters) -> String {
     )
 }
 
-/// The line of a report on the launches in front of those with timing; empty if there are none. `all`: the launches of
-/// the run that have ended.
-pub(super) fn ahead(steps: &[UntimedStep], all: usize) -> String {
-    let mut text = String::new();
-    if let Some(Report { counters }) = total(steps) {
-        let launches = match steps.len() {
+/// What ran without timing in front of the launches with timing, each in a phrase.
+pub fn in_front(run: &Run) -> Vec<String> {
+    let instructions = |counters: &CoreCounters| counted(counters.wave_instructions, "wave instruction");
+    let launches = total(&run.untimed).map(|Report { counters }| {
+        let launches = match run.untimed.len() {
             1 => "launch 1".to_owned(),
             last => format!("launches 1 to {last}"),
         };
-        let instructions = counted(counters.wave_instructions, "wave instruction");
-        line(&mut text, "no timing", &format!("{launches} of {all}: {instructions}, in no figure below"));
+        let all = run.untimed.len() + run.steps.len();
+        format!("{launches} of {all}: {}", instructions(&counters))
+    });
+    let part = run.part.as_ref().map(|UntimedPart { nominal_cycles, resident: (resident, grid), report }| {
+        let counters = &report.counters;
+        format!(
+            "launch {} up to nominal cycle {nominal_cycles}: {}, {} of {} ended, {resident} under way",
+            run.untimed.len() + 1,
+            instructions(counters),
+            counters.workgroups,
+            counted(*grid, "workgroup"),
+        )
+    });
+    launches.into_iter().chain(part).collect()
+}
+
+/// The lines of a report on what ran without timing in front of the launches with timing; empty if there is nothing.
+pub(super) fn ahead(run: &Run) -> String {
+    let mut text = String::new();
+    for what in in_front(run) {
+        line(&mut text, "no timing", &format!("{what}, in no figure below"));
     }
     text
 }

@@ -19,6 +19,7 @@ use wave_machine::clock::{Cycle, NEVER};
 use wave_machine::config::Config;
 use wave_machine::core::probe::Observer;
 use wave_machine::core::view::WaveView;
+use wave_machine::functional::Execution;
 use wave_machine::gpu::{KernelReport, Machine, RunError, RunOptions, Stop};
 
 /// Snapshots take at most one part in so many of the time of the simulation.
@@ -97,6 +98,22 @@ impl Timeline {
         options: &RunOptions,
         history: usize,
     ) -> Result<Timeline, RunError> {
+        Timeline::begun(config, program, memory, (launches, None), options, history)
+    }
+
+    /// As [`new`](Self::new), but the first launch begins where it stands without timing, if it is given: with the device
+    /// memory that its execution has left.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn begun(
+        config: impl Into<Arc<Config>>,
+        program: impl Into<Arc<Program>>,
+        memory: Vec<u8>,
+        (launches, under_way): (Vec<Launch>, Option<&Execution>),
+        options: &RunOptions,
+        history: usize,
+    ) -> Result<Timeline, RunError> {
         // A proof of a standstill looks at unobserved cycles only, so where it comes would depend on breakpoints.
         let options = RunOptions { inspect: true, looks_after: None, ..*options };
         let mut timeline = Timeline {
@@ -110,7 +127,13 @@ impl Timeline {
             ring: Ring::new(history),
             pace: Pace { cost: Duration::ZERO, since: Duration::ZERO, turn: FIRST_TURN },
         };
-        timeline.begin(None)?;
+        match under_way {
+            Some(execution) => {
+                timeline.machine.begin_from(execution, &options)?;
+                timeline.starts.push(0);
+            }
+            None => timeline.begin(None)?,
+        }
         timeline.keep();
         Ok(timeline)
     }

@@ -36,7 +36,7 @@ fn session_of(file: &str, workgroups: u32) -> Session {
     }
     let name = program.kernels[0].name.clone();
     let work = Work { name, program, memory, steps: vec![launch], warnings: Vec::new(), expected: None };
-    Session::new(work, &Config::example(), &RunOptions::UNBOUNDED, 1 << 30).expect("it can run")
+    Session::new(work, None, &Config::example(), &RunOptions::UNBOUNDED, 1 << 30).expect("it can run")
 }
 
 /// A desk on which commands were executed.
