@@ -63,7 +63,9 @@ pub(crate) fn detail_from(text: &str) -> Result<DetailFrom, String> {
         "cycle" => Named::Cycle(integer(value)?),
         "pc" => Named::Pc(integer32(value)?),
         "line" => Named::Line(None, integer32(value)?),
-        "launch" => return Err("the launch comes first, and once: launch:2,cycle:10000".to_owned()),
+        _ if kind.split(',').next_back() == Some("launch") => {
+            return Err("the launch comes first, and once: launch:2,cycle:10000".to_owned());
+        }
         // Only a file has a name of its own.
         file if file.contains('.') => Named::Line(Some(file.to_owned()), integer32(value)?),
         other => return Err(format!("`{other}` is no kind of place; expected {FORMS}")),
