@@ -1,10 +1,12 @@
 //! How a launch is run, and what comes of it.
 
 use super::occupancy::{LaunchError, Occupancy};
+use super::run::Run;
 use super::spin::Doing;
 use crate::clock::Cycle;
+use crate::core::probe::{Level, Sample};
 use crate::core::report::WaveReport;
-use crate::memory::{Jitter, L1Counters, LinkCounters, MemoryCounters};
+use crate::memory::{Jitter, L1Counters, LinkCounters, MemoryCounters, MemorySystem};
 use crate::stats::{CoreCounters, SlotUse};
 use std::sync::atomic::{AtomicBool, Ordering};
 use wave_capture::Capture;
@@ -131,4 +133,69 @@ pub enum RunError {
     InstructionLimit(Box<NoProgress>),
     /// [`RunOptions::stop`] or the observer stopped the run; with the state of every wave.
     Interrupted(Box<NoProgress>),
+}
+
+impl Run {
+    /// The report of a launch that ended in the cycle before `end`; the next launch can start now.
+    pub(super) fn report(&mut self, memory: &mut MemorySystem, end: Cycle) -> KernelReport {
+        let next_start = self.now;
+        let (memory_before, l1_before, links_before) = &self.before;
+        let mut report = KernelReport {
+            cycles: next_start - self.start,
+            release_cycles: next_start - end,
+            core: CoreCounters::default(),
+            slots: [0; SlotUse::COUNT],
+            l1: self.l1_counters().since(l1_before),
+            memory: memory.counters().since(memory_before),
+            links: memory.links().iter().zip(links_before).map(|(l, b)| l.since(b)).collect(),
+            occupancy: self.spec.occupancy,
+            wave_slots: self.spec.wave_slots,
+        };
+        for core in self.cores.iter_mut() {
+            core.close(next_start);
+            let (counters, slots) = core.counted();
+            report.core += counters;
+            report.slots.iter_mut().zip(slots).for_each(|(sum, n)| *sum += n);
+        }
+        assert_eq!(
+            report.slots.iter().sum::<u64>(),
+            report.cycles * self.spec.slots_per_cycle,
+            "every issue slot of every cycle is charged once"
+        );
+        report
+    }
+
+    /// Totals of the launch in the cycles before this one; `is_last` if the launch ends.
+    pub(super) fn sample(&mut self, memory: &mut MemorySystem, is_last: bool) -> Sample {
+        memory.run(self.now, self.now);
+        let mut sample = Sample {
+            cycle: self.now,
+            is_last,
+            core: CoreCounters::default(),
+            slots: [0; SlotUse::COUNT],
+            l1: L1Counters::default(),
+            memory: memory.counters().since(&self.before.0),
+            levels: [0; Level::COUNT],
+        };
+        let levels = &mut sample.levels;
+        (levels[Level::L2Mshrs as usize], levels[Level::DramQueue as usize]) = memory.levels();
+        for core in self.cores.iter() {
+            let (counters, slots, l1) = core.account(self.now);
+            sample.core += &counters;
+            sample.slots.iter_mut().zip(slots).for_each(|(sum, n)| *sum += n);
+            sample.l1 += l1;
+            core.add_levels(&mut sample.levels);
+        }
+        sample.l1 = sample.l1.since(&self.before.1);
+        sample
+    }
+
+    pub(super) fn no_progress(&self, cycle: Cycle) -> Box<NoProgress> {
+        Box::new(NoProgress {
+            cycle: cycle - self.start,
+            workgroups: (self.dispatcher.finished(), self.dispatcher.total()),
+            waves: self.cores.iter().flat_map(|core| core.wave_reports(&self.spec.ops)).collect(),
+            doing: Vec::new(),
+        })
+    }
 }

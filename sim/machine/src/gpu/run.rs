@@ -5,26 +5,22 @@ use super::dispatcher::{CoreLinks, Dispatcher};
 use super::machine::{Stop, sum_of};
 use super::occupancy::Occupancy;
 use super::release::Phase;
-use super::spin::Spin;
 use super::standstill::Looks;
 use super::team::{Cores, Quantum, Team, useful_threads};
-use super::{KernelReport, NoProgress, Progress, RunError, RunOptions};
+use super::{Progress, RunError, RunOptions};
 use crate::clock::{Cycle, NEVER, link};
 use crate::config::{Config, ReleaseScope};
-use crate::core::probe::{AtomicEvent, Event, EventKind, Level, Probe, Sample, Wants, Watched};
+use crate::core::probe::{AtomicEvent, Event, EventKind, Probe, Wants};
 use crate::core::uop::MicroOps;
 use crate::core::workgroup::Shape;
 use crate::core::{Core, CoreLaunch, Links};
 use crate::functional::Execution;
 use crate::memory::state::State;
 use crate::memory::{BitSet, L1, L1Counters, LinkCounters, MemoryCounters, MemoryPort, MemorySystem};
-use crate::stats::{CoreCounters, SlotUse};
 use std::sync::Arc;
-use wave_capture::{Capture, Reader, Writer};
+use wave_capture::Capture;
 use wave_isa::program::{Launch, Program};
 
-/// Cycles after a bound in which waves are watched for the report: some round trips to memory.
-const WATCHED: Cycle = 4000;
 /// Cycles between two reports of progress, at least.
 const PROGRESS: Cycle = 4096;
 
@@ -34,15 +30,15 @@ pub(super) struct Spec {
     launch: Launch,
     pub(super) ops: Arc<MicroOps>,
     pub(super) options: RunOptions,
-    occupancy: Occupancy,
+    pub(super) occupancy: Occupancy,
     /// Latency of the links between the dispatcher and the cores.
     pub(super) dispatcher_latency: Cycle,
     pub(super) release_scope: ReleaseScope,
     /// The length of the shortest link: the longest quantum.
     shortest_link: Cycle,
     /// Issue slots of the machine in a cycle.
-    slots_per_cycle: u64,
-    wave_slots: u64,
+    pub(super) slots_per_cycle: u64,
+    pub(super) wave_slots: u64,
 }
 
 /// One run of a kernel.
@@ -53,7 +49,7 @@ pub(super) struct Run {
     pub(super) cores: Cores,
     pub(super) dispatcher: Dispatcher,
     /// Counters before the kernel: of the memory side, of the L1s, of the links.
-    before: (MemoryCounters, L1Counters, Vec<LinkCounters>),
+    pub(super) before: (MemoryCounters, L1Counters, Vec<LinkCounters>),
     /// Cores that ran in this quantum, or that have something to exchange.
     pub(super) ran: BitSet,
     pub(super) start: Cycle,
@@ -383,55 +379,6 @@ impl Run {
         error
     }
 
-    /// What waves do in the next cycles. The run is then put back to where it is.
-    fn doing(&mut self, memory: &mut MemorySystem) -> Vec<super::spin::Doing> {
-        let mut here = Writer::default();
-        self.save(&mut here);
-        memory.save(&mut here);
-        let options = self.spec.options;
-        self.spec.options = RunOptions { max_cycles: None, max_instructions: None, stop: None, ..options };
-        let (mut spin, ops) = (Spin::default(), Arc::clone(&self.spec.ops));
-        let bounds = (self.now + WATCHED, NEVER);
-        // However these cycles end, the run ends as it did.
-        _ = Team::with(1, &ops, |team| {
-            self.run_part(memory, bounds, team, &mut Watched::by(&mut spin), &mut |_| {})
-        });
-        self.spec.options = options;
-        let mut from = Reader::new(here.bytes());
-        let restored = self.restore(&mut from).and_then(|()| memory.restore(&mut from));
-        restored.expect("a run fits itself");
-        spin.waves()
-    }
-
-    /// The report of a launch that ended in the cycle before `end`; the next launch can start now.
-    fn report(&mut self, memory: &mut MemorySystem, end: Cycle) -> KernelReport {
-        let next_start = self.now;
-        let (memory_before, l1_before, links_before) = &self.before;
-        let mut report = KernelReport {
-            cycles: next_start - self.start,
-            release_cycles: next_start - end,
-            core: CoreCounters::default(),
-            slots: [0; SlotUse::COUNT],
-            l1: self.l1_counters().since(l1_before),
-            memory: memory.counters().since(memory_before),
-            links: memory.links().iter().zip(links_before).map(|(l, b)| l.since(b)).collect(),
-            occupancy: self.spec.occupancy,
-            wave_slots: self.spec.wave_slots,
-        };
-        for core in self.cores.iter_mut() {
-            core.close(next_start);
-            let (counters, slots) = core.counted();
-            report.core += counters;
-            report.slots.iter_mut().zip(slots).for_each(|(sum, n)| *sum += n);
-        }
-        assert_eq!(
-            report.slots.iter().sum::<u64>(),
-            report.cycles * self.spec.slots_per_cycle,
-            "every issue slot of every cycle is charged once"
-        );
-        report
-    }
-
     /// The launch.
     pub(super) fn launch(&self) -> &Launch {
         &self.spec.launch
@@ -488,31 +435,6 @@ impl Run {
         stop
     }
 
-    /// Totals of the launch in the cycles before this one; `is_last` if the launch ends.
-    pub(super) fn sample(&mut self, memory: &mut MemorySystem, is_last: bool) -> Sample {
-        memory.run(self.now, self.now);
-        let mut sample = Sample {
-            cycle: self.now,
-            is_last,
-            core: CoreCounters::default(),
-            slots: [0; SlotUse::COUNT],
-            l1: L1Counters::default(),
-            memory: memory.counters().since(&self.before.0),
-            levels: [0; Level::COUNT],
-        };
-        let levels = &mut sample.levels;
-        (levels[Level::L2Mshrs as usize], levels[Level::DramQueue as usize]) = memory.levels();
-        for core in self.cores.iter() {
-            let (counters, slots, l1) = core.account(self.now);
-            sample.core += &counters;
-            sample.slots.iter_mut().zip(slots).for_each(|(sum, n)| *sum += n);
-            sample.l1 += l1;
-            core.add_levels(&mut sample.levels);
-        }
-        sample.l1 = sample.l1.since(&self.before.1);
-        sample
-    }
-
     /// Reads what the machine holds at the end of a cycle, up to which it has run.
     pub(super) fn look(&mut self, cycle: Cycle, memory: &mut MemorySystem, state: &mut State) {
         state.values.clear();
@@ -556,15 +478,6 @@ impl Run {
     /// The length of a quantum.
     pub(super) fn quantum(&self) -> Cycle {
         if self.spec.options.every_cycle { 1 } else { self.spec.shortest_link }
-    }
-
-    pub(super) fn no_progress(&self, cycle: Cycle) -> Box<NoProgress> {
-        Box::new(NoProgress {
-            cycle: cycle - self.start,
-            workgroups: (self.dispatcher.finished(), self.dispatcher.total()),
-            waves: self.cores.iter().flat_map(|core| core.wave_reports(&self.spec.ops)).collect(),
-            doing: Vec::new(),
-        })
     }
 }
 

@@ -1,8 +1,15 @@
 //! What waves do that make no progress: an observer of the cycles after a bound, for the report only.
 
-use crate::core::probe::{Event, EventKind, Issued, MemoryEvent, Observer, StageEvent, Wants};
+use super::RunOptions;
+use super::run::Run;
+use super::team::Team;
+use crate::clock::{Cycle, NEVER};
+use crate::core::probe::{Event, EventKind, Issued, MemoryEvent, Observer, StageEvent, Wants, Watched};
 use crate::core::uop::Kind;
+use crate::memory::MemorySystem;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use wave_capture::{Capture, Reader, Writer};
 use wave_isa::table::{AccessKind, Space};
 
 pub use crate::core::report::{Doing, Location};
@@ -14,6 +21,9 @@ struct Seen {
     reads: BTreeSet<(bool, u32)>,
     writes: BTreeSet<(bool, u32)>,
 }
+
+/// Cycles after a bound in which waves are watched for the report: some round trips to memory.
+const WATCHED: Cycle = 4000;
 
 /// The observer.
 #[derive(Debug, Default)]
@@ -82,5 +92,27 @@ impl Spin {
                 seen.writes.insert((local, address));
             }
         }
+    }
+}
+
+impl Run {
+    /// What waves do in the next cycles. The run is then put back to where it is.
+    pub(super) fn doing(&mut self, memory: &mut MemorySystem) -> Vec<Doing> {
+        let mut here = Writer::default();
+        self.save(&mut here);
+        memory.save(&mut here);
+        let options = self.spec.options;
+        self.spec.options = RunOptions { max_cycles: None, max_instructions: None, stop: None, ..options };
+        let (mut spin, ops) = (Spin::default(), Arc::clone(&self.spec.ops));
+        let bounds = (self.now + WATCHED, NEVER);
+        // However these cycles end, the run ends as it did.
+        _ = Team::with(1, &ops, |team| {
+            self.run_part(memory, bounds, team, &mut Watched::by(&mut spin), &mut |_| {})
+        });
+        self.spec.options = options;
+        let mut from = Reader::new(here.bytes());
+        let restored = self.restore(&mut from).and_then(|()| memory.restore(&mut from));
+        restored.expect("a run fits itself");
+        spin.waves()
     }
 }
