@@ -1,0 +1,7 @@
+//! Kernels that are not written in WAVE assembly.
+//!
+//! A *decoder* reads an encoding and makes a [`ir::Module`]; it knows nothing of WAVE. The *back end* makes a WAVE
+//! program from a module; it knows nothing of the encodings. Between them the module is checked by a verifier, run by
+//! an interpreter where an oracle is wanted, and written and read as text.
+
+pub mod ir;
