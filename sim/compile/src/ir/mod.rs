@@ -7,9 +7,13 @@
 //! A [`Module`] has what WebAssembly has: functions, memories, tables, global variables, segments. The meaning of the
 //! operations is that of WebAssembly, with every NaN result canonical.
 
+pub mod dominance;
+pub mod evaluate;
 mod instruction;
 mod operation;
+pub mod text;
 mod types;
+pub mod verify;
 
 pub use instruction::{Access, Instruction, Operation, Order, Place, Target, Terminator, Trap, Wave};
 pub use operation::{Binary, Compare, Convert, Unary};

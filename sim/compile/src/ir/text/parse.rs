@@ -1,0 +1,548 @@
+//! Reads modules.
+
+use super::super::{
+    Block, BlockBody, Constant, Data, DataId, Elements, ElementsId, Exported, Function, FunctionId, Global,
+    GlobalId, Instruction, Memory, MemoryId, Module, Place, Signature, SignatureId, Space, Table, TableId,
+    Target, Terminator, Trap, Type, Value,
+};
+use super::lexer::{Token, tokens, unquoted};
+use cranelift_entity::{EntityRef, PrimaryMap};
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::ops::Range;
+use std::str::FromStr;
+use wave_isa::diagnostic::{self, Diagnostic};
+use wave_isa::suggest::nearest;
+
+/// Words that begin an item.
+const ITEMS: [&str; 8] = ["signature", "memory", "table", "global", "data", "elements", "export", "function"];
+/// Words that end a block.
+const TERMINATORS: [&str; 5] = ["jump", "branch", "switch", "return", "trap"];
+
+/// Reads the text form of a module. It is what the text says, whether or not the verifier accepts it.
+///
+/// # Errors
+/// The first thing that is wrong, with its place in `file`.
+pub fn parse(text: &str, file: &str) -> Result<Module, Diagnostic> {
+    let tokens = tokens(text, file)?;
+    Parser { text, file, tokens, at: 0 }.module()
+}
+
+impl FromStr for Module {
+    type Err = Diagnostic;
+
+    fn from_str(text: &str) -> Result<Module, Diagnostic> {
+        parse(text, "text")
+    }
+}
+
+/// Result of reading a part.
+pub(super) type Read<T> = Result<T, Diagnostic>;
+
+/// Reads a text piece by piece.
+pub(super) struct Parser<'a> {
+    text: &'a str,
+    file: &'a str,
+    tokens: Vec<(Token, Range<usize>)>,
+    at: usize,
+}
+
+/// Values of a function as they are defined and used.
+#[derive(Default)]
+struct Values {
+    /// Types of those that are defined.
+    types: BTreeMap<Value, Type>,
+}
+
+impl<'a> Parser<'a> {
+    /// An error at the bytes of a piece.
+    fn wrong_at(&self, bytes: Range<usize>, message: impl Into<String>) -> Diagnostic {
+        let length = self.text[bytes.clone()].chars().count();
+        Diagnostic::error(message).at(diagnostic::Place::at_offset(self.file, self.text, bytes.start, length))
+    }
+
+    /// Bytes of the next piece; the end of the text if there is none.
+    fn bytes(&self) -> Range<usize> {
+        self.tokens.get(self.at).map_or(self.text.len()..self.text.len(), |(_, bytes)| bytes.clone())
+    }
+
+    /// An error at the next piece.
+    pub(super) fn wrong(&self, message: impl Into<String>) -> Diagnostic {
+        self.wrong_at(self.bytes(), message)
+    }
+
+    /// An error at the piece that was read last.
+    pub(super) fn wrong_before(&self, message: impl Into<String>) -> Diagnostic {
+        let bytes = self.at.checked_sub(1).map_or(0..0, |at| self.tokens[at].1.clone());
+        self.wrong_at(bytes, message)
+    }
+
+    /// An error at the next piece, which is not what is wanted here.
+    fn expected(&self, wanted: impl Display) -> Diagnostic {
+        match self.peek() {
+            (Some(_), text) => self.wrong(format!("expected {wanted}, found `{text}`")),
+            (None, _) => self.wrong(format!("expected {wanted}, found the end of the text")),
+        }
+    }
+
+    /// The next piece.
+    fn peek(&self) -> (Option<Token>, &'a str) {
+        (self.tokens.get(self.at).map(|(token, _)| *token), &self.text[self.bytes()])
+    }
+
+    /// The next piece if it is of this kind.
+    fn take(&mut self, kind: Token) -> Option<&'a str> {
+        let (token, text) = self.peek();
+        (token == Some(kind)).then(|| {
+            self.at += 1;
+            text
+        })
+    }
+
+    /// True, and past it, if the next piece is this one.
+    pub(super) fn is(&mut self, wanted: &str) -> bool {
+        let (token, text) = self.peek();
+        let is = text == wanted && token.is_some_and(|token| token != Token::String);
+        self.at += usize::from(is);
+        is
+    }
+
+    /// Past this piece.
+    pub(super) fn mark(&mut self, wanted: &str) -> Read<()> {
+        if self.is(wanted) { Ok(()) } else { Err(self.expected(format_args!("`{wanted}`"))) }
+    }
+
+    /// A word.
+    pub(super) fn word(&mut self, wanted: &str) -> Read<&'a str> {
+        self.take(Token::Word).ok_or_else(|| self.expected(wanted))
+    }
+
+    /// The number behind the letters of an entity, if the next piece is one.
+    fn entity_if(&mut self, letters: &str) -> Option<u32> {
+        let (Some(Token::Word), text) = self.peek() else { return None };
+        let digits = text.strip_prefix(letters)?;
+        let is_number = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
+        let is_plain = digits == "0" || !digits.starts_with('0');
+        // The largest number means that there is none.
+        let number =
+            digits.parse().ok().filter(|&number: &u32| is_number && is_plain && number < u32::MAX)?;
+        self.at += 1;
+        Some(number)
+    }
+
+    fn entity(&mut self, letters: &str, wanted: &str) -> Read<u32> {
+        self.entity_if(letters).ok_or_else(|| self.expected(format_args!("{wanted}, as `{letters}0`")))
+    }
+
+    /// The number of an entity that is declared here, which is that of its order.
+    fn declared(&mut self, letters: &str, wanted: &str, next: usize) -> Read<()> {
+        let number = self.entity(letters, wanted)?;
+        if number as usize == next {
+            return Ok(());
+        }
+        Err(self.wrong_before(format!("the next is `{letters}{next}`: they are numbered in their order")))
+    }
+
+    pub(super) fn value(&mut self) -> Read<Value> {
+        Ok(Value::from_u32(self.entity("v", "a value")?))
+    }
+
+    pub(super) fn function_id(&mut self) -> Read<FunctionId> {
+        Ok(FunctionId::from_u32(self.entity("f", "a function")?))
+    }
+
+    pub(super) fn memory_id(&mut self) -> Read<MemoryId> {
+        Ok(MemoryId::from_u32(self.entity("mem", "a memory")?))
+    }
+
+    pub(super) fn table_id(&mut self) -> Read<TableId> {
+        Ok(TableId::from_u32(self.entity("tab", "a table")?))
+    }
+
+    pub(super) fn global_id(&mut self) -> Read<GlobalId> {
+        Ok(GlobalId::from_u32(self.entity("g", "a global variable")?))
+    }
+
+    pub(super) fn data_id(&mut self) -> Read<DataId> {
+        Ok(DataId::from_u32(self.entity("data", "a data segment")?))
+    }
+
+    pub(super) fn elements_id(&mut self) -> Read<ElementsId> {
+        Ok(ElementsId::from_u32(self.entity("elem", "an element segment")?))
+    }
+
+    pub(super) fn signature_id(&mut self) -> Read<SignatureId> {
+        Ok(SignatureId::from_u32(self.entity("sig", "a signature")?))
+    }
+
+    /// A number without a sign.
+    pub(super) fn number<T: TryFrom<u64>>(&mut self, wanted: &str) -> Read<T> {
+        let digits = self.take(Token::Number).ok_or_else(|| self.expected(wanted))?;
+        let number = digits.parse::<u64>().ok().and_then(|number| T::try_from(number).ok());
+        number.ok_or_else(|| self.wrong_before(format!("`{digits}` is not {wanted}, or is too large")))
+    }
+
+    fn place(&mut self) -> Read<Place> {
+        if !self.is("@") {
+            return Ok(Place::default());
+        }
+        Ok(Place(self.number("a source place")?))
+    }
+
+    fn string(&mut self) -> Read<Option<Vec<u8>>> {
+        let start = self.bytes().start;
+        let Some(quoted) = self.take(Token::String) else { return Ok(None) };
+        let wrong = |(at, message)| self.wrong_at(start + at..start + at + 1, message);
+        unquoted(quoted).map(Some).map_err(wrong)
+    }
+
+    fn name(&mut self) -> Read<Option<String>> {
+        let Some(bytes) = self.string()? else { return Ok(None) };
+        let name = String::from_utf8(bytes);
+        name.map(Some).map_err(|_| self.wrong_before("a name is text in UTF-8"))
+    }
+
+    pub(super) fn type_named(&self, name: &str) -> Read<Type> {
+        let types = [Type::Bool, Type::I32, Type::I64, Type::F32, Type::F64];
+        let found = types.into_iter().find(|ty| ty.name() == name);
+        found.ok_or_else(|| {
+            self.wrong_before(format!("no type is called `{name}`"))
+                .hint("types are bool, i32, i64, f32 and f64")
+        })
+    }
+
+    fn ty(&mut self) -> Read<Type> {
+        let name = self.word("a type")?;
+        self.type_named(name)
+    }
+
+    /// Items with commas between them, up to the closing mark.
+    pub(super) fn list<T>(
+        &mut self,
+        open: &str,
+        close: &str,
+        item: impl Fn(&mut Self) -> Read<T>,
+    ) -> Read<Vec<T>> {
+        self.mark(open)?;
+        let mut items = Vec::new();
+        if self.is(close) {
+            return Ok(items);
+        }
+        loop {
+            items.push(item(self)?);
+            if self.is(close) {
+                return Ok(items);
+            }
+            if !self.is(",") {
+                return Err(self.expected(format_args!("`,` or `{close}`")));
+            }
+        }
+    }
+
+    /// Values with commas between them, if one comes.
+    pub(super) fn values(&mut self) -> Read<Vec<Value>> {
+        let mut values = Vec::new();
+        if let Some(first) = self.entity_if("v") {
+            values.push(Value::from_u32(first));
+            while self.is(",") {
+                values.push(self.value()?);
+            }
+        }
+        Ok(values)
+    }
+
+    fn signature(&mut self) -> Read<Signature> {
+        let parameters = self.list("(", ")", Self::ty)?;
+        self.mark("->")?;
+        Ok(Signature { parameters, results: self.list("(", ")", Self::ty)? })
+    }
+
+    /// A constant of a type.
+    pub(super) fn constant(&mut self, ty: Type) -> Read<Constant> {
+        let (token, text) = self.peek();
+        if !matches!(token, Some(Token::Word | Token::Number)) {
+            return Err(self.expected(format_args!("a constant of type {ty}")));
+        }
+        self.at += 1;
+        let bits = text.strip_prefix("0x").map(|digits| u64::from_str_radix(digits, 16).ok());
+        let constant = match (ty, bits) {
+            (Type::Bool, _) => text.parse().ok().map(Constant::Bool),
+            (_, Some(bits)) => {
+                let bits = bits.filter(|&bits| ty.bytes() == 8 || bits <= u64::from(u32::MAX));
+                bits.map(|bits| Constant::from_bits(ty, bits))
+            }
+            (Type::I32, None) => {
+                let value = text.parse::<i64>().ok();
+                let value = value.filter(|value| (i64::from(i32::MIN)..=i64::from(u32::MAX)).contains(value));
+                value.map(|value| Constant::I32(value as u32))
+            }
+            (Type::I64, None) => {
+                let value = text.parse::<i128>().ok();
+                let range = i128::from(i64::MIN)..=i128::from(u64::MAX);
+                value.filter(|value| range.contains(value)).map(|value| Constant::I64(value as u64))
+            }
+            // A NaN is written as its bits.
+            (Type::F32, None) => {
+                let value = text.parse::<f32>().ok().filter(|value| !value.is_nan());
+                value.map(|value| Constant::F32(value.to_bits()))
+            }
+            (Type::F64, None) => {
+                let value = text.parse::<f64>().ok().filter(|value| !value.is_nan());
+                value.map(|value| Constant::F64(value.to_bits()))
+            }
+        };
+        constant.ok_or_else(|| self.wrong_before(format!("`{text}` is no constant of type {ty}")))
+    }
+
+    fn up_to(&mut self) -> Read<Option<u64>> {
+        if self.is("to") { self.number("a limit").map(Some) } else { Ok(None) }
+    }
+
+    fn module(mut self) -> Read<Module> {
+        let mut module = Module::default();
+        while self.at < self.tokens.len() {
+            self.item(&mut module)?;
+        }
+        Ok(module)
+    }
+
+    /// An item: what it is and the rest of it.
+    fn item(&mut self, module: &mut Module) -> Read<()> {
+        let word = self.word("what a module has")?;
+        match word {
+            "signature" => {
+                self.declared("sig", "a signature", module.signatures.len())?;
+                module.signatures.push(self.signature()?);
+            }
+            "memory" => {
+                self.declared("mem", "a memory", module.memories.len())?;
+                let space = match self.word("`device` or `local`")? {
+                    "device" => Space::Device,
+                    "local" => Space::Local,
+                    other => {
+                        return Err(self.wrong_before(format!("a memory is device or local, not `{other}`")));
+                    }
+                };
+                let pages = self.number("a number of pages")?;
+                module.memories.push(Memory { space, pages, most_pages: self.up_to()? });
+            }
+            "table" => {
+                self.declared("tab", "a table", module.tables.len())?;
+                let places = self.number("a number of places")?;
+                module.tables.push(Table { places, most_places: self.up_to()? });
+            }
+            "global" => {
+                self.declared("g", "a global variable", module.globals.len())?;
+                let name = self.name()?;
+                let is_mutable = self.is("mutable");
+                let ty = self.ty()?;
+                module.globals.push(Global { name, initial: self.constant(ty)?, is_mutable });
+            }
+            "data" => {
+                self.declared("data", "a data segment", module.data.len())?;
+                let at_start =
+                    if self.is("at") { Some((self.memory_id()?, self.number("an address")?)) } else { None };
+                let mut bytes = Vec::new();
+                while let Some(more) = self.string()? {
+                    bytes.extend(more);
+                }
+                module.data.push(Data { bytes, at_start });
+            }
+            "elements" => {
+                self.declared("elem", "an element segment", module.elements.len())?;
+                let at_start =
+                    if self.is("at") { Some((self.table_id()?, self.number("a place")?)) } else { None };
+                let function = |parser: &mut Self| {
+                    if parser.is("null") { Ok(None) } else { parser.function_id().map(Some) }
+                };
+                let functions = self.list("[", "]", function)?;
+                module.elements.push(Elements { functions, at_start });
+            }
+            "export" => {
+                let name = self.name()?.ok_or_else(|| self.expected("a name in quotation marks"))?;
+                let exported = self.exported()?;
+                module.exports.push((name, exported));
+            }
+            "start" => {
+                if module.start.is_some() {
+                    return Err(self.wrong_before("the start is given twice"));
+                }
+                module.start = Some(self.function_id()?);
+            }
+            "function" => {
+                self.declared("f", "a function", module.functions.len())?;
+                module.functions.push(self.function()?);
+            }
+            other => {
+                let words = ITEMS.into_iter().chain(["start"]);
+                return Err(self.unknown("a module has no", other, words));
+            }
+        }
+        Ok(())
+    }
+
+    /// An error at the last word, with names near it.
+    pub(super) fn unknown<'n>(
+        &self,
+        what: &str,
+        word: &str,
+        names: impl Iterator<Item = &'n str>,
+    ) -> Diagnostic {
+        let error = self.wrong_before(format!("{what} `{word}`"));
+        match nearest(word, names).as_slice() {
+            [] => error,
+            near => error.hint(format!("there is `{}`", near.join("`, `"))),
+        }
+    }
+
+    fn exported(&mut self) -> Read<Exported> {
+        // A function's letters begin no other entity's.
+        if let Some(number) = self.entity_if("f") {
+            return Ok(Exported::Function(FunctionId::from_u32(number)));
+        }
+        if let Some(number) = self.entity_if("mem") {
+            return Ok(Exported::Memory(MemoryId::from_u32(number)));
+        }
+        if let Some(number) = self.entity_if("tab") {
+            return Ok(Exported::Table(TableId::from_u32(number)));
+        }
+        if let Some(number) = self.entity_if("g") {
+            return Ok(Exported::Global(GlobalId::from_u32(number)));
+        }
+        Err(self.expected("a function, memory, table or global variable"))
+    }
+
+    /// What comes behind the number of a function.
+    fn function(&mut self) -> Read<Function> {
+        let name = self.name()?;
+        let signature = self.signature()?;
+        let at = self.place()?;
+        self.mark("{")?;
+        let first = self.at;
+        let mut values = Values::default();
+        if self.is("undefined") {
+            self.define(&mut values)?;
+            while self.is(",") {
+                self.define(&mut values)?;
+            }
+        }
+        let mut blocks = PrimaryMap::new();
+        while !self.is("}") {
+            let block = self.block(&mut values, blocks.len())?;
+            blocks.push(block);
+        }
+        let types = values.types;
+        // Numbers without a gap are as many as the largest and one.
+        let mut next = 0;
+        for value in types.keys() {
+            if value.index() != next {
+                let missing = Value::new(next);
+                let message = format!("{missing} of this function is not defined");
+                let error = self.wrong_at(self.tokens[first - 1].1.clone(), message);
+                return Err(error.hint(format!("say `undefined {missing}: i32` if that is meant")));
+            }
+            next += 1;
+        }
+        self.values_exist(first, next)?;
+        Ok(Function { name, signature, blocks, values: types.into_values().collect(), at })
+    }
+
+    /// Checks that the values which are named from piece `first` on are defined.
+    fn values_exist(&self, first: usize, defined: usize) -> Read<()> {
+        for (token, bytes) in &self.tokens[first..self.at] {
+            let text = &self.text[bytes.clone()];
+            let digits =
+                text.strip_prefix('v').filter(|digits| digits.bytes().all(|digit| digit.is_ascii_digit()));
+            let number = digits.and_then(|digits| digits.parse::<u64>().ok());
+            if *token == Token::Word && number.is_some_and(|number| number >= defined as u64) {
+                return Err(self.wrong_at(bytes.clone(), format!("{text} is not defined in this function")));
+            }
+        }
+        Ok(())
+    }
+
+    /// A value with its type, where it is defined.
+    fn define(&mut self, values: &mut Values) -> Read<Value> {
+        let value = self.value()?;
+        self.mark(":")?;
+        let ty = self.ty()?;
+        match values.types.insert(value, ty) {
+            Some(before) if before != ty => {
+                Err(self.wrong_before(format!("{value} has the type {before} elsewhere")))
+            }
+            _ => Ok(value),
+        }
+    }
+
+    fn block(&mut self, values: &mut Values, next: usize) -> Read<BlockBody> {
+        self.declared("b", "a block or `}`", next)?;
+        let mut parameters = Vec::new();
+        if self.is("(") {
+            loop {
+                parameters.push(self.define(values)?);
+                if !self.is(",") {
+                    break;
+                }
+            }
+            self.mark(")")?;
+        }
+        self.mark(":")?;
+        let mut instructions = Vec::new();
+        loop {
+            if let (Some(Token::Word), word) = self.peek()
+                && TERMINATORS.contains(&word)
+            {
+                self.at += 1;
+                let terminator = self.terminator(word)?;
+                return Ok(BlockBody { parameters, instructions, terminator, at: self.place()? });
+            }
+            let mut results = Vec::new();
+            // A word that is a value begins the results.
+            let before = self.at;
+            if self.entity_if("v").is_some() {
+                self.at = before;
+                results.push(self.define(values)?);
+                while self.is(",") {
+                    results.push(self.define(values)?);
+                }
+                self.mark("=")?;
+            }
+            let word = self.word("an instruction, or how the block ends")?;
+            let operation = self.operation(word)?;
+            instructions.push(Instruction { operation, results, at: self.place()? });
+        }
+    }
+
+    fn target(&mut self) -> Read<Target> {
+        let block = Block::from_u32(self.entity("b", "a block")?);
+        let (_, text) = self.peek();
+        let arguments = if text == "(" { self.list("(", ")", Self::value)? } else { Vec::new() };
+        Ok(Target { block, arguments })
+    }
+
+    fn terminator(&mut self, word: &str) -> Read<Terminator> {
+        Ok(match word {
+            "jump" => Terminator::Jump(self.target()?),
+            "branch" => {
+                let value = self.value()?;
+                self.mark(",")?;
+                let first = self.target()?;
+                self.mark(",")?;
+                Terminator::Branch(value, [first, self.target()?])
+            }
+            "switch" => {
+                let value = self.value()?;
+                self.mark(",")?;
+                Terminator::Switch(value, self.list("[", "]", Self::target)?)
+            }
+            "return" => Terminator::Return(self.values()?),
+            _ => {
+                let name =
+                    self.name()?.ok_or_else(|| self.expected("the name of a trap in quotation marks"))?;
+                let names = Trap::ALL.iter().map(|trap| trap.name());
+                let trap = Trap::from_name(&name);
+                Terminator::Trap(trap.ok_or_else(|| self.unknown("there is no trap", &name, names))?)
+            }
+        })
+    }
+}
