@@ -10,6 +10,7 @@
 pub mod dominance;
 pub mod evaluate;
 mod instruction;
+pub mod interpret;
 mod operation;
 pub mod text;
 mod types;

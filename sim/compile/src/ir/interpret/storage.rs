@@ -1,0 +1,213 @@
+//! Memories, tables and global variables: cells that instances can share.
+
+use super::super::{Constant, FunctionId, Memory, PAGE_BYTES, Table, Trap};
+use super::instance::Parts;
+use std::cell::{Cell, RefCell};
+use std::fmt;
+use std::rc::{Rc, Weak};
+
+/// Most bytes up to which a memory grows here, whatever its module says. WebAssembly lets a memory fail to grow.
+const MOST_GROWN_BYTES: u64 = 1 << 30;
+
+/// A linear memory.
+#[derive(Debug)]
+pub struct LinearMemory {
+    bytes: RefCell<Vec<u8>>,
+    most_pages: u64,
+}
+
+impl LinearMemory {
+    /// A memory as a module declares it, all zeros.
+    pub fn new(memory: &Memory) -> Rc<LinearMemory> {
+        let bytes = vec![0; usize::try_from(memory.pages * PAGE_BYTES).expect("the host has 64 bits")];
+        let most_pages = memory.most_pages.unwrap_or(u64::MAX).min(MOST_GROWN_BYTES / PAGE_BYTES);
+        Rc::new(LinearMemory { bytes: RefCell::new(bytes), most_pages })
+    }
+
+    /// Its size.
+    pub fn pages(&self) -> u64 {
+        self.bytes.borrow().len() as u64 / PAGE_BYTES
+    }
+
+    /// Adds pages, and gives how many there were; `None` where it does not grow by so many.
+    pub fn grow(&self, pages: u64) -> Option<u64> {
+        let before = self.pages();
+        let after = before.checked_add(pages)?;
+        if pages > 0 && after > self.most_pages {
+            return None;
+        }
+        if pages > 0 {
+            // Zeros from the allocator cost nothing until they are touched.
+            let mut grown = vec![0; (after * PAGE_BYTES) as usize];
+            let mut bytes = self.bytes.borrow_mut();
+            grown[..bytes.len()].copy_from_slice(&bytes);
+            *bytes = grown;
+        }
+        Some(before)
+    }
+
+    /// The bytes from `address` on, for a look at them.
+    ///
+    /// # Errors
+    /// [`Trap::MemoryOutOfBounds`].
+    pub fn read(&self, address: u64, length: u64) -> Result<Vec<u8>, Trap> {
+        let bytes = self.bytes.borrow();
+        Ok(bytes[range(address, length, bytes.len(), Trap::MemoryOutOfBounds)?].to_vec())
+    }
+
+    /// Writes bytes at an address.
+    ///
+    /// # Errors
+    /// [`Trap::MemoryOutOfBounds`]; then nothing is written.
+    pub fn write(&self, address: u64, written: &[u8]) -> Result<(), Trap> {
+        let mut bytes = self.bytes.borrow_mut();
+        let range = range(address, written.len() as u64, bytes.len(), Trap::MemoryOutOfBounds)?;
+        bytes[range].copy_from_slice(written);
+        Ok(())
+    }
+
+    /// An integer of up to 8 bytes, little-endian.
+    pub(super) fn load(&self, address: u64, count: u32) -> Result<u64, Trap> {
+        let bytes = self.bytes.borrow();
+        let range = range(address, count.into(), bytes.len(), Trap::MemoryOutOfBounds)?;
+        let mut word = [0; 8];
+        word[..count as usize].copy_from_slice(&bytes[range]);
+        Ok(u64::from_le_bytes(word))
+    }
+
+    /// Writes the low bytes of an integer.
+    pub(super) fn store(&self, address: u64, count: u32, value: u64) -> Result<(), Trap> {
+        self.write(address, &value.to_le_bytes()[..count as usize])
+    }
+
+    pub(super) fn fill(&self, address: u64, byte: u8, length: u64) -> Result<(), Trap> {
+        let mut bytes = self.bytes.borrow_mut();
+        let range = range(address, length, bytes.len(), Trap::MemoryOutOfBounds)?;
+        bytes[range].fill(byte);
+        Ok(())
+    }
+}
+
+/// The items from `start` on, if there are so many.
+pub(super) fn range(
+    start: u64,
+    count: u64,
+    length: usize,
+    trap: Trap,
+) -> Result<std::ops::Range<usize>, Trap> {
+    let end = start.checked_add(count).filter(|&end| end <= length as u64).ok_or(trap)?;
+    Ok(start as usize..end as usize)
+}
+
+/// A function of an instance, in a table.
+#[derive(Clone)]
+pub(super) struct Entry {
+    /// The instance. It does not live for the sake of tables that it is in.
+    pub(super) instance: Weak<Parts>,
+    pub(super) function: FunctionId,
+}
+
+/// A table of functions.
+pub struct TableCell {
+    places: u64,
+    /// The places up to the last that was ever filled.
+    filled: RefCell<Vec<Option<Entry>>>,
+}
+
+impl fmt::Debug for TableCell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let functions =
+            self.filled.borrow().iter().map(|entry| entry.as_ref().map(|one| one.function)).collect();
+        let functions: Vec<Option<FunctionId>> = functions;
+        f.debug_struct("TableCell").field("places", &self.places).field("functions", &functions).finish()
+    }
+}
+
+impl TableCell {
+    /// A table as a module declares it, empty.
+    pub fn new(table: &Table) -> Rc<TableCell> {
+        Rc::new(TableCell { places: table.places, filled: RefCell::default() })
+    }
+
+    /// Its number of places.
+    pub fn places(&self) -> u64 {
+        self.places
+    }
+
+    /// What is at a place.
+    pub(super) fn get(&self, place: u64) -> Result<Option<Entry>, Trap> {
+        if place >= self.places {
+            return Err(Trap::UndefinedElement);
+        }
+        Ok(self.filled.borrow().get(place as usize).cloned().flatten())
+    }
+
+    /// Copies of the entries from `place` on; those that nothing has filled may be left out at the end.
+    pub(super) fn read(&self, place: u64, count: u64) -> Result<Vec<Option<Entry>>, Trap> {
+        self.check(place, count)?;
+        let filled = self.filled.borrow();
+        let end = ((place + count) as usize).min(filled.len());
+        Ok(filled.get(place as usize..end).unwrap_or_default().to_vec())
+    }
+
+    /// Fills `count` places from `place` on: first with these entries, then with none.
+    pub(super) fn write(&self, place: u64, count: u64, entries: &[Option<Entry>]) -> Result<(), Trap> {
+        self.check(place, count)?;
+        let start = place as usize;
+        let mut filled = self.filled.borrow_mut();
+        let end = start + entries.len();
+        if filled.len() < end {
+            filled.resize(end, None);
+        }
+        filled[start.min(end)..end].clone_from_slice(entries);
+        let rest = (place + count) as usize;
+        filled.iter_mut().take(rest).skip(end).for_each(|slot| *slot = None);
+        Ok(())
+    }
+
+    fn check(&self, place: u64, count: u64) -> Result<(), Trap> {
+        match place.checked_add(count) {
+            Some(end) if end <= self.places => Ok(()),
+            _ => Err(Trap::TableOutOfBounds),
+        }
+    }
+}
+
+/// A global variable.
+#[derive(Debug)]
+pub struct GlobalCell(Cell<Constant>);
+
+impl GlobalCell {
+    /// A variable with a value, whose type it keeps.
+    pub fn new(value: Constant) -> Rc<GlobalCell> {
+        Rc::new(GlobalCell(Cell::new(value)))
+    }
+
+    /// Its value.
+    pub fn get(&self) -> Constant {
+        self.0.get()
+    }
+
+    /// Sets it.
+    ///
+    /// # Panics
+    /// If the value is of another type.
+    pub fn set(&self, value: Constant) {
+        assert_eq!(value.ty(), self.0.get().ty(), "a global variable keeps its type");
+        self.0.set(value);
+    }
+}
+
+/// What an instance takes from another instance in place of its own: the first ones by their numbers.
+#[derive(Debug, Clone, Default)]
+pub struct Linked {
+    /// Memories.
+    pub memories: Vec<(super::super::MemoryId, Rc<LinearMemory>)>,
+    /// Tables.
+    pub tables: Vec<(super::super::TableId, Rc<TableCell>)>,
+    /// Global variables.
+    pub globals: Vec<(super::super::GlobalId, Rc<GlobalCell>)>,
+    /// Functions, each of another instance, in place of those of this module. That instance must live as long as this
+    /// one.
+    pub functions: Vec<(FunctionId, super::Instance, FunctionId)>,
+}
