@@ -12,6 +12,7 @@ pub mod evaluate;
 mod instruction;
 pub mod interpret;
 mod operation;
+pub mod random;
 pub mod text;
 mod types;
 pub mod verify;
