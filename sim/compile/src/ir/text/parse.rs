@@ -240,7 +240,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Values with commas between them, if one comes.
-    pub(super) fn values(&mut self) -> Read<Vec<Value>> {
+    fn values(&mut self) -> Read<Vec<Value>> {
         let mut values = Vec::new();
         if let Some(first) = self.entity_if("v") {
             values.push(Value::from_u32(first));

@@ -116,7 +116,7 @@ impl Parser<'_> {
             return Ok(Operation::Convert(convert, self.value()?));
         }
         if let Some(wave) = Wave::from_name(word) {
-            return Ok(Operation::Wave(wave, self.values()?));
+            return Ok(Operation::Wave(wave, self.list("(", ")", Self::value)?));
         }
         let (name, types) = word.split_once('.').map_or((word, None), |(name, types)| (name, Some(types)));
         if let Some(atomic) = atomic_from_name(name) {
