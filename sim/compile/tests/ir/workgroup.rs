@@ -255,7 +255,6 @@ fn faults_say_which_thread() {
     assert_eq!(numbers(grows, 2, 8), [u32::MAX; 2]);
 }
 
-/// A random kernel gives each thread the same, whatever else is in its workgroup, where it has no wave operations.
 #[test]
 fn random_kernels_end() {
     for seed in 0..60 {

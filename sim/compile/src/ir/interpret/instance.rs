@@ -80,8 +80,10 @@ impl Parts {
                 Entry { instance, function: id }
             }
         };
-        let entries: Vec<_> = functions[range].iter().map(|function| function.map(entry)).collect();
-        self.tables[table.index()].write(to, length, &entries)
+        let entries = (0..).zip(&functions[range]);
+        let entries =
+            entries.filter_map(|(distance, function)| Some((distance, entry((*function)?)))).collect();
+        self.tables[table.index()].write(to, length, entries)
     }
 }
 

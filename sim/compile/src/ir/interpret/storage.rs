@@ -3,6 +3,7 @@
 use super::super::{Constant, FunctionId, Memory, PAGE_BYTES, Table, Trap};
 use super::instance::Parts;
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::rc::{Rc, Weak};
 
@@ -110,15 +111,14 @@ pub(super) struct Entry {
 /// A table of functions.
 pub struct TableCell {
     places: u64,
-    /// The places up to the last that was ever filled.
-    filled: RefCell<Vec<Option<Entry>>>,
+    /// The places that are filled. A table may have billions of others.
+    filled: RefCell<BTreeMap<u64, Entry>>,
 }
 
 impl fmt::Debug for TableCell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let functions =
-            self.filled.borrow().iter().map(|entry| entry.as_ref().map(|one| one.function)).collect();
-        let functions: Vec<Option<FunctionId>> = functions;
+        let filled = self.filled.borrow();
+        let functions: Vec<_> = filled.iter().map(|(place, entry)| (place, entry.function)).collect();
         f.debug_struct("TableCell").field("places", &self.places).field("functions", &functions).finish()
     }
 }
@@ -139,29 +139,23 @@ impl TableCell {
         if place >= self.places {
             return Err(Trap::UndefinedElement);
         }
-        Ok(self.filled.borrow().get(place as usize).cloned().flatten())
+        Ok(self.filled.borrow().get(&place).cloned())
     }
 
-    /// Copies of the entries from `place` on; those that nothing has filled may be left out at the end.
-    pub(super) fn read(&self, place: u64, count: u64) -> Result<Vec<Option<Entry>>, Trap> {
+    /// What is in `count` places from `place` on, each with its distance from there.
+    pub(super) fn read(&self, place: u64, count: u64) -> Result<Vec<(u64, Entry)>, Trap> {
         self.check(place, count)?;
         let filled = self.filled.borrow();
-        let end = ((place + count) as usize).min(filled.len());
-        Ok(filled.get(place as usize..end).unwrap_or_default().to_vec())
+        let range = filled.range(place..place + count);
+        Ok(range.map(|(at, entry)| (at - place, entry.clone())).collect())
     }
 
-    /// Fills `count` places from `place` on: first with these entries, then with none.
-    pub(super) fn write(&self, place: u64, count: u64, entries: &[Option<Entry>]) -> Result<(), Trap> {
+    /// Empties `count` places from `place` on, and puts entries at these distances from there.
+    pub(super) fn write(&self, place: u64, count: u64, entries: Vec<(u64, Entry)>) -> Result<(), Trap> {
         self.check(place, count)?;
-        let start = place as usize;
         let mut filled = self.filled.borrow_mut();
-        let end = start + entries.len();
-        if filled.len() < end {
-            filled.resize(end, None);
-        }
-        filled[start.min(end)..end].clone_from_slice(entries);
-        let rest = (place + count) as usize;
-        filled.iter_mut().take(rest).skip(end).for_each(|slot| *slot = None);
+        filled.retain(|at, _| !(place..place + count).contains(at));
+        filled.extend(entries.into_iter().map(|(distance, entry)| (place + distance, entry)));
         Ok(())
     }
 

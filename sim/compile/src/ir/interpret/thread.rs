@@ -326,7 +326,7 @@ impl Thread {
             Operation::TableCopy([to, from], operands) => {
                 let [place, source, length] = three(operands);
                 let copied = parts.tables[from.index()].read(source, length)?;
-                parts.tables[to.index()].write(place, length, &copied)?;
+                parts.tables[to.index()].write(place, length, copied)?;
                 return Ok(None);
             }
             Operation::TableInit(table, elements, operands) => {
