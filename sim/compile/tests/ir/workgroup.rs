@@ -184,12 +184,12 @@ fn lanes_that_leave_a_loop_wait_behind_it() {
         let blocks = [
             format!("{body}: v6: i32 = reduce_add(v2) v7: i32 = add v5, v6 v8: i32 = add v4, v2 v9: bool = gt_u v8, v0
                 branch v9, {exit}, b1(v8, v7)"),
-            format!("{exit}: v10: i32 = reduce_add(v2) v11: i32 = add v12, v2 v13: bool = eq v11, v14 branch v13, b5, b4(v11)"),
+            format!("{exit}: v10: i32 = reduce_add(v2) v11: i32 = add v12, v2 v13: bool = eq v11, v3 branch v13, b5, b4(v11)"),
         ];
         let [first, second] = if body == "b2" { [0, 1] } else { [1, 0] };
         let text = format!(
             "function f0 () -> (i32, i32) {{
-            b0: v0: i32 = special sr_lane_id v1: i32 = const.i32 0 v2: i32 = const.i32 1 v14: i32 = const.i32 2 jump b4(v1)
+            b0: v0: i32 = special sr_lane_id v1: i32 = const.i32 0 v2: i32 = const.i32 1 v3: i32 = const.i32 2 jump b4(v1)
             b1(v4: i32, v5: i32): jump {body}
             {} {}
             b4(v12: i32): jump b1(v1, v1)
