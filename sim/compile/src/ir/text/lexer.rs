@@ -48,7 +48,7 @@ pub(super) fn unquoted(quoted: &str) -> Result<Vec<u8>, (usize, String)> {
     let mut rest = inside;
     while let Some(c) = rest.chars().next() {
         if c != '\\' {
-            bytes.extend_from_slice(rest[..c.len_utf8()].as_bytes());
+            bytes.extend_from_slice(&rest.as_bytes()[..c.len_utf8()]);
             rest = &rest[c.len_utf8()..];
             continue;
         }
