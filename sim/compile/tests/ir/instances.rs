@@ -84,7 +84,7 @@ fn switches_take_unsigned_numbers() {
 const MEMORY: &str = r#"memory mem0 device 1 to 3 memory mem1 device 1
     data data0 at mem0 8 "\ff\80\03\04\05\06\07\88" data data1 "abcd"
     export "load" f0 export "store" f1 export "grow" f2 export "bulk" f3 export "init" f4 export "atomic" f5
-    export "cas" f6 export "size" f7
+    export "cas" f6 export "size" f7 export "min" f8
     function f0 (i32) -> (i32, i32, i32, i64, i64, f32, i64) {
     b0(v0: i32): v1: i32 = load.i32.s8 mem0[v0] v2: i32 = load.i32.u8 mem0[v0] v3: i32 = load.i32.s16 mem0[v0]
         v4: i64 = load.i64.s16 mem0[v0] v5: i64 = load.i64.u32 mem0[v0 + 4] v6: f32 = load.f32 mem0[v0 + 4]
@@ -107,7 +107,8 @@ const MEMORY: &str = r#"memory mem0 device 1 to 3 memory mem1 device 1
     function f6 (i32, i32, i32) -> (i32) {
     b0(v0: i32, v1: i32, v2: i32): v3: i32 = compare_exchange.i32.u8 device mem0[v0], v1, v2 return v3
     }
-    function f7 () -> (i32) { b0: v0: i32 = memory_size mem1 return v0 }"#;
+    function f7 () -> (i32) { b0: v0: i32 = memory_size mem1 return v0 }
+    function f8 (i32, i32) -> (i32) { b0(v0: i32, v1: i32): v2: i32 = atomic_min.i32.u16 wave mem0[v0], v1 return v2 }"#;
 
 #[test]
 fn memory_is_little_endian_extends_and_has_bounds() {
@@ -179,6 +180,10 @@ fn atomics_give_the_old_value_and_are_aligned() {
     assert_eq!(call(&instance, "atomic", &[I32(65534), I32(1)]), Err(Trap::MemoryOutOfBounds));
     assert_eq!(call(&instance, "cas", &[I32(8), I32(0xFE), I32(0x107)]), Ok(vec![I32(0xFE)]));
     assert_eq!(memory.read(8, 2), Ok(vec![7, 0x80]));
+    // Only the bytes that memory holds count of an operand; minima are unsigned.
+    assert_eq!(call(&instance, "min", &[I32(8), I32(0x1_0007)]), Ok(vec![I32(0x8007)]));
+    assert_eq!(call(&instance, "min", &[I32(8), I32(0xFFFF)]), Ok(vec![I32(7)]));
+    assert_eq!(memory.read(8, 2), Ok(vec![7, 0]));
     // The expected value is compared whole.
     assert_eq!(call(&instance, "cas", &[I32(8), I32(0x107), I32(1)]), Ok(vec![I32(7)]));
     assert_eq!(memory.read(8, 1), Ok(vec![7]));

@@ -51,3 +51,47 @@ fn head(graph: &DiGraph<(), ()>, nodes: &[NodeIndex], is_inside: &[bool]) -> Nod
     let entered = nodes.iter().copied().filter(is_entered).min();
     entered.or(nodes.iter().copied().min()).expect("a component has nodes")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::Module;
+    use super::weak_topological_order;
+
+    fn places(text: &str) -> Vec<u32> {
+        let module: Module = text.parse().unwrap();
+        weak_topological_order(module.functions.values().next().unwrap())
+    }
+
+    /// A loop of b1 and b2 in one of b4, b1, b2 and b3; b5 is behind both, b6 is not reached.
+    #[test]
+    fn loops_lie_in_one_piece_with_their_heads_first() {
+        let order = places(
+            "function f0 (bool) -> () { b0(v0: bool): jump b4 b1: jump b2 b2: branch v0, b3, b1
+             b3: branch v0, b5, b4 b4: jump b1 b5: return b6: jump b5 }",
+        );
+        let mut reached: Vec<usize> = (0..6).collect();
+        reached.sort_by_key(|&block| order[block]);
+        assert_eq!(reached, [0, 4, 1, 2, 3, 5]);
+        assert!(order[6] < order[5]);
+        let mut all = order;
+        all.sort_unstable();
+        assert_eq!(all, [0, 1, 2, 3, 4, 5, 6]);
+    }
+
+    /// Of two entries of a loop the first is its head.
+    #[test]
+    fn a_loop_with_two_entries_has_a_head() {
+        let order = places(
+            "function f0 (bool) -> () { b0(v0: bool): branch v0, b2, b1 b1: jump b2 b2: branch v0, b1, b3 b3: return }",
+        );
+        assert_eq!(order, [0, 1, 2, 3]);
+    }
+
+    /// A block that jumps to itself is a loop of one.
+    #[test]
+    fn a_block_may_be_a_loop() {
+        let order =
+            places("function f0 (bool) -> () { b0(v0: bool): jump b2 b1: return b2: branch v0, b2, b1 }");
+        assert_eq!(order, [0, 2, 1]);
+    }
+}

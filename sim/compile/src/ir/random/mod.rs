@@ -112,7 +112,7 @@ fn signature(random: &mut Pcg64Mcg, shape: &Shape) -> Signature {
 }
 
 /// Integers that operations treat in a way of their own.
-const INTEGERS: [u64; 12] = [
+const INTEGERS: [u64; 14] = [
     0,
     1,
     2,
@@ -125,6 +125,9 @@ const INTEGERS: [u64; 12] = [
     0xFFFF_FFFF,
     0x7FFF_FFFF_FFFF_FFFF,
     0x8000_0000_0000_0000,
+    // Just above a tie of `f32`; as an `f64` they are at it.
+    0x8000_0080_0000_0001,
+    0x4000_0040_0000_0001,
 ];
 
 /// Bits of `f32` that operations treat in a way of their own: zeros, subnormals, limits of integers, infinities, NaNs.
