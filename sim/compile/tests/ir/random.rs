@@ -100,3 +100,27 @@ fn shrinking_keeps_the_failure_and_drops_the_rest() {
     verify(&small).unwrap();
     assert!(size(&small) < 20 && size(&module) > 40, "from {} to {}:\n{small}", size(&module), size(&small));
 }
+
+/// Thousands of modules of all shapes: valid, written and read, and run to their end.
+#[test]
+#[ignore = "minutes"]
+fn random_modules_of_all_shapes() {
+    for seed in 0..20_000 {
+        let bit = |number: u32| seed >> number & 1 == 1;
+        let shape = Shape {
+            size: (seed % 301) as u32,
+            functions: (seed % 6) as u32,
+            irreducible: bit(0),
+            memory: bit(1) || bit(2),
+            traps: bit(3),
+            floats: bit(4) || bit(5),
+            workgroup: bit(6),
+        };
+        let module = random::module(seed, &shape);
+        verify(&module).unwrap_or_else(|invalid| panic!("seed {seed}: {invalid}"));
+        assert_eq!(module.to_string().parse().as_ref(), Ok(&module), "seed {seed}");
+        let result = run(&module, seed);
+        assert_ne!(result, Err(Trap::OutOfFuel), "seed {seed}");
+        assert!(result.is_ok() || shape.traps, "seed {seed}: {result:?}");
+    }
+}
