@@ -31,6 +31,7 @@
 
 mod lexer;
 mod parse;
+mod parse_function;
 mod parse_operation;
 mod write;
 

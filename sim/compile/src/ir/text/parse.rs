@@ -1,13 +1,10 @@
 //! Reads modules.
 
 use super::super::{
-    Block, BlockBody, Constant, Data, DataId, Elements, ElementsId, Exported, Function, FunctionId, Global,
-    GlobalId, Instruction, Memory, MemoryId, Module, Place, Signature, SignatureId, Space, Table, TableId,
-    Target, Terminator, Trap, Type, Value,
+    Constant, Data, DataId, Elements, ElementsId, Exported, FunctionId, Global, GlobalId, Memory, MemoryId,
+    Module, Place, Signature, SignatureId, Space, Table, TableId, Type, Value,
 };
 use super::lexer::{Token, tokens, unquoted};
-use cranelift_entity::{EntityRef, PrimaryMap};
-use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::ops::Range;
 use std::str::FromStr;
@@ -16,9 +13,6 @@ use wave_isa::suggest::nearest;
 
 /// Words that begin an item.
 const ITEMS: [&str; 8] = ["signature", "memory", "table", "global", "data", "elements", "export", "function"];
-/// Words that end a block.
-const TERMINATORS: [&str; 5] = ["jump", "branch", "switch", "return", "trap"];
-
 /// Reads the text form of a module. It is what the text says, whether or not the verifier accepts it.
 ///
 /// # Errors
@@ -41,22 +35,15 @@ pub(super) type Read<T> = Result<T, Diagnostic>;
 
 /// Reads a text piece by piece.
 pub(super) struct Parser<'a> {
-    text: &'a str,
+    pub(super) text: &'a str,
     file: &'a str,
-    tokens: Vec<(Token, Range<usize>)>,
-    at: usize,
-}
-
-/// Values of a function as they are defined and used.
-#[derive(Default)]
-struct Values {
-    /// Types of those that are defined.
-    types: BTreeMap<Value, Type>,
+    pub(super) tokens: Vec<(Token, Range<usize>)>,
+    pub(super) at: usize,
 }
 
 impl<'a> Parser<'a> {
     /// An error at the bytes of a piece.
-    fn wrong_at(&self, bytes: Range<usize>, message: impl Into<String>) -> Diagnostic {
+    pub(super) fn wrong_at(&self, bytes: Range<usize>, message: impl Into<String>) -> Diagnostic {
         let length = self.text[bytes.clone()].chars().count();
         Diagnostic::error(message).at(diagnostic::Place::at_offset(self.file, self.text, bytes.start, length))
     }
@@ -78,7 +65,7 @@ impl<'a> Parser<'a> {
     }
 
     /// An error at the next piece, which is not what is wanted here.
-    fn expected(&self, wanted: impl Display) -> Diagnostic {
+    pub(super) fn expected(&self, wanted: impl Display) -> Diagnostic {
         match self.peek() {
             (Some(_), text) => self.wrong(format!("expected {wanted}, found `{text}`")),
             (None, _) => self.wrong(format!("expected {wanted}, found the end of the text")),
@@ -86,7 +73,7 @@ impl<'a> Parser<'a> {
     }
 
     /// The next piece.
-    fn peek(&self) -> (Option<Token>, &'a str) {
+    pub(super) fn peek(&self) -> (Option<Token>, &'a str) {
         (self.tokens.get(self.at).map(|(token, _)| *token), &self.text[self.bytes()])
     }
 
@@ -118,7 +105,7 @@ impl<'a> Parser<'a> {
     }
 
     /// The number behind the letters of an entity, if the next piece is one.
-    fn entity_if(&mut self, letters: &str) -> Option<u32> {
+    pub(super) fn entity_if(&mut self, letters: &str) -> Option<u32> {
         let (Some(Token::Word), text) = self.peek() else { return None };
         let digits = text.strip_prefix(letters)?;
         let is_number = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
@@ -130,12 +117,12 @@ impl<'a> Parser<'a> {
         Some(number)
     }
 
-    fn entity(&mut self, letters: &str, wanted: &str) -> Read<u32> {
+    pub(super) fn entity(&mut self, letters: &str, wanted: &str) -> Read<u32> {
         self.entity_if(letters).ok_or_else(|| self.expected(format_args!("{wanted}, as `{letters}0`")))
     }
 
     /// The number of an entity that is declared here, which is that of its order.
-    fn declared(&mut self, letters: &str, wanted: &str, next: usize) -> Read<()> {
+    pub(super) fn declared(&mut self, letters: &str, wanted: &str, next: usize) -> Read<()> {
         let number = self.entity(letters, wanted)?;
         if number as usize == next {
             return Ok(());
@@ -182,7 +169,7 @@ impl<'a> Parser<'a> {
         number.ok_or_else(|| self.wrong_before(format!("`{digits}` is not {wanted}, or is too large")))
     }
 
-    fn place(&mut self) -> Read<Place> {
+    pub(super) fn place(&mut self) -> Read<Place> {
         if !self.is("@") {
             return Ok(Place::default());
         }
@@ -196,7 +183,7 @@ impl<'a> Parser<'a> {
         unquoted(quoted).map(Some).map_err(wrong)
     }
 
-    fn name(&mut self) -> Read<Option<String>> {
+    pub(super) fn name(&mut self) -> Read<Option<String>> {
         let Some(bytes) = self.string()? else { return Ok(None) };
         let name = String::from_utf8(bytes);
         name.map(Some).map_err(|_| self.wrong_before("a name is text in UTF-8"))
@@ -211,7 +198,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    fn ty(&mut self) -> Read<Type> {
+    pub(super) fn ty(&mut self) -> Read<Type> {
         let name = self.word("a type")?;
         self.type_named(name)
     }
@@ -240,7 +227,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Values with commas between them, if one comes.
-    fn values(&mut self) -> Read<Vec<Value>> {
+    pub(super) fn values(&mut self) -> Read<Vec<Value>> {
         let mut values = Vec::new();
         if let Some(first) = self.entity_if("v") {
             values.push(Value::from_u32(first));
@@ -251,7 +238,7 @@ impl<'a> Parser<'a> {
         Ok(values)
     }
 
-    fn signature(&mut self) -> Read<Signature> {
+    pub(super) fn signature(&mut self) -> Read<Signature> {
         let parameters = self.list("(", ")", Self::ty)?;
         self.mark("->")?;
         Ok(Signature { parameters, results: self.list("(", ")", Self::ty)? })
@@ -410,139 +397,5 @@ impl<'a> Parser<'a> {
             return Ok(Exported::Global(GlobalId::from_u32(number)));
         }
         Err(self.expected("a function, memory, table or global variable"))
-    }
-
-    /// What comes behind the number of a function.
-    fn function(&mut self) -> Read<Function> {
-        let name = self.name()?;
-        let signature = self.signature()?;
-        let at = self.place()?;
-        self.mark("{")?;
-        let first = self.at;
-        let mut values = Values::default();
-        if self.is("undefined") {
-            self.define(&mut values)?;
-            while self.is(",") {
-                self.define(&mut values)?;
-            }
-        }
-        let mut blocks = PrimaryMap::new();
-        while !self.is("}") {
-            let block = self.block(&mut values, blocks.len())?;
-            blocks.push(block);
-        }
-        let types = values.types;
-        // Numbers without a gap are as many as the largest and one.
-        let mut next = 0;
-        for value in types.keys() {
-            if value.index() != next {
-                let missing = Value::new(next);
-                let message = format!("{missing} of this function is not defined");
-                let error = self.wrong_at(self.tokens[first - 1].1.clone(), message);
-                return Err(error.hint(format!("say `undefined {missing}: i32` if that is meant")));
-            }
-            next += 1;
-        }
-        self.values_exist(first, next)?;
-        Ok(Function { name, signature, blocks, values: types.into_values().collect(), at })
-    }
-
-    /// Checks that the values which are named from piece `first` on are defined.
-    fn values_exist(&self, first: usize, defined: usize) -> Read<()> {
-        for (token, bytes) in &self.tokens[first..self.at] {
-            let text = &self.text[bytes.clone()];
-            let digits =
-                text.strip_prefix('v').filter(|digits| digits.bytes().all(|digit| digit.is_ascii_digit()));
-            let number = digits.and_then(|digits| digits.parse::<u64>().ok());
-            if *token == Token::Word && number.is_some_and(|number| number >= defined as u64) {
-                return Err(self.wrong_at(bytes.clone(), format!("{text} is not defined in this function")));
-            }
-        }
-        Ok(())
-    }
-
-    /// A value with its type, where it is defined.
-    fn define(&mut self, values: &mut Values) -> Read<Value> {
-        let value = self.value()?;
-        self.mark(":")?;
-        let ty = self.ty()?;
-        match values.types.insert(value, ty) {
-            Some(before) if before != ty => {
-                Err(self.wrong_before(format!("{value} has the type {before} elsewhere")))
-            }
-            _ => Ok(value),
-        }
-    }
-
-    fn block(&mut self, values: &mut Values, next: usize) -> Read<BlockBody> {
-        self.declared("b", "a block or `}`", next)?;
-        let mut parameters = Vec::new();
-        if self.is("(") {
-            loop {
-                parameters.push(self.define(values)?);
-                if !self.is(",") {
-                    break;
-                }
-            }
-            self.mark(")")?;
-        }
-        self.mark(":")?;
-        let mut instructions = Vec::new();
-        loop {
-            if let (Some(Token::Word), word) = self.peek()
-                && TERMINATORS.contains(&word)
-            {
-                self.at += 1;
-                let terminator = self.terminator(word)?;
-                return Ok(BlockBody { parameters, instructions, terminator, at: self.place()? });
-            }
-            let mut results = Vec::new();
-            // A word that is a value begins the results.
-            let before = self.at;
-            if self.entity_if("v").is_some() {
-                self.at = before;
-                results.push(self.define(values)?);
-                while self.is(",") {
-                    results.push(self.define(values)?);
-                }
-                self.mark("=")?;
-            }
-            let word = self.word("an instruction, or how the block ends")?;
-            let operation = self.operation(word)?;
-            instructions.push(Instruction { operation, results, at: self.place()? });
-        }
-    }
-
-    fn target(&mut self) -> Read<Target> {
-        let block = Block::from_u32(self.entity("b", "a block")?);
-        let (_, text) = self.peek();
-        let arguments = if text == "(" { self.list("(", ")", Self::value)? } else { Vec::new() };
-        Ok(Target { block, arguments })
-    }
-
-    fn terminator(&mut self, word: &str) -> Read<Terminator> {
-        Ok(match word {
-            "jump" => Terminator::Jump(self.target()?),
-            "branch" => {
-                let value = self.value()?;
-                self.mark(",")?;
-                let first = self.target()?;
-                self.mark(",")?;
-                Terminator::Branch(value, [first, self.target()?])
-            }
-            "switch" => {
-                let value = self.value()?;
-                self.mark(",")?;
-                Terminator::Switch(value, self.list("[", "]", Self::target)?)
-            }
-            "return" => Terminator::Return(self.values()?),
-            _ => {
-                let name =
-                    self.name()?.ok_or_else(|| self.expected("the name of a trap in quotation marks"))?;
-                let names = Trap::ALL.iter().map(|trap| trap.name());
-                let trap = Trap::from_name(&name);
-                Terminator::Trap(trap.ok_or_else(|| self.unknown("there is no trap", &name, names))?)
-            }
-        })
     }
 }
