@@ -5,3 +5,4 @@
 //! an interpreter where an oracle is wanted, and written and read as text.
 
 pub mod ir;
+pub mod wasm;

@@ -1,0 +1,61 @@
+//! Decoder of WebAssembly: bytes or text to an [`ir::Module`](crate::ir::Module).
+//!
+//! Taken is version 1 with what compilers emit today ([`Features`]); all else is refused by name. A module is parsed
+//! and validated as a whole before anything is made of it, so an error leaves nothing half-done. Functions of the
+//! module `wave` become operations ([`intrinsics`]); other imports come from modules that were given to a [`Linker`]
+//! before.
+//!
+//! Atomics of the threads proposal act for the device and order nothing else; `atomic.fence` orders.
+
+mod calls;
+mod error;
+mod features;
+mod function;
+mod intrinsics;
+mod linker;
+mod locals;
+mod module;
+mod names;
+mod operators;
+mod refusal;
+mod scan;
+mod source;
+mod text;
+
+pub use error::{Error, Fault};
+pub use features::Features;
+pub use intrinsics::{Action, Intrinsic, intrinsics};
+pub use linker::{Linked, Linker};
+pub use source::{Line, SourceMap};
+pub use text::encode;
+
+use crate::ir;
+
+/// A module and where it comes from.
+#[derive(Debug, Clone)]
+pub struct Decoded {
+    /// The module.
+    pub module: ir::Module,
+    /// Lines of its source.
+    pub source: SourceMap,
+    /// True if it imports from the module `wave`: it is a kernel.
+    pub is_kernel: bool,
+}
+
+/// True if a file with these first bytes is WebAssembly in binary.
+pub fn is_binary(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"\0asm")
+}
+
+/// Decodes a module that needs no other.
+///
+/// # Errors
+/// A module that is malformed, invalid, uses a feature that is not taken, or imports something that is not in `wave`.
+pub fn decode(bytes: &[u8]) -> Result<Decoded, Error> {
+    let mut linker = Linker::new();
+    let linked = linker.add(bytes)?;
+    let mut module = linker.into_module();
+    module.exports = linked.exports;
+    module.start = linked.start;
+    Ok(Decoded { module, source: linked.source, is_kernel: linked.is_kernel })
+}

