@@ -10,7 +10,7 @@
 
 use super::scan::Scan;
 use crate::ir::{Block, Function, Type, Value};
-use cranelift_entity::{EntityRef, SecondaryMap};
+use cranelift_entity::SecondaryMap;
 use fnv::FnvHashMap;
 use std::collections::VecDeque;
 
@@ -207,7 +207,7 @@ fn renumber(function: &mut Function, same: &mut SecondaryMap<Value, Option<Value
     }
     let mut number = |value: &mut Value| {
         let defined = resolve(same, *value);
-        *value = numbers[defined].unwrap_or(Value::new(0));
+        *value = numbers[defined].expect("what a block uses is defined");
     };
     for body in function.blocks.values_mut() {
         for instruction in &mut body.instructions {

@@ -11,6 +11,7 @@ mod calls;
 mod error;
 mod features;
 mod function;
+mod header;
 mod intrinsics;
 mod linker;
 mod locals;
@@ -24,6 +25,7 @@ mod text;
 
 pub use error::{Error, Fault};
 pub use features::Features;
+pub use header::c_header;
 pub use intrinsics::{Action, Intrinsic, intrinsics};
 pub use linker::{Linked, Linker};
 pub use source::{Line, SourceMap};
