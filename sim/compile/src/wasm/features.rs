@@ -1,6 +1,7 @@
 //! Which extensions of WebAssembly are taken, and the names of the others.
 
-use wasmparser::WasmFeatures;
+use super::{Error, Fault};
+use wasmparser::{Validator, WasmFeatures};
 
 /// Which WebAssembly a module may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -68,4 +69,21 @@ const NAMES: &[(WasmFeatures, &str)] = &[
 /// The name of the first of these features.
 pub(super) fn name_of(features: WasmFeatures) -> Option<&'static str> {
     NAMES.iter().find(|(feature, _)| features.intersects(*feature)).map(|(_, name)| *name)
+}
+
+/// Names the feature behind an error of which the validator does not say that a feature is missing: the one with which
+/// validation comes further.
+pub(super) fn explain(error: Error, bytes: &[u8], features: Features) -> Error {
+    let Some(offset) = error.offset.filter(|_| error.fault == Fault::Invalid) else { return error };
+    for feature in [WasmFeatures::MULTI_MEMORY, WasmFeatures::EXTENDED_CONST] {
+        let mut validator = Validator::new_with_features(features.set().union(feature));
+        let comes_further = match validator.validate_all(bytes) {
+            Ok(_) => true,
+            Err(later) => later.offset() > offset,
+        };
+        if let Some(name) = name_of(feature).filter(|_| comes_further) {
+            return Error { function: error.function, ..Error::refused(name).at(offset) };
+        }
+    }
+    error
 }

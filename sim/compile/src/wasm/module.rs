@@ -113,6 +113,10 @@ pub(super) struct Sections<'a> {
 impl<'a> Sections<'a> {
     /// Parses and validates a module.
     pub(super) fn new(bytes: &'a [u8], features: Features) -> Result<Sections<'a>, Error> {
+        Sections::parse(bytes, features).map_err(|error| super::features::explain(error, bytes, features))
+    }
+
+    fn parse(bytes: &'a [u8], features: Features) -> Result<Sections<'a>, Error> {
         if u32::try_from(bytes.len()).is_err() {
             return Err(Error::new(Fault::Invalid, "this module has more than 4 GiB"));
         }

@@ -20,6 +20,7 @@ const SPECTEST: &str = r#"(module
     (global (export "global_f64") f64 (f64.const 666.6))
     (table (export "table") 10 20 funcref)
     (memory (export "memory") 1 2)
+    SHARED
     (func (export "print"))
     (func (export "print_i32") (param i32))
     (func (export "print_i64") (param i64))
@@ -27,6 +28,9 @@ const SPECTEST: &str = r#"(module
     (func (export "print_f64") (param f64))
     (func (export "print_i32_f32") (param i32 f32))
     (func (export "print_f64_f64") (param f64 f64)))"#;
+
+/// What it has beside that where there are threads.
+const SHARED_MEMORY: &str = "(memory (export \"shared_memory\") 1 2 shared)";
 
 /// What became of the assertions of one kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
