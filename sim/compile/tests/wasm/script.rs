@@ -20,7 +20,6 @@ const SPECTEST: &str = r#"(module
     (global (export "global_f64") f64 (f64.const 666.6))
     (table (export "table") 10 20 funcref)
     (memory (export "memory") 1 2)
-    SHARED
     (func (export "print"))
     (func (export "print_i32") (param i32))
     (func (export "print_i64") (param i64))
@@ -30,7 +29,7 @@ const SPECTEST: &str = r#"(module
     (func (export "print_f64_f64") (param f64 f64)))"#;
 
 /// What it has beside that where there are threads.
-const SHARED_MEMORY: &str = "(memory (export \"shared_memory\") 1 2 shared)";
+const SHARED_MEMORY: &str = "(module (memory (export \"shared_memory\") 1 2 shared))";
 
 /// What became of the assertions of one kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -108,10 +107,9 @@ struct Script {
     tables: Vec<Rc<TableCell>>,
     globals: Vec<Rc<GlobalCell>>,
     /// Instance of each function.
-    owners: Vec<Option<Instance>>,
+    owners: Vec<Instance>,
     last: Option<Slot>,
     named: HashMap<String, Slot>,
-    registered: HashMap<String, Slot>,
 }
 
 /// Runs a script and counts.
@@ -147,10 +145,16 @@ impl Script {
             owners: Vec::new(),
             last: None,
             named: HashMap::new(),
-            registered: HashMap::new(),
         };
         let bytes = wave_compile::wasm::encode("spectest.wat", SPECTEST).expect("a module");
-        let Ok(Slot::There { exports, .. }) = script.instantiate(&bytes) else { panic!("a module") };
+        let Ok(Slot::There { mut exports, .. }) = script.instantiate(&bytes) else { panic!("a module") };
+        if features == Features::Taken {
+            let bytes = wave_compile::wasm::encode("spectest.wat", SHARED_MEMORY).expect("a module");
+            let Ok(Slot::There { exports: shared, .. }) = script.instantiate(&bytes) else {
+                panic!("a module")
+            };
+            exports.extend(shared);
+        }
         script.linker.register("spectest", exports);
         script
     }
@@ -213,36 +217,25 @@ impl Script {
         }
         let linked = self.linker.add(bytes).map_err(NoInstance::Error)?;
         let module = alone(self.linker.module(), &linked);
-        let checked =
-            verify::verify(&module).map_err(|invalid| NoInstance::Wrong(format!("verifier: {invalid}")));
-        let mut before = interpret::Linked::default();
-        before.memories = module.memories.keys().zip(self.memories.iter().cloned()).collect();
-        before.tables = module.tables.keys().zip(self.tables.iter().cloned()).collect();
-        before.globals = module.globals.keys().zip(self.globals.iter().cloned()).collect();
+        verify::verify(&module).map_err(|invalid| NoInstance::Wrong(format!("verifier: {invalid}")))?;
         let owners = module.functions.keys().zip(&self.owners);
-        before.functions =
-            owners.filter_map(|(id, owner)| owner.clone().map(|instance| (id, instance, id))).collect();
-        let module = Arc::new(module);
-        let made = checked.and_then(|()| {
-            let limits = Limits::default();
-            Instance::linked(Arc::clone(&module), before, &limits).map_err(NoInstance::Trapped)
-        });
-        // Numbers go on behind a module of which no instance was made.
-        let instance = made.as_ref().ok();
-        for (id, memory) in module.memories.iter().skip(self.memories.len()) {
-            let own = instance.map(|instance| Rc::clone(instance.memory(id)));
-            self.memories.push(own.unwrap_or_else(|| LinearMemory::new(memory)));
-        }
-        for (id, table) in module.tables.iter().skip(self.tables.len()) {
-            let own = instance.map(|instance| Rc::clone(instance.table(id)));
-            self.tables.push(own.unwrap_or_else(|| TableCell::new(table)));
-        }
-        for (id, global) in module.globals.iter().skip(self.globals.len()) {
-            let own = instance.map(|instance| Rc::clone(instance.global(id)));
-            self.globals.push(own.unwrap_or_else(|| GlobalCell::new(global.initial)));
-        }
-        self.owners.resize(module.functions.len(), instance.cloned());
-        Ok(Slot::There { exports: linked.exports, instance: made? })
+        let before = interpret::Linked {
+            memories: module.memories.keys().zip(self.memories.iter().cloned()).collect(),
+            tables: module.tables.keys().zip(self.tables.iter().cloned()).collect(),
+            globals: module.globals.keys().zip(self.globals.iter().cloned()).collect(),
+            functions: owners.map(|(id, owner)| (id, owner.clone(), id)).collect(),
+        };
+        let instance = Instance::unstarted(Arc::new(module), before);
+        let module = instance.module();
+        let own = module.memories.keys().skip(self.memories.len());
+        self.memories.extend(own.map(|id| Rc::clone(instance.memory(id))).collect::<Vec<_>>());
+        let own = module.tables.keys().skip(self.tables.len());
+        self.tables.extend(own.map(|id| Rc::clone(instance.table(id))).collect::<Vec<_>>());
+        let own = module.globals.keys().skip(self.globals.len());
+        self.globals.extend(own.map(|id| Rc::clone(instance.global(id))).collect::<Vec<_>>());
+        self.owners.resize(module.functions.len(), instance.clone());
+        instance.start(&Limits::default()).map_err(NoInstance::Trapped)?;
+        Ok(Slot::There { exports: linked.exports, instance })
     }
 
     fn slot(&self, module: Option<Id<'_>>) -> Result<(&[(String, Exported)], &Instance), Failure> {
@@ -260,7 +253,6 @@ impl Script {
     fn register(&mut self, name: &str, module: Option<Id<'_>>) -> Result<(), Failure> {
         let exports = self.slot(module)?.0.to_vec();
         self.linker.register(name, exports);
-        self.registered.insert(name.to_owned(), Slot::LeftOut(String::new()));
         Ok(())
     }
 

@@ -121,6 +121,17 @@ impl Instance {
     /// # Panics
     /// If something is linked to a number that the module has not.
     pub fn linked(module: Arc<Module>, linked: Linked, limits: &Limits) -> Result<Instance, Trapped> {
+        let instance = Instance::unstarted(module, linked);
+        instance.start(limits)?;
+        Ok(instance)
+    }
+
+    /// An instance of which no segment is copied and no start has run. Who keeps it keeps its functions in the tables
+    /// of others, also where [`start`](Instance::start) traps after it has put them there.
+    ///
+    /// # Panics
+    /// If something is linked to a number that the module has not.
+    pub fn unstarted(module: Arc<Module>, linked: Linked) -> Instance {
         let mut memories: Vec<_> = module.memories.values().map(LinearMemory::new).collect();
         for (id, memory) in linked.memories {
             memories[id.index()] = memory;
@@ -151,12 +162,19 @@ impl Instance {
             dropped_elements,
             of: None,
         });
-        let instance = Instance { parts };
-        instance.copy_segments().map_err(|trap| Trapped { trap, function: None, place: Place::default() })?;
-        if let Some(start) = module.start {
-            instance.call(start, &[], limits)?;
+        Instance { parts }
+    }
+
+    /// Copies the segments and runs the start.
+    ///
+    /// # Errors
+    /// A segment that does not fit, or a trap of the start.
+    pub fn start(&self, limits: &Limits) -> Result<(), Trapped> {
+        self.copy_segments().map_err(|trap| Trapped { trap, function: None, place: Place::default() })?;
+        if let Some(start) = self.parts.module.start {
+            self.call(start, &[], limits)?;
         }
-        Ok(instance)
+        Ok(())
     }
 
     fn copy_segments(&self) -> Result<(), Trap> {
