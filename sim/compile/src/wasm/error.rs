@@ -67,7 +67,10 @@ impl Error {
 
 impl From<BinaryReaderError> for Error {
     fn from(error: BinaryReaderError) -> Error {
-        let made = match error.missing_wasm_feature().and_then(super::features::name_of) {
+        // The parser is built without the instructions of SIMD.
+        let simd = error.message().starts_with("unexpected SIMD opcode").then_some("SIMD");
+        let missing = error.missing_wasm_feature().and_then(super::features::name_of);
+        let made = match missing.or(simd) {
             Some(feature) => Error::refused(feature),
             None => Error::new(Fault::Invalid, error.message()),
         };

@@ -1,6 +1,6 @@
 //! Runs the scripts (`.wast`) of the conformance suite through the interpreter.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -102,6 +102,7 @@ enum Slot {
 
 /// A script that runs.
 struct Script {
+    features: Features,
     linker: Linker,
     memories: Vec<Rc<LinearMemory>>,
     tables: Vec<Rc<TableCell>>,
@@ -110,6 +111,8 @@ struct Script {
     owners: Vec<Instance>,
     last: Option<Slot>,
     named: HashMap<String, Slot>,
+    /// Names under which modules would be registered that are left out.
+    absent: HashSet<String>,
 }
 
 /// Runs a script and counts.
@@ -138,6 +141,7 @@ pub(crate) fn run(file: &TestFile<'_>, features: Features, counts: &mut Counts) 
 impl Script {
     fn new(features: Features) -> Script {
         let mut script = Script {
+            features,
             linker: Linker::with_features(features),
             memories: Vec::new(),
             tables: Vec::new(),
@@ -145,6 +149,7 @@ impl Script {
             owners: Vec::new(),
             last: None,
             named: HashMap::new(),
+            absent: HashSet::new(),
         };
         let bytes = wave_compile::wasm::encode("spectest.wat", SPECTEST).expect("a module");
         let Ok(Slot::There { mut exports, .. }) = script.instantiate(&bytes) else { panic!("a module") };
@@ -197,6 +202,10 @@ impl Script {
                 let reason = error.message;
                 (Slot::LeftOut(reason.clone()), Err(Failure::LeftOut(reason)))
             }
+            Err(NoInstance::Error(error)) if self.imports_absent(&error) => {
+                let reason = "imports from a module that is left out".to_owned();
+                (Slot::LeftOut(reason.clone()), Err(Failure::LeftOut(reason)))
+            }
             Err(other) => {
                 let text = other.text();
                 (Slot::LeftOut("its module failed".to_owned()), Err(Failure::Wrong(text)))
@@ -207,6 +216,12 @@ impl Script {
         }
         self.last = Some(slot);
         result
+    }
+
+    /// True if an import comes from a module that is left out.
+    fn imports_absent(&self, error: &Error) -> bool {
+        let is_named = |name: &String| error.message.ends_with(&format!("there is no module `{name}`"));
+        error.fault == Fault::Unlinkable && self.absent.iter().any(is_named)
     }
 
     /// Decodes a module, has the verifier look at it, and makes an instance.
@@ -251,7 +266,13 @@ impl Script {
     }
 
     fn register(&mut self, name: &str, module: Option<Id<'_>>) -> Result<(), Failure> {
-        let exports = self.slot(module)?.0.to_vec();
+        let exports = match self.slot(module) {
+            Ok((exports, _)) => exports.to_vec(),
+            Err(failure) => {
+                self.absent.insert(name.to_owned());
+                return Err(failure);
+            }
+        };
         self.linker.register(name, exports);
         Ok(())
     }
@@ -316,6 +337,9 @@ impl Script {
         is_link: bool,
     ) -> Result<(), Failure> {
         let Ok(bytes) = bytes else { return Ok(()) };
+        if message == "multiple tables" && self.features == Features::Taken {
+            return Err(Failure::LeftOut("since bulk memory a module may have several tables".to_owned()));
+        }
         match self.instantiate(&bytes) {
             Err(NoInstance::Error(error)) if error.fault == Fault::Refused => {
                 if is_link {
