@@ -27,7 +27,7 @@ impl Names {
     }
 
     fn read(&mut self, reader: BinaryReader<'_>) {
-        for subsection in NameSectionReader::new(reader).into_iter().map_while(Result::ok) {
+        for subsection in NameSectionReader::new(reader).map_while(Result::ok) {
             match subsection {
                 Name::Function(map) => fill(&mut self.functions, map),
                 Name::Global(map) => fill(&mut self.globals, map),

@@ -15,7 +15,8 @@ pub fn encode(file: &str, text: &str) -> Result<Vec<u8>, Diagnostic> {
         let place = Place::at_offset(file, text, error.span().offset(), 1);
         Diagnostic::error(error.message()).at(place)
     };
-    let buffer = ParseBuffer::new(text).map_err(located)?;
+    let mut buffer = ParseBuffer::new(text).map_err(located)?;
+    buffer.track_instr_spans(true);
     let mut wat = parser::parse::<Wat<'_>>(&buffer).map_err(located)?;
     match &mut wat {
         Wat::Module(module) => {

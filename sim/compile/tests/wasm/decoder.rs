@@ -105,7 +105,6 @@ fn names_and_lines_are_kept() {
     let function = module.functions.values().next().expect("two functions");
     let sum = function.blocks[function.entry()].instructions.last().expect("a sum");
     assert!(matches!(sum.operation, Operation::Binary(..)));
-    println!("{source:#?} {:?}", sum.at);
     let line = source.line(sum.at).expect("a line");
     assert_eq!((line.file.rsplit('/').next(), line.line), (Some("test.wat"), 6));
 }
