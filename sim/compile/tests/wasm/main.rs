@@ -3,4 +3,5 @@
 mod conformance;
 mod decoder;
 mod mutations;
+mod peer;
 mod script;
