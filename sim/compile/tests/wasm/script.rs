@@ -100,6 +100,9 @@ enum Slot {
     LeftOut(String),
 }
 
+/// Exports by name.
+type Exports = [(String, Exported)];
+
 /// A script that runs.
 struct Script {
     features: Features,
@@ -253,7 +256,7 @@ impl Script {
         Ok(Slot::There { exports: linked.exports, instance })
     }
 
-    fn slot(&self, module: Option<Id<'_>>) -> Result<(&[(String, Exported)], &Instance), Failure> {
+    fn slot(&self, module: Option<Id<'_>>) -> Result<(&Exports, &Instance), Failure> {
         let slot = match module {
             Some(id) => self.named.get(id.name()),
             None => self.last.as_ref(),
