@@ -15,6 +15,7 @@ mod explain;
 mod files;
 mod functional;
 mod inputs;
+mod intermediate;
 mod interrupt;
 mod kernel_file;
 mod litmus;
@@ -110,7 +111,8 @@ Nothing was asked for. `wave-sim --config gpu.ron` is a good start, `wave-sim --
 fn other(command: &Command, terminal: &Terminal) -> Ended {
     match command {
         Command::Asm { input, output } => programs::assemble(input, output.as_deref(), terminal),
-        Command::Dis { input, output, offsets, raw, no_directives } => {
+        Command::Dis { input, output, ir: true, .. } => programs::show(input, output.as_deref(), terminal),
+        Command::Dis { input, output, offsets, raw, no_directives, .. } => {
             let form = Listing { offsets: *offsets, raw: *raw, directives: !no_directives };
             programs::disassemble(input, output.as_deref(), form, terminal)
         }

@@ -3,7 +3,7 @@
 use super::args::CheckArgs;
 use super::machine::check_options;
 use super::terminal::Terminal;
-use super::{Ended, Exit, files, inputs};
+use super::{Ended, Exit, files, inputs, intermediate};
 use std::path::Path;
 use wave_isa::diagnostic::{Diagnostic, Severity};
 use wave_isa::program::check::{Report, check as check_kernel};
@@ -41,6 +41,24 @@ pub(crate) fn disassemble(input: &Path, output: Option<&Path>, form: Listing, te
     }
 }
 
+/// Shows a module in the intermediate representation.
+///
+/// # Errors
+/// Whatever is wrong with the module, or if the text cannot be written.
+pub(crate) fn show(input: &Path, output: Option<&Path>, terminal: &Terminal) -> Ended {
+    let Some(module) = intermediate::load(input)? else {
+        let message = format!("--ir: `{}` is no module in a format other than WAVE", input.display());
+        return Err(vec![
+            Diagnostic::error(message).hint("the files are .wasm, .wat, and .ir for its own text"),
+        ]);
+    };
+    let text = module.to_string();
+    match output {
+        Some(output) => files::write(output, text.as_bytes(), "--output").map(|()| Exit::Success),
+        None => terminal.out(&text),
+    }
+}
+
 /// Checks kernels: the findings go to standard error, the figures (or the graph) to standard output.
 ///
 /// # Errors
@@ -51,6 +69,10 @@ pub(crate) fn check(args: &CheckArgs, terminal: &Terminal) -> Ended {
     let mut exit = Exit::Success;
     let mut text = String::new();
     for input in &args.inputs {
+        if let Some(module) = intermediate::load(input)? {
+            text += &intermediate::summary(input, &module);
+            continue;
+        }
         let (program, warnings) = program::load_with_warnings(input)?;
         terminal.diagnostics(&warnings);
         let chosen = kernels(&program, input, args.kernel.as_deref())?;

@@ -21,11 +21,14 @@ pub(crate) enum Command {
     },
     /// Disassemble a WBIN container (or a kernel file) into assembly
     Dis {
-        /// WBIN container
+        /// WBIN container, kernel file, or with --ir a WebAssembly module
         input: PathBuf,
         /// Where the text goes [default: standard output]
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
+        /// Show a WebAssembly module (.wasm, .wat) in the intermediate representation
+        #[arg(long, conflicts_with_all = ["offsets", "raw", "no_directives"])]
+        ir: bool,
         /// Begin each instruction with its place, in bytes from the start of the code section
         #[arg(long)]
         offsets: bool,

@@ -21,9 +21,15 @@ pub fn load(path: &Path) -> Result<Program, Vec<Diagnostic>> {
 /// # Errors
 /// Those of [`load`].
 pub fn load_with_warnings(path: &Path) -> Result<(Program, Vec<Diagnostic>), Vec<Diagnostic>> {
-    let file = path.display().to_string();
-    let bytes = std::fs::read(path).map_err(|error| vec![unreadable(path, &error)])?;
-    from_bytes(&bytes, &file)
+    from_bytes(&read_file(path)?, &path.display().to_string())
+}
+
+/// The bytes of a file that should hold a kernel.
+///
+/// # Errors
+/// If it cannot be read, with the name of one beside it that may be meant.
+pub fn read_file(path: &Path) -> Result<Vec<u8>, Vec<Diagnostic>> {
+    std::fs::read(path).map_err(|error| vec![unreadable(path, &error)])
 }
 
 /// A program from the bytes of `file`; the name is for messages.
@@ -56,6 +62,7 @@ fn not_text(bytes: &[u8], offset: usize, file: &str) -> Diagnostic {
     let byte = bytes[offset];
     let hint = match bytes {
         [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => "it looks like UTF-16: save it as UTF-8",
+        [0, b'a', b's', b'm', ..] => "it is WebAssembly: `wave-sim check` and `wave-sim dis --ir` read it",
         [0x7F, b'E', b'L', b'F', ..] => "it is an ELF file, not a WAVE program",
         _ => "assembly is UTF-8 text; a WBIN file begins with the bytes WAVE",
     };

@@ -18,7 +18,7 @@ pub use asm::assemble;
 pub use dis::{Listing, disassemble, disassemble_inst, listing};
 pub use fault::{Fault, FaultKind};
 pub use launch::Launch;
-pub use load::{from_bytes, load, load_with_warnings};
+pub use load::{from_bytes, load, load_with_warnings, read_file};
 
 /// An assembled or loaded program: one code section and the kernels in it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
