@@ -22,7 +22,11 @@ pub(crate) fn load(path: &Path) -> Result<Option<Module>, Vec<Diagnostic>> {
     };
     let module = match extension {
         _ if wasm::is_binary(&bytes) => decoded(&bytes)?,
-        Some("wasm") => decoded(&bytes)?,
+        Some("wasm") => {
+            let message =
+                format!("`{name}` is not WebAssembly: it does not begin with the bytes 00 61 73 6d");
+            return Err(vec![Diagnostic::error(message).hint("its text form has the extension .wat")]);
+        }
         Some("wat") => decoded(&wasm::encode(&name, &as_text(&bytes, &name)?).map_err(|error| vec![error])?)?,
         Some("ir") => text::parse(&as_text(&bytes, &name)?, &name).map_err(|error| vec![error])?,
         _ => return Ok(None),

@@ -150,6 +150,16 @@ const MISTAKES: &[&str] = &[
     "dis k.wbni",
     "dis cut.wbin",
     "check k.wave --kernel j",
+    "k.wasm",
+    "check cut.wasm",
+    "check k.wave bad.wasm",
+    "check types.wat",
+    "check unbalanced.wat",
+    "check import.wat",
+    "check simd.wat",
+    "check bad.ir",
+    "dis --ir k.wave",
+    "dis --ir --raw types.wat",
     "check k.wave --config typo.ron",
     "config explain core.issue.widht",
     "config explain latency_cycles",
@@ -179,6 +189,12 @@ fn scratch() -> Scratch {
         ("big.ron", &launch.replace("length: 32", "length: 5000")),
         ("typo_launch.ron", &launch.replace("grid", "gird")),
         ("ten", "0123456789"),
+        ("bad.wasm", "no module"),
+        ("types.wat", "(module\n  (func $sum (result i32)\n    (i32.add (i32.const 1) (f32.const 2))))"),
+        ("unbalanced.wat", "(module\n  (func (result i32)\n    (i32.const 1))"),
+        ("import.wat", "(module (import \"wave\" \"thread_id\" (func (result i32))))"),
+        ("simd.wat", "(module (func (result v128) (v128.const i32x4 0 0 0 0)))"),
+        ("bad.ir", "function f0 () -> () {\nb0:\n    v0: i32 = ad v0, v0\n    return\n}\n"),
     ]);
     scratch.out("asm k.wave");
     let container = scratch.read("k.wbin");
@@ -195,6 +211,8 @@ fn scratch() -> Scratch {
         other[place] += 1;
         scratch.write(name, &other);
     }
+    scratch.write("k.wasm", b"\0asm\x01\0\0\0");
+    scratch.write("cut.wasm", b"\0asm\x01\0\0\0\x01\x05");
     scratch.write("binary.wave", &[0x7F, b'E', b'L', b'F', 0xFF]);
     scratch
 }

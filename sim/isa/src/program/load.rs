@@ -41,6 +41,10 @@ pub fn from_bytes(bytes: &[u8], file: &str) -> Result<(Program, Vec<Diagnostic>)
         return wbin::read_with_warnings(bytes, file).map_err(|error| vec![error]);
     }
     match std::str::from_utf8(bytes) {
+        _ if bytes.starts_with(b"\0asm") => Err(vec![
+            Diagnostic::error(format!("`{file}` is WebAssembly, which is not run yet"))
+                .hint("`wave-sim check` and `wave-sim dis --ir` read it"),
+        ]),
         Ok(text) => closed(asm::assemble(text, file)?),
         Err(error) => Err(vec![not_text(bytes, error.valid_up_to(), file)]),
     }
@@ -62,7 +66,6 @@ fn not_text(bytes: &[u8], offset: usize, file: &str) -> Diagnostic {
     let byte = bytes[offset];
     let hint = match bytes {
         [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => "it looks like UTF-16: save it as UTF-8",
-        [0, b'a', b's', b'm', ..] => "it is WebAssembly: `wave-sim check` and `wave-sim dis --ir` read it",
         [0x7F, b'E', b'L', b'F', ..] => "it is an ELF file, not a WAVE program",
         _ => "assembly is UTF-8 text; a WBIN file begins with the bytes WAVE",
     };
