@@ -1,6 +1,6 @@
 //! `--detail-from`: where a run passes to the machine with timing.
 
-use super::debug::place::{self, instruction_starts};
+use super::place::{self, instruction_starts};
 use super::values::{integer, integer32, launch_number};
 use wave_isa::WORD_BYTES;
 use wave_isa::diagnostic::Diagnostic;
@@ -120,11 +120,11 @@ fn at_line(file: Option<&str>, line: u32, program: &Program, launches: &[Launch]
             .hint("pc:0x48 names an instruction; `wave-sim dis --offsets` shows them"));
     };
     let name = place::file_name(source);
-    if let Some(file) = file.filter(|file| *file != name && *file != source.file) {
+    if let Some(file) = file.filter(|file| !place::is_named(source, file)) {
         let message = format!("{DETAIL_FROM}: no code comes from `{file}`");
         return Err(Diagnostic::error(message).hint(format!("the source is `{name}`")));
     }
-    let line_of = |pc: u32| source.lines.get((pc / WORD_BYTES) as usize).copied().unwrap_or(0);
+    let line_of = |pc: u32| place::line_number(source, pc);
     let starts = instruction_starts(program);
     let here = || starts.iter().filter(|(pc, _)| line_of(**pc) == line);
     let launched = here().find(|(_, kernel)| launches.iter().any(|launch| launch.kernel == **kernel));

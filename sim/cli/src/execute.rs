@@ -313,6 +313,10 @@ fn ending(error: &RunError, start: Cycle) -> (How, Cycle) {
     }
 }
 
+/// What a kernel does whose waves poll for ever.
+pub(crate) const REPEATS: &str =
+    "stands still: every wave repeats what it does, or waits for one that does, and no value changes";
+
 /// Describes why a launch did not end.
 pub(crate) fn outcome(error: &RunError, launch: &Launch, program: &Program, options: &RunOptions) -> Outcome {
     let code = &program.kernels[launch.kernel];
@@ -325,8 +329,7 @@ pub(crate) fn outcome(error: &RunError, launch: &Launch, program: &Program, opti
         RunError::Launch(error) => refused(kernel, error),
         RunError::Fault(fault) => Outcome::Fault(fault.diagnostic(program)),
         RunError::NoProgress(stuck) if !stuck.doing.is_empty() => {
-            let what = "stands still: every wave repeats what it does, or waits for one that does, and no value changes";
-            stopped(format!("{what}; known in cycle {}", stuck.cycle), stuck)
+            stopped(format!("{REPEATS}; known in cycle {}", stuck.cycle), stuck)
         }
         RunError::NoProgress(stuck) => {
             stopped(format!("stands still: nothing happens after cycle {}", stuck.cycle), stuck)

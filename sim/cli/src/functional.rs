@@ -1,9 +1,9 @@
 //! What runs without timing: `--functional` for all of a run, `--detail-from` for what is in front of a place.
 
 use super::args::{MachineArgs, RunArgs, UntimedArgs};
-use super::debug::place;
 use super::detail::{DETAIL_FROM, DetailFrom, Place};
-use super::execute::{Executed, run_options, verify};
+use super::execute::{Executed, REPEATS, run_options, verify};
+use super::place;
 use super::progress::Progress;
 use super::work::Work;
 use wave_isa::diagnostic::Diagnostic;
@@ -221,10 +221,7 @@ fn outcome(error: RunError, launch: &Launch, program: &Program, args: &MachineAr
     match error {
         RunError::Launch(error) => super::execute::refused(kernel, &error),
         RunError::Fault(fault) => Outcome::Fault(fault.diagnostic(program)),
-        RunError::NoProgress(at) => stopped(
-            "stands still: every wave repeats what it does, or waits for one that does, and no value changes",
-            *at,
-        ),
+        RunError::NoProgress(at) => stopped(REPEATS, *at),
         RunError::InstructionLimit(at) => {
             let bound = args.max_instructions.unwrap_or_default();
             let what =

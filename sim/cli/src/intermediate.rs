@@ -1,5 +1,6 @@
 //! Kernels in formats other than WAVE, as far as they are read: to the intermediate representation.
 
+use super::programs::entry;
 use std::path::Path;
 use wave_compile::ir::{Module, text, verify::verify};
 use wave_compile::wasm;
@@ -73,9 +74,5 @@ pub(crate) fn summary(name: &Path, module: &Module) -> String {
         ("globals", module.globals.len().to_string()),
         ("exports", list(exports.join(", "))),
     ];
-    let mut text = format!("module {}: nothing to remark\n", name.display());
-    for (name, value) in rows {
-        text += &format!("  {name:<10} {value}\n");
-    }
-    text
+    entry(&format!("module {}: nothing to remark", name.display()), rows)
 }

@@ -21,6 +21,7 @@ mod kernel_file;
 mod litmus;
 mod machine;
 mod measure;
+mod place;
 mod programs;
 mod progress;
 mod session;

@@ -155,9 +155,11 @@ fn summary(report: &Report) -> String {
         (0, 0) => "nothing to remark".to_owned(),
         _ => format!("{}, {}", counted(errors, "error"), counted(warnings, "warning")),
     };
-    let mut text = format!("kernel {}: {verdict}\n", s.kernel);
-    for (name, value) in rows {
-        text += &format!("  {name:<10} {value}\n");
-    }
-    text
+    entry(&format!("kernel {}: {verdict}", s.kernel), rows)
+}
+
+/// A heading with a line for each row below it.
+pub(crate) fn entry<const N: usize>(heading: &str, rows: [(&str, String); N]) -> String {
+    let rows = rows.map(|(name, value)| format!("  {name:<10} {value}\n"));
+    format!("{heading}\n{}", rows.concat())
 }

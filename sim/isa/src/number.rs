@@ -9,6 +9,24 @@ pub enum Number {
     Float(f32),
 }
 
+/// The runs of ones of a mask, from bit 0 on: the first and the last bit of each.
+pub fn runs(mask: u128) -> impl Iterator<Item = (u32, u32)> {
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        let rest = mask.checked_shr(from).filter(|&rest| rest != 0)?;
+        let first = from + rest.trailing_zeros();
+        let last = first + (mask >> first).trailing_ones() - 1;
+        from = last + 1;
+        Some((first, last))
+    })
+}
+
+/// The [runs](runs) of a mask as `0-3` and, of one bit, `7`.
+pub fn ranges(mask: u64) -> Vec<String> {
+    let range = |(first, last)| if first == last { format!("{first}") } else { format!("{first}-{last}") };
+    runs(mask.into()).map(range).collect()
+}
+
 /// Reads a literal: decimal, `0x` and `0b` integers with an optional sign, decimal floating point; `_`
 /// may separate digits.
 ///

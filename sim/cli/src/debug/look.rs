@@ -3,7 +3,8 @@
 use super::format::{Format, lanes, table};
 use super::points::number;
 use super::session::Session;
-use super::{place, points, why};
+use super::{points, why};
+use crate::place;
 use std::fmt::Write;
 use wave_isa::diagnostic::Diagnostic;
 use wave_isa::suggest::did_you_mean;

@@ -5,6 +5,7 @@ use super::points::{address, number, outside};
 use super::session::Session;
 use std::fmt::Write;
 use wave_isa::diagnostic::Diagnostic;
+use wave_isa::number::runs;
 use wave_isa::table::Space;
 use wave_machine::memory::CacheLine;
 
@@ -141,14 +142,7 @@ fn hex(bytes: &[u8]) -> String {
 
 /// Ranges of dirty bytes.
 fn dirty(mask: u128) -> String {
-    let mut runs = Vec::new();
-    let mut from = 0;
-    while from < 128 && mask >> from != 0 {
-        from += (mask >> from).trailing_zeros();
-        let length = (mask >> from).trailing_ones();
-        runs.push(format!("{from}-{}", from + length - 1));
-        from += length;
-    }
+    let runs: Vec<String> = runs(mask).map(|(first, last)| format!("{first}-{last}")).collect();
     if runs.is_empty() { "none".to_owned() } else { runs.join(",") }
 }
 

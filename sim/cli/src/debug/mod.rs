@@ -4,7 +4,6 @@ mod commands;
 mod format;
 mod look;
 mod memory;
-pub(crate) mod place;
 mod points;
 mod screen;
 mod script;

@@ -1,7 +1,7 @@
 //! Breakpoints and watchpoints: what users write, and the conditions that it means.
 
 use super::commands::{Verb, usage};
-use super::place;
+use crate::place;
 use crate::values;
 use std::collections::BTreeMap;
 use wave_isa::WORD_BYTES;
@@ -167,12 +167,12 @@ fn at_source(text: &str, program: &Program) -> Result<(String, Vec<Condition>), 
         let error = Diagnostic::error("the kernel has no source lines: it was not assembled from text");
         return Err(error.hint("break *PC stops at an instruction; `list` shows them with their pc"));
     };
-    if let Some(file) = file.filter(|file| *file != place::file_name(source) && *file != source.file) {
+    if let Some(file) = file.filter(|file| !place::is_named(source, file)) {
         let message = format!("no code comes from `{file}`");
         return Err(Diagnostic::error(message).hint(format!("the source is `{}`", place::file_name(source))));
     }
     // The first instruction of the line in each kernel; of the next line with one, if it has none.
-    let line_of = |pc: u32| source.lines.get((pc / WORD_BYTES) as usize).copied().unwrap_or(0);
+    let line_of = |pc: u32| place::line_number(source, pc);
     let starts = place::instruction_starts(program);
     let next = starts.keys().map(|&pc| u64::from(line_of(pc))).filter(|&at| at >= line.max(1)).min();
     let Some(next) = next else {

@@ -3,8 +3,9 @@
 use super::commands::{self, Verb};
 use super::format::Format;
 use super::points::{Names, Points, breakpoint, number, watchpoint};
-use super::{look, memory, place, stops, why};
+use super::{look, memory, stops, why};
 use crate::execute::outcome;
+use crate::place;
 use crate::work::Work;
 use std::sync::Arc;
 use wave_isa::WORD_BYTES;
@@ -202,25 +203,27 @@ impl Session {
 
     /// Goes forwards, stopping at breakpoints; so many times to `aim` if there is one.
     fn forward(&mut self, aim: Option<Condition>, limit: Cycle, times: u64, go_on: GoOn<'_>) -> String {
-        let (mut conditions, numbers) = self.points.conditions();
-        conditions.extend(aim);
-        let mut stopped = Stopped::There;
-        for _ in 0..times {
-            stopped = self.timeline.forward(&conditions, limit, go_on);
-            if !stops::is_only_aim(&stopped, numbers.len()) {
-                break;
-            }
-        }
-        self.arrived(&stopped, &numbers)
+        self.travel(Timeline::forward, aim, limit, times, go_on)
     }
 
     /// As [`forward`](Self::forward), backwards.
     fn backward(&mut self, aim: Option<Condition>, limit: Cycle, times: u64, go_on: GoOn<'_>) -> String {
+        self.travel(Timeline::backward, aim, limit, times, go_on)
+    }
+
+    fn travel(
+        &mut self,
+        step: fn(&mut Timeline, &[Condition], Cycle, GoOn<'_>) -> Stopped,
+        aim: Option<Condition>,
+        limit: Cycle,
+        times: u64,
+        go_on: GoOn<'_>,
+    ) -> String {
         let (mut conditions, numbers) = self.points.conditions();
         conditions.extend(aim);
         let mut stopped = Stopped::There;
         for _ in 0..times {
-            stopped = self.timeline.backward(&conditions, limit, go_on);
+            stopped = step(&mut self.timeline, &conditions, limit, go_on);
             if !stops::is_only_aim(&stopped, numbers.len()) {
                 break;
             }

@@ -1,6 +1,6 @@
 //! Why a run has stopped, in words.
 
-use super::place;
+use crate::place;
 use wave_isa::program::Program;
 use wave_isa::table::AccessKind;
 use wave_study::timeline::{Cause, Hit, Stopped, Touch};

@@ -1,8 +1,8 @@
 //! What a wave waits for, since when, and who holds it.
 
 use super::look::where_it_is;
-use super::place;
 use super::session::Session;
+use crate::place;
 use std::fmt::Write;
 use wave_isa::Scope;
 use wave_isa::diagnostic::Diagnostic;

@@ -42,6 +42,15 @@ fn operand_text(inst: &Inst, operand: &Operand, labels: &Labels) -> String {
     }
 }
 
+/// The instruction at a word of the code section, or the word itself if it is none; `None` behind the end of the code.
+pub fn instruction_text(program: &Program, word: u32) -> Option<String> {
+    let code = program.code.get(word as usize..)?;
+    match Inst::decode(code) {
+        Ok(inst) => Some(disassemble_inst(&inst, &Labels::new())),
+        Err(_) => code.first().map(|word| format!(".word 0x{word:08x}")),
+    }
+}
+
 /// Small numbers as signed decimals, others as hexadecimal bits.
 fn literal(bits: u32) -> String {
     match bits.cast_signed() {

@@ -1,10 +1,11 @@
 //! Faults: what a kernel must not do, where it did it, and the report for the user.
 
 use super::Program;
-use super::dis::{Labels, disassemble_inst};
+use super::dis::instruction_text;
 use crate::diagnostic::{Diagnostic, Place};
+use crate::number::ranges;
 use crate::table::Space;
-use crate::{DecodeError, Inst, WORD_BYTES};
+use crate::{DecodeError, WORD_BYTES};
 use std::fmt;
 
 /// What went wrong. A fault ends the run.
@@ -175,15 +176,6 @@ impl Fault {
     }
 }
 
-/// The instruction at a word of the code section, or the word itself if it is none.
-fn instruction_text(program: &Program, word: u32) -> Option<String> {
-    let code = program.code.get(word as usize..)?;
-    match Inst::decode(code) {
-        Ok(inst) => Some(disassemble_inst(&inst, &Labels::new())),
-        Err(_) => code.first().map(|word| format!(".word 0x{word:08x}")),
-    }
-}
-
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [x, y, z] = self.workgroup;
@@ -203,16 +195,7 @@ struct Lanes(u64);
 
 impl fmt::Display for Lanes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut runs = Vec::new();
-        let mut mask = self.0;
-        while mask != 0 {
-            let first = mask.trailing_zeros();
-            let length = (mask >> first).trailing_ones();
-            let last = first + length - 1;
-            runs.push(if length == 1 { format!("{first}") } else { format!("{first}-{last}") });
-            mask &= !(u64::MAX >> (64 - length) << first);
-        }
-        match runs.split_last() {
+        match ranges(self.0).split_last() {
             None => write!(f, "no lanes"),
             Some((last, [])) if self.0.count_ones() == 1 => write!(f, "lane {last}"),
             Some((last, [])) => write!(f, "lanes {last}"),

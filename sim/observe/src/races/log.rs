@@ -1,6 +1,7 @@
 //! What a core does that matters for races, as the thread that runs it notes it.
 
 use super::clock::WaveId;
+use super::detector::Access;
 use super::shadow::Kind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,16 +24,10 @@ pub(super) enum Note {
     Access(Accessed),
 }
 
-/// A memory instruction: as [`Access`](super::detector::Access), with its lanes.
+/// A memory instruction, with its lanes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Accessed {
-    pub wave: WaveId,
-    pub pc: u32,
-    pub kind: Kind,
-    pub scope: Scope,
-    pub at_l2: bool,
-    pub may_fail: bool,
-    pub local: bool,
+    pub access: Access,
     /// Lanes that take part.
     pub mask: u64,
     /// Bytes of a lane, in each row.
@@ -124,8 +119,9 @@ impl Log {
         if event.rows > 1 {
             self.lanes.extend(active().map(|lane| event.strides[lane]));
         }
-        let accessed = Accessed {
+        let access = Access {
             wave,
+            core: event.core,
             pc: event.word,
             kind: match (atomic, event.writes) {
                 (true, _) => Kind::Atomic,
@@ -136,12 +132,9 @@ impl Log {
             at_l2: atomic && !local && event.scope >= Scope::Device,
             may_fail: memory.kind == AccessKind::Atomic(AtomicOp::Cas),
             local,
-            mask: event.mask,
-            bytes: memory.bytes,
-            rows: event.rows,
-            lanes,
         };
-        self.note(event.cycle, Note::Access(accessed));
+        let (mask, bytes, rows) = (event.mask, memory.bytes, event.rows);
+        self.note(event.cycle, Note::Access(Accessed { access, mask, bytes, rows, lanes }));
     }
 }
 

@@ -1,7 +1,7 @@
 //! Feeds the detector from a run.
 
 use super::clock::WaveId;
-use super::detector::{Access, Detector, LaneAccess, MAX_TOUCHES};
+use super::detector::{Detector, LaneAccess, MAX_TOUCHES};
 use super::log::{Accessed, Log, Note};
 use super::report::RaceReport;
 use crate::per_core::{in_order, lock, most};
@@ -138,7 +138,7 @@ impl Waves {
                 self.detector.fence(wave, acquire, release, scope)
             }
             Note::Barrier { wave } => self.detector.barrier(wave),
-            Note::Access(ref accessed) => self.access(core, accessed, lanes),
+            Note::Access(ref accessed) => self.access(accessed, lanes),
         }
     }
 
@@ -154,10 +154,8 @@ impl Waves {
         }
     }
 
-    fn access(&mut self, core: u32, accessed: &Accessed, lanes: &[u32]) {
-        let &Accessed { wave, pc, kind, scope, at_l2, may_fail, local, mask, bytes, rows, lanes: first } =
-            accessed;
-        let access = Access { wave, core, pc, kind, scope, at_l2, may_fail, local };
+    fn access(&mut self, accessed: &Accessed, lanes: &[u32]) {
+        let &Accessed { access, mask, bytes, rows, lanes: first } = accessed;
         // An address for each lane that takes part, then, of a tile, a stride for each.
         let (addresses, strides) = lanes[first..].split_at(mask.count_ones() as usize);
         let active = (0..64u8).filter(|lane| mask >> lane & 1 != 0).zip(addresses).enumerate();

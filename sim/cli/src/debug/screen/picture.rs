@@ -2,7 +2,8 @@
 
 use crate::debug::format::Format;
 use crate::debug::session::Session;
-use crate::debug::{look, memory, place};
+use crate::debug::{look, memory};
+use crate::place;
 use wave_isa::WORD_BYTES;
 use wave_isa::program::Listing;
 use wave_observe::numbers::counted;

@@ -204,15 +204,7 @@ impl<'a> Builder<'a> {
             Target { block: no, arguments: vec![] }
         };
         self.end(Terminator::Branch(condition, [Target { block: yes, arguments: vec![] }, no_target]));
-        for block in [yes, no] {
-            self.available.truncate(outside);
-            let size = self.inner_size();
-            self.inside(block, size);
-            let target = self.target(join, &joined);
-            self.end(Terminator::Jump(target));
-        }
-        self.available.truncate(outside);
-        self.enter(join);
+        self.arms(&[yes, no], outside, (join, &joined));
     }
 
     fn switch(&mut self) {
@@ -237,11 +229,17 @@ impl<'a> Builder<'a> {
             targets.push(target);
         }
         self.end(Terminator::Switch(number, targets));
-        for block in cases {
+        self.arms(&cases, outside, (join, &joined));
+    }
+
+    /// Fills blocks that all jump to `join`, which has parameters of these types, and goes on there. The first `outside`
+    /// of the available values are known in each.
+    fn arms(&mut self, blocks: &[Block], outside: usize, (join, joined): (Block, &[Type])) {
+        for &block in blocks {
             self.available.truncate(outside);
             let size = self.inner_size();
             self.inside(block, size);
-            let target = self.target(join, &joined);
+            let target = self.target(join, joined);
             self.end(Terminator::Jump(target));
         }
         self.available.truncate(outside);

@@ -113,8 +113,8 @@ impl Leaves {
     }
 }
 
-/// The plan of an access. `sectors` are those that it touches; a store seldom asks. `victim` says which frame would take a line that is not there: the next victim among the
-/// lines that may leave, if there is one.
+/// The plan of an access. `sectors` are those that it touches; a store seldom asks. `victim` says which frame would
+/// take a line that is not there: the next victim among the lines that may leave, if there is one.
 ///
 /// # Errors
 /// What speaks against the access now. Of several reasons the first counts, in this order: [`Reject::Order`],
