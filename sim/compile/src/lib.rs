@@ -5,4 +5,5 @@
 //! an interpreter where an oracle is wanted, and written and read as text.
 
 pub mod ir;
+pub mod structure;
 pub mod wasm;
