@@ -4,6 +4,12 @@
 //! program from a module; it knows nothing of the encodings. Between them the module is checked by a verifier, run by
 //! an interpreter where an oracle is wanted, and written and read as text.
 
+pub mod backend;
+mod error;
 pub mod ir;
+pub mod lower;
 pub mod structure;
+
 pub mod wasm;
+pub use backend::{Compiled, Options, Statistics, TrapPoint, compile};
+pub use error::{CompileError, Reason};

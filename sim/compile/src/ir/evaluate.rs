@@ -94,6 +94,7 @@ macro_rules! integers {
                 Binary::Add => a.wrapping_add(b),
                 Binary::Sub => a.wrapping_sub(b),
                 Binary::Mul => a.wrapping_mul(b),
+                Binary::MulHigh => ((u128::from(a) * u128::from(b)) >> <$unsigned>::BITS) as $unsigned,
                 Binary::DivS | Binary::DivU | Binary::RemS | Binary::RemU if b == 0 => {
                     return Err(Trap::DivideByZero);
                 }

@@ -83,6 +83,8 @@ named! {
         Sub "sub",
         /// Integer product, low half.
         Mul "mul",
+        /// `i32`: the high half of the unsigned product.
+        MulHigh "mul_high_u",
         /// Signed quotient, truncated. Traps on division by 0 and on overflow.
         DivS "div_s",
         /// Unsigned quotient. Traps on division by 0.
@@ -245,6 +247,7 @@ impl Binary {
     pub const fn takes(self, ty: Type) -> bool {
         match self {
             Binary::And | Binary::Or | Binary::Xor => ty.is_integer() || matches!(ty, Type::Bool),
+            Binary::MulHigh => matches!(ty, Type::I32),
             Binary::FAdd
             | Binary::FSub
             | Binary::FMul

@@ -40,6 +40,9 @@ pub struct Shape {
     /// first function, outside of choices and loops. Each thread has a part of memory to itself then; there is room
     /// for one workgroup of 128 threads.
     pub workgroup: bool,
+    /// Only what kernels are compiled from: without `f64`, indirect calls, bulk operations, and atomic accesses of
+    /// other widths than 32 bits.
+    pub kernel: bool,
 }
 
 impl Default for Shape {
@@ -53,6 +56,7 @@ impl Default for Shape {
             traps: false,
             floats: true,
             workgroup: false,
+            kernel: false,
         }
     }
 }
@@ -100,7 +104,11 @@ pub fn module(seed: u64, shape: &Shape) -> Module {
 
 /// Types that values of a module have.
 fn types(shape: &Shape) -> &'static [Type] {
-    if shape.floats { &TYPES } else { &TYPES[..3] }
+    match (shape.floats, shape.kernel) {
+        (true, false) => &TYPES,
+        (true, true) => &TYPES[..4],
+        (false, _) => &TYPES[..3],
+    }
 }
 
 fn signature(random: &mut Pcg64Mcg, shape: &Shape) -> Signature {

@@ -58,7 +58,7 @@ impl Builder<'_> {
                 }
             }
             72..75 if self.shape.floats => {
-                let ty = self.one_of(&[Type::F32, Type::F64]);
+                let ty = if self.shape.kernel { Type::F32 } else { self.one_of(&[Type::F32, Type::F64]) };
                 let operands = [self.pick(ty), self.pick(ty), self.pick(ty)];
                 self.emit(Operation::Fma(operands), ty);
             }
@@ -99,7 +99,7 @@ impl Builder<'_> {
         let (floats, traps) = (self.shape.floats, self.shape.traps);
         let wanted = |one: &Convert| {
             let to = one.result(from);
-            to.is_some_and(|to| floats || !to.is_float()) && (traps || !one.traps())
+            to.is_some_and(|to| types(self.shape).contains(&to) && (floats || !to.is_float())) && (traps || !one.traps())
         };
         let all: Vec<Convert> = Convert::ALL.iter().copied().filter(wanted).collect();
         let convert = self.one_of(&all);
@@ -166,7 +166,7 @@ impl Builder<'_> {
             16 => {
                 self.emit(Operation::MemorySize(memory), Type::I32);
             }
-            17 if !self.shape.workgroup => {
+            17 if !self.shape.workgroup && !self.shape.kernel => {
                 let operation = self.random.random_range(0..4);
                 let [to, from] = [self.address(), self.address()];
                 let length = self.random.random_range(0..17);
@@ -194,7 +194,7 @@ impl Builder<'_> {
     /// An atomic access, aligned.
     fn atomic(&mut self) {
         let ty = self.one_of(&[Type::I32, Type::I64]);
-        let bytes = self.one_of(&[1, 2, 4, 8]).min(ty.bytes());
+        let bytes = if self.shape.kernel { 4 } else { self.one_of(&[1, 2, 4, 8]).min(ty.bytes()) };
         let scope = self.one_of(Scope::ALL);
         let offset = 8 * self.random.random_range(0..4);
         let access = Access { memory: MemoryId::new(0), ty, bytes, signed: false, offset };
@@ -222,7 +222,7 @@ impl Builder<'_> {
         }
         self.calls -= 1;
         let last = self.signatures.len() - 1;
-        if self.chance(30) {
+        if self.chance(30) && !self.shape.kernel {
             let signature = self.signatures[last].clone();
             let arguments = self.picks(&signature.parameters);
             let place = if self.shape.traps {

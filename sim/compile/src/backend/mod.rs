@@ -1,0 +1,170 @@
+//! From a module to a WAVE program.
+//!
+//! The function is lowered ([`crate::lower`]), structured ([`crate::structure`]), and its operations become
+//! instructions on virtual registers, which get machine registers and are encoded.
+//!
+//! **Traps.** A trap is a store to the last byte addresses, which no device memory has all of: the machine faults
+//! there. [`Compiled::traps`] says which trap the instruction at that word stands for, and where it comes from.
+
+mod code;
+mod emit;
+mod flow;
+mod liveness;
+mod moves;
+mod registers;
+mod select;
+
+use crate::error::{CompileError, Reason};
+use crate::ir::{Constant, FunctionId, GlobalId, Module, Place, Space, Trap};
+use crate::lower::{LowerOptions, lower};
+use wave_isa::program::{Kernel, Program, SourceMap};
+
+/// How a kernel is compiled.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Name of the kernel; that of the function by default.
+    pub name: Option<String>,
+    /// Most general registers of a lane, 1 to 256.
+    pub registers: u32,
+    /// Lanes of a wave of the machine.
+    pub wave_width: u32,
+    /// Most ifs and loops inside one another that the machine follows.
+    pub nesting: u32,
+    /// Default threads of a workgroup.
+    pub workgroup_size: [u32; 3],
+    /// Local memory of a workgroup, bytes; by default the pages of the module's local memory, if it has one.
+    pub local_memory_bytes: Option<u32>,
+    /// Values of global variables at the start of a thread, in place of those of the module.
+    pub globals: Vec<(GlobalId, Constant)>,
+}
+
+impl Default for Options {
+    /// 256 registers, waves of 32 lanes, 32 levels, workgroups of a size that the launch gives.
+    fn default() -> Options {
+        Options {
+            name: None,
+            registers: 256,
+            wave_width: 32,
+            nesting: 32,
+            workgroup_size: [0; 3],
+            local_memory_bytes: None,
+            globals: Vec::new(),
+        }
+    }
+}
+
+/// What was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Statistics {
+    /// Instructions.
+    pub instructions: u32,
+    /// Code words.
+    pub words: u32,
+    /// General registers of a lane.
+    pub registers: u32,
+    /// Deepest nesting of ifs and loops.
+    pub nesting: u32,
+}
+
+/// An instruction that traps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TrapPoint {
+    /// Its first word, counted from the start of the code.
+    pub word: u32,
+    /// The trap that its fault stands for.
+    pub trap: Trap,
+    /// Where it comes from.
+    pub place: Place,
+}
+
+/// A compiled kernel.
+#[derive(Debug, Clone)]
+pub struct Compiled {
+    /// The program, with one kernel.
+    pub program: Program,
+    /// Instructions that trap, in order.
+    pub traps: Vec<TrapPoint>,
+    /// Source place of each code word.
+    pub places: Vec<Place>,
+    /// What was made.
+    pub statistics: Statistics,
+}
+
+impl Compiled {
+    /// The trap that a fault at a byte offset of the code stands for.
+    pub fn trap_at(&self, pc: u32) -> Option<&TrapPoint> {
+        let found = self.traps.binary_search_by_key(&(pc / wave_isa::WORD_BYTES), |point| point.word);
+        found.ok().map(|place| &self.traps[place])
+    }
+
+    /// The program with source lines: places are byte offsets in this text.
+    pub fn with_source(mut self, file: &str, text: &str) -> Compiled {
+        let mut starts: Vec<usize> = vec![0];
+        starts.extend(text.match_indices('\n').map(|(place, _)| place + 1));
+        let line = |place: &Place| match place.0 as usize {
+            0 => 0,
+            place => starts.partition_point(|&start| start <= place) as u32,
+        };
+        let lines = self.places.iter().map(line).collect();
+        self.program.source = Some(SourceMap { file: file.to_owned(), text: text.to_owned(), lines });
+        self
+    }
+}
+
+/// Compiles a function as a kernel: its parameters are the arguments of a launch, in order, an `i64` as two, low half
+/// first; its results are dropped.
+///
+/// # Errors
+/// What is not supported, and where. The module must be one that the verifier accepts.
+pub fn compile(module: &Module, entry: FunctionId, options: &Options) -> Result<Compiled, CompileError> {
+    let wrong = |place, reason| CompileError::new(module, entry, place, reason);
+    for space in [Space::Device, Space::Local] {
+        let mut of_space = module.memories.iter().filter(|(_, memory)| memory.space == space);
+        if let Some((second, _)) = of_space.nth(1) {
+            return Err(wrong(Place::default(), Reason::Memory(second)));
+        }
+    }
+    let function = lower(module, entry, &LowerOptions { globals: options.globals.clone() })?;
+    let arguments = function.signature.parameters.len();
+    let limit = options.registers.clamp(1, 256);
+    if arguments > limit as usize {
+        return Err(wrong(function.at, Reason::Arguments(arguments, limit)));
+    }
+    let mut result = Err(0);
+    let mut selected = code::Selected::default();
+    // Constants in front of loops need registers all through them; without that it may fit.
+    for hoist in [true, false] {
+        let wish = select::Wish { wave_width: options.wave_width, hoist };
+        selected = select::select(module, &function, wish).map_err(|(place, reason)| wrong(place, reason))?;
+        if selected.registers.len() > registers::MOST_VIRTUAL {
+            return Err(wrong(function.at, Reason::TooLarge(selected.registers.len())));
+        }
+        result = registers::assign(&mut selected, limit);
+        if result.is_ok() {
+            break;
+        }
+    }
+    let registers = result.map_err(|needed| wrong(function.at, Reason::Registers { needed, limit }))?;
+    let registers = registers.max(arguments as u32);
+    if selected.nesting > options.nesting {
+        return Err(wrong(function.at, Reason::Nesting(selected.nesting, options.nesting)));
+    }
+    let (words, places, traps) = emit::encode(&selected);
+    let local = module.memories.values().find(|memory| memory.space == Space::Local);
+    let local_bytes = local.map_or(0, |memory| memory.pages.saturating_mul(crate::ir::PAGE_BYTES));
+    let kernel = Kernel {
+        name: options.name.clone().or_else(|| function.name.clone()).unwrap_or_else(|| entry.to_string()),
+        registers,
+        local_memory_bytes: options.local_memory_bytes.unwrap_or(u32::try_from(local_bytes).unwrap_or(u32::MAX)),
+        workgroup_size: options.workgroup_size,
+        code: 0..words.len() as u32,
+    };
+    let statistics = Statistics {
+        instructions: selected.code.len() as u32,
+        words: words.len() as u32,
+        registers,
+        nesting: selected.nesting,
+    };
+    let program = Program { code: words, kernels: vec![kernel], source: None };
+    Ok(Compiled { program, traps, places, statistics })
+}
