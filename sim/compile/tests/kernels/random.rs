@@ -1,0 +1,171 @@
+//! Random kernels: threads of several waves with different values, each with results in memory.
+
+use crate::machine::{Size, compiled, execute, interpret, listing, preset};
+use cranelift_entity::EntityRef;
+use wave_compile::ir::random::{self, Shape};
+use wave_compile::ir::{
+    Access, Binary, Constant, Convert, Function, FunctionId, Instruction, Memory, MemoryId, Module, Operation,
+    Place, Signature, Space, Terminator, Type, Value,
+};
+use wave_compile::{CompileError, Reason};
+use wave_isa::Special;
+
+/// Bytes of memory for the results of a thread, behind those that random functions access.
+const RESULT_BYTES: u32 = 32;
+/// Where results begin: the second page.
+const RESULTS: u32 = 0x1_0000;
+
+/// The module with a kernel as its first function, that calls what was the first one: its parameters differ from
+/// thread to thread, and its results go to memory.
+fn kernel(mut module: Module, seed: u64) -> Module {
+    let callee = module.functions[FunctionId::new(0)].clone();
+    // Numbers of functions in calls are those of before, so the callee gets a new one and calls stay right.
+    let id = module.functions.push(callee.clone());
+    let signature = Signature { parameters: vec![Type::I32, Type::I32], results: Vec::new() };
+    let mut kernel = Function::new(Some("kernel".to_owned()), signature, Place(1));
+    let parameters = kernel.blocks[kernel.entry()].parameters.clone();
+    let mut emit = |operation: Operation, ty: Option<Type>| -> Option<Value> {
+        let result = ty.map(|ty| kernel.value(ty));
+        let entry = kernel.entry();
+        let instruction = Instruction { operation, results: result.into_iter().collect(), at: Place(2) };
+        kernel.blocks[entry].instructions.push(instruction);
+        result
+    };
+    let mut one = |operation: Operation, ty: Type| emit(operation, Some(ty)).unwrap();
+    let [group, size, lane] = [Special::WorkgroupIdX, Special::WorkgroupSizeX, Special::ThreadIdX]
+        .map(|special| one(Operation::Special(special), Type::I32));
+    let first = one(Operation::Binary(Binary::Mul, [group, size]), Type::I32);
+    let thread = one(Operation::Binary(Binary::Add, [first, lane]), Type::I32);
+    let mut arguments = Vec::new();
+    let mut mixed = parameters[0];
+    for (number, &ty) in callee.signature.parameters.iter().enumerate() {
+        let factor = Constant::I32((seed as u32 | 1).wrapping_mul(0x9E37_79B9).wrapping_add(number as u32 * 2));
+        let factor = one(Operation::Constant(factor), Type::I32);
+        let product = one(Operation::Binary(Binary::Mul, [thread, factor]), Type::I32);
+        mixed = one(Operation::Binary(Binary::Xor, [product, mixed]), Type::I32);
+        let small = one(Operation::Binary(Binary::And, [thread, parameters[1]]), Type::I32);
+        let argument = match ty {
+            Type::I32 => mixed,
+            Type::I64 => {
+                let wide = one(Operation::Convert(Convert::ExtendS, mixed), Type::I64);
+                let more = one(Operation::Convert(Convert::ExtendU, product), Type::I64);
+                one(Operation::Binary(Binary::Mul, [wide, more]), Type::I64)
+            }
+            Type::F32 => one(Operation::Convert(Convert::F32S, small), Type::F32),
+            _ => {
+                let zero = one(Operation::Constant(Constant::I32(0)), Type::I32);
+                one(Operation::Compare(wave_compile::ir::Compare::Ne, [small, zero]), Type::Bool)
+            }
+        };
+        arguments.push(argument);
+    }
+    let bytes = one(Operation::Constant(Constant::I32(RESULT_BYTES)), Type::I32);
+    let base = one(Operation::Binary(Binary::Mul, [thread, bytes]), Type::I32);
+    let results: Vec<Value> = callee.signature.results.iter().map(|&ty| kernel.value(ty)).collect();
+    let entry = kernel.entry();
+    let call = Instruction { operation: Operation::Call(id, arguments), results: results.clone(), at: Place(3) };
+    kernel.blocks[entry].instructions.push(call);
+    for (number, &value) in results.iter().enumerate() {
+        let mut value = value;
+        let mut ty = kernel.values[value];
+        if ty == Type::Bool {
+            let number = kernel.value(Type::I32);
+            let operation = Operation::Convert(Convert::BoolToI32, value);
+            kernel.blocks[entry].instructions.push(Instruction {
+                operation,
+                results: vec![number],
+                at: Place(4),
+            });
+            (value, ty) = (number, Type::I32);
+        }
+        let offset = RESULTS + 8 * number as u32;
+        let access = Access { memory: MemoryId::new(0), ty, bytes: ty.bytes(), signed: false, offset };
+        let operation = Operation::Store(access, [base, value]);
+        kernel.blocks[entry].instructions.push(Instruction { operation, results: Vec::new(), at: Place(5) });
+    }
+    kernel.blocks[entry].terminator = Terminator::Return(Vec::new());
+    module.functions[FunctionId::new(0)] = kernel;
+    if module.memories.is_empty() {
+        module.memories.push(Memory { space: Space::Device, pages: 2, most_pages: Some(2) });
+    }
+    module.memories[MemoryId::new(0)].pages = 2;
+    module
+}
+
+/// Compares runs of random kernels of a shape on a machine. Memory that all threads write is left out unless each
+/// thread has a part to itself.
+fn hold(shape: Shape, seeds: std::ops::Range<u64>, config: &str, size: Size) {
+    let config = preset(config);
+    let (mut same, mut trapped, mut refused) = (0, 0, 0);
+    let count = seeds.end - seeds.start;
+    for seed in seeds {
+        let module = kernel(random::module(seed, &shape), seed);
+        wave_compile::ir::verify::verify(&module).unwrap_or_else(|error| panic!("seed {seed}: {error:?}"));
+        let compiled = match compiled(&module, &config) {
+            Ok(compiled) => compiled,
+            Err(CompileError { reason: Reason::Registers { .. } | Reason::Nesting(..), .. }) => {
+                refused += 1;
+                continue;
+            }
+            Err(error) => panic!("seed {seed}: {error}"),
+        };
+        for arguments in [[5, 63], [0x8000_0001, 3]] {
+            let arguments = arguments.map(Constant::I32);
+            let Some(expected) = interpret(&module, &arguments, size, config.core.wave_width) else { continue };
+            let found = execute(&module, &compiled, &arguments, size, &config);
+            let told = || format!("seed {seed}, {arguments:?}\n{module}\n{}", listing(&compiled));
+            match (expected.0, found.0) {
+                (None, None) => same += 1,
+                // Of several threads that trap, another may be first.
+                (Some(_), Some(_)) => {
+                    trapped += 1;
+                    continue;
+                }
+                (expected, found) => panic!("expected {expected:?}, found {found:?}, {}", told()),
+            }
+            let from = if shape.memory { 0 } else { RESULTS as usize };
+            if let Some(place) = (from..expected.1.len()).find(|&place| expected.1[place] != found.1[place]) {
+                let word = |memory: &[u8]| u32::from_le_bytes(memory[place & !3..][..4].try_into().unwrap());
+                let (a, b) = (word(&expected.1), word(&found.1));
+                panic!("at {place:#x}: expected {a:#x}, found {b:#x}, {}", told());
+            }
+        }
+    }
+    println!("{same} the same, {trapped} trapped, {refused} refused");
+    assert!(same > count / 2 && refused < count / 4, "{same} the same, {trapped} trapped, {refused} refused");
+}
+
+const PLAIN: Shape = Shape {
+    size: 40,
+    functions: 3,
+    irreducible: false,
+    memory: false,
+    traps: false,
+    floats: true,
+    workgroup: false,
+    kernel: true,
+};
+
+const SMALL: Size = Size { workgroups: 2, threads: 20 };
+
+#[test]
+fn values_and_control_flow() {
+    hold(PLAIN, 0..150, "tiny", SMALL);
+}
+
+#[test]
+fn loops_with_two_entries() {
+    hold(Shape { irreducible: true, ..PLAIN }, 200..300, "tiny", SMALL);
+}
+
+#[test]
+fn traps() {
+    hold(Shape { traps: true, size: 12, functions: 1, ..PLAIN }, 400..550, "tiny", SMALL);
+}
+
+#[test]
+fn workgroups() {
+    let shape = Shape { memory: true, workgroup: true, ..PLAIN };
+    hold(shape, 600..700, "tiny", Size { workgroups: 1, threads: 20 });
+    hold(shape, 700..760, "gpu", Size { workgroups: 1, threads: 100 });
+}
