@@ -44,7 +44,19 @@ fn hold(shape: Shape, count: u64, splits: bool, pass: impl Fn(&Module) -> Functi
                 continue;
             }
             let before = if splits { (before.0.map(halves), before.1) } else { before };
-            let after = run(&changed, &if splits { halves(arguments) } else { arguments });
+            let given = if splits { halves(arguments.clone()) } else { arguments.clone() };
+            let after = run(&changed, &given);
+            if before != after {
+                let smaller = random::shrink(&module, |module| {
+                    let mut changed = module.clone();
+                    changed.functions[FunctionId::new(0)] = pass(module);
+                    let before = run(module, &arguments);
+                    let before = if splits { (before.0.map(halves), before.1) } else { before };
+                    before.0 != Err(crate::ir::Trap::OutOfFuel) && before != run(&changed, &given)
+                });
+                let lowered = pass(&smaller);
+                panic!("seed {seed}, {given:?}: {smaller}\nbecomes\n{lowered}");
+            }
             assert_eq!(before.0, after.0, "seed {seed}, arguments {turn}\n{module}\n{changed}");
             assert!(before.1 == after.1, "memory, seed {seed}, arguments {turn}\n{module}\n{changed}");
             compared += 1;
@@ -115,6 +127,7 @@ fn halves_of_i64() {
             150,
             true,
             after(|module, function| {
+                globals::to_values(module, function, &[]);
                 divide::expand(function);
                 convert64::expand(function);
                 wide::split(module, function).expect("all can be split");

@@ -62,7 +62,7 @@ fn mandelbrot() {
 #[test]
 fn reduction() {
     let memory = hold("reduction", &i32s(&[0, 4096]), Size { workgroups: 2, threads: 64 });
-    let sum = |workgroup: usize| (0..64).map(|lane| word(&memory, 4 * (64 * workgroup + lane))).sum::<u32>();
+    let sum = |workgroup: usize| (0..64).map(|lane| word(&memory, 4 * (64 * workgroup + lane))).fold(0, u32::wrapping_add);
     assert_eq!([word(&memory, 4096), word(&memory, 4100)], [sum(0), sum(1)]);
 }
 

@@ -65,7 +65,7 @@ pub(super) fn fold(operation: &Operation, ty: Type, known: &Known, values: &Prim
                 (Some(1), Some(0)) => Folded::Value(*condition),
                 (Some(0), Some(1)) => Folded::Operation(Operation::Unary(Unary::Not, *condition)),
                 (Some(1), _) => Folded::Operation(Operation::Binary(Binary::Or, [*condition, *b])),
-                (_, Some(0)) => Folded::Operation(Operation::Binary(Binary::And, [*condition, *b])),
+                (_, Some(0)) => Folded::Operation(Operation::Binary(Binary::And, [*condition, *a])),
                 _ => Folded::Same,
             },
             None if ty == Type::I32 && bits(*a) == Some(1) && bits(*b) == Some(0) => {
