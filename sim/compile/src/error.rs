@@ -51,7 +51,9 @@ pub enum Reason {
     #[error("the function has {0} argument words; a launch brings at most {1}")]
     Arguments(usize, u32),
     /// More values live at once than registers.
-    #[error("{needed} registers are needed, and {limit} are allowed; spilling to memory is not supported yet")]
+    #[error(
+        "{needed} registers are needed, and {limit} are allowed; spilling to memory is not supported yet"
+    )]
     Registers {
         /// What the function needs.
         needed: u32,

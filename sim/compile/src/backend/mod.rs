@@ -155,7 +155,9 @@ pub fn compile(module: &Module, entry: FunctionId, options: &Options) -> Result<
     let kernel = Kernel {
         name: options.name.clone().or_else(|| function.name.clone()).unwrap_or_else(|| entry.to_string()),
         registers,
-        local_memory_bytes: options.local_memory_bytes.unwrap_or(u32::try_from(local_bytes).unwrap_or(u32::MAX)),
+        local_memory_bytes: options
+            .local_memory_bytes
+            .unwrap_or(u32::try_from(local_bytes).unwrap_or(u32::MAX)),
         workgroup_size: options.workgroup_size,
         code: 0..words.len() as u32,
     };

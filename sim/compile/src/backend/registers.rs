@@ -142,8 +142,9 @@ fn colour(selected: &mut Selected, graph: &mut Graph, limit: u32) -> Result<u32,
                     taken[colour as usize..last as usize].iter_mut().for_each(|taken| *taken = true);
                 }
             }
-            let is_free =
-                |colour: &u32| (*colour..*colour + rows).all(|row| !taken.get(row as usize).is_some_and(|&taken| taken));
+            let is_free = |colour: &u32| {
+                (*colour..*colour + rows).all(|row| !taken.get(row as usize).is_some_and(|&taken| taken))
+            };
             let start = u32::from(virtual_.not_zero);
             let colour = (start..).find(is_free).expect("numbers have no end");
             colours[root as usize] = Some(colour);

@@ -15,7 +15,9 @@ pub(super) fn expand(function: &mut Function) {
                 editor.convert(Convert::Reinterpret, bits)
             }
             Operation::Convert(Convert::TruncSatI64S, a) if editor.ty(a) == Type::F32 => to_signed(editor, a),
-            Operation::Convert(Convert::TruncSatI64U, a) if editor.ty(a) == Type::F32 => to_unsigned(editor, a),
+            Operation::Convert(Convert::TruncSatI64U, a) if editor.ty(a) == Type::F32 => {
+                to_unsigned(editor, a)
+            }
             _ => {
                 editor.keep(instruction);
                 return Ok(());

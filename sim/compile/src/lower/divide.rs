@@ -110,7 +110,11 @@ fn wide(editor: &mut Editor, binary: Binary, a: Value, b: Value) -> Value {
     }
     let results = vec![editor.function.value(Type::I64), editor.function.value(Type::I64)];
     let value = results[usize::from(!is_quotient)];
-    editor.keep(Instruction { operation: Operation::Call(FunctionId::new(0), operands.to_vec()), results, at: editor.at });
+    editor.keep(Instruction {
+        operation: Operation::Call(FunctionId::new(0), operands.to_vec()),
+        results,
+        at: editor.at,
+    });
     match minus {
         None => value,
         Some(minus) => {

@@ -1,8 +1,8 @@
 //! Rewriting a function instruction by instruction.
 
 use crate::ir::{
-    Binary, Block, Compare, Constant, Convert, Function, Instruction, Operation, Place, Target, Terminator, Type,
-    Unary, Value,
+    Binary, Block, Compare, Constant, Convert, Function, Instruction, Operation, Place, Target, Terminator,
+    Type, Unary, Value,
 };
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;

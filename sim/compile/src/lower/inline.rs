@@ -37,10 +37,11 @@ fn body(
     let mut work: Vec<Block> = function.blocks.keys().collect();
     while let Some(block) = work.pop() {
         let instructions = &function.blocks[block].instructions;
-        let called = instructions.iter().enumerate().find_map(|(number, instruction)| match &instruction.operation {
-            Operation::Call(callee, _) => Some((number, *callee, instruction.at)),
-            _ => None,
-        });
+        let called =
+            instructions.iter().enumerate().find_map(|(number, instruction)| match &instruction.operation {
+                Operation::Call(callee, _) => Some((number, *callee, instruction.at)),
+                _ => None,
+            });
         let Some((number, callee, at)) = called else { continue };
         if open.contains(&callee) {
             return Err(wrong(at, Reason::Recursion(callee)));

@@ -65,7 +65,11 @@ fn dispatch(function: &mut Function, entries: &[Block]) {
             let mut constant = |function: &mut Function, constant: Constant| -> Value {
                 let value = function.value(constant.ty());
                 let operation = Operation::Constant(constant);
-                constants.push(Instruction { operation, results: vec![value], at: function.blocks[block].at });
+                constants.push(Instruction {
+                    operation,
+                    results: vec![value],
+                    at: function.blocks[block].at,
+                });
                 value
             };
             let mut arguments = vec![constant(function, Constant::I32(number as u32))];

@@ -46,7 +46,8 @@ pub fn lower(module: &Module, entry: FunctionId, options: &LowerOptions) -> Resu
     divide::expand(&mut function);
     convert64::expand(&mut function);
     simplify::simplify(&mut function);
-    wide::split(module, &mut function).map_err(|(place, reason)| CompileError::new(module, entry, place, reason))?;
+    wide::split(module, &mut function)
+        .map_err(|(place, reason)| CompileError::new(module, entry, place, reason))?;
     switches::to_branches(&mut function);
     unused::drop_unreached(&mut function);
     irreducible::make_reducible(&mut function);

@@ -6,9 +6,7 @@ pub(crate) use fold::opposite;
 
 use super::edit::Replaced;
 use super::{dominance, order};
-use crate::ir::{
-    Block, Constant, Function, Instruction, Operation, Target, Terminator, Type, Unary, Value,
-};
+use crate::ir::{Block, Constant, Function, Instruction, Operation, Target, Terminator, Type, Unary, Value};
 use cranelift_entity::SecondaryMap;
 use fold::Folded;
 use std::collections::HashMap;

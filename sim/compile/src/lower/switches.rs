@@ -1,6 +1,8 @@
 //! Switches become balanced branches.
 
-use crate::ir::{Block, Compare, Constant, Function, Instruction, Operation, Target, Terminator, Type, Value};
+use crate::ir::{
+    Block, Compare, Constant, Function, Instruction, Operation, Target, Terminator, Type, Value,
+};
 
 /// Replaces every switch by comparisons of its number, as few as a balanced tree needs.
 pub(super) fn to_branches(function: &mut Function) {

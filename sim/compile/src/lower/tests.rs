@@ -156,7 +156,8 @@ fn switches_and_loops_with_two_entries() {
 fn all_of_it() {
     shapes().into_iter().for_each(|shape| {
         hold(shape, 200, true, |module| {
-            let function = lower(module, FunctionId::new(0), &LowerOptions::default()).expect("it is supported");
+            let function =
+                lower(module, FunctionId::new(0), &LowerOptions::default()).expect("it is supported");
             assert_eq!(Graph::new(&function).irreducible, None);
             assert!(!function.values.values().any(|&ty| ty == Type::F64));
             function

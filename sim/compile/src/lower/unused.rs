@@ -39,7 +39,9 @@ pub(super) fn drop_unused(function: &mut Function) {
         }
         work.extend(body.terminator.operands());
         for target in body.terminator.targets() {
-            for (&parameter, &argument) in function.blocks[target.block].parameters.iter().zip(&target.arguments) {
+            for (&parameter, &argument) in
+                function.blocks[target.block].parameters.iter().zip(&target.arguments)
+            {
                 from[parameter].push(argument);
             }
         }
@@ -76,7 +78,9 @@ fn drop_single(function: &mut Function) -> bool {
     let mut arguments: SecondaryMap<Value, Vec<Value>> = SecondaryMap::new();
     for body in function.blocks.values() {
         for target in body.terminator.targets() {
-            for (&parameter, &argument) in function.blocks[target.block].parameters.iter().zip(&target.arguments) {
+            for (&parameter, &argument) in
+                function.blocks[target.block].parameters.iter().zip(&target.arguments)
+            {
                 let seen = &mut arguments[parameter];
                 if argument != parameter && !seen.contains(&argument) && seen.len() < 2 {
                     seen.push(argument);

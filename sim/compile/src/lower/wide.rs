@@ -4,8 +4,8 @@ use super::edit::{Editor, rewrite};
 use super::order;
 use crate::error::Reason;
 use crate::ir::{
-    Access, Binary, Compare, Convert, Function, Instruction, Module, Operation, Place, Type, Unary,
-    Value, Wave,
+    Access, Binary, Compare, Convert, Function, Instruction, Module, Operation, Place, Type, Unary, Value,
+    Wave,
 };
 use cranelift_entity::SecondaryMap;
 
@@ -111,7 +111,9 @@ impl Splitter<'_, '_> {
                 self.store(access, address, value, at);
                 return Ok(());
             }
-            Operation::Atomic(_, access, ..) | Operation::CompareExchange(access, ..) if access.bytes != 4 => {
+            Operation::Atomic(_, access, ..) | Operation::CompareExchange(access, ..)
+                if access.bytes != 4 =>
+            {
                 return Err((at, Reason::AtomicWidth(access.bytes)));
             }
             Operation::Atomic(operation, access, scope, [address, value]) => {

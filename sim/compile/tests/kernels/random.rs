@@ -4,11 +4,12 @@ use crate::machine::{Size, compiled, execute, interpret, listing, preset};
 use cranelift_entity::EntityRef;
 use wave_compile::ir::random::{self, Shape};
 use wave_compile::ir::{
-    Access, Binary, Constant, Convert, Function, FunctionId, Instruction, Memory, MemoryId, Module, Operation,
-    Place, Signature, Space, Terminator, Type, Value,
+    Access, Binary, Constant, Convert, Function, FunctionId, Instruction, Memory, MemoryId, Module,
+    Operation, Place, Signature, Space, Terminator, Type, Value,
 };
 use wave_compile::{CompileError, Reason};
 use wave_isa::Special;
+use wave_machine::config::Config;
 
 /// Bytes of memory for the results of a thread, behind those that random functions access.
 const RESULT_BYTES: u32 = 32;
@@ -39,7 +40,8 @@ fn kernel(mut module: Module, seed: u64) -> Module {
     let mut arguments = Vec::new();
     let mut mixed = parameters[0];
     for (number, &ty) in callee.signature.parameters.iter().enumerate() {
-        let factor = Constant::I32((seed as u32 | 1).wrapping_mul(0x9E37_79B9).wrapping_add(number as u32 * 2));
+        let factor =
+            Constant::I32((seed as u32 | 1).wrapping_mul(0x9E37_79B9).wrapping_add(number as u32 * 2));
         let factor = one(Operation::Constant(factor), Type::I32);
         let product = one(Operation::Binary(Binary::Mul, [thread, factor]), Type::I32);
         mixed = one(Operation::Binary(Binary::Xor, [product, mixed]), Type::I32);
@@ -63,7 +65,8 @@ fn kernel(mut module: Module, seed: u64) -> Module {
     let base = one(Operation::Binary(Binary::Mul, [thread, bytes]), Type::I32);
     let results: Vec<Value> = callee.signature.results.iter().map(|&ty| kernel.value(ty)).collect();
     let entry = kernel.entry();
-    let call = Instruction { operation: Operation::Call(id, arguments), results: results.clone(), at: Place(3) };
+    let call =
+        Instruction { operation: Operation::Call(id, arguments), results: results.clone(), at: Place(3) };
     kernel.blocks[entry].instructions.push(call);
     for (number, &value) in results.iter().enumerate() {
         let mut value = value;
@@ -111,28 +114,40 @@ fn hold(shape: Shape, seeds: std::ops::Range<u64>, config: &str, size: Size) {
         };
         for arguments in [[5, 63], [0x8000_0001, 3]] {
             let arguments = arguments.map(Constant::I32);
-            let Some(expected) = interpret(&module, &arguments, size, config.core.wave_width) else { continue };
+            let Some(expected) = interpret(&module, &arguments, size, config.core.wave_width) else {
+                continue;
+            };
             let found = execute(&module, &compiled, &arguments, size, &config);
-            let told = || format!("seed {seed}, {arguments:?}\n{module}\n{}", listing(&compiled));
             match (expected.0, found.0) {
-                (None, None) => same += 1,
+                (None, None) if expected.1 == found.1 => same += 1,
                 // Of several threads that trap, another may be first.
-                (Some(_), Some(_)) => {
-                    trapped += 1;
-                    continue;
-                }
-                (expected, found) => panic!("expected {expected:?}, found {found:?}, {}", told()),
-            }
-            let from = if shape.memory { 0 } else { RESULTS as usize };
-            if let Some(place) = (from..expected.1.len()).find(|&place| expected.1[place] != found.1[place]) {
-                let word = |memory: &[u8]| u32::from_le_bytes(memory[place & !3..][..4].try_into().unwrap());
-                let (a, b) = (word(&expected.1), word(&found.1));
-                panic!("at {place:#x}: expected {a:#x}, found {b:#x}, {}", told());
+                (Some(_), Some(_)) => trapped += 1,
+                _ => explain(&module, &arguments, size, &config, seed),
             }
         }
     }
     println!("{same} the same, {trapped} trapped, {refused} refused");
     assert!(same > count / 2 && refused < count / 4, "{same} the same, {trapped} trapped, {refused} refused");
+}
+
+/// Fails with a smaller module that shows the difference.
+fn explain(module: &Module, arguments: &[Constant], size: Size, config: &Config, seed: u64) {
+    let differs = |module: &Module| {
+        let Ok(compiled) = compiled(module, config) else { return false };
+        let Some(expected) = interpret(module, arguments, size, config.core.wave_width) else { return false };
+        expected != execute(module, &compiled, arguments, size, config)
+    };
+    let smaller = random::shrink(module, differs);
+    let compiled = compiled(&smaller, config).expect("it was compiled before");
+    let expected = interpret(&smaller, arguments, size, config.core.wave_width).expect("it ended before");
+    let found = execute(&smaller, &compiled, arguments, size, config);
+    let place = (0..expected.1.len()).find(|&place| expected.1[place] != found.1[place]);
+    panic!(
+        "seed {seed}, {arguments:?}: {:?} and {:?}, differ at {place:x?}\n{smaller}\n{}",
+        expected.0,
+        found.0,
+        listing(&compiled)
+    );
 }
 
 const PLAIN: Shape = Shape {
@@ -166,6 +181,7 @@ fn traps() {
 #[test]
 fn workgroups() {
     let shape = Shape { memory: true, workgroup: true, ..PLAIN };
-    hold(shape, 600..700, "tiny", Size { workgroups: 1, threads: 20 });
-    hold(shape, 700..760, "gpu", Size { workgroups: 1, threads: 100 });
+    // Whole waves: what a shuffle gets from a lane without a thread is undefined.
+    hold(shape, 600..700, "tiny", Size { workgroups: 1, threads: 24 });
+    hold(shape, 700..760, "gpu", Size { workgroups: 1, threads: 96 });
 }

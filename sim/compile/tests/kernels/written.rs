@@ -5,7 +5,8 @@ use wave_compile::ir::{Constant, Module, Trap, text};
 
 fn read(name: &str) -> Module {
     let path = format!("sim/compile/tests/kernels/cases/{name}.ir");
-    let source = std::fs::read_to_string(wave_testing::golden::root().join(&path)).expect("the case is there");
+    let source =
+        std::fs::read_to_string(wave_testing::golden::root().join(&path)).expect("the case is there");
     let module = text::parse(&source, &path).unwrap_or_else(|error| panic!("{}", error.render(false)));
     wave_compile::ir::verify::verify(&module).unwrap_or_else(|error| panic!("{name}: {error:?}"));
     module
@@ -21,7 +22,8 @@ fn hold(name: &str, arguments: &[Constant], size: Size) -> Vec<u8> {
         let compiled = compiled(&module, &config).unwrap_or_else(|error| panic!("{error}"));
         let found = execute(&module, &compiled, arguments, size, &config);
         let statistics = compiled.statistics;
-        let head = format!("; {} instructions, {} registers\n", statistics.instructions, statistics.registers);
+        let head =
+            format!("; {} instructions, {} registers\n", statistics.instructions, statistics.registers);
         if machine == "gpu" {
             let path = format!("sim/compile/tests/kernels/cases/{name}.wave");
             wave_testing::golden::check(&path, &(head + &listing(&compiled)));
@@ -62,7 +64,9 @@ fn mandelbrot() {
 #[test]
 fn reduction() {
     let memory = hold("reduction", &i32s(&[0, 4096]), Size { workgroups: 2, threads: 64 });
-    let sum = |workgroup: usize| (0..64).map(|lane| word(&memory, 4 * (64 * workgroup + lane))).fold(0, u32::wrapping_add);
+    let sum = |workgroup: usize| {
+        (0..64).map(|lane| word(&memory, 4 * (64 * workgroup + lane))).fold(0, u32::wrapping_add)
+    };
     assert_eq!([word(&memory, 4096), word(&memory, 4100)], [sum(0), sum(1)]);
 }
 

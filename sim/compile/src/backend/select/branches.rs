@@ -81,7 +81,8 @@ impl Selector<'_> {
     /// Both sides one after the other, under guards.
     fn guarded(&mut self, first: Vec<Code>, second: Vec<Code>, (predicate, negated): Condition) {
         let writes = |codes: &[Code], register| codes.iter().any(|code| code.written() == Some(register));
-        let reads = |codes: &[Code], register| codes.iter().any(|code| code.read().any(|other| other == register));
+        let reads =
+            |codes: &[Code], register| codes.iter().any(|code| code.read().any(|other| other == register));
         let is_variable = |selector: &Self, code: &Code| {
             code.written().is_some_and(|to| selector.registers[to.number as usize].is_variable)
         };

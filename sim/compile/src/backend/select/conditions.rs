@@ -171,7 +171,13 @@ impl Selector<'_> {
         self.select_into(to, condition, one, zero);
     }
 
-    pub(super) fn select_into(&mut self, to: Register, (predicate, negated): Condition, a: Register, b: Register) {
+    pub(super) fn select_into(
+        &mut self,
+        to: Register,
+        (predicate, negated): Condition,
+        a: Register,
+        b: Register,
+    ) {
         let (a, b) = if negated { (b, a) } else { (a, b) };
         let slots = [to, a, b].map(Slot::Register);
         let slots = [slots[0], Slot::Number(predicate), slots[1], slots[2]];
@@ -183,7 +189,8 @@ impl Selector<'_> {
         match self.operation(value) {
             Some(Operation::Compare(..) | Operation::Unary(Unary::Not, _)) => true,
             Some(Operation::Binary(Binary::And | Binary::Or, _)) => {
-                self.uses[value] == 1 && self.used_in[value] == self.definitions[value].map(|(block, _)| block)
+                self.uses[value] == 1
+                    && self.used_in[value] == self.definitions[value].map(|(block, _)| block)
             }
             _ => false,
         }

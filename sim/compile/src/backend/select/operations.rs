@@ -29,13 +29,16 @@ impl Selector<'_> {
             // They are made where they are taken.
             Operation::Constant(_) => {}
             Operation::Load(access, address) => {
-                let (op, address) = (memory_op(0x30, 0x38, self.space(*access), *access), self.address(*access, *address));
+                let (op, address) =
+                    (memory_op(0x30, 0x38, self.space(*access), *access), self.address(*access, *address));
                 let loaded = self.emit(op, &[address]);
-                let value = if access.signed { self.sign_extend(loaded, 32 - 8 * access.bytes) } else { loaded };
+                let value =
+                    if access.signed { self.sign_extend(loaded, 32 - 8 * access.bytes) } else { loaded };
                 self.set(result, value);
             }
             Operation::Store(access, [address, value]) => {
-                let (op, address) = (memory_op(0x31, 0x39, self.space(*access), *access), self.address(*access, *address));
+                let (op, address) =
+                    (memory_op(0x31, 0x39, self.space(*access), *access), self.address(*access, *address));
                 let value = self.value(*value);
                 let slots = [address, value].map(Slot::Register);
                 self.code.push(Code::with(op, &slots, self.at));
@@ -233,7 +236,8 @@ impl Selector<'_> {
             return to;
         }
         if binary == Binary::Add
-            && let Some((product, other)) = [(a, b), (b, a)].into_iter().find(|(one, _)| self.fused.contains(*one))
+            && let Some((product, other)) =
+                [(a, b), (b, a)].into_iter().find(|(one, _)| self.fused.contains(*one))
             && let Some(Operation::Binary(_, [x, y])) = self.operation(product)
         {
             let operands = [*x, *y, other].map(|value| self.value(value));
@@ -309,7 +313,8 @@ impl Selector<'_> {
 /// The load or store of an access; the two spaces have opcodes of their own.
 fn memory_op(local: u8, device: u8, space: Space, access: Access) -> Op {
     let opcode = if space == Space::Local { local } else { device };
-    Op::from_key(opcode, access.bytes.trailing_zeros() as u8).expect("widths of 1 to 4 bytes are in the table")
+    Op::from_key(opcode, access.bytes.trailing_zeros() as u8)
+        .expect("widths of 1 to 4 bytes are in the table")
 }
 
 /// Name of an operation that is not supported.

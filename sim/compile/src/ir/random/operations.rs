@@ -99,7 +99,8 @@ impl Builder<'_> {
         let (floats, traps) = (self.shape.floats, self.shape.traps);
         let wanted = |one: &Convert| {
             let to = one.result(from);
-            to.is_some_and(|to| types(self.shape).contains(&to) && (floats || !to.is_float())) && (traps || !one.traps())
+            to.is_some_and(|to| types(self.shape).contains(&to) && (floats || !to.is_float()))
+                && (traps || !one.traps())
         };
         let all: Vec<Convert> = Convert::ALL.iter().copied().filter(wanted).collect();
         let convert = self.one_of(&all);

@@ -27,7 +27,12 @@ pub(super) enum Folded {
 }
 
 /// Replaces an operation with a result of this type by a simpler one.
-pub(super) fn fold(operation: &Operation, ty: Type, known: &Known, values: &PrimaryMap<Value, Type>) -> Folded {
+pub(super) fn fold(
+    operation: &Operation,
+    ty: Type,
+    known: &Known,
+    values: &PrimaryMap<Value, Type>,
+) -> Folded {
     let bits = |value: Value| known.constant(value).map(|constant| constant.bits());
     match operation {
         Operation::Unary(unary, a) => match (bits(*a), known.operation(*a)) {
@@ -44,7 +49,9 @@ pub(super) fn fold(operation: &Operation, ty: Type, known: &Known, values: &Prim
                 Ok(bits) => Folded::Constant(bits),
                 Err(_) => Folded::Same,
             },
-            (_, Some(Operation::Convert(Convert::Reinterpret, inner))) if *convert == Convert::Reinterpret => {
+            (_, Some(Operation::Convert(Convert::Reinterpret, inner)))
+                if *convert == Convert::Reinterpret =>
+            {
                 Folded::Value(*inner)
             }
             (_, Some(Operation::Convert(Convert::ExtendS | Convert::ExtendU, inner)))
@@ -180,10 +187,7 @@ fn fold_compare(
         return Folded::Constant(evaluate::compare(compare, values[a], x, y).into());
     }
     if a == b && !values[a].is_float() {
-        let same = matches!(
-            compare,
-            Compare::Eq | Compare::LeS | Compare::LeU | Compare::GeS | Compare::GeU
-        );
+        let same = matches!(compare, Compare::Eq | Compare::LeS | Compare::LeU | Compare::GeS | Compare::GeU);
         return Folded::Constant(same.into());
     }
     if let (Some(0), Some(Operation::Convert(Convert::BoolToI32, truth))) = (y, known.operation(a)) {
