@@ -18,6 +18,9 @@ pub(super) fn simplify(function: &mut Function) {
     let mut known = Known { operations: SecondaryMap::new() };
     let mut replaced = Replaced::default();
     let mut seen: HashMap<(Operation, Type), Vec<(Block, Value)>> = HashMap::new();
+    let jumps = jumps(function);
+    // Where a truth value is known because a branch on it leads there.
+    let mut decided: SecondaryMap<Value, Vec<(Block, bool)>> = SecondaryMap::new();
     for block in order(function) {
         let mut kept = Vec::new();
         for mut instruction in std::mem::take(&mut function.blocks[block].instructions) {
@@ -66,8 +69,29 @@ pub(super) fn simplify(function: &mut Function) {
         body.instructions = kept;
         replaced.apply_to_end(&mut body.terminator);
         simplify_end(&mut body.terminator, &known);
+        if let Terminator::Branch(value, targets) = &body.terminator {
+            let known = decided[*value].iter().find(|(other, _)| dominance.dominates(*other, block));
+            if let Some(&(_, is_true)) = known {
+                body.terminator = Terminator::Jump(targets[usize::from(!is_true)].clone());
+            } else {
+                for (target, is_true) in targets.iter().zip([true, false]) {
+                    if jumps[target.block] == 1 {
+                        decided[*value].push((target.block, is_true));
+                    }
+                }
+            }
+        }
     }
     replaced.apply(function);
+}
+
+/// How many jumps lead to each block.
+fn jumps(function: &Function) -> SecondaryMap<Block, u32> {
+    let mut jumps = SecondaryMap::new();
+    for target in function.blocks.values().flat_map(|body| body.terminator.targets()) {
+        jumps[target.block] += 1;
+    }
+    jumps
 }
 
 /// What is known of values: the operations that give them.

@@ -68,8 +68,13 @@ fn words(arguments: &[Constant]) -> Vec<u32> {
 }
 
 /// Compiles the first function for a machine.
-pub fn compiled(module: &Module, config: &Config) -> Result<Compiled, wave_compile::CompileError> {
+pub fn compiled(
+    module: &Module,
+    config: &Config,
+    registers: u32,
+) -> Result<Compiled, wave_compile::CompileError> {
     let options = Options {
+        registers,
         wave_width: config.core.wave_width,
         local_memory_bytes: (module.memories.len() > 1).then_some(4096),
         ..Options::default()
