@@ -10,21 +10,26 @@ use wave_machine::functional::{self, RunError};
 
 /// Workgroups and threads of a run.
 #[derive(Debug, Clone, Copy)]
-pub struct Size {
-    pub workgroups: u32,
-    pub threads: u32,
+pub(crate) struct Size {
+    pub(crate) workgroups: u32,
+    pub(crate) threads: u32,
 }
 
 /// The trap that ended a run, and device memory behind it.
-pub type Outcome = (Option<Trap>, Vec<u8>);
+pub(crate) type Outcome = (Option<Trap>, Vec<u8>);
 
 /// A preset machine.
-pub fn preset(name: &str) -> Config {
+pub(crate) fn preset(name: &str) -> Config {
     config::load(name).expect("a preset")
 }
 
 /// Runs one workgroup after the other in the interpreter. `None` if it takes too long.
-pub fn interpret(module: &Module, arguments: &[Constant], size: Size, wave_width: u32) -> Option<Outcome> {
+pub(crate) fn interpret(
+    module: &Module,
+    arguments: &[Constant],
+    size: Size,
+    wave_width: u32,
+) -> Option<Outcome> {
     let instance = Instance::new(Arc::new(module.clone())).expect("segments fit");
     let limits = Limits { fuel: 300_000, ..Limits::default() };
     let mut trap = None;
@@ -68,7 +73,7 @@ fn words(arguments: &[Constant]) -> Vec<u32> {
 }
 
 /// Compiles the first function for a machine.
-pub fn compiled(
+pub(crate) fn compiled(
     module: &Module,
     config: &Config,
     registers: u32,
@@ -83,7 +88,7 @@ pub fn compiled(
 }
 
 /// Runs a compiled kernel on a machine.
-pub fn execute(
+pub(crate) fn execute(
     module: &Module,
     compiled: &Compiled,
     arguments: &[Constant],
@@ -113,6 +118,6 @@ pub fn execute(
 }
 
 /// The assembly text.
-pub fn listing(compiled: &Compiled) -> String {
+pub(crate) fn listing(compiled: &Compiled) -> String {
     wave_isa::program::disassemble(&compiled.program)
 }

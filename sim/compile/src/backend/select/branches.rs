@@ -38,16 +38,14 @@ impl Selector<'_> {
         let after_first = std::mem::replace(&mut self.predicates, before);
         self.at = at;
         let second = self.side(no)?;
-        // Lanes that have left do not come together with the others.
+        // A lane's predicates are those of the side that it took. Lanes that have left do not come together with the
+        // others.
         let has_left = |codes: &[Code]| codes.last().is_some_and(Code::leaves);
         if has_left(&second) {
             self.predicates = after_first;
         } else if !has_left(&first) {
             self.predicates.join(&after_first);
         }
-        // In lanes that were off, a predicate that a side has written has its value of before.
-        self.forget_written(&first);
-        self.forget_written(&second);
         if may_be_guarded(&first, predicate) && may_be_guarded(&second, predicate) {
             self.guarded(first, second, (predicate, negated));
             return Ok(());
@@ -70,12 +68,6 @@ impl Selector<'_> {
         self.nodes(nodes)?;
         self.constants.pop();
         Ok(std::mem::replace(&mut self.code, before))
-    }
-
-    fn forget_written(&mut self, codes: &[Code]) {
-        for predicate in codes.iter().filter_map(Code::written_predicate) {
-            self.predicates.forget(predicate);
-        }
     }
 
     /// Both sides one after the other, under guards.

@@ -42,11 +42,6 @@ impl Predicates {
         Some(place as u8)
     }
 
-    /// A predicate has no known value any more.
-    pub(super) fn forget(&mut self, predicate: u8) {
-        self.values[usize::from(predicate)] = None;
-    }
-
     /// What is known where lanes of both come together.
     pub(super) fn join(&mut self, other: &Predicates) {
         for (value, other) in self.values.iter_mut().zip(other.values) {
