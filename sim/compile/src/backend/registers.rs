@@ -42,13 +42,12 @@ pub(super) fn assign(selected: &mut Selected, limit: u32) -> Result<u32, u32> {
         }
     });
     // At the start all that is wanted is there at once, and so are the arguments, wanted or not.
-    for (number, virtual_) in selected.registers.iter().enumerate() {
-        let number = number as u32;
-        for other in 0..count as u32 {
-            let is_there = first.contains(other) || selected.registers[other as usize].fixed.is_some();
-            if other != number && is_there && (first.contains(number) && virtual_.fixed.is_none()) {
-                graph.connect(number, other);
-            }
+    let is_fixed = |number: u32| selected.registers[number as usize].fixed.is_some();
+    let there: Vec<u32> =
+        (0..count as u32).filter(|&number| first.contains(number) || is_fixed(number)).collect();
+    for number in first.iter().filter(|&number| !is_fixed(number)) {
+        for &other in there.iter().filter(|&&other| other != number) {
+            graph.connect(number, other);
         }
     }
     coalesce(selected, &mut graph);

@@ -205,3 +205,16 @@ fn workgroups() {
     hold(shape, 700..760, "gpu", Size { workgroups: 1, threads: 96 });
     hold(shape, 760..800, "mi300x", Size { workgroups: 1, threads: 128 });
 }
+
+/// A bound on the time of the compiler: code of some thousand instructions takes seconds at most, also unoptimised.
+#[test]
+fn a_large_kernel() {
+    let shape = Shape { size: 3000, functions: 1, ..PLAIN };
+    let config = preset("tiny");
+    let module = kernel(random::module(5, &shape), 5);
+    let start = std::time::Instant::now();
+    match compiled(&module, &config, 256) {
+        Ok(compiled) => println!("{:?} in {:?}", compiled.statistics, start.elapsed()),
+        Err(error) => println!("{error} in {:?}", start.elapsed()),
+    }
+}
