@@ -209,12 +209,16 @@ fn workgroups() {
 /// A bound on the time of the compiler: code of some thousand instructions takes seconds at most, also unoptimised.
 #[test]
 fn a_large_kernel() {
-    let shape = Shape { size: 3000, functions: 1, ..PLAIN };
+    let shape = Shape { size: 3000, functions: 1, memory: true, workgroup: true, ..PLAIN };
     let config = preset("tiny");
     let module = kernel(random::module(5, &shape), 5);
     let start = std::time::Instant::now();
-    match compiled(&module, &config, 256) {
-        Ok(compiled) => println!("{:?} in {:?}", compiled.statistics, start.elapsed()),
-        Err(error) => println!("{error} in {:?}", start.elapsed()),
-    }
+    // It may need more registers than there are; that is known at the end.
+    let compiled = compiled(&module, &config, 256).map(|compiled| compiled.statistics);
+    println!("{compiled:?} in {:?}", start.elapsed());
+    assert!(
+        compiled.is_err() || compiled.as_ref().is_ok_and(|made| made.instructions > 1000),
+        "{compiled:?}"
+    );
+    assert!(start.elapsed().as_secs() < 30, "{compiled:?} in {:?}", start.elapsed());
 }
