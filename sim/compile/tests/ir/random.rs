@@ -108,6 +108,7 @@ fn random_modules_of_all_shapes() {
     for seed in 0..20_000 {
         let bit = |number: u32| seed >> number & 1 == 1;
         let shape = Shape {
+            kernel: false,
             size: (seed % 301) as u32,
             functions: (seed % 6) as u32,
             irreducible: bit(0),
