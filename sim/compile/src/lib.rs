@@ -9,7 +9,7 @@ mod error;
 pub mod ir;
 pub mod lower;
 pub mod structure;
-
 pub mod wasm;
+
 pub use backend::{Compiled, Options, Statistics, TrapPoint, compile};
 pub use error::{CompileError, Reason};
