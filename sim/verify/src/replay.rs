@@ -116,6 +116,8 @@ fn program_of(launched: &Launched) -> (Program, Launch) {
         local_memory_bytes: launched.local_memory,
         workgroup_size: launched.workgroup,
         code: first..code.len() as u32,
+        parameters: None,
+        private: None,
     };
     let launch = Launch {
         kernel: 0,
@@ -125,7 +127,7 @@ fn program_of(launched: &Launched) -> (Program, Launch) {
         local_memory_bytes: launched.local_memory,
         initial_registers: launched.arguments.clone(),
     };
-    (Program { code, kernels: vec![kernel], source: None }, launch)
+    (Program { code, kernels: vec![kernel], source: None, module: None }, launch)
 }
 
 /// Sets the lanes' destinations to what a load or atomic returned in the trace.

@@ -160,6 +160,8 @@ pub fn compile(module: &Module, entry: FunctionId, options: &Options) -> Result<
             .unwrap_or(u32::try_from(local_bytes).unwrap_or(u32::MAX)),
         workgroup_size: options.workgroup_size,
         code: 0..words.len() as u32,
+        parameters: None,
+        private: None,
     };
     let statistics = Statistics {
         instructions: selected.code.len() as u32,
@@ -167,6 +169,6 @@ pub fn compile(module: &Module, entry: FunctionId, options: &Options) -> Result<
         registers,
         nesting: selected.nesting,
     };
-    let program = Program { code: words, kernels: vec![kernel], source: None };
+    let program = Program { code: words, kernels: vec![kernel], source: None, module: None };
     Ok(Compiled { program, traps, places, statistics })
 }

@@ -147,11 +147,17 @@ impl Fault {
     /// The report: the message with the location in the grid, the source line if the program has one, and the
     /// disassembled instruction.
     pub fn diagnostic(&self, program: &Program) -> Diagnostic {
-        let mut message = format!("{self}");
+        let word = self.pc / WORD_BYTES;
+        let trap = program.module.as_ref().and_then(|module| module.trap_of_word(word));
+        let trap = trap.filter(|_| self.is_trap());
+        let what = trap.map_or_else(|| self.kind.to_string(), |reason| format!("trap: {reason}"));
+        let mut message = format!("{what} {}", self.place());
         if let Some(kernel) = program.kernels.get(self.kernel).filter(|k| !k.name.is_empty()) {
             message = format!("kernel `{}`: {message}", kernel.name);
         }
-        let word = self.pc / WORD_BYTES;
+        if let Some(place) = program.module_place(self.pc) {
+            message += &format!("\n  in {place}");
+        }
         if let Some(text) = instruction_text(program, word) {
             message += &format!("\n  at pc 0x{:x}: {text}", self.pc);
         }
@@ -169,22 +175,32 @@ impl Fault {
                 text: text.to_owned(),
             });
         }
-        match self.kind.hint() {
+        match self.kind.hint().filter(|_| trap.is_none()) {
             Some(hint) => report.hint(hint),
             None => report,
         }
+    }
+
+    /// True if it is a store with which compiled code says that it traps: no memory has the last byte.
+    fn is_trap(&self) -> bool {
+        matches!(self.kind, FaultKind::OutOfBounds { space: Space::Device, address: u32::MAX, .. })
+    }
+
+    /// Where it happened, in brackets.
+    fn place(&self) -> String {
+        let [x, y, z] = self.workgroup;
+        let mut text =
+            format!("(workgroup {x},{y},{z}, wave {}, {}, pc 0x{:x}", self.wave, Lanes(self.lanes), self.pc);
+        if let Some(cycle) = self.cycle {
+            text += &format!(", cycle {cycle}");
+        }
+        text + ")"
     }
 }
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [x, y, z] = self.workgroup;
-        write!(f, "{} (workgroup {x},{y},{z}, wave {}, {}", self.kind, self.wave, Lanes(self.lanes))?;
-        write!(f, ", pc 0x{:x}", self.pc)?;
-        if let Some(cycle) = self.cycle {
-            write!(f, ", cycle {cycle}")?;
-        }
-        write!(f, ")")
+        write!(f, "{} {}", self.kind, self.place())
     }
 }
 
@@ -232,8 +248,11 @@ mod tests {
             local_memory_bytes: 0,
             workgroup_size: [8, 1, 1],
             code: 0..1,
+            parameters: None,
+            private: None,
         };
-        let program = Program { code: vec![0x3F00_00A0], kernels: vec![kernel], source: Some(source) };
+        let program =
+            Program { code: vec![0x3F00_00A0], kernels: vec![kernel], source: Some(source), module: None };
         let fault = Fault {
             kind: FaultKind::BarrierInDivergence,
             kernel: 0,

@@ -6,6 +6,7 @@ pub mod dis;
 pub mod fault;
 pub(crate) mod launch;
 mod load;
+mod module;
 pub mod structure;
 pub mod wbin;
 
@@ -19,6 +20,7 @@ pub use dis::{Listing, disassemble, disassemble_inst, listing};
 pub use fault::{Fault, FaultKind};
 pub use launch::Launch;
 pub use load::{from_bytes, load, load_with_warnings, read_file};
+pub use module::{Module, Parameter, ParameterType, PrivateMemory};
 
 /// An assembled or loaded program: one code section and the kernels in it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -27,8 +29,10 @@ pub struct Program {
     pub code: Vec<u32>,
     /// Kernels in file order.
     pub kernels: Vec<Kernel>,
-    /// Source of the words, if they come from assembly text.
+    /// Source of the words, if they come from a text.
     pub source: Option<SourceMap>,
+    /// What a compiler says of it, if one made it.
+    pub module: Option<Module>,
 }
 
 /// One kernel of a program.
@@ -44,6 +48,10 @@ pub struct Kernel {
     pub workgroup_size: [u32; 3],
     /// Its words in the code section.
     pub code: Range<u32>,
+    /// Its parameters, whose values are the arguments of a launch in order; `None` if nothing says how many there are.
+    pub parameters: Option<Vec<Parameter>>,
+    /// Device memory that a launch has to bring for its own use.
+    pub private: Option<PrivateMemory>,
 }
 
 /// Source lines of the code words.

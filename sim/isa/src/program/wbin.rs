@@ -173,7 +173,12 @@ impl Reader<'_> {
         let start = code.bytes.start as usize;
         let words = self.bytes[start..start + code_bytes as usize].chunks_exact(4);
         let code = words.map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]])).collect();
-        Ok(Program { code, kernels: kernels.into_iter().map(|(_, kernel)| kernel).collect(), source: None })
+        Ok(Program {
+            code,
+            kernels: kernels.into_iter().map(|(_, kernel)| kernel).collect(),
+            source: None,
+            module: None,
+        })
     }
 
     fn header(&mut self) -> Result<(), ReadError> {
@@ -293,6 +298,8 @@ impl Reader<'_> {
             local_memory_bytes: field(2),
             workgroup_size: [field(3), field(4), field(5)],
             code: start / WORD_BYTES..(end / u64::from(WORD_BYTES)) as u32,
+            parameters: None,
+            private: None,
         })
     }
 

@@ -88,8 +88,10 @@ proptest! {
             local_memory_bytes: 0,
             workgroup_size: size,
             code: range,
+            parameters: None,
+            private: None,
         };
-        let program = Program { code, kernels: vec![kernel], source: None };
+        let program = Program { code, kernels: vec![kernel], source: None, module: None };
         let options = CheckOptions { wave_width, divergence_depth: 3, call_depth: 2, ..CheckOptions::default() };
         let report = check(&program, 0, &options);
         let dot = report.graph.to_dot(&program, &program.kernels[0]);

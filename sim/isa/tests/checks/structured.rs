@@ -274,6 +274,8 @@ pub(crate) fn lower(bodies: &[Vec<Node>], workgroup: [u32; 3]) -> (Program, Laun
         local_memory_bytes: 64,
         workgroup_size: [0; 3],
         code: 0..lower.code.len() as u32,
+        parameters: None,
+        private: None,
     };
     let launch = Launch {
         kernel: 0,
@@ -283,7 +285,7 @@ pub(crate) fn lower(bodies: &[Vec<Node>], workgroup: [u32; 3]) -> (Program, Laun
         local_memory_bytes: 64,
         initial_registers: ARGUMENTS.to_vec(),
     };
-    (Program { code: lower.code, kernels: vec![kernel], source: None }, launch)
+    (Program { code: lower.code, kernels: vec![kernel], source: None, module: None }, launch)
 }
 
 /// Number of programs that a test tries: the environment variable `CASES`, or `few`.

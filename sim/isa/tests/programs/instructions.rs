@@ -75,7 +75,15 @@ pub(crate) fn program() -> impl Strategy<Value = Program> {
             let start = program.code.len() as u32;
             program.code.extend(words);
             let code = start..program.code.len() as u32;
-            program.kernels.push(Kernel { name, registers, local_memory_bytes, workgroup_size, code });
+            program.kernels.push(Kernel {
+                name,
+                registers,
+                local_memory_bytes,
+                workgroup_size,
+                code,
+                parameters: None,
+                private: None,
+            });
         }
         program.code.extend(tail);
         program

@@ -32,8 +32,10 @@ pub(super) fn program(tree: &Tree, layout: &Layout) -> Program {
         local_memory_bytes: layout.local_bytes,
         workgroup_size: tree.workgroup,
         code: 0..code.len() as u32,
+        parameters: None,
+        private: None,
     };
-    Program { code, kernels: vec![kernel], source: None }
+    Program { code, kernels: vec![kernel], source: None, module: None }
 }
 
 struct Lower<'a> {

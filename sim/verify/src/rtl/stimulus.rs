@@ -155,8 +155,16 @@ impl Replay {
             return Err("its kernel or its memory is not all there".to_owned());
         }
         let name = String::new();
-        let kernel = Kernel { name, registers, local_memory_bytes, workgroup_size: workgroup, code: range };
-        let program = Program { code, kernels: vec![kernel], source: None };
+        let kernel = Kernel {
+            name,
+            registers,
+            local_memory_bytes,
+            workgroup_size: workgroup,
+            code: range,
+            parameters: None,
+            private: None,
+        };
+        let program = Program { code, kernels: vec![kernel], source: None, module: None };
         let launch = Launch { kernel: 0, grid, workgroup, registers, local_memory_bytes, initial_registers };
         let interconnect = &config.interconnect;
         let occupancy = Occupancy::of(config, &launch).map_err(|e| e.to_string())?;

@@ -134,6 +134,8 @@ impl<'a> KernelText<'a> {
             local_memory_bytes: self.local_memory_bytes.unwrap_or(0),
             workgroup_size: self.workgroup_size.unwrap_or([0; 3]),
             code: words,
+            parameters: None,
+            private: None,
         }
     }
 
