@@ -3,5 +3,6 @@
 mod conformance;
 mod decoder;
 mod mutations;
+mod nans;
 mod peer;
 mod script;

@@ -1,6 +1,7 @@
 //! Random modules (`wasm-smith`) in the interpreter and in another engine (`wasmi`): results, traps, global variables
-//! and memory are the same.
+//! and memory are the same, bit by bit.
 
+use super::nans::canonical;
 use arbitrary::Unstructured;
 use rand::{Rng as _, RngExt as _, SeedableRng as _};
 use rand_pcg::Pcg64;
@@ -8,7 +9,7 @@ use std::sync::Arc;
 use wasm_smith::{Config, Module};
 use wasmi::{Engine, Linker, Store, TrapCode, Val};
 use wave_compile::ir::interpret::{Instance, Limits};
-use wave_compile::ir::{Constant, Convert, Exported, Operation, Trap, verify};
+use wave_compile::ir::{Constant, Exported, Trap, verify};
 use wave_compile::wasm::decode;
 
 /// Bytes from which a module is made.
@@ -16,7 +17,7 @@ const SEED_BYTES: usize = 4096;
 /// Fuel of a call, in the units of either engine.
 const FUEL: u64 = 100_000;
 
-/// A module of what is taken. Results of NaN are canonical in it, whatever the engine gives.
+/// A module of what is taken. NaNs that are computed are canonical in it, whatever the engine gives.
 fn module(random: &mut Pcg64) -> Option<Vec<u8>> {
     let mut seed = vec![0; SEED_BYTES];
     random.fill_bytes(&mut seed);
@@ -41,7 +42,7 @@ fn module(random: &mut Pcg64) -> Option<Vec<u8>> {
         wide_arithmetic_enabled: false,
         ..Config::default()
     };
-    Module::new(config, &mut Unstructured::new(&seed)).ok().map(|module| module.to_bytes())
+    Module::new(config, &mut Unstructured::new(&seed)).ok().map(|module| canonical(&module.to_bytes()))
 }
 
 /// What came of a call: results, a trap, or nothing that can be compared because a bound of an engine was met.
@@ -54,7 +55,7 @@ enum Outcome {
 
 fn ours(result: Result<Vec<Constant>, Trap>) -> Outcome {
     match result {
-        Ok(results) => Outcome::Results(results.into_iter().map(number).collect()),
+        Ok(results) => Outcome::Results(results.into_iter().map(Constant::bits).collect()),
         Err(Trap::OutOfFuel | Trap::StackExhausted) => Outcome::Bound,
         Err(trap) => Outcome::Trap(trap.name().to_owned()),
     }
@@ -89,21 +90,12 @@ fn is_same(ours: &Outcome, theirs: &Outcome) -> bool {
     }
 }
 
-/// The bits of a number, with one NaN for all: the generator leaves those of conversions as the engine gives them.
-fn number(constant: Constant) -> u64 {
-    match constant {
-        Constant::F32(bits) if f32::from_bits(bits).is_nan() => 0x7FC0_0000,
-        Constant::F64(bits) if f64::from_bits(bits).is_nan() => 0x7FF8 << 48,
-        _ => constant.bits(),
-    }
-}
-
 fn bits(value: &Val) -> u64 {
     match value {
         Val::I32(value) => u64::from(*value as u32),
         Val::I64(value) => *value as u64,
-        Val::F32(value) => number(Constant::F32(value.to_bits())),
-        Val::F64(value) => number(Constant::F64(value.to_bits())),
+        Val::F32(value) => u64::from(value.to_bits()),
+        Val::F64(value) => value.to_bits(),
         _ => panic!("no such value is made"),
     }
 }
@@ -118,14 +110,6 @@ fn val(constant: Constant) -> Val {
     }
 }
 
-/// True if it converts between floats: the generator leaves the bits of a NaN there as the engine gives them.
-fn converts_floats(module: &wave_compile::ir::Module) -> bool {
-    let blocks = module.functions.values().flat_map(|function| function.blocks.values());
-    blocks.flat_map(|block| &block.instructions).any(|instruction| {
-        matches!(instruction.operation, Operation::Convert(Convert::Demote | Convert::Promote, _))
-    })
-}
-
 /// Compares one module; the number of calls that were compared, or `None` if it was not taken.
 fn compare(seed: u64) -> Option<usize> {
     let mut random = Pcg64::seed_from_u64(seed);
@@ -133,9 +117,6 @@ fn compare(seed: u64) -> Option<usize> {
     let decoded = decode(&bytes).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
     verify::verify(&decoded.module).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
     let module = Arc::new(decoded.module);
-    if converts_floats(&module) {
-        return None;
-    }
     let limits = Limits { fuel: FUEL, depth: 200, ..Limits::default() };
     let mine = Instance::unstarted(Arc::clone(&module), wave_compile::ir::interpret::Linked::default());
     let started = ours(mine.start(&limits).map(|()| Vec::new()).map_err(|trapped| trapped.trap));
@@ -189,7 +170,7 @@ fn compare(seed: u64) -> Option<usize> {
         match *exported {
             Exported::Global(global) => {
                 let peer = instance.get_global(&store, name).expect("it has the export").get(&store);
-                assert_eq!(number(mine.global(global).get()), bits(&peer), "seed {seed}: `{name}`");
+                assert_eq!(mine.global(global).get().bits(), bits(&peer), "seed {seed}: `{name}`");
             }
             Exported::Memory(memory) => {
                 let peer = instance.get_memory(&store, name).expect("it has the export");
