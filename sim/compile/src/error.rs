@@ -47,6 +47,11 @@ pub enum Reason {
     /// A second memory of one space.
     #[error("{0}: a kernel has one device memory and one local memory")]
     Memory(crate::ir::MemoryId),
+    /// More private memory than addresses reach.
+    #[error(
+        "each thread needs {0} bytes of private memory, and the 64 of a wave have 4 GiB together: use a smaller memory"
+    )]
+    Private(u64),
     /// More arguments than registers.
     #[error("the function has {0} argument words; a launch brings at most {1}")]
     Arguments(usize, u32),

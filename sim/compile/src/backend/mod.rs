@@ -15,9 +15,10 @@ mod registers;
 mod select;
 
 use crate::error::{CompileError, Reason};
-use crate::ir::{Constant, FunctionId, GlobalId, Module, Place, Space, Trap};
+use crate::ir::{Constant, FunctionId, GlobalId, Memory, Module, Place, Space, Trap};
+use crate::lower::private::{Plan, Stack};
 use crate::lower::{LowerOptions, lower};
-use wave_isa::program::{Kernel, Program, SourceMap};
+use wave_isa::program::{Kernel, PrivateMemory, Program, SourceMap};
 
 /// How a kernel is compiled.
 #[derive(Debug, Clone)]
@@ -36,6 +37,8 @@ pub struct Options {
     pub local_memory_bytes: Option<u32>,
     /// Values of global variables at the start of a thread, in place of those of the module.
     pub globals: Vec<(GlobalId, Constant)>,
+    /// A stack of each thread in device memory.
+    pub stack: Option<Stack>,
 }
 
 impl Default for Options {
@@ -49,6 +52,7 @@ impl Default for Options {
             workgroup_size: [0; 3],
             local_memory_bytes: None,
             globals: Vec::new(),
+            stack: None,
         }
     }
 }
@@ -86,6 +90,8 @@ pub struct Compiled {
     pub traps: Vec<TrapPoint>,
     /// Source place of each code word.
     pub places: Vec<Place>,
+    /// How the memory is laid out that the kernel needs for its threads, if it needs any.
+    pub private: Option<Plan>,
     /// What was made.
     pub statistics: Statistics,
 }
@@ -124,7 +130,12 @@ pub fn compile(module: &Module, entry: FunctionId, options: &Options) -> Result<
             return Err(wrong(Place::default(), Reason::Memory(second)));
         }
     }
-    let function = lower(module, entry, &LowerOptions { globals: options.globals.clone() })?;
+    let with_device = with_device_memory(module, options);
+    let module = with_device.as_ref().unwrap_or(module);
+    let plan = Plan::new(module, 0, options.stack)
+        .map_err(|bytes| wrong(Place::default(), Reason::Private(bytes)))?;
+    let lower_options = LowerOptions { globals: options.globals.clone(), private: plan };
+    let function = lower(module, entry, &lower_options)?;
     let arguments = function.signature.parameters.len();
     let limit = options.registers.clamp(1, 256);
     if arguments > limit as usize {
@@ -161,7 +172,10 @@ pub fn compile(module: &Module, entry: FunctionId, options: &Options) -> Result<
         workgroup_size: options.workgroup_size,
         code: 0..words.len() as u32,
         parameters: None,
-        private: None,
+        private: lower_options.private.as_ref().map(|plan| PrivateMemory {
+            register: (arguments - 1) as u8,
+            bytes_per_wave: plan.bytes_per_wave(),
+        }),
     };
     let statistics = Statistics {
         instructions: selected.code.len() as u32,
@@ -170,5 +184,16 @@ pub fn compile(module: &Module, entry: FunctionId, options: &Options) -> Result<
         nesting: selected.nesting,
     };
     let program = Program { code: words, kernels: vec![kernel], source: None, module: None };
-    Ok(Compiled { program, traps, places, statistics })
+    Ok(Compiled { program, traps, places, private: lower_options.private, statistics })
+}
+
+/// The module with a device memory, if it needs one for the sake of private memory and has none.
+fn with_device_memory(module: &Module, options: &Options) -> Option<Module> {
+    let has = |space| module.memories.values().any(|memory| memory.space == space);
+    let needs = (has(Space::Private) || options.stack.is_some()) && !has(Space::Device);
+    needs.then(|| {
+        let mut module = module.clone();
+        module.memories.push(Memory { space: Space::Device, pages: 0, most_pages: None });
+        module
+    })
 }

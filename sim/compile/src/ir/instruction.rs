@@ -304,6 +304,8 @@ pub enum Terminator {
     Switch(Value, Vec<Target>),
     /// Ends the function with these results.
     Return(Vec<Value>),
+    /// Ends the thread, without a trap and without results, also in a function that another one called.
+    Exit,
     /// Stops the thread.
     Trap(Trap),
 }
@@ -315,7 +317,7 @@ impl Terminator {
             Terminator::Jump(target) => slice::from_ref(target),
             Terminator::Branch(_, targets) => targets,
             Terminator::Switch(_, targets) => targets,
-            Terminator::Return(_) | Terminator::Trap(_) => &[],
+            Terminator::Return(_) | Terminator::Exit | Terminator::Trap(_) => &[],
         }
     }
 
@@ -325,7 +327,7 @@ impl Terminator {
             Terminator::Jump(target) => slice::from_mut(target),
             Terminator::Branch(_, targets) => targets,
             Terminator::Switch(_, targets) => targets,
-            Terminator::Return(_) | Terminator::Trap(_) => &mut [],
+            Terminator::Return(_) | Terminator::Exit | Terminator::Trap(_) => &mut [],
         }
     }
 
@@ -334,7 +336,7 @@ impl Terminator {
         match self {
             Terminator::Branch(value, _) | Terminator::Switch(value, _) => slice::from_ref(value),
             Terminator::Return(values) => values,
-            Terminator::Jump(_) | Terminator::Trap(_) => &[],
+            Terminator::Jump(_) | Terminator::Exit | Terminator::Trap(_) => &[],
         }
     }
 
@@ -343,7 +345,7 @@ impl Terminator {
         match self {
             Terminator::Branch(value, _) | Terminator::Switch(value, _) => slice::from_mut(value),
             Terminator::Return(values) => values,
-            Terminator::Jump(_) | Terminator::Trap(_) => &mut [],
+            Terminator::Jump(_) | Terminator::Exit | Terminator::Trap(_) => &mut [],
         }
     }
 }

@@ -57,6 +57,9 @@ entities! {
 /// Bytes of a page of memory.
 pub const PAGE_BYTES: u64 = 1 << 16;
 
+/// Bytes of a page of private memory.
+pub const PRIVATE_PAGE_BYTES: u64 = 16;
+
 /// A block: parameters, instructions, and how it ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlockBody {
@@ -120,6 +123,19 @@ pub enum Space {
     Device,
     /// Local memory of the workgroup.
     Local,
+    /// Memory of the thread: byte addressed from 0, zeros at its start unless a host has written it, and seen by this
+    /// thread only.
+    Private,
+}
+
+impl Space {
+    /// Bytes of a page. Private memory is counted in small ones, because each thread has its own.
+    pub const fn page_bytes(self) -> u64 {
+        match self {
+            Space::Device | Space::Local => PAGE_BYTES,
+            Space::Private => PRIVATE_PAGE_BYTES,
+        }
+    }
 }
 
 /// A memory.
@@ -127,10 +143,17 @@ pub enum Space {
 pub struct Memory {
     /// Where it lies.
     pub space: Space,
-    /// Pages at the start.
+    /// Pages at the start; see [`Space::page_bytes`].
     pub pages: u64,
     /// Most pages.
     pub most_pages: Option<u64>,
+}
+
+impl Memory {
+    /// Bytes at the start.
+    pub fn bytes(&self) -> u64 {
+        self.pages * self.space.page_bytes()
+    }
 }
 
 /// A table of functions.

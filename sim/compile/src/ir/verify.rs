@@ -2,16 +2,16 @@
 
 use super::dominance::Dominance;
 use super::{
-    Access, Block, Exported, Function, FunctionId, Instruction, MemoryId, Module, Operation, PAGE_BYTES,
-    Place, Signature, Space, Target, Terminator, Type, Value,
+    Access, Block, Exported, Function, FunctionId, Instruction, MemoryId, Module, Operation, Place,
+    Signature, Space, Target, Terminator, Type, Value,
 };
 use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
 use std::collections::BTreeSet;
 use std::fmt;
 use wave_isa::table::AtomicOp;
 
-/// Most pages of a memory: an address has 32 bits.
-const MOST_PAGES: u64 = (1 << 32) / PAGE_BYTES;
+/// Most bytes of a memory: an address has 32 bits.
+const MOST_BYTES: u64 = 1 << 32;
 
 /// What is wrong with a module, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -98,8 +98,9 @@ fn items(module: &Module) -> Checked {
     for (id, memory) in &module.memories {
         limit(&id, memory.pages, memory.most_pages)?;
         let pages = memory.most_pages.unwrap_or(0).max(memory.pages);
-        if pages > MOST_PAGES {
-            return Err(format!("{id} has up to {pages} pages; an address reaches {MOST_PAGES}"));
+        let most = MOST_BYTES / memory.space.page_bytes();
+        if pages > most {
+            return Err(format!("{id} has up to {pages} pages; an address reaches {most}"));
         }
     }
     for (id, table) in &module.tables {
@@ -110,9 +111,12 @@ fn items(module: &Module) -> Checked {
     }
     for (id, data) in &module.data {
         let Some((memory, _)) = data.at_start else { continue };
-        if exists(&module.memories, memory)?.space == Space::Local {
-            return Err(format!("{id} is copied at the start to {memory}, which each workgroup has anew"));
-        }
+        let owner = match exists(&module.memories, memory)?.space {
+            Space::Device => continue,
+            Space::Local => "workgroup",
+            Space::Private => "thread",
+        };
+        return Err(format!("{id} is copied at the start to {memory}, which each {owner} has anew"));
     }
     for (id, elements) in &module.elements {
         if let Some((table, _)) = elements.at_start {
@@ -273,7 +277,7 @@ impl Check<'_> {
 
     fn terminator(&self, terminator: &Terminator) -> Checked {
         match terminator {
-            Terminator::Jump(_) | Terminator::Trap(_) => Ok(()),
+            Terminator::Jump(_) | Terminator::Exit | Terminator::Trap(_) => Ok(()),
             Terminator::Branch(value, _) => self.types("condition", &[*value], &[Type::Bool]),
             Terminator::Switch(value, targets) => {
                 if targets.is_empty() {
@@ -354,10 +358,11 @@ impl Check<'_> {
                 vec![access.ty]
             }
             Operation::MemorySize(memory) => {
-                exists(&module.memories, *memory)?;
+                self.shared(*memory)?;
                 vec![I32]
             }
             Operation::MemoryGrow(memory, pages) => {
+                self.shared(*memory)?;
                 if exists(&module.memories, *memory)?.space == Space::Local {
                     return Err(format!("{memory} is local memory, which does not grow"));
                 }
@@ -446,8 +451,19 @@ impl Check<'_> {
         Ok(())
     }
 
+    /// Checks that a memory is none of one thread only: of that there are loads and stores, and nothing else.
+    fn shared(&self, memory: MemoryId) -> Checked {
+        match exists(&self.module.memories, memory)?.space {
+            Space::Private => {
+                Err(format!("{memory} is private memory, which has loads and stores and no other operations"))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Checks an atomic access: an integer, and narrower ones are extended with zeros.
     fn atomic(&self, access: &Access, address: Value) -> Checked {
+        self.shared(access.memory)?;
         self.access(access, address)?;
         if !access.ty.is_integer() || access.signed {
             return Err("an atomic access is to an unsigned integer".to_owned());
@@ -456,7 +472,7 @@ impl Check<'_> {
     }
 
     fn bulk(&self, memories: &[MemoryId], values: &[Value]) -> Checked {
-        memories.iter().try_for_each(|&memory| exists(&self.module.memories, memory).map(drop))?;
+        memories.iter().try_for_each(|&memory| self.shared(memory))?;
         self.types("operands", values, &[Type::I32; 3])
     }
 }

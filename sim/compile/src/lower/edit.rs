@@ -142,6 +142,42 @@ impl Editor<'_> {
         body.at = self.at;
         self.block = on;
     }
+
+    /// Ends the current block with a branch to one of two new blocks, which go on in a third one, the current one from
+    /// then on. Each side gives the values of these types that it brings there.
+    pub(super) fn either(
+        &mut self,
+        condition: Value,
+        types: &[Type],
+        sides: [&mut dyn FnMut(&mut Editor<'_>) -> Vec<Value>; 2],
+    ) -> Vec<Value> {
+        let join = self.function.block(types);
+        let before = self.block;
+        let targets = sides.map(|side| {
+            let block = self.function.block(&[]);
+            self.block = block;
+            let arguments = side(self);
+            let body = &mut self.function.blocks[self.block];
+            body.terminator = Terminator::Jump(Target { block: join, arguments });
+            body.at = self.at;
+            Target { block, arguments: Vec::new() }
+        });
+        let body = &mut self.function.blocks[before];
+        body.terminator = Terminator::Branch(condition, targets);
+        body.at = self.at;
+        self.block = join;
+        self.function.blocks[join].parameters.clone()
+    }
+}
+
+/// Puts what `make` appends in front of all other instructions of a function. It must not end the block.
+pub(super) fn at_start<T>(function: &mut Function, make: impl FnOnce(&mut Editor) -> T) -> T {
+    let (block, at) = (function.entry(), function.at);
+    let before = function.blocks[block].instructions.len();
+    let (replaced, constants) = (Replaced::default(), SecondaryMap::new());
+    let made = make(&mut Editor { function, block, at, replaced, constants });
+    function.blocks[block].instructions.rotate_left(before);
+    made
 }
 
 /// Goes through blocks in an order, and calls `each` with every instruction, which it keeps or leaves out. The end of a

@@ -103,6 +103,7 @@ pub(super) fn inline(function: &mut Function, block: Block, number: usize, calle
             Terminator::Return(results) => {
                 Terminator::Jump(Target { block: after, arguments: copy_of(results) })
             }
+            Terminator::Exit => Terminator::Exit,
             Terminator::Trap(trap) => Terminator::Trap(*trap),
         };
     }

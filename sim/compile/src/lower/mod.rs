@@ -11,6 +11,8 @@ mod globals;
 mod inline;
 mod irreducible;
 mod merge;
+pub mod private;
+mod residue;
 mod simplify;
 mod switches;
 #[cfg(test)]
@@ -30,6 +32,8 @@ use crate::structure::Graph;
 pub struct LowerOptions {
     /// Values of global variables at the start of a thread, in place of those of the module. A stack pointer is one.
     pub globals: Vec<(GlobalId, Constant)>,
+    /// What a thread has of its own in device memory. The function gets the hidden argument then.
+    pub private: Option<private::Plan>,
 }
 
 /// The function that a thread runs, in the form that the back end takes.
@@ -40,12 +44,19 @@ pub fn lower(module: &Module, entry: FunctionId, options: &LowerOptions) -> Resu
     let wrong = |reason: Reason| CompileError::new(module, entry, Default::default(), reason);
     let mut function = inline::inline_all(module, entry)?;
     unused::drop_unreached(&mut function);
+    if let Some(plan) = &options.private {
+        private::begin(&mut function, plan);
+    }
     globals::to_values(module, &mut function, &options.globals);
     clean(&mut function);
     checks::explicit(&mut function);
     divide::expand(&mut function);
     convert64::expand(&mut function);
     simplify::simplify(&mut function);
+    if let Some(plan) = &options.private {
+        private::lower(module, &mut function, plan);
+        simplify::simplify(&mut function);
+    }
     wide::split(module, &mut function)
         .map_err(|(place, reason)| CompileError::new(module, entry, place, reason))?;
     switches::to_branches(&mut function);

@@ -29,7 +29,7 @@ pub const MOST_LEVELS: usize = 400;
 pub enum Node {
     /// The instructions of a block, without its end.
     Code(Block),
-    /// The end of a block that returns or traps.
+    /// The end of a block that returns, exits or traps.
     End(Block),
     /// The parameters of a block get the arguments of a jump to it: source, and number of its target.
     Pass(Block, usize),
@@ -183,7 +183,7 @@ impl Builder<'_> {
         to: &mut Vec<Tree>,
     ) -> Result<(), StructureError> {
         match &self.function.blocks[block].terminator {
-            Terminator::Return(_) | Terminator::Trap(_) => to.push(Tree::End(block)),
+            Terminator::Return(_) | Terminator::Exit | Terminator::Trap(_) => to.push(Tree::End(block)),
             Terminator::Jump(_) => self.jump(block, 0, next, level, to)?,
             Terminator::Branch(condition, _) => {
                 let mut sides = [Vec::new(), Vec::new()];

@@ -330,3 +330,40 @@ fn speed() {
     let seconds = start.elapsed().as_secs_f64();
     println!("{:.1} million operations a second", f64::from(rounds) * 9.0 / seconds / 1e6);
 }
+
+/// Private memory is zeros for each thread of a workgroup, and an exit ends a thread inside a function too.
+#[test]
+fn private_memory_and_exits() {
+    let module = module(
+        "memory mem0 private 1
+memory mem1 device 1
+function f0 (i32) -> (i32) {
+b0(v0: i32):
+    call f1(v0)
+    v1: i32 = load.i32 mem0[v0]
+    return v1
+}
+function f1 (i32) -> () {
+b0(v0: i32):
+    v1: i32 = load.i32 mem0[v0 + 4]
+    v2: i32 = const.i32 7
+    v3: i32 = add v1, v2
+    store.i32 mem0[v0 + 4], v3
+    store.i32 mem1[v0], v3
+    v4: i32 = const.i32 4
+    v5: bool = ge_u v0, v4
+    branch v5, b1, b2
+b1:
+    exit
+b2:
+    return
+}",
+    );
+    let instance = Instance::new(Arc::new(module)).unwrap();
+    let call =
+        |argument| instance.call(FunctionId::from_u32(0), &[Constant::I32(argument)], &Limits::default());
+    assert_eq!(call(0), Ok(vec![Constant::I32(0)]));
+    assert_eq!(call(0), Ok(vec![Constant::I32(0)]));
+    assert_eq!(instance.memory(MemoryId::from_u32(1)).read(0, 4).unwrap(), [14, 0, 0, 0]);
+    assert_eq!(call(4), Ok(Vec::new()));
+}

@@ -53,6 +53,7 @@ fn random_modules_hold_everything() {
                 Terminator::Branch(..) => "branch".to_owned(),
                 Terminator::Switch(..) => "switch".to_owned(),
                 Terminator::Return(_) => "return".to_owned(),
+                Terminator::Exit => "exit".to_owned(),
                 Terminator::Trap(trap) => trap.name().to_owned(),
             });
         }

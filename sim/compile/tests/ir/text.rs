@@ -149,12 +149,10 @@ fn names_and_bytes_round_trip() {
 
 #[test]
 fn comments_and_line_breaks_are_blanks() {
-    let text = "memory ; of\n mem0 local\r\n\t2 ; pages";
+    let text = "memory ; of\n mem0 local\r\n\t2 ; pages\nmemory mem1 private 3";
     let read: Module = text.parse().unwrap();
-    assert_eq!(
-        read.memories.values().next().map(|memory| (memory.space, memory.pages)),
-        Some((Space::Local, 2))
-    );
+    let memories: Vec<_> = read.memories.values().map(|memory| (memory.space, memory.bytes())).collect();
+    assert_eq!(memories, [(Space::Local, 2 << 16), (Space::Private, 48)]);
 }
 
 /// Line and column of an error, and what it says.
@@ -170,7 +168,7 @@ fn errors_have_places() {
     for (text, line, column, message) in [
         ("memry mem0", 1, 1, "a module has no `memry`"),
         ("memory mem1 device 1", 1, 8, "the next is `mem0`: they are numbered in their order"),
-        ("memory mem0 shared 1", 1, 13, "a memory is device or local, not `shared`"),
+        ("memory mem0 shared 1", 1, 13, "a memory is device, local or private, not `shared`"),
         ("memory mem0 device -1", 1, 20, "`-1` is not a number of pages, or is too large"),
         ("memory mem0 device", 1, 19, "expected a number of pages, found the end of the text"),
         ("global g0 i32 4294967296", 1, 15, "`4294967296` is no constant of type i32"),

@@ -15,7 +15,7 @@ fn refused(text: &str) -> String {
 /// What it says of a function with memories, tables and the like around it.
 fn refused_body(body: &str) -> String {
     let text = format!(
-        "signature sig0 (i64) -> (i32)\nmemory mem0 device 1\nmemory mem1 local 1\ntable tab0 1\n\
+        "signature sig0 (i64) -> (i32)\nmemory mem0 device 1\nmemory mem1 local 1\nmemory mem2 private 1\ntable tab0 1\n\
          global g0 mutable i32 0\nglobal g1 i64 0\n\
          function f0 (i32, f32) -> () {{\nb0(v0: i32, v1: f32):\n{body}\n}}\nfunction f1 (i64) -> (i32) {{\nb0(v0: i64):\n trap \"unreachable\"\n}}"
     );
@@ -56,6 +56,10 @@ fn what_is_wrong_in_a_function() {
         (
             "v2: i32 = memory_grow mem1, v0\nreturn",
             format!("{f0} 0, mem1 is local memory, which does not grow"),
+        ),
+        (
+            "v2: i32 = atomic_add.i32 device mem2[v0], v0\nexit",
+            format!("{f0} 0, mem2 is private memory, which has loads and stores and no other operations"),
         ),
         ("memory_fill mem0, v0, v1, v0\nreturn", format!("{f0} 0, operands: v1 is f32, not i32")),
         ("memory_init mem0, data0, v0, v0, v0\nreturn", format!("{f0} 0, data0 does not exist")),

@@ -193,7 +193,8 @@ impl Instance {
         Ok(())
     }
 
-    /// Calls a function in one thread: a workgroup of one thread, in a wave of one lane.
+    /// Calls a function in one thread: a workgroup of one thread, in a wave of one lane. Its private memory is that of
+    /// the instance, so it stays from call to call. A thread that ends by an exit has no results.
     ///
     /// # Errors
     /// The trap that stops it.
@@ -240,8 +241,8 @@ impl Instance {
         &self.parts.globals[global.index()]
     }
 
-    /// What a thread of a workgroup sees of it: the same but for global variables and local memories, which are new.
-    /// Memories do not grow.
+    /// What a thread of a workgroup sees of it: the same but for global variables, local memories and private ones,
+    /// which are new. Memories do not grow.
     pub(super) fn view(&self, local: &[Rc<LinearMemory>]) -> Rc<Parts> {
         let parts = &self.parts;
         let mut memories = parts.memories.clone();
@@ -249,6 +250,10 @@ impl Instance {
             parts.module.memories.iter().filter(|(_, memory)| memory.space == Space::Local).map(|(id, _)| id);
         for (id, memory) in of_workgroup.zip(local) {
             memories[id.index()] = Rc::clone(memory);
+        }
+        for (id, memory) in parts.module.memories.iter().filter(|(_, memory)| memory.space == Space::Private)
+        {
+            memories[id.index()] = LinearMemory::new(memory);
         }
         Rc::new(Parts {
             module: Arc::clone(&parts.module),

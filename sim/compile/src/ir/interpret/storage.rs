@@ -20,7 +20,7 @@ pub struct LinearMemory {
 impl LinearMemory {
     /// A memory as a module declares it, all zeros.
     pub fn new(memory: &Memory) -> Rc<LinearMemory> {
-        let bytes = vec![0; usize::try_from(memory.pages * PAGE_BYTES).expect("the host has 64 bits")];
+        let bytes = vec![0; usize::try_from(memory.bytes()).expect("the host has 64 bits")];
         let most_pages = memory.most_pages.unwrap_or(u64::MAX).min(MOST_GROWN_BYTES / PAGE_BYTES);
         Rc::new(LinearMemory { bytes: RefCell::new(bytes), most_pages })
     }

@@ -52,7 +52,7 @@ pub(super) enum Stop {
     Barrier,
     /// It is at a wave operation, with these operands; the second is 0 where there is one only.
     Wave(Wave, [u64; 2]),
-    /// Its function has returned these.
+    /// Its function has returned these; none if it has ended by an exit.
     Finished(Vec<Constant>),
 }
 
@@ -241,6 +241,7 @@ impl Thread {
                 Terminator::Return(returned) => {
                     return Ok(Leave::Return(returned.iter().map(|value| values[value.index()]).collect()));
                 }
+                Terminator::Exit => return Ok(Leave::Stop(Stop::Finished(Vec::new()))),
                 Terminator::Trap(trap) => return Err(*trap),
             };
             self.jump(function, base, target);

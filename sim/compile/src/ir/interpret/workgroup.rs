@@ -89,8 +89,8 @@ pub struct Workgroup {
 }
 
 impl Workgroup {
-    /// A workgroup at its start, with limits for each of its threads. Its local memories are new and zero; global
-    /// variables are each thread's own, with the values of the instance; all else is the instance's. Memories do not
+    /// A workgroup at its start, with limits for each of its threads. Its local memories, and the private
+    /// memory of each thread, are new and zero; global variables are each thread's own, with the values of the instance; all else is the instance's. Memories do not
     /// grow.
     ///
     /// # Errors

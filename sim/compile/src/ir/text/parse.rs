@@ -303,11 +303,13 @@ impl<'a> Parser<'a> {
             }
             "memory" => {
                 self.declared("mem", "a memory", module.memories.len())?;
-                let space = match self.word("`device` or `local`")? {
+                let space = match self.word("`device`, `local` or `private`")? {
                     "device" => Space::Device,
                     "local" => Space::Local,
+                    "private" => Space::Private,
                     other => {
-                        return Err(self.wrong_before(format!("a memory is device or local, not `{other}`")));
+                        let what = format!("a memory is device, local or private, not `{other}`");
+                        return Err(self.wrong_before(what));
                     }
                 };
                 let pages = self.number("a number of pages")?;

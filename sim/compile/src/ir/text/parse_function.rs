@@ -7,7 +7,7 @@ use cranelift_entity::{EntityRef, PrimaryMap};
 use std::collections::BTreeMap;
 
 /// Words that end a block.
-const TERMINATORS: [&str; 5] = ["jump", "branch", "switch", "return", "trap"];
+const TERMINATORS: [&str; 6] = ["jump", "branch", "switch", "return", "exit", "trap"];
 
 /// Values of a function as they are defined and used.
 #[derive(Default)]
@@ -141,6 +141,7 @@ impl Parser<'_> {
                 Terminator::Switch(value, self.list("[", "]", Self::target)?)
             }
             "return" => Terminator::Return(self.values()?),
+            "exit" => Terminator::Exit,
             _ => {
                 let name =
                     self.name()?.ok_or_else(|| self.expected("the name of a trap in quotation marks"))?;

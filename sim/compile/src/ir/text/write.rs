@@ -231,6 +231,7 @@ impl Display for Terminator {
                 [] => f.write_str("return"),
                 values => write!(f, "return {}", List(values)),
             },
+            Terminator::Exit => f.write_str("exit"),
             Terminator::Trap(trap) => write!(f, "trap {}", Quoted(trap.name())),
         }
     }
@@ -328,6 +329,7 @@ impl Display for Module {
             let space = match memory.space {
                 Space::Device => "device",
                 Space::Local => "local",
+                Space::Private => "private",
             };
             writeln!(f, "memory {id} {space} {}{}", memory.pages, up_to(memory.most_pages))?;
         }

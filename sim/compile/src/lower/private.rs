@@ -1,0 +1,451 @@
+//! Private memory of threads in device memory.
+//!
+//! A kernel that needs it gets a hidden argument, the last one: an address in device memory. From there on each wave has
+//! a region of [`Plan::bytes_per_wave`], in the order of their numbers; the number of a wave is the linear number of its
+//! workgroup, times the waves of a workgroup, plus its own. Word k of lane l lies at `(k * 64 + l) * 4` of the region,
+//! so that the lanes of a wave access neighbouring words where their private addresses are the same. Lanes are 64 words
+//! apart whatever the width of a wave, so the code does not depend on it.
+//!
+//! So byte a of a lane lies at `lane_base + ((a & !3) << 6) + (a & 3)`. First come the bytes of the back end, then each
+//! private memory of the module. Behind them, one lane after the other, lie the stacks of C code, which are plain device
+//! memory.
+
+use super::edit::{Editor, at_start, rewrite};
+use super::order;
+use super::residue::residues;
+use crate::ir::{
+    Access, Binary, Compare, Convert, Function, GlobalId, Instruction, MemoryId, Module, Operation, Space,
+    Type, Unary, Value,
+};
+use cranelift_entity::SecondaryMap;
+use wave_isa::Special;
+
+/// Lanes for which a region has room.
+const LANES: u64 = wave_isa::MAX_WAVE_WIDTH as u64;
+/// Bytes from a word of a lane to its next.
+const STRIDE: u32 = 4 * LANES as u32;
+/// Sizes are multiples of these bytes.
+const UNIT: u32 = 16;
+
+/// A stack of C code for each thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stack {
+    /// The stack pointer: an `i32`, at the start the end of the stack.
+    pub pointer: GlobalId,
+    /// Bytes of the stack, a multiple of 16.
+    pub bytes: u32,
+}
+
+/// What a thread has of its own in device memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    /// Bytes of the back end, for spills and the like: a multiple of 16.
+    pub own_bytes: u32,
+    /// Where each private memory of the module begins in private memory.
+    pub memories: SecondaryMap<MemoryId, u32>,
+    /// All bytes of private memory, those of the back end too: a multiple of 16.
+    pub private_bytes: u32,
+    /// The stack, if there is one.
+    pub stack: Option<Stack>,
+    /// The device memory that is accessed.
+    device: MemoryId,
+}
+
+impl Plan {
+    /// What a thread of a module needs, if it needs something. The module must have a device memory then. `Err` has the
+    /// bytes of a lane, where a wave needs more than 32-bit addresses reach.
+    pub fn new(module: &Module, own_bytes: u32, stack: Option<Stack>) -> Result<Option<Plan>, u64> {
+        let mut memories = SecondaryMap::new();
+        let mut bytes = u64::from(own_bytes);
+        for (id, memory) in module.memories.iter().filter(|(_, memory)| memory.space == Space::Private) {
+            memories[id] = u32::try_from(bytes).map_err(|_| bytes)?;
+            bytes += memory.bytes();
+        }
+        let all = bytes + stack.map_or(0, |stack| u64::from(stack.bytes));
+        if all == 0 {
+            return Ok(None);
+        }
+        if all > u64::from(u32::MAX) / LANES {
+            return Err(all);
+        }
+        debug_assert!(all.is_multiple_of(UNIT.into()), "sizes are multiples of {UNIT}");
+        let device = module.memories.iter().find(|(_, memory)| memory.space == Space::Device);
+        let device = device.expect("the caller adds one").0;
+        Ok(Some(Plan { own_bytes, memories, private_bytes: bytes as u32, stack, device }))
+    }
+
+    /// Bytes of the region of a wave.
+    pub fn bytes_per_wave(&self) -> u32 {
+        LANES as u32 * (self.private_bytes + self.stack.map_or(0, |stack| stack.bytes))
+    }
+
+    /// Where byte `address` of the private memory of a lane lies, as a distance from the region of its wave.
+    pub fn distance(lane: u32, address: u32) -> u32 {
+        (address / 4) * STRIDE + 4 * lane + address % 4
+    }
+}
+
+/// Gives a function the hidden argument, and the stack pointer its value at the start. Global variables are still there.
+pub(super) fn begin(function: &mut Function, plan: &Plan) {
+    let hidden = function.value(Type::I32);
+    let entry = function.entry();
+    function.blocks[entry].parameters.push(hidden);
+    function.signature.parameters.push(Type::I32);
+    let Some(stack) = plan.stack else { return };
+    at_start(function, |editor| {
+        let region = region(editor, hidden, plan);
+        // The stack of this lane ends where that of the next one begins.
+        let lane = editor.emit(Operation::Special(Special::LaneId), Type::I32);
+        let next = editor.with(Binary::Add, lane, 1);
+        let below = editor.with(Binary::Mul, next, stack.bytes.into());
+        let stacks = editor.with(Binary::Add, region, u64::from(plan.private_bytes) * LANES);
+        let end = editor.binary(Binary::Add, below, stacks);
+        let set = Operation::GlobalSet(stack.pointer, end);
+        editor.keep(Instruction { operation: set, results: Vec::new(), at: editor.at });
+    });
+}
+
+/// The address of the region of this wave.
+fn region(editor: &mut Editor, hidden: Value, plan: &Plan) -> Value {
+    let mut special = |special| editor.emit(Operation::Special(special), Type::I32);
+    let [x, y, z] = [Special::WorkgroupIdX, Special::WorkgroupIdY, Special::WorkgroupIdZ].map(&mut special);
+    let [size_x, size_y] = [Special::GridSizeX, Special::GridSizeY].map(&mut special);
+    let [waves, wave] = [Special::NumWaves, Special::WaveId].map(&mut special);
+    let mut number = z;
+    for (size, more) in [(size_y, y), (size_x, x), (waves, wave)] {
+        number = editor.binary(Binary::Mul, number, size);
+        number = editor.binary(Binary::Add, number, more);
+    }
+    let distance = editor.with(Binary::Mul, number, plan.bytes_per_wave().into());
+    editor.binary(Binary::Add, distance, hidden)
+}
+
+/// Replaces accesses to private memory by those to device memory. The last parameter of the function is the hidden
+/// argument. There may be accesses of 64 bits.
+pub(super) fn lower(module: &Module, function: &mut Function, plan: &Plan) {
+    let is_private = |memory: MemoryId| module.memories[memory].space == Space::Private;
+    let accessed = |instruction: &Instruction| match &instruction.operation {
+        Operation::Load(access, _) | Operation::Store(access, _) => is_private(access.memory),
+        _ => false,
+    };
+    if !function.blocks.values().flat_map(|body| &body.instructions).any(accessed) {
+        return;
+    }
+    let residues = residues(function);
+    let entry = function.entry();
+    let hidden = *function.blocks[entry].parameters.last().expect("the hidden argument");
+    let lane_base = at_start(function, |editor| {
+        let region = region(editor, hidden, plan);
+        let lane = editor.emit(Operation::Special(Special::LaneId), Type::I32);
+        let distance = editor.with(Binary::Mul, lane, 4);
+        editor.binary(Binary::Add, distance, region)
+    });
+    let order = order(function);
+    let done: Result<(), ()> = rewrite(function, &order, |editor, instruction| {
+        match instruction.operation {
+            Operation::Load(access, address) if is_private(access.memory) => {
+                let at = Words::new(editor, plan, lane_base, access, address, residues[address].known());
+                let value = load(editor, &at, access);
+                editor.replaced.set(instruction.results[0], value);
+            }
+            Operation::Store(access, [address, value]) if is_private(access.memory) => {
+                let at = Words::new(editor, plan, lane_base, access, address, residues[address].known());
+                store(editor, &at, access, value);
+            }
+            _ => editor.keep(instruction),
+        }
+        Ok(())
+    });
+    done.expect("it refuses nothing");
+}
+
+/// Where an access begins.
+#[derive(Debug, Clone, Copy)]
+struct Words {
+    device: MemoryId,
+    /// Device address as if the private one were a multiple of 4: `lane_base + (a << 6)`.
+    raw: Value,
+    /// Added to that.
+    offset: u32,
+    low: Low,
+}
+
+/// The low two bits of a private address.
+#[derive(Debug, Clone, Copy)]
+enum Low {
+    Known(u32),
+    Unknown(Value),
+}
+
+impl Words {
+    fn new(
+        editor: &mut Editor,
+        plan: &Plan,
+        lane_base: Value,
+        access: Access,
+        address: Value,
+        residue: Option<u32>,
+    ) -> Words {
+        let offset = access.offset.wrapping_add(plan.memories[access.memory]);
+        let device = plan.device;
+        if let Some(residue) = residue {
+            let low = Low::Known(residue.wrapping_add(offset) & 3);
+            let far = offset.wrapping_shl(6);
+            if let Some(address) = editor.known_i32(address) {
+                return Words { device, raw: lane_base, offset: far.wrapping_add(address << 6), low };
+            }
+            let shifted = editor.with(Binary::Shl, address, 6);
+            let raw = editor.binary(Binary::Add, shifted, lane_base);
+            return Words { device, raw, offset: far, low };
+        }
+        let address = if offset == 0 { address } else { editor.with(Binary::Add, address, offset.into()) };
+        let low = editor.with(Binary::And, address, 3);
+        let shifted = editor.with(Binary::Shl, address, 6);
+        let raw = editor.binary(Binary::Add, shifted, lane_base);
+        Words { device, raw, offset: 0, low: Low::Unknown(low) }
+    }
+
+    /// The device address of the byte itself, with what has to be added to it.
+    fn byte(&self, editor: &mut Editor) -> (Value, u32) {
+        match self.low {
+            // The address counts 64 for each of the low bits, and 1 is right.
+            Low::Known(low) => (self.raw, self.offset.wrapping_sub(63 * low)),
+            Low::Unknown(low) => {
+                let less = editor.with(Binary::Mul, low, u64::from(0u32.wrapping_sub(63)));
+                (editor.binary(Binary::Add, less, self.raw), self.offset)
+            }
+        }
+    }
+
+    /// The device address of the word in which the access begins.
+    fn word(&self, editor: &mut Editor) -> (Value, u32) {
+        match self.low {
+            Low::Known(low) => (self.raw, self.offset.wrapping_sub(64 * low)),
+            Low::Unknown(low) => {
+                let less = editor.with(Binary::Shl, low, 6);
+                (editor.binary(Binary::Sub, self.raw, less), self.offset)
+            }
+        }
+    }
+
+    /// The number of bits below the access in its first word.
+    fn shift(&self, editor: &mut Editor) -> Value {
+        match self.low {
+            Low::Known(low) => editor.i32(8 * low),
+            Low::Unknown(low) => editor.with(Binary::Shl, low, 3),
+        }
+    }
+
+    /// Makes the first side if all is in words of its own, or in one word; else the second. `first` is the lowest of
+    /// the low bits with which it is not.
+    fn choose(
+        &self,
+        editor: &mut Editor,
+        first: u32,
+        types: &[Type],
+        sides: [&mut dyn FnMut(&mut Editor<'_>) -> Vec<Value>; 2],
+    ) -> Vec<Value> {
+        match self.low {
+            Low::Known(low) => {
+                let [inside, across] = sides;
+                if low < first { inside(editor) } else { across(editor) }
+            }
+            Low::Unknown(low) => {
+                let inside = editor.compare_with(Compare::LtU, low, first.into());
+                editor.either(inside, types, sides)
+            }
+        }
+    }
+
+    fn load(&self, editor: &mut Editor, (address, offset): (Value, u32), bytes: u32) -> Value {
+        let (address, offset) = self.reached(editor, address, offset);
+        let access = Access { memory: self.device, ty: Type::I32, bytes, signed: false, offset };
+        editor.emit(Operation::Load(access, address), Type::I32)
+    }
+
+    fn store(&self, editor: &mut Editor, (address, offset): (Value, u32), bytes: u32, value: Value) {
+        let (address, offset) = self.reached(editor, address, offset);
+        let access = Access { memory: self.device, ty: Type::I32, bytes, signed: false, offset };
+        let operation = Operation::Store(access, [address, value]);
+        editor.keep(Instruction { operation, results: Vec::new(), at: editor.at });
+    }
+
+    /// The offset of an access does not wrap; a negative one is added to the address.
+    fn reached(&self, editor: &mut Editor, address: Value, offset: u32) -> (Value, u32) {
+        if offset < 1 << 31 {
+            return (address, offset);
+        }
+        (editor.with(Binary::Add, address, offset.into()), 0)
+    }
+}
+
+/// The place so many words behind another one.
+fn behind((address, offset): (Value, u32), words: u32) -> (Value, u32) {
+    (address, offset.wrapping_add(words * STRIDE))
+}
+
+fn load(editor: &mut Editor, at: &Words, access: Access) -> Value {
+    if access.bytes == 8 {
+        let halves = at.choose(
+            editor,
+            1,
+            &[Type::I32; 2],
+            [
+                &mut |editor| {
+                    let word = (at.raw, at.offset);
+                    vec![at.load(editor, word, 4), at.load(editor, behind(word, 1), 4)]
+                },
+                &mut |editor| {
+                    let word = at.word(editor);
+                    let words = [0, 1, 2].map(|number| at.load(editor, behind(word, number), 4));
+                    let shift = at.shift(editor);
+                    vec![across(editor, words[0], words[1], shift), across(editor, words[1], words[2], shift)]
+                },
+            ],
+        );
+        let [low, high] = [0, 1].map(|half| editor.convert(Convert::ExtendU, halves[half]));
+        let high = editor.with(Binary::Shl, high, 32);
+        let value = editor.binary(Binary::Or, low, high);
+        return if access.ty == Type::F64 { editor.convert(Convert::Reinterpret, value) } else { value };
+    }
+    let bits = match access.bytes {
+        1 => {
+            let byte = at.byte(editor);
+            at.load(editor, byte, 1)
+        }
+        2 => at.choose(
+            editor,
+            3,
+            &[Type::I32],
+            [
+                &mut |editor| {
+                    let byte = at.byte(editor);
+                    vec![at.load(editor, byte, 2)]
+                },
+                &mut |editor| {
+                    let (byte, word) = (at.byte(editor), at.word(editor));
+                    let [low, high] = [byte, behind(word, 1)].map(|place| at.load(editor, place, 1));
+                    let high = editor.with(Binary::Shl, high, 8);
+                    vec![editor.binary(Binary::Or, low, high)]
+                },
+            ],
+        )[0],
+        _ => at.choose(
+            editor,
+            1,
+            &[Type::I32],
+            [&mut |editor| vec![at.load(editor, (at.raw, at.offset), 4)], &mut |editor| {
+                let word = at.word(editor);
+                let [low, high] = [0, 1].map(|number| at.load(editor, behind(word, number), 4));
+                let shift = at.shift(editor);
+                vec![across(editor, low, high, shift)]
+            }],
+        )[0],
+    };
+    let bits = match (access.signed, access.bytes) {
+        (true, 1) => editor.unary(Unary::Extend8, bits),
+        (true, 2) => editor.unary(Unary::Extend16, bits),
+        _ => bits,
+    };
+    match access.ty {
+        Type::I64 if access.signed => editor.convert(Convert::ExtendS, bits),
+        Type::I64 => editor.convert(Convert::ExtendU, bits),
+        Type::F32 => editor.convert(Convert::Reinterpret, bits),
+        _ => bits,
+    }
+}
+
+/// A word that begins so many bits, 8 to 24, above the begin of `low`.
+fn across(editor: &mut Editor, low: Value, high: Value, shift: Value) -> Value {
+    let low = editor.binary(Binary::ShrU, low, shift);
+    let back = rest(editor, shift);
+    let high = editor.binary(Binary::Shl, high, back);
+    editor.binary(Binary::Or, low, high)
+}
+
+/// The bits of a word that are left.
+fn rest(editor: &mut Editor, shift: Value) -> Value {
+    let all = editor.i32(32);
+    editor.binary(Binary::Sub, all, shift)
+}
+
+fn store(editor: &mut Editor, at: &Words, access: Access, value: Value) {
+    let bits = if access.ty.is_float() { editor.convert(Convert::Reinterpret, value) } else { value };
+    let mut words = vec![bits];
+    if editor.ty(bits) == Type::I64 {
+        words = vec![editor.convert(Convert::Wrap, bits)];
+        if access.bytes == 8 {
+            let high = editor.with(Binary::ShrU, bits, 32);
+            words.push(editor.convert(Convert::Wrap, high));
+        }
+    }
+    match access.bytes {
+        1 => {
+            let byte = at.byte(editor);
+            at.store(editor, byte, 1, words[0]);
+        }
+        2 => {
+            let sides: [&mut dyn FnMut(&mut Editor<'_>) -> Vec<Value>; 2] = [
+                &mut |editor| {
+                    let byte = at.byte(editor);
+                    at.store(editor, byte, 2, words[0]);
+                    Vec::new()
+                },
+                &mut |editor| {
+                    let (byte, word) = (at.byte(editor), at.word(editor));
+                    at.store(editor, byte, 1, words[0]);
+                    let high = editor.with(Binary::ShrU, words[0], 8);
+                    at.store(editor, behind(word, 1), 1, high);
+                    Vec::new()
+                },
+            ];
+            at.choose(editor, 3, &[], sides);
+        }
+        _ => {
+            let sides: [&mut dyn FnMut(&mut Editor<'_>) -> Vec<Value>; 2] = [
+                &mut |editor| {
+                    for (number, &word) in (0..).zip(&words) {
+                        at.store(editor, behind((at.raw, at.offset), number), 4, word);
+                    }
+                    Vec::new()
+                },
+                &mut |editor| {
+                    store_across(editor, at, &words);
+                    Vec::new()
+                },
+            ];
+            at.choose(editor, 1, &[], sides);
+        }
+    }
+}
+
+/// Stores words that begin inside a word: the first and the last one that they touch keep the rest of their bytes. The
+/// thread is the only one to see them, so nobody else writes these.
+fn store_across(editor: &mut Editor, at: &Words, words: &[Value]) {
+    let word = at.word(editor);
+    let shift = at.shift(editor);
+    let back = rest(editor, shift);
+    let ones = editor.i32(u32::MAX);
+    // Bits of the first word that change are those of the last that stay.
+    let upper = editor.binary(Binary::Shl, ones, shift);
+    let lower = editor.binary(Binary::Xor, upper, ones);
+    let last = words.len() as u32;
+    for number in 0..=last {
+        let place = behind(word, number);
+        let mut bits = None;
+        if number > 0 {
+            bits = Some(editor.binary(Binary::ShrU, words[number as usize - 1], back));
+        }
+        if number < last {
+            let above = editor.binary(Binary::Shl, words[number as usize], shift);
+            bits = Some(bits.map_or(above, |below| editor.binary(Binary::Or, below, above)));
+        }
+        let mut bits = bits.expect("there is a word");
+        if number == 0 || number == last {
+            let old = at.load(editor, place, 4);
+            let old = editor.binary(Binary::And, old, if number == 0 { lower } else { upper });
+            bits = editor.binary(Binary::Or, bits, old);
+        }
+        at.store(editor, place, 4, bits);
+    }
+}
