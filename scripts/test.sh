@@ -13,6 +13,11 @@ command -v cmake >/dev/null || need+=(cmake)
 command -v make >/dev/null || need+=(make)
 # Verilator compiles the SystemVerilog core. WAVE_SIM_SKIP_RTL=1 skips the tests that need it.
 if [ "${WAVE_SIM_SKIP_RTL:-}" != 1 ]; then command -v verilator >/dev/null || need+=(verilator zlib1g-dev); fi
+# clang compiles kernels in C. WAVE_SIM_SKIP_CLANG=1 skips the tests that need it.
+if [ "${WAVE_SIM_SKIP_CLANG:-}" != 1 ]; then
+    command -v clang >/dev/null || need+=(clang)
+    command -v wasm-ld >/dev/null || need+=(lld)
+fi
 # callgrind counts host instructions. WAVE_SIM_SKIP_CALLGRIND=1 skips the tests that need it.
 if [ "${WAVE_SIM_SKIP_CALLGRIND:-}" != 1 ]; then command -v valgrind >/dev/null || need+=(valgrind); fi
 # A browser opens the HTML reports. WAVE_SIM_SKIP_BROWSER=1 skips the tests that need it.

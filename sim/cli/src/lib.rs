@@ -103,7 +103,7 @@ const NOTHING_TO_DO: &str = "\
 wave-sim simulates GPUs that run the WAVE v0.4 instruction set, cycle by cycle.
 
 Usage: wave-sim [--config CONFIG] [KERNEL.wave|KERNEL.wbin|LAUNCH.ron]... [flags]
-       wave-sim asm|dis|check|debug|litmus|cosim|explain|measure|trace|config|stats|completions ...
+       wave-sim asm|dis|check|debug|litmus|cosim|explain|measure|trace|header|config|stats|completions ...
 
 Nothing was asked for. `wave-sim --config gpu.ron` is a good start, `wave-sim --help` has everything.
 ";
@@ -121,6 +121,7 @@ fn other(command: &Command, terminal: &Terminal) -> Ended {
         Command::Debug(args) => debug::run(args, terminal),
         Command::Litmus(args) => litmus::run(args, terminal),
         Command::Cosim(args) => cosim::run(args, terminal),
+        Command::Header => terminal.out(&wave_compile::wasm::c_header()),
         Command::Config { command } => configs::run(command, terminal),
         Command::Explain(args) => explain::run(args, terminal),
         Command::Measure(args) => measure::run(args, terminal),

@@ -5,6 +5,7 @@
 //! an interpreter where an oracle is wanted, and written and read as text.
 
 pub mod backend;
+pub mod c;
 mod error;
 pub mod ir;
 pub mod lower;

@@ -47,6 +47,8 @@ pub(crate) enum Command {
     Litmus(LitmusArgs),
     /// Run kernels on the simulator and on the core in SystemVerilog, and compare them cycle by cycle
     Cosim(CosimArgs),
+    /// Print wave.h, the header for kernels in C and C++
+    Header,
     /// Look at configurations
     Config {
         /// What to show

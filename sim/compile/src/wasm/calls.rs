@@ -35,6 +35,12 @@ impl Translator<'_> {
                 let value = self.emit_one(Operation::Unary(unary, value), Type::F32);
                 self.push(value);
             }
+            Action::Binary(binary) => {
+                let values = self.pop_array();
+                let ty = self.function.values[values[0]];
+                let value = self.emit_one(Operation::Binary(binary, values), ty);
+                self.push(value);
+            }
             Action::Fma(ty) => {
                 let values = self.pop_array();
                 let value = self.emit_one(Operation::Fma(values), ty);

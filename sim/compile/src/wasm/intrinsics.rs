@@ -1,7 +1,7 @@
 //! What a kernel imports from the module `wave`: the one list from which the decoder, the header for C and the
 //! documentation are made.
 
-use crate::ir::{Order, Type, Unary, Wave};
+use crate::ir::{Binary, Order, Type, Unary, Wave};
 use std::sync::LazyLock;
 use wave_isa::table::AtomicOp;
 use wave_isa::{Scope, Special};
@@ -27,6 +27,8 @@ pub enum Action {
     Wave(Wave),
     /// An operation on one value.
     Unary(Unary),
+    /// An operation on two values.
+    Binary(Binary),
     /// `a * b + c`, rounded once.
     Fma(Type),
 }
@@ -93,6 +95,17 @@ const FLOATS: &[(&str, Unary, &str)] = &[
     ("log2", Unary::FLog2, "logarithm to base 2"),
     ("rsqrt", Unary::FRsqrt, "reciprocal square root"),
     ("rcp", Unary::FRcp, "reciprocal"),
+];
+
+/// Functions of two values of one type that are an instruction each.
+const PAIRS: &[(&str, Type, Binary, &str)] = &[
+    ("fmin", Type::F32, Binary::FMinNumber, "the smaller of two numbers; of a number and a NaN, the number"),
+    ("fmax", Type::F32, Binary::FMaxNumber, "the larger of two numbers; of a number and a NaN, the number"),
+    ("imin", Type::I32, Binary::MinS, "the smaller of two signed integers"),
+    ("imax", Type::I32, Binary::MaxS, "the larger of two signed integers"),
+    ("umin", Type::I32, Binary::MinU, "the smaller of two unsigned integers"),
+    ("umax", Type::I32, Binary::MaxU, "the larger of two unsigned integers"),
+    ("umul_high", Type::I32, Binary::MulHigh, "the high half of the product of two unsigned integers"),
 ];
 
 /// Loads and stores: suffix, type, bytes, signed.
@@ -177,6 +190,10 @@ fn list() -> Vec<Intrinsic> {
     for &(name, unary, meaning) in FLOATS {
         let action = Action::Unary(unary);
         add(name.to_owned(), &[("x", Type::F32)], Some(Type::F32), action, meaning.to_owned());
+    }
+    for &(name, ty, binary, meaning) in PAIRS {
+        let action = Action::Binary(binary);
+        add(name.to_owned(), &[("a", ty), ("b", ty)], Some(ty), action, meaning.to_owned());
     }
     for (name, ty) in [("fma", Type::F32), ("fma_f64", Type::F64)] {
         let meaning = "a * b + c, rounded once".to_owned();

@@ -1,0 +1,182 @@
+//! The clang that is installed: whether it will do, and a build with it.
+
+use super::flags::{COMPILE, CPP, LINK, Language, OURS, TARGET};
+use super::{Built, CLANG_VARIABLE, CompileOptions, INSTALL, OLDEST_CLANG};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::{fs, io};
+use wave_isa::diagnostic::Diagnostic;
+
+/// What sources include, and what all of them are linked with.
+const HEADERS: [(&str, &str); 2] = [("math.h", "#include <wave.h>\n"), ("string.h", "#include <wave.h>\n")];
+const RUNTIME: &str = include_str!("runtime.c");
+
+/// A clang that runs.
+#[derive(Debug)]
+pub(super) struct Clang {
+    program: PathBuf,
+    /// The first line of what it says of its version.
+    pub(super) version: String,
+}
+
+impl Clang {
+    /// The clang of the options, of the environment, or of the path.
+    pub(super) fn find(options: &CompileOptions) -> Result<Clang, Diagnostic> {
+        let stated = options.clang.clone().or_else(|| std::env::var_os(CLANG_VARIABLE).map(PathBuf::from));
+        let program = stated.unwrap_or_else(|| PathBuf::from("clang"));
+        let name = program.display();
+        let output = Command::new(&program).arg("--version").stdin(Stdio::null()).output();
+        let output = output.map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => missing(&program),
+            _ => Diagnostic::error(format!("`{name}` does not run: {error}")).hint(how_to_install()),
+        })?;
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let version = text.lines().next().unwrap_or_default().to_owned();
+        match number(&version) {
+            Some(number) if number >= OLDEST_CLANG => Ok(Clang { program, version }),
+            Some(number) => {
+                let message =
+                    format!("`{name}` is clang {number}: kernels in C need {OLDEST_CLANG} or newer");
+                Err(Diagnostic::error(message).hint(how_to_install()))
+            }
+            None => {
+                let message = format!("`{name} --version` does not say that it is clang: `{version}`");
+                Err(Diagnostic::error(message).hint(how_to_install()))
+            }
+        }
+    }
+
+    /// Compiles a source and links it. What is in between lies in a folder of its own, which goes with the end of this
+    /// function.
+    pub(super) fn build(
+        &self,
+        source: &Path,
+        language: Language,
+        more: &[String],
+    ) -> Result<Built, Diagnostic> {
+        let name = source.display().to_string();
+        let folder = tempfile::Builder::new().prefix("wave-sim-c-").tempdir();
+        let folder = folder.map_err(|error| {
+            Diagnostic::error(format!("cannot make a temporary folder to compile `{name}`: {error}"))
+        })?;
+        let at = |file: &str| folder.path().join(file);
+        let headers = HEADERS.map(|(file, text)| (file, text.to_owned()));
+        for (file, text) in headers
+            .into_iter()
+            .chain([("wave.h", crate::wasm::c_header()), ("runtime.c", RUNTIME.to_owned())])
+        {
+            fs::write(at(file), text).map_err(|error| {
+                Diagnostic::error(format!("cannot write to the temporary folder: {error}"))
+            })?;
+        }
+        let step = Step { clang: self, folder: folder.path(), source: &name };
+        // Named after the source, so that what the linker says names it.
+        let stem = source.file_stem().unwrap_or(OsStr::new("kernel"));
+        let mut object = at("").join(stem).into_os_string();
+        object.push(".o");
+
+        let mut compile = step.command(&COMPILE);
+        compile.args(OURS.map(|function| format!("-fno-builtin-{function}")));
+        if language == Language::Cpp {
+            compile.args(CPP);
+        }
+        // Debugging information names files as the user does, and ours without the folder of this run.
+        compile.arg("-fdebug-compilation-dir=.");
+        compile.arg(format!("-ffile-prefix-map={}=wave", folder.path().display()));
+        compile.arg("-isystem").arg(folder.path()).args(more);
+        // A name that begins with a dash is no flag.
+        compile.arg("-o").arg(&object).arg("--").arg(source);
+        let warnings = step.run(compile)?;
+
+        let mut runtime = step.command(&COMPILE);
+        // It must not find its own loops in itself.
+        runtime.args(["-g0", "-fno-builtin", "-o"]).arg(at("runtime.o")).arg(at("runtime.c"));
+        step.run(runtime)?;
+
+        let mut link = step.command(&LINK);
+        link.arg("-o").arg(at("kernel.wasm")).arg(&object).arg(at("runtime.o"));
+        step.run(link)?;
+        let wasm = fs::read(at("kernel.wasm"))
+            .map_err(|error| Diagnostic::error(format!("clang made no module of `{name}`: {error}")))?;
+        Ok(Built { wasm, warnings })
+    }
+}
+
+/// A call of clang in a build.
+struct Step<'a> {
+    clang: &'a Clang,
+    folder: &'a Path,
+    source: &'a str,
+}
+
+impl Step<'_> {
+    fn command(&self, flags: &[&str]) -> Command {
+        let mut command = Command::new(&self.clang.program);
+        // Files that clang makes on its way go into our folder too.
+        command.stdin(Stdio::null()).env("TMPDIR", self.folder).args(TARGET).args(flags);
+        command
+    }
+
+    /// Runs it; gives warnings.
+    fn run(&self, mut command: Command) -> Result<Vec<Diagnostic>, Diagnostic> {
+        let program = self.clang.program.display();
+        let output = command.output();
+        let output =
+            output.map_err(|error| Diagnostic::error(format!("`{program}` does not run: {error}")))?;
+        let said = self.said(&output);
+        if output.status.success() {
+            let warning = || Diagnostic::warning(format!("clang says of `{}`:\n{said}", self.source));
+            return Ok(if said.is_empty() { Vec::new() } else { vec![warning()] });
+        }
+        if said.contains("wasm-ld") && (said.contains("doesn't exist") || said.contains("unable to execute"))
+        {
+            let message = format!("`{program}` has no linker for WebAssembly: `wasm-ld` is missing");
+            return Err(Diagnostic::error(message).hint(how_to_install()));
+        }
+        let error = Diagnostic::error(format!("clang rejects `{}`:\n{said}", self.source));
+        Err(if said.contains("undefined symbol") {
+            error.hint("there is no C library; what there is, is declared in `wave.h` (`wave-sim header`)")
+        } else if said.contains("noderef") {
+            error.hint("local memory is read with local_load() and written with local_store()")
+        } else {
+            error
+        })
+    }
+
+    /// What clang and the linker said, without our folder.
+    fn said(&self, output: &Output) -> String {
+        let text = String::from_utf8_lossy(&output.stderr);
+        let folder = format!("{}/", self.folder.display());
+        text.replace(&folder, "").trim_end().to_owned()
+    }
+}
+
+fn missing(program: &Path) -> Diagnostic {
+    let message = format!("kernels in C need clang, and there is no `{}`", program.display());
+    Diagnostic::error(message).hint(how_to_install())
+}
+
+fn how_to_install() -> String {
+    format!("on Debian or Ubuntu: {INSTALL}; {CLANG_VARIABLE} names another clang")
+}
+
+/// The main number of `... clang version 14.0.6 ...`.
+fn number(version: &str) -> Option<u32> {
+    let rest = version.split("clang version ").nth(1)?;
+    rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::number;
+
+    #[test]
+    fn versions_are_read() {
+        assert_eq!(number("Debian clang version 14.0.6"), Some(14));
+        assert_eq!(number("clang version 9.0.1-12 "), Some(9));
+        assert_eq!(number("Apple clang version 15.0.0 (clang-1500.3.9.4)"), Some(15));
+        assert_eq!(number("gcc (Debian 12.2.0-14) 12.2.0"), None);
+        assert_eq!(number(""), None);
+    }
+}

@@ -1,0 +1,55 @@
+//! Flags of clang and of the linker.
+
+use std::path::Path;
+
+/// A language that clang compiles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Language {
+    C,
+    Cpp,
+}
+
+/// Extensions of files.
+pub(super) const EXTENSIONS: [(&str, Language); 4] =
+    [("c", Language::C), ("cpp", Language::Cpp), ("cc", Language::Cpp), ("cxx", Language::Cpp)];
+
+/// The language of a file, by its extension.
+pub(super) fn language(path: &Path) -> Option<Language> {
+    let extension = path.extension()?.to_str()?;
+    EXTENSIONS.iter().find(|(known, _)| *known == extension).map(|&(_, language)| language)
+}
+
+/// For the compiler and for the linker: the machine. Conversions of floats that saturate are what WAVE has; everything
+/// else that newer versions of clang switch on by themselves is off.
+pub(super) const TARGET: [&str; 6] =
+    ["--target=wasm32", "-mcpu=mvp", "-mmutable-globals", "-msign-ext", "-mnontrapping-fptoint", "-matomics"];
+
+/// For the compiler. Address 0 of device memory is as good as any other. Errors of mathematical functions set no
+/// variable, so that `sqrtf` is an instruction.
+pub(super) const COMPILE: [&str; 8] = [
+    "-c",
+    "-O2",
+    "-g",
+    "-nostdlibinc",
+    "-fno-math-errno",
+    "-fno-delete-null-pointer-checks",
+    "-fvisibility=hidden",
+    "-Werror=noderef",
+];
+
+/// Functions that `wave.h` defines with instructions of the machine: clang must not know better.
+pub(super) const OURS: [&str; 12] =
+    ["fmaf", "fma", "fminf", "fmaxf", "sinf", "cosf", "tanf", "exp2f", "log2f", "expf", "logf", "powf"];
+
+/// For C++: what needs a library that is not there.
+pub(super) const CPP: [&str; 4] = ["-std=c++17", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics"];
+
+/// For the linker. The stack has no bytes: each thread gets its own elsewhere.
+pub(super) const LINK: [&str; 6] = [
+    "-nostdlib",
+    "-Wl,--no-entry",
+    "-Wl,--export-dynamic",
+    "-Wl,--export=__heap_base",
+    "-Wl,--export=__stack_pointer",
+    "-Wl,-z,stack-size=0",
+];

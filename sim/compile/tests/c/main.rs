@@ -1,0 +1,16 @@
+//! Kernels in C: the driver of clang, and what it makes.
+
+mod driver;
+
+/// True if clang is there. Without it a test fails, unless the variable says that tests may go without.
+fn clang() -> bool {
+    use wave_compile::c;
+    if c::skipped() {
+        eprintln!("skipped: {} is set", c::SKIP_VARIABLE);
+        return false;
+    }
+    match c::version(&c::CompileOptions::default()) {
+        Ok(_) => true,
+        Err(error) => panic!("{}\n(set {}=1 to go without clang)", error.render(false), c::SKIP_VARIABLE),
+    }
+}
