@@ -30,6 +30,7 @@ mod trace;
 mod traces;
 mod values;
 mod watch;
+mod webassembly;
 mod work;
 
 #[cfg(test)]
@@ -103,7 +104,7 @@ const NOTHING_TO_DO: &str = "\
 wave-sim simulates GPUs that run the WAVE v0.4 instruction set, cycle by cycle.
 
 Usage: wave-sim [--config CONFIG] [KERNEL.wave|KERNEL.wbin|LAUNCH.ron]... [flags]
-       wave-sim asm|dis|check|debug|litmus|cosim|explain|measure|trace|header|config|stats|completions ...
+       wave-sim asm|dis|check|debug|litmus|cosim|explain|measure|trace|wasm|header|config|stats|completions ...
 
 Nothing was asked for. `wave-sim --config gpu.ron` is a good start, `wave-sim --help` has everything.
 ";
@@ -126,6 +127,7 @@ fn other(command: &Command, terminal: &Terminal) -> Ended {
         Command::Explain(args) => explain::run(args, terminal),
         Command::Measure(args) => measure::run(args, terminal),
         Command::Trace { command } => trace::run(command, terminal),
+        Command::Wasm { command } => webassembly::run(command, terminal),
         Command::Stats { format: Format::Text } => terminal.out(&statistics::listing()),
         Command::Stats { format: Format::Json } => terminal.out(&json::declarations()),
         Command::Completions { shell } => {

@@ -159,7 +159,7 @@ fn summary(report: &Report) -> String {
 }
 
 /// A heading with a line for each row below it.
-pub(crate) fn entry<const N: usize>(heading: &str, rows: [(&str, String); N]) -> String {
-    let rows = rows.map(|(name, value)| format!("  {name:<10} {value}\n"));
-    format!("{heading}\n{}", rows.concat())
+pub(crate) fn entry<'a>(heading: &str, rows: impl IntoIterator<Item = (&'a str, String)>) -> String {
+    let rows = rows.into_iter().map(|(name, value)| format!("  {name:<10} {value}\n"));
+    format!("{heading}\n{}", rows.collect::<String>())
 }

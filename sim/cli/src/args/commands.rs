@@ -65,6 +65,12 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: TraceCommand,
     },
+    /// Add the sections of NanoWasm to WebAssembly modules, and check them
+    Wasm {
+        /// What to do
+        #[command(subcommand)]
+        command: WasmCommand,
+    },
     /// List the statistics that a run reports: name, unit, meaning
     Stats {
         /// Form of the list
@@ -248,6 +254,25 @@ pub(crate) enum TraceCommand {
         input: PathBuf,
         /// Where it goes: as text if the name ends in .txt, else in binary form
         output: PathBuf,
+    },
+}
+
+/// `wave-sim wasm …`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum WasmCommand {
+    /// Write a module with the sections nw_to, nw_fti, nw_iti, nw_fbo and nw_lo at its end
+    Annotate {
+        /// Module, in binary or as text (.wat)
+        input: PathBuf,
+        /// Where the module goes
+        #[arg(short, long, value_name = "FILE")]
+        output: PathBuf,
+    },
+    /// Check that modules have all these sections, and that they are right
+    Verify {
+        /// Modules
+        #[arg(required = true)]
+        inputs: Vec<PathBuf>,
     },
 }
 

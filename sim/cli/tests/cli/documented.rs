@@ -8,12 +8,13 @@ use super::golden;
 use super::scratch::{Scratch, without_host};
 
 /// Pages with examples, and the smallest number of commands on each.
-const PAGES: [(&str, usize); 5] = [
+const PAGES: [(&str, usize); 6] = [
     ("docs/command-line.md", 10),
     ("docs/traces.md", 5),
     ("docs/explain.md", 1),
     ("docs/debug.md", 3),
     ("docs/frontends.md", 1),
+    ("docs/nanowasm.md", 2),
 ];
 
 /// Most lines of output that a page shows. The rest is cut.

@@ -160,6 +160,18 @@ const MISTAKES: &[&str] = &[
     "check bad.ir",
     "dis --ir k.wave",
     "dis --ir --raw types.wat",
+    "wasm",
+    "wasm annotate k.wasm",
+    "wasm annotate nofile.wasm -o x.wasm",
+    "wasm annotate k.wasm -o k.wasm",
+    "wasm annotate k.wasm -o nodir/x.wasm",
+    "wasm annotate bad.wasm -o x.wasm",
+    "wasm annotate types.wat -o x.wasm",
+    "wasm annotate unbalanced.wat -o x.wasm",
+    "wasm verify",
+    "wasm verify k.wasm",
+    "wasm verify wrong.wasm cut.wasm nofile.wasm",
+    "check wrong.wasm",
     "check k.wave --config typo.ron",
     "config explain core.issue.widht",
     "config explain latency_cycles",
@@ -213,6 +225,14 @@ fn scratch() -> Scratch {
     }
     scratch.write("k.wasm", b"\0asm\x01\0\0\0");
     scratch.write("cut.wasm", b"\0asm\x01\0\0\0\x01\x05");
+    scratch.write("block.wat", b"(module (func (param i32) (block (br_if 0 (local.get 0)))))");
+    scratch.out("wasm annotate block.wat -o block.wasm");
+    let mut wrong = scratch.read("block.wasm");
+    // The type of the function, and the end of the block.
+    let types = wrong.windows(6).position(|bytes| bytes == b"nw_fti").unwrap() + 6;
+    let end = wrong.len() - 4;
+    [types, end].iter().for_each(|&byte| wrong[byte] += 1);
+    scratch.write("wrong.wasm", &wrong);
     scratch.write("binary.wave", &[0x7F, b'E', b'L', b'F', 0xFF]);
     scratch
 }

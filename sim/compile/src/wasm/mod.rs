@@ -18,6 +18,7 @@ mod linker;
 mod locals;
 mod module;
 mod names;
+pub mod nanowasm;
 mod operators;
 mod refusal;
 mod scan;

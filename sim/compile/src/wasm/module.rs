@@ -2,6 +2,7 @@
 
 use super::intrinsics::Action;
 use super::names::Names;
+use super::nanowasm::{self, Tables};
 use super::scan::Scan;
 use super::{Error, Fault, Features};
 use crate::ir::{DataId, ElementsId, FunctionId, GlobalId, MemoryId, Signature, SignatureId, TableId, Type};
@@ -106,13 +107,21 @@ pub(super) struct Sections<'a> {
     pub(super) data: Vec<Data<'a>>,
     pub(super) bodies: Vec<(FunctionBody<'a>, Scan)>,
     pub(super) custom: HashMap<&'a str, &'a [u8]>,
+    pub(super) nanowasm: Tables<'a>,
     /// First byte of the content of the code section.
     pub(super) code: u64,
 }
 
 impl<'a> Sections<'a> {
-    /// Parses and validates a module.
+    /// Parses and validates a module, through its sections of NanoWasm if it has them.
     pub(super) fn new(bytes: &'a [u8], features: Features) -> Result<Sections<'a>, Error> {
+        let mut sections = Sections::valid(bytes, features)?;
+        nanowasm::read(&mut sections, bytes)?;
+        Ok(sections)
+    }
+
+    /// Parses and validates a module. Its sections of NanoWasm may be wrong.
+    pub(super) fn valid(bytes: &'a [u8], features: Features) -> Result<Sections<'a>, Error> {
         Sections::parse(bytes, features).map_err(|error| super::features::explain(error, bytes, features))
     }
 
@@ -205,7 +214,10 @@ impl<'a> Sections<'a> {
                 }
             }
             Payload::CodeSectionStart { unchecked_range, .. } => self.code = unchecked_range.start,
-            Payload::CustomSection(section) => _ = self.custom.insert(section.name(), section.data()),
+            Payload::CustomSection(section) => {
+                self.nanowasm.add(section.name(), section.data(), section.data_offset());
+                self.custom.insert(section.name(), section.data());
+            }
             _ => {}
         }
         Ok(())
@@ -213,7 +225,7 @@ impl<'a> Sections<'a> {
 }
 
 /// The function types of a group.
-fn function_types(group: RecGroup) -> impl Iterator<Item = Option<Signature>> {
+pub(super) fn function_types(group: RecGroup) -> impl Iterator<Item = Option<Signature>> {
     group.into_types().map(|ty| match ty.composite_type.inner {
         CompositeInnerType::Func(ty) => {
             let types =

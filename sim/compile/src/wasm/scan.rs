@@ -3,7 +3,7 @@
 use super::Error;
 use wasmparser::{FuncToValidate, FuncValidatorAllocations, FunctionBody, Operator, ValidatorResources};
 
-/// What is known of a function before it is translated. Operators are counted from 0.
+/// What is known of a function before it is translated. Operators are named by their byte of the file.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
     /// Local variable and operator of each assignment, sorted.
@@ -27,10 +27,10 @@ impl Scan {
         let mut operators = body.get_operators_reader()?;
         let mut scan = Scan::default();
         let mut open = Vec::new();
-        let mut position = 0;
         while !operators.eof() {
             let (operator, offset) = operators.read_with_offset()?;
             validator.op(offset, &operator)?;
+            let position = offset as u32;
             match operator {
                 Operator::LocalSet { local_index } | Operator::LocalTee { local_index } => {
                     scan.assignments.push((local_index, position));
@@ -52,7 +52,6 @@ impl Scan {
                 }
                 _ => {}
             }
-            position += 1;
         }
         operators.finish()?;
         scan.assignments.sort_unstable();

@@ -2,7 +2,9 @@
 
 mod conformance;
 mod decoder;
+mod lines;
 mod mutations;
+mod nanowasm;
 mod nans;
 mod peer;
 mod script;

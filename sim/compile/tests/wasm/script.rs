@@ -141,6 +141,11 @@ pub(crate) fn run(file: &TestFile<'_>, features: Features, counts: &mut Counts) 
     }
 }
 
+/// A linker that has the suite's host module.
+pub(crate) fn linker_with_spectest(features: Features) -> Linker {
+    Script::new(features).linker
+}
+
 impl Script {
     fn new(features: Features) -> Script {
         let mut script = Script {

@@ -103,7 +103,7 @@ impl Translator<'_> {
         self.construct += 1;
         let height = self.operands.len() - parameters.len();
         let origin = match self.block {
-            Some(from) => Origin::Join { from, start: self.position, end: self.scan.ends[construct] },
+            Some(from) => Origin::Join { from, start: self.at.0, end: self.scan.ends[construct] },
             None => Origin::Entry,
         };
         self.frames.push(Frame { kind: kind(), label: None, origin, parameters, results, height });

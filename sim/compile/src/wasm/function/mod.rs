@@ -42,8 +42,7 @@ pub(super) struct Translator<'a> {
     skipped: u32,
     /// Truth values of which integers were made.
     conditions: FnvHashMap<Value, Value>,
-    /// Number of the operator, of the next construct, and place of the operator.
-    position: u32,
+    /// Number of the next construct, and place of the operator.
     construct: usize,
     at: Place,
 }
@@ -70,7 +69,6 @@ pub(super) fn translate(
         let (operator, offset) = item?;
         translator.at = Place(offset as u32);
         translator.operator(&operator).map_err(|error| error.at(offset))?;
-        translator.position += 1;
     }
     Ok(translator.finish())
 }
@@ -119,7 +117,6 @@ impl<'a> Translator<'a> {
             block: Some(entry),
             skipped: 0,
             conditions: FnvHashMap::default(),
-            position: 0,
             construct: 0,
             at: Place::default(),
         }
