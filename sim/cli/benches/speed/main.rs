@@ -1,8 +1,10 @@
 //! Speed of the simulator; run it with `scripts/bench.sh [PART...]`. The parts are `emulator`, `functional`,
-//! `threads`, `idle`, `scale`, `start`, `debug` and `checkpoint`; without names, all run. Compared figures come from one
-//! run of this program and are printed as ratios. Absolute figures depend on the host, which is printed too.
+//! `threads`, `idle`, `scale`, `start`, `compile`, `debug` and `checkpoint`; without names, all run. Compared figures
+//! come from one run of this program and are printed as ratios. Absolute figures depend on the host, which is printed
+//! too.
 
 mod checkpoint;
+mod compile;
 mod debug;
 mod emulator;
 mod functional;
@@ -20,13 +22,14 @@ use peak_alloc::PeakAlloc;
 static MEMORY: PeakAlloc = PeakAlloc;
 
 /// Name of each part and its function.
-const PARTS: [(&str, fn()); 8] = [
+const PARTS: [(&str, fn()); 9] = [
     ("emulator", emulator::part),
     ("functional", functional::part),
     ("threads", threads::part),
     ("idle", idle::part),
     ("scale", scale::part),
     ("start", start::part),
+    ("compile", compile::part),
     ("debug", debug::part),
     ("checkpoint", checkpoint::part),
 ];
