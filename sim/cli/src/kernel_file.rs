@@ -5,6 +5,7 @@ use super::inputs;
 use super::values::{Dimensions, RegisterValue};
 use super::work::{Work, region};
 use std::path::Path;
+use wave_compile::kernels::{self, Settings};
 use wave_isa::diagnostic::Diagnostic;
 use wave_isa::program::{self, Kernel, Launch, Program};
 use wave_isa::suggest::did_you_mean;
@@ -17,19 +18,53 @@ const DEFAULT_WORKGROUP: [u32; 3] = [32, 1, 1];
 /// # Errors
 /// Everything that is wrong with the file, and fills that do not fit into the memory.
 pub(crate) fn kernel_file(path: &Path, args: &LaunchArgs, bytes: u64) -> Result<Work, Vec<Diagnostic>> {
-    let (program, mut warnings) = program::load_with_warnings(path)?;
+    let settings = Settings {
+        names: args.kernel.iter().cloned().collect(),
+        registers: None,
+        stack_bytes: args.stack_bytes,
+    };
+    let (program, mut warnings) = load(path, &settings)?;
     let kernel =
         select_kernel(&program, path, args.kernel.as_deref(), &mut warnings).map_err(|error| vec![error])?;
-    let launch = launch(&program, kernel, args, &mut warnings);
+    let launch = launch(&program, kernel, args, &mut warnings).map_err(|error| vec![error])?;
     let mut memory = vec![0; bytes as usize];
-    fill(&mut memory, args)?;
-    Ok(Work { name: stem(path), program, memory, steps: vec![launch], warnings, expected: None })
+    place_data(&program, &mut memory).map_err(|error| vec![error])?;
+    let filled = fill(&mut memory, args)?;
+    let used = program.module.as_ref().map_or(0, |module| module.data_end).max(filled);
+    Ok(Work { name: stem(path), program, memory, used, steps: vec![launch], warnings, expected: None })
+}
+
+/// The program of a file: WAVE, or another format.
+///
+/// # Errors
+/// Everything that is wrong with the file.
+pub(crate) fn load(path: &Path, settings: &Settings) -> Result<(Program, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let bytes = program::read_file(path)?;
+    match kernels::load(path, &bytes, settings)? {
+        Some(loaded) => Ok(loaded),
+        None => program::from_bytes(&bytes, &path.display().to_string()),
+    }
+}
+
+/// Puts what a module has in memory at the start there.
+fn place_data(program: &Program, memory: &mut [u8]) -> Result<(), Diagnostic> {
+    let Some(module) = &program.module else { return Ok(()) };
+    module.place_data(memory).map_err(|needed| {
+        let message =
+            format!("`{}` has {needed} bytes of data, and device memory has {}", module.file, memory.len());
+        Diagnostic::error(message).hint("--device-memory BYTES gives the machine more")
+    })
 }
 
 /// The launch that the flags ask for. The kernel's code is right with what its file states: a flag may give it more
 /// registers and local memory, but not less, and no other size of the workgroup. Where it does, the file counts, with
 /// one warning for all flags.
-fn launch(program: &Program, kernel: usize, args: &LaunchArgs, warnings: &mut Vec<Diagnostic>) -> Launch {
+fn launch(
+    program: &Program,
+    kernel: usize,
+    args: &LaunchArgs,
+    warnings: &mut Vec<Diagnostic>,
+) -> Result<Launch, Diagnostic> {
     let stated = &program.kernels[kernel];
     let mut ignored: Vec<(String, String)> = Vec::new();
     let mut at_least = |flag: &str, what: &str, file: u32, given: Option<u32>| {
@@ -74,14 +109,21 @@ fn launch(program: &Program, kernel: usize, args: &LaunchArgs, warnings: &mut Ve
             format!("--set-reg of {} is ignored: kernel `{name}` has r0 to r{last}", listed(&names));
         warnings.push(Diagnostic::warning(message).hint("raise `.registers` in the kernel, or --registers"));
     }
-    Launch {
+    // A kernel in assembly does not say how many arguments it takes.
+    let takes_some = stated.parameters.is_some() || !args.param.is_empty();
+    let mut initial_registers = match takes_some {
+        true => stated.argument_registers(&args.param).map_err(|error| error.of_flag("--param"))?,
+        false => Vec::new(),
+    };
+    initial_registers.extend(set.into_iter().map(|value| (value.register, value.value)));
+    Ok(Launch {
         kernel,
         grid: args.grid.map_or([1, 1, 1], |d| d.0),
         workgroup,
         registers,
         local_memory_bytes,
-        initial_registers: set.into_iter().map(|value| (value.register, value.value)).collect(),
-    }
+        initial_registers,
+    })
 }
 
 /// Local memory of a kernel that states none, where no flag gives it any.
@@ -139,14 +181,18 @@ fn select_kernel(
     }
 }
 
-/// Fills device memory as the flags say: zeros, then iotas, then files.
-fn fill(memory: &mut [u8], args: &LaunchArgs) -> Result<(), Vec<Diagnostic>> {
+/// Fills device memory as the flags say: zeros, then iotas, then files. Gives the end of the last byte that is filled.
+fn fill(memory: &mut [u8], args: &LaunchArgs) -> Result<u64, Vec<Diagnostic>> {
     let size = memory.len() as u64;
+    let mut end = 0;
     let mut wrong = Vec::new();
     for (flag, fills) in [("--fill-zero", &args.fill_zero), ("--fill-iota", &args.fill_iota)] {
         for fill in fills {
             match region(flag, fill.offset, fill.bytes(), size) {
-                Ok(range) => fill.write(&mut memory[range]),
+                Ok(range) => {
+                    end = end.max(range.end as u64);
+                    fill.write(&mut memory[range]);
+                }
                 Err(error) => wrong.push(error),
             }
         }
@@ -155,9 +201,12 @@ fn fill(memory: &mut [u8], args: &LaunchArgs) -> Result<(), Vec<Diagnostic>> {
         match region("--arg", arg.offset, 0, size)
             .and_then(|range| Ok((range.start, inputs::read(&arg.file, size - arg.offset, "--arg")?)))
         {
-            Ok((start, bytes)) => memory[start..start + bytes.len()].copy_from_slice(&bytes),
+            Ok((start, bytes)) => {
+                end = end.max((start + bytes.len()) as u64);
+                memory[start..start + bytes.len()].copy_from_slice(&bytes);
+            }
             Err(error) => wrong.push(error),
         }
     }
-    if wrong.is_empty() { Ok(()) } else { Err(wrong) }
+    if wrong.is_empty() { Ok(end) } else { Err(wrong) }
 }

@@ -3,8 +3,10 @@
 use super::args::CheckArgs;
 use super::machine::check_options;
 use super::terminal::Terminal;
-use super::{Ended, Exit, files, inputs, intermediate};
+use super::{Ended, Exit, files, inputs, intermediate, kernel_file};
 use std::path::Path;
+use wave_compile::kernels::{self, Settings};
+use wave_compile::source::Source;
 use wave_isa::diagnostic::{Diagnostic, Severity};
 use wave_isa::program::check::{Report, check as check_kernel};
 use wave_isa::program::{self, Listing, wbin};
@@ -16,8 +18,9 @@ use wave_observe::numbers::counted;
 /// # Errors
 /// Everything that is wrong with the file, or if the container cannot be written.
 pub(crate) fn assemble(input: &Path, output: Option<&Path>, terminal: &Terminal) -> Ended {
-    let (program, warnings) = program::load_with_warnings(input)?;
+    let (program, warnings) = kernel_file::load(input, &Settings::default())?;
     terminal.diagnostics(&warnings);
+    terminal.diagnostics(&not_held(&program));
     let output = output.map_or_else(|| input.with_extension("wbin"), Path::to_owned);
     if output == input {
         let message = format!("`{}` would be overwritten", input.display());
@@ -27,12 +30,35 @@ pub(crate) fn assemble(input: &Path, output: Option<&Path>, terminal: &Terminal)
     Ok(Exit::Success)
 }
 
+/// Warnings about what a container does not hold, and a launch has to bring.
+fn not_held(program: &program::Program) -> Vec<Diagnostic> {
+    let Some(module) = &program.module else { return Vec::new() };
+    let mut warnings = Vec::new();
+    let bytes: usize = module.data.iter().map(|(_, bytes)| bytes.len()).sum();
+    if bytes > 0 {
+        let message = format!("the {bytes} bytes of data of `{}` are not in the container", module.file);
+        warnings.push(Diagnostic::warning(message).hint("run the module itself, or load them with --arg"));
+    }
+    for kernel in &program.kernels {
+        let Some(private) = kernel.private else { continue };
+        let message = format!(
+            "kernel `{}` needs {} bytes of device memory for each wave, and their address in r{}: the container does not \
+             say so",
+            kernel.name, private.bytes_per_wave, private.register
+        );
+        warnings.push(
+            Diagnostic::warning(message).hint("run the module itself, or set the register with --set-reg"),
+        );
+    }
+    warnings
+}
+
 /// Disassembles a container.
 ///
 /// # Errors
 /// Whatever is wrong with the container, or if the text cannot be written.
 pub(crate) fn disassemble(input: &Path, output: Option<&Path>, form: Listing, terminal: &Terminal) -> Ended {
-    let (program, warnings) = program::load_with_warnings(input)?;
+    let (program, warnings) = kernel_file::load(input, &Settings::default())?;
     terminal.diagnostics(&warnings);
     let text = program::listing(&program, form);
     match output {
@@ -46,13 +72,13 @@ pub(crate) fn disassemble(input: &Path, output: Option<&Path>, form: Listing, te
 /// # Errors
 /// Whatever is wrong with the module, or if the text cannot be written.
 pub(crate) fn show(input: &Path, output: Option<&Path>, terminal: &Terminal) -> Ended {
-    let Some(module) = intermediate::load(input)? else {
+    let Some(source) = Source::read(input, &program::read_file(input)?)? else {
         let message = format!("--ir: `{}` is no module in a format other than WAVE", input.display());
         return Err(vec![
             Diagnostic::error(message).hint("the files are .wasm, .wat, and .ir for its own text"),
         ]);
     };
-    let text = module.to_string();
+    let text = source.module.to_string();
     match output {
         Some(output) => files::write(output, text.as_bytes(), "--output").map(|()| Exit::Success),
         None => terminal.out(&text),
@@ -69,13 +95,17 @@ pub(crate) fn check(args: &CheckArgs, terminal: &Terminal) -> Ended {
     let mut exit = Exit::Success;
     let mut text = String::new();
     for input in &args.inputs {
-        if let Some(module) = intermediate::load(input)? {
-            text += &intermediate::summary(input, &module);
-            continue;
-        }
-        let (program, warnings) = program::load_with_warnings(input)?;
+        let settings = Settings { names: args.kernel.iter().cloned().collect(), ..Settings::default() };
+        let bytes = program::read_file(input)?;
+        let (program, warnings) = match Source::read(input, &bytes)? {
+            Some(source) => {
+                text += &intermediate::summary(input, &source.module);
+                kernels::program(&source, &settings)?
+            }
+            None => program::from_bytes(&bytes, &input.display().to_string())?,
+        };
         terminal.diagnostics(&warnings);
-        let chosen = kernels(&program, input, args.kernel.as_deref())?;
+        let chosen = chosen(&program, input, args.kernel.as_deref())?;
         for kernel in chosen {
             let report = check_kernel(&program, kernel, &options);
             terminal.diagnostics(&report.diagnostics);
@@ -93,7 +123,7 @@ pub(crate) fn check(args: &CheckArgs, terminal: &Terminal) -> Ended {
 }
 
 /// The kernel with this name, or all.
-fn kernels(
+fn chosen(
     program: &program::Program,
     input: &Path,
     name: Option<&str>,

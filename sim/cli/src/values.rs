@@ -3,6 +3,7 @@
 use half::{bf16, f16};
 use std::path::PathBuf;
 use wave_isa::number;
+use wave_isa::program::Argument;
 use wave_machine::config;
 use wave_study::launch::ElementType;
 
@@ -87,6 +88,14 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
 /// A sentence on what is wrong with it.
 pub(crate) fn size32(text: &str) -> Result<u32, String> {
     u32::try_from(size(text)?).map_err(|_| format!("`{text}` does not fit 32 bits"))
+}
+
+/// Reads an argument of a kernel: `[TYPE:]VALUE`.
+///
+/// # Errors
+/// A sentence on what is wrong with it.
+pub(crate) fn argument(text: &str) -> Result<Argument, String> {
+    text.parse()
 }
 
 /// Reads an integer of 32 bits, as [`integer`].

@@ -20,6 +20,8 @@ pub(crate) struct Work {
     pub program: Program,
     /// All of device memory.
     pub memory: Vec<u8>,
+    /// End of what the file and the flags put there, bytes.
+    pub used: u64,
     /// Launches, in order.
     pub steps: Vec<Launch>,
     /// Warnings of the assembler and of the static checks.
@@ -73,11 +75,20 @@ pub(crate) fn work(
         Input::Kernel(path) => kernel_file(path, launch, bytes),
         Input::Launch(name) => launch_file(name, data, bytes),
     }?;
+    place_private(&mut work, config.core.wave_width).map_err(|error| vec![error])?;
     if !input.is_of_the_suite() {
         let findings = findings(&work, config);
         work.warnings.extend(findings);
     }
     Ok(work)
+}
+
+/// Gives each launch the private memory that its kernel needs, at the top of device memory; one after the other use it.
+fn place_private(work: &mut Work, wave_width: u32) -> Result<(), Diagnostic> {
+    for launch in &mut work.steps {
+        launch.place_private(&work.program, wave_width, work.memory.len() as u64, work.used)?;
+    }
+    Ok(())
 }
 
 /// What the static checks have to say about the launches: errors as warnings, since a fault is only one when it is
@@ -128,11 +139,13 @@ fn launch_file(name: &str, data: Data, size: u64) -> Result<Work, Vec<Diagnostic
     }
     let mut memory = vec![0; size as usize];
     memory[..job.memory.len()].copy_from_slice(&job.memory);
+    let used = job.memory.len() as u64;
     job.memory = Vec::new();
     Ok(Work {
         name: job.name.clone(),
         program: std::mem::take(&mut job.program),
         memory,
+        used,
         steps: std::mem::take(&mut job.steps),
         warnings: std::mem::take(&mut job.warnings),
         expected: Some(job),

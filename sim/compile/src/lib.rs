@@ -8,7 +8,9 @@ pub mod backend;
 pub mod c;
 mod error;
 pub mod ir;
+pub mod kernels;
 pub mod lower;
+pub mod source;
 pub mod structure;
 pub mod wasm;
 

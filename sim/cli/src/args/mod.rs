@@ -9,6 +9,7 @@ use super::values::{self, Dimensions, Fill, MemoryFile, RegisterValue, Save};
 use clap::{Args, Parser, ValueEnum};
 pub(crate) use commands::*;
 use std::path::PathBuf;
+use wave_isa::program::Argument;
 use wave_observe::trace::When;
 
 /// Configuration where none is named.
@@ -122,6 +123,14 @@ pub(crate) struct LaunchArgs {
     #[arg(long, value_name = "REG:VALUE", value_parser = values::register_value)]
     pub set_reg: Vec<RegisterValue>,
 
+    /// An argument of the kernel, in order: an integer, a float, or with its type, as f32:1.5; i32, i64, f32 and f64
+    #[arg(long, value_name = "[TYPE:]VALUE", value_parser = values::argument, allow_hyphen_values = true)]
+    pub param: Vec<Argument>,
+
+    /// Stack of each thread, for kernels in C and the like that keep data there [default: 1KiB]
+    #[arg(long, value_name = "BYTES", value_parser = values::size32)]
+    pub stack_bytes: Option<u32>,
+
     /// Fill device memory with 0, SCALE, 2 × SCALE, …
     #[arg(long, value_name = "OFFSET:TYPE:COUNT:SCALE", value_parser = values::fill_iota)]
     pub fill_iota: Vec<Fill>,
@@ -145,6 +154,8 @@ impl LaunchArgs {
             ("--local-memory", self.local_memory.is_some()),
             ("--arg", !self.arg.is_empty()),
             ("--set-reg", !self.set_reg.is_empty()),
+            ("--param", !self.param.is_empty()),
+            ("--stack-bytes", self.stack_bytes.is_some()),
             ("--fill-iota", !self.fill_iota.is_empty()),
             ("--fill-zero", !self.fill_zero.is_empty()),
             ("--kernel", self.kernel.is_some()),

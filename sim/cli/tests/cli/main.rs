@@ -14,6 +14,7 @@ mod documented;
 mod explain;
 mod functional;
 mod litmus;
+mod modules;
 mod reference;
 mod run;
 mod scratch;

@@ -14,6 +14,14 @@ const KERNEL: &str = "\
 .end
 ";
 
+const MODULE: &str = "\
+(module
+  (memory 2)
+  (data (i32.const 0x1FFF0) \"0123456789\")
+  (func (export \"store\") (param $to i32) (i32.store (local.get $to) (i32.const 1)))
+  (func (export \"far\")))
+";
+
 /// Command lines with what they get wrong; each ends with 2 and writes nothing to standard output.
 const MISTAKES: &[&str] = &[
     // Names.
@@ -151,6 +159,15 @@ const MISTAKES: &[&str] = &[
     "dis cut.wbin",
     "check k.wave --kernel j",
     "k.wasm",
+    "k.wat",
+    "k.wat --kernel stroe",
+    "k.wat --kernel store --param 0 --param 1",
+    "k.wat --kernel store --param 1.5",
+    "k.wat --kernel store --param u8:1",
+    "k.wat --kernel store --param f32:1",
+    "k.wat --kernel far --device-memory 64KiB",
+    "module.ron",
+    "none.wat",
     "check cut.wasm",
     "check k.wave bad.wasm",
     "check types.wat",
@@ -205,6 +222,9 @@ fn scratch() -> Scratch {
         ("types.wat", "(module\n  (func $sum (result i32)\n    (i32.add (i32.const 1) (f32.const 2))))"),
         ("unbalanced.wat", "(module\n  (func (result i32)\n    (i32.const 1))"),
         ("import.wat", "(module (import \"wave\" \"thread_id\" (func (result i32))))"),
+        ("k.wat", MODULE),
+        ("none.wat", "(module (memory (export \"memory\") 1))"),
+        ("module.ron", &launch.replace("k.wave", "k.wat").replace("(grid", "(kernel: \"stor\", grid")),
         ("simd.wat", "(module (func (result v128) (v128.const i32x4 0 0 0 0)))"),
         ("bad.ir", "function f0 () -> () {\nb0:\n    v0: i32 = ad v0, v0\n    return\n}\n"),
     ]);

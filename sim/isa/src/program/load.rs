@@ -62,7 +62,8 @@ fn closed(
     Err(warnings)
 }
 
-fn not_text(bytes: &[u8], offset: usize, file: &str) -> Diagnostic {
+/// The message about a file that should hold text, and is not UTF-8 from byte `offset` on.
+pub fn not_text(bytes: &[u8], offset: usize, file: &str) -> Diagnostic {
     let byte = bytes[offset];
     let hint = match bytes {
         [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => "it looks like UTF-16: save it as UTF-8",

@@ -1,5 +1,6 @@
 //! Programs: kernels in memory, and the tools around them (assembler, disassembler, WBIN, checks).
 
+mod argument;
 pub mod asm;
 pub mod check;
 pub mod dis;
@@ -15,11 +16,12 @@ use crate::table::Space;
 use std::ops::Range;
 use structure::{Slot, Structure};
 
+pub use argument::{Argument, ArgumentError};
 pub use asm::assemble;
 pub use dis::{Listing, disassemble, disassemble_inst, listing};
 pub use fault::{Fault, FaultKind};
 pub use launch::Launch;
-pub use load::{from_bytes, load, load_with_warnings, read_file};
+pub use load::{from_bytes, load, load_with_warnings, not_text, read_file};
 pub use module::{Module, Parameter, ParameterType, PrivateMemory};
 
 /// An assembled or loaded program: one code section and the kernels in it.

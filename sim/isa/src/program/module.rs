@@ -25,6 +25,20 @@ pub struct Module {
 }
 
 impl Module {
+    /// Writes what device memory holds at the start.
+    ///
+    /// # Errors
+    /// The number of bytes that it needs, if the memory has fewer.
+    pub fn place_data(&self, memory: &mut [u8]) -> Result<(), u64> {
+        if self.data_end > memory.len() as u64 {
+            return Err(self.data_end);
+        }
+        for (address, bytes) in &self.data {
+            memory[*address as usize..][..bytes.len()].copy_from_slice(bytes);
+        }
+        Ok(())
+    }
+
     /// The function of the module that a code word comes from.
     pub fn function_of_word(&self, word: u32) -> Option<&str> {
         let after = self.functions.partition_point(|&(first, _)| first <= word);
@@ -57,6 +71,10 @@ pub enum ParameterType {
 }
 
 impl ParameterType {
+    /// Every one.
+    pub const ALL: [ParameterType; 4] =
+        [ParameterType::I32, ParameterType::I64, ParameterType::F32, ParameterType::F64];
+
     /// Registers that it takes.
     pub const fn registers(self) -> usize {
         match self {
@@ -145,13 +163,15 @@ impl Launch {
 const ALIGNMENT_BYTES: u64 = 256;
 
 impl Program {
-    /// The function of the module and the byte in it that the instruction at a byte offset of the code comes from, in
-    /// words: `function `f`, byte 0x1a of k.wasm`.
+    /// Where the instruction at a byte offset of the code comes from, in words: the function of the module, and the byte
+    /// of the module if no source line is known.
     pub fn module_place(&self, pc: u32) -> Option<String> {
         let module = self.module.as_ref()?;
         let word = pc / WORD_BYTES;
+        let has_line = self.source.as_ref().is_some_and(|source| source.line_of_word(word).is_some());
         let function = module.function_of_word(word).map(|name| format!("function `{name}`"));
-        let byte = module.offset_of_word(word).map(|offset| format!("byte 0x{offset:x} of {}", module.file));
+        let byte = module.offset_of_word(word).filter(|_| !has_line);
+        let byte = byte.map(|offset| format!("byte 0x{offset:x} of {}", module.file));
         let parts: Vec<String> = function.into_iter().chain(byte).collect();
         (!parts.is_empty()).then(|| parts.join(", "))
     }

@@ -13,6 +13,7 @@ use super::suite::{self, Builtin};
 use super::verification::{Check, Tolerance};
 use super::{Job, Size};
 use std::path::{Path, PathBuf};
+use wave_compile::kernels::{self, Settings};
 use wave_isa::diagnostic::Diagnostic;
 use wave_isa::program::{self, Program, asm};
 use wave_isa::ron_text::Source;
@@ -82,7 +83,16 @@ impl Origin {
             return asm::assemble(builtin.source, builtin.source_file);
         }
         let path = self.beside(&file.source);
-        program::load_with_warnings(&path).map_err(|mut errors| {
+        let load = || {
+            let bytes = program::read_file(&path)?;
+            let settings =
+                Settings { names: steps::kernels(file), registers: None, stack_bytes: file.stack_bytes };
+            match kernels::load(&path, &bytes, &settings)? {
+                Some(loaded) => Ok(loaded),
+                None => program::from_bytes(&bytes, &path.display().to_string()),
+            }
+        };
+        load().map_err(|mut errors: Vec<Diagnostic>| {
             // A source that cannot be read is an error of the launch file.
             if let [error @ Diagnostic { place: None, .. }] = errors.as_mut_slice() {
                 error.place = messages::place(&self.source, "source");
@@ -128,14 +138,18 @@ pub(super) fn build(origin: &Origin, size: Size, seed: Option<u64>) -> Result<Jo
     check_names(&file).map_err(located)?;
     let mut names = parameters(&file.parameters, size).map_err(located)?;
     let structures = contents::structures(&file.structures, &names, seed).map_err(located)?;
+    let data_end = program.module.as_ref().map_or(0, |module| module.data_end);
     let Layout { buffers, data, gaps, bytes } =
-        layout::layout(&file.buffers, &names, &structures, &read).map_err(located)?;
+        layout::layout(&file.buffers, data_end, &names, &structures, &read).map_err(located)?;
     for buffer in &buffers {
         names.push(&buffer.name, Value::Int(i64::from(buffer.address)));
     }
     let mut memory = vec![0; bytes];
+    if let Some(module) = &program.module {
+        module.place_data(&mut memory).expect("buffers lie behind it");
+    }
     contents::fill(&file.buffers, &buffers, data, &names, &structures, seed, &mut memory).map_err(located)?;
-    let steps = steps::expand(&file.steps, &program, &mut names).map_err(located)?;
+    let steps = steps::expand(&file.steps, file.entry.as_deref(), &program, &mut names).map_err(located)?;
     let checks = checks(&file.expect, &Buffers { scope: &names, buffers: &buffers, memory: &memory }, &read)
         .map_err(located)?;
 

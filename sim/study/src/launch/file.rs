@@ -14,8 +14,14 @@ pub(super) struct File {
     /// One sentence that describes the kernel.
     #[serde(default)]
     pub description: String,
-    /// Assembly or WBIN file of the kernels, relative to the launch file.
+    /// File of the kernels, relative to the launch file: assembly, WBIN, or a module in another format.
     pub source: String,
+    /// Kernel of the steps that name none. Not needed if the source has only one.
+    #[serde(default)]
+    pub entry: Option<String>,
+    /// Bytes of the stack of a thread, for kernels in C and the like that keep data there.
+    #[serde(default)]
+    pub stack_bytes: Option<u32>,
     /// Optional instructions that the kernels need.
     #[serde(default)]
     pub requires: Vec<Requirement>,
@@ -136,7 +142,7 @@ pub(super) enum Step {
 #[derive(Debug, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Run {
-    /// Name of the kernel. Not needed if the source has only one.
+    /// Name of the kernel. Default: `entry`.
     #[serde(default)]
     pub kernel: Option<String>,
     /// Workgroups, x, y, z.

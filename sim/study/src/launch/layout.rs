@@ -24,16 +24,18 @@ pub(super) struct Layout {
     pub bytes: usize,
 }
 
-/// Assigns a length and an address to every buffer.
+/// Assigns a length and an address to every buffer. The first lies behind `data_end`, where the data of the kernels'
+/// module end.
 pub(super) fn layout(
     stated: &Named<FileBuffer>,
+    data_end: u64,
     names: &Names,
     structures: &Structures,
     read: &dyn Fn(&str) -> Result<Vec<u8>, Failure>,
 ) -> Result<Layout, Vec<Problem>> {
     let mut problems = Vec::new();
     let (mut buffers, mut data) = (Vec::new(), Vec::new());
-    let mut next = 0;
+    let mut next = data_end.next_multiple_of(ALIGNMENT_BYTES);
     for (name, buffer) in &stated.0 {
         match place(name, buffer, next, names, structures, read) {
             Ok((placed, bytes)) => {
@@ -50,11 +52,15 @@ pub(super) fn layout(
     let mut in_order: Vec<&Buffer> = buffers.iter().filter(|b| b.length > 0).collect();
     in_order.sort_by_key(|b| b.address);
     let mut gaps = Vec::new();
-    let mut end = 0;
+    let mut end = data_end.min(MAX_IMAGE_BYTES) as usize;
     for (i, buffer) in in_order.iter().enumerate() {
         let range = buffer.range();
         if range.start < end {
-            let message = format!("`{}` overlaps `{}`", buffer.name, in_order[i - 1].name);
+            let other = match i {
+                0 => "the data of the kernels' module".to_owned(),
+                _ => format!("`{}`", in_order[i - 1].name),
+            };
+            let message = format!("`{}` overlaps {other}", buffer.name);
             return Err(vec![Problem::new(&format!("buffers.{}", buffer.name), message)]);
         }
         gaps.push(end..range.start);

@@ -2,10 +2,10 @@
 
 use super::build::unusable_name;
 use super::expression::{Expression, Failure, Value};
-use super::file::{Dimensions, Repeat, Run, Step};
+use super::file::{Dimensions, File, Repeat, Run, Step};
 use super::messages::Problem;
 use super::scope::Names;
-use wave_isa::program::{Launch, Program};
+use wave_isa::program::{Argument, Launch, Program};
 
 /// Most launches of a launch file.
 const MAX_LAUNCHES: usize = 100_000;
@@ -16,17 +16,20 @@ const MAX_DEPTH: usize = 16;
 /// All launches, in order.
 pub(crate) fn expand(
     steps: &[Step],
+    entry: Option<&str>,
     program: &Program,
     names: &mut Names,
 ) -> Result<Vec<Launch>, Vec<Problem>> {
     let mut launches = Vec::new();
-    let mut expansion = Expansion { program, names, launches: &mut launches, rounds: 0 };
+    let mut expansion = Expansion { program, entry, names, launches: &mut launches, rounds: 0 };
     expansion.steps(steps, "steps", 0).map_err(|problem| vec![problem])?;
     Ok(launches)
 }
 
 struct Expansion<'a> {
     program: &'a Program,
+    /// Kernel of the steps that name none.
+    entry: Option<&'a str>,
     names: &'a mut Names,
     launches: &'a mut Vec<Launch>,
     /// Iterations of repeats so far. They take time even if they launch nothing.
@@ -103,24 +106,16 @@ impl Expansion<'_> {
             }
             None => kernel.workgroup_size,
         };
-        if run.arguments.len() > kernel.registers as usize {
-            let message = format!(
-                "{} arguments, but kernel `{}` has {} registers",
-                run.arguments.len(),
-                kernel.name,
-                kernel.registers
-            );
-            return Err(Problem::new(&at("arguments"), message));
-        }
-        let initial_registers = run
-            .arguments
-            .iter()
-            .enumerate()
-            .map(|(i, argument)| {
-                let value = self.names.number(argument).and_then(register);
-                value.map(|v| (i as u8, v)).map_err(|f| Problem::of(format!("{path}.arguments[{i}]"), f))
-            })
-            .collect::<Result<_, _>>()?;
+        let number = |i: usize| format!("{path}.arguments[{i}]");
+        let value = |(i, argument): (usize, &Expression)| match self.names.number(argument) {
+            Ok(Value::Int(value)) => Ok(Argument::integer(value)),
+            Ok(Value::Float(value)) => Ok(Argument::float(value)),
+            Err(failure) => Err(Problem::of(number(i), failure)),
+        };
+        let arguments = run.arguments.iter().enumerate().map(value).collect::<Result<Vec<_>, _>>()?;
+        let initial_registers = kernel.argument_registers(&arguments).map_err(|error| {
+            Problem::new(&error.number.map_or_else(|| at("arguments"), number), error.message)
+        })?;
         Ok(Launch {
             kernel: index,
             grid,
@@ -133,7 +128,7 @@ impl Expansion<'_> {
 
     fn kernel(&self, run: &Run) -> Result<usize, Failure> {
         let kernels = || self.program.kernels.iter().map(|k| k.name.as_str());
-        match &run.kernel {
+        match run.kernel.as_deref().or(self.entry) {
             Some(name) => self.program.kernel_named(name).ok_or_else(|| {
                 Failure::unknown(format!("the source has no kernel `{name}`"), name, kernels())
             }),
@@ -159,12 +154,19 @@ impl Expansion<'_> {
     }
 }
 
-/// The bits of an argument: a 32-bit integer, signed or unsigned, or a float as f32.
-fn register(value: Value) -> Result<u32, Failure> {
-    match value {
-        Value::Float(v) => Ok((v as f32).to_bits()),
-        Value::Int(v) => u32::try_from(v)
-            .or_else(|_| i32::try_from(v).map(|v| v as u32))
-            .map_err(|_| Failure::new(format!("{v} does not fit a register of 32 bits"))),
+/// The kernels that a launch file names, each once.
+pub(super) fn kernels(file: &File) -> Vec<String> {
+    fn collect<'a>(steps: &'a [Step], names: &mut Vec<&'a str>) {
+        for step in steps {
+            match step {
+                Step::Run(run) => names.extend(run.kernel.as_deref()),
+                Step::Repeat(repeat) => collect(&repeat.steps, names),
+            }
+        }
     }
+    let mut names: Vec<&str> = file.entry.as_deref().into_iter().collect();
+    collect(&file.steps, &mut names);
+    names.sort_unstable();
+    names.dedup();
+    names.into_iter().map(str::to_owned).collect()
 }

@@ -180,8 +180,9 @@ fn flow(code: &Code, graph: &Graph, reachable: &[bool], findings: &mut Vec<Findi
     }
     let effects = written::effects(code, graph);
     let unwritten = written::unwritten(code, graph, &effects);
-    // The writes of an illegal instruction are unknown.
-    if (0..code.insts.len()).all(|slot| code.inst(slot).is_some() || !reachable[slot]) {
+    // The writes of an illegal instruction are unknown. A compiler takes zeros from registers that nothing has written.
+    let is_compiled = code.kernel.parameters.is_some();
+    if !is_compiled && (0..code.insts.len()).all(|slot| code.inst(slot).is_some() || !reachable[slot]) {
         findings.extend(unwritten.findings);
         summary.unset_registers = unwritten.unset_registers;
     }

@@ -1,0 +1,315 @@
+//! A module as a program of kernels: every function that it exports, or those that are asked for.
+//!
+//! Linear memory is device memory from address 0, so that a pointer is a device address. Data segments lie where the
+//! linker put them. What the start function does, it does when the program is made.
+
+use crate::backend::{self, Compiled, Options};
+use crate::error::CompileError;
+use crate::ir::interpret::{Instance, Limits, Linked};
+use crate::ir::{Constant, Exported, FunctionId, GlobalId, MemoryId, Module, PAGE_BYTES, Place, Space, Type};
+use crate::lower::private::Stack;
+use crate::source::Source;
+use crate::wasm::{self, ExportedKernel};
+use std::path::Path;
+use std::sync::Arc;
+use wave_isa::diagnostic::Diagnostic;
+use wave_isa::program::{self, Parameter, ParameterType, Program};
+use wave_isa::suggest::did_you_mean;
+use wave_isa::{Inst, Op, WORD_BYTES};
+
+/// What the user asks for.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// Names of the exports that become kernels; all functions if there is none.
+    pub names: Vec<String>,
+    /// Most general registers of a lane; 256 by default.
+    pub registers: Option<u32>,
+    /// Bytes of the stack of a thread, for modules that have a stack pointer; [`DEFAULT_STACK_BYTES`] by default.
+    pub stack_bytes: Option<u32>,
+}
+
+/// The program that a file in another format is; `None` if it is a WAVE program.
+///
+/// # Errors
+/// Whatever is wrong with the file.
+pub fn load(
+    path: &Path,
+    bytes: &[u8],
+    settings: &Settings,
+) -> Result<Option<(Program, Vec<Diagnostic>)>, Vec<Diagnostic>> {
+    match Source::read(path, bytes)? {
+        Some(source) => program(&source, settings).map(Some),
+        None => Ok(None),
+    }
+}
+
+/// Compiles kernels of a module. An export that cannot become a kernel is a warning if nobody asked for it and another
+/// can.
+///
+/// # Errors
+/// A name that the module does not export, and what is not supported.
+pub fn program(source: &Source, settings: &Settings) -> Result<(Program, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let chosen = chosen(source, &settings.names).map_err(|error| vec![error])?;
+    let start = Start::of(source).map_err(|error| vec![error])?;
+    let pointer = stack_pointer(&source.module);
+    let mut made = Made::default();
+    let mut refused = Vec::new();
+    for kernel in chosen {
+        let bytes = settings.stack_bytes.unwrap_or(DEFAULT_STACK_BYTES).next_multiple_of(STACK_UNIT_BYTES);
+        let pointer = pointer.filter(|&pointer| uses(&source.module, kernel.function, pointer));
+        let options = Options {
+            name: Some(kernel.name),
+            registers: settings.registers.unwrap_or(Options::default().registers),
+            workgroup_size: kernel.workgroup_size.unwrap_or_default(),
+            local_memory_bytes: kernel.local_memory_bytes,
+            globals: start.globals.clone(),
+            stack: pointer.map(|pointer| Stack { pointer, bytes }),
+            ..Options::default()
+        };
+        match backend::compile(&source.module, kernel.function, &options) {
+            Ok(compiled) => made.add(&source.module, kernel.function, compiled),
+            Err(error) => refused.push(located(source, &error)),
+        }
+    }
+    if made.program.kernels.is_empty() || !settings.names.is_empty() && !refused.is_empty() {
+        return Err(refused);
+    }
+    let refused = refused.into_iter().map(|error| Diagnostic::warning(error.message));
+    let warnings = source.warnings.iter().cloned().chain(refused).collect();
+    Ok((made.finish(source, start), warnings))
+}
+
+/// Bytes of the stack of a thread where nobody says.
+pub const DEFAULT_STACK_BYTES: u32 = 1024;
+/// Stacks are multiples of these bytes, as C expects of its stack pointer.
+const STACK_UNIT_BYTES: u32 = 16;
+
+/// The global variable that C and its like keep the end of the stack in.
+fn stack_pointer(module: &Module) -> Option<GlobalId> {
+    const NAME: &str = "__stack_pointer";
+    let exported = module.exports.iter().find_map(|(name, exported)| match exported {
+        Exported::Global(global) if name == NAME => Some(*global),
+        _ => None,
+    });
+    let named =
+        || module.globals.iter().find(|(_, global)| global.name.as_deref() == Some(NAME)).map(|(id, _)| id);
+    let is_pointer = |&id: &GlobalId| {
+        let global = &module.globals[id];
+        global.is_mutable && global.initial.ty() == Type::I32
+    };
+    exported.or_else(named).filter(is_pointer)
+}
+
+/// True if a function, or one that it may call, uses a global variable.
+fn uses(module: &Module, entry: FunctionId, global: GlobalId) -> bool {
+    let mut reached = vec![entry];
+    let mut next = 0;
+    while let Some(&id) = reached.get(next) {
+        next += 1;
+        let instructions = module.functions[id].blocks.values().flat_map(|body| &body.instructions);
+        for instruction in instructions {
+            let called: Vec<FunctionId> = match &instruction.operation {
+                Operation::GlobalGet(used) | Operation::GlobalSet(used, _) if *used == global => return true,
+                Operation::Call(callee, _) => vec![*callee],
+                Operation::CallIndirect(..) => module
+                    .elements
+                    .values()
+                    .flat_map(|elements| &elements.functions)
+                    .flatten()
+                    .copied()
+                    .collect(),
+                _ => Vec::new(),
+            };
+            let new: Vec<FunctionId> = called.into_iter().filter(|id| !reached.contains(id)).collect();
+            reached.extend(new);
+        }
+    }
+    false
+}
+
+/// The kernels with these names, or all.
+fn chosen(source: &Source, names: &[String]) -> Result<Vec<ExportedKernel>, Diagnostic> {
+    let kernels = wasm::kernels(&source.module);
+    if kernels.is_empty() {
+        return Err(Diagnostic::error(format!("`{}` has no kernel: it exports no function", source.file))
+            .hint("a kernel is an exported function; in C, mark it KERNEL"));
+    }
+    for name in names {
+        if !kernels.iter().any(|kernel| kernel.name == *name) {
+            let there: Vec<&str> = kernels.iter().map(|kernel| kernel.name.as_str()).collect();
+            let near = did_you_mean(name, there.iter().copied());
+            return Err(Diagnostic::error(format!("`{}` exports no function `{name}`", source.file))
+                .hint(near.unwrap_or_else(|| format!("it exports {}", there.join(", ")))));
+        }
+    }
+    Ok(kernels.into_iter().filter(|kernel| names.is_empty() || names.contains(&kernel.name)).collect())
+}
+
+/// The message about a function that is not compiled, with its source line or its byte.
+fn located(source: &Source, error: &CompileError) -> Diagnostic {
+    let place = match (source.line(error.place), error.place) {
+        (Some(line), _) => format!(", at {line}"),
+        (None, Place(0)) => String::new(),
+        (None, Place(byte)) => format!(", at byte 0x{byte:x}"),
+    };
+    Diagnostic::error(format!("{}: {}, in function `{}`{place}", source.file, error.reason, error.function))
+}
+
+/// What there is when a kernel starts.
+struct Start {
+    /// Contents of device memory: address and bytes.
+    data: Vec<(u32, Vec<u8>)>,
+    /// End of what the module has in device memory, bytes.
+    data_end: u64,
+    /// Values of global variables, where the start function has set them.
+    globals: Vec<(GlobalId, Constant)>,
+}
+
+impl Start {
+    fn of(source: &Source) -> Result<Start, Diagnostic> {
+        let module = &source.module;
+        let memory = module.memories.iter().find(|(_, memory)| memory.space == Space::Device);
+        let bytes = memory.map_or(0, |(_, memory)| memory.pages * PAGE_BYTES);
+        let mut start =
+            Start { data: Vec::new(), data_end: heap_base(module).unwrap_or(bytes), globals: Vec::new() };
+        let segments = module.data.values().filter_map(|data| Some((data.at_start?, &data.bytes)));
+        for ((of, address), contents) in segments {
+            let end = u64::from(address) + contents.len() as u64;
+            if module.memories[of].space != Space::Device {
+                return Err(Diagnostic::error(format!(
+                    "{}: local memory cannot have data at the start",
+                    source.file
+                )));
+            }
+            if end > bytes {
+                let message =
+                    format!("{}: a data segment ends at byte {end} of a memory of {bytes}", source.file);
+                return Err(Diagnostic::error(message));
+            }
+            start.data.push((address, contents.clone()));
+            start.data_end = start.data_end.max(end);
+        }
+        if module.start.is_some() {
+            start.run(source, memory.map(|(memory, _)| memory))?;
+        }
+        Ok(start)
+    }
+
+    /// Does what the start function does: memory and global variables are as it leaves them.
+    fn run(&mut self, source: &Source, memory: Option<MemoryId>) -> Result<(), Diagnostic> {
+        let module = Arc::new(source.module.clone());
+        let limits = Limits { fuel: MOST_AT_START, ..Limits::default() };
+        let instance = Instance::linked(module, Linked::default(), &limits).map_err(|trapped| {
+            Diagnostic::error(format!("{}: the start function traps: {trapped}", source.file))
+                .hint("it runs when the kernel is made, without a machine")
+        })?;
+        if let Some(memory) = memory {
+            let memory = instance.memory(memory);
+            let bytes = memory.read(0, memory.pages() * PAGE_BYTES).expect("all of it is inside");
+            self.data = runs_of_data(&bytes);
+        }
+        let globals = source.module.globals.iter().filter(|(_, global)| global.is_mutable);
+        self.globals = globals.map(|(id, _)| (id, instance.global(id).get())).collect();
+        Ok(())
+    }
+}
+
+/// Most instructions of a start function.
+const MOST_AT_START: u64 = 1_000_000_000;
+
+/// Bytes that are not zero, in pieces of at most 4 KiB with their addresses.
+fn runs_of_data(bytes: &[u8]) -> Vec<(u32, Vec<u8>)> {
+    let pieces = bytes.chunks(4096).enumerate();
+    let used = pieces.filter(|(_, piece)| piece.iter().any(|&byte| byte != 0));
+    used.map(|(number, piece)| (number as u32 * 4096, piece.to_vec())).collect()
+}
+
+/// What the linker says is the end of the data: the exported constant `__heap_base`.
+fn heap_base(module: &Module) -> Option<u64> {
+    module.exports.iter().find_map(|(name, exported)| match exported {
+        Exported::Global(global) if name == "__heap_base" => Some(module.globals[*global].initial.bits()),
+        _ => None,
+    })
+}
+
+/// Kernels of a module in one program.
+#[derive(Debug, Default)]
+struct Made {
+    program: Program,
+    module: program::Module,
+    places: Vec<Place>,
+}
+
+impl Made {
+    /// Adds a kernel behind the others.
+    fn add(&mut self, module: &Module, function: FunctionId, compiled: Compiled) {
+        let first = self.program.code.len() as u32;
+        let mut code = compiled.program.code;
+        relocate(&mut code, first * WORD_BYTES);
+        self.program.code.extend(code);
+        let parameters = &module.functions[function].signature.parameters;
+        let parameters: Vec<Parameter> = parameters.iter().map(|&ty| parameter(ty)).collect();
+        self.program.kernels.extend(compiled.program.kernels.into_iter().map(|mut kernel| {
+            kernel.code = kernel.code.start + first..kernel.code.end + first;
+            kernel.parameters = Some(parameters.clone());
+            kernel
+        }));
+        let traps = compiled.traps.iter().map(|point| (point.word + first, point.trap.name().to_owned()));
+        self.module.traps.extend(traps);
+        self.places.extend(compiled.places);
+    }
+
+    fn finish(self, source: &Source, start: Start) -> Program {
+        let Made { mut program, mut module, places } = self;
+        module.file.clone_from(&source.file);
+        module.offsets = places.iter().map(|place| place.0).collect();
+        module.functions = functions(&source.module, &places);
+        (module.data, module.data_end) = (start.data, start.data_end);
+        program.source = source.lines(&places);
+        program.module = Some(module);
+        program
+    }
+}
+
+/// Moves the targets of calls by so many bytes.
+fn relocate(code: &mut [u32], bytes: u32) {
+    let mut word = 0;
+    while let Some(rest) = code.get(word..).filter(|rest| !rest.is_empty()) {
+        let inst = Inst::decode(rest).expect("the back end makes valid instructions");
+        if inst.op == Op::Call {
+            code[word + 1] += bytes;
+        }
+        word += inst.words() as usize;
+    }
+}
+
+fn parameter(ty: Type) -> Parameter {
+    let ty = match ty {
+        Type::I64 => ParameterType::I64,
+        Type::F32 => ParameterType::F32,
+        Type::F64 => ParameterType::F64,
+        Type::I32 | Type::Bool => ParameterType::I32,
+    };
+    Parameter { name: None, ty }
+}
+
+/// The functions that code comes from: the first word of each run, and its name. A place belongs to the last function
+/// that begins before it.
+fn functions(module: &Module, places: &[Place]) -> Vec<(u32, String)> {
+    let mut starts: Vec<(Place, FunctionId)> =
+        module.functions.iter().map(|(id, function)| (function.at, id)).collect();
+    starts.sort_unstable();
+    let of = |place: Place| {
+        let before = starts.partition_point(|&(start, _)| start <= place);
+        starts[..before].last().filter(|_| place != Place::default()).map(|&(_, id)| id)
+    };
+    let mut runs: Vec<(u32, String)> = Vec::new();
+    let mut current = None;
+    for (word, &place) in places.iter().enumerate() {
+        let Some(id) = of(place).filter(|&id| Some(id) != current) else { continue };
+        current = Some(id);
+        let name = module.functions[id].name.clone().unwrap_or_else(|| id.to_string());
+        runs.push((word as u32, name));
+    }
+    runs
+}

@@ -1,0 +1,107 @@
+//! Files in other formats than WAVE: which format a file has, and the module in it.
+
+use crate::c::{self, CompileOptions};
+use crate::ir::{Module, Place, text, verify::verify};
+use crate::wasm::{self, SourceMap};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use wave_isa::diagnostic::Diagnostic;
+use wave_isa::program::not_text;
+
+/// Extensions of the files that are read, beside those of WAVE.
+pub const EXTENSIONS: &[&str] = &["wasm", "wat", "c", "cpp", "ir"];
+
+/// A module from a file.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// The file, as the user gave it.
+    pub file: String,
+    /// What it holds; the verifier has accepted it.
+    pub module: Module,
+    /// True if it imports from the module `wave`: it is made to run as a kernel.
+    pub is_kernel: bool,
+    /// What a compiler that was called on the way warns of.
+    pub warnings: Vec<Diagnostic>,
+    /// Lines of the source.
+    lines: SourceMap,
+}
+
+impl Source {
+    /// Reads a module; `None` if the file is a WAVE program. The first bytes tell WebAssembly in binary; the extension
+    /// tells its text (`.wat`) and that of the intermediate representation (`.ir`).
+    ///
+    /// # Errors
+    /// Whatever is wrong with it.
+    pub fn read(path: &Path, bytes: &[u8]) -> Result<Option<Source>, Vec<Diagnostic>> {
+        let file = path.display().to_string();
+        let as_text =
+            || std::str::from_utf8(bytes).map_err(|error| not_text(bytes, error.valid_up_to(), &file));
+        let source = match path.extension().and_then(|extension| extension.to_str()) {
+            _ if wasm::is_binary(bytes) => Source::of_wasm(file, bytes),
+            Some("wasm") => Err(Diagnostic::error(format!(
+                "`{file}` is not WebAssembly: it does not begin with the bytes 00 61 73 6d"
+            ))
+            .hint("its text form has the extension .wat")),
+            Some("wat") => as_text()
+                .and_then(|text| wasm::encode(&file, text))
+                .and_then(|bytes| Source::of_wasm(file, &bytes)),
+            _ if c::is_source(path) => c::compile(path, &CompileOptions::default()).and_then(|built| {
+                let source = Source::of_wasm(file, &built.wasm)?;
+                Ok(Source { is_kernel: true, warnings: built.warnings, ..source })
+            }),
+            Some("ir") => as_text().and_then(|text| text::parse(text, &file)).and_then(|module| {
+                Source { file, module, is_kernel: true, warnings: Vec::new(), lines: SourceMap::default() }
+                    .verified()
+            }),
+            _ => return Ok(None),
+        };
+        source.map(Some).map_err(|error| vec![error])
+    }
+
+    fn of_wasm(file: String, bytes: &[u8]) -> Result<Source, Diagnostic> {
+        let decoded = wasm::decode(bytes).map_err(|error| error.diagnostic(&file))?;
+        let (module, is_kernel, lines) = (decoded.module, decoded.is_kernel, decoded.source);
+        Source { file, module, is_kernel, warnings: Vec::new(), lines }.verified()
+    }
+
+    fn verified(self) -> Result<Source, Diagnostic> {
+        match verify(&self.module) {
+            Ok(()) => Ok(self),
+            Err(error) => Err(Diagnostic::error(format!("{}: {error}", self.file))),
+        }
+    }
+
+    /// The text in which most of these places are, and the line of each; 0 for a place in no line of it. `None` if no
+    /// text is known, or none can be read.
+    pub fn lines(&self, places: &[Place]) -> Option<wave_isa::program::SourceMap> {
+        let mut counts: HashMap<&str, usize> = HashMap::new();
+        for line in places.iter().filter_map(|&place| self.lines.line(place)) {
+            *counts.entry(line.file).or_default() += 1;
+        }
+        let mut files: Vec<(&str, usize)> = counts.into_iter().collect();
+        files.sort_by_key(|&(file, count)| (std::cmp::Reverse(count), file));
+        let (file, path, text) = files.into_iter().find_map(|(file, _)| {
+            let path = self.found(file)?;
+            let text = std::fs::read_to_string(&path).ok()?;
+            Some((file, path, text))
+        })?;
+        let line = |&place: &Place| match self.lines.line(place) {
+            Some(line) if line.file == file => line.line,
+            _ => 0,
+        };
+        let lines = places.iter().map(line).collect();
+        Some(wave_isa::program::SourceMap { file: path.display().to_string(), text, lines })
+    }
+
+    /// A file of the debugging information: there, or beside the module, under its name.
+    fn found(&self, file: &str) -> Option<PathBuf> {
+        let name = Path::new(file);
+        let beside = Path::new(&self.file).parent()?.join(name.file_name()?);
+        [name.to_owned(), beside].into_iter().find(|path| path.is_file())
+    }
+
+    /// The file and line of a place, for messages.
+    pub fn line(&self, place: Place) -> Option<String> {
+        self.lines.line(place).map(|line| format!("{}:{}", line.file, line.line))
+    }
+}
