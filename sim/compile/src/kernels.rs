@@ -6,7 +6,9 @@
 use crate::backend::{self, Compiled, Options};
 use crate::error::CompileError;
 use crate::ir::interpret::{Instance, Limits, Linked};
-use crate::ir::{Constant, Exported, FunctionId, GlobalId, MemoryId, Module, PAGE_BYTES, Place, Space, Type};
+use crate::ir::{
+    Constant, Exported, FunctionId, GlobalId, MemoryId, Module, Operation, PAGE_BYTES, Place, Space, Type,
+};
 use crate::lower::private::Stack;
 use crate::source::Source;
 use crate::wasm::{self, ExportedKernel};
