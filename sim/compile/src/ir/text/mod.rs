@@ -23,6 +23,9 @@
 //! }
 //! ```
 //!
+//! A text that people write may have names for the values of a function in place of `v` and a number: words, with
+//! digits and dots in them, but not of lower-case letters and a number alone. A name has one definition.
+//!
 //! A value is written with its type where it is defined; one that nothing defines is listed at the start of its
 //! function, behind `undefined`. `@` and a number are a source place; none is 0. A memory access names the type of its
 //! value, and the bits in memory and their sign where they are not those of the type. Floats are decimal, or `0x` and

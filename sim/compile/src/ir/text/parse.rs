@@ -5,6 +5,7 @@ use super::super::{
     Module, Place, Signature, SignatureId, Space, Table, TableId, Type, Value,
 };
 use super::lexer::{Token, tokens, unquoted};
+use std::collections::HashMap;
 use std::fmt::Display;
 use std::ops::Range;
 use std::str::FromStr;
@@ -19,7 +20,7 @@ const ITEMS: [&str; 8] = ["signature", "memory", "table", "global", "data", "ele
 /// The first thing that is wrong, with its place in `file`.
 pub fn parse(text: &str, file: &str) -> Result<Module, Diagnostic> {
     let tokens = tokens(text, file)?;
-    Parser { text, file, tokens, at: 0 }.module()
+    Parser { text, file, tokens, at: 0, names: HashMap::new(), numbers_values: false }.module()
 }
 
 impl FromStr for Module {
@@ -28,6 +29,21 @@ impl FromStr for Module {
     fn from_str(text: &str) -> Result<Module, Diagnostic> {
         parse(text, "text")
     }
+}
+
+/// The number behind the letters of an entity.
+fn entity_number(text: &str, letters: &str) -> Option<u32> {
+    let digits = text.strip_prefix(letters)?;
+    let is_number = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
+    let is_plain = digits == "0" || !digits.starts_with('0');
+    // The largest number means that there is none.
+    digits.parse().ok().filter(|&number: &u32| is_number && is_plain && number < u32::MAX)
+}
+
+/// True if a value may have this name: no letter and a number, which may be those of an entity.
+fn may_name_value(text: &str) -> bool {
+    let digits = text.trim_start_matches(|letter: char| letter.is_ascii_lowercase());
+    digits.is_empty() || digits.bytes().any(|byte| !byte.is_ascii_digit())
 }
 
 /// Result of reading a part.
@@ -39,6 +55,10 @@ pub(super) struct Parser<'a> {
     file: &'a str,
     pub(super) tokens: Vec<(Token, Range<usize>)>,
     pub(super) at: usize,
+    /// Names of values of the function that is read, each with its number and the bytes where it was met first.
+    pub(super) names: HashMap<&'a str, (u32, Range<usize>)>,
+    /// The function that is read has numbers for its values.
+    pub(super) numbers_values: bool,
 }
 
 impl<'a> Parser<'a> {
@@ -107,12 +127,7 @@ impl<'a> Parser<'a> {
     /// The number behind the letters of an entity, if the next piece is one.
     pub(super) fn entity_if(&mut self, letters: &str) -> Option<u32> {
         let (Some(Token::Word), text) = self.peek() else { return None };
-        let digits = text.strip_prefix(letters)?;
-        let is_number = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
-        let is_plain = digits == "0" || !digits.starts_with('0');
-        // The largest number means that there is none.
-        let number =
-            digits.parse().ok().filter(|&number: &u32| is_number && is_plain && number < u32::MAX)?;
+        let number = entity_number(text, letters)?;
         self.at += 1;
         Some(number)
     }
@@ -130,8 +145,40 @@ impl<'a> Parser<'a> {
         Err(self.wrong_before(format!("the next is `{letters}{next}`: they are numbered in their order")))
     }
 
+    /// A value: a number, or a name. Names have the numbers of the order in which they are met.
     pub(super) fn value(&mut self) -> Read<Value> {
-        Ok(Value::from_u32(self.entity("v", "a value")?))
+        let (token, name) = self.peek();
+        let is_number = self.entity_if("v");
+        if is_number.is_none() && !(token == Some(Token::Word) && may_name_value(name)) {
+            return Err(self.expected("a value, as `v0`"));
+        }
+        if let Some(number) = is_number {
+            self.numbers_values = true;
+            if let Some(other) = self.names.keys().min() {
+                let message = format!("values of this function have names, as `{other}`, and not numbers");
+                return Err(self.wrong_before(message));
+            }
+            return Ok(Value::from_u32(number));
+        }
+        if self.numbers_values {
+            return Err(self.expected("a value, as `v0`"));
+        }
+        let (next, bytes) = (self.names.len() as u32, self.bytes());
+        self.at += 1;
+        Ok(Value::from_u32(self.names.entry(name).or_insert((next, bytes)).0))
+    }
+
+    /// True if the next piece is a value.
+    fn is_value(&self) -> bool {
+        let (token, text) = self.peek();
+        token == Some(Token::Word) && (entity_number(text, "v").is_some() || may_name_value(text))
+    }
+
+    /// True if the next piece is a value that is defined here: its type comes behind it.
+    pub(super) fn is_definition(&self) -> bool {
+        let colon = self.tokens.get(self.at + 1).is_some_and(|(_, bytes)| &self.text[bytes.clone()] == ":");
+        let (token, text) = self.peek();
+        token == Some(Token::Word) && (entity_number(text, "v").is_some() || colon && may_name_value(text))
     }
 
     pub(super) fn function_id(&mut self) -> Read<FunctionId> {
@@ -229,8 +276,8 @@ impl<'a> Parser<'a> {
     /// Values with commas between them, if one comes.
     pub(super) fn values(&mut self) -> Read<Vec<Value>> {
         let mut values = Vec::new();
-        if let Some(first) = self.entity_if("v") {
-            values.push(Value::from_u32(first));
+        if self.is_value() {
+            values.push(self.value()?);
             while self.is(",") {
                 values.push(self.value()?);
             }

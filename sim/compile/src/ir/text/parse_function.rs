@@ -23,6 +23,8 @@ impl Parser<'_> {
         let signature = self.signature()?;
         let at = self.place()?;
         self.mark("{")?;
+        self.names.clear();
+        self.numbers_values = false;
         let first = self.at;
         let mut values = Values::default();
         if self.is("undefined") {
@@ -37,6 +39,10 @@ impl Parser<'_> {
             blocks.push(block);
         }
         let types = values.types;
+        let undefined = self.names.iter().filter(|(_, (number, _))| !types.contains_key(&Value::from_u32(*number)));
+        if let Some((name, (_, bytes))) = undefined.min_by_key(|(_, (number, _))| *number) {
+            return Err(self.wrong_at(bytes.clone(), format!("{name} is not defined in this function")));
+        }
         // Numbers without a gap are as many as the largest and one.
         let mut next = 0;
         for value in types.keys() {
@@ -48,7 +54,9 @@ impl Parser<'_> {
             }
             next += 1;
         }
-        self.values_exist(first, next)?;
+        if self.names.is_empty() {
+            self.values_exist(first, next)?;
+        }
         Ok(Function { name, signature, blocks, values: types.into_values().collect(), at })
     }
 
@@ -103,9 +111,7 @@ impl Parser<'_> {
             }
             let mut results = Vec::new();
             // A word that is a value begins the results.
-            let before = self.at;
-            if self.entity_if("v").is_some() {
-                self.at = before;
+            if self.is_definition() {
                 results.push(self.define(values)?);
                 while self.is(",") {
                     results.push(self.define(values)?);
