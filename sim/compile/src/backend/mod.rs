@@ -39,6 +39,8 @@ pub struct Options {
     pub globals: Vec<(GlobalId, Constant)>,
     /// A stack of each thread in device memory.
     pub stack: Option<Stack>,
+    /// The machine has f64 instructions. Without them, f64 is computed by integers: the results are the same.
+    pub f64_instructions: bool,
 }
 
 impl Default for Options {
@@ -53,6 +55,7 @@ impl Default for Options {
             local_memory_bytes: None,
             globals: Vec::new(),
             stack: None,
+            f64_instructions: false,
         }
     }
 }
@@ -134,7 +137,11 @@ pub fn compile(module: &Module, entry: FunctionId, options: &Options) -> Result<
     let module = with_device.as_ref().unwrap_or(module);
     let plan = Plan::new(module, 0, options.stack)
         .map_err(|bytes| wrong(Place::default(), Reason::Private(bytes)))?;
-    let lower_options = LowerOptions { globals: options.globals.clone(), private: plan };
+    let lower_options = LowerOptions {
+        globals: options.globals.clone(),
+        private: plan,
+        f64_instructions: options.f64_instructions,
+    };
     let function = lower(module, entry, &lower_options)?;
     let arguments = function.signature.parameters.len();
     let limit = options.registers.clamp(1, 256);

@@ -3,7 +3,7 @@
 //! A value is its bits in the low end of a word, zeros above them, as [`Constant::bits`](super::Constant::bits) gives
 //! them. The types must be ones that the operation takes, which the verifier has checked.
 
-use super::{Binary, Compare, Convert, Trap, Type, Unary};
+use super::{Binary, Compare, Convert, Double, Trap, Type, Unary};
 
 /// The canonical NaN of binary32.
 pub const NAN_F32: u32 = 0x7FC0_0000;
@@ -243,5 +243,25 @@ pub fn fma(ty: Type, a: u64, b: u64, c: u64) -> u64 {
         f64_bits(f64::from_bits(a).mul_add(f64::from_bits(b), f64::from_bits(c)))
     } else {
         f32_bits(as_f32(a).mul_add(as_f32(b), as_f32(c))).into()
+    }
+}
+
+/// An instruction on halves of `f64`. Bits of the result; an `f64` is not split.
+pub fn double(operation: Double, operands: &[u64]) -> u64 {
+    let bits: Vec<u64> =
+        operands.chunks(2).map(|pair| pair[0] | pair.get(1).map_or(0, |high| high << 32)).collect();
+    let two =
+        |operation| binary(operation, Type::F64, bits[0], bits[1]).expect("float operations do not trap");
+    let special = |_, _| unreachable!("it is none of the special functions");
+    let converted = |operation, from| convert(operation, from, bits[0]).expect("it is no truncation");
+    match operation {
+        Double::Add => two(Binary::FAdd),
+        Double::Sub => two(Binary::FSub),
+        Double::Mul => two(Binary::FMul),
+        Double::Div => two(Binary::FDiv),
+        Double::Fma => fma(Type::F64, bits[0], bits[1], bits[2]),
+        Double::Sqrt => unary(Unary::FSqrt, Type::F64, bits[0], special),
+        Double::Promote => converted(Convert::Promote, Type::F32),
+        Double::Demote => converted(Convert::Demote, Type::F64),
     }
 }

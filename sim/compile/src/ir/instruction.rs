@@ -64,6 +64,44 @@ impl Wave {
 }
 
 named! {
+    /// An instruction of a machine that computes with `f64`, on the halves of their bits: two `i32`, the low one first.
+    /// A decoder makes none; they come with the choice of the machine.
+    Double {
+        /// Sum.
+        Add "dadd",
+        /// Difference.
+        Sub "dsub",
+        /// Product.
+        Mul "dmul",
+        /// `a * b + c`, rounded once.
+        Fma "dma",
+        /// Quotient.
+        Div "ddiv",
+        /// Square root.
+        Sqrt "dsqrt",
+        /// From `f32`.
+        Promote "dpromote",
+        /// To `f32`, to nearest even.
+        Demote "ddemote",
+    }
+}
+
+impl Double {
+    /// Types of the operands and of the results.
+    pub const fn types(self) -> (&'static [Type], &'static [Type]) {
+        const WORDS: [Type; 6] = [Type::I32; 6];
+        let (pair, two) = (WORDS.split_at(2).0, WORDS.split_at(4).0);
+        match self {
+            Double::Add | Double::Sub | Double::Mul | Double::Div => (two, pair),
+            Double::Fma => (&WORDS, pair),
+            Double::Sqrt => (pair, pair),
+            Double::Promote => (&[Type::F32], pair),
+            Double::Demote => (pair, &[Type::F32]),
+        }
+    }
+}
+
+named! {
     /// What a fence orders.
     Order {
         /// Later loads see what was visible.
@@ -135,6 +173,8 @@ pub enum Operation {
     Convert(Convert, Value),
     /// `a * b + c`, rounded once.
     Fma([Value; 3]),
+    /// An instruction on halves of `f64`.
+    Double(Double, Vec<Value>),
     /// The second value where the first, a truth value, is true; else the third.
     Select([Value; 3]),
     /// Loads from an `i32` address.
@@ -204,7 +244,9 @@ impl Operation {
             | Operation::MemoryInit(_, _, values)
             | Operation::TableCopy(_, values)
             | Operation::TableInit(_, _, values) => (values, &[]),
-            Operation::Call(_, values) | Operation::Wave(_, values) => (values, &[]),
+            Operation::Call(_, values) | Operation::Wave(_, values) | Operation::Double(_, values) => {
+                (values, &[])
+            }
             Operation::CallIndirect(_, _, place, values) => (slice::from_ref(place), values),
             Operation::Constant(_)
             | Operation::MemorySize(_)
@@ -238,7 +280,9 @@ impl Operation {
             | Operation::MemoryInit(_, _, values)
             | Operation::TableCopy(_, values)
             | Operation::TableInit(_, _, values) => (values, &mut []),
-            Operation::Call(_, values) | Operation::Wave(_, values) => (values, &mut []),
+            Operation::Call(_, values) | Operation::Wave(_, values) | Operation::Double(_, values) => {
+                (values, &mut [])
+            }
             Operation::CallIndirect(_, _, place, values) => (slice::from_mut(place), values),
             Operation::Constant(_)
             | Operation::MemorySize(_)

@@ -329,6 +329,11 @@ impl Check<'_> {
                 vec![to.ok_or_else(|| format!("{} does not take {from}", convert.name()))?]
             }
             Operation::Fma(values) => vec![self.same("fma", values, Type::is_float)?],
+            Operation::Double(double, values) => {
+                let (operands, results) = double.types();
+                self.types(double.name(), values, operands)?;
+                results.to_vec()
+            }
             Operation::Select([condition, values @ ..]) => {
                 self.types("condition", &[*condition], &[Bool])?;
                 vec![self.same("select", values, |_| true)?]

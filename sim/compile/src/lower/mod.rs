@@ -6,13 +6,16 @@
 mod checks;
 mod convert64;
 mod divide;
+mod doubles;
 mod edit;
 mod globals;
 mod inline;
 mod irreducible;
+mod library;
 mod merge;
 pub mod private;
 mod residue;
+mod runtime;
 mod simplify;
 mod switches;
 #[cfg(test)]
@@ -34,6 +37,8 @@ pub struct LowerOptions {
     pub globals: Vec<(GlobalId, Constant)>,
     /// What a thread has of its own in device memory. The function gets the hidden argument then.
     pub private: Option<private::Plan>,
+    /// The machine has f64 instructions.
+    pub f64_instructions: bool,
 }
 
 /// The function that a thread runs, in the form that the back end takes.
@@ -42,14 +47,17 @@ pub struct LowerOptions {
 /// What this back end refuses.
 pub fn lower(module: &Module, entry: FunctionId, options: &LowerOptions) -> Result<Function, CompileError> {
     let wrong = |reason: Reason| CompileError::new(module, entry, Default::default(), reason);
+    let module = &*runtime::with_library(module, entry, options);
     let mut function = inline::inline_all(module, entry)?;
     unused::drop_unreached(&mut function);
     if let Some(plan) = &options.private {
         private::begin(&mut function, plan);
     }
-    globals::to_values(module, &mut function, &options.globals);
+    let initial: Vec<_> =
+        options.globals.iter().map(|&(id, value)| (id, runtime::as_integer(value))).collect();
+    globals::to_values(module, &mut function, &initial);
     clean(&mut function);
-    checks::explicit(&mut function);
+    checks::explicit(&mut function, |_| true);
     divide::expand(&mut function);
     convert64::expand(&mut function);
     simplify::simplify(&mut function);

@@ -4,7 +4,7 @@ use super::*;
 use crate::ir::interpret::{Instance, Limits};
 use crate::ir::random::{self, Shape};
 use crate::ir::verify::verify;
-use crate::ir::{Constant, MemoryId, Type};
+use crate::ir::{Constant, MemoryId, Operation, Type};
 use cranelift_entity::EntityRef;
 use std::sync::Arc;
 
@@ -19,10 +19,12 @@ fn run(module: &Module, arguments: &[Constant]) -> Outcome {
     (results, memory.read(0, memory.pages() * 65536).expect("all of it"))
 }
 
-/// Values with each `i64` as two `i32`.
+/// Values with each `i64` and each `f64` as two `i32`.
 fn halves(values: Vec<Constant>) -> Vec<Constant> {
     let halves = |value: Constant| match value {
-        Constant::I64(bits) => vec![Constant::I32(bits as u32), Constant::I32((bits >> 32) as u32)],
+        Constant::I64(bits) | Constant::F64(bits) => {
+            vec![Constant::I32(bits as u32), Constant::I32((bits >> 32) as u32)]
+        }
         other => vec![other],
     };
     values.into_iter().flat_map(halves).collect()
@@ -66,7 +68,7 @@ fn hold(shape: Shape, count: u64, splits: bool, pass: impl Fn(&Module) -> Functi
 }
 
 fn shapes() -> [Shape; 3] {
-    let plain = Shape { size: 50, kernel: true, ..Shape::default() };
+    let plain = Shape { size: 50, kernel: true, doubles: false, ..Shape::default() };
     [plain, Shape { traps: true, ..plain }, Shape { irreducible: true, ..plain }]
 }
 
@@ -77,6 +79,14 @@ fn after(pass: impl Fn(&Module, &mut Function)) -> impl Fn(&Module) -> Function 
         unused::drop_unreached(&mut function);
         pass(module, &mut function);
         function
+    }
+}
+
+/// As [`after`], with calls of the library inlined too.
+fn after_library(pass: impl Fn(&Module, &mut Function)) -> impl Fn(&Module) -> Function {
+    move |module| {
+        let module = runtime::with_library(module, FunctionId::new(0), &LowerOptions::default());
+        after(&pass)(&module)
     }
 }
 
@@ -110,7 +120,7 @@ fn checks_and_routines() {
             150,
             false,
             after(|_, function| {
-                checks::explicit(function);
+                checks::explicit(function, |_| true);
                 divide::expand(function);
                 convert64::expand(function);
             }),
@@ -126,7 +136,7 @@ fn halves_of_i64() {
             shape,
             150,
             true,
-            after(|module, function| {
+            after_library(|module, function| {
                 globals::to_values(module, function, &[]);
                 divide::expand(function);
                 convert64::expand(function);
@@ -163,4 +173,22 @@ fn all_of_it() {
             function
         });
     });
+}
+
+#[test]
+fn all_of_it_with_f64() {
+    for mut shape in shapes() {
+        (shape.doubles, shape.size) = (true, 30);
+        for f64_instructions in [false, true] {
+            hold(shape, 80, true, |module| {
+                let options = LowerOptions { f64_instructions, ..LowerOptions::default() };
+                let function = lower(module, FunctionId::new(0), &options).expect("it is supported");
+                assert!(!function.values.values().any(|&ty| ty == Type::F64));
+                let is_double = |one: &crate::ir::Instruction| matches!(one.operation, Operation::Double(..));
+                let any = function.blocks.values().flat_map(|body| &body.instructions).any(is_double);
+                assert!(f64_instructions || !any);
+                function
+            });
+        }
+    }
 }

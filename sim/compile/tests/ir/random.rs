@@ -110,6 +110,7 @@ fn random_modules_of_all_shapes() {
         let bit = |number: u32| seed >> number & 1 == 1;
         let shape = Shape {
             kernel: false,
+            doubles: true,
             size: (seed % 301) as u32,
             functions: (seed % 6) as u32,
             irreducible: bit(0),

@@ -252,6 +252,7 @@ fn random_modules_are_accepted_and_mutated_ones_refused() {
     for seed in 0..300 {
         let shape = Shape {
             kernel: false,
+            doubles: true,
             irreducible: seed % 2 == 0,
             traps: seed % 3 == 0,
             workgroup: seed % 5 == 0,

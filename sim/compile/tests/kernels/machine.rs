@@ -66,7 +66,7 @@ fn initial(module: &Module) -> Vec<u8> {
 /// Words of arguments, as a launch has them.
 fn words(arguments: &[Constant]) -> Vec<u32> {
     let words = |constant: &Constant| match *constant {
-        Constant::I64(bits) => vec![bits as u32, (bits >> 32) as u32],
+        Constant::I64(bits) | Constant::F64(bits) => vec![bits as u32, (bits >> 32) as u32],
         constant => vec![constant.bits() as u32],
     };
     arguments.iter().flat_map(words).collect()
@@ -81,6 +81,7 @@ pub(crate) fn compiled(
     let options = Options {
         registers,
         wave_width: config.core.wave_width,
+        f64_instructions: config.capabilities.f64,
         local_memory_bytes: (module.memories.len() > 1).then_some(4096),
         ..Options::default()
     };

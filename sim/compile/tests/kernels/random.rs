@@ -55,7 +55,14 @@ fn kernel(mut module: Module, seed: u64) -> Module {
                 one(Operation::Binary(Binary::Mul, [wide, more]), Type::I64)
             }
             Type::F32 => one(Operation::Convert(Convert::F32S, small), Type::F32),
-            _ => {
+            Type::F64 if number % 2 == 0 => one(Operation::Convert(Convert::F64S, small), Type::F64),
+            Type::F64 => {
+                let wide = one(Operation::Convert(Convert::ExtendS, mixed), Type::I64);
+                let more = one(Operation::Convert(Convert::ExtendU, product), Type::I64);
+                let bits = one(Operation::Binary(Binary::Mul, [wide, more]), Type::I64);
+                one(Operation::Convert(Convert::Reinterpret, bits), Type::F64)
+            }
+            Type::Bool => {
                 let zero = one(Operation::Constant(Constant::I32(0)), Type::I32);
                 one(Operation::Compare(wave_compile::ir::Compare::Ne, [small, zero]), Type::Bool)
             }
@@ -173,6 +180,7 @@ const PLAIN: Shape = Shape {
     floats: true,
     workgroup: false,
     kernel: true,
+    doubles: false,
 };
 
 const SMALL: Size = Size { workgroups: 2, threads: 20 };
@@ -190,6 +198,17 @@ fn loops_with_two_entries() {
 #[test]
 fn traps() {
     hold(Shape { traps: true, size: 12, functions: 1, ..PLAIN }, 400..550, "tiny", SMALL);
+}
+
+#[test]
+fn doubles() {
+    let shape = Shape { doubles: true, size: 16, functions: 2, ..PLAIN };
+    // By integers, and by instructions on pairs of registers.
+    hold(shape, 1000..1040, "m-series", SMALL);
+    hold(shape, 1100..1160, "tiny", SMALL);
+    let trapping = Shape { traps: true, functions: 1, size: 10, ..shape };
+    hold(trapping, 1200..1230, "m-series", SMALL);
+    hold(trapping, 1300..1330, "tiny", SMALL);
 }
 
 #[test]

@@ -4,7 +4,8 @@ use super::{Code, Register, Selector, Slot};
 use crate::error::Reason;
 use crate::ir::evaluate::NAN_F32;
 use crate::ir::{
-    Access, Binary, Block, Convert, Operation, Order, PAGE_BYTES, Place, Space, Type, Unary, Value, Wave,
+    Access, Binary, Block, Convert, Double, Operation, Order, PAGE_BYTES, Place, Space, Type, Unary, Value,
+    Wave,
 };
 use wave_isa::table::AtomicOp;
 use wave_isa::{Op, Scope};
@@ -91,6 +92,7 @@ impl Selector<'_> {
                 let register = self.emit(Op::Fma, &operands);
                 self.set(result, register);
             }
+            Operation::Double(double, operands) => self.double(*double, operands, &instruction.results),
             Operation::Select([condition, a, b]) => {
                 let [a, b] = [*a, *b].map(|value| self.value(value));
                 let condition = self.condition(*condition);
@@ -185,6 +187,46 @@ impl Selector<'_> {
                 self.set(Some(results[0]), register);
             }
         }
+    }
+
+    /// An instruction on pairs of registers.
+    fn double(&mut self, double: Double, operands: &[Value], results: &[Value]) {
+        let op = match double {
+            Double::Add => Op::DAdd,
+            Double::Sub => Op::DSub,
+            Double::Mul => Op::DMul,
+            Double::Fma => Op::DMa,
+            Double::Div => Op::DDiv,
+            Double::Sqrt => Op::DSqrt,
+            Double::Promote => Op::CvtF64F32,
+            Double::Demote => Op::CvtF32F64,
+        };
+        let pairs: Vec<Register> = operands.chunks(2).map(|pair| self.pair(pair)).collect();
+        let to = self.rows(results.len() as u8);
+        self.emit_to(to, op, &pairs);
+        for (row, &result) in results.iter().enumerate() {
+            self.set(Some(result), Register { row: row as u8, ..to });
+        }
+    }
+
+    /// Values in a row of registers: where they are, if they are there in a row, else copies.
+    fn pair(&mut self, values: &[Value]) -> Register {
+        let parts: Vec<Register> = values.iter().map(|&value| self.value(value)).collect();
+        let first = parts[0];
+        let in_a_row = |(row, &part): (usize, &Register)| part == Register { row: row as u8, ..first };
+        let is_whole = usize::from(self.registers[first.number as usize].rows) == values.len();
+        if is_whole && parts.iter().enumerate().all(in_a_row) {
+            return first;
+        }
+        let to = self.rows(values.len() as u8);
+        // The first copy writes all of the register as far as it counts who needs it; the others keep that.
+        for (row, &part) in parts.iter().enumerate() {
+            self.emit_to(Register { row: row as u8, ..to }, Op::Mov, &[part]);
+            if let Some(code) = self.code.last_mut() {
+                code.keeps = row > 0;
+            }
+        }
+        to
     }
 
     /// The low bits of a register, moved up and back.

@@ -1,6 +1,6 @@
 //! A thread: a stack of frames, and the machine that makes its steps.
 
-use super::super::evaluate::{binary, compare, convert, fma, unary};
+use super::super::evaluate::{binary, compare, convert, double, fma, unary};
 use super::super::{
     Access, Block, Constant, Function, FunctionId, Instruction, Operation, Place, Target, Terminator, Trap,
     Type, Value, Wave,
@@ -280,6 +280,14 @@ impl Thread {
             &Operation::Convert(operation, a) => convert(operation, ty(a), get(a))?,
             &Operation::Fma([a, b, c]) => fma(ty(a), get(a), get(b), get(c)),
             &Operation::Select([condition, a, b]) => get(if get(condition) != 0 { a } else { b }),
+            Operation::Double(operation, operands) => {
+                let bits = double(*operation, &all(operands));
+                // The one result of some is an `f32`, whose high half is 0.
+                for (place, &result) in instruction.results.iter().enumerate() {
+                    values[result.index()] = bits >> (32 * place) & u64::from(u32::MAX);
+                }
+                return Ok(None);
+            }
             Operation::Load(access, address) => load(parts, access, get(*address))?,
             Operation::Store(access, [address, value]) => {
                 let memory = &parts.memories[access.memory.index()];

@@ -40,9 +40,11 @@ pub struct Shape {
     /// first function, outside of choices and loops. Each thread has a part of memory to itself then; there is room
     /// for one workgroup of 128 threads.
     pub workgroup: bool,
-    /// Only what kernels are compiled from: without `f64`, indirect calls, bulk operations, and atomic accesses of
-    /// other widths than 32 bits.
+    /// Only what kernels are compiled from: without indirect calls, bulk operations, and atomic accesses of other widths
+    /// than 32 bits.
     pub kernel: bool,
+    /// With `f64` where there are floats.
+    pub doubles: bool,
 }
 
 impl Default for Shape {
@@ -57,6 +59,7 @@ impl Default for Shape {
             floats: true,
             workgroup: false,
             kernel: false,
+            doubles: true,
         }
     }
 }
@@ -104,9 +107,9 @@ pub fn module(seed: u64, shape: &Shape) -> Module {
 
 /// Types that values of a module have.
 fn types(shape: &Shape) -> &'static [Type] {
-    match (shape.floats, shape.kernel) {
-        (true, false) => &TYPES,
-        (true, true) => &TYPES[..4],
+    match (shape.floats, shape.doubles) {
+        (true, true) => &TYPES,
+        (true, false) => &TYPES[..4],
         (false, _) => &TYPES[..3],
     }
 }

@@ -58,7 +58,7 @@ impl Builder<'_> {
                 }
             }
             72..75 if self.shape.floats => {
-                let ty = if self.shape.kernel { Type::F32 } else { self.one_of(&[Type::F32, Type::F64]) };
+                let ty = if self.shape.doubles { self.one_of(&[Type::F32, Type::F64]) } else { Type::F32 };
                 let operands = [self.pick(ty), self.pick(ty), self.pick(ty)];
                 self.emit(Operation::Fma(operands), ty);
             }

@@ -39,7 +39,8 @@ impl Parser<'_> {
             blocks.push(block);
         }
         let types = values.types;
-        let undefined = self.names.iter().filter(|(_, (number, _))| !types.contains_key(&Value::from_u32(*number)));
+        let undefined =
+            self.names.iter().filter(|(_, (number, _))| !types.contains_key(&Value::from_u32(*number)));
         if let Some((name, (_, bytes))) = undefined.min_by_key(|(_, (number, _))| *number) {
             return Err(self.wrong_at(bytes.clone(), format!("{name} is not defined in this function")));
         }

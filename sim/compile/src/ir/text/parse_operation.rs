@@ -1,6 +1,8 @@
 //! Reads operations.
 
-use super::super::{Access, Binary, Compare, Convert, MemoryId, Operation, Order, Type, Unary, Value, Wave};
+use super::super::{
+    Access, Binary, Compare, Convert, Double, MemoryId, Operation, Order, Type, Unary, Value, Wave,
+};
 use super::parse::{Parser, Read};
 use super::{ATOMIC_NAMES, atomic_from_name};
 use wave_isa::{Scope, Special};
@@ -36,7 +38,8 @@ fn names() -> impl Iterator<Item = &'static str> {
     let compare = Compare::ALL.iter().map(|one| one.name());
     let convert = Convert::ALL.iter().map(|one| one.name());
     let wave = Wave::ALL.iter().map(|one| one.name());
-    let tables = unary.chain(binary).chain(compare).chain(convert).chain(wave);
+    let double = Double::ALL.iter().map(|one| one.name());
+    let tables = unary.chain(binary).chain(compare).chain(convert).chain(wave).chain(double);
     tables.chain(ATOMIC_NAMES).chain(OTHERS).chain(["barrier", "fence"])
 }
 
@@ -117,6 +120,9 @@ impl Parser<'_> {
         }
         if let Some(wave) = Wave::from_name(word) {
             return Ok(Operation::Wave(wave, self.list("(", ")", Self::value)?));
+        }
+        if let Some(double) = Double::from_name(word) {
+            return Ok(Operation::Double(double, self.list("(", ")", Self::value)?));
         }
         let (name, types) = word.split_once('.').map_or((word, None), |(name, types)| (name, Some(types)));
         if let Some(atomic) = atomic_from_name(name) {

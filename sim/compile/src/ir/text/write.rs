@@ -204,6 +204,7 @@ impl Display for Operation {
                 write!(f, "call_indirect {table}[{place}] {signature}({})", List(values))
             }
             Operation::Special(special) => write!(f, "special {}", special.name()),
+            Operation::Double(double, values) => write!(f, "{}({})", double.name(), List(values)),
             Operation::Wave(wave, values) => write!(f, "{}({})", wave.name(), List(values)),
             Operation::Barrier => f.write_str("barrier"),
             Operation::Fence(order, scope) => write!(f, "fence {} {}", order.name(), scope.name()),
