@@ -1,6 +1,7 @@
 //! Machine instructions on virtual registers.
 
-use crate::ir::{Place, Trap};
+use crate::ir::{FunctionId, Place, Trap};
+use cranelift_entity::SecondaryMap;
 use wave_isa::{Field, Guard, Op, Role, Scope};
 
 /// A virtual register, or one row of it.
@@ -44,9 +45,74 @@ pub(super) struct Code {
     pub(super) at: Place,
     /// It faults, and that means this trap.
     pub(super) trap: Option<Trap>,
-    /// It is guarded, and the value that its destination had before is still wanted where the guard is false.
+    /// It does not write all of its destination: it is guarded, and the value from before is still wanted where the
+    /// guard is false, or it writes one row of several, and not the first of them.
     pub(super) keeps: bool,
+    /// What a call or a return does beside.
+    pub(super) transfer: Option<Box<Transfer>>,
+    /// What its literal will be, if that is known at the end only.
+    pub(super) literal: Option<Literal>,
 }
+
+/// What a call or a return does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Transfer {
+    /// The function called; `None` for a return.
+    pub(super) callee: Option<FunctionId>,
+    /// Registers read: arguments, or results.
+    pub(super) read: Vec<Register>,
+    /// Registers written: results of a call.
+    pub(super) written: Vec<Register>,
+    /// Machine registers that have other values behind a call.
+    pub(super) clobbered: RegisterSet,
+}
+
+/// A literal that is known when all functions are compiled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Literal {
+    /// Bytes of private memory of a wave.
+    BytesPerWave,
+    /// Bytes of the spills of a wave.
+    SpillBytesPerWave,
+}
+
+/// Machine registers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct RegisterSet([u64; 4]);
+
+impl RegisterSet {
+    pub(super) fn insert(&mut self, register: u8) {
+        self.0[usize::from(register / 64)] |= 1 << (register % 64);
+    }
+
+    pub(super) fn contains(&self, register: u32) -> bool {
+        register < 256 && self.0[register as usize / 64] >> (register % 64) & 1 != 0
+    }
+
+    pub(super) fn extend(&mut self, other: RegisterSet) {
+        self.0.iter_mut().zip(other.0).for_each(|(word, other)| *word |= other);
+    }
+}
+
+/// How a function that is compiled is called.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Convention {
+    /// Machine register of each parameter; `None` for those that it does not read.
+    pub(super) parameters: Vec<Option<u8>>,
+    /// Machine register of each result.
+    pub(super) results: Vec<u8>,
+    /// Machine register of the private base, if it needs that.
+    pub(super) private_base: Option<u8>,
+    /// Machine registers that it and what it calls write.
+    pub(super) written: RegisterSet,
+    /// Deepest nesting of ifs and loops in it and what it calls.
+    pub(super) nesting: u32,
+    /// Words of private memory that spills in it and what it calls take.
+    pub(super) spill_words: u32,
+}
+
+/// Conventions of the functions that are compiled.
+pub(super) type Conventions = SecondaryMap<FunctionId, Option<Convention>>;
 
 /// Place of a field in [`FIELDS`].
 fn index(field: Field) -> Option<usize> {
@@ -65,6 +131,8 @@ impl Code {
             at,
             trap: None,
             keeps: false,
+            transfer: None,
+            literal: None,
         }
     }
 
@@ -94,11 +162,33 @@ impl Code {
         })
     }
 
+    /// Rows that it writes, counted from its destination.
+    pub(super) fn rows_written(&self) -> u8 {
+        let roles = self.op.info().operands.iter().map(|operand| operand.role);
+        roles
+            .filter_map(|role| match role {
+                Role::Dst(rows) => Some(rows),
+                Role::DstBallot => Some(2),
+                Role::DstOptional => Some(1),
+                _ => None,
+            })
+            .next()
+            .unwrap_or(0)
+    }
+
     fn register(&self, field: Field) -> Option<Register> {
         match self.fields[index(field)?] {
             Slot::Register(register) => Some(register),
             _ => None,
         }
+    }
+
+    /// Fields that hold registers which are read, with the rows that are.
+    pub(super) fn fields_read(&self) -> impl Iterator<Item = (usize, u8)> + use<> {
+        self.op.info().operands.iter().filter_map(|operand| match operand.role {
+            Role::Src(rows) => Some((index(operand.field)?, rows)),
+            _ => None,
+        })
     }
 
     /// The predicate written.
@@ -120,7 +210,16 @@ impl Code {
         use Op::*;
         matches!(
             self.op,
-            If | Else | EndIf | Loop | EndLoop | Barrier | FenceAcquire | FenceRelease | FenceAcqRel
+            If | Else
+                | EndIf
+                | Loop
+                | EndLoop
+                | Call
+                | Return
+                | Barrier
+                | FenceAcquire
+                | FenceRelease
+                | FenceAcqRel
         )
     }
 
@@ -138,7 +237,7 @@ impl Code {
 pub(super) const ALWAYS: Slot = Slot::Number(4);
 
 /// A virtual register's properties.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Virtual {
     /// Rows, in a row.
     pub(super) rows: u8,
@@ -148,6 +247,8 @@ pub(super) struct Virtual {
     pub(super) not_zero: bool,
     /// It is written in several places.
     pub(super) is_variable: bool,
+    /// It must not go to memory: it is there for a moment only, or where the machine needs it.
+    pub(super) stays: bool,
 }
 
 /// A function as instructions.
@@ -157,6 +258,24 @@ pub(super) struct Selected {
     pub(super) code: Vec<Code>,
     /// Virtual registers.
     pub(super) registers: Vec<Virtual>,
-    /// Deepest nesting of ifs and loops.
+    /// Deepest nesting of ifs and loops, that of called functions included.
     pub(super) nesting: u32,
+    /// It is the function that a thread runs; the others are called.
+    pub(super) is_kernel: bool,
+    /// Where parameters come.
+    pub(super) parameters: Vec<Register>,
+    /// Where results are at the end.
+    pub(super) results: Vec<Register>,
+    /// The private base where it comes, and where it is kept. In a kernel it is computed.
+    pub(super) private_base: Option<[Register; 2]>,
+    /// Words of private memory that spills take, those of called functions included.
+    pub(super) spill_words: u32,
+}
+
+impl Selected {
+    /// A new register.
+    pub(super) fn rows(&mut self, rows: u8) -> Register {
+        self.registers.push(Virtual { rows, ..Virtual::default() });
+        Register { number: self.registers.len() as u32 - 1, row: 0 }
+    }
 }

@@ -86,11 +86,15 @@ pub(super) fn walk(code: &[Code], registers: usize, mut each: impl FnMut(usize, 
 }
 
 /// From what is wanted behind an instruction to what is wanted in front of it.
-fn step(code: &Code, set: &mut Set) {
+pub(super) fn step(code: &Code, set: &mut Set) {
     if let Some(to) = code.written()
         && !code.keeps
     {
         set.remove(to.number);
+    }
+    if let Some(transfer) = &code.transfer {
+        transfer.written.iter().for_each(|to| set.remove(to.number));
+        transfer.read.iter().for_each(|from| set.insert(from.number));
     }
     for from in code.read() {
         set.insert(from.number);
@@ -100,7 +104,7 @@ fn step(code: &Code, set: &mut Set) {
 fn runs(code: &[Code]) -> Vec<Run> {
     let ends_run = |op: Op| {
         use Op::*;
-        matches!(op, If | Else | EndIf | Loop | Break | Continue | EndLoop | Halt)
+        matches!(op, If | Else | EndIf | Loop | Break | Continue | EndLoop | Halt | Return)
     };
     let mut runs: Vec<Run> = Vec::new();
     let mut run_of = vec![0; code.len() + 1];
@@ -129,6 +133,7 @@ fn runs(code: &[Code]) -> Vec<Run> {
             (Op::Continue, Some((start, _))) if one.leaves() => vec![start + 1],
             (Op::Continue, Some((start, _))) => vec![after, start + 1],
             (Op::Halt, _) if one.leaves() => Vec::new(),
+            (Op::Return, _) => Vec::new(),
             _ => vec![after],
         };
         run.next = next.into_iter().map(|place| run_of[place]).filter(|&run| run < count).collect();

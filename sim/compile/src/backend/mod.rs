@@ -1,7 +1,8 @@
 //! From a module to a WAVE program.
 //!
-//! The function is lowered ([`crate::lower`]), structured ([`crate::structure`]), and its operations become
-//! instructions on virtual registers, which get machine registers and are encoded.
+//! Functions are lowered ([`crate::lower`]), structured ([`crate::structure`]), and their operations become instructions
+//! on virtual registers, which get machine registers and are encoded. Called functions come before their callers, so
+//! that a caller knows the registers of arguments and results, and which others a call changes.
 //!
 //! **Traps.** A trap is a store to the last byte addresses, which no device memory has all of: the machine faults
 //! there. [`Compiled::traps`] says which trap the instruction at that word stands for, and where it comes from.
@@ -11,13 +12,15 @@ mod emit;
 mod flow;
 mod liveness;
 mod moves;
+mod private;
 mod registers;
 mod select;
 
 use crate::error::{CompileError, Reason};
 use crate::ir::{Constant, FunctionId, GlobalId, Memory, Module, Place, Space, Trap};
 use crate::lower::private::{Plan, Stack};
-use crate::lower::{LowerOptions, lower};
+use crate::lower::{Inline, LowerOptions, Lowered, lower};
+use code::Conventions;
 use wave_isa::program::{Kernel, PrivateMemory, Program, SourceMap};
 
 /// How a kernel is compiled.
@@ -27,8 +30,6 @@ pub struct Options {
     pub name: Option<String>,
     /// Most general registers of a lane, 1 to 256.
     pub registers: u32,
-    /// Lanes of a wave of the machine.
-    pub wave_width: u32,
     /// Most ifs and loops inside one another that the machine follows.
     pub nesting: u32,
     /// Default threads of a workgroup.
@@ -41,21 +42,23 @@ pub struct Options {
     pub stack: Option<Stack>,
     /// The machine has f64 instructions. Without them, f64 is computed by integers: the results are the same.
     pub f64_instructions: bool,
+    /// Which calls are inlined.
+    pub inline: Inline,
 }
 
 impl Default for Options {
-    /// 256 registers, waves of 32 lanes, 32 levels, workgroups of a size that the launch gives.
+    /// 256 registers, 32 levels, workgroups of a size that the launch gives.
     fn default() -> Options {
         Options {
             name: None,
             registers: 256,
-            wave_width: 32,
             nesting: 32,
             workgroup_size: [0; 3],
             local_memory_bytes: None,
             globals: Vec::new(),
             stack: None,
             f64_instructions: false,
+            inline: Inline::default(),
         }
     }
 }
@@ -71,6 +74,8 @@ pub struct Statistics {
     pub registers: u32,
     /// Deepest nesting of ifs and loops.
     pub nesting: u32,
+    /// Functions: the kernel, and those that it calls.
+    pub functions: u32,
 }
 
 /// An instruction that traps.
@@ -137,61 +142,101 @@ pub fn compile(module: &Module, entry: FunctionId, options: &Options) -> Result<
     let module = with_device.as_ref().unwrap_or(module);
     let plan = Plan::new(module, 0, options.stack)
         .map_err(|bytes| wrong(Place::default(), Reason::Private(bytes)))?;
-    let lower_options = LowerOptions {
+    let options_of_passes = LowerOptions {
         globals: options.globals.clone(),
         private: plan,
         f64_instructions: options.f64_instructions,
+        inline: options.inline,
     };
-    let function = lower(module, entry, &lower_options)?;
+    let lowered = lower(module, entry, &options_of_passes)?;
+    let function = lowered.entry();
     let arguments = function.signature.parameters.len();
     let limit = options.registers.clamp(1, 256);
-    if arguments > limit as usize {
-        return Err(wrong(function.at, Reason::Arguments(arguments, limit)));
+    // One is left for the address of private memory.
+    if arguments >= limit as usize {
+        return Err(wrong(function.at, Reason::Arguments(arguments, limit - 1)));
     }
-    let mut result = Err(0);
-    let mut selected = code::Selected::default();
-    // Constants in front of loops need registers all through them; without that it may fit.
-    for hoist in [true, false] {
-        let wish = select::Wish { wave_width: options.wave_width, hoist };
-        selected = select::select(module, &function, wish).map_err(|(place, reason)| wrong(place, reason))?;
-        if selected.registers.len() > registers::MOST_VIRTUAL {
-            return Err(wrong(function.at, Reason::TooLarge(selected.registers.len())));
-        }
-        result = registers::assign(&mut selected, limit);
-        if result.is_ok() {
-            break;
-        }
+    let mut made = functions(&lowered, (limit, options.nesting), options.nesting);
+    if let Err(CompileError { reason: Reason::Nesting(..), .. }) = made {
+        // Nesting adds up through calls, so all functions have little of their own.
+        made = functions(&lowered, (limit, options.nesting), options.nesting / 4);
     }
-    let registers = result.map_err(|needed| wrong(function.at, Reason::Registers { needed, limit }))?;
-    let registers = registers.max(arguments as u32);
-    if selected.nesting > options.nesting {
-        return Err(wrong(function.at, Reason::Nesting(selected.nesting, options.nesting)));
-    }
-    let (words, places, traps) = emit::encode(&selected);
+    let Functions { mut functions, mut conventions, registers, private_register } = made?;
+    // The kernel comes first.
+    functions.reverse();
+    let kernel = conventions[functions[0].0].take().expect("it was compiled last");
+    let own_bytes = (kernel.spill_words * 4).next_multiple_of(16);
+    let plan = options_of_passes.private.or_else(|| private_register.map(|_| Plan::default()));
+    let plan = plan.map(|plan| plan.behind(own_bytes)).transpose();
+    let plan = plan.map_err(|bytes| wrong(Place::default(), Reason::Private(bytes)))?;
+    let bytes_per_wave = plan.as_ref().map_or(0, Plan::bytes_per_wave);
+    let encoded = emit::encode(&functions, own_bytes, bytes_per_wave);
     let local = module.memories.values().find(|memory| memory.space == Space::Local);
     let local_bytes = local.map_or(0, |memory| memory.pages.saturating_mul(crate::ir::PAGE_BYTES));
+    let statistics = Statistics {
+        instructions: functions.iter().map(|(_, code)| code.len() as u32).sum(),
+        words: encoded.words.len() as u32,
+        registers: registers.max(private_register.map_or(0, |register| u32::from(register) + 1)),
+        nesting: kernel.nesting,
+        functions: functions.len() as u32,
+    };
     let kernel = Kernel {
         name: options.name.clone().or_else(|| function.name.clone()).unwrap_or_else(|| entry.to_string()),
-        registers,
+        registers: statistics.registers,
         local_memory_bytes: options
             .local_memory_bytes
             .unwrap_or(u32::try_from(local_bytes).unwrap_or(u32::MAX)),
         workgroup_size: options.workgroup_size,
-        code: 0..words.len() as u32,
+        code: 0..encoded.words.len() as u32,
         parameters: None,
-        private: lower_options.private.as_ref().map(|plan| PrivateMemory {
-            register: (arguments - 1) as u8,
-            bytes_per_wave: plan.bytes_per_wave(),
-        }),
+        private: private_register.map(|register| PrivateMemory { register, bytes_per_wave }),
     };
-    let statistics = Statistics {
-        instructions: selected.code.len() as u32,
-        words: words.len() as u32,
-        registers,
-        nesting: selected.nesting,
+    let program = Program { code: encoded.words, kernels: vec![kernel], source: None, module: None };
+    let (traps, places) = (encoded.traps, encoded.places);
+    Ok(Compiled { program, traps, places, private: plan, statistics })
+}
+
+/// Functions as machine instructions.
+struct Functions {
+    functions: Vec<(FunctionId, Vec<code::Code>)>,
+    conventions: Conventions,
+    /// Registers of a lane.
+    registers: u32,
+    /// Where the kernel gets the address of private memory.
+    private_register: Option<u8>,
+}
+
+/// Compiles each function, those that it calls before it. One that is nested deeper than `most_nesting` with those
+/// that it calls becomes a flat loop.
+fn functions(
+    lowered: &Lowered,
+    (limit, nesting): (u32, u32),
+    most_nesting: u32,
+) -> Result<Functions, CompileError> {
+    let arguments = lowered.entry().signature.parameters.len();
+    let mut made = Functions {
+        functions: Vec::new(),
+        conventions: Conventions::new(),
+        registers: arguments as u32,
+        private_register: None,
     };
-    let program = Program { code: words, kernels: vec![kernel], source: None, module: None };
-    Ok(Compiled { program, traps, places, private: lower_options.private, statistics })
+    for &id in &lowered.order {
+        let function = &lowered.module.functions[id];
+        let wrong = |place, reason| CompileError::new(&lowered.module, id, place, reason);
+        let is_kernel = lowered.order.last() == Some(&id);
+        let selected = select::select(&lowered.module, function, is_kernel, &made.conventions, most_nesting);
+        let mut selected = selected.map_err(|(place, reason)| wrong(place, reason))?;
+        if selected.nesting > nesting {
+            return Err(wrong(function.at, Reason::Nesting(selected.nesting, nesting)));
+        }
+        let (needed, convention) = registers::assign(&mut selected, limit)
+            .map_err(|needed| wrong(function.at, Reason::Registers { needed, limit }))?;
+        made.registers = made.registers.max(needed);
+        made.private_register = selected.private_base.map(|_| arguments as u8);
+        made.conventions[id] = Some(convention);
+        made.functions.push((id, selected.code));
+    }
+    Ok(made)
 }
 
 /// The module with a device memory, if it needs one for the sake of private memory and has none.

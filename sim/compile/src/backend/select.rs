@@ -1,28 +1,20 @@
 //! From the structured function to instructions on virtual registers.
 
 mod branches;
+mod calls;
 mod conditions;
 mod operations;
 
-use super::code::{ALWAYS, Code, Register, Selected, Slot, Virtual};
-use super::flow;
+use super::code::{ALWAYS, Code, Conventions, Register, Selected, Slot, Virtual};
 use super::moves::{self, Source};
+use super::{flow, private};
 use crate::error::Reason;
 use crate::ir::{Binary, Block, Function, Module, Operation, Place, Terminator, Trap, Type, Value};
-use crate::structure::{Node, structure};
+use crate::structure::{Node, StructureError, flat, structure};
 use conditions::Predicates;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use std::collections::HashMap;
 use wave_isa::Op;
-
-/// What selection needs to know of the machine and the wish.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Wish {
-    /// Lanes of a wave.
-    pub(super) wave_width: u32,
-    /// Constants of loops are made in front of them.
-    pub(super) hoist: bool,
-}
 
 /// Where a constant is at hand: in the nodes of one list.
 #[derive(Default)]
@@ -34,27 +26,79 @@ struct Constants {
     in_front: Vec<(u32, Register)>,
 }
 
-/// Selects the instructions of a function.
+/// Selects the instructions of a function. The functions that it calls are compiled. Where the structured form is
+/// nested deeper than `most_nesting`, or has the return inside of something, it becomes one loop that chooses blocks.
 ///
 /// # Errors
 /// What has no instructions, and where.
-pub(super) fn select(module: &Module, function: &Function, wish: Wish) -> Result<Selected, (Place, Reason)> {
-    let nodes = structure(function).map_err(|error| (function.at, Reason::Structure(error)))?;
-    let nodes = flow::flatten(nodes);
-    let mut selector = Selector::new(module, function, wish);
+pub(super) fn select(
+    module: &Module,
+    function: &Function,
+    is_kernel: bool,
+    conventions: &Conventions,
+    most_nesting: u32,
+) -> Result<Selected, (Place, Reason)> {
+    let structured = match structure(function) {
+        Ok(nodes) => {
+            let selected = select_nodes(module, function, is_kernel, conventions, (nodes, false))?;
+            (selected.nesting <= most_nesting && !flow::returns_inside(&selected.code)).then_some(selected)
+        }
+        Err(StructureError::TooDeep) => None,
+        Err(error) => return Err((function.at, Reason::Structure(error))),
+    };
+    structured.map_or_else(
+        || {
+            let nodes =
+                flat(function, !is_kernel).map_err(|error| (function.at, Reason::Structure(error)))?;
+            select_nodes(module, function, is_kernel, conventions, (nodes, true))
+        },
+        Ok,
+    )
+}
+
+fn select_nodes(
+    module: &Module,
+    function: &Function,
+    is_kernel: bool,
+    conventions: &Conventions,
+    (nodes, is_flat): (Vec<Node>, bool),
+) -> Result<Selected, (Place, Reason)> {
+    let nodes = flow::flatten(nodes, &|block| !is_kernel && returns(function, block));
+    let mut selector = Selector::new(module, function, is_kernel, conventions);
+    selector.is_flat = is_flat;
     selector.parameters();
     selector.nodes(&nodes)?;
-    if !selector.code.last().is_some_and(|last| last.op == Op::Halt && last.leaves()) {
-        selector.code.push(Code::new(Op::Halt, Place::default()));
+    let leaves = |last: &Code| last.op == Op::Return || last.op == Op::Halt && last.leaves();
+    if !selector.code.last().is_some_and(leaves) {
+        // Nobody comes here.
+        selector.code.push(Code::new(if is_kernel { Op::Halt } else { Op::Return }, Place::default()));
     }
-    let nesting = flow::nesting(&selector.code);
-    Ok(Selected { code: selector.code, registers: selector.registers, nesting })
+    let mut selected = Selected {
+        nesting: flow::nesting(&selector.code, conventions),
+        code: selector.code,
+        registers: selector.registers,
+        is_kernel,
+        parameters: selector.parameters,
+        results: selector.results,
+        private_base: selector.private_base,
+        spill_words: selector.spill_words,
+    };
+    private::prologue(&mut selected);
+    Ok(selected)
+}
+
+/// True for a block that gives control back.
+fn returns(function: &Function, block: Block) -> bool {
+    matches!(function.blocks[block].terminator, Terminator::Return(_))
 }
 
 struct Selector<'a> {
     module: &'a Module,
     function: &'a Function,
-    wish: Wish,
+    is_kernel: bool,
+    /// Blocks follow one another in any order, so that every register may be wanted again.
+    is_flat: bool,
+    conventions: &'a Conventions,
     /// Where each value is defined, and how often it is taken.
     definitions: SecondaryMap<Value, Option<(Block, usize)>>,
     uses: SecondaryMap<Value, u32>,
@@ -69,15 +113,26 @@ struct Selector<'a> {
     predicates: Predicates,
     zero: Option<Register>,
     exit: Option<Register>,
+    parameters: Vec<Register>,
+    results: Vec<Register>,
+    private_base: Option<[Register; 2]>,
+    spill_words: u32,
     at: Place,
 }
 
 impl<'a> Selector<'a> {
-    fn new(module: &'a Module, function: &'a Function, wish: Wish) -> Selector<'a> {
+    fn new(
+        module: &'a Module,
+        function: &'a Function,
+        is_kernel: bool,
+        conventions: &'a Conventions,
+    ) -> Selector<'a> {
         let mut selector = Selector {
             module,
             function,
-            wish,
+            is_kernel,
+            is_flat: false,
+            conventions,
             definitions: SecondaryMap::new(),
             uses: SecondaryMap::new(),
             used_in: SecondaryMap::new(),
@@ -89,6 +144,10 @@ impl<'a> Selector<'a> {
             predicates: Predicates::default(),
             zero: None,
             exit: None,
+            parameters: Vec::new(),
+            results: Vec::new(),
+            private_base: None,
+            spill_words: 0,
             at: function.at,
         };
         for (block, body) in &function.blocks {
@@ -112,13 +171,26 @@ impl<'a> Selector<'a> {
         selector
     }
 
-    /// Launch arguments are in the first registers.
+    /// Parameters come in registers of their own: those of a kernel in the first ones. Where they stay is another one.
     fn parameters(&mut self) {
         let parameters = &self.function.blocks[self.function.entry()].parameters;
         for (number, &value) in parameters.iter().enumerate() {
-            let register = self.register();
-            self.registers[register.number as usize].fixed = Some(number as u8);
-            self.values[value] = Some(register);
+            let given = self.register();
+            let virtual_ = &mut self.registers[given.number as usize];
+            virtual_.stays = true;
+            virtual_.fixed = self.is_kernel.then_some(number as u8);
+            self.parameters.push(given);
+            if self.uses[value] > 0 {
+                let kept = self.emit(Op::Mov, &[given]);
+                self.values[value] = Some(kept);
+            }
+        }
+        if !self.is_kernel {
+            for _ in 0..self.function.signature.results.len() {
+                let register = self.variable();
+                self.registers[register.number as usize].stays = true;
+                self.results.push(register);
+            }
         }
     }
 
@@ -127,7 +199,7 @@ impl<'a> Selector<'a> {
     }
 
     fn rows(&mut self, rows: u8) -> Register {
-        self.registers.push(Virtual { rows, fixed: None, not_zero: false, is_variable: false });
+        self.registers.push(Virtual { rows, ..Virtual::default() });
         Register { number: self.registers.len() as u32 - 1, row: 0 }
     }
 
@@ -169,9 +241,9 @@ impl<'a> Selector<'a> {
         register
     }
 
-    /// A register with these bits. One that nobody writes is 0 from the start.
+    /// A register with these bits. One that nobody writes is 0 from the start of a kernel.
     fn constant(&mut self, bits: u32) -> Register {
-        if bits == 0 {
+        if bits == 0 && self.is_kernel {
             if self.zero.is_none() {
                 self.zero = Some(self.register());
             }
@@ -182,11 +254,11 @@ impl<'a> Selector<'a> {
         }
         let register = self.register();
         match self.constants.iter().position(|scope| scope.is_loop) {
-            Some(outermost) if self.wish.hoist => {
+            Some(outermost) => {
                 self.constants[outermost].in_front.push((bits, register));
                 self.constants[outermost - 1].known.insert(bits, register);
             }
-            _ => {
+            None => {
                 self.constants.last_mut().expect("the list of nodes").known.insert(bits, register);
                 self.load_constant(register, bits);
             }
@@ -227,6 +299,7 @@ impl<'a> Selector<'a> {
                     self.at = self.function.blocks[*block].at;
                     match &self.function.blocks[*block].terminator {
                         Terminator::Trap(trap) => self.trap(*trap),
+                        Terminator::Return(values) if !self.is_kernel => self.give_back(values),
                         _ => self.code.push(Code::new(Op::Halt, self.at)),
                     }
                 }
@@ -238,6 +311,12 @@ impl<'a> Selector<'a> {
                 Node::SetExit(number) => {
                     let exit = self.exit();
                     self.load_constant(exit, *number);
+                }
+                Node::IfExitBelow(number, [yes, no]) => {
+                    let (exit, wanted) = (self.exit(), self.constant(*number));
+                    let predicate = self.predicates.free();
+                    self.compare_into(predicate, Op::UCmpLt, exit, wanted);
+                    self.choose(predicate, false, [yes, no])?;
                 }
                 Node::IfExit(number, body) => {
                     let (exit, wanted) = (self.exit(), self.constant(*number));
@@ -271,12 +350,17 @@ impl<'a> Selector<'a> {
     fn pass(&mut self, block: Block, number: usize) {
         let target = &self.function.blocks[block].terminator.targets()[number];
         let parameters = &self.function.blocks[target.block].parameters;
+        let to = parameters.iter().map(|&parameter| self.parameter(parameter)).collect::<Vec<_>>();
+        self.moves(to, &target.arguments);
+    }
+
+    /// The registers get the values, all at once.
+    fn moves(&mut self, to: Vec<Register>, values: &[Value]) {
         let mut wanted = Vec::new();
-        for (&parameter, &argument) in parameters.iter().zip(&target.arguments) {
-            let to = self.parameter(parameter);
-            let from = match self.operation(argument) {
+        for (to, &value) in to.into_iter().zip(values) {
+            let from = match self.operation(value) {
                 Some(Operation::Constant(constant)) => Source::Constant(constant.bits() as u32),
-                _ => Source::Register(self.value(argument)),
+                _ => Source::Register(self.value(value)),
             };
             wanted.push((to, from));
         }

@@ -215,6 +215,8 @@ pub enum Operation {
     CallIndirect(TableId, SignatureId, Value, Vec<Value>),
     /// Reads a special register.
     Special(Special),
+    /// The address of the private memory of this thread in device memory, an `i32`. Only lowered modules have it.
+    PrivateBase,
     /// An operation on all lanes of the wave.
     Wave(Wave, Vec<Value>),
     /// Waits for all threads of the workgroup.
@@ -254,6 +256,7 @@ impl Operation {
             | Operation::ElementsDrop(_)
             | Operation::GlobalGet(_)
             | Operation::Special(_)
+            | Operation::PrivateBase
             | Operation::Barrier
             | Operation::Fence(..) => (&[], &[]),
         };
@@ -290,6 +293,7 @@ impl Operation {
             | Operation::ElementsDrop(_)
             | Operation::GlobalGet(_)
             | Operation::Special(_)
+            | Operation::PrivateBase
             | Operation::Barrier
             | Operation::Fence(..) => (&mut [], &mut []),
         };
@@ -305,7 +309,8 @@ impl Operation {
             | Operation::Compare(..)
             | Operation::Fma(_)
             | Operation::Select(_)
-            | Operation::Special(_) => true,
+            | Operation::Special(_)
+            | Operation::PrivateBase => true,
             Operation::Binary(binary, _) => !binary.traps(),
             Operation::Convert(convert, _) => !convert.traps(),
             _ => false,

@@ -427,7 +427,7 @@ impl Check<'_> {
                 self.types("arguments", values, &signature.parameters)?;
                 signature.results.clone()
             }
-            Operation::Special(_) => vec![I32],
+            Operation::Special(_) | Operation::PrivateBase => vec![I32],
             Operation::Wave(wave, values) => {
                 let (operands, result) = wave.types();
                 self.types(&format!("operands of {}", wave.name()), values, operands)?;

@@ -1,13 +1,15 @@
-//! From a module to one function that the back end can select instructions for.
+//! From a module to functions that the back end can select instructions for.
 //!
-//! Each pass is a file. Together they leave a function without calls, global variables, `i64`, switches, trapping
-//! operations and loops with two entries; what cannot be brought there is refused by name.
+//! Each pass is a file. Together they leave functions without global variables, `i64`, switches, trapping operations and
+//! loops with two entries, and few calls between them; what cannot be brought there is refused by name.
 
+mod calls;
 mod checks;
 mod convert64;
 mod divide;
 mod doubles;
 mod edit;
+mod exits;
 mod globals;
 mod inline;
 mod irreducible;
@@ -23,11 +25,12 @@ mod tests;
 mod unused;
 mod wide;
 
+pub use inline::Inline;
 pub(crate) use simplify::opposite;
 
 use crate::error::{CompileError, Reason};
 use crate::ir::dominance::Dominance;
-use crate::ir::{Block, Constant, Function, FunctionId, GlobalId, Module};
+use crate::ir::{Block, Constant, Function, FunctionId, GlobalId, Module, Place, Signature};
 use crate::structure::Graph;
 
 /// What the passes need to know.
@@ -35,46 +38,94 @@ use crate::structure::Graph;
 pub struct LowerOptions {
     /// Values of global variables at the start of a thread, in place of those of the module. A stack pointer is one.
     pub globals: Vec<(GlobalId, Constant)>,
-    /// What a thread has of its own in device memory. The function gets the hidden argument then.
+    /// What a thread has of its own in device memory, beside the values that find no register.
     pub private: Option<private::Plan>,
     /// The machine has f64 instructions.
     pub f64_instructions: bool,
+    /// Which calls are inlined.
+    pub inline: Inline,
 }
 
-/// The function that a thread runs, in the form that the back end takes.
+/// A module in the form that the back end takes.
+#[derive(Debug, Clone)]
+pub struct Lowered {
+    /// The module. Of its functions those in `order` are lowered; the others only trap.
+    pub module: Module,
+    /// The functions that a thread may reach, each behind those that it calls. The last is the one that it runs; it is
+    /// not called, and the others have one return.
+    pub order: Vec<FunctionId>,
+}
+
+impl Lowered {
+    /// The function that a thread runs.
+    pub fn entry(&self) -> &Function {
+        &self.module.functions[*self.order.last().expect("a thread runs a function")]
+    }
+}
+
+/// The functions that a thread runs, in the form that the back end takes.
 ///
 /// # Errors
 /// What this back end refuses.
-pub fn lower(module: &Module, entry: FunctionId, options: &LowerOptions) -> Result<Function, CompileError> {
-    let wrong = |reason: Reason| CompileError::new(module, entry, Default::default(), reason);
-    let module = &*runtime::with_library(module, entry, options);
-    let mut function = inline::inline_all(module, entry)?;
-    unused::drop_unreached(&mut function);
+pub fn lower(module: &Module, entry: FunctionId, options: &LowerOptions) -> Result<Lowered, CompileError> {
+    let mut module = runtime::with_library(module, entry, options).into_owned();
+    let mut order = calls::bottom_up(&module, entry)?;
+    // The passes treat the entry as a function that nobody calls.
+    debug_assert!(
+        order.iter().all(|&id| calls::callees(&module.functions[id]).all(|(callee, _)| callee != entry))
+    );
     if let Some(plan) = &options.private {
-        private::begin(&mut function, plan);
+        private::begin(&mut module.functions[entry], plan);
     }
     let initial: Vec<_> =
         options.globals.iter().map(|&(id, value)| (id, runtime::as_integer(value))).collect();
-    globals::to_values(module, &mut function, &initial);
-    clean(&mut function);
-    checks::explicit(&mut function, |_| true);
-    divide::expand(&mut function);
-    convert64::expand(&mut function);
-    simplify::simplify(&mut function);
-    if let Some(plan) = &options.private {
-        private::lower(module, &mut function, plan);
-        simplify::simplify(&mut function);
+    globals::to_values(&mut module, &order, &initial);
+    for &id in &order {
+        let function = &mut module.functions[id];
+        unused::drop_unreached(function);
+        clean(function);
+        checks::explicit(function, |_| true);
+        divide::expand(function);
+        convert64::expand(function);
+        simplify::simplify(function);
     }
-    wide::split(module, &mut function)
-        .map_err(|(place, reason)| CompileError::new(module, entry, place, reason))?;
-    switches::to_branches(&mut function);
-    unused::drop_unreached(&mut function);
-    irreducible::make_reducible(&mut function);
-    clean(&mut function);
+    inline::inline_calls(&mut module, &mut order, options.inline)?;
+    exits::to_results(&mut module, &order);
+    for &id in &order {
+        let function = &mut module.functions[id];
+        let mut function =
+            std::mem::replace(function, Function::new(None, Signature::default(), function.at));
+        let changed = to_words(&module, &mut function, id == entry, options.private.as_ref());
+        module.functions[id] = function;
+        changed.map_err(|(place, reason)| CompileError::new(&module, id, place, reason))?;
+    }
+    Ok(Lowered { module, order })
+}
+
+/// Brings one function to values of a word and reducible control flow.
+fn to_words(
+    module: &Module,
+    function: &mut Function,
+    is_entry: bool,
+    plan: Option<&private::Plan>,
+) -> Result<(), (Place, Reason)> {
+    clean(function);
+    if let Some(plan) = plan {
+        private::lower(module, function, plan);
+        simplify::simplify(function);
+    }
+    wide::split(module, function)?;
+    if !is_entry {
+        calls::one_return(function);
+    }
+    switches::to_branches(function);
+    unused::drop_unreached(function);
+    irreducible::make_reducible(function);
+    clean(function);
     if function.values.len() > MOST_VALUES {
-        return Err(wrong(Reason::TooLarge(function.values.len())));
+        return Err((function.at, Reason::TooLarge(function.values.len())));
     }
-    Ok(function)
+    Ok(())
 }
 
 /// Most values of a function after the passes: a bound on the time of the back end.

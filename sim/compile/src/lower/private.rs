@@ -1,13 +1,14 @@
 //! Private memory of threads in device memory.
 //!
-//! A kernel that needs it gets a hidden argument, the last one: an address in device memory. From there on each wave has
-//! a region of [`Plan::bytes_per_wave`], in the order of their numbers; the number of a wave is the linear number of its
+//! A kernel that needs it gets a hidden argument behind the others: an address in device memory. From there on each wave
+//! has a region of [`Plan::bytes_per_wave`], in the order of their numbers; the number of a wave is the linear number of its
 //! workgroup, times the waves of a workgroup, plus its own. Word k of lane l lies at `(k * 64 + l) * 4` of the region,
 //! so that the lanes of a wave access neighbouring words where their private addresses are the same. Lanes are 64 words
 //! apart whatever the width of a wave, so the code does not depend on it.
 //!
-//! So byte a of a lane lies at `lane_base + ((a & !3) << 6) + (a & 3)`. First come the bytes of the back end, then each
-//! private memory of the module. Behind them, one lane after the other, lie the stacks of C code, which are plain device
+//! So byte a of a lane lies at `lane_base + ((a & !3) << 6) + (a & 3)`. First come the bytes of the back end, which knows
+//! their number at its end only, then each private memory of the module. The operation `private_base` gives the address
+//! behind those of the back end, whatever their number is. Behind them, one lane after the other, lie the stacks of C code, which are plain device
 //! memory.
 
 use super::edit::{Editor, at_start, rewrite};
@@ -37,7 +38,7 @@ pub struct Stack {
 }
 
 /// What a thread has of its own in device memory.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Plan {
     /// Bytes of the back end, for spills and the like: a multiple of 16.
     pub own_bytes: u32,
@@ -47,8 +48,8 @@ pub struct Plan {
     pub private_bytes: u32,
     /// The stack, if there is one.
     pub stack: Option<Stack>,
-    /// The device memory that is accessed.
-    device: MemoryId,
+    /// The device memory that is accessed, if the module has private memory.
+    device: Option<MemoryId>,
 }
 
 impl Plan {
@@ -70,8 +71,21 @@ impl Plan {
         }
         debug_assert!(all.is_multiple_of(UNIT.into()), "sizes are multiples of {UNIT}");
         let device = module.memories.iter().find(|(_, memory)| memory.space == Space::Device);
-        let device = device.expect("the caller adds one").0;
+        let device = Some(device.expect("the caller adds one").0);
         Ok(Some(Plan { own_bytes, memories, private_bytes: bytes as u32, stack, device }))
+    }
+
+    /// The plan with so many bytes more, a multiple of 16, in front of all others. `Err` has the bytes of a lane, where a
+    /// wave needs more than 32-bit addresses reach.
+    pub(crate) fn behind(mut self, own_bytes: u32) -> Result<Plan, u64> {
+        let all = u64::from(self.bytes_per_wave()) / LANES + u64::from(own_bytes);
+        if all > u64::from(u32::MAX) / LANES {
+            return Err(all);
+        }
+        self.own_bytes += own_bytes;
+        self.private_bytes += own_bytes;
+        self.memories.values_mut().for_each(|first| *first += own_bytes);
+        Ok(self)
     }
 
     /// Bytes of the region of a wave.
@@ -85,43 +99,23 @@ impl Plan {
     }
 }
 
-/// Gives a function the hidden argument, and the stack pointer its value at the start. Global variables are still there.
+/// Gives the stack pointer its value at the start of a thread. Global variables are still there.
 pub(super) fn begin(function: &mut Function, plan: &Plan) {
-    let hidden = function.value(Type::I32);
-    let entry = function.entry();
-    function.blocks[entry].parameters.push(hidden);
-    function.signature.parameters.push(Type::I32);
     let Some(stack) = plan.stack else { return };
     at_start(function, |editor| {
-        let region = region(editor, hidden, plan);
         // The stack of this lane ends where that of the next one begins.
+        let base = editor.emit(Operation::PrivateBase, Type::I32);
         let lane = editor.emit(Operation::Special(Special::LaneId), Type::I32);
-        let next = editor.with(Binary::Add, lane, 1);
-        let below = editor.with(Binary::Mul, next, stack.bytes.into());
-        let stacks = editor.with(Binary::Add, region, u64::from(plan.private_bytes) * LANES);
-        let end = editor.binary(Binary::Add, below, stacks);
+        let below = editor.with(Binary::Mul, lane, stack.bytes.wrapping_sub(4).into());
+        let stacks = u64::from(plan.private_bytes) * LANES + u64::from(stack.bytes);
+        let first = editor.with(Binary::Add, base, stacks);
+        let end = editor.binary(Binary::Add, below, first);
         let set = Operation::GlobalSet(stack.pointer, end);
         editor.keep(Instruction { operation: set, results: Vec::new(), at: editor.at });
     });
 }
 
-/// The address of the region of this wave.
-fn region(editor: &mut Editor, hidden: Value, plan: &Plan) -> Value {
-    let mut special = |special| editor.emit(Operation::Special(special), Type::I32);
-    let [x, y, z] = [Special::WorkgroupIdX, Special::WorkgroupIdY, Special::WorkgroupIdZ].map(&mut special);
-    let [size_x, size_y] = [Special::GridSizeX, Special::GridSizeY].map(&mut special);
-    let [waves, wave] = [Special::NumWaves, Special::WaveId].map(&mut special);
-    let mut number = z;
-    for (size, more) in [(size_y, y), (size_x, x), (waves, wave)] {
-        number = editor.binary(Binary::Mul, number, size);
-        number = editor.binary(Binary::Add, number, more);
-    }
-    let distance = editor.with(Binary::Mul, number, plan.bytes_per_wave().into());
-    editor.binary(Binary::Add, distance, hidden)
-}
-
-/// Replaces accesses to private memory by those to device memory. The last parameter of the function is the hidden
-/// argument. There may be accesses of 64 bits.
+/// Replaces accesses to private memory by those to device memory. There may be accesses of 64 bits.
 pub(super) fn lower(module: &Module, function: &mut Function, plan: &Plan) {
     let is_private = |memory: MemoryId| module.memories[memory].space == Space::Private;
     let accessed = |instruction: &Instruction| match &instruction.operation {
@@ -132,14 +126,7 @@ pub(super) fn lower(module: &Module, function: &mut Function, plan: &Plan) {
         return;
     }
     let residues = residues(function);
-    let entry = function.entry();
-    let hidden = *function.blocks[entry].parameters.last().expect("the hidden argument");
-    let lane_base = at_start(function, |editor| {
-        let region = region(editor, hidden, plan);
-        let lane = editor.emit(Operation::Special(Special::LaneId), Type::I32);
-        let distance = editor.with(Binary::Mul, lane, 4);
-        editor.binary(Binary::Add, distance, region)
-    });
+    let lane_base = at_start(function, |editor| editor.emit(Operation::PrivateBase, Type::I32));
     let order = order(function);
     let done: Result<(), ()> = rewrite(function, &order, |editor, instruction| {
         match instruction.operation {
@@ -187,7 +174,7 @@ impl Words {
         residue: Option<u32>,
     ) -> Words {
         let offset = access.offset.wrapping_add(plan.memories[access.memory]);
-        let device = plan.device;
+        let device = plan.device.expect("a module with private memory has one");
         if let Some(residue) = residue {
             let low = Low::Known(residue.wrapping_add(offset) & 3);
             let far = offset.wrapping_shl(6);

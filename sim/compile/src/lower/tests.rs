@@ -30,13 +30,12 @@ fn halves(values: Vec<Constant>) -> Vec<Constant> {
     values.into_iter().flat_map(halves).collect()
 }
 
-/// Runs modules of a shape before and after a pass over their first function.
-fn hold(shape: Shape, count: u64, splits: bool, pass: impl Fn(&Module) -> Function) {
+/// Runs modules of a shape before and after a pass.
+fn hold(shape: Shape, count: u64, splits: bool, pass: impl Fn(&Module) -> Module) {
     let mut compared = 0;
     for seed in 0..count {
         let module = random::module(seed, &shape);
-        let mut changed = module.clone();
-        changed.functions[FunctionId::new(0)] = pass(&module);
+        let changed = pass(&module);
         verify(&changed).unwrap_or_else(|error| panic!("seed {seed}: {error:?}\n{changed}"));
         for turn in 0..4 {
             let arguments = random::arguments(turn, &module, FunctionId::new(0));
@@ -50,8 +49,7 @@ fn hold(shape: Shape, count: u64, splits: bool, pass: impl Fn(&Module) -> Functi
             let after = run(&changed, &given);
             if before != after {
                 let smaller = random::shrink(&module, |module| {
-                    let mut changed = module.clone();
-                    changed.functions[FunctionId::new(0)] = pass(module);
+                    let changed = pass(module);
                     let before = run(module, &arguments);
                     let before = if splits { (before.0.map(halves), before.1) } else { before };
                     before.0 != Err(crate::ir::Trap::OutOfFuel) && before != run(&changed, &given)
@@ -72,43 +70,53 @@ fn shapes() -> [Shape; 3] {
     [plain, Shape { traps: true, ..plain }, Shape { irreducible: true, ..plain }]
 }
 
-/// The first function after a pass over it with its calls inlined.
-fn after(pass: impl Fn(&Module, &mut Function)) -> impl Fn(&Module) -> Function {
+/// The module after a pass over its functions, with all calls inlined.
+fn after(pass: impl Fn(&Module, &mut Function)) -> impl Fn(&Module) -> Module {
     move |module| {
-        let mut function = inline::inline_all(module, FunctionId::new(0)).expect("no recursion");
+        let mut module = module.clone();
+        let mut order = calls::bottom_up(&module, FunctionId::new(0)).expect("no recursion");
+        inline::inline_calls(&mut module, &mut order, INLINE[0]).expect("they are small");
+        let mut function = module.functions[FunctionId::new(0)].clone();
         unused::drop_unreached(&mut function);
-        pass(module, &mut function);
-        function
+        pass(&module, &mut function);
+        module.functions[FunctionId::new(0)] = function;
+        module
     }
 }
 
-/// As [`after`], with calls of the library inlined too.
-fn after_library(pass: impl Fn(&Module, &mut Function)) -> impl Fn(&Module) -> Function {
-    move |module| {
-        let module = runtime::with_library(module, FunctionId::new(0), &LowerOptions::default());
-        after(&pass)(&module)
-    }
+/// The module with its global variables as values.
+fn without_globals(module: &Module, inline: Inline) -> Module {
+    let mut module = module.clone();
+    let mut order = calls::bottom_up(&module, FunctionId::new(0)).expect("no recursion");
+    globals::to_values(&mut module, &order, &[]);
+    inline::inline_calls(&mut module, &mut order, inline).expect("they are small");
+    module
 }
+
+/// All calls inlined, some, and none.
+const INLINE: [Inline; 3] = [
+    Inline { all: u32::MAX, small: 0, single: false },
+    Inline { all: 0, small: 60, single: false },
+    Inline { all: 0, small: 0, single: false },
+];
 
 #[test]
 fn inlining_and_globals() {
-    shapes().into_iter().for_each(|shape| {
-        hold(shape, 150, false, after(|module, function| globals::to_values(module, function, &[])));
-    });
+    for shape in shapes() {
+        for inline in INLINE {
+            hold(shape, 80, false, |module| without_globals(module, inline));
+        }
+    }
 }
 
 #[test]
 fn simplification() {
     shapes().into_iter().for_each(|shape| {
-        hold(
-            shape,
-            150,
-            false,
-            after(|module, function| {
-                globals::to_values(module, function, &[]);
-                clean(function);
-            }),
-        );
+        hold(shape, 150, false, |module| {
+            let mut module = without_globals(module, INLINE[0]);
+            clean(&mut module.functions[FunctionId::new(0)]);
+            module
+        });
     });
 }
 
@@ -132,17 +140,17 @@ fn checks_and_routines() {
 fn halves_of_i64() {
     for mut shape in shapes() {
         shape.traps = false;
-        hold(
-            shape,
-            150,
-            true,
-            after_library(|module, function| {
-                globals::to_values(module, function, &[]);
-                divide::expand(function);
-                convert64::expand(function);
-                wide::split(module, function).expect("all can be split");
-            }),
-        );
+        hold(shape, 150, true, |module| {
+            let module = runtime::with_library(module, FunctionId::new(0), &LowerOptions::default());
+            let mut module = without_globals(&module, INLINE[0]);
+            let mut function = module.functions[FunctionId::new(0)].clone();
+            unused::drop_unreached(&mut function);
+            divide::expand(&mut function);
+            convert64::expand(&mut function);
+            wide::split(&module, &mut function).expect("all can be split");
+            module.functions[FunctionId::new(0)] = function;
+            module
+        });
     }
 }
 
@@ -164,15 +172,22 @@ fn switches_and_loops_with_two_entries() {
 
 #[test]
 fn all_of_it() {
-    shapes().into_iter().for_each(|shape| {
-        hold(shape, 200, true, |module| {
-            let function =
-                lower(module, FunctionId::new(0), &LowerOptions::default()).expect("it is supported");
-            assert_eq!(Graph::new(&function).irreducible, None);
-            assert!(!function.values.values().any(|&ty| ty == Type::F64));
-            function
-        });
-    });
+    for shape in shapes() {
+        for inline in INLINE {
+            hold(shape, 100, true, |module| {
+                let options = LowerOptions { inline, ..LowerOptions::default() };
+                let lowered = lower(module, FunctionId::new(0), &options).expect("it is supported");
+                for &id in &lowered.order {
+                    let function = &lowered.module.functions[id];
+                    assert_eq!(Graph::new(function).irreducible, None);
+                    assert!(!function.values.values().any(|&ty| ty == Type::F64));
+                    let calls = calls::callees(function).count();
+                    assert!(calls == 0 || inline != INLINE[0], "{id} has {calls} calls");
+                }
+                lowered.module
+            });
+        }
+    }
 }
 
 #[test]
@@ -182,12 +197,15 @@ fn all_of_it_with_f64() {
         for f64_instructions in [false, true] {
             hold(shape, 80, true, |module| {
                 let options = LowerOptions { f64_instructions, ..LowerOptions::default() };
-                let function = lower(module, FunctionId::new(0), &options).expect("it is supported");
-                assert!(!function.values.values().any(|&ty| ty == Type::F64));
+                let lowered = lower(module, FunctionId::new(0), &options).expect("it is supported");
+                let functions: Vec<_> =
+                    lowered.order.iter().map(|&id| &lowered.module.functions[id]).collect();
+                assert!(!functions.iter().flat_map(|one| one.values.values()).any(|&ty| ty == Type::F64));
                 let is_double = |one: &crate::ir::Instruction| matches!(one.operation, Operation::Double(..));
-                let any = function.blocks.values().flat_map(|body| &body.instructions).any(is_double);
+                let blocks = functions.iter().flat_map(|function| function.blocks.values());
+                let any = blocks.flat_map(|body| &body.instructions).any(is_double);
                 assert!(f64_instructions || !any);
-                function
+                lowered.module
             });
         }
     }

@@ -4,8 +4,8 @@ use super::edit::{Editor, rewrite};
 use super::order;
 use crate::error::Reason;
 use crate::ir::{
-    Access, Binary, Compare, Convert, Function, Instruction, Module, Operation, Place, Type, Unary, Value,
-    Wave,
+    Access, Binary, Compare, Convert, Function, FunctionId, Instruction, Module, Operation, Place, Type,
+    Unary, Value, Wave,
 };
 use cranelift_entity::SecondaryMap;
 
@@ -133,12 +133,33 @@ impl Splitter<'_, '_> {
                 editor.keep(Instruction { operation, results: vec![value, high], at });
                 [value, high]
             }
+            Operation::Call(callee, arguments) => {
+                self.call(callee, &arguments, &instruction.results);
+                return Ok(());
+            }
             operation => return Err((at, Reason::Operation(name(&operation)))),
         };
         if let Some(result) = result {
             self.halves[result] = Some(pair);
         }
         Ok(())
+    }
+
+    /// A call with `i64` among its arguments or results; the function is split too.
+    fn call(&mut self, callee: FunctionId, arguments: &[Value], results: &[Value]) {
+        let arguments = arguments.iter().flat_map(|&value| self.halves[value].map_or(vec![value], Vec::from));
+        let operation = Operation::Call(callee, arguments.collect());
+        let mut split = Vec::new();
+        for &result in results {
+            if self.editor.ty(result) == Type::I64 {
+                let pair = [Type::I32; 2].map(|ty| self.editor.function.value(ty));
+                self.halves[result] = Some(pair);
+                split.extend(pair);
+            } else {
+                split.push(result);
+            }
+        }
+        self.editor.keep(Instruction { operation, results: split, at: self.editor.at });
     }
 
     /// A compare-and-swap of a word, as an `i64`: whatever the high half of the expected value is, it must be 0.

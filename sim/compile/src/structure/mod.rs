@@ -10,11 +10,13 @@
 //!   fall through to its end anyway. A jump over several levels sets the *exit variable*, which is tested behind each
 //!   loop that it leaves.
 
+mod flat;
 mod graph;
 mod levels;
 #[cfg(test)]
 mod tests;
 
+pub use flat::flat;
 pub use graph::Graph;
 
 use crate::ir::{Block, Function, Terminator, Value};
@@ -45,6 +47,8 @@ pub enum Node {
     SetExit(u32),
     /// The nodes where the exit variable has this value.
     IfExit(u32, Vec<Node>),
+    /// The first nodes where the exit variable has a lower value, else the second.
+    IfExitBelow(u32, [Vec<Node>; 2]),
 }
 
 /// Why a function cannot be structured.

@@ -1,6 +1,6 @@
 //! Random graphs: the structured form goes through the same blocks as the graph, whatever the branches do.
 
-use super::{Node, StructureError, structure};
+use super::{Node, StructureError, flat, structure};
 use crate::ir::{Block, Function, Place, Signature, Target, Terminator, Type, Value};
 use cranelift_entity::EntityRef;
 use rand::{RngExt, SeedableRng};
@@ -122,6 +122,7 @@ impl Walk {
                 }
                 Node::IfExit(value, nodes) if *value == self.exit => self.nodes(nodes),
                 Node::IfExit(..) => Left::Through,
+                Node::IfExitBelow(value, sides) => self.nodes(&sides[usize::from(self.exit >= *value)]),
             };
             if left != Left::Through {
                 return left;
@@ -166,6 +167,26 @@ fn is_reducible(function: &Function) -> bool {
         into.remove(&single);
         into.extend(targets);
     }
+}
+
+#[test]
+fn the_flat_form_goes_the_same_ways() {
+    let mut random = Pcg32::seed_from_u64(8);
+    let mut with_return = 0;
+    for _ in 0..2000 {
+        let count = random.random_range(2..24);
+        let function = random_function(&mut random, count);
+        let nodes = flat(&function, true).expect("it has no switches");
+        let inside = |nodes: &[Node]| matches!(nodes.last(), Some(Node::End(_)));
+        with_return += u32::from(inside(&nodes));
+        for seed in 0..4 {
+            let (expected, found) = (walk_graph(&function, seed, 300), walk_nodes(&nodes, seed, 300));
+            let shown = expected.len().min(found.len()).min(299);
+            assert_eq!(expected[..shown], found[..shown], "{function:?}\n{nodes:#?}");
+            assert!(expected.len().abs_diff(found.len()) <= 1, "{function:?}\n{nodes:#?}");
+        }
+    }
+    assert!(with_return > 100, "{with_return} have the return behind the loop");
 }
 
 #[test]
@@ -233,6 +254,7 @@ fn text(nodes: &[Node]) -> String {
             Node::Continue => "^".to_owned(),
             Node::SetExit(value) => format!("={value}"),
             Node::IfExit(value, nodes) => format!("{value}?({})", text(nodes)),
+            Node::IfExitBelow(value, [low, high]) => format!("<{value}?({}:{})", text(low), text(high)),
         })
         .collect()
 }

@@ -115,7 +115,8 @@ fn operations_on_special_and_random_numbers() {
         for machine in MACHINES {
             let config = preset(machine);
             let expected = interpret(&module, &[], size, config.core.wave_width).expect("it ends");
-            let compiled = compiled(&module, &config, 256).unwrap_or_else(|error| panic!("{error}"));
+            let compiled = compiled(&module, &config, &wave_compile::Options::default())
+                .unwrap_or_else(|error| panic!("{error}"));
             let found = execute(&module, &compiled, &[], size, &config);
             assert_eq!(expected.0, found.0, "{} on {machine}", case.text);
             let differs = |place: &usize| expected.1[*place] != found.1[*place];
@@ -148,7 +149,7 @@ fn instructions_of_operations() {
     let size = Size { workgroups: 4, threads: THREADS / 4 };
     let executed = |module: &Module, machine: &str| {
         let config = preset(machine);
-        let compiled = compiled(module, &config, 256).expect("it is supported");
+        let compiled = compiled(module, &config, &wave_compile::Options::default()).expect("it is supported");
         let mut memory = vec![0; 1 << 16];
         memory[..module.data[DataId::new(0)].bytes.len()].copy_from_slice(&module.data[DataId::new(0)].bytes);
         let mut launch = wave_isa::program::Launch::of(&compiled.program, 0, [size.workgroups, 1, 1]);

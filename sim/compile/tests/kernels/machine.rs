@@ -76,14 +76,12 @@ fn words(arguments: &[Constant]) -> Vec<u32> {
 pub(crate) fn compiled(
     module: &Module,
     config: &Config,
-    registers: u32,
+    options: &Options,
 ) -> Result<Compiled, wave_compile::CompileError> {
     let options = Options {
-        registers,
-        wave_width: config.core.wave_width,
         f64_instructions: config.capabilities.f64,
         local_memory_bytes: (module.memories.len() > 1).then_some(4096),
-        ..Options::default()
+        ..options.clone()
     };
     compile(module, FunctionId::new(0), &options)
 }
@@ -102,8 +100,17 @@ pub(crate) fn execute(
     launch.workgroup = [size.threads, 1, 1];
     let numbered = words(arguments).into_iter().enumerate();
     launch.initial_registers = numbered.map(|(number, word)| (number as u8, word)).collect();
+    let own_bytes = memory.len();
+    if let Some(private) = program.kernels[0].private {
+        let waves = size.workgroups * size.threads.div_ceil(config.core.wave_width);
+        launch.initial_registers.push((private.register, own_bytes as u32));
+        // What nobody has written is not 0.
+        memory.resize(own_bytes + (waves * private.bytes_per_wave) as usize, 0xA5);
+    }
     let limits = functional::Limits { max_instructions: Some(20_000_000), ..functional::Limits::default() };
-    match functional::run(config, program, &launch, &mut memory, &limits, &mut |_| {}) {
+    let ended = functional::run(config, program, &launch, &mut memory, &limits, &mut |_| {});
+    memory.truncate(own_bytes);
+    match ended {
         Ok(_) => (None, memory),
         Err(RunError::Fault(fault)) => {
             let point = compiled.trap_at(fault.pc);

@@ -6,6 +6,7 @@ use rand::{RngExt as _, SeedableRng as _};
 use rand_pcg::Pcg64Mcg;
 use std::fmt::Write as _;
 use std::sync::Arc;
+use wave_compile::Options;
 use wave_compile::ir::interpret::{Instance, Launch, Limits, Workgroup};
 use wave_compile::ir::{FunctionId, MemoryId, text};
 use wave_isa::program;
@@ -129,7 +130,7 @@ b2:
 }
 
 /// Sums of all threads: in the interpreter and on the machine.
-fn both(text: &str, argument: u32, size: Size, config: &str) -> [Vec<u8>; 2] {
+fn both(text: &str, argument: u32, size: Size, config: &str, registers: u32) -> [Vec<u8>; 2] {
     let config = preset(config);
     let module = text::parse(text, "private").unwrap_or_else(|error| panic!("{error:?}\n{text}"));
     wave_compile::ir::verify::verify(&module).unwrap_or_else(|error| panic!("{error}\n{text}"));
@@ -148,7 +149,8 @@ fn both(text: &str, argument: u32, size: Size, config: &str) -> [Vec<u8>; 2] {
     }
     let expected = instance.memory(MemoryId::new(1)).read(0, bytes as u64).unwrap();
 
-    let compiled = compiled(&module, &config, 256).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let options = Options { registers, ..Options::default() };
+    let compiled = compiled(&module, &config, &options).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let private = compiled.program.kernels[0].private.expect("it has private memory");
     let mut launch = program::Launch::of(&compiled.program, 0, [size.workgroups, 1, 1]);
     launch.workgroup = [size.threads, 1, 1];
@@ -177,7 +179,9 @@ fn loads_and_stores_of_every_alignment() {
             1 => ("gpu", Size { workgroups: 2, threads: 40 }),
             _ => ("mi300x", Size { workgroups: 2, threads: 70 }),
         };
-        let [expected, found] = both(&text, 0x9E37_79B1, size, config);
+        // With few registers there are spilled values in front of the memory.
+        let registers = if seed % 4 == 0 { 12 } else { 256 };
+        let [expected, found] = both(&text, 0x9E37_79B1, size, config, registers);
         assert!(expected == found, "seed {seed}:\n{text}\n{expected:02x?}\n{found:02x?}");
     }
 }
@@ -188,7 +192,7 @@ fn an_aligned_access_is_one_instruction() {
     let text = "memory mem0 private 2\nfunction f0 (i32) -> () {\nb0(v0: i32):\n    v1: i32 = const.i32 2\n    \
                 v2: i32 = shl v0, v1\n    v3: i32 = load.i32 mem0[v2 + 8]\n    store.i32 mem0[v2 + 4], v3\n    return\n}\n";
     let module = text::parse(text, "private").unwrap();
-    let compiled = compiled(&module, &preset("gpu"), 256).unwrap();
+    let compiled = compiled(&module, &preset("gpu"), &Options::default()).unwrap();
     let listing = listing(&compiled);
     let count = |op: &str| listing.matches(op).count();
     assert_eq!([count("device_load_"), count("device_store_"), count("if ")], [1, 1, 0], "{listing}");

@@ -1,6 +1,7 @@
 //! Kernels written by hand in the text form.
 
 use crate::machine::{Size, compiled, execute, interpret, listing, preset};
+use wave_compile::Options;
 use wave_compile::ir::{Constant, Module, Trap, text};
 
 fn read(name: &str) -> Module {
@@ -19,7 +20,8 @@ fn hold(name: &str, arguments: &[Constant], size: Size) -> Vec<u8> {
     for machine in ["tiny", "gpu"] {
         let config = preset(machine);
         let expected = interpret(&module, arguments, size, config.core.wave_width).expect("it ends");
-        let compiled = compiled(&module, &config, 256).unwrap_or_else(|error| panic!("{error}"));
+        let compiled =
+            compiled(&module, &config, &Options::default()).unwrap_or_else(|error| panic!("{error}"));
         let found = execute(&module, &compiled, arguments, size, &config);
         let statistics = compiled.statistics;
         let head =
@@ -80,7 +82,7 @@ fn histogram() {
 fn a_trap_is_named_with_its_place() {
     let module = read("divide");
     let config = preset("tiny");
-    let compiled = compiled(&module, &config, 256).expect("it is supported");
+    let compiled = compiled(&module, &config, &Options::default()).expect("it is supported");
     let size = Size { workgroups: 1, threads: 8 };
     for (arguments, trap) in [
         ([7u32, 2], None),
@@ -104,7 +106,7 @@ fn what_is_not_supported_is_refused_by_name() {
             "memory mem0 device 1\nfunction f0 \"kernel\" () -> () {{\nb0:\n    {body}\n    return\n}}\n"
         );
         let module = text::parse(&text, "t").unwrap_or_else(|error| panic!("{}", error.render(false)));
-        let error = compiled(&module, &preset("tiny"), 256).expect_err(expected).to_string();
+        let error = compiled(&module, &preset("tiny"), &Options::default()).expect_err(expected).to_string();
         assert!(error.starts_with("kernel, ") && error.contains(expected), "{error}");
     }
 }

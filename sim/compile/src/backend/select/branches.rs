@@ -76,7 +76,8 @@ impl Selector<'_> {
         let reads =
             |codes: &[Code], register| codes.iter().any(|code| code.read().any(|other| other == register));
         let is_variable = |selector: &Self, code: &Code| {
-            code.written().is_some_and(|to| selector.registers[to.number as usize].is_variable)
+            let is_variable = |number: u32| selector.registers[number as usize].is_variable;
+            code.written().is_some_and(|to| selector.is_flat || is_variable(to.number))
         };
         // Where both sides write a register, and the second does not read it before, nobody wants its old value.
         let keeps_first: Vec<bool> = first

@@ -59,6 +59,10 @@ impl Selector<'_> {
                 let register = self.constant(u32::MAX);
                 self.set(result, register);
             }
+            Operation::PrivateBase => {
+                let base = self.private_base();
+                self.set(result, base);
+            }
             Operation::Special(special) => {
                 let to = self.register();
                 let slots = [Slot::Register(to), Slot::Number(*special as u8)];
@@ -100,6 +104,7 @@ impl Selector<'_> {
                 self.select_into(to, condition, a, b);
                 self.set(result, to);
             }
+            Operation::Call(callee, arguments) => self.call(*callee, arguments, &instruction.results),
             other => return refused(Reason::Operation(name(other))),
         }
         Ok(())
@@ -165,10 +170,15 @@ impl Selector<'_> {
         match wave {
             Wave::Ballot => {
                 let predicate = self.positive(values[0]);
-                let rows = if self.wish.wave_width > 32 { 2 } else { 1 };
-                let low = self.rows(rows);
-                self.code.push(Code::with(op, &[Slot::Register(low), Slot::Number(predicate)], self.at));
-                let high = if rows == 2 { Register { row: 1, ..low } } else { self.constant(0) };
+                // Waves of up to 32 lanes leave the second row as it is.
+                let low = self.rows(2);
+                let high = Register { row: 1, ..low };
+                let takes_high = results.get(1).is_some_and(|&value| self.uses[value] > 0);
+                if takes_high {
+                    self.load_constant(high, 0);
+                }
+                let ballot = Code::with(op, &[Slot::Register(low), Slot::Number(predicate)], self.at);
+                self.code.push(Code { keeps: takes_high, ..ballot });
                 self.set(Some(results[0]), low);
                 self.set(results.get(1).copied(), high);
             }

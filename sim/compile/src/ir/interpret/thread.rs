@@ -364,6 +364,8 @@ impl Thread {
                 return Ok(Some(Leave::Call(callee, id, all(arguments))));
             }
             Operation::Special(special) => self.registers.0[*special as usize].into(),
+            // The private memory of a thread lies in no other memory here.
+            Operation::PrivateBase => 0,
             Operation::Wave(operation, operands) => {
                 let second = operands.get(1).map_or(0, |&value| get(value));
                 return Ok(Some(Leave::Stop(Stop::Wave(*operation, [get(operands[0]), second]))));

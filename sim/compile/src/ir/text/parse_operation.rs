@@ -216,6 +216,7 @@ impl Parser<'_> {
                     special.ok_or_else(|| self.unknown("there is no special register", name, names))?,
                 )
             }
+            "private_base" => Operation::PrivateBase,
             "barrier" => Operation::Barrier,
             "fence" => {
                 let name = self.word("what the fence orders")?;

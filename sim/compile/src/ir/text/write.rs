@@ -205,6 +205,7 @@ impl Display for Operation {
             }
             Operation::Special(special) => write!(f, "special {}", special.name()),
             Operation::Double(double, values) => write!(f, "{}({})", double.name(), List(values)),
+            Operation::PrivateBase => f.write_str("private_base"),
             Operation::Wave(wave, values) => write!(f, "{}({})", wave.name(), List(values)),
             Operation::Barrier => f.write_str("barrier"),
             Operation::Fence(order, scope) => write!(f, "fence {} {}", order.name(), scope.name()),
