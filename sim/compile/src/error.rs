@@ -55,10 +55,8 @@ pub enum Reason {
     /// More arguments than registers.
     #[error("the function has {0} argument words; a launch brings at most {1}")]
     Arguments(usize, u32),
-    /// More values live at once than registers.
-    #[error(
-        "{needed} registers are needed, and {limit} are allowed; spilling to memory is not supported yet"
-    )]
+    /// One instruction or call needs more registers than there are.
+    #[error("{needed} registers are needed at one place, and {limit} are allowed")]
     Registers {
         /// What the function needs.
         needed: u32,

@@ -101,8 +101,6 @@ pub(super) struct Convention {
     pub(super) parameters: Vec<Option<u8>>,
     /// Machine register of each result.
     pub(super) results: Vec<u8>,
-    /// Machine register of the private base, if it needs that.
-    pub(super) private_base: Option<u8>,
     /// Machine registers that it and what it calls write.
     pub(super) written: RegisterSet,
     /// Deepest nesting of ifs and loops in it and what it calls.
@@ -266,8 +264,10 @@ pub(super) struct Selected {
     pub(super) parameters: Vec<Register>,
     /// Where results are at the end.
     pub(super) results: Vec<Register>,
-    /// The private base where it comes, and where it is kept. In a kernel it is computed.
-    pub(super) private_base: Option<[Register; 2]>,
+    /// The machine register that has the private base in all functions, if the program has one.
+    pub(super) base_register: Option<u8>,
+    /// The register that stands for it, if it is used.
+    pub(super) private_base: Option<Register>,
     /// Words of private memory that spills take, those of called functions included.
     pub(super) spill_words: u32,
 }

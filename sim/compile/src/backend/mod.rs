@@ -17,7 +17,7 @@ mod registers;
 mod select;
 
 use crate::error::{CompileError, Reason};
-use crate::ir::{Constant, FunctionId, GlobalId, Memory, Module, Place, Space, Trap};
+use crate::ir::{Constant, FunctionId, GlobalId, Memory, Module, Operation, Place, Space, Trap};
 use crate::lower::private::{Plan, Stack};
 use crate::lower::{Inline, LowerOptions, Lowered, lower};
 use code::Conventions;
@@ -156,17 +156,33 @@ pub fn compile(module: &Module, entry: FunctionId, options: &Options) -> Result<
     if arguments >= limit as usize {
         return Err(wrong(function.at, Reason::Arguments(arguments, limit - 1)));
     }
-    let mut made = functions(&lowered, (limit, options.nesting), options.nesting);
-    if let Err(CompileError { reason: Reason::Nesting(..), .. }) = made {
-        // Nesting adds up through calls, so all functions have little of their own.
-        made = functions(&lowered, (limit, options.nesting), options.nesting / 4);
+    let uses_base = |id: &FunctionId| {
+        let blocks = lowered.module.functions[*id].blocks.values();
+        blocks.flat_map(|body| &body.instructions).any(|one| one.operation == Operation::PrivateBase)
+    };
+    let mut wish = Wish { registers: limit, nesting: options.nesting, own: options.nesting, base: None };
+    if options_of_passes.private.is_some() || lowered.order.iter().any(uses_base) {
+        wish.base = Some(arguments as u8);
     }
-    let Functions { mut functions, mut conventions, registers, private_register } = made?;
+    let made = loop {
+        match functions(&lowered, wish) {
+            Ok(made) => break made,
+            Err(Failed::PrivateBase) => wish.base = Some(arguments as u8),
+            // Nesting adds up through calls, so that all functions may have to have little of their own.
+            Err(Failed::Other(CompileError { reason: Reason::Nesting(..), .. }))
+                if wish.own == wish.nesting =>
+            {
+                wish.own = wish.nesting / 4;
+            }
+            Err(Failed::Other(error)) => return Err(error),
+        }
+    };
+    let Functions { mut functions, mut conventions, registers } = made;
     // The kernel comes first.
     functions.reverse();
     let kernel = conventions[functions[0].0].take().expect("it was compiled last");
     let own_bytes = (kernel.spill_words * 4).next_multiple_of(16);
-    let plan = options_of_passes.private.or_else(|| private_register.map(|_| Plan::default()));
+    let plan = options_of_passes.private.or_else(|| wish.base.map(|_| Plan::default()));
     let plan = plan.map(|plan| plan.behind(own_bytes)).transpose();
     let plan = plan.map_err(|bytes| wrong(Place::default(), Reason::Private(bytes)))?;
     let bytes_per_wave = plan.as_ref().map_or(0, Plan::bytes_per_wave);
@@ -176,7 +192,7 @@ pub fn compile(module: &Module, entry: FunctionId, options: &Options) -> Result<
     let statistics = Statistics {
         instructions: functions.iter().map(|(_, code)| code.len() as u32).sum(),
         words: encoded.words.len() as u32,
-        registers: registers.max(private_register.map_or(0, |register| u32::from(register) + 1)),
+        registers: registers.max(wish.base.map_or(0, |register| u32::from(register) + 1)),
         nesting: kernel.nesting,
         functions: functions.len() as u32,
     };
@@ -189,11 +205,32 @@ pub fn compile(module: &Module, entry: FunctionId, options: &Options) -> Result<
         workgroup_size: options.workgroup_size,
         code: 0..encoded.words.len() as u32,
         parameters: None,
-        private: private_register.map(|register| PrivateMemory { register, bytes_per_wave }),
+        private: wish.base.map(|register| PrivateMemory { register, bytes_per_wave }),
     };
     let program = Program { code: encoded.words, kernels: vec![kernel], source: None, module: None };
     let (traps, places) = (encoded.traps, encoded.places);
     Ok(Compiled { program, traps, places, private: plan, statistics })
+}
+
+/// How functions are compiled.
+#[derive(Debug, Clone, Copy)]
+struct Wish {
+    /// Most registers of a lane.
+    registers: u32,
+    /// Most nesting, through calls too.
+    nesting: u32,
+    /// Nesting from which on a function becomes a flat loop.
+    own: u32,
+    /// The register of the private base, if there is one.
+    base: Option<u8>,
+}
+
+/// Why there are no functions.
+enum Failed {
+    /// Values have to go to memory, and there is no private base.
+    PrivateBase,
+    /// What is not supported.
+    Other(CompileError),
 }
 
 /// Functions as machine instructions.
@@ -202,41 +239,36 @@ struct Functions {
     conventions: Conventions,
     /// Registers of a lane.
     registers: u32,
-    /// Where the kernel gets the address of private memory.
-    private_register: Option<u8>,
 }
 
-/// Compiles each function, those that it calls before it. One that is nested deeper than `most_nesting` with those
-/// that it calls becomes a flat loop.
-fn functions(
-    lowered: &Lowered,
-    (limit, nesting): (u32, u32),
-    most_nesting: u32,
-) -> Result<Functions, CompileError> {
+/// Compiles each function, those that it calls before it.
+fn functions(lowered: &Lowered, wish: Wish) -> Result<Functions, Failed> {
     let arguments = lowered.entry().signature.parameters.len();
-    let mut made = Functions {
-        functions: Vec::new(),
-        conventions: Conventions::new(),
-        registers: arguments as u32,
-        private_register: None,
-    };
+    let (mut functions, mut conventions) = (Vec::new(), Conventions::new());
+    let mut registers = arguments as u32;
     for &id in &lowered.order {
         let function = &lowered.module.functions[id];
-        let wrong = |place, reason| CompileError::new(&lowered.module, id, place, reason);
+        let wrong = |place, reason| Failed::Other(CompileError::new(&lowered.module, id, place, reason));
         let is_kernel = lowered.order.last() == Some(&id);
-        let selected = select::select(&lowered.module, function, is_kernel, &made.conventions, most_nesting);
+        let known =
+            select::Known { module: &lowered.module, conventions: &conventions, base_register: wish.base };
+        let selected = select::select(known, function, is_kernel, wish.own);
         let mut selected = selected.map_err(|(place, reason)| wrong(place, reason))?;
-        if selected.nesting > nesting {
-            return Err(wrong(function.at, Reason::Nesting(selected.nesting, nesting)));
+        if selected.nesting > wish.nesting {
+            return Err(wrong(function.at, Reason::Nesting(selected.nesting, wish.nesting)));
         }
-        let (needed, convention) = registers::assign(&mut selected, limit)
-            .map_err(|needed| wrong(function.at, Reason::Registers { needed, limit }))?;
-        made.registers = made.registers.max(needed);
-        made.private_register = selected.private_base.map(|_| arguments as u8);
-        made.conventions[id] = Some(convention);
-        made.functions.push((id, selected.code));
+        let (needed, convention) =
+            registers::assign(&mut selected, wish.registers).map_err(|failed| match failed {
+                registers::Failed::PrivateBase => Failed::PrivateBase,
+                registers::Failed::Registers(needed) => {
+                    wrong(function.at, Reason::Registers { needed, limit: wish.registers })
+                }
+            })?;
+        registers = registers.max(needed);
+        conventions[id] = Some(convention);
+        functions.push((id, selected.code));
     }
-    Ok(made)
+    Ok(Functions { functions, conventions, registers })
 }
 
 /// The module with a device memory, if it needs one for the sake of private memory and has none.

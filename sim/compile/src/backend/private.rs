@@ -2,7 +2,8 @@
 //!
 //! A launch brings one address, as an argument behind those of the user: that of the private memory of all waves. Wave
 //! `i` has the bytes from `i` times those of a wave, `i` counted through the workgroups. In there word `k` of lane `l`
-//! is at `(64 * k + l) * 4`. The *private base* of a lane is the address of its first word behind its spilled values.
+//! is at `(64 * k + l) * 4`. The *private base* of a lane is the address of its first word behind its spilled values. It
+//! stays in the register of that argument all through the program, in called functions too.
 
 use super::code::{Code, Literal, Register, Selected, Slot, Virtual};
 use crate::ir::Place;
@@ -11,37 +12,30 @@ use wave_isa::{Op, Special};
 /// Bytes from a word of private memory of a lane to its next word: 64 lanes lie side by side, whatever the width.
 pub(super) const WORD_DISTANCE: u32 = 256;
 
-/// The register that has the private base. A called function gets it from its caller; a kernel computes it.
-pub(super) fn base(selected: &mut Selected) -> Register {
-    if let Some([_, kept]) = selected.private_base {
-        return kept;
-    }
-    let [given, kept] = registers(&mut selected.registers);
-    selected.private_base = Some([given, kept]);
-    prologue(selected);
-    kept
+/// The register that has the private base: in all functions the same machine register, which is nobody else's. `None`
+/// if the program has no private base so far.
+pub(super) fn base(selected: &mut Selected) -> Option<Register> {
+    let fixed = selected.base_register?;
+    let registers = &mut selected.registers;
+    Some(*selected.private_base.get_or_insert_with(|| register(registers, fixed)))
 }
 
-/// New registers for the base: as it comes, and as it is kept.
-pub(super) fn registers(registers: &mut Vec<Virtual>) -> [Register; 2] {
-    [(); 2].map(|()| {
-        registers.push(Virtual { rows: 1, stays: true, ..Virtual::default() });
-        Register { number: registers.len() as u32 - 1, row: 0 }
-    })
+/// A new register that is this machine register.
+pub(super) fn register(registers: &mut Vec<Virtual>, fixed: u8) -> Register {
+    registers.push(Virtual { rows: 1, fixed: Some(fixed), stays: true, ..Virtual::default() });
+    Register { number: registers.len() as u32 - 1, row: 0 }
 }
 
-/// Puts the instructions that set the base in front of all others, if there is one.
+/// Puts the instructions that compute the base in front of all others of a kernel, if the program has one. The address
+/// of all private memory comes in the same register.
 pub(super) fn prologue(selected: &mut Selected) {
-    let Some([given, kept]) = selected.private_base else { return };
-    let at = Place::default();
-    let mut code = Vec::new();
-    if selected.is_kernel {
-        selected.registers[given.number as usize].fixed = Some(selected.parameters.len() as u8);
-        let mut prologue = Prologue { selected, code: &mut code };
-        prologue.kernel(given, kept);
-    } else {
-        code.push(Code::with(Op::Mov, &[kept, given].map(Slot::Register), at));
+    if !selected.is_kernel {
+        return;
     }
+    let Some(kept) = base(selected) else { return };
+    let given = register(&mut selected.registers, selected.base_register.expect("it has one"));
+    let mut code = Vec::new();
+    Prologue { selected, code: &mut code }.kernel(given, kept);
     selected.code.splice(0..0, code);
 }
 

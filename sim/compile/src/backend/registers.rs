@@ -19,8 +19,8 @@ const MOST_ROUNDS: u32 = 40;
 /// called.
 ///
 /// # Errors
-/// The number of registers that would be needed, if it is more than the limit and nothing is left to spill.
-pub(super) fn assign(selected: &mut Selected, limit: u32) -> Result<(u32, Convention), u32> {
+/// See [`Failed`].
+pub(super) fn assign(selected: &mut Selected, limit: u32) -> Result<(u32, Convention), Failed> {
     for _ in 0..MOST_ROUNDS {
         let mut graph = Graph::of(selected);
         graph.coalesce(selected);
@@ -30,11 +30,22 @@ pub(super) fn assign(selected: &mut Selected, limit: u32) -> Result<(u32, Conven
             return Ok((needed, finish(selected, &graph, &colours)));
         }
         if spilled.is_empty() {
-            return Err(needed);
+            return Err(Failed::Registers(needed));
         }
-        spill::spill(selected, &graph, &spilled);
+        if !spill::spill(selected, &graph, &spilled) {
+            return Err(Failed::PrivateBase);
+        }
     }
-    Err(limit + 1)
+    Err(Failed::Registers(limit + 1))
+}
+
+/// Why a function has no registers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Failed {
+    /// It needs so many at one place, and nothing is left that could go to memory.
+    Registers(u32),
+    /// Values have to go to memory, and the program has no private base.
+    PrivateBase,
 }
 
 /// What a round of colouring came to.
@@ -158,7 +169,6 @@ fn finish(selected: &mut Selected, graph: &Graph, colours: &[Option<u32>]) -> Co
     Convention {
         parameters: selected.parameters.iter().map(|&register| wanted(register)).collect(),
         results: selected.results.iter().map(|&register| colour(register).unwrap_or(0)).collect(),
-        private_base: selected.private_base.and_then(|[given, _]| wanted(given)),
         written,
         nesting: selected.nesting,
         spill_words: selected.spill_words,

@@ -26,21 +26,31 @@ struct Constants {
     in_front: Vec<(u32, Register)>,
 }
 
+/// What is known of a program when a function is selected.
+#[derive(Clone, Copy)]
+pub(super) struct Known<'a> {
+    /// The module.
+    pub(super) module: &'a Module,
+    /// Of the functions that are compiled.
+    pub(super) conventions: &'a Conventions,
+    /// The machine register that has the private base, if the program has one.
+    pub(super) base_register: Option<u8>,
+}
+
 /// Selects the instructions of a function. The functions that it calls are compiled. Where the structured form is
 /// nested deeper than `most_nesting`, or has the return inside of something, it becomes one loop that chooses blocks.
 ///
 /// # Errors
 /// What has no instructions, and where.
 pub(super) fn select(
-    module: &Module,
+    program: Known,
     function: &Function,
     is_kernel: bool,
-    conventions: &Conventions,
     most_nesting: u32,
 ) -> Result<Selected, (Place, Reason)> {
     let structured = match structure(function) {
         Ok(nodes) => {
-            let selected = select_nodes(module, function, is_kernel, conventions, (nodes, false))?;
+            let selected = select_nodes(program, function, is_kernel, (nodes, false))?;
             (selected.nesting <= most_nesting && !flow::returns_inside(&selected.code)).then_some(selected)
         }
         Err(StructureError::TooDeep) => None,
@@ -50,21 +60,20 @@ pub(super) fn select(
         || {
             let nodes =
                 flat(function, !is_kernel).map_err(|error| (function.at, Reason::Structure(error)))?;
-            select_nodes(module, function, is_kernel, conventions, (nodes, true))
+            select_nodes(program, function, is_kernel, (nodes, true))
         },
         Ok,
     )
 }
 
 fn select_nodes(
-    module: &Module,
+    program: Known,
     function: &Function,
     is_kernel: bool,
-    conventions: &Conventions,
     (nodes, is_flat): (Vec<Node>, bool),
 ) -> Result<Selected, (Place, Reason)> {
     let nodes = flow::flatten(nodes, &|block| !is_kernel && returns(function, block));
-    let mut selector = Selector::new(module, function, is_kernel, conventions);
+    let mut selector = Selector::new(program, function, is_kernel);
     selector.is_flat = is_flat;
     selector.parameters();
     selector.nodes(&nodes)?;
@@ -74,12 +83,13 @@ fn select_nodes(
         selector.code.push(Code::new(if is_kernel { Op::Halt } else { Op::Return }, Place::default()));
     }
     let mut selected = Selected {
-        nesting: flow::nesting(&selector.code, conventions),
+        nesting: flow::nesting(&selector.code, program.conventions),
         code: selector.code,
         registers: selector.registers,
         is_kernel,
         parameters: selector.parameters,
         results: selector.results,
+        base_register: selector.base_register,
         private_base: selector.private_base,
         spill_words: selector.spill_words,
     };
@@ -115,24 +125,20 @@ struct Selector<'a> {
     exit: Option<Register>,
     parameters: Vec<Register>,
     results: Vec<Register>,
-    private_base: Option<[Register; 2]>,
+    base_register: Option<u8>,
+    private_base: Option<Register>,
     spill_words: u32,
     at: Place,
 }
 
 impl<'a> Selector<'a> {
-    fn new(
-        module: &'a Module,
-        function: &'a Function,
-        is_kernel: bool,
-        conventions: &'a Conventions,
-    ) -> Selector<'a> {
+    fn new(program: Known<'a>, function: &'a Function, is_kernel: bool) -> Selector<'a> {
         let mut selector = Selector {
-            module,
+            module: program.module,
             function,
             is_kernel,
             is_flat: false,
-            conventions,
+            conventions: program.conventions,
             definitions: SecondaryMap::new(),
             uses: SecondaryMap::new(),
             used_in: SecondaryMap::new(),
@@ -146,6 +152,7 @@ impl<'a> Selector<'a> {
             exit: None,
             parameters: Vec::new(),
             results: Vec::new(),
+            base_register: program.base_register,
             private_base: None,
             spill_words: 0,
             at: function.at,

@@ -19,10 +19,12 @@ impl Graph {
     /// The graph of a function.
     pub(super) fn of(selected: &Selected) -> Graph {
         let count = selected.registers.len();
+        let mut reserved = RegisterSet::default();
+        selected.base_register.into_iter().for_each(|register| reserved.insert(register));
         let mut graph = Graph {
             rows: vec![Vec::new(); count],
             parents: (0..count as u32).collect(),
-            forbidden: vec![RegisterSet::default(); count],
+            forbidden: vec![reserved; count],
             first: Set::new(count),
         };
         let mut first = Set::new(count);

@@ -70,8 +70,8 @@ enum Home {
     Made(Code),
 }
 
-/// Puts these groups into memory.
-pub(super) fn spill(selected: &mut Selected, graph: &Graph, roots: &[u32]) {
+/// Puts these groups into memory. False if that needs a private base and the program has none.
+pub(super) fn spill(selected: &mut Selected, graph: &Graph, roots: &[u32]) -> bool {
     let mut again = made_again(selected);
     let mut words: HashMap<u32, u32> = HashMap::new();
     let mut homes: HashMap<u32, Home> = HashMap::new();
@@ -89,10 +89,14 @@ pub(super) fn spill(selected: &mut Selected, graph: &Graph, roots: &[u32]) {
         });
         homes.insert(number, home);
     }
-    let base = if words.is_empty() { None } else { Some(private::base(selected)) };
+    let base = private::base(selected);
+    if base.is_none() && !words.is_empty() {
+        return false;
+    }
     let code = std::mem::take(&mut selected.code);
     let mut rewriter = Rewriter { selected, homes, base };
     code.into_iter().for_each(|code| rewriter.rewrite(code));
+    true
 }
 
 struct Rewriter<'a> {

@@ -18,13 +18,8 @@ impl Selector<'_> {
                 taken.push(argument);
             }
         }
-        let base = convention.private_base.map(|machine| (self.fixed(machine), self.private_base()));
-        let mut read = to.clone();
+        let read = to.clone();
         self.moves(to, &taken);
-        if let Some((to, base)) = base {
-            self.emit_to(to, Op::Mov, &[base]);
-            read.push(to);
-        }
         let written: Vec<Register> = convention.results.iter().map(|&machine| self.fixed(machine)).collect();
         let clobbered = convention.written;
         let transfer = Transfer { callee: Some(callee), read, written: written.clone(), clobbered };
@@ -49,18 +44,13 @@ impl Selector<'_> {
 
     /// A register that has to be this machine register.
     fn fixed(&mut self, machine: u8) -> Register {
-        let register = self.register();
-        let virtual_ = &mut self.registers[register.number as usize];
-        (virtual_.fixed, virtual_.stays) = (Some(machine), true);
-        register
+        private::register(&mut self.registers, machine)
     }
 
     /// The address of this lane's private memory.
     pub(super) fn private_base(&mut self) -> Register {
-        if self.private_base.is_none() {
-            self.private_base = Some(private::registers(&mut self.registers));
-        }
-        let [_, kept] = self.private_base.expect("it was made just now");
-        kept
+        let fixed = self.base_register.expect("a program that takes the base has one");
+        let registers = &mut self.registers;
+        *self.private_base.get_or_insert_with(|| private::register(registers, fixed))
     }
 }
