@@ -1,6 +1,7 @@
 //! Kernels in C: the driver of clang, and what it makes.
 
 mod driver;
+mod quality;
 
 /// True if clang is there. Without it a test fails, unless the variable says that tests may go without.
 fn clang() -> bool {
