@@ -45,7 +45,7 @@ pub(crate) fn input(word: &str) -> Result<Input, Diagnostic> {
             _ => Ok(Input::Kernel(path.to_owned())),
         };
     }
-    if launch::suite().any(|name| name == word) {
+    if launch::is_builtin(word) {
         return Ok(Input::Launch(word.to_owned()));
     }
     Err(missing(word, path, extension))
@@ -185,7 +185,7 @@ pub(crate) fn read(path: &Path, most: u64, flag: &str) -> Result<Vec<u8>, Diagno
 impl Input {
     /// True if it belongs to the built-in suite.
     pub(crate) fn is_of_the_suite(&self) -> bool {
-        matches!(self, Input::Launch(word) if launch::suite().any(|name| name == word))
+        matches!(self, Input::Launch(word) if launch::is_builtin(word))
     }
 
     /// Name for reports: the file name without its extension, or the name in the suite.

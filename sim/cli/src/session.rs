@@ -1,6 +1,6 @@
 //! Runs kernels, launch files or the suite, and prints the results.
 
-use super::args::{Format, LaunchArgs, RunArgs};
+use super::args::{Format, LaunchArgs, RunArgs, SuiteName};
 use super::execute::{Executed, execute, exit_of};
 use super::inputs::{self, Input};
 use super::machine::{device_memory, machine};
@@ -178,7 +178,11 @@ fn inputs(args: &RunArgs) -> Result<Vec<Input>, Vec<Diagnostic>> {
         }
     }
     if args.inputs.is_empty() {
-        inputs.extend(launch::suite().map(|name| Input::Launch(name.to_owned())));
+        let names: Vec<&str> = match args.suite {
+            Some(SuiteName::C) => launch::c_suite().collect(),
+            Some(SuiteName::Wave) | None => launch::suite().collect(),
+        };
+        inputs.extend(names.into_iter().map(|name| Input::Launch(name.to_owned())));
     }
     wrong.extend(misplaced_flags(args, &inputs));
     if wrong.is_empty() { Ok(inputs) } else { Err(wrong) }

@@ -24,6 +24,8 @@ pub struct Source {
     pub warnings: Vec<Diagnostic>,
     /// Lines of the source.
     lines: SourceMap,
+    /// The text of the source, where it is no file.
+    text: Option<String>,
 }
 
 impl Source {
@@ -50,8 +52,8 @@ impl Source {
                 Ok(Source { is_kernel: true, warnings: built.warnings, ..source })
             }),
             Some("ir") => as_text().and_then(|text| text::parse(text, &file)).and_then(|module| {
-                Source { file, module, is_kernel: true, warnings: Vec::new(), lines: SourceMap::default() }
-                    .verified()
+                let lines = SourceMap::default();
+                Source { file, module, is_kernel: true, warnings: Vec::new(), lines, text: None }.verified()
             }),
             _ => return Ok(None),
         };
@@ -61,7 +63,16 @@ impl Source {
     fn of_wasm(file: String, bytes: &[u8]) -> Result<Source, Diagnostic> {
         let decoded = wasm::decode(bytes).map_err(|error| error.diagnostic(&file))?;
         let (module, is_kernel, lines) = (decoded.module, decoded.is_kernel, decoded.source);
-        Source { file, module, is_kernel, warnings: Vec::new(), lines }.verified()
+        Source { file, module, is_kernel, warnings: Vec::new(), lines, text: None }.verified()
+    }
+
+    /// A module in WebAssembly that was compiled of a text before. `file` names the text.
+    ///
+    /// # Errors
+    /// Whatever is wrong with it.
+    pub fn embedded(file: &str, wasm: &[u8], text: &str) -> Result<Source, Diagnostic> {
+        let source = Source::of_wasm(file.to_owned(), wasm)?;
+        Ok(Source { is_kernel: true, text: Some(text.to_owned()), ..source })
     }
 
     fn verified(self) -> Result<Source, Diagnostic> {
@@ -81,6 +92,9 @@ impl Source {
         let mut files: Vec<(&str, usize)> = counts.into_iter().collect();
         files.sort_by_key(|&(file, count)| (std::cmp::Reverse(count), file));
         let (file, path, text) = files.into_iter().find_map(|(file, _)| {
+            if let Some(text) = self.text.as_ref().filter(|_| file == self.file) {
+                return Some((file, PathBuf::from(file), text.clone()));
+            }
             let path = self.found(file)?;
             let text = std::fs::read_to_string(&path).ok()?;
             Some((file, path, text))

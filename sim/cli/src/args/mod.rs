@@ -61,6 +61,10 @@ pub(crate) struct RunArgs {
     #[arg(value_name = "KERNEL.wave|KERNEL.wbin|LAUNCH.ron")]
     pub inputs: Vec<String>,
 
+    /// Which suite to run [default: wave, in assembly]
+    #[arg(long, value_enum, value_name = "SUITE", conflicts_with = "inputs")]
+    pub suite: Option<SuiteName>,
+
     /// How a kernel file is launched.
     #[command(flatten)]
     pub launch: LaunchArgs,
@@ -84,6 +88,15 @@ pub(crate) struct RunArgs {
     /// What has no timing.
     #[command(flatten)]
     pub untimed: UntimedArgs,
+}
+
+/// A built-in suite.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SuiteName {
+    /// Kernels in WAVE assembly
+    Wave,
+    /// Programs in C; `c/NAME` runs one of them
+    C,
 }
 
 /// What differs from the configuration.

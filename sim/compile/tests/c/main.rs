@@ -2,6 +2,7 @@
 
 mod driver;
 mod quality;
+mod suite;
 
 /// True if clang is there. Without it a test fails, unless the variable says that tests may go without.
 fn clang() -> bool {

@@ -77,17 +77,24 @@ impl Origin {
             .map_err(|error| Failure::new(format!("cannot read `{}`: {error}", path.display())))
     }
 
+    /// How modules are compiled.
+    fn settings(file: &File) -> Settings {
+        Settings { names: steps::kernels(file), registers: None, stack_bytes: file.stack_bytes }
+    }
+
     /// The kernels, with the assembler's warnings.
     fn program(&self, file: &File) -> Result<(Program, Vec<Diagnostic>), Vec<Diagnostic>> {
         if let Some(builtin) = self.builtin.filter(|b| b.source_file == file.source) {
-            return asm::assemble(builtin.source, builtin.source_file);
+            let Some(module) = builtin.module else {
+                return asm::assemble(builtin.source, builtin.source_file);
+            };
+            let module = wave_compile::source::Source::embedded(builtin.source_file, module, builtin.source);
+            return kernels::program(&module.map_err(|error| vec![error])?, &Origin::settings(file));
         }
         let path = self.beside(&file.source);
         let load = || {
             let bytes = program::read_file(&path)?;
-            let settings =
-                Settings { names: steps::kernels(file), registers: None, stack_bytes: file.stack_bytes };
-            match kernels::load(&path, &bytes, &settings)? {
+            match kernels::load(&path, &bytes, &Origin::settings(file))? {
                 Some(loaded) => Ok(loaded),
                 None => program::from_bytes(&bytes, &path.display().to_string()),
             }

@@ -122,7 +122,33 @@ fn bytes(
         }
         Contents::Cycle => put_all(&mut random.cycle(length).into_iter().map(int))?,
         Contents::Offsets(of) => put_all(&mut structures.find(of)?.offsets.iter().copied().map(int))?,
+        Contents::Lz4 { of, block_bytes } => {
+            if element.bytes() != 1 {
+                return Err(Failure::new("compressed data are bytes: the buffer needs the type u8"));
+            }
+            let block_bytes = before.scope.size(block_bytes, "block_bytes")?.max(1);
+            bytes = packed(before.bytes(of)?, block_bytes, length)?;
+        }
         Contents::Columns(of) => put_all(&mut structures.find(of)?.columns.iter().copied().map(int))?,
+    }
+    Ok(bytes)
+}
+
+/// Blocks of bytes, each compressed into a slot of its own; the slots have `length` bytes together.
+fn packed(plain: &[u8], block_bytes: usize, length: usize) -> Result<Vec<u8>, Failure> {
+    let blocks = plain.len().div_ceil(block_bytes);
+    let slot_bytes = length.checked_div(blocks).unwrap_or(0);
+    let mut bytes = vec![0; length];
+    for (block, slot) in plain.chunks(block_bytes).zip(bytes.chunks_exact_mut(slot_bytes.max(1))) {
+        let compressed = lz4_flex::block::compress(block);
+        let end = 4 + compressed.len();
+        if end > slot.len() {
+            let message =
+                format!("a block needs {end} bytes, and a slot has {slot_bytes}: give the buffer more");
+            return Err(Failure::new(message));
+        }
+        slot[..4].copy_from_slice(&(compressed.len() as u32).to_le_bytes());
+        slot[4..end].copy_from_slice(&compressed);
     }
     Ok(bytes)
 }

@@ -126,6 +126,14 @@ pub(super) enum Contents {
     Offsets(String),
     /// Column of each entry of a structure.
     Columns(String),
+    /// The bytes of an earlier buffer, compressed in blocks (LZ4 block format). Each block is in a slot: its compressed
+    /// size as a u32, its compressed bytes, zeros. The slots share the buffer.
+    Lz4 {
+        /// The earlier buffer.
+        of: String,
+        /// Uncompressed bytes of a block; the last one may have fewer.
+        block_bytes: Expression,
+    },
 }
 
 /// A step of the run.

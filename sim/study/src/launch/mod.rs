@@ -111,6 +111,16 @@ pub fn from_text(file: &str, text: &str, size: Size) -> Result<Job, Vec<Diagnost
     build::build(&build::Origin::of_text(file, text), size, None)
 }
 
+/// Names of the suite in C: `c/` and the name of the program.
+pub fn c_suite() -> impl Iterator<Item = &'static str> {
+    suite::C_SUITE.iter().map(|b| b.name)
+}
+
+/// True for a name of either suite.
+pub fn is_builtin(name: &str) -> bool {
+    suite::builtin(name).is_some()
+}
+
 /// Names of the kernel suite, from simple to involved.
 pub fn suite() -> impl Iterator<Item = &'static str> {
     suite::SUITE.iter().map(|b| b.name)

@@ -11,6 +11,8 @@ pub(crate) struct Builtin {
     pub source_file: &'static str,
     /// The source.
     pub source: &'static str,
+    /// The module that was compiled of it, if it is no assembly.
+    pub module: Option<&'static [u8]>,
 }
 
 macro_rules! builtins {
@@ -20,6 +22,19 @@ macro_rules! builtins {
             launch: include_str!(concat!("../../../kernels/", $name, ".ron")),
             source_file: concat!($name, ".wave"),
             source: include_str!(concat!("../../../kernels/", $name, ".wave")),
+            module: None,
+        },)*]
+    };
+}
+
+macro_rules! builtins_in_c {
+    ($($name:literal)*) => {
+        &[$(Builtin {
+            name: concat!("c/", $name),
+            launch: include_str!(concat!("../../../kernels/c/", $name, ".ron")),
+            source_file: concat!($name, ".c"),
+            source: include_str!(concat!("../../../kernels/c/", $name, ".c")),
+            module: Some(include_bytes!(concat!("../../../kernels/c/", $name, ".wasm"))),
         },)*]
     };
 }
@@ -53,7 +68,29 @@ pub(super) static SUITE: &[Builtin] = builtins! {
     "pointer_chase"
 };
 
-/// The launch file of this name.
+/// Programs in C, with the modules that `scripts/build-c-suite.sh` makes of them. The first nine are in [`SUITE`] too, in
+/// assembly, with the same data.
+pub(super) static C_SUITE: &[Builtin] = builtins_in_c! {
+    "saxpy"
+    "histogram"
+    "sgemm"
+    "softmax"
+    "stencil2d"
+    "nbody"
+    "mandelbrot"
+    "spmv"
+    "crc32"
+    "bfs"
+    "fft"
+    "sha256"
+    "quicksort"
+    "edit_distance"
+    "raytrace"
+    "lz4"
+    "mlp"
+};
+
+/// The launch file of this name, in either suite.
 pub(super) fn builtin(name: &str) -> Option<&'static Builtin> {
-    SUITE.iter().find(|b| b.name == name)
+    SUITE.iter().chain(C_SUITE).find(|b| b.name == name)
 }

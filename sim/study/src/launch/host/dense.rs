@@ -68,8 +68,13 @@ pub(super) fn softmax(matrix: &[f64], columns: usize) -> Vec<f64> {
 
 /// max(input * weights + bias, 0); weights have bias.len() columns.
 pub(super) fn relu_layer(input: &[f64], weights: &[f64], bias: &[f64]) -> Vec<f64> {
+    layer(input, weights, bias).into_iter().map(|x| x.max(0.0)).collect()
+}
+
+/// input * weights + bias; weights have bias.len() columns.
+pub(super) fn layer(input: &[f64], weights: &[f64], bias: &[f64]) -> Vec<f64> {
     let product = matmul(input, weights, weights.len() / bias.len());
-    product.iter().zip(bias.iter().cycle()).map(|(x, b)| (x + b).max(0.0)).collect()
+    product.iter().zip(bias.iter().cycle()).map(|(x, b)| x + b).collect()
 }
 
 /// The grid after `steps` steps.

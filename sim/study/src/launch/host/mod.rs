@@ -3,6 +3,8 @@
 
 mod dense;
 mod irregular;
+mod picture;
+mod programs;
 
 use super::buffer::Buffers;
 use super::element::ElementType;
@@ -130,6 +132,52 @@ pub(super) enum Reference {
         records: String,
         /// Bytes of a record.
         record_bytes: Expression,
+    },
+    /// SHA-256 of each record: eight words, the first one first.
+    Sha256 {
+        /// Buffer of bytes.
+        records: String,
+        /// Bytes of a record.
+        record_bytes: Expression,
+    },
+    /// Discrete Fourier transform of each row of complex numbers, real and imaginary part in turn.
+    Fourier {
+        /// Buffer of the rows.
+        rows: String,
+        /// Complex numbers of a row.
+        points: Expression,
+    },
+    /// Each list of a buffer in ascending order.
+    SortedLists {
+        /// Buffer of the lists, one behind the other.
+        values: String,
+        /// Values of a list.
+        length: Expression,
+    },
+    /// Least number of insertions, deletions and replacements of letters that turn one string into another.
+    EditDistances {
+        /// Buffer of strings.
+        a: String,
+        /// Buffer of as many strings.
+        b: String,
+        /// Letters of a string.
+        length: Expression,
+    },
+    /// A neural network of two layers, ReLU between them, for each row of the input.
+    Network {
+        /// Buffer of the samples, row by row.
+        input: String,
+        /// Buffers of weights and bias of the hidden layer.
+        hidden: (String, String),
+        /// Buffers of weights and bias of the outputs.
+        output: (String, String),
+    },
+    /// Spheres over a chequered floor, in f32 without fused operations: red, green, blue and 255 from the lowest byte on.
+    Raytrace {
+        /// Buffer of spheres: centre, radius, colour and reflection, eight numbers each.
+        spheres: String,
+        /// Pixels of a row.
+        width: Expression,
     },
     /// End of each walk along `next`, which starts at an expression of `i`.
     Chase {
@@ -296,6 +344,56 @@ impl Reference {
                 let length =
                     buffers.scope.divisor(record_bytes, "record_bytes", &[("records", bytes.len())])?;
                 Ok(bytes.chunks_exact(length).map(|record| f64::from(irregular::crc32(record))).collect())
+            }
+            Reference::Sha256 { records, record_bytes } => {
+                let bytes: Vec<u8> = buffers.bytes(records)?.to_vec();
+                let length =
+                    buffers.scope.divisor(record_bytes, "record_bytes", &[("records", bytes.len())])?;
+                Ok(bytes.chunks_exact(length).flat_map(programs::sha256).map(f64::from).collect())
+            }
+            Reference::Fourier { rows, points } => {
+                let rows = buffers.read(rows)?;
+                let points = buffers.scope.size(points, "points")?;
+                if points == 0 || rows.len() % (2 * points) != 0 {
+                    return Err(Failure::new(format!("the rows are not of {points} complex numbers")));
+                }
+                Ok(programs::fourier(&rows, points))
+            }
+            Reference::SortedLists { values, length } => {
+                let mut values = buffers.read(values)?;
+                let length = buffers.scope.divisor(length, "length", &[("values", values.len())])?;
+                values.chunks_exact_mut(length).for_each(|list| list.sort_by(f64::total_cmp));
+                Ok(values)
+            }
+            Reference::EditDistances { a, b, length } => {
+                let (a, b) = (buffers.bytes(a)?.to_vec(), buffers.bytes(b)?.to_vec());
+                let length = buffers.scope.divisor(length, "length", &[("a", a.len()), ("b", b.len())])?;
+                let pairs = a.chunks_exact(length).zip(b.chunks_exact(length));
+                Ok(pairs.map(|(a, b)| programs::edit_distance(a, b) as f64).collect())
+            }
+            Reference::Network { input, hidden, output } => {
+                let weights = |names: &(String, String)| {
+                    Ok::<_, Failure>((buffers.read(&names.0)?, buffers.read(&names.1)?))
+                };
+                let (input, hidden, output) = (buffers.read(input)?, weights(hidden)?, weights(output)?);
+                let inputs = |(weights, bias): &(Vec<f64>, Vec<f64>)| {
+                    weights
+                        .len()
+                        .checked_div(bias.len())
+                        .filter(|inputs| *inputs > 0 && inputs * bias.len() == weights.len())
+                };
+                let fits = inputs(&hidden).is_some_and(|inputs| input.len() % inputs == 0)
+                    && inputs(&output) == Some(hidden.1.len());
+                if !fits {
+                    return Err(Failure::new("the sizes of input, weights and biases do not fit together"));
+                }
+                let between = dense::relu_layer(&input, &hidden.0, &hidden.1);
+                Ok(dense::layer(&between, &output.0, &output.1))
+            }
+            Reference::Raytrace { spheres, width } => {
+                let spheres = buffers.read(spheres)?;
+                let width = buffers.scope.divisor(width, "width", &[("the buffer", target.length)])?;
+                Ok(picture::raytrace(&spheres, width, target.length / width))
             }
             Reference::Chase { next, start, hops } => irregular::chase(
                 &buffers.read(next)?,

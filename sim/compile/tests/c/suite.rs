@@ -1,0 +1,115 @@
+//! The suite in C: its modules are those that clang makes, and its results are right.
+
+use crate::clang;
+use std::collections::BTreeSet;
+use wave_compile::c::{self, CompileOptions};
+use wave_machine::config;
+use wave_machine::functional::{self, Limits};
+use wave_study::launch::{self, Job, Size, Verification};
+use wave_testing::golden::root;
+
+/// Programs that are there in assembly too.
+pub(crate) const NINE: [&str; 9] =
+    ["sgemm", "saxpy", "stencil2d", "nbody", "mandelbrot", "spmv", "histogram", "crc32", "softmax"];
+
+/// The modules that are checked in are of this clang.
+const CLANG: &str = "clang version 14.0.";
+
+/// A program of the suite: as it is in the executable, or with `WAVE_SIM_C_FILES` from its files, compiled now.
+pub(crate) fn job(name: &str, size: Size) -> Job {
+    let name = name.strip_prefix("c/").unwrap_or(name);
+    let name = match std::env::var("WAVE_SIM_C_FILES") {
+        Ok(_) => root().join(format!("sim/kernels/c/{name}.ron")).display().to_string(),
+        Err(_) => format!("c/{name}"),
+    };
+    launch::load(&name, size).unwrap_or_else(|errors| {
+        panic!("{}", errors.iter().map(|error| error.render(false)).collect::<Vec<_>>().join("\n"))
+    })
+}
+
+/// `scripts/build-c-suite.sh` writes them.
+#[test]
+fn the_modules_are_those_that_clang_makes() {
+    if !clang() {
+        return;
+    }
+    let options = CompileOptions::default();
+    let version = c::version(&options).expect("it is there");
+    if !version.contains(CLANG) {
+        eprintln!("skipped: the modules are of {CLANG}, and there is {version}");
+        return;
+    }
+    let folder = root().join("sim/kernels/c");
+    // Debugging information names the sources without the place of this folder.
+    let map = format!("-ffile-prefix-map={}/=", folder.display());
+    let options = CompileOptions { flags: vec![map, "-Wall".to_owned()], ..options };
+    for name in launch::c_suite() {
+        let name = name.strip_prefix("c/").expect("it is in C");
+        let built = c::compile(&folder.join(format!("{name}.c")), &options);
+        let built = built.unwrap_or_else(|error| panic!("{}", error.render(false)));
+        assert!(built.warnings.is_empty(), "{:?}", built.warnings);
+        let path = folder.join(format!("{name}.wasm"));
+        if std::env::var("UPDATE").is_ok_and(|value| value == "1") {
+            std::fs::write(&path, &built.wasm).expect("it can be written");
+        }
+        let there = std::fs::read(&path).unwrap_or_default();
+        assert!(there == built.wasm, "{name}.wasm is not what clang makes: scripts/build-c-suite.sh");
+    }
+}
+
+#[test]
+fn the_suite_has_every_launch_file_of_its_folder() {
+    let folder = std::fs::read_dir(root().join("sim/kernels/c")).expect("the folder of the programs");
+    let paths = folder.map(|entry| entry.expect("a file").path());
+    let launches = paths.filter(|path| path.extension().is_some_and(|e| e == "ron"));
+    let names: BTreeSet<String> =
+        launches.map(|path| format!("c/{}", path.file_stem().expect("a name").to_string_lossy())).collect();
+    assert_eq!(names, launch::c_suite().map(str::to_owned).collect());
+    assert!(names.len() >= 12);
+}
+
+#[test]
+fn every_program_is_right_for_every_wave_width() {
+    let mut wrong = Vec::new();
+    for name in launch::c_suite() {
+        for wave_width in [8, 16, 32, 64] {
+            let mut config = config::load("gpu").expect("a preset");
+            config.core.wave_width = wave_width;
+            let job = job(name, Size::Small);
+            let used = job.memory.len();
+            let mut memory = job.memory.clone();
+            memory.resize(64 << 20, 0);
+            let mut failed = None;
+            for mut launch in job.steps.iter().cloned() {
+                launch.place_private(&job.program, wave_width, 64 << 20, used as u64).expect("it fits");
+                if let Err(error) = functional::run(
+                    &config,
+                    &job.program,
+                    &launch,
+                    &mut memory,
+                    &Limits::default(),
+                    &mut |_| {},
+                ) {
+                    failed = Some(format!("{error:?}"));
+                    break;
+                }
+            }
+            let verification = job.verify(&memory[..used]);
+            if failed.is_some() || !matches!(verification, Verification::Passed { .. }) {
+                wrong.push(format!("{name}, waves of {wave_width} lanes: {failed:?} {verification}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Reports and faults speak of the C lines: every instruction of the inner loop of a kernel has one.
+#[test]
+fn lines_are_those_of_the_source() {
+    let job = job("saxpy", Size::Small);
+    let source = job.program.source.as_ref().expect("it has lines");
+    assert_eq!(source.file.rsplit('/').next(), Some("saxpy.c"));
+    let text = |line: u32| source.text.lines().nth(line as usize - 1).unwrap_or_default();
+    let fused = source.lines.iter().filter(|&&line| line > 0 && text(line).contains("fmaf")).count();
+    assert!(fused >= 4, "{:?}", source.lines);
+}

@@ -1,0 +1,40 @@
+//! A kernel in Rust: the sum of the numbers of each workgroup, by a tree in local memory.
+#![no_std]
+#![crate_type = "cdylib"]
+
+#[path = "wave.rs"]
+mod wave;
+
+use wave::{LocalFloats, barrier, global_id, thread_id, workgroup_id};
+
+const THREADS: u32 = 64;
+
+kernel_needs!(sum: 4 * THREADS, THREADS);
+
+/// `values` has a number for each thread of the grid, `sums` room for one of each workgroup.
+///
+/// # Safety
+/// The launch gives addresses of such buffers.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sum(values: *const f32, sums: *mut f32) {
+    let (tree, thread) = (LocalFloats(0), thread_id());
+    // SAFETY: there is a number for each thread.
+    tree.store(thread, unsafe { *values.add(global_id() as usize) });
+    let mut half = THREADS / 2;
+    while half > 0 {
+        barrier();
+        if thread < half {
+            tree.store(thread, tree.load(thread) + tree.load(thread + half));
+        }
+        half /= 2;
+    }
+    if thread == 0 {
+        // SAFETY: there is room for each workgroup.
+        unsafe { *sums.add(workgroup_id() as usize) = tree.load(0) };
+    }
+}
+
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+    core::arch::wasm32::unreachable()
+}
