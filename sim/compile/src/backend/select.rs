@@ -3,6 +3,7 @@
 mod branches;
 mod calls;
 mod conditions;
+mod joined;
 mod operations;
 
 use super::code::{ALWAYS, Code, Conventions, Register, Selected, Slot, Virtual};
@@ -13,6 +14,7 @@ use crate::ir::{Binary, Block, Function, Module, Operation, Place, Terminator, T
 use crate::structure::{Node, StructureError, flat, structure};
 use conditions::Predicates;
 use cranelift_entity::{EntitySet, SecondaryMap};
+use joined::Joined;
 use std::collections::HashMap;
 use wave_isa::Op;
 
@@ -116,6 +118,10 @@ struct Selector<'a> {
     used_in: SecondaryMap<Value, Option<Block>>,
     registers: Vec<Virtual>,
     values: SecondaryMap<Value, Option<Register>>,
+    /// How many values have this register as their own.
+    named: Vec<u32>,
+    /// Accesses that become wide ones.
+    joined: Joined,
     /// Products that are part of a sum.
     fused: EntitySet<Value>,
     code: Vec<Code>,
@@ -144,6 +150,8 @@ impl<'a> Selector<'a> {
             used_in: SecondaryMap::new(),
             registers: Vec::new(),
             values: SecondaryMap::new(),
+            named: Vec::new(),
+            joined: Joined::default(),
             fused: EntitySet::new(),
             code: Vec::new(),
             constants: vec![Constants::default()],
@@ -174,6 +182,9 @@ impl<'a> Selector<'a> {
                 selector.used_in[value] = Some(block);
             }
         }
+        let mut uses = std::mem::take(&mut selector.uses);
+        selector.joined = Joined::new(module, function, &mut uses, |value| selector.operation(value));
+        selector.uses = uses;
         selector.find_fused();
         selector
     }
@@ -207,6 +218,7 @@ impl<'a> Selector<'a> {
 
     fn rows(&mut self, rows: u8) -> Register {
         self.registers.push(Virtual { rows, ..Virtual::default() });
+        self.named.push(0);
         Register { number: self.registers.len() as u32 - 1, row: 0 }
     }
 

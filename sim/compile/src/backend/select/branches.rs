@@ -94,7 +94,7 @@ impl Selector<'_> {
                     code.fields[1] = Slot::Number(predicate | u8::from(negated) << 2);
                 } else {
                     code.guard = Guard { predicate, negated };
-                    code.keeps = keeps;
+                    code.keeps |= keeps;
                 }
                 self.code.push(code);
             }

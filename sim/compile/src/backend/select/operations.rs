@@ -1,5 +1,6 @@
 //! Instructions for operations.
 
+use super::joined::{Group, Part};
 use super::{Code, Register, Selector, Slot};
 use crate::error::Reason;
 use crate::ir::evaluate::NAN_F32;
@@ -25,6 +26,19 @@ impl Selector<'_> {
             && (self.fused.contains(result) || self.is_truth(result) && self.is_late(result))
         {
             return Ok(());
+        }
+        let is_unused = instruction.results.iter().all(|&value| self.uses[value] == 0);
+        if is_unused && instruction.operation.is_pure() {
+            return Ok(());
+        }
+        match self.joined.part(block, number) {
+            Some(Part::Elsewhere) => return Ok(()),
+            Some(Part::Whole(group)) => {
+                let group = group.clone();
+                self.wide_access(&instruction.operation, &group);
+                return Ok(());
+            }
+            None => {}
         }
         match &instruction.operation {
             // They are made where they are taken.
@@ -113,7 +127,27 @@ impl Selector<'_> {
     fn set(&mut self, value: Option<Value>, register: Register) {
         if let Some(value) = value {
             self.values[value] = Some(register);
+            self.named[register.number as usize] += 1;
         }
+    }
+
+    /// An access of several words at once.
+    fn wide_access(&mut self, operation: &Operation, group: &Group) {
+        let (Operation::Load(access, _) | Operation::Store(access, _)) = operation else { return };
+        let access = Access { bytes: group.bytes, offset: group.offset, ..*access };
+        let space = self.space(access);
+        let address = self.address(access, group.base);
+        if matches!(operation, Operation::Load(..)) {
+            let to = self.rows(group.values.len() as u8);
+            self.emit_to(to, memory_op(0x30, 0x38, space, access), &[address]);
+            for (row, &value) in (0..).zip(&group.values) {
+                self.set(Some(value), Register { row, ..to });
+            }
+            return;
+        }
+        let values = self.in_a_row(&group.values);
+        let slots = [address, values].map(Slot::Register);
+        self.code.push(Code::with(memory_op(0x31, 0x39, space, access), &slots, self.at));
     }
 
     fn space(&self, access: Access) -> Space {
@@ -211,7 +245,7 @@ impl Selector<'_> {
             Double::Promote => Op::CvtF64F32,
             Double::Demote => Op::CvtF32F64,
         };
-        let pairs: Vec<Register> = operands.chunks(2).map(|pair| self.pair(pair)).collect();
+        let pairs: Vec<Register> = operands.chunks(2).map(|pair| self.in_a_row(pair)).collect();
         let to = self.rows(results.len() as u8);
         self.emit_to(to, op, &pairs);
         for (row, &result) in results.iter().enumerate() {
@@ -219,24 +253,62 @@ impl Selector<'_> {
         }
     }
 
-    /// Values in a row of registers: where they are, if they are there in a row, else copies.
-    fn pair(&mut self, values: &[Value]) -> Register {
+    /// Values in a row of registers: where they are, if they are there in a row; else they are computed there, if
+    /// nobody else takes them, or copied.
+    fn in_a_row(&mut self, values: &[Value]) -> Register {
         let parts: Vec<Register> = values.iter().map(|&value| self.value(value)).collect();
         let first = parts[0];
-        let in_a_row = |(row, &part): (usize, &Register)| part == Register { row: row as u8, ..first };
+        let follows = |(row, &part): (usize, &Register)| part == Register { row: row as u8, ..first };
         let is_whole = usize::from(self.registers[first.number as usize].rows) == values.len();
-        if is_whole && parts.iter().enumerate().all(in_a_row) {
+        if is_whole && parts.iter().enumerate().all(follows) {
             return first;
         }
         let to = self.rows(values.len() as u8);
-        // The first copy writes all of the register as far as it counts who needs it; the others keep that.
-        for (row, &part) in parts.iter().enumerate() {
-            self.emit_to(Register { row: row as u8, ..to }, Op::Mov, &[part]);
-            if let Some(code) = self.code.last_mut() {
-                code.keeps = row > 0;
-            }
+        let mut written: Vec<usize> = Vec::new();
+        for (row, (&part, &value)) in (0..).zip(parts.iter().zip(values)) {
+            let place = Register { row, ..to };
+            let defined = if self.uses[value] == 1 { self.only_definition(part) } else { None };
+            let at = match defined {
+                Some(at) => {
+                    self.code[at].fields[0] = Slot::Register(place);
+                    at
+                }
+                None => {
+                    self.emit_to(place, Op::Mov, &[part]);
+                    self.code.len() - 1
+                }
+            };
+            written.push(at);
+        }
+        // The first instruction writes all of the register as far as it counts who needs it; the others keep that.
+        let earliest = written.iter().copied().min();
+        for at in written {
+            self.code[at].keeps = Some(at) != earliest;
         }
         to
+    }
+
+    /// The instruction that computes a register, if nothing else writes or reads it, and it always runs where the code
+    /// runs that comes next.
+    fn only_definition(&self, register: Register) -> Option<usize> {
+        let virtual_ = self.registers[register.number as usize];
+        let is_plain =
+            virtual_.rows == 1 && virtual_.fixed.is_none() && !virtual_.not_zero && !virtual_.is_variable;
+        if !is_plain || self.named[register.number as usize] != 1 {
+            return None;
+        }
+        for (at, code) in self.code.iter().enumerate().rev() {
+            if code.written() == Some(register) {
+                let is_whole =
+                    !code.guard.is_some() && !code.keeps && code.fields[0] == Slot::Register(register);
+                return is_whole.then_some(at);
+            }
+            if code.is_structure() || code.leaves() || code.read().any(|read| read.number == register.number)
+            {
+                return None;
+            }
+        }
+        None
     }
 
     /// The low bits of a register, moved up and back.
@@ -366,7 +438,7 @@ impl Selector<'_> {
 fn memory_op(local: u8, device: u8, space: Space, access: Access) -> Op {
     let opcode = if space == Space::Local { local } else { device };
     Op::from_key(opcode, access.bytes.trailing_zeros() as u8)
-        .expect("widths of 1 to 4 bytes are in the table")
+        .expect("widths of 1 to 8 bytes, and in device memory 16, are in the table")
 }
 
 /// Name of an operation that is not supported.
