@@ -183,7 +183,7 @@ impl<'a> Selector<'a> {
             }
         }
         let mut uses = std::mem::take(&mut selector.uses);
-        selector.joined = Joined::new(module, function, &mut uses, |value| selector.operation(value));
+        selector.joined = Joined::new(selector.module, function, &mut uses, |value| selector.operation(value));
         selector.uses = uses;
         selector.find_fused();
         selector
