@@ -183,7 +183,8 @@ impl<'a> Selector<'a> {
             }
         }
         let mut uses = std::mem::take(&mut selector.uses);
-        selector.joined = Joined::new(selector.module, function, &mut uses, |value| selector.operation(value));
+        selector.joined =
+            Joined::new(selector.module, function, &mut uses, |value| selector.operation(value));
         selector.uses = uses;
         selector.find_fused();
         selector
@@ -218,7 +219,6 @@ impl<'a> Selector<'a> {
 
     fn rows(&mut self, rows: u8) -> Register {
         self.registers.push(Virtual { rows, ..Virtual::default() });
-        self.named.push(0);
         Register { number: self.registers.len() as u32 - 1, row: 0 }
     }
 

@@ -130,9 +130,13 @@ impl Finder<'_> {
             words.base == base && !words.words.iter().any(touches)
         };
         let ends = |words: &Words| {
-            // Two loads may touch the same word, in any order.
-            let both_load = kind == Kind::Load && words.kind == Kind::Load;
-            space(words.memory) == own && !both_load && !apart(words)
+            let is_over = match (words.kind, kind) {
+                (Kind::Load, Kind::Load) => false,
+                // A load that comes later would move in front of this store, whatever it touches.
+                (Kind::Load, Kind::Store) => true,
+                (Kind::Store, _) => !apart(words),
+            };
+            space(words.memory) == own && is_over
         };
         self.close(ends);
         if access.bytes != 4 {

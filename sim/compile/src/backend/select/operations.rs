@@ -127,6 +127,7 @@ impl Selector<'_> {
     fn set(&mut self, value: Option<Value>, register: Register) {
         if let Some(value) = value {
             self.values[value] = Some(register);
+            self.named.resize(self.registers.len(), 0);
             self.named[register.number as usize] += 1;
         }
     }
@@ -294,7 +295,7 @@ impl Selector<'_> {
         let virtual_ = self.registers[register.number as usize];
         let is_plain =
             virtual_.rows == 1 && virtual_.fixed.is_none() && !virtual_.not_zero && !virtual_.is_variable;
-        if !is_plain || self.named[register.number as usize] != 1 {
+        if !is_plain || self.named.get(register.number as usize) != Some(&1) {
             return None;
         }
         for (at, code) in self.code.iter().enumerate().rev() {
