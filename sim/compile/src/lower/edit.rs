@@ -44,6 +44,9 @@ impl Replaced {
     }
 }
 
+/// Instructions of one side of a branch; it gives the values that it brings to the end.
+pub(super) type Side<'a> = &'a mut dyn FnMut(&mut Editor<'_>) -> Vec<Value>;
+
 /// A function under change. Instructions go to the end of its current block.
 pub(super) struct Editor<'a> {
     /// The function.
@@ -145,12 +148,7 @@ impl Editor<'_> {
 
     /// Ends the current block with a branch to one of two new blocks, which go on in a third one, the current one from
     /// then on. Each side gives the values of these types that it brings there.
-    pub(super) fn either(
-        &mut self,
-        condition: Value,
-        types: &[Type],
-        sides: [&mut dyn FnMut(&mut Editor<'_>) -> Vec<Value>; 2],
-    ) -> Vec<Value> {
+    pub(super) fn either(&mut self, condition: Value, types: &[Type], sides: [Side<'_>; 2]) -> Vec<Value> {
         let join = self.function.block(types);
         let before = self.block;
         let targets = sides.map(|side| {

@@ -11,7 +11,7 @@
 //! behind those of the back end, whatever their number is. Behind them, one lane after the other, lie the stacks of C code, which are plain device
 //! memory.
 
-use super::edit::{Editor, at_start, rewrite};
+use super::edit::{Editor, Side, at_start, rewrite};
 use super::order;
 use super::residue::residues;
 use crate::ir::{
@@ -225,13 +225,7 @@ impl Words {
 
     /// Makes the first side if all is in words of its own, or in one word; else the second. `first` is the lowest of
     /// the low bits with which it is not.
-    fn choose(
-        &self,
-        editor: &mut Editor,
-        first: u32,
-        types: &[Type],
-        sides: [&mut dyn FnMut(&mut Editor<'_>) -> Vec<Value>; 2],
-    ) -> Vec<Value> {
+    fn choose(&self, editor: &mut Editor, first: u32, types: &[Type], sides: [Side<'_>; 2]) -> Vec<Value> {
         match self.low {
             Low::Known(low) => {
                 let [inside, across] = sides;
@@ -372,7 +366,7 @@ fn store(editor: &mut Editor, at: &Words, access: Access, value: Value) {
             at.store(editor, byte, 1, words[0]);
         }
         2 => {
-            let sides: [&mut dyn FnMut(&mut Editor<'_>) -> Vec<Value>; 2] = [
+            let sides: [Side<'_>; 2] = [
                 &mut |editor| {
                     let byte = at.byte(editor);
                     at.store(editor, byte, 2, words[0]);
@@ -389,7 +383,7 @@ fn store(editor: &mut Editor, at: &Words, access: Access, value: Value) {
             at.choose(editor, 3, &[], sides);
         }
         _ => {
-            let sides: [&mut dyn FnMut(&mut Editor<'_>) -> Vec<Value>; 2] = [
+            let sides: [Side<'_>; 2] = [
                 &mut |editor| {
                     for (number, &word) in (0..).zip(&words) {
                         at.store(editor, behind((at.raw, at.offset), number), 4, word);
