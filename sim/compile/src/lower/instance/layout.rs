@@ -1,0 +1,324 @@
+//! The context of an instance: where its parts are in private memory.
+
+use super::InstanceOptions;
+use super::reach::Reached;
+use super::state::State;
+use crate::ir::{
+    Constant, DataId, ElementsId, FunctionId, GlobalId, MemoryId, Module, PAGE_BYTES, Place, TableId, Trap,
+    Type,
+};
+use crate::lower::Traps;
+use crate::lower::private::Plan;
+use std::collections::BTreeMap;
+
+/// The private memory with the context.
+pub(super) fn context() -> MemoryId {
+    MemoryId::from_u32(0)
+}
+/// Where the word is that says how the call ended.
+pub(super) const ENDED: u32 = 0;
+/// What it is behind a call that has returned.
+pub(super) const RETURNED: u32 = 1;
+/// The first argument.
+const FIRST: u32 = 8;
+/// Most bytes of a context: 64 of them have 4 GiB together.
+const MOST_BYTES: u64 = 1 << 26;
+
+/// A memory: where its parts are, and how large it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Size {
+    /// The word with its bytes.
+    pub(super) size_at: u32,
+    pub(super) base: u32,
+    /// Bytes at the start of the module; it never has fewer.
+    pub(super) least: u32,
+    /// Bytes up to which it grows.
+    pub(super) most: u32,
+}
+
+/// A segment, and the word with what is left of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Segment {
+    pub(super) length_at: u32,
+    pub(super) base: u32,
+}
+
+/// Where everything is in the context.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layout {
+    /// Bytes of the context.
+    pub bytes: u32,
+    pub(super) arguments: Vec<(Type, u32)>,
+    pub(super) results: Vec<(Type, u32)>,
+    pub(super) memories: BTreeMap<MemoryId, Size>,
+    /// Mutable global variables.
+    pub(super) globals: BTreeMap<GlobalId, u32>,
+    /// Tables, with their places.
+    pub(super) tables: BTreeMap<TableId, (u32, u32)>,
+    pub(super) data: BTreeMap<DataId, Segment>,
+    pub(super) elements: BTreeMap<ElementsId, Segment>,
+    /// The functions of tables: a place holds the number in this list and 1, or 0.
+    pub(super) in_tables: Vec<FunctionId>,
+}
+
+/// How a call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// It has not, or did not run.
+    Not,
+    /// It has returned its results.
+    Returned,
+    /// It trapped, at this place of its source.
+    Trapped(Trap, Place),
+}
+
+/// Takes bytes one after the other.
+struct Places(u64);
+
+impl Places {
+    fn take(&mut self, bytes: u64, unit: u64) -> u32 {
+        let place = self.0.next_multiple_of(unit);
+        self.0 = place.saturating_add(bytes);
+        u32::try_from(place).unwrap_or(u32::MAX)
+    }
+}
+
+impl Layout {
+    /// The layout for a call. `Err` has the bytes if they are too many.
+    pub(super) fn new(
+        module: &Module,
+        function: FunctionId,
+        reached: &Reached,
+        options: &InstanceOptions,
+    ) -> Result<Layout, u64> {
+        let mut to = Places(FIRST.into());
+        let signature = &module.functions[function].signature;
+        let mut values =
+            |types: &[Type]| -> Vec<(Type, u32)> { types.iter().map(|&ty| (ty, to.take(8, 8))).collect() };
+        let (arguments, results) = (values(&signature.parameters), values(&signature.results));
+        let mut globals = BTreeMap::new();
+        for (id, global) in module.globals.iter().filter(|(id, _)| reached.globals.contains(*id)) {
+            if global.is_mutable {
+                globals.insert(id, to.take(8, 8));
+            }
+        }
+        let sizes: Vec<u32> = reached.memories.iter().map(|_| to.take(4, 4)).collect();
+        let lengths: Vec<u32> = reached.data.iter().map(|_| to.take(4, 4)).collect();
+        let element_lengths: Vec<u32> = reached.elements.iter().map(|_| to.take(4, 4)).collect();
+        let tables = reached.tables.iter().map(|&id| {
+            let places = module.tables[id].places;
+            (id, (to.take(4 * places, 4), u32::try_from(places).unwrap_or(u32::MAX)))
+        });
+        let tables = tables.collect();
+        let elements = reached.elements.iter().zip(element_lengths).map(|(&id, length_at)| {
+            (id, Segment { length_at, base: to.take(4 * module.elements[id].functions.len() as u64, 4) })
+        });
+        let elements = elements.collect();
+        let data = reached.data.iter().zip(lengths).map(|(&id, length_at)| {
+            (id, Segment { length_at, base: to.take(module.data[id].bytes.len() as u64, 16) })
+        });
+        let data = data.collect();
+        let memories = reached.memories.iter().zip(sizes).map(|(&id, size_at)| {
+            let memory = &module.memories[id];
+            let grows = reached.grown.contains(&id);
+            let most = memory.most_pages.unwrap_or(u64::MAX).min(if grows { options.most_pages } else { 0 });
+            let most = most.max(memory.pages);
+            let [least, most] = [memory.pages, most].map(|pages| pages.saturating_mul(PAGE_BYTES));
+            let base = to.take(most, 16);
+            let bytes = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
+            (id, Size { size_at, base, least: bytes(least), most: bytes(most) })
+        });
+        let memories = memories.collect();
+        let bytes = to.0.next_multiple_of(16);
+        if bytes > MOST_BYTES {
+            return Err(bytes);
+        }
+        let in_tables = reached.in_tables.clone();
+        let bytes = bytes as u32;
+        Ok(Layout { bytes, arguments, results, memories, globals, tables, data, elements, in_tables })
+    }
+
+    /// What a place of a table holds for a function.
+    pub(super) fn entry(&self, function: Option<FunctionId>) -> u32 {
+        let place = function.and_then(|function| self.in_tables.iter().position(|&other| other == function));
+        place.map_or(0, |place| place as u32 + 1)
+    }
+
+    /// Writes the context of a lane before a call. The private memory of the lane is all zeros.
+    ///
+    /// # Panics
+    /// If the arguments are not those of the function, or a memory is larger than it may become.
+    pub fn write(&self, module: &Module, state: &State, arguments: &[Constant], lane: &mut Lane) {
+        let types: Vec<Type> = arguments.iter().map(|argument| argument.ty()).collect();
+        assert!(types.iter().eq(self.arguments.iter().map(|(ty, _)| ty)), "the arguments of the function");
+        for (argument, &(_, place)) in arguments.iter().zip(&self.arguments) {
+            lane.set_wide(place, argument.bits());
+        }
+        for (&id, &place) in &self.globals {
+            lane.set_wide(place, state.globals[id].bits());
+        }
+        for (&id, &(base, _)) in &self.tables {
+            for (&at, &function) in &state.tables[id].filled {
+                lane.set(base + 4 * at as u32, self.entry(Some(function)));
+            }
+        }
+        for (&id, segment) in &self.elements {
+            if state.dropped_elements[id] {
+                continue;
+            }
+            let functions = &module.elements[id].functions;
+            lane.set(segment.length_at, functions.len() as u32);
+            for (at, &function) in (0..).zip(functions) {
+                lane.set(segment.base + 4 * at, self.entry(function));
+            }
+        }
+        for (&id, segment) in self.data.iter().filter(|(id, _)| !state.dropped_data[**id]) {
+            let bytes = &module.data[id].bytes;
+            lane.set(segment.length_at, bytes.len() as u32);
+            lane.write(segment.base, bytes);
+        }
+        for (&id, size) in &self.memories {
+            let bytes = &state.memories[id];
+            assert!(bytes.len() <= size.most as usize, "{id} is larger than it may become");
+            lane.set(size.size_at, bytes.len() as u32);
+            lane.write(size.base, bytes);
+        }
+    }
+
+    /// How the call of a lane ended.
+    pub fn ended(&self, lane: &Lane) -> Ended {
+        match lane.get(ENDED) {
+            0 => Ended::Not,
+            RETURNED => Ended::Returned,
+            word => Traps::of(word).map_or(Ended::Not, |(trap, place)| Ended::Trapped(trap, place)),
+        }
+    }
+
+    /// The results of a call that has returned.
+    pub fn results(&self, lane: &Lane) -> Vec<Constant> {
+        let result = |&(ty, place): &(Type, u32)| Constant::from_bits(ty, lane.get_wide(place));
+        self.results.iter().map(result).collect()
+    }
+
+    /// Takes over what a call made of an instance.
+    pub fn read(&self, state: &mut State, lane: &Lane) {
+        for (&id, &place) in &self.globals {
+            state.globals[id] = Constant::from_bits(state.globals[id].ty(), lane.get_wide(place));
+        }
+        for (&id, &(base, places)) in &self.tables {
+            let filled = &mut state.tables[id].filled;
+            // A function that this call cannot reach is no number here, and stays where nobody put another one.
+            for at in 0..places {
+                match lane.get(base + 4 * at) as usize {
+                    0 => _ = filled.remove(&at.into()),
+                    number => _ = filled.insert(at.into(), self.in_tables[number - 1]),
+                }
+            }
+        }
+        for (&id, segment) in &self.elements {
+            state.dropped_elements[id] |= lane.get(segment.length_at) == 0;
+        }
+        for (&id, segment) in &self.data {
+            state.dropped_data[id] |= lane.get(segment.length_at) == 0;
+        }
+        for (&id, size) in &self.memories {
+            let bytes = &mut state.memories[id];
+            bytes.resize((lane.get(size.size_at)).min(size.most) as usize, 0);
+            lane.read(size.base, bytes);
+        }
+    }
+}
+
+/// The private memory of a lane, in an image of device memory.
+#[derive(Debug)]
+pub struct Lane<'a> {
+    memory: &'a mut [u8],
+    /// The region of its wave.
+    region: usize,
+    lane: u32,
+    /// Where the context begins in private memory.
+    base: u32,
+}
+
+impl<'a> Lane<'a> {
+    /// Lane `lane` of the wave of this number in the launch, for a kernel with this plan. `start` is the hidden
+    /// argument.
+    ///
+    /// # Panics
+    /// If the image ends before the region of the wave does.
+    pub fn new(memory: &'a mut [u8], plan: &Plan, start: u32, wave: u32, lane: u32) -> Lane<'a> {
+        let bytes = plan.bytes_per_wave() as usize;
+        let region = start as usize + bytes * wave as usize;
+        assert!(region + bytes <= memory.len(), "the image has room for the wave");
+        Lane { memory, region, lane, base: plan.memories[context()] }
+    }
+
+    /// The bytes of the context, without those into which memories have not grown.
+    pub fn context(&self, layout: &Layout) -> Vec<u8> {
+        let mut all = Vec::new();
+        let mut part = |base: u32, length: u32| {
+            let mut bytes = vec![0; length as usize];
+            self.read(base, &mut bytes);
+            all.extend(bytes);
+        };
+        // Memories are the last part.
+        part(0, layout.memories.values().map(|size| size.base).min().unwrap_or(layout.bytes));
+        layout.memories.values().for_each(|size| part(size.base, self.get(size.size_at).min(size.most)));
+        all
+    }
+
+    fn place(&self, address: u32) -> usize {
+        self.region + Plan::distance(self.lane, self.base + address) as usize
+    }
+
+    fn get(&self, address: u32) -> u32 {
+        let place = self.place(address);
+        let bytes = self.memory[place..place + 4].try_into().expect("4 bytes");
+        u32::from_le_bytes(bytes)
+    }
+
+    fn set(&mut self, address: u32, word: u32) {
+        let place = self.place(address);
+        self.memory[place..place + 4].copy_from_slice(&word.to_le_bytes());
+    }
+
+    fn get_wide(&self, address: u32) -> u64 {
+        u64::from(self.get(address)) | u64::from(self.get(address + 4)) << 32
+    }
+
+    fn set_wide(&mut self, address: u32, bits: u64) {
+        self.set(address, bits as u32);
+        self.set(address + 4, (bits >> 32) as u32);
+    }
+
+    /// Writes bytes from a multiple of 4 on, into zeros.
+    fn write(&mut self, address: u32, bytes: &[u8]) {
+        for (at, chunk) in (address..).step_by(4).zip(bytes.chunks(4)) {
+            if chunk.iter().any(|&byte| byte != 0) {
+                let mut word = [0; 4];
+                word[..chunk.len()].copy_from_slice(chunk);
+                self.set(at, u32::from_le_bytes(word));
+            }
+        }
+    }
+
+    /// Reads bytes from a multiple of 4 on.
+    fn read(&self, address: u32, bytes: &mut [u8]) {
+        for (at, chunk) in (address..).step_by(4).zip(bytes.chunks_mut(4)) {
+            let word = self.get(at).to_le_bytes();
+            chunk.copy_from_slice(&word[..chunk.len()]);
+        }
+    }
+}
+
+/// The number of a function in tables, and how many of its signature there are from the first on.
+pub(super) fn of_signature(
+    module: &Module,
+    in_tables: &[FunctionId],
+    signature: &crate::ir::Signature,
+) -> (u32, Vec<FunctionId>) {
+    let has = |id: &FunctionId| module.functions[*id].signature == *signature;
+    let first = in_tables.iter().position(has).unwrap_or(0);
+    let functions = in_tables[first..].iter().copied().take_while(has).collect();
+    (first as u32 + 1, functions)
+}
