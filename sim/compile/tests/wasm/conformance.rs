@@ -108,18 +108,60 @@ fn simulate(files: impl Iterator<Item = TestFile<'static>>, features: Features) 
         launches += simulator.launches;
         cycles += simulator.cycles;
     }
-    println!("{counts}{launches} launches of 12 lanes, {cycles} cycles in {:.1?}", start.elapsed());
-    for failure in counts.failures.iter().take(60) {
-        println!("{failure}");
-    }
+    println!("{counts}{launches} launches of 8 or 12 lanes, {cycles} cycles in {:.1?}", start.elapsed());
+    assert!(
+        counts.failures.is_empty(),
+        "{} failures:\n{}",
+        counts.failures.len(),
+        counts.failures.join("\n")
+    );
     counts
 }
 
+/// All of the suite as lanes of waves. `WAVE_SIM_SCRIPTS=i64` runs the scripts with this in their names.
+///
 /// `cargo test -p wave-compile --test wasm -- --ignored version_1_on_the_simulator --nocapture`
 #[test]
 #[ignore = "takes minutes"]
 fn version_1_on_the_simulator() {
     let only = std::env::var("WAVE_SIM_SCRIPTS").unwrap_or_default();
-    let counts = simulate(spec(SpecVersion::V1).filter(|file| file.name().contains(&only)), Features::Mvp);
-    assert!(counts.failures.is_empty(), "{} failures", counts.failures.len());
+    simulate(spec(SpecVersion::V1).filter(|file| file.name().contains(&only)), Features::Mvp);
+}
+
+/// Also bulk memory, sign extension, saturating conversions and several results.
+///
+/// `cargo test -p wave-compile --test wasm -- --ignored version_2_on_the_simulator --nocapture`
+#[test]
+#[ignore = "takes minutes"]
+fn version_2_on_the_simulator() {
+    let only = std::env::var("WAVE_SIM_SCRIPTS").unwrap_or_default();
+    simulate(spec(SpecVersion::V2).filter(|file| file.name().contains(&only)), Features::Taken);
+}
+
+/// Scripts that together have every part of an instance.
+const SLICE: [&str; 14] = [
+    "align",
+    "call_indirect",
+    "conversions",
+    "data",
+    "elem",
+    "endianness",
+    "f64_cmp",
+    "globals",
+    "i64",
+    "imports",
+    "linking",
+    "memory_trap",
+    "start",
+    "traps",
+];
+
+#[test]
+fn a_slice_of_version_1_on_the_simulator() {
+    let is_taken = |file: &TestFile<'_>| SLICE.iter().any(|name| file.name() == format!("{name}.wast"));
+    let counts = simulate(spec(SpecVersion::V1).filter(is_taken), Features::Mvp);
+    let left_out: usize = counts.kinds.values().map(|count| count.left_out).sum();
+    let passed = |kind: &str| counts.kinds.get(kind).map_or(0, |count| count.passed);
+    println!("{left_out} left out");
+    assert!(passed("assert_return") > 1500 && passed("assert_trap") > 250, "{counts}");
 }

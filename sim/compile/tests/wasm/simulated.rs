@@ -12,17 +12,15 @@ use wave_isa::program::{Launch, Program};
 use wave_machine::config::{self, Config};
 use wave_machine::gpu::{Machine, RunOptions};
 
-/// Threads of a launch: a full wave of the machine, and half of one.
-const THREADS: u32 = 12;
+/// Threads of a launch: a full wave of the machine, and half of one; a wave where two have not enough memory.
+const THREADS: [u32; 2] = [12, 8];
 /// Lanes whose instances do what the script says. The others are neighbours: they are called with what the same
 /// function was called with before, and their instances are what that makes of them.
 const OF_SCRIPT: [u32; 5] = [0, 3, 4, 6, 9];
-/// A neighbour.
-const OTHER: u32 = 1;
 /// Cycles after which a launch is taken for one that does not end.
 const MOST_CYCLES: u64 = 200_000_000;
 /// Pages up to which a memory grows here.
-const MOST_PAGES: u64 = 480;
+const MOST_PAGES: u64 = 900;
 
 /// A function that is ready to be called in every lane.
 struct Ready {
@@ -38,12 +36,15 @@ pub(crate) struct Simulator {
     states: [State; 2],
     /// Functions, with the numbers of functions, element segments and pages that the linked module had.
     ready: HashMap<(FunctionId, [u64; 3]), Result<Ready, CompileError>>,
-    /// Arguments of the last call but one of a function, and of the last.
+    /// Arguments of the last call of a function.
     before: HashMap<FunctionId, Vec<Constant>>,
     /// Launches, and cycles that they took.
     pub(crate) launches: u64,
     pub(crate) cycles: u64,
 }
+
+/// How a call ended, and its results if it has any.
+pub(crate) type Call = (Ended, Vec<Constant>);
 
 /// Why a launch has no results.
 pub(crate) enum NoLaunch {
@@ -71,18 +72,19 @@ impl Simulator {
         Ok(Simulator { states: [state.clone(), state], ..Simulator::new() })
     }
 
-    /// The instance of the lanes of the script.
-    pub(crate) fn state(&self) -> &State {
-        &self.states[0]
+    /// The instances of the lanes of the script and of their neighbours.
+    pub(crate) fn states(&self) -> &[State; 2] {
+        &self.states
     }
 
-    /// Calls a function in all lanes; how the calls in the lanes of the script ended.
+    /// Calls a function in all lanes, with the arguments of the script and those of the neighbours; how the calls of
+    /// either ended.
     pub(crate) fn launch(
         &mut self,
         all: &Module,
         function: FunctionId,
-        arguments: &[Constant],
-    ) -> Result<(Ended, Vec<Constant>), NoLaunch> {
+        of_lanes: [&[Constant]; 2],
+    ) -> Result<[Call; 2], NoLaunch> {
         // Memories of one size are compiled for; neighbours begin anew where theirs have another.
         let sizes = |state: &State| state.memories.values().map(Vec::len).collect::<Vec<_>>();
         if sizes(&self.states[0]) != sizes(&self.states[1]) {
@@ -94,23 +96,23 @@ impl Simulator {
         let ready = self.ready.entry((function, sizes)).or_insert_with(|| make_ready(all, state, function));
         let Ready { instances, compiled, program } =
             ready.as_ref().map_err(|error| NoLaunch::Compile(error.clone()))?;
-        let before = self.before.insert(function, arguments.to_vec());
-        let of_lanes = [arguments, before.as_deref().unwrap_or(arguments)];
 
         let plan = compiled.private.as_ref().expect("instances have private memory");
         let private = compiled.program.kernels[0].private.expect("it is there where the plan is");
-        let mut memory = vec![0; plan.bytes_per_wave() as usize * 2 + 256];
         let start = 256;
+        let bytes = |waves: u64| u64::from(plan.bytes_per_wave()) * waves + u64::from(start);
+        let (threads, waves) = if bytes(2) < 1 << 32 { (THREADS[0], 2) } else { (THREADS[1], 1) };
+        let mut memory = vec![0; bytes(waves) as usize];
         let width = self.config.core.wave_width;
         let place = |thread: u32| (thread / width, thread % width);
-        for thread in 0..THREADS {
+        for thread in 0..threads {
             let (wave, lane) = place(thread);
             let kind = usize::from(!OF_SCRIPT.contains(&thread));
             let mut lane = Lane::new(&mut memory, plan, start, wave, lane);
             instances.layout.write(all, &self.states[kind], of_lanes[kind], &mut lane);
         }
         let mut launch = Launch::of(program, 0, [1, 1, 1]);
-        launch.workgroup = [THREADS, 1, 1];
+        launch.workgroup = [threads, 1, 1];
         launch.initial_registers = vec![(private.register, start)];
         let mut machine = Machine::new(Arc::clone(&self.config), Arc::clone(program), memory);
         let options = RunOptions { max_cycles: Some(MOST_CYCLES), ..RunOptions::UNBOUNDED };
@@ -122,35 +124,34 @@ impl Simulator {
         self.cycles += report.cycles;
         let mut memory = machine.into_memory();
 
-        let mut first = None;
-        for thread in OF_SCRIPT {
+        let mut first: [Option<(u32, Call)>; 2] = [None, None];
+        for thread in 0..threads {
+            let kind = usize::from(!OF_SCRIPT.contains(&thread));
             let (wave, lane) = place(thread);
             let lane = Lane::new(&mut memory, plan, start, wave, lane);
             let ended = (instances.layout.ended(&lane), instances.layout.results(&lane));
-            match &first {
-                None => first = Some(ended),
-                Some(first) if *first == ended => {}
-                Some(first) => {
-                    return Err(NoLaunch::Wrong(format!(
-                        "lane {thread}: {ended:x?}, not {first:x?} as lane 0"
-                    )));
+            match &first[kind] {
+                None => {
+                    first[kind] = Some((thread, ended));
+                    instances.layout.read(&mut self.states[kind], &lane);
+                }
+                Some((_, first)) if *first == ended => {}
+                Some((other, first)) => {
+                    let what = format!("lane {thread}: {ended:x?}, not {first:x?} as lane {other}");
+                    return Err(NoLaunch::Wrong(what));
                 }
             }
         }
-        for (kind, thread) in [(0, OF_SCRIPT[0]), (1, OTHER)] {
-            let (wave, lane) = place(thread);
-            let lane = Lane::new(&mut memory, plan, start, wave, lane);
-            instances.layout.read(&mut self.states[kind], &lane);
-        }
-        // A lane of the other wave has done the same to its instance.
-        let [one, other] = [OF_SCRIPT[0], OF_SCRIPT[4]].map(|thread| {
+        // A later lane, in the other wave if there is one, has done the same to its instance.
+        let last = OF_SCRIPT.into_iter().rfind(|&thread| thread < threads).unwrap_or(0);
+        let [one, other] = [OF_SCRIPT[0], last].map(|thread| {
             let (wave, lane) = place(thread);
             Lane::new(&mut memory, plan, start, wave, lane).context(&instances.layout)
         });
         if one != other {
-            return Err(NoLaunch::Wrong("lanes of two waves differ in their memory".to_owned()));
+            return Err(NoLaunch::Wrong("two lanes differ in their memory".to_owned()));
         }
-        first.ok_or_else(|| NoLaunch::Wrong("no lane".to_owned()))
+        Ok(first.map(|call| call.expect("there are lanes of both kinds").1))
     }
 }
 
@@ -170,7 +171,7 @@ fn make_ready(all: &Module, state: &State, function: FunctionId) -> Result<Ready
 }
 
 /// What is missing, in words that do not depend on the function.
-fn missing(error: &CompileError) -> String {
+pub(crate) fn missing(error: &CompileError) -> String {
     match &error.reason {
         Reason::Recursion(_) => "recursion".to_owned(),
         Reason::Registers { .. } => "more registers than there are".to_owned(),
@@ -211,7 +212,9 @@ impl Executor for Simulator {
         function: FunctionId,
         arguments: &[Constant],
     ) -> Result<Vec<Constant>, Stopped> {
-        match self.launch(all, function, arguments) {
+        let before = self.before.insert(function, arguments.to_vec());
+        let neighbours = before.as_deref().unwrap_or(arguments);
+        match self.launch(all, function, [arguments, neighbours]).map(|[call, _]| call) {
             Ok((Ended::Returned, results)) => Ok(results),
             Ok((Ended::Trapped(trap, place), _)) => {
                 Err(Stopped::Trapped(Trapped { trap, function: Some(function), place }))
