@@ -86,7 +86,7 @@ pub fn instances(module: &Module, options: &InstanceOptions) -> Result<Instances
     for (id, global) in module.globals.iter().filter(|(id, _)| reached.globals.contains(*id)) {
         new.globals[id] = Some(made.globals.push(global.clone()));
     }
-    for (&id, _) in &layout.memories {
+    for &id in layout.memories.keys() {
         let name = Some(format!("bytes of {id}"));
         let global = Global { name, initial: Constant::I32(0), is_mutable: true };
         new.sizes[id] = Some(made.globals.push(global));
