@@ -19,7 +19,7 @@ mod select;
 use crate::error::{CompileError, Reason};
 use crate::ir::{Constant, FunctionId, GlobalId, Memory, Module, Operation, Place, Space, Trap};
 use crate::lower::private::{Plan, Stack};
-use crate::lower::{Inline, LowerOptions, Lowered, Traps, lower};
+use crate::lower::{Inline, LowerOptions, Lowered, Traps, lower, without_cycles};
 use code::Conventions;
 use wave_isa::program::{Kernel, PrivateMemory, Program, SourceMap};
 
@@ -46,6 +46,8 @@ pub struct Options {
     pub inline: Inline,
     /// Where traps are recorded; by default they are faults.
     pub traps: Option<Traps>,
+    /// Private memory of a thread for the frames of recursion, bytes: of each cycle of functions that call one another.
+    pub frame_bytes: u32,
 }
 
 impl Default for Options {
@@ -62,6 +64,7 @@ impl Default for Options {
             f64_instructions: false,
             inline: Inline::default(),
             traps: None,
+            frame_bytes: 1024,
         }
     }
 }
@@ -141,6 +144,8 @@ pub fn compile(module: &Module, entry: FunctionId, options: &Options) -> Result<
             return Err(wrong(Place::default(), Reason::Memory(second)));
         }
     }
+    let (module, entry) = without_cycles(module, entry, options.frame_bytes)?;
+    let module = &*module;
     let with_device = with_device_memory(module, options);
     let module = with_device.as_ref().unwrap_or(module);
     let plan = Plan::new(module, 0, options.stack)

@@ -1,7 +1,9 @@
 //! Who calls whom.
 
 use crate::error::{CompileError, Reason};
-use crate::ir::{BlockBody, Function, FunctionId, Instruction, Module, Operation, Place, Target, Terminator};
+use crate::ir::{
+    BlockBody, Function, FunctionId, Instruction, Module, Operation, Place, Target, Terminator, Value,
+};
 use cranelift_entity::{EntitySet, SecondaryMap};
 
 /// The functions that a function calls, each as often as it does, with the places of the calls.
@@ -54,6 +56,23 @@ pub(super) fn bottom_up(module: &Module, entry: FunctionId) -> Result<Vec<Functi
         }
     }
     Ok(order)
+}
+
+/// Makes a function that calls another one with its own parameters, and gives the results of that.
+pub(super) fn wrapper(module: &mut Module, callee: FunctionId) -> FunctionId {
+    let function = &module.functions[callee];
+    let (signature, at) = (function.signature.clone(), function.at);
+    let mut wrapper = Function::new(function.name.clone(), signature, at);
+    let entry = wrapper.entry();
+    let arguments = wrapper.blocks[entry].parameters.clone();
+    let types = wrapper.signature.results.clone();
+    let results: Vec<Value> = types.into_iter().map(|ty| wrapper.value(ty)).collect();
+    let body = &mut wrapper.blocks[entry];
+    let operation = Operation::Call(callee, arguments);
+    body.instructions.push(Instruction { operation, results: results.clone(), at });
+    body.terminator = Terminator::Return(results);
+    body.at = at;
+    module.functions.push(wrapper)
 }
 
 /// Empties the functions that are not in the list; they only trap then. What they call may be called otherwise now.

@@ -61,7 +61,11 @@ pub(super) struct Editor<'a> {
     constants: SecondaryMap<Value, Option<u32>>,
 }
 
-impl Editor<'_> {
+impl<'a> Editor<'a> {
+    /// Appends to a block, whose end the caller sets.
+    pub(super) fn at_end(function: &'a mut Function, block: Block, at: Place) -> Editor<'a> {
+        Editor { function, block, at, replaced: Replaced::default(), constants: SecondaryMap::new() }
+    }
     /// Appends an instruction with one result.
     pub(super) fn emit(&mut self, operation: Operation, ty: Type) -> Value {
         let result = self.function.value(ty);

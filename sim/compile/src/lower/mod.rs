@@ -11,6 +11,7 @@ mod doubles;
 mod edit;
 mod exits;
 mod globals;
+mod indirect;
 mod inline;
 pub mod instance;
 mod irreducible;
@@ -18,6 +19,7 @@ mod library;
 mod merge;
 pub mod private;
 mod record;
+mod recursion;
 mod residue;
 mod runtime;
 mod simplify;
@@ -33,8 +35,9 @@ pub(crate) use simplify::opposite;
 
 use crate::error::{CompileError, Reason};
 use crate::ir::dominance::Dominance;
-use crate::ir::{Block, Constant, Function, FunctionId, GlobalId, Module, Place, Signature};
+use crate::ir::{Block, Constant, Function, FunctionId, GlobalId, Module, Operation, Place, Signature};
 use crate::structure::Graph;
+use std::borrow::Cow;
 
 /// What the passes need to know.
 #[derive(Debug, Clone, Default)]
@@ -66,6 +69,29 @@ impl Lowered {
     pub fn entry(&self) -> &Function {
         &self.module.functions[*self.order.last().expect("a thread runs a function")]
     }
+}
+
+/// The module without indirect calls and without recursion in the functions that the entry reaches, and the entry, which
+/// may be another one. Frames of recursion are in private memories of so many bytes.
+///
+/// # Errors
+/// Indirect calls through a table that changes.
+pub fn without_cycles(
+    module: &Module,
+    entry: FunctionId,
+    frame_bytes: u32,
+) -> Result<(Cow<'_, Module>, FunctionId), CompileError> {
+    let reached = runtime::reached(module, entry);
+    let blocks = reached.iter().flat_map(|&id| module.functions[id].blocks.values());
+    let mut instructions = blocks.flat_map(|body| &body.instructions);
+    let indirect = instructions.any(|one| matches!(one.operation, Operation::CallIndirect(..)));
+    if !indirect && calls::bottom_up(module, entry).is_ok() {
+        return Ok((Cow::Borrowed(module), entry));
+    }
+    let mut module = module.clone();
+    indirect::expand(&mut module, &reached)?;
+    let entry = recursion::to_loops(&mut module, entry, frame_bytes);
+    Ok((Cow::Owned(module), entry))
 }
 
 /// The functions that a thread runs, in the form that the back end takes.

@@ -111,6 +111,7 @@ fn random_modules_of_all_shapes() {
         let shape = Shape {
             kernel: false,
             doubles: true,
+            recursion: false,
             size: (seed % 301) as u32,
             functions: (seed % 6) as u32,
             irreducible: bit(0),

@@ -253,6 +253,7 @@ fn random_modules_are_accepted_and_mutated_ones_refused() {
         let shape = Shape {
             kernel: false,
             doubles: true,
+            recursion: false,
             irreducible: seed % 2 == 0,
             traps: seed % 3 == 0,
             workgroup: seed % 5 == 0,

@@ -1,5 +1,6 @@
 //! Compiled kernels on the machine against the interpreter.
 
+mod calls;
 mod doubles;
 mod joined;
 mod machine;

@@ -183,6 +183,7 @@ const PLAIN: Shape = Shape {
     workgroup: false,
     kernel: true,
     doubles: false,
+    recursion: false,
 };
 
 const SMALL: Size = Size { workgroups: 2, threads: 20 };
@@ -236,6 +237,18 @@ fn doubles() {
     let trapping = Shape { traps: true, functions: 1, size: 10, ..shape };
     hold(trapping, 1200..1230, "m-series", SMALL);
     hold(trapping, 1300..1330, "tiny", SMALL);
+}
+
+#[test]
+fn recursion() {
+    let shape = Shape { recursion: true, functions: 4, size: 16, ..PLAIN };
+    let options = Options { frame_bytes: 1 << 14, ..Options::default() };
+    hold_with(shape, 1400..1440, "tiny", SMALL, &options);
+    hold_with(shape, 1440..1450, "mi300x", SMALL, &Options { registers: 24, ..options.clone() });
+    let options = Options { inline: CALLS, ..options };
+    hold_with(shape, 1450..1470, "gpu", SMALL, &options);
+    // Of one thread it is known which trap it is.
+    hold_with(Shape { traps: true, size: 8, ..shape }, 1470..1500, "gpu", ALONE, &options);
 }
 
 #[test]

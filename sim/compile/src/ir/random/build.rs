@@ -1,10 +1,11 @@
 //! Random control flow.
 
 use super::super::{
-    Binary, Block, Compare, Constant, Function, Instruction, Module, Operation, Place, Signature, Target,
-    Terminator, Trap, Type, Value,
+    Binary, Block, Compare, Constant, Function, GlobalId, Instruction, Module, Operation, Place, Signature,
+    Target, Terminator, Trap, Type, Value,
 };
 use super::{Shape, constant, types};
+use cranelift_entity::EntityRef;
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
 
@@ -67,9 +68,30 @@ impl<'a> Builder<'a> {
 
     /// Makes the function.
     pub(super) fn function(mut self) -> Function {
+        if self.shape.recursion && self.number > 0 {
+            self.count_call();
+        }
         self.pieces(self.budget);
         self.give_back();
         self.function
+    }
+
+    /// Returns at once where no call is left.
+    fn count_call(&mut self) {
+        let left = GlobalId::new(self.module.globals.len() - 1);
+        let value = self.emit(Operation::GlobalGet(left), Type::I32);
+        let (zero, one) = (self.integer(0), self.integer(1));
+        let none = self.emit(Operation::Compare(Compare::LeS, [value, zero]), Type::Bool);
+        let [out, on] = [self.function.block(&[]), self.function.block(&[])];
+        let targets = [out, on].map(|block| Target { block, arguments: vec![] });
+        self.end(Terminator::Branch(none, targets));
+        let available = self.available.len();
+        self.block = out;
+        self.give_back();
+        self.available.truncate(available);
+        self.block = on;
+        let less = self.binary(Binary::Sub, value, one);
+        self.instruction(Operation::GlobalSet(left, less), &[]);
     }
 
     /// Ends the block with a return.

@@ -21,6 +21,9 @@ use rand_pcg::Pcg64Mcg;
 /// All types.
 const TYPES: [Type; 5] = [Type::Bool, Type::I32, Type::I64, Type::F32, Type::F64];
 
+/// Most calls of a run where functions call one another in circles.
+const MOST_CALLS: u32 = 12;
+
 /// What a random module is like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
@@ -45,6 +48,8 @@ pub struct Shape {
     pub kernel: bool,
     /// With `f64` where there are floats.
     pub doubles: bool,
+    /// Functions but the first call any functions but the first, also indirectly in kernels, so many times in all.
+    pub recursion: bool,
 }
 
 impl Default for Shape {
@@ -60,6 +65,7 @@ impl Default for Shape {
             workgroup: false,
             kernel: false,
             doubles: true,
+            recursion: false,
         }
     }
 }
@@ -89,11 +95,16 @@ pub fn module(seed: u64, shape: &Shape) -> Module {
     }
     let initial = Constant::I32(random.random());
     module.globals.push(Global { name: None, initial, is_mutable: false });
+    if shape.recursion {
+        let name = Some("calls left".to_owned());
+        module.globals.push(Global { name, initial: Constant::I32(MOST_CALLS), is_mutable: true });
+    }
     // The last function calls nothing, so indirect calls of it end.
     let last = FunctionId::new(count as usize - 1);
     if count > 1 {
         module.tables.push(Table { places: 4, most_places: None });
-        let functions = vec![Some(last), None, Some(last)];
+        let mut functions = vec![Some(last), None, Some(last)];
+        functions.extend(shape.recursion.then_some(Some(FunctionId::new(1))));
         module.elements.push(Elements { functions, at_start: Some((super::TableId::new(0), 0)) });
         module.signatures.push(signatures[last.index()].clone());
     }

@@ -217,13 +217,14 @@ impl Builder<'_> {
 
     /// A call of a function with a greater number, directly or through the table.
     fn call(&mut self) {
-        let later = self.number + 1..self.signatures.len();
+        let recursion = self.shape.recursion;
+        let later = if recursion { 1 } else { self.number + 1 }..self.signatures.len();
         if later.is_empty() || self.calls == 0 || self.loops.len() > 1 {
             return;
         }
         self.calls -= 1;
         let last = self.signatures.len() - 1;
-        if self.chance(30) && !self.shape.kernel {
+        if self.chance(30) && (!self.shape.kernel || recursion) {
             let signature = self.signatures[last].clone();
             let arguments = self.picks(&signature.parameters);
             let place = if self.shape.traps {
