@@ -71,6 +71,11 @@ impl<'a> Builder<'a> {
         if self.shape.recursion && self.number > 0 {
             self.count_call();
         }
+        if self.shape.recursion {
+            // One call where it is made for certain, and others somewhere.
+            self.calls += 2;
+            self.call();
+        }
         self.pieces(self.budget);
         self.give_back();
         self.function

@@ -35,6 +35,7 @@ impl Builder<'_> {
             }
             4..20 if self.shape.memory => self.memory(),
             20..24 => self.call(),
+            24..28 if self.shape.recursion => self.call(),
             24..34 if self.shape.workgroup => self.workgroup(),
             34..40 => {
                 let ty = self.ty();
@@ -216,7 +217,7 @@ impl Builder<'_> {
     }
 
     /// A call of a function with a greater number, directly or through the table.
-    fn call(&mut self) {
+    pub(super) fn call(&mut self) {
         let recursion = self.shape.recursion;
         let later = if recursion { 1 } else { self.number + 1 }..self.signatures.len();
         if later.is_empty() || self.calls == 0 || self.loops.len() > 1 {
