@@ -75,6 +75,27 @@ pub(super) fn wrapper(module: &mut Module, callee: FunctionId) -> FunctionId {
     module.functions.push(wrapper)
 }
 
+/// A copy of a module with these functions; the others only trap. A module of many kernels would be copied for each.
+pub(super) fn copy_of(module: &Module, functions: &[FunctionId]) -> Module {
+    let mut kept: EntitySet<FunctionId> = EntitySet::new();
+    kept.extend(functions.iter().copied());
+    let functions = module.functions.iter().map(|(id, function)| match kept.contains(id) {
+        true => function.clone(),
+        false => Function::new(None, function.signature.clone(), function.at),
+    });
+    Module {
+        functions: functions.collect(),
+        signatures: module.signatures.clone(),
+        memories: module.memories.clone(),
+        tables: module.tables.clone(),
+        globals: module.globals.clone(),
+        data: module.data.clone(),
+        elements: module.elements.clone(),
+        exports: Vec::new(),
+        start: None,
+    }
+}
+
 /// Empties the functions that are not in the list; they only trap then. What they call may be called otherwise now.
 pub(super) fn keep_only(module: &mut Module, order: &[FunctionId]) {
     let mut kept: EntitySet<FunctionId> = EntitySet::new();

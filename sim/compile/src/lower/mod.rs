@@ -88,7 +88,7 @@ pub fn without_cycles(
     if !indirect && calls::bottom_up(module, entry).is_ok() {
         return Ok((Cow::Borrowed(module), entry));
     }
-    let mut module = module.clone();
+    let mut module = calls::copy_of(module, &reached);
     indirect::expand(&mut module, &reached)?;
     let entry = recursion::to_loops(&mut module, entry, frame_bytes);
     Ok((Cow::Owned(module), entry))
@@ -99,7 +99,8 @@ pub fn without_cycles(
 /// # Errors
 /// What this back end refuses.
 pub fn lower(module: &Module, entry: FunctionId, options: &LowerOptions) -> Result<Lowered, CompileError> {
-    let mut module = runtime::with_library(module, entry, options).into_owned();
+    let module = calls::copy_of(module, &calls::bottom_up(module, entry)?);
+    let mut module = runtime::with_library(&module, entry, options).into_owned();
     let mut order = calls::bottom_up(&module, entry)?;
     // The passes treat the entry as a function that nobody calls.
     debug_assert!(

@@ -55,9 +55,12 @@ impl Instances {
     /// Options of the back end for it: traps go to the context.
     pub fn options(&self) -> crate::Options {
         let traps = super::Traps { memory: context(), address: layout::ENDED };
-        crate::Options { traps: Some(traps), ..crate::Options::default() }
+        crate::Options { traps: Some(traps), frame_bytes: FRAME_BYTES, ..crate::Options::default() }
     }
 }
+
+/// Bytes of an instance for the frames of each cycle of functions that call one another.
+const FRAME_BYTES: u32 = 1 << 15;
 
 /// Makes the module in which every lane calls a function of its own instance. Tables hold functions of `module` that
 /// its element segments name. The pages of a memory are those that it has when the call begins.
