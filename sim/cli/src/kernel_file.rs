@@ -9,6 +9,7 @@ use wave_compile::kernels::{self, Settings};
 use wave_isa::diagnostic::Diagnostic;
 use wave_isa::program::{self, Kernel, Launch, Program};
 use wave_isa::suggest::did_you_mean;
+use wave_machine::config::Config;
 
 /// Threads of a workgroup where neither the kernel nor a flag says: as in the reference emulator.
 const DEFAULT_WORKGROUP: [u32; 3] = [32, 1, 1];
@@ -17,11 +18,17 @@ const DEFAULT_WORKGROUP: [u32; 3] = [32, 1, 1];
 ///
 /// # Errors
 /// Everything that is wrong with the file, and fills that do not fit into the memory.
-pub(crate) fn kernel_file(path: &Path, args: &LaunchArgs, bytes: u64) -> Result<Work, Vec<Diagnostic>> {
+pub(crate) fn kernel_file(
+    path: &Path,
+    args: &LaunchArgs,
+    config: &Config,
+    bytes: u64,
+) -> Result<Work, Vec<Diagnostic>> {
     let settings = Settings {
         names: args.kernel.iter().cloned().collect(),
         registers: None,
         stack_bytes: args.stack_bytes,
+        f64_instructions: config.capabilities.f64,
     };
     let (program, mut warnings) = load(path, &settings)?;
     let kernel =

@@ -72,7 +72,7 @@ pub(crate) fn work(
 ) -> Result<Work, Vec<Diagnostic>> {
     let bytes = data.device_memory.unwrap_or(config.device_memory_bytes);
     let mut work = match input {
-        Input::Kernel(path) => kernel_file(path, launch, bytes),
+        Input::Kernel(path) => kernel_file(path, launch, config, bytes),
         Input::Launch(name) => launch_file(name, data, bytes),
     }?;
     place_private(&mut work, config.core.wave_width).map_err(|error| vec![error])?;

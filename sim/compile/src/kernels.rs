@@ -28,6 +28,8 @@ pub struct Settings {
     pub registers: Option<u32>,
     /// Bytes of the stack of a thread, for modules that have a stack pointer; [`DEFAULT_STACK_BYTES`] by default.
     pub stack_bytes: Option<u32>,
+    /// The machine has f64 instructions, and the code may use them: it is faster, with the same results.
+    pub f64_instructions: bool,
 }
 
 /// The program that a file in another format is; `None` if it is a WAVE program.
@@ -65,6 +67,7 @@ pub fn program(source: &Source, settings: &Settings) -> Result<(Program, Vec<Dia
             workgroup_size: kernel.workgroup_size.unwrap_or_default(),
             local_memory_bytes: kernel.local_memory_bytes,
             globals: start.globals.clone(),
+            f64_instructions: settings.f64_instructions,
             stack: pointer.map(|pointer| Stack { pointer, bytes }),
             ..Options::default()
         };

@@ -79,7 +79,12 @@ impl Origin {
 
     /// How modules are compiled.
     fn settings(file: &File) -> Settings {
-        Settings { names: steps::kernels(file), registers: None, stack_bytes: file.stack_bytes }
+        Settings {
+            names: steps::kernels(file),
+            stack_bytes: file.stack_bytes,
+            f64_instructions: file.requires.contains(&Requirement::F64),
+            ..Settings::default()
+        }
     }
 
     /// The kernels, with the assembler's warnings.

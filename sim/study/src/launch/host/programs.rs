@@ -18,7 +18,7 @@ fn fraction_of_root(prime: u64, cube: bool) -> u32 {
 
 /// The first primes.
 fn primes(count: usize) -> Vec<u64> {
-    let is_prime = |n: &u64| (2..*n).take_while(|d| d * d <= *n).all(|d| n % d != 0);
+    let is_prime = |n: &u64| (2..*n).take_while(|d| d * d <= *n).all(|d| !n.is_multiple_of(d));
     (2..).filter(is_prime).take(count).collect()
 }
 
