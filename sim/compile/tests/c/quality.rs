@@ -36,8 +36,8 @@ fn cost(name: &str, config: &Config, mut job: Job) -> Cost {
 }
 
 /// The most that the geometric mean and the worst kernel may lose, small size. They are what was reached, rounded up.
-const MEAN: f64 = 1.25;
-const WORST: f64 = 2.3;
+const MEAN: f64 = 1.1;
+const WORST: f64 = 1.3;
 
 #[test]
 fn compiled_c_is_nearly_as_fast_as_hand_written_assembly() {
