@@ -20,6 +20,9 @@ const PAGES: [(&str, usize); 6] = [
 /// Most lines of output that a page shows. The rest is cut.
 const SHOWN: usize = 48;
 
+/// The same for pages whose commands call clang.
+const PAGES_WITH_CLANG: [(&str, usize); 1] = [("docs/c.md", 4)];
+
 fn output_of(scratch: &Scratch, command: &str) -> String {
     let (command, head) = match command.split_once(" | head -") {
         Some((command, n)) => (command, n.parse().unwrap()),
@@ -42,6 +45,17 @@ fn the_examples_print_what_the_pages_say() {
     }
 }
 
+#[test]
+fn the_examples_in_c_print_what_the_page_says() {
+    if wave_compile::c::skipped() {
+        eprintln!("skipped: {} is set", wave_compile::c::SKIP_VARIABLE);
+        return;
+    }
+    for (page, least) in PAGES_WITH_CLANG {
+        check(page, least);
+    }
+}
+
 /// No other page has examples, because nothing would run them.
 #[test]
 fn every_page_with_examples_is_run() {
@@ -57,7 +71,7 @@ fn every_page_with_examples_is_run() {
         }
     }
     with.sort();
-    let mut run = PAGES.map(|(page, _)| page);
+    let mut run: Vec<&str> = PAGES.iter().chain(&PAGES_WITH_CLANG).map(|(page, _)| *page).collect();
     run.sort();
     assert_eq!(with, run);
 }

@@ -1,6 +1,7 @@
-//! Kernels in C: the driver of clang, and what it makes.
+//! Kernels in C: the driver of clang, what it makes, the suite in C; examples in other languages.
 
 mod driver;
+mod examples;
 mod quality;
 mod suite;
 

@@ -68,35 +68,35 @@ fn the_suite_has_every_launch_file_of_its_folder() {
     assert!(names.len() >= 12);
 }
 
+/// Runs a launch file without timing; says what is wrong.
+pub(crate) fn verified(name: &str, size: Size, wave_width: u32) -> Result<(), String> {
+    let mut config = config::load("gpu").expect("a preset");
+    config.core.wave_width = wave_width;
+    let rendered = |error: &wave_isa::diagnostic::Diagnostic| error.render(false);
+    let job =
+        launch::load(name, size).map_err(|all| all.iter().map(rendered).collect::<Vec<_>>().join("\n"))?;
+    let used = job.memory.len();
+    let mut memory = job.memory.clone();
+    memory.resize(64 << 20, 0);
+    for mut launch in job.steps.iter().cloned() {
+        let placed = launch.place_private(&job.program, wave_width, memory.len() as u64, used as u64);
+        placed.map_err(|error| rendered(&error))?;
+        functional::run(&config, &job.program, &launch, &mut memory, &Limits::default(), &mut |_| {})
+            .map_err(|error| format!("{error:?}"))?;
+    }
+    match job.verify(&memory[..used]) {
+        Verification::Passed { .. } => Ok(()),
+        other => Err(other.to_string()),
+    }
+}
+
 #[test]
 fn every_program_is_right_for_every_wave_width() {
     let mut wrong = Vec::new();
     for name in launch::c_suite() {
         for wave_width in [8, 16, 32, 64] {
-            let mut config = config::load("gpu").expect("a preset");
-            config.core.wave_width = wave_width;
-            let job = job(name, Size::Small);
-            let used = job.memory.len();
-            let mut memory = job.memory.clone();
-            memory.resize(64 << 20, 0);
-            let mut failed = None;
-            for mut launch in job.steps.iter().cloned() {
-                launch.place_private(&job.program, wave_width, 64 << 20, used as u64).expect("it fits");
-                if let Err(error) = functional::run(
-                    &config,
-                    &job.program,
-                    &launch,
-                    &mut memory,
-                    &Limits::default(),
-                    &mut |_| {},
-                ) {
-                    failed = Some(format!("{error:?}"));
-                    break;
-                }
-            }
-            let verification = job.verify(&memory[..used]);
-            if failed.is_some() || !matches!(verification, Verification::Passed { .. }) {
-                wrong.push(format!("{name}, waves of {wave_width} lanes: {failed:?} {verification}"));
+            if let Err(what) = verified(name, Size::Small, wave_width) {
+                wrong.push(format!("{name}, waves of {wave_width} lanes: {what}"));
             }
         }
     }
