@@ -1,6 +1,6 @@
 //! Why a module is not compiled.
 
-use crate::ir::{FunctionId, Module, Place, Type};
+use crate::ir::{DataId, FunctionId, Module, Place, Type};
 use crate::structure::StructureError;
 use thiserror::Error;
 
@@ -41,9 +41,12 @@ pub enum Reason {
     /// A type that has no registers.
     #[error("{0} `{1}` is not supported in kernels on this machine")]
     Type(&'static str, Type),
-    /// An atomic access of another width than 32 bits.
-    #[error("an atomic access of {0} bytes: the machine has atomic accesses of 4 bytes only")]
+    /// An atomic access of more than 32 bits.
+    #[error("an atomic access of {0} bytes: the machine has them of at most 4 bytes")]
     AtomicWidth(u32),
+    /// A segment for `memory_init` that has no place in device memory.
+    #[error("memory_init of {0}: it was not said where the segment lies in device memory")]
+    Data(DataId),
     /// A second memory of one space.
     #[error("{0}: a kernel has one device memory and one local memory")]
     Memory(crate::ir::MemoryId),

@@ -7,7 +7,8 @@ use crate::backend::{self, Compiled, Options};
 use crate::error::CompileError;
 use crate::ir::interpret::{Instance, Limits, Linked};
 use crate::ir::{
-    Constant, Exported, FunctionId, GlobalId, MemoryId, Module, Operation, PAGE_BYTES, Place, Space, Type,
+    Constant, DataId, Exported, FunctionId, GlobalId, MemoryId, Module, Operation, PAGE_BYTES, Place, Space,
+    Type,
 };
 use crate::lower::private::Stack;
 use crate::source::Source;
@@ -69,6 +70,7 @@ pub fn program(source: &Source, settings: &Settings) -> Result<(Program, Vec<Dia
             globals: start.globals.clone(),
             f64_instructions: settings.f64_instructions,
             stack: pointer.map(|pointer| Stack { pointer, bytes }),
+            data: start.segments.clone(),
             ..Options::default()
         };
         match backend::compile(&source.module, kernel.function, &options) {
@@ -168,6 +170,8 @@ struct Start {
     data_end: u64,
     /// Values of global variables, where the start function has set them.
     globals: Vec<(GlobalId, Constant)>,
+    /// Where the segments lie that are not copied at the start.
+    segments: Vec<(DataId, u32)>,
 }
 
 impl Start {
@@ -175,8 +179,12 @@ impl Start {
         let module = &source.module;
         let memory = module.memories.iter().find(|(_, memory)| memory.space == Space::Device);
         let bytes = memory.map_or(0, |(_, memory)| memory.pages * PAGE_BYTES);
-        let mut start =
-            Start { data: Vec::new(), data_end: heap_base(module).unwrap_or(bytes), globals: Vec::new() };
+        let mut start = Start {
+            data: Vec::new(),
+            data_end: heap_base(module).unwrap_or(bytes),
+            globals: Vec::new(),
+            segments: Vec::new(),
+        };
         let segments = module.data.values().filter_map(|data| Some((data.at_start?, &data.bytes)));
         for ((of, address), contents) in segments {
             let end = u64::from(address) + contents.len() as u64;
@@ -197,7 +205,26 @@ impl Start {
         if module.start.is_some() {
             start.run(source, memory.map(|(memory, _)| memory))?;
         }
+        start.place_segments(source)?;
         Ok(start)
+    }
+
+    /// Puts the segments that `memory_init` copies behind the other data.
+    fn place_segments(&mut self, source: &Source) -> Result<(), Diagnostic> {
+        let segments = source.module.data.iter().filter(|(_, data)| data.at_start.is_none());
+        for (id, data) in segments.filter(|(_, data)| !data.bytes.is_empty()) {
+            let address = self.data_end.next_multiple_of(16);
+            self.data_end = address + data.bytes.len() as u64;
+            let reached = u32::try_from(address).ok().filter(|_| self.data_end < 1 << 32);
+            let Some(address) = reached else {
+                let message =
+                    format!("{}: its data segments end behind the last address of 32 bits", source.file);
+                return Err(Diagnostic::error(message));
+            };
+            self.segments.push((id, address));
+            self.data.push((address, data.bytes.clone()));
+        }
+        Ok(())
     }
 
     /// Does what the start function does: memory and global variables are as it leaves them.

@@ -17,7 +17,7 @@ mod registers;
 mod select;
 
 use crate::error::{CompileError, Reason};
-use crate::ir::{Constant, FunctionId, GlobalId, Memory, Module, Operation, Place, Space, Trap};
+use crate::ir::{Constant, DataId, FunctionId, GlobalId, Memory, Module, Operation, Place, Space, Trap};
 use crate::lower::private::{Plan, Stack};
 use crate::lower::{Inline, LowerOptions, Lowered, Traps, lower, without_cycles};
 use code::Conventions;
@@ -48,6 +48,9 @@ pub struct Options {
     pub traps: Option<Traps>,
     /// Private memory of a thread for the frames of recursion, bytes: of each cycle of functions that call one another.
     pub frame_bytes: u32,
+    /// Where data segments lie in device memory that are not copied at the start, but by `memory_init`: a launch has to
+    /// put them there.
+    pub data: Vec<(DataId, u32)>,
 }
 
 impl Default for Options {
@@ -65,6 +68,7 @@ impl Default for Options {
             inline: Inline::default(),
             traps: None,
             frame_bytes: 1024,
+            data: Vec::new(),
         }
     }
 }
@@ -156,6 +160,7 @@ pub fn compile(module: &Module, entry: FunctionId, options: &Options) -> Result<
         private: plan,
         f64_instructions: options.f64_instructions,
         inline: options.inline,
+        data: options.data.clone(),
     };
     let lowered = lower(module, entry, &options_of_passes)?;
     let function = lowered.entry();

@@ -3,6 +3,7 @@
 //! Each pass is a file. Together they leave functions without global variables, `i64`, switches, trapping operations and
 //! loops with two entries, and few calls between them; what cannot be brought there is refused by name.
 
+mod bulk;
 mod calls;
 mod checks;
 mod convert64;
@@ -35,7 +36,9 @@ pub(crate) use simplify::opposite;
 
 use crate::error::{CompileError, Reason};
 use crate::ir::dominance::Dominance;
-use crate::ir::{Block, Constant, Function, FunctionId, GlobalId, Module, Operation, Place, Signature};
+use crate::ir::{
+    Block, Constant, DataId, Function, FunctionId, GlobalId, Module, Operation, Place, Signature,
+};
 use crate::structure::Graph;
 use std::borrow::Cow;
 
@@ -52,6 +55,8 @@ pub struct LowerOptions {
     pub f64_instructions: bool,
     /// Which calls are inlined.
     pub inline: Inline,
+    /// Where data segments lie in device memory that are not copied at the start.
+    pub data: Vec<(DataId, u32)>,
 }
 
 /// A module in the form that the back end takes.
@@ -100,7 +105,7 @@ pub fn without_cycles(
 /// What this back end refuses.
 pub fn lower(module: &Module, entry: FunctionId, options: &LowerOptions) -> Result<Lowered, CompileError> {
     let module = calls::copy_of(module, &calls::bottom_up(module, entry)?);
-    let mut module = runtime::with_library(&module, entry, options).into_owned();
+    let mut module = runtime::with_library(&module, entry, options)?.into_owned();
     let mut order = calls::bottom_up(&module, entry)?;
     // The passes treat the entry as a function that nobody calls.
     debug_assert!(

@@ -1,33 +1,41 @@
 //! What the machine has no instructions for becomes calls of the runtime library.
 //!
-//! After it, reachable functions have no `f64`, whose values are the `i64` of their bits, and no divisions of 64 bits.
+//! After it, reachable functions have no `f64`, whose values are the `i64` of their bits, no divisions of 64 bits, no
+//! operations on memory in bulk, and no atomic accesses of 8 and 16 bits.
 //! Signatures, global variables and constants change with them, so an `f64` argument is two words, low half first.
 
+use super::bulk::{Bulk, is_bulk};
 use super::doubles::Doubles;
 use super::edit::{Editor, rewrite};
 use super::library::{Imports, Routine};
 use super::{LowerOptions, checks, clean, order};
+use crate::error::{CompileError, Reason};
 use crate::ir::{
-    Binary, Constant, Function, FunctionId, Instruction, Module, Operation, Signature, Type, Value,
+    Binary, Constant, Function, FunctionId, Instruction, Module, Operation, Place, Signature, Type, Value,
 };
 use cranelift_entity::EntitySet;
 use std::borrow::Cow;
 
 /// The module with calls of the library in the functions that the entry reaches. It is the same one if they need none.
+///
+/// # Errors
+/// A data segment of which nobody says where it lies.
 pub(super) fn with_library<'a>(
     module: &'a Module,
     entry: FunctionId,
     options: &LowerOptions,
-) -> Cow<'a, Module> {
+) -> Result<Cow<'a, Module>, CompileError> {
     let reached = reached(module, entry);
     let needing: Vec<FunctionId> = reached.into_iter().filter(|&id| needs(&module.functions[id])).collect();
     if needing.is_empty() {
-        return Cow::Borrowed(module);
+        return Ok(Cow::Borrowed(module));
     }
     let mut module = module.clone();
     let mut imports = Imports::new(module.functions.len());
+    let bulk = Bulk::new(&mut module, &needing, &options.data);
     for id in needing {
-        function(&mut module.functions[id], &mut imports, options);
+        let changed = function(&mut module.functions[id], &mut imports, &bulk, options);
+        changed.map_err(|(place, reason)| CompileError::new(&module, id, place, reason))?;
     }
     for function in imports.functions {
         module.functions.push(function);
@@ -36,7 +44,7 @@ pub(super) fn with_library<'a>(
     for global in module.globals.values_mut() {
         global.initial = as_integer(global.initial);
     }
-    Cow::Owned(module)
+    Ok(Cow::Owned(module))
 }
 
 /// A constant as what stands for it: an `f64` as its bits.
@@ -74,8 +82,9 @@ fn needs(function: &Function) -> bool {
         Operation::Binary(binary, [a, _]) => binary.traps() && function.values[*a] == Type::I64,
         _ => false,
     };
+    let mut instructions = function.blocks.values().flat_map(|body| &body.instructions);
     function.values.values().any(|&ty| ty == Type::F64)
-        || function.blocks.values().flat_map(|body| &body.instructions).any(is_wide_division)
+        || instructions.any(|one| is_wide_division(one) || is_bulk(&one.operation))
 }
 
 fn signature(signature: &mut Signature) {
@@ -91,7 +100,12 @@ fn integer(ty: &mut Type) {
     }
 }
 
-fn function(function: &mut Function, imports: &mut Imports, options: &LowerOptions) {
+fn function(
+    function: &mut Function,
+    imports: &mut Imports,
+    bulk: &Bulk,
+    options: &LowerOptions,
+) -> Result<(), (Place, Reason)> {
     // Calls are neither folded nor dropped, so that comes first.
     clean(function);
     checks::explicit(function, |ty| matches!(ty, Type::I64 | Type::F64));
@@ -100,13 +114,16 @@ fn function(function: &mut Function, imports: &mut Imports, options: &LowerOptio
     signature(&mut function.signature);
     let order = order(function);
     let has_instructions = options.f64_instructions;
-    let done: Result<(), ()> = rewrite(function, &order, |editor, mut instruction| {
+    rewrite(function, &order, |editor, mut instruction| {
         if let Operation::Binary(binary, operands) = instruction.operation
             && binary.traps()
             && types[instruction.results[0]] == Type::I64
         {
             let value = divide(editor, imports, binary, operands);
             editor.replaced.set(instruction.results[0], value);
+            return Ok(());
+        }
+        if bulk.replace(editor, imports, &instruction)? {
             return Ok(());
         }
         let mut doubles = Doubles { editor, imports, types: &types, has_instructions };
@@ -121,8 +138,7 @@ fn function(function: &mut Function, imports: &mut Imports, options: &LowerOptio
         }
         editor.keep(instruction);
         Ok(())
-    });
-    done.expect("it refuses nothing");
+    })
 }
 
 /// Calls a function of the library.

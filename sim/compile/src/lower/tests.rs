@@ -4,7 +4,7 @@ use super::*;
 use crate::ir::interpret::{Instance, Limits};
 use crate::ir::random::{self, Shape};
 use crate::ir::verify::verify;
-use crate::ir::{Constant, MemoryId, Operation, Type};
+use crate::ir::{Constant, Data, DataId, MemoryId, Operation, Type};
 use cranelift_entity::EntityRef;
 use std::sync::Arc;
 
@@ -30,11 +30,27 @@ fn halves(values: Vec<Constant>) -> Vec<Constant> {
     values.into_iter().flat_map(halves).collect()
 }
 
+/// Where the segment of a random module lies that is not copied at the start.
+const SEGMENT: u32 = 0xFF00;
+
+/// The module with the bytes of that segment there.
+fn with_segment(mut module: Module) -> Module {
+    if let Some(data) = module.data.get(DataId::new(1)) {
+        let bytes = data.bytes.clone();
+        module.data.push(Data { bytes, at_start: Some((MemoryId::new(0), SEGMENT)) });
+    }
+    module
+}
+
+fn options() -> LowerOptions {
+    LowerOptions { data: vec![(DataId::new(1), SEGMENT)], ..LowerOptions::default() }
+}
+
 /// Runs modules of a shape before and after a pass.
 fn hold(shape: Shape, count: u64, splits: bool, pass: impl Fn(&Module) -> Module) {
     let mut compared = 0;
     for seed in 0..count {
-        let module = random::module(seed, &shape);
+        let module = with_segment(random::module(seed, &shape));
         let changed = pass(&module);
         verify(&changed).unwrap_or_else(|error| panic!("seed {seed}: {error:?}\n{changed}"));
         for turn in 0..4 {
@@ -141,7 +157,8 @@ fn halves_of_i64() {
     for mut shape in shapes() {
         shape.traps = false;
         hold(shape, 150, true, |module| {
-            let module = runtime::with_library(module, FunctionId::new(0), &LowerOptions::default());
+            let module =
+                runtime::with_library(module, FunctionId::new(0), &options()).expect("it is supported");
             let mut module = without_globals(&module, INLINE[0]);
             let mut function = module.functions[FunctionId::new(0)].clone();
             unused::drop_unreached(&mut function);
@@ -175,7 +192,7 @@ fn all_of_it() {
     for shape in shapes() {
         for inline in INLINE {
             hold(shape, 100, true, |module| {
-                let options = LowerOptions { inline, ..LowerOptions::default() };
+                let options = LowerOptions { inline, ..options() };
                 let lowered = lower(module, FunctionId::new(0), &options).expect("it is supported");
                 for &id in &lowered.order {
                     let function = &lowered.module.functions[id];
@@ -196,7 +213,7 @@ fn all_of_it_with_f64() {
         (shape.doubles, shape.size) = (true, 30);
         for f64_instructions in [false, true] {
             hold(shape, 80, true, |module| {
-                let options = LowerOptions { f64_instructions, ..LowerOptions::default() };
+                let options = LowerOptions { f64_instructions, ..options() };
                 let lowered = lower(module, FunctionId::new(0), &options).expect("it is supported");
                 let functions: Vec<_> =
                     lowered.order.iter().map(|&id| &lowered.module.functions[id]).collect();

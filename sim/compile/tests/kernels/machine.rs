@@ -3,7 +3,7 @@
 use cranelift_entity::EntityRef;
 use std::sync::Arc;
 use wave_compile::ir::interpret::{Fault, Instance, Launch, Limits, Workgroup};
-use wave_compile::ir::{Constant, FunctionId, MemoryId, Module, PAGE_BYTES, Trap};
+use wave_compile::ir::{Constant, DataId, FunctionId, MemoryId, Module, PAGE_BYTES, Trap};
 use wave_compile::{Compiled, Options, compile};
 use wave_machine::config::{self, Config};
 use wave_machine::functional::{self, RunError};
@@ -80,6 +80,8 @@ pub(crate) fn compiled(
 ) -> Result<Compiled, wave_compile::CompileError> {
     let options = Options {
         f64_instructions: config.capabilities.f64,
+        // Where tests put the one segment that is not copied at the start.
+        data: vec![(DataId::new(1), crate::random::SEGMENT)],
         local_memory_bytes: (module.memories.len() > 1).then_some(4096),
         ..options.clone()
     };

@@ -4,6 +4,7 @@ mod calls;
 mod doubles;
 mod joined;
 mod machine;
+mod memory;
 mod private;
 mod random;
 mod written;

@@ -5,8 +5,8 @@ use cranelift_entity::EntityRef;
 use wave_compile::Options;
 use wave_compile::ir::random::{self, Shape};
 use wave_compile::ir::{
-    Access, Binary, Constant, Convert, Function, FunctionId, Instruction, Memory, MemoryId, Module,
-    Operation, Place, Signature, Space, Terminator, Type, Value,
+    Access, Binary, Constant, Convert, Data, DataId, Function, FunctionId, Instruction, Memory, MemoryId,
+    Module, Operation, Place, Signature, Space, Terminator, Type, Value,
 };
 use wave_compile::lower::Inline;
 use wave_isa::Special;
@@ -15,6 +15,8 @@ use wave_testing::environment;
 
 /// Bytes of memory for the results of a thread, behind those that random functions access.
 const RESULT_BYTES: u32 = 32;
+/// Where the segment lies that is copied by `memory_init`: in the third page.
+pub(crate) const SEGMENT: u32 = 0x2_0000;
 /// Where results begin: the second page.
 const RESULTS: u32 = 0x1_0000;
 
@@ -100,7 +102,11 @@ fn kernel(mut module: Module, seed: u64) -> Module {
     if module.memories.is_empty() {
         module.memories.push(Memory { space: Space::Device, pages: 2, most_pages: Some(2) });
     }
-    module.memories[MemoryId::new(0)].pages = 2;
+    module.memories[MemoryId::new(0)] = Memory { space: Space::Device, pages: 3, most_pages: Some(3) };
+    if let Some(data) = module.data.get(DataId::new(1)) {
+        let bytes = data.bytes.clone();
+        module.data.push(Data { bytes, at_start: Some((MemoryId::new(0), SEGMENT)) });
+    }
     module
 }
 
@@ -249,6 +255,15 @@ fn recursion() {
     hold_with(shape, 1450..1470, "gpu", SMALL, &options);
     // Of one thread it is known which trap it is.
     hold_with(Shape { traps: true, size: 8, ..shape }, 1470..1500, "gpu", ALONE, &options);
+}
+
+#[test]
+fn memory_of_one_thread() {
+    let shape = Shape { memory: true, ..PLAIN };
+    let alone = Size { workgroups: 1, threads: 1 };
+    hold(shape, 1400..1480, "tiny", alone);
+    hold(Shape { traps: true, ..shape }, 1500..1560, "tiny", alone);
+    hold(Shape { doubles: true, size: 20, ..shape }, 1600..1640, "m-series", alone);
 }
 
 #[test]

@@ -98,7 +98,17 @@ fn a_trap_is_named_with_its_place() {
 
 #[test]
 fn what_is_not_supported_is_refused_by_name() {
-    for (body, expected) in [("v0: i32 = const.i32 0\n    memory_fill mem0, v0, v0, v0", "`memory_fill`")] {
+    for (body, expected) in [
+        (
+            "v0: i32 = const.i32 0\n    v1: i64 = const.i64 1\n    v2: i64 = atomic_add.i64 device mem0[v0], v1",
+            "atomic access of 8 bytes",
+        ),
+        (
+            "v0: i32 = const.i32 0\n    v1: i64 = const.i64 1
+    v2: i64 = compare_exchange.i64 wave mem0[v0], v1, v1",
+            "atomic access of 8 bytes",
+        ),
+    ] {
         let text = format!(
             "memory mem0 device 1\nfunction f0 \"kernel\" () -> () {{\nb0:\n    {body}\n    return\n}}\n"
         );

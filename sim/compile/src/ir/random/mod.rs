@@ -43,8 +43,7 @@ pub struct Shape {
     /// first function, outside of choices and loops. Each thread has a part of memory to itself then; there is room
     /// for one workgroup of 128 threads.
     pub workgroup: bool,
-    /// Only what kernels are compiled from: without indirect calls, bulk operations, and atomic accesses of other widths
-    /// than 32 bits.
+    /// Only what kernels are compiled from: without indirect calls, operations on tables, and atomic accesses of 64 bits.
     pub kernel: bool,
     /// With `f64` where there are floats.
     pub doubles: bool,

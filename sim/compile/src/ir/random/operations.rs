@@ -168,10 +168,12 @@ impl Builder<'_> {
             16 => {
                 self.emit(Operation::MemorySize(memory), Type::I32);
             }
-            17 if !self.shape.workgroup && !self.shape.kernel => {
-                let operation = self.random.random_range(0..4);
+            17 if !self.shape.workgroup || self.shape.kernel => {
+                let kernel = self.shape.kernel;
+                let operation = self.random.random_range(0..4 - u32::from(kernel));
                 let [to, from] = [self.address(), self.address()];
-                let length = self.random.random_range(0..17);
+                // A kernel does not look where an empty range lies.
+                let length = self.random.random_range(u32::from(kernel)..17);
                 let length = self.integer(length);
                 let operation = match operation {
                     0 => Operation::MemoryFill(memory, [to, from, length]),
@@ -196,7 +198,8 @@ impl Builder<'_> {
     /// An atomic access, aligned.
     fn atomic(&mut self) {
         let ty = self.one_of(&[Type::I32, Type::I64]);
-        let bytes = if self.shape.kernel { 4 } else { self.one_of(&[1, 2, 4, 8]).min(ty.bytes()) };
+        let widths: &[u32] = if self.shape.kernel { &[1, 2, 4] } else { &[1, 2, 4, 8] };
+        let bytes = self.one_of(widths).min(ty.bytes());
         let scope = self.one_of(Scope::ALL);
         let offset = 8 * self.random.random_range(0..4);
         let access = Access { memory: MemoryId::new(0), ty, bytes, signed: false, offset };

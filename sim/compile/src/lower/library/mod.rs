@@ -8,8 +8,12 @@ use std::sync::OnceLock;
 use wave_isa::Scope;
 
 /// The files of the library: name and text.
-const FILES: [(&str, &str); 2] =
-    [("f64.ir", include_str!("f64.ir")), ("integer.ir", include_str!("integer.ir"))];
+const FILES: [(&str, &str); 4] = [
+    ("f64.ir", include_str!("f64.ir")),
+    ("integer.ir", include_str!("integer.ir")),
+    ("memory.ir", include_str!("memory.ir")),
+    ("atomic.ir", include_str!("atomic.ir")),
+];
 
 /// The modules of the files, read once.
 fn modules() -> &'static [Module] {
