@@ -249,3 +249,13 @@ fn a_suite_kernel_runs_by_name_from_anywhere() {
     assert!(ran.out.starts_with("vector_add on tiny (config "), "{}", ran.out);
     assert!(ran.out.contains("result       verified: "), "{}", ran.out);
 }
+
+#[test]
+fn the_suite_in_c_runs_as_a_whole_and_one_by_one() {
+    let scratch = Scratch::new();
+    let table = scratch.out("--suite c --size small");
+    let verified = table.lines().filter(|line| line.trim_end().ends_with("verified")).count();
+    assert_eq!(verified, wave_study::launch::c_suite().count(), "{table}");
+    assert!(scratch.out("c/lz4 --size small").contains("result       verified"));
+    assert_eq!(scratch.run("--suite c saxpy").code, 2);
+}
