@@ -82,12 +82,16 @@ impl Source {
         }
     }
 
-    /// The text in which most of these places are, and the line of each; 0 for a place in no line of it. `None` if no
+    /// The text in which most of these places are, and the line of each; 0 for a place in no line of it. Code of a
+    /// function of another file, such as a header, has the line of the call that it was inlined for. `None` if no
     /// text is known, or none can be read.
     pub fn lines(&self, places: &[Place]) -> Option<wave_isa::program::SourceMap> {
         let mut counts: HashMap<&str, usize> = HashMap::new();
-        for line in places.iter().filter_map(|&place| self.lines.line(place)) {
-            *counts.entry(line.file).or_default() += 1;
+        for &place in places {
+            let mut files: Vec<&str> = self.lines.lines(place).map(|line| line.file).collect();
+            files.sort_unstable();
+            files.dedup();
+            files.into_iter().for_each(|file| *counts.entry(file).or_default() += 1);
         }
         let mut files: Vec<(&str, usize)> = counts.into_iter().collect();
         files.sort_by_key(|&(file, count)| (std::cmp::Reverse(count), file));
@@ -99,10 +103,7 @@ impl Source {
             let text = std::fs::read_to_string(&path).ok()?;
             Some((file, path, text))
         })?;
-        let line = |&place: &Place| match self.lines.line(place) {
-            Some(line) if line.file == file => line.line,
-            _ => 0,
-        };
+        let line = |&place: &Place| self.lines.line_in(place, file).map_or(0, |line| line.line);
         let lines = places.iter().map(line).collect();
         Some(wave_isa::program::SourceMap { file: path.display().to_string(), text, lines })
     }

@@ -1,5 +1,6 @@
 //! Compiling a module of one megabyte: decoding (with validation), verification, and code for all its kernels.
 
+use super::host;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_pcg::Pcg64;
 use std::time::Instant;
@@ -47,14 +48,18 @@ pub(crate) fn part() {
     println!("  decode {decoding:8.1} ms");
     println!("  verify {verifying:8.1} ms");
     println!("  compile {compiling:7.1} ms");
-    println!("  all    {:8.1} ms (the fastest of {TURNS} each)", best.iter().sum::<f64>());
+    println!("  all    {:8.1} ms of one processor (the fastest of {TURNS} each)", best.iter().sum::<f64>());
 }
 
-/// Result and time in milliseconds.
+/// Result and time in milliseconds: that of the processor where the system says it, since others may use the host too.
 fn timed<T>(act: impl FnOnce() -> T) -> (T, f64) {
-    let start = Instant::now();
+    let (start, used) = (Instant::now(), host::thread_nanoseconds());
     let result = act();
-    (result, start.elapsed().as_secs_f64() * 1e3)
+    let time = match (used, host::thread_nanoseconds()) {
+        (Some(before), Some(after)) => (after - before) as f64 / 1e6,
+        _ => start.elapsed().as_secs_f64() * 1e3,
+    };
+    (result, time)
 }
 
 /// Writes functions `(i32, i32, f32) -> f32` of arithmetic, memory accesses, branches and loops.

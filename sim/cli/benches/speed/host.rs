@@ -24,6 +24,11 @@ pub(crate) fn most_resident() -> Option<u64> {
     line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
+/// Time that a processor has spent on this thread, in nanoseconds. None if the system does not report it.
+pub(crate) fn thread_nanoseconds() -> Option<u64> {
+    read_to_string("/proc/thread-self/schedstat").ok()?.split_whitespace().next()?.parse().ok()
+}
+
 /// Resets the peak.
 pub(crate) fn forget_resident() {
     // proc(5), clear_refs: 5 resets the peak to the current value. If this fails, the figure is too high.

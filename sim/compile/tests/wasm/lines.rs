@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use wave_compile::ir::Place;
+use wave_compile::source::Source;
 use wave_compile::wasm::{Decoded, Line, decode};
 
 const FOLDER: &str = "sim/compile/tests/wasm/lines";
@@ -94,4 +95,24 @@ fn a_function_that_was_dropped_has_no_lines() {
         }
     }
     assert_eq!(decoded.source.line(Place(0)), None);
+}
+
+/// What a report shows: the lines of one file, the kernel's.
+#[test]
+fn the_lines_of_a_kernel_are_those_of_its_own_file() {
+    let decoded = smooth();
+    let path = wave_testing::golden::root().join(FOLDER).join("smooth.wasm");
+    let bytes = std::fs::read(&path).expect("it is checked in");
+    let source = Source::read(&path, &bytes).expect("it is valid").expect("it is a module");
+    let functions = decoded.module.functions.values().flat_map(|function| function.blocks.values());
+    let places: Vec<Place> = functions.flat_map(|block| &block.instructions).map(|one| one.at).collect();
+    let shown = source.lines(&places).expect("its file is beside it");
+    assert!(shown.file.ends_with("smooth.c"), "{}", shown.file);
+    let line = |wanted: &str| {
+        let number = places.iter().position(|&at| at == place(&decoded, wanted)).expect("it is one of them");
+        shown.text.lines().nth((shown.lines[number] as usize).wrapping_sub(1)).map(str::trim)
+    };
+    assert_eq!(line("value < bound"), Some("float value = clamped(*place, low, high);"));
+    assert_eq!(line("TWICE(index)"), Some("return values + TWICE(index);"));
+    assert_eq!(line("to - from"), None);
 }
