@@ -270,7 +270,7 @@ fn memory_of_one_thread() {
 fn few_registers() {
     for registers in [12, 20] {
         let options = Options { registers, ..Options::default() };
-        hold_with(PLAIN, 800..850, "tiny", SMALL, &options);
+        hold_with(PLAIN, 940..990, "tiny", SMALL, &options);
         hold_with(PLAIN, 850..860, "mi300x", SMALL, &options);
     }
     let options = Options { registers: 32, ..with_calls() };
