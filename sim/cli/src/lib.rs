@@ -15,6 +15,7 @@ mod explain;
 mod files;
 mod functional;
 mod inputs;
+mod instances;
 mod intermediate;
 mod interrupt;
 mod kernel_file;

@@ -7,7 +7,7 @@ use super::machine::{device_memory, machine};
 use super::progress::Progress;
 use super::terminal::Terminal;
 use super::work::{self, region};
-use super::{Ended, Exit, files, functional, interrupt};
+use super::{Ended, Exit, files, functional, instances, interrupt};
 use std::time::{Duration, Instant};
 use wave_isa::diagnostic::{Diagnostic, Severity};
 use wave_machine::config::Config;
@@ -22,6 +22,9 @@ use wave_study::summary::{Outcome, Run, Session, json, text, untimed};
 /// The errors of the input. If several inputs run, each is reported by itself.
 pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Ended {
     interrupt::stop();
+    if let Some(source) = instances::module(args)? {
+        return instances::run(&source, args, terminal);
+    }
     let inputs = inputs(args)?;
     let config = machine(args.config.as_deref(), &args.set, &args.machine, terminal)?;
     check_outputs(args, device_memory(&args.machine, &config))?;

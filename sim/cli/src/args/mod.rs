@@ -69,6 +69,10 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub launch: LaunchArgs,
 
+    /// How a module runs as instances.
+    #[command(flatten)]
+    pub instances: InstanceArgs,
+
     /// What is done with the results.
     #[command(flatten)]
     pub output: OutputArgs,
@@ -177,6 +181,30 @@ impl LaunchArgs {
         .filter_map(|(name, given)| given.then_some(name))
         .collect()
     }
+}
+
+/// How a module runs as instances.
+#[derive(Debug, Args)]
+#[command(
+    next_help_heading = "Instances of a module: --grid, --workgroup, --param and --format as for kernels"
+)]
+pub(crate) struct InstanceArgs {
+    /// Every lane runs an instance of the module, and its results are printed: so it is where a module imports nothing
+    /// from `wave`
+    #[arg(long)]
+    pub instances: bool,
+
+    /// The exported function that is called [default: the only one]
+    #[arg(long, value_name = "NAME", conflicts_with = "kernel")]
+    pub function: Option<String>,
+
+    /// Bytes up to which the memory of an instance may grow [default: 1MiB]
+    #[arg(long, value_name = "BYTES", value_parser = values::size)]
+    pub instance_memory: Option<u64>,
+
+    /// Print the bits of results, in hexadecimal
+    #[arg(long)]
+    pub bits: bool,
 }
 
 /// What is done with the results.

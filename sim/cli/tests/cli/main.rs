@@ -13,6 +13,7 @@ mod detail_from;
 mod documented;
 mod explain;
 mod functional;
+mod instances;
 mod litmus;
 mod modules;
 mod reference;
