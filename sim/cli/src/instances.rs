@@ -44,7 +44,11 @@ pub(crate) fn module(args: &RunArgs) -> Result<Option<Source>, Vec<Diagnostic>> 
     }
     let source = read_file(path).and_then(|bytes| Source::read(path, &bytes));
     match source {
-        Ok(Some(source)) => Ok(Some(source).filter(|source| is_asked || !source.is_kernel)),
+        Ok(Some(source)) => {
+            let is_function = |(_, exported): &(String, Exported)| matches!(exported, Exported::Function(_));
+            let has_functions = source.module.exports.iter().any(is_function);
+            Ok(Some(source).filter(|source| is_asked || !source.is_kernel && has_functions))
+        }
         Ok(None) if is_asked => {
             let message = format!("`{input}` is no module: instances are those of WebAssembly");
             Err(vec![Diagnostic::error(message).hint("a kernel in WAVE assembly runs without --instances")])

@@ -29,9 +29,6 @@ use crate::ir::{
 use cranelift_entity::{EntityRef, SecondaryMap};
 use layout::{Size, context};
 
-/// Private memory for the frames of each cycle of functions: some thousand calls inside one another.
-const FRAME_BYTES: u32 = 32 << 10;
-
 /// How a call in every lane is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InstanceOptions {
