@@ -9,10 +9,10 @@ use super::{Ended as Done, Exit, interrupt};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
-use wave_compile::compile;
 use wave_compile::ir::{Constant, Exported, FunctionId, Module, PAGE_BYTES, Place, Type};
 use wave_compile::lower::instance::{Ended, InstanceOptions, Lane, State, instances};
 use wave_compile::source::Source;
+use wave_compile::{Options, compile};
 use wave_isa::diagnostic::Diagnostic;
 use wave_isa::program::{Argument, Launch, ParameterType, read_file};
 use wave_isa::suggest::did_you_mean;
@@ -87,7 +87,8 @@ pub(crate) fn run(source: &Source, args: &RunArgs, terminal: &Terminal) -> Done 
     let options = InstanceOptions { function, start: module.start, most_pages: bytes / PAGE_BYTES };
     let wrong = |error: wave_compile::CompileError| one(Diagnostic::error(format!("{file}: {error}")));
     let instances = instances(module, &options).map_err(wrong)?;
-    let compiled = compile(&instances.module, instances.entry, &instances.options()).map_err(wrong)?;
+    let compiled =
+        compile(&instances.module, instances.entry, &Options::of_instances(&instances)).map_err(wrong)?;
 
     let program = Arc::new(compiled.program);
     let sizes =

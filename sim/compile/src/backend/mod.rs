@@ -18,6 +18,7 @@ mod select;
 
 use crate::error::{CompileError, Reason};
 use crate::ir::{Constant, DataId, FunctionId, GlobalId, Memory, Module, Operation, Place, Space, Trap};
+use crate::lower::instance::{FRAME_BYTES, Instances};
 use crate::lower::private::{Plan, Stack};
 use crate::lower::{Inline, LowerOptions, Lowered, Traps, lower, without_cycles};
 use code::Conventions;
@@ -51,6 +52,13 @@ pub struct Options {
     /// Where data segments lie in device memory that are not copied at the start, but by `memory_init`: a launch has to
     /// put them there.
     pub data: Vec<(DataId, u32)>,
+}
+
+impl Options {
+    /// Options for instances.
+    pub fn of_instances(instances: &Instances) -> Options {
+        Options { traps: Some(instances.traps()), frame_bytes: FRAME_BYTES, ..Options::default() }
+    }
 }
 
 impl Default for Options {

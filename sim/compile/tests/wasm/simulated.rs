@@ -7,7 +7,7 @@ use wave_compile::ir::interpret::Trapped;
 use wave_compile::ir::{Constant, DataId, ElementsId, FunctionId, GlobalId, Module, PAGE_BYTES, Trap};
 use wave_compile::lower::instance::{Ended, InstanceOptions, Instances, Lane, State, instances};
 use wave_compile::wasm::{Linked, Linker};
-use wave_compile::{CompileError, Compiled, Reason, compile};
+use wave_compile::{CompileError, Compiled, Options, Reason, compile};
 use wave_isa::program::{Launch, Program};
 use wave_machine::config::{self, Config};
 use wave_machine::gpu::{Machine, RunOptions};
@@ -165,7 +165,7 @@ fn make_ready(all: &Module, state: &State, function: FunctionId) -> Result<Ready
     if let Err(invalid) = wave_compile::ir::verify::verify(&instances.module) {
         panic!("{invalid}\n{}", instances.module);
     }
-    let compiled = compile(&instances.module, instances.entry, &instances.options())?;
+    let compiled = compile(&instances.module, instances.entry, &Options::of_instances(&instances))?;
     let program = Arc::new(compiled.program.clone());
     Ok(Ready { instances, compiled, program })
 }

@@ -8,7 +8,7 @@
 //!
 //! Accesses to memory are checked against the size of the memory, in 33 bits. Sizes and mutable global variables are
 //! read when a call begins; every change is written through to the context. A trap writes its kind and place there
-//! ([`Traps`](super::Traps)) and ends its lane.
+//! ([`Traps`]) and ends its lane.
 
 mod body;
 mod bulk;
@@ -20,7 +20,7 @@ mod tables;
 pub use layout::{Ended, Lane, Layout};
 pub use state::{State, TableState};
 
-use super::order;
+use super::{Traps, order};
 use crate::error::{CompileError, Reason};
 use crate::ir::{
     Access, Constant, Exported, Function, FunctionId, Global, GlobalId, Instruction, Memory, MemoryId,
@@ -52,15 +52,14 @@ pub struct Instances {
 }
 
 impl Instances {
-    /// Options of the back end for it: traps go to the context.
-    pub fn options(&self) -> crate::Options {
-        let traps = super::Traps { memory: context(), address: layout::ENDED };
-        crate::Options { traps: Some(traps), frame_bytes: FRAME_BYTES, ..crate::Options::default() }
+    /// Where its traps go: to the context.
+    pub fn traps(&self) -> Traps {
+        Traps { memory: context(), address: layout::ENDED }
     }
 }
 
 /// Bytes of an instance for the frames of each cycle of functions that call one another.
-const FRAME_BYTES: u32 = 1 << 15;
+pub const FRAME_BYTES: u32 = 1 << 15;
 
 /// Makes the module in which every lane calls a function of its own instance. Tables hold functions of `module` that
 /// its element segments name. The pages of a memory are those that it has when the call begins.
