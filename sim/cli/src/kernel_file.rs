@@ -7,7 +7,7 @@ use super::work::{Work, region};
 use std::path::Path;
 use wave_compile::kernels::{self, Settings};
 use wave_isa::diagnostic::Diagnostic;
-use wave_isa::program::{self, Kernel, Launch, Program};
+use wave_isa::program::{Kernel, Launch, Program};
 use wave_isa::suggest::did_you_mean;
 use wave_machine::config::Config;
 
@@ -30,7 +30,7 @@ pub(crate) fn kernel_file(
         stack_bytes: args.stack_bytes,
         f64_instructions: config.capabilities.f64,
     };
-    let (program, mut warnings) = load(path, &settings)?;
+    let (program, mut warnings) = kernels::load(path, &settings)?;
     let kernel =
         select_kernel(&program, path, args.kernel.as_deref(), &mut warnings).map_err(|error| vec![error])?;
     let launch = launch(&program, kernel, args, &mut warnings).map_err(|error| vec![error])?;
@@ -39,18 +39,6 @@ pub(crate) fn kernel_file(
     let filled = fill(&mut memory, args)?;
     let used = program.module.as_ref().map_or(0, |module| module.data_end).max(filled);
     Ok(Work { name: stem(path), program, memory, used, steps: vec![launch], warnings, expected: None })
-}
-
-/// The program of a file: WAVE, or another format.
-///
-/// # Errors
-/// Everything that is wrong with the file.
-pub(crate) fn load(path: &Path, settings: &Settings) -> Result<(Program, Vec<Diagnostic>), Vec<Diagnostic>> {
-    let bytes = program::read_file(path)?;
-    match kernels::load(path, &bytes, settings)? {
-        Some(loaded) => Ok(loaded),
-        None => program::from_bytes(&bytes, &path.display().to_string()),
-    }
 }
 
 /// Puts what a module has in memory at the start there.

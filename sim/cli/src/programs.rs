@@ -3,7 +3,7 @@
 use super::args::CheckArgs;
 use super::machine::check_options;
 use super::terminal::Terminal;
-use super::{Ended, Exit, files, inputs, intermediate, kernel_file};
+use super::{Ended, Exit, files, inputs, intermediate};
 use std::path::Path;
 use wave_compile::kernels::{self, Settings};
 use wave_compile::source::Source;
@@ -13,12 +13,12 @@ use wave_isa::program::{self, Listing, wbin};
 use wave_isa::suggest::did_you_mean;
 use wave_observe::numbers::counted;
 
-/// Assembles a file into a WBIN container.
+/// Makes a WBIN container of any kernel file.
 ///
 /// # Errors
 /// Everything that is wrong with the file, or if the container cannot be written.
 pub(crate) fn assemble(input: &Path, output: Option<&Path>, terminal: &Terminal) -> Ended {
-    let (program, warnings) = kernel_file::load(input, &Settings::default())?;
+    let (program, warnings) = kernels::load(input, &Settings::default())?;
     terminal.diagnostics(&warnings);
     terminal.diagnostics(&not_held(&program));
     let output = output.map_or_else(|| input.with_extension("wbin"), Path::to_owned);
@@ -53,12 +53,12 @@ fn not_held(program: &program::Program) -> Vec<Diagnostic> {
     warnings
 }
 
-/// Disassembles a container.
+/// Disassembles any kernel file.
 ///
 /// # Errors
-/// Whatever is wrong with the container, or if the text cannot be written.
+/// Whatever is wrong with the file, or if the text cannot be written.
 pub(crate) fn disassemble(input: &Path, output: Option<&Path>, form: Listing, terminal: &Terminal) -> Ended {
-    let (program, warnings) = kernel_file::load(input, &Settings::default())?;
+    let (program, warnings) = kernels::load(input, &Settings::default())?;
     terminal.diagnostics(&warnings);
     let text = program::listing(&program, form);
     match output {

@@ -11,6 +11,7 @@ use crate::ir::{
     Type,
 };
 use crate::lower::private::Stack;
+use crate::lower::reached;
 use crate::source::Source;
 use crate::wasm::{self, ExportedKernel};
 use std::path::Path;
@@ -33,18 +34,15 @@ pub struct Settings {
     pub f64_instructions: bool,
 }
 
-/// The program that a file in another format is; `None` if it is a WAVE program.
+/// The program of a file, with warnings: assembly, WBIN, or the kernels of a module in another format.
 ///
 /// # Errors
-/// Whatever is wrong with the file.
-pub fn load(
-    path: &Path,
-    bytes: &[u8],
-    settings: &Settings,
-) -> Result<Option<(Program, Vec<Diagnostic>)>, Vec<Diagnostic>> {
-    match Source::read(path, bytes)? {
-        Some(source) => program(&source, settings).map(Some),
-        None => Ok(None),
+/// A file that cannot be read, and whatever is wrong with it.
+pub fn load(path: &Path, settings: &Settings) -> Result<(Program, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let bytes = program::read_file(path)?;
+    match Source::read(path, &bytes)? {
+        Some(source) => program(&source, settings),
+        None => program::from_bytes(&bytes, &path.display().to_string()),
     }
 }
 
@@ -94,10 +92,7 @@ const STACK_UNIT_BYTES: u32 = 16;
 /// The global variable that C and its like keep the end of the stack in.
 fn stack_pointer(module: &Module) -> Option<GlobalId> {
     const NAME: &str = "__stack_pointer";
-    let exported = module.exports.iter().find_map(|(name, exported)| match exported {
-        Exported::Global(global) if name == NAME => Some(*global),
-        _ => None,
-    });
+    let exported = exported_global(module, NAME);
     let named =
         || module.globals.iter().find(|(_, global)| global.name.as_deref() == Some(NAME)).map(|(id, _)| id);
     let is_pointer = |&id: &GlobalId| {
@@ -109,29 +104,12 @@ fn stack_pointer(module: &Module) -> Option<GlobalId> {
 
 /// True if a function, or one that it may call, uses a global variable.
 fn uses(module: &Module, entry: FunctionId, global: GlobalId) -> bool {
-    let mut reached = vec![entry];
-    let mut next = 0;
-    while let Some(&id) = reached.get(next) {
-        next += 1;
-        let instructions = module.functions[id].blocks.values().flat_map(|body| &body.instructions);
-        for instruction in instructions {
-            let called: Vec<FunctionId> = match &instruction.operation {
-                Operation::GlobalGet(used) | Operation::GlobalSet(used, _) if *used == global => return true,
-                Operation::Call(callee, _) => vec![*callee],
-                Operation::CallIndirect(..) => module
-                    .elements
-                    .values()
-                    .flat_map(|elements| &elements.functions)
-                    .flatten()
-                    .copied()
-                    .collect(),
-                _ => Vec::new(),
-            };
-            let new: Vec<FunctionId> = called.into_iter().filter(|id| !reached.contains(id)).collect();
-            reached.extend(new);
-        }
-    }
-    false
+    let reached = reached(module, entry);
+    let blocks = reached.iter().flat_map(|&id| module.functions[id].blocks.values());
+    blocks.flat_map(|body| &body.instructions).any(|instruction| {
+        matches!(instruction.operation,
+            Operation::GlobalGet(used) | Operation::GlobalSet(used, _) if used == global)
+    })
 }
 
 /// The kernels with these names, or all.
@@ -258,8 +236,13 @@ fn runs_of_data(bytes: &[u8]) -> Vec<(u32, Vec<u8>)> {
 
 /// What the linker says is the end of the data: the exported constant `__heap_base`.
 fn heap_base(module: &Module) -> Option<u64> {
-    module.exports.iter().find_map(|(name, exported)| match exported {
-        Exported::Global(global) if name == "__heap_base" => Some(module.globals[*global].initial.bits()),
+    exported_global(module, "__heap_base").map(|global| module.globals[global].initial.bits())
+}
+
+/// The global variable that is exported under a name.
+fn exported_global(module: &Module, name: &str) -> Option<GlobalId> {
+    module.exports.iter().find_map(|(export, exported)| match exported {
+        Exported::Global(global) if export == name => Some(*global),
         _ => None,
     })
 }

@@ -6,6 +6,7 @@
 
 pub mod backend;
 pub mod c;
+pub mod encoding;
 mod error;
 pub mod ir;
 pub mod kernels;

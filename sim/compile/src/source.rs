@@ -8,9 +8,6 @@ use std::path::{Path, PathBuf};
 use wave_isa::diagnostic::Diagnostic;
 use wave_isa::program::not_text;
 
-/// Extensions of the files that are read, beside those of WAVE.
-pub const EXTENSIONS: &[&str] = &["wasm", "wat", "c", "cpp", "ir"];
-
 /// A module from a file.
 #[derive(Debug, Clone)]
 pub struct Source {
@@ -30,7 +27,8 @@ pub struct Source {
 
 impl Source {
     /// Reads a module; `None` if the file is a WAVE program. The first bytes tell WebAssembly in binary; the extension
-    /// tells its text (`.wat`) and that of the intermediate representation (`.ir`).
+    /// tells its text (`.wat`), C and C++, which clang compiles, and the text of the intermediate representation
+    /// (`.ir`).
     ///
     /// # Errors
     /// Whatever is wrong with it.

@@ -22,7 +22,7 @@ use crate::lower::instance::{FRAME_BYTES, Instances};
 use crate::lower::private::{Plan, Stack};
 use crate::lower::{Inline, LowerOptions, Lowered, Traps, lower, without_cycles};
 use code::Conventions;
-use wave_isa::program::{Kernel, PrivateMemory, Program, SourceMap};
+use wave_isa::program::{Kernel, PrivateMemory, Program};
 
 /// How a kernel is compiled.
 #[derive(Debug, Clone)]
@@ -127,19 +127,6 @@ impl Compiled {
     pub fn trap_at(&self, pc: u32) -> Option<&TrapPoint> {
         let found = self.traps.binary_search_by_key(&(pc / wave_isa::WORD_BYTES), |point| point.word);
         found.ok().map(|place| &self.traps[place])
-    }
-
-    /// The program with source lines: places are byte offsets in this text.
-    pub fn with_source(mut self, file: &str, text: &str) -> Compiled {
-        let mut starts: Vec<usize> = vec![0];
-        starts.extend(text.match_indices('\n').map(|(place, _)| place + 1));
-        let line = |place: &Place| match place.0 as usize {
-            0 => 0,
-            place => starts.partition_point(|&start| start <= place) as u32,
-        };
-        let lines = self.places.iter().map(line).collect();
-        self.program.source = Some(SourceMap { file: file.to_owned(), text: text.to_owned(), lines });
-        self
     }
 }
 

@@ -225,19 +225,20 @@ pub enum Operation {
     Fence(Order, Scope),
 }
 
-impl Operation {
-    /// The values that it takes, in order.
-    pub fn operands(&self) -> impl Iterator<Item = Value> {
-        let (first, others): (&[Value], &[Value]) = match self {
+/// The operands of an operation in two slices, to read or to change: `$one` makes a slice of one value, and `$none` is
+/// an empty slice.
+macro_rules! operand_parts {
+    ($operation:expr, $one:path, $none:expr) => {
+        match $operation {
             Operation::Unary(_, value)
             | Operation::Convert(_, value)
             | Operation::Load(_, value)
             | Operation::MemoryGrow(_, value)
-            | Operation::GlobalSet(_, value) => (slice::from_ref(value), &[]),
+            | Operation::GlobalSet(_, value) => ($one(value), $none),
             Operation::Binary(_, values)
             | Operation::Compare(_, values)
             | Operation::Store(_, values)
-            | Operation::Atomic(_, _, _, values) => (values, &[]),
+            | Operation::Atomic(_, _, _, values) => (values, $none),
             Operation::Fma(values)
             | Operation::Select(values)
             | Operation::CompareExchange(_, _, values)
@@ -245,11 +246,11 @@ impl Operation {
             | Operation::MemoryCopy(_, values)
             | Operation::MemoryInit(_, _, values)
             | Operation::TableCopy(_, values)
-            | Operation::TableInit(_, _, values) => (values, &[]),
+            | Operation::TableInit(_, _, values) => (values, $none),
             Operation::Call(_, values) | Operation::Wave(_, values) | Operation::Double(_, values) => {
-                (values, &[])
+                (values, $none)
             }
-            Operation::CallIndirect(_, _, place, values) => (slice::from_ref(place), values),
+            Operation::CallIndirect(_, _, place, values) => ($one(place), values),
             Operation::Constant(_)
             | Operation::MemorySize(_)
             | Operation::DataDrop(_)
@@ -258,45 +259,21 @@ impl Operation {
             | Operation::Special(_)
             | Operation::PrivateBase
             | Operation::Barrier
-            | Operation::Fence(..) => (&[], &[]),
-        };
+            | Operation::Fence(..) => ($none, $none),
+        }
+    };
+}
+
+impl Operation {
+    /// The values that it takes, in order.
+    pub fn operands(&self) -> impl Iterator<Item = Value> {
+        let (first, others): (&[Value], &[Value]) = operand_parts!(self, slice::from_ref, &[]);
         first.iter().chain(others).copied()
     }
 
     /// The values that it takes, in order, to put others in their place.
     pub fn operands_mut(&mut self) -> impl Iterator<Item = &mut Value> {
-        let (first, others): (&mut [Value], &mut [Value]) = match self {
-            Operation::Unary(_, value)
-            | Operation::Convert(_, value)
-            | Operation::Load(_, value)
-            | Operation::MemoryGrow(_, value)
-            | Operation::GlobalSet(_, value) => (slice::from_mut(value), &mut []),
-            Operation::Binary(_, values)
-            | Operation::Compare(_, values)
-            | Operation::Store(_, values)
-            | Operation::Atomic(_, _, _, values) => (values, &mut []),
-            Operation::Fma(values)
-            | Operation::Select(values)
-            | Operation::CompareExchange(_, _, values)
-            | Operation::MemoryFill(_, values)
-            | Operation::MemoryCopy(_, values)
-            | Operation::MemoryInit(_, _, values)
-            | Operation::TableCopy(_, values)
-            | Operation::TableInit(_, _, values) => (values, &mut []),
-            Operation::Call(_, values) | Operation::Wave(_, values) | Operation::Double(_, values) => {
-                (values, &mut [])
-            }
-            Operation::CallIndirect(_, _, place, values) => (slice::from_mut(place), values),
-            Operation::Constant(_)
-            | Operation::MemorySize(_)
-            | Operation::DataDrop(_)
-            | Operation::ElementsDrop(_)
-            | Operation::GlobalGet(_)
-            | Operation::Special(_)
-            | Operation::PrivateBase
-            | Operation::Barrier
-            | Operation::Fence(..) => (&mut [], &mut []),
-        };
+        let (first, others): (&mut [Value], &mut [Value]) = operand_parts!(self, slice::from_mut, &mut []);
         first.iter_mut().chain(others)
     }
 

@@ -32,6 +32,7 @@ mod wide;
 
 pub use inline::Inline;
 pub use record::Traps;
+pub(crate) use runtime::reached;
 pub(crate) use simplify::opposite;
 
 use crate::error::{CompileError, Reason};

@@ -56,7 +56,7 @@ pub(super) fn as_integer(constant: Constant) -> Constant {
 }
 
 /// The functions that the entry calls, directly or through others. What is in a table may be called.
-pub(super) fn reached(module: &Module, entry: FunctionId) -> Vec<FunctionId> {
+pub(crate) fn reached(module: &Module, entry: FunctionId) -> Vec<FunctionId> {
     let mut seen: EntitySet<FunctionId> = EntitySet::new();
     let mut work = vec![entry];
     let mut all = Vec::new();

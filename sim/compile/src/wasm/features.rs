@@ -1,7 +1,8 @@
 //! Which extensions of WebAssembly are taken, and the names of the others.
 
 use super::{Error, Fault};
-use wasmparser::{Validator, WasmFeatures};
+use std::fmt;
+use wasmparser::{BinaryReaderError, Validator, WasmFeatures};
 
 /// Which WebAssembly a module may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -14,7 +15,7 @@ pub enum Features {
 }
 
 /// What is taken, for messages.
-pub(super) const TAKEN: &str = "taken are WebAssembly 1.0, sign extension, saturating conversions, mutable globals, \
+const TAKEN: &str = "taken are WebAssembly 1.0, sign extension, saturating conversions, mutable globals, \
      bulk memory, multi-value and the atomics of threads; a compiler leaves other features out with options such as \
      -mno-simd128 or -mcpu=mvp";
 
@@ -82,8 +83,26 @@ pub(super) fn explain(error: Error, bytes: &[u8], features: Features) -> Error {
             Err(later) => later.offset() > offset,
         };
         if let Some(name) = name_of(feature).filter(|_| comes_further) {
-            return Error { function: error.function, ..Error::refused(name).at(offset) };
+            return Error { function: error.function, ..refused(name).at(offset) };
         }
     }
     error
+}
+
+/// A feature that is not taken.
+pub(super) fn refused(what: impl fmt::Display) -> Error {
+    Error::refused(what).hint(TAKEN)
+}
+
+impl From<BinaryReaderError> for Error {
+    fn from(error: BinaryReaderError) -> Error {
+        // The parser is built without the instructions of SIMD.
+        let simd = error.message().starts_with("unexpected SIMD opcode").then_some("SIMD");
+        let missing = error.missing_wasm_feature().and_then(name_of);
+        let made = match missing.or(simd) {
+            Some(feature) => refused(feature),
+            None => Error::new(Fault::Invalid, error.message()),
+        };
+        made.at(error.offset())
+    }
 }

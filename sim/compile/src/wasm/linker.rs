@@ -2,6 +2,7 @@
 //!
 //! All modules become one [`Module`] of the intermediate representation, so that calls and tables go across them.
 
+use super::features::refused;
 use super::function::{translate, wrap};
 use super::intrinsics::{self, Intrinsic};
 use super::module::{Callee, Index, Sections, check_table, value_type};
@@ -252,7 +253,7 @@ impl<'a> Link<'a> {
                 }
                 self.index.globals.push(Some((global, wanted)));
             }
-            (TypeRef::Tag(_) | TypeRef::FuncExact(_), _) => return Err(Error::refused("exceptions")),
+            (TypeRef::Tag(_) | TypeRef::FuncExact(_), _) => return Err(refused("exceptions")),
             _ => return Err(other("it is something else")),
         }
         Ok(())
@@ -344,7 +345,7 @@ impl<'a> Link<'a> {
                     None => self.linker.module.globals[global].initial,
                 })
             }
-            _ => Err(Error::refused("global variables that hold references").at(offset)),
+            _ => Err(refused("global variables that hold references").at(offset)),
         }
     }
 
@@ -405,7 +406,7 @@ impl<'a> Link<'a> {
                 ExternalKind::Table => Exported::Table(self.index.tables[index]),
                 ExternalKind::Memory => Exported::Memory(self.index.memories[index]),
                 ExternalKind::Global => Exported::Global(self.index.global(export.index)?.0),
-                ExternalKind::Tag => return Err(Error::refused("exceptions")),
+                ExternalKind::Tag => return Err(refused("exceptions")),
             };
             exports.push((export.name.to_owned(), exported));
         }
@@ -428,7 +429,7 @@ impl<'a> Link<'a> {
                         functions.push(match operator {
                             Operator::RefNull { .. } => None,
                             Operator::RefFunc { function_index } => Some(self.function(function_index)?),
-                            _ => return Err(Error::refused("elements that a global variable holds").at(offset)),
+                            _ => return Err(refused("elements that a global variable holds").at(offset)),
                         });
                     }
                 }

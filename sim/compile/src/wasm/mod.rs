@@ -8,7 +8,6 @@
 //! Atomics of the threads proposal act for the device and order nothing else; `atomic.fence` orders.
 
 mod calls;
-mod error;
 mod features;
 mod function;
 mod header;
@@ -25,7 +24,6 @@ mod scan;
 mod source;
 mod text;
 
-pub use error::{Error, Fault};
 pub use features::Features;
 pub use header::c_header;
 pub use intrinsics::{Action, Intrinsic, intrinsics};
@@ -34,6 +32,7 @@ pub use linker::{Linked, Linker};
 pub use source::{Line, SourceMap};
 pub use text::encode;
 
+use crate::encoding::{Error, Fault};
 use crate::ir;
 
 /// A module and where it comes from.

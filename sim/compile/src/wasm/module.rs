@@ -1,5 +1,6 @@
 //! The sections of a module: parsed and validated, before anything is linked.
 
+use super::features::refused;
 use super::intrinsics::Action;
 use super::names::Names;
 use super::nanowasm::{self, Tables};
@@ -43,14 +44,14 @@ impl Index {
     pub(super) fn signature(&self, ty: u32) -> Result<&Signature, Error> {
         match &self.types[ty as usize] {
             Some((signature, _)) => Ok(signature),
-            None => Err(Error::refused("parameters or results that are references")),
+            None => Err(refused("parameters or results that are references")),
         }
     }
 
     pub(super) fn signature_id(&self, ty: u32) -> Result<SignatureId, Error> {
         match &self.types[ty as usize] {
             Some((_, id)) => Ok(*id),
-            None => Err(Error::refused("parameters or results that are references")),
+            None => Err(refused("parameters or results that are references")),
         }
     }
 
@@ -60,7 +61,7 @@ impl Index {
     }
 
     pub(super) fn global(&self, global: u32) -> Result<(GlobalId, Type), Error> {
-        self.globals[global as usize].ok_or_else(|| Error::refused("global variables that hold references"))
+        self.globals[global as usize].ok_or_else(|| refused("global variables that hold references"))
     }
 
     pub(super) fn data(&self, data: u32) -> DataId {
@@ -85,8 +86,8 @@ pub(super) fn value_type(ty: ValType) -> Result<Type, Error> {
         ValType::I64 => Ok(Type::I64),
         ValType::F32 => Ok(Type::F32),
         ValType::F64 => Ok(Type::F64),
-        ValType::V128 => Err(Error::refused("SIMD")),
-        ValType::Ref(_) => Err(Error::refused("values that are references")),
+        ValType::V128 => Err(refused("SIMD")),
+        ValType::Ref(_) => Err(refused("values that are references")),
     }
 }
 
@@ -181,7 +182,7 @@ impl<'a> Sections<'a> {
                 for table in reader.into_iter_with_offsets() {
                     let (offset, table) = table?;
                     if !matches!(table.init, TableInit::RefNull) {
-                        return Err(Error::refused("tables with a first value").at(offset));
+                        return Err(refused("tables with a first value").at(offset));
                     }
                     self.tables.push(table.ty);
                 }
@@ -238,9 +239,5 @@ pub(super) fn function_types(group: RecGroup) -> impl Iterator<Item = Option<Sig
 
 /// Refuses a table that holds anything but functions.
 pub(super) fn check_table(ty: &TableType) -> Result<(), Error> {
-    if ty.element_type == RefType::FUNCREF {
-        Ok(())
-    } else {
-        Err(Error::refused("tables of external references"))
-    }
+    if ty.element_type == RefType::FUNCREF { Ok(()) } else { Err(refused("tables of external references")) }
 }

@@ -1,6 +1,7 @@
 //! Instructions that validation lets pass because encodings need their features, and that are not taken.
 
 use super::Error;
+use super::features::refused;
 use wasmparser::Operator;
 
 /// Refuses an instruction on references, or one that waits for another thread.
@@ -20,5 +21,5 @@ pub(super) fn check(operator: &Operator<'_>) -> Result<(), Error> {
         O::MemoryAtomicWait64 { .. } => "memory.atomic.wait64 (waiting threads)",
         _ => return Ok(()),
     };
-    Err(Error::refused(what))
+    Err(refused(what))
 }

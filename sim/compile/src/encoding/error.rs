@@ -1,13 +1,12 @@
-//! Why a module is not taken.
+//! Why a module in some encoding is not taken.
 
 use std::fmt;
-use wasmparser::BinaryReaderError;
 use wave_isa::diagnostic::Diagnostic;
 
 /// What kind of fault a module has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Fault {
-    /// It is no WebAssembly: its text or its encoding is wrong, or it breaks a rule of validation.
+    /// It is no module of its encoding: its text or its bytes are wrong, or it breaks a rule of validation.
     Invalid,
     /// It uses a feature that is not taken.
     Refused,
@@ -32,25 +31,23 @@ pub struct Error {
 
 impl Error {
     /// An error without a place.
-    pub(super) fn new(fault: Fault, message: impl Into<String>) -> Error {
+    pub(crate) fn new(fault: Fault, message: impl Into<String>) -> Error {
         Error { fault, message: message.into(), offset: None, function: None, hint: None }
     }
 
     /// A feature that is not taken.
-    pub(super) fn refused(what: impl fmt::Display) -> Error {
-        let mut error = Error::new(Fault::Refused, format!("this module uses {what}, which is not taken"));
-        error.hint = Some(super::features::TAKEN.to_owned());
-        error
+    pub(crate) fn refused(what: impl fmt::Display) -> Error {
+        Error::new(Fault::Refused, format!("this module uses {what}, which is not taken"))
     }
 
     /// Adds the byte of the module, if none is known yet.
-    pub(super) fn at(mut self, offset: u64) -> Error {
+    pub(crate) fn at(mut self, offset: u64) -> Error {
         self.offset.get_or_insert(offset);
         self
     }
 
     /// Adds a hint.
-    pub(super) fn hint(mut self, hint: impl Into<String>) -> Error {
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Error {
         self.hint = Some(hint.into());
         self
     }
@@ -62,19 +59,6 @@ impl Error {
             Some(hint) => diagnostic.hint(hint.clone()),
             None => diagnostic,
         }
-    }
-}
-
-impl From<BinaryReaderError> for Error {
-    fn from(error: BinaryReaderError) -> Error {
-        // The parser is built without the instructions of SIMD.
-        let simd = error.message().starts_with("unexpected SIMD opcode").then_some("SIMD");
-        let missing = error.missing_wasm_feature().and_then(super::features::name_of);
-        let made = match missing.or(simd) {
-            Some(feature) => Error::refused(feature),
-            None => Error::new(Fault::Invalid, error.message()),
-        };
-        made.at(error.offset())
     }
 }
 
