@@ -1,24 +1,19 @@
 //! Instances of a module: every lane calls a function of an instance of its own, and its results are printed.
 
-use super::args::{Format, RunArgs};
-use super::execute::{outcome, run_options};
-use super::machine::{device_memory, machine};
-use super::terminal::Terminal;
+use super::args::LaunchArgs;
 use super::values::Dimensions;
-use super::{Ended as Done, Exit, interrupt};
+use super::work::Work;
 use serde_json::{Value, json};
 use std::path::Path;
-use std::sync::Arc;
-use wave_compile::ir::{Constant, Exported, FunctionId, Module, PAGE_BYTES, Place, Type};
-use wave_compile::lower::instance::{Ended, InstanceOptions, Lane, State, instances};
-use wave_compile::source::Source;
-use wave_compile::{Options, compile};
+use wave_compile::batch::{Batch, Call, Called};
+use wave_compile::ir::{Constant, Exported, FunctionId, Module, Place, Type};
+use wave_compile::lower::instance::Ended;
+use wave_compile::source::{Source, SourceOptions};
 use wave_isa::diagnostic::Diagnostic;
-use wave_isa::program::{Argument, Launch, ParameterType, read_file};
+use wave_isa::program::{Argument, Launch, ParameterType, Program, read_file};
 use wave_isa::suggest::did_you_mean;
-use wave_machine::gpu::Machine;
+use wave_machine::config::Config;
 use wave_observe::numbers::counted;
-use wave_study::summary::Outcome;
 
 /// Threads of a workgroup where no flag says.
 const DEFAULT_WORKGROUP: [u32; 3] = [32, 1, 1];
@@ -29,138 +24,185 @@ const DEFAULT_MEMORY_BYTES: u64 = 1 << 20;
 ///
 /// # Errors
 /// What is wrong with the file, if the flags ask for instances.
-pub(crate) fn module(args: &RunArgs) -> Result<Option<Source>, Vec<Diagnostic>> {
+pub(crate) fn module(path: &Path, args: &LaunchArgs) -> Result<Option<Source>, Vec<Diagnostic>> {
     let is_asked = args.instances.instances || args.instances.function.is_some();
-    let [input] = args.inputs.as_slice() else {
-        return match is_asked {
-            true => Err(vec![Diagnostic::error("--instances and --function take one module")]),
-            false => Ok(None),
-        };
-    };
-    let path = Path::new(input);
     let is_module = path.extension().is_some_and(|extension| extension == "wasm" || extension == "wat");
-    if !is_asked && (!is_module || args.launch.kernel.is_some()) {
+    if !is_asked && (!is_module || args.kernel.is_some()) {
         return Ok(None);
     }
-    let source = read_file(path).and_then(|bytes| Source::read(path, &bytes));
+    let source = read_file(path).and_then(|bytes| Source::read(path, &bytes, &args.source.options()));
     match source {
         Ok(Some(source)) => {
             let is_function = |(_, exported): &(String, Exported)| matches!(exported, Exported::Function(_));
             let has_functions = source.module.exports.iter().any(is_function);
             Ok(Some(source).filter(|source| is_asked || !source.is_kernel && has_functions))
         }
-        Ok(None) if is_asked => {
-            let message = format!("`{input}` is no module: instances are those of WebAssembly");
-            Err(vec![Diagnostic::error(message).hint("a kernel in WAVE assembly runs without --instances")])
-        }
+        Ok(None) if is_asked => Err(vec![no_module(path)]),
         Err(wrong) if is_asked => Err(wrong),
         // Who runs it as a kernel says what is wrong.
         _ => Ok(None),
     }
 }
 
-/// A call of one lane.
-struct Call {
-    ended: Ended,
-    results: Vec<Constant>,
-}
-
-/// Calls the function in every lane and prints what came of it.
+/// The program in which every thread calls a function of an instance of its own, with warnings.
 ///
 /// # Errors
-/// What is wrong with the command line or the module, and a launch that the machine cannot do.
-pub(crate) fn run(source: &Source, args: &RunArgs, terminal: &Terminal) -> Done {
-    interrupt::stop();
-    refuse_others(args)?;
-    let config = Arc::new(machine(args.config.as_deref(), &args.set, &args.machine, terminal)?);
-    let module = &source.module;
-    let one = |error: Diagnostic| vec![error];
-    let (name, function) = chosen(source, args.instances.function.as_deref()).map_err(one)?;
-    let arguments = arguments(module, function, name, &args.launch.param).map_err(one)?;
-    let file = &source.file;
-    let state = State::new(module).map_err(|trap| {
-        one(Diagnostic::error(format!(
-            "{file}: a segment does not fit where it is copied at the start: {trap}"
-        )))
-    })?;
-    let bytes = args.instances.instance_memory.unwrap_or(DEFAULT_MEMORY_BYTES);
-    let options = InstanceOptions { function, start: module.start, most_pages: bytes / PAGE_BYTES };
-    let wrong = |error: wave_compile::CompileError| one(Diagnostic::error(format!("{file}: {error}")));
-    let instances = instances(module, &options).map_err(wrong)?;
-    let compiled =
-        compile(&instances.module, instances.entry, &Options::of_instances(&instances)).map_err(wrong)?;
-
-    let program = Arc::new(compiled.program);
-    let sizes =
-        |given: Option<&Dimensions>, default: [u32; 3]| given.map_or(default, |Dimensions(sizes)| *sizes);
-    let mut launch = Launch::of(&program, 0, sizes(args.launch.grid.as_ref(), [1; 3]));
-    launch.workgroup = sizes(args.launch.workgroup.as_ref(), DEFAULT_WORKGROUP);
-    let bytes = device_memory(&args.machine, &config);
-    let width = config.core.wave_width;
-    let start = launch.place_private(&program, width, bytes, 0).map_err(one)?.unwrap_or(0);
-    let plan = compiled.private.as_ref().expect("instances are in private memory");
-    let mut memory = vec![0; usize::try_from(bytes.min(1 << 32)).expect("the host has 64 bits")];
-    let threads = launch.threads();
-    let waves = launch.waves_per_workgroup(width);
-    let places = (0..launch.workgroups()).flat_map(|group| {
-        (0..threads).map(move |thread| {
-            let wave = group * waves + thread / u64::from(width);
-            (wave as u32, (thread % u64::from(width)) as u32)
-        })
-    });
-    for (wave, lane) in places.clone() {
-        let mut lane = Lane::new(&mut memory, plan, start, wave, lane);
-        instances.layout.write(module, &state, &arguments, &mut lane);
-    }
-    let options = run_options(&args.machine);
-    let mut machine = Machine::new(Arc::clone(&config), Arc::clone(&program), memory);
-    let report = match machine.run(&launch, &options, None, &mut |_| {}) {
-        Ok(report) => report,
-        Err(error) => match outcome(&error, &launch, &program, &options) {
-            Outcome::Refused(wrong) => return Err(wrong),
-            Outcome::Fault(why) | Outcome::Stopped(why) => {
-                terminal.diagnostics(&[why]);
-                return Ok(Exit::Fault);
-            }
-            _ => return Ok(Exit::Fault),
-        },
-    };
-    let mut memory = machine.into_memory();
-    let calls: Vec<Call> = places
-        .map(|(wave, lane)| {
-            let lane = Lane::new(&mut memory, plan, start, wave, lane);
-            Call { ended: instances.layout.ended(&lane), results: instances.layout.results(&lane) }
-        })
-        .collect();
-    let text = match args.output.format {
-        Format::Json => as_json(source, name, report.cycles, &calls),
-        Format::Text => as_text(source, name, report.cycles, &calls, args.instances.bits),
-    };
-    terminal.out(&text)?;
-    let all = calls.iter().all(|call| call.ended == Ended::Returned);
-    Ok(if all { Exit::Success } else { Exit::Fault })
+/// What is wrong with the module, and a function that it does not export.
+pub(crate) fn program(
+    path: &Path,
+    function: &str,
+    options: &SourceOptions,
+) -> Result<(Program, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let source = Source::read(path, &read_file(path)?, options)?.ok_or_else(|| vec![no_module(path)])?;
+    let (_, function) = chosen(&source, Some(function)).map_err(|error| vec![error])?;
+    let call =
+        Call { function, arguments: Vec::new(), memory_bytes: DEFAULT_MEMORY_BYTES, f64_instructions: false };
+    let warnings = source.warnings.clone();
+    let (program, _) = Batch::new(source, call).map_err(|error| vec![error])?;
+    Ok((program, warnings))
 }
 
-/// Flags that have no meaning for instances.
-fn refuse_others(args: &RunArgs) -> Result<(), Vec<Diagnostic>> {
-    let of_launch = args.launch.given().into_iter();
-    let mut flags: Vec<&str> =
-        of_launch.filter(|flag| !["--grid", "--workgroup", "--param"].contains(flag)).collect();
-    for (flag, given) in [
-        ("--save", !args.output.save.is_empty()),
-        ("--functional", args.untimed.functional),
-        ("--check-races", args.output.check_races),
-        ("--stats", args.output.stats),
-    ] {
-        flags.extend(given.then_some(flag));
+fn no_module(path: &Path) -> Diagnostic {
+    let message = format!("`{}` is no module: instances are those of WebAssembly", path.display());
+    Diagnostic::error(message).hint("a kernel in WAVE assembly runs without --instances")
+}
+
+/// Instances that a launch works on.
+#[derive(Debug)]
+pub(crate) struct Instances {
+    batch: Batch,
+    /// Name of the function.
+    function: String,
+    /// Where their memory begins, once it is placed.
+    start: u32,
+    launch: Launch,
+    wave_width: u32,
+}
+
+/// The launch in which every thread calls the function of an instance of its own.
+///
+/// # Errors
+/// What is wrong with the command line or the module.
+pub(crate) fn work(
+    source: Source,
+    args: &LaunchArgs,
+    config: &Config,
+    bytes: u64,
+) -> Result<Work, Vec<Diagnostic>> {
+    let one = |error: Diagnostic| vec![error];
+    refuse_others(args).map_err(one)?;
+    let (name, function) = chosen(&source, args.instances.function.as_deref()).map_err(one)?;
+    let name = name.to_owned();
+    let call = Call {
+        function,
+        arguments: arguments(&source.module, function, &name, &args.param).map_err(one)?,
+        memory_bytes: args.instances.instance_memory.unwrap_or(DEFAULT_MEMORY_BYTES),
+        f64_instructions: config.capabilities.f64,
+    };
+    let warnings = source.warnings.clone();
+    let (program, batch) = Batch::new(source, call).map_err(one)?;
+    let sizes =
+        |given: Option<&Dimensions>, default: [u32; 3]| given.map_or(default, |Dimensions(sizes)| *sizes);
+    let mut launch = Launch::of(&program, 0, sizes(args.grid.as_ref(), [1; 3]));
+    launch.workgroup = sizes(args.workgroup.as_ref(), DEFAULT_WORKGROUP);
+    let wave_width = config.core.wave_width;
+    let instances = Instances { batch, function: name.clone(), start: 0, launch: launch.clone(), wave_width };
+    Ok(Work {
+        name,
+        program,
+        // Addresses have 32 bits.
+        memory: vec![0; usize::try_from(bytes.min(1 << 32)).expect("the host has 64 bits")],
+        used: 0,
+        steps: vec![launch],
+        warnings,
+        expected: None,
+        instances: Some(instances),
+    })
+}
+
+impl Instances {
+    /// Writes the instances into device memory, where their memory begins at `start`.
+    pub(crate) fn place(&mut self, start: u32, memory: &mut [u8]) {
+        self.start = start;
+        self.batch.write(&self.launch, self.wave_width, start, memory);
     }
-    if flags.is_empty() && args.output.dumps.0.is_empty() {
+
+    /// What the calls came to.
+    pub(crate) fn calls(&self, memory: &mut [u8]) -> Vec<Called> {
+        self.batch.calls(&self.launch, self.wave_width, self.start, memory)
+    }
+
+    /// A line for each call; `bits` in hexadecimal.
+    pub(crate) fn text(&self, cycles: u64, calls: &[Called], bits: bool) -> String {
+        let (source, name) = (self.batch.source(), &self.function);
+        let instances = counted(calls.len() as u64, "instance");
+        let mut text = format!("{name}: {instances}, {}\n\n", counted(cycles, "cycle"));
+        let rows: Vec<String> = calls
+            .iter()
+            .map(|call| match call.ended {
+                Ended::Returned => {
+                    call.results.iter().map(|&value| shown(value, bits)).collect::<Vec<_>>().join("  ")
+                }
+                ended => trapped(source, ended),
+            })
+            .collect();
+        let width = calls.len().saturating_sub(1).to_string().len().max("thread".len());
+        text += &format!("{:>width$}  result\n", "thread");
+        for (thread, row) in rows.iter().enumerate() {
+            text += format!("{thread:>width$}  {row}").trim_end();
+            text += "\n";
+        }
+        let count = calls.iter().filter(|call| call.ended != Ended::Returned).count();
+        if count > 0 {
+            text += &format!("\n{} of {} trapped\n", count, calls.len());
+        }
+        text
+    }
+
+    /// The calls as a document for programs.
+    pub(crate) fn json(&self, cycles: u64, calls: &[Called]) -> String {
+        let (source, name) = (self.batch.source(), &self.function);
+        let value = |&value: &Constant| {
+            let plain = match value {
+                Constant::Bool(value) => json!(value),
+                Constant::I32(bits) => json!(bits.cast_signed()),
+                Constant::I64(bits) => json!(bits.cast_signed()),
+                // Infinities and NaNs are no numbers of JSON: they are null, and the bits say what they are.
+                Constant::F32(bits) => json!(f32::from_bits(bits)),
+                Constant::F64(bits) => json!(f64::from_bits(bits)),
+            };
+            json!({ "type": value.ty().name(), "value": plain, "bits": shown(value, true) })
+        };
+        let call = |(thread, call): (usize, &Called)| match call.ended {
+            Ended::Returned => {
+                json!({ "thread": thread, "results": call.results.iter().map(value).collect::<Vec<_>>() })
+            }
+            Ended::Trapped(trap, place) => json!({ "thread": thread, "trap": {
+                "kind": trap.name(),
+                "function": function_of(&source.module, place),
+                "offset": place.0,
+                "line": source.line(place),
+            }}),
+            Ended::Not => json!({ "thread": thread, "trap": Value::Null }),
+        };
+        let calls: Vec<Value> = calls.iter().enumerate().map(call).collect();
+        let document =
+            json!({ "module": source.file, "function": name, "cycles": cycles, "instances": calls });
+        format!("{document:#}\n")
+    }
+}
+
+/// Refuses flags that have no meaning for instances.
+fn refuse_others(args: &LaunchArgs) -> Result<(), Diagnostic> {
+    const TAKEN: [&str; 7] =
+        ["--grid", "--workgroup", "--param", "--instances", "--function", "--instance-memory", "--bits"];
+    let flags: Vec<&str> = args.given().into_iter().filter(|flag| !TAKEN.contains(flag)).collect();
+    if flags.is_empty() {
         return Ok(());
     }
-    let named = if flags.is_empty() { "dumps".to_owned() } else { flags.join(", ") };
-    let message = format!("{named}: these are for kernels, and the module runs as instances");
+    let message = format!("{}: these are for kernels, and the module runs as instances", flags.join(", "));
     let hint = "--kernel NAME runs a function as a kernel; of instances the results are printed";
-    Err(vec![Diagnostic::error(message).hint(hint)])
+    Err(Diagnostic::error(message).hint(hint))
 }
 
 /// The exported function of a name, or the only one.
@@ -263,58 +305,4 @@ fn shown(value: Constant, bits: bool) -> String {
         Constant::F32(bits) => format!("{:?}", f32::from_bits(bits)),
         Constant::F64(bits) => format!("{:?}", f64::from_bits(bits)),
     }
-}
-
-fn as_text(source: &Source, name: &str, cycles: u64, calls: &[Call], bits: bool) -> String {
-    let instances = counted(calls.len() as u64, "instance");
-    let mut text = format!("{name}: {instances}, {}\n\n", counted(cycles, "cycle"));
-    let rows: Vec<String> = calls
-        .iter()
-        .map(|call| match call.ended {
-            Ended::Returned => {
-                call.results.iter().map(|&value| shown(value, bits)).collect::<Vec<_>>().join("  ")
-            }
-            ended => trapped(source, ended),
-        })
-        .collect();
-    let width = calls.len().saturating_sub(1).to_string().len().max("thread".len());
-    text += &format!("{:>width$}  result\n", "thread");
-    for (thread, row) in rows.iter().enumerate() {
-        text += format!("{thread:>width$}  {row}").trim_end();
-        text += "\n";
-    }
-    let count = calls.iter().filter(|call| call.ended != Ended::Returned).count();
-    if count > 0 {
-        text += &format!("\n{} of {} trapped\n", count, calls.len());
-    }
-    text
-}
-
-fn as_json(source: &Source, name: &str, cycles: u64, calls: &[Call]) -> String {
-    let value = |&value: &Constant| {
-        let plain = match value {
-            Constant::Bool(value) => json!(value),
-            Constant::I32(bits) => json!(bits.cast_signed()),
-            Constant::I64(bits) => json!(bits.cast_signed()),
-            // Infinities and NaNs are no numbers of JSON: they are null, and the bits say what they are.
-            Constant::F32(bits) => json!(f32::from_bits(bits)),
-            Constant::F64(bits) => json!(f64::from_bits(bits)),
-        };
-        json!({ "type": value.ty().name(), "value": plain, "bits": shown(value, true) })
-    };
-    let call = |(thread, call): (usize, &Call)| match call.ended {
-        Ended::Returned => {
-            json!({ "thread": thread, "results": call.results.iter().map(value).collect::<Vec<_>>() })
-        }
-        Ended::Trapped(trap, place) => json!({ "thread": thread, "trap": {
-            "kind": trap.name(),
-            "function": function_of(&source.module, place),
-            "offset": place.0,
-            "line": source.line(place),
-        }}),
-        Ended::Not => json!({ "thread": thread, "trap": Value::Null }),
-    };
-    let calls: Vec<Value> = calls.iter().enumerate().map(call).collect();
-    let document = json!({ "module": source.file, "function": name, "cycles": cycles, "instances": calls });
-    format!("{document:#}\n")
 }

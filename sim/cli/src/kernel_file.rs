@@ -25,6 +25,7 @@ pub(crate) fn kernel_file(
     bytes: u64,
 ) -> Result<Work, Vec<Diagnostic>> {
     let settings = Settings {
+        source: args.source.options(),
         names: args.kernel.iter().cloned().collect(),
         registers: None,
         stack_bytes: args.stack_bytes,
@@ -38,7 +39,16 @@ pub(crate) fn kernel_file(
     place_data(&program, &mut memory).map_err(|error| vec![error])?;
     let filled = fill(&mut memory, args)?;
     let used = program.module.as_ref().map_or(0, |module| module.data_end).max(filled);
-    Ok(Work { name: stem(path), program, memory, used, steps: vec![launch], warnings, expected: None })
+    Ok(Work {
+        name: stem(path),
+        program,
+        memory,
+        used,
+        steps: vec![launch],
+        warnings,
+        expected: None,
+        instances: None,
+    })
 }
 
 /// Puts what a module has in memory at the start there.

@@ -43,6 +43,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 use terminal::Terminal;
 
+use wave_compile::kernels::Settings;
 use wave_isa::diagnostic::Diagnostic;
 use wave_isa::program::Listing;
 use wave_study::summary::{json, statistics};
@@ -113,11 +114,18 @@ Nothing was asked for. `wave-sim --config gpu.ron` is a good start, `wave-sim --
 /// The commands with a name.
 fn other(command: &Command, terminal: &Terminal) -> Ended {
     match command {
-        Command::Asm { input, output } => programs::assemble(input, output.as_deref(), terminal),
-        Command::Dis { input, output, ir: true, .. } => programs::show(input, output.as_deref(), terminal),
-        Command::Dis { input, output, offsets, raw, no_directives, .. } => {
-            let form = Listing { offsets: *offsets, raw: *raw, directives: !no_directives };
-            programs::disassemble(input, output.as_deref(), form, terminal)
+        Command::Asm { input, output, source } => {
+            let settings = Settings { source: source.options(), ..Settings::default() };
+            programs::assemble(input, output.as_deref(), &settings, terminal)
+        }
+        Command::Dis { input, output, ir: true, source, .. } => {
+            programs::show(input, output.as_deref(), &source.options(), terminal)
+        }
+        Command::Dis { input, output, offsets, raw, no_directives, no_source, function, source, .. } => {
+            let form =
+                Listing { offsets: *offsets, raw: *raw, directives: !no_directives, source: !no_source };
+            let settings = Settings { source: source.options(), ..Settings::default() };
+            programs::disassemble((input, function.as_deref(), &settings), output.as_deref(), form, terminal)
         }
         Command::Check(args) => programs::check(args, terminal),
         Command::Debug(args) => debug::run(args, terminal),

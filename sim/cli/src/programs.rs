@@ -3,10 +3,10 @@
 use super::args::CheckArgs;
 use super::machine::check_options;
 use super::terminal::Terminal;
-use super::{Ended, Exit, files, inputs, intermediate};
+use super::{Ended, Exit, files, inputs, instances, intermediate};
 use std::path::Path;
 use wave_compile::kernels::{self, Settings};
-use wave_compile::source::Source;
+use wave_compile::source::{Source, SourceOptions};
 use wave_isa::diagnostic::{Diagnostic, Severity};
 use wave_isa::program::check::{Report, check as check_kernel};
 use wave_isa::program::{self, Listing, wbin};
@@ -17,8 +17,13 @@ use wave_observe::numbers::counted;
 ///
 /// # Errors
 /// Everything that is wrong with the file, or if the container cannot be written.
-pub(crate) fn assemble(input: &Path, output: Option<&Path>, terminal: &Terminal) -> Ended {
-    let (program, warnings) = kernels::load(input, &Settings::default())?;
+pub(crate) fn assemble(
+    input: &Path,
+    output: Option<&Path>,
+    settings: &Settings,
+    terminal: &Terminal,
+) -> Ended {
+    let (program, warnings) = kernels::load(input, settings)?;
     terminal.diagnostics(&warnings);
     terminal.diagnostics(&not_held(&program));
     let output = output.map_or_else(|| input.with_extension("wbin"), Path::to_owned);
@@ -53,13 +58,24 @@ fn not_held(program: &program::Program) -> Vec<Diagnostic> {
     warnings
 }
 
-/// Disassembles any kernel file.
+/// Disassembles any kernel file: its kernels, or the program in which every thread has an instance and calls a function
+/// of it.
 ///
 /// # Errors
 /// Whatever is wrong with the file, or if the text cannot be written.
-pub(crate) fn disassemble(input: &Path, output: Option<&Path>, form: Listing, terminal: &Terminal) -> Ended {
-    let (program, warnings) = kernels::load(input, &Settings::default())?;
+pub(crate) fn disassemble(
+    (input, function, settings): (&Path, Option<&str>, &Settings),
+    output: Option<&Path>,
+    form: Listing,
+    terminal: &Terminal,
+) -> Ended {
+    let (program, warnings) = match function {
+        Some(function) => instances::program(input, function, &settings.source)?,
+        None => kernels::load(input, settings)?,
+    };
     terminal.diagnostics(&warnings);
+    // The lines of assembly are the instructions.
+    let form = Listing { source: form.source && program.module.is_some(), ..form };
     let text = program::listing(&program, form);
     match output {
         Some(output) => files::write(output, text.as_bytes(), "--output").map(|()| Exit::Success),
@@ -71,8 +87,13 @@ pub(crate) fn disassemble(input: &Path, output: Option<&Path>, form: Listing, te
 ///
 /// # Errors
 /// Whatever is wrong with the module, or if the text cannot be written.
-pub(crate) fn show(input: &Path, output: Option<&Path>, terminal: &Terminal) -> Ended {
-    let Some(source) = Source::read(input, &program::read_file(input)?)? else {
+pub(crate) fn show(
+    input: &Path,
+    output: Option<&Path>,
+    source: &SourceOptions,
+    terminal: &Terminal,
+) -> Ended {
+    let Some(source) = Source::read(input, &program::read_file(input)?, source)? else {
         let message = format!("--ir: `{}` is no module in a format other than WAVE", input.display());
         return Err(vec![
             Diagnostic::error(message).hint("the files are .wasm, .wat, and .ir for its own text"),
@@ -95,9 +116,13 @@ pub(crate) fn check(args: &CheckArgs, terminal: &Terminal) -> Ended {
     let mut exit = Exit::Success;
     let mut text = String::new();
     for input in &args.inputs {
-        let settings = Settings { names: args.kernel.iter().cloned().collect(), ..Settings::default() };
+        let settings = Settings {
+            source: args.source.options(),
+            names: args.kernel.iter().cloned().collect(),
+            ..Settings::default()
+        };
         let bytes = program::read_file(input)?;
-        let (program, warnings) = match Source::read(input, &bytes)? {
+        let (program, warnings) = match Source::read(input, &bytes, &settings.source)? {
             Some(source) => {
                 text += &intermediate::summary(input, &source.module);
                 kernels::program(&source, &settings)?

@@ -7,8 +7,9 @@ use super::machine::{device_memory, machine};
 use super::progress::Progress;
 use super::terminal::Terminal;
 use super::work::{self, region};
-use super::{Ended, Exit, files, functional, instances, interrupt};
+use super::{Ended, Exit, files, functional, interrupt};
 use std::time::{Duration, Instant};
+use wave_compile::lower::instance::Ended::Returned;
 use wave_isa::diagnostic::{Diagnostic, Severity};
 use wave_machine::config::Config;
 use wave_machine::gpu::KernelReport;
@@ -22,9 +23,6 @@ use wave_study::summary::{Outcome, Run, Session, json, text, untimed};
 /// The errors of the input. If several inputs run, each is reported by itself.
 pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Ended {
     interrupt::stop();
-    if let Some(source) = instances::module(args)? {
-        return instances::run(&source, args, terminal);
-    }
     let inputs = inputs(args)?;
     let config = machine(args.config.as_deref(), &args.set, &args.machine, terminal)?;
     check_outputs(args, device_memory(&args.machine, &config))?;
@@ -41,17 +39,18 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Ended {
 
 /// Runs one input: a full report, dumps and saves.
 fn one(input: &Input, args: &RunArgs, config: &Config, terminal: &Terminal) -> Ended {
-    let work = work::work(input, &args.launch, args.machine.data(), config)?;
+    let mut work = work::work(input, &args.launch, args.machine.data(), config)?;
     if let Some(lack) = work.lack(config) {
         return Err(vec![Diagnostic::error(format!("`{}` cannot run: {lack}", work.name))]);
     }
     terminal.diagnostics(&work.warnings);
     let mut progress = Progress::new(1, !args.output.trace);
+    let instances = work.instances.take();
     let start = Instant::now();
     let executed = execute(work, args, config, &mut progress);
     let time = start.elapsed();
     progress.finish();
-    let Executed { run, memory, missed } = executed?;
+    let Executed { run, mut memory, missed } = executed?;
     match &run.outcome {
         Outcome::Refused(wrong) => return Err(wrong.clone()),
         Outcome::Fault(why) | Outcome::Stopped(why) => {
@@ -62,9 +61,16 @@ fn one(input: &Input, args: &RunArgs, config: &Config, terminal: &Terminal) -> E
         Outcome::Ended(_) => write_results(args, &memory, terminal)?,
         Outcome::Skipped(_) => {}
     }
-    let exit = exit_of(&run);
+    let mut exit = exit_of(&run);
     let untimed = args.untimed.functional;
-    let mut text = if untimed { untimed::report(&run, config) } else { text::report(&run, config) };
+    let ended = matches!(run.outcome, Outcome::Ended(_));
+    let cycles = run.total().map_or(0, |total| total.cycles);
+    let calls = instances.filter(|_| ended).map(|instances| (instances.calls(&mut memory), instances));
+    let mut text = match &calls {
+        Some((calls, instances)) => instances.text(cycles, calls, args.launch.instances.bits),
+        None if untimed => untimed::report(&run, config),
+        None => text::report(&run, config),
+    };
     if args.output.stats
         && let Some(statistics) = statistics(&run, untimed, config)
     {
@@ -72,9 +78,15 @@ fn one(input: &Input, args: &RunArgs, config: &Config, terminal: &Terminal) -> E
     }
     text += &race_text(&run);
     let session = Session { config, untimed, runs: vec![run] };
-    text += &text::perf_line(&session);
-    if args.output.format == Format::Json {
-        text = json::document(&session);
+    let is_json = args.output.format == Format::Json;
+    match &calls {
+        Some((calls, instances)) if is_json => text = instances.json(cycles, calls),
+        Some(_) => {}
+        None if is_json => text = json::document(&session),
+        None => text += &text::perf_line(&session),
+    }
+    if calls.is_some_and(|(calls, _)| calls.iter().any(|call| call.ended != Returned)) {
+        exit = exit.max(Exit::Fault);
     }
     match args.output.dumps.0.is_empty() {
         true => terminal.out(&text).map(drop)?,

@@ -2,6 +2,7 @@
 
 use super::args::{DataSize, LaunchArgs, MachineArgs};
 use super::inputs::Input;
+use super::instances::{self, Instances};
 use super::kernel_file::kernel_file;
 use super::machine::check_options;
 use std::ops::Range;
@@ -28,6 +29,8 @@ pub(crate) struct Work {
     pub warnings: Vec<Diagnostic>,
     /// For a launch file: its requirements and expectations.
     pub expected: Option<Job>,
+    /// For instances of a module: those that the launch works on.
+    pub instances: Option<Instances>,
 }
 
 impl Work {
@@ -72,7 +75,10 @@ pub(crate) fn work(
 ) -> Result<Work, Vec<Diagnostic>> {
     let bytes = data.device_memory.unwrap_or(config.device_memory_bytes);
     let mut work = match input {
-        Input::Kernel(path) => kernel_file(path, launch, config, bytes),
+        Input::Kernel(path) => match instances::module(path, launch)? {
+            Some(source) => instances::work(source, launch, config, bytes),
+            None => kernel_file(path, launch, config, bytes),
+        },
         Input::Launch(name) => launch_file(name, data, bytes),
     }?;
     place_private(&mut work, config.core.wave_width).map_err(|error| vec![error])?;
@@ -86,7 +92,10 @@ pub(crate) fn work(
 /// Gives each launch the private memory that its kernel needs, at the top of device memory; one after the other use it.
 fn place_private(work: &mut Work, wave_width: u32) -> Result<(), Diagnostic> {
     for launch in &mut work.steps {
-        launch.place_private(&work.program, wave_width, work.memory.len() as u64, work.used)?;
+        let start = launch.place_private(&work.program, wave_width, work.memory.len() as u64, work.used)?;
+        if let (Some(instances), Some(start)) = (&mut work.instances, start) {
+            instances.place(start, &mut work.memory);
+        }
     }
     Ok(())
 }
@@ -149,6 +158,7 @@ fn launch_file(name: &str, data: Data, size: u64) -> Result<Work, Vec<Diagnostic
         steps: std::mem::take(&mut job.steps),
         warnings: std::mem::take(&mut job.warnings),
         expected: Some(job),
+        instances: None,
     })
 }
 

@@ -12,7 +12,7 @@ use crate::ir::{
 };
 use crate::lower::private::Stack;
 use crate::lower::reached;
-use crate::source::Source;
+use crate::source::{Source, SourceOptions};
 use crate::wasm::{self, ExportedKernel};
 use std::path::Path;
 use std::sync::Arc;
@@ -24,6 +24,8 @@ use wave_isa::{Inst, Op, WORD_BYTES};
 /// What the user asks for.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
+    /// How the file is read.
+    pub source: SourceOptions,
     /// Names of the exports that become kernels; all functions if there is none.
     pub names: Vec<String>,
     /// Most general registers of a lane; 256 by default.
@@ -40,7 +42,7 @@ pub struct Settings {
 /// A file that cannot be read, and whatever is wrong with it.
 pub fn load(path: &Path, settings: &Settings) -> Result<(Program, Vec<Diagnostic>), Vec<Diagnostic>> {
     let bytes = program::read_file(path)?;
-    match Source::read(path, &bytes)? {
+    match Source::read(path, &bytes, &settings.source)? {
         Some(source) => program(&source, settings),
         None => program::from_bytes(&bytes, &path.display().to_string()),
     }
@@ -131,7 +133,7 @@ fn chosen(source: &Source, names: &[String]) -> Result<Vec<ExportedKernel>, Diag
 }
 
 /// The message about a function that is not compiled, with its source line or its byte.
-fn located(source: &Source, error: &CompileError) -> Diagnostic {
+pub(crate) fn located(source: &Source, error: &CompileError) -> Diagnostic {
     let place = match (source.line(error.place), error.place) {
         (Some(line), _) => format!(", at {line}"),
         (None, Place(0)) => String::new(),
@@ -141,7 +143,8 @@ fn located(source: &Source, error: &CompileError) -> Diagnostic {
 }
 
 /// What there is when a kernel starts.
-struct Start {
+#[derive(Debug, Default)]
+pub(crate) struct Start {
     /// Contents of device memory: address and bytes.
     data: Vec<(u32, Vec<u8>)>,
     /// End of what the module has in device memory, bytes.
@@ -249,7 +252,7 @@ fn exported_global(module: &Module, name: &str) -> Option<GlobalId> {
 
 /// Kernels of a module in one program.
 #[derive(Debug, Default)]
-struct Made {
+pub(crate) struct Made {
     program: Program,
     module: program::Module,
     places: Vec<Place>,
@@ -257,7 +260,7 @@ struct Made {
 
 impl Made {
     /// Adds a kernel behind the others.
-    fn add(&mut self, module: &Module, function: FunctionId, compiled: Compiled) {
+    pub(crate) fn add(&mut self, module: &Module, function: FunctionId, compiled: Compiled) {
         let first = self.program.code.len() as u32;
         let mut code = compiled.program.code;
         relocate(&mut code, first * WORD_BYTES);
@@ -274,7 +277,8 @@ impl Made {
         self.places.extend(compiled.places);
     }
 
-    fn finish(self, source: &Source, start: Start) -> Program {
+    /// The program, with what there is when a kernel starts.
+    pub(crate) fn finish(self, source: &Source, start: Start) -> Program {
         let Made { mut program, mut module, places } = self;
         module.file.clone_from(&source.file);
         module.offsets = places.iter().map(|place| place.0).collect();

@@ -5,6 +5,7 @@
 //! an interpreter where an oracle is wanted, and written and read as text.
 
 pub mod backend;
+pub mod batch;
 pub mod c;
 pub mod encoding;
 mod error;

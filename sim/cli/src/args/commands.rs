@@ -1,6 +1,6 @@
 //! The commands beside runs, as clap sees them.
 
-use super::{DEFAULT_CONFIG, Format, LaunchArgs, MachineArgs, SetArgs};
+use super::{DEFAULT_CONFIG, Format, LaunchArgs, MachineArgs, SetArgs, SourceArgs};
 use crate::cosim::CosimArgs;
 use crate::detail::{DetailFrom, detail_from};
 use crate::traces::{WaveRange, wave_range};
@@ -18,6 +18,9 @@ pub(crate) enum Command {
         /// Where the container goes [default: the input with .wbin]
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
+        /// How the file is read.
+        #[command(flatten)]
+        source: SourceArgs,
     },
     /// Disassemble a WBIN container (or a kernel file) into assembly
     Dis {
@@ -27,7 +30,7 @@ pub(crate) enum Command {
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
         /// Show a WebAssembly module (.wasm, .wat) in the intermediate representation
-        #[arg(long, conflicts_with_all = ["offsets", "raw", "no_directives"])]
+        #[arg(long, conflicts_with_all = ["offsets", "raw", "no_directives", "no_source"])]
         ir: bool,
         /// Begin each instruction with its place, in bytes from the start of the code section
         #[arg(long)]
@@ -38,6 +41,15 @@ pub(crate) enum Command {
         /// Leave out .kernel, .registers and the like: only instructions
         #[arg(long)]
         no_directives: bool,
+        /// Leave out the lines of the source, which are shown as comments where the file is not WAVE assembly
+        #[arg(long)]
+        no_source: bool,
+        /// Show the program in which every thread calls this function of an instance of its own
+        #[arg(long, value_name = "NAME", conflicts_with = "ir")]
+        function: Option<String>,
+        /// How the file is read.
+        #[command(flatten)]
+        source: SourceArgs,
     },
     /// Check kernels without running them
     Check(CheckArgs),
@@ -102,6 +114,9 @@ pub(crate) struct CheckArgs {
     /// Print the control-flow graph instead, in the language of Graphviz
     #[arg(long)]
     pub dot: bool,
+    /// How the files are read.
+    #[command(flatten)]
+    pub source: SourceArgs,
 }
 
 /// `wave-sim debug`.

@@ -9,6 +9,7 @@ use super::values::{self, Dimensions, Fill, MemoryFile, RegisterValue, Save};
 use clap::{Args, Parser, ValueEnum};
 pub(crate) use commands::*;
 use std::path::PathBuf;
+use wave_compile::source::{Format as SourceFormat, SourceOptions};
 use wave_isa::program::Argument;
 use wave_observe::trace::When;
 
@@ -68,10 +69,6 @@ pub(crate) struct RunArgs {
     /// How a kernel file is launched.
     #[command(flatten)]
     pub launch: LaunchArgs,
-
-    /// How a module runs as instances.
-    #[command(flatten)]
-    pub instances: InstanceArgs,
 
     /// What is done with the results.
     #[command(flatten)]
@@ -159,6 +156,14 @@ pub(crate) struct LaunchArgs {
     /// Which kernel of a file with several [default: the first]
     #[arg(long, value_name = "NAME")]
     pub kernel: Option<String>,
+
+    /// How a kernel file is read.
+    #[command(flatten)]
+    pub source: SourceArgs,
+
+    /// How a module runs as instances.
+    #[command(flatten)]
+    pub instances: InstanceArgs,
 }
 
 impl LaunchArgs {
@@ -178,8 +183,30 @@ impl LaunchArgs {
             ("--kernel", self.kernel.is_some()),
         ]
         .into_iter()
+        .chain(self.source.given())
+        .chain(self.instances.given())
         .filter_map(|(name, given)| given.then_some(name))
         .collect()
+    }
+}
+
+/// How a kernel file is read.
+#[derive(Debug, Args)]
+pub(crate) struct SourceArgs {
+    /// Format of the kernel file [default: what its contents say, or for text the extension]
+    #[arg(long, value_name = "FORMAT")]
+    pub source_format: Option<SourceFormat>,
+}
+
+impl SourceArgs {
+    /// The options.
+    pub(crate) fn options(&self) -> SourceOptions {
+        SourceOptions { format: self.source_format }
+    }
+
+    /// The flags, and whether they were given.
+    fn given(&self) -> [(&'static str, bool); 1] {
+        [("--source-format", self.source_format.is_some())]
     }
 }
 
@@ -205,6 +232,18 @@ pub(crate) struct InstanceArgs {
     /// Print the bits of results, in hexadecimal
     #[arg(long)]
     pub bits: bool,
+}
+
+impl InstanceArgs {
+    /// The flags, and whether they were given.
+    fn given(&self) -> [(&'static str, bool); 4] {
+        [
+            ("--instances", self.instances),
+            ("--function", self.function.is_some()),
+            ("--instance-memory", self.instance_memory.is_some()),
+            ("--bits", self.bits),
+        ]
+    }
 }
 
 /// What is done with the results.

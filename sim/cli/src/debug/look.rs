@@ -353,7 +353,7 @@ pub(super) fn list(session: &mut Session, words: &[&str]) -> Result<String, Diag
     let pc = session.chosen().ok().map(|view| view.report.pc);
     let program = session.program.clone();
     let Some(source) = &program.source else {
-        let form = wave_isa::program::Listing { offsets: true, raw: false, directives: true };
+        let form = wave_isa::program::Listing { offsets: true, raw: false, directives: true, source: false };
         return Ok(wave_isa::program::listing(&program, form));
     };
     let here = pc.and_then(|pc| source.line_of_word(pc / WORD_BYTES)).map(|(line, _)| line);

@@ -71,11 +71,32 @@ fn wrong_input_is_one_clear_error() {
         ("m.wat --function lod", "error: `m.wat` exports no function `lod`"),
         ("m.wat --function load", "error: `load` takes 1 argument (i32), and 0 are given"),
         ("m.wat --function load --param 1.5", "error: argument 1 of --param: 1.5 is no integer"),
-        ("m.wat --function load --param 1 --dump-u32 0:4", "error: dumps: these are for kernels"),
-        ("--instances", "error: --instances and --function take one module"),
+        ("m.wat --function load --param 1 --set-reg 1:2", "error: --set-reg: these are for kernels"),
+        ("--instances", "error: --instances is for a kernel file, and none is named"),
+        ("c/saxpy --function saxpy", "error: --function is for a kernel file, and `saxpy` states its own"),
     ] {
         let ran = scratch.run(&format!("{words} --config tiny"));
         assert_eq!(ran.code, 2, "{words}: {}", ran.err);
         assert!(ran.err.starts_with(message), "{words}: {}", ran.err);
     }
+}
+
+#[test]
+fn instances_have_a_report_and_a_debugger_as_kernels_have() {
+    let scratch = scratch();
+    const CALL: &str = "m.wat --config tiny --function divide --param i64:-7 --param 2";
+    let out = scratch.out(&format!("{CALL} --report r.html"));
+    assert!(out.contains("     0  -3  41\n"), "{out}");
+    let page = String::from_utf8(scratch.read("r.html")).unwrap();
+    assert!(page.contains("(i64.div_s (local.get 0) (local.get 1))"), "the report has lines of the module");
+    scratch.write("step.txt", b"step 300\n");
+    let ran = scratch.run(&format!("debug {CALL} --commands step.txt"));
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.out.contains("\n  m.wat:7 pc "), "{}", ran.out);
+    // Several modules are called one after the other, as kernels are.
+    let out = scratch.out("one.wat one.wat --config tiny --workgroup 1");
+    assert!(out.contains("kernels=2"), "{out}");
+    // The disassembler shows the same program, with the lines.
+    let out = scratch.out("dis m.wat --function divide");
+    assert!(out.contains(";    7      (i64.div_s (local.get 0) (local.get 1))\n"), "{out}");
 }

@@ -139,8 +139,9 @@ fn version_2_on_the_simulator() {
 }
 
 /// Scripts that together have every part of an instance.
-const SLICE: [&str; 14] = [
+const SLICE: [&str; 15] = [
     "align",
+    "call",
     "conversions",
     "data",
     "elem",

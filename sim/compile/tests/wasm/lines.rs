@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use wave_compile::ir::Place;
-use wave_compile::source::Source;
+use wave_compile::source::{Source, SourceOptions};
 use wave_compile::wasm::{Decoded, Line, decode};
 
 const FOLDER: &str = "sim/compile/tests/wasm/lines";
@@ -103,7 +103,8 @@ fn the_lines_of_a_kernel_are_those_of_its_own_file() {
     let decoded = smooth();
     let path = wave_testing::golden::root().join(FOLDER).join("smooth.wasm");
     let bytes = std::fs::read(&path).expect("it is checked in");
-    let source = Source::read(&path, &bytes).expect("it is valid").expect("it is a module");
+    let source =
+        Source::read(&path, &bytes, &SourceOptions::default()).expect("it is valid").expect("it is a module");
     let functions = decoded.module.functions.values().flat_map(|function| function.blocks.values());
     let places: Vec<Place> = functions.flat_map(|block| &block.instructions).map(|one| one.at).collect();
     let shown = source.lines(&places).expect("its file is beside it");

@@ -9,7 +9,7 @@ use wave_compile::lower::instance::{Ended, InstanceOptions, Instances, Lane, Sta
 use wave_compile::wasm::{Linked, Linker};
 use wave_compile::{CompileError, Compiled, Options, Reason, compile};
 use wave_isa::program::{Launch, Program};
-use wave_machine::config::{self, Config};
+use wave_machine::config::{self, Config, DivergenceMode};
 use wave_machine::gpu::{Machine, RunOptions};
 
 /// Threads of a launch: a full wave of the machine, and half of one; a wave where two have not enough memory.
@@ -56,6 +56,9 @@ impl Simulator {
     pub(crate) fn new() -> Simulator {
         let mut config = config::load("tiny").expect("a preset");
         config.device_memory_bytes = u64::from(u32::MAX) + 1;
+        // The states of recursive functions are the cases of one loop. A machine that walks through the cases that no
+        // lane takes needs ten times as long for them.
+        config.core.divergence = DivergenceMode::Jump;
         Simulator {
             config: Arc::new(config),
             states: Default::default(),

@@ -68,11 +68,14 @@ pub struct Listing {
     pub raw: bool,
     /// Directives: where kernels begin and end, and what they state.
     pub directives: bool,
+    /// In front of the code of each line of the source, that line, in a comment.
+    pub source: bool,
 }
 
 impl Listing {
     /// Assembly: directives, and places and words behind the instructions, in comments.
-    pub(crate) const ASSEMBLY: Listing = Listing { offsets: false, raw: false, directives: true };
+    pub(crate) const ASSEMBLY: Listing =
+        Listing { offsets: false, raw: false, directives: true, source: false };
 }
 
 /// A whole program as text that assembles to the same kernels and words. A comment on each line gives the
@@ -131,7 +134,19 @@ fn kernel_text(text: &mut String, program: &Program, kernel: &Kernel, form: List
     }
     let pieces: Vec<Piece> = pieces(program, kernel);
     let labels = call_labels(&pieces);
+    let source = program.source.as_ref().filter(|_| form.source);
+    let source_lines: Vec<&str> = source.map_or(Vec::new(), |source| source.text.lines().collect());
+    if let Some(source) = source {
+        _ = writeln!(text, "; lines of {}", source.file);
+    }
+    let mut shown = 0;
     for piece in &pieces {
+        let number = source.and_then(|source| source.lines.get(piece.at as usize)).copied().unwrap_or(0);
+        if number != 0 && number != shown {
+            shown = number;
+            let line = source_lines.get(number as usize - 1).map_or("", |line| line.trim_end());
+            _ = writeln!(text, "; {number:4}  {line}");
+        }
         let words = &program.code[piece.at as usize..][..piece.words];
         if let Some(label) = labels.get(&(piece.at * WORD_BYTES)) {
             _ = writeln!(text, "{label}:");

@@ -41,10 +41,6 @@ pub fn from_bytes(bytes: &[u8], file: &str) -> Result<(Program, Vec<Diagnostic>)
         return wbin::read_with_warnings(bytes, file).map_err(|error| vec![error]);
     }
     match std::str::from_utf8(bytes) {
-        _ if bytes.starts_with(b"\0asm") => Err(vec![
-            Diagnostic::error(format!("`{file}` is WebAssembly, which is not run yet"))
-                .hint("`wave-sim check` and `wave-sim dis --ir` read it"),
-        ]),
         Ok(text) => closed(asm::assemble(text, file)?),
         Err(error) => Err(vec![not_text(bytes, error.valid_up_to(), file)]),
     }

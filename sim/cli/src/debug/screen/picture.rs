@@ -101,7 +101,7 @@ fn source(session: &mut Session) -> Text {
             }
         }
         None => {
-            let form = Listing { offsets: true, raw: false, directives: true };
+            let form = Listing { offsets: true, raw: false, directives: true, source: false };
             let lines = lines(&wave_isa::program::listing(&program, form));
             let at = pc.map(|pc| format!("0x{pc:04X}: "));
             let here = at.and_then(|at| lines.iter().position(|line| line.starts_with(&at)));

@@ -35,8 +35,16 @@ fn session_of(file: &str, workgroups: u32) -> Session {
         memory[at..at + 4].copy_from_slice(&value.to_le_bytes());
     }
     let name = program.kernels[0].name.clone();
-    let work =
-        Work { name, program, memory, used: 0, steps: vec![launch], warnings: Vec::new(), expected: None };
+    let work = Work {
+        name,
+        program,
+        memory,
+        used: 0,
+        steps: vec![launch],
+        warnings: Vec::new(),
+        expected: None,
+        instances: None,
+    };
     Session::new(work, None, &Config::example(), &RunOptions::UNBOUNDED, 1 << 30).expect("it can run")
 }
 

@@ -1,5 +1,9 @@
 //! Files in other formats than WAVE: which format a file has, and the module in it.
 
+mod format;
+
+pub use format::Format;
+
 use crate::c::{self, CompileOptions};
 use crate::ir::{Module, Place, text, verify::verify};
 use crate::wasm::{self, SourceMap};
@@ -7,6 +11,13 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use wave_isa::diagnostic::Diagnostic;
 use wave_isa::program::not_text;
+
+/// How a file is read.
+#[derive(Debug, Clone, Default)]
+pub struct SourceOptions {
+    /// Its format, if the file is not to tell.
+    pub format: Option<Format>,
+}
 
 /// A module from a file.
 #[derive(Debug, Clone)]
@@ -26,34 +37,36 @@ pub struct Source {
 }
 
 impl Source {
-    /// Reads a module; `None` if the file is a WAVE program. The first bytes tell WebAssembly in binary; the extension
-    /// tells its text (`.wat`), C and C++, which clang compiles, and the text of the intermediate representation
-    /// (`.ir`).
+    /// Reads a module; `None` if the file is a WAVE program.
     ///
     /// # Errors
     /// Whatever is wrong with it.
-    pub fn read(path: &Path, bytes: &[u8]) -> Result<Option<Source>, Vec<Diagnostic>> {
+    pub fn read(
+        path: &Path,
+        bytes: &[u8],
+        options: &SourceOptions,
+    ) -> Result<Option<Source>, Vec<Diagnostic>> {
         let file = path.display().to_string();
         let as_text =
             || std::str::from_utf8(bytes).map_err(|error| not_text(bytes, error.valid_up_to(), &file));
-        let source = match path.extension().and_then(|extension| extension.to_str()) {
-            _ if wasm::is_binary(bytes) => Source::of_wasm(file, bytes),
-            Some("wasm") => Err(Diagnostic::error(format!(
+        let source = match options.format.unwrap_or_else(|| Format::of(path, bytes)) {
+            Format::Wave | Format::Wbin => return Ok(None),
+            Format::Wasm if wasm::is_binary(bytes) => Source::of_wasm(file, bytes),
+            Format::Wasm => Err(Diagnostic::error(format!(
                 "`{file}` is not WebAssembly: it does not begin with the bytes 00 61 73 6d"
             ))
             .hint("its text form has the extension .wat")),
-            Some("wat") => as_text()
+            Format::Wat => as_text()
                 .and_then(|text| wasm::encode(&file, text))
                 .and_then(|bytes| Source::of_wasm(file, &bytes)),
-            _ if c::is_source(path) => c::compile(path, &CompileOptions::default()).and_then(|built| {
+            Format::C => c::compile(path, &CompileOptions::default()).and_then(|built| {
                 let source = Source::of_wasm(file, &built.wasm)?;
                 Ok(Source { is_kernel: true, warnings: built.warnings, ..source })
             }),
-            Some("ir") => as_text().and_then(|text| text::parse(text, &file)).and_then(|module| {
+            Format::Ir => as_text().and_then(|text| text::parse(text, &file)).and_then(|module| {
                 let lines = SourceMap::default();
                 Source { file, module, is_kernel: true, warnings: Vec::new(), lines, text: None }.verified()
             }),
-            _ => return Ok(None),
         };
         source.map(Some).map_err(|error| vec![error])
     }
