@@ -6,9 +6,9 @@ use super::work::Work;
 use serde_json::{Value, json};
 use std::path::Path;
 use wave_compile::batch::{Batch, Call, Called};
-use wave_compile::ir::{Constant, Exported, FunctionId, Module, Place, Type};
+use wave_compile::ir::{Constant, Exported, FunctionId, Module, PAGE_BYTES, Place, Type};
 use wave_compile::lower::instance::Ended;
-use wave_compile::source::{Source, SourceOptions};
+use wave_compile::source::{Format, Source, SourceOptions};
 use wave_isa::diagnostic::Diagnostic;
 use wave_isa::program::{Argument, Launch, ParameterType, Program, read_file};
 use wave_isa::suggest::did_you_mean;
@@ -17,8 +17,11 @@ use wave_observe::numbers::counted;
 
 /// Threads of a workgroup where no flag says.
 const DEFAULT_WORKGROUP: [u32; 3] = [32, 1, 1];
-/// Bytes up to which the memory of an instance grows where no flag says.
+/// Bytes up to which the memory of an instance grows where no flag says, if half of device memory has room for all of
+/// them.
 const DEFAULT_MEMORY_BYTES: u64 = 1 << 20;
+/// Instances for which the private memory of a wave has room.
+const WAVE_PLACES: u64 = 64;
 
 /// The module whose instances the command line means: the flags say so, or the module imports nothing from `wave`.
 ///
@@ -26,12 +29,13 @@ const DEFAULT_MEMORY_BYTES: u64 = 1 << 20;
 /// What is wrong with the file, if the flags ask for instances.
 pub(crate) fn module(path: &Path, args: &LaunchArgs) -> Result<Option<Source>, Vec<Diagnostic>> {
     let is_asked = args.instances.instances || args.instances.function.is_some();
-    let is_module = path.extension().is_some_and(|extension| extension == "wasm" || extension == "wat");
-    if !is_asked && (!is_module || args.kernel.is_some()) {
+    let Ok(bytes) = read_file(path) else { return Ok(None) };
+    let options = args.source.options();
+    let format = options.format.unwrap_or_else(|| Format::of(path, &bytes));
+    if !is_asked && (!format.has_instances() || args.kernel.is_some()) {
         return Ok(None);
     }
-    let source = read_file(path).and_then(|bytes| Source::read(path, &bytes, &args.source.options()));
-    match source {
+    match Source::read(path, &bytes, &options) {
         Ok(Some(source)) => {
             let is_function = |(_, exported): &(String, Exported)| matches!(exported, Exported::Function(_));
             let has_functions = source.module.exports.iter().any(is_function);
@@ -73,6 +77,8 @@ pub(crate) struct Instances {
     batch: Batch,
     /// Name of the function.
     function: String,
+    /// Types of its results.
+    results: Vec<Type>,
     /// Where their memory begins, once it is placed.
     start: u32,
     launch: Launch,
@@ -93,20 +99,28 @@ pub(crate) fn work(
     refuse_others(args).map_err(one)?;
     let (name, function) = chosen(&source, args.instances.function.as_deref()).map_err(one)?;
     let name = name.to_owned();
-    let call = Call {
-        function,
-        arguments: arguments(&source.module, function, &name, &args.param).map_err(one)?,
-        memory_bytes: args.instances.instance_memory.unwrap_or(DEFAULT_MEMORY_BYTES),
-        f64_instructions: config.capabilities.f64,
-    };
-    let warnings = source.warnings.clone();
-    let (program, batch) = Batch::new(source, call).map_err(one)?;
     let sizes =
         |given: Option<&Dimensions>, default: [u32; 3]| given.map_or(default, |Dimensions(sizes)| *sizes);
-    let mut launch = Launch::of(&program, 0, sizes(args.grid.as_ref(), [1; 3]));
-    launch.workgroup = sizes(args.workgroup.as_ref(), DEFAULT_WORKGROUP);
+    let (grid, workgroup) =
+        (sizes(args.grid.as_ref(), [1; 3]), sizes(args.workgroup.as_ref(), DEFAULT_WORKGROUP));
+    let product = |sizes: [u32; 3]| sizes.iter().map(|&size| u64::from(size)).product::<u64>();
     let wave_width = config.core.wave_width;
-    let instances = Instances { batch, function: name.clone(), start: 0, launch: launch.clone(), wave_width };
+    let waves = product(grid).saturating_mul(product(workgroup).div_ceil(wave_width.into()));
+    let most = bytes / 2 / WAVE_PLACES / waves / PAGE_BYTES * PAGE_BYTES;
+    let default_memory = most.clamp(PAGE_BYTES, DEFAULT_MEMORY_BYTES);
+    let call = Call {
+        function,
+        arguments: arguments(&source, function, &name, &args.param).map_err(one)?,
+        memory_bytes: args.instances.instance_memory.unwrap_or(default_memory),
+        f64_instructions: config.capabilities.f64,
+    };
+    let results = results(&source, function, &name, &args.instances.result_types).map_err(one)?;
+    let warnings = source.warnings.clone();
+    let (program, batch) = Batch::new(source, call).map_err(one)?;
+    let mut launch = Launch::of(&program, 0, grid);
+    launch.workgroup = workgroup;
+    let instances =
+        Instances { batch, function: name.clone(), results, start: 0, launch: launch.clone(), wave_width };
     Ok(Work {
         name,
         program,
@@ -129,7 +143,13 @@ impl Instances {
 
     /// What the calls came to.
     pub(crate) fn calls(&self, memory: &mut [u8]) -> Vec<Called> {
-        self.batch.calls(&self.launch, self.wave_width, self.start, memory)
+        let mut calls = self.batch.calls(&self.launch, self.wave_width, self.start, memory);
+        for call in &mut calls {
+            for (result, &ty) in call.results.iter_mut().zip(&self.results) {
+                *result = Constant::from_bits(ty, result.bits());
+            }
+        }
+        calls
     }
 
     /// A line for each call; `bits` in hexadecimal.
@@ -141,7 +161,9 @@ impl Instances {
             .iter()
             .map(|call| match call.ended {
                 Ended::Returned => {
-                    call.results.iter().map(|&value| shown(value, bits)).collect::<Vec<_>>().join("  ")
+                    let results = call.results.iter().map(|&value| shown(value, bits));
+                    let fuel = call.fuel.map(|fuel| format!("fuel left: {fuel}"));
+                    results.chain(fuel).collect::<Vec<_>>().join("  ")
                 }
                 ended => trapped(source, ended),
             })
@@ -175,7 +197,11 @@ impl Instances {
         };
         let call = |(thread, call): (usize, &Called)| match call.ended {
             Ended::Returned => {
-                json!({ "thread": thread, "results": call.results.iter().map(value).collect::<Vec<_>>() })
+                let results: Vec<Value> = call.results.iter().map(value).collect();
+                match call.fuel {
+                    Some(fuel) => json!({ "thread": thread, "results": results, "fuel_left": fuel }),
+                    None => json!({ "thread": thread, "results": results }),
+                }
             }
             Ended::Trapped(trap, place) => json!({ "thread": thread, "trap": {
                 "kind": trap.name(),
@@ -194,8 +220,18 @@ impl Instances {
 
 /// Refuses flags that have no meaning for instances.
 fn refuse_others(args: &LaunchArgs) -> Result<(), Diagnostic> {
-    const TAKEN: [&str; 7] =
-        ["--grid", "--workgroup", "--param", "--instances", "--function", "--instance-memory", "--bits"];
+    const TAKEN: [&str; 10] = [
+        "--grid",
+        "--workgroup",
+        "--param",
+        "--source-format",
+        "--fuel",
+        "--instances",
+        "--function",
+        "--instance-memory",
+        "--result-types",
+        "--bits",
+    ];
     let flags: Vec<&str> = args.given().into_iter().filter(|flag| !TAKEN.contains(flag)).collect();
     if flags.is_empty() {
         return Ok(());
@@ -234,12 +270,12 @@ fn chosen<'a>(source: &'a Source, name: Option<&str>) -> Result<(&'a str, Functi
 
 /// The arguments, as the function takes them.
 fn arguments(
-    module: &Module,
+    source: &Source,
     function: FunctionId,
     name: &str,
     given: &[Argument],
 ) -> Result<Vec<Constant>, Diagnostic> {
-    let types = &module.functions[function].signature.parameters;
+    let types = &source.module.functions[function].signature.parameters;
     if given.len() != types.len() {
         let takes: Vec<&str> = types.iter().map(|ty| ty.name()).collect();
         let message = format!(
@@ -260,12 +296,43 @@ fn arguments(
             Type::F32 => ParameterType::F32,
             Type::F64 => ParameterType::F64,
         };
-        let bits = argument
-            .bits(parameter)
-            .map_err(|what| Diagnostic::error(format!("argument {} of --param: {what}", number + 1)))?;
+        // A cell holds a value of any type: what the user states, else an integer of its 64 bits.
+        let bits = argument.bits(parameter);
+        let bits = if source.has_cells { bits.or_else(|_| argument.bits(argument.ty())) } else { bits };
+        let bits =
+            bits.map_err(|what| Diagnostic::error(format!("argument {} of --param: {what}", number + 1)))?;
         Ok(Constant::from_bits(ty, bits))
     };
     given.iter().zip(types).enumerate().map(argument).collect()
+}
+
+/// The types of the results: those of the module, or where that has none, what the user says.
+fn results(
+    source: &Source,
+    function: FunctionId,
+    name: &str,
+    given: &[ParameterType],
+) -> Result<Vec<Type>, Diagnostic> {
+    let own = &source.module.functions[function].signature.results;
+    if given.is_empty() {
+        return Ok(own.clone());
+    }
+    if !source.has_cells {
+        let message = format!("--result-types: `{}` says the types of its results", source.file);
+        return Err(Diagnostic::error(message).hint("they are for rWasm, whose functions have none"));
+    }
+    if given.len() != own.len() {
+        let results = counted(own.len() as u64, "result");
+        let message = format!("--result-types has {}, and `{name}` has {results}", given.len());
+        return Err(Diagnostic::error(message));
+    }
+    let ty = |given: &ParameterType| match given {
+        ParameterType::I32 => Type::I32,
+        ParameterType::I64 => Type::I64,
+        ParameterType::F32 => Type::F32,
+        ParameterType::F64 => Type::F64,
+    };
+    Ok(given.iter().map(ty).collect())
 }
 
 /// The function that a place is in: the last one that begins before it.

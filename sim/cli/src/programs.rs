@@ -5,15 +5,17 @@ use super::machine::check_options;
 use super::terminal::Terminal;
 use super::{Ended, Exit, files, inputs, instances, intermediate};
 use std::path::Path;
+use std::str::Utf8Error;
 use wave_compile::kernels::{self, Settings};
-use wave_compile::source::{Source, SourceOptions};
+use wave_compile::pica;
+use wave_compile::source::{Format, Source, SourceOptions};
 use wave_isa::diagnostic::{Diagnostic, Severity};
 use wave_isa::program::check::{Report, check as check_kernel};
 use wave_isa::program::{self, Listing, wbin};
 use wave_isa::suggest::did_you_mean;
 use wave_observe::numbers::counted;
 
-/// Makes a WBIN container of any kernel file.
+/// Makes a WBIN container of any kernel file; of a shader as text, that of its machine.
 ///
 /// # Errors
 /// Everything that is wrong with the file, or if the container cannot be written.
@@ -23,15 +25,32 @@ pub(crate) fn assemble(
     settings: &Settings,
     terminal: &Terminal,
 ) -> Ended {
-    let (program, warnings) = kernels::load(input, settings)?;
-    terminal.diagnostics(&warnings);
-    terminal.diagnostics(&not_held(&program));
-    let output = output.map_or_else(|| input.with_extension("wbin"), Path::to_owned);
+    let bytes = program::read_file(input)?;
+    let format = settings.source.format.unwrap_or_else(|| Format::of(input, &bytes));
+    // A shader as text is assembled for the machine that it is written for, if nobody wants another container.
+    let is_shader =
+        format == Format::Pica && output.is_none_or(|output| output.extension() != Some("wbin".as_ref()));
+    let contents = match is_shader {
+        true => {
+            let text = std::str::from_utf8(&bytes);
+            let file = input.display().to_string();
+            let not_text = |error: Utf8Error| vec![program::not_text(&bytes, error.valid_up_to(), &file)];
+            pica::assemble(text.map_err(not_text)?, &file)?
+        }
+        false => {
+            let (program, warnings) = kernels::load(input, settings)?;
+            terminal.diagnostics(&warnings);
+            terminal.diagnostics(&not_held(&program));
+            wbin::write(&program)
+        }
+    };
+    let extension = if is_shader { Format::Shbin } else { Format::Wbin }.name();
+    let output = output.map_or_else(|| input.with_extension(extension), Path::to_owned);
     if output == input {
         let message = format!("`{}` would be overwritten", input.display());
         return Err(vec![Diagnostic::error(message).hint("name another file with --output")]);
     }
-    files::write(&output, &wbin::write(&program), "--output")?;
+    files::write(&output, &contents, "--output")?;
     Ok(Exit::Success)
 }
 

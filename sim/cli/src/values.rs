@@ -3,7 +3,7 @@
 use half::{bf16, f16};
 use std::path::PathBuf;
 use wave_isa::number;
-use wave_isa::program::Argument;
+use wave_isa::program::{Argument, ParameterType};
 use wave_machine::config;
 use wave_study::launch::ElementType;
 
@@ -96,6 +96,17 @@ pub(crate) fn size32(text: &str) -> Result<u32, String> {
 /// A sentence on what is wrong with it.
 pub(crate) fn argument(text: &str) -> Result<Argument, String> {
     text.parse()
+}
+
+/// Reads a type of a value: i32, i64, f32 or f64.
+///
+/// # Errors
+/// A sentence on what is wrong with it.
+pub(crate) fn value_type(text: &str) -> Result<ParameterType, String> {
+    ParameterType::ALL.into_iter().find(|ty| ty.to_string() == text).ok_or_else(|| {
+        let names = ParameterType::ALL.map(|ty| ty.to_string()).join(", ");
+        format!("`{text}` is no type; types: {names}")
+    })
 }
 
 /// Reads an integer of 32 bits, as [`integer`].

@@ -4,10 +4,11 @@
 //! launch, and reads behind it what the calls came to.
 
 use crate::backend::{self, Options};
+use crate::encoding::FUEL;
 use crate::error::CompileError;
 use crate::ir::{Constant, FunctionId, PAGE_BYTES};
-use crate::kernels::{Made, Start, located};
-use crate::lower::instance::{Ended, InstanceOptions, Lane, Layout, State, instances};
+use crate::kernels::{Made, Start, exported_global, located};
+use crate::lower::instance::{DEFAULT_TABLE_PLACES, Ended, InstanceOptions, Lane, Layout, State, instances};
 use crate::lower::private::Plan;
 use crate::source::Source;
 use wave_isa::diagnostic::Diagnostic;
@@ -33,6 +34,8 @@ pub struct Called {
     pub ended: Ended,
     /// Its results, if it has returned.
     pub results: Vec<Constant>,
+    /// The fuel that is left, if the module counts it.
+    pub fuel: Option<u64>,
 }
 
 /// Instances of a module, one for each thread of a launch.
@@ -61,6 +64,7 @@ impl Batch {
             function: call.function,
             start: module.start,
             most_pages: call.memory_bytes / PAGE_BYTES,
+            most_places: DEFAULT_TABLE_PLACES,
         };
         let instances = instances(module, &options).map_err(wrong)?;
         let options =
@@ -90,10 +94,16 @@ impl Batch {
 
     /// What the calls of a launch came to, in the order of the threads.
     pub fn calls(&self, launch: &Launch, wave_width: u32, start: u32, memory: &mut [u8]) -> Vec<Called> {
+        let fuel = exported_global(&self.source.module, FUEL);
         threads(launch, wave_width)
             .map(|(wave, lane)| {
                 let lane = Lane::new(memory, &self.plan, start, wave, lane);
-                Called { ended: self.layout.ended(&lane), results: self.layout.results(&lane) }
+                let fuel = fuel.and_then(|fuel| self.layout.global(&self.source.module, fuel, &lane));
+                Called {
+                    ended: self.layout.ended(&lane),
+                    results: self.layout.results(&lane),
+                    fuel: fuel.map(Constant::bits),
+                }
             })
             .collect()
     }

@@ -7,8 +7,7 @@ use crate::backend::{self, Compiled, Options};
 use crate::error::CompileError;
 use crate::ir::interpret::{Instance, Limits, Linked};
 use crate::ir::{
-    Constant, DataId, Exported, FunctionId, GlobalId, MemoryId, Module, Operation, PAGE_BYTES, Place, Space,
-    Type,
+    Constant, DataId, Exported, FunctionId, GlobalId, MemoryId, Module, Operation, Place, Space, Type,
 };
 use crate::lower::private::Stack;
 use crate::lower::reached;
@@ -74,7 +73,10 @@ pub fn program(source: &Source, settings: &Settings) -> Result<(Program, Vec<Dia
             ..Options::default()
         };
         match backend::compile(&source.module, kernel.function, &options) {
-            Ok(compiled) => made.add(&source.module, kernel.function, compiled),
+            Ok(compiled) => {
+                made.add(&source.module, kernel.function, compiled);
+                made.name_parameters(|number| source.parameter(kernel.function, number));
+            }
             Err(error) => refused.push(located(source, &error)),
         }
     }
@@ -159,7 +161,7 @@ impl Start {
     fn of(source: &Source) -> Result<Start, Diagnostic> {
         let module = &source.module;
         let memory = module.memories.iter().find(|(_, memory)| memory.space == Space::Device);
-        let bytes = memory.map_or(0, |(_, memory)| memory.pages * PAGE_BYTES);
+        let bytes = memory.map_or(0, |(_, memory)| memory.bytes());
         let mut start = Start {
             data: Vec::new(),
             data_end: heap_base(module).unwrap_or(bytes),
@@ -218,7 +220,7 @@ impl Start {
         })?;
         if let Some(memory) = memory {
             let memory = instance.memory(memory);
-            let bytes = memory.read(0, memory.pages() * PAGE_BYTES).expect("all of it is inside");
+            let bytes = memory.read(0, memory.bytes()).expect("all of it is inside");
             self.data = runs_of_data(&bytes);
         }
         let globals = source.module.globals.iter().filter(|(_, global)| global.is_mutable);
@@ -243,7 +245,7 @@ fn heap_base(module: &Module) -> Option<u64> {
 }
 
 /// The global variable that is exported under a name.
-fn exported_global(module: &Module, name: &str) -> Option<GlobalId> {
+pub(crate) fn exported_global(module: &Module, name: &str) -> Option<GlobalId> {
     module.exports.iter().find_map(|(export, exported)| match exported {
         Exported::Global(global) if export == name => Some(*global),
         _ => None,
@@ -275,6 +277,14 @@ impl Made {
         let traps = compiled.traps.iter().map(|point| (point.word + first, point.trap.name().to_owned()));
         self.module.traps.extend(traps);
         self.places.extend(compiled.places);
+    }
+
+    /// Names the parameters of the last kernel.
+    fn name_parameters<'a>(&mut self, name: impl Fn(usize) -> Option<&'a str>) {
+        let parameters = self.program.kernels.last_mut().and_then(|kernel| kernel.parameters.as_mut());
+        for (number, parameter) in parameters.into_iter().flatten().enumerate() {
+            parameter.name = name(number).map(str::to_owned);
+        }
     }
 
     /// The program, with what there is when a kernel starts.

@@ -12,9 +12,12 @@ mod error;
 pub mod ir;
 pub mod kernels;
 pub mod lower;
+pub mod pica;
+pub mod rwasm;
 pub mod source;
 pub mod structure;
 pub mod wasm;
+pub mod wasm2015;
 
 pub use backend::{Compiled, Options, Statistics, TrapPoint, compile};
 pub use error::{CompileError, Reason};

@@ -36,6 +36,20 @@ pub fn check(path: &str, text: &str) {
     );
 }
 
+/// Holds `bytes` against the file at `path`, relative to the root, or writes it there.
+///
+/// # Panics
+/// If they differ, with the command that updates the file; if there is no such file, or there are no bytes.
+pub fn check_bytes(path: &str, bytes: &[u8]) {
+    let file = root().join(path);
+    assert!(!bytes.is_empty(), "there is nothing to hold {path} against");
+    if std::env::var_os("UPDATE").is_some() {
+        return std::fs::write(&file, bytes).expect("the repository is writable");
+    }
+    let kept = std::fs::read(&file).unwrap_or_else(|error| panic!("{path}: {error}; UPDATE=1 writes it"));
+    assert!(kept == bytes, "{path} is out of date; `UPDATE=1 cargo test --workspace` brings it up to date");
+}
+
 /// The cases of a folder, in order: `NAME.wave` gives `NAME.txt`. `others` are texts of other tests.
 ///
 /// # Panics

@@ -9,8 +9,10 @@ use super::values::{self, Dimensions, Fill, MemoryFile, RegisterValue, Save};
 use clap::{Args, Parser, ValueEnum};
 pub(crate) use commands::*;
 use std::path::PathBuf;
-use wave_compile::source::{Format as SourceFormat, SourceOptions};
-use wave_isa::program::Argument;
+use wave_compile::pica::{Float, PicaOptions};
+use wave_compile::rwasm::RwasmOptions;
+use wave_compile::source::{Format as SourceFormat, PicaCode, SourceOptions};
+use wave_isa::program::{Argument, ParameterType};
 use wave_observe::trace::When;
 
 /// Configuration where none is named.
@@ -196,18 +198,69 @@ pub(crate) struct SourceArgs {
     /// Format of the kernel file [default: what its contents say, or for text the extension]
     #[arg(long, value_name = "FORMAT")]
     pub source_format: Option<SourceFormat>,
+
+    /// Format of the numbers of a PICA200 shader
+    #[arg(long, value_enum, value_name = "FLOAT")]
+    pub pica_float: Option<PicaFloat>,
+
+    /// The opcodes of a PICA200 shader are those of the first description, where they differ from those known today
+    #[arg(long)]
+    pub pica_early: bool,
+
+    /// The kernel file is words of PICA200 code without a container: the file with the words of its descriptors
+    #[arg(long, value_name = "FILE")]
+    pub pica_descriptors: Option<PathBuf>,
+
+    /// The word that such code begins with [default: 0]
+    #[arg(long, value_name = "WORD", requires = "pica_descriptors", value_parser = values::integer32)]
+    pub pica_entry: Option<u32>,
+
+    /// Fuel of each instance of an rWasm module; it traps where it needs more [default: fuel is not counted]
+    #[arg(long, value_name = "N", value_parser = values::integer)]
+    pub fuel: Option<u64>,
 }
 
 impl SourceArgs {
     /// The options.
     pub(crate) fn options(&self) -> SourceOptions {
-        SourceOptions { format: self.source_format }
+        let pica_code = self
+            .pica_descriptors
+            .clone()
+            .map(|descriptors| PicaCode { descriptors, entry: self.pica_entry.unwrap_or(0) });
+        let float = match self.pica_float {
+            None | Some(PicaFloat::F24) => Float::F24,
+            Some(PicaFloat::F32) => Float::F32,
+        };
+        // Words of code have no first bytes of their own.
+        let of_code = pica_code.is_some().then_some(SourceFormat::Shbin);
+        SourceOptions {
+            format: self.source_format.or(of_code),
+            rwasm: RwasmOptions { fuel: self.fuel },
+            pica: PicaOptions { float, early: self.pica_early },
+            pica_code,
+        }
     }
 
     /// The flags, and whether they were given.
-    fn given(&self) -> [(&'static str, bool); 1] {
-        [("--source-format", self.source_format.is_some())]
+    fn given(&self) -> [(&'static str, bool); 6] {
+        [
+            ("--source-format", self.source_format.is_some()),
+            ("--pica-float", self.pica_float.is_some()),
+            ("--pica-early", self.pica_early),
+            ("--pica-descriptors", self.pica_descriptors.is_some()),
+            ("--pica-entry", self.pica_entry.is_some()),
+            ("--fuel", self.fuel.is_some()),
+        ]
     }
+}
+
+/// A format of numbers of PICA200 shaders.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PicaFloat {
+    /// 24 bits, as the hardware has them: the default
+    F24,
+    /// binary32, as most interpreters have them
+    F32,
 }
 
 /// How a module runs as instances.
@@ -225,9 +278,13 @@ pub(crate) struct InstanceArgs {
     #[arg(long, value_name = "NAME", conflicts_with = "kernel")]
     pub function: Option<String>,
 
-    /// Bytes up to which the memory of an instance may grow [default: 1MiB]
+    /// Bytes up to which the memory of an instance may grow [default: 1MiB, less in a small device memory]
     #[arg(long, value_name = "BYTES", value_parser = values::size)]
     pub instance_memory: Option<u64>,
+
+    /// Types of the results of an rWasm function, in order: its module does not say them [default: i64]
+    #[arg(long, value_name = "TYPE", value_delimiter = ',', value_parser = values::value_type)]
+    pub result_types: Vec<ParameterType>,
 
     /// Print the bits of results, in hexadecimal
     #[arg(long)]
@@ -236,11 +293,12 @@ pub(crate) struct InstanceArgs {
 
 impl InstanceArgs {
     /// The flags, and whether they were given.
-    fn given(&self) -> [(&'static str, bool); 4] {
+    fn given(&self) -> [(&'static str, bool); 5] {
         [
             ("--instances", self.instances),
             ("--function", self.function.is_some()),
             ("--instance-memory", self.instance_memory.is_some()),
+            ("--result-types", !self.result_types.is_empty()),
             ("--bits", self.bits),
         ]
     }

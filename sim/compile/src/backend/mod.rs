@@ -197,7 +197,7 @@ pub fn compile(module: &Module, entry: FunctionId, options: &Options) -> Result<
     let bytes_per_wave = plan.as_ref().map_or(0, Plan::bytes_per_wave);
     let encoded = emit::encode(&functions, own_bytes, bytes_per_wave);
     let local = module.memories.values().find(|memory| memory.space == Space::Local);
-    let local_bytes = local.map_or(0, |memory| memory.pages.saturating_mul(crate::ir::PAGE_BYTES));
+    let local_bytes = local.map_or(0, Memory::bytes);
     let statistics = Statistics {
         instructions: functions.iter().map(|(_, code)| code.len() as u32).sum(),
         words: encoded.words.len() as u32,
@@ -286,7 +286,7 @@ fn with_device_memory(module: &Module, options: &Options) -> Option<Module> {
     let needs = (has(Space::Private) || options.stack.is_some()) && !has(Space::Device);
     needs.then(|| {
         let mut module = module.clone();
-        module.memories.push(Memory { space: Space::Device, pages: 0, most_pages: None });
+        module.memories.push(Memory::new(Space::Device, 0, None));
         module
     })
 }

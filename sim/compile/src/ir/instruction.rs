@@ -204,6 +204,19 @@ pub enum Operation {
     TableInit(TableId, ElementsId, [Value; 3]),
     /// Empties an element segment.
     ElementsDrop(ElementsId),
+    /// The reference to a function: its number, an `i32`. See [`NULL_REFERENCE`](super::NULL_REFERENCE).
+    FunctionReference(FunctionId),
+    /// The reference at a place of a table. Traps past the end, and where a function is that the module has not.
+    TableGet(TableId, Value),
+    /// Puts a reference at a place of a table: place, reference. Traps past the end, and on what is no reference.
+    TableSet(TableId, [Value; 2]),
+    /// Number of places of a table.
+    TableSize(TableId),
+    /// Adds places to a table, and gives how many there were before, or -1: reference in the new places, number of
+    /// them. Traps on what is no reference.
+    TableGrow(TableId, [Value; 2]),
+    /// Puts a reference at many places: first place, reference, number of places. Traps as a set does.
+    TableFill(TableId, [Value; 3]),
     /// Value of a global variable.
     GlobalGet(GlobalId),
     /// Sets a global variable.
@@ -234,11 +247,14 @@ macro_rules! operand_parts {
             | Operation::Convert(_, value)
             | Operation::Load(_, value)
             | Operation::MemoryGrow(_, value)
+            | Operation::TableGet(_, value)
             | Operation::GlobalSet(_, value) => ($one(value), $none),
             Operation::Binary(_, values)
             | Operation::Compare(_, values)
             | Operation::Store(_, values)
-            | Operation::Atomic(_, _, _, values) => (values, $none),
+            | Operation::Atomic(_, _, _, values)
+            | Operation::TableSet(_, values)
+            | Operation::TableGrow(_, values) => (values, $none),
             Operation::Fma(values)
             | Operation::Select(values)
             | Operation::CompareExchange(_, _, values)
@@ -246,7 +262,8 @@ macro_rules! operand_parts {
             | Operation::MemoryCopy(_, values)
             | Operation::MemoryInit(_, _, values)
             | Operation::TableCopy(_, values)
-            | Operation::TableInit(_, _, values) => (values, $none),
+            | Operation::TableInit(_, _, values)
+            | Operation::TableFill(_, values) => (values, $none),
             Operation::Call(_, values) | Operation::Wave(_, values) | Operation::Double(_, values) => {
                 (values, $none)
             }
@@ -255,6 +272,8 @@ macro_rules! operand_parts {
             | Operation::MemorySize(_)
             | Operation::DataDrop(_)
             | Operation::ElementsDrop(_)
+            | Operation::FunctionReference(_)
+            | Operation::TableSize(_)
             | Operation::GlobalGet(_)
             | Operation::Special(_)
             | Operation::PrivateBase
@@ -287,6 +306,7 @@ impl Operation {
             | Operation::Fma(_)
             | Operation::Select(_)
             | Operation::Special(_)
+            | Operation::FunctionReference(_)
             | Operation::PrivateBase => true,
             Operation::Binary(binary, _) => !binary.traps(),
             Operation::Convert(convert, _) => !convert.traps(),

@@ -22,6 +22,7 @@ pub use operation::{Binary, Compare, Convert, Unary};
 pub use types::{Constant, Signature, Type};
 
 use cranelift_entity::{EntityRef, PrimaryMap, entity_impl};
+use std::collections::BTreeSet;
 
 /// Declares the numbers of entities, with the letters before them in the text form.
 macro_rules! entities {
@@ -56,6 +57,11 @@ entities! {
 
 /// Bytes of a page of memory.
 pub const PAGE_BYTES: u64 = 1 << 16;
+
+/// The reference to no function, an `i32`. A reference to a function is its number. A table holds only functions that an
+/// element segment or a [`Operation::FunctionReference`] of the module names: another number is no reference, and a
+/// table operation that takes one traps with [`Trap::UndefinedElement`].
+pub const NULL_REFERENCE: u32 = u32::MAX;
 
 /// Bytes of a page of private memory.
 pub const PRIVATE_PAGE_BYTES: u64 = 16;
@@ -143,16 +149,24 @@ impl Space {
 pub struct Memory {
     /// Where it lies.
     pub space: Space,
-    /// Pages at the start; see [`Space::page_bytes`].
+    /// Bytes of a page, a power of 2: that of the space ([`Space::page_bytes`]), or 1 for an encoding that counts
+    /// bytes.
+    pub page_bytes: u64,
+    /// Pages at the start.
     pub pages: u64,
     /// Most pages.
     pub most_pages: Option<u64>,
 }
 
 impl Memory {
+    /// A memory in pages of its space.
+    pub const fn new(space: Space, pages: u64, most_pages: Option<u64>) -> Memory {
+        Memory { space, page_bytes: space.page_bytes(), pages, most_pages }
+    }
+
     /// Bytes at the start.
-    pub fn bytes(&self) -> u64 {
-        self.pages * self.space.page_bytes()
+    pub const fn bytes(&self) -> u64 {
+        self.pages.saturating_mul(self.page_bytes)
     }
 }
 
@@ -228,4 +242,18 @@ pub struct Module {
     pub exports: Vec<(String, Exported)>,
     /// Runs once at the start.
     pub start: Option<FunctionId>,
+}
+
+impl Module {
+    /// The functions that tables may hold: those that an element segment or a reference names.
+    pub fn referenced(&self) -> BTreeSet<FunctionId> {
+        let elements =
+            self.elements.values().flat_map(|elements| elements.functions.iter().flatten().copied());
+        let bodies = self.functions.values().flat_map(|function| function.blocks.values());
+        let named = bodies.flat_map(|body| &body.instructions).filter_map(|one| match one.operation {
+            Operation::FunctionReference(function) => Some(function),
+            _ => None,
+        });
+        elements.chain(named).collect()
+    }
 }

@@ -2,8 +2,8 @@
 
 use super::dominance::Dominance;
 use super::{
-    Access, Block, Exported, Function, FunctionId, Instruction, MemoryId, Module, Operation, Place,
-    Signature, Space, Target, Terminator, Type, Value,
+    Access, Block, Exported, Function, FunctionId, Instruction, MemoryId, Module, Operation, PAGE_BYTES,
+    Place, Signature, Space, TableId, Target, Terminator, Type, Value,
 };
 use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
 use std::collections::BTreeSet;
@@ -97,8 +97,11 @@ fn limit(what: &dyn fmt::Display, first: u64, most: Option<u64>) -> Checked {
 fn items(module: &Module) -> Checked {
     for (id, memory) in &module.memories {
         limit(&id, memory.pages, memory.most_pages)?;
+        if !memory.page_bytes.is_power_of_two() || memory.page_bytes > PAGE_BYTES {
+            return Err(format!("{id} has pages of {} bytes; a page is a power of 2", memory.page_bytes));
+        }
         let pages = memory.most_pages.unwrap_or(0).max(memory.pages);
-        let most = MOST_BYTES / memory.space.page_bytes();
+        let most = MOST_BYTES / memory.page_bytes;
         if pages > most {
             return Err(format!("{id} has up to {pages} pages; an address reaches {most}"));
         }
@@ -397,15 +400,22 @@ impl Check<'_> {
                 vec![]
             }
             Operation::TableInit(table, elements, values) => {
-                exists(&module.tables, *table)?;
                 exists(&module.elements, *elements)?;
-                self.types("operands", values, &[I32; 3])?;
-                vec![]
+                self.table(*table, values, &[])?
             }
             Operation::ElementsDrop(elements) => {
                 exists(&module.elements, *elements)?;
                 vec![]
             }
+            Operation::FunctionReference(function) => {
+                exists(&module.functions, *function)?;
+                vec![I32]
+            }
+            Operation::TableSize(table) => self.table(*table, &[], &[I32])?,
+            Operation::TableGet(table, place) => self.table(*table, &[*place], &[I32])?,
+            Operation::TableSet(table, values) => self.table(*table, values, &[])?,
+            Operation::TableGrow(table, values) => self.table(*table, values, &[I32])?,
+            Operation::TableFill(table, values) => self.table(*table, values, &[])?,
             Operation::GlobalGet(global) => vec![exists(&module.globals, *global)?.initial.ty()],
             Operation::GlobalSet(global, value) => {
                 let variable = exists(&module.globals, *global)?;
@@ -435,6 +445,13 @@ impl Check<'_> {
             }
             Operation::Barrier | Operation::Fence(..) => vec![],
         })
+    }
+
+    /// Checks an operation on a table, whose operands are all `i32`; gives the types of its results.
+    fn table(&self, table: TableId, values: &[Value], results: &[Type]) -> Checked<Vec<Type>> {
+        exists(&self.module.tables, table)?;
+        self.types("operands", values, &vec![Type::I32; values.len()])?;
+        Ok(results.to_vec())
     }
 
     /// Checks an access to memory.

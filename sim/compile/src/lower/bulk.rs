@@ -50,7 +50,7 @@ impl Bulk {
         let mut bulk = Bulk::default();
         for (id, memory) in &module.memories {
             // Local memory has the bytes that the launch gives it.
-            let known = if memory.space == Space::Local { 0 } else { memory.pages * crate::ir::PAGE_BYTES };
+            let known = if memory.space == Space::Local { 0 } else { memory.bytes() };
             bulk.sizes.insert(id, (u32::try_from(known).unwrap_or(u32::MAX), memory.space));
             if memory.space == Space::Device {
                 bulk.device.get_or_insert(id);

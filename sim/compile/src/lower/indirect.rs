@@ -85,8 +85,11 @@ fn changed_tables(
     for &id in functions {
         let function = &module.functions[id];
         for instruction in function.blocks.values().flat_map(|body| &body.instructions) {
-            if let Operation::TableCopy([table, _], _) | Operation::TableInit(table, ..) =
-                instruction.operation
+            if let Operation::TableCopy([table, _], _)
+            | Operation::TableInit(table, ..)
+            | Operation::TableSet(table, _)
+            | Operation::TableGrow(table, _)
+            | Operation::TableFill(table, _) = instruction.operation
             {
                 changed[table] = Some((id, instruction.at));
             }

@@ -109,7 +109,7 @@ impl Cycle {
     fn new(module: &mut Module, members: Vec<FunctionId>, frame_bytes: u32) -> Cycle {
         let frame_bytes = frame_bytes.next_multiple_of(PRIVATE_PAGE_BYTES as u32);
         let pages = u64::from(frame_bytes) / PRIVATE_PAGE_BYTES;
-        let memory = module.memories.push(Memory { space: Space::Private, pages, most_pages: Some(pages) });
+        let memory = module.memories.push(Memory::new(Space::Private, pages, Some(pages)));
         let (mut pool, mut results, mut signatures) = (Pool::default(), Pool::default(), SecondaryMap::new());
         for &id in &members {
             let signature = module.functions[id].signature.clone();

@@ -1,6 +1,6 @@
 //! Which format a kernel file has.
 
-use crate::{c, wasm};
+use crate::{c, pica, rwasm, wasm, wasm2015};
 use std::path::Path;
 use std::str::FromStr;
 use wave_isa::program::wbin;
@@ -19,14 +19,32 @@ pub enum Format {
     Wat,
     /// C or C++; the extension says which.
     C,
+    /// The WebAssembly prototype of 2015.
+    Wasm2015,
+    /// rWasm: the container, or instructions alone.
+    Rwasm,
+    /// PICA200 shaders: the container, or words of code alone.
+    Shbin,
+    /// PICA200 shaders as text.
+    Pica,
     /// The text of the intermediate representation.
     Ir,
 }
 
 impl Format {
     /// All formats.
-    pub const ALL: [Format; 6] =
-        [Format::Wave, Format::Wbin, Format::Wasm, Format::Wat, Format::C, Format::Ir];
+    pub const ALL: [Format; 10] = [
+        Format::Wave,
+        Format::Wbin,
+        Format::Wasm,
+        Format::Wat,
+        Format::C,
+        Format::Wasm2015,
+        Format::Rwasm,
+        Format::Shbin,
+        Format::Pica,
+        Format::Ir,
+    ];
 
     /// Its name on the command line.
     pub const fn name(self) -> &'static str {
@@ -36,24 +54,37 @@ impl Format {
             Format::Wasm => "wasm",
             Format::Wat => "wat",
             Format::C => "c",
+            Format::Wasm2015 => "wasm2015",
+            Format::Rwasm => "rwasm",
+            Format::Shbin => "shbin",
+            Format::Pica => "pica",
             Format::Ir => "ir",
         }
+    }
+
+    /// True if a module of this format that imports nothing from `wave` runs as instances where nobody says otherwise.
+    pub const fn has_instances(self) -> bool {
+        matches!(self, Format::Wasm | Format::Wat | Format::Wasm2015 | Format::Rwasm)
     }
 
     /// The format of a file. The contents tell binary formats; the extension tells the formats of text. Text with an
     /// extension that no format has is WAVE assembly.
     pub fn of(path: &Path, bytes: &[u8]) -> Format {
+        let is_text = !bytes.contains(&0) && std::str::from_utf8(bytes).is_ok();
+        let told = match bytes {
+            _ if wasm::is_binary(bytes) => Some(Format::Wasm),
+            _ if rwasm::is_container(bytes) => Some(Format::Rwasm),
+            _ if pica::is_shbin(bytes) => Some(Format::Shbin),
+            _ if bytes.starts_with(wbin::MAGIC) => Some(Format::Wbin),
+            _ if is_text => None,
+            // These have no first bytes of their own.
+            _ if rwasm::is_bare(bytes) => Some(Format::Rwasm),
+            _ if wasm2015::is_wasm2015(bytes) => Some(Format::Wasm2015),
+            _ => None,
+        };
         let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-        let binary = [(wasm::is_binary(bytes), Format::Wasm), (bytes.starts_with(wbin::MAGIC), Format::Wbin)];
-        let told = binary.into_iter().find(|(is_this, _)| *is_this).map(|(_, format)| format);
-        told.unwrap_or_else(|| match extension {
-            _ if c::is_source(path) => Format::C,
-            "wasm" => Format::Wasm,
-            "wat" => Format::Wat,
-            "ir" => Format::Ir,
-            "wbin" => Format::Wbin,
-            _ => Format::Wave,
-        })
+        let by_name = || Format::ALL.into_iter().find(|format| format.name() == extension);
+        told.or_else(|| if c::is_source(path) { Some(Format::C) } else { by_name() }).unwrap_or(Format::Wave)
     }
 }
 

@@ -5,18 +5,37 @@ mod format;
 pub use format::Format;
 
 use crate::c::{self, CompileOptions};
-use crate::ir::{Module, Place, text, verify::verify};
+use crate::encoding::{self, Listing};
+use crate::ir::{FunctionId, Module, Place, text, verify::verify};
+use crate::pica::{self, PicaOptions};
+use crate::rwasm::{self, RwasmOptions};
 use crate::wasm::{self, SourceMap};
+use crate::wasm2015;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use wave_isa::diagnostic::Diagnostic;
-use wave_isa::program::not_text;
+use wave_isa::program::{not_text, read_file};
 
 /// How a file is read.
 #[derive(Debug, Clone, Default)]
 pub struct SourceOptions {
     /// Its format, if the file is not to tell.
     pub format: Option<Format>,
+    /// How rWasm is decoded.
+    pub rwasm: RwasmOptions,
+    /// How PICA200 shaders are decoded.
+    pub pica: PicaOptions,
+    /// The file is words of PICA200 code: where its descriptors are, and the word that it begins with.
+    pub pica_code: Option<PicaCode>,
+}
+
+/// What words of PICA200 code need beside themselves.
+#[derive(Debug, Clone)]
+pub struct PicaCode {
+    /// A file with the words of the descriptors.
+    pub descriptors: PathBuf,
+    /// The word that the shader begins with.
+    pub entry: u32,
 }
 
 /// A module from a file.
@@ -28,12 +47,18 @@ pub struct Source {
     pub module: Module,
     /// True if it imports from the module `wave`: it is made to run as a kernel.
     pub is_kernel: bool,
+    /// True if functions take and give cells of 64 bits that hold values of any type: the encoding has no types.
+    pub has_cells: bool,
     /// What a compiler that was called on the way warns of.
     pub warnings: Vec<Diagnostic>,
     /// Lines of the source.
     lines: SourceMap,
     /// The text of the source, where it is no file.
     text: Option<String>,
+    /// The module in its own assembly, where that is what users read.
+    listing: Option<Listing>,
+    /// Names of the parameters of functions, where the encoding has them.
+    parameters: HashMap<FunctionId, Vec<String>>,
 }
 
 impl Source {
@@ -63,18 +88,83 @@ impl Source {
                 let source = Source::of_wasm(file, &built.wasm)?;
                 Ok(Source { is_kernel: true, warnings: built.warnings, ..source })
             }),
-            Format::Ir => as_text().and_then(|text| text::parse(text, &file)).and_then(|module| {
-                let lines = SourceMap::default();
-                Source { file, module, is_kernel: true, warnings: Vec::new(), lines, text: None }.verified()
-            }),
+            Format::Wasm2015 => Source::of_wasm2015(file, bytes),
+            Format::Rwasm => Source::of_rwasm(file, bytes, options),
+            Format::Pica => {
+                let text = as_text().map_err(|error| vec![error])?;
+                let decoded = pica::decode_text(text, &file, &options.pica)?;
+                Source::of_pica(file, decoded)
+            }
+            Format::Shbin => Source::of_shbin(file, bytes, options),
+            Format::Ir => as_text()
+                .and_then(|text| text::parse(text, &file))
+                .and_then(|module| Source { is_kernel: true, ..Source::new(file, module) }.verified()),
         };
         source.map(Some).map_err(|error| vec![error])
     }
 
     fn of_wasm(file: String, bytes: &[u8]) -> Result<Source, Diagnostic> {
         let decoded = wasm::decode(bytes).map_err(|error| error.diagnostic(&file))?;
-        let (module, is_kernel, lines) = (decoded.module, decoded.is_kernel, decoded.source);
-        Source { file, module, is_kernel, warnings: Vec::new(), lines, text: None }.verified()
+        let (is_kernel, lines) = (decoded.is_kernel, decoded.source);
+        Source { is_kernel, lines, ..Source::new(file, decoded.module) }.verified()
+    }
+
+    fn of_wasm2015(file: String, bytes: &[u8]) -> Result<Source, Diagnostic> {
+        let decoded =
+            wasm2015::decode(bytes).map_err(|error| read_as(&file, "WebAssembly of 2015", &error))?;
+        let listed = Source::listed(file, decoded.module, decoded.listing);
+        Source { is_kernel: decoded.is_kernel, ..listed }.verified()
+    }
+
+    fn of_rwasm(file: String, bytes: &[u8], options: &SourceOptions) -> Result<Source, Diagnostic> {
+        let decoded =
+            rwasm::decode(bytes, &options.rwasm).map_err(|error| read_as(&file, "rWasm", &error))?;
+        Source { has_cells: true, ..Source::listed(file, decoded.module, decoded.listing) }.verified()
+    }
+
+    /// Words of code, or a container.
+    fn of_shbin(file: String, bytes: &[u8], options: &SourceOptions) -> Result<Source, Diagnostic> {
+        let decoded = match &options.pica_code {
+            None => pica::decode(bytes, &options.pica),
+            Some(code) => {
+                let descriptors = read_file(&code.descriptors).map_err(|mut errors| errors.remove(0))?;
+                let [words, descriptors] =
+                    [(bytes, &file), (&descriptors, &code.descriptors.display().to_string())]
+                        .map(|(bytes, file)| words(bytes, file));
+                pica::decode_code(&words?, &descriptors?, code.entry, &options.pica)
+            }
+        };
+        Source::of_pica(file.clone(), decoded.map_err(|error| read_as(&file, "PICA200", &error))?)
+    }
+
+    fn of_pica(file: String, decoded: pica::Decoded) -> Result<Source, Diagnostic> {
+        let parameters =
+            decoded.kernels.into_iter().map(|kernel| (kernel.function, kernel.parameters)).collect();
+        let listed = Source::listed(file, decoded.module, decoded.listing);
+        Source { is_kernel: true, parameters, ..listed }.verified()
+    }
+
+    /// The name of a parameter of a function.
+    pub(crate) fn parameter(&self, function: FunctionId, number: usize) -> Option<&str> {
+        self.parameters.get(&function)?.get(number).map(String::as_str)
+    }
+
+    fn new(file: String, module: Module) -> Source {
+        Source {
+            file,
+            module,
+            is_kernel: false,
+            has_cells: false,
+            warnings: Vec::new(),
+            lines: SourceMap::default(),
+            text: None,
+            listing: None,
+            parameters: HashMap::new(),
+        }
+    }
+
+    fn listed(file: String, module: Module, listing: Listing) -> Source {
+        Source { listing: Some(listing), ..Source::new(file, module) }
     }
 
     /// A module in WebAssembly that was compiled of a text before. `file` names the text.
@@ -97,6 +187,14 @@ impl Source {
     /// function of another file, such as a header, has the line of the call that it was inlined for. `None` if no
     /// text is known, or none can be read.
     pub fn lines(&self, places: &[Place]) -> Option<wave_isa::program::SourceMap> {
+        if let Some(listing) = &self.listing {
+            let lines = places.iter().map(|&place| listing.line(place).unwrap_or(0)).collect();
+            return Some(wave_isa::program::SourceMap {
+                file: self.file.clone(),
+                text: listing.text().to_owned(),
+                lines,
+            });
+        }
         let mut counts: HashMap<&str, usize> = HashMap::new();
         for &place in places {
             let mut files: Vec<&str> = self.lines.lines(place).map(|line| line.file).collect();
@@ -126,8 +224,29 @@ impl Source {
         [name.to_owned(), beside].into_iter().find(|path| path.is_file())
     }
 
-    /// The file and line of a place, for messages.
+    /// The file and line of a place, for messages. A line of the module in its own assembly comes with its text.
     pub fn line(&self, place: Place) -> Option<String> {
+        if let Some(listing) = &self.listing {
+            let line = listing.line(place)?;
+            let text = listing.text().lines().nth(line as usize - 1)?;
+            return Some(format!("{}:{line} ({})", self.file, text.trim()));
+        }
         self.lines.line(place).map(|line| format!("{}:{}", line.file, line.line))
     }
+}
+
+/// The words of 32 bits that a file holds, low bytes first.
+fn words(bytes: &[u8], file: &str) -> Result<Vec<u32>, Diagnostic> {
+    let (words, rest) = bytes.as_chunks::<4>();
+    if !rest.is_empty() || words.is_empty() {
+        let message =
+            format!("`{file}` has {} bytes, which are no words of PICA200: they have 4 bytes", bytes.len());
+        return Err(Diagnostic::error(message));
+    }
+    Ok(words.iter().map(|&word| u32::from_le_bytes(word)).collect())
+}
+
+/// The message about a file in a format that it may not be in.
+fn read_as(file: &str, format: &str, error: &encoding::Error) -> Diagnostic {
+    error.diagnostic(&format!("{file}, read as {format}"))
 }

@@ -1,7 +1,8 @@
 //! What a kernel imports from the module `wave`: the one list from which the decoder, the header for C and the
 //! documentation are made.
 
-use crate::ir::{Binary, Order, Type, Unary, Wave};
+use super::{Error, Fault};
+use crate::ir::{Binary, Order, Signature, Type, Unary, Wave};
 use std::sync::LazyLock;
 use wave_isa::table::AtomicOp;
 use wave_isa::{Scope, Special};
@@ -202,14 +203,39 @@ fn list() -> Vec<Intrinsic> {
     all
 }
 
-/// The function with this name.
-pub(super) fn find(name: &str) -> Option<&'static Intrinsic> {
-    intrinsics().iter().find(|intrinsic| intrinsic.name == name)
+/// The function that a module imports under this name, with this signature.
+///
+/// # Errors
+/// There is none, or its signature is another one.
+pub(crate) fn import(name: &str, has: &Signature) -> Result<&'static Intrinsic, Error> {
+    let all = intrinsics();
+    let Some(intrinsic) = all.iter().find(|intrinsic| intrinsic.name == name) else {
+        let message = format!("there is no function `wave.{name}` (unknown import)");
+        let names = all.iter().map(|intrinsic| intrinsic.name.as_str());
+        let near = wave_isa::suggest::did_you_mean(name, names.clone());
+        let hint = near.unwrap_or_else(|| format!("there is: {}", names.collect::<Vec<_>>().join(", ")));
+        return Err(Error::new(Fault::Unlinkable, message).hint(hint));
+    };
+    let wanted = Signature {
+        parameters: intrinsic.parameters.iter().map(|&(_, ty)| ty).collect(),
+        results: intrinsic.result.into_iter().collect(),
+    };
+    if *has != wanted {
+        let message = format!("`wave.{name}` is imported as {}, but it is {}", text(has), text(&wanted));
+        return Err(Error::new(Fault::Unlinkable, message));
+    }
+    Ok(intrinsic)
+}
+
+/// A signature for messages.
+pub(super) fn text(signature: &Signature) -> String {
+    let names = |types: &[Type]| types.iter().map(|ty| ty.name()).collect::<Vec<_>>().join(", ");
+    format!("({}) -> ({})", names(&signature.parameters), names(&signature.results))
 }
 
 impl Action {
     /// True if it accesses local memory.
-    pub(super) const fn is_local(self) -> bool {
+    pub(crate) const fn is_local(self) -> bool {
         matches!(self, Action::LocalLoad(..) | Action::LocalStore(..) | Action::LocalAtomic(_))
     }
 }

@@ -4,7 +4,7 @@
 
 use super::features::refused;
 use super::function::{translate, wrap};
-use super::intrinsics::{self, Intrinsic};
+use super::intrinsics::{self, text};
 use super::module::{Callee, Index, Sections, check_table, value_type};
 use super::names::Names;
 use super::{Error, Fault, Features, SourceMap};
@@ -265,23 +265,10 @@ impl<'a> Link<'a> {
         let TypeRef::Func(ty) = import.ty else {
             return Err(unlinkable(format!("`wave.{name}` is no function: `wave` has functions only")));
         };
-        let Some(intrinsic) = intrinsics::find(name) else {
-            let all = intrinsics::intrinsics().iter().map(|intrinsic| intrinsic.name.as_str());
-            let error = unlinkable(format!("there is no function `wave.{name}` (unknown import)"));
-            return Err(match wave_isa::suggest::did_you_mean(name, all.clone()) {
-                Some(hint) => error.hint(hint),
-                None => error.hint(format!("there is: {}", all.collect::<Vec<_>>().join(", "))),
-            });
-        };
-        let wanted = signature(intrinsic);
-        let has = self.index.signature(ty)?;
-        if *has != wanted {
-            let message = format!("`wave.{name}` is imported as {}, but it is {}", text(has), text(&wanted));
-            return Err(unlinkable(message));
-        }
+        let intrinsic = intrinsics::import(name, self.index.signature(ty)?)?;
         if intrinsic.action.is_local() && self.index.local_memory.is_none() {
             let id = self.next_memory();
-            self.memories.push(Memory { space: Space::Local, pages: 1, most_pages: Some(1) });
+            self.memories.push(Memory::new(Space::Local, 1, Some(1)));
             self.index.local_memory = Some(id);
         }
         self.index.functions.push((Callee::Intrinsic(intrinsic.action), ty));
@@ -310,11 +297,11 @@ impl<'a> Link<'a> {
             if ty.shared {
                 self.shared.push(id);
             }
-            self.memories.push(Memory { space: Space::Device, pages: ty.initial, most_pages: ty.maximum });
+            self.memories.push(Memory::new(Space::Device, ty.initial, ty.maximum));
         }
         if self.is_kernel && self.index.memories.is_empty() && self.index.bare_memory.is_none() {
             let id = self.next_memory();
-            self.memories.push(Memory { space: Space::Device, pages: 0, most_pages: None });
+            self.memories.push(Memory::new(Space::Device, 0, None));
             self.index.bare_memory = Some(id);
         }
         for (ty, initial) in &self.sections.globals {
@@ -496,18 +483,4 @@ fn unlinkable(message: String) -> Error {
 /// True if what is there has at least the size that an import wants, and cannot grow beyond what it wants.
 fn fits(has: u64, most: Option<u64>, wanted: u64, wanted_most: Option<u64>) -> bool {
     has >= wanted && wanted_most.is_none_or(|wanted| most.is_some_and(|most| most <= wanted))
-}
-
-/// Parameters and results of a function of `wave`.
-fn signature(intrinsic: &Intrinsic) -> Signature {
-    Signature {
-        parameters: intrinsic.parameters.iter().map(|&(_, ty)| ty).collect(),
-        results: intrinsic.result.into_iter().collect(),
-    }
-}
-
-/// A signature for messages.
-fn text(signature: &Signature) -> String {
-    let names = |types: &[crate::ir::Type]| types.iter().map(|ty| ty.name()).collect::<Vec<_>>().join(", ");
-    format!("({}) -> ({})", names(&signature.parameters), names(&signature.results))
 }

@@ -16,28 +16,28 @@ use wasmparser::{
 
 /// A function that a module calls.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Callee {
+pub(crate) enum Callee {
     Function(FunctionId),
     Intrinsic(Action),
 }
 
 /// What the indices of a module mean.
 #[derive(Debug, Default)]
-pub(super) struct Index {
+pub(crate) struct Index {
     /// Signatures, where they have no references, and their numbers.
-    pub(super) types: Vec<Option<(Signature, SignatureId)>>,
+    pub(crate) types: Vec<Option<(Signature, SignatureId)>>,
     /// Functions and their types.
-    pub(super) functions: Vec<(Callee, u32)>,
+    pub(crate) functions: Vec<(Callee, u32)>,
     pub(super) tables: Vec<TableId>,
-    pub(super) memories: Vec<MemoryId>,
+    pub(crate) memories: Vec<MemoryId>,
     /// Global variables; those that hold references are none.
-    pub(super) globals: Vec<Option<(GlobalId, Type)>>,
+    pub(crate) globals: Vec<Option<(GlobalId, Type)>>,
     pub(super) first_data: u32,
     pub(super) first_elements: u32,
     /// Local memory of a workgroup, if somebody uses it.
-    pub(super) local_memory: Option<MemoryId>,
+    pub(crate) local_memory: Option<MemoryId>,
     /// Device memory for a module that has no memory.
-    pub(super) bare_memory: Option<MemoryId>,
+    pub(crate) bare_memory: Option<MemoryId>,
 }
 
 impl Index {
@@ -55,7 +55,7 @@ impl Index {
         }
     }
 
-    pub(super) fn callee(&self, function: u32) -> Result<(&Callee, &Signature), Error> {
+    pub(crate) fn callee(&self, function: u32) -> Result<(&Callee, &Signature), Error> {
         let (callee, ty) = &self.functions[function as usize];
         Ok((callee, self.signature(*ty)?))
     }

@@ -6,7 +6,7 @@ use wave_isa::table::AtomicOp;
 
 /// What an operator does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Simple {
+pub(crate) enum Simple {
     Unary(Unary),
     Binary(Binary),
     Compare(Compare),
@@ -23,7 +23,7 @@ pub(super) enum Simple {
 
 /// Type of a value, its bytes in memory, and whether they are extended with the sign.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Width(pub(super) Type, pub(super) u32, pub(super) bool);
+pub(crate) struct Width(pub(crate) Type, pub(crate) u32, pub(crate) bool);
 
 /// Names of widths, for the table below.
 const I32: Width = Width(Type::I32, 4, false);
@@ -42,7 +42,7 @@ const fn s(ty: Type, bytes: u32) -> Width {
 }
 
 /// What an operator does, if it is one operation.
-pub(super) fn simple(operator: &Operator<'_>) -> Option<Simple> {
+pub(crate) fn simple(operator: &Operator<'_>) -> Option<Simple> {
     Some(match operator {
         Operator::I32Eqz | Operator::I64Eqz => Simple::IsZero,
         _ => unary(operator)

@@ -5,13 +5,13 @@ use wasmparser::{FuncToValidate, FuncValidatorAllocations, FunctionBody, Operato
 
 /// What is known of a function before it is translated. Operators are named by their byte of the file.
 #[derive(Debug, Default)]
-pub(super) struct Scan {
+pub(crate) struct Scan {
     /// Local variable and operator of each assignment, sorted.
-    assignments: Vec<(u32, u32)>,
+    pub(crate) assignments: Vec<(u32, u32)>,
     /// Operator that ends each block, loop and if, in the order in which they begin.
-    pub(super) ends: Vec<u32>,
+    pub(crate) ends: Vec<u32>,
     /// Whether it has an `else`.
-    pub(super) has_else: Vec<bool>,
+    pub(crate) has_else: Vec<bool>,
 }
 
 impl Scan {

@@ -367,3 +367,40 @@ b2:
     assert_eq!(instance.memory(MemoryId::from_u32(1)).read(0, 4).unwrap(), [14, 0, 0, 0]);
     assert_eq!(call(4), Ok(Vec::new()));
 }
+
+/// References are numbers of functions that the module names; a table grows up to its limit.
+#[test]
+fn tables_hold_references_and_grow() {
+    let instance = instance(
+        r#"table tab0 1 to 3 elements elem0 [f0] signature sig0 () -> (i32)
+        export "get" f1 export "set" f2 export "grow" f3 export "fill" f4 export "call" f5
+        function f0 () -> (i32) { b0: v0: i32 = const.i32 7 return v0 }
+        function f1 (i32) -> (i32) { b0(v0: i32): v1: i32 = table_get tab0, v0 return v1 }
+        function f2 (i32, i32) -> () { b0(v0: i32, v1: i32): table_set tab0, v0, v1 return }
+        function f3 (i32, i32) -> (i32, i32) {
+        b0(v0: i32, v1: i32): v2: i32 = table_grow tab0, v0, v1 v3: i32 = table_size tab0 return v2, v3
+        }
+        function f4 (i32, i32, i32) -> () { b0(v0: i32, v1: i32, v2: i32): table_fill tab0, v0, v1, v2 return }
+        function f5 (i32) -> (i32) { b0(v0: i32): v1: i32 = call_indirect tab0[v0] sig0() return v1 }"#,
+    );
+    let null = I32(u32::MAX);
+    assert_eq!(call(&instance, "get", &[I32(0)]), Ok(vec![null]));
+    assert_eq!(call(&instance, "get", &[I32(1)]), Err(Trap::TableOutOfBounds));
+    assert_eq!(call(&instance, "grow", &[I32(0), I32(1)]), Ok(vec![I32(1), I32(2)]));
+    assert_eq!(call(&instance, "get", &[I32(1)]), Ok(vec![I32(0)]));
+    assert_eq!(call(&instance, "call", &[I32(1)]), Ok(vec![I32(7)]));
+    assert_eq!(call(&instance, "call", &[I32(0)]), Err(Trap::UninitialisedElement));
+    assert_eq!(call(&instance, "grow", &[null, I32(2)]), Ok(vec![null, I32(2)]));
+    assert_eq!(call(&instance, "grow", &[null, I32(1)]), Ok(vec![I32(2), I32(3)]));
+    assert_eq!(call(&instance, "grow", &[null, I32(u32::MAX)]), Ok(vec![null, I32(3)]));
+    assert_eq!(call(&instance, "fill", &[I32(1), I32(0), I32(2)]), Ok(vec![]));
+    assert_eq!(call(&instance, "call", &[I32(2)]), Ok(vec![I32(7)]));
+    assert_eq!(call(&instance, "fill", &[I32(2), null, I32(2)]), Err(Trap::TableOutOfBounds));
+    assert_eq!(call(&instance, "set", &[I32(2), null]), Ok(vec![]));
+    assert_eq!(call(&instance, "get", &[I32(2)]), Ok(vec![null]));
+    // Function 1 is there, but nothing refers to it; 99 is not.
+    for reference in [1, 99] {
+        assert_eq!(call(&instance, "set", &[I32(0), I32(reference)]), Err(Trap::UndefinedElement));
+        assert_eq!(call(&instance, "grow", &[I32(reference), I32(0)]), Err(Trap::UndefinedElement));
+    }
+}

@@ -12,6 +12,7 @@ const EVERYTHING: &str = r#"signature sig0 (i32) -> (i64)
 signature sig1 () -> ()
 memory mem0 device 1 to 16
 memory mem1 local 1
+memory mem2 device 4096 to 8192 pages 1
 table tab0 4 to 10
 table tab1 2
 global g0 "stack \"pointer\"\u{a}" mutable i32 -5
@@ -70,6 +71,12 @@ b0(v0: i32):
     v24: f64 = fneg v4
     v25: i64 = div_s v9, v19
     v26: i32 = reinterpret v3
+    v29: i32 = function_reference f1
+    v30: i32 = table_get tab0, v0
+    table_set tab0, v0, v29
+    v31: i32 = table_size tab0
+    v32: i32 = table_grow tab0, v29, v0
+    table_fill tab0, v0, v29, v8
     branch v13, b1(v0, v9), b2 @44
 b1(v27: i32, v28: i64):
     switch v27, [b2, b1(v27, v28), b3]

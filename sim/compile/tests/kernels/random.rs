@@ -100,9 +100,9 @@ fn kernel(mut module: Module, seed: u64) -> Module {
     kernel.blocks[entry].terminator = Terminator::Return(Vec::new());
     module.functions[FunctionId::new(0)] = kernel;
     if module.memories.is_empty() {
-        module.memories.push(Memory { space: Space::Device, pages: 2, most_pages: Some(2) });
+        module.memories.push(Memory::new(Space::Device, 2, Some(2)));
     }
-    module.memories[MemoryId::new(0)] = Memory { space: Space::Device, pages: 3, most_pages: Some(3) };
+    module.memories[MemoryId::new(0)] = Memory::new(Space::Device, 3, Some(3));
     if let Some(data) = module.data.get(DataId::new(1)) {
         let bytes = data.bytes.clone();
         module.data.push(Data { bytes, at_start: Some((MemoryId::new(0), SEGMENT)) });

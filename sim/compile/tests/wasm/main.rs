@@ -10,3 +10,4 @@ mod nans;
 mod peer;
 mod script;
 mod simulated;
+mod values;

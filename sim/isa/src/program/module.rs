@@ -148,8 +148,9 @@ impl Launch {
                 private.bytes_per_wave,
                 bytes.saturating_sub(used)
             );
-            return Err(Diagnostic::error(message)
-                .hint("launch fewer threads, lower --stack-bytes, or raise --device-memory"));
+            return Err(Diagnostic::error(message).hint(
+                "launch fewer threads, lower --stack-bytes or --instance-memory, or raise --device-memory",
+            ));
         };
         // It is below 2^32: device memory has no higher address.
         let start = start as u32;

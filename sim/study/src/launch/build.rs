@@ -3,7 +3,7 @@
 use super::buffer::{Buffer, Buffers};
 use super::contents;
 use super::expression::{Expression, FUNCTIONS, Failure, Value};
-use super::file::{Expect, File, Named, Parameter, Requirement, Tolerance as FileTolerance};
+use super::file::{Expect, File, Named, Parameter, PicaFloat, Requirement, Tolerance as FileTolerance};
 use super::host::Target;
 use super::layout::{self, Layout};
 use super::messages::{self, NOUN, Problem};
@@ -14,6 +14,8 @@ use super::verification::{Check, Tolerance};
 use super::{Job, Size};
 use std::path::{Path, PathBuf};
 use wave_compile::kernels::{self, Settings};
+use wave_compile::pica::{Float, PicaOptions};
+use wave_compile::source::SourceOptions;
 use wave_isa::diagnostic::Diagnostic;
 use wave_isa::program::{Program, asm};
 use wave_isa::ron_text::Source;
@@ -79,7 +81,13 @@ impl Origin {
 
     /// How modules are compiled.
     fn settings(file: &File) -> Settings {
+        let float = match file.pica_float {
+            PicaFloat::F24 => Float::F24,
+            PicaFloat::F32 => Float::F32,
+        };
+        let pica = PicaOptions { float, ..PicaOptions::default() };
         Settings {
+            source: SourceOptions { pica, ..SourceOptions::default() },
             names: steps::kernels(file),
             stack_bytes: file.stack_bytes,
             f64_instructions: file.requires.contains(&Requirement::F64),

@@ -22,6 +22,9 @@ pub(super) struct File {
     /// Bytes of the stack of a thread, for kernels in C and the like that keep data there.
     #[serde(default)]
     pub stack_bytes: Option<u32>,
+    /// Format of the numbers of a PICA200 shader.
+    #[serde(default)]
+    pub pica_float: PicaFloat,
     /// Optional instructions that the kernels need.
     #[serde(default)]
     pub requires: Vec<Requirement>,
@@ -56,6 +59,17 @@ pub(crate) enum Requirement {
     F64,
     /// CAP_MMA.
     Mma,
+}
+
+/// A format of numbers of PICA200 shaders.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum PicaFloat {
+    /// 24 bits, as the hardware has them.
+    #[default]
+    F24,
+    /// binary32.
+    F32,
 }
 
 /// A number that may differ between the sizes.

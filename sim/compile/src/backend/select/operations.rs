@@ -5,8 +5,7 @@ use super::{Code, Register, Selector, Slot};
 use crate::error::Reason;
 use crate::ir::evaluate::NAN_F32;
 use crate::ir::{
-    Access, Binary, Block, Convert, Double, Operation, Order, PAGE_BYTES, Place, Space, Type, Unary, Value,
-    Wave,
+    Access, Binary, Block, Convert, Double, Operation, Order, Place, Space, Type, Unary, Value, Wave,
 };
 use wave_isa::table::AtomicOp;
 use wave_isa::{Op, Scope};
@@ -66,7 +65,7 @@ impl Selector<'_> {
             }
             Operation::MemorySize(memory) => {
                 let memory = &self.module.memories[*memory];
-                let register = self.constant(memory.pages.min(0xFFFF_FFFF / PAGE_BYTES + 1) as u32);
+                let register = self.constant(memory.pages.min(0xFFFF_FFFF / memory.page_bytes + 1) as u32);
                 self.set(result, register);
             }
             Operation::MemoryGrow(..) => {
@@ -452,6 +451,12 @@ fn name(operation: &Operation) -> &'static str {
         Operation::TableCopy(..) => "table_copy",
         Operation::TableInit(..) => "table_init",
         Operation::ElementsDrop(_) => "elements_drop",
+        Operation::FunctionReference(_) => "function_reference",
+        Operation::TableGet(..) => "table_get",
+        Operation::TableSet(..) => "table_set",
+        Operation::TableSize(_) => "table_size",
+        Operation::TableGrow(..) => "table_grow",
+        Operation::TableFill(..) => "table_fill",
         Operation::CallIndirect(..) => "call_indirect",
         _ => "an operation",
     }

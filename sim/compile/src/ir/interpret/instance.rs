@@ -1,13 +1,15 @@
 //! Instances of modules.
 
 use super::super::{
-    Constant, Data, Elements, FunctionId, GlobalId, MemoryId, Module, Place, Space, TableId, Trap,
+    Constant, Data, Elements, FunctionId, GlobalId, MemoryId, Module, NULL_REFERENCE, Place, Space, TableId,
+    Trap,
 };
 use super::storage::{Entry, GlobalCell, LinearMemory, Linked, TableCell, range};
 use super::thread::{Registers, Stop, Thread};
 use super::{Limits, Trapped, wave};
 use cranelift_entity::EntityRef;
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
@@ -24,6 +26,8 @@ pub(super) struct Parts {
     pub(super) dropped_data: Rc<[Cell<bool>]>,
     /// Element segments that are empty by now.
     pub(super) dropped_elements: Rc<[Cell<bool>]>,
+    /// The functions that references name; see [`Module::referenced`].
+    pub(super) referenced: Rc<OnceCell<BTreeSet<FunctionId>>>,
     /// For the view of one thread of a workgroup: the instance. Functions of the instance in tables are its own.
     pub(super) of: Option<Weak<Parts>>,
 }
@@ -72,18 +76,51 @@ impl Parts {
         let [to, from, length] = copied;
         let functions: &[Option<FunctionId>] = if dropped { &[] } else { &elements.functions };
         let range = range(from, length, functions.len(), Trap::TableOutOfBounds)?;
-        // An entry names the instance whose function it is, not the one that puts it there.
-        let entry = |id: FunctionId| match &self.functions[id.index()] {
+        let entries = (0..).zip(&functions[range]);
+        let entries = entries
+            .filter_map(|(distance, function)| Some((distance, self.entry_of((*function)?))))
+            .collect();
+        self.tables[table.index()].write(to, length, entries)
+    }
+
+    /// What a table holds for a function: it names the instance whose function it is, not the one that puts it there.
+    fn entry_of(self: &Rc<Parts>, id: FunctionId) -> Entry {
+        match &self.functions[id.index()] {
             Some((parts, function)) => Entry { instance: Rc::downgrade(parts), function: *function },
             None => {
                 let instance = self.of.clone().unwrap_or_else(|| Rc::downgrade(self));
                 Entry { instance, function: id }
             }
+        }
+    }
+
+    /// What a table holds for a reference.
+    pub(super) fn entry_of_reference(self: &Rc<Parts>, reference: u64) -> Result<Option<Entry>, Trap> {
+        let reference = reference as u32;
+        if reference == NULL_REFERENCE {
+            return Ok(None);
+        }
+        let id = FunctionId::from_u32(reference);
+        let referenced = self.referenced.get_or_init(|| self.module.referenced());
+        if !referenced.contains(&id) {
+            return Err(Trap::UndefinedElement);
+        }
+        Ok(Some(self.entry_of(id)))
+    }
+
+    /// The reference at a place of a table.
+    pub(super) fn reference(self: &Rc<Parts>, table: TableId, place: u64) -> Result<u32, Trap> {
+        let found = self.tables[table.index()].get(place).map_err(|_| Trap::TableOutOfBounds)?;
+        let Some(entry) = found else { return Ok(NULL_REFERENCE) };
+        let is_it = |id: &FunctionId| {
+            let own = self.entry_of(*id);
+            own.function == entry.function && own.instance.ptr_eq(&entry.instance)
         };
-        let entries = (0..).zip(&functions[range]);
-        let entries =
-            entries.filter_map(|(distance, function)| Some((distance, entry((*function)?)))).collect();
-        self.tables[table.index()].write(to, length, entries)
+        let referenced = self.referenced.get_or_init(|| self.module.referenced());
+        // Most often the number is the same.
+        let own = referenced.get(&entry.function).filter(|id| is_it(id));
+        let id = own.or_else(|| referenced.iter().find(|id| is_it(id))).ok_or(Trap::UndefinedElement)?;
+        Ok(id.as_u32())
     }
 }
 
@@ -160,6 +197,7 @@ impl Instance {
             functions,
             dropped_data,
             dropped_elements,
+            referenced: Rc::default(),
             of: None,
         });
         Instance { parts }
@@ -263,6 +301,7 @@ impl Instance {
             functions: parts.functions.clone(),
             dropped_data: Rc::clone(&parts.dropped_data),
             dropped_elements: Rc::clone(&parts.dropped_elements),
+            referenced: Rc::clone(&parts.referenced),
             of: Some(Rc::downgrade(parts)),
         })
     }

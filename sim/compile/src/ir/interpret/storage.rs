@@ -1,6 +1,6 @@
 //! Memories, tables and global variables: cells that instances can share.
 
-use super::super::{Constant, FunctionId, Memory, PAGE_BYTES, Table, Trap};
+use super::super::{Constant, FunctionId, Memory, Table, Trap};
 use super::instance::Parts;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -10,10 +10,14 @@ use std::rc::{Rc, Weak};
 /// Most bytes up to which a memory grows here, whatever its module says. WebAssembly lets a memory fail to grow.
 const MOST_GROWN_BYTES: u64 = 1 << 30;
 
+/// Most places up to which a table grows here, whatever its module says.
+const MOST_GROWN_PLACES: u64 = 1 << 20;
+
 /// A linear memory.
 #[derive(Debug)]
 pub struct LinearMemory {
     bytes: RefCell<Vec<u8>>,
+    page_bytes: u64,
     most_pages: u64,
 }
 
@@ -21,13 +25,19 @@ impl LinearMemory {
     /// A memory as a module declares it, all zeros.
     pub fn new(memory: &Memory) -> Rc<LinearMemory> {
         let bytes = vec![0; usize::try_from(memory.bytes()).expect("the host has 64 bits")];
-        let most_pages = memory.most_pages.unwrap_or(u64::MAX).min(MOST_GROWN_BYTES / PAGE_BYTES);
-        Rc::new(LinearMemory { bytes: RefCell::new(bytes), most_pages })
+        let page_bytes = memory.page_bytes;
+        let most_pages = memory.most_pages.unwrap_or(u64::MAX).min(MOST_GROWN_BYTES / page_bytes);
+        Rc::new(LinearMemory { bytes: RefCell::new(bytes), page_bytes, most_pages })
     }
 
-    /// Its size.
+    /// Its size in pages of its own.
     pub fn pages(&self) -> u64 {
-        self.bytes.borrow().len() as u64 / PAGE_BYTES
+        self.bytes() / self.page_bytes
+    }
+
+    /// Its size in bytes.
+    pub fn bytes(&self) -> u64 {
+        self.bytes.borrow().len() as u64
     }
 
     /// Adds pages, and gives how many there were; `None` where it does not grow by so many.
@@ -39,7 +49,7 @@ impl LinearMemory {
         }
         if pages > 0 {
             // Zeros from the allocator cost nothing until they are touched.
-            let mut grown = vec![0; (after * PAGE_BYTES) as usize];
+            let mut grown = vec![0; (after * self.page_bytes) as usize];
             let mut bytes = self.bytes.borrow_mut();
             grown[..bytes.len()].copy_from_slice(&bytes);
             *bytes = grown;
@@ -110,7 +120,8 @@ pub(super) struct Entry {
 
 /// A table of functions.
 pub struct TableCell {
-    places: u64,
+    places: Cell<u64>,
+    most_places: u64,
     /// The places that are filled. A table may have billions of others.
     filled: RefCell<BTreeMap<u64, Entry>>,
 }
@@ -119,24 +130,46 @@ impl fmt::Debug for TableCell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let filled = self.filled.borrow();
         let functions: Vec<_> = filled.iter().map(|(place, entry)| (place, entry.function)).collect();
-        f.debug_struct("TableCell").field("places", &self.places).field("functions", &functions).finish()
+        f.debug_struct("TableCell")
+            .field("places", &self.places.get())
+            .field("functions", &functions)
+            .finish()
     }
 }
 
 impl TableCell {
     /// A table as a module declares it, empty.
     pub fn new(table: &Table) -> Rc<TableCell> {
-        Rc::new(TableCell { places: table.places, filled: RefCell::default() })
+        let most_places = table.most_places.unwrap_or(u64::MAX).min(MOST_GROWN_PLACES);
+        Rc::new(TableCell { places: Cell::new(table.places), most_places, filled: RefCell::default() })
     }
 
     /// Its number of places.
     pub fn places(&self) -> u64 {
-        self.places
+        self.places.get()
+    }
+
+    /// Adds places with an entry, and gives how many there were; `None` where it does not grow by so many.
+    pub(super) fn grow(&self, count: u64, entry: Option<Entry>) -> Option<u64> {
+        let before = self.places();
+        let after = before.checked_add(count).filter(|&after| count == 0 || after <= self.most_places)?;
+        self.places.set(after);
+        if let Some(entry) = entry {
+            self.filled.borrow_mut().extend((before..after).map(|at| (at, entry.clone())));
+        }
+        Some(before)
+    }
+
+    /// Puts an entry, or none, at `count` places from `place` on.
+    pub(super) fn fill(&self, place: u64, count: u64, entry: Option<Entry>) -> Result<(), Trap> {
+        self.check(place, count)?;
+        let entries = entry.map_or(Vec::new(), |entry| (0..count).map(|at| (at, entry.clone())).collect());
+        self.write(place, count, entries)
     }
 
     /// What is at a place.
     pub(super) fn get(&self, place: u64) -> Result<Option<Entry>, Trap> {
-        if place >= self.places {
+        if place >= self.places() {
             return Err(Trap::UndefinedElement);
         }
         Ok(self.filled.borrow().get(&place).cloned())
@@ -161,7 +194,7 @@ impl TableCell {
 
     fn check(&self, place: u64, count: u64) -> Result<(), Trap> {
         match place.checked_add(count) {
-            Some(end) if end <= self.places => Ok(()),
+            Some(end) if end <= self.places() => Ok(()),
             _ => Err(Trap::TableOutOfBounds),
         }
     }

@@ -347,6 +347,26 @@ impl Thread {
                 parts.dropped_elements[elements.index()].set(true);
                 return Ok(None);
             }
+            Operation::FunctionReference(function) => function.as_u32().into(),
+            Operation::TableGet(table, place) => parts.reference(*table, get(*place))?.into(),
+            Operation::TableSet(table, [place, reference]) => {
+                let entry = parts.entry_of_reference(get(*reference))?;
+                parts.tables[table.index()].fill(get(*place), 1, entry)?;
+                return Ok(None);
+            }
+            Operation::TableSize(table) => parts.tables[table.index()].places(),
+            Operation::TableGrow(table, [reference, places]) => {
+                let entry = parts.entry_of_reference(get(*reference))?;
+                let may_grow = parts.of.is_none();
+                let grow = || parts.tables[table.index()].grow(get(*places), entry);
+                may_grow.then(grow).flatten().unwrap_or(u32::MAX.into())
+            }
+            Operation::TableFill(table, operands) => {
+                let [place, reference, count] = three(operands);
+                let entry = parts.entry_of_reference(reference)?;
+                parts.tables[table.index()].fill(place, count, entry)?;
+                return Ok(None);
+            }
             Operation::GlobalGet(global) => parts.globals[global.index()].get().bits(),
             Operation::GlobalSet(global, value) => {
                 parts.globals[global.index()].set(Constant::from_bits(ty(*value), get(*value)));

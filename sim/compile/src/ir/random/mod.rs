@@ -76,7 +76,7 @@ pub fn module(seed: u64, shape: &Shape) -> Module {
     let count = shape.functions.max(1);
     let signatures: Vec<Signature> = (0..count).map(|_| signature(&mut random, shape)).collect();
     if shape.memory {
-        module.memories.push(Memory { space: Space::Device, pages: 1, most_pages: Some(2) });
+        module.memories.push(Memory::new(Space::Device, 1, Some(2)));
         let bytes = (0..random.random_range(0..100)).map(|_| random.random()).collect();
         module
             .data
@@ -85,7 +85,7 @@ pub fn module(seed: u64, shape: &Shape) -> Module {
         module.data.push(Data { bytes, at_start: None });
     }
     if shape.workgroup {
-        module.memories.push(Memory { space: Space::Local, pages: 1, most_pages: Some(1) });
+        module.memories.push(Memory::new(Space::Local, 1, Some(1)));
     }
     for &ty in types(shape) {
         let initial = constant(&mut random, ty);

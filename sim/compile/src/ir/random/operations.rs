@@ -1,8 +1,8 @@
 //! Random instructions.
 
 use super::super::{
-    Access, Binary, Compare, Convert, DataId, FunctionId, GlobalId, MemoryId, Operation, Order, SignatureId,
-    TableId, Type, Unary, Value, Wave,
+    Access, Binary, Compare, Convert, DataId, FunctionId, GlobalId, MemoryId, NULL_REFERENCE, Operation,
+    Order, SignatureId, TableId, Type, Unary, Value, Wave,
 };
 use super::build::Builder;
 use super::types;
@@ -170,7 +170,10 @@ impl Builder<'_> {
             }
             17 if !self.shape.workgroup || self.shape.kernel => {
                 let kernel = self.shape.kernel;
-                let operation = self.random.random_range(0..4 - u32::from(kernel));
+                let operation = self.random.random_range(0..5 - 2 * u32::from(kernel));
+                if operation == 4 {
+                    return self.references();
+                }
                 let [to, from] = [self.address(), self.address()];
                 // A kernel does not look where an empty range lies.
                 let length = self.random.random_range(u32::from(kernel)..17);
@@ -193,6 +196,31 @@ impl Builder<'_> {
             }
             _ => self.atomic(),
         }
+    }
+
+    /// A table operation that reads or writes references, or the size.
+    fn references(&mut self) {
+        if self.module.tables.is_empty() {
+            return;
+        }
+        let table = TableId::new(0);
+        let last = FunctionId::new(self.signatures.len() - 1);
+        let reference = match self.chance(50) {
+            true => self.emit(Operation::FunctionReference(last), Type::I32),
+            false => self.integer(NULL_REFERENCE),
+        };
+        // What is called is at 0 and 2, and stays there.
+        let place = if self.chance(50) { 1 } else { 3 };
+        let (place, count) = (self.integer(place), self.random.random_range(0..2));
+        let count = self.integer(count);
+        let (operation, results): (_, &[Type]) = match self.random.random_range(0..5) {
+            0 => (Operation::TableSet(table, [place, reference]), &[]),
+            1 => (Operation::TableFill(table, [place, reference, count]), &[]),
+            2 => (Operation::TableGet(table, place), &[Type::I32]),
+            3 => (Operation::TableSize(table), &[Type::I32]),
+            _ => (Operation::TableGrow(table, [reference, count]), &[Type::I32]),
+        };
+        self.instruction(operation, results);
     }
 
     /// An atomic access, aligned.

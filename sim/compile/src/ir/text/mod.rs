@@ -29,7 +29,8 @@
 //! A value is written with its type where it is defined; one that nothing defines is listed at the start of its
 //! function, behind `undefined`. `@` and a number are a source place; none is 0. A memory access names the type of its
 //! value, and the bits in memory and their sign where they are not those of the type. Floats are decimal, or `0x` and
-//! their bits. Pages of private memory have 16 bytes, others 65536. Numbers of functions, blocks and the like are those of their order. A comment goes from `;` to the end
+//! their bits. Pages of private memory have 16 bytes, others 65536, if
+//! `pages` behind the size of the memory does not say another number. Numbers of functions, blocks and the like are those of their order. A comment goes from `;` to the end
 //! of its line; other line breaks are blanks.
 
 mod lexer;

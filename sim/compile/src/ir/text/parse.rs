@@ -360,7 +360,11 @@ impl<'a> Parser<'a> {
                     }
                 };
                 let pages = self.number("a number of pages")?;
-                module.memories.push(Memory { space, pages, most_pages: self.up_to()? });
+                let mut memory = Memory::new(space, pages, self.up_to()?);
+                if self.is("pages") {
+                    memory.page_bytes = self.number("bytes of a page")?;
+                }
+                module.memories.push(memory);
             }
             "table" => {
                 self.declared("tab", "a table", module.tables.len())?;

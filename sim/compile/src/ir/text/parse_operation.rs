@@ -8,7 +8,7 @@ use super::{ATOMIC_NAMES, atomic_from_name};
 use wave_isa::{Scope, Special};
 
 /// Operations that are not in one of the tables of names.
-const OTHERS: [&str; 20] = [
+const OTHERS: [&str; 26] = [
     "fma",
     "select",
     "const",
@@ -24,6 +24,12 @@ const OTHERS: [&str; 20] = [
     "table_copy",
     "table_init",
     "elements_drop",
+    "function_reference",
+    "table_get",
+    "table_set",
+    "table_size",
+    "table_grow",
+    "table_fill",
     "global_get",
     "global_set",
     "call",
@@ -194,6 +200,16 @@ impl Parser<'_> {
                 Operation::TableInit(table, self.elements_id()?, self.more_values()?)
             }
             "elements_drop" => Operation::ElementsDrop(self.elements_id()?),
+            "function_reference" => Operation::FunctionReference(self.function_id()?),
+            "table_get" => {
+                let table = self.table_id()?;
+                let [place] = self.more_values()?;
+                Operation::TableGet(table, place)
+            }
+            "table_set" => Operation::TableSet(self.table_id()?, self.more_values()?),
+            "table_size" => Operation::TableSize(self.table_id()?),
+            "table_grow" => Operation::TableGrow(self.table_id()?, self.more_values()?),
+            "table_fill" => Operation::TableFill(self.table_id()?, self.more_values()?),
             "global_get" => Operation::GlobalGet(self.global_id()?),
             "global_set" => {
                 let global = self.global_id()?;

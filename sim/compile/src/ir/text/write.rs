@@ -197,6 +197,12 @@ impl Display for Operation {
                 write!(f, "table_init {table}, {elements}, {}", List(values))
             }
             Operation::ElementsDrop(elements) => write!(f, "elements_drop {elements}"),
+            Operation::FunctionReference(function) => write!(f, "function_reference {function}"),
+            Operation::TableGet(table, place) => write!(f, "table_get {table}, {place}"),
+            Operation::TableSet(table, values) => write!(f, "table_set {table}, {}", List(values)),
+            Operation::TableSize(table) => write!(f, "table_size {table}"),
+            Operation::TableGrow(table, values) => write!(f, "table_grow {table}, {}", List(values)),
+            Operation::TableFill(table, values) => write!(f, "table_fill {table}, {}", List(values)),
             Operation::GlobalGet(global) => write!(f, "global_get {global}"),
             Operation::GlobalSet(global, value) => write!(f, "global_set {global}, {value}"),
             Operation::Call(function, values) => write!(f, "call {function}({})", List(values)),
@@ -333,7 +339,11 @@ impl Display for Module {
                 Space::Local => "local",
                 Space::Private => "private",
             };
-            writeln!(f, "memory {id} {space} {}{}", memory.pages, up_to(memory.most_pages))?;
+            write!(f, "memory {id} {space} {}{}", memory.pages, up_to(memory.most_pages))?;
+            if memory.page_bytes != memory.space.page_bytes() {
+                write!(f, " pages {}", memory.page_bytes)?;
+            }
+            writeln!(f)?;
         }
         for (id, table) in &self.tables {
             writeln!(f, "table {id} {}{}", table.places, up_to(table.most_places))?;

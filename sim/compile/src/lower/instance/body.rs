@@ -6,8 +6,8 @@ use super::layout::{Layout, Size, context};
 use super::{Numbers, access, order};
 use crate::ir::dominance::Dominance;
 use crate::ir::{
-    Access, Binary, Block, Compare, Function, FunctionId, Instruction, MemoryId, Module, Operation,
-    PAGE_BYTES, Space, Terminator, Trap, Type, Value,
+    Access, Binary, Block, Compare, Function, FunctionId, Instruction, MemoryId, Module, Operation, Space,
+    Terminator, Trap, Type, Value,
 };
 use cranelift_entity::EntityRef;
 use std::collections::HashMap;
@@ -118,7 +118,7 @@ impl Bodies<'_> {
             }
             Operation::MemorySize(memory) if self.is_shared(memory) => {
                 let size = self.size(editor, memory);
-                let pages = editor.with(Binary::ShrU, size, PAGE_BYTES.trailing_zeros().into());
+                let pages = self.pages(editor, memory, size);
                 set(editor, pages);
             }
             Operation::MemoryGrow(memory, pages) => {
@@ -154,6 +154,16 @@ impl Bodies<'_> {
             | Operation::TableCopy(..)
             | Operation::TableInit(..)
             | Operation::ElementsDrop(_) => self.bulk(editor, &instruction.operation),
+            Operation::FunctionReference(_)
+            | Operation::TableGet(..)
+            | Operation::TableSet(..)
+            | Operation::TableSize(_)
+            | Operation::TableGrow(..)
+            | Operation::TableFill(..) => {
+                if let Some(value) = self.table(editor, &instruction.operation) {
+                    set(editor, value);
+                }
+            }
             _ => editor.keep(instruction),
         }
     }
@@ -208,17 +218,25 @@ impl Bodies<'_> {
         editor.leave_if(wrong, Terminator::Trap(Trap::Misaligned));
     }
 
+    /// The pages of a memory of so many bytes.
+    fn pages(&self, editor: &mut Editor, memory: MemoryId, bytes: Value) -> Value {
+        match self.module.memories[memory].page_bytes.trailing_zeros() {
+            0 => bytes,
+            shift => editor.with(Binary::ShrU, bytes, shift.into()),
+        }
+    }
+
     /// Pages before, or -1 where there is no room for so many more. What a memory grows by is zeros: nobody has
     /// written there.
     fn grow(&self, editor: &mut Editor, memory: MemoryId, pages: Value) -> Value {
         let Size { size_at, most, .. } = self.layout.memories[&memory];
-        let shift = u64::from(PAGE_BYTES.trailing_zeros());
+        let shift = self.module.memories[memory].page_bytes.trailing_zeros();
         let size = self.size(editor, memory);
-        let before = editor.with(Binary::ShrU, size, shift);
+        let before = self.pages(editor, memory, size);
         let most_pages = editor.i32(most >> shift);
         let room = editor.binary(Binary::Sub, most_pages, before);
         let fits = editor.compare(Compare::LeU, pages, room);
-        let more = editor.with(Binary::Shl, pages, shift);
+        let more = if shift == 0 { pages } else { editor.with(Binary::Shl, pages, shift.into()) };
         let grown = editor.binary(Binary::Add, size, more);
         let now = editor.select(fits, grown, size);
         let global = self.new.sizes[memory].expect("it is reached");

@@ -7,7 +7,8 @@ use super::layout::Segment;
 use crate::ir::{Binary, Compare, Function, FunctionId, Operation, Terminator, Trap, Type, Value, text};
 use cranelift_entity::EntityRef;
 
-/// Fills and copies bytes of private memory: (address, byte, count) and (to, from, count). A copy goes backwards where
+/// Fills and copies bytes of private memory: (address, byte, count) and (to, from, count); fills words of it: (address,
+/// word, count of bytes). A copy goes backwards where
 /// that is the way not to overwrite what is still to be read. Words are taken as a whole where both addresses allow it;
 /// the mask says there that they are aligned.
 const ROUTINES: &str = r#"
@@ -112,6 +113,23 @@ b8:
 b9:
     return
 }
+function f2 "fill words" (i32, i32, i32) -> () {
+b0(v0: i32, v1: i32, v2: i32):
+    v3: i32 = add v0, v2
+    v4: i32 = const.i32 4
+    v5: i32 = const.i32 -4
+    jump b1(v0)
+b1(v6: i32):
+    v7: bool = lt_u v6, v3
+    branch v7, b2, b3
+b2:
+    v8: i32 = and v6, v5
+    store.i32 mem0[v8], v1
+    v9: i32 = add v6, v4
+    jump b1(v9)
+b3:
+    return
+}
 "#;
 
 /// The routines, in the order of their numbers.
@@ -121,13 +139,11 @@ pub(super) fn routines() -> Vec<Function> {
 }
 
 /// What a range is checked against.
-enum Length {
+pub(super) enum Length {
     /// A value.
     Value(Value),
     /// A word of the context.
     At(u32),
-    /// A number.
-    Known(u32),
 }
 
 impl Bodies<'_> {
@@ -159,17 +175,19 @@ impl Bodies<'_> {
                 self.copy(editor, bases, [*address, *source, *count], 0);
             }
             Operation::TableCopy([to, from], [place, source, count]) => {
-                let tables = [to, from].map(|table| self.layout.tables[table]);
-                range(editor, *source, *count, Length::Known(tables[1].1), table_trap);
-                range(editor, *place, *count, Length::Known(tables[0].1), table_trap);
-                self.copy(editor, tables.map(|(base, _)| base), [*place, *source, *count], 2);
+                let length = self.length(editor, *from);
+                range(editor, *source, *count, length, table_trap);
+                let length = self.length(editor, *to);
+                range(editor, *place, *count, length, table_trap);
+                let bases = [to, from].map(|table| self.layout.tables[table].base);
+                self.copy(editor, bases, [*place, *source, *count], 2);
             }
             Operation::TableInit(table, elements, [place, source, count]) => {
                 let Segment { length_at, base } = self.layout.elements[elements];
-                let (to, places) = self.layout.tables[table];
                 range(editor, *source, *count, Length::At(length_at), table_trap);
-                range(editor, *place, *count, Length::Known(places), table_trap);
-                self.copy(editor, [to, base], [*place, *source, *count], 2);
+                let length = self.length(editor, *table);
+                range(editor, *place, *count, length, table_trap);
+                self.copy(editor, [self.layout.tables[table].base, base], [*place, *source, *count], 2);
             }
             Operation::DataDrop(data) => drop_segment(editor, self.layout.data[data]),
             Operation::ElementsDrop(elements) => drop_segment(editor, self.layout.elements[elements]),
@@ -187,17 +205,16 @@ impl Bodies<'_> {
         self.routine(editor, 1, values);
     }
 
-    fn routine(&self, editor: &mut Editor, number: usize, values: [Value; 3]) {
+    pub(super) fn routine(&self, editor: &mut Editor, number: usize, values: [Value; 3]) {
         let routine = FunctionId::new(self.routines.index() + number);
         editor.put(Operation::Call(routine, values.to_vec()));
     }
 }
 
 /// Traps where a range is not all below a length.
-fn range(editor: &mut Editor, start: Value, count: Value, length: Length, trap: Trap) {
+pub(super) fn range(editor: &mut Editor, start: Value, count: Value, length: Length, trap: Trap) {
     let length = match length {
         Length::Value(value) => value,
-        Length::Known(length) => editor.i32(length),
         Length::At(place) => {
             let zero = editor.i32(0);
             editor.emit(Operation::Load(access(Type::I32, place), zero), Type::I32)

@@ -4,8 +4,8 @@ use super::InstanceOptions;
 use super::reach::Reached;
 use super::state::State;
 use crate::ir::{
-    Constant, DataId, ElementsId, FunctionId, GlobalId, MemoryId, Module, PAGE_BYTES, Place, TableId, Trap,
-    Type,
+    Constant, DataId, ElementsId, FunctionId, GlobalId, MemoryId, Module, NULL_REFERENCE, PAGE_BYTES, Place,
+    TableId, Trap, Type,
 };
 use crate::lower::Traps;
 use crate::lower::private::Plan;
@@ -24,15 +24,15 @@ const FIRST: u32 = 8;
 /// Most bytes of a context: 64 of them have 4 GiB together.
 const MOST_BYTES: u64 = 1 << 26;
 
-/// A memory: where its parts are, and how large it is.
+/// A memory or a table: where its parts are, and how large it is, in bytes or in places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Size {
-    /// The word with its bytes.
+    /// The word with its size. A table that does not grow has none.
     pub(super) size_at: u32,
     pub(super) base: u32,
-    /// Bytes at the start of the module; it never has fewer.
+    /// Size at the start of the module; it never has less.
     pub(super) least: u32,
-    /// Bytes up to which it grows.
+    /// Size up to which it grows.
     pub(super) most: u32,
 }
 
@@ -42,6 +42,20 @@ pub(super) struct Segment {
     pub(super) length_at: u32,
     pub(super) base: u32,
 }
+
+/// Two lists of words in the context.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct References {
+    /// What a place of a table holds for a reference: at the reference and 1, so that the null comes first.
+    pub(super) entries: u32,
+    /// References in that list.
+    pub(super) count: u32,
+    /// The reference for what a place of a table holds.
+    pub(super) numbers: u32,
+}
+
+/// What the list of entries has for a function that no table holds.
+pub(super) const NO_ENTRY: u32 = u32::MAX;
 
 /// Where everything is in the context.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,8 +67,10 @@ pub struct Layout {
     pub(super) memories: BTreeMap<MemoryId, Size>,
     /// Mutable global variables.
     pub(super) globals: BTreeMap<GlobalId, u32>,
-    /// Tables, with their places.
-    pub(super) tables: BTreeMap<TableId, (u32, u32)>,
+    /// Tables.
+    pub(super) tables: BTreeMap<TableId, Size>,
+    /// Where references are read or written: what tables hold for them, and the references for what tables hold.
+    pub(super) references: Option<References>,
     pub(super) data: BTreeMap<DataId, Segment>,
     pub(super) elements: BTreeMap<ElementsId, Segment>,
     /// The functions of tables: a place holds the number in this list and 1, or 0.
@@ -105,9 +121,20 @@ impl Layout {
         let sizes: Vec<u32> = reached.memories.iter().map(|_| to.take(4, 4)).collect();
         let lengths: Vec<u32> = reached.data.iter().map(|_| to.take(4, 4)).collect();
         let element_lengths: Vec<u32> = reached.elements.iter().map(|_| to.take(4, 4)).collect();
+        let references = reached.references.then(|| {
+            let count = reached.in_tables.iter().max().map_or(1, |last| last.as_u32() + 2);
+            let entries = to.take(4 * u64::from(count), 4);
+            References { entries, count, numbers: to.take(4 * (reached.in_tables.len() as u64 + 1), 4) }
+        });
         let tables = reached.tables.iter().map(|&id| {
-            let places = module.tables[id].places;
-            (id, (to.take(4 * places, 4), u32::try_from(places).unwrap_or(u32::MAX)))
+            let table = &module.tables[id];
+            let grows = reached.grown_tables.contains(&id);
+            let most = if grows { table.most_places.unwrap_or(u64::MAX).min(options.most_places) } else { 0 };
+            let most = most.max(table.places);
+            let size_at = if most > table.places { to.take(4, 4) } else { 0 };
+            let base = to.take(most.saturating_mul(4), 4);
+            let [least, most] = [table.places, most].map(|size| u32::try_from(size).unwrap_or(u32::MAX));
+            (id, Size { size_at, base, least, most })
         });
         let tables = tables.collect();
         let elements = reached.elements.iter().zip(element_lengths).map(|(&id, length_at)| {
@@ -121,9 +148,10 @@ impl Layout {
         let memories = reached.memories.iter().zip(sizes).map(|(&id, size_at)| {
             let memory = &module.memories[id];
             let grows = reached.grown.contains(&id);
-            let most = memory.most_pages.unwrap_or(u64::MAX).min(if grows { options.most_pages } else { 0 });
-            let most = most.max(memory.pages);
-            let [least, most] = [memory.pages, most].map(|pages| pages.saturating_mul(PAGE_BYTES));
+            let limit = if grows { options.most_pages.saturating_mul(PAGE_BYTES) } else { 0 };
+            let least = memory.bytes();
+            let most = memory.most_pages.unwrap_or(u64::MAX).saturating_mul(memory.page_bytes);
+            let most = most.min(limit).max(least);
             let base = to.take(most, 16);
             let bytes = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
             (id, Size { size_at, base, least: bytes(least), most: bytes(most) })
@@ -135,7 +163,18 @@ impl Layout {
         }
         let in_tables = reached.in_tables.clone();
         let bytes = bytes as u32;
-        Ok(Layout { bytes, arguments, results, memories, globals, tables, data, elements, in_tables })
+        Ok(Layout {
+            bytes,
+            arguments,
+            results,
+            memories,
+            globals,
+            tables,
+            references,
+            data,
+            elements,
+            in_tables,
+        })
     }
 
     /// What a place of a table holds for a function.
@@ -157,9 +196,24 @@ impl Layout {
         for (&id, &place) in &self.globals {
             lane.set_wide(place, state.globals[id].bits());
         }
-        for (&id, &(base, _)) in &self.tables {
-            for (&at, &function) in &state.tables[id].filled {
-                lane.set(base + 4 * at as u32, self.entry(Some(function)));
+        for (&id, size) in &self.tables {
+            let table = &state.tables[id];
+            assert!(table.places <= size.most.into(), "{id} is larger than it may become");
+            if size.least != size.most {
+                lane.set(size.size_at, table.places as u32);
+            }
+            for (&at, &function) in &table.filled {
+                lane.set(size.base + 4 * at as u32, self.entry(Some(function)));
+            }
+        }
+        if let Some(references) = self.references {
+            lane.set(references.numbers, NULL_REFERENCE);
+            for number in 1..references.count {
+                lane.set(references.entries + 4 * number, NO_ENTRY);
+            }
+            for (entry, function) in (1..).zip(&self.in_tables) {
+                lane.set(references.numbers + 4 * entry, function.as_u32());
+                lane.set(references.entries + 4 * (function.as_u32() + 1), entry);
             }
         }
         for (&id, segment) in &self.elements {
@@ -200,13 +254,22 @@ impl Layout {
         self.results.iter().map(result).collect()
     }
 
+    /// The value of a mutable global variable, if the call can reach it.
+    pub fn global(&self, module: &Module, id: GlobalId, lane: &Lane) -> Option<Constant> {
+        let place = *self.globals.get(&id)?;
+        Some(Constant::from_bits(module.globals[id].initial.ty(), lane.get_wide(place)))
+    }
+
     /// Takes over what a call made of an instance.
     pub fn read(&self, state: &mut State, lane: &Lane) {
         for (&id, &place) in &self.globals {
             state.globals[id] = Constant::from_bits(state.globals[id].ty(), lane.get_wide(place));
         }
-        for (&id, &(base, places)) in &self.tables {
-            let filled = &mut state.tables[id].filled;
+        for (&id, &Size { size_at, base, least, most }) in &self.tables {
+            let places = if least == most { least } else { lane.get(size_at).min(most) };
+            let table = &mut state.tables[id];
+            table.places = places.into();
+            let filled = &mut table.filled;
             // A function that this call cannot reach is no number here, and stays where nobody put another one.
             for at in 0..places {
                 match lane.get(base + 4 * at) as usize {

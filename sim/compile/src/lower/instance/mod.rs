@@ -7,13 +7,14 @@
 //! call. Only what the called function reaches is in it.
 //!
 //! Accesses to memory are checked against the size of the memory, in 33 bits. Sizes and mutable global variables are
-//! read when a call begins; every change is written through to the context. A trap writes its kind and place there
+//! read when a call begins, as are those of tables that grow; every change is written through to the context. A trap writes its kind and place there
 //! ([`Traps`]) and ends its lane.
 
 mod body;
 mod bulk;
 mod layout;
 mod reach;
+mod references;
 mod state;
 mod tables;
 
@@ -24,7 +25,7 @@ use super::{Traps, order};
 use crate::error::{CompileError, Reason};
 use crate::ir::{
     Access, Constant, Exported, Function, FunctionId, Global, GlobalId, Instruction, Memory, MemoryId,
-    Module, Operation, PRIVATE_PAGE_BYTES, Place, Signature, Space, Terminator, Type, Value,
+    Module, Operation, PRIVATE_PAGE_BYTES, Place, Signature, Space, TableId, Terminator, Type, Value,
 };
 use cranelift_entity::{EntityRef, SecondaryMap};
 use layout::{Size, context};
@@ -36,8 +37,10 @@ pub struct InstanceOptions {
     pub function: FunctionId,
     /// A function that runs before it: the start of the module.
     pub start: Option<FunctionId>,
-    /// Pages up to which each memory may grow, if its module says no less. One that has more does not grow.
+    /// Pages of 64 KiB up to which each memory may grow, if its module says no less. One that has more does not grow.
     pub most_pages: u64,
+    /// Places up to which each table may grow, if its module says no less.
+    pub most_places: u64,
 }
 
 /// A module for instances.
@@ -58,6 +61,9 @@ impl Instances {
     }
 }
 
+/// Places up to which a table grows where nobody says.
+pub const DEFAULT_TABLE_PLACES: u64 = 1 << 10;
+
 /// Bytes of an instance for the frames of each cycle of functions that call one another.
 pub const FRAME_BYTES: u32 = 1 << 15;
 
@@ -75,11 +81,11 @@ pub fn instances(module: &Module, options: &InstanceOptions) -> Result<Instances
     let reached = reach::reach(module, &[Some(id), options.start]);
     let layout = Layout::new(module, id, &reached, options).map_err(|bytes| wrong(Reason::Private(bytes)))?;
     let mut made = Module::default();
-    made.memories.push(Memory {
-        space: Space::Private,
-        pages: u64::from(layout.bytes).div_ceil(PRIVATE_PAGE_BYTES),
-        most_pages: None,
-    });
+    made.memories.push(Memory::new(
+        Space::Private,
+        u64::from(layout.bytes).div_ceil(PRIVATE_PAGE_BYTES),
+        None,
+    ));
     let mut new = Numbers::default();
     // Local memory is that of the workgroup also here.
     for (id, memory) in module.memories.iter().filter(|(_, memory)| memory.space != Space::Device) {
@@ -92,6 +98,11 @@ pub fn instances(module: &Module, options: &InstanceOptions) -> Result<Instances
         let name = Some(format!("bytes of {id}"));
         let global = Global { name, initial: Constant::I32(0), is_mutable: true };
         new.sizes[id] = Some(made.globals.push(global));
+    }
+    for (&id, _) in layout.tables.iter().filter(|(_, size)| size.least != size.most) {
+        let name = Some(format!("places of {id}"));
+        let global = Global { name, initial: Constant::I32(0), is_mutable: true };
+        new.places[id] = Some(made.globals.push(global));
     }
     for (number, &id) in reached.functions.iter().enumerate() {
         new.functions[id] = Some(FunctionId::new(number));
@@ -118,6 +129,8 @@ struct Numbers {
     globals: SecondaryMap<GlobalId, Option<GlobalId>>,
     /// The global variable with the bytes of a memory.
     sizes: SecondaryMap<MemoryId, Option<GlobalId>>,
+    /// The global variable with the places of a table that grows.
+    places: SecondaryMap<TableId, Option<GlobalId>>,
 }
 
 /// An access to a value of the context.
@@ -149,6 +162,11 @@ fn entry(
     for (&memory, &Size { size_at, .. }) in &layout.memories {
         let size = emit(Operation::Load(access(Type::I32, size_at), zero), &[Type::I32])[0];
         emit(Operation::GlobalSet(new.sizes[memory].expect("it was made"), size), &[]);
+    }
+    for (&table, &Size { size_at, .. }) in &layout.tables {
+        let Some(global) = new.places[table] else { continue };
+        let places = emit(Operation::Load(access(Type::I32, size_at), zero), &[Type::I32])[0];
+        emit(Operation::GlobalSet(global, places), &[]);
     }
     for (&global, &place) in &layout.globals {
         let id = new.globals[global].expect("it is reached");

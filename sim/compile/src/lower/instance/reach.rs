@@ -16,6 +16,10 @@ pub(super) struct Reached {
     /// Those of them that may grow.
     pub(super) grown: BTreeSet<MemoryId>,
     pub(super) tables: BTreeSet<TableId>,
+    /// Those of them that may grow.
+    pub(super) grown_tables: BTreeSet<TableId>,
+    /// Whether references are read or written.
+    pub(super) references: bool,
     pub(super) globals: EntitySet<GlobalId>,
     /// Data segments that are copied from.
     pub(super) data: BTreeSet<DataId>,
@@ -90,6 +94,18 @@ impl Reached {
                 self.elements.insert(*elements);
             }
             Operation::ElementsDrop(elements) => _ = self.elements.insert(*elements),
+            Operation::TableGet(table, _)
+            | Operation::TableSet(table, _)
+            | Operation::TableFill(table, _) => {
+                self.tables.insert(*table);
+                self.references = true;
+            }
+            Operation::TableGrow(table, _) => {
+                self.tables.insert(*table);
+                self.grown_tables.insert(*table);
+                self.references = true;
+            }
+            Operation::TableSize(table) => _ = self.tables.insert(*table),
             Operation::GlobalGet(global) | Operation::GlobalSet(global, _) => {
                 _ = self.globals.insert(*global)
             }
@@ -98,13 +114,11 @@ impl Reached {
     }
 }
 
-/// The functions that element segments name, those of one signature side by side.
+/// The functions that tables may hold, those of one signature side by side.
 fn in_tables(module: &Module) -> Vec<FunctionId> {
-    let named: BTreeSet<FunctionId> =
-        module.elements.values().flat_map(|elements| elements.functions.iter().flatten().copied()).collect();
     let mut signatures: Vec<&Signature> = Vec::new();
     let mut sorted: Vec<(usize, FunctionId)> = Vec::new();
-    for id in named {
+    for id in module.referenced() {
         let signature = &module.functions[id].signature;
         let place = signatures.iter().position(|&other| other == signature).unwrap_or_else(|| {
             signatures.push(signature);

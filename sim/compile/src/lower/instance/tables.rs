@@ -1,11 +1,10 @@
 //! Indirect calls: a choice among the functions that a table may hold.
 
 use super::super::edit::Editor;
-use super::access;
 use super::body::Bodies;
 use super::layout::of_signature;
 use crate::ir::{
-    Binary, Compare, Instruction, Operation, SignatureId, TableId, Target, Terminator, Trap, Type, Value,
+    Binary, Compare, Instruction, Operation, SignatureId, TableId, Target, Terminator, Trap, Value,
 };
 
 impl Bodies<'_> {
@@ -19,11 +18,7 @@ impl Bodies<'_> {
         arguments: &[Value],
     ) -> Vec<Value> {
         let signature = &self.module.signatures[signature];
-        let (base, places) = self.layout.tables[&table];
-        let past = editor.compare_with(Compare::GeU, place, places.into());
-        editor.leave_if(past, Terminator::Trap(Trap::UndefinedElement));
-        let address = editor.with(Binary::Shl, place, 2);
-        let entry = editor.emit(Operation::Load(access(Type::I32, base), address), Type::I32);
+        let entry = self.entry_at(editor, table, place, Trap::UndefinedElement);
         let empty = editor.compare_with(Compare::Eq, entry, 0);
         editor.leave_if(empty, Terminator::Trap(Trap::UninitialisedElement));
         let (first, functions) = of_signature(self.module, &self.layout.in_tables, signature);

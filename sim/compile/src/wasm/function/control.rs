@@ -190,6 +190,33 @@ impl Translator<'_> {
         }
     }
 
+    /// Branches by a number, which it pops; past the end with the last.
+    pub(crate) fn switch(&mut self, depths: &[u32]) {
+        let place = self.pop();
+        let targets = depths.iter().map(|&depth| self.target(depth)).collect();
+        self.terminate(Terminator::Switch(place, targets));
+    }
+
+    /// True if control comes here. Where it does not, operators are passed over.
+    pub(crate) fn is_reached(&self) -> bool {
+        self.block.is_some()
+    }
+
+    /// Operands on the stack.
+    pub(crate) fn height(&self) -> usize {
+        self.operands.len()
+    }
+
+    /// Constructs that are open, the function one of them.
+    pub(crate) fn constructs(&self) -> usize {
+        self.frames.len()
+    }
+
+    /// Puts an operand back that was taken.
+    pub(crate) fn push_operand(&mut self, operand: Operand) {
+        self.operands.push(operand);
+    }
+
     pub(super) fn branch_if(&mut self, depth: u32) {
         let condition = self.pop_condition();
         let Some(from) = self.block else { return };

@@ -7,10 +7,11 @@
 mod control;
 
 use super::Error;
-use super::locals::{Locals, Origin, simplify};
+use super::locals::{Locals, Origin};
 use super::module::{Callee, Index};
 use super::operators::{Simple, Width, simple};
 use super::scan::Scan;
+use crate::encoding::simplify;
 use crate::ir::{
     Access, Binary, Block, Compare, Constant, Convert, Function, Instruction, Operation, Order, Place,
     Signature, Terminator, Trap, Type, Unary, Value,
@@ -24,15 +25,15 @@ use wave_isa::table::AtomicOp;
 
 /// An operand: a value, or a truth value that stands for the integers 0 and 1.
 #[derive(Debug, Clone, Copy)]
-struct Operand {
+pub(crate) struct Operand {
     value: Value,
     is_condition: bool,
 }
 
 /// Translates a function.
-pub(super) struct Translator<'a> {
+pub(crate) struct Translator<'a> {
     pub(super) index: &'a Index,
-    pub(super) function: Function,
+    pub(crate) function: Function,
     locals: Locals<'a>,
     scan: &'a Scan,
     operands: Vec<Operand>,
@@ -45,7 +46,7 @@ pub(super) struct Translator<'a> {
     conditions: FnvHashMap<Value, Value>,
     /// Number of the next construct, and place of the operator.
     construct: usize,
-    at: Place,
+    pub(crate) at: Place,
 }
 
 /// Translates a function that is valid.
@@ -75,7 +76,7 @@ pub(super) fn translate(
 }
 
 /// A function that does what a function of the module `wave` does, for tables and exports.
-pub(super) fn wrap(
+pub(crate) fn wrap(
     index: &Index,
     name: String,
     callee: &Callee,
@@ -93,7 +94,7 @@ pub(super) fn wrap(
 }
 
 impl<'a> Translator<'a> {
-    fn new(
+    pub(crate) fn new(
         index: &'a Index,
         function: Function,
         scan: &'a Scan,
@@ -124,7 +125,7 @@ impl<'a> Translator<'a> {
     }
 
     /// Adds an instruction.
-    pub(super) fn emit(&mut self, operation: Operation, results: &[Type]) -> Vec<Value> {
+    pub(crate) fn emit(&mut self, operation: Operation, results: &[Type]) -> Vec<Value> {
         let results: Vec<Value> = results.iter().map(|&ty| self.function.value(ty)).collect();
         if let Some(block) = self.block {
             let instruction = Instruction { operation, results: results.clone(), at: self.at };
@@ -134,7 +135,7 @@ impl<'a> Translator<'a> {
     }
 
     /// Adds an instruction with one result.
-    pub(super) fn emit_one(&mut self, operation: Operation, result: Type) -> Value {
+    pub(crate) fn emit_one(&mut self, operation: Operation, result: Type) -> Value {
         let value = self.function.value(result);
         if let Some(block) = self.block {
             let instruction = Instruction { operation, results: vec![value], at: self.at };
@@ -144,7 +145,7 @@ impl<'a> Translator<'a> {
     }
 
     /// A constant.
-    pub(super) fn constant(&mut self, constant: Constant) -> Value {
+    pub(crate) fn constant(&mut self, constant: Constant) -> Value {
         self.emit_one(Operation::Constant(constant), constant.ty())
     }
 
@@ -153,7 +154,7 @@ impl<'a> Translator<'a> {
         self.function.values[value]
     }
 
-    pub(super) fn push(&mut self, value: Value) {
+    pub(crate) fn push(&mut self, value: Value) {
         self.operands.push(Operand { value, is_condition: false });
     }
 
@@ -162,7 +163,7 @@ impl<'a> Translator<'a> {
         self.operands.push(Operand { value, is_condition: true });
     }
 
-    fn pop_operand(&mut self) -> Operand {
+    pub(crate) fn pop_operand(&mut self) -> Operand {
         self.operands.pop().expect("validation counts operands")
     }
 
@@ -176,13 +177,13 @@ impl<'a> Translator<'a> {
         value
     }
 
-    pub(super) fn pop(&mut self) -> Value {
+    pub(crate) fn pop(&mut self) -> Value {
         let operand = self.pop_operand();
         self.value_of(operand)
     }
 
     /// Pops several, the last from the top.
-    pub(super) fn pop_array<const N: usize>(&mut self) -> [Value; N] {
+    pub(crate) fn pop_array<const N: usize>(&mut self) -> [Value; N] {
         let mut values = [Value::from_u32(0); N];
         for value in values.iter_mut().rev() {
             *value = self.pop();
@@ -190,7 +191,7 @@ impl<'a> Translator<'a> {
         values
     }
 
-    fn pop_many(&mut self, count: usize) -> Vec<Value> {
+    pub(crate) fn pop_many(&mut self, count: usize) -> Vec<Value> {
         let mut values: Vec<Value> = (0..count).map(|_| self.pop()).collect();
         values.reverse();
         values
@@ -236,7 +237,7 @@ impl<'a> Translator<'a> {
     }
 
     /// Translates an operator, or passes it over where nobody reaches it.
-    fn operator(&mut self, operator: &Operator<'_>) -> Result<(), Error> {
+    pub(crate) fn operator(&mut self, operator: &Operator<'_>) -> Result<(), Error> {
         use Operator as O;
         if self.block.is_none() {
             match operator {
@@ -262,13 +263,9 @@ impl<'a> Translator<'a> {
             O::Br { relative_depth } => self.branch(relative_depth),
             O::BrIf { relative_depth } => self.branch_if(relative_depth),
             O::BrTable { ref targets } => {
-                let place = self.pop();
-                let mut all = Vec::with_capacity(targets.len() as usize + 1);
-                for depth in targets.targets() {
-                    all.push(self.target(depth?));
-                }
-                all.push(self.target(targets.default()));
-                self.terminate(Terminator::Switch(place, all));
+                let mut depths = targets.targets().collect::<Result<Vec<u32>, _>>()?;
+                depths.push(targets.default());
+                self.switch(&depths);
             }
             O::Return => self.leave(),
             O::Call { function_index } => {
@@ -390,7 +387,7 @@ impl<'a> Translator<'a> {
         Access { memory, ty, bytes, signed, offset: memarg.offset as u32 }
     }
 
-    fn simple(&mut self, simple: Simple) {
+    pub(crate) fn simple(&mut self, simple: Simple) {
         match simple {
             Simple::Unary(unary) => {
                 let value = self.pop();
@@ -499,7 +496,7 @@ impl<'a> Translator<'a> {
     }
 
     /// The function, with its variables as values.
-    fn finish(mut self) -> Function {
+    pub(crate) fn finish(mut self) -> Function {
         self.locals.finish(&mut self.function);
         let entry = self.function.entry();
         let zeros = self.locals.zeros.iter().map(|&value| {
