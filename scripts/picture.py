@@ -37,4 +37,5 @@ def main() -> None:
         sys.exit(f"picture.py: {error}")
 
 
-main()
+if __name__ == "__main__":
+    main()

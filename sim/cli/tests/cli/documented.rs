@@ -2,18 +2,22 @@
 //!
 //! A fenced block marked `text NAME` is a file for the commands after it. A block marked `console` has
 //! commands after `$ `, each followed by its output: standard output, then standard error without the line
-//! about the host's speed. A line with only `…` stands for any number of lines.
+//! about the host's speed. A line with only `…` stands for any number of lines. The files of sim/kernels/examples are
+//! beside them.
 
 use super::golden;
 use super::scratch::{Scratch, without_host};
 
 /// Pages with examples, and the smallest number of commands on each.
-const PAGES: [(&str, usize); 5] = [
+const PAGES: [(&str, usize); 8] = [
     ("docs/command-line.md", 10),
     ("docs/traces.md", 5),
     ("docs/explain.md", 1),
     ("docs/debug.md", 3),
     ("docs/nanowasm.md", 2),
+    ("docs/pica200.md", 3),
+    ("docs/rwasm.md", 3),
+    ("docs/wasm2015.md", 3),
 ];
 
 /// Most lines of output that a page shows. The rest is cut.
@@ -79,6 +83,12 @@ fn check(name: &str, least: usize) {
     let path = golden::root().join(name);
     let page = std::fs::read_to_string(path).unwrap();
     let scratch = Scratch::new();
+    for entry in std::fs::read_dir(golden::root().join("sim/kernels/examples")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_file() {
+            scratch.write(path.file_name().unwrap().to_str().unwrap(), &std::fs::read(&path).unwrap());
+        }
+    }
     let mut fresh = String::new();
     let mut lines = page.lines().peekable();
     let mut commands = 0;

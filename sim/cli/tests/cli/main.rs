@@ -11,6 +11,7 @@ mod cosim;
 mod debug;
 mod detail_from;
 mod documented;
+mod encodings;
 mod explain;
 mod functional;
 mod instances;

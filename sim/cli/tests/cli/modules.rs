@@ -119,12 +119,3 @@ fn check_says_what_the_module_and_its_kernels_are() {
     }
     assert!(!out.contains("kernel divide"), "{out}");
 }
-
-/// The core in SystemVerilog runs the same code.
-#[test]
-#[ignore = "builds the core with Verilator"]
-fn a_kernel_of_a_module_is_the_same_on_the_rtl() {
-    let scratch = scratch();
-    let out = scratch.out("cosim m.wat --kernel twice --param 0x10000 --workgroup 32 --grid 2");
-    assert!(out.contains("equal"), "{out}");
-}

@@ -4,6 +4,7 @@ mod bench;
 mod broken;
 use wave_testing::campaign;
 mod directed;
+mod encodings;
 use wave_testing::environment;
 mod foreign;
 mod latencies;
