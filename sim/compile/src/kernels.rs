@@ -12,11 +12,11 @@ use crate::ir::{
 use crate::lower::private::Stack;
 use crate::lower::reached;
 use crate::source::{Source, SourceOptions};
-use crate::wasm::{self, ExportedKernel};
+use crate::wasm::ExportedKernel;
 use std::path::Path;
 use std::sync::Arc;
 use wave_isa::diagnostic::Diagnostic;
-use wave_isa::program::{self, Parameter, ParameterType, Program};
+use wave_isa::program::{self, Binding, Parameter, ParameterType, Program};
 use wave_isa::suggest::did_you_mean;
 use wave_isa::{Inst, Op, WORD_BYTES};
 
@@ -76,6 +76,7 @@ pub fn program(source: &Source, settings: &Settings) -> Result<(Program, Vec<Dia
             Ok(compiled) => {
                 made.add(&source.module, kernel.function, compiled);
                 made.name_parameters(|number| source.parameter(kernel.function, number));
+                made.bind(source.bindings(kernel.function));
             }
             Err(error) => refused.push(located(source, &error)),
         }
@@ -118,7 +119,7 @@ fn uses(module: &Module, entry: FunctionId, global: GlobalId) -> bool {
 
 /// The kernels with these names, or all.
 fn chosen(source: &Source, names: &[String]) -> Result<Vec<ExportedKernel>, Diagnostic> {
-    let kernels = wasm::kernels(&source.module);
+    let kernels = source.kernels();
     if kernels.is_empty() {
         return Err(Diagnostic::error(format!("`{}` has no kernel: it exports no function", source.file))
             .hint("a kernel is an exported function; in C, mark it KERNEL"));
@@ -284,6 +285,13 @@ impl Made {
         let parameters = self.program.kernels.last_mut().and_then(|kernel| kernel.parameters.as_mut());
         for (number, parameter) in parameters.into_iter().flatten().enumerate() {
             parameter.name = name(number).map(str::to_owned);
+        }
+    }
+
+    /// Says which buffers the last kernel accesses.
+    fn bind(&mut self, bindings: &[Binding]) {
+        if let Some(kernel) = self.program.kernels.last_mut() {
+            kernel.bindings = bindings.to_vec();
         }
     }
 

@@ -118,6 +118,7 @@ fn program_of(launched: &Launched) -> (Program, Launch) {
         code: first..code.len() as u32,
         parameters: None,
         private: None,
+        bindings: Vec::new(),
     };
     let launch = Launch {
         kernel: 0,

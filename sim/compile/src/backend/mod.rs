@@ -215,6 +215,7 @@ pub fn compile(module: &Module, entry: FunctionId, options: &Options) -> Result<
         code: 0..encoded.words.len() as u32,
         parameters: None,
         private: wish.base.map(|register| PrivateMemory { register, bytes_per_wave }),
+        bindings: Vec::new(),
     };
     let program = Program { code: encoded.words, kernels: vec![kernel], source: None, module: None };
     let (traps, places) = (encoded.traps, encoded.places);

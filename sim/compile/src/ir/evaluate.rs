@@ -3,10 +3,13 @@
 //! A value is its bits in the low end of a word, zeros above them, as [`Constant::bits`](super::Constant::bits) gives
 //! them. The types must be ones that the operation takes, which the verifier has checked.
 
-use super::{Binary, Compare, Convert, Double, Trap, Type, Unary};
+use super::{Binary, Compare, Convert, Double, Half, Trap, Type, Unary};
+use half::f16;
 
 /// The canonical NaN of binary32.
 pub const NAN_F32: u32 = 0x7FC0_0000;
+/// The canonical NaN of binary16.
+pub const NAN_F16: u16 = 0x7E00;
 /// The canonical NaN of binary64.
 pub const NAN_F64: u64 = 0x7FF8_0000_0000_0000;
 
@@ -70,6 +73,7 @@ pub fn unary(operation: Unary, ty: Type, a: u64, special: SpecialFunctions) -> u
         Unary::FSin | Unary::FCos | Unary::FExp2 | Unary::FLog2 => special(operation, a as u32).into(),
         Unary::FRsqrt => f32_bits(1.0 / as_f32(a).sqrt()).into(),
         Unary::FRcp => f32_bits(1.0 / as_f32(a)).into(),
+        Unary::Reverse => (a as u32).reverse_bits().into(),
     }
 }
 
@@ -102,6 +106,12 @@ macro_rules! integers {
                 Binary::DivU => a / b,
                 Binary::RemS => sa.wrapping_rem(sb) as $unsigned,
                 Binary::RemU => a % b,
+                Binary::TotalDivS | Binary::TotalDivU if b == 0 => a,
+                Binary::TotalDivS => sa.wrapping_div(sb) as $unsigned,
+                Binary::TotalDivU => a / b,
+                Binary::TotalRemS | Binary::TotalRemU if b == 0 => 0,
+                Binary::TotalRemS => sa.wrapping_rem(sb) as $unsigned,
+                Binary::TotalRemU => a % b,
                 Binary::And => a & b,
                 Binary::Or => a | b,
                 Binary::Xor => a ^ b,
@@ -263,5 +273,34 @@ pub fn double(operation: Double, operands: &[u64]) -> u64 {
         Double::Sqrt => unary(Unary::FSqrt, Type::F64, bits[0], special),
         Double::Promote => converted(Convert::Promote, Type::F32),
         Double::Demote => converted(Convert::Demote, Type::F64),
+    }
+}
+
+/// The `f32` that the low half of a word is.
+fn widened(bits: u64) -> f32 {
+    f16::from_bits(bits as u16).to_f32()
+}
+
+/// Bits of a result rounded to binary16: a NaN as the canonical one.
+fn narrowed(value: f32) -> u64 {
+    let bits = if value.is_nan() { NAN_F16 } else { f16::from_f32(value).to_bits() };
+    bits.into()
+}
+
+/// An instruction on binary16. Bits of the result.
+pub fn half(operation: Half, operands: &[u64]) -> u64 {
+    let numbers: Vec<f32> = operands.iter().map(|&bits| widened(bits)).collect();
+    let high = || operands.iter().map(|&bits| bits >> 16).collect::<Vec<_>>();
+    let both = |one: Half| half(one, operands) | half(one, &high()) << 16;
+    match operation {
+        Half::Add => narrowed(numbers[0] + numbers[1]),
+        Half::Sub => narrowed(numbers[0] - numbers[1]),
+        Half::Mul => narrowed(numbers[0] * numbers[1]),
+        Half::Fma => narrowed(numbers[0].mul_add(numbers[1], numbers[2])),
+        Half::Add2 => both(Half::Add),
+        Half::Mul2 => both(Half::Mul),
+        Half::Fma2 => both(Half::Fma),
+        Half::Widen => f32_bits(numbers[0]).into(),
+        Half::Narrow => narrowed(as_f32(operands[0])),
     }
 }

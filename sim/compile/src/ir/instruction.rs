@@ -102,6 +102,43 @@ impl Double {
 }
 
 named! {
+    /// An instruction on binary16 numbers, in the low halves of `i32` values or in both. It computes in `f32` and rounds
+    /// to binary16; NaN results are canonical. The high half of a result with one number is 0.
+    Half {
+        /// Sum.
+        Add "hadd",
+        /// Difference.
+        Sub "hsub",
+        /// Product.
+        Mul "hmul",
+        /// `a * b + c`, by an `f32` operation that rounds once.
+        Fma "hma",
+        /// Sums in both halves.
+        Add2 "hadd2",
+        /// Products in both halves.
+        Mul2 "hmul2",
+        /// `a * b + c` in both halves.
+        Fma2 "hma2",
+        /// To `f32`.
+        Widen "hwiden",
+        /// From `f32`, to nearest even.
+        Narrow "hnarrow",
+    }
+}
+
+impl Half {
+    /// Types of the operands and of the result.
+    pub const fn types(self) -> (&'static [Type], Type) {
+        match self {
+            Half::Add | Half::Sub | Half::Mul | Half::Add2 | Half::Mul2 => (&[Type::I32; 2], Type::I32),
+            Half::Fma | Half::Fma2 => (&[Type::I32; 3], Type::I32),
+            Half::Widen => (&[Type::I32], Type::F32),
+            Half::Narrow => (&[Type::F32], Type::I32),
+        }
+    }
+}
+
+named! {
     /// What a fence orders.
     Order {
         /// Later loads see what was visible.
@@ -175,6 +212,8 @@ pub enum Operation {
     Fma([Value; 3]),
     /// An instruction on halves of `f64`.
     Double(Double, Vec<Value>),
+    /// An instruction on binary16 numbers.
+    Half(Half, Vec<Value>),
     /// The second value where the first, a truth value, is true; else the third.
     Select([Value; 3]),
     /// Loads from an `i32` address.
@@ -264,9 +303,10 @@ macro_rules! operand_parts {
             | Operation::TableCopy(_, values)
             | Operation::TableInit(_, _, values)
             | Operation::TableFill(_, values) => (values, $none),
-            Operation::Call(_, values) | Operation::Wave(_, values) | Operation::Double(_, values) => {
-                (values, $none)
-            }
+            Operation::Call(_, values)
+            | Operation::Wave(_, values)
+            | Operation::Double(_, values)
+            | Operation::Half(_, values) => (values, $none),
             Operation::CallIndirect(_, _, place, values) => ($one(place), values),
             Operation::Constant(_)
             | Operation::MemorySize(_)
@@ -304,6 +344,7 @@ impl Operation {
             | Operation::Unary(..)
             | Operation::Compare(..)
             | Operation::Fma(_)
+            | Operation::Half(..)
             | Operation::Select(_)
             | Operation::Special(_)
             | Operation::FunctionReference(_)

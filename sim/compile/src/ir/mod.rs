@@ -17,7 +17,9 @@ pub mod text;
 mod types;
 pub mod verify;
 
-pub use instruction::{Access, Double, Instruction, Operation, Order, Place, Target, Terminator, Trap, Wave};
+pub use instruction::{
+    Access, Double, Half, Instruction, Operation, Order, Place, Target, Terminator, Trap, Wave,
+};
 pub use operation::{Binary, Compare, Convert, Unary};
 pub use types::{Constant, Signature, Type};
 

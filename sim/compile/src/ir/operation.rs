@@ -71,6 +71,8 @@ named! {
         FRsqrt "frsqrt",
         /// `f32`: 1 / value.
         FRcp "frcp",
+        /// `i32`: the bits in reverse order.
+        Reverse "reverse",
     }
 }
 
@@ -93,6 +95,14 @@ named! {
         RemS "rem_s",
         /// Unsigned remainder. Traps on division by 0.
         RemU "rem_u",
+        /// `i32`: as `DivS`, but the dividend where that traps.
+        TotalDivS "total_div_s",
+        /// `i32`: as `DivU`, but the dividend where that traps.
+        TotalDivU "total_div_u",
+        /// `i32`: as `RemS`, but 0 where that traps.
+        TotalRemS "total_rem_s",
+        /// `i32`: as `RemU`, but 0 where that traps.
+        TotalRemU "total_rem_u",
         /// Bitwise and; also of truth values.
         And "and",
         /// Bitwise or; also of truth values.
@@ -238,6 +248,7 @@ impl Unary {
             Unary::FSin | Unary::FCos | Unary::FExp2 | Unary::FLog2 | Unary::FRsqrt | Unary::FRcp => {
                 matches!(ty, Type::F32)
             }
+            Unary::Reverse => matches!(ty, Type::I32),
         }
     }
 }
@@ -247,7 +258,11 @@ impl Binary {
     pub const fn takes(self, ty: Type) -> bool {
         match self {
             Binary::And | Binary::Or | Binary::Xor => ty.is_integer() || matches!(ty, Type::Bool),
-            Binary::MulHigh => matches!(ty, Type::I32),
+            Binary::MulHigh
+            | Binary::TotalDivS
+            | Binary::TotalDivU
+            | Binary::TotalRemS
+            | Binary::TotalRemU => matches!(ty, Type::I32),
             Binary::FAdd
             | Binary::FSub
             | Binary::FMul

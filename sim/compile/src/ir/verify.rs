@@ -337,6 +337,11 @@ impl Check<'_> {
                 self.types(double.name(), values, operands)?;
                 results.to_vec()
             }
+            Operation::Half(half, values) => {
+                let (operands, result) = half.types();
+                self.types(half.name(), values, operands)?;
+                vec![result]
+            }
             Operation::Select([condition, values @ ..]) => {
                 self.types("condition", &[*condition], &[Bool])?;
                 vec![self.same("select", values, |_| true)?]

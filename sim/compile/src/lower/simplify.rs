@@ -43,6 +43,12 @@ pub(super) fn simplify(function: &mut Function) {
                     }
                     Folded::Constant(bits) => Operation::Constant(Constant::from_bits(ty, bits)),
                     Folded::Operation(operation) => operation,
+                    Folded::WithConstant(binary, a, bits) => {
+                        let b = function.value(ty);
+                        work.push((Operation::Binary(binary, [a, b]), result));
+                        work.push((Operation::Constant(Constant::from_bits(ty, bits)), b));
+                        continue;
+                    }
                     Folded::Outer { inner, ty: inner_ty, outer } => {
                         let value = function.value(inner_ty);
                         work.push((outer(value), result));

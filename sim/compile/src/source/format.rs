@@ -1,6 +1,6 @@
 //! Which format a kernel file has.
 
-use crate::{c, pica, rwasm, wasm, wasm2015};
+use crate::{c, pica, rwasm, shader, wasm, wasm2015};
 use std::path::Path;
 use std::str::FromStr;
 use wave_isa::program::wbin;
@@ -27,13 +27,17 @@ pub enum Format {
     Shbin,
     /// PICA200 shaders as text.
     Pica,
+    /// Compute shaders in WGSL.
+    Wgsl,
+    /// Compute shaders in SPIR-V.
+    Spv,
     /// The text of the intermediate representation.
     Ir,
 }
 
 impl Format {
     /// All formats.
-    pub const ALL: [Format; 10] = [
+    pub const ALL: [Format; 12] = [
         Format::Wave,
         Format::Wbin,
         Format::Wasm,
@@ -43,6 +47,8 @@ impl Format {
         Format::Rwasm,
         Format::Shbin,
         Format::Pica,
+        Format::Wgsl,
+        Format::Spv,
         Format::Ir,
     ];
 
@@ -58,6 +64,8 @@ impl Format {
             Format::Rwasm => "rwasm",
             Format::Shbin => "shbin",
             Format::Pica => "pica",
+            Format::Wgsl => "wgsl",
+            Format::Spv => "spv",
             Format::Ir => "ir",
         }
     }
@@ -75,6 +83,7 @@ impl Format {
             _ if wasm::is_binary(bytes) => Some(Format::Wasm),
             _ if rwasm::is_container(bytes) => Some(Format::Rwasm),
             _ if pica::is_shbin(bytes) => Some(Format::Shbin),
+            _ if shader::is_spirv(bytes) => Some(Format::Spv),
             _ if bytes.starts_with(wbin::MAGIC) => Some(Format::Wbin),
             _ if is_text => None,
             // These have no first bytes of their own.

@@ -9,12 +9,13 @@ use crate::encoding::{self, Listing};
 use crate::ir::{FunctionId, Module, Place, text, verify::verify};
 use crate::pica::{self, PicaOptions};
 use crate::rwasm::{self, RwasmOptions};
-use crate::wasm::{self, SourceMap};
+use crate::shader::{self, ShaderKernel, ShaderOptions};
+use crate::wasm::{self, ExportedKernel, SourceMap};
 use crate::wasm2015;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use wave_isa::diagnostic::Diagnostic;
-use wave_isa::program::{not_text, read_file};
+use wave_isa::program::{Binding, not_text, read_file};
 
 /// How a file is read.
 #[derive(Debug, Clone, Default)]
@@ -27,6 +28,8 @@ pub struct SourceOptions {
     pub pica: PicaOptions,
     /// The file is words of PICA200 code: where its descriptors are, and the word that it begins with.
     pub pica_code: Option<PicaCode>,
+    /// How shaders in WGSL and SPIR-V are compiled.
+    pub shader: ShaderOptions,
 }
 
 /// What words of PICA200 code need beside themselves.
@@ -59,6 +62,8 @@ pub struct Source {
     listing: Option<Listing>,
     /// Names of the parameters of functions, where the encoding has them.
     parameters: HashMap<FunctionId, Vec<String>>,
+    /// Compute entry points, if it is a shader.
+    shader: Vec<ShaderKernel>,
 }
 
 impl Source {
@@ -96,6 +101,18 @@ impl Source {
                 Source::of_pica(file, decoded)
             }
             Format::Shbin => Source::of_shbin(file, bytes, options),
+            Format::Wgsl => as_text().and_then(|text| {
+                let decoded = shader::decode_wgsl(text, &file, &options.shader)?;
+                // Each line is a place: that of its first byte.
+                let starts = text.match_indices('\n').map(|(newline, _)| newline + 1);
+                let places = [0].into_iter().chain(starts).map(|start| (Place(start as u32 + 1), start));
+                Source::of_shader(file.clone(), decoded, Listing::of_text(text, places))
+            }),
+            Format::Spv => {
+                let decoded =
+                    shader::decode_spirv(bytes, &file, &options.shader).map_err(|error| vec![error])?;
+                Source::of_shader(file, decoded, Listing::default())
+            }
             Format::Ir => as_text()
                 .and_then(|text| text::parse(text, &file))
                 .and_then(|module| Source { is_kernel: true, ..Source::new(file, module) }.verified()),
@@ -144,6 +161,27 @@ impl Source {
         Source { is_kernel: true, parameters, ..listed }.verified()
     }
 
+    fn of_shader(file: String, decoded: shader::Decoded, listing: Listing) -> Result<Source, Diagnostic> {
+        let parameters = |kernel: &ShaderKernel| (kernel.kernel.function, kernel.parameters.clone());
+        let parameters = decoded.kernels.iter().map(parameters).collect();
+        let listed = Source::listed(file, decoded.module, listing);
+        Source { is_kernel: true, parameters, shader: decoded.kernels, ..listed }.verified()
+    }
+
+    /// The kernels that the module exports, and what they state.
+    pub(crate) fn kernels(&self) -> Vec<ExportedKernel> {
+        match self.shader.as_slice() {
+            [] => wasm::kernels(&self.module),
+            of_shader => of_shader.iter().map(|kernel| kernel.kernel.clone()).collect(),
+        }
+    }
+
+    /// The buffers that a kernel of a shader accesses.
+    pub(crate) fn bindings(&self, function: FunctionId) -> &[Binding] {
+        let kernel = self.shader.iter().find(|kernel| kernel.kernel.function == function);
+        kernel.map_or(&[], |kernel| &kernel.bindings)
+    }
+
     /// The name of a parameter of a function.
     pub(crate) fn parameter(&self, function: FunctionId, number: usize) -> Option<&str> {
         self.parameters.get(&function)?.get(number).map(String::as_str)
@@ -160,6 +198,7 @@ impl Source {
             text: None,
             listing: None,
             parameters: HashMap::new(),
+            shader: Vec::new(),
         }
     }
 

@@ -230,6 +230,7 @@ mod tests {
             code: 0..0,
             parameters: Some(vec![parameter(ParameterType::I32), parameter(ParameterType::F64)]),
             private: None,
+            bindings: Vec::new(),
         };
         let arguments =
             |texts: &[&str]| texts.iter().map(|text| text.parse().unwrap()).collect::<Vec<Argument>>();

@@ -250,6 +250,7 @@ mod tests {
             code: 0..1,
             parameters: None,
             private: None,
+            bindings: Vec::new(),
         };
         let program =
             Program { code: vec![0x3F00_00A0], kernels: vec![kernel], source: Some(source), module: None };

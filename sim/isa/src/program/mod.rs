@@ -2,6 +2,7 @@
 
 mod argument;
 pub mod asm;
+mod binding;
 pub mod check;
 pub mod dis;
 pub mod fault;
@@ -18,6 +19,7 @@ use structure::{Slot, Structure};
 
 pub use argument::{Argument, ArgumentError};
 pub use asm::assemble;
+pub use binding::Binding;
 pub use dis::{Listing, disassemble, disassemble_inst, listing};
 pub use fault::{Fault, FaultKind};
 pub use launch::Launch;
@@ -54,6 +56,8 @@ pub struct Kernel {
     pub parameters: Option<Vec<Parameter>>,
     /// Device memory that a launch has to bring for its own use.
     pub private: Option<PrivateMemory>,
+    /// Buffers that a launch has to bring, in the order of their groups and numbers.
+    pub bindings: Vec<Binding>,
 }
 
 /// Source lines of the code words.

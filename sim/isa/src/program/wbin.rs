@@ -300,6 +300,7 @@ impl Reader<'_> {
             code: start / WORD_BYTES..(end / u64::from(WORD_BYTES)) as u32,
             parameters: None,
             private: None,
+            bindings: Vec::new(),
         })
     }
 

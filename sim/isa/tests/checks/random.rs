@@ -90,6 +90,7 @@ proptest! {
             code: range,
             parameters: None,
             private: None,
+            bindings: Vec::new(),
         };
         let program = Program { code, kernels: vec![kernel], source: None, module: None };
         let options = CheckOptions { wave_width, divergence_depth: 3, call_depth: 2, ..CheckOptions::default() };

@@ -276,6 +276,7 @@ pub(crate) fn lower(bodies: &[Vec<Node>], workgroup: [u32; 3]) -> (Program, Laun
         code: 0..lower.code.len() as u32,
         parameters: None,
         private: None,
+        bindings: Vec::new(),
     };
     let launch = Launch {
         kernel: 0,

@@ -83,6 +83,7 @@ pub(crate) fn program() -> impl Strategy<Value = Program> {
                 code,
                 parameters: None,
                 private: None,
+                bindings: Vec::new(),
             });
         }
         program.code.extend(tail);

@@ -34,6 +34,7 @@ pub(super) fn program(tree: &Tree, layout: &Layout) -> Program {
         code: 0..code.len() as u32,
         parameters: None,
         private: None,
+        bindings: Vec::new(),
     };
     Program { code, kernels: vec![kernel], source: None, module: None }
 }

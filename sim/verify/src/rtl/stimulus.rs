@@ -163,6 +163,7 @@ impl Replay {
             code: range,
             parameters: None,
             private: None,
+            bindings: Vec::new(),
         };
         let program = Program { code, kernels: vec![kernel], source: None, module: None };
         let launch = Launch { kernel: 0, grid, workgroup, registers, local_memory_bytes, initial_registers };

@@ -5,7 +5,7 @@ use super::{Code, Register, Selector, Slot};
 use crate::error::Reason;
 use crate::ir::evaluate::NAN_F32;
 use crate::ir::{
-    Access, Binary, Block, Convert, Double, Operation, Order, Place, Space, Type, Unary, Value, Wave,
+    Access, Binary, Block, Convert, Double, Half, Operation, Order, Place, Space, Type, Unary, Value, Wave,
 };
 use wave_isa::table::AtomicOp;
 use wave_isa::{Op, Scope};
@@ -110,6 +110,11 @@ impl Selector<'_> {
                 self.set(result, register);
             }
             Operation::Double(double, operands) => self.double(*double, operands, &instruction.results),
+            Operation::Half(half, operands) => {
+                let operands: Vec<Register> = operands.iter().map(|&value| self.value(value)).collect();
+                let register = self.emit(half_op(*half), &operands);
+                self.set(result, register);
+            }
             Operation::Select([condition, a, b]) => {
                 let [a, b] = [*a, *b].map(|value| self.value(value));
                 let condition = self.condition(*condition);
@@ -335,6 +340,7 @@ impl Selector<'_> {
             Unary::FLog2 => Op::FLog2,
             Unary::FRsqrt => Op::FRsqrt,
             Unary::FRcp => Op::FRcp,
+            Unary::Reverse => Op::BitRev,
             Unary::Extend8 => return self.sign_extend(a, 24),
             Unary::Extend16 => return self.sign_extend(a, 16),
             Unary::Clz | Unary::Ctz => {
@@ -373,8 +379,9 @@ impl Selector<'_> {
             Binary::Sub => Op::ISub,
             Binary::Mul => Op::IMul,
             Binary::MulHigh => Op::IMulHi,
-            Binary::DivS | Binary::DivU => Op::IDiv,
-            Binary::RemS | Binary::RemU => Op::IMod,
+            // A divisor of 0 is replaced before.
+            Binary::DivS | Binary::DivU | Binary::TotalDivS | Binary::TotalDivU => Op::IDiv,
+            Binary::RemS | Binary::RemU | Binary::TotalRemS | Binary::TotalRemU => Op::IMod,
             Binary::And => Op::And,
             Binary::Or => Op::Or,
             Binary::Xor => Op::Xor,
@@ -431,6 +438,20 @@ impl Selector<'_> {
             _ => return a,
         };
         self.emit(op, &[a])
+    }
+}
+
+const fn half_op(half: Half) -> Op {
+    match half {
+        Half::Add => Op::HAdd,
+        Half::Sub => Op::HSub,
+        Half::Mul => Op::HMul,
+        Half::Fma => Op::HMa,
+        Half::Add2 => Op::HAdd2,
+        Half::Mul2 => Op::HMul2,
+        Half::Fma2 => Op::HMa2,
+        Half::Widen => Op::CvtF32F16,
+        Half::Narrow => Op::CvtF16F32,
     }
 }
 

@@ -1,6 +1,6 @@
 //! A thread: a stack of frames, and the machine that makes its steps.
 
-use super::super::evaluate::{binary, compare, convert, double, fma, unary};
+use super::super::evaluate::{binary, compare, convert, double, fma, half, unary};
 use super::super::{
     Access, Block, Constant, Function, FunctionId, Instruction, Operation, Place, Target, Terminator, Trap,
     Type, Value, Wave,
@@ -288,6 +288,7 @@ impl Thread {
                 }
                 return Ok(None);
             }
+            Operation::Half(operation, operands) => half(*operation, &all(operands)),
             Operation::Load(access, address) => load(parts, access, get(*address))?,
             Operation::Store(access, [address, value]) => {
                 let memory = &parts.memories[access.memory.index()];

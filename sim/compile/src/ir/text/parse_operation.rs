@@ -1,7 +1,7 @@
 //! Reads operations.
 
 use super::super::{
-    Access, Binary, Compare, Convert, Double, MemoryId, Operation, Order, Type, Unary, Value, Wave,
+    Access, Binary, Compare, Convert, Double, Half, MemoryId, Operation, Order, Type, Unary, Value, Wave,
 };
 use super::parse::{Parser, Read};
 use super::{ATOMIC_NAMES, atomic_from_name};
@@ -45,7 +45,8 @@ fn names() -> impl Iterator<Item = &'static str> {
     let convert = Convert::ALL.iter().map(|one| one.name());
     let wave = Wave::ALL.iter().map(|one| one.name());
     let double = Double::ALL.iter().map(|one| one.name());
-    let tables = unary.chain(binary).chain(compare).chain(convert).chain(wave).chain(double);
+    let half = Half::ALL.iter().map(|one| one.name());
+    let tables = unary.chain(binary).chain(compare).chain(convert).chain(wave).chain(double).chain(half);
     tables.chain(ATOMIC_NAMES).chain(OTHERS).chain(["barrier", "fence"])
 }
 
@@ -129,6 +130,9 @@ impl Parser<'_> {
         }
         if let Some(double) = Double::from_name(word) {
             return Ok(Operation::Double(double, self.list("(", ")", Self::value)?));
+        }
+        if let Some(half) = Half::from_name(word) {
+            return Ok(Operation::Half(half, self.list("(", ")", Self::value)?));
         }
         let (name, types) = word.split_once('.').map_or((word, None), |(name, types)| (name, Some(types)));
         if let Some(atomic) = atomic_from_name(name) {

@@ -211,6 +211,7 @@ impl Display for Operation {
             }
             Operation::Special(special) => write!(f, "special {}", special.name()),
             Operation::Double(double, values) => write!(f, "{}({})", double.name(), List(values)),
+            Operation::Half(half, values) => write!(f, "{}({})", half.name(), List(values)),
             Operation::PrivateBase => f.write_str("private_base"),
             Operation::Wave(wave, values) => write!(f, "{}({})", wave.name(), List(values)),
             Operation::Barrier => f.write_str("barrier"),

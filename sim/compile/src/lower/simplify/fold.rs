@@ -15,6 +15,8 @@ pub(super) enum Folded {
     Constant(u64),
     /// Another operation.
     Operation(Operation),
+    /// An operation on a value and a constant with these bits.
+    WithConstant(Binary, Value, u64),
     /// An operation on the result of another one.
     Outer {
         /// The one that comes first.
@@ -148,7 +150,11 @@ fn fold_binary(binary: Binary, a: Value, b: Value, ty: Type, known: &Known) -> F
     let ones = if ty == Type::Bool { 1 } else { u64::MAX >> (64 - 8 * ty.bytes()) };
     match (binary, y) {
         (Add | Sub | Or | Xor | Shl | ShrS | ShrU | Rotl | Rotr, Some(0)) => Folded::Value(a),
-        (Mul | DivS | DivU, Some(1)) => Folded::Value(a),
+        (Mul | DivS | DivU | TotalDivS | TotalDivU, Some(1)) => Folded::Value(a),
+        (DivU | TotalDivU, Some(bits)) if bits.is_power_of_two() => {
+            Folded::WithConstant(ShrU, a, bits.trailing_zeros().into())
+        }
+        (RemU | TotalRemU, Some(bits)) if bits.is_power_of_two() => Folded::WithConstant(And, a, bits - 1),
         (And, Some(bits)) if bits == ones => Folded::Value(a),
         (Or, Some(bits)) if bits == ones => Folded::Constant(ones),
         (Xor, Some(1)) if ty == Type::Bool => Folded::Operation(Operation::Unary(Unary::Not, a)),

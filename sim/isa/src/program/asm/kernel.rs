@@ -136,6 +136,7 @@ impl<'a> KernelText<'a> {
             code: words,
             parameters: None,
             private: None,
+            bindings: Vec::new(),
         }
     }
 

@@ -1,0 +1,482 @@
+//! Statements and control flow: blocks, branches, loops, calls. Calls are inlined: shaders have no recursion.
+
+use super::emit::jump;
+use super::places::{Pointer, To, Variable, zeros};
+use super::{Evaluated, Frame, Translator, Wrong};
+use crate::ir::{Block, Place, Target, Terminator, Value};
+use naga::{AddressSpace, Expression, Handle, Span, Statement, SwitchValue};
+use std::collections::BTreeSet;
+
+/// A block that goes on somewhere else, with the values of the slots at its end and others that it brings.
+#[derive(Debug, Clone)]
+pub(super) struct Way {
+    block: Block,
+    slots: Vec<Value>,
+    values: Vec<Value>,
+}
+
+/// A loop or a switch around the current statement.
+#[derive(Debug, Default)]
+pub(super) struct Around {
+    breaks: Vec<Way>,
+    /// Ways to the next turn; `None` in a switch.
+    continues: Option<Vec<Way>>,
+}
+
+/// Most turns of a loop that is unrolled, and most expressions of all turns together.
+const MOST_TURNS: u32 = 64;
+const MOST_UNROLLED: usize = 640;
+
+impl<'a> Translator<'a> {
+    /// The values of now, to go on elsewhere.
+    fn way(&self, values: Vec<Value>) -> Way {
+        Way { block: self.e.block, slots: self.slots.clone(), values }
+    }
+
+    /// Goes on where these ways meet, with the values that they bring. Nothing is reached without a way.
+    fn meet(&mut self, ways: Vec<Way>) -> Vec<Value> {
+        self.is_reached = !ways.is_empty();
+        let Some(first) = ways.first() else { return Vec::new() };
+        if ways.len() == 1 {
+            let Way { block, slots, values } = ways.into_iter().next().expect("there is one");
+            (self.e.block, self.slots) = (block, slots);
+            return values;
+        }
+        let count = ways.iter().map(|way| way.slots.len()).min().expect("there are several");
+        let all = |way: &Way| way.slots[..count].iter().chain(&way.values).copied().collect::<Vec<_>>();
+        let rows: Vec<Vec<Value>> = ways.iter().map(all).collect();
+        let join = self.e.new_block();
+        let mut differs = Vec::new();
+        let mut met = Vec::new();
+        for column in 0..count + first.values.len() {
+            let value = rows[0][column];
+            if rows.iter().all(|row| row[column] == value) {
+                met.push(value);
+                continue;
+            }
+            differs.push(column);
+            let parameter = self.e.function.value(self.e.ty(value));
+            self.e.function.blocks[join].parameters.push(parameter);
+            let most = rows.iter().map(|row| self.e.most(row[column])).max();
+            self.e.set_most(parameter, most.filter(|&most| most < u32::MAX));
+            met.push(parameter);
+        }
+        for (way, row) in ways.iter().zip(&rows) {
+            let arguments = differs.iter().map(|&column| row[column]).collect();
+            self.e.end_of(way.block, Terminator::Jump(Target { block: join, arguments }));
+        }
+        self.e.block = join;
+        let values = met.split_off(count);
+        self.slots = met;
+        values
+    }
+
+    /// The statements of a block, in order.
+    pub(super) fn block(&mut self, frame: &mut Frame<'a>, block: &'a naga::Block) -> Result<(), Wrong> {
+        for (statement, span) in block.span_iter() {
+            if !self.is_reached {
+                return Ok(());
+            }
+            self.place(frame, *span);
+            self.statement(frame, statement, *span)?;
+        }
+        Ok(())
+    }
+
+    /// What comes next is from here.
+    pub(super) fn place(&mut self, _frame: &Frame<'a>, span: Span) {
+        if let Some(range) = span.to_range() {
+            self.e.at = Place(range.start as u32 + 1);
+        }
+    }
+
+    fn statement(
+        &mut self,
+        frame: &mut Frame<'a>,
+        statement: &'a Statement,
+        span: Span,
+    ) -> Result<(), Wrong> {
+        match statement {
+            Statement::Emit(range) => {
+                for handle in range.clone() {
+                    self.place(frame, frame.function.expressions.get_span(handle));
+                    let evaluated = self.expression(frame, handle)?;
+                    frame.values.insert(handle, evaluated);
+                }
+            }
+            Statement::Block(block) => self.block(frame, block)?,
+            Statement::If { condition, accept, reject } => {
+                let condition = self.scalar(frame, *condition)?;
+                self.branch(frame, condition, [accept, reject])?;
+            }
+            Statement::Switch { selector, cases } => self.switch(frame, *selector, cases)?,
+            Statement::Loop { body, continuing, break_if } => {
+                self.repeat(frame, body, continuing, *break_if)?;
+            }
+            Statement::Break => {
+                let way = self.way(Vec::new());
+                frame.around.last_mut().expect("the validator has seen a loop").breaks.push(way);
+                self.is_reached = false;
+            }
+            Statement::Continue => {
+                let way = self.way(Vec::new());
+                let around = frame.around.iter_mut().rev().find_map(|around| around.continues.as_mut());
+                around.expect("the validator has seen a loop").push(way);
+                self.is_reached = false;
+            }
+            Statement::Return { value } => {
+                let values = match value {
+                    Some(value) => self.values(frame, *value)?,
+                    None => Vec::new(),
+                };
+                let way = self.way(values);
+                frame.returns.push(way);
+                self.is_reached = false;
+            }
+            Statement::Store { pointer, value } => {
+                let pointer = self.pointer(frame, *pointer)?;
+                let values = self.values(frame, *value)?;
+                self.store(&pointer, &values)?;
+            }
+            Statement::Call { function, arguments, result } => {
+                let callee = &self.module.functions[*function];
+                let arguments: Result<Vec<Evaluated>, Wrong> =
+                    arguments.iter().map(|&argument| self.evaluated(frame, argument)).collect();
+                let values = self.call(Some(*function), callee, &self.info[*function], arguments?)?;
+                if let Some(result) = result {
+                    frame.values.insert(*result, Evaluated::Values(values));
+                }
+            }
+            Statement::ControlBarrier(barrier) => self.barrier(*barrier),
+            Statement::MemoryBarrier(barrier) => self.memory_barrier(*barrier),
+            Statement::WorkGroupUniformLoad { pointer, result } => {
+                let pointer = self.pointer(frame, *pointer)?;
+                self.barrier(naga::Barrier::WORK_GROUP);
+                let values = self.load(&pointer)?;
+                self.barrier(naga::Barrier::WORK_GROUP);
+                frame.values.insert(*result, Evaluated::Values(values));
+            }
+            Statement::Atomic { pointer, fun, value, result } => {
+                let pointer = self.pointer(frame, *pointer)?;
+                let values = self.atomic(frame, &pointer, fun, *value)?;
+                if let Some(result) = result {
+                    frame.values.insert(*result, Evaluated::Values(values));
+                }
+            }
+            Statement::SubgroupBallot { result, predicate } => {
+                let predicate = match predicate {
+                    Some(predicate) => self.scalar(frame, *predicate)?,
+                    None => self.e.bool(true),
+                };
+                let values = self.ballot(predicate);
+                frame.values.insert(*result, Evaluated::Values(values));
+            }
+            Statement::SubgroupGather { mode, argument, result } => {
+                let values = self.gather(frame, mode, *argument)?;
+                frame.values.insert(*result, Evaluated::Values(values));
+            }
+            Statement::SubgroupCollectiveOperation { op, collective_op, argument, result } => {
+                let values = self.collective(frame, *op, *collective_op, *argument)?;
+                frame.values.insert(*result, Evaluated::Values(values));
+            }
+            other => return Err(self.refused_at(span, format!("`{}`", name(other)))),
+        }
+        Ok(())
+    }
+
+    /// Two ways on, of which a truth value chooses.
+    fn branch(
+        &mut self,
+        frame: &mut Frame<'a>,
+        condition: Value,
+        sides: [&'a naga::Block; 2],
+    ) -> Result<(), Wrong> {
+        let counter = self.counter.take();
+        if let Some(bits) = self.e.known(condition) {
+            return self.block(frame, sides[usize::from(bits == 0)]);
+        }
+        let blocks = sides.map(|_| self.e.new_block());
+        self.e.end(Terminator::Branch(condition, blocks.map(jump)));
+        let before = self.slots.clone();
+        let mut ways = Vec::new();
+        for (block, side) in blocks.into_iter().zip(sides) {
+            (self.e.block, self.is_reached) = (block, true);
+            self.slots.clone_from(&before);
+            self.block(frame, side)?;
+            ways.extend(self.is_reached.then(|| self.way(Vec::new())));
+        }
+        self.meet(ways);
+        if let Some((value, most)) = counter {
+            self.e.set_most(value, Some(most));
+        }
+        Ok(())
+    }
+
+    fn switch(
+        &mut self,
+        frame: &mut Frame<'a>,
+        selector: Handle<Expression>,
+        cases: &'a [naga::SwitchCase],
+    ) -> Result<(), Wrong> {
+        let selector = self.scalar(frame, selector)?;
+        let number = |value: SwitchValue| match value {
+            SwitchValue::I32(number) => Some(number as u32),
+            SwitchValue::U32(number) => Some(number),
+            SwitchValue::Default => None,
+        };
+        let default = cases.iter().position(|case| number(case.value).is_none());
+        let default = default.expect("the validator has seen a default");
+        // Where each case is entered: by a comparison after the other.
+        let blocks: Vec<Block> = cases.iter().map(|_| self.e.new_block()).collect();
+        let before = self.slots.clone();
+        let known = self.e.known_i32(selector);
+        let chosen = known
+            .map(|bits| cases.iter().position(|case| number(case.value) == Some(bits)).unwrap_or(default));
+        match chosen {
+            Some(chosen) => self.e.end(Terminator::Jump(jump(blocks[chosen]))),
+            None => {
+                for (case, &block) in cases.iter().zip(&blocks) {
+                    let Some(bits) = number(case.value) else { continue };
+                    let is_it = self.e.compare_with(crate::ir::Compare::Eq, selector, bits.into());
+                    let next = self.e.new_block();
+                    self.e.end(Terminator::Branch(is_it, [jump(block), jump(next)]));
+                    self.e.block = next;
+                }
+                self.e.end(Terminator::Jump(jump(blocks[default])));
+            }
+        }
+        frame.around.push(Around::default());
+        let mut falls: Option<Way> = None;
+        for (number, case) in cases.iter().enumerate() {
+            let enters = chosen.is_none_or(|chosen| chosen == number);
+            let entry = Way { block: blocks[number], slots: before.clone(), values: Vec::new() };
+            self.meet(enters.then_some(entry).into_iter().chain(falls.take()).collect());
+            self.block(frame, &case.body)?;
+            if !self.is_reached {
+                continue;
+            }
+            let way = self.way(Vec::new());
+            match case.fall_through {
+                true => falls = Some(way),
+                false => frame.around.last_mut().expect("it was pushed").breaks.push(way),
+            }
+        }
+        let around = frame.around.pop().expect("it was pushed");
+        self.meet(around.breaks.into_iter().chain(falls).collect());
+        Ok(())
+    }
+
+    fn repeat(
+        &mut self,
+        frame: &mut Frame<'a>,
+        body: &'a naga::Block,
+        continuing: &'a naga::Block,
+        break_if: Option<Handle<Expression>>,
+    ) -> Result<(), Wrong> {
+        let counted = if break_if.is_none() { self.counted(frame, body, continuing) } else { None };
+        if let Some(turns) = counted.as_ref().and_then(|counted| counted.turns)
+            && turns <= MOST_TURNS
+            && (turns as usize) * self.weight(frame, body) <= MOST_UNROLLED
+        {
+            return self.unroll(frame, body, continuing);
+        }
+        let assigned = self.assigned(frame, [body, continuing]);
+        let header = self.e.new_block();
+        let jump_to_header = |translator: &Translator<'_>| {
+            let arguments = assigned.iter().map(|&slot| translator.slots[slot]).collect();
+            Target { block: header, arguments }
+        };
+        let target = jump_to_header(self);
+        self.e.end(Terminator::Jump(target));
+        for &slot in &assigned {
+            let parameter = self.e.function.value(self.e.ty(self.slots[slot]));
+            self.e.function.blocks[header].parameters.push(parameter);
+            self.slots[slot] = parameter;
+        }
+        self.e.block = header;
+        // Behind the `if` at the beginning the counter is below its limit.
+        let counter = counted.and_then(|counted| Some((self.slots[counted.slot], counted.most?)));
+        self.counter = counter;
+        frame.around.push(Around { breaks: Vec::new(), continues: Some(Vec::new()) });
+        self.block(frame, body)?;
+        let around = frame.around.last_mut().expect("it was pushed");
+        let mut continues = std::mem::take(around.continues.as_mut().expect("it is a loop"));
+        continues.extend(self.is_reached.then(|| self.way(Vec::new())));
+        self.meet(continues);
+        if self.is_reached {
+            self.block(frame, continuing)?;
+        }
+        if self.is_reached {
+            let stops = match break_if {
+                Some(condition) => Some(self.scalar(frame, condition)?),
+                None => None,
+            };
+            let target = jump_to_header(self);
+            match stops {
+                None => self.e.end(Terminator::Jump(target)),
+                Some(condition) => {
+                    let out = self.e.new_block();
+                    self.e.end(Terminator::Branch(condition, [jump(out), target]));
+                    let way = Way { block: out, ..self.way(Vec::new()) };
+                    frame.around.last_mut().expect("it was pushed").breaks.push(way);
+                }
+            }
+        }
+        if let Some((value, _)) = counter {
+            self.e.set_most(value, None);
+        }
+        let around = frame.around.pop().expect("it was pushed");
+        self.meet(around.breaks);
+        Ok(())
+    }
+
+    /// A loop turn by turn. It ends, because its conditions are known.
+    fn unroll(
+        &mut self,
+        frame: &mut Frame<'a>,
+        body: &'a naga::Block,
+        continuing: &'a naga::Block,
+    ) -> Result<(), Wrong> {
+        let mut breaks = Vec::new();
+        for _ in 0..=MOST_TURNS {
+            frame.around.push(Around { breaks: Vec::new(), continues: Some(Vec::new()) });
+            self.block(frame, body)?;
+            let around = frame.around.pop().expect("it was pushed");
+            breaks.extend(around.breaks);
+            let mut continues = around.continues.expect("it is a loop");
+            continues.extend(self.is_reached.then(|| self.way(Vec::new())));
+            self.meet(continues);
+            if !self.is_reached {
+                break;
+            }
+            self.block(frame, continuing)?;
+        }
+        self.meet(breaks);
+        Ok(())
+    }
+
+    /// Calls a function: its statements come here. Gives its result.
+    pub(super) fn call(
+        &mut self,
+        id: Option<Handle<naga::Function>>,
+        function: &'a naga::Function,
+        info: &'a naga::valid::FunctionInfo,
+        arguments: Vec<Evaluated>,
+    ) -> Result<Vec<Value>, Wrong> {
+        let number = id.map(Handle::index);
+        let own = self.slots.len();
+        let mut frame = Frame::new(function, info, arguments);
+        for (handle, local) in function.local_variables.iter() {
+            let ty = self.layout.inner(local.ty).clone();
+            let variable = Variable::Local(number, handle.index());
+            let values = match local.init {
+                Some(init) => self.values(&mut frame, init)?,
+                None => zeros(&mut self.e, self.layout, &ty),
+            };
+            let pointer = self.variable(variable, local.ty, values)?;
+            frame.locals.insert(handle, pointer);
+        }
+        let at = self.e.at;
+        self.block(&mut frame, &function.body)?;
+        let mut ways = std::mem::take(&mut frame.returns);
+        ways.extend(self.is_reached.then(|| self.way(Vec::new())));
+        let result = self.meet(ways);
+        self.slots.truncate(own);
+        self.e.at = at;
+        Ok(result)
+    }
+
+    /// The slots that may be assigned to in these blocks.
+    fn assigned(&self, frame: &Frame<'a>, blocks: [&'a naga::Block; 2]) -> BTreeSet<usize> {
+        let mut slots = BTreeSet::new();
+        for block in blocks {
+            self.add_assigned(frame, block, &mut slots);
+        }
+        slots
+    }
+
+    fn add_assigned(&self, frame: &Frame<'a>, block: &'a naga::Block, slots: &mut BTreeSet<usize>) {
+        let add = |slots: &mut BTreeSet<usize>, pointer: Handle<Expression>| {
+            if let Some(Pointer { ty, to: To::Slots { first, .. } }) = self.root(frame, pointer) {
+                slots.extend(first..first + self.layout.count(&ty));
+            }
+        };
+        for statement in block.iter() {
+            match statement {
+                Statement::Store { pointer, .. } => add(slots, *pointer),
+                Statement::Call { arguments, .. } => {
+                    arguments.iter().for_each(|&argument| add(slots, argument));
+                    for pointer in self.globals.values() {
+                        if let Pointer { ty, to: To::Slots { first, .. } } = pointer {
+                            slots.extend(*first..*first + self.layout.count(ty));
+                        }
+                    }
+                }
+                _ => {}
+            }
+            for inner in inner(statement) {
+                self.add_assigned(frame, inner, slots);
+            }
+        }
+    }
+
+    /// The variable that a pointer leads into.
+    fn root(&self, frame: &Frame<'a>, pointer: Handle<Expression>) -> Option<Pointer> {
+        match frame.function.expressions[pointer] {
+            Expression::Access { base, .. } | Expression::AccessIndex { base, .. } => self.root(frame, base),
+            Expression::LocalVariable(local) => frame.locals.get(&local).cloned(),
+            Expression::GlobalVariable(global)
+                if self.module.global_variables[global].space == AddressSpace::Private =>
+            {
+                self.globals.get(&global).cloned()
+            }
+            Expression::FunctionArgument(number) => match &frame.arguments[number as usize] {
+                Evaluated::Pointer(pointer) => Some(pointer.clone()),
+                Evaluated::Values(_) => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Expressions in a block, to judge how much code it becomes.
+    fn weight(&self, frame: &Frame<'a>, block: &'a naga::Block) -> usize {
+        let of = |statement: &'a Statement| match statement {
+            Statement::Emit(range) => range.clone().count(),
+            Statement::Call { function, .. } => {
+                let callee = &self.module.functions[*function];
+                let info = &self.info[*function];
+                let frame = Frame::new(callee, info, Vec::new());
+                self.weight(&frame, &callee.body)
+            }
+            Statement::Loop { body, continuing, .. } => {
+                let turns = self.counted(frame, body, continuing).and_then(|counted| counted.turns);
+                turns.unwrap_or(1).max(1) as usize * self.weight(frame, body)
+            }
+            other => 1 + inner(other).map(|block| self.weight(frame, block)).sum::<usize>(),
+        };
+        block.iter().map(of).sum()
+    }
+}
+
+/// The blocks inside a statement.
+pub(super) fn inner(statement: &Statement) -> impl Iterator<Item = &naga::Block> {
+    let (pair, cases): (Vec<&naga::Block>, &[naga::SwitchCase]) = match statement {
+        Statement::Block(block) => (vec![block], &[]),
+        Statement::If { accept, reject, .. } => (vec![accept, reject], &[]),
+        Statement::Loop { body, continuing, .. } => (vec![body, continuing], &[]),
+        Statement::Switch { cases, .. } => (Vec::new(), cases),
+        _ => (Vec::new(), &[]),
+    };
+    pair.into_iter().chain(cases.iter().map(|case| &case.body))
+}
+
+/// What users call a statement that is not taken.
+fn name(statement: &Statement) -> &'static str {
+    match statement {
+        Statement::Kill => "discard",
+        Statement::ImageStore { .. } | Statement::ImageAtomic { .. } => "a texture",
+        Statement::RayQuery { .. } | Statement::RayPipelineFunction(_) => "ray queries",
+        Statement::CooperativeStore { .. } => "cooperative matrices",
+        _ => "this statement",
+    }
+}

@@ -1,0 +1,385 @@
+//! Kernels from compute shaders: WGSL and SPIR-V.
+//!
+//! The crate `naga` parses and validates a shader. Its typed tree is translated onto the representation here: every value
+//! becomes its scalars ([`layout`]), variables become values ([`places`]), calls are inlined and short loops unrolled
+//! ([`control`]), because shaders have neither recursion nor pointers to functions. A buffer is an argument: its address, and its
+//! length where the shader asks for it.
+
+mod control;
+mod counted;
+mod emit;
+mod entry;
+mod expression;
+mod layout;
+mod math;
+mod math_scalar;
+mod memory;
+mod messages;
+mod operators;
+mod packing;
+mod places;
+
+use crate::ir::{self, Constant, FunctionId, MemoryId, Space, Type, Value};
+use crate::wasm::ExportedKernel;
+use cranelift_entity::PrimaryMap;
+use emit::Emitter;
+use fnv::FnvHashMap;
+use layout::Layout;
+use naga::valid::{FunctionInfo, ModuleInfo, ValidationFlags, Validator};
+use naga::{Expression, GlobalVariable, Handle, LocalVariable, Scalar, ShaderStage, TypeInner};
+use places::{Location, Pointer, To, Variable};
+use std::collections::BTreeSet;
+use wave_isa::diagnostic::Diagnostic;
+use wave_isa::program::Binding;
+
+/// What becomes of an index that is outside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Bounds {
+    /// The last element is accessed, as WebGPU allows it.
+    #[default]
+    Clamp,
+    /// The thread traps.
+    Trap,
+}
+
+/// How shaders are compiled.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ShaderOptions {
+    /// Values of pipeline constants, by name or by number.
+    pub overrides: Vec<(String, f64)>,
+    /// What becomes of an index that is outside.
+    pub bounds: Bounds,
+    /// A product and the sum that takes it are rounded one after the other, not once.
+    pub separate_rounding: bool,
+}
+
+/// A compute entry point.
+#[derive(Debug, Clone)]
+pub struct ShaderKernel {
+    /// Its name, its function, the size of its workgroups and their memory.
+    pub kernel: ExportedKernel,
+    /// The buffers that it accesses, in the order of their groups and numbers.
+    pub bindings: Vec<Binding>,
+    /// Names of its arguments.
+    pub parameters: Vec<String>,
+}
+
+/// A shader that has been translated.
+#[derive(Debug, Clone)]
+pub struct Decoded {
+    /// Its compute entry points are the exports.
+    pub module: ir::Module,
+    /// They, in the order of the shader.
+    pub kernels: Vec<ShaderKernel>,
+}
+
+/// Translates a shader in WGSL. A place of the module is a byte of the text, counted from 1.
+///
+/// # Errors
+/// What is wrong with it, or not taken, with its place in the text.
+pub fn decode_wgsl(text: &str, file: &str, options: &ShaderOptions) -> Result<Decoded, Diagnostic> {
+    let parsed =
+        naga::front::wgsl::parse_str(text).map_err(|error| messages::of_parser(&error, text, file))?;
+    translate(&parsed, Some(text), file, options)
+}
+
+/// Translates a module of SPIR-V. A place of the module is a byte of the file, counted from 1.
+///
+/// # Errors
+/// What is wrong with it, or not taken.
+pub fn decode_spirv(bytes: &[u8], file: &str, options: &ShaderOptions) -> Result<Decoded, Diagnostic> {
+    let spirv = naga::front::spv::Options { adjust_coordinate_space: false, ..Default::default() };
+    let parsed = naga::front::spv::parse_u8_slice(bytes, &spirv)
+        .map_err(|error| Diagnostic::error(format!("{file}, read as SPIR-V: {}", messages::chain(&error))))?;
+    translate(&parsed, None, file, options)
+}
+
+/// True for a module of SPIR-V, in either order of bytes.
+pub fn is_spirv(bytes: &[u8]) -> bool {
+    const MAGIC: u32 = 0x0723_0203;
+    bytes.starts_with(&MAGIC.to_le_bytes()) || bytes.starts_with(&MAGIC.to_be_bytes())
+}
+
+/// What shaders may use beside the features that all have.
+fn capabilities() -> naga::valid::Capabilities {
+    use naga::valid::Capabilities as C;
+    C::SHADER_FLOAT16
+        | C::SHADER_FLOAT16_IN_FLOAT32
+        | C::FLOAT64
+        | C::SHADER_INT64
+        | C::SHADER_INT16
+        | C::SUBGROUP
+        | C::SUBGROUP_BARRIER
+        | C::SHADER_FLOAT32_ATOMIC
+        | C::MEMORY_DECORATION_COHERENT
+        | C::MEMORY_DECORATION_VOLATILE
+}
+
+fn translate(
+    parsed: &naga::Module,
+    text: Option<&str>,
+    file: &str,
+    options: &ShaderOptions,
+) -> Result<Decoded, Diagnostic> {
+    let compute: Vec<_> =
+        parsed.entry_points.iter().filter(|one| one.stage == ShaderStage::Compute).collect();
+    if compute.is_empty() {
+        return Err(messages::no_kernel(parsed, file));
+    }
+    let mut validator = Validator::new(ValidationFlags::all(), capabilities());
+    validator.subgroup_stages(naga::valid::ShaderStages::COMPUTE);
+    validator.subgroup_operations(naga::valid::SubgroupOperationSet::all());
+    let info = validator.validate(parsed).map_err(|error| messages::of_validator(&error, text, file))?;
+    let constants = messages::pipeline_constants(parsed, &options.overrides, file)?;
+    let (module, info) = naga::back::pipeline_constants::process_overrides(parsed, &info, None, &constants)
+        .map_err(|error| messages::of_constants(&error, text, file))?;
+    let layout = Layout::new(&module);
+    let mut decoded = Decoded { module: ir::Module::default(), kernels: Vec::new() };
+    let memories = Memories::new(&mut decoded.module);
+    let mut private_bytes = 0;
+    for (number, entry) in module.entry_points.iter().enumerate() {
+        if entry.stage != ShaderStage::Compute {
+            continue;
+        }
+        // A variable that turns out to need memory gets it at the next attempt.
+        let mut in_memory = BTreeSet::new();
+        let made = loop {
+            let translator = Translator {
+                module: &module,
+                info: &info,
+                layout: &layout,
+                bounds: options.bounds,
+                e: Emitter::new(entry::function(&module, &info, number), !options.separate_rounding),
+                memories: &decoded.module.memories,
+                ids: memories,
+                in_memory: &in_memory,
+                slots: Vec::new(),
+                is_reached: true,
+                globals: FnvHashMap::default(),
+                buffer_bytes: FnvHashMap::default(),
+                uniforms: FnvHashMap::default(),
+                counter: None,
+                private_bytes: 0,
+                tables: Vec::new(),
+            };
+            match translator.kernel(number) {
+                Ok(made) => break made,
+                Err(Wrong::InMemory(variable)) => {
+                    let is_new = in_memory.insert(variable);
+                    assert!(is_new, "a variable in memory has no slots");
+                }
+                Err(Wrong::Refused { at, message }) => {
+                    return Err(messages::located(message, at, text, file));
+                }
+            }
+        };
+        private_bytes = private_bytes.max(made.private_bytes);
+        made.add(&mut decoded, memories);
+    }
+    let pages = u64::from(private_bytes).div_ceil(ir::PRIVATE_PAGE_BYTES);
+    decoded.module.memories[memories.private] = ir::Memory::new(Space::Private, pages, Some(pages));
+    // Of device memory the module itself has its tables only.
+    let ends = decoded
+        .module
+        .data
+        .values()
+        .filter_map(|data| Some(u64::from(data.at_start?.1) + data.bytes.len() as u64));
+    let pages = ends.max().unwrap_or(0);
+    decoded.module.memories[memories.device] =
+        ir::Memory { space: Space::Device, page_bytes: 1, pages, most_pages: None };
+    Ok(decoded)
+}
+
+/// The memories of every module that comes from a shader.
+#[derive(Debug, Clone, Copy)]
+struct Memories {
+    device: MemoryId,
+    local: MemoryId,
+    private: MemoryId,
+}
+
+impl Memories {
+    fn new(module: &mut ir::Module) -> Memories {
+        let mut add = |space, pages| module.memories.push(ir::Memory::new(space, pages, None));
+        Memories {
+            device: add(Space::Device, 1),
+            local: add(Space::Local, 0),
+            private: add(Space::Private, 0),
+        }
+    }
+}
+
+/// Why a function is not translated.
+#[derive(Debug)]
+enum Wrong {
+    /// This variable cannot be kept in slots.
+    InMemory(Variable),
+    /// Something is not taken.
+    Refused { at: naga::Span, message: String },
+}
+
+/// The value of an expression.
+#[derive(Debug, Clone)]
+enum Evaluated {
+    /// Its scalars.
+    Values(Vec<Value>),
+    /// It is a pointer.
+    Pointer(Pointer),
+}
+
+/// A function under way.
+struct Frame<'a> {
+    function: &'a naga::Function,
+    info: &'a FunctionInfo,
+    arguments: Vec<Evaluated>,
+    values: FnvHashMap<Handle<Expression>, Evaluated>,
+    locals: FnvHashMap<Handle<LocalVariable>, Pointer>,
+    around: Vec<control::Around>,
+    returns: Vec<control::Way>,
+}
+
+impl<'a> Frame<'a> {
+    fn new(function: &'a naga::Function, info: &'a FunctionInfo, arguments: Vec<Evaluated>) -> Frame<'a> {
+        Frame {
+            function,
+            info,
+            arguments,
+            values: FnvHashMap::default(),
+            locals: FnvHashMap::default(),
+            around: Vec::new(),
+            returns: Vec::new(),
+        }
+    }
+}
+
+/// An entry point under way, with the functions that it calls.
+struct Translator<'a> {
+    module: &'a naga::Module,
+    info: &'a ModuleInfo,
+    layout: &'a Layout<'a>,
+    bounds: Bounds,
+    e: Emitter,
+    memories: &'a PrimaryMap<MemoryId, ir::Memory>,
+    ids: Memories,
+    /// Variables that lie in memory.
+    in_memory: &'a BTreeSet<Variable>,
+    /// Values of the slots now.
+    slots: Vec<Value>,
+    /// Control comes here.
+    is_reached: bool,
+    globals: FnvHashMap<Handle<GlobalVariable>, Pointer>,
+    /// Lengths of buffers, by the number of the variable.
+    buffer_bytes: FnvHashMap<usize, Value>,
+    /// What was loaded from uniform buffers at the start: address, offset, type.
+    uniforms: FnvHashMap<(Value, u32, Scalar), Vec<Value>>,
+    /// A counter, and its greatest value behind the next `if`.
+    counter: Option<(Value, u32)>,
+    /// Bytes of private memory so far.
+    private_bytes: u32,
+    /// Arrays of constants: the places where their address is put in, and their bytes.
+    tables: Vec<Table>,
+}
+
+/// An array of constants in device memory.
+#[derive(Debug, Clone)]
+struct Table {
+    bytes: Vec<u8>,
+    /// The constant that is its address.
+    address: Value,
+}
+
+impl Translator<'_> {
+    /// What is not taken, at the current place.
+    fn refused(&self, what: impl std::fmt::Display) -> Wrong {
+        let at = self.e.at.0.saturating_sub(1);
+        self.refused_at(naga::Span::new(at, at + 1), what)
+    }
+
+    fn refused_at(&self, at: naga::Span, what: impl std::fmt::Display) -> Wrong {
+        Wrong::Refused { at, message: format!("this shader uses {what}, which is not taken") }
+    }
+
+    /// A pointer to a new variable with these values.
+    fn variable(
+        &mut self,
+        variable: Variable,
+        ty: Handle<naga::Type>,
+        values: Vec<Value>,
+    ) -> Result<Pointer, Wrong> {
+        let inner = self.layout.inner(ty).clone();
+        if !self.in_memory.contains(&variable) && values.len() <= MOST_SLOTS {
+            let first = self.slots.len();
+            self.slots.extend(values);
+            return Ok(Pointer { ty: inner, to: To::Slots { variable, first, index: None } });
+        }
+        let (bytes, _) = self.layout.size_of(ty);
+        let pointer = Pointer { ty: inner, to: To::Memory(self.private(bytes)) };
+        self.store(&pointer, &values)?;
+        Ok(pointer)
+    }
+
+    /// New private memory.
+    fn private(&mut self, bytes: u32) -> Location {
+        let offset = self.private_bytes;
+        self.private_bytes += bytes.next_multiple_of(16);
+        let base = self.e.i32(0);
+        Location { memory: self.ids.private, base, offset, global: None, is_constant: false }
+    }
+
+    /// Where an array lies that is indexed by a number that is not known.
+    fn table(&mut self, ty: &TypeInner, values: &[Value]) -> Result<Location, Wrong> {
+        let leaves = self.layout.leaves(ty);
+        let bytes = leaves.last().map_or(0, |leaf| leaf.offset + u32::from(leaf.scalar.width));
+        let known: Option<Vec<u64>> = values.iter().map(|&value| self.e.known(value)).collect();
+        let Some(known) = known else {
+            let location = self.private(bytes);
+            let pointer = Pointer { ty: ty.clone(), to: To::Memory(location) };
+            self.store(&pointer, values)?;
+            return Ok(location);
+        };
+        let mut contents = vec![0; bytes as usize];
+        for (leaf, bits) in leaves.iter().zip(known) {
+            let width = usize::from(leaf.scalar.width);
+            contents[leaf.offset as usize..][..width].copy_from_slice(&bits.to_le_bytes()[..width]);
+        }
+        let same = self.tables.iter().find(|table| table.bytes == contents);
+        let address = match same {
+            Some(table) => table.address,
+            None => {
+                // Where it lies is known when all entry points are there.
+                let address =
+                    self.e.at_entry(|e| e.emit(ir::Operation::Constant(Constant::I32(0)), Type::I32));
+                self.tables.push(Table { bytes: contents, address });
+                address
+            }
+        };
+        Ok(Location { memory: self.ids.device, base: address, offset: 0, global: None, is_constant: false })
+    }
+}
+
+/// Most scalars of a variable that are kept in slots.
+const MOST_SLOTS: usize = 256;
+
+/// What users call a resource that is not taken.
+fn resource(module: &naga::Module, variable: &GlobalVariable) -> String {
+    let name = variable.name.as_deref().unwrap_or("a variable");
+    let what = match (&module.types[variable.ty].inner, variable.space) {
+        (TypeInner::Image { .. }, _) => "the texture",
+        (TypeInner::Sampler { .. }, _) => "the sampler",
+        (TypeInner::BindingArray { .. }, _) => "the array of resources",
+        (TypeInner::AccelerationStructure { .. } | TypeInner::RayQuery { .. }, _) => "ray queries:",
+        (_, naga::AddressSpace::Immediate) => "the push constant",
+        _ => "the variable",
+    };
+    format!("{what} `{name}`")
+}
+
+/// The kernels of one function.
+fn exported(name: &str, function: FunctionId, size: [u32; 3], local_bytes: u32) -> ExportedKernel {
+    ExportedKernel {
+        name: name.to_owned(),
+        function,
+        local_memory_bytes: Some(local_bytes),
+        workgroup_size: Some(size),
+    }
+}
