@@ -110,6 +110,15 @@ impl NewFolder {
     }
 }
 
+/// Why a file cannot be written, as far as that is known beforehand: a message that names the flag.
+pub(crate) fn cannot_write(path: &Path, flag: &str) -> Option<Diagnostic> {
+    let folder = folder(path);
+    if !folder.is_dir() {
+        return Some(Diagnostic::error(format!("{flag}: there is no folder `{}`", folder.display())));
+    }
+    path.is_dir().then(|| Diagnostic::error(format!("{flag}: `{}` is a directory", path.display())))
+}
+
 /// Writes a file under a temporary name beside it and then renames it, so that an interrupted run leaves
 /// either the old or the new file. Anything that is no regular file, such as a pipe or `/dev/null`, is
 /// written directly.

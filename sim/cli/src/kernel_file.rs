@@ -1,6 +1,7 @@
 //! A kernel file and the flags of its launch: what the file states, and what the flags may add to it.
 
 use super::args::LaunchArgs;
+use super::bindings;
 use super::inputs;
 use super::values::{Dimensions, RegisterValue};
 use super::work::{Work, region};
@@ -34,16 +35,19 @@ pub(crate) fn kernel_file(
     let (program, mut warnings) = kernels::load(path, &settings)?;
     let kernel =
         select_kernel(&program, path, args.kernel.as_deref(), &mut warnings).map_err(|error| vec![error])?;
-    let launch = launch(&program, kernel, args, &mut warnings).map_err(|error| vec![error])?;
+    let mut launch = launch(&program, kernel, args, &mut warnings).map_err(|error| vec![error])?;
     let mut memory = vec![0; bytes as usize];
     place_data(&program, &mut memory).map_err(|error| vec![error])?;
     let filled = fill(&mut memory, args)?;
     let used = program.module.as_ref().map_or(0, |module| module.data_end).max(filled);
+    let placed = bindings::place(&program.kernels[kernel], args, &mut memory, used)?;
+    launch.initial_registers.extend(placed.registers);
     Ok(Work {
         name: stem(path),
         program,
         memory,
-        used,
+        used: placed.end,
+        bound: placed.buffers,
         steps: vec![launch],
         warnings,
         expected: None,
@@ -115,7 +119,7 @@ fn launch(
         warnings.push(Diagnostic::warning(message).hint("raise `.registers` in the kernel, or --registers"));
     }
     // A kernel in assembly does not say how many arguments it takes.
-    let takes_some = stated.parameters.is_some() || !args.param.is_empty();
+    let takes_some = stated.bindings.is_empty() && (stated.parameters.is_some() || !args.param.is_empty());
     let mut initial_registers = match takes_some {
         true => stated.argument_registers(&args.param).map_err(|error| error.of_flag("--param"))?,
         false => Vec::new(),

@@ -4,6 +4,7 @@
 //! made no progress or reached a bound. The highest of several wins.
 
 mod args;
+mod bindings;
 mod checkpoints;
 mod configs;
 mod cosim;

@@ -1,6 +1,7 @@
 //! Runs kernels, launch files or the suite, and prints the results.
 
 use super::args::{Format, LaunchArgs, RunArgs, SuiteName};
+use super::bindings;
 use super::execute::{Executed, execute, exit_of};
 use super::inputs::{self, Input};
 use super::machine::{device_memory, machine};
@@ -46,6 +47,8 @@ fn one(input: &Input, args: &RunArgs, config: &Config, terminal: &Terminal) -> E
     terminal.diagnostics(&work.warnings);
     let mut progress = Progress::new(1, !args.output.trace);
     let instances = work.instances.take();
+    let bound = std::mem::take(&mut work.bound);
+    bindings::check(&args.output, &bound)?;
     let start = Instant::now();
     let executed = execute(work, args, config, &mut progress);
     let time = start.elapsed();
@@ -58,7 +61,10 @@ fn one(input: &Input, args: &RunArgs, config: &Config, terminal: &Terminal) -> E
             terminal.diagnostics(missed.map(|missed| without_file(&run.name, missed)).as_slice());
         }
         _ if missed.is_some() => return Err(missed.into_iter().collect()),
-        Outcome::Ended(_) => write_results(args, &memory, terminal)?,
+        Outcome::Ended(_) => {
+            write_results(args, &memory, terminal)?;
+            bindings::save(&args.output, &bound, &memory)?;
+        }
         Outcome::Skipped(_) => {}
     }
     let mut exit = exit_of(&run);
@@ -218,7 +224,11 @@ fn misplaced_flags(args: &RunArgs, inputs: &[Input]) -> Vec<Diagnostic> {
     }
     if inputs.len() > 1 {
         let first_dump = args.output.dumps.0.first().map(|dump| dump.flag());
-        let save = (!args.output.save.is_empty()).then(|| "--save".to_owned());
+        let save = match (args.output.save.is_empty(), args.output.save_binding.is_empty()) {
+            (true, true) => None,
+            (false, _) => Some("--save".to_owned()),
+            (true, false) => Some("--save-binding".to_owned()),
+        };
         let trace = args.output.trace.then(|| "--trace".to_owned());
         if let Some(flag) = first_dump.or(save).or(trace) {
             let message = format!("{flag} is for one kernel, and {} are to run", inputs.len());
@@ -250,13 +260,9 @@ fn check_outputs(args: &RunArgs, device_memory: u64) -> Result<(), Vec<Diagnosti
         region(&dump.flag(), range.start, range.end - range.start, device_memory).err()
     });
     let saves = args.output.save.iter().flat_map(|save| {
-        let folder = files::folder(&save.file);
-        let file = save.file.display();
         [
             region("--save", save.offset, save.bytes, device_memory).err(),
-            (!folder.is_dir())
-                .then(|| Diagnostic::error(format!("--save: there is no folder `{}`", folder.display()))),
-            save.file.is_dir().then(|| Diagnostic::error(format!("--save: `{file}` is a directory"))),
+            files::cannot_write(&save.file, "--save"),
         ]
     });
     let wrong: Vec<Diagnostic> = dumps.chain(saves.flatten()).collect();

@@ -167,6 +167,88 @@ pub(crate) fn save(text: &str) -> Result<Save, String> {
     Ok(Save { offset: size(offset)?, bytes: size(bytes)?, file: file_name(file)? })
 }
 
+/// `GROUP.BINDING=FILE` or `GROUP.BINDING=bytes:N`: a buffer of a shader.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Bind {
+    /// The group.
+    pub group: u32,
+    /// The number in the group.
+    pub number: u32,
+    /// What it holds at the start.
+    pub contents: Contents,
+}
+
+/// What a buffer holds at the start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Contents {
+    /// The bytes of a file.
+    File(PathBuf),
+    /// So many zeros.
+    Zeros(u64),
+}
+
+/// Reads `GROUP.BINDING=FILE` or `GROUP.BINDING=bytes:N`.
+///
+/// # Errors
+/// A sentence on what is wrong with it.
+pub(crate) fn bind(text: &str) -> Result<Bind, String> {
+    let (place, contents) =
+        text.split_once('=').ok_or("it is written GROUP.BINDING=FILE, or GROUP.BINDING=bytes:N")?;
+    let (group, number) = group_and_number(place)?;
+    let contents = match contents.strip_prefix("bytes:") {
+        Some(bytes) => Contents::Zeros(size(bytes)?),
+        None => Contents::File(file_name(contents)?),
+    };
+    Ok(Bind { group, number, contents })
+}
+
+fn group_and_number(text: &str) -> Result<(u32, u32), String> {
+    let (group, number) =
+        text.split_once('.').ok_or_else(|| format!("`{text}` is no binding: it is written GROUP.BINDING"))?;
+    Ok((integer32(group)?, integer32(number)?))
+}
+
+/// `GROUP.BINDING:FILE`: where a buffer of a shader goes after the run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SaveBinding {
+    /// The group.
+    pub group: u32,
+    /// The number in the group.
+    pub number: u32,
+    /// Where it goes.
+    pub file: PathBuf,
+}
+
+/// Reads `GROUP.BINDING:FILE`; the file may have colons in its name.
+///
+/// # Errors
+/// A sentence on what is wrong with it.
+pub(crate) fn save_binding(text: &str) -> Result<SaveBinding, String> {
+    let [place, file] = parts(text, "GROUP.BINDING:FILE")?;
+    let (group, number) = group_and_number(place)?;
+    Ok(SaveBinding { group, number, file: file_name(file)? })
+}
+
+/// Reads `NAME=VALUE`: a pipeline constant and its value, a number, `true` or `false`.
+///
+/// # Errors
+/// A sentence on what is wrong with it.
+pub(crate) fn pipeline_constant(text: &str) -> Result<(String, f64), String> {
+    let (name, value) = text.split_once('=').ok_or("it is written NAME=VALUE")?;
+    let value = match value {
+        "true" => 1.0,
+        "false" => 0.0,
+        number => match number::parse(number)? {
+            number::Number::Integer(value) => value as f64,
+            number::Number::Float(_) => number
+                .replace('_', "")
+                .parse()
+                .map_err(|_| format!("`{number}` is no number, `true` or `false`"))?,
+        },
+    };
+    Ok((name.to_owned(), value))
+}
+
 fn file_name(text: &str) -> Result<PathBuf, String> {
     if text.is_empty() { Err("a file name is missing".into()) } else { Ok(text.into()) }
 }

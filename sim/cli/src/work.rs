@@ -1,6 +1,7 @@
 //! Prepares what the machine needs from an input and flags: a program, device memory, launches.
 
 use super::args::{DataSize, LaunchArgs, MachineArgs};
+use super::bindings::Bound;
 use super::inputs::Input;
 use super::instances::{self, Instances};
 use super::kernel_file::kernel_file;
@@ -23,6 +24,8 @@ pub(crate) struct Work {
     pub memory: Vec<u8>,
     /// End of what the file and the flags put there, bytes.
     pub used: u64,
+    /// Buffers that flags have bound.
+    pub bound: Vec<Bound>,
     /// Launches, in order.
     pub steps: Vec<Launch>,
     /// Warnings of the assembler and of the static checks.
@@ -155,6 +158,7 @@ fn launch_file(name: &str, data: Data, size: u64) -> Result<Work, Vec<Diagnostic
         program: std::mem::take(&mut job.program),
         memory,
         used,
+        bound: Vec::new(),
         steps: std::mem::take(&mut job.steps),
         warnings: std::mem::take(&mut job.warnings),
         expected: Some(job),

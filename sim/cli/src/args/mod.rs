@@ -5,12 +5,13 @@ mod commands;
 use super::detail::{DetailFrom, detail_from};
 use super::dumps::Dumps;
 use super::traces::{WaveRange, trigger, wave_range};
-use super::values::{self, Dimensions, Fill, MemoryFile, RegisterValue, Save};
+use super::values::{self, Bind, Dimensions, Fill, MemoryFile, RegisterValue, Save, SaveBinding};
 use clap::{Args, Parser, ValueEnum};
 pub(crate) use commands::*;
 use std::path::PathBuf;
 use wave_compile::pica::{Float, PicaOptions};
 use wave_compile::rwasm::RwasmOptions;
+use wave_compile::shader::{self, ShaderOptions};
 use wave_compile::source::{Format as SourceFormat, PicaCode, SourceOptions};
 use wave_isa::program::{Argument, ParameterType};
 use wave_observe::trace::When;
@@ -143,6 +144,10 @@ pub(crate) struct LaunchArgs {
     #[arg(long, value_name = "[TYPE:]VALUE", value_parser = values::argument, allow_hyphen_values = true)]
     pub param: Vec<Argument>,
 
+    /// A buffer of a shader, by its group and number: what a file holds, or so many zeros
+    #[arg(long, value_name = "GROUP.BINDING=FILE|bytes:N", value_parser = values::bind)]
+    pub bind: Vec<Bind>,
+
     /// Stack of each thread, for kernels in C and the like that keep data there [default: 1KiB]
     #[arg(long, value_name = "BYTES", value_parser = values::size32)]
     pub stack_bytes: Option<u32>,
@@ -155,8 +160,8 @@ pub(crate) struct LaunchArgs {
     #[arg(long, value_name = "OFFSET:TYPE:COUNT", value_parser = values::fill_zero)]
     pub fill_zero: Vec<Fill>,
 
-    /// Which kernel of a file with several [default: the first]
-    #[arg(long, value_name = "NAME")]
+    /// Which kernel of a file with several, or entry point of a shader [default: the first]
+    #[arg(long, value_name = "NAME", visible_alias = "entry")]
     pub kernel: Option<String>,
 
     /// How a kernel file is read.
@@ -179,6 +184,7 @@ impl LaunchArgs {
             ("--arg", !self.arg.is_empty()),
             ("--set-reg", !self.set_reg.is_empty()),
             ("--param", !self.param.is_empty()),
+            ("--bind", !self.bind.is_empty()),
             ("--stack-bytes", self.stack_bytes.is_some()),
             ("--fill-iota", !self.fill_iota.is_empty()),
             ("--fill-zero", !self.fill_zero.is_empty()),
@@ -215,6 +221,18 @@ pub(crate) struct SourceArgs {
     #[arg(long, value_name = "WORD", requires = "pica_descriptors", value_parser = values::integer32)]
     pub pica_entry: Option<u32>,
 
+    /// A pipeline constant of a shader, by its name or its number
+    #[arg(long = "override", value_name = "NAME=VALUE", value_parser = values::pipeline_constant)]
+    pub overrides: Vec<(String, f64)>,
+
+    /// What becomes of an index of a shader that is outside its array
+    #[arg(long, value_enum, value_name = "BOUNDS")]
+    pub bounds: Option<Bounds>,
+
+    /// Whether a product of a shader and the sum that takes it are rounded once, as one instruction
+    #[arg(long, value_enum, value_name = "SWITCH")]
+    pub contract: Option<Switch>,
+
     /// Fuel of each instance of an rWasm module; it traps where it needs more [default: fuel is not counted]
     #[arg(long, value_name = "N", value_parser = values::integer)]
     pub fuel: Option<u64>,
@@ -238,20 +256,49 @@ impl SourceArgs {
             rwasm: RwasmOptions { fuel: self.fuel },
             pica: PicaOptions { float, early: self.pica_early },
             pica_code,
+            shader: ShaderOptions {
+                overrides: self.overrides.clone(),
+                bounds: match self.bounds {
+                    None | Some(Bounds::Clamp) => shader::Bounds::Clamp,
+                    Some(Bounds::Trap) => shader::Bounds::Trap,
+                },
+                separate_rounding: self.contract == Some(Switch::Off),
+            },
         }
     }
 
     /// The flags, and whether they were given.
-    fn given(&self) -> [(&'static str, bool); 6] {
+    fn given(&self) -> [(&'static str, bool); 9] {
         [
             ("--source-format", self.source_format.is_some()),
             ("--pica-float", self.pica_float.is_some()),
             ("--pica-early", self.pica_early),
             ("--pica-descriptors", self.pica_descriptors.is_some()),
             ("--pica-entry", self.pica_entry.is_some()),
+            ("--override", !self.overrides.is_empty()),
+            ("--bounds", self.bounds.is_some()),
+            ("--contract", self.contract.is_some()),
             ("--fuel", self.fuel.is_some()),
         ]
     }
+}
+
+/// What becomes of an index of a shader that is outside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Bounds {
+    /// It means the last element, as WebGPU allows it: the default
+    Clamp,
+    /// The thread traps
+    Trap,
+}
+
+/// A choice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Switch {
+    /// Yes: the default
+    On,
+    /// No
+    Off,
 }
 
 /// A format of numbers of PICA200 shaders.
@@ -315,6 +362,10 @@ pub(crate) struct OutputArgs {
     /// Write bytes of device memory to a file, after the run
     #[arg(long, value_name = "OFFSET:BYTES:FILE", value_parser = values::save)]
     pub save: Vec<Save>,
+
+    /// Write a buffer of a shader to a file, after the run
+    #[arg(long, value_name = "GROUP.BINDING:FILE", value_parser = values::save_binding)]
+    pub save_binding: Vec<SaveBinding>,
 
     /// Print every statistic
     #[arg(long)]

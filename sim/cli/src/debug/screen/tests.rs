@@ -40,6 +40,7 @@ fn session_of(file: &str, workgroups: u32) -> Session {
         program,
         memory,
         used: 0,
+        bound: Vec::new(),
         steps: vec![launch],
         warnings: Vec::new(),
         expected: None,
