@@ -10,7 +10,7 @@ import sys
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 
-from . import cases, compare, known, oracle, simulator
+from . import cases, chance, compare, known, oracle, simulator
 from .cases import Case
 
 # A file of cases for each module.
@@ -136,12 +136,18 @@ def table(_: argparse.Namespace) -> int:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="scripts/wgsl-campaign.sh", description=__doc__)
     commands = parser.add_subparsers(required=True)
-    for name, function in (("build", build), ("driver", driver), ("run", run), ("table", table)):
+    functions = {"build": build, "driver": driver, "run": run, "table": table, "random": chance.random_shaders}
+    for name, function in functions.items():
         command = commands.add_parser(name, help=(function.__doc__ or "").splitlines()[0])
         command.set_defaults(function=function)
         if name in ("driver", "run"):
             command.add_argument("--only", default="", help="cases with this in their names")
-        if name == "run":
+        if name == "random":
+            command.add_argument("--count", type=int, default=2000)
+            command.add_argument("--seed", type=int, default=0, help="of the first; the others follow")
+            command.add_argument("--no-shrink", action="store_true")
+            command.add_argument("--oracle-only", action="store_true", help="whether the shaders are accepted and compute something")
+        if name in ("run", "random"):
             command.add_argument("--program", type=pathlib.Path, default=cases.ROOT / "target" / "release" / "wave-sim")
             command.add_argument("--jobs", type=int, default=2)
             command.add_argument("--option", action="append", default=[], help="for wave-sim instead of --functional")
