@@ -50,7 +50,7 @@ def constant(e: Expression) -> bool:
         return False
     # Names of variables and functions of a shader have a number at the end, or are these.
     names = re.findall(r"[A-Za-z_]\w*", text)
-    return not any(re.fullmatch(r"[vcxkpf]\d+|memory|tint|settings|id|lane|group|records|at|words", n) for n in names)
+    return not any(re.fullmatch(r"[vcxkpg]\d+|memory|tint|settings|id|lane|group|records|at|words", n) for n in names)
 
 
 def array_parts(kind: str) -> tuple[str, int]:
@@ -193,9 +193,7 @@ class Generator:
     def opaque(self, e: Expression) -> Expression:
         """A literal, or a vector with one in it, that a compiler does not see: of constants WGSL demands that nothing
         overflows."""
-        if not constant(e) and "vec" not in e.text():
-            return e
-        if not constant(e) and element(e.kind) not in ("u32", "i32"):
+        if e.kind not in VALUES or (not constant(e) and ("vec" not in e.text() or element(e.kind) not in ("u32", "i32"))):
             return e
         scalar, n = element(e.kind), width(e.kind)
         if scalar == "f32":

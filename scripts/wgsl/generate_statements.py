@@ -51,7 +51,7 @@ class Shaders(Generator):
         for _ in range(rng.randint(1, 4)):
             kind = rng.choice([*VALUES, *ARRAYS, "Inner", "Outer"])
             parameters.append((kind, not pure and rng.random() < 0.5))
-        name = self.name("f")
+        name = self.name("g")
         scope = Scope([], result=result, pure=pure)
         texts = []
         for kind, by_pointer in parameters:
@@ -79,7 +79,7 @@ class Shaders(Generator):
         self.add_private(scope, assignable=True)
         fixed = ["let at = id.x;", f"salt = words[{INPUT_WORDS - 1}];"]
         start = [f"atomicStore(&tallies[{k}], {v}u);" for k, (_, v) in enumerate(ATOMICS)]
-        fixed += [f"if lane == 0u {{ {' '.join(start)} }}", "held[lane] = lane;", "pairs[lane] = vec3<i32>();", "workgroupBarrier();"]
+        fixed += [f"if lane == 0u {{ {' '.join(start)} }}", "held[lane] = lane;", "_ = settings.c; _ = records[at].r;", "pairs[lane] = vec3<i32>();", "workgroupBarrier();"]
         body = Block([Statement([text], kept=True) for text in fixed])
         scope.variables.append(Variable("records[at]", "Outer", True))
         for k in range(3):
