@@ -120,11 +120,25 @@ def of_shape(scalar: Scalar, columns: int, rows: int) -> Iterator[Case]:
             (f"{kind}({parts[0]})[0].yx", [[m[0][1::-1]] for m in a]),
         ],
     )
+    if scalar is F32:
+        yield conversion(rng, columns, rows)
     if columns == rows:
         # Small ones: no order of the products leaves the exact integers of f16.
         small = [[[max(-3.0, min(3.0, x)) for x in column] for column in m] for m in a]
         found = [[[determinant(m)]] for m in small]
         yield case(f"determinant {kind}", "determinant", scalar, [small], [("determinant(a)", found)])
+
+
+def conversion(rng: random.Random, columns: int, rows: int) -> Case:
+    """To f16 and back."""
+    a = [drawn(rng, columns, rows) for _ in range(COPIES)]
+    kind = name_of(a[0], F32)
+    half = name_of(a[0], F16)
+    found = case(f"{half}({kind})", "matrix conversion", F32, [a], [(f"{kind}({half}(a) + {half}(a))", [[[2 * x for x in c] for c in m] for m in a])])
+    found.wgsl = "enable f16;\n" + found.wgsl
+    found.requires = ["f16"]
+    found.types = [kind, half]
+    return found
 
 
 def cases() -> list[Case]:

@@ -432,6 +432,75 @@ def rotated(i: int) -> list[int]:
     return row
 
 
+def more() -> Iterator[Case]:
+    odd = [0x00000001, 0x807FFFFF, 0x7FC00001, 0x7F800001, 0xFFFFFFFF, 0x80000000, 0x7F800000, 0x3F800000]
+    yield Case(
+        "copies of f32 keep every bit",
+        "load and store",
+        ["f32", "vec4<f32>", "struct"],
+        """struct S { a: f32, b: f32 }
+@group(0) @binding(0) var<storage> given: array<f32, 8>;
+@group(0) @binding(1) var<storage, read_write> found: array<f32, 24>;
+@group(0) @binding(2) var<storage, read_write> rows: array<vec4<f32>, 2>;
+var<workgroup> held: array<f32, 8>;
+var<private> own: S;
+@compute @workgroup_size(8)
+fn main(@builtin(local_invocation_index) i: u32) {
+    found[i] = given[i];
+    held[i] = given[i];
+    own = S(given[i], given[7u - i]);
+    workgroupBarrier();
+    found[8u + i] = held[7u - i];
+    found[16u + i] = own.b;
+    rows[i / 4u][i % 4u] = given[i];
+}
+""",
+        [
+            Buffer(0, words(odd)),
+            Buffer(1, bytes(96), output=words(odd + odd[::-1] + odd[::-1])),
+            Buffer(2, bytes(32), output=words(odd)),
+        ],
+        basis="ieee",
+    )
+    text = """struct Item { n: u32, few: array<vec2<f32>, 2>, v: vec3<i32> }
+struct Store { count: u32, items: array<Item> }
+@group(0) @binding(0) var<storage> given: Store;
+@group(0) @binding(1) var<storage, read_write> found: array<vec4<i32>>;
+@group(0) @binding(2) var<storage, read_write> other: array<u32>;
+@compute @workgroup_size(4)
+fn first(@builtin(local_invocation_index) i: u32) {
+    let item = given.items[i % given.count];
+    let sum = item.few[0] + item.few[1].yx;
+    found[i] = vec4<i32>(i32(item.n), item.v.yz, i32(sum.x * 10.0 + sum.y) + i32(arrayLength(&given.items)));
+}
+@compute @workgroup_size(2, 2)
+fn second(@builtin(local_invocation_id) id: vec3<u32>) { other[id.x * 2u + id.y] = id.x + 10u * id.y; }
+"""
+    store = struct.pack("<I12x", 2)
+    for k in range(3):
+        store += struct.pack("<I4x4f8x3i4x", 100 + k, 1.0 + k, 2.0, 3.0, 4.0 + k, -k, k * 5, k * 7)
+    rows = []
+    for i in range(4):
+        k = i % 2
+        rows += [100 + k, k * 5, k * 7, (1 + k + 4 + k) * 10 + 5 + 3]
+    yield Case(
+        "array of structures behind members",
+        "struct layout",
+        ["struct", "array<struct>"],
+        text,
+        [Buffer(0, store), Buffer(1, bytes(64), output=words(rows))],
+        entry="first",
+    )
+    yield Case(
+        "second entry point",
+        "entry points",
+        ["u32"],
+        text,
+        [Buffer(2, bytes(16), output=words([0, 10, 1, 11]))],
+        entry="second",
+    )
+
+
 def out_of_range() -> Iterator[Case]:
     """A read gives some element or zero, a write changes some element of the same variable or nothing; what lies beside
     stays. The shaders say whether that held, so that one machine may clamp where another drops."""
@@ -547,4 +616,4 @@ fn main(@builtin(local_invocation_index) i: u32) {
 
 
 def cases() -> list[Case]:
-    return [c for part in (layouts, variables, out_of_range) for c in part()]
+    return [c for part in (layouts, variables, more, out_of_range) for c in part()]

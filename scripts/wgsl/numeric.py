@@ -7,7 +7,7 @@ from fractions import Fraction
 from . import functions, inputs
 from .accuracy import Accepted, Rules
 from .cases import Case
-from .layout import F16, F32, Number, Scalar, type_name
+from .layout import F16, F32, F64, Number, Scalar, type_name
 from .maps import Argument, Map, Row, componentwise, componentwise_intervals, in_rows
 
 # Elements of a case: scalars get the whole list, vectors fewer.
@@ -140,6 +140,19 @@ def one_argument() -> Iterator[Map]:
             exact=componentwise(F16.round),
             rule="correctly rounded, to the nearest",
         )
+
+
+def doubles() -> Iterator[Map]:
+    """naga's extension."""
+    values = inputs.spread(F64, 24, "doubles", -3, 60, True) + [0.5, -0.5, 1.5, -2.5, 0.25, 1.0]
+    one = Argument("f64", 1, in_rows(values, 1))
+    two = Argument("f64", 1, in_rows(inputs.paired(values, "doubles"), 1))
+    for name in ("abs", "floor", "ceil", "trunc", "sign"):
+        exact = componentwise(EXACT_1[name])
+        yield Map(f"{name} f64", name, ["f64"], [one], f"{name}(x)", "f64", 1, exact=exact, rule="one result")
+    for name in ("min", "max"):
+        exact = componentwise(EXACT_2[name])
+        yield Map(f"{name} f64", name, ["f64"], [one, two], f"{name}(x, y)", "f64", 1, exact=exact, rule="one result")
 
 
 def several_arguments() -> Iterator[Map]:
@@ -402,4 +415,4 @@ def parts() -> Iterator[Map]:
 
 
 def cases() -> list[Case]:
-    return [m.case() for part in (one_argument, several_arguments, geometry, parts) for m in part()]
+    return [m.case() for part in (one_argument, doubles, several_arguments, geometry, parts) for m in part()]
