@@ -14,7 +14,7 @@ from . import cases, chance, compare, known, oracle, simulator
 from .cases import Case
 
 # A file of cases for each module.
-MODULES = ("numeric", "operators", "conversions", "matrices", "memory", "control", "sharing", "subgroups")
+MODULES = ("numeric", "operators", "conversions", "matrices", "layouts", "memory", "control", "sharing", "subgroups")
 RESULTS = cases.ROOT / "target" / "wgsl" / "results.json"
 
 
@@ -24,7 +24,7 @@ def build(_: argparse.Namespace) -> int:
     refused: collections.Counter[str] = collections.Counter()
     cases.FOLDER.mkdir(parents=True, exist_ok=True)
     for name in MODULES:
-        made: list[Case] = importlib.import_module(f"wgsl.{name}").cases()
+        made: list[Case] = importlib.import_module(f"wgsl.suite.{name}").cases()
         kept = []
         for case in made:
             try:
@@ -146,7 +146,9 @@ def main() -> int:
             command.add_argument("--count", type=int, default=2000)
             command.add_argument("--seed", type=int, default=0, help="of the first; the others follow")
             command.add_argument("--no-shrink", action="store_true")
-            command.add_argument("--oracle-only", action="store_true", help="whether the shaders are accepted and compute something")
+            command.add_argument(
+                "--oracle-only", action="store_true", help="whether the shaders are accepted and compute something"
+            )
         if name in ("run", "random"):
             command.add_argument("--program", type=pathlib.Path, default=cases.ROOT / "target" / "release" / "wave-sim")
             command.add_argument("--jobs", type=int, default=2)

@@ -77,7 +77,10 @@ class Case:
 
     def to_json(self) -> dict[str, Any]:
         row: dict[str, Any] = {"name": self.name, "builtin": self.builtin, "types": self.types, "basis": self.basis}
-        row["compare"] = {"kind": "interval" if any(b.low is not None for b in self.buffers) else "exact", "rule": self.rule}
+        row["compare"] = {
+            "kind": "interval" if any(b.low is not None for b in self.buffers) else "exact",
+            "rule": self.rule,
+        }
         if self.requires:
             row["requires"] = self.requires
         if self.wave_width:

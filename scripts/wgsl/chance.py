@@ -41,9 +41,7 @@ def by_oracle(program: Program, held: list[Buffer]) -> list[bytes]:
 
 def by_simulator(program: Program, held: list[Buffer], setting: Setting) -> list[bytes]:
     assert setting.program
-    return simulator.run(
-        setting.program, program.text(), "main", (program.groups, 1, 1), held, options=setting.options
-    )
+    return simulator.run(setting.program, program.text(), "main", (program.groups, 1, 1), held, options=setting.options)
 
 
 def fault_of(program: Program, held: list[Buffer], setting: Setting) -> str | None:
@@ -73,7 +71,9 @@ def sort_of(fault: str | None) -> str:
     """Faults that shrinking takes for the same one."""
     if fault is None:
         return ""
-    return "differs" if fault.startswith("binding") else "".join(c for c in fault.splitlines()[0][:60] if not c.isdigit())
+    return (
+        "differs" if fault.startswith("binding") else "".join(c for c in fault.splitlines()[0][:60] if not c.isdigit())
+    )
 
 
 def trial(seed: int, setting: Setting) -> Trial:
@@ -116,7 +116,9 @@ def random_shaders(options: argparse.Namespace) -> int:
     """Random shaders on the oracle and the simulator."""
     begun = time.monotonic()
     setting = Setting(
-        None if options.oracle_only else options.program, tuple(options.option) or ("--functional",), not options.no_shrink
+        None if options.oracle_only else options.program,
+        tuple(options.option) or ("--functional",),
+        not options.no_shrink,
     )
     seeds = range(options.seed, options.seed + options.count)
     faults, digests, refused, lines, filled, words = 0, set(), 0, 0, 0, 0

@@ -116,7 +116,9 @@ class Generator:
         if scalar == "bool":
             return Expression(kind, [rng.choice(("true", "false"))])
         if scalar == "f32":
-            return Expression(kind, [rng.choice(("0.0", "1.0", "-1.5", "0.25", "3.0", "1000.5", "-0.125", "16777216.0"))])
+            return Expression(
+                kind, [rng.choice(("0.0", "1.0", "-1.5", "0.25", "3.0", "1000.5", "-0.125", "16777216.0"))]
+            )
         if scalar == "u32":
             value = rng.choice((0, 1, 2, 3, 7, 31, 255, 65536, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, rng.getrandbits(32)))
             return Expression(kind, [f"{value}u"])
@@ -193,7 +195,9 @@ class Generator:
     def opaque(self, e: Expression) -> Expression:
         """A literal, or a vector with one in it, that a compiler does not see: of constants WGSL demands that nothing
         overflows."""
-        if e.kind not in VALUES or (not constant(e) and ("vec" not in e.text() or element(e.kind) not in ("u32", "i32"))):
+        if e.kind not in VALUES or (
+            not constant(e) and ("vec" not in e.text() or element(e.kind) not in ("u32", "i32"))
+        ):
             return e
         scalar, n = element(e.kind), width(e.kind)
         if scalar == "f32":
@@ -254,8 +258,12 @@ class Generator:
             source = of_width(scalar, rng.choice((2, 3, 4)))
             letters = "".join(rng.choice("xyzw"[: width(source)]) for _ in range(n))
             return self.make(kind, f"($).{letters}", self.value(source, scope, depth))
-        widths = {2: [(1, 1)], 3: [(1, 1, 1), (2, 1), (1, 2)], 4: [(1, 1, 1, 1), (2, 2), (1, 3), (3, 1), (1, 2, 1)]}[n]
-        chosen = rng.choice(widths)
+        widths: dict[int, list[tuple[int, ...]]] = {
+            2: [(1, 1)],
+            3: [(1, 1, 1), (2, 1), (1, 2)],
+            4: [(1, 1, 1, 1), (2, 2), (1, 3), (3, 1), (1, 2, 1)],
+        }
+        chosen = rng.choice(widths[n])
         inner = [self.value(of_width(scalar, w), scope, depth) for w in chosen]
         return self.make(kind, f"{kind}({', '.join('$' * len(chosen))})", *inner)
 
@@ -371,9 +379,13 @@ class Generator:
             )
         if roll < 0.8:
             operator = rng.choice(("&&", "||", "&", "|", "==", "!="))
-            return self.make(kind, f"($ {operator} $)", self.value("bool", scope, depth), self.value("bool", scope, depth))
+            return self.make(
+                kind, f"($ {operator} $)", self.value("bool", scope, depth), self.value("bool", scope, depth)
+            )
         if roll < 0.88:
             return self.make(kind, "!$", self.value("bool", scope, depth))
         source = rng.choice([k for k in VECTORS])
         name, operator = rng.choice(("any", "all")), rng.choice(("==", "!=", "<", ">="))
-        return self.make(kind, f"{name}($ {operator} $)", self.value(source, scope, depth), self.value(source, scope, depth))
+        return self.make(
+            kind, f"{name}($ {operator} $)", self.value(source, scope, depth), self.value(source, scope, depth)
+        )

@@ -4,12 +4,33 @@ import random
 import struct
 
 from .cases import Buffer
-from .generate import ARRAYS, CLEAN, INPUT_WORDS, OUTPUTS, SCALARS, VALUES, VECTORS, Callee, Generator, Scope, Variable
-from .generate import array_parts, element, width
+from .generate import (
+    ARRAYS,
+    CLEAN,
+    INPUT_WORDS,
+    OUTPUTS,
+    SCALARS,
+    VALUES,
+    VECTORS,
+    Callee,
+    Generator,
+    Scope,
+    Variable,
+    array_parts,
+    element,
+    width,
+)
 from .tree import Block, Expression, Function, Program, Statement
 
 # Atomic variables, one operation each, and what they begin with.
-ATOMICS = (("atomicAdd", 0), ("atomicXor", 0), ("atomicMax", 0), ("atomicMin", 0xFFFFFFFF), ("atomicOr", 0), ("atomicAnd", 0xFFFFFFFF))
+ATOMICS = (
+    ("atomicAdd", 0),
+    ("atomicXor", 0),
+    ("atomicMax", 0),
+    ("atomicMin", 0xFFFFFFFF),
+    ("atomicOr", 0),
+    ("atomicAnd", 0xFFFFFFFF),
+)
 RECORDS = 4
 
 
@@ -19,7 +40,8 @@ class Shaders(Generator):
         workgroup, groups = rng.choice((1, 7, 8, 16, 32, 33, 64)), rng.choice((1, 2, 3))
         self.declare_structs()
         head = "".join(
-            f"struct {name} {{ {', '.join(f'{m}: {k}' for m, k in members)} }}\n" for name, members in self.structs.items()
+            f"struct {name} {{ {', '.join(f'{m}: {k}' for m, k in members)} }}\n"
+            for name, members in self.structs.items()
         )
         head += "@group(0) @binding(0) var<storage> words: array<u32>;\n"
         head += "@group(0) @binding(1) var<uniform> settings: Settings;\n"
@@ -28,7 +50,9 @@ class Shaders(Generator):
         head += "@group(1) @binding(0) var<storage, read_write> records: array<Outer>;\n"
         head += f"var<workgroup> tallies: array<atomic<u32>, 6>;\nvar<workgroup> held: array<u32, {workgroup}>;\n"
         head += f"var<workgroup> pairs: array<vec3<i32>, {workgroup}>;\n"
-        head += "var<private> memory: array<u32, 5>;\nvar<private> tint: vec3<f32> = vec3<f32>(1.0, 2.5, -3.0);\n" + CLEAN
+        head += (
+            "var<private> memory: array<u32, 5>;\nvar<private> tint: vec3<f32> = vec3<f32>(1.0, 2.5, -3.0);\n" + CLEAN
+        )
         functions = [self.function() for _ in range(rng.randint(1, 3))]
         functions.append(self.entry(workgroup))
         return Program(self.seed, head, functions, workgroup, groups)
@@ -75,11 +99,19 @@ class Shaders(Generator):
         rng = self.rng
         head = f"@compute @workgroup_size({workgroup})\nfn main(@builtin(global_invocation_id) id: vec3<u32>,"
         head += " @builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) group: vec3<u32>)"
-        scope = Scope([Variable(n, k, False) for n, k in (("id", "vec3<u32>"), ("lane", "u32"), ("group", "vec3<u32>"))])
+        scope = Scope(
+            [Variable(n, k, False) for n, k in (("id", "vec3<u32>"), ("lane", "u32"), ("group", "vec3<u32>"))]
+        )
         self.add_private(scope, assignable=True)
         fixed = ["let at = id.x;", f"salt = words[{INPUT_WORDS - 1}];"]
         start = [f"atomicStore(&tallies[{k}], {v}u);" for k, (_, v) in enumerate(ATOMICS)]
-        fixed += [f"if lane == 0u {{ {' '.join(start)} }}", "held[lane] = lane;", "_ = settings.c; _ = records[at].r;", "pairs[lane] = vec3<i32>();", "workgroupBarrier();"]
+        fixed += [
+            f"if lane == 0u {{ {' '.join(start)} }}",
+            "held[lane] = lane;",
+            "_ = settings.c; _ = records[at].r;",
+            "pairs[lane] = vec3<i32>();",
+            "workgroupBarrier();",
+        ]
         body = Block([Statement([text], kept=True) for text in fixed])
         scope.variables.append(Variable("records[at]", "Outer", True))
         for k in range(3):
@@ -186,7 +218,11 @@ class Shaders(Generator):
                 parts.append(self.value(kind, scope, 2))
                 continue
             # A variable of this function, and each once, so that pointers do not alias.
-            own = [v for v in scope.variables if v.assignable and v.name[0] == "v" and v.kind == kind and v.name not in taken]
+            own = [
+                v
+                for v in scope.variables
+                if v.assignable and v.name[0] == "v" and v.kind == kind and v.name not in taken
+            ]
             if own and rng.random() < 0.7:
                 name = rng.choice(own).name
             else:
@@ -211,7 +247,11 @@ class Shaders(Generator):
         ]
         if arrays and rng.random() < 0.4:
             text, count = rng.choice(arrays)
-            return [Statement([f"{text}[", self.value("u32", scope, 1), f" % {count}u] = ", self.value(kind, scope, 3), ";"])]
+            return [
+                Statement(
+                    [f"{text}[", self.value("u32", scope, 1), f" % {count}u] = ", self.value(kind, scope, 3), ";"]
+                )
+            ]
         if not places:
             return []
         place = rng.choice(places)
@@ -247,7 +287,9 @@ class Shaders(Generator):
         # A name that no assignment finds.
         counter = self.name("k")
         # The limit is text: it stays when the expression is made smaller.
-        turns: list[str | Expression | Block] = ["min(", self.value("u32", scope, 1), ", 4u)"] if rng.random() < 0.5 else ["3u"]
+        turns: list[str | Expression | Block] = (
+            ["min(", self.value("u32", scope, 1), ", 4u)"] if rng.random() < 0.5 else ["3u"]
+        )
         known = scope.inner(**inner)
         known.variables.append(Variable(counter, "u32", False))
         body = Block(self.statements(known, rng.randint(1, 4), depth - 1))
@@ -299,7 +341,9 @@ def buffers(program: Program) -> list[Buffer]:
     special = [0, 1, 2, 31, 0xFFFFFFFF, 0x80000000, 0x7FFFFFFF, 0x3F800000, 0xC0490FDB, 0x4B800000, 77]
     words = [rng.choice(special) if rng.random() < 0.3 else rng.getrandbits(32) for _ in range(INPUT_WORDS - 1)] + [0]
     # A vec4 of words, three numbers, an integer, two words, padding.
-    settings = struct.pack("<4I3fi2I8x", *(rng.getrandbits(32) for _ in range(4)), 0.5, -7.25, 1e5, -9, 3, rng.getrandbits(32))
+    settings = struct.pack(
+        "<4I3fi2I8x", *(rng.getrandbits(32) for _ in range(4)), 0.5, -7.25, 1e5, -9, 3, rng.getrandbits(32)
+    )
     counts = [value for _, value in ATOMICS]
     return [
         Buffer(0, struct.pack(f"<{INPUT_WORDS}I", *words)),

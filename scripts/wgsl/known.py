@@ -4,7 +4,10 @@ import re
 
 # Cases that naga does not accept, with the reason; they are left out.
 REFUSED: list[tuple[str, str]] = [
-    (r"bitcast<.*f16.*>\([^h]*[fiu]32>?\)|bitcast<(vec2<)?[fiu]32>+\(.*f16.*\)", "naga keeps the width of a component in a bitcast"),
+    (
+        r"bitcast<.*f16.*>\([^h]*[fiu]32>?\)|bitcast<(vec2<)?[fiu]32>+\(.*f16.*\)",
+        "naga keeps the width of a component in a bitcast",
+    ),
 ]
 
 # Cases in which the driver, or what naga hands to it, is wrong by the specification.

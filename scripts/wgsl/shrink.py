@@ -75,10 +75,10 @@ def simplify_expressions(program: Program, still: Callable[[], bool]) -> None:
         holder, at, expression = waiting[0]
         done.add(id(expression))
         for other in replacements(expression):
-            holder[at] = other  # type: ignore[assignment]
+            holder[at] = other
             if still():
                 break
-            holder[at] = expression  # type: ignore[assignment]
+            holder[at] = expression
 
 
 def replacements(expression: Expression) -> list[Expression]:

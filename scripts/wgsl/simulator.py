@@ -29,7 +29,16 @@ def run(
         folder = pathlib.Path(name)
         source = folder / "k.wgsl"
         source.write_text(wgsl)
-        command = [str(program), str(source), "--grid", ",".join(map(str, grid)), "--kernel", entry, "--contract", "off"]
+        command = [
+            str(program),
+            str(source),
+            "--grid",
+            ",".join(map(str, grid)),
+            "--kernel",
+            entry,
+            "--contract",
+            "off",
+        ]
         command += options
         if wave_width:
             command += ["--wave-width", str(wave_width)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass
@@ -30,7 +31,10 @@ class Statement:
     kept: bool = False
 
     def text(self, indent: str) -> str:
-        made = [p if isinstance(p, str) else p.text(indent + "    ") if isinstance(p, Block) else p.text() for p in self.parts]
+        made = [
+            p if isinstance(p, str) else p.text(indent + "    ") if isinstance(p, Block) else p.text()
+            for p in self.parts
+        ]
         return indent + "".join(made)
 
     def blocks(self) -> Iterator[Block]:
@@ -75,11 +79,11 @@ class Program:
             yield block
             waiting += [b for s in block.statements for b in s.blocks()]
 
-    def holders(self) -> Iterator[tuple[list[str | Expression | Block] | list[str | Expression], int, Expression]]:
+    def holders(self) -> Iterator[tuple[list[Any], int, Expression]]:
         """Every expression with the list and the place in it where it stands, outer ones first."""
         for block in self.blocks():
             for statement in block.statements:
-                waiting: list[tuple[list, int, Expression]] = [
+                waiting: list[tuple[list[Any], int, Expression]] = [
                     (statement.parts, k, p) for k, p in enumerate(statement.parts) if isinstance(p, Expression)
                 ]
                 while waiting:

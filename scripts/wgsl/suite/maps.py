@@ -4,11 +4,10 @@ host."""
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 
-from .accuracy import FORMATS, Accepted, Interval, Rules
-from .cases import Buffer, Case
-from .layout import F16, F32, F64, SCALARS, U32, Number, Scalar, type_name, vectors
+from ..accuracy import FORMATS, Accepted, Rules
+from ..cases import Buffer, Case
+from ..layout import SCALARS, U32, Number, Scalar, type_name, vectors
 
 WORKGROUP = 16
 Row = Sequence[Number]
@@ -134,10 +133,3 @@ def componentwise_intervals(function: Callable[..., Accepted]) -> Callable[..., 
         return [function(r, *(r.point(v) for v in row)) for row in zip(*rows)]
 
     return apply
-
-
-def exactly(scalar: Scalar, value: Number) -> Number:
-    return scalar.round(value) if scalar.is_float else scalar.wrap(int(value))
-
-
-__all__ = ["F16", "F32", "F64", "Argument", "Fraction", "Interval", "Map"]

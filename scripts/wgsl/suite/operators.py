@@ -4,10 +4,11 @@ import math
 import operator
 from collections.abc import Callable, Iterator
 
-from . import functions, inputs
-from .accuracy import Accepted
-from .cases import Case
-from .layout import F16, F32, F64, I32, I64, U32, U64, Number, Scalar, type_name
+from .. import functions
+from ..accuracy import Accepted, Rules
+from ..cases import Case
+from ..layout import F16, F32, F64, I32, I64, U32, U64, Number, Scalar, type_name
+from . import inputs
 from .maps import Argument, Map, Row, componentwise, componentwise_intervals, in_rows
 
 COUNTS = {1: 36, 2: 12, 3: 12, 4: 12}
@@ -91,14 +92,18 @@ def integer_operators() -> Iterator[Map]:
                     exact=componentwise(compared),
                 )
             yield from shifts(scalar, width)
-            one = Argument(scalar.name, width, in_rows(integers(scalar, width, "one" + kind), width))
-            negations: list[tuple[str, Callable[[int], int]]] = [("~", lambda x, s=scalar: s.wrap(~x))]
-            if scalar.is_signed:
-                negations.append(("-", lambda x, s=scalar: s.wrap(-x)))
-            for sign, negation in negations:
-                yield Map(
-                    f"{sign}{kind}", sign, [kind], [one], f"{sign}x", scalar.name, width, exact=componentwise(negation)
-                )
+            yield from negations(scalar, width)
+
+
+def negations(scalar: Scalar, width: int) -> Iterator[Map]:
+    kind = type_name(scalar.name, width)
+    one = Argument(scalar.name, width, in_rows(integers(scalar, width, "one" + kind), width))
+    table: dict[str, Callable[[int], int]] = {"~": lambda x: scalar.wrap(~x)}
+    if scalar.is_signed:
+        table["-"] = lambda x: scalar.wrap(-x)
+    for sign, negation in table.items():
+        exact = componentwise(negation)
+        yield Map(f"{sign}{kind}", sign, [kind], [one], f"{sign}x", scalar.name, width, exact=exact)
 
 
 def operands(scalar: Scalar, width: int, seed: str) -> tuple[Argument, Argument]:
@@ -139,7 +144,6 @@ def mixed(scalar: Scalar, width: int, sign: str, function: Callable[[int, int], 
 def shifts(scalar: Scalar, width: int) -> Iterator[Map]:
     """The amount counts modulo the width of the type."""
     kind = type_name(scalar.name, width)
-    count = COUNTS[width]
     values = Argument(scalar.name, width, in_rows(integers(scalar, width, "shift" + kind), width))
     last = scalar.bits - 1
     amounts: list[Number] = [0, 1, last, last - 1, 31, 5, 7, 16, last + 1, last + 5, 0xFFFFFFFF, 3]
@@ -234,12 +238,12 @@ def select() -> Iterator[Map]:
                     width,
                     exact=lambda x, y, z: y if z[0] else x,
                 )
-    flags = [Argument("bool", 2, in_rows(inputs.booleans(16, f"bools{k}"), 2)) for k in range(3)]
+    three = [Argument("bool", 2, in_rows(inputs.booleans(16, f"bools{k}"), 2)) for k in range(3)]
     yield Map(
         "select vec2<bool>",
         "select",
         ["vec2<bool>"],
-        flags,
+        three,
         "select(x, y, z)",
         "bool",
         2,
@@ -323,7 +327,7 @@ def _float_operators(scalar: Scalar, width: int) -> Iterator[Map]:
     divisor = inputs.within(scalar, count, "divisor" + kind, 0.5, 20, (3.0, 3.0, 0.75, 5.0))
     divisor = [-v if k % 3 == 1 else v for k, v in enumerate(divisor)]
 
-    def modulo(r: functions.Rules, x: Accepted, y: Accepted) -> Accepted:
+    def modulo(r: Rules, x: Accepted, y: Accepted) -> Accepted:
         return functions.remainder(r, x, y)
 
     yield Map(
@@ -338,7 +342,15 @@ def _float_operators(scalar: Scalar, width: int) -> Iterator[Map]:
         rule="inherited from x - y * trunc(x / y)",
     )
     yield Map(
-        f"-{kind}", "-", [kind], pair[:1], "-x", scalar.name, width, exact=componentwise(operator.neg), rule="one result"
+        f"-{kind}",
+        "-",
+        [kind],
+        pair[:1],
+        "-x",
+        scalar.name,
+        width,
+        exact=componentwise(operator.neg),
+        rule="one result",
     )
     ordered = inputs.floats(scalar, count, "ordered" + kind) if scalar is not F64 else left
     ordered_pair = [Argument(scalar.name, width, in_rows(v, width)) for v in (ordered, inputs.paired(ordered, kind))]
@@ -396,7 +408,6 @@ def integer_functions() -> Iterator[Map]:
 
 def _integer_functions(scalar: Scalar, width: int) -> Iterator[Map]:
     kind = type_name(scalar.name, width)
-    count = COUNTS[width]
     bits = scalar.bits
     values = integers(scalar, width, "functions" + kind)
     arguments = [
@@ -437,9 +448,18 @@ def _integer_functions(scalar: Scalar, width: int) -> Iterator[Map]:
         )
     for name, pick in (("min", min), ("max", max)):
         yield Map(
-            f"{name} {kind}", name, [kind], arguments[:2], f"{name}(x, y)", scalar.name, width, exact=componentwise(pick)
+            f"{name} {kind}",
+            name,
+            [kind],
+            arguments[:2],
+            f"{name}(x, y)",
+            scalar.name,
+            width,
+            exact=componentwise(pick),
         )
-    bounds = [[[f(a, b) for a, b in zip(x, y)] for x, y in zip(arguments[1].rows, arguments[2].rows)] for f in (min, max)]
+    bounds: list[list[Row]] = [
+        [[f(a, b) for a, b in zip(x, y)] for x, y in zip(arguments[1].rows, arguments[2].rows)] for f in (min, max)
+    ]
     yield Map(
         f"clamp {kind}",
         "clamp",
@@ -468,7 +488,20 @@ def _integer_functions(scalar: Scalar, width: int) -> Iterator[Map]:
 def fields(scalar: Scalar, width: int) -> Iterator[Map]:
     """extractBits and insertBits; offset and count are cut to the width of the type."""
     kind = type_name(scalar.name, width)
-    places: list[Row] = [[0, 32], [0, 0], [31, 1], [32, 0], [0, 1], [4, 8], [16, 16], [5, 27], [24, 20], [40, 3], [8, 0], [7, 13]]
+    places: list[Row] = [
+        [0, 32],
+        [0, 0],
+        [31, 1],
+        [32, 0],
+        [0, 1],
+        [4, 8],
+        [16, 16],
+        [5, 27],
+        [24, 20],
+        [40, 3],
+        [8, 0],
+        [7, 13],
+    ]
     values = inputs.integers(scalar, len(places) * width, "fields" + kind)
     x = Argument(scalar.name, width, in_rows(values, width))
     y = Argument(scalar.name, width, in_rows(inputs.paired(values, kind), width))

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from .cases import Case
+from ..cases import Case
 from .written import shader, words
 
 HEAD = """@group(0) @binding(0) var<storage> given: array<u32>;
@@ -257,9 +257,7 @@ def all_cases() -> Iterator[Case]:
     }
     return r;
 }""",
-        lambda x: (
-            11 + x % 2 if x % 3 == 0 else sum(range(min(x, 5))) if x % 3 == 1 else x - x % 3 + 3
-        ),
+        lambda x: 11 + x % 2 if x % 3 == 0 else sum(range(min(x, 5))) if x % 3 == 1 else x - x % 3 + 3,
     )
     yield flow(
         "early return of some lanes before a loop",
@@ -374,7 +372,13 @@ fn main(@builtin(local_invocation_index) i: u32, @builtin(workgroup_id) group: v
     found[group.x * 32u + i] = total;
 }"""
     yield shader(
-        "barriers in uniform loops and switches", "workgroupBarrier", "u32", barrier, [words(GIVEN[:32])], 384, grid=(3, 1, 1)
+        "barriers in uniform loops and switches",
+        "workgroupBarrier",
+        "u32",
+        barrier,
+        [words(GIVEN[:32])],
+        384,
+        grid=(3, 1, 1),
     )
 
 

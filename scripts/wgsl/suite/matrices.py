@@ -3,8 +3,8 @@
 import random
 from collections.abc import Iterator
 
-from .cases import Buffer, Case
-from .layout import F16, F32, Scalar
+from ..cases import Buffer, Case
+from ..layout import F16, F32, Scalar
 
 COPIES = 2
 # A matrix is a list of columns.
@@ -24,7 +24,7 @@ def determinant(a: Matrix) -> float:
     if len(a) == 1:
         return a[0][0]
     rest = [[column[1:] for k, column in enumerate(a) if k != c] for c in range(len(a))]
-    return sum((-1) ** c * a[c][0] * determinant(rest[c]) for c in range(len(a)))
+    return sum((-1.0 if c % 2 else 1.0) * a[c][0] * determinant(rest[c]) for c in range(len(a)))
 
 
 def name_of(a: Matrix, scalar: Scalar) -> str:
@@ -99,9 +99,7 @@ def of_shape(scalar: Scalar, columns: int, rows: int) -> Iterator[Case]:
     yield case(f"vector * {kind}", "vector * matrix", scalar, [a, w], [("b * a", left)])
     yield case(f"transpose {kind}", "transpose", scalar, [a], [("transpose(a)", [transposed(m) for m in a])])
     others = [[drawn(rng, k, columns) for _ in range(COPIES)] for k in (2, 3, 4)]
-    products = [
-        (f"a * {'bcd'[k]}", [product(m, n) for m, n in zip(a, other)]) for k, other in enumerate(others)
-    ]
+    products = [(f"a * {'bcd'[k]}", [product(m, n) for m, n in zip(a, other)]) for k, other in enumerate(others)]
     yield case(f"{kind} * matrix", "matrix * matrix", scalar, [a, *others], products)
     parts = [", ".join(f"a[{c}]" for c in range(columns))]
     parts.append(", ".join(f"a[{c}][{r}]" for c in range(columns) for r in range(rows)))
@@ -116,7 +114,7 @@ def of_shape(scalar: Scalar, columns: int, rows: int) -> Iterator[Case]:
             (f"{kind}({parts[1]})", a),
             (f"{kind}()", [[[0.0] * rows] * columns] * COPIES),
             (f"{kind}(a[{columns - 1}], {''.join(f'a[{c}], ' for c in range(1, columns - 1))}a[0])", swapped),
-            (f"a[1u + u32(a[0][0] > 100)]", [[m[1]] for m in a]),
+            ("a[1u + u32(a[0][0] > 100)]", [[m[1]] for m in a]),
             (f"{kind}({parts[0]})[0].yx", [[m[0][1::-1]] for m in a]),
         ],
     )
@@ -134,7 +132,13 @@ def conversion(rng: random.Random, columns: int, rows: int) -> Case:
     a = [drawn(rng, columns, rows) for _ in range(COPIES)]
     kind = name_of(a[0], F32)
     half = name_of(a[0], F16)
-    found = case(f"{half}({kind})", "matrix conversion", F32, [a], [(f"{kind}({half}(a) + {half}(a))", [[[2 * x for x in c] for c in m] for m in a])])
+    found = case(
+        f"{half}({kind})",
+        "matrix conversion",
+        F32,
+        [a],
+        [(f"{kind}({half}(a) + {half}(a))", [[[2 * x for x in c] for c in m] for m in a])],
+    )
     found.wgsl = "enable f16;\n" + found.wgsl
     found.requires = ["f16"]
     found.types = [kind, half]

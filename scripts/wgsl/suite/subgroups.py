@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from .cases import Case
+from ..cases import Case
 from .written import reals, shader, words
 
 WIDTH = 8
@@ -74,11 +74,11 @@ def arithmetic() -> Iterator[Case]:
                 given, found = words(values), words(expected)
             yield subgroup_shader(name, name, kind, f"{name}(x)", given, found)
     for width in (2, 3, 4):
-        values = [[VALUES[(k * 3 + c) % LANES] for c in range(width)] for k in range(LANES)]
+        vectors = [[VALUES[(k * 3 + c) % LANES] for c in range(width)] for k in range(LANES)]
         room = {2: 2, 3: 4, 4: 4}[width]
-        rows = [[sum(values[j][c] for j in group_of(k, False)) for c in range(width)] for k in range(LANES)]
+        rows = [[sum(vectors[j][c] for j in group_of(k, False)) for c in range(width)] for k in range(LANES)]
         rows += [
-            [sum(values[j][c] for j in group_of(k, True)) * (k in ACTIVE) for c in range(width)] for k in range(LANES)
+            [sum(vectors[j][c] for j in group_of(k, True)) * (k in ACTIVE) for c in range(width)] for k in range(LANES)
         ]
 
         def pad(row: list[int], room: int = room) -> list[int]:
@@ -89,7 +89,7 @@ def arithmetic() -> Iterator[Case]:
             "subgroupAdd",
             f"vec{width}<u32>",
             "subgroupAdd(x)",
-            words([v for row in values for v in pad(row)]),
+            words([v for row in vectors for v in pad(row)]),
             words([v for row in rows for v in pad(row)]),
         )
 
@@ -115,7 +115,10 @@ def exchange() -> Iterator[Case]:
         # The lane that is read runs too: its number is a multiple of the width away, or all run.
         "subgroupBroadcast": ("subgroupBroadcast(x, 5u)", lambda k, v: v[k // WIDTH * WIDTH + 5]),
         "subgroupBroadcastFirst": ("subgroupBroadcastFirst(x)", lambda k, v: v[k // WIDTH * WIDTH]),
-        "subgroupShuffle": ("subgroupShuffle(x, (lane * 3u + 1u) % 8u)", lambda k, v: v[k // WIDTH * WIDTH + (k * 3 + 1) % WIDTH]),
+        "subgroupShuffle": (
+            "subgroupShuffle(x, (lane * 3u + 1u) % 8u)",
+            lambda k, v: v[k // WIDTH * WIDTH + (k * 3 + 1) % WIDTH],
+        ),
         "subgroupShuffleXor": ("subgroupShuffleXor(x, 5u)", lambda k, v: v[k ^ 5]),
         "subgroupShuffleUp": (
             "select(KIND(), subgroupShuffleUp(x, 3u), lane >= 3u)",
@@ -167,7 +170,9 @@ def votes() -> Iterator[Case]:
         inner = -1
         if k in ACTIVE:
             inner = sum(1 << (j % WIDTH) for j in active if VALUES[j] % 2) + 256 * int(k == active[0])
-            inner += 512 * int(all(VALUES[j] % 3 == 1 for j in active)) + 1024 * int(any(VALUES[j] > 800 for j in active))
+            inner += 512 * int(all(VALUES[j] % 3 == 1 for j in active)) + 1024 * int(
+                any(VALUES[j] > 800 for j in active)
+            )
         rows.append([ballot, flags, inner, k % WIDTH + 100 * WIDTH + 10000 * (k // WIDTH) + 100000 * (LANES // WIDTH)])
     yield shader(
         "votes, ballots, and the built-in inputs of subgroups",
@@ -181,13 +186,14 @@ fn main(@builtin(local_invocation_index) i: u32, @builtin(subgroup_invocation_id
         @builtin(subgroup_size) size: u32, @builtin(subgroup_id) own: u32, @builtin(num_subgroups) count: u32) {{
     let x = values[i];
     let ballot = subgroupBallot(x % 2u == 1u);
-    var flags = u32(subgroupAll(x < 990u)) + 2u * u32(subgroupAny(x > 900u)) + 4u * u32((lane == subgroupBroadcastFirst(lane)));
+    var flags = u32(subgroupAll(x < 990u)) + 2u * u32(subgroupAny(x > 900u)) + 4u * u32(lane == subgroupBroadcastFirst(lane));
     var inner = 0xffffffffu;
     if x % 3u != 0u {{
-        inner = subgroupBallot(x % 2u == 1u).x + 256u * u32((lane == subgroupBroadcastFirst(lane)));
+        inner = subgroupBallot(x % 2u == 1u).x + 256u * u32(lane == subgroupBroadcastFirst(lane));
         inner += 512u * u32(subgroupAll(x % 3u == 1u)) + 1024u * u32(subgroupAny(x > 800u));
     }}
-    found[i] = vec4<u32>(ballot.x + ballot.y + ballot.z + ballot.w, flags, inner, lane + 100u * size + 10000u * own + 100000u * count);
+    let all = ballot.x + ballot.y + ballot.z + ballot.w;
+    found[i] = vec4<u32>(all, flags, inner, lane + 100u * size + 10000u * own + 100000u * count);
 }}""",
         [words(VALUES)],
         16 * LANES,

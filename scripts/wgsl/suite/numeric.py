@@ -4,10 +4,11 @@ import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 
-from . import functions, inputs
-from .accuracy import Accepted, Rules
-from .cases import Case
-from .layout import F16, F32, F64, Number, Scalar, type_name
+from .. import functions
+from ..accuracy import Accepted, Rules
+from ..cases import Case
+from ..layout import F16, F32, F64, Number, Scalar, type_name
+from . import inputs
 from .maps import Argument, Map, Row, componentwise, componentwise_intervals, in_rows
 
 # Elements of a case: scalars get the whole list, vectors fewer.
@@ -208,7 +209,10 @@ def _several(scalar: Scalar, width: int) -> Iterator[Map]:
     )
     yield of(
         "pow",
-        [argument(values("pow", 0, 0.1, 6, (1.0, 2.0, 0.5, 4.0))), argument(values("pow", 1, -4, 4, (2.0, 3.0, -1.0, 0.5)))],
+        [
+            argument(values("pow", 0, 0.1, 6, (1.0, 2.0, 0.5, 4.0))),
+            argument(values("pow", 1, -4, 4, (2.0, 3.0, -1.0, 0.5))),
+        ],
         "inherited from exp2(y * log2(x))",
         functions.power,
     )
@@ -216,7 +220,15 @@ def _several(scalar: Scalar, width: int) -> Iterator[Map]:
         "atan2",
         [
             argument(values("atan2", 0, -20, 20, (1.0, -1.0, 1.0, -1.0, 0.5))),
-            argument(in_rows([x if abs(x) > 0.01 else 0.5 for x in inputs.within(scalar, count, "ax" + kind, -20, 20, (1.0, 1.0, -1.0, -1.0))], width)),
+            argument(
+                in_rows(
+                    [
+                        x if abs(x) > 0.01 else 0.5
+                        for x in inputs.within(scalar, count, "ax" + kind, -20, 20, (1.0, 1.0, -1.0, -1.0))
+                    ],
+                    width,
+                )
+            ),
         ],
         "4096 ULP (f16: 5 ULP)",
         lambda r, y, x: r.atan2(y, x),
@@ -254,15 +266,17 @@ def _several(scalar: Scalar, width: int) -> Iterator[Map]:
         "ldexp",
         [argument(values("ldexp", 0, -8, 8, (1.0, 0.0, -3.0))[:rows]), exponents],
         "correctly rounded",
-        lambda r, x, y: None if x is None else r.form.rounded(x.low * Fraction(2) ** y.low, x.low * Fraction(2) ** y.low),
+        lambda r, x, y: (
+            None if x is None else r.form.rounded(x.low * Fraction(2) ** y.low, x.low * Fraction(2) ** y.low)
+        ),
         "ldexp(x, y)",
     )
     ldexp.types = [kind, integers_type]
     yield ldexp
     if width > 1:
         scalars = Argument(scalar.name, 1, in_rows(inputs.within(scalar, count, "mixs" + kind, 0, 1, (0.0, 1.0)), 1))
-        first, second = values("mixa", 0, -30, 30), values("mixb", 1, -30, 30)
-        scalars.rows = scalars.rows[: len(first)]
+        begin, end = values("mixa", 0, -30, 30), values("mixb", 1, -30, 30)
+        scalars.rows = scalars.rows[: len(begin)]
 
         def mixed(r: Rules, x: Row, y: Row, z: Row) -> list[Accepted]:
             return [functions.mix(r, r.point(a), r.point(b), r.point(z[0])) for a, b in zip(x, y)]
@@ -271,7 +285,7 @@ def _several(scalar: Scalar, width: int) -> Iterator[Map]:
             f"mix {kind} by scalar",
             "mix",
             [kind, scalar.name],
-            [argument(first), argument(second), scalars],
+            [argument(begin), argument(end), scalars],
             "mix(x, y, z)",
             scalar.name,
             width,
@@ -297,11 +311,17 @@ def _geometry(scalar: Scalar, width: int) -> Iterator[Map]:
 
     x = vector(0, [[3, 4, 0, 0], [1, 2, 2, 4], [1, 0, 0, 0]])
     y = vector(1, [[4, -3, 1, 2], [2, 1, -2, 1], [0, 1, 0, 0]])
-    points = lambda r, row: [r.point(v) for v in row]  # noqa: E731
 
-    def of(name: str, arguments: list[Argument], result_width: int, rule: str, accepted: Callable[..., list[Accepted]]) -> Map:
+    def points(r: Rules, row: Row) -> list[Accepted]:
+        return [r.point(v) for v in row]
+
+    def of(
+        name: str, arguments: list[Argument], result_width: int, rule: str, accepted: Callable[..., list[Accepted]]
+    ) -> Map:
         call = f"{name}({', '.join('xyzw'[: len(arguments)])})"
-        return Map(f"{name} {kind}", name, [kind], arguments, call, scalar.name, result_width, accepted=accepted, rule=rule)
+        return Map(
+            f"{name} {kind}", name, [kind], arguments, call, scalar.name, result_width, accepted=accepted, rule=rule
+        )
 
     yield of("length", [x], 1, "inherited from sqrt(dot(x, x))", lambda r, a: [functions.length(r, points(r, a))])
     yield of(
@@ -313,7 +333,13 @@ def _geometry(scalar: Scalar, width: int) -> Iterator[Map]:
     )
     if width == 1:
         return
-    yield of("dot", [x, y], 1, "inherited from the sum of x[i] * y[i]", lambda r, a, b: [functions.dot(r, points(r, a), points(r, b))])
+    yield of(
+        "dot",
+        [x, y],
+        1,
+        "inherited from the sum of x[i] * y[i]",
+        lambda r, a, b: [functions.dot(r, points(r, a), points(r, b))],
+    )
     yield of("normalize", [x], width, "inherited from x / length(x)", lambda r, a: functions.normalize(r, points(r, a)))
     if width == 3:
         yield of(
@@ -370,7 +396,7 @@ def parts() -> Iterator[Map]:
                 "modf",
                 [kind],
                 argument,
-                f"abs(modf(x).fract)",
+                "abs(modf(x).fract)",
                 scalar.name,
                 width,
                 exact=componentwise(lambda x: abs(math.modf(x)[0])),

@@ -4,7 +4,7 @@ from the driver."""
 import struct
 from collections.abc import Sequence
 
-from .cases import Buffer, Case
+from ..cases import Buffer, Case
 
 
 def words(values: Sequence[int]) -> bytes:

@@ -3,12 +3,21 @@
 import math
 import random
 
-from .layout import F16, Number, Scalar
+from ..layout import F16, Number, Scalar
 
 # Where nothing else is said: no subnormals (drivers may flush them), no NaN (its results are open), and no infinities,
 # which get cases of their own.
 FLOATS = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, -1.5, 2.5, -2.5, 0.25, 3.0, -3.75, 10.0, 100.5, -1000.25]
-FLOATS_F32 = [8388607.5, -8388607.5, 16777216.0, 3.4028234663852886e38, 1.1754943508222875e-38, 1e-20, -1e20, 2147483648.0]
+FLOATS_F32 = [
+    8388607.5,
+    -8388607.5,
+    16777216.0,
+    3.4028234663852886e38,
+    1.1754943508222875e-38,
+    1e-20,
+    -1e20,
+    2147483648.0,
+]
 FLOATS_F16 = [1023.5, 2048.0, 65504.0, -65504.0, 6.103515625e-05, 0.0999755859375]
 INFINITIES = [math.inf, -math.inf]
 
@@ -61,7 +70,24 @@ def integers(scalar: Scalar, count: int, seed: str) -> list[Number]:
     """0, 1, -1, limits, their neighbours, powers of two, then random ones of every length in bits."""
     rng = random.Random(seed)
     most = scalar.most
-    special = [0, 1, -1, 2, -2, most, scalar.least, most - 1, 0x80000000, 0x7FFFFFFF, 255, 0x8000, -128, 3, 7, 0x00010000]
+    special = [
+        0,
+        1,
+        -1,
+        2,
+        -2,
+        most,
+        scalar.least,
+        most - 1,
+        0x80000000,
+        0x7FFFFFFF,
+        255,
+        0x8000,
+        -128,
+        3,
+        7,
+        0x00010000,
+    ]
     values: list[Number] = [scalar.wrap(x) for x in special[:count]]
     while len(values) < count:
         x = rng.getrandbits(rng.randint(1, scalar.bits))

@@ -3,7 +3,7 @@
 import struct
 from collections.abc import Callable, Iterator
 
-from .cases import Case
+from ..cases import Case
 from .written import shader, words
 
 LANES = 64
