@@ -14,7 +14,18 @@ from . import cases, chance, compare, known, oracle, simulator
 from .cases import Case
 
 # A file of cases for each module.
-MODULES = ("numeric", "operators", "conversions", "matrices", "layouts", "memory", "control", "sharing", "subgroups")
+MODULES = (
+    "numeric",
+    "operators",
+    "conversions",
+    "matrices",
+    "layouts",
+    "memory",
+    "control",
+    "sharing",
+    "subgroups",
+    "programs",
+)
 RESULTS = cases.ROOT / "target" / "wgsl" / "results.json"
 
 

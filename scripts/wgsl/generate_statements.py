@@ -35,9 +35,11 @@ RECORDS = 4
 
 
 class Shaders(Generator):
-    def program(self) -> Program:
+    def program(self, small: bool) -> Program:
         rng = self.rng
         workgroup, groups = rng.choice((1, 7, 8, 16, 32, 33, 64)), rng.choice((1, 2, 3))
+        if small:
+            workgroup, groups = rng.choice((3, 4, 8)), 1
         self.declare_structs()
         head = "".join(
             f"struct {name} {{ {', '.join(f'{m}: {k}' for m, k in members)} }}\n"
@@ -55,7 +57,7 @@ class Shaders(Generator):
         )
         functions = [self.function() for _ in range(rng.randint(1, 3))]
         functions.append(self.entry(workgroup))
-        return Program(self.seed, head, functions, workgroup, groups)
+        return Program(self.seed, head, functions, workgroup, groups, self.layout("Outer")[1])
 
     def declare_structs(self) -> None:
         rng = self.rng
@@ -64,6 +66,22 @@ class Shaders(Generator):
         self.structs["Inner"] = inner
         members = [(f"p{k}", rng.choice([*SCALARS, *VECTORS, *ARRAYS])) for k in range(rng.randint(2, 4))]
         self.structs["Outer"] = [*members, ("q", "Inner"), ("r", "u32")]
+
+    def layout(self, kind: str) -> tuple[int, int]:
+        """Alignment and size in a storage buffer, in bytes; for records, where that is the distance of two of them."""
+        if kind.startswith("array"):
+            inner, count = array_parts(kind)
+            alignment, size = self.layout(inner)
+            return alignment, count * (-(-size // alignment) * alignment)
+        if kind not in self.structs:
+            n = width(kind)
+            return 4 * (4 if n == 3 else n), 4 * n
+        at, largest = 0, 1
+        for _, inner in self.structs[kind]:
+            alignment, size = self.layout(inner)
+            at = -(-at // alignment) * alignment + size
+            largest = max(largest, alignment)
+        return largest, -(-at // largest) * largest
 
     # Functions.
 
@@ -330,8 +348,9 @@ class Shaders(Generator):
         return Statement([*parts, "}"])
 
 
-def generate(seed: int) -> Program:
-    return Shaders(seed).program()
+def generate(seed: int, small: bool = False) -> Program:
+    """`small`: with few lanes, so that the results can be stored."""
+    return Shaders(seed).program(small)
 
 
 def buffers(program: Program) -> list[Buffer]:
@@ -350,8 +369,8 @@ def buffers(program: Program) -> list[Buffer]:
         Buffer(1, settings),
         Buffer(2, bytes(4 * OUTPUTS * lanes)),
         Buffer(3, struct.pack("<6I", *counts)),
-        # Room for the largest record that can be drawn: zeros, which are clean numbers.
-        Buffer(0, bytes(512 * lanes), group=1),
+        # Zeros are clean numbers.
+        Buffer(0, bytes(program.record_bytes * lanes), group=1),
     ]
 
 

@@ -67,6 +67,7 @@ class Program:
     functions: list[Function]
     workgroup: int
     groups: int
+    record_bytes: int
 
     def text(self) -> str:
         return self.head + "".join(f.text() for f in self.functions)

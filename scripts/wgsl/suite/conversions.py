@@ -7,7 +7,19 @@ from fractions import Fraction
 
 from ..accuracy import Accepted, Rules
 from ..cases import Case
-from ..layout import F16, F32, F64, I32, I64, SCALARS, U32, U64, Number, Scalar, type_name
+from ..layout import (
+    F16,
+    F32,
+    F64,
+    I32,
+    I64,
+    SCALARS,
+    U32,
+    U64,
+    Number,
+    Scalar,
+    type_name,
+)
 from . import inputs
 from .maps import Argument, Map, Row, componentwise, in_rows
 

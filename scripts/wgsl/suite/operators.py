@@ -79,20 +79,22 @@ def integer_operators() -> Iterator[Map]:
                     if sign in BITWISE:
                         continue  # mixed operands are for arithmetic only
                     yield from mixed(scalar, width, sign, function)
-            for sign, compared in COMPARISONS.items():
-                left, right = operands(scalar, width, sign + kind)
-                yield Map(
-                    f"{kind} {sign} {kind}",
-                    sign,
-                    [kind],
-                    [left, right],
-                    f"x {sign} y",
-                    "bool",
-                    width,
-                    exact=componentwise(compared),
-                )
+            yield comparisons(kind, width, operands(scalar, width, "compare" + kind))
             yield from shifts(scalar, width)
             yield from negations(scalar, width)
+
+
+def comparisons(kind: str, width: int, pair: tuple[Argument, Argument], suffix: str = "", basis: str = "wgsl") -> Map:
+    """All six in one number for each component."""
+    word = type_name("u32", width)
+    text = " + ".join(f"{1 << k}u * {word}(x {sign} y)" for k, sign in enumerate(COMPARISONS))
+
+    def exact(x: Number, y: Number) -> int:
+        return sum(compared(x, y) << k for k, compared in enumerate(COMPARISONS.values()))
+
+    name = f"comparisons of {kind}{suffix}"
+    apply = componentwise(exact)
+    return Map(name, ", ".join(COMPARISONS), [kind], list(pair), text, "u32", width, exact=apply, basis=basis)
 
 
 def negations(scalar: Scalar, width: int) -> Iterator[Map]:
@@ -353,18 +355,9 @@ def _float_operators(scalar: Scalar, width: int) -> Iterator[Map]:
         rule="one result",
     )
     ordered = inputs.floats(scalar, count, "ordered" + kind) if scalar is not F64 else left
-    ordered_pair = [Argument(scalar.name, width, in_rows(v, width)) for v in (ordered, inputs.paired(ordered, kind))]
-    for sign, compared in COMPARISONS.items():
-        yield Map(
-            f"{kind} {sign} {kind}",
-            sign,
-            [kind],
-            ordered_pair,
-            f"x {sign} y",
-            "bool",
-            width,
-            exact=componentwise(compared),
-        )
+    other = inputs.paired(ordered, kind)
+    first, second = (Argument(scalar.name, width, in_rows(v, width)) for v in (ordered, other))
+    yield comparisons(kind, width, (first, second))
     if width == 1:
         yield from beyond(scalar)
 
@@ -374,18 +367,7 @@ def beyond(scalar: Scalar) -> Iterator[Map]:
     special = [math.inf, -math.inf, 1.0, -2.0, 0.0]
     pairs = [(x, y) for x in special for y in special]
     arguments = [Argument(scalar.name, 1, [[p[k]] for p in pairs]) for k in (0, 1)]
-    for sign, compared in COMPARISONS.items():
-        yield Map(
-            f"{scalar.name} {sign} {scalar.name} infinities",
-            sign,
-            [scalar.name],
-            arguments,
-            f"x {sign} y",
-            "bool",
-            1,
-            exact=componentwise(compared),
-            basis="ieee",
-        )
+    yield comparisons(scalar.name, 1, (arguments[0], arguments[1]), " infinities", "ieee")
     for name, function in (("min", min), ("max", max)):
         yield Map(
             f"{name} {scalar.name} infinities",
