@@ -225,9 +225,7 @@ impl Emitter {
             Binary::Mul => x.checked_mul(y),
             Binary::And | Binary::MinU => Some(x.min(y)),
             Binary::MaxU => Some(x.max(y)),
-            Binary::Or | Binary::Xor => {
-                Some((x | y).checked_next_power_of_two().map_or(u32::MAX, |p| (2 * p).wrapping_sub(1)))
-            }
+            Binary::Or | Binary::Xor => u32::MAX.checked_shr((x | y).leading_zeros()),
             Binary::RemU | Binary::TotalRemU => Some(x.min(y.saturating_sub(1))),
             Binary::DivU | Binary::TotalDivU => Some(self.known_i32(b).map_or(x, |d| x / d.max(1))),
             Binary::ShrU => of_shift.map(|amount| x >> amount),

@@ -13,6 +13,9 @@ use wave_isa::program::Binding;
 /// Arrays of constants begin at multiples of these bytes.
 const TABLE_ALIGNMENT: u32 = 16;
 
+/// Bytes of a store that clears local memory: the widest one.
+const CLEARED_BYTES: u32 = 8;
+
 /// A kernel that has been made.
 pub(super) struct Made {
     name: String,
@@ -139,6 +142,7 @@ impl Translator<'_> {
                 _ => {}
             }
         }
+        let local_bytes = local_bytes.next_multiple_of(CLEARED_BYTES);
         self.clear_local(local_bytes, size);
         let arguments = self.inputs(&entry.function, size)?;
         self.call(None, &entry.function, info, arguments)?;
@@ -212,16 +216,16 @@ impl Translator<'_> {
         }
         /// Most stores of a thread that come one after the other; more are done in a loop.
         const MOST_IN_A_ROW: u32 = 8;
-        const UNIT: u32 = 8;
         let index = self.built_in(BuiltIn::LocalInvocationIndex, size).expect("every stage has it")[0];
         let threads = size.iter().product::<u32>();
-        let start = self.e.with(Binary::Mul, index, UNIT.into());
+        let start = self.e.with(Binary::Mul, index, CLEARED_BYTES.into());
         let zero = self.e.constant(Constant::I64(0));
-        let access = Access { memory: self.ids.local, ty: Type::I64, bytes: UNIT, signed: false, offset: 0 };
-        let units = bytes.div_ceil(UNIT);
+        let access =
+            Access { memory: self.ids.local, ty: Type::I64, bytes: CLEARED_BYTES, signed: false, offset: 0 };
+        let units = bytes.div_ceil(CLEARED_BYTES);
         if units.div_ceil(threads) <= MOST_IN_A_ROW {
             for turn in 0..units.div_ceil(threads) {
-                let offset = turn * threads * UNIT;
+                let offset = turn * threads * CLEARED_BYTES;
                 let clear = |this: &mut Self| {
                     this.e.store(Access { offset, ..access }, start, zero);
                 };
@@ -240,12 +244,12 @@ impl Translator<'_> {
             let to_header = |at: Value| Target { block: header, arguments: vec![at] };
             self.e.end(Terminator::Jump(to_header(start)));
             self.e.block = header;
-            let goes_on = self.e.compare_with(Compare::LtU, at, u64::from(units * UNIT));
+            let goes_on = self.e.compare_with(Compare::LtU, at, u64::from(units * CLEARED_BYTES));
             let [body, out]: [Block; 2] = [self.e.new_block(), self.e.new_block()];
             self.e.end(Terminator::Branch(goes_on, [body, out].map(super::emit::jump)));
             self.e.block = body;
             self.e.store(access, at, zero);
-            let next = self.e.with(Binary::Add, at, u64::from(threads * UNIT));
+            let next = self.e.with(Binary::Add, at, u64::from(threads * CLEARED_BYTES));
             self.e.end(Terminator::Jump(to_header(next)));
             self.e.block = out;
         }

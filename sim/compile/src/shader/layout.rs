@@ -1,7 +1,7 @@
 //! Types of a shader: how many scalars a value of them has, and where these lie in memory.
 
 use crate::ir::Type;
-use naga::proc::{Alignment, Layouter};
+use naga::proc::{Alignment, IndexableLength, Layouter};
 use naga::{ArraySize, Handle, Module, Scalar, ScalarKind, TypeInner, VectorSize};
 
 /// The types of a module.
@@ -53,7 +53,7 @@ impl<'a> Layout<'a> {
             TypeInner::Vector { size, .. } => *size as usize,
             TypeInner::Matrix { columns, rows, .. } => *columns as usize * *rows as usize,
             TypeInner::Array { base, size, .. } => {
-                self.count(self.inner(*base)) * array_length(*size).unwrap_or(0) as usize
+                self.count(self.inner(*base)) * self.array_length(*size).unwrap_or(0) as usize
             }
             TypeInner::Struct { members, .. } => {
                 members.iter().map(|member| self.count(self.inner(member.ty))).sum()
@@ -100,9 +100,17 @@ impl<'a> Layout<'a> {
         match ty {
             TypeInner::Vector { size, .. } => Some(*size as u32),
             TypeInner::Matrix { columns, .. } => Some(*columns as u32),
-            TypeInner::Array { size, .. } => array_length(*size),
+            TypeInner::Array { size, .. } => self.array_length(*size),
             TypeInner::Struct { members, .. } => Some(members.len() as u32),
             _ => Some(0),
+        }
+    }
+
+    /// Elements of an array, but for one whose length the buffer says.
+    fn array_length(&self, size: ArraySize) -> Option<u32> {
+        match size.resolve(self.module.to_ctx()) {
+            Ok(IndexableLength::Known(length)) => Some(length),
+            _ => None,
         }
     }
 
@@ -144,14 +152,6 @@ impl<'a> Layout<'a> {
 /// Bytes from one column of a matrix to the next.
 fn column_bytes(rows: VectorSize, scalar: Scalar) -> u32 {
     Alignment::from(rows) * u32::from(scalar.width)
-}
-
-/// Elements of an array whose type says how many there are.
-fn array_length(size: ArraySize) -> Option<u32> {
-    match size {
-        ArraySize::Constant(length) => Some(length.get()),
-        ArraySize::Pending(_) | ArraySize::Dynamic => None,
-    }
 }
 
 /// The type in which a scalar is computed. Numbers of 16 bits are in the low halves of words: those with a sign extended

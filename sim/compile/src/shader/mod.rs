@@ -18,7 +18,9 @@ mod messages;
 mod operators;
 mod packing;
 mod places;
+mod spirv;
 
+use crate::encoding::Listing;
 use crate::ir::{self, Constant, FunctionId, MemoryId, Space, Type, Value};
 use crate::wasm::ExportedKernel;
 use cranelift_entity::PrimaryMap;
@@ -28,7 +30,9 @@ use layout::Layout;
 use naga::valid::{FunctionInfo, ModuleInfo, ValidationFlags, Validator};
 use naga::{Expression, GlobalVariable, Handle, LocalVariable, Scalar, ShaderStage, TypeInner};
 use places::{Location, Pointer, To, Variable};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::path::Path;
 use wave_isa::diagnostic::Diagnostic;
 use wave_isa::program::Binding;
 
@@ -71,6 +75,8 @@ pub struct Decoded {
     pub module: ir::Module,
     /// They, in the order of the shader.
     pub kernels: Vec<ShaderKernel>,
+    /// The source, if it is known.
+    pub listing: Option<Listing>,
 }
 
 /// Translates a shader in WGSL. A place of the module is a byte of the text, counted from 1.
@@ -78,9 +84,13 @@ pub struct Decoded {
 /// # Errors
 /// What is wrong with it, or not taken, with its place in the text.
 pub fn decode_wgsl(text: &str, file: &str, options: &ShaderOptions) -> Result<Decoded, Diagnostic> {
-    let parsed =
-        naga::front::wgsl::parse_str(text).map_err(|error| messages::of_parser(&error, text, file))?;
-    translate(&parsed, Some(text), file, options)
+    let parsed = naga::front::wgsl::parse_str(&without_known(text))
+        .map_err(|error| messages::of_parser(&error, text, file))?;
+    let decoded = translate(&parsed, Some(text), file, options)?;
+    // Each line is a place: that of its first byte.
+    let starts = text.match_indices('\n').map(|(newline, _)| newline + 1);
+    let places = [0].into_iter().chain(starts).map(|start| (ir::Place(start as u32 + 1), start));
+    Ok(Decoded { listing: Some(Listing::of_text(text, places)), ..decoded })
 }
 
 /// Translates a module of SPIR-V. A place of the module is a byte of the file, counted from 1.
@@ -88,16 +98,25 @@ pub fn decode_wgsl(text: &str, file: &str, options: &ShaderOptions) -> Result<De
 /// # Errors
 /// What is wrong with it, or not taken.
 pub fn decode_spirv(bytes: &[u8], file: &str, options: &ShaderOptions) -> Result<Decoded, Diagnostic> {
-    let spirv = naga::front::spv::Options { adjust_coordinate_space: false, ..Default::default() };
-    let parsed = naga::front::spv::parse_u8_slice(bytes, &spirv)
+    let settings = naga::front::spv::Options { adjust_coordinate_space: false, ..Default::default() };
+    let stripped = spirv::strip(bytes, Path::new(file));
+    let parsed = naga::front::spv::parse_u8_slice(&stripped.bytes, &settings)
         .map_err(|error| Diagnostic::error(format!("{file}, read as SPIR-V: {}", messages::chain(&error))))?;
-    translate(&parsed, None, file, options)
+    Ok(Decoded { listing: stripped.listing, ..translate(&parsed, None, file, options)? })
 }
 
 /// True for a module of SPIR-V, in either order of bytes.
 pub fn is_spirv(bytes: &[u8]) -> bool {
-    const MAGIC: u32 = 0x0723_0203;
-    bytes.starts_with(&MAGIC.to_le_bytes()) || bytes.starts_with(&MAGIC.to_be_bytes())
+    bytes.starts_with(&spirv::MAGIC.to_le_bytes()) || bytes.starts_with(&spirv::MAGIC.to_be_bytes())
+}
+
+/// The text without directives that name what naga takes in any case, but knows no directive for. All else keeps its place.
+fn without_known(text: &str) -> Cow<'_, str> {
+    const DIRECTIVE: &str = "enable subgroups;";
+    match text.contains(DIRECTIVE) {
+        true => Cow::Owned(text.replace(DIRECTIVE, &" ".repeat(DIRECTIVE.len()))),
+        false => Cow::Borrowed(text),
+    }
 }
 
 /// What shaders may use beside the features that all have.
@@ -134,7 +153,7 @@ fn translate(
     let (module, info) = naga::back::pipeline_constants::process_overrides(parsed, &info, None, &constants)
         .map_err(|error| messages::of_constants(&error, text, file))?;
     let layout = Layout::new(&module);
-    let mut decoded = Decoded { module: ir::Module::default(), kernels: Vec::new() };
+    let mut decoded = Decoded { module: ir::Module::default(), kernels: Vec::new(), listing: None };
     let memories = Memories::new(&mut decoded.module);
     let mut private_bytes = 0;
     for (number, entry) in module.entry_points.iter().enumerate() {

@@ -388,6 +388,19 @@ impl Translator<'_> {
                     (true, true) => Convert::TruncSatI64S,
                     (false, true) => Convert::TruncSatI64U,
                 };
+                // The result is also a number of the type converted from, which 2^31 - 1 and 2^32 - 1 are not.
+                let most = match convert {
+                    Convert::TruncSatI32S => Some(2_147_483_520.0),
+                    Convert::TruncSatI32U => Some(4_294_967_040.0),
+                    _ => None,
+                };
+                let value = match most.filter(|_| from.width == 4) {
+                    Some(most) => {
+                        let most = self.e.f32(most);
+                        self.e.binary(Binary::FMinNumber, value, most)
+                    }
+                    None => value,
+                };
                 let whole = self.e.convert(convert, value);
                 self.wrapped(to, whole)
             }

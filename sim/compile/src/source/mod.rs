@@ -103,15 +103,12 @@ impl Source {
             Format::Shbin => Source::of_shbin(file, bytes, options),
             Format::Wgsl => as_text().and_then(|text| {
                 let decoded = shader::decode_wgsl(text, &file, &options.shader)?;
-                // Each line is a place: that of its first byte.
-                let starts = text.match_indices('\n').map(|(newline, _)| newline + 1);
-                let places = [0].into_iter().chain(starts).map(|start| (Place(start as u32 + 1), start));
-                Source::of_shader(file.clone(), decoded, Listing::of_text(text, places))
+                Source::of_shader(file.clone(), decoded)
             }),
             Format::Spv => {
                 let decoded =
                     shader::decode_spirv(bytes, &file, &options.shader).map_err(|error| vec![error])?;
-                Source::of_shader(file, decoded, Listing::default())
+                Source::of_shader(file, decoded)
             }
             Format::Ir => as_text()
                 .and_then(|text| text::parse(text, &file))
@@ -161,11 +158,12 @@ impl Source {
         Source { is_kernel: true, parameters, ..listed }.verified()
     }
 
-    fn of_shader(file: String, decoded: shader::Decoded, listing: Listing) -> Result<Source, Diagnostic> {
+    fn of_shader(file: String, decoded: shader::Decoded) -> Result<Source, Diagnostic> {
         let parameters = |kernel: &ShaderKernel| (kernel.kernel.function, kernel.parameters.clone());
         let parameters = decoded.kernels.iter().map(parameters).collect();
-        let listed = Source::listed(file, decoded.module, listing);
-        Source { is_kernel: true, parameters, shader: decoded.kernels, ..listed }.verified()
+        let source = Source::new(file, decoded.module);
+        let listing = decoded.listing;
+        Source { is_kernel: true, parameters, listing, shader: decoded.kernels, ..source }.verified()
     }
 
     /// The kernels that the module exports, and what they state.

@@ -1,0 +1,110 @@
+//! The words of a SPIR-V module: debugging information is read and taken out, because naga does not take all of it.
+
+use crate::encoding::Listing;
+use crate::ir::Place;
+use std::collections::HashMap;
+use std::path::Path;
+
+/// The first word of a module.
+pub(super) const MAGIC: u32 = 0x0723_0203;
+/// Words of the header.
+const HEADER_WORDS: usize = 5;
+
+/// Opcodes of the specification, version 1.6, section 3.
+mod op {
+    pub(super) const SOURCE_CONTINUED: u32 = 2;
+    pub(super) const SOURCE: u32 = 3;
+    pub(super) const STRING: u32 = 7;
+    pub(super) const LINE: u32 = 8;
+    pub(super) const NO_LINE: u32 = 317;
+}
+
+/// A module without lines, and the source that they name.
+pub(super) struct Stripped {
+    /// Its bytes, low ones first.
+    pub(super) bytes: Vec<u8>,
+    /// The text of the source, with the places of the bytes; `None` if the module has neither lines nor text.
+    pub(super) listing: Option<Listing>,
+}
+
+/// Takes the lines out of a module. What is no module comes back as it is.
+pub(super) fn strip(bytes: &[u8], path: &Path) -> Stripped {
+    let (chunks, _) = bytes.as_chunks::<4>();
+    let mut words: Vec<u32> = chunks.iter().map(|&chunk| u32::from_le_bytes(chunk)).collect();
+    if words.first() == Some(&MAGIC.swap_bytes()) {
+        words.iter_mut().for_each(|word| *word = word.swap_bytes());
+    }
+    let mut kept: Vec<u32> = words.iter().take(HEADER_WORDS).copied().collect();
+    let mut names: HashMap<u32, String> = HashMap::new();
+    let mut source = Source::default();
+    let mut line = None;
+    // Byte of the module that is left, and the line of the instruction there.
+    let mut lines: Vec<(usize, u32)> = Vec::new();
+    let mut at = HEADER_WORDS;
+    while let Some(&first) = words.get(at) {
+        let (length, opcode) = ((first >> 16) as usize, first & 0xFFFF);
+        let Some(operands) = words.get(at + 1..at + length).filter(|_| length > 0) else {
+            // Broken: naga says how.
+            kept.extend(&words[at..]);
+            break;
+        };
+        match (opcode, operands) {
+            (op::STRING, [id, text @ ..]) => {
+                names.insert(*id, literal(text));
+            }
+            (op::SOURCE, [_, _, file, text @ ..]) if source.file.is_none() => {
+                source = Source { file: Some(*file), text: literal(text) };
+            }
+            (op::SOURCE_CONTINUED, text) => source.text.push_str(&literal(text)),
+            (op::LINE, &[file, number, _]) => {
+                line = source.file.is_none_or(|main| main == file).then_some(number);
+            }
+            (op::NO_LINE, _) => line = None,
+            _ => {}
+        }
+        if !matches!(opcode, op::LINE | op::NO_LINE) {
+            if let Some(line) = line.filter(|&line| lines.last().is_none_or(|&(_, last)| last != line)) {
+                lines.push((4 * kept.len(), line));
+            }
+            kept.extend(&words[at..at + length]);
+        }
+        at += length;
+    }
+    let bytes = kept.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let named = source.file.and_then(|file| names.get(&file));
+    let text =
+        if source.text.is_empty() { named.and_then(|name| beside(name, path)) } else { Some(source.text) };
+    let listing = text.filter(|_| !lines.is_empty()).map(|text| listing(&text, &lines));
+    Stripped { bytes, listing }
+}
+
+/// What a module says of its source.
+#[derive(Debug, Default)]
+struct Source {
+    /// The number of its name.
+    file: Option<u32>,
+    text: String,
+}
+
+/// A text that ends with a zero.
+fn literal(words: &[u32]) -> String {
+    let bytes: Vec<u8> =
+        words.iter().flat_map(|word| word.to_le_bytes()).take_while(|&byte| byte != 0).collect();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// The text of a file, there or beside the module.
+fn beside(name: &str, module: &Path) -> Option<String> {
+    let name = Path::new(name);
+    let near = module.parent()?.join(name.file_name()?);
+    [name.to_owned(), near].iter().find_map(|path| std::fs::read_to_string(path).ok())
+}
+
+fn listing(text: &str, lines: &[(usize, u32)]) -> Listing {
+    let starts: Vec<usize> =
+        [0].into_iter().chain(text.match_indices('\n').map(|(newline, _)| newline + 1)).collect();
+    let places = lines.iter().filter_map(|&(byte, line)| {
+        Some((Place(byte as u32 + 1), *starts.get((line as usize).checked_sub(1)?)?))
+    });
+    Listing::of_text(text, places)
+}
