@@ -233,6 +233,10 @@ pub(crate) struct SourceArgs {
     #[arg(long, value_enum, value_name = "SWITCH")]
     pub contract: Option<Switch>,
 
+    /// Whether workgroup variables of a shader are zero at the start, as WebGPU demands
+    #[arg(long, value_enum, value_name = "SWITCH")]
+    pub zero_workgroup: Option<Switch>,
+
     /// Fuel of each instance of an rWasm module; it traps where it needs more [default: fuel is not counted]
     #[arg(long, value_name = "N", value_parser = values::integer)]
     pub fuel: Option<u64>,
@@ -263,12 +267,13 @@ impl SourceArgs {
                     Some(Bounds::Trap) => shader::Bounds::Trap,
                 },
                 separate_rounding: self.contract == Some(Switch::Off),
+                undefined_workgroup: self.zero_workgroup == Some(Switch::Off),
             },
         }
     }
 
     /// The flags, and whether they were given.
-    fn given(&self) -> [(&'static str, bool); 9] {
+    fn given(&self) -> [(&'static str, bool); 10] {
         [
             ("--source-format", self.source_format.is_some()),
             ("--pica-float", self.pica_float.is_some()),
@@ -278,6 +283,7 @@ impl SourceArgs {
             ("--override", !self.overrides.is_empty()),
             ("--bounds", self.bounds.is_some()),
             ("--contract", self.contract.is_some()),
+            ("--zero-workgroup", self.zero_workgroup.is_some()),
             ("--fuel", self.fuel.is_some()),
         ]
     }

@@ -2,7 +2,7 @@
 
 use super::emit::jump;
 use super::places::{Pointer, To, Variable, zeros};
-use super::{Evaluated, Frame, Translator, Wrong};
+use super::{Evaluated, Fact, Frame, Translator, Wrong};
 use crate::ir::{Block, Place, Target, Terminator, Value};
 use naga::{AddressSpace, Expression, Handle, Span, Statement, SwitchValue};
 use std::collections::BTreeSet;
@@ -23,9 +23,11 @@ pub(super) struct Around {
     continues: Option<Vec<Way>>,
 }
 
-/// Most turns of a loop that is unrolled, and most expressions of all turns together.
+/// Most turns of a loop that is unrolled.
 const MOST_TURNS: u32 = 64;
-const MOST_UNROLLED: usize = 640;
+/// Most expressions of all its turns together: of one that indexes variables of the function, and of others. Without numbers
+/// for indices these variables would lie in memory.
+const MOST_UNROLLED: [usize; 2] = [4096, 640];
 
 impl<'a> Translator<'a> {
     /// The values of now, to go on elsewhere.
@@ -73,18 +75,20 @@ impl<'a> Translator<'a> {
 
     /// The statements of a block, in order.
     pub(super) fn block(&mut self, frame: &mut Frame<'a>, block: &'a naga::Block) -> Result<(), Wrong> {
+        let known = self.facts.len();
         for (statement, span) in block.span_iter() {
             if !self.is_reached {
-                return Ok(());
+                break;
             }
-            self.place(frame, *span);
+            self.place(*span);
             self.statement(frame, statement, *span)?;
         }
+        self.forget(known);
         Ok(())
     }
 
     /// What comes next is from here.
-    pub(super) fn place(&mut self, _frame: &Frame<'a>, span: Span) {
+    fn place(&mut self, span: Span) {
         if let Some(range) = span.to_range() {
             self.e.at = Place(range.start as u32 + 1);
         }
@@ -99,7 +103,7 @@ impl<'a> Translator<'a> {
         match statement {
             Statement::Emit(range) => {
                 for handle in range.clone() {
-                    self.place(frame, frame.function.expressions.get_span(handle));
+                    self.place(frame.function.expressions.get_span(handle));
                     let evaluated = self.expression(frame, handle)?;
                     frame.values.insert(handle, evaluated);
                 }
@@ -131,6 +135,7 @@ impl<'a> Translator<'a> {
                 };
                 let way = self.way(values);
                 frame.returns.push(way);
+                self.is_left |= self.depth > 0;
                 self.is_reached = false;
             }
             Statement::Store { pointer, value } => {
@@ -199,17 +204,63 @@ impl<'a> Translator<'a> {
         self.e.end(Terminator::Branch(condition, blocks.map(jump)));
         let before = self.slots.clone();
         let mut ways = Vec::new();
-        for (block, side) in blocks.into_iter().zip(sides) {
+        let mut ends = [false; 2];
+        self.depth += 1;
+        for (number, (block, side)) in blocks.into_iter().zip(sides).enumerate() {
             (self.e.block, self.is_reached) = (block, true);
             self.slots.clone_from(&before);
+            let known = self.facts.len();
+            self.learn(condition, number == 0);
             self.block(frame, side)?;
+            self.forget(known);
+            ends[number] = !self.is_reached;
             ways.extend(self.is_reached.then(|| self.way(Vec::new())));
         }
+        self.depth -= 1;
         self.meet(ways);
+        // Only one side comes here: what follows is on that side too.
+        match ends {
+            [true, false] => self.learn(condition, false),
+            [false, true] => self.learn(condition, true),
+            _ => {}
+        }
         if let Some((value, most)) = counter {
             self.e.set_most(value, Some(most));
         }
         Ok(())
+    }
+
+    /// Takes in what a condition says if it is true, or false.
+    fn learn(&mut self, condition: Value, is_true: bool) {
+        use crate::ir::Compare as C;
+        let Some((compare, [a, b])) = self.e.comparison(condition) else { return };
+        // Which of the two is below, and whether they may be equal.
+        let (index, limit, with_limit) = match (compare, is_true) {
+            (C::LtU, true) | (C::GeU, false) => (a, b, false),
+            (C::LeU, true) | (C::GtU, false) => (a, b, true),
+            (C::GtU, true) | (C::LeU, false) => (b, a, false),
+            (C::GeU, true) | (C::LtU, false) => (b, a, true),
+            _ => return,
+        };
+        if let Some(&last) = self.lengths.get(&limit).filter(|_| !with_limit) {
+            self.facts.push(Fact::UpTo(index, last));
+        }
+        let most = self.e.most(limit);
+        let most = if with_limit { most } else { most.saturating_sub(1) };
+        let before = self.e.most(index);
+        if most < before && self.e.known_i32(index).is_none() {
+            self.facts.push(Fact::AtMost(index, before));
+            self.e.set_most(index, Some(most));
+        }
+    }
+
+    /// Forgets all but the first facts.
+    fn forget(&mut self, count: usize) {
+        for fact in self.facts.drain(count..).rev() {
+            if let Fact::AtMost(index, before) = fact {
+                self.e.set_most(index, (before < u32::MAX).then_some(before));
+            }
+        }
     }
 
     fn switch(
@@ -246,6 +297,7 @@ impl<'a> Translator<'a> {
             }
         }
         frame.around.push(Around::default());
+        self.depth += 1;
         let mut falls: Option<Way> = None;
         for (number, case) in cases.iter().enumerate() {
             let enters = chosen.is_none_or(|chosen| chosen == number);
@@ -261,6 +313,7 @@ impl<'a> Translator<'a> {
                 false => frame.around.last_mut().expect("it was pushed").breaks.push(way),
             }
         }
+        self.depth -= 1;
         let around = frame.around.pop().expect("it was pushed");
         self.meet(around.breaks.into_iter().chain(falls).collect());
         Ok(())
@@ -276,7 +329,7 @@ impl<'a> Translator<'a> {
         let counted = if break_if.is_none() { self.counted(frame, body, continuing) } else { None };
         if let Some(turns) = counted.as_ref().and_then(|counted| counted.turns)
             && turns <= MOST_TURNS
-            && (turns as usize) * self.weight(frame, body) <= MOST_UNROLLED
+            && (turns as usize) * self.weight(frame, body) <= self.most_unrolled(frame, body)
         {
             return self.unroll(frame, body, continuing);
         }
@@ -298,6 +351,7 @@ impl<'a> Translator<'a> {
         let counter = counted.and_then(|counted| Some((self.slots[counted.slot], counted.most?)));
         self.counter = counter;
         frame.around.push(Around { breaks: Vec::new(), continues: Some(Vec::new()) });
+        self.depth += 1;
         self.block(frame, body)?;
         let around = frame.around.last_mut().expect("it was pushed");
         let mut continues = std::mem::take(around.continues.as_mut().expect("it is a loop"));
@@ -325,6 +379,7 @@ impl<'a> Translator<'a> {
         if let Some((value, _)) = counter {
             self.e.set_most(value, None);
         }
+        self.depth -= 1;
         let around = frame.around.pop().expect("it was pushed");
         self.meet(around.breaks);
         Ok(())
@@ -438,6 +493,21 @@ impl<'a> Translator<'a> {
         }
     }
 
+    /// Most expressions that a loop with this body is unrolled to.
+    fn most_unrolled(&self, frame: &Frame<'a>, body: &'a naga::Block) -> usize {
+        let indexes = |handle: Handle<Expression>| match frame.function.expressions[handle] {
+            Expression::Access { base, .. } => {
+                matches!(self.root(frame, base), Some(Pointer { to: To::Slots { .. }, .. }))
+            }
+            _ => false,
+        };
+        let here = |statement: &Statement| match statement {
+            Statement::Emit(range) => range.clone().any(indexes),
+            _ => false,
+        };
+        MOST_UNROLLED[usize::from(!anywhere(body, &here))]
+    }
+
     /// Expressions in a block, to judge how much code it becomes.
     fn weight(&self, frame: &Frame<'a>, block: &'a naga::Block) -> usize {
         let of = |statement: &'a Statement| match statement {
@@ -456,6 +526,11 @@ impl<'a> Translator<'a> {
         };
         block.iter().map(of).sum()
     }
+}
+
+/// True if a statement of a block, or of one in it, is such a one.
+fn anywhere(block: &naga::Block, is_such: &impl Fn(&Statement) -> bool) -> bool {
+    block.iter().any(|statement| is_such(statement) || inner(statement).any(|block| anywhere(block, is_such)))
 }
 
 /// The blocks inside a statement.

@@ -2,7 +2,7 @@
 
 use super::places::{Pointer, To};
 use super::{Evaluated, Frame, Translator};
-use crate::ir::{Constant, Value};
+use crate::ir::Value;
 use naga::{BinaryOperator, Expression, Handle, Literal, LocalVariable, Statement};
 
 /// A loop whose counter is compared at its beginning and changed by a constant at its end, and nowhere else.
@@ -41,13 +41,18 @@ impl<'a> Translator<'a> {
         }
         let step = step(frame, continuing, local)?;
         let limit_value = self.at_start(frame, [body, continuing], right);
-        let limit = limit_value.and_then(|value| self.e.known_i32(value));
+        let limit = match limit_value {
+            Some(Limit::Known(bits)) => Some(bits),
+            _ => None,
+        };
         let start = self.slots.get(*slot).and_then(|&value| self.e.known_i32(value));
         let turns = match (start, limit) {
             (Some(start), Some(limit)) => turns(start, limit, step, op, is_signed),
             _ => None,
         };
-        let most_of_limit = limit_value.map(|value| self.e.most(value));
+        let most_of_limit = limit_value.map(|limit| match limit {
+            Limit::Known(most) | Limit::AtMost(most) => most,
+        });
         // It counts up from a number that is not negative.
         let counts_up = step > 0 && start.is_some_and(|start| start < 1 << 31);
         let most = most_of_limit.filter(|&limit| counts_up && limit < 1 << 31).and_then(|limit| match op {
@@ -66,17 +71,28 @@ impl<'a> Translator<'a> {
         frame: &Frame<'a>,
         loop_: [&'a naga::Block; 2],
         handle: Handle<Expression>,
-    ) -> Option<Value> {
+    ) -> Option<Limit> {
         let expressions = &frame.function.expressions;
+        let of = |value: Value| match self.e.known_i32(value) {
+            Some(bits) => Limit::Known(bits),
+            None => Limit::AtMost(self.e.most(value)),
+        };
         match expressions[handle] {
-            Expression::Literal(Literal::I32(number)) => self.e.constant_value(Constant::I32(number as u32)),
-            Expression::Literal(Literal::U32(number)) => self.e.constant_value(Constant::I32(number)),
+            Expression::Literal(Literal::I32(number)) => Some(Limit::Known(number as u32)),
+            Expression::Literal(Literal::U32(number)) => Some(Limit::Known(number)),
+            Expression::Constant(constant) => {
+                match self.module.global_expressions[self.module.constants[constant].init] {
+                    Expression::Literal(Literal::I32(number)) => Some(Limit::Known(number as u32)),
+                    Expression::Literal(Literal::U32(number)) => Some(Limit::Known(number)),
+                    _ => None,
+                }
+            }
             Expression::Load { pointer } => {
                 let Expression::LocalVariable(local) = expressions[pointer] else { return None };
                 let changes = loop_.iter().any(|block| stores(frame, block, local) > 0);
                 match frame.locals.get(&local) {
                     Some(Pointer { to: To::Slots { first, index: None, .. }, .. }) if !changes => {
-                        self.slots.get(*first).copied()
+                        self.slots.get(*first).map(|&value| of(value))
                     }
                     _ => None,
                 }
@@ -84,11 +100,19 @@ impl<'a> Translator<'a> {
             // What is computed in the loop may have another value than in a turn before.
             _ if is_emitted(loop_[0], handle) => None,
             _ => match frame.values.get(&handle) {
-                Some(Evaluated::Values(values)) => values.first().copied(),
+                Some(Evaluated::Values(values)) => values.first().map(|&value| of(value)),
                 _ => None,
             },
         }
     }
+}
+
+/// The number that a counter is compared with.
+#[derive(Debug, Clone, Copy)]
+enum Limit {
+    Known(u32),
+    /// Unsigned.
+    AtMost(u32),
 }
 
 /// True if the expression is computed in a block, before anything else happens there.

@@ -26,6 +26,8 @@ pub(super) struct Emitter {
     bounds: FnvHashMap<Value, u32>,
     /// The factors of float products.
     products: FnvHashMap<Value, [Value; 2]>,
+    /// Comparisons, and what they compare.
+    comparisons: FnvHashMap<Value, (Compare, [Value; 2])>,
     /// The numbers in the halves of words.
     halves: FnvHashMap<Value, [Value; 2]>,
 }
@@ -46,6 +48,7 @@ impl Emitter {
             specials: FnvHashMap::default(),
             bounds: FnvHashMap::default(),
             products: FnvHashMap::default(),
+            comparisons: FnvHashMap::default(),
             halves: FnvHashMap::default(),
         }
     }
@@ -91,11 +94,6 @@ impl Emitter {
         self.constants.insert(constant, value);
         self.known.insert(value, constant);
         value
-    }
-
-    /// The value of a constant, if there is one already.
-    pub(super) fn constant_value(&self, constant: Constant) -> Option<Value> {
-        self.constants.get(&constant).copied()
     }
 
     pub(super) fn i32(&mut self, bits: u32) -> Value {
@@ -211,6 +209,11 @@ impl Emitter {
                 return self.fma(operands);
             }
         }
+        const ONE: u64 = 1f32.to_bits() as u64;
+        if binary == Binary::FDiv && ty == Type::F32 && self.known(a) == Some(ONE) {
+            // The same, and the operand is not needed.
+            return self.unary(Unary::FRcp, b);
+        }
         let value = self.emit(Operation::Binary(binary, [a, b]), ty);
         if binary == Binary::FMul {
             self.products.insert(value, [a, b]);
@@ -251,7 +254,14 @@ impl Emitter {
             let truth = evaluate::compare(compare, self.ty(a), x, y);
             return self.bool(truth);
         }
-        self.emit(Operation::Compare(compare, [a, b]), Type::Bool)
+        let truth = self.emit(Operation::Compare(compare, [a, b]), Type::Bool);
+        self.comparisons.insert(truth, (compare, [a, b]));
+        truth
+    }
+
+    /// What a truth value compares, if it comes from a comparison.
+    pub(super) fn comparison(&self, truth: Value) -> Option<(Compare, [Value; 2])> {
+        self.comparisons.get(&truth).copied()
     }
 
     /// A comparison with a constant.

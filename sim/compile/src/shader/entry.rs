@@ -1,5 +1,6 @@
 //! An entry point as a kernel: its buffers are arguments, its workgroup variables lie in local memory.
 
+use super::hoist::hoist;
 use super::places::{Location, Pointer, To, Variable, zeros};
 use super::{Decoded, Evaluated, Memories, ShaderKernel, Table, Translator, Wrong, exported};
 use crate::ir::{
@@ -149,6 +150,7 @@ impl Translator<'_> {
         if self.is_reached {
             self.e.end(Terminator::Return(Vec::new()));
         }
+        hoist(&mut self.e.function);
         Ok(Made {
             name: entry.name.clone(),
             function: self.e.function,
@@ -211,7 +213,7 @@ impl Translator<'_> {
 
     /// Workgroup variables are zero at the start: all threads clear them together.
     fn clear_local(&mut self, bytes: u32, size: [u32; 3]) {
-        if bytes == 0 {
+        if bytes == 0 || self.options.undefined_workgroup {
             return;
         }
         /// Most stores of a thread that come one after the other; more are done in a loop.

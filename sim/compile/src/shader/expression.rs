@@ -140,7 +140,9 @@ impl<'a> Translator<'a> {
                     Length::Last(last) => last,
                     Length::Known(length) => self.e.i32(length.wrapping_sub(1)),
                 };
-                vec![self.e.with(Binary::Add, last, 1)]
+                let length = self.e.at_entry(|e| e.with(Binary::Add, last, 1));
+                self.lengths.insert(length, last);
+                vec![length]
             }
             Expression::Override(_) => unreachable!("pipeline constants have their values"),
             other => {

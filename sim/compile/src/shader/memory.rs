@@ -13,7 +13,7 @@ use naga::{
     Scalar, ScalarKind, SubgroupOperation, TypeInner,
 };
 use wave_isa::table::AtomicOp;
-use wave_isa::{Scope, Special};
+use wave_isa::{MAX_WAVE_WIDTH, Scope, Special};
 
 impl<'a> Translator<'a> {
     /// The threads for which an access to memory is atomic.
@@ -289,8 +289,7 @@ impl<'a> Translator<'a> {
         }
     }
 
-    /// A reduction or scan of any operation: each lane takes what the nearest lane before it has gathered, then what the one
-    /// before those has, and so on, at each step twice as many.
+    /// A reduction or scan of any operation: in few steps if all lanes take part.
     fn stepwise(
         &mut self,
         op: SubgroupOperation,
@@ -298,8 +297,103 @@ impl<'a> Translator<'a> {
         scalar: Scalar,
         value: Value,
     ) -> Value {
+        if self.has_full_waves && self.depth == 0 && !self.is_left {
+            return self.of_all_lanes(op, collective, scalar, value);
+        }
         let truth = self.e.bool(true);
-        let [low, high] = self.ballot_words(truth);
+        let mask = self.ballot_words(truth);
+        let [low, high] = mask.map(|word| self.e.unary(Unary::Popcnt, word));
+        let active = self.e.binary(Binary::Add, low, high);
+        let width = self.e.special(Special::WaveWidth, Some(MAX_WAVE_WIDTH as u32));
+        let is_full = self.e.compare(Compare::Eq, active, width);
+        let join = self.e.function.block(&[self.e.ty(value)]);
+        let sides: [Block; 2] = [self.e.new_block(), self.e.new_block()];
+        self.e.end(Terminator::Branch(is_full, sides.map(jump)));
+        for (number, side) in sides.into_iter().enumerate() {
+            self.e.block = side;
+            let result = match number {
+                0 => self.of_all_lanes(op, collective, scalar, value),
+                _ => self.of_some_lanes(op, collective, scalar, value, mask),
+            };
+            self.e.end(Terminator::Jump(Target { block: join, arguments: vec![result] }));
+        }
+        self.e.block = join;
+        self.e.function.blocks[join].parameters[0]
+    }
+
+    /// A reduction or scan where all lanes take part: at each step with the lane twice as far away.
+    fn of_all_lanes(
+        &mut self,
+        op: SubgroupOperation,
+        collective: CollectiveOperation,
+        scalar: Scalar,
+        value: Value,
+    ) -> Value {
+        let lane = self.lane();
+        let is_scan = collective != CollectiveOperation::Reduce;
+        let sum = self.while_below_width(value, |this, sum, distance| {
+            let wave = if is_scan { Wave::ShuffleUp } else { Wave::ShuffleXor };
+            let other = this.of_lane(wave, sum, distance);
+            let both = this.combined(op, scalar, other, sum);
+            if !is_scan {
+                return both;
+            }
+            let has_one = this.e.compare(Compare::GeU, lane, distance);
+            this.e.select(has_one, both, sum)
+        });
+        if collective != CollectiveOperation::ExclusiveScan {
+            return sum;
+        }
+        let one = self.e.i32(1);
+        let other = self.of_lane(Wave::ShuffleUp, sum, one);
+        let is_first = self.e.compare_with(Compare::Eq, lane, 0);
+        let nothing = self.neutral(op, scalar, value);
+        self.e.select(is_first, nothing, other)
+    }
+
+    /// Goes from a value to the next with the distances 1, 2, 4 and so on, below the number of lanes.
+    fn while_below_width(
+        &mut self,
+        first: Value,
+        step: impl FnOnce(&mut Self, Value, Value) -> Value,
+    ) -> Value {
+        let header = self.e.function.block(&[self.e.ty(first), Type::I32]);
+        let [value, distance] = self.e.function.blocks[header].parameters[..] else {
+            unreachable!("it has two")
+        };
+        let one = self.e.i32(1);
+        self.e.end(Terminator::Jump(Target { block: header, arguments: vec![first, one] }));
+        self.e.block = header;
+        let width = self.e.special(Special::WaveWidth, Some(MAX_WAVE_WIDTH as u32));
+        let goes_on = self.e.compare(Compare::LtU, distance, width);
+        let [body, out]: [Block; 2] = [self.e.new_block(), self.e.new_block()];
+        self.e.end(Terminator::Branch(goes_on, [body, out].map(jump)));
+        self.e.block = body;
+        let next = step(self, value, distance);
+        let twice = self.e.with(Binary::Shl, distance, 1);
+        self.e.end(Terminator::Jump(Target { block: header, arguments: vec![next, twice] }));
+        self.e.block = out;
+        value
+    }
+
+    /// The value that changes no other by an operation.
+    fn neutral(&mut self, op: SubgroupOperation, scalar: Scalar, like: Value) -> Value {
+        match op {
+            SubgroupOperation::Mul => self.one(scalar),
+            _ => self.e.zero(self.e.ty(like)),
+        }
+    }
+
+    /// A reduction or scan over the lanes of a mask: each lane takes what the nearest lane before it has gathered, then what
+    /// the one before those has, and so on, at each step twice as many.
+    fn of_some_lanes(
+        &mut self,
+        op: SubgroupOperation,
+        collective: CollectiveOperation,
+        scalar: Scalar,
+        value: Value,
+        [low, high]: [Value; 2],
+    ) -> Value {
         let lane = self.lane();
         let before = self.lane_before([low, high], lane);
         let ty = self.e.ty(value);
@@ -324,10 +418,7 @@ impl<'a> Translator<'a> {
             CollectiveOperation::ExclusiveScan => {
                 let other = self.of_lane(Wave::Shuffle, sum, before);
                 let is_first = self.e.compare_with(Compare::LtS, before, 0);
-                let nothing = match op {
-                    SubgroupOperation::Mul => self.one(scalar),
-                    _ => self.e.zero(ty),
-                };
+                let nothing = self.neutral(op, scalar, value);
                 self.e.select(is_first, nothing, other)
             }
             CollectiveOperation::Reduce => {

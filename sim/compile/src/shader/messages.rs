@@ -55,6 +55,12 @@ pub(super) fn of_validator(error: &WithSpan<ValidationError>, text: Option<&str>
     located(chain(error.as_inner()), at, text, file)
 }
 
+/// The parser has a fault.
+pub(super) fn panicked(file: &str) -> Diagnostic {
+    Diagnostic::error(format!("{file}: the parser of shaders, naga, does not understand this module"))
+        .hint("a module that an optimiser made: try the one before it")
+}
+
 /// The values of pipeline constants, by the keys that naga looks for.
 pub(super) fn pipeline_constants(
     module: &naga::Module,

@@ -10,6 +10,8 @@ mod counted;
 mod emit;
 mod entry;
 mod expression;
+mod guard;
+mod hoist;
 mod layout;
 mod math;
 mod math_scalar;
@@ -26,12 +28,16 @@ use crate::wasm::ExportedKernel;
 use cranelift_entity::PrimaryMap;
 use emit::Emitter;
 use fnv::FnvHashMap;
+use guard::guarded;
 use layout::Layout;
+use naga::back::pipeline_constants::process_overrides;
 use naga::valid::{FunctionInfo, ModuleInfo, ValidationFlags, Validator};
 use naga::{Expression, GlobalVariable, Handle, LocalVariable, Scalar, ShaderStage, TypeInner};
 use places::{Location, Pointer, To, Variable};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+
+use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use wave_isa::diagnostic::Diagnostic;
 use wave_isa::program::Binding;
@@ -55,6 +61,8 @@ pub struct ShaderOptions {
     pub bounds: Bounds,
     /// A product and the sum that takes it are rounded one after the other, not once.
     pub separate_rounding: bool,
+    /// Workgroup variables hold anything at the start, not zeros.
+    pub undefined_workgroup: bool,
 }
 
 /// A compute entry point.
@@ -84,7 +92,8 @@ pub struct Decoded {
 /// # Errors
 /// What is wrong with it, or not taken, with its place in the text.
 pub fn decode_wgsl(text: &str, file: &str, options: &ShaderOptions) -> Result<Decoded, Diagnostic> {
-    let parsed = naga::front::wgsl::parse_str(&without_known(text))
+    let parsed = guarded(|| naga::front::wgsl::parse_str(&without_known(text)))
+        .ok_or_else(|| messages::panicked(file))?
         .map_err(|error| messages::of_parser(&error, text, file))?;
     let decoded = translate(&parsed, Some(text), file, options)?;
     // Each line is a place: that of its first byte.
@@ -100,7 +109,8 @@ pub fn decode_wgsl(text: &str, file: &str, options: &ShaderOptions) -> Result<De
 pub fn decode_spirv(bytes: &[u8], file: &str, options: &ShaderOptions) -> Result<Decoded, Diagnostic> {
     let settings = naga::front::spv::Options { adjust_coordinate_space: false, ..Default::default() };
     let stripped = spirv::strip(bytes, Path::new(file));
-    let parsed = naga::front::spv::parse_u8_slice(&stripped.bytes, &settings)
+    let parsed = guarded(|| naga::front::spv::parse_u8_slice(&stripped.bytes, &settings))
+        .ok_or_else(|| messages::panicked(file))?
         .map_err(|error| Diagnostic::error(format!("{file}, read as SPIR-V: {}", messages::chain(&error))))?;
     Ok(Decoded { listing: stripped.listing, ..translate(&parsed, None, file, options)? })
 }
@@ -148,9 +158,12 @@ fn translate(
     let mut validator = Validator::new(ValidationFlags::all(), capabilities());
     validator.subgroup_stages(naga::valid::ShaderStages::COMPUTE);
     validator.subgroup_operations(naga::valid::SubgroupOperationSet::all());
-    let info = validator.validate(parsed).map_err(|error| messages::of_validator(&error, text, file))?;
+    let info = guarded(AssertUnwindSafe(|| validator.validate(parsed)))
+        .ok_or_else(|| messages::panicked(file))?
+        .map_err(|error| messages::of_validator(&error, text, file))?;
     let constants = messages::pipeline_constants(parsed, &options.overrides, file)?;
-    let (module, info) = naga::back::pipeline_constants::process_overrides(parsed, &info, None, &constants)
+    let (module, info) = guarded(AssertUnwindSafe(|| process_overrides(parsed, &info, None, &constants)))
+        .ok_or_else(|| messages::panicked(file))?
         .map_err(|error| messages::of_constants(&error, text, file))?;
     let layout = Layout::new(&module);
     let mut decoded = Decoded { module: ir::Module::default(), kernels: Vec::new(), listing: None };
@@ -167,7 +180,7 @@ fn translate(
                 module: &module,
                 info: &info,
                 layout: &layout,
-                bounds: options.bounds,
+                options,
                 e: Emitter::new(entry::function(&module, &info, number), !options.separate_rounding),
                 memories: &decoded.module.memories,
                 ids: memories,
@@ -178,6 +191,13 @@ fn translate(
                 buffer_bytes: FnvHashMap::default(),
                 uniforms: FnvHashMap::default(),
                 counter: None,
+                facts: Vec::new(),
+                lengths: FnvHashMap::default(),
+                has_full_waves: entry.workgroup_size.iter().product::<u32>()
+                    % wave_isa::MAX_WAVE_WIDTH as u32
+                    == 0,
+                is_left: false,
+                depth: 0,
                 private_bytes: 0,
                 tables: Vec::new(),
             };
@@ -276,7 +296,7 @@ struct Translator<'a> {
     module: &'a naga::Module,
     info: &'a ModuleInfo,
     layout: &'a Layout<'a>,
-    bounds: Bounds,
+    options: &'a ShaderOptions,
     e: Emitter,
     memories: &'a PrimaryMap<MemoryId, ir::Memory>,
     ids: Memories,
@@ -293,10 +313,29 @@ struct Translator<'a> {
     uniforms: FnvHashMap<(Value, u32, Scalar), Vec<Value>>,
     /// A counter, and its greatest value behind the next `if`.
     counter: Option<(Value, u32)>,
+    /// What conditions around the current statement say.
+    facts: Vec<Fact>,
+    /// The number of the last element that an array length belongs to.
+    lengths: FnvHashMap<Value, Value>,
+    /// All waves of a workgroup have all their lanes, whatever the machine.
+    has_full_waves: bool,
+    /// Some lanes may have returned.
+    is_left: bool,
+    /// Statements around the current one that lanes may have left; the entry point's own block is none.
+    depth: u32,
     /// Bytes of private memory so far.
     private_bytes: u32,
     /// Arrays of constants: the places where their address is put in, and their bytes.
     tables: Vec<Table>,
+}
+
+/// What a condition says of an index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fact {
+    /// It is at most this number, unsigned. The second is what was known before.
+    AtMost(Value, u32),
+    /// It is at most this value, unsigned.
+    UpTo(Value, Value),
 }
 
 /// An array of constants in device memory.

@@ -5,7 +5,7 @@
 
 use super::emit::Emitter;
 use super::layout::{Layout, Leaf, scalar_type};
-use super::{Bounds, Translator, Wrong};
+use super::{Bounds, Fact, Translator, Wrong};
 use crate::ir::{Access, Binary, Compare, Convert, MemoryId, Trap, Type, Value};
 use naga::{ScalarKind, TypeInner};
 
@@ -86,7 +86,7 @@ impl Translator<'_> {
         let length = self.layout.length(&pointer.ty);
         if let (Some(number), Some(length)) = (self.e.known_i32(index), length) {
             let inside = number < length;
-            if inside || self.bounds == Bounds::Clamp {
+            if inside || self.options.bounds == Bounds::Clamp {
                 return Ok(self.component(pointer, number.min(length.saturating_sub(1))));
             }
         }
@@ -121,7 +121,12 @@ impl Translator<'_> {
         if matches!(length, Length::Known(length) if self.e.most(index) < length) {
             return index;
         }
-        match (self.bounds, length) {
+        if let Length::Last(last) = length
+            && self.facts.contains(&Fact::UpTo(index, last))
+        {
+            return index;
+        }
+        match (self.options.bounds, length) {
             (Bounds::Clamp, Length::Known(length)) => {
                 self.e.with(Binary::MinU, index, length.saturating_sub(1).into())
             }

@@ -74,7 +74,7 @@ pub(super) fn strip(bytes: &[u8], path: &Path) -> Stripped {
     let named = source.file.and_then(|file| names.get(&file));
     let text =
         if source.text.is_empty() { named.and_then(|name| beside(name, path)) } else { Some(source.text) };
-    let listing = text.filter(|_| !lines.is_empty()).map(|text| listing(&text, &lines));
+    let listing = text.filter(|_| !lines.is_empty()).map(|text| listing(own_text(&text), &lines));
     Stripped { bytes, listing }
 }
 
@@ -84,6 +84,15 @@ struct Source {
     /// The number of its name.
     file: Option<u32>,
     text: String,
+}
+
+/// The text that users wrote: glslang puts the options that it was called with before it.
+fn own_text(text: &str) -> &str {
+    const FIRST: &str = "#line 1\n";
+    match text.split_once(FIRST) {
+        Some((options, own)) if options.lines().all(|line| line.starts_with("//")) => own,
+        _ => text,
+    }
 }
 
 /// A text that ends with a zero.

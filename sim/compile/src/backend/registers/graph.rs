@@ -1,6 +1,6 @@
 //! Which registers must not be the same.
 
-use super::super::code::{RegisterSet, Selected};
+use super::super::code::{Register, RegisterSet, Selected};
 use super::super::liveness::{self, Set};
 
 /// The interference graph. Groups are registers that copies made one; each has the number of one of them.
@@ -43,9 +43,12 @@ impl Graph {
                 }
             }
             let Some(to) = code.written() else { return };
-            let copied = if code.is_copy() { code.read().next() } else { None };
+            // The two may be one only where their rows would lie over each other.
+            let is_single = |from: &Register| selected.registers[from.number as usize].rows == 1;
+            let copied =
+                if code.is_copy() && to.row == 0 { code.read().next().filter(is_single) } else { None };
             for other in behind.iter() {
-                let is_copied = copied.is_some_and(|from| from.number == other && from.row == 0);
+                let is_copied = copied.is_some_and(|from| from.number == other);
                 if other != to.number && !is_copied {
                     graph.connect(to.number, other);
                 }
