@@ -16,6 +16,7 @@ mod layout;
 mod messages;
 mod random;
 mod scope;
+mod shader;
 mod steps;
 mod suite;
 mod verification;

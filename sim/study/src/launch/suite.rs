@@ -11,7 +11,7 @@ pub(crate) struct Builtin {
     pub source_file: &'static str,
     /// The source.
     pub source: &'static str,
-    /// The module that was compiled of it, if it is no assembly.
+    /// The module that was compiled of it, if it is in C.
     pub module: Option<&'static [u8]>,
 }
 
