@@ -40,10 +40,21 @@ pub struct Settings {
 /// # Errors
 /// A file that cannot be read, and whatever is wrong with it.
 pub fn load(path: &Path, settings: &Settings) -> Result<(Program, Vec<Diagnostic>), Vec<Diagnostic>> {
-    let bytes = program::read_file(path)?;
-    match Source::read(path, &bytes, &settings.source)? {
+    from_bytes(path, &program::read_file(path)?, settings)
+}
+
+/// [`load`] of a file whose bytes are known. Its path tells the formats of text, and names it in messages.
+///
+/// # Errors
+/// Whatever is wrong with it.
+pub fn from_bytes(
+    path: &Path,
+    bytes: &[u8],
+    settings: &Settings,
+) -> Result<(Program, Vec<Diagnostic>), Vec<Diagnostic>> {
+    match Source::read(path, bytes, &settings.source)? {
         Some(source) => program(&source, settings),
-        None => program::from_bytes(&bytes, &path.display().to_string()),
+        None => program::from_bytes(bytes, &path.display().to_string()),
     }
 }
 

@@ -84,6 +84,44 @@ const REPLACED: &[(&str, &str, &str)] = &[
     ),
 ];
 
+const SHADER: &str = include_str!("launch/scaled.ron");
+
+/// The launch file of a shader with one part replaced.
+const REPLACED_OF_SHADER: &[(&str, &str, &str)] = &[
+    ("key that is no binding", "\"0.1\": \"y\"", "\"y\": \"y\""),
+    ("binding with a number that is none", "\"0.1\": \"y\"", "\"0.-1\": \"y\""),
+    ("binding that the kernel has not", "\"0.1\": \"y\"", "\"1.1\": \"y\""),
+    ("binding with two buffers", "\"0.1\": \"y\"", "\"0.1\": \"y\", \"0.01\": \"x\""),
+    ("binding without a buffer", ", \"1.0\": \"limits\"", ""),
+    ("step of a shader without bindings", ", bindings: {\"0.0\": \"x\", \"0.1\": \"y\", \"1.0\": \"limits\"}", ""),
+    ("binding with an unknown buffer", "\"1.0\": \"limits\"", "\"1.0\": \"limit\""),
+    ("binding with a parameter", "\"1.0\": \"limits\"", "\"1.0\": \"n\""),
+    ("binding with a number", "\"1.0\": \"limits\"", "\"1.0\": 5"),
+    ("binding with a formula that has no value", "\"1.0\": \"limits\"", "\"1.0\": \"limits + m\""),
+    ("binding with a float", "\"1.0\": \"limits\"", "\"1.0\": \"limits * 1.0\""),
+    ("binding behind the end of a buffer", "\"0.1\": \"y\"", "\"0.1\": \"y + 4 * n\""),
+    ("binding in the middle of a vector", "\"0.1\": \"y\"", "\"0.1\": \"y + 8\""),
+    ("binding with a buffer that is too small", "values([-0.1, 0.05])", "values([-0.1])"),
+    ("bindings in a list", "{\"0.0\": \"x\", \"0.1\": \"y\", \"1.0\": \"limits\"}", "[\"x\", \"y\", \"limits\"]"),
+    ("bindings in parentheses", "{\"0.0\": \"x\", \"0.1\": \"y\", \"1.0\": \"limits\"}", "(x: \"x\", y: \"y\")"),
+    ("arguments beside bindings", "bindings:", "arguments: [\"x\"], bindings:"),
+    ("workgroup that the shader does not state", "bindings:", "workgroup: (8, 4), bindings:"),
+    ("unknown pipeline constant", "\"threads\": \"group\"", "\"thread\": \"group\""),
+    ("pipeline constant without a value", "\"scale\": \"1.0 / divisor\", ", ""),
+    ("pipeline constant with two values", "\"threads\": \"group\"", "\"scale\": 2"),
+    ("pipeline constant with an unknown name", "1.0 / divisor", "1.0 / n_divisor"),
+    ("pipeline constant with the address of a buffer", "1.0 / divisor", "x"),
+    ("pipeline constant that its type has not", "\"group\"", "-1"),
+    ("unknown bounds", "overrides:", "bounds: wrap, overrides:"),
+    ("contraction that is no truth value", "overrides:", "contract: off, overrides:"),
+];
+
+/// What only shaders have, in the launch file of a kernel in assembly.
+const OF_SHADERS_ONLY: &[(&str, &str, &str)] = &[
+    ("pipeline constants of assembly", "parameters:", "overrides: {\"n\": 5}, bounds: clamp, contract: true, parameters:"),
+    ("bindings of assembly", "arguments: [\"x\", \"y\", \"n\", \"low\", \"high\"]", "bindings: {\"0.0\": \"x\"}"),
+];
+
 /// Complete texts.
 const TEXTS: &[(&str, &str)] = &[
     ("empty file", ""),
@@ -108,9 +146,11 @@ fn messages_are_as_they_were_read_over() {
     for (name, text) in TEXTS {
         case(name, read(text));
     }
-    for (name, right, wrong) in REPLACED {
-        assert!(RIGHT.contains(right), "{name}");
-        case(name, read(&RIGHT.replacen(right, wrong, 1)));
+    for (text, replaced) in [(RIGHT, REPLACED), (SHADER, REPLACED_OF_SHADER), (RIGHT, OF_SHADERS_ONLY)] {
+        for (name, right, wrong) in replaced {
+            assert!(text.contains(right), "{name}");
+            case(name, read(&text.replacen(right, wrong, 1)));
+        }
     }
     case("no such file", load("tests/launch/clmp.ron", Size::Small));
     case("a typo in a name of the suite", load("vector_ad", Size::Small));
@@ -123,9 +163,13 @@ fn messages_are_as_they_were_read_over() {
 #[test]
 fn launch_files_of_ones_own_load_and_verify() {
     use wave_verify::reference::{Machine, Options, run};
-    for (name, values) in [("clamp", 1000), ("shortest", 4)] {
-        let job =
-            load(&format!("tests/launch/{name}.ron"), Size::Small).unwrap_or_else(|e| panic!("{}", e[0]));
+    for (name, size, values) in [
+        ("clamp", Size::Small, 1000),
+        ("shortest", Size::Small, 4),
+        ("scaled", Size::Small, 1000),
+        ("scaled", Size::Full, 100_000),
+    ] {
+        let job = load(&format!("tests/launch/{name}.ron"), size).unwrap_or_else(|e| panic!("{}", e[0]));
         assert_eq!(job.name, name);
         let machine = Machine {
             wave_width: 8,

@@ -4,4 +4,5 @@ pub mod campaign;
 pub mod drawn;
 pub mod environment;
 pub mod golden;
+pub mod launches;
 pub mod pftrace;

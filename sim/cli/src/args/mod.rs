@@ -101,6 +101,8 @@ pub(crate) enum SuiteName {
     Wave,
     /// Programs in C; `c/NAME` runs one of them
     C,
+    /// Compute shaders in WGSL; `wgsl/NAME` runs one of them
+    Wgsl,
 }
 
 /// What differs from the configuration.

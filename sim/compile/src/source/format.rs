@@ -75,6 +75,11 @@ impl Format {
         matches!(self, Format::Wasm | Format::Wat | Format::Wasm2015 | Format::Rwasm)
     }
 
+    /// True for compute shaders, whose launches bring buffers.
+    pub const fn is_shader(self) -> bool {
+        matches!(self, Format::Wgsl | Format::Spv)
+    }
+
     /// The format of a file. The contents tell binary formats; the extension tells the formats of text. Text with an
     /// extension that no format has is WAVE assembly.
     pub fn of(path: &Path, bytes: &[u8]) -> Format {

@@ -1,10 +1,10 @@
 //! The examples in Rust and AssemblyScript: the modules that are checked in run, and so do those built now.
 
-use crate::suite::verified;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use wave_study::launch::Size;
 use wave_testing::golden::root;
+use wave_testing::launches::verified;
 
 /// Language, launch file without its extension.
 const EXAMPLES: [(&str, &str); 2] = [("rust", "sum"), ("assemblyscript", "collatz")];

@@ -3,10 +3,9 @@
 use crate::clang;
 use std::collections::BTreeSet;
 use wave_compile::c::{self, CompileOptions};
-use wave_machine::config;
-use wave_machine::functional::{self, Limits};
-use wave_study::launch::{self, Job, Size, Verification};
+use wave_study::launch::{self, Job, Size};
 use wave_testing::golden::root;
+use wave_testing::launches::verified;
 
 /// Programs that are there in assembly too.
 pub(crate) const NINE: [&str; 9] =
@@ -66,28 +65,6 @@ fn the_suite_has_every_launch_file_of_its_folder() {
         launches.map(|path| format!("c/{}", path.file_stem().expect("a name").to_string_lossy())).collect();
     assert_eq!(names, launch::c_suite().map(str::to_owned).collect());
     assert!(names.len() >= 12);
-}
-
-/// Runs a launch file without timing; says what is wrong.
-pub(crate) fn verified(name: &str, size: Size, wave_width: u32) -> Result<(), String> {
-    let mut config = config::load("gpu").expect("a preset");
-    config.core.wave_width = wave_width;
-    let rendered = |error: &wave_isa::diagnostic::Diagnostic| error.render(false);
-    let job =
-        launch::load(name, size).map_err(|all| all.iter().map(rendered).collect::<Vec<_>>().join("\n"))?;
-    let used = job.memory.len();
-    let mut memory = job.memory.clone();
-    memory.resize(64 << 20, 0);
-    for mut launch in job.steps.iter().cloned() {
-        let placed = launch.place_private(&job.program, wave_width, memory.len() as u64, used as u64);
-        placed.map_err(|error| rendered(&error))?;
-        functional::run(&config, &job.program, &launch, &mut memory, &Limits::default(), &mut |_| {})
-            .map_err(|error| format!("{error:?}"))?;
-    }
-    match job.verify(&memory[..used]) {
-        Verification::Passed { .. } => Ok(()),
-        other => Err(other.to_string()),
-    }
 }
 
 #[test]

@@ -8,16 +8,18 @@ use super::host::Target;
 use super::layout::{self, Layout};
 use super::messages::{self, NOUN, Problem};
 use super::scope::Names;
+use super::shader;
 use super::steps;
 use super::suite::{self, Builtin};
 use super::verification::{Check, Tolerance};
 use super::{Job, Size};
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use wave_compile::kernels::{self, Settings};
 use wave_compile::pica::{Float, PicaOptions};
-use wave_compile::source::SourceOptions;
+use wave_compile::source::{Format, SourceOptions};
 use wave_isa::diagnostic::Diagnostic;
-use wave_isa::program::{Program, asm};
+use wave_isa::program::{Program, read_file};
 use wave_isa::ron_text::Source;
 use wave_isa::suggest::did_you_mean;
 use wave_machine::config::Capabilities;
@@ -79,40 +81,53 @@ impl Origin {
             .map_err(|error| Failure::new(format!("cannot read `{}`: {error}", path.display())))
     }
 
-    /// How modules are compiled.
-    fn settings(file: &File) -> Settings {
-        let float = match file.pica_float {
-            PicaFloat::F24 => Float::F24,
-            PicaFloat::F32 => Float::F32,
+    /// The kernels, with warnings about them.
+    fn program(&self, file: &File, names: &Names) -> Result<(Program, Vec<Diagnostic>), Vec<Diagnostic>> {
+        let located = |problems: Vec<Problem>| messages::located(&self.source, problems);
+        let settings = settings(file, names).map_err(located)?;
+        let (path, bytes) = match self.builtin.filter(|b| b.source_file == file.source) {
+            Some(Builtin { source_file, source, module: Some(module), .. }) => {
+                let module = wave_compile::source::Source::embedded(source_file, module, source);
+                return kernels::program(&module.map_err(|error| vec![error])?, &settings);
+            }
+            Some(builtin) => (PathBuf::from(builtin.source_file), Cow::Borrowed(builtin.source.as_bytes())),
+            None => {
+                let path = self.beside(&file.source);
+                let bytes = read_file(&path).map_err(|errors| self.blamed(file, errors))?;
+                (path, Cow::Owned(bytes))
+            }
         };
-        let pica = PicaOptions { float, ..PicaOptions::default() };
-        Settings {
-            source: SourceOptions { pica, ..SourceOptions::default() },
-            names: steps::kernels(file),
-            stack_bytes: file.stack_bytes,
-            f64_instructions: file.requires.contains(&Requirement::F64),
-            ..Settings::default()
+        if !Format::of(&path, &bytes).is_shader() {
+            shader::refuse(file).map_err(located)?;
         }
+        kernels::from_bytes(&path, &bytes, &settings).map_err(|errors| self.blamed(file, errors))
     }
 
-    /// The kernels, with the assembler's warnings.
-    fn program(&self, file: &File) -> Result<(Program, Vec<Diagnostic>), Vec<Diagnostic>> {
-        if let Some(builtin) = self.builtin.filter(|b| b.source_file == file.source) {
-            let Some(module) = builtin.module else {
-                return asm::assemble(builtin.source, builtin.source_file);
-            };
-            let module = wave_compile::source::Source::embedded(builtin.source_file, module, builtin.source);
-            return kernels::program(&module.map_err(|error| vec![error])?, &Origin::settings(file));
+    /// An error of a source that has no place there is one of the launch file.
+    fn blamed(&self, file: &File, mut errors: Vec<Diagnostic>) -> Vec<Diagnostic> {
+        if let [error @ Diagnostic { place: None, .. }] = errors.as_mut_slice() {
+            let path = shader::wrong_override(file, &error.message).unwrap_or_else(|| "source".to_owned());
+            error.place = messages::place(&self.source, &path);
         }
-        let path = self.beside(&file.source);
-        kernels::load(&path, &Origin::settings(file)).map_err(|mut errors| {
-            // A source that cannot be read is an error of the launch file.
-            if let [error @ Diagnostic { place: None, .. }] = errors.as_mut_slice() {
-                error.place = messages::place(&self.source, "source");
-            }
-            errors
-        })
+        errors
     }
+}
+
+/// How modules are compiled.
+fn settings(file: &File, names: &Names) -> Result<Settings, Vec<Problem>> {
+    let float = match file.pica_float {
+        PicaFloat::F24 => Float::F24,
+        PicaFloat::F32 => Float::F32,
+    };
+    let pica = PicaOptions { float, ..PicaOptions::default() };
+    let shader = shader::options(file, names)?;
+    Ok(Settings {
+        source: SourceOptions { pica, shader, ..SourceOptions::default() },
+        names: steps::kernels(file),
+        stack_bytes: file.stack_bytes,
+        f64_instructions: file.requires.contains(&Requirement::F64),
+        ..Settings::default()
+    })
 }
 
 /// Suggests launch files in the same folder with similar names.
@@ -144,12 +159,13 @@ fn read_limited(path: &Path, most: u64) -> Result<Vec<u8>, String> {
 pub(super) fn build(origin: &Origin, size: Size, seed: Option<u64>) -> Result<Job, Vec<Diagnostic>> {
     let file: File = messages::parse(&origin.source)?;
     let located = |problems: Vec<Problem>| messages::located(&origin.source, problems);
-    let (program, warnings) = origin.program(&file)?;
     let seed = seed.unwrap_or(file.seed);
     let read = |path: &str| origin.data(path);
 
     check_names(&file).map_err(located)?;
     let mut names = parameters(&file.parameters, size).map_err(located)?;
+    // Pipeline constants may depend on parameters, and so the program on the size.
+    let (program, warnings) = origin.program(&file, &names)?;
     let structures = contents::structures(&file.structures, &names, seed).map_err(located)?;
     let data_end = program.module.as_ref().map_or(0, |module| module.data_end);
     let Layout { buffers, data, gaps, bytes } =
@@ -162,7 +178,8 @@ pub(super) fn build(origin: &Origin, size: Size, seed: Option<u64>) -> Result<Jo
         module.place_data(&mut memory).expect("buffers lie behind it");
     }
     contents::fill(&file.buffers, &buffers, data, &names, &structures, seed, &mut memory).map_err(located)?;
-    let steps = steps::expand(&file.steps, file.entry.as_deref(), &program, &mut names).map_err(located)?;
+    let steps =
+        steps::expand(&file.steps, file.entry.as_deref(), &program, &buffers, &mut names).map_err(located)?;
     let checks = checks(&file.expect, &Buffers { scope: &names, buffers: &buffers, memory: &memory }, &read)
         .map_err(located)?;
 

@@ -25,6 +25,15 @@ pub(super) struct File {
     /// Format of the numbers of a PICA200 shader.
     #[serde(default)]
     pub pica_float: PicaFloat,
+    /// Values of the pipeline constants of a shader, by name or number.
+    #[serde(default)]
+    pub overrides: Keyed<Expression>,
+    /// What becomes of an index of a shader that is outside its array. Default: it is clamped.
+    #[serde(default)]
+    pub bounds: Option<Bounds>,
+    /// Whether a product of a shader and the sum that takes it are rounded once. Default: they are.
+    #[serde(default)]
+    pub contract: Option<bool>,
     /// Optional instructions that the kernels need.
     #[serde(default)]
     pub requires: Vec<Requirement>,
@@ -70,6 +79,16 @@ pub(super) enum PicaFloat {
     F24,
     /// binary32.
     F32,
+}
+
+/// What becomes of an index of a shader that is outside its array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Bounds {
+    /// It means the last element.
+    Clamp,
+    /// The thread traps.
+    Trap,
 }
 
 /// A number that may differ between the sizes.
@@ -175,6 +194,9 @@ pub(super) struct Run {
     /// Argument i goes into register ri of every lane.
     #[serde(default)]
     pub arguments: Vec<Expression>,
+    /// The buffers of a shader, by group and number: `GROUP.BINDING`.
+    #[serde(default)]
+    pub bindings: Keyed<Expression>,
 }
 
 /// Steps repeated for each value of a variable.
@@ -242,37 +264,63 @@ impl<T> Default for Named<T> {
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Named<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct NamedVisitor<T>(PhantomData<T>);
+        deserializer.deserialize_any(Entries::new("(name: …, name: …)")).map(Named)
+    }
+}
 
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for NamedVisitor<T> {
-            type Value = Named<T>;
+/// Entries under texts in the order of the file: `{"first": …, "second": …}`.
+#[derive(Debug)]
+pub(super) struct Keyed<T>(pub Vec<(String, T)>);
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("(name: …, name: …)")
-            }
+impl<T> Default for Keyed<T> {
+    fn default() -> Self {
+        Keyed(Vec::new())
+    }
+}
 
-            fn visit_unit<E: de::Error>(self) -> Result<Named<T>, E> {
-                Ok(Named::default())
-            }
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Keyed<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Entries::new("{\"key\": …, \"key\": …}")).map(Keyed)
+    }
+}
 
-            /// ron parses `( )` as an empty tuple.
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Named<T>, A::Error> {
-                match seq.next_element::<de::IgnoredAny>()? {
-                    None => Ok(Named::default()),
-                    Some(_) => Err(de::Error::invalid_type(de::Unexpected::Seq, &self)),
-                }
-            }
+/// Reads entries that have names or keys.
+struct Entries<T> {
+    expecting: &'static str,
+    of: PhantomData<T>,
+}
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Named<T>, A::Error> {
-                let mut entries = Vec::new();
-                while let Some(name) = map.next_key::<String>()? {
-                    entries.push((name, map.next_value()?));
-                }
-                Ok(Named(entries))
-            }
+impl<T> Entries<T> {
+    fn new(expecting: &'static str) -> Entries<T> {
+        Entries { expecting, of: PhantomData }
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for Entries<T> {
+    type Value = Vec<(String, T)>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.expecting)
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
+        Ok(Vec::new())
+    }
+
+    /// ron parses `( )` as an empty tuple.
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        match seq.next_element::<de::IgnoredAny>()? {
+            None => Ok(Vec::new()),
+            Some(_) => Err(de::Error::invalid_type(de::Unexpected::Seq, &self)),
         }
+    }
 
-        deserializer.deserialize_any(NamedVisitor(PhantomData))
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut entries = Vec::new();
+        while let Some(name) = map.next_key::<String>()? {
+            entries.push((name, map.next_value()?));
+        }
+        Ok(entries)
     }
 }
 

@@ -16,6 +16,7 @@ mod layout;
 mod messages;
 mod random;
 mod scope;
+mod shader;
 mod steps;
 mod suite;
 mod verification;
@@ -116,7 +117,12 @@ pub fn c_suite() -> impl Iterator<Item = &'static str> {
     suite::C_SUITE.iter().map(|b| b.name)
 }
 
-/// True for a name of either suite.
+/// Names of the suite in WGSL: `wgsl/` and the name of the shader.
+pub fn wgsl_suite() -> impl Iterator<Item = &'static str> {
+    suite::WGSL_SUITE.iter().map(|b| b.name)
+}
+
+/// True for a name of any suite.
 pub fn is_builtin(name: &str) -> bool {
     suite::builtin(name).is_some()
 }

@@ -1,11 +1,13 @@
 //! Expands steps to launches.
 
+use super::buffer::Buffer;
 use super::build::unusable_name;
 use super::expression::{Expression, Failure, Value};
 use super::file::{Dimensions, File, Repeat, Run, Step};
 use super::messages::Problem;
 use super::scope::Names;
-use wave_isa::program::{Argument, Launch, Program};
+use super::shader;
+use wave_isa::program::{Argument, Kernel, Launch, Program};
 
 /// Most launches of a launch file.
 const MAX_LAUNCHES: usize = 100_000;
@@ -18,10 +20,11 @@ pub(crate) fn expand(
     steps: &[Step],
     entry: Option<&str>,
     program: &Program,
+    buffers: &[Buffer],
     names: &mut Names,
 ) -> Result<Vec<Launch>, Vec<Problem>> {
     let mut launches = Vec::new();
-    let mut expansion = Expansion { program, entry, names, launches: &mut launches, rounds: 0 };
+    let mut expansion = Expansion { program, entry, buffers, names, launches: &mut launches, rounds: 0 };
     expansion.steps(steps, "steps", 0).map_err(|problem| vec![problem])?;
     Ok(launches)
 }
@@ -30,6 +33,7 @@ struct Expansion<'a> {
     program: &'a Program,
     /// Kernel of the steps that name none.
     entry: Option<&'a str>,
+    buffers: &'a [Buffer],
     names: &'a mut Names,
     launches: &'a mut Vec<Launch>,
     /// Iterations of repeats so far. They take time even if they launch nothing.
@@ -106,16 +110,13 @@ impl Expansion<'_> {
             }
             None => kernel.workgroup_size,
         };
-        let number = |i: usize| format!("{path}.arguments[{i}]");
-        let value = |(i, argument): (usize, &Expression)| match self.names.number(argument) {
-            Ok(Value::Int(value)) => Ok(Argument::integer(value)),
-            Ok(Value::Float(value)) => Ok(Argument::float(value)),
-            Err(failure) => Err(Problem::of(number(i), failure)),
+        let initial_registers = match kernel.bindings.is_empty() && run.bindings.0.is_empty() {
+            true => self.arguments(kernel, &run.arguments, path)?,
+            false => {
+                shader::check(kernel, run, workgroup, path)?;
+                shader::registers(kernel, &run.bindings, self.buffers, self.names, path)?
+            }
         };
-        let arguments = run.arguments.iter().enumerate().map(value).collect::<Result<Vec<_>, _>>()?;
-        let initial_registers = kernel.argument_registers(&arguments).map_err(|error| {
-            Problem::new(&error.number.map_or_else(|| at("arguments"), number), error.message)
-        })?;
         Ok(Launch {
             kernel: index,
             grid,
@@ -123,6 +124,26 @@ impl Expansion<'_> {
             registers: kernel.registers,
             local_memory_bytes: self.program.local_memory_needed(kernel),
             initial_registers,
+        })
+    }
+
+    /// The registers that bring arguments, with their values.
+    fn arguments(
+        &self,
+        kernel: &Kernel,
+        arguments: &[Expression],
+        path: &str,
+    ) -> Result<Vec<(u8, u32)>, Problem> {
+        let number = |i: usize| format!("{path}.arguments[{i}]");
+        let value = |(i, argument): (usize, &Expression)| match self.names.number(argument) {
+            Ok(Value::Int(value)) => Ok(Argument::integer(value)),
+            Ok(Value::Float(value)) => Ok(Argument::float(value)),
+            Err(failure) => Err(Problem::of(number(i), failure)),
+        };
+        let arguments = arguments.iter().enumerate().map(value).collect::<Result<Vec<_>, _>>()?;
+        kernel.argument_registers(&arguments).map_err(|error| {
+            let at = error.number.map_or_else(|| format!("{path}.arguments"), number);
+            Problem::new(&at, error.message)
         })
     }
 

@@ -11,17 +11,17 @@ pub(crate) struct Builtin {
     pub source_file: &'static str,
     /// The source.
     pub source: &'static str,
-    /// The module that was compiled of it, if it is no assembly.
+    /// The module that was compiled of it, if it is in C.
     pub module: Option<&'static [u8]>,
 }
 
 macro_rules! builtins {
-    ($($name:literal)*) => {
+    ($folder:literal, $extension:literal: $($name:literal)*) => {
         &[$(Builtin {
-            name: $name,
-            launch: include_str!(concat!("../../../kernels/", $name, ".ron")),
-            source_file: concat!($name, ".wave"),
-            source: include_str!(concat!("../../../kernels/", $name, ".wave")),
+            name: concat!($folder, $name),
+            launch: include_str!(concat!("../../../kernels/", $folder, $name, ".ron")),
+            source_file: concat!($name, $extension),
+            source: include_str!(concat!("../../../kernels/", $folder, $name, $extension)),
             module: None,
         },)*]
     };
@@ -41,6 +41,7 @@ macro_rules! builtins_in_c {
 
 /// From simple to involved.
 pub(super) static SUITE: &[Builtin] = builtins! {
+    "", ".wave":
     "vector_add"
     "saxpy"
     "alu_loop"
@@ -90,7 +91,38 @@ pub(super) static C_SUITE: &[Builtin] = builtins_in_c! {
     "mlp"
 };
 
-/// The launch file of this name, in either suite.
+/// Compute shaders. The first seventeen are in [`SUITE`] too, in assembly, with the same data.
+pub(super) static WGSL_SUITE: &[Builtin] = builtins! {
+    "wgsl/", ".wgsl":
+    "saxpy"
+    "transpose_padded"
+    "reduction"
+    "scan"
+    "compact"
+    "histogram"
+    "sgemm"
+    "hgemm"
+    "softmax"
+    "stencil2d"
+    "nbody"
+    "mandelbrot"
+    "monte_carlo_pi"
+    "spmv"
+    "bfs"
+    "bitonic_sort"
+    "crc32"
+    "fft"
+    "sha256"
+    "raytrace"
+    "mlp"
+    "attention"
+    "convolution"
+    "particles"
+    "lookback_scan"
+    "radix_sort"
+};
+
+/// The launch file of this name, in any suite.
 pub(super) fn builtin(name: &str) -> Option<&'static Builtin> {
-    SUITE.iter().chain(C_SUITE).find(|b| b.name == name)
+    SUITE.iter().chain(C_SUITE).chain(WGSL_SUITE).find(|b| b.name == name)
 }

@@ -49,6 +49,16 @@ pub(crate) struct Expression {
     node: Node,
 }
 
+impl Expression {
+    /// The name that it is, if it is nothing else.
+    pub(super) fn name(&self) -> Option<&str> {
+        match &self.node {
+            Node::Name(name) => Some(name),
+            _ => None,
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq)]
 enum Node {
     Value(Value),
