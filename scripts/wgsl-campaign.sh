@@ -18,6 +18,6 @@ if ! compgen -G '/usr/share/vulkan/icd.d/lvp_icd*.json' >/dev/null; then
 fi
 if ! [ -x "$venv/bin/python" ]; then
     python3 -m venv "$venv"
-    "$venv/bin/pip" install --quiet wgpu==0.32.0 numpy==2.4.6
+    "$venv/bin/pip" install --quiet wgpu==0.32.0
 fi
 PYTHONPATH=scripts exec "$venv/bin/python" -m wgsl.campaign "$@"

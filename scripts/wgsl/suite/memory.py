@@ -151,6 +151,27 @@ fn main(@builtin(local_invocation_index) i: u32) {
         [words([(k * 7 + 3) % 23 for k in range(16)])],
         256,
     )
+    # A back end that stores several words at once puts them side by side in registers where others may still live.
+    for swizzle in ("xxy", "yxx", "yxxx", "wzwz", "zzww"):
+        n = len(swizzle)
+        forth, back = ([5 + "xyzw".index(c) for c in s] + [0] * (4 - n) for s in (swizzle, swizzle[::-1]))
+        yield shader(
+            f"stores of a loaded vector's {swizzle}",
+            "load and store",
+            f"vec{n}<u32>",
+            f"""
+@group(0) @binding(0) var<storage> given: vec4<u32>;
+@group(0) @binding(1) var<storage, read_write> found: array<vec{n}<u32>, 2>;
+@compute @workgroup_size(1)
+fn main(@builtin(local_invocation_index) at: u32) {{
+    let v = given;
+    found[at] = v.{swizzle};
+    found[1u - at] = v.{swizzle[::-1]};
+}}""",
+            [words([5, 6, 7, 8])],
+            32,
+            words(forth + back),
+        )
     yield shader(
         "compound assignments",
         "+=, -=, *=, /=, %=, &=, |=, ^=, <<=, >>=, ++, --",

@@ -182,7 +182,9 @@ def shifts(scalar: Scalar, width: int) -> Iterator[Map]:
 def boolean_operators() -> Iterator[Map]:
     for width in (1, 2, 3, 4):
         kind = type_name("bool", width)
-        values = [Argument("bool", width, in_rows(inputs.booleans(16, f"{kind}{k}"), width)) for k in range(3)]
+        # All true and all false among them.
+        edges: list[Number] = [*([1] * width), *([0] * width)]
+        values = [Argument("bool", width, in_rows(edges + inputs.booleans(16, f"{kind}{k}"), width)) for k in range(2)]
         table: dict[str, Callable[[int, int], bool]] = {
             "&": lambda x, y: bool(x and y),
             "|": lambda x, y: bool(x or y),

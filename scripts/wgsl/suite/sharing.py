@@ -18,7 +18,7 @@ def atomics() -> Iterator[Case]:
 
 def _atomics(kind: str, space: str) -> Iterator[Case]:
     """The final value does not depend on the order; what the operations gave back is counted or summed."""
-    values = [(k * 2654435761) & 0xFFFFFFFF for k in range(LANES)]
+    values = [((k + 1) * 2654435761) & 0xFFFFFFFF for k in range(LANES)]
     signed = [v - (1 << 32) if kind == "i32" and v >> 31 else v for v in values]
     folds: dict[str, tuple[int, Callable[[int, int], int]]] = {
         "atomicAdd": (5, lambda a, b: a + b),
@@ -154,7 +154,7 @@ def on_place(
         text += "    if i < 8u { results[i + 1u] = atomicLoad(&more[i]); }\n"
     text += "}\n"
     text = text.replace("barrier();", f"{space}Barrier();")
-    given = words([(k * 2654435761) & 0xFFFFFFFF for k in range(LANES)])
+    given = words([((k + 1) * 2654435761) & 0xFFFFFFFF for k in range(LANES)])
     return shader(name, builtin, f"atomic<{kind}>", text, [given], 36, words(found))
 
 
