@@ -77,6 +77,43 @@ pub(super) fn layer(input: &[f64], weights: &[f64], bias: &[f64]) -> Vec<f64> {
     product.iter().zip(bias.iter().cycle()).map(|(x, b)| x + b).collect()
 }
 
+/// softmax(Q K^T / sqrt(width)) V of each head: `head` numbers in rows of `width`.
+pub(super) fn attention(
+    queries: &[f64],
+    keys: &[f64],
+    values: &[f64],
+    width: usize,
+    head: usize,
+) -> Vec<f64> {
+    let mut result = Vec::with_capacity(queries.len());
+    let heads = queries.chunks_exact(head).zip(keys.chunks_exact(head)).zip(values.chunks_exact(head));
+    for ((queries, keys), values) in heads {
+        for query in queries.chunks_exact(width) {
+            let score = |key: &[f64]| {
+                let product: f64 = query.iter().zip(key).map(|(q, k)| q * k).sum();
+                product / (width as f64).sqrt()
+            };
+            let scores: Vec<f64> = keys.chunks_exact(width).map(score).collect();
+            result.extend(matmul(&softmax(&scores, scores.len()), values, scores.len()));
+        }
+    }
+    result
+}
+
+/// Sums of the pixels around each pixel, times `size` rows of `size` weights. Past the border the nearest pixel counts.
+pub(super) fn convolution(image: &[f64], width: usize, weights: &[f64], size: usize) -> Vec<f64> {
+    let (last_x, last_y) = (width - 1, image.len() / width - 1);
+    let pixel = |i: usize| {
+        let product = |(w, weight): (usize, &f64)| {
+            let x = (i % width + w % size).saturating_sub(size / 2).min(last_x);
+            let y = (i / width + w / size).saturating_sub(size / 2).min(last_y);
+            weight * image[y * width + x]
+        };
+        weights.iter().enumerate().map(product).sum::<f64>()
+    };
+    (0..image.len()).map(pixel).collect()
+}
+
 /// The grid after `steps` steps.
 pub(super) fn jacobi(mut grid: Vec<f64>, width: usize, steps: usize) -> Vec<f64> {
     let height = grid.len() / width;
@@ -132,6 +169,24 @@ mod tests {
         let rows = softmax(&[0.0, 0.0, 1000.0, 1000.0 + 3f64.ln()], 2);
         assert_eq!(rows[..2], [0.5, 0.5]);
         assert!((rows[2] - 0.25).abs() < 1e-12 && (rows[3] - 0.75).abs() < 1e-12);
+    }
+
+    #[test]
+    fn attention_is_a_mean_of_values() {
+        // Width 1: scores are products. The first query weighs both values alike, the second 1 to 3.
+        let found = attention(&[0.0, 3f64.ln()], &[1.0, 2.0], &[4.0, 8.0], 1, 2);
+        assert!((found[0] - 6.0).abs() < 1e-12 && (found[1] - 7.0).abs() < 1e-12, "{found:?}");
+        assert_eq!(attention(&[5.0, 6.0], &[7.0, 8.0], &[1.0, 2.0], 1, 1), [1.0, 2.0]);
+    }
+
+    #[test]
+    fn a_convolution_by_hand() {
+        let image = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+        let right = [0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0];
+        assert_eq!(convolution(&image, 3, &right, 3), [2.0, 3.0, 3.0, 5.0, 6.0, 6.0]);
+        let above_left = [2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+        assert_eq!(convolution(&image, 3, &above_left, 3), [2.0, 2.0, 4.0, 2.0, 2.0, 4.0]);
+        assert_eq!(convolution(&image, 3, &[3.0], 1), [3.0, 6.0, 9.0, 12.0, 15.0, 18.0]);
     }
 
     #[test]

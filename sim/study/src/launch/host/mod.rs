@@ -79,6 +79,30 @@ pub(super) enum Reference {
         /// Buffer of outputs values.
         bias: String,
     },
+    /// softmax(Q K^T / sqrt(width)) V of each head.
+    Attention {
+        /// Buffer of the queries, a row for each token of each head.
+        queries: String,
+        /// Buffer of the keys, likewise.
+        keys: String,
+        /// Buffer of the values, likewise.
+        values: String,
+        /// Numbers of a row.
+        width: Expression,
+        /// Rows of a head.
+        tokens: Expression,
+    },
+    /// Each pixel becomes the sum of those around it, times weights. Past the border the nearest pixel counts.
+    Convolution {
+        /// Buffer of the image.
+        image: String,
+        /// Its columns.
+        width: Expression,
+        /// Buffer of the weights, of which the first `size` * `size` count, row by row.
+        weights: String,
+        /// Weights of a row: an odd number.
+        size: Expression,
+    },
     /// Steps of Jacobi's method on a row-major grid with a fixed border.
     Jacobi {
         /// Buffer of the grid.
@@ -309,6 +333,31 @@ impl Reference {
                     return Err(Failure::new("the sizes of input, weights and bias do not fit together"));
                 }
                 Ok(dense::relu_layer(&input, &weights, &bias))
+            }
+            Reference::Attention { queries, keys, values, width, tokens } => {
+                let (queries, keys, values) =
+                    (buffers.read(queries)?, buffers.read(keys)?, buffers.read(values)?);
+                let width = buffers.scope.size(width, "width")?;
+                let tokens = buffers.scope.size(tokens, "tokens")?;
+                let head = width * tokens;
+                let fits = head > 0 && queries.len() % head == 0;
+                if !fits || keys.len() != queries.len() || values.len() != queries.len() {
+                    let message = format!("the buffers are not heads of {tokens} rows of {width} numbers");
+                    return Err(Failure::new(message));
+                }
+                Ok(dense::attention(&queries, &keys, &values, width, head))
+            }
+            Reference::Convolution { image, width, weights, size } => {
+                let (image, weights) = (buffers.read(image)?, buffers.read(weights)?);
+                let width = buffers.scope.divisor(width, "width", &[("image", image.len())])?;
+                let size = buffers.scope.size(size, "size")?;
+                match weights.get(..size * size) {
+                    Some(weights) if size % 2 == 1 => Ok(dense::convolution(&image, width, weights, size)),
+                    _ => Err(Failure::new(format!(
+                        "{} weights are not {size} rows of {size}, an odd number",
+                        weights.len()
+                    ))),
+                }
             }
             Reference::Jacobi { grid, width, steps } => {
                 let grid = buffers.read(grid)?;
