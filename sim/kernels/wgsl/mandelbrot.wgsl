@@ -1,5 +1,5 @@
 // For each pixel the number of steps of z = z^2 + c until |z| > 2. Invocations of a subgroup leave the loop at different steps:
-// the subgroup goes on until its last one has left. The result is the same everywhere if no product is fused with a sum.
+// the subgroup goes on until its last one has left. The host gets the same result if nothing is fused or reordered.
 
 struct View {
     origin: vec2<f32>, // c of pixel (0, 0)
