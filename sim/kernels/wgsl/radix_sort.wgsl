@@ -45,22 +45,34 @@ struct Sums {
     all: u32,
 }
 
+// Which invocation this is.
+struct Place {
+    subgroup: u32,
+    subgroups: u32,
+    lane: u32,
+    lanes: u32,
+}
+
 // Exclusive prefix sum over the workgroup. All of its invocations must call it.
-fn workgroup_scan(value: u32, subgroup: u32, subgroups: u32, lane: u32) -> Sums {
+fn workgroup_scan(value: u32, place: Place) -> Sums {
     let inside = subgroupExclusiveAdd(value);
     let sum = subgroupAdd(value);
     workgroupBarrier(); // the sums of the last call were read
-    if lane == 0 {
-        subgroup_sums[subgroup] = sum;
+    if place.lane == 0 {
+        subgroup_sums[place.subgroup] = sum;
     }
     workgroupBarrier();
-    var sums = Sums(inside, 0);
-    for (var i = 0u; i < subgroups; i++) {
-        let other = subgroup_sums[i];
-        sums.before += select(0, other, i < subgroup);
-        sums.all += other;
+    // Every subgroup sums those before it and all of them.
+    var sums = Sums(0, 0);
+    for (var first = 0u; first < place.subgroups; first += place.lanes) {
+        let i = first + place.lane;
+        if i < place.subgroups {
+            let other = subgroup_sums[i];
+            sums.before += select(0, other, i < place.subgroup);
+            sums.all += other;
+        }
     }
-    return sums;
+    return Sums(inside + subgroupAdd(sums.before), subgroupAdd(sums.all));
 }
 
 @compute @workgroup_size(BLOCK)
@@ -69,7 +81,9 @@ fn scan(
     @builtin(subgroup_id) subgroup: u32,
     @builtin(num_subgroups) subgroups: u32,
     @builtin(subgroup_invocation_id) lane: u32,
+    @builtin(subgroup_size) lanes: u32,
 ) {
+    let place = Place(subgroup, subgroups, lane, lanes);
     let length = DIGITS * digit_pass.blocks;
     var done = 0u;
     for (var start = 0u; start < length; start += BLOCK) {
@@ -78,7 +92,7 @@ fn scan(
         if i < length {
             value = counts[i];
         }
-        let sums = workgroup_scan(value, subgroup, subgroups, lane);
+        let sums = workgroup_scan(value, place);
         if i < length {
             counts[i] = done + sums.before;
         }
@@ -97,12 +111,14 @@ fn scatter(
     @builtin(subgroup_id) subgroup: u32,
     @builtin(num_subgroups) subgroups: u32,
     @builtin(subgroup_invocation_id) lane: u32,
+    @builtin(subgroup_size) lanes: u32,
 ) {
+    let place = Place(subgroup, subgroups, lane, lanes);
     // Bit by bit: the keys with a 0 come before those with a 1.
     var key = keys[id.x];
     for (var bit = digit_pass.shift; bit < digit_pass.shift + 4; bit++) {
         let one = extractBits(key, bit, 1);
-        let zeros = workgroup_scan(1 - one, subgroup, subgroups, lane);
+        let zeros = workgroup_scan(1 - one, place);
         block_keys[select(zeros.before, zeros.all + t - zeros.before, one == 1)] = key;
         workgroupBarrier();
         key = block_keys[t];

@@ -34,7 +34,7 @@ pub(super) fn options(file: &File, names: &Names) -> Result<ShaderOptions, Vec<P
     };
     let separate_rounding = file.contract == Some(false);
     if problems.is_empty() {
-        Ok(ShaderOptions { overrides, bounds, separate_rounding })
+        Ok(ShaderOptions { overrides, bounds, separate_rounding, ..ShaderOptions::default() })
     } else {
         Err(problems)
     }
