@@ -93,7 +93,11 @@ const REPLACED_OF_SHADER: &[(&str, &str, &str)] = &[
     ("binding that the kernel has not", "\"0.1\": \"y\"", "\"1.1\": \"y\""),
     ("binding with two buffers", "\"0.1\": \"y\"", "\"0.1\": \"y\", \"0.01\": \"x\""),
     ("binding without a buffer", ", \"1.0\": \"limits\"", ""),
-    ("step of a shader without bindings", ", bindings: {\"0.0\": \"x\", \"0.1\": \"y\", \"1.0\": \"limits\"}", ""),
+    (
+        "step of a shader without bindings",
+        ", bindings: {\"0.0\": \"x\", \"0.1\": \"y\", \"1.0\": \"limits\"}",
+        "",
+    ),
     ("binding with an unknown buffer", "\"1.0\": \"limits\"", "\"1.0\": \"limit\""),
     ("binding with a parameter", "\"1.0\": \"limits\"", "\"1.0\": \"n\""),
     ("binding with a number", "\"1.0\": \"limits\"", "\"1.0\": 5"),
@@ -102,8 +106,16 @@ const REPLACED_OF_SHADER: &[(&str, &str, &str)] = &[
     ("binding behind the end of a buffer", "\"0.1\": \"y\"", "\"0.1\": \"y + 4 * n\""),
     ("binding in the middle of a vector", "\"0.1\": \"y\"", "\"0.1\": \"y + 8\""),
     ("binding with a buffer that is too small", "values([-0.1, 0.05])", "values([-0.1])"),
-    ("bindings in a list", "{\"0.0\": \"x\", \"0.1\": \"y\", \"1.0\": \"limits\"}", "[\"x\", \"y\", \"limits\"]"),
-    ("bindings in parentheses", "{\"0.0\": \"x\", \"0.1\": \"y\", \"1.0\": \"limits\"}", "(x: \"x\", y: \"y\")"),
+    (
+        "bindings in a list",
+        "{\"0.0\": \"x\", \"0.1\": \"y\", \"1.0\": \"limits\"}",
+        "[\"x\", \"y\", \"limits\"]",
+    ),
+    (
+        "bindings in parentheses",
+        "{\"0.0\": \"x\", \"0.1\": \"y\", \"1.0\": \"limits\"}",
+        "(x: \"x\", y: \"y\")",
+    ),
     ("arguments beside bindings", "bindings:", "arguments: [\"x\"], bindings:"),
     ("workgroup that the shader does not state", "bindings:", "workgroup: (8, 4), bindings:"),
     ("unknown pipeline constant", "\"threads\": \"group\"", "\"thread\": \"group\""),
@@ -118,8 +130,16 @@ const REPLACED_OF_SHADER: &[(&str, &str, &str)] = &[
 
 /// What only shaders have, in the launch file of a kernel in assembly.
 const OF_SHADERS_ONLY: &[(&str, &str, &str)] = &[
-    ("pipeline constants of assembly", "parameters:", "overrides: {\"n\": 5}, bounds: clamp, contract: true, parameters:"),
-    ("bindings of assembly", "arguments: [\"x\", \"y\", \"n\", \"low\", \"high\"]", "bindings: {\"0.0\": \"x\"}"),
+    (
+        "pipeline constants of assembly",
+        "parameters:",
+        "overrides: {\"n\": 5}, bounds: clamp, contract: true, parameters:",
+    ),
+    (
+        "bindings of assembly",
+        "arguments: [\"x\", \"y\", \"n\", \"low\", \"high\"]",
+        "bindings: {\"0.0\": \"x\"}",
+    ),
 ];
 
 /// Complete texts.

@@ -14,9 +14,8 @@ const MEMORY_BYTES: usize = 64 << 20;
 pub fn verified(name: &str, size: Size, wave_width: u32) -> Result<(), String> {
     let mut config = config::load("gpu").expect("a preset");
     config.core.wave_width = wave_width;
-    let job = launch::load(name, size).map_err(|errors| {
-        errors.iter().map(|error| error.render(false)).collect::<Vec<_>>().join("\n")
-    })?;
+    let job = launch::load(name, size)
+        .map_err(|errors| errors.iter().map(|error| error.render(false)).collect::<Vec<_>>().join("\n"))?;
     let used = job.memory.len();
     let mut memory = job.memory.clone();
     memory.resize(used + MEMORY_BYTES, 0);

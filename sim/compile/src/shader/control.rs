@@ -242,8 +242,8 @@ impl<'a> Translator<'a> {
             (C::GeU, true) | (C::LtU, false) => (b, a, true),
             _ => return,
         };
-        if let Some(&last) = self.lengths.get(&limit).filter(|_| !with_limit) {
-            self.facts.push(Fact::UpTo(index, last));
+        if !with_limit {
+            self.facts.push(Fact::Below(index, limit));
         }
         let most = self.e.most(limit);
         let most = if with_limit { most } else { most.saturating_sub(1) };

@@ -185,6 +185,8 @@ impl Emitter {
                 _,
                 Some(0),
             ) => return a,
+            (Binary::FMul, Some(bits), _) if is_one(ty, bits) => return b,
+            (Binary::FMul, _, Some(bits)) if is_one(ty, bits) => return a,
             (Binary::Mul, Some(1), _) => return b,
             (Binary::Mul, _, Some(1)) => return a,
             (Binary::And, Some(1), _) if ty == Type::Bool => return b,
@@ -209,8 +211,7 @@ impl Emitter {
                 return self.fma(operands);
             }
         }
-        const ONE: u64 = 1f32.to_bits() as u64;
-        if binary == Binary::FDiv && ty == Type::F32 && self.known(a) == Some(ONE) {
+        if binary == Binary::FDiv && ty == Type::F32 && self.known(a).is_some_and(|bits| is_one(ty, bits)) {
             // The same, and the operand is not needed.
             return self.unary(Unary::FRcp, b);
         }
@@ -392,6 +393,14 @@ impl Emitter {
         self.end(Terminator::Branch(condition, [out, on].map(jump)));
         self.end_of(out, Terminator::Trap(trap));
         self.block = on;
+    }
+}
+
+/// True for the bits of the number 1.
+fn is_one(ty: Type, bits: u64) -> bool {
+    match ty {
+        Type::F32 => bits == u64::from(1f32.to_bits()),
+        _ => ty == Type::F64 && bits == 1f64.to_bits(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Expressions: each becomes the scalars of its value, or a pointer.
 
-use super::places::{Length, Location, Pointer, To};
+use super::places::{Length, Location, Pointer, RunTime, To};
 use super::{Evaluated, Frame, Translator, Wrong};
 use crate::ir::{Binary, Constant, Value};
 use naga::{Expression, Handle, Literal, TypeInner};
@@ -136,13 +136,7 @@ impl<'a> Translator<'a> {
                 let pointer = self.pointer(frame, pointer)?;
                 let To::Memory(location) = pointer.to else { unreachable!("it is in a buffer") };
                 let stride = self.layout.component(&pointer.ty, 0).bytes;
-                let last = match self.run_time_length(location, stride) {
-                    Length::Last(last) => last,
-                    Length::Known(length) => self.e.i32(length.wrapping_sub(1)),
-                };
-                let length = self.e.at_entry(|e| e.with(Binary::Add, last, 1));
-                self.lengths.insert(length, last);
-                vec![length]
+                vec![self.run_time_length(location, stride).length]
             }
             Expression::Override(_) => unreachable!("pipeline constants have their values"),
             other => {
@@ -245,16 +239,21 @@ impl<'a> Translator<'a> {
         }
     }
 
-    /// The number of the last element of an array at the end of a buffer.
-    pub(super) fn run_time_length(&mut self, location: Location, stride: u32) -> Length {
+    /// The length of an array at the end of a buffer.
+    pub(super) fn run_time_length(&mut self, location: Location, stride: u32) -> RunTime {
         let global = location.global.expect("only a buffer has such an array");
+        let key = (global, location.offset, stride);
+        if let Some(&known) = self.lengths.get(&key) {
+            return known;
+        }
         let bytes = self.buffer_bytes[&global];
-        let last = self.e.at_entry(|e| {
+        let length = self.e.at_entry(|e| {
             let room = e.with(Binary::Sub, bytes, location.offset.into());
             let length = e.with(Binary::DivU, room, stride.into());
-            e.with(Binary::Sub, length, 1)
+            RunTime { length, last: e.with(Binary::Sub, length, 1) }
         });
-        Length::Last(last)
+        self.lengths.insert(key, length);
+        length
     }
 
     /// A built-in input of the entry point.

@@ -33,7 +33,7 @@ use layout::Layout;
 use naga::back::pipeline_constants::process_overrides;
 use naga::valid::{FunctionInfo, ModuleInfo, ValidationFlags, Validator};
 use naga::{Expression, GlobalVariable, Handle, LocalVariable, Scalar, ShaderStage, TypeInner};
-use places::{Location, Pointer, To, Variable};
+use places::{Location, Pointer, RunTime, To, Variable};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
@@ -315,8 +315,8 @@ struct Translator<'a> {
     counter: Option<(Value, u32)>,
     /// What conditions around the current statement say.
     facts: Vec<Fact>,
-    /// The number of the last element that an array length belongs to.
-    lengths: FnvHashMap<Value, Value>,
+    /// Lengths of arrays: of a variable, from this byte on, with elements of so many bytes.
+    lengths: FnvHashMap<(usize, u32, u32), RunTime>,
     /// All waves of a workgroup have all their lanes, whatever the machine.
     has_full_waves: bool,
     /// Some lanes may have returned.
@@ -334,8 +334,8 @@ struct Translator<'a> {
 enum Fact {
     /// It is at most this number, unsigned. The second is what was known before.
     AtMost(Value, u32),
-    /// It is at most this value, unsigned.
-    UpTo(Value, Value),
+    /// It is below this value, unsigned.
+    Below(Value, Value),
 }
 
 /// An array of constants in device memory.

@@ -104,7 +104,7 @@ impl Translator<'_> {
             To::Memory(location) => {
                 let length = match length {
                     Some(length) => Length::Known(length),
-                    None => self.run_time_length(location, component.bytes),
+                    None => Length::RunTime(self.run_time_length(location, component.bytes)),
                 };
                 let index = self.checked(index, length);
                 let distance = self.e.with(Binary::Mul, index, component.bytes.into());
@@ -121,8 +121,8 @@ impl Translator<'_> {
         if matches!(length, Length::Known(length) if self.e.most(index) < length) {
             return index;
         }
-        if let Length::Last(last) = length
-            && self.facts.contains(&Fact::UpTo(index, last))
+        if let Length::RunTime(RunTime { length, .. }) = length
+            && self.facts.contains(&Fact::Below(index, length))
         {
             return index;
         }
@@ -130,11 +130,11 @@ impl Translator<'_> {
             (Bounds::Clamp, Length::Known(length)) => {
                 self.e.with(Binary::MinU, index, length.saturating_sub(1).into())
             }
-            (Bounds::Clamp, Length::Last(last)) => self.e.binary(Binary::MinU, index, last),
+            (Bounds::Clamp, Length::RunTime(array)) => self.e.binary(Binary::MinU, index, array.last),
             (Bounds::Trap, length) => {
                 let outside = match length {
                     Length::Known(length) => self.e.compare_with(Compare::GeU, index, length.into()),
-                    Length::Last(last) => self.e.compare(Compare::GtU, index, last),
+                    Length::RunTime(array) => self.e.compare(Compare::GeU, index, array.length),
                 };
                 self.e.trap_if(outside, Trap::MemoryOutOfBounds);
                 index
@@ -233,8 +233,15 @@ impl Translator<'_> {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Length {
     Known(u32),
-    /// The number of the last one.
-    Last(Value),
+    /// The buffer says it.
+    RunTime(RunTime),
+}
+
+/// The length of an array at the end of a buffer, and the number of its last element.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RunTime {
+    pub(super) length: Value,
+    pub(super) last: Value,
 }
 
 /// Most scalars of a value: of an array that is copied whole, for instance.
