@@ -155,7 +155,11 @@ impl<'a> Translator<'a> {
             Statement::ControlBarrier(barrier) => self.barrier(*barrier),
             Statement::MemoryBarrier(barrier) => self.memory_barrier(*barrier),
             Statement::WorkGroupUniformLoad { pointer, result } => {
-                let pointer = self.pointer(frame, *pointer)?;
+                let mut pointer = self.pointer(frame, *pointer)?;
+                if let To::Memory(location) = &mut pointer.to {
+                    // All threads get the same.
+                    location.is_stable = true;
+                }
                 self.barrier(naga::Barrier::WORK_GROUP);
                 let values = self.load(&pointer)?;
                 self.barrier(naga::Barrier::WORK_GROUP);

@@ -6,6 +6,7 @@ use crate::ir::{
     Access, Binary, Block, Compare, Constant, Convert, Function, Half, Instruction, Operation, Place, Target,
     Terminator, Trap, Type, Unary, Value, Wave,
 };
+use cranelift_entity::EntitySet;
 use fnv::FnvHashMap;
 use wave_isa::Special;
 
@@ -16,6 +17,8 @@ pub(super) struct Emitter {
     pub(super) block: Block,
     /// The place that they get.
     pub(super) at: Place,
+    /// Loads from memory to which nobody writes.
+    pub(super) stable: EntitySet<Value>,
     /// Products may be fused with the sums that take them.
     contract: bool,
     known: FnvHashMap<Value, Constant>,
@@ -43,6 +46,7 @@ impl Emitter {
             function,
             block,
             contract,
+            stable: EntitySet::new(),
             known: FnvHashMap::default(),
             constants: FnvHashMap::default(),
             specials: FnvHashMap::default(),

@@ -2,6 +2,7 @@
 
 use super::hoist::hoist;
 use super::places::{Location, Pointer, To, Variable, zeros};
+use super::uniform::{Parted, parted_barrier};
 use super::{Decoded, Evaluated, Memories, ShaderKernel, Table, Translator, Wrong, exported};
 use crate::ir::{
     Access, Binary, Block, Compare, Constant, Data, Exported, Function, Memory, Operation, Place, Signature,
@@ -135,8 +136,14 @@ impl Translator<'_> {
                     let offset = u32::next_multiple_of(local_bytes, alignment.max(4));
                     local_bytes = offset + bytes.next_multiple_of(4);
                     let base = self.e.i32(0);
-                    let location =
-                        Location { memory: self.ids.local, base, offset, global: None, is_constant: false };
+                    let location = Location {
+                        memory: self.ids.local,
+                        base,
+                        offset,
+                        global: None,
+                        is_constant: false,
+                        is_stable: false,
+                    };
                     let ty = self.layout.inner(variable.ty).clone();
                     self.globals.insert(handle, Pointer { ty, to: To::Memory(location) });
                 }
@@ -149,6 +156,9 @@ impl Translator<'_> {
         self.call(None, &entry.function, info, arguments)?;
         if self.is_reached {
             self.e.end(Terminator::Return(Vec::new()));
+        }
+        if let Some(Parted { barrier, branch }) = parted_barrier(&self.e.function, &self.e.stable) {
+            return Err(Wrong::Parted { barrier, branch });
         }
         hoist(&mut self.e.function);
         Ok(Made {
@@ -178,6 +188,7 @@ impl Translator<'_> {
             offset: 0,
             global: Some(handle.index()),
             is_constant: variable.space == AddressSpace::Uniform,
+            is_stable: !binding.is_written,
         };
         let ty = self.layout.inner(variable.ty).clone();
         self.globals.insert(handle, Pointer { ty, to: To::Memory(location) });

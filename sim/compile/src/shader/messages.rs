@@ -1,5 +1,6 @@
 //! What users are told of a shader that is not taken.
 
+use crate::ir;
 use naga::back::PipelineConstants;
 use naga::back::pipeline_constants::PipelineConstantError;
 use naga::front::wgsl::ParseError;
@@ -53,6 +54,20 @@ pub(super) fn of_validator(error: &WithSpan<ValidationError>, text: Option<&str>
     let place = error.spans().filter(|(span, _)| span.is_defined()).last();
     let at = place.map_or(Span::UNDEFINED, |(span, _)| *span);
     located(chain(error.as_inner()), at, text, file)
+}
+
+/// A barrier in control flow that is not uniform.
+pub(super) fn parted(barrier: ir::Place, branch: ir::Place, text: Option<&str>, file: &str) -> Diagnostic {
+    let at = |place: ir::Place| place.0.saturating_sub(1);
+    let message =
+        "not all invocations of a workgroup may come to this barrier: control flow is not uniform here";
+    let line = text.map(|text| Place::at_offset(file, text, at(branch) as usize, 1).line);
+    let because = match line {
+        Some(line) => format!("the condition in line {line}"),
+        None => format!("the condition at byte {:#x}", at(branch)),
+    };
+    located(message.to_owned(), Span::new(at(barrier), at(barrier) + 1), text, file)
+        .hint(format!("{because} may differ between them: put the barrier where all come by"))
 }
 
 /// The parser has a fault.

@@ -21,9 +21,10 @@ mod operators;
 mod packing;
 mod places;
 mod spirv;
+mod uniform;
 
 use crate::encoding::Listing;
-use crate::ir::{self, Constant, FunctionId, MemoryId, Space, Type, Value};
+use crate::ir::{self, Constant, FunctionId, MemoryId, Place, Space, Type, Value};
 use crate::wasm::ExportedKernel;
 use cranelift_entity::PrimaryMap;
 use emit::Emitter;
@@ -108,7 +109,9 @@ pub fn decode_wgsl(text: &str, file: &str, options: &ShaderOptions) -> Result<De
 /// What is wrong with it, or not taken.
 pub fn decode_spirv(bytes: &[u8], file: &str, options: &ShaderOptions) -> Result<Decoded, Diagnostic> {
     let settings = naga::front::spv::Options { adjust_coordinate_space: false, ..Default::default() };
-    let stripped = spirv::strip(bytes, Path::new(file));
+    let stripped = spirv::strip(bytes, Path::new(file)).map_err(|spirv::Broken { what, byte }| {
+        Diagnostic::error(format!("{file}, read as SPIR-V: there is {what}, at byte {byte:#x}"))
+    })?;
     let parsed = guarded(|| naga::front::spv::parse_u8_slice(&stripped.bytes, &settings))
         .ok_or_else(|| messages::panicked(file))?
         .map_err(|error| Diagnostic::error(format!("{file}, read as SPIR-V: {}", messages::chain(&error))))?;
@@ -207,6 +210,9 @@ fn translate(
                     let is_new = in_memory.insert(variable);
                     assert!(is_new, "a variable in memory has no slots");
                 }
+                Err(Wrong::Parted { barrier, branch }) => {
+                    return Err(messages::parted(barrier, branch, text, file));
+                }
                 Err(Wrong::Refused { at, message }) => {
                     return Err(messages::located(message, at, text, file));
                 }
@@ -253,6 +259,8 @@ impl Memories {
 enum Wrong {
     /// This variable cannot be kept in slots.
     InMemory(Variable),
+    /// Threads may come to this barrier apart, because of this branch.
+    Parted { barrier: Place, branch: Place },
     /// Something is not taken.
     Refused { at: naga::Span, message: String },
 }
@@ -381,7 +389,14 @@ impl Translator<'_> {
         let offset = self.private_bytes;
         self.private_bytes += bytes.next_multiple_of(16);
         let base = self.e.i32(0);
-        Location { memory: self.ids.private, base, offset, global: None, is_constant: false }
+        Location {
+            memory: self.ids.private,
+            base,
+            offset,
+            global: None,
+            is_constant: false,
+            is_stable: false,
+        }
     }
 
     /// Where an array lies that is indexed by a number that is not known.
@@ -411,7 +426,14 @@ impl Translator<'_> {
                 address
             }
         };
-        Ok(Location { memory: self.ids.device, base: address, offset: 0, global: None, is_constant: false })
+        Ok(Location {
+            memory: self.ids.device,
+            base: address,
+            offset: 0,
+            global: None,
+            is_constant: false,
+            is_stable: true,
+        })
     }
 }
 

@@ -53,7 +53,9 @@ pub(super) struct Location {
     pub(super) offset: u32,
     /// Number of the global variable, if it is one.
     pub(super) global: Option<usize>,
-    /// The address is the same in all threads, and nobody writes there while the kernel runs.
+    /// Nobody writes there while the kernel runs.
+    pub(super) is_stable: bool,
+    /// The address is the same in all threads too, and known at the start.
     pub(super) is_constant: bool,
 }
 
@@ -252,12 +254,12 @@ fn load_leaves(e: &mut Emitter, leaves: &[Leaf], location: Location) -> Vec<Valu
     while loaded.len() < leaves.len() {
         let leaf = leaves[loaded.len()];
         if leaf.begins_word {
-            let word = e.load(access(location, leaf, 4), location.base);
+            let word = load_from(e, access(location, leaf, 4), location);
             let halves = e.unpack(word);
             loaded.extend(halves.map(|half| extended(e, half, leaf)));
             continue;
         }
-        let value = e.load(access(location, leaf, 0), location.base);
+        let value = load_from(e, access(location, leaf, 0), location);
         let is_bool = leaf.scalar.kind == ScalarKind::Bool;
         loaded.push(if is_bool { e.compare_with(Compare::Ne, value, 0) } else { value });
     }
@@ -279,6 +281,14 @@ fn store_leaves(e: &mut Emitter, leaves: &[Leaf], location: Location, values: &[
         e.store(access(location, leaf, 0), location.base, value);
         number += 1;
     }
+}
+
+fn load_from(e: &mut Emitter, access: Access, location: Location) -> Value {
+    let value = e.load(access, location.base);
+    if location.is_stable {
+        e.stable.insert(value);
+    }
+    value
 }
 
 /// A number of 16 bits with the high half that its type has.

@@ -27,9 +27,24 @@ pub(super) struct Stripped {
     pub(super) listing: Option<Listing>,
 }
 
-/// Takes the lines out of a module. What is no module comes back as it is.
-pub(super) fn strip(bytes: &[u8], path: &Path) -> Stripped {
-    let (chunks, _) = bytes.as_chunks::<4>();
+/// Words that are no instructions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Broken {
+    /// What is there instead.
+    pub(super) what: &'static str,
+    /// Where.
+    pub(super) byte: usize,
+}
+
+/// Takes the lines out of a module.
+///
+/// # Errors
+/// Instructions that do not fit into the file.
+pub(super) fn strip(bytes: &[u8], path: &Path) -> Result<Stripped, Broken> {
+    let (chunks, rest) = bytes.as_chunks::<4>();
+    if !rest.is_empty() || chunks.len() < HEADER_WORDS {
+        return Err(Broken { what: "the end of the file in a word or in the header", byte: bytes.len() });
+    }
     let mut words: Vec<u32> = chunks.iter().map(|&chunk| u32::from_le_bytes(chunk)).collect();
     if words.first() == Some(&MAGIC.swap_bytes()) {
         words.iter_mut().for_each(|word| *word = word.swap_bytes());
@@ -44,9 +59,12 @@ pub(super) fn strip(bytes: &[u8], path: &Path) -> Stripped {
     while let Some(&first) = words.get(at) {
         let (length, opcode) = ((first >> 16) as usize, first & 0xFFFF);
         let Some(operands) = words.get(at + 1..at + length).filter(|_| length > 0) else {
-            // Broken: naga says how.
-            kept.extend(&words[at..]);
-            break;
+            let what = if length == 0 {
+                "an instruction of no words"
+            } else {
+                "an instruction that goes on behind the end"
+            };
+            return Err(Broken { what, byte: 4 * at });
         };
         match (opcode, operands) {
             (op::STRING, [id, text @ ..]) => {
@@ -75,7 +93,7 @@ pub(super) fn strip(bytes: &[u8], path: &Path) -> Stripped {
     let text =
         if source.text.is_empty() { named.and_then(|name| beside(name, path)) } else { Some(source.text) };
     let listing = text.filter(|_| !lines.is_empty()).map(|text| listing(own_text(&text), &lines));
-    Stripped { bytes, listing }
+    Ok(Stripped { bytes, listing })
 }
 
 /// What a module says of its source.
