@@ -17,6 +17,7 @@ from .generate import (
     Scope,
     Variable,
     array_parts,
+    constant,
     element,
     width,
 )
@@ -213,9 +214,10 @@ class Shaders(Generator):
     def declaration(self, scope: Scope) -> Statement:
         rng = self.rng
         kind = rng.choice([*VALUES, *SCALARS, *ARRAYS, "Inner", "Outer"])
-        mutable = rng.random() < 0.7
-        name = self.name("v" if mutable else "c")
         value = self.value(kind, scope, 3)
+        # naga evaluates what depends on a `let` of a constant, and refuses divisions by zero among it.
+        mutable = rng.random() < 0.7 or constant(value)
+        name = self.name("v" if mutable else "c")
         scope.variables.append(Variable(name, kind, mutable))
         word = "var" if mutable else "let"
         return Statement([f"{word} {name}: {kind} = ", value, ";"])
