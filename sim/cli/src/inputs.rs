@@ -79,6 +79,9 @@ fn missing(word: &str, path: &Path, extension: &str) -> Diagnostic {
     if let Some(near) = neighbour(path, can_run) {
         return error.hint(format!("did you mean `{near}`?"));
     }
+    if let Some(near) = launch::near_in_suite(word) {
+        return error.hint(near);
+    }
     if !folder(path).is_dir() {
         return error.hint(format!("there is no folder `{}`", folder(path).display()));
     }

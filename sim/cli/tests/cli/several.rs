@@ -251,11 +251,19 @@ fn a_suite_kernel_runs_by_name_from_anywhere() {
 }
 
 #[test]
-fn the_suite_in_c_runs_as_a_whole_and_one_by_one() {
+fn the_suites_in_c_and_wgsl_run_as_a_whole_and_one_by_one() {
     let scratch = Scratch::new();
-    let table = scratch.out("--suite c --size small");
-    let verified = table.lines().filter(|line| line.trim_end().ends_with("verified")).count();
-    assert_eq!(verified, wave_study::launch::c_suite().count(), "{table}");
-    assert!(scratch.out("c/lz4 --size small").contains("result       verified"));
-    assert_eq!(scratch.run("--suite c saxpy").code, 2);
+    let c: Vec<&str> = wave_study::launch::c_suite().collect();
+    let wgsl: Vec<&str> = wave_study::launch::wgsl_suite().collect();
+    for (suite, names, one, misspelt) in
+        [("c", c, "c/lz4", "c/lz5"), ("wgsl", wgsl, "wgsl/convolution", "wgsl/convolutoin")]
+    {
+        let table = scratch.out(&format!("--suite {suite} --size small"));
+        let verified = table.lines().filter(|line| line.trim_end().ends_with("verified")).count();
+        assert_eq!(verified, names.len(), "{table}");
+        assert!(scratch.out(&format!("{one} --size small")).contains("result       verified"));
+        assert_eq!(scratch.run(&format!("--suite {suite} saxpy")).code, 2);
+        let refused = scratch.run(misspelt);
+        assert!(refused.err.contains(&format!("did you mean `{one}`?")), "{}", refused.err);
+    }
 }

@@ -1,4 +1,5 @@
-//! Kernels in C: the driver of clang, what it makes, the suite in C; examples in other languages.
+//! Kernels in C: the driver of clang, what it makes, the suite in C; examples in other languages; the suites
+//! in C and WGSL beside the one in assembly.
 
 mod driver;
 mod examples;

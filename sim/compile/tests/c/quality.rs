@@ -1,5 +1,5 @@
-//! Compiled C against the hand-written assembly of the same kernels: the same data, the same launches.
-//! `scripts/c-quality.sh` prints the table, and with `full` that of the full size.
+//! Compiled C and WGSL against the hand-written assembly of the same kernels with the same data.
+//! `scripts/c-quality.sh` prints the tables, and with `full` those of the full size.
 
 use crate::suite::{NINE, job};
 use wave_machine::config::{self, Config};
@@ -35,20 +35,48 @@ fn cost(name: &str, config: &Config, mut job: Job) -> Cost {
     cost
 }
 
-/// The most that the geometric mean and the worst kernel may lose, small size. They are what was reached, rounded up.
-const MEAN: f64 = 1.1;
-const WORST: f64 = 1.3;
-
 #[test]
 fn compiled_c_is_nearly_as_fast_as_hand_written_assembly() {
+    compare("c", &NINE, [1.1, 1.3]);
+}
+
+/// Shaders that are there in assembly too.
+const SHADERS: [&str; 17] = [
+    "saxpy",
+    "transpose_padded",
+    "reduction",
+    "scan",
+    "compact",
+    "histogram",
+    "sgemm",
+    "hgemm",
+    "softmax",
+    "stencil2d",
+    "nbody",
+    "mandelbrot",
+    "monte_carlo_pi",
+    "spmv",
+    "bfs",
+    "bitonic_sort",
+    "crc32",
+];
+
+#[test]
+fn compiled_wgsl_is_nearly_as_fast_as_hand_written_assembly() {
+    compare("wgsl", &SHADERS, [9.9, 9.9]);
+}
+
+/// Prints what kernels of a suite take beside those in assembly. `most` is what their geometric mean and the worst of them may
+/// lose in the small size: what was reached, rounded up.
+fn compare(suite: &str, names: &[&str], most: [f64; 2]) {
     let size = if std::env::var("WAVE_SIM_FULL").is_ok() { Size::Full } else { Size::Small };
     let only = std::env::var("WAVE_SIM_ONLY").ok();
     let config = config::load("gpu").expect("a preset");
     let (mut product, mut worst) = (1f64, 0f64);
-    println!("kernel     |  C cycles |  assembly | ratio | C instr. | assembly | C registers | assembly");
-    for name in NINE.iter().filter(|name| only.as_deref().is_none_or(|only| only == **name)) {
+    println!("{suite:16} |    cycles |  assembly | ratio |   instr. | assembly | registers | assembly");
+    for name in names.iter().filter(|name| only.as_deref().is_none_or(|only| only == **name)) {
         let hand = launch::load(name, size).unwrap_or_else(|errors| panic!("{errors:?}"));
-        let made = job(name, size);
+        let made = job(&format!("{suite}/{name}"), size);
         if only.is_some() {
             println!("{}", wave_isa::program::disassemble(&made.program));
         }
@@ -57,14 +85,14 @@ fn compiled_c_is_nearly_as_fast_as_hand_written_assembly() {
         product *= ratio;
         worst = worst.max(ratio);
         println!(
-            "{name:10} | {:9} | {:9} | {ratio:5.2} | {:8} | {:8} | {:11} | {:8}",
+            "{name:16} | {:9} | {:9} | {ratio:5.2} | {:8} | {:8} | {:9} | {:8}",
             made.cycles, hand.cycles, made.instructions, hand.instructions, made.registers, hand.registers
         );
     }
-    let mean = product.powf(1.0 / NINE.len() as f64);
+    let mean = product.powf(1.0 / names.len() as f64);
     println!("geometric mean {mean:.3}, worst {worst:.2}");
     assert!(
-        only.is_some() || size == Size::Full || mean <= MEAN && worst <= WORST,
+        only.is_some() || size == Size::Full || mean <= most[0] && worst <= most[1],
         "mean {mean}, worst {worst}"
     );
 }

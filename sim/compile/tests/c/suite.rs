@@ -14,12 +14,11 @@ pub(crate) const NINE: [&str; 9] =
 /// The modules that are checked in are of this clang.
 const CLANG: &str = "clang version 14.0.";
 
-/// A program of the suite: as it is in the executable, or with `WAVE_SIM_C_FILES` from its files, compiled now.
+/// A program of a suite: as it is in the executable, or with `WAVE_SIM_C_FILES` from its files, compiled now.
 pub(crate) fn job(name: &str, size: Size) -> Job {
-    let name = name.strip_prefix("c/").unwrap_or(name);
     let name = match std::env::var("WAVE_SIM_C_FILES") {
-        Ok(_) => root().join(format!("sim/kernels/c/{name}.ron")).display().to_string(),
-        Err(_) => format!("c/{name}"),
+        Ok(_) => root().join(format!("sim/kernels/{name}.ron")).display().to_string(),
+        Err(_) => name.to_owned(),
     };
     launch::load(&name, size).unwrap_or_else(|errors| {
         panic!("{}", errors.iter().map(|error| error.render(false)).collect::<Vec<_>>().join("\n"))
@@ -83,7 +82,7 @@ fn every_program_is_right_for_every_wave_width() {
 /// Reports and faults speak of the C lines: every instruction of the inner loop of a kernel has one.
 #[test]
 fn lines_are_those_of_the_source() {
-    let job = job("saxpy", Size::Small);
+    let job = job("c/saxpy", Size::Small);
     let source = job.program.source.as_ref().expect("it has lines");
     assert_eq!(source.file.rsplit('/').next(), Some("saxpy.c"));
     let text = |line: u32| source.text.lines().nth(line as usize - 1).unwrap_or_default();

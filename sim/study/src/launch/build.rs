@@ -50,9 +50,12 @@ impl Origin {
         let stem = path.file_stem().and_then(|s| s.to_str()).unwrap_or(name);
         let hint = match suite::builtin(stem) {
             Some(builtin) => format!("the suite has `{}`: name it without a path", builtin.name),
-            None => neighbour(path).or_else(|| did_you_mean(stem, super::suite())).unwrap_or_else(|| {
-                format!("the suite has {}", super::suite().collect::<Vec<_>>().join(", "))
-            }),
+            None => neighbour(path)
+                .or_else(|| super::near_in_suite(name))
+                .or_else(|| did_you_mean(stem, super::suite()))
+                .unwrap_or_else(|| {
+                    format!("the suite has {}", super::suite().collect::<Vec<_>>().join(", "))
+                }),
         };
         let message = format!("there is no file `{name}`, and no launch file of the suite has that name");
         Err(vec![Diagnostic::error(message).hint(hint)])

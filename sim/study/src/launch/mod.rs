@@ -24,6 +24,7 @@ mod verification;
 use std::ops::Range;
 use wave_isa::diagnostic::Diagnostic;
 use wave_isa::program::{Launch, Program};
+use wave_isa::suggest::did_you_mean;
 use wave_machine::config::Capabilities;
 
 pub use buffer::Buffer;
@@ -120,6 +121,13 @@ pub fn c_suite() -> impl Iterator<Item = &'static str> {
 /// Names of the suite in WGSL: `wgsl/` and the name of the shader.
 pub fn wgsl_suite() -> impl Iterator<Item = &'static str> {
     suite::WGSL_SUITE.iter().map(|b| b.name)
+}
+
+/// Suggests names of the suite whose folder a name has, `c/` or `wgsl/`, that are like it.
+pub fn near_in_suite(name: &str) -> Option<String> {
+    let (folder, _) = name.split_once('/')?;
+    let names = c_suite().chain(wgsl_suite());
+    did_you_mean(name, names.filter(|name| name.split_once('/').is_some_and(|(of, _)| of == folder)))
 }
 
 /// True for a name of any suite.
