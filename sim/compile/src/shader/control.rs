@@ -429,7 +429,7 @@ impl<'a> Translator<'a> {
             let ty = self.layout.inner(local.ty).clone();
             let variable = Variable::Local(number, handle.index());
             let values = match local.init {
-                Some(init) => self.values(&mut frame, init)?,
+                Some(init) => self.values(&frame, init)?,
                 None => zeros(&mut self.e, self.layout, &ty),
             };
             let pointer = self.variable(variable, local.ty, values)?;

@@ -181,7 +181,7 @@ impl<'a> Translator<'a> {
         }
         let index = self.checked(index, Length::Known(length));
         if length > MOST_CHOSEN {
-            return self.from_table(ty, values, index);
+            return self.looked_up(ty, values, index);
         }
         let mut chosen = self.part(ty, values, length - 1);
         for number in (0..length - 1).rev() {
@@ -193,7 +193,7 @@ impl<'a> Translator<'a> {
     }
 
     /// A component of an array that is put into memory first: where all of it is known, into the data of the program.
-    fn from_table(&mut self, ty: &TypeInner, values: &[Value], index: Value) -> Result<Vec<Value>, Wrong> {
+    fn looked_up(&mut self, ty: &TypeInner, values: &[Value], index: Value) -> Result<Vec<Value>, Wrong> {
         let component = self.layout.component(ty, 0);
         let location = self.table(ty, values)?;
         let distance = self.e.with(Binary::Mul, index, component.bytes.into());

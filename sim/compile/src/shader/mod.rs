@@ -161,13 +161,14 @@ fn translate(
     let mut validator = Validator::new(ValidationFlags::all(), capabilities());
     validator.subgroup_stages(naga::valid::ShaderStages::COMPUTE);
     validator.subgroup_operations(naga::valid::SubgroupOperationSet::all());
-    let info = guarded(AssertUnwindSafe(|| validator.validate(parsed)))
+    let info = guarded(AssertUnwindSafe(|| validator.validate(parsed).map_err(Box::new)))
         .ok_or_else(|| messages::panicked(file))?
         .map_err(|error| messages::of_validator(&error, text, file))?;
     let constants = messages::pipeline_constants(parsed, &options.overrides, file)?;
-    let (module, info) = guarded(AssertUnwindSafe(|| process_overrides(parsed, &info, None, &constants)))
-        .ok_or_else(|| messages::panicked(file))?
-        .map_err(|error| messages::of_constants(&error, text, file))?;
+    let (module, info) =
+        guarded(AssertUnwindSafe(|| process_overrides(parsed, &info, None, &constants).map_err(Box::new)))
+            .ok_or_else(|| messages::panicked(file))?
+            .map_err(|error| messages::of_constants(&error, text, file))?;
     let layout = Layout::new(&module);
     let mut decoded = Decoded { module: ir::Module::default(), kernels: Vec::new(), listing: None };
     let memories = Memories::new(&mut decoded.module);

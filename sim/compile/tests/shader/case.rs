@@ -117,7 +117,7 @@ impl Buffer {
                 assert_eq!((low.len(), high.len()), (after.len(), after.len()));
                 let rows = low.chunks(*bytes).zip(high.chunks(*bytes)).zip(after.chunks(*bytes)).enumerate();
                 rows.map(|(at, ((low, high), got))| (at, float(low), float(high), float(got)))
-                    .find(|&(_, low, high, got)| !low.is_nan() && !(low <= got && got <= high))
+                    .find(|&(_, low, high, got)| !(low.is_nan() || low <= got && got <= high))
                     .map(|(at, low, high, got)| {
                         format!("{place}, element {at}: {got:e} is not in {low:e} to {high:e}")
                     })
