@@ -9,7 +9,7 @@ use super::golden;
 use super::scratch::{Scratch, without_host};
 
 /// Pages with examples, and the smallest number of commands on each.
-const PAGES: [(&str, usize); 8] = [
+const PAGES: [(&str, usize); 9] = [
     ("docs/command-line.md", 10),
     ("docs/traces.md", 5),
     ("docs/explain.md", 1),
@@ -18,6 +18,7 @@ const PAGES: [(&str, usize); 8] = [
     ("docs/pica200.md", 3),
     ("docs/rwasm.md", 3),
     ("docs/wasm2015.md", 3),
+    ("docs/wgsl.md", 4),
 ];
 
 /// Most lines of output that a page shows. The rest is cut.
