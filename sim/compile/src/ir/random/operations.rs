@@ -115,7 +115,12 @@ impl Builder<'_> {
     fn address(&mut self) -> Value {
         let value = self.pick(Type::I32);
         if self.shape.traps && self.chance(5) {
-            return value;
+            if !self.shape.kernel {
+                return value;
+            }
+            // In a kernel the sum of an address and an offset past 2^32 comes round; elsewhere it traps.
+            let mask = self.integer(i32::MAX as u32);
+            return self.binary(Binary::And, value, mask);
         }
         if self.shape.workgroup {
             return self.own_address(value);
