@@ -1,11 +1,13 @@
 //! Statements and control flow: blocks, branches, loops, calls. Calls are inlined: shaders have no recursion.
 
+use super::counted::{counters_inside, takes_only};
 use super::emit::jump;
 use super::places::{Pointer, To, Variable, zeros};
 use super::{Evaluated, Fact, Frame, Translator, Wrong};
 use crate::ir::{Block, Place, Target, Terminator, Value};
 use naga::{AddressSpace, Expression, Handle, Span, Statement, SwitchValue};
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 /// A block that goes on somewhere else, with the values of the slots at its end and others that it brings.
 #[derive(Debug, Clone)]
@@ -25,8 +27,8 @@ pub(super) struct Around {
 
 /// Most turns of a loop that is unrolled.
 const MOST_TURNS: u32 = 64;
-/// Most expressions of all its turns together: of one that indexes variables of the function, and of others. Without numbers
-/// for indices these variables would lie in memory.
+/// Most expressions of all its turns together: of one whose turn is part of an index of a variable of the function, and of
+/// others. Without numbers for indices these variables would lie in memory.
 const MOST_UNROLLED: [usize; 2] = [4096, 640];
 
 impl<'a> Translator<'a> {
@@ -38,9 +40,8 @@ impl<'a> Translator<'a> {
     /// Goes on where these ways meet, with the values that they bring. Nothing is reached without a way.
     fn meet(&mut self, ways: Vec<Way>) -> Vec<Value> {
         self.is_reached = !ways.is_empty();
-        let Some(first) = ways.first() else { return Vec::new() };
-        if ways.len() == 1 {
-            let Way { block, slots, values } = ways.into_iter().next().expect("there is one");
+        if ways.len() < 2 {
+            let Some(Way { block, slots, values }) = ways.into_iter().next() else { return Vec::new() };
             (self.e.block, self.slots) = (block, slots);
             return values;
         }
@@ -48,23 +49,27 @@ impl<'a> Translator<'a> {
         let all = |way: &Way| way.slots[..count].iter().chain(&way.values).copied().collect::<Vec<_>>();
         let rows: Vec<Vec<Value>> = ways.iter().map(all).collect();
         let join = self.e.new_block();
-        let mut differs = Vec::new();
-        let mut met = Vec::new();
-        for column in 0..count + first.values.len() {
-            let value = rows[0][column];
-            if rows.iter().all(|row| row[column] == value) {
-                met.push(value);
+        let mut met = rows[0].clone();
+        let mut arguments = vec![Vec::new(); ways.len()];
+        let of_slots = self.units(0..count);
+        for unit in of_slots.into_iter().chain((count..met.len()).map(|value| value..value + 1)) {
+            if rows.iter().all(|row| row[unit.clone()] == met[unit.clone()]) {
                 continue;
             }
-            differs.push(column);
-            let parameter = self.e.function.value(self.e.ty(value));
-            self.e.function.blocks[join].parameters.push(parameter);
-            let most = rows.iter().map(|row| self.e.most(row[column])).max();
-            self.e.set_most(parameter, most.filter(|&most| most < u32::MAX));
-            met.push(parameter);
+            let parameter = self.e.parameter(join, self.e.ty(met[unit.start]));
+            let mut most = 0;
+            for ((way, row), arguments) in ways.iter().zip(&rows).zip(&mut arguments) {
+                self.e.block = way.block;
+                let value = self.joined(&row[unit.clone()]);
+                most = most.max(self.e.most(value));
+                arguments.push(value);
+            }
+            self.e.set_most(parameter, Some(most).filter(|&most| most < u32::MAX));
+            self.e.block = join;
+            let parts = self.parted(parameter, unit.len());
+            met[unit].copy_from_slice(&parts);
         }
-        for (way, row) in ways.iter().zip(&rows) {
-            let arguments = differs.iter().map(|&column| row[column]).collect();
+        for (way, arguments) in ways.iter().zip(arguments) {
             self.e.end_of(way.block, Terminator::Jump(Target { block: join, arguments }));
         }
         self.e.block = join;
@@ -338,19 +343,23 @@ impl<'a> Translator<'a> {
             return self.unroll(frame, body, continuing);
         }
         let assigned = self.assigned(frame, [body, continuing]);
+        let assigned = self.units(assigned);
         let header = self.e.new_block();
-        let jump_to_header = |translator: &Translator<'_>| {
-            let arguments = assigned.iter().map(|&slot| translator.slots[slot]).collect();
-            Target { block: header, arguments }
+        let jump_to_header = |translator: &mut Self| {
+            let mut value = |unit: &Range<usize>| {
+                let parts = translator.slots[unit.clone()].to_vec();
+                translator.joined(&parts)
+            };
+            Target { block: header, arguments: assigned.iter().map(&mut value).collect() }
         };
         let target = jump_to_header(self);
         self.e.end(Terminator::Jump(target));
-        for &slot in &assigned {
-            let parameter = self.e.function.value(self.e.ty(self.slots[slot]));
-            self.e.function.blocks[header].parameters.push(parameter);
-            self.slots[slot] = parameter;
-        }
         self.e.block = header;
+        for unit in &assigned {
+            let parameter = self.e.parameter(header, self.e.ty(self.slots[unit.start]));
+            let parts = self.parted(parameter, unit.len());
+            self.slots[unit.clone()].copy_from_slice(&parts);
+        }
         // Behind the `if` at the beginning the counter is below its limit.
         let counter = counted.and_then(|counted| Some((self.slots[counted.slot], counted.most?)));
         self.counter = counter;
@@ -441,6 +450,7 @@ impl<'a> Translator<'a> {
         ways.extend(self.is_reached.then(|| self.way(Vec::new())));
         let result = self.meet(ways);
         self.slots.truncate(own);
+        self.begins_pair.truncate(own);
         self.e.at = at;
         Ok(result)
     }
@@ -499,9 +509,12 @@ impl<'a> Translator<'a> {
 
     /// Most expressions that a loop with this body is unrolled to.
     fn most_unrolled(&self, frame: &Frame<'a>, body: &'a naga::Block) -> usize {
+        // Loops inside are unrolled whether this one is or not, and their counters are numbers then.
+        let inside = counters_inside(frame, body);
         let indexes = |handle: Handle<Expression>| match frame.function.expressions[handle] {
-            Expression::Access { base, .. } => {
+            Expression::Access { base, index } => {
                 matches!(self.root(frame, base), Some(Pointer { to: To::Slots { .. }, .. }))
+                    && !takes_only(frame, index, &inside)
             }
             _ => false,
         };

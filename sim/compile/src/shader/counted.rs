@@ -24,12 +24,7 @@ impl<'a> Translator<'a> {
         body: &'a naga::Block,
         continuing: &'a naga::Block,
     ) -> Option<Counted> {
-        let (condition, runs_if) = condition(body)?;
-        let expressions = &frame.function.expressions;
-        let Expression::Binary { op, left, right } = expressions[condition] else { return None };
-        let op = if runs_if { op } else { opposite(op)? };
-        let Expression::Load { pointer } = expressions[left] else { return None };
-        let Expression::LocalVariable(local) = expressions[pointer] else { return None };
+        let Compared { local, op, right } = compared(frame, body)?;
         let Some(Pointer { to: To::Slots { first: slot, index: None, .. }, ty }) = frame.locals.get(&local)
         else {
             return None;
@@ -122,6 +117,56 @@ fn is_emitted(block: &naga::Block, handle: Handle<Expression>) -> bool {
         _ => None,
     });
     ranges.flatten().any(|emitted| emitted == handle)
+}
+
+/// What a loop that may have a counter compares at its beginning: a variable with an expression.
+struct Compared {
+    local: Handle<LocalVariable>,
+    /// The loop runs on where this is true.
+    op: BinaryOperator,
+    right: Handle<Expression>,
+}
+
+fn compared(frame: &Frame<'_>, body: &naga::Block) -> Option<Compared> {
+    let (condition, runs_if) = condition(body)?;
+    let expressions = &frame.function.expressions;
+    let Expression::Binary { op, left, right } = expressions[condition] else { return None };
+    let op = if runs_if { op } else { opposite(op)? };
+    let Expression::Load { pointer } = expressions[left] else { return None };
+    let Expression::LocalVariable(local) = expressions[pointer] else { return None };
+    Some(Compared { local, op, right })
+}
+
+/// The variables that loops in a block compare at their beginning.
+pub(super) fn counters_inside(frame: &Frame<'_>, block: &naga::Block) -> Vec<Handle<LocalVariable>> {
+    let mut counters = Vec::new();
+    for statement in block.iter() {
+        if let Statement::Loop { body, .. } = statement {
+            counters.extend(compared(frame, body).map(|compared| compared.local));
+        }
+        counters.extend(super::control::inner(statement).flat_map(|inner| counters_inside(frame, inner)));
+    }
+    counters
+}
+
+/// True if the value of an expression follows from these variables and constants alone.
+pub(super) fn takes_only(
+    frame: &Frame<'_>,
+    handle: Handle<Expression>,
+    variables: &[Handle<LocalVariable>],
+) -> bool {
+    let expressions = &frame.function.expressions;
+    match expressions[handle] {
+        Expression::Literal(_) | Expression::Constant(_) => true,
+        Expression::Load { pointer } => {
+            matches!(expressions[pointer], Expression::LocalVariable(local) if variables.contains(&local))
+        }
+        Expression::Binary { left, right, .. } => {
+            takes_only(frame, left, variables) && takes_only(frame, right, variables)
+        }
+        Expression::As { expr, .. } => takes_only(frame, expr, variables),
+        _ => false,
+    }
 }
 
 /// The condition of the `if` that a loop begins with, and whether it runs on where that is true.

@@ -33,6 +33,8 @@ pub(super) struct Emitter {
     comparisons: FnvHashMap<Value, (Compare, [Value; 2])>,
     /// The numbers in the halves of words.
     halves: FnvHashMap<Value, [Value; 2]>,
+    /// The word that a number comes from, and in which half of it, the low one first, it is.
+    in_word: FnvHashMap<Value, (Value, usize)>,
 }
 
 impl Emitter {
@@ -54,6 +56,7 @@ impl Emitter {
             products: FnvHashMap::default(),
             comparisons: FnvHashMap::default(),
             halves: FnvHashMap::default(),
+            in_word: FnvHashMap::default(),
         }
     }
 
@@ -207,13 +210,10 @@ impl Emitter {
         {
             return a;
         }
-        if binary == Binary::FAdd && self.contract {
-            let product = [(a, b), (b, a)]
-                .into_iter()
-                .find_map(|(one, other)| self.products.get(&one).map(|&[x, y]| [x, y, other]));
-            if let Some(operands) = product {
-                return self.fma(operands);
-            }
+        if binary == Binary::FAdd
+            && let Some(operands) = self.fused([a, b])
+        {
+            return self.fma(operands);
         }
         if binary == Binary::FDiv && ty == Type::F32 && self.known(a).is_some_and(|bits| is_one(ty, bits)) {
             // The same, and the operand is not needed.
@@ -324,25 +324,55 @@ impl Emitter {
         if let Some(known) = known {
             return self.constant(Constant::from_bits(ty, evaluate::half(half, &known)));
         }
-        if half == Half::Add && self.contract {
-            let [a, b] = [operands[0], operands[1]];
-            let product = [(a, b), (b, a)]
-                .into_iter()
-                .find_map(|(one, other)| self.products.get(&one).map(|&[x, y]| [x, y, other]));
-            if let Some(operands) = product {
-                return self.half(Half::Fma, &operands);
-            }
+        let fused = match half {
+            Half::Add => Some(Half::Fma),
+            Half::Add2 => Some(Half::Fma2),
+            _ => None,
+        };
+        if let Some(fused) = fused
+            && let Some(operands) = self.fused([operands[0], operands[1]])
+        {
+            return self.half(fused, &operands);
         }
         let value = self.emit(Operation::Half(half, operands.to_vec()), ty);
-        if half == Half::Mul {
+        if matches!(half, Half::Mul | Half::Mul2) {
             self.products.insert(value, [operands[0], operands[1]]);
         }
         let has_one = !matches!(half, Half::Add2 | Half::Mul2 | Half::Fma2 | Half::Widen);
         self.bounded(value, has_one.then_some(0xFFFF))
     }
 
-    /// Two numbers of 16 bits as a word.
+    /// The operands of a product and a sum in one, for the sum of two values, if that is allowed and one is a product.
+    fn fused(&self, [a, b]: [Value; 2]) -> Option<[Value; 3]> {
+        if !self.contract {
+            return None;
+        }
+        let product = |one, other| self.products.get(&one).map(|&[x, y]| [x, y, other]);
+        product(a, b).or_else(|| product(b, a))
+    }
+
+    /// True if a word of these numbers costs little: it is known, they are its halves, or they are the same.
+    pub(super) fn is_pair(&self, [low, high]: [Value; 2]) -> bool {
+        let is_known = self.known(low).is_some() && self.known(high).is_some();
+        is_known || low == high || self.word([low, high]).is_some()
+    }
+
+    /// The word whose halves these numbers are.
+    fn word(&self, [low, high]: [Value; 2]) -> Option<Value> {
+        match (self.in_word.get(&low), self.in_word.get(&high)) {
+            (Some(&(word, 0)), Some(&(other, 1))) if word == other => Some(word),
+            _ => None,
+        }
+    }
+
+    /// Two numbers of 16 bits as a word. The high half of `low` is 0.
     pub(super) fn pack(&mut self, [low, high]: [Value; 2]) -> Value {
+        if let Some(word) = self.word([low, high]) {
+            return word;
+        }
+        if low == high {
+            return self.with(Binary::Mul, low, 0x1_0001);
+        }
         let up = self.with(Binary::Shl, high, 16);
         let word = self.binary(Binary::Or, up, low);
         self.halves.insert(word, [low, high]);
@@ -354,7 +384,13 @@ impl Emitter {
         if let Some(&halves) = self.halves.get(&word) {
             return halves;
         }
-        [self.with(Binary::And, word, 0xFFFF), self.with(Binary::ShrU, word, 16)]
+        let halves = [self.with(Binary::And, word, 0xFFFF), self.with(Binary::ShrU, word, 16)];
+        for (number, half) in halves.into_iter().enumerate() {
+            if self.known(half).is_none() {
+                self.in_word.insert(half, (word, number));
+            }
+        }
+        halves
     }
 
     pub(super) fn wave(&mut self, wave: Wave, operands: &[Value]) -> Value {
@@ -370,6 +406,13 @@ impl Emitter {
 
     pub(super) fn store(&mut self, access: Access, address: Value, value: Value) {
         self.effect(Operation::Store(Access { signed: false, ..access }, [address, value]));
+    }
+
+    /// A new parameter of a block.
+    pub(super) fn parameter(&mut self, block: Block, ty: Type) -> Value {
+        let parameter = self.function.value(ty);
+        self.function.blocks[block].parameters.push(parameter);
+        parameter
     }
 
     /// A new block without parameters.

@@ -1,8 +1,9 @@
 //! Built-in functions: those that combine components, and the way of a function of scalars over components.
 
 use super::operators::{is_half, scalar_of};
+use super::pairs::Pairwise;
 use super::{Translator, Wrong};
-use crate::ir::{Binary, Compare, Type, Unary, Value};
+use crate::ir::{Binary, Compare, Half, Type, Unary, Value};
 use naga::{BinaryOperator, MathFunction, Scalar, ScalarKind, TypeInner};
 
 impl Translator<'_> {
@@ -64,14 +65,15 @@ impl Translator<'_> {
             | M::Unpack4xI8
             | M::Unpack4xU8 => self.unpacked(fun, first[0]),
             _ => {
-                let count = values.iter().map(Vec::len).max().expect("it has arguments");
-                let mut results = Vec::with_capacity(count);
-                for number in 0..count {
-                    let at = |values: &Vec<Value>| values[if values.len() == 1 { 0 } else { number }];
-                    let arguments: Vec<Value> = values.iter().map(at).collect();
-                    results.push(self.of_scalars(fun, scalar, &arguments));
-                }
-                results
+                let pair: Option<Pairwise> = match fun {
+                    M::Fma => Some(|e, words| e.half(Half::Fma2, words)),
+                    M::Abs => Some(|e, words| e.with(Binary::And, words[0], 0x7FFF_7FFF)),
+                    _ => None,
+                };
+                let values: Vec<&[Value]> = values.iter().map(Vec::as_slice).collect();
+                self.componentwise(&values, pair.filter(|_| is_half(scalar)), |this, arguments| {
+                    Ok(this.of_scalars(fun, scalar, arguments))
+                })?
             }
         })
     }
@@ -83,12 +85,12 @@ impl Translator<'_> {
             return self.scalar_function(fun, scalar, arguments);
         }
         match (fun, arguments) {
-            (M::Fma, &[a, b, c]) => self.e.half(crate::ir::Half::Fma, &[a, b, c]),
+            (M::Fma, &[a, b, c]) => self.e.half(Half::Fma, &[a, b, c]),
             (M::Abs, &[a]) => self.e.with(Binary::And, a, 0x7FFF),
             (M::Ldexp, &[a, exponent]) => {
-                let wide = self.e.half(crate::ir::Half::Widen, &[a]);
+                let wide = self.e.half(Half::Widen, &[a]);
                 let result = self.scalar_function(fun, Scalar::F32, &[wide, exponent]);
-                self.e.half(crate::ir::Half::Narrow, &[result])
+                self.e.half(Half::Narrow, &[result])
             }
             _ => self.in_f32(arguments, |this, wide| this.scalar_function(fun, Scalar::F32, wide)),
         }
@@ -186,8 +188,7 @@ impl Translator<'_> {
             M::FaceForward => {
                 // e1 where e2 . e3 < 0, else -e1.
                 let product = self.dot(scalar, &values[1], &values[2]);
-                let product =
-                    if is_half(scalar) { self.e.half(crate::ir::Half::Widen, &[product]) } else { product };
+                let product = if is_half(scalar) { self.e.half(Half::Widen, &[product]) } else { product };
                 let faces = self.e.compare_with(Compare::FLt, product, 0);
                 a.iter()
                     .map(|&a| {
@@ -234,7 +235,7 @@ impl Translator<'_> {
         let root = self.of_scalars(MathFunction::Sqrt, scalar, &[k]);
         let along = self.arithmetic(Multiply, scalar, ratio, product);
         let factor = self.arithmetic(Add, scalar, along, root);
-        let wide = if is_half(scalar) { self.e.half(crate::ir::Half::Widen, &[k]) } else { k };
+        let wide = if is_half(scalar) { self.e.half(Half::Widen, &[k]) } else { k };
         let is_total = self.e.compare_with(Compare::FLt, wide, 0);
         let zero = self.e.zero(self.e.ty(k));
         let sides = incident.iter().zip(normal);
@@ -262,11 +263,11 @@ impl Translator<'_> {
     /// `modf`: fraction and whole number. `frexp`: fraction and exponent.
     fn two_parts(&mut self, fun: MathFunction, scalar: Scalar, value: Value) -> [Value; 2] {
         if is_half(scalar) {
-            let wide = self.e.half(crate::ir::Half::Widen, &[value]);
+            let wide = self.e.half(Half::Widen, &[value]);
             let [fraction, other] = self.two_parts(fun, Scalar::F32, wide);
-            let fraction = self.e.half(crate::ir::Half::Narrow, &[fraction]);
+            let fraction = self.e.half(Half::Narrow, &[fraction]);
             return match self.e.ty(other) {
-                Type::F32 => [fraction, self.e.half(crate::ir::Half::Narrow, &[other])],
+                Type::F32 => [fraction, self.e.half(Half::Narrow, &[other])],
                 _ => [fraction, other],
             };
         }

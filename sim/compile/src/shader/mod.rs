@@ -19,6 +19,7 @@ mod memory;
 mod messages;
 mod operators;
 mod packing;
+mod pairs;
 mod places;
 mod spirv;
 mod uniform;
@@ -34,6 +35,7 @@ use layout::Layout;
 use naga::back::pipeline_constants::process_overrides;
 use naga::valid::{FunctionInfo, ModuleInfo, ValidationFlags, Validator};
 use naga::{Expression, GlobalVariable, Handle, LocalVariable, Scalar, ShaderStage, TypeInner};
+use operators::is_half;
 use places::{Location, Pointer, RunTime, To, Variable};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -190,6 +192,7 @@ fn translate(
                 ids: memories,
                 in_memory: &in_memory,
                 slots: Vec::new(),
+                begins_pair: Vec::new(),
                 is_reached: true,
                 globals: FnvHashMap::default(),
                 buffer_bytes: FnvHashMap::default(),
@@ -313,6 +316,8 @@ struct Translator<'a> {
     in_memory: &'a BTreeSet<Variable>,
     /// Values of the slots now.
     slots: Vec<Value>,
+    /// For each slot: it and the next one are binary16 numbers of one word.
+    begins_pair: Vec<bool>,
     /// Control comes here.
     is_reached: bool,
     globals: FnvHashMap<Handle<GlobalVariable>, Pointer>,
@@ -377,6 +382,8 @@ impl Translator<'_> {
         if !self.in_memory.contains(&variable) && values.len() <= MOST_SLOTS {
             let first = self.slots.len();
             self.slots.extend(values);
+            let leaves = self.layout.leaves(&inner);
+            self.begins_pair.extend(leaves.iter().map(|leaf| leaf.begins_word && is_half(leaf.scalar)));
             return Ok(Pointer { ty: inner, to: To::Slots { variable, first, index: None } });
         }
         let (bytes, _) = self.layout.size_of(ty);

@@ -1,5 +1,6 @@
 //! Operators and conversions, scalar by scalar.
 
+use super::pairs::Pairwise;
 use super::{Translator, Wrong};
 use crate::ir::{Binary, Compare, Convert, Half, Type, Unary, Value};
 use naga::{BinaryOperator, RelationalFunction, Scalar, ScalarKind, TypeInner, UnaryOperator};
@@ -22,7 +23,12 @@ impl Translator<'_> {
         values: &[Value],
     ) -> Result<Vec<Value>, Wrong> {
         let scalar = scalar_of(ty);
-        Ok(values.iter().map(|&value| self.unary_scalar(op, scalar, value)).collect())
+        let pair: Option<Pairwise> = match op {
+            UnaryOperator::Negate => Some(|e, words| e.with(Binary::Xor, words[0], 0x8000_8000)),
+            _ => None,
+        };
+        let pair = pair.filter(|_| is_half(scalar));
+        self.componentwise(&[values], pair, |this, scalars| Ok(this.unary_scalar(op, scalar, scalars[0])))
     }
 
     fn unary_scalar(&mut self, op: UnaryOperator, scalar: Scalar, a: Value) -> Value {
@@ -65,12 +71,12 @@ impl Translator<'_> {
                 [&Matrix { columns: inner, rows, .. }, &Matrix { .. }] => {
                     let (inner, rows) = (inner as usize, rows as usize);
                     let columns = right.chunks(inner);
-                    return Ok(columns
-                        .flat_map(|column| self.transformed(scalar, left, rows, column))
-                        .collect());
+                    let columns: Result<Vec<_>, Wrong> =
+                        columns.map(|column| self.transformed(scalar, left, rows, column)).collect();
+                    return Ok(columns?.concat());
                 }
                 [&Matrix { rows, .. }, &Vector { .. }] => {
-                    return Ok(self.transformed(scalar, left, rows as usize, right));
+                    return self.transformed(scalar, left, rows as usize, right);
                 }
                 [&Vector { .. }, &Matrix { rows, .. }] => {
                     let columns = right.chunks(rows as usize);
@@ -79,15 +85,49 @@ impl Translator<'_> {
                 _ => {}
             }
         }
-        let count = left.len().max(right.len());
-        let at = |values: &[Value], number: usize| values[if values.len() == 1 { 0 } else { number }];
-        (0..count).map(|number| self.binary_scalar(op, scalar, at(left, number), at(right, number))).collect()
+        self.vectors(op, scalar, values)
     }
 
-    /// The product of a matrix, in columns of so many rows, and a vector.
-    fn transformed(&mut self, scalar: Scalar, matrix: &[Value], rows: usize, vector: &[Value]) -> Vec<Value> {
-        let of_row = |row: usize| matrix.iter().copied().skip(row).step_by(rows).collect::<Vec<Value>>();
-        (0..rows).map(|row| self.dot(scalar, &of_row(row), vector)).collect()
+    /// An operator on the components of vectors, or of a vector and a scalar.
+    fn vectors(
+        &mut self,
+        op: BinaryOperator,
+        scalar: Scalar,
+        values: [&[Value]; 2],
+    ) -> Result<Vec<Value>, Wrong> {
+        let pair: Option<Pairwise> = match op {
+            BinaryOperator::Add => Some(|e, words| e.half(Half::Add2, words)),
+            BinaryOperator::Multiply => Some(|e, words| e.half(Half::Mul2, words)),
+            // There is no difference in pairs; `b * -1 + a` is the same to the bit.
+            BinaryOperator::Subtract => Some(|e, words| {
+                let minus_one = e.i32(0xBC00_BC00);
+                e.half(Half::Fma2, &[words[1], minus_one, words[0]])
+            }),
+            _ => None,
+        };
+        let pair = pair.filter(|_| is_half(scalar));
+        self.componentwise(&values, pair, |this, scalars| {
+            this.binary_scalar(op, scalar, scalars[0], scalars[1])
+        })
+    }
+
+    /// The product of a matrix, in columns of so many rows, and a vector: the sum of its columns, each times a component.
+    fn transformed(
+        &mut self,
+        scalar: Scalar,
+        matrix: &[Value],
+        rows: usize,
+        vector: &[Value],
+    ) -> Result<Vec<Value>, Wrong> {
+        let mut sum = Vec::new();
+        for (column, &factor) in matrix.chunks(rows).zip(vector) {
+            let product = self.vectors(BinaryOperator::Multiply, scalar, [column, &[factor]])?;
+            sum = match sum.is_empty() {
+                true => product,
+                false => self.vectors(BinaryOperator::Add, scalar, [&sum, &product])?,
+            };
+        }
+        Ok(sum)
     }
 
     /// The sum of products, from the first to the last.
