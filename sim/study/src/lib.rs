@@ -7,5 +7,6 @@ pub mod launch;
 pub mod litmus;
 pub mod measure;
 pub mod report;
+pub mod results;
 pub mod summary;
 pub mod timeline;

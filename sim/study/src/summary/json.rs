@@ -187,12 +187,6 @@ fn pretty(value: &impl Serialize) -> String {
 }
 
 fn run_json<'a>(run: &'a Run, config: &Config) -> RunJson<'a> {
-    let message = match &run.outcome {
-        Outcome::Ended(_) => None,
-        Outcome::Skipped(why) => Some(why.clone()),
-        Outcome::Refused(why) => Some(why.iter().map(|d| d.message.as_str()).collect::<Vec<_>>().join("\n")),
-        Outcome::Fault(why) | Outcome::Stopped(why) => Some(why.message.clone()),
-    };
     let verification = match &run.outcome {
         Outcome::Ended(Verification::Passed { compared }) => {
             Some(VerificationJson { compared: *compared, wrong: 0, first_wrong: &[] })
@@ -216,14 +210,36 @@ fn run_json<'a>(run: &'a Run, config: &Config) -> RunJson<'a> {
         name: &run.name,
         outcome: run.outcome.word(),
         races: run.races.as_ref(),
-        message,
+        message: message(run),
         verification,
         launches: run.untimed.iter().map(|step| untimed_json(step, config)).chain(timed).collect(),
-        total: match run.total() {
-            Some(report) => Some(numbers(&report, config)),
-            None => untimed::total(&run.untimed).map(|report| untimed_numbers(&report, config)),
-        },
+        total: total(run, config),
     }
+}
+
+/// Why a run did not end.
+pub(crate) fn message(run: &Run) -> Option<String> {
+    match &run.outcome {
+        Outcome::Ended(_) => None,
+        Outcome::Skipped(why) => Some(why.clone()),
+        Outcome::Refused(why) => Some(why.iter().map(|d| d.message.as_str()).collect::<Vec<_>>().join("\n")),
+        Outcome::Fault(why) | Outcome::Stopped(why) => Some(why.message.clone()),
+    }
+}
+
+fn total(run: &Run, config: &Config) -> Option<Numbers> {
+    match run.total() {
+        Some(report) => Some(numbers(&report, config)),
+        None => untimed::total(&run.untimed).map(|report| untimed_numbers(&report, config)),
+    }
+}
+
+/// Names with their values.
+type Named<V> = Vec<(&'static str, V)>;
+
+/// Figures and statistics of all launches of a run; none if no launch has ended.
+pub(crate) fn totals(run: &Run, config: &Config) -> (Named<f64>, Named<u64>) {
+    total(run, config).map(|numbers| (numbers.figures, numbers.statistics)).unwrap_or_default()
 }
 
 fn launch_json<'a>(step: &'a Step, config: &Config) -> LaunchJson<'a> {

@@ -1,0 +1,156 @@
+//! What a run has measured, in the form in which runs are compared, tabulated and stored: of a run just made, or out of a
+//! document that one wrote.
+
+use crate::summary::{Run, Session, json};
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+use wave_isa::diagnostic::Diagnostic;
+
+/// A run of a kernel on a machine.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measured {
+    /// Name of the kernel file or launch file.
+    pub kernel: String,
+    /// The machine.
+    pub machine: Machine,
+    /// One word, as in tables: `verified`, `ended`, `failed`, `skipped`, `refused`, `fault` or `stopped`.
+    pub outcome: String,
+    /// Why it did not end.
+    pub message: Option<String>,
+    /// Figures of all launches together, by name.
+    pub figures: IndexMap<String, f64>,
+    /// Statistics of all launches together, by name.
+    pub statistics: IndexMap<String, u64>,
+}
+
+/// The machine of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Machine {
+    /// Name of the configuration.
+    pub name: String,
+    /// Hash of the resolved configuration.
+    pub hash: String,
+    /// Number of cores.
+    pub cores: u32,
+    /// Lanes of a wave.
+    pub wave_width: u32,
+    /// Clock of the cores in MHz.
+    pub core_clock_mhz: u32,
+    /// What the command line sets, such as `core.l1.mshrs=64`.
+    #[serde(default)]
+    pub set: Vec<String>,
+}
+
+/// A document of runs, as far as it is read.
+#[derive(Deserialize)]
+struct Document {
+    schema: u32,
+    config: Machine,
+    runs: Vec<RunOfDocument>,
+}
+
+#[derive(Deserialize)]
+struct RunOfDocument {
+    name: String,
+    outcome: String,
+    message: Option<String>,
+    total: Option<Numbers>,
+}
+
+#[derive(Deserialize)]
+struct Numbers {
+    #[serde(default)]
+    figures: IndexMap<String, f64>,
+    #[serde(default)]
+    statistics: IndexMap<String, u64>,
+}
+
+impl Measured {
+    /// What a run of a session has measured.
+    pub fn of(session: &Session<'_>, run: &Run) -> Measured {
+        let (figures, statistics) = json::totals(run, session.config);
+        let config = session.config;
+        Measured {
+            kernel: run.name.clone(),
+            machine: Machine {
+                name: config.name.clone(),
+                hash: wave_machine::config::config_hash(config),
+                cores: config.cores,
+                wave_width: config.core.wave_width,
+                core_clock_mhz: config.core_clock_mhz,
+                set: config.set.clone(),
+            },
+            outcome: run.outcome.word().to_owned(),
+            message: json::message(run),
+            figures: figures.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+            statistics: statistics.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+        }
+    }
+
+    /// The runs of a document that `wave-sim --format json` wrote; `file` names it in messages.
+    ///
+    /// # Errors
+    /// If it is no such document, or one of another version of the form.
+    pub fn read(text: &str, file: &str) -> Result<Vec<Measured>, Diagnostic> {
+        let hint = "wave-sim KERNEL --format json > FILE writes one";
+        let document: Document = serde_json::from_str(text).map_err(|error| {
+            Diagnostic::error(format!("`{file}` is no result of wave-sim: {error}")).hint(hint)
+        })?;
+        if document.schema != json::SCHEMA {
+            let message = format!(
+                "`{file}` has form {} of results, and this wave-sim reads {}",
+                document.schema,
+                json::SCHEMA
+            );
+            return Err(Diagnostic::error(message).hint("run the kernels again with this version"));
+        }
+        let run = |run: RunOfDocument| {
+            let Numbers { figures, statistics } =
+                run.total.unwrap_or(Numbers { figures: IndexMap::new(), statistics: IndexMap::new() });
+            Measured {
+                kernel: run.name,
+                machine: document.config.clone(),
+                outcome: run.outcome,
+                message: run.message,
+                figures,
+                statistics,
+            }
+        };
+        Ok(document.runs.into_iter().map(run).collect())
+    }
+
+    /// Cycles of all launches; `None` without timing, and for a run that did not end.
+    pub fn cycles(&self) -> Option<u64> {
+        let ended = matches!(self.outcome.as_str(), "verified" | "ended" | "failed");
+        self.statistics.get("kernel.cycles").copied().filter(|_| ended)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DOCUMENT: &str = r#"{"schema": 1, "wave_sim": "0.1.0",
+        "config": {"name": "gpu", "hash": "1", "cores": 2, "wave_width": 32, "core_clock_mhz": 1500, "set": []},
+        "runs": [
+            {"name": "a", "outcome": "ended", "launches": [],
+             "total": {"figures": {"figure.ipc": 1.5}, "statistics": {"kernel.cycles": 10, "core.cycles": 20}}},
+            {"name": "b", "outcome": "stopped", "message": "stands still", "launches": [],
+             "total": {"figures": {}, "statistics": {"kernel.cycles": 7}}}]}"#;
+
+    #[test]
+    fn a_document_is_read() {
+        let runs = Measured::read(DOCUMENT, "a.json").unwrap();
+        assert_eq!(runs.len(), 2);
+        assert_eq!((runs[0].kernel.as_str(), runs[0].cycles(), runs[0].machine.cores), ("a", Some(10), 2));
+        assert_eq!(runs[0].figures["figure.ipc"], 1.5);
+        assert_eq!((runs[1].cycles(), runs[1].message.as_deref()), (None, Some("stands still")));
+    }
+
+    #[test]
+    fn other_files_are_errors() {
+        let error = |text: &str| Measured::read(text, "a.json").unwrap_err().message;
+        assert!(error("{}").contains("`a.json` is no result of wave-sim: missing field `schema`"));
+        assert!(error(&DOCUMENT.replace(r#""schema": 1"#, r#""schema": 9"#)).contains("form 9"));
+    }
+}
