@@ -1,16 +1,15 @@
 //! `wave-sim explain`: what limits a kernel, and which changes of the machine help when they are tried.
 
 use super::args::{ExplainArgs, TableFormat};
-use super::execute::{outcome, run_options};
+use super::execute::run_options;
 use super::inputs::{self, Input};
 use super::machine::machine;
 use super::progress::Progress;
 use super::session::launch_flags;
 use super::terminal::Terminal;
-use super::{Ended, Exit, interrupt, work};
+use super::{Ended, Exit, interrupt, plain, work};
 use wave_isa::diagnostic::Diagnostic;
 use wave_machine::config::Config;
-use wave_machine::gpu::Machine;
 use wave_observe::figures::Step;
 use wave_observe::limits::by_launch::ByLaunch;
 use wave_observe::limits::words::flags;
@@ -116,37 +115,15 @@ impl Runs<'_> {
     }
 
     /// Runs every launch on a machine.
-    fn launch(&mut self, config: &Config, mut watch: Option<&mut ByLaunch<'_>>) -> Result<Vec<Step>, Stop> {
+    fn launch(&mut self, config: &Config, watch: Option<&mut ByLaunch<'_>>) -> Result<Vec<Step>, Stop> {
         let work = work::work(self.input, &self.args.launch, self.args.machine.data(), config)
             .map_err(|wrong| Stop(Box::new(Outcome::Refused(wrong))))?;
         let options = run_options(&self.args.machine);
-        let mut gpu = Machine::new(config.clone(), work.program.clone(), work.memory);
-        let mut steps = Vec::new();
-        for (number, launch) in work.steps.iter().enumerate() {
-            self.progress.start_launch();
-            let mut show = |now| self.progress.show(now);
-            let ended = match &mut watch {
-                Some(watch) => {
-                    watch.start(launch, gpu.now());
-                    let ended = gpu.run(launch, &options, Some(&mut **watch), &mut show);
-                    watch.end(ended.as_ref());
-                    ended
-                }
-                None => gpu.run(launch, &options, None, &mut show),
-            };
-            match ended {
-                Ok(report) => steps.push(Step {
-                    kernel: work.program.kernels[launch.kernel].name.clone(),
-                    launch: launch.clone(),
-                    report,
-                }),
-                Err(error) => {
-                    let outcome = outcome(&error, launch, &work.program, &options);
-                    return Err(Stop(Box::new(outcome.of_launch(number, work.steps.len()))));
-                }
-            }
+        let run = plain::run(work, config, &options, watch, self.progress);
+        match run.outcome {
+            Outcome::Ended(_) => Ok(run.steps),
+            outcome => Err(Stop(Box::new(outcome))),
         }
-        Ok(steps)
     }
 }
 

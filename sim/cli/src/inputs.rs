@@ -191,6 +191,14 @@ impl Input {
         matches!(self, Input::Launch(word) if launch::is_builtin(word))
     }
 
+    /// The word that names it: a path, or the name in the suite.
+    pub(crate) fn word(&self) -> String {
+        match self {
+            Input::Kernel(path) => path.display().to_string(),
+            Input::Launch(name) => name.clone(),
+        }
+    }
+
     /// Name for reports: the file name without its extension, or the name in the suite.
     pub(crate) fn name(&self) -> String {
         let path = match self {

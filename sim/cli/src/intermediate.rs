@@ -15,8 +15,9 @@ pub(crate) fn summary(name: &Path, module: &Module) -> String {
         .flat_map(|function| function.blocks.values())
         .map(|block| block.instructions.len() + 1)
         .sum();
-    let pages: Vec<String> =
-        module.memories.values().map(|memory| count(memory.pages as usize, "page")).collect();
+    // Those without pages are as large as what a launch binds.
+    let pages = module.memories.values().filter(|memory| memory.pages > 0);
+    let pages: Vec<String> = pages.map(|memory| count(memory.pages as usize, "page")).collect();
     let exports: Vec<&str> = module.exports.iter().map(|(name, _)| name.as_str()).collect();
     let list = |items: String| if items.is_empty() { "none".to_owned() } else { items };
     let rows = [

@@ -6,6 +6,7 @@
 mod args;
 mod bindings;
 mod checkpoints;
+mod compare;
 mod configs;
 mod cosim;
 mod debug;
@@ -24,6 +25,7 @@ mod litmus;
 mod machine;
 mod measure;
 mod place;
+mod plain;
 mod programs;
 mod progress;
 mod session;
@@ -107,7 +109,7 @@ const NOTHING_TO_DO: &str = "\
 wave-sim simulates GPUs that run the WAVE v0.4 instruction set, cycle by cycle.
 
 Usage: wave-sim [--config CONFIG] [KERNEL.wave|KERNEL.wbin|LAUNCH.ron]... [flags]
-       wave-sim asm|dis|check|debug|litmus|cosim|explain|measure|trace|wasm|header|config|stats|completions ...
+       wave-sim asm|dis|check|debug|litmus|cosim|compare|explain|measure|trace|wasm|header|config|stats|completions ...
 
 Nothing was asked for. `wave-sim --config gpu.ron` is a good start, `wave-sim --help` has everything.
 ";
@@ -134,6 +136,7 @@ fn other(command: &Command, terminal: &Terminal) -> Ended {
         Command::Cosim(args) => cosim::run(args, terminal),
         Command::Header => terminal.out(&wave_compile::wasm::c_header()),
         Command::Config { command } => configs::run(command, terminal),
+        Command::Compare(args) => compare::run(args, terminal),
         Command::Explain(args) => explain::run(args, terminal),
         Command::Measure(args) => measure::run(args, terminal),
         Command::Trace { command } => trace::run(command, terminal),

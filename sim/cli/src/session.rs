@@ -276,7 +276,7 @@ fn race_text(run: &Run) -> String {
 }
 
 /// Reports on standard error what went wrong with one of several runs, as soon as it is known.
-fn complain(run: &Run, terminal: &Terminal) {
+pub(crate) fn complain(run: &Run, terminal: &Terminal) {
     match &run.outcome {
         Outcome::Ended(verification @ Verification::Failed { .. }) => {
             terminal.diagnostics(&[Diagnostic::error(format!("`{}`: {verification}", run.name))]);

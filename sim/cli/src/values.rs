@@ -55,6 +55,17 @@ pub(crate) fn dimensions(text: &str) -> Result<Dimensions, String> {
     Ok(Dimensions(sizes))
 }
 
+/// Reads a percentage, with or without its sign.
+///
+/// # Errors
+/// A sentence on what is wrong with it.
+pub(crate) fn percent(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').unwrap_or(text).trim();
+    let value: f64 = number.parse().map_err(|_| format!("`{text}` is no percentage, such as 2%"))?;
+    let is_one = value.is_finite() && value >= 0.0;
+    is_one.then_some(value).ok_or_else(|| format!("`{text}` is no percentage of at least 0"))
+}
+
 /// Reads an offset, size or count: decimal, `0x` or `0b`; `_` may separate digits.
 ///
 /// # Errors

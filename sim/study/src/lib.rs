@@ -2,6 +2,7 @@
 //! tests, measurements, explanations.
 
 pub mod checkpoint;
+pub mod compare;
 pub mod explain;
 pub mod launch;
 pub mod litmus;

@@ -67,6 +67,8 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: ConfigCommand,
     },
+    /// Put runs beside one another: machines, settings, kernels, stored results
+    Compare(CompareArgs),
     /// Say what limits a kernel, what should help, and whether it does
     Explain(ExplainArgs),
     /// Measure the memory hierarchy with kernels, beside what the configuration says
@@ -189,6 +191,53 @@ pub(crate) enum LitmusFormat {
     Json,
     /// The table in docs/litmus.md.
     Markdown,
+}
+
+/// `wave-sim compare`.
+#[derive(Debug, Args)]
+pub(crate) struct CompareArgs {
+    /// What to run on each machine, and stored results, of which each is a column [default: the whole suite]; several
+    /// kernels on one machine are compared with one another
+    #[arg(value_name = "KERNEL|LAUNCH.ron|RESULT.json")]
+    pub inputs: Vec<String>,
+    /// A machine: a file, or a preset's name; may be repeated [default: gpu.ron]
+    #[arg(long, value_name = "CONFIG")]
+    pub config: Vec<String>,
+    /// Also run each machine with these settings, with blanks between them; may be repeated
+    #[arg(long, value_name = "KEY=VALUE ...")]
+    pub with: Vec<String>,
+    /// What differs from all configurations.
+    #[command(flatten)]
+    pub set: SetArgs,
+    /// The first column: a result that was stored with --format json, or one in a commit of the git repository here
+    #[arg(long, value_name = "FILE|COMMIT:FILE")]
+    pub baseline: Option<String>,
+    /// End with exit code 1 if a run takes more cycles than in the first column by more than this
+    #[arg(long, value_name = "PERCENT", value_parser = values::percent)]
+    pub fail_above: Option<f64>,
+    /// Of several kernels, show each in full too
+    #[arg(long)]
+    pub full: bool,
+    /// Form of the report
+    #[arg(long, value_enum, value_name = "FORM", default_value = "text")]
+    pub format: CompareFormat,
+    /// How a kernel file is launched.
+    #[command(flatten)]
+    pub launch: LaunchArgs,
+    /// How the simulation goes.
+    #[command(flatten)]
+    pub machine: MachineArgs,
+}
+
+/// Form of a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CompareFormat {
+    /// For reading.
+    Text,
+    /// Comma-separated values, a line for each quantity.
+    Csv,
+    /// For programs.
+    Json,
 }
 
 /// `wave-sim explain`.

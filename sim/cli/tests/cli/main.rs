@@ -7,6 +7,7 @@ use wave_testing::pftrace;
 #[cfg(unix)]
 mod checkpoints;
 mod commands;
+mod compare;
 mod cosim;
 mod debug;
 mod detail_from;

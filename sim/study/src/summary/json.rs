@@ -181,7 +181,7 @@ pub fn declarations() -> String {
     pretty(&statistics::declared().into_iter().map(row).collect::<Vec<_>>())
 }
 
-fn pretty(value: &impl Serialize) -> String {
+pub(crate) fn pretty(value: &impl Serialize) -> String {
     // Numbers, strings and maps with string keys always serialise.
     serde_json::to_string_pretty(value).unwrap_or_default() + "\n"
 }

@@ -1,0 +1,201 @@
+//! `wave-sim compare`: runs beside one another, the first of them as the baseline.
+
+use super::args::{CompareArgs, CompareFormat};
+use super::execute::{exit_of, run_options};
+use super::inputs::{self, Input};
+use super::machine::machine;
+use super::progress::Progress;
+use super::session::{complain, launch_flags};
+use super::terminal::{Terminal, reason};
+use super::{Ended, Exit, interrupt, plain, work};
+use std::path::Path;
+use std::process::Command;
+use wave_isa::diagnostic::Diagnostic;
+use wave_machine::config::Config;
+use wave_study::compare::{Comparison, tables, text};
+use wave_study::launch;
+use wave_study::results::Measured;
+use wave_study::summary::{Outcome, Run, Session};
+
+/// Runs what is to be run, reads what is stored, and compares.
+///
+/// # Errors
+/// Whatever is wrong with the input, or if there is nothing to compare.
+pub(crate) fn run(args: &CompareArgs, terminal: &Terminal) -> Ended {
+    interrupt::stop();
+    let baseline = args.baseline.as_deref().map(baseline).transpose().map_err(|error| vec![error])?;
+    let (stored, words): (Vec<&String>, Vec<&String>) =
+        args.inputs.iter().partition(|word| word.ends_with(".json"));
+    let mut columns: Vec<(String, Vec<Measured>)> = baseline.into_iter().collect();
+    for file in stored {
+        columns.push(result(file).map_err(|error| vec![error])?);
+    }
+    let is_only_stored = words.is_empty() && !args.inputs.is_empty() && args.config.is_empty();
+    let mut exit = Exit::Success;
+    let comparison = if is_only_stored {
+        Comparison::of_machines(columns)
+    } else {
+        let inputs = inputs(args, &words, &columns)?;
+        let machines = machines(args, terminal)?;
+        let mut progress = Progress::of("runs", machines.len() * inputs.len());
+        let is_of_kernels = columns.is_empty() && machines.len() == 1 && inputs.len() > 1;
+        let mut kernels = Vec::new();
+        for (number, (name, config)) in machines.iter().enumerate() {
+            let mut column = Vec::new();
+            for input in &inputs {
+                if interrupt::is_asked() {
+                    break;
+                }
+                let run = one(input, args, config, (number == 0).then_some(terminal), &mut progress)?;
+                progress.aside(|| complain(&run, terminal));
+                progress.end_run();
+                exit = exit.max(exit_of(&run));
+                let session = Session { config, untimed: false, runs: Vec::new() };
+                column.push(Measured::of(&session, &run));
+            }
+            match is_of_kernels {
+                true => kernels.extend(inputs.iter().map(Input::word).zip(column)),
+                false => columns.push((name.clone(), column)),
+            }
+        }
+        progress.finish();
+        if interrupt::is_asked() {
+            terminal.diagnostics(&[Diagnostic::warning("interrupted: runs are missing")]);
+            exit = exit.max(Exit::Fault);
+        }
+        if is_of_kernels { Comparison::of_kernels(kernels) } else { Comparison::of_machines(columns) }
+    };
+    if comparison.columns.len() < 2 {
+        let hint =
+            "name two kernels, a second --config, settings in --with, a stored result, or --baseline FILE";
+        return Err(vec![Diagnostic::error("there is one run, and nothing to compare it with").hint(hint)]);
+    }
+    terminal.out(&match args.format {
+        CompareFormat::Text => text::text(&comparison, args.full),
+        CompareFormat::Json => tables::json(&comparison),
+        CompareFormat::Csv => tables::csv(&comparison)
+            .map_err(|error| vec![Diagnostic::error(format!("the table cannot be written: {error}"))])?,
+    })?;
+    match args.fail_above {
+        Some(percent) => judge(&comparison, percent, terminal).map(|judged| exit.max(judged)),
+        None => Ok(exit),
+    }
+}
+
+/// Says which runs cost more than the baseline by more than so many percent.
+fn judge(comparison: &Comparison, percent: f64, terminal: &Terminal) -> Ended {
+    if !comparison.pairs().any(|pair| comparison.cost(pair.baseline).is_some()) {
+        let hint = format!("the columns are {}", comparison.columns.join(", "));
+        let message = "--fail-above: no kernel has ended in the first column and was run in another one";
+        return Err(vec![Diagnostic::error(message).hint(hint)]);
+    }
+    let cost = if comparison.has_clocks() { "time" } else { "cycles" };
+    let complaints: Vec<Diagnostic> = comparison
+        .above(percent / 100.0)
+        .into_iter()
+        .map(|(pair, by)| {
+            let what = if pair.name.is_empty() { pair.column } else { pair.name };
+            let (column, first) = (pair.column, &comparison.columns[0]);
+            Diagnostic::error(match by.is_finite() {
+                true => format!(
+                    "`{what}`: {:.1} % more {cost} in `{column}` than in `{first}`; --fail-above allows {percent} %",
+                    100.0 * by
+                ),
+                false => format!("`{what}` has ended in `{first}` and not in `{column}`"),
+            })
+        })
+        .collect();
+    terminal.diagnostics(&complaints);
+    Ok(if complaints.is_empty() { Exit::Success } else { Exit::WrongResult })
+}
+
+/// The kernels to run.
+fn inputs(
+    args: &CompareArgs,
+    words: &[&String],
+    columns: &[(String, Vec<Measured>)],
+) -> Result<Vec<Input>, Vec<Diagnostic>> {
+    let mut wrong = Vec::new();
+    let mut inputs: Vec<Input> =
+        words.iter().filter_map(|word| inputs::input(word).map_err(|e| wrong.push(e)).ok()).collect();
+    if words.is_empty() {
+        // Of the suite what the stored results have, if they are of the suite.
+        let known = |name: &str| columns.iter().flat_map(|(_, runs)| runs).any(|run| run.kernel == name);
+        let chosen: Vec<&str> = launch::suite().filter(|name| known(name)).collect();
+        let names = if chosen.is_empty() { launch::suite().collect() } else { chosen };
+        inputs.extend(names.into_iter().map(|name| Input::Launch(name.to_owned())));
+    }
+    wrong.extend(launch_flags(&args.launch, &inputs, words.is_empty()));
+    if wrong.is_empty() { Ok(inputs) } else { Err(wrong) }
+}
+
+/// The machines, with the names of their columns.
+fn machines(args: &CompareArgs, terminal: &Terminal) -> Result<Vec<(String, Config)>, Vec<Diagnostic>> {
+    let mut names: Vec<Option<&str>> = args.config.iter().map(|name| Some(name.as_str())).collect();
+    if names.is_empty() {
+        names.push(None);
+    }
+    let mut machines: Vec<(String, Config)> = Vec::new();
+    for name in &names {
+        let config = machine(*name, &args.set, &args.machine, terminal)?;
+        let same = machines.iter().any(|(other, _)| *other == config.name);
+        let label = name.filter(|_| same).unwrap_or(&config.name).to_owned();
+        machines.push((label.clone(), config.clone()));
+        for with in &args.with {
+            let words: Vec<String> = with.split_whitespace().map(str::to_owned).collect();
+            if words.is_empty() {
+                let error = Diagnostic::error("--with: there is no setting");
+                return Err(vec![error.hint("such as --with \"core.l1.bytes=64KiB core.l1.ways=8\"")]);
+            }
+            let changed = config.with(&words)?;
+            let label = if names.len() == 1 { with.clone() } else { format!("{label} {with}") };
+            machines.push((label, changed));
+        }
+    }
+    Ok(machines)
+}
+
+/// Runs a kernel on a machine. Warnings about it go to `terminal`.
+fn one(
+    input: &Input,
+    args: &CompareArgs,
+    config: &Config,
+    terminal: Option<&Terminal>,
+    progress: &mut Progress,
+) -> Result<Run, Vec<Diagnostic>> {
+    let name = input.name();
+    progress.start_run(&format!("{name} on {}", config.name));
+    let work = work::work(input, &args.launch, args.machine.data(), config)?;
+    if let Some(lack) = work.lack(config) {
+        return Ok(Run::new(&name, Outcome::Skipped(lack)));
+    }
+    if let Some(terminal) = terminal {
+        progress.aside(|| terminal.diagnostics(&work.warnings));
+    }
+    Ok(plain::run(work, config, &run_options(&args.machine), None, progress))
+}
+
+/// A stored result, with its name for the column.
+fn result(file: &str) -> Result<(String, Vec<Measured>), Diagnostic> {
+    let bytes = inputs::read(Path::new(file), u64::MAX, "compare")?;
+    let name = Path::new(file).file_stem().map_or_else(|| file.into(), |stem| stem.to_string_lossy());
+    Ok((name.into_owned(), Measured::read(&String::from_utf8_lossy(&bytes), file)?))
+}
+
+/// The result that `--baseline` names: a file, or one in a commit.
+fn baseline(word: &str) -> Result<(String, Vec<Measured>), Diagnostic> {
+    if Path::new(word).exists() || !word.contains(':') {
+        return result(word);
+    }
+    let fail = |why: &str| {
+        Diagnostic::error(format!("--baseline: git cannot show `{word}`: {why}")).hint(
+            "COMMIT:FILE, with the file as the repository has it; COMMIT:./FILE is relative to this folder",
+        )
+    };
+    let shown = Command::new("git").args(["show", word]).output().map_err(|error| fail(&reason(&error)))?;
+    if !shown.status.success() {
+        let why = String::from_utf8_lossy(&shown.stderr);
+        return Err(fail(why.trim().trim_start_matches("fatal: ")));
+    }
+    Ok((word.to_owned(), Measured::read(&String::from_utf8_lossy(&shown.stdout), word)?))
+}
