@@ -47,8 +47,7 @@ fn kernels_are_columns_on_one_machine() {
 fn what_takes_longer_than_the_baseline_ends_with_1() {
     let scratch = Scratch::new();
     stored(&scratch, "before.json", "");
-    let slower =
-        "compare --baseline before.json saxpy --size small --set core.l1.mshrs=1";
+    let slower = "compare --baseline before.json saxpy --size small --set core.l1.mshrs=1";
     let ran = scratch.run(&format!("{slower} --fail-above 2%"));
     assert_eq!(ran.code, 1, "{}", ran.err);
     assert!(

@@ -3,6 +3,7 @@
 use super::{By, Comparison, RATES, Row, account, microseconds};
 use crate::results::Measured;
 use std::fmt::Write;
+use wave_observe::numbers::counted;
 
 /// Parts of the account that are less than this fraction of the cycles everywhere are left out.
 const LITTLE: f64 = 0.001;
@@ -32,8 +33,12 @@ fn machines(comparison: &Comparison) -> String {
         let set = if machine.set.is_empty() { String::new() } else { format!("; {}", machine.set.join(" ")) };
         _ = writeln!(
             text,
-            "{name:width$}  {} (config {}): {} cores of {} lanes, {} MHz{set}",
-            machine.name, machine.hash, machine.cores, machine.wave_width, machine.core_clock_mhz
+            "{name:width$}  {} (config {}): {} of {} lanes, {} MHz{set}",
+            machine.name,
+            machine.hash,
+            counted(machine.cores.into(), "core"),
+            machine.wave_width,
+            machine.core_clock_mhz
         );
     }
     text + "\n"
