@@ -28,6 +28,7 @@ mod place;
 mod plain;
 mod programs;
 mod progress;
+mod sensitivity;
 mod session;
 mod terminal;
 mod trace;
@@ -109,7 +110,7 @@ const NOTHING_TO_DO: &str = "\
 wave-sim simulates GPUs that run the WAVE v0.4 instruction set, cycle by cycle.
 
 Usage: wave-sim [--config CONFIG] [KERNEL.wave|KERNEL.wbin|LAUNCH.ron]... [flags]
-       wave-sim asm|dis|check|debug|litmus|cosim|compare|explain|measure|trace|wasm|header|config|stats|completions ...
+       wave-sim asm|dis|check|debug|litmus|cosim|compare|explain|sensitivity|measure|trace|wasm|header|config|stats|completions ...
 
 Nothing was asked for. `wave-sim --config gpu.ron` is a good start, `wave-sim --help` has everything.
 ";
@@ -141,6 +142,7 @@ fn other(command: &Command, terminal: &Terminal) -> Ended {
         Command::Measure(args) => measure::run(args, terminal),
         Command::Trace { command } => trace::run(command, terminal),
         Command::Wasm { command } => webassembly::run(command, terminal),
+        Command::Sensitivity(args) => sensitivity::run(args, terminal),
         Command::Stats { format: Format::Text } => terminal.out(&statistics::listing()),
         Command::Stats { format: Format::Json } => terminal.out(&json::declarations()),
         Command::Completions { shell } => {

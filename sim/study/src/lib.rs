@@ -9,5 +9,6 @@ pub mod litmus;
 pub mod measure;
 pub mod report;
 pub mod results;
+pub mod sensitivity;
 pub mod summary;
 pub mod timeline;

@@ -71,6 +71,8 @@ pub(crate) enum Command {
     Compare(CompareArgs),
     /// Say what limits a kernel, what should help, and whether it does
     Explain(ExplainArgs),
+    /// Halve and double every parameter of the machine, and rank them by what that does to a kernel
+    Sensitivity(SensitivityArgs),
     /// Measure the memory hierarchy with kernels, beside what the configuration says
     Measure(MeasureArgs),
     /// Look at retirement traces, and compare them
@@ -261,6 +263,32 @@ pub(crate) struct ExplainArgs {
     /// Form of the report
     #[arg(long, value_enum, value_name = "FORM", default_value = "text")]
     pub format: TableFormat,
+    /// How a kernel file is launched.
+    #[command(flatten)]
+    pub launch: LaunchArgs,
+    /// How the simulation goes.
+    #[command(flatten)]
+    pub machine: MachineArgs,
+}
+
+/// `wave-sim sensitivity`.
+#[derive(Debug, Args)]
+pub(crate) struct SensitivityArgs {
+    /// What to run: assembly, WBIN, a launch file, or a name from the suite
+    #[arg(value_name = "KERNEL|LAUNCH.ron")]
+    pub input: String,
+    /// The machine: a file, or a preset's name [default: gpu.ron]
+    #[arg(long, value_name = "CONFIG")]
+    pub config: Option<String>,
+    /// What differs from it.
+    #[command(flatten)]
+    pub set: SetArgs,
+    /// Only the parameters whose names begin so, such as core.l1 or dram; may be repeated
+    #[arg(long, value_name = "KEY")]
+    pub within: Vec<String>,
+    /// Form of the report
+    #[arg(long, value_enum, value_name = "FORM", default_value = "text")]
+    pub format: Format,
     /// How a kernel file is launched.
     #[command(flatten)]
     pub launch: LaunchArgs,

@@ -1,4 +1,4 @@
-//! `wave-sim compare`: columns, what differs, the baseline, and the exit code.
+//! `wave-sim compare` and `sensitivity`: columns, what differs, the baseline, and the exit code.
 
 use super::scratch::Scratch;
 use serde_json::Value;
@@ -122,4 +122,33 @@ fn wrong_comparisons_are_errors() {
         assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{words}: {}", ran.err);
         assert!(ran.err.contains(message), "{words}: {}", ran.err);
     }
+}
+
+#[test]
+fn parameters_have_the_effect_that_setting_them_has() {
+    let scratch = Scratch::new();
+    let found: Value = serde_json::from_str(
+        &scratch
+            .out("sensitivity saxpy --size small --within core.l1.mshrs --within core_clock --format json"),
+    )
+    .unwrap();
+    let parameters = found["parameters"].as_array().unwrap();
+    let of = |key: &str| parameters.iter().find(|parameter| parameter["key"] == key).unwrap();
+    let alone = |setting: &str| -> u64 {
+        let words = format!("saxpy --size small --format json --set {setting}");
+        let document: Value = serde_json::from_str(&scratch.out(&words)).unwrap();
+        document["runs"][0]["total"]["statistics"]["kernel.cycles"].as_u64().unwrap()
+    };
+    let mshrs = of("core.l1.mshrs");
+    let half = mshrs["value"].as_u64().unwrap() / 2;
+    assert_eq!(mshrs["halved"]["value"], half);
+    assert_eq!(mshrs["halved"]["cycles"], alone(&format!("core.l1.mshrs={half}")));
+    // The time of a run with another clock, in cycles of this one.
+    let clock = of("core_clock_mhz");
+    let (now, twice) = (clock["value"].as_u64().unwrap(), clock["doubled"]["value"].as_u64().unwrap());
+    assert_eq!(clock["doubled"]["cycles"], alone(&format!("core_clock_mhz={twice}")) * now / twice);
+    let ran = scratch.run("sensitivity saxpy --within core.l3");
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("no parameter begins with `core.l3`"), "{}", ran.err);
+    assert_eq!(scratch.run("sensitivity nothing").code, 2);
 }

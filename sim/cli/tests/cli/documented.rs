@@ -12,7 +12,7 @@ use super::scratch::{Scratch, without_host};
 const PAGES: [(&str, usize); 10] = [
     ("docs/command-line.md", 10),
     ("docs/traces.md", 5),
-    ("docs/compare.md", 3),
+    ("docs/compare.md", 4),
     ("docs/explain.md", 1),
     ("docs/debug.md", 3),
     ("docs/nanowasm.md", 2),
