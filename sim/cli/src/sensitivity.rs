@@ -47,7 +47,7 @@ pub(crate) fn run(args: &SensitivityArgs, terminal: &Terminal) -> Ended {
         };
         progress.end_run();
         if interrupt::is_asked() || change.is_none() && !matches!(run.outcome, Outcome::Ended(_)) {
-            return Err(Stop(run.outcome));
+            return Err(Stop(Box::new(run.outcome)));
         }
         Ok(Measured::of(&Session { config, untimed: false, runs: Vec::new() }, &run))
     };
@@ -58,17 +58,19 @@ pub(crate) fn run(args: &SensitivityArgs, terminal: &Terminal) -> Ended {
             Format::Text => report::text(&found),
             Format::Json => report::json(&found),
         }),
-        Err(Stop(Outcome::Refused(wrong))) => Err(wrong),
-        Err(Stop(Outcome::Fault(why) | Outcome::Stopped(why))) => {
-            terminal.diagnostics(&[why]);
-            Ok(Exit::Fault)
-        }
-        Err(Stop(Outcome::Ended(_) | Outcome::Skipped(_))) => {
-            terminal.diagnostics(&[Diagnostic::error("interrupted: there is no result")]);
-            Ok(Exit::Fault)
-        }
+        Err(Stop(outcome)) => match *outcome {
+            Outcome::Refused(wrong) => Err(wrong),
+            Outcome::Fault(why) | Outcome::Stopped(why) => {
+                terminal.diagnostics(&[why]);
+                Ok(Exit::Fault)
+            }
+            Outcome::Ended(_) | Outcome::Skipped(_) => {
+                terminal.diagnostics(&[Diagnostic::error("interrupted: there is no result")]);
+                Ok(Exit::Fault)
+            }
+        },
     }
 }
 
 /// Why no more runs are wanted.
-struct Stop(Outcome);
+struct Stop(Box<Outcome>);
