@@ -28,7 +28,8 @@ fn lines(bytes: &[u8]) -> Option<Vec<String>> {
         let text = loader.module().disassemble();
         let lines: Vec<String> =
             text.lines().filter(|line| !line.starts_with(';')).map(str::to_owned).collect();
-        let opcode = |line: &str| line.split_whitespace().find(|word| word.starts_with("Op")).map(str::to_owned);
+        let opcode =
+            |line: &str| line.split_whitespace().find(|word| word.starts_with("Op")).map(str::to_owned);
         let same = |(line, one): (&String, &Instruction)| {
             opcode(line).is_some_and(|name| name[2..] == *one.class.opname)
         };

@@ -170,11 +170,14 @@ pub(super) fn resource(module: &Module, variable: &GlobalVariable) -> Option<(St
         (TypeInner::BindingArray { .. }, _) => {
             ("the array of resources", "give each buffer a binding of its own, or put them into one")
         }
-        (TypeInner::AccelerationStructure { .. }, _) => {
-            ("the acceleration structure", "ray queries need a machine that has them: intersect in the shader")
-        }
+        (TypeInner::AccelerationStructure { .. }, _) => (
+            "the acceleration structure",
+            "ray queries need a machine that has them: intersect in the shader",
+        ),
         (_, AddressSpace::Immediate) => ("the push constant", NO_IMMEDIATE),
-        (_, AddressSpace::Storage { .. } | AddressSpace::Uniform) if variable.binding.is_some() => return None,
+        (_, AddressSpace::Storage { .. } | AddressSpace::Uniform) if variable.binding.is_some() => {
+            return None;
+        }
         (_, AddressSpace::Private | AddressSpace::WorkGroup) => return None,
         _ => ("the variable", "kernels have buffers, workgroup memory and private variables"),
     };

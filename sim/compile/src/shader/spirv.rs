@@ -18,6 +18,9 @@ pub(super) mod op {
     pub(in super::super) const SOURCE: u32 = 3;
     pub(in super::super) const STRING: u32 = 7;
     pub(in super::super) const LINE: u32 = 8;
+    pub(in super::super) const ENTRY_POINT: u32 = 15;
+    pub(in super::super) const EXECUTION_MODE: u32 = 16;
+    pub(in super::super) const TYPE_FUNCTION: u32 = 33;
     pub(in super::super) const SELECTION_MERGE: u32 = 247;
     pub(in super::super) const LABEL: u32 = 248;
     pub(in super::super) const BRANCH: u32 = 249;
@@ -32,15 +35,15 @@ pub(super) struct Stripped {
     pub(super) bytes: Vec<u8>,
     /// What users read: the text of the source, else the instructions.
     pub(super) listing: Option<Listing>,
-    /// Bytes here and in the file, where something was left out before them.
+    /// Bytes as naga counts them and in the file, where the difference changes.
     moved: Vec<(usize, usize)>,
 }
 
 impl Stripped {
-    /// The byte of the file that a byte was.
+    /// The byte of the file for one that naga counted.
     pub(super) fn in_file(&self, byte: usize) -> usize {
         let before = self.moved.partition_point(|&(here, _)| here <= byte);
-        self.moved[..before].last().map_or(byte, |&(here, there)| there + (byte - here))
+        self.moved[..before].last().map_or(byte, |&(counted, there)| there + (byte - counted))
     }
 }
 
@@ -70,7 +73,8 @@ pub(super) fn strip(bytes: &[u8], path: &Path) -> Result<Stripped, Broken> {
     let mut names: HashMap<u32, String> = HashMap::new();
     let mut source = Source::default();
     let mut line = None;
-    // Byte of the module that is left, and the line of the instruction there.
+    let mut uncounted = 0;
+    // Byte of the module that is left, as naga counts it, and the line of the instruction there.
     let mut lines: Vec<(usize, u32)> = Vec::new();
     let mut moved: Vec<(usize, usize)> = Vec::new();
     let mut starts = Vec::new();
@@ -101,13 +105,15 @@ pub(super) fn strip(bytes: &[u8], path: &Path) -> Result<Stripped, Broken> {
             _ => {}
         }
         if !matches!(opcode, op::LINE | op::NO_LINE) {
+            let start = 4 * (kept.len() - uncounted);
             if let Some(line) = line.filter(|&line| lines.last().is_none_or(|&(_, last)| last != line)) {
-                lines.push((4 * kept.len(), line));
+                lines.push((start, line));
             }
-            if moved.last().map_or(0, |&(here, there)| there - here) != 4 * (at - kept.len()) {
-                moved.push((4 * kept.len(), 4 * at));
+            if moved.last().map_or(0, |&(counted, there)| there - counted) != 4 * at - start {
+                moved.push((start, 4 * at));
             }
-            starts.push(4 * kept.len());
+            starts.push(start);
+            uncounted += uncounted_words(opcode, operands);
             match opcode {
                 op::SWITCH => kept.extend(switches::without_default(operands)),
                 _ => kept.extend(&words[at..at + length]),
@@ -124,6 +130,19 @@ pub(super) fn strip(bytes: &[u8], path: &Path) -> Result<Stripped, Broken> {
     let listing = text.filter(|_| !lines.is_empty()).map(|text| listing(own_text(&text), &lines));
     let listing = listing.or_else(|| disassembly(&bytes, &starts));
     Ok(Stripped { bytes, listing, moved })
+}
+
+/// The words of an instruction that naga reads without counting them in the places that it states.
+fn uncounted_words(opcode: u32, operands: &[u32]) -> usize {
+    match opcode {
+        op::ENTRY_POINT => {
+            let ends = |word: &u32| word.to_le_bytes().contains(&0);
+            let name = operands.iter().skip(2).position(ends).map_or(0, |last| last + 1);
+            operands.len().saturating_sub(2 + name)
+        }
+        op::EXECUTION_MODE | op::TYPE_FUNCTION => operands.len().saturating_sub(2),
+        _ => 0,
+    }
 }
 
 /// What a module says of its source.

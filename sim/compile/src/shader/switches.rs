@@ -10,7 +10,10 @@ use std::collections::{HashMap, HashSet};
 /// The words of an `OpSwitch` without the cases that lead where the default does.
 pub(super) fn without_default(operands: &[u32]) -> Vec<u32> {
     let Some((head, cases)) = operands.split_at_checked(2) else {
-        return [instruction(op::SWITCH, operands.len())].into_iter().chain(operands.iter().copied()).collect();
+        return [instruction(op::SWITCH, operands.len())]
+            .into_iter()
+            .chain(operands.iter().copied())
+            .collect();
     };
     // Two words that are no pair are for naga to complain of.
     let kept = cases.chunks(2).filter(|case| case.get(1) != Some(&head[1])).flatten();

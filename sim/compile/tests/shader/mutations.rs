@@ -3,6 +3,7 @@
 use crate::spirv::{bytes, written};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_pcg::Pcg64;
+use std::ops::Range;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use wave_compile::ir::verify::verify;
@@ -10,7 +11,7 @@ use wave_compile::shader::{Bounds, Decoded, ShaderOptions, decode_spirv, decode_
 use wave_isa::diagnostic::Diagnostic;
 
 /// Inputs of a campaign in the normal tests, and at length.
-const FEW: u64 = 3_000;
+const FEW: u64 = 10_000;
 const MANY: u64 = 1_000_000;
 /// No input takes longer.
 const LONGEST: Duration = Duration::from_secs(20);
@@ -77,7 +78,11 @@ fn is_taken(decoded: Result<Decoded, Diagnostic>, seed: u64) -> bool {
             true
         }
         Err(error) => {
-            assert!(!error.message.is_empty() && !error.message.contains('\n'), "seed {seed}: {}", error.message);
+            assert!(
+                !error.message.is_empty() && !error.message.contains('\n'),
+                "seed {seed}: {}",
+                error.message
+            );
             false
         }
     }
@@ -100,10 +105,33 @@ fn tokens(text: &str) -> Vec<&str> {
     tokens
 }
 
-fn change_text(text: &str, texts: &[String], random: &mut Pcg64) -> String {
+/// How many changes an input gets: mostly one.
+fn changes(random: &mut Pcg64) -> u32 {
+    if random.random_ratio(2, 3) { 1 } else { random.random_range(2..5) }
+}
+
+/// Parts of a text that may stand for one another.
+#[derive(PartialEq, Eq)]
+enum Kind {
+    Name,
+    Number,
+    Operator,
+    Other,
+}
+
+fn kind(part: &str) -> Kind {
+    match part.chars().next() {
+        Some(first) if first.is_numeric() => Kind::Number,
+        Some(first) if first.is_alphabetic() => Kind::Name,
+        Some(first) if "+-*/%&|^<>".contains(first) => Kind::Operator,
+        _ => Kind::Other,
+    }
+}
+
+fn change_text<'a>(text: &'a str, texts: &'a [String], random: &mut Pcg64) -> String {
     let words: Vec<&str> = TOKENS.split_whitespace().collect();
     let mut parts = tokens(text);
-    for _ in 0..random.random_range(1..4) {
+    for _ in 0..changes(random) {
         // What is no space.
         let places: Vec<usize> = (0..parts.len()).filter(|&at| !parts[at].trim().is_empty()).collect();
         if places.is_empty() {
@@ -111,35 +139,38 @@ fn change_text(text: &str, texts: &[String], random: &mut Pcg64) -> String {
         }
         let at = places[random.random_range(0..places.len())];
         let other = places[random.random_range(0..places.len())];
-        match random.random_range(0..10) {
+        match random.random_range(0..20) {
             0 => drop(parts.remove(at)),
             1 => parts.insert(at, parts[other]),
             2 => parts.swap(at, other),
-            // A statement, or what looks like one, once more or elsewhere.
-            3 => {
-                let end = parts[at..].iter().position(|&part| part == ";").map_or(parts.len(), |end| at + end + 1);
-                let statement = parts[at..end].to_vec();
-                parts.splice(other..other, statement);
+            // A statement, or what looks like one, once more behind another one.
+            3..=5 => {
+                let end = |from: usize| {
+                    parts[from..]
+                        .iter()
+                        .position(|&part| part == ";")
+                        .map_or(parts.len(), |end| from + end + 1)
+                };
+                let (start, to) = (end(at), end(other));
+                let statement = parts[start..end(start)].to_vec();
+                parts.splice(to..to, statement);
             }
-            4 => {
-                let text = &texts[random.random_range(0..texts.len())];
-                let others = tokens(text);
+            6 => {
+                let others = tokens(&texts[random.random_range(0..texts.len())]);
                 let from = random.random_range(0..others.len());
                 let count = random.random_range(1..12).min(others.len() - from);
-                // The texts live as long as the parts.
                 parts.splice(at..at, others[from..from + count].iter().copied());
             }
-            5 | 6 => parts[at] = words[random.random_range(0..words.len())],
-            // A word of its own kind: a name for a name, a number for a number.
-            _ => {
-                let kind = |part: &str| part.chars().next().map(|c| (c.is_numeric(), c.is_alphabetic()));
-                let like: Vec<&str> = places
-                    .iter()
-                    .map(|&place| parts[place])
-                    .chain(words.iter().copied())
-                    .filter(|part| kind(part) == kind(parts[at]))
-                    .collect();
-                parts[at] = like[random.random_range(0..like.len())];
+            7 | 8 => parts[at] = words[random.random_range(0..words.len())],
+            // One of its own kind, from this text or the language.
+            which => {
+                let own = kind(parts[at]);
+                let here = places.iter().map(|&place| parts[place]);
+                let more = words.iter().copied().filter(|_| own != Kind::Name || which > 17);
+                let like: Vec<&str> = here.chain(more).filter(|part| kind(part) == own).collect();
+                if own != Kind::Other {
+                    parts[at] = like[random.random_range(0..like.len())];
+                }
             }
         }
     }
@@ -147,7 +178,7 @@ fn change_text(text: &str, texts: &[String], random: &mut Pcg64) -> String {
 }
 
 /// The places of instructions in a module.
-fn instructions(words: &[u32]) -> Vec<std::ops::Range<usize>> {
+fn instructions(words: &[u32]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut at = 5;
     while let Some(&first) = words.get(at) {
@@ -162,7 +193,7 @@ fn instructions(words: &[u32]) -> Vec<std::ops::Range<usize>> {
 }
 
 fn change_words(words: &mut Vec<u32>, random: &mut Pcg64) {
-    for _ in 0..random.random_range(1..4) {
+    for _ in 0..changes(random) {
         let places = instructions(words);
         if places.is_empty() {
             return;
@@ -170,7 +201,7 @@ fn change_words(words: &mut Vec<u32>, random: &mut Pcg64) {
         let one = places[random.random_range(0..places.len())].clone();
         let other = places[random.random_range(0..places.len())].clone();
         let at = random.random_range(one.clone());
-        match random.random_range(0..12) {
+        match random.random_range(0..20) {
             0 => drop(words.drain(one)),
             1 => {
                 let copy = words[one].to_vec();
@@ -180,14 +211,27 @@ fn change_words(words: &mut Vec<u32>, random: &mut Pcg64) {
             3 => words[at] = [0, 1, 31, 32, 64, u32::MAX, 1 << 31][random.random_range(0..7)],
             // Another operation with as many operands.
             4 => words[one.start] = words[one.start] & 0xFFFF_0000 | random.random_range(0..400),
-            5 => words.truncate(at),
-            6 => words.insert(at, random.random_range(0..200)),
-            // An operand of another instruction, mostly a number of a value.
-            _ if one.len() > 1 && other.len() > 1 => {
+            5 => {
+                let alike: Vec<usize> =
+                    places.iter().filter(|place| place.len() == one.len()).map(|place| place.start).collect();
+                words[one.start] = words[alike[random.random_range(0..alike.len())]];
+            }
+            6 => words.truncate(at),
+            7 => words.insert(at, random.random_range(0..200)),
+            8 => words[at] = words[at].wrapping_add(1),
+            9 if one.len() > 1 && other.len() > 1 => {
                 let from = random.random_range(other.start + 1..other.end);
                 words[random.random_range(one.start + 1..one.end)] = words[from];
             }
-            _ => words[at] = words[at].wrapping_add(1),
+            // The operand of an instruction with the same opcode, mostly the number of a value of the same type.
+            _ if one.len() > 1 => {
+                let is_alike = |place: &&Range<usize>| words[place.start] == words[one.start];
+                let alike: Vec<usize> = places.iter().filter(is_alike).map(|place| place.start).collect();
+                let from = alike[random.random_range(0..alike.len())];
+                let operand = random.random_range(1..one.len());
+                words[one.start + operand] = words[from + operand];
+            }
+            _ => {}
         }
     }
 }

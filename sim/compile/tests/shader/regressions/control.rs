@@ -46,7 +46,9 @@ fn a_condition_holds_in_its_branch_only() {
 #[test]
 fn equal_is_not_below() {
     let of = |condition: &str, given: [u32; 2]| {
-        let body = format!("let most = min(given[0], 4u);\nlet n = given[1];\nif {condition} {{ found[i] = a[n]; }}");
+        let body = format!(
+            "let most = min(given[0], 4u);\nlet n = given[1];\nif {condition} {{ found[i] = a[n]; }}"
+        );
         ran(&of_eight(FOUR, &body), &[&[0], &given, &NUMBERS])
     };
     assert_eq!(of("most >= n", [9, 4]), [13]);
@@ -77,10 +79,7 @@ fn a_switch_finds_its_default_anywhere() {
                  fn middle(x: u32) -> u32 {\n var r = 0u;\n switch x { case 1u: { r = 1u; } case 2u, default: { r = 2u; if x > 6u { break; } r += 10u; } case 3u: { r = 3u; } }\n return r; }\n\
                  fn of_sign(x: i32) -> u32 {\n switch x { case -1: { return 1u; } case 0: { return 2u; } default: { return 3u; } } }";
     let body = "found[i] = 100u * first(i) + middle(i);";
-    assert_eq!(
-        ran(&of_eight(cases, body), &[&[0; 8], &[0]]),
-        [112, 101, 112, 203, 312, 312, 112, 102]
-    );
+    assert_eq!(ran(&of_eight(cases, body), &[&[0; 8], &[0]]), [112, 101, 112, 203, 312, 312, 112, 102]);
     let known = "found[0] = first(9u);\nfound[1] = first(5u);\nfound[2] = middle(0u);\nfound[3] = middle(7u);\nfound[4] = middle(3u);\n\
                  found[5] = of_sign(-1);\nfound[6] = of_sign(-2);\nfound[7] = of_sign(i32(given[0]));";
     assert_eq!(ran(&of_eight(cases, known), &[&[0; 8], &[u32::MAX]]), [1, 3, 12, 2, 3, 1, 3, 1]);

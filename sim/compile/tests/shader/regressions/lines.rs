@@ -30,7 +30,9 @@ fn instructions_of_wgsl_have_their_lines() {
     let wgsl = of_eight("", BODY);
     let program = program(&wgsl, ShaderOptions::default()).expect("it is right");
     let lines = lines(&program);
-    for line in ["let x = given[i];", "if x > 4u {", "found[i] = y;", "y = subgroupAdd(y);", "found[i] = y + 1u;"] {
+    for line in
+        ["let x = given[i];", "if x > 4u {", "found[i] = y;", "y = subgroupAdd(y);", "found[i] = y + 1u;"]
+    {
         assert!(lines.contains(line), "{line}: {lines:?}");
     }
     assert!(!lines.contains("return; }"), "{lines:?}");
@@ -118,7 +120,8 @@ fn cases_of_spirv_fall_through() {
 /// naga would take the default for the last case.
 #[test]
 fn defaults_of_spirv_that_fall_are_errors() {
-    let cases = "case 1u: { x += 1u; } default: { x += 10u; } case 2u: { x += 100u; } case 3u: { x += 1000u; }";
+    let cases =
+        "case 1u: { x += 1u; } default: { x += 10u; } case 2u: { x += 100u; } case 3u: { x += 1000u; }";
     for numbers in [&[0][..], &[1], &[0, 1]] {
         let errors = program_of(&bytes(&falling(cases, numbers)), Format::Spv, ShaderOptions::default());
         let text = rendered(&errors.expect_err("naga misunderstands it"));
@@ -144,7 +147,10 @@ fn modules_without_lines_are_listed() {
     assert!(text.lines().any(|line| line == "OpCapability Shader"), "{text}");
     // Each instruction that stores is that of the program.
     let source = program.source.as_ref().expect("a listing");
-    let stores = |word: u32| wave_isa::program::dis::instruction_text(&program, word).is_some_and(|text| text.contains("device_store"));
+    let stores = |word: u32| {
+        wave_isa::program::dis::instruction_text(&program, word)
+            .is_some_and(|text| text.contains("device_store"))
+    };
     let words: Vec<u32> = (0..program.code.len() as u32).filter(|&word| stores(word)).collect();
     assert_eq!(words.len(), 1);
     assert!(source.line_of_word(words[0]).is_some_and(|(_, text)| text.starts_with("OpStore")), "{text}");

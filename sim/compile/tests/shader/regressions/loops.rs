@@ -143,7 +143,8 @@ fn loads_stay_behind_the_stores_of_a_loop() {
 fn functions_in_loops_change_private_variables() {
     let declarations = "var<private> count: u32 = 3u;\nvar<private> table: array<u32, 4>;\n\
                         fn step(by: u32) -> u32 { count += by; table[by & 3u] += 1u; return count; }";
-    let body = "for (var k = 0u; k < given[0]; k++) { found[i] = 10u * step(k); }\nfound[i] += count + table[1];";
+    let body =
+        "for (var k = 0u; k < given[0]; k++) { found[i] = 10u * step(k); }\nfound[i] += count + table[1];";
     // 3 + 0 + 1 + 2 + 3 + 4 + 5 = 18; 1 and 5 are counted.
     assert_eq!(ran(&of_eight(declarations, body), &[&[0], &[6]]), [180 + 18 + 2]);
 }

@@ -20,7 +20,10 @@ fn components_are_stored_twice() {
     assert_eq!(of("fours[i] = s[i].wwww;"), [4, 4, 4, 4, 8, 8, 8, 8]);
     assert_eq!(of("pairs[i] = s[i].yx;"), [2, 1, 6, 5, 10, 9, 14, 13]);
     assert_eq!(of("let v = s[i];\nfours[i] = vec4(v.zw, v.xy) + v.xxyy;"), [4, 5, 3, 4, 12, 13, 11, 12]);
-    assert_eq!(of("let v = s[i];\nfours[i] = v.zzxx;\nfours[i] = fours[i] + v.xyzw;"), [4, 5, 4, 5, 12, 13, 12, 13]);
+    assert_eq!(
+        of("let v = s[i];\nfours[i] = v.zzxx;\nfours[i] = fours[i] + v.xyzw;"),
+        [4, 5, 4, 5, 12, 13, 12, 13]
+    );
     let swapped = "let v = s[0];\nif i == 0u { fours[0] = v.yxwz; fours[1] = v.xywz; }";
     assert_eq!(of(swapped), [2, 1, 4, 3, 1, 2, 4, 3]);
 }
@@ -49,7 +52,11 @@ fn constants_divide() {
     let rows = ["3u", "7u", "10u", "641u", "0x7fffffffu", "0xffffffffu", "6u", "1u"];
     let divided = |at: usize| {
         let row = rows[at];
-        format!("for (var k = {}u; k < {}u; k++) {{ found[k] = (given[k] / {row}) ^ (given[k] % {row}) * 5u; }}\n", 5 * at, 5 * at + 5)
+        format!(
+            "for (var k = {}u; k < {}u; k++) {{ found[k] = (given[k] / {row}) ^ (given[k] % {row}) * 5u; }}\n",
+            5 * at,
+            5 * at + 5
+        )
     };
     let body: String = (0..8).map(divided).collect();
     let expected: Vec<u32> = given
