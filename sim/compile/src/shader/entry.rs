@@ -1,7 +1,6 @@
 //! An entry point as a kernel: its buffers are arguments, its workgroup variables lie in local memory.
 
 use super::hoist::hoist;
-use super::messages::resource;
 use super::places::{Location, Pointer, To, Variable, zeros};
 use super::uniform::{Parted, parted_barrier};
 use super::{Decoded, Evaluated, Memories, ShaderKernel, Table, Translator, Wrong, exported};
@@ -111,15 +110,6 @@ impl Translator<'_> {
         let entry = &self.module.entry_points[number];
         let info = self.info.get_entry_point(number);
         let size = entry.workgroup_size;
-        for (handle, variable) in self.module.global_variables.iter() {
-            if info[handle].is_empty() {
-                continue;
-            }
-            if let Some((what, hint)) = resource(self.module, variable) {
-                let at = self.module.global_variables.get_span(handle);
-                return Err(self.refused_at(at, what).with_hint(hint));
-            }
-        }
         let mut bindings = Vec::new();
         let mut names = Vec::new();
         for (handle, binding, parameters) in resources(self.module, self.info, number) {

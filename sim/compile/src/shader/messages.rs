@@ -5,7 +5,7 @@ use crate::ir;
 use naga::back::PipelineConstants;
 use naga::back::pipeline_constants::PipelineConstantError;
 use naga::front::wgsl::ParseError;
-use naga::valid::ValidationError;
+use naga::valid::{FunctionInfo, ValidationError};
 use naga::{AddressSpace, GlobalVariable, Module, ShaderStage, Span, TypeInner, WithSpan};
 use std::error::Error;
 use wave_isa::diagnostic::{Diagnostic, Place};
@@ -161,14 +161,39 @@ pub(super) fn of_constants(error: &PipelineConstantError, shown: Shown<'_>, file
 /// What to do without push constants.
 const NO_IMMEDIATE: &str = "put the numbers into a uniform buffer: var<uniform> with @group and @binding";
 
+/// Looks for variables of an entry point that no launch can bring.
+///
+/// # Errors
+/// One of them.
+pub(super) fn resources(
+    module: &Module,
+    used: &FunctionInfo,
+    shown: Shown<'_>,
+    file: &str,
+) -> Result<(), Diagnostic> {
+    for (handle, variable) in module.global_variables.iter().filter(|(handle, _)| !used[*handle].is_empty()) {
+        if let Some((what, hint)) = resource(module, variable, shown) {
+            let message = format!("this shader uses {what}, which is not taken");
+            let at = module.global_variables.get_span(handle);
+            return Err(located(message, at, shown, file).hint(hint));
+        }
+    }
+    Ok(())
+}
+
 /// What users call a variable that no launch can bring, and what to do instead; `None` for those that are taken.
-pub(super) fn resource(module: &Module, variable: &GlobalVariable) -> Option<(String, &'static str)> {
+fn resource(module: &Module, variable: &GlobalVariable, shown: Shown<'_>) -> Option<(String, &'static str)> {
     const NO_TEXTURE: &str = "put the texels into a storage buffer, and compute the place of each";
+    const NO_ARRAY: &str = "give each buffer a binding of its own, or put them into one";
     let (what, hint) = match (&module.types[variable.ty].inner, variable.space) {
         (TypeInner::Image { .. }, _) => ("the texture", NO_TEXTURE),
         (TypeInner::Sampler { .. }, _) => ("the sampler", NO_TEXTURE),
-        (TypeInner::BindingArray { .. }, _) => {
-            ("the array of resources", "give each buffer a binding of its own, or put them into one")
+        (TypeInner::BindingArray { .. }, _) => ("the array of resources", NO_ARRAY),
+        // A buffer of SPIR-V is a structure; naga takes an array of them for one buffer.
+        (TypeInner::Array { .. }, AddressSpace::Storage { .. } | AddressSpace::Uniform)
+            if matches!(shown, Shown::Words(_)) =>
+        {
+            ("the array of resources", NO_ARRAY)
         }
         (TypeInner::AccelerationStructure { .. }, _) => (
             "the acceleration structure",

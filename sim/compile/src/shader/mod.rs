@@ -167,6 +167,7 @@ fn translate(
         if entry.stage != ShaderStage::Compute {
             continue;
         }
+        messages::resources(&module, info.get_entry_point(number), shown, file)?;
         // A variable that turns out to need memory gets it at the next attempt.
         let mut in_memory = BTreeSet::new();
         let made = loop {

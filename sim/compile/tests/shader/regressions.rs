@@ -5,6 +5,7 @@ mod control;
 mod indices;
 mod lines;
 mod loops;
+mod refused;
 mod values;
 
 use crate::machine::{Bound, config, launch, program, program_of, rendered};
