@@ -447,7 +447,12 @@ impl<'a> Translator<'a> {
         let at = self.e.at;
         self.block(&mut frame, &function.body)?;
         let mut ways = std::mem::take(&mut frame.returns);
-        ways.extend(self.is_reached.then(|| self.way(Vec::new())));
+        if self.is_reached {
+            // A function with a result does not come to its end, if it is right.
+            let ty = function.result.as_ref().map(|result| self.layout.inner(result.ty));
+            let values = ty.map_or_else(Vec::new, |ty| zeros(&mut self.e, self.layout, ty));
+            ways.push(self.way(values));
+        }
         let result = self.meet(ways);
         self.slots.truncate(own);
         self.begins_pair.truncate(own);

@@ -45,18 +45,21 @@ impl<'a> Translator<'a> {
             (Some(start), Some(limit)) => turns(start, limit, step, op, is_signed),
             _ => None,
         };
+        let least_limit = limit.unwrap_or(0);
         let most_of_limit = limit_value.map(|limit| match limit {
             Limit::Known(most) | Limit::AtMost(most) => most,
         });
-        // It counts up from a number that is not negative.
+        // It counts up from a number that is not negative, and not beyond the greatest one with a sign.
         let counts_up = step > 0 && start.is_some_and(|start| start < 1 << 31);
-        let most = most_of_limit.filter(|&limit| counts_up && limit < 1 << 31).and_then(|limit| match op {
-            BinaryOperator::Less | BinaryOperator::NotEqual if step == 1 || op == BinaryOperator::Less => {
-                limit.checked_sub(1)
-            }
-            BinaryOperator::LessEqual => Some(limit),
-            _ => None,
-        });
+        let stays_below = |limit: u32| limit.checked_add_signed(step).is_some_and(|next| next < 1 << 31);
+        let most =
+            most_of_limit.filter(|&limit| counts_up && stays_below(limit)).and_then(|limit| match op {
+                BinaryOperator::Less => limit.checked_sub(1),
+                // It comes to each number up to the limit, if it does not begin behind.
+                BinaryOperator::NotEqual if step == 1 && start <= Some(least_limit) => limit.checked_sub(1),
+                BinaryOperator::LessEqual => Some(limit),
+                _ => None,
+            });
         Some(Counted { slot: *slot, turns, most })
     }
 

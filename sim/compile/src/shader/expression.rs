@@ -91,8 +91,7 @@ impl<'a> Translator<'a> {
             &Expression::FunctionArgument(number) => return Ok(frame.arguments[number as usize].clone()),
             Expression::GlobalVariable(global) => {
                 let Some(pointer) = self.globals.get(global) else {
-                    let variable = &self.module.global_variables[*global];
-                    return Err(self.refused(super::resource(self.module, variable)));
+                    return Err(self.refused("a variable that no launch can bring"));
                 };
                 return Ok(Evaluated::Pointer(pointer.clone()));
             }

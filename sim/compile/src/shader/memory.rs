@@ -24,6 +24,16 @@ impl<'a> Translator<'a> {
         }
     }
 
+    /// An error for atomics of another width than the machine has.
+    pub(super) fn taken_atomic(&self, scalar: Scalar) -> Result<(), Wrong> {
+        if scalar.width == 4 {
+            return Ok(());
+        }
+        let hint = "the machine has atomics of 32 bits: two of them, or a lock, can stand for one of more";
+        let what = format!("an atomic of {} bits", u32::from(scalar.width) * 8);
+        Err(self.refused(what).with_hint(hint))
+    }
+
     fn atomic_value(&mut self, scalar: Scalar, bits: Value) -> Value {
         if scalar.kind == ScalarKind::Float { self.e.reinterpret(bits) } else { bits }
     }
@@ -68,9 +78,7 @@ impl<'a> Translator<'a> {
             unreachable!("the validator has seen an atomic in memory");
         };
         let (location, scalar) = (*location, *scalar);
-        if scalar.width != 4 {
-            return Err(self.refused(format!("an atomic of {} bits", u32::from(scalar.width) * 8)));
-        }
+        self.taken_atomic(scalar)?;
         let value = self.scalar(frame, value)?;
         let is_float = scalar.kind == ScalarKind::Float;
         let is_signed = scalar.kind == ScalarKind::Sint;

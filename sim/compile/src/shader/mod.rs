@@ -7,6 +7,7 @@
 
 mod control;
 mod counted;
+mod disassembly;
 mod emit;
 mod entry;
 mod expression;
@@ -22,6 +23,7 @@ mod packing;
 mod pairs;
 mod places;
 mod spirv;
+mod switches;
 mod uniform;
 
 use crate::encoding::Listing;
@@ -32,8 +34,9 @@ use emit::Emitter;
 use fnv::FnvHashMap;
 use guard::guarded;
 use layout::Layout;
+use messages::Shown;
 use naga::back::pipeline_constants::process_overrides;
-use naga::valid::{FunctionInfo, ModuleInfo, ValidationFlags, Validator};
+use naga::valid::{Capabilities, FunctionInfo, ModuleInfo, ValidationFlags, Validator};
 use naga::{Expression, GlobalVariable, Handle, LocalVariable, Scalar, ShaderStage, TypeInner};
 use operators::is_half;
 use places::{Location, Pointer, RunTime, To, Variable};
@@ -98,7 +101,7 @@ pub fn decode_wgsl(text: &str, file: &str, options: &ShaderOptions) -> Result<De
     let parsed = guarded(|| naga::front::wgsl::parse_str(&without_known(text)))
         .ok_or_else(|| messages::panicked(file))?
         .map_err(|error| messages::of_parser(&error, text, file))?;
-    let decoded = translate(&parsed, Some(text), file, options)?;
+    let decoded = translate(&parsed, Shown::Text(text), file, options)?;
     // Each line is a place: that of its first byte.
     let starts = text.match_indices('\n').map(|(newline, _)| newline + 1);
     let places = [0].into_iter().chain(starts).map(|start| (ir::Place(start as u32 + 1), start));
@@ -117,7 +120,8 @@ pub fn decode_spirv(bytes: &[u8], file: &str, options: &ShaderOptions) -> Result
     let parsed = guarded(|| naga::front::spv::parse_u8_slice(&stripped.bytes, &settings))
         .ok_or_else(|| messages::panicked(file))?
         .map_err(|error| Diagnostic::error(format!("{file}, read as SPIR-V: {}", messages::chain(&error))))?;
-    Ok(Decoded { listing: stripped.listing, ..translate(&parsed, None, file, options)? })
+    let decoded = translate(&parsed, Shown::Words(&stripped), file, options)?;
+    Ok(Decoded { listing: stripped.listing, ..decoded })
 }
 
 /// True for a module of SPIR-V, in either order of bytes.
@@ -134,24 +138,9 @@ fn without_known(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// What shaders may use beside the features that all have.
-fn capabilities() -> naga::valid::Capabilities {
-    use naga::valid::Capabilities as C;
-    C::SHADER_FLOAT16
-        | C::SHADER_FLOAT16_IN_FLOAT32
-        | C::FLOAT64
-        | C::SHADER_INT64
-        | C::SHADER_INT16
-        | C::SUBGROUP
-        | C::SUBGROUP_BARRIER
-        | C::SHADER_FLOAT32_ATOMIC
-        | C::MEMORY_DECORATION_COHERENT
-        | C::MEMORY_DECORATION_VOLATILE
-}
-
 fn translate(
     parsed: &naga::Module,
-    text: Option<&str>,
+    shown: Shown<'_>,
     file: &str,
     options: &ShaderOptions,
 ) -> Result<Decoded, Diagnostic> {
@@ -160,17 +149,18 @@ fn translate(
     if compute.is_empty() {
         return Err(messages::no_kernel(parsed, file));
     }
-    let mut validator = Validator::new(ValidationFlags::all(), capabilities());
+    // What the validator lets pass and is not taken, the translator refuses by its name.
+    let mut validator = Validator::new(ValidationFlags::all(), Capabilities::all());
     validator.subgroup_stages(naga::valid::ShaderStages::COMPUTE);
     validator.subgroup_operations(naga::valid::SubgroupOperationSet::all());
     let info = guarded(AssertUnwindSafe(|| validator.validate(parsed).map_err(Box::new)))
         .ok_or_else(|| messages::panicked(file))?
-        .map_err(|error| messages::of_validator(&error, text, file))?;
+        .map_err(|error| messages::of_validator(&error, shown, file))?;
     let constants = messages::pipeline_constants(parsed, &options.overrides, file)?;
     let (module, info) =
         guarded(AssertUnwindSafe(|| process_overrides(parsed, &info, None, &constants).map_err(Box::new)))
             .ok_or_else(|| messages::panicked(file))?
-            .map_err(|error| messages::of_constants(&error, text, file))?;
+            .map_err(|error| messages::of_constants(&error, shown, file))?;
     let layout = Layout::new(&module);
     let mut decoded = Decoded { module: ir::Module::default(), kernels: Vec::new(), listing: None };
     let memories = Memories::new(&mut decoded.module);
@@ -179,6 +169,7 @@ fn translate(
         if entry.stage != ShaderStage::Compute {
             continue;
         }
+        messages::resources(&module, info.get_entry_point(number), shown, file)?;
         // A variable that turns out to need memory gets it at the next attempt.
         let mut in_memory = BTreeSet::new();
         let made = loop {
@@ -215,10 +206,11 @@ fn translate(
                     assert!(is_new, "a variable in memory has no slots");
                 }
                 Err(Wrong::Parted { barrier, branch }) => {
-                    return Err(messages::parted(barrier, branch, text, file));
+                    return Err(messages::parted(barrier, branch, shown, file));
                 }
-                Err(Wrong::Refused { at, message }) => {
-                    return Err(messages::located(message, at, text, file));
+                Err(Wrong::Refused { at, message, hint }) => {
+                    let error = messages::located(message, at, shown, file);
+                    return Err(hint.into_iter().fold(error, Diagnostic::hint));
                 }
             }
         };
@@ -266,7 +258,17 @@ enum Wrong {
     /// Threads may come to this barrier apart, because of this branch.
     Parted { barrier: Place, branch: Place },
     /// Something is not taken.
-    Refused { at: naga::Span, message: String },
+    Refused { at: naga::Span, message: String, hint: Option<&'static str> },
+}
+
+impl Wrong {
+    /// The same with what to do instead.
+    fn with_hint(self, hint: &'static str) -> Wrong {
+        match self {
+            Wrong::Refused { at, message, .. } => Wrong::Refused { at, message, hint: Some(hint) },
+            other => other,
+        }
+    }
 }
 
 /// The value of an expression.
@@ -368,7 +370,7 @@ impl Translator<'_> {
     }
 
     fn refused_at(&self, at: naga::Span, what: impl std::fmt::Display) -> Wrong {
-        Wrong::Refused { at, message: format!("this shader uses {what}, which is not taken") }
+        Wrong::Refused { at, message: format!("this shader uses {what}, which is not taken"), hint: None }
     }
 
     /// A pointer to a new variable with these values.
@@ -447,20 +449,6 @@ impl Translator<'_> {
 
 /// Most scalars of a variable that are kept in slots.
 const MOST_SLOTS: usize = 256;
-
-/// What users call a resource that is not taken.
-fn resource(module: &naga::Module, variable: &GlobalVariable) -> String {
-    let name = variable.name.as_deref().unwrap_or("a variable");
-    let what = match (&module.types[variable.ty].inner, variable.space) {
-        (TypeInner::Image { .. }, _) => "the texture",
-        (TypeInner::Sampler { .. }, _) => "the sampler",
-        (TypeInner::BindingArray { .. }, _) => "the array of resources",
-        (TypeInner::AccelerationStructure { .. } | TypeInner::RayQuery { .. }, _) => "ray queries:",
-        (_, naga::AddressSpace::Immediate) => "the push constant",
-        _ => "the variable",
-    };
-    format!("{what} `{name}`")
-}
 
 /// The kernels of one function.
 fn exported(name: &str, function: FunctionId, size: [u32; 3], local_bytes: u32) -> ExportedKernel {

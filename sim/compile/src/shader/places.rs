@@ -152,7 +152,8 @@ impl Translator<'_> {
                 Ok((first..first + count).map(|slot| self.slot(slot, index)).collect())
             }
             To::Memory(location) => {
-                if let TypeInner::Atomic(_) = pointer.ty {
+                if let TypeInner::Atomic(scalar) = pointer.ty {
+                    self.taken_atomic(scalar)?;
                     return Ok(vec![self.atomic_load(pointer, *location)]);
                 }
                 let leaves = self.checked_leaves(&pointer.ty)?;
@@ -187,7 +188,8 @@ impl Translator<'_> {
                 }
             }
             To::Memory(location) => {
-                if let TypeInner::Atomic(_) = pointer.ty {
+                if let TypeInner::Atomic(scalar) = pointer.ty {
+                    self.taken_atomic(scalar)?;
                     self.atomic_store(pointer, *location, values[0]);
                     return Ok(());
                 }

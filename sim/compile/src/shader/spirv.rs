@@ -1,5 +1,7 @@
 //! The words of a SPIR-V module: debugging information is read and taken out, because naga does not take all of it.
 
+use super::disassembly::disassembly;
+use super::switches::{self, Switches};
 use crate::encoding::Listing;
 use crate::ir::Place;
 use std::collections::HashMap;
@@ -11,20 +13,38 @@ pub(super) const MAGIC: u32 = 0x0723_0203;
 const HEADER_WORDS: usize = 5;
 
 /// Opcodes of the specification, version 1.6, section 3.
-mod op {
-    pub(super) const SOURCE_CONTINUED: u32 = 2;
-    pub(super) const SOURCE: u32 = 3;
-    pub(super) const STRING: u32 = 7;
-    pub(super) const LINE: u32 = 8;
-    pub(super) const NO_LINE: u32 = 317;
+pub(super) mod op {
+    pub(in super::super) const SOURCE_CONTINUED: u32 = 2;
+    pub(in super::super) const SOURCE: u32 = 3;
+    pub(in super::super) const STRING: u32 = 7;
+    pub(in super::super) const LINE: u32 = 8;
+    pub(in super::super) const ENTRY_POINT: u32 = 15;
+    pub(in super::super) const EXECUTION_MODE: u32 = 16;
+    pub(in super::super) const TYPE_FUNCTION: u32 = 33;
+    pub(in super::super) const SELECTION_MERGE: u32 = 247;
+    pub(in super::super) const LABEL: u32 = 248;
+    pub(in super::super) const BRANCH: u32 = 249;
+    pub(in super::super) const BRANCH_CONDITIONAL: u32 = 250;
+    pub(in super::super) const SWITCH: u32 = 251;
+    pub(in super::super) const NO_LINE: u32 = 317;
 }
 
 /// A module without lines, and the source that they name.
 pub(super) struct Stripped {
     /// Its bytes, low ones first.
     pub(super) bytes: Vec<u8>,
-    /// The text of the source, with the places of the bytes; `None` if the module has neither lines nor text.
+    /// What users read: the text of the source, else the instructions.
     pub(super) listing: Option<Listing>,
+    /// Bytes as naga counts them and in the file, where the difference changes.
+    moved: Vec<(usize, usize)>,
+}
+
+impl Stripped {
+    /// The byte of the file for one that naga counted.
+    pub(super) fn in_file(&self, byte: usize) -> usize {
+        let before = self.moved.partition_point(|&(here, _)| here <= byte);
+        self.moved[..before].last().map_or(byte, |&(counted, there)| there + (byte - counted))
+    }
 }
 
 /// Words that are no instructions.
@@ -39,7 +59,7 @@ pub(super) struct Broken {
 /// Takes the lines out of a module.
 ///
 /// # Errors
-/// Instructions that do not fit into the file.
+/// Instructions that do not fit into the file, and what naga would misunderstand.
 pub(super) fn strip(bytes: &[u8], path: &Path) -> Result<Stripped, Broken> {
     let (chunks, rest) = bytes.as_chunks::<4>();
     if !rest.is_empty() || chunks.len() < HEADER_WORDS {
@@ -53,8 +73,12 @@ pub(super) fn strip(bytes: &[u8], path: &Path) -> Result<Stripped, Broken> {
     let mut names: HashMap<u32, String> = HashMap::new();
     let mut source = Source::default();
     let mut line = None;
-    // Byte of the module that is left, and the line of the instruction there.
+    let mut uncounted = 0;
+    // Byte of the module that is left, as naga counts it, and the line of the instruction there.
     let mut lines: Vec<(usize, u32)> = Vec::new();
+    let mut moved: Vec<(usize, usize)> = Vec::new();
+    let mut starts = Vec::new();
+    let mut switches = Switches::default();
     let mut at = HEADER_WORDS;
     while let Some(&first) = words.get(at) {
         let (length, opcode) = ((first >> 16) as usize, first & 0xFFFF);
@@ -81,19 +105,44 @@ pub(super) fn strip(bytes: &[u8], path: &Path) -> Result<Stripped, Broken> {
             _ => {}
         }
         if !matches!(opcode, op::LINE | op::NO_LINE) {
+            let start = 4 * (kept.len() - uncounted);
             if let Some(line) = line.filter(|&line| lines.last().is_none_or(|&(_, last)| last != line)) {
-                lines.push((4 * kept.len(), line));
+                lines.push((start, line));
             }
-            kept.extend(&words[at..at + length]);
+            if moved.last().map_or(0, |&(counted, there)| there - counted) != 4 * at - start {
+                moved.push((start, 4 * at));
+            }
+            starts.push(start);
+            uncounted += uncounted_words(opcode, operands);
+            match opcode {
+                op::SWITCH => kept.extend(switches::without_default(operands)),
+                _ => kept.extend(&words[at..at + length]),
+            }
+            switches.add(opcode, operands, 4 * at);
         }
         at += length;
     }
-    let bytes = kept.iter().flat_map(|word| word.to_le_bytes()).collect();
+    switches.check()?;
+    let bytes: Vec<u8> = kept.iter().flat_map(|word| word.to_le_bytes()).collect();
     let named = source.file.and_then(|file| names.get(&file));
     let text =
         if source.text.is_empty() { named.and_then(|name| beside(name, path)) } else { Some(source.text) };
     let listing = text.filter(|_| !lines.is_empty()).map(|text| listing(own_text(&text), &lines));
-    Ok(Stripped { bytes, listing })
+    let listing = listing.or_else(|| disassembly(&bytes, &starts));
+    Ok(Stripped { bytes, listing, moved })
+}
+
+/// The words of an instruction that naga reads without counting them in the places that it states.
+fn uncounted_words(opcode: u32, operands: &[u32]) -> usize {
+    match opcode {
+        op::ENTRY_POINT => {
+            let ends = |word: &u32| word.to_le_bytes().contains(&0);
+            let name = operands.iter().skip(2).position(ends).map_or(0, |last| last + 1);
+            operands.len().saturating_sub(2 + name)
+        }
+        op::EXECUTION_MODE | op::TYPE_FUNCTION => operands.len().saturating_sub(2),
+        _ => 0,
+    }
 }
 
 /// What a module says of its source.

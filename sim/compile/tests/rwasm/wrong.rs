@@ -89,6 +89,12 @@ fn wrong_code_has_a_place() {
             "br_table needs br or br_adjust or return behind it, not drop",
             1,
         ),
+        // The words of all targets belong to the table.
+        (
+            &[i32_const(0), word("BrTable", 2), ret, ret, ret, ret, branch("Br", -1)],
+            "a branch by -1 from instruction 6 leads to no instruction of the function",
+            6,
+        ),
         (&[get(0), ret], "local_get: cells are counted from 1, the one on top", 0),
         (&[word("CallInternal", 2), ret], "call_internal: there is no function 2: there may be 2", 0),
         (&[word("RefFunc", 2), ret], "ref_func: there is no function 2: there may be 2", 0),
