@@ -25,6 +25,7 @@ mod places;
 mod spirv;
 mod switches;
 mod uniform;
+mod ways;
 
 use crate::encoding::Listing;
 use crate::ir::{self, Constant, FunctionId, MemoryId, Place, Space, Type, Value};
@@ -287,8 +288,8 @@ struct Frame<'a> {
     arguments: Vec<Evaluated>,
     values: FnvHashMap<Handle<Expression>, Evaluated>,
     locals: FnvHashMap<Handle<LocalVariable>, Pointer>,
-    around: Vec<control::Around>,
-    returns: Vec<control::Way>,
+    around: Vec<ways::Around>,
+    returns: Vec<ways::Way>,
 }
 
 impl<'a> Frame<'a> {
