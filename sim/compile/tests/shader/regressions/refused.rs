@@ -131,11 +131,7 @@ fn what_is_not_taken_of_spirv_has_a_name() {
         // Without debugging information variables have no name.
         let what = message.split('`').next().expect("the beginning").trim_end();
         assert!(error.message.contains(what), "{}", rendered(&errors));
-        assert!(
-            error.place.as_ref().is_some_and(|place| place.text.contains("Op")),
-            "{}",
-            rendered(&errors)
-        );
+        assert!(error.place.as_ref().is_some_and(|place| place.text.contains("Op")), "{}", rendered(&errors));
         assert!(error.hint.as_deref().unwrap_or_default().contains(hint), "{}", rendered(&errors));
     }
     assert!(count > 7, "{count} of {} came through naga", REFUSED.len());
