@@ -15,6 +15,9 @@ const MOST_TURNS: u32 = 64;
 /// Most expressions of all its turns together: of one whose turn is part of an index of a variable of the function, and of
 /// others. Without numbers for indices these variables would lie in memory.
 const MOST_UNROLLED: [usize; 2] = [4096, 640];
+/// Most statements and values of an entry point, with all that it calls.
+const MOST_STATEMENTS: u32 = 1 << 17;
+const MOST_VALUES: usize = 1 << 21;
 
 impl<'a> Translator<'a> {
     /// The statements of a block, in order.
@@ -25,9 +28,20 @@ impl<'a> Translator<'a> {
                 break;
             }
             self.place(*span);
+            self.count_statement()?;
             self.statement(frame, statement, *span)?;
         }
         self.forget(known);
+        Ok(())
+    }
+
+    /// Counts statements: those of a function again for each of its calls.
+    fn count_statement(&mut self) -> Result<(), Wrong> {
+        self.statements += 1;
+        if self.statements > MOST_STATEMENTS || self.e.function.values.len() > MOST_VALUES {
+            let hint = "a function that calls another twice doubles it: call it in a loop";
+            return Err(self.refused("too much code, because calls are inlined").with_hint(hint));
+        }
         Ok(())
     }
 
@@ -277,7 +291,7 @@ impl<'a> Translator<'a> {
         let counted = if break_if.is_none() { self.counted(frame, body, continuing) } else { None };
         if let Some(turns) = counted.as_ref().and_then(|counted| counted.turns)
             && turns <= MOST_TURNS
-            && (turns as usize) * self.weight(frame, body) <= self.most_unrolled(frame, body)
+            && (turns as usize).saturating_mul(self.weight(frame, body)) <= self.most_unrolled(frame, body)
         {
             return self.unroll(frame, body, continuing);
         }
@@ -376,6 +390,7 @@ impl<'a> Translator<'a> {
         for (handle, local) in function.local_variables.iter() {
             let ty = self.layout.inner(local.ty).clone();
             let variable = Variable::Local(number, handle.index());
+            self.check_size(&ty)?;
             let values = match local.init {
                 Some(init) => self.values(&frame, init)?,
                 None => zeros(&mut self.e, self.layout, &ty),
@@ -469,23 +484,29 @@ impl<'a> Translator<'a> {
         MOST_UNROLLED[usize::from(!anywhere(body, &here))]
     }
 
-    /// Expressions in a block, to judge how much code it becomes.
+    /// Expressions in a block, to judge how much code it becomes. Where it is too much for any loop it is not exact.
     fn weight(&self, frame: &Frame<'a>, block: &'a naga::Block) -> usize {
-        let of = |statement: &'a Statement| match statement {
-            Statement::Emit(range) => range.clone().count(),
-            Statement::Call { function, .. } => {
-                let callee = &self.module.functions[*function];
-                let info = &self.info[*function];
-                let frame = Frame::new(callee, info, Vec::new());
-                self.weight(&frame, &callee.body)
+        let mut sum = 0usize;
+        for statement in block.iter() {
+            let own = match statement {
+                Statement::Emit(range) => range.clone().count(),
+                Statement::Call { function, .. } => {
+                    let callee = &self.module.functions[*function];
+                    let frame = Frame::new(callee, &self.info[*function], Vec::new());
+                    self.weight(&frame, &callee.body).saturating_add(1)
+                }
+                Statement::Loop { body, continuing, .. } => {
+                    let turns = self.counted(frame, body, continuing).and_then(|counted| counted.turns);
+                    (turns.unwrap_or(1).max(1) as usize).saturating_mul(self.weight(frame, body))
+                }
+                other => inner(other).fold(1, |sum, block| self.weight(frame, block).saturating_add(sum)),
+            };
+            sum = sum.saturating_add(own);
+            if sum > MOST_UNROLLED[0] {
+                break;
             }
-            Statement::Loop { body, continuing, .. } => {
-                let turns = self.counted(frame, body, continuing).and_then(|counted| counted.turns);
-                turns.unwrap_or(1).max(1) as usize * self.weight(frame, body)
-            }
-            other => 1 + inner(other).map(|block| self.weight(frame, block)).sum::<usize>(),
-        };
-        block.iter().map(of).sum()
+        }
+        sum
     }
 }
 

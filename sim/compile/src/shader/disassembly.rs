@@ -5,6 +5,8 @@ use crate::encoding::Listing;
 use crate::ir::Place;
 use rspirv::binary::{Consumer, Disassemble, ParseAction, parse_bytes};
 use rspirv::dr::{self, Instruction, ModuleHeader};
+use rspirv::grammar::ext_inst_table;
+use rspirv::spirv::Op;
 
 /// The instructions of a module that begin at these bytes. `None` if one is not known.
 pub(super) fn disassembly(bytes: &[u8], starts: &[usize]) -> Option<Listing> {
@@ -24,7 +26,7 @@ fn lines(bytes: &[u8]) -> Option<Vec<String>> {
     // A text of the whole module has its numbers by their types, and names of extended instructions. It leaves out or moves
     // what is not where a valid module has it, and texts in it may have several lines.
     let mut loader = dr::Loader::new();
-    if parse_bytes(bytes, &mut loader).is_ok() {
+    if knows_sets(&instructions.0) && parse_bytes(bytes, &mut loader).is_ok() {
         let text = loader.module().disassemble();
         let lines: Vec<String> =
             text.lines().filter(|line| !line.starts_with(';')).map(str::to_owned).collect();
@@ -39,6 +41,13 @@ fn lines(bytes: &[u8]) -> Option<Vec<String>> {
     }
     let line = |one: &Instruction| one.disassemble().replace('\n', "\\n");
     Some(instructions.0.iter().map(line).collect())
+}
+
+/// True if the crate knows the sets of extended instructions; of others it writes an error to the terminal.
+fn knows_sets(instructions: &[Instruction]) -> bool {
+    instructions.iter().filter(|one| one.class.opcode == Op::ExtInstImport).all(
+        |one| matches!(&one.operands[..], [dr::Operand::LiteralString(name)] if ext_inst_table(name).is_some()),
+    )
 }
 
 /// The instructions of a module as they come.

@@ -18,6 +18,10 @@ const TABLE_ALIGNMENT: u32 = 16;
 /// Bytes of a store that clears local memory: the widest one.
 const CLEARED_BYTES: u32 = 8;
 
+/// Most bytes of workgroup memory, and most threads of a workgroup: far more than a machine has.
+const MOST_LOCAL: u32 = 1 << 30;
+const MOST_THREADS: u64 = 1 << 20;
+
 /// A kernel that has been made.
 pub(super) struct Made {
     name: String,
@@ -110,6 +114,9 @@ impl Translator<'_> {
         let entry = &self.module.entry_points[number];
         let info = self.info.get_entry_point(number);
         let size = entry.workgroup_size;
+        if size.iter().map(|&size| u64::from(size)).product::<u64>() > MOST_THREADS {
+            return Err(self.refused(format!("a workgroup of more than {MOST_THREADS} threads")));
+        }
         let mut bindings = Vec::new();
         let mut names = Vec::new();
         for (handle, binding, parameters) in resources(self.module, self.info, number) {
@@ -124,6 +131,7 @@ impl Translator<'_> {
             }
             match variable.space {
                 AddressSpace::Private => {
+                    self.check_size(self.layout.inner(variable.ty))?;
                     let values = match variable.init {
                         Some(init) => self.global(init),
                         None => zeros(&mut self.e, self.layout, self.layout.inner(variable.ty)),
@@ -135,6 +143,9 @@ impl Translator<'_> {
                     let (bytes, alignment) = self.layout.size_of(variable.ty);
                     let offset = u32::next_multiple_of(local_bytes, alignment.max(4));
                     local_bytes = offset + bytes.next_multiple_of(4);
+                    if local_bytes > MOST_LOCAL {
+                        return Err(self.refused(format!("more than {MOST_LOCAL} bytes of workgroup memory")));
+                    }
                     let base = self.e.i32(0);
                     let location = Location {
                         memory: self.ids.local,

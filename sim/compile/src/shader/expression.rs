@@ -60,8 +60,15 @@ impl<'a> Translator<'a> {
     ) -> Result<Evaluated, Wrong> {
         let values = match &frame.function.expressions[handle] {
             Expression::Literal(literal) => vec![self.literal(*literal)],
-            Expression::Constant(constant) => self.global(self.module.constants[*constant].init),
-            Expression::ZeroValue(ty) => self.zeros(*ty),
+            Expression::Constant(constant) => {
+                let constant = &self.module.constants[*constant];
+                self.check_size(self.layout.inner(constant.ty))?;
+                self.global(constant.init)
+            }
+            Expression::ZeroValue(ty) => {
+                self.check_size(self.layout.inner(*ty))?;
+                self.zeros(*ty)
+            }
             Expression::Compose { components, .. } => {
                 let mut values = Vec::new();
                 for &component in components {

@@ -11,6 +11,11 @@ use std::error::Error;
 use wave_isa::diagnostic::{Diagnostic, Place};
 use wave_isa::suggest::did_you_mean;
 
+/// A message in one line: those of naga quote the text as it is.
+fn one_line(message: &str) -> String {
+    message.split('\n').map(str::trim).collect::<Vec<_>>().join(" ")
+}
+
 /// An error and its causes.
 pub(super) fn chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
@@ -19,7 +24,7 @@ pub(super) fn chain(error: &dyn Error) -> String {
         text = format!("{text}: {error}");
         cause = error.source();
     }
-    text
+    one_line(&text)
 }
 
 /// The file that messages are about.
@@ -75,8 +80,8 @@ pub(super) fn of_parser(error: &ParseError, text: &str, file: &str) -> Diagnosti
     let first = error.labels().next();
     let (at, label) = first.map_or((Span::UNDEFINED, ""), |(span, label)| (span, label));
     let message = match label {
-        "" => error.message().to_owned(),
-        label => format!("{}: {label}", error.message()),
+        "" => one_line(error.message()),
+        label => one_line(&format!("{}: {label}", error.message())),
     };
     let hint = match error.notes().next() {
         Some(note) => Some(note.to_owned()),

@@ -192,11 +192,12 @@ fn translate(
                 counter: None,
                 facts: Vec::new(),
                 lengths: FnvHashMap::default(),
-                has_full_waves: entry.workgroup_size.iter().product::<u32>()
-                    % wave_isa::MAX_WAVE_WIDTH as u32
+                has_full_waves: entry.workgroup_size.iter().map(|&size| u64::from(size)).product::<u64>()
+                    % wave_isa::MAX_WAVE_WIDTH as u64
                     == 0,
                 is_left: false,
                 depth: 0,
+                statements: 0,
                 private_bytes: 0,
                 tables: Vec::new(),
             };
@@ -340,6 +341,8 @@ struct Translator<'a> {
     is_left: bool,
     /// Statements around the current one that lanes may have left; the entry point's own block is none.
     depth: u32,
+    /// Statements so far.
+    statements: u32,
     /// Bytes of private memory so far.
     private_bytes: u32,
     /// Arrays of constants: the places where their address is put in, and their bytes.
@@ -390,24 +393,29 @@ impl Translator<'_> {
             return Ok(Pointer { ty: inner, to: To::Slots { variable, first, index: None } });
         }
         let (bytes, _) = self.layout.size_of(ty);
-        let pointer = Pointer { ty: inner, to: To::Memory(self.private(bytes)) };
+        let pointer = Pointer { ty: inner, to: To::Memory(self.private(bytes)?) };
         self.store(&pointer, &values)?;
         Ok(pointer)
     }
 
     /// New private memory.
-    fn private(&mut self, bytes: u32) -> Location {
+    fn private(&mut self, bytes: u32) -> Result<Location, Wrong> {
+        /// Most bytes of a thread.
+        const MOST: u32 = 1 << 28;
         let offset = self.private_bytes;
-        self.private_bytes += bytes.next_multiple_of(16);
+        if bytes > MOST - offset {
+            return Err(self.refused(format!("more than {MOST} bytes of memory in each invocation")));
+        }
+        self.private_bytes = (offset + bytes).next_multiple_of(16);
         let base = self.e.i32(0);
-        Location {
+        Ok(Location {
             memory: self.ids.private,
             base,
             offset,
             global: None,
             is_constant: false,
             is_stable: false,
-        }
+        })
     }
 
     /// Where an array lies that is indexed by a number that is not known.
@@ -416,7 +424,7 @@ impl Translator<'_> {
         let bytes = leaves.last().map_or(0, |leaf| leaf.offset + u32::from(leaf.scalar.width));
         let known: Option<Vec<u64>> = values.iter().map(|&value| self.e.known(value)).collect();
         let Some(known) = known else {
-            let location = self.private(bytes);
+            let location = self.private(bytes)?;
             let pointer = Pointer { ty: ty.clone(), to: To::Memory(location) };
             self.store(&pointer, values)?;
             return Ok(location);

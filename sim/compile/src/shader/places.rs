@@ -201,11 +201,18 @@ impl Translator<'_> {
     }
 
     fn checked_leaves(&self, ty: &TypeInner) -> Result<Vec<Leaf>, Wrong> {
-        let count = self.layout.count(ty);
-        if count > MOST_SCALARS {
-            return Err(self.refused(format!("a value of {count} scalars, more than {MOST_SCALARS},")));
-        }
+        self.check_size(ty)?;
         Ok(self.layout.leaves(ty))
+    }
+
+    /// An error for values of more scalars than the translator follows.
+    pub(super) fn check_size(&self, ty: &TypeInner) -> Result<(), Wrong> {
+        match self.layout.count(ty) {
+            count if count > MOST_SCALARS => {
+                Err(self.refused(format!("a value of {count} scalars, more than {MOST_SCALARS},")))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn load_leaves(&mut self, leaves: &[Leaf], location: Location) -> Vec<Value> {

@@ -6,6 +6,7 @@ mod indices;
 mod lines;
 mod loops;
 mod refused;
+mod sizes;
 mod values;
 
 use crate::machine::{Bound, config, launch, program, program_of, rendered};

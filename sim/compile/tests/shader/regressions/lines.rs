@@ -155,3 +155,11 @@ fn modules_without_lines_are_listed() {
     assert_eq!(words.len(), 1);
     assert!(source.line_of_word(words[0]).is_some_and(|(_, text)| text.starts_with("OpStore")), "{text}");
 }
+
+/// Functions of an extended set are listed by name.
+#[test]
+fn functions_of_spirv_have_names() {
+    let wgsl = of_eight("", "found[i] = u32(sqrt(f32(given[i])));");
+    let program = of_spirv(&written(&parsed(&wgsl), None).expect("it is right"));
+    assert!(lines(&program).iter().any(|line| line.contains("OpExtInst") && line.contains(" Sqrt ")));
+}
