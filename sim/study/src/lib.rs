@@ -9,4 +9,5 @@ pub mod measure;
 pub mod report;
 pub mod results;
 pub mod summary;
+pub mod sweep;
 pub mod timeline;

@@ -9,11 +9,12 @@ use super::golden;
 use super::scratch::{Scratch, without_host};
 
 /// Pages with examples, and the smallest number of commands on each.
-const PAGES: [(&str, usize); 9] = [
+const PAGES: [(&str, usize); 10] = [
     ("docs/command-line.md", 10),
     ("docs/traces.md", 5),
     ("docs/explain.md", 1),
     ("docs/debug.md", 3),
+    ("docs/sweep.md", 2),
     ("docs/nanowasm.md", 2),
     ("docs/pica200.md", 3),
     ("docs/rwasm.md", 3),
