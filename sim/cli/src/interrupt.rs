@@ -30,6 +30,11 @@ pub(crate) fn is_asked() -> bool {
     ASKED.load(Ordering::Relaxed)
 }
 
+/// Asks the program to end as a first signal does.
+pub(crate) fn ask() {
+    ASKED.store(true, Ordering::Relaxed);
+}
+
 /// Warning about kernels that did not run because of a signal.
 pub(crate) fn left_out(kernels: usize) -> Diagnostic {
     let kernels = counted(kernels as u64, "kernel");

@@ -30,6 +30,7 @@ mod programs;
 mod progress;
 mod sensitivity;
 mod session;
+mod sweep;
 mod terminal;
 mod trace;
 mod traces;
@@ -110,7 +111,7 @@ const NOTHING_TO_DO: &str = "\
 wave-sim simulates GPUs that run the WAVE v0.4 instruction set, cycle by cycle.
 
 Usage: wave-sim [--config CONFIG] [KERNEL.wave|KERNEL.wbin|LAUNCH.ron]... [flags]
-       wave-sim asm|dis|check|debug|litmus|cosim|compare|explain|sensitivity|measure|trace|wasm|header|config|stats|completions ...
+       wave-sim asm|dis|check|debug|litmus|cosim|compare|explain|sensitivity|measure|sweep|trace|wasm|header|config|stats|completions ...
 
 Nothing was asked for. `wave-sim --config gpu.ron` is a good start, `wave-sim --help` has everything.
 ";
@@ -140,6 +141,7 @@ fn other(command: &Command, terminal: &Terminal) -> Ended {
         Command::Compare(args) => compare::run(args, terminal),
         Command::Explain(args) => explain::run(args, terminal),
         Command::Measure(args) => measure::run(args, terminal),
+        Command::Sweep(args) => sweep::run(args, terminal),
         Command::Trace { command } => trace::run(command, terminal),
         Command::Wasm { command } => webassembly::run(command, terminal),
         Command::Sensitivity(args) => sensitivity::run(args, terminal),

@@ -14,6 +14,13 @@ pub(crate) fn counting(what: &str) -> ProgressBar {
     bar.with_style(ProgressStyle::with_template(&template).unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
+/// A bar that counts `what` up to `all` and says how much time is left; only on a terminal.
+pub(crate) fn counting_down(what: &str, all: u64) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(all), ProgressDrawTarget::stderr_with_hz(10));
+    let template = format!("{{elapsed_precise}}  {{pos}} of {{len}} {what}  {{wide_bar}}  {{eta}} left");
+    bar.with_style(ProgressStyle::with_template(&template).unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
+
 /// Shows the time spent waiting, and the reason; only on a terminal.
 pub(crate) fn waiting(why: &str) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));

@@ -11,4 +11,5 @@ pub mod report;
 pub mod results;
 pub mod sensitivity;
 pub mod summary;
+pub mod sweep;
 pub mod timeline;

@@ -42,22 +42,23 @@ pub struct Machine {
 }
 
 /// A document of runs, as far as it is read.
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct Document {
     schema: u32,
     config: Machine,
     runs: Vec<RunOfDocument>,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct RunOfDocument {
     name: String,
     outcome: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
     total: Option<Numbers>,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct Numbers {
     #[serde(default)]
     figures: IndexMap<String, f64>,
@@ -119,6 +120,20 @@ impl Measured {
         Ok(document.runs.into_iter().map(run).collect())
     }
 
+    /// A document that [`Measured::read`] reads as this.
+    pub fn document(&self) -> String {
+        let total = Numbers { figures: self.figures.clone(), statistics: self.statistics.clone() };
+        let run = RunOfDocument {
+            name: self.kernel.clone(),
+            outcome: self.outcome.clone(),
+            message: self.message.clone(),
+            total: Some(total),
+        };
+        let document = Document { schema: json::SCHEMA, config: self.machine.clone(), runs: vec![run] };
+        // Numbers, strings and maps with string keys always serialise.
+        serde_json::to_string(&document).unwrap_or_default() + "\n"
+    }
+
     /// Cycles of all launches; `None` without timing, and for a run that did not end.
     pub fn cycles(&self) -> Option<u64> {
         let ended = matches!(self.outcome.as_str(), "verified" | "ended" | "failed");
@@ -145,6 +160,14 @@ mod tests {
         assert_eq!((runs[0].kernel.as_str(), runs[0].cycles(), runs[0].machine.cores), ("a", Some(10), 2));
         assert_eq!(runs[0].figures["figure.ipc"], 1.5);
         assert_eq!((runs[1].cycles(), runs[1].message.as_deref()), (None, Some("stands still")));
+    }
+
+    #[test]
+    fn what_is_written_is_read_to_the_last_bit() {
+        let mut run = Measured::read(DOCUMENT, "a.json").unwrap().remove(1);
+        run.figures.insert("figure.ipc".to_owned(), 0.1 + 0.2);
+        run.figures.insert("figure.x".to_owned(), f64::MIN_POSITIVE / 3.0);
+        assert_eq!(Measured::read(&run.document(), "b.json").unwrap(), [run]);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::{DEFAULT_CONFIG, Format, LaunchArgs, MachineArgs, SetArgs, SourceArgs};
 use crate::cosim::CosimArgs;
 use crate::detail::{DetailFrom, detail_from};
+use crate::sweep::SweepArgs;
 use crate::traces::{WaveRange, wave_range};
 use crate::values;
 use clap::{Args, Subcommand, ValueEnum};
@@ -75,6 +76,8 @@ pub(crate) enum Command {
     Sensitivity(SensitivityArgs),
     /// Measure the memory hierarchy with kernels, beside what the configuration says
     Measure(MeasureArgs),
+    /// Run kernels on many machines: every combination of parameters, or a sample of them
+    Sweep(Box<SweepArgs>),
     /// Look at retirement traces, and compare them
     Trace {
         /// What to do

@@ -15,6 +15,7 @@ const PAGES: [(&str, usize); 10] = [
     ("docs/compare.md", 4),
     ("docs/explain.md", 1),
     ("docs/debug.md", 3),
+    ("docs/sweep.md", 2),
     ("docs/nanowasm.md", 2),
     ("docs/pica200.md", 3),
     ("docs/rwasm.md", 3),

@@ -25,6 +25,9 @@ mod several;
 #[cfg(unix)]
 mod signals;
 mod standstill;
+mod sweep;
+#[cfg(unix)]
+mod sweep_dask;
 mod together;
 mod traces;
 mod wrong_input;

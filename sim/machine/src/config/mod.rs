@@ -30,6 +30,7 @@ pub use model::*;
 
 pub use presets::{PARTS, PRESETS};
 pub use schema::schema;
+pub use settings::{Form, Settable};
 pub use show::wrap;
 pub use show::{resolved, show};
 

@@ -1,6 +1,6 @@
 //! Parameters set on the command line, such as `core.l1.mshrs=64`. Each setting is a layer above the file.
 
-use super::declare::{Field, Kind, Tree};
+use super::declare::{Field, Kind, Parameter, Tree};
 use super::errors::{expectation, leaf, nearest, number};
 use super::keys;
 use super::model::Config;
@@ -48,6 +48,59 @@ pub(crate) struct Stated {
     pub located: Located,
     /// The setting with the complete path: `core.units[fp32].lanes=64`.
     pub words: String,
+}
+
+/// A parameter in a tree.
+struct Target<'a> {
+    kind: Kind,
+    field: Option<&'static Field>,
+    place: &'a mut Tree,
+    /// Path with items by number.
+    path: String,
+    /// Path with items by name.
+    named: String,
+    /// Bytes of the last step in the word.
+    at: Range<usize>,
+}
+
+/// What a parameter takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// An integer, with its unit; of `bytes`, also sizes such as `64KiB`.
+    Integer(&'static str),
+    /// `true` or `false`.
+    Boolean,
+    /// One of these names.
+    Choice(&'static [&'static str]),
+    /// Any text.
+    Text,
+}
+
+/// A parameter that a setting can name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settable {
+    /// Complete path: `core.units[fp32].lanes`.
+    pub path: String,
+    /// What it takes.
+    pub form: Form,
+}
+
+impl Config {
+    /// The parameter that a key of `--set` names: a complete path, or the end of one if it is unique.
+    ///
+    /// # Errors
+    /// It names no parameter, or several.
+    pub fn settable(&self, key: &str) -> Result<Settable, Diagnostic> {
+        let Target { kind, field, named, .. } =
+            Setting::read(&format!("{key}="))?.target(&mut self.tree())?;
+        let form = match kind {
+            Kind::Integer => Form::Integer(field.and_then(|f| f.limits).map_or("", |limits| limits.unit)),
+            Kind::Bool => Form::Boolean,
+            Kind::Choice { names, .. } => Form::Choice(names),
+            _ => Form::Text,
+        };
+        Ok(Settable { path: named, form })
+    }
 }
 
 impl Setting {
@@ -134,6 +187,33 @@ impl Setting {
     /// The path does not end at a parameter, or the parameter does not accept the value.
     pub(super) fn apply(&self, tree: &mut Tree) -> Result<Stated, Diagnostic> {
         let text = self.source.text.as_str();
+        let Target { kind, field, place, path, named, at } = self.target(tree)?;
+        let shape = if let Kind::Text = kind { Shape::Text } else { Shape::Word };
+        let located = self.located(path, at, shape);
+        let entry = &located.entries[0];
+        let mut wrong = Vec::new();
+        leaf(&self.source, entry, &kind, field, &mut wrong);
+        match (wrong.pop(), self.tree(entry, &kind, field)) {
+            (Some(wrong), _) => Err(wrong),
+            (None, Some(value)) => {
+                let words = format!("{named}={}", literal(&value));
+                *place = value;
+                Ok(Stated { located, words })
+            }
+            (None, None) => {
+                let found = &text[self.value.clone()];
+                let message =
+                    format!("`{}` is {found}: it must be {}", entry.path, expectation(&kind, field));
+                Err(Diagnostic::error(message).at(self.source.place(self.value.clone())))
+            }
+        }
+    }
+
+    /// Finds the parameter that the setting names in a tree.
+    ///
+    /// # Errors
+    /// The path does not end at a parameter.
+    fn target<'a>(&self, tree: &'a mut Tree) -> Result<Target<'a>, Diagnostic> {
         let mut kind = Kind::Section(Config::SECTION);
         // Items by number for locating messages, and by name for people.
         let (mut path, mut named) = (String::new(), String::new());
@@ -170,30 +250,9 @@ impl Setting {
                 (_, kind, value) => return Err(self.not_inside(&path, kind, value, at)),
             };
         }
-        let shape = match kind {
-            Kind::Section(_) | Kind::List(_) => {
-                return Err(self.not_inside(&path, kind, place, self.value.clone()));
-            }
-            Kind::Text => Shape::Text,
-            _ => Shape::Word,
-        };
-        let located = self.located(path, at, shape);
-        let entry = &located.entries[0];
-        let mut wrong = Vec::new();
-        leaf(&self.source, entry, &kind, field, &mut wrong);
-        match (wrong.pop(), self.tree(entry, &kind, field)) {
-            (Some(wrong), _) => Err(wrong),
-            (None, Some(value)) => {
-                let words = format!("{named}={}", literal(&value));
-                *place = value;
-                Ok(Stated { located, words })
-            }
-            (None, None) => {
-                let found = &text[self.value.clone()];
-                let message =
-                    format!("`{}` is {found}: it must be {}", entry.path, expectation(&kind, field));
-                Err(Diagnostic::error(message).at(self.source.place(self.value.clone())))
-            }
+        match kind {
+            Kind::Section(_) | Kind::List(_) => Err(self.not_inside(&path, kind, place, self.value.clone())),
+            _ => Ok(Target { kind, field, place, path, named, at }),
         }
     }
 

@@ -160,7 +160,7 @@ fn read_limited(path: &Path, most: u64) -> Result<Vec<u8>, String> {
 
 /// Computes everything that a launch file states.
 pub(super) fn build(origin: &Origin, size: Size, seed: Option<u64>) -> Result<Job, Vec<Diagnostic>> {
-    let file: File = messages::parse(&origin.source)?;
+    let file: File = messages::parse(&origin.source, NOUN)?;
     let located = |problems: Vec<Problem>| messages::located(&origin.source, problems);
     let seed = seed.unwrap_or(file.seed);
     let read = |path: &str| origin.data(path);

@@ -18,30 +18,30 @@ pub(super) const NOUN: Noun = Noun {
 
 /// A problem at a path such as `buffers.x.length`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Problem {
+pub(crate) struct Problem {
     path: String,
     failure: Failure,
 }
 
 impl Problem {
     /// A problem without a hint.
-    pub(super) fn new(path: &str, message: impl Into<String>) -> Problem {
+    pub(crate) fn new(path: &str, message: impl Into<String>) -> Problem {
         Problem::of(path.to_owned(), Failure::new(message))
     }
 
     /// The problem that the value at a path cannot be computed.
-    pub(super) fn of(path: String, failure: Failure) -> Problem {
+    pub(crate) fn of(path: String, failure: Failure) -> Problem {
         Problem { path, failure }
     }
 }
 
-/// Parses a launch file.
-pub(super) fn parse<T: DeserializeOwned>(source: &Source) -> Result<T, Vec<Diagnostic>> {
-    parse_ron(&source.text).map_err(|error| vec![refused(source, &error)])
+/// Parses a text that `noun` describes.
+pub(crate) fn parse<T: DeserializeOwned>(source: &Source, noun: Noun) -> Result<T, Vec<Diagnostic>> {
+    parse_ron(&source.text).map_err(|error| vec![refused(source, &error, noun)])
 }
 
 /// The messages about problems, placed at the parts of the file that cause them.
-pub(super) fn located(source: &Source, problems: Vec<Problem>) -> Vec<Diagnostic> {
+pub(crate) fn located(source: &Source, problems: Vec<Problem>) -> Vec<Diagnostic> {
     let located = locate(&source.text);
     problems
         .into_iter()
@@ -83,7 +83,7 @@ fn mark(entry: &Entry) -> Range<usize> {
 }
 
 /// The message about text that ron rejects.
-fn refused(source: &Source, error: &SpannedError) -> Diagnostic {
+fn refused(source: &Source, error: &SpannedError, noun: Noun) -> Diagnostic {
     let located = locate(&source.text);
     let (start, end) = (source.offset(error.span.start), source.offset(error.span.end));
     // The innermost value at which ron stopped, and the innermost section that contains it.
@@ -115,7 +115,7 @@ fn refused(source: &Source, error: &SpannedError) -> Diagnostic {
         Error::NoSuchEnumVariant { expected, found, .. } => unknown("choice", found, expected),
         Error::MissingStructField { field, .. } => match section {
             Some(entry) => at(section, format!("`{}` lacks its `{field}`", entry.path)),
-            None => at(None, format!("the launch file lacks its `{field}`")),
+            None => at(None, format!("the {} lacks its `{field}`", noun.word)),
         },
         Error::DuplicateStructField { field, .. } => at(value, format!("`{field}` is stated twice")),
         Error::InvalidValueForType { expected, found } => {
@@ -131,6 +131,6 @@ fn refused(source: &Source, error: &SpannedError) -> Diagnostic {
         {
             at(value, BARE_WORD.to_owned())
         }
-        _ => syntax_error(source, &located, error, NOUN),
+        _ => syntax_error(source, &located, error, noun),
     }
 }

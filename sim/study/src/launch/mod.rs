@@ -30,11 +30,14 @@ use wave_machine::config::Capabilities;
 pub use buffer::Buffer;
 pub use element::ElementType;
 pub use expression::FUNCTIONS;
+pub(crate) use expression::{Expression, Scope, Value};
+pub(crate) use messages::{Problem, located, parse};
+pub(crate) use random::Random;
 
 pub use verification::{Check, Mismatch, Verification};
 
 /// Size of the data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Size {
     /// Fills a mid-size machine.
@@ -73,6 +76,11 @@ impl Job {
     /// Compares device memory after the run with the expected results. Memory may be longer than the image.
     pub fn verify(&self, memory: &[u8]) -> Verification {
         verification::verify(&self.checks, &self.gaps, memory)
+    }
+
+    /// Everything that decides the verdict on a run, for those who have to tell jobs apart.
+    pub(crate) fn verdict(&self) -> impl std::fmt::Debug + '_ {
+        (&self.requires, &self.checks, &self.gaps)
     }
 
     /// The buffer of this name.

@@ -9,13 +9,13 @@ use std::hash::Hasher;
 /// A generator for one use: the seed of the launch file, with a stream derived from the name of what it
 /// fills. So contents do not depend on the order of buffers.
 #[derive(Debug)]
-pub(super) struct Random {
+pub(crate) struct Random {
     pcg: Pcg32,
 }
 
 impl Random {
     /// The generator for the use with this name.
-    pub(super) fn new(seed: u64, name: &str) -> Random {
+    pub(crate) fn new(seed: u64, name: &str) -> Random {
         let mut stream = FnvHasher::default();
         stream.write(name.as_bytes());
         Random { pcg: Pcg32::new(seed, stream.finish()) }
@@ -24,7 +24,7 @@ impl Random {
     /// Uniform in 0 .. bound: the high half of a 64-bit product. A bias of at most bound / 2^32 is accepted.
     ///
     /// `bound` is at most 2^32.
-    pub(super) fn below(&mut self, bound: u64) -> u64 {
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
         u64::from(self.pcg.next_u32()).wrapping_mul(bound) >> 32
     }
 

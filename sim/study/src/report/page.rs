@@ -13,11 +13,11 @@ use wave_observe::figures;
 use wave_observe::limits::signs::signs;
 use wave_observe::numbers::{integer, percent, short};
 
-const STYLE: &str = include_str!("assets/report.css");
+pub(crate) const STYLE: &str = include_str!("assets/report.css");
 const SCRIPT: &str = include_str!("assets/report.js");
 
 /// Content security policy: the page loads nothing from outside.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
+pub(crate) const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
 
 /// The report of a run as HTML.
 pub fn page(config: &Config, program: &Program, run: &Run, gathered: &Gathered) -> String {

@@ -10,11 +10,11 @@ mod parse;
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 use std::fmt;
 
-pub(super) use evaluate::{Failure, Scope};
+pub(crate) use evaluate::{Failure, Scope};
 
 /// A value of an expression.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Value {
+pub(crate) enum Value {
     /// Exact.
     Int(i64),
     /// f64.
@@ -23,7 +23,7 @@ pub(super) enum Value {
 
 impl Value {
     /// The value as f64. Integers above 2^53 are rounded.
-    pub(super) fn as_f64(self) -> f64 {
+    pub(crate) fn as_f64(self) -> f64 {
         match self {
             Value::Int(v) => v as f64,
             Value::Float(v) => v,
@@ -148,7 +148,7 @@ impl Expression {
     ///
     /// # Errors
     /// A description of what is wrong, with its byte offset.
-    pub(super) fn parse(text: &str) -> Result<Expression, String> {
+    pub(crate) fn parse(text: &str) -> Result<Expression, String> {
         parse::parse(text).map(|node| Expression { node })
     }
 

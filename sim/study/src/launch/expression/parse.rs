@@ -123,7 +123,7 @@ impl<'a> Parser<'a> {
             }
             Some(c) if c.is_ascii_digit() || c == '.' => self.number(),
             Some(c) if c.is_alphabetic() || c == '_' => {
-                let name = self.take_while(|c| c.is_alphanumeric() || c == '_');
+                let name = self.name();
                 if self.take("(") {
                     self.call(name)
                 } else if self.take("[") {
@@ -137,6 +137,19 @@ impl<'a> Parser<'a> {
             None | Some(')' | ',' | ']') => Err("an operand is missing".to_owned()),
             Some(_) => Err(format!("`{}` is no operand", first_word(rest))),
         }
+    }
+
+    /// A name, whose parts are joined by dots: `core.l1.bytes`.
+    fn name(&mut self) -> &'a str {
+        let start = self.at;
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        self.take_while(is_word);
+        while self.text[self.at..].strip_prefix('.').is_some_and(|rest| rest.starts_with(char::is_alphabetic))
+        {
+            self.at += 1;
+            self.take_while(is_word);
+        }
+        &self.text[start..self.at]
     }
 
     fn call(&mut self, name: &str) -> Result<Node, String> {

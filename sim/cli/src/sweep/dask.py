@@ -1,0 +1,113 @@
+"""Gives the runs of `wave-sim sweep --backend dask` to the workers of Dask.
+
+Standard input has one line of JSON: the command of a process that runs points, its folder, the lines that name the runs,
+and the scheduler. Standard output has a line of JSON for each run that is done. When standard input ends, so does this.
+
+Each worker keeps a process and gives it one line at a time. The process ends when the pipe to it closes, so it does not
+outlive its worker. What this program says is progress only: wave-sim looks at the results themselves.
+"""
+
+import json
+import sys
+import threading
+import _thread
+
+
+def say(**what):
+    print(json.dumps(what), flush=True)
+
+
+def run(command, folder, line):
+    """Runs a point, on a worker."""
+    import subprocess
+    import threading
+
+    from distributed import get_worker
+
+    processes = get_worker().__dict__.setdefault("wave_sim_processes", {})
+    place = (threading.get_ident(), tuple(command), folder)
+    process = processes.get(place)
+    if process is None or process.poll() is not None:
+        pipe = subprocess.PIPE
+        process = subprocess.Popen(command, cwd=folder, stdin=pipe, stdout=pipe, text=True)
+        processes[place] = process
+    try:
+        process.stdin.write(line + "\n")
+        process.stdin.flush()
+        answer = process.stdout.readline()
+    except OSError:
+        answer = ""
+    if not answer:
+        del processes[place]
+        raise RuntimeError(f"its process ended with {process.wait()}")
+    return answer
+
+
+def connect(plan):
+    import os
+
+    from distributed import Client, LocalCluster
+
+    scheduler = plan["scheduler"]
+    if scheduler is None:
+        cluster = LocalCluster(
+            n_workers=plan["jobs"], threads_per_worker=1, processes=True, dashboard_address=None
+        )
+        return Client(cluster), cluster
+    if os.path.exists(scheduler):
+        return Client(scheduler_file=scheduler, timeout="10s"), None
+    return Client(scheduler, timeout="10s"), None
+
+
+def main():
+    plan = json.loads(sys.stdin.readline())
+
+    def watch():
+        sys.stdin.read()
+        _thread.interrupt_main()
+
+    try:
+        import logging
+
+        from distributed import as_completed
+
+        # A worker that dies is dealt with here; what Dask says of it is not for the user.
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    except ImportError as error:
+        say(error=f"--backend dask: Python cannot import `distributed`: {error}",
+            hint="pip install distributed, in the environment whose python3 is first on the path")
+        return
+    threading.Thread(target=watch, daemon=True).start()
+    try:
+        client, cluster = connect(plan)
+    except Exception as error:
+        say(error=f"--scheduler: there is no Dask scheduler at `{plan['scheduler']}`: {type(error).__name__}",
+            hint="dask scheduler starts one, and prints its address; --scheduler-file writes it to a file")
+        return
+    futures = {}
+    try:
+        for number, key in plan["tasks"]:
+            # What a worker has lost is given to another one.
+            future = client.submit(
+                run, plan["command"], plan["folder"], f"{number} {key}", key=f"wave-sim-{key}", retries=3, pure=False
+            )
+            futures[future] = number
+        for future in as_completed(list(futures)):
+            number = futures.pop(future)
+            if future.status == "finished":
+                say(**json.loads(future.result()))
+            else:
+                why = future.exception() if future.status == "error" else future.status
+                say(lost=number, why=f"{type(why).__name__}: {why}")
+    except KeyboardInterrupt:
+        client.cancel(list(futures), force=True)
+    except Exception as error:
+        say(error=f"--backend dask: {type(error).__name__}: {error}", hint="the same command goes on from there")
+    finally:
+        client.close(timeout=2)
+        if cluster is not None:
+            cluster.close(timeout=5)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,157 @@
+//! A process that runs points of a sweep. Standard input names them, a line each: the number of the run and the name of its
+//! result. Standard output has a line of JSON for each that is done. The process ends when its input does.
+
+use super::args::SweepArgs;
+use super::cases::{Case, Kernels, Loaded, Sweep};
+use crate::execute::{outcome, verify};
+use crate::{Ended, Exit, interrupt};
+use serde_json::{Value, json};
+use std::io::{self, BufRead, Write};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Instant;
+use wave_isa::diagnostic::Diagnostic;
+use wave_machine::config::Config;
+use wave_machine::gpu::{Machine, RunOptions};
+use wave_observe::figures::Step;
+use wave_study::launch::Verification;
+use wave_study::results::Measured;
+use wave_study::summary::{Outcome, Run, Session};
+use wave_study::sweep::{Found, Store};
+
+/// Cycles of a launch before the first look at whether it can still end, as for other runs.
+const LOOKS_AFTER: u64 = 1 << 18;
+
+/// Runs what standard input names.
+///
+/// # Errors
+/// Only those of the plan. Others go to standard output.
+pub(crate) fn run(args: &SweepArgs) -> Ended {
+    let stop = interrupt::stop();
+    let mut sweep = Sweep::read(args)?;
+    sweep.make_points()?;
+    let store = Store::open(&args.store).map_err(|error| vec![error])?;
+    let options = RunOptions {
+        max_cycles: sweep.bounds.max_cycles,
+        max_instructions: sweep.bounds.max_instructions,
+        looks_after: Some(LOOKS_AFTER),
+        stop: Some(stop),
+        ..RunOptions::UNBOUNDED
+    };
+    let mut kernels = Kernels::default();
+    for line in lines() {
+        let Some((number, key)) = line.split_once(' ').and_then(|(n, key)| Some((n.parse().ok()?, key)))
+        else {
+            say(&failed(&Diagnostic::error(format!("`{line}` names no run of the sweep"))));
+            continue;
+        };
+        let reply = match one(&mut sweep, args, &mut kernels, (number, key), &store, &options) {
+            Ok(seconds) => json!({"run": number, "seconds": seconds}),
+            Err(_) if interrupt::is_asked() => return Ok(Exit::Fault),
+            Err(error) => failed(&error),
+        };
+        say(&reply);
+    }
+    Ok(Exit::Success)
+}
+
+/// Lines of standard input. When it ends, the starter has ended or wants no more, so a run under way stops too.
+fn lines() -> Receiver<String> {
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || {
+        for line in io::stdin().lock().lines().map_while(Result::ok) {
+            if sender.send(line).is_err() {
+                return;
+            }
+        }
+        interrupt::ask();
+    });
+    receiver
+}
+
+/// Says something to the starter. If that has gone, standard input ends too.
+fn say(reply: &Value) {
+    let mut out = io::stdout().lock();
+    _ = writeln!(out, "{reply}").and_then(|()| out.flush());
+}
+
+fn failed(error: &Diagnostic) -> Value {
+    json!({"error": error.message, "hint": error.hint})
+}
+
+/// Runs the run with this number unless the store has its result. Returns the time that the machine took.
+fn one(
+    sweep: &mut Sweep,
+    args: &SweepArgs,
+    kernels: &mut Kernels,
+    (number, name): (usize, &str),
+    store: &Store,
+    options: &RunOptions,
+) -> Result<f64, Diagnostic> {
+    let changed = || {
+        Diagnostic::error(format!(
+            "the inputs of the sweep have changed since it began: run {} is another",
+            number + 1
+        ))
+        .hint("the same command begins with the new ones; what is done is kept")
+    };
+    if number >= sweep.len() {
+        return Err(changed());
+    }
+    let case = sweep.case(number);
+    let config = sweep.machine(case.point).map_err(|_| changed())?;
+    let kernel = kernels.load(sweep, args, case, &config).map_err(|_| changed())?;
+    if wave_study::sweep::key(&config, kernel.digest, sweep.bounds) != name {
+        return Err(changed());
+    }
+    if let Found::Result(_) = store.get(name) {
+        return Ok(0.0);
+    }
+    let start = Instant::now();
+    let measured = simulate(&kernel, &config, options, case)?;
+    let seconds = start.elapsed().as_secs_f64();
+    store.put(name, &measured)?;
+    Ok(seconds)
+}
+
+/// Runs every launch of a kernel.
+///
+/// # Errors
+/// It was interrupted.
+fn simulate(
+    kernel: &Loaded,
+    config: &Config,
+    options: &RunOptions,
+    case: Case,
+) -> Result<Measured, Diagnostic> {
+    let mut run = Run::new(&kernel.name, Outcome::Ended(Verification::Nothing));
+    let missing = kernel.expected.as_ref().map_or_else(Vec::new, |job| job.missing(&config.capabilities));
+    if !missing.is_empty() {
+        run.outcome = Outcome::Skipped(format!("the machine has no {}", missing.join(" and no ")));
+        return Ok(measured(config, run));
+    }
+    let mut gpu = Machine::new(config.clone(), kernel.program.clone(), kernel.memory());
+    for (number, launch) in kernel.launches.iter().enumerate() {
+        match gpu.run(launch, options, None, &mut |_| {}) {
+            Ok(report) => run.steps.push(Step {
+                kernel: kernel.program.kernels[launch.kernel].name.clone(),
+                launch: launch.clone(),
+                report,
+            }),
+            Err(_) if interrupt::is_asked() => {
+                return Err(Diagnostic::error(format!("point {} was interrupted", case.point + 1)));
+            }
+            Err(error) => {
+                let outcome = outcome(&error, launch, &kernel.program, options);
+                run.outcome = outcome.of_launch(number, kernel.launches.len());
+                return Ok(measured(config, run));
+            }
+        }
+    }
+    run.outcome = verify(kernel.expected.as_ref(), &gpu.into_memory());
+    Ok(measured(config, run))
+}
+
+fn measured(config: &Config, run: Run) -> Measured {
+    let session = Session { config, untimed: false, runs: Vec::new() };
+    Measured::of(&session, &run)
+}

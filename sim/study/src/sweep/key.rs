@@ -1,0 +1,160 @@
+//! What a result is named by: everything that decides it.
+
+use crate::launch::Job;
+use std::fmt::{self, Debug, Write};
+use wave_isa::program::{Launch, Program};
+use wave_machine::config::{Config, leaves};
+
+/// The simulator, to the sources that decide what a run measures.
+pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("WAVE_SIM_SOURCES"));
+
+/// Identifies a kernel, its data and its launches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Digest([u8; 32]);
+
+/// Everything of a run but its machine.
+#[derive(Debug, Clone, Copy)]
+pub struct Subject<'a> {
+    /// The kernels.
+    pub program: &'a Program,
+    /// Device memory, from address 0; zeros at its end can be left out.
+    pub memory: &'a [u8],
+    /// Launches, in order.
+    pub launches: &'a [Launch],
+    /// What a launch file expects.
+    pub expected: Option<&'a Job>,
+    /// Bytes of device memory that the kernels may access.
+    pub device_memory: u64,
+}
+
+/// Bounds of a run, which decide whether it ends.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Bounds {
+    /// Cycles of a launch.
+    pub max_cycles: Option<u64>,
+    /// Wave instructions of a launch.
+    pub max_instructions: Option<u64>,
+}
+
+struct Hasher(blake3::Hasher);
+
+impl Write for Hasher {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0.update(text.as_bytes());
+        Ok(())
+    }
+}
+
+impl Hasher {
+    fn new() -> Hasher {
+        Hasher(blake3::Hasher::new())
+    }
+
+    /// Adds a part, and its length, so that no two lists of parts look alike.
+    fn bytes(&mut self, name: &str, bytes: &[u8]) {
+        self.0.update(format!("{name} {}\n", bytes.len()).as_bytes());
+        self.0.update(bytes);
+    }
+
+    /// Adds a value as its debug text, which has all its fields.
+    fn debug(&mut self, name: &str, value: impl Debug) {
+        // A hasher takes every text.
+        _ = writeln!(self, "{name} {value:?}");
+    }
+}
+
+impl Subject<'_> {
+    /// Identifies it.
+    pub fn digest(&self) -> Digest {
+        let mut hasher = Hasher::new();
+        let code: Vec<u8> = self.program.code.iter().flat_map(|word| word.to_le_bytes()).collect();
+        hasher.bytes("code", &code);
+        hasher.debug("kernels", &self.program.kernels);
+        hasher.debug("module", &self.program.module);
+        let used = self.memory.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+        hasher.bytes("memory", &self.memory[..used]);
+        hasher.debug("device memory", self.device_memory);
+        hasher.debug("launches", self.launches);
+        hasher.debug("expected", self.expected.map(Job::verdict));
+        Digest(hasher.0.finalize().into())
+    }
+}
+
+/// The name of a result: 32 hexadecimal digits.
+pub fn key(config: &Config, subject: Digest, bounds: Bounds) -> String {
+    let mut hasher = Hasher::new();
+    hasher.debug("version", VERSION);
+    for leaf in leaves(config) {
+        // What does not affect the machine.
+        if !matches!(leaf.key.as_str(), "name" | "description") {
+            hasher.debug(&leaf.path, &leaf.value);
+        }
+    }
+    hasher.bytes("subject", &subject.0);
+    hasher.debug("bounds", bounds);
+    hasher.0.finalize().to_hex()[..32].to_owned()
+}
+
+/// A checksum of a text: 32 hexadecimal digits.
+pub(super) fn checksum(text: &str) -> String {
+    blake3::hash(text.as_bytes()).to_hex()[..32].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::launch::{Size, load_with_seed};
+    use std::collections::HashSet;
+
+    fn of(job: &Job) -> Digest {
+        let Job { program, memory, steps, .. } = job;
+        let device_memory = 1 << 24;
+        Subject { program, memory, launches: steps, expected: Some(job), device_memory }.digest()
+    }
+
+    #[test]
+    fn everything_that_decides_a_result_changes_its_name() {
+        let job = || load_with_seed("saxpy", Size::Small, None).unwrap();
+        let digest = |change: fn(&mut Job)| {
+            let mut job = job();
+            change(&mut job);
+            of(&job)
+        };
+        let same = of(&job());
+        let others = [
+            digest(|job| job.program.code[0] ^= 1),
+            digest(|job| job.program.kernels[0].registers += 1),
+            digest(|job| *job.memory.last_mut().unwrap() ^= 1),
+            digest(|job| job.steps[0].grid[0] += 1),
+            digest(|job| job.steps[0].initial_registers[0].1 += 1),
+            digest(|job| job.checks[0].expected[0] += 1.0),
+            digest(|job| job.checks.clear()),
+            of(&load_with_seed("saxpy", Size::Small, Some(2)).unwrap()),
+            of(&load_with_seed("saxpy", Size::Full, None).unwrap()),
+            of(&load_with_seed("scan", Size::Small, None).unwrap()),
+        ];
+        assert_eq!(same, of(&job()));
+        let all: HashSet<Digest> = others.into_iter().chain([same]).collect();
+        assert_eq!(all.len(), others.len() + 1);
+        // Neither its name nor zeros behind its data.
+        assert_eq!(same, digest(|job| job.name.push('x')));
+        assert_eq!(same, digest(|job| job.memory.extend([0; 100])));
+    }
+
+    #[test]
+    fn so_does_the_machine_but_not_its_name() {
+        let digest = of(&load_with_seed("saxpy", Size::Small, None).unwrap());
+        let config = Config::example();
+        let none = Bounds::default();
+        let same = key(&config, digest, none);
+        assert_eq!(same.len(), 32);
+        let named = Config { name: "other".to_owned(), ..config.clone() };
+        assert_eq!(same, key(&named, digest, none));
+        for setting in ["cores=8", "core.l1.bytes=32KiB", "core.units[fp32].lanes=16", "dram.t_rcd=25"] {
+            let other = config.with(&[setting.to_owned()]).unwrap();
+            assert_ne!(same, key(&other, digest, none), "{setting}");
+        }
+        assert_ne!(same, key(&config, digest, Bounds { max_cycles: Some(1), ..none }));
+        assert_ne!(same, key(&config, digest, Bounds { max_instructions: Some(1), ..none }));
+    }
+}
