@@ -5,6 +5,7 @@ use super::values::{Bind, Contents};
 use super::{files, inputs};
 use wave_isa::diagnostic::Diagnostic;
 use wave_isa::program::{Binding, Kernel};
+use wave_observe::attribution::Region;
 
 /// Buffers begin at multiples of this: of every cache line, and of what WebGPU and Vulkan ask for.
 const ALIGNMENT_BYTES: u64 = 256;
@@ -16,6 +17,14 @@ pub(crate) struct Bound {
     number: u32,
     address: u32,
     bytes: u64,
+}
+
+impl Bound {
+    /// The buffer as a named part of device memory.
+    pub(crate) fn region(&self) -> Region {
+        let start = u64::from(self.address);
+        Region { name: format!("{}.{}", self.group, self.number), start, end: start + self.bytes }
+    }
 }
 
 /// The buffers of a launch, and the start values of registers that say where they are.

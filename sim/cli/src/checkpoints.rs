@@ -84,6 +84,7 @@ impl CheckpointArgs {
         let watching = [
             args.output.trace.then_some("--trace"),
             args.output.check_races.then_some("--check-races"),
+            args.output.by_buffer.then_some("--by-buffer"),
             args.traces.files().map(|(flag, _)| flag).find(|flag| *flag != RETIREMENT),
         ];
         for watching in watching.into_iter().flatten() {

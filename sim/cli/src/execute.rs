@@ -15,6 +15,7 @@ use wave_machine::config::Config;
 use wave_machine::functional::Execution;
 use wave_machine::gpu::occupancy::LaunchError;
 use wave_machine::gpu::{KernelReport, Machine, NoProgress, RunError, RunOptions, Stop};
+use wave_observe::attribution::Attribution;
 use wave_observe::figures::Step;
 use wave_observe::races::RaceCheck;
 use wave_observe::trace::How;
@@ -87,6 +88,12 @@ fn in_detail(
         Sought::Missed(missed) => (None, Some(missed)),
         Sought::Interrupted(executed) => return Ok(*executed),
     };
+    let regions = work.regions();
+    let reported_by_buffer = scope.as_ref().map(|scope| {
+        let attribution = Attribution::new(config, regions.clone());
+        attribution.within(scope.cycles.clone())
+    });
+    let by_buffer = args.output.by_buffer.then(|| Attribution::new(config, regions));
     let collector =
         scope.map(|scope| Collector::new(config, &work.program, scope).by_launch(work.steps.len()));
     let (sink, captured) = collector.as_ref().map(Collector::capture).unzip();
@@ -94,16 +101,18 @@ fn in_detail(
     let ended = checkpoints.resume(&mut gpu, &options)?;
     let (recorder, files) = traces::open(&traces, config, sink, checkpoints.trace())?.unzip();
     let mut watch = Watch::new(&args.output, config, &work.program).with(collector, recorder);
+    (watch.by_buffer, watch.reported_by_buffer) = (by_buffer, reported_by_buffer);
     let input =
         Input { name: &work.name, program: &work.program, launches: &work.steps, before: &before, all };
     let Walked { mut run, how, cycle } =
         walk(&mut gpu, &input, ended, &options, (&mut watch, files.as_ref()), &mut checkpoints, progress);
-    let Watch { issues, races, report: collector, recorder } = watch;
+    let Watch { issues, races, by_buffer, reported_by_buffer, report: collector, recorder } = watch;
     if let Some(issues) = issues {
         // If it cannot be written, there is no one to tell.
         _ = issues.finish();
     }
     run.races = races.map(RaceCheck::finish);
+    run.by_buffer = by_buffer.map(Attribution::finish);
     let mut report = None;
     match recorder.zip(files) {
         // A refused run has no trace: its files are dropped.
@@ -114,7 +123,9 @@ fn in_detail(
                 Finished::Missed(why) => missed = Some(why),
                 Finished::Written(file) => {
                     if let (Some(file), Some(collector), Some(captured)) = (file, collector, captured) {
-                        report = Some((file, collector.finish(&mut gpu, &captured)));
+                        let mut gathered = collector.finish(&mut gpu, &captured);
+                        gathered.attributed = reported_by_buffer.map(Attribution::finish);
+                        report = Some((file, gathered));
                     }
                 }
             }

@@ -83,6 +83,7 @@ fn one(input: &Input, args: &RunArgs, config: &Config, terminal: &Terminal) -> E
         text += &format!("\n{statistics}\n");
     }
     text += &race_text(&run);
+    text += &buffer_text(&run);
     let session = Session { config, untimed, runs: vec![run] };
     let is_json = args.output.format == Format::Json;
     match &calls {
@@ -157,6 +158,7 @@ fn several(inputs: &[Input], args: &RunArgs, config: &Config, terminal: &Termina
     if is_text {
         for run in &session.runs {
             text += &race_text(run);
+            text += &buffer_text(run);
         }
         for run in session.runs.iter().filter(|_| args.output.stats) {
             let Some(statistics) = statistics(run, untimed, config) else { continue };
@@ -273,6 +275,11 @@ fn check_outputs(args: &RunArgs, device_memory: u64) -> Result<(), Vec<Diagnosti
 /// The findings of --check-races; empty without it.
 fn race_text(run: &Run) -> String {
     run.races.as_ref().map_or_else(String::new, |races| format!("\n{}\n{}", run.name, races.text()))
+}
+
+/// The tables of --by-buffer; empty without it.
+fn buffer_text(run: &Run) -> String {
+    run.by_buffer.as_ref().map_or_else(String::new, |share| format!("\n{}\n{}", run.name, share.text()))
 }
 
 /// Reports on standard error what went wrong with one of several runs, as soon as it is known.

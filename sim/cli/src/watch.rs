@@ -8,6 +8,7 @@ use wave_machine::config::Config;
 use wave_machine::core::probe::{Listeners, Observer};
 use wave_machine::functional::Execution;
 use wave_machine::gpu::{KernelReport, Machine, RunError};
+use wave_observe::attribution::Attribution;
 use wave_observe::issue_trace::IssueTrace;
 use wave_observe::races::RaceCheck;
 use wave_observe::trace::Recorder;
@@ -20,6 +21,10 @@ pub(crate) struct Watch<'a> {
     pub issues: Option<IssueTrace<BufWriter<Stderr>>>,
     /// `--check-races`.
     pub races: Option<RaceCheck<'a>>,
+    /// `--by-buffer`.
+    pub by_buffer: Option<Attribution>,
+    /// The same for `--report`, of the part of the run that it is about.
+    pub reported_by_buffer: Option<Attribution>,
     /// `--report`.
     pub report: Option<Collector<'a>>,
     /// Trace files and the report's pipeline view, or the search for the cycle in which a trigger fires.
@@ -63,6 +68,7 @@ impl<'a> Watch<'a> {
             races.start(launch);
             under_way.into_iter().for_each(|execution| races.begin_from(execution));
         }
+        self.attributions().for_each(|attribution| attribution.start(launch));
         if let Some(report) = &mut self.report {
             report.start(launch, machine);
         }
@@ -79,20 +85,27 @@ impl<'a> Watch<'a> {
         if let Some(races) = &mut self.races {
             races.end(launch, ended);
         }
+        self.attributions().for_each(|attribution| attribution.end(ended));
         if let Some(report) = &mut self.report {
             report.end(ended);
         }
     }
 
+    fn attributions(&mut self) -> impl Iterator<Item = &mut Attribution> {
+        self.by_buffer.iter_mut().chain(&mut self.reported_by_buffer)
+    }
+
     /// Calls `act` with all of them as one observer, or with none if nobody watches.
     pub(crate) fn during<R>(&mut self, act: impl FnOnce(Option<&mut dyn Observer>) -> R) -> R {
-        let Watch { issues, races, report, recorder } = self;
+        let Watch { issues, races, by_buffer, reported_by_buffer, report, recorder } = self;
         let issues = issues.as_mut().map(|issues| issues as &mut dyn Observer);
         let races = races.as_mut().map(|races| races as &mut dyn Observer);
+        let by_buffer = by_buffer.as_mut().map(|share| share as &mut dyn Observer);
+        let reported = reported_by_buffer.as_mut().map(|share| share as &mut dyn Observer);
         let report = report.as_mut().map(|report| report as &mut dyn Observer);
         let recorder = recorder.as_mut().map(|recorder| recorder as &mut dyn Observer);
         let mut all: Vec<&mut dyn Observer> =
-            [issues, races, report, recorder].into_iter().flatten().collect();
+            [issues, races, by_buffer, reported, report, recorder].into_iter().flatten().collect();
         match &mut all[..] {
             [] => act(None),
             [one] => act(Some(&mut **one)),

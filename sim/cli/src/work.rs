@@ -11,6 +11,7 @@ use wave_isa::diagnostic::{Diagnostic, Severity};
 use wave_isa::program::check::{Summary, check};
 use wave_isa::program::{Launch, Program};
 use wave_machine::config::Config;
+use wave_observe::attribution::{Region, Regions};
 use wave_study::launch::{self, Job, Size};
 
 /// Everything that a run needs except the machine.
@@ -41,6 +42,30 @@ impl Work {
     pub(crate) fn lack(&self, config: &Config) -> Option<String> {
         let missing = self.expected.as_ref()?.missing(&config.capabilities);
         (!missing.is_empty()).then(|| format!("the machine has no {}", missing.join(" and no ")))
+    }
+
+    /// The parts of device memory that have names: buffers of the launch file or of a shader's bindings, the data of the
+    /// kernels' module, and the private memory of threads.
+    pub(crate) fn regions(&self) -> Regions {
+        let named = |name: &str, start: u64, end: u64| Region { name: name.to_owned(), start, end };
+        let buffers = self.expected.iter().flat_map(|job| &job.buffers);
+        let data_end = self.program.module.as_ref().map_or(0, |module| module.data_end);
+        let regions = buffers.map(|buffer| {
+            let range = buffer.range();
+            named(&buffer.name, range.start as u64, range.end as u64)
+        });
+        // The private memory of every launch ends where device memory ends.
+        let private = self.steps.iter().filter_map(|launch| {
+            let register = self.program.kernels[launch.kernel].private.as_ref()?.register;
+            let set = launch.initial_registers.iter().rfind(|(at, _)| *at == register)?;
+            Some(u64::from(set.1))
+        });
+        let top = (self.memory.len() as u64).min(1 << 32);
+        let private = private.min().map(|start| named("(private)", start, top));
+        let data = named("(data)", 0, data_end);
+        Regions::new(
+            regions.chain(self.bound.iter().map(Bound::region)).chain([data]).chain(private).collect(),
+        )
     }
 }
 

@@ -1,6 +1,7 @@
-//! Observers of a simulated machine: traces and files for viewers, the race detector, and the account of what
-//! limits a kernel.
+//! Observers of a simulated machine: traces and files for viewers, the race detector, accesses by buffer and launch, and the
+//! account of what limits a kernel.
 
+pub mod attribution;
 pub mod figures;
 pub mod issue_trace;
 pub mod limits;

@@ -391,6 +391,10 @@ pub(crate) struct OutputArgs {
     #[arg(long)]
     pub check_races: bool,
 
+    /// Say what each buffer and each launch had of the accesses, and why the caches missed
+    #[arg(long)]
+    pub by_buffer: bool,
+
     /// Form of the report
     #[arg(long, value_enum, value_name = "FORM", default_value = "text")]
     pub format: Format,

@@ -9,7 +9,8 @@ use super::golden;
 use super::scratch::{Scratch, without_host};
 
 /// Pages with examples, and the smallest number of commands on each.
-const PAGES: [(&str, usize); 10] = [
+const PAGES: [(&str, usize); 12] = [
+    ("docs/attribution.md", 1),
     ("docs/command-line.md", 10),
     ("docs/traces.md", 5),
     ("docs/compare.md", 4),

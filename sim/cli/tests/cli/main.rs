@@ -4,6 +4,7 @@ use wave_testing::golden;
 #[allow(dead_code)] // the rest of it is used there
 use wave_testing::pftrace;
 
+mod by_buffer;
 #[cfg(unix)]
 mod checkpoints;
 mod commands;

@@ -5,7 +5,7 @@ use super::Core;
 use super::collector::{Collector, Waiting};
 use super::divergence::Next;
 use super::fetch::next_in_turn;
-use super::probe::{Event, EventKind, Going, Issued, Probe, Stage, StageEvent, Stalls};
+use super::probe::{Event, EventKind, Going, Invalidated, Issued, Probe, Stage, StageEvent, Stalls};
 use super::straight::{READ_WITHIN, oldest_waits};
 use super::uop::{Kind, MicroOp, MicroOps};
 use super::wait::Wait;
@@ -306,6 +306,8 @@ impl Core {
                 self.account.counters.fences += 1;
                 if acquire && op.inst.scope >= Scope::Device {
                     self.l1.invalidate();
+                    let invalidated = Invalidated { cycle: now, core: self.spec.index };
+                    probe.tell(EventKind::Invalidated, || Event::Invalidated(invalidated));
                 }
                 self.start_shadow(now, slot);
             }

@@ -9,6 +9,7 @@ mod run;
 pub mod spin;
 mod standstill;
 mod team;
+mod telling;
 mod view;
 
 pub use machine::{Machine, SharedSnapshot, Snapshot, Stop};

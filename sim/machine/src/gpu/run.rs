@@ -7,10 +7,11 @@ use super::occupancy::Occupancy;
 use super::release::Phase;
 use super::standstill::Looks;
 use super::team::{Cores, Quantum, Team, useful_threads};
+use super::telling::{begin_telling, tell_memory_side, tell_rest};
 use super::{Progress, RunError, RunOptions};
 use crate::clock::{Cycle, NEVER, link};
 use crate::config::{Config, ReleaseScope};
-use crate::core::probe::{AtomicEvent, Event, EventKind, Probe, Wants};
+use crate::core::probe::{Event, EventKind, Probe, Wants};
 use crate::core::uop::MicroOps;
 use crate::core::workgroup::Shape;
 use crate::core::{Core, CoreLaunch, Links};
@@ -185,8 +186,20 @@ impl Run {
         if let Some(error) = &self.dead {
             return Err(error.clone());
         }
-        memory.record_atomics(probe.wants(EventKind::Atomic));
-        memory.record_hops(probe.wants(EventKind::Hop));
+        begin_telling(memory, probe);
+        let advanced = self.advance_recording(memory, until, probe, progress);
+        tell_rest(memory, probe);
+        advanced
+    }
+
+    /// [`advance`](Self::advance), while the memory side records what observers want.
+    fn advance_recording<P: Probe>(
+        &mut self,
+        memory: &mut MemorySystem,
+        until: Cycle,
+        probe: &mut P,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Stop, RunError> {
         if self.phase == Phase::Running {
             let reached = if P::ON {
                 self.run_watched(memory, until, probe, progress)
@@ -478,20 +491,5 @@ impl Run {
     /// The length of a quantum.
     pub(super) fn quantum(&self) -> Cycle {
         if self.spec.options.every_cycle { 1 } else { self.spec.shortest_link }
-    }
-}
-
-/// Tells what the memory side has recorded for observers.
-fn tell_memory_side<P: Probe>(memory: &mut MemorySystem, probe: &mut P) {
-    if probe.wants(EventKind::Atomic) {
-        for atomic in memory.take_atomics() {
-            let (core, line) = (u32::from(atomic.core), atomic.line as u32);
-            let (cycle, bytes, written) = (atomic.cycle, atomic.bytes, atomic.written);
-            let performed = AtomicEvent { cycle, core, line, bytes, written };
-            probe.tell(EventKind::Atomic, || Event::Atomic(performed));
-        }
-    }
-    if probe.wants(EventKind::Hop) {
-        memory.take_hops().for_each(|hop| probe.tell(EventKind::Hop, || Event::Hop(hop)));
     }
 }

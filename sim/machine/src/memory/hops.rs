@@ -1,4 +1,4 @@
-//! Events of requests behind the cores' ports, for viewers.
+//! Events of requests behind the cores' ports, for viewers, and what the L2 and the memory channels did, for accounts.
 
 use super::message::RequestKind;
 use crate::clock::Cycle;
@@ -14,6 +14,55 @@ pub struct Hop {
     pub line: u64,
     /// The kind of event.
     pub what: HopKind,
+}
+
+/// A request that a slice of the L2 has taken from its queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SliceAccess {
+    /// When.
+    pub cycle: Cycle,
+    /// The slice.
+    pub slice: u16,
+    /// The core that made the request.
+    pub core: u16,
+    /// Byte address of the line; the bit 2³² stands for the code space.
+    pub line: u64,
+    /// What it asks for.
+    pub kind: RequestKind,
+    /// Sectors wanted (read) or touched (write, atomic), bit i for sector i.
+    pub sectors: u8,
+    /// Bytes written, or bytes of the words that an atomic touches; none for a read.
+    pub bytes: u128,
+    /// What the slice counted of it.
+    pub outcome: SliceOutcome,
+}
+
+/// What a request met in its slice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SliceOutcome {
+    /// Counted in `l2.hits`.
+    Hit,
+    /// Counted in `l2.mshr_hits`.
+    MshrHit,
+    /// Counted in `l2.sector_misses`.
+    SectorMiss,
+    /// Counted in `l2.misses`.
+    Miss,
+    /// A request to release the slice touches no line.
+    Release,
+}
+
+/// A read or a write that a memory channel has issued.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Burst {
+    /// The core cycle in which its memory clock begins.
+    pub cycle: Cycle,
+    /// Address of its first byte; the bit 2³² stands for the code space.
+    pub address: u64,
+    /// Bytes moved.
+    pub bytes: u32,
+    /// It writes.
+    pub writes: bool,
 }
 
 /// Who holds a request of a core for a line, behind its port.

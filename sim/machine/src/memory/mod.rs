@@ -32,7 +32,7 @@ pub use crossbar::InterconnectCounters;
 pub use dram::DramCounters;
 pub use fabric::LinkCounters;
 
-pub use hops::{Holder, Hop, HopKind};
+pub use hops::{Burst, Holder, Hop, HopKind, SliceAccess, SliceOutcome};
 
 pub(crate) use l1::Response;
 pub(crate) use l1::ResponseKind;

@@ -5,7 +5,7 @@ use super::crossbar::InterconnectCounters;
 use super::dram::{Channel, DramCounters, Issued};
 use super::fabric::LinkCounters;
 use super::geometry::LineGeometry;
-use super::hops::{Holder, Hop};
+use super::hops::{Burst, Holder, Hop, SliceAccess};
 use super::image::Image;
 use super::l2::{Jitter, L2Counters, PerformedAtomic, Slice};
 use super::message::LineData;
@@ -374,6 +374,27 @@ impl MemorySystem {
     /// The events of requests since the last call, slice by slice, each in the order of its work.
     pub(crate) fn take_hops(&mut self) -> impl Iterator<Item = Hop> {
         self.slices.iter_mut().enumerate().flat_map(|(s, slice)| slice.take_hops(s))
+    }
+
+    /// Turns the recording of what the slices are asked on or off.
+    pub(crate) fn record_accesses(&mut self, record: bool) {
+        self.slices.iter_mut().for_each(|slice| slice.record_accesses(record));
+    }
+
+    /// The requests that slices have taken since the last call, slice by slice, each in the order of its work.
+    pub(crate) fn take_accesses(&mut self) -> impl Iterator<Item = SliceAccess> {
+        self.slices.iter_mut().enumerate().flat_map(|(s, slice)| slice.take_accesses(s))
+    }
+
+    /// Turns the recording of bursts on or off.
+    pub(crate) fn record_bursts(&mut self, record: bool) {
+        self.channels.iter_mut().for_each(|channel| channel.record_bursts(record));
+    }
+
+    /// The bursts of the memory channels since the last call, channel by channel. They agree with the counters
+    /// after [`counters`](Self::counters).
+    pub(crate) fn take_bursts(&mut self) -> impl Iterator<Item = Burst> {
+        self.channels.iter_mut().flat_map(Channel::take_bursts)
     }
 
     /// Records every command of every memory channel from now on.

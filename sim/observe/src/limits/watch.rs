@@ -142,7 +142,7 @@ impl Observer for Watch<'_> {
             Event::LocalAccess(access) => self.profiler.local_access(access),
             Event::Release(end) => self.releases(*end),
             Event::Sample(sample, _) => self.sample(sample),
-            Event::Atomic(_) | Event::Hop(_) | Event::State(..) => {}
+            _ => {}
         }
     }
 }

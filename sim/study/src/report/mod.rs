@@ -20,6 +20,7 @@ mod pipeline;
 mod roofline;
 pub mod scope;
 mod settings;
+mod traffic;
 pub(crate) mod windows;
 
 use capture::{Capture, Captured};
@@ -32,6 +33,7 @@ use wave_machine::config::Config;
 use wave_machine::core::probe::{Event, Observer, Sample, Wants};
 use wave_machine::gpu::{KernelReport, Machine, RunError};
 use wave_machine::memory::MemorySystem;
+use wave_observe::attribution::Attributed;
 use wave_observe::limits::by_launch::{ByLaunch, LaunchLimits};
 use wave_observe::limits::profile::{Profile, Slots};
 use wave_observe::limits::watch::Watch;
@@ -96,6 +98,8 @@ pub struct Gathered<'a> {
     pub broken_off: Option<Launch>,
     /// Captured instructions, stage by stage.
     pub captured: Captured,
+    /// What each buffer had of the accesses. The collector leaves it to another observer.
+    pub attributed: Option<Attributed>,
 }
 
 impl Gathered<'_> {
@@ -239,6 +243,7 @@ impl<'a> Collector<'a> {
             begins: self.begins,
             broken_off: self.launch,
             captured: std::mem::take(&mut captured.lock().unwrap_or_else(PoisonError::into_inner)),
+            attributed: None,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The report as JSON with keys in a fixed order. docs/command-line.md describes it.
 
+use super::buffers::{self, BufferJson};
 use super::links::{LinkUse, links};
 use super::{Outcome, Run, Session, UntimedPart, UntimedStep, statistics, untimed};
 use crate::launch::{Mismatch, Verification};
@@ -49,6 +50,9 @@ struct RunJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     races: Option<&'a RaceReport>,
     launches: Vec<LaunchJson<'a>>,
+    /// Absent if it was not asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by_buffer: Option<Vec<BufferJson<'a>>>,
     /// Absent if no launch has ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     total: Option<Numbers>,
@@ -83,6 +87,9 @@ struct LaunchJson<'a> {
     numbers: Numbers,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     links: Vec<LinkUse>,
+    /// Absent if it was not asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by_buffer: Option<Vec<BufferJson<'a>>>,
 }
 
 #[derive(Serialize)]
@@ -204,6 +211,7 @@ fn run_json<'a>(run: &'a Run, config: &Config) -> RunJson<'a> {
     let timed = run.steps.iter().enumerate().map(|(number, step)| LaunchJson {
         // Only the first launch with timing can begin part-way.
         without_timing: run.part.as_ref().filter(|_| number == 0).map(part),
+        by_buffer: run.by_buffer.as_ref().map(|attributed| buffers::of_launch(attributed, number)),
         ..launch_json(step, config)
     });
     RunJson {
@@ -213,6 +221,7 @@ fn run_json<'a>(run: &'a Run, config: &Config) -> RunJson<'a> {
         message: message(run),
         verification,
         launches: run.untimed.iter().map(|step| untimed_json(step, config)).chain(timed).collect(),
+        by_buffer: run.by_buffer.as_ref().map(buffers::of_run),
         total: total(run, config),
     }
 }
@@ -273,6 +282,7 @@ fn of_launch<'a>(kernel: &'a str, launch: &'a Launch, numbers: Numbers) -> Launc
         without_timing: None,
         numbers,
         links: Vec::new(),
+        by_buffer: None,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Reports of a run as text and JSON: figures, statistics, reports, traces of issue.
 
+mod buffers;
 pub mod json;
 mod links;
 pub mod statistics;
@@ -14,6 +15,7 @@ use wave_isa::program::Launch;
 use wave_machine::config::Config;
 use wave_machine::functional;
 use wave_machine::gpu::KernelReport;
+use wave_observe::attribution::Attributed;
 use wave_observe::figures::{self, Step};
 use wave_observe::races::RaceReport;
 
@@ -77,6 +79,8 @@ pub struct Run {
     pub outcome: Outcome,
     /// The race report, if races were checked.
     pub races: Option<RaceReport>,
+    /// What each buffer had of the accesses, if that was asked for.
+    pub by_buffer: Option<Attributed>,
 }
 
 impl Run {
@@ -89,6 +93,7 @@ impl Run {
             steps: Vec::new(),
             outcome,
             races: None,
+            by_buffer: None,
         }
     }
 

@@ -457,16 +457,18 @@ impl Core {
         let hint = instruction.memory.hint;
         let access =
             Access { operation, hint, line: u64::from(line.address), owner: owner.0, epoch: epoch as u8 };
-        let before = probe.wants(EventKind::LineAccess).then(|| *self.l1.counters());
+        let before =
+            probe.wants(EventKind::LineAccess).then(|| (*self.l1.counters(), self.l1.loses(&access)));
         let result = self.l1.access(now, &access, &mut |_, values| {
             if instruction.returns {
                 instruction.take_line(owner.line(), line_bytes, values, width);
             }
         });
-        if let Some(before) = before {
+        if let Some((before, lost)) = before {
             let counted = &self.l1.counters().since(&before);
-            let access = LineAccess { core: self.spec.index, word: instruction.word, counted };
-            probe.tell(EventKind::LineAccess, || Event::LineAccess(access));
+            let (core, word) = (self.spec.index, instruction.word);
+            let tried = LineAccess { cycle: now, core, word, access: &access, lost, counted };
+            probe.tell(EventKind::LineAccess, || Event::LineAccess(tried));
         }
         let Ok(on_the_way) = result else { return };
         lsu.payload_ready = false;

@@ -6,7 +6,7 @@ use crate::core::stage::Stage;
 use crate::core::uop::MicroOp;
 use crate::core::wait::Wait;
 use crate::core::wave::{Slot, SlotMask};
-use crate::memory::{Hop, L1Counters, MemoryCounters, MemorySystem};
+use crate::memory::{Access, Burst, Hop, L1Counters, MemoryCounters, MemorySystem, SliceAccess};
 use crate::stats::{CoreCounters, SlotUse};
 use wave_isa::Scope;
 use wave_isa::table::MemoryOp;
@@ -40,6 +40,13 @@ pub enum Event<'a> {
     Charge(Charge),
     /// An instruction has tried an L1 access.
     LineAccess(LineAccess<'a>),
+    /// An L1 was invalidated by a fence. The invalidation with which a launch begins is not told.
+    Invalidated(Invalidated),
+    /// A slice of the L2 has taken a request. Those of a slice come in order, up to the end of the launch with its
+    /// release. There are as many as the counters of the L2 have outcomes, with those of releases.
+    SliceAccess(SliceAccess),
+    /// A memory channel has issued a read or a write. There are as many as its counters have by the end of the launch.
+    Burst(Burst),
     /// An instruction accesses local memory.
     LocalAccess(LocalAccess),
     /// The kernel has ended and no core has a wave. Its release begins in this cycle.
@@ -69,6 +76,9 @@ pub enum EventKind {
     Hop,
     Charge,
     LineAccess,
+    Invalidated,
+    SliceAccess,
+    Burst,
     LocalAccess,
     Release,
     Sample,
@@ -91,6 +101,9 @@ impl Event<'_> {
             Event::Hop(_) => EventKind::Hop,
             Event::Charge(_) => EventKind::Charge,
             Event::LineAccess(_) => EventKind::LineAccess,
+            Event::Invalidated(_) => EventKind::Invalidated,
+            Event::SliceAccess(_) => EventKind::SliceAccess,
+            Event::Burst(_) => EventKind::Burst,
             Event::LocalAccess(_) => EventKind::LocalAccess,
             Event::Release(_) => EventKind::Release,
             Event::Sample(..) => EventKind::Sample,
@@ -111,17 +124,22 @@ impl Event<'_> {
             Event::Access(access) => Some(access.core),
             Event::Charge(charge) => Some(charge.core),
             Event::LineAccess(access) => Some(access.core),
+            Event::Invalidated(invalidated) => Some(invalidated.core),
             Event::LocalAccess(access) => Some(access.core),
-            Event::Atomic(_) | Event::Hop(_) | Event::Release(_) | Event::Sample(..) | Event::State(..) => {
-                None
-            }
+            Event::Atomic(_)
+            | Event::Hop(_)
+            | Event::SliceAccess(_)
+            | Event::Burst(_)
+            | Event::Release(_)
+            | Event::Sample(..)
+            | Event::State(..) => None,
         }
     }
 }
 
 /// A set of kinds of events: those that an observer wants to be told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Wants(u16);
+pub struct Wants(u32);
 
 impl Wants {
     /// None.
@@ -141,6 +159,7 @@ impl Wants {
         EventKind::Access,
         EventKind::Charge,
         EventKind::LineAccess,
+        EventKind::Invalidated,
         EventKind::LocalAccess,
     ]);
 
@@ -322,12 +341,28 @@ pub struct Charge {
 /// An instruction has tried an L1 access.
 #[derive(Debug, Clone, Copy)]
 pub struct LineAccess<'a> {
+    /// When.
+    pub cycle: Cycle,
     /// Core.
     pub core: u32,
     /// Word of the kernel.
     pub word: u32,
+    /// The access.
+    pub access: &'a Access<'a>,
+    /// Sectors of the line that the L1 loses by it: those that it drops, and those on their way that it will not install,
+    /// because the access makes their miss stale.
+    pub lost: u8,
     /// What the try added to the counters of the L1.
     pub counted: &'a L1Counters,
+}
+
+/// A fence of device or system scope has invalidated the L1 of its core.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Invalidated {
+    /// When.
+    pub cycle: Cycle,
+    /// Core.
+    pub core: u32,
 }
 
 /// An instruction accesses local memory.

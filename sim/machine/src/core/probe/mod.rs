@@ -12,10 +12,10 @@ mod listeners;
 
 pub use super::stage::Stage;
 use crate::clock::{Cycle, NEVER};
-pub use crate::memory::{Hop, HopKind};
+pub use crate::memory::{Burst, Hop, HopKind, SliceAccess, SliceOutcome};
 pub use event::{
-    AtomicEvent, Charge, Event, EventKind, Going, Issued, Level, LineAccess, LocalAccess, MemoryEvent,
-    Results, Sample, StageEvent, Stalls, Waits, Wants,
+    AtomicEvent, Charge, Event, EventKind, Going, Invalidated, Issued, Level, LineAccess, LocalAccess,
+    MemoryEvent, Results, Sample, StageEvent, Stalls, Waits, Wants,
 };
 pub use listeners::Listeners;
 use std::ops::ControlFlow;

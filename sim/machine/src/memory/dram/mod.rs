@@ -16,6 +16,7 @@ mod tests;
 
 use super::agenda::Agenda;
 use super::geometry::LineNumber;
+use super::hops::Burst;
 use super::l2::Slice;
 use crate::clock::Cycle;
 use crate::config::{Config, DramPolicy};
@@ -81,6 +82,9 @@ pub(super) struct Channel {
     /// Commands issued, if they are recorded.
     #[scratch]
     commands: Option<Vec<Issued>>,
+    /// Bursts that are not reported, if they are recorded.
+    #[scratch]
+    bursts: Option<Vec<Burst>>,
 }
 
 impl Channel {
@@ -98,6 +102,7 @@ impl Channel {
             turn: 0,
             counters: DramCounters::default(),
             commands: None,
+            bursts: None,
         }
     }
 
@@ -107,6 +112,16 @@ impl Channel {
 
     pub(super) fn record_commands(&mut self) {
         self.commands = Some(Vec::new());
+    }
+
+    /// Turns the recording of bursts on or off.
+    pub(super) fn record_bursts(&mut self, record: bool) {
+        self.bursts = record.then(Vec::new);
+    }
+
+    /// The bursts since the last call; empty if they are not recorded.
+    pub(super) fn take_bursts(&mut self) -> impl Iterator<Item = Burst> {
+        self.bursts.iter_mut().flat_map(|bursts| bursts.drain(..))
     }
 
     pub(super) fn commands(&self) -> &[Issued] {
@@ -387,6 +402,7 @@ impl Channel {
     fn issue_column(&mut self, now: Clock, key: Key, slices: &mut [Slice], slice_agenda: &mut Agenda) {
         let (bank, oldest) = (key.bank(), key == self.queue.oldest());
         let Some((place, entry)) = self.queue.find(key) else { return };
+        let bursts_left = entry.bursts;
         entry.bursts &= entry.bursts - 1;
         self.counters.row_hits += u64::from(!std::mem::replace(&mut entry.classified, true));
         let entry = *entry;
@@ -401,6 +417,9 @@ impl Channel {
             self.counters.writes += 1;
             self.counters.written_bytes += bytes;
             self.issue(now, Command::Write, bank, 0);
+        }
+        if self.bursts.is_some() {
+            self.note_burst(now, Entry { bursts: bursts_left, ..entry });
         }
         if !oldest {
             self.overtaken += 1;
@@ -424,6 +443,19 @@ impl Channel {
             None => slices[slice].expect_written(at, entry.epoch),
         }
         slice_agenda.at(slice, at);
+    }
+
+    /// Notes the first burst of a request for observers. Out of line, so that a run without observers does not carry it.
+    #[cold]
+    #[inline(never)]
+    fn note_burst(&mut self, now: Clock, entry: Entry) {
+        let burst = Burst {
+            cycle: self.spec.ratio.cycle_of(now),
+            address: self.spec.address_of(entry.line, entry.bursts.trailing_zeros()),
+            bytes: self.spec.dram.burst_bytes,
+            writes: entry.fetch.is_none(),
+        };
+        self.bursts.iter_mut().for_each(|bursts| bursts.push(burst));
     }
 
     fn issue(&mut self, now: Clock, command: Command, bank: usize, row: u32) {

@@ -4,7 +4,7 @@ use super::mapping::Mapping;
 use super::ratio::ClockRatio;
 use super::timing::Clock;
 use crate::config::{Config, Dram};
-use crate::memory::geometry::LineGeometry;
+use crate::memory::geometry::{LineGeometry, LineNumber};
 
 /// The specification of a memory channel.
 #[derive(Debug, Clone)]
@@ -18,6 +18,7 @@ pub(super) struct Spec {
     pub(super) slices: usize,
     /// Per sector of a line: the bursts that contain it, as bits.
     bursts_of: [u16; 8],
+    geometry: LineGeometry,
 }
 
 impl Spec {
@@ -31,7 +32,13 @@ impl Spec {
             burst_clocks: Clock::from(dram.burst_clocks()),
             slices: (config.l2.slices / dram.channels) as usize,
             bursts_of: bursts_of_sectors(LineGeometry::new(config), dram.burst_bytes),
+            geometry: LineGeometry::new(config),
         }
+    }
+
+    /// Address of a burst of a line, by its bit in [`bursts_of`](Self::bursts_of).
+    pub(super) fn address_of(&self, line: LineNumber, burst: u32) -> u64 {
+        self.geometry.address(line) + u64::from(burst * self.dram.burst_bytes)
     }
 
     /// Numbers of the slices of channel `me`.

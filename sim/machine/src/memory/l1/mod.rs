@@ -166,6 +166,19 @@ impl L1 {
         plan(self.spec.write_policy, access, sectors, &self.view(line), victim)
     }
 
+    /// Sectors of the line that the cache loses if it takes this access now: those that the access drops, and those on
+    /// their way whose miss it makes stale. For observers.
+    pub(crate) fn loses(&self, access: &Access) -> u8 {
+        let (dropped, stale) = match self.plan(access) {
+            Ok(Plan::Pass { drop: true, stale, .. }) => (access.sectors(self.spec.geometry), stale),
+            Ok(Plan::Pass { stale, .. } | Plan::Perform { stale, .. } | Plan::Stay { stale, .. }) => {
+                (0, stale)
+            }
+            Ok(Plan::Hit(_) | Plan::Wait(_)) | Err(_) => (0, None),
+        };
+        dropped | stale.map_or(0, |id| self.mshrs[id].outstanding)
+    }
+
     /// What there is to see of a line and of the queues.
     #[inline]
     fn view(&self, line: LineNumber) -> View {

@@ -64,6 +64,9 @@ impl Slice {
         let index = self.spec.hash.within_slice(line);
         let sent = self.to_memory.len();
         let address = request.line;
+        if self.accesses.is_some() {
+            self.note_access(now, &request, plan);
+        }
         self.hop(now, address, HopKind::Arrive(request.core, request.kind));
         match plan {
             Plan::Release => {
@@ -85,7 +88,7 @@ impl Slice {
                 self.waiters.push(usize::from(id.0), request);
             }
             Plan::Miss(frame, missing) => {
-                let known = self.valid[frame.index()] != 0 || self.dirty[frame.index()] != 0;
+                let known = self.knows_some(frame);
                 *(if known { &mut self.counters.sector_misses } else { &mut self.counters.misses }) += 1;
                 self.begin_miss(request, frame, line, index, missing);
             }
@@ -107,6 +110,11 @@ impl Slice {
         {
             self.hop(now, address, HopKind::Fetch);
         }
+    }
+
+    /// True if some bytes of a frame are known.
+    pub(super) fn knows_some(&self, frame: Frame) -> bool {
+        self.valid[frame.index()] != 0 || self.dirty[frame.index()] != 0
     }
 
     /// Empties a frame; dirty bytes go to memory.

@@ -10,6 +10,7 @@
 
 mod access;
 mod jitter;
+mod records;
 mod release;
 mod replies;
 mod spec;
@@ -20,7 +21,7 @@ mod waiters;
 
 use super::agenda::Agenda;
 use super::geometry::{LineNumber, copy_bytes};
-use super::hops::{Holder, Hop, HopKind};
+use super::hops::{Holder, Hop, HopKind, SliceAccess};
 use super::image::Image;
 use super::message::{LineData, MAX_LINE_BYTES, Reply, Request};
 use super::tags::{CacheLine, Frame, Tags};
@@ -153,6 +154,9 @@ pub(super) struct Slice {
     /// Events of requests that are not reported, if they are recorded.
     #[scratch]
     hops: Option<Vec<Hop>>,
+    /// Requests taken from the queue that are not reported, if they are recorded.
+    #[scratch]
+    accesses: Option<Vec<SliceAccess>>,
     counters: L2Counters,
 }
 
@@ -197,6 +201,7 @@ impl Slice {
             jitter: None,
             atomics: None,
             hops: None,
+            accesses: None,
             counters: L2Counters::default(),
             spec,
         }
@@ -204,33 +209,6 @@ impl Slice {
 
     pub(super) fn counters(&self) -> &L2Counters {
         &self.counters
-    }
-
-    /// Turns the recording of performed atomics on or off.
-    pub(super) fn record_atomics(&mut self, record: bool) {
-        self.atomics = record.then(Vec::new);
-    }
-
-    /// The atomics performed since the last call, in order; empty if they are not recorded.
-    pub(super) fn take_atomics(&mut self) -> impl Iterator<Item = PerformedAtomic> {
-        self.atomics.iter_mut().flat_map(|atomics| atomics.drain(..))
-    }
-
-    /// Turns the recording of requests' events on or off.
-    pub(super) fn record_hops(&mut self, record: bool) {
-        self.hops = record.then(Vec::new);
-    }
-
-    /// The events since the last call; empty if they are not recorded. `me` is the slice's number.
-    pub(super) fn take_hops(&mut self, me: usize) -> impl Iterator<Item = Hop> {
-        let hops = self.hops.iter_mut().flat_map(|hops| hops.drain(..));
-        hops.map(move |hop| Hop { slice: me as u16, ..hop })
-    }
-
-    fn hop(&mut self, cycle: Cycle, line: u64, what: HopKind) {
-        if let Some(hops) = &mut self.hops {
-            hops.push(Hop { cycle, slice: 0, line, what });
-        }
     }
 
     /// Turns random delays of requests on or off, between launches. Then only lines of code may still be on their
