@@ -1,5 +1,6 @@
 //! The report as JSON with keys in a fixed order. docs/command-line.md describes it.
 
+use super::energy::{AreaJson, EnergyJson};
 use super::links::{LinkUse, links};
 use super::{Outcome, Run, Session, UntimedPart, UntimedStep, statistics, untimed};
 use crate::launch::{Mismatch, Verification};
@@ -23,6 +24,9 @@ struct Document<'a> {
     schema: u32,
     wave_sim: &'static str,
     config: Machine<'a>,
+    /// Absent if it is not asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    area: Option<AreaJson>,
     runs: Vec<RunJson<'a>>,
 }
 
@@ -52,6 +56,9 @@ struct RunJson<'a> {
     /// Absent if no launch has ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     total: Option<Numbers>,
+    /// Of all launches with timing. Absent if it is not asked for, or if none has ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    energy: Option<EnergyJson>,
 }
 
 #[derive(Serialize)]
@@ -127,7 +134,8 @@ pub fn document(session: &Session<'_>) -> String {
         schema: SCHEMA,
         wave_sim: env!("CARGO_PKG_VERSION"),
         config: machine(config),
-        runs: session.runs.iter().map(|run| run_json(run, config)).collect(),
+        area: session.prices.as_ref().map(|prices| AreaJson::of(config, prices)),
+        runs: session.runs.iter().map(|run| run_json(run, session)).collect(),
     })
 }
 
@@ -186,7 +194,8 @@ fn pretty(value: &impl Serialize) -> String {
     serde_json::to_string_pretty(value).unwrap_or_default() + "\n"
 }
 
-fn run_json<'a>(run: &'a Run, config: &Config) -> RunJson<'a> {
+fn run_json<'a>(run: &'a Run, session: &Session<'_>) -> RunJson<'a> {
+    let config = session.config;
     let verification = match &run.outcome {
         Outcome::Ended(Verification::Passed { compared }) => {
             Some(VerificationJson { compared: *compared, wrong: 0, first_wrong: &[] })
@@ -214,6 +223,8 @@ fn run_json<'a>(run: &'a Run, config: &Config) -> RunJson<'a> {
         verification,
         launches: run.untimed.iter().map(|step| untimed_json(step, config)).chain(timed).collect(),
         total: total(run, config),
+        energy: (session.prices.as_ref().zip(run.total()))
+            .map(|(prices, report)| EnergyJson::of(&report, config, prices)),
     }
 }
 
