@@ -4,6 +4,8 @@ use super::args::{ConfigCommand, SetArgs};
 use super::terminal::Terminal;
 use super::{Ended, inputs};
 use wave_machine::config;
+use wave_observe::energy::Prices;
+use wave_study::summary::energy;
 
 /// Prints what is known of configurations.
 ///
@@ -26,6 +28,11 @@ pub(crate) fn run(command: &ConfigCommand, terminal: &Terminal) -> Ended {
         ConfigCommand::Dot { config, set } => {
             let config = inputs::config(config, set, terminal)?;
             terminal.out(&config::dot(&config))
+        }
+        ConfigCommand::Area { config, prices, set } => {
+            let prices = Prices::load(prices)?;
+            let config = inputs::config(config, set, terminal)?;
+            terminal.out(&energy::area(&config, &prices))
         }
         ConfigCommand::Schema => terminal.out(&config::schema()),
     }

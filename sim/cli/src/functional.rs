@@ -26,6 +26,7 @@ pub(crate) fn check(args: &RunArgs) -> Option<Diagnostic> {
         args.output.trace.then_some("--trace"),
         args.output.check_races.then_some("--check-races"),
         args.output.by_buffer.then_some("--by-buffer"),
+        args.output.energy.as_ref().map(|_| "--energy"),
         args.traces.flag(),
         args.machine.max_cycles.filter(|&cycles| cycles > 0).map(|_| "--max-cycles"),
     ];

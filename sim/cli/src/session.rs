@@ -14,9 +14,10 @@ use wave_compile::lower::instance::Ended::Returned;
 use wave_isa::diagnostic::{Diagnostic, Severity};
 use wave_machine::config::Config;
 use wave_machine::gpu::KernelReport;
+use wave_observe::energy::Prices;
 use wave_study::launch::{self, Verification};
 use wave_study::summary::table::Table;
-use wave_study::summary::{Outcome, Run, Session, json, text, untimed};
+use wave_study::summary::{Outcome, Run, Session, energy, json, text, untimed};
 
 /// Runs what the command line says and reports it.
 ///
@@ -40,6 +41,7 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Ended {
 
 /// Runs one input: a full report, dumps and saves.
 fn one(input: &Input, args: &RunArgs, config: &Config, terminal: &Terminal) -> Ended {
+    let prices = prices(args)?;
     let mut work = work::work(input, &args.launch, args.machine.data(), config)?;
     if let Some(lack) = work.lack(config) {
         return Err(vec![Diagnostic::error(format!("`{}` cannot run: {lack}", work.name))]);
@@ -84,7 +86,12 @@ fn one(input: &Input, args: &RunArgs, config: &Config, terminal: &Terminal) -> E
     }
     text += &race_text(&run);
     text += &buffer_text(&run);
-    let session = Session { config, untimed, runs: vec![run] };
+    if let Some(prices) = &prices
+        && let Some(total) = run.total()
+    {
+        text += &energy::report(&total, config, prices);
+    }
+    let session = Session { config, untimed, prices, runs: vec![run] };
     let is_json = args.output.format == Format::Json;
     match &calls {
         Some((calls, instances)) if is_json => text = instances.json(cycles, calls),
@@ -110,7 +117,7 @@ fn several(inputs: &[Input], args: &RunArgs, config: &Config, terminal: &Termina
     let table = Table::new(names.iter().map(String::as_str), untimed);
     let is_text = args.output.format == Format::Text;
     let mut progress = Progress::new(inputs.len(), true);
-    let mut session = Session { config, untimed, runs: Vec::new() };
+    let mut session = Session { config, untimed, prices: prices(args)?, runs: Vec::new() };
     let mut time = Duration::ZERO;
     // Whether requested files have been written, and whether some are missing.
     let (mut wrote, mut missed) = (false, false);
@@ -164,6 +171,11 @@ fn several(inputs: &[Input], args: &RunArgs, config: &Config, terminal: &Termina
             let Some(statistics) = statistics(run, untimed, config) else { continue };
             text += &format!("\n{}\n{statistics}\n", run.name);
         }
+        for run in &session.runs {
+            if let (Some(prices), Some(total)) = (&session.prices, run.total()) {
+                text += &format!("\n{}{}", run.name, energy::report(&total, config, prices));
+            }
+        }
         text += &text::perf_line(&session);
     } else {
         text = json::document(&session);
@@ -182,6 +194,11 @@ fn several(inputs: &[Input], args: &RunArgs, config: &Config, terminal: &Termina
         return Ok(exit.max(Exit::WrongInput));
     }
     Ok(exit)
+}
+
+/// The prices that are asked for.
+fn prices(args: &RunArgs) -> Result<Option<Prices>, Vec<Diagnostic>> {
+    args.output.energy.as_deref().map(Prices::load).transpose()
 }
 
 /// The message about one of several kernels with nothing in the window: only its files are missing.

@@ -2,6 +2,7 @@
 //! account of what limits a kernel.
 
 pub mod attribution;
+pub mod energy;
 pub mod figures;
 pub mod issue_trace;
 pub mod limits;

@@ -1,6 +1,6 @@
 //! The commands beside runs, as clap sees them.
 
-use super::{DEFAULT_CONFIG, Format, LaunchArgs, MachineArgs, SetArgs, SourceArgs};
+use super::{BUILT_IN_PRICES, DEFAULT_CONFIG, Format, LaunchArgs, MachineArgs, SetArgs, SourceArgs};
 use crate::cosim::CosimArgs;
 use crate::detail::{DetailFrom, detail_from};
 use crate::sweep::SweepArgs;
@@ -445,6 +445,18 @@ pub(crate) enum ConfigCommand {
         /// File or preset
         #[arg(default_value = DEFAULT_CONFIG)]
         config: String,
+        /// What differs from it.
+        #[command(flatten)]
+        set: SetArgs,
+    },
+    /// Estimate the area of a machine, by block
+    Area {
+        /// File or preset
+        #[arg(default_value = DEFAULT_CONFIG)]
+        config: String,
+        /// Prices: a file, or a technology node for the built-in ones, such as 7nm
+        #[arg(long, value_name = "PRICES", default_value = BUILT_IN_PRICES)]
+        prices: String,
         /// What differs from it.
         #[command(flatten)]
         set: SetArgs,

@@ -19,6 +19,9 @@ use wave_observe::trace::When;
 /// Configuration where none is named.
 pub(crate) const DEFAULT_CONFIG: &str = "gpu.ron";
 
+/// The prices of energy and area where none are named.
+pub(crate) const BUILT_IN_PRICES: &str = "prices.ron";
+
 /// Cycle-level simulator of GPUs that run the WAVE v0.4 instruction set.
 ///
 /// With a configuration alone, wave-sim runs its kernel suite on that machine, verifies every result and prints
@@ -378,6 +381,11 @@ pub(crate) struct OutputArgs {
     /// Print every statistic
     #[arg(long)]
     pub stats: bool,
+
+    /// Print energy and power by block, and the area of the machine, with the built-in prices, those of a file, or at
+    /// another technology node, such as 7nm
+    #[arg(long, value_name = "PRICES", num_args = 0..=1, require_equals = true, default_missing_value = BUILT_IN_PRICES)]
+    pub energy: Option<String>,
 
     /// Accepted for scripts that call the reference emulator: there is no dump of registers
     #[arg(long, hide_short_help = true)]

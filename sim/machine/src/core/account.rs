@@ -2,6 +2,7 @@
 //! mid-run.
 
 use super::Core;
+use super::mix::{MIXES, add_lanes};
 use super::probe::{Charge, Level};
 use super::wave::{Slot, SlotMask};
 use crate::clock::Cycle;
@@ -13,8 +14,10 @@ use wave_capture::Capture;
 /// What a core counts.
 #[derive(Debug, Capture)]
 pub(super) struct Account {
-    /// Event counters.
+    /// Event counters, without those that are calculated from `lanes`.
     pub counters: CoreCounters,
+    /// Lanes that took part, by the mix of their instruction.
+    pub lanes: [u64; MIXES],
     /// Issue slots by use, over all schedulers.
     pub slots: [u64; SlotUse::COUNT],
     /// Instructions that have left an instruction buffer, squashed ones included.
@@ -29,7 +32,7 @@ impl Account {
     /// Nothing counted yet, of a run that begins in cycle `start`.
     pub(super) fn new(start: Cycle) -> Account {
         let (counters, slots) = (CoreCounters::default(), [0; SlotUse::COUNT]);
-        Account { counters, slots, instructions: 0, start, residents_until: start }
+        Account { counters, lanes: [0; MIXES], slots, instructions: 0, start, residents_until: start }
     }
 }
 
@@ -91,10 +94,18 @@ impl Core {
         Charge { slot: Some(slot), word, ..charge }
     }
 
+    /// Event counters, and issue slots by use over all schedulers.
+    pub fn counted(&self) -> (CoreCounters, &[u64; SlotUse::COUNT]) {
+        let mut counters = self.account.counters;
+        add_lanes(&self.account.lanes, &mut counters);
+        (counters, &self.account.slots)
+    }
+
     /// Totals of the cycles before `cycle`, up to which the core has run: its counters, its issue slots by
     /// use, the counters of its L1.
     pub fn account(&self, cycle: Cycle) -> (CoreCounters, [u64; SlotUse::COUNT], &L1Counters) {
         let (mut counters, mut slots) = (self.account.counters, self.account.slots);
+        add_lanes(&self.account.lanes, &mut counters);
         counters.cycles = cycle - self.account.start;
         let waves = u64::from(self.waves.resident.count_ones());
         counters.resident_wave_cycles += cycle.saturating_sub(self.account.residents_until) * waves;

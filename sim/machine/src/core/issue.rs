@@ -5,6 +5,7 @@ use super::Core;
 use super::collector::{Collector, Waiting};
 use super::divergence::Next;
 use super::fetch::next_in_turn;
+use super::mix::MIXES;
 use super::probe::{Event, EventKind, Going, Invalidated, Issued, Probe, Stage, StageEvent, Stalls};
 use super::straight::{READ_WITHIN, oldest_waits};
 use super::uop::{Kind, MicroOp, MicroOps};
@@ -279,7 +280,7 @@ impl Core {
         }
         if effective {
             self.account.counters.wave_instructions += 1;
-            self.account.counters.lane_instructions += self.count_lanes(lanes);
+            self.account.lanes[usize::from(op.mix) % MIXES] += self.count_lanes(lanes);
         } else {
             self.account.counters.squashed_instructions += 1;
         }

@@ -14,6 +14,7 @@ pub(crate) mod issue;
 mod journal;
 mod latches;
 pub(crate) mod lsu;
+mod mix;
 pub mod occupancy;
 pub mod probe;
 mod registers;
@@ -32,7 +33,7 @@ pub(crate) mod writeback;
 use crate::clock::{Cycle, LinkRx, LinkTx, NEVER};
 use crate::config::Config;
 use crate::memory::{L1, MemoryPort, ReplyKind, Request};
-use crate::stats::{CoreCounters, SlotUse};
+use crate::stats::SlotUse;
 use account::Account;
 use collector::{Banks, Collectors};
 use execute::UnitTiming;
@@ -194,11 +195,6 @@ impl Core {
     /// Instructions that have left an instruction buffer, squashed ones included.
     pub fn instructions(&self) -> u64 {
         self.account.instructions
-    }
-
-    /// Event counters, and issue slots by use over all schedulers.
-    pub fn counted(&self) -> (&CoreCounters, &[u64; SlotUse::COUNT]) {
-        (&self.account.counters, &self.account.slots)
     }
 
     /// Simulates cycles `from..to`. Cycles in which nothing can happen are skipped.

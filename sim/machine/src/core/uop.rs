@@ -1,7 +1,9 @@
 //! Micro-operations: every word of a kernel, decoded once into what the pipeline needs.
 
 use super::divergence::Step;
+use super::mix::Mix;
 use crate::config::{Config, DivergenceMode};
+use crate::stats::CoreCounters;
 use wave_capture::Capture;
 use wave_isa::operand::Role;
 use wave_isa::program::structure::{instruction_words, skip_targets};
@@ -124,6 +126,8 @@ pub struct MicroOp {
     /// Word of the kernel at which a wave continues if its active mask becomes empty with this instruction:
     /// the next word in walk mode, the matching else, endif or endloop in jump mode (B3).
     pub(crate) skip_to: u32,
+    /// What it does in each lane, as an index of counters.
+    pub(crate) mix: u16,
 }
 
 /// The decoded kernel: `ops[word]` for each word of its code, and one [`Kind::End`] behind the last.
@@ -239,6 +243,7 @@ impl MicroOp {
             fragment_reads: 0,
             fragment_hazards: 0,
             skip_to: 0,
+            mix: Mix::of(Op::Nop, 0, 0, 0).index(),
         }
     }
 
@@ -296,6 +301,7 @@ impl MicroOp {
             inst.imm = inst.imm / WORD_BYTES - kernel.code.start;
         }
         op.inst = inst;
+        op.mix = Mix::of(inst.op, op.source_rows, op.read_rows, op.destination_rows).index();
         op
     }
 
@@ -357,6 +363,13 @@ impl MicroOp {
     #[inline]
     pub fn reads(&self) -> &[u8] {
         &self.reads[..usize::from(self.read_rows)]
+    }
+
+    /// Adds to `counters` what is counted of `lanes` lanes that execute it.
+    pub fn count_lanes(&self, lanes: u64, counters: &mut CoreCounters) {
+        if let Some(mix) = Mix::at(usize::from(self.mix)) {
+            mix.count(lanes, counters);
+        }
     }
 
     /// True if it passes through an operand collector.

@@ -154,7 +154,7 @@ impl Run {
         for core in self.cores.iter_mut() {
             core.close(next_start);
             let (counters, slots) = core.counted();
-            report.core += counters;
+            report.core += &counters;
             report.slots.iter_mut().zip(slots).for_each(|(sum, n)| *sum += n);
         }
         assert_eq!(

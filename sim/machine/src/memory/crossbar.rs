@@ -24,6 +24,7 @@ counters! {
         reply_bytes: "bytes", "Bytes of those packets, headers included.";
         reply_port_busy_cycles: "cycles", "Cycles that core reply ports were held, summed over cores.";
         hops: "packets", "Packets that took a link between routers, summed over links; a crossbar has none.";
+        link_bytes: "bytes", "Bytes of those packets, headers included, summed over links.";
         link_busy_cycles: "cycles", "Cycles that links between routers were held, summed over links.";
         link_stall_cycles: "cycles", "Cycles that packets which could have taken a link waited for their turn or for a credit, summed over packets and links.";
     }

@@ -8,7 +8,7 @@ use wave_isa::table::{AtomicOp, CacheHint};
 pub(crate) const MAX_LINE_BYTES: usize = 128;
 
 /// Bytes of a packet in addition to its payload: kind, address, masks and tag (M6).
-pub(crate) const HEADER_BYTES: u32 = 8;
+pub const HEADER_BYTES: u32 = 8;
 
 /// Bit of a line address that selects the code space: the program's code bytes, read-only, from offset 0.
 pub(crate) const CODE_SPACE: u64 = 1 << 32;

@@ -130,5 +130,25 @@ counters! {
         divisions_by_zero: "lanes", "Lanes whose integer divisor was 0.";
         resident_wave_cycles: "wave cycles", "Waves resident, summed over cycles; divided by cycles × wave slots it is the occupancy.";
         workgroups: "workgroups", "Workgroups finished.";
+        int_lanes: "lane instructions", "Part of lane_instructions: those of class int.";
+        int_mul_lanes: "lane instructions", "Part of lane_instructions: those of class int_mul.";
+        int_div_lanes: "lane instructions", "Part of lane_instructions: those of class int_div.";
+        fp32_lanes: "lane instructions", "Part of lane_instructions: those of class fp32.";
+        fp32_div_lanes: "lane instructions", "Part of lane_instructions: those of class fp32_div.";
+        fp16_lanes: "lane instructions", "Part of lane_instructions: those of class fp16.";
+        fp64_lanes: "lane instructions", "Part of lane_instructions: those of class fp64.";
+        fp64_div_lanes: "lane instructions", "Part of lane_instructions: those of class fp64_div.";
+        convert_lanes: "lane instructions", "Part of lane_instructions: those of class convert.";
+        sfu_lanes: "lane instructions", "Part of lane_instructions: those of class sfu.";
+        wave_lanes: "lane instructions", "Part of lane_instructions: those of class wave.";
+        mma_lanes: "lane instructions", "Part of lane_instructions: those of class mma.";
+        local_memory_lanes: "lane instructions", "Part of lane_instructions: those of class local_memory.";
+        device_memory_lanes: "lane instructions", "Part of lane_instructions: those of class device_memory.";
+        control_lanes: "lane instructions", "Part of lane_instructions: those of class control.";
+        sync_lanes: "lane instructions", "Part of lane_instructions: those of class sync.";
+        register_reads: "lane rows", "General registers that lanes read from the register banks, a register that an instruction names twice once (but by memory instructions).";
+        register_writes: "lane rows", "General registers that lanes write.";
+        local_words: "lane words", "Words of 32 bits that local memory instructions move to or from registers and fragments, lane by lane; shorter values take a word.";
+        device_words: "lane words", "The same of device memory instructions.";
     }
 }

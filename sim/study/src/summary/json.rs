@@ -1,6 +1,7 @@
 //! The report as JSON with keys in a fixed order. docs/command-line.md describes it.
 
 use super::buffers::{self, BufferJson};
+use super::energy::{AreaJson, EnergyJson};
 use super::links::{LinkUse, links};
 use super::{Outcome, Run, Session, UntimedPart, UntimedStep, statistics, untimed};
 use crate::launch::{Mismatch, Verification};
@@ -24,6 +25,9 @@ struct Document<'a> {
     schema: u32,
     wave_sim: &'static str,
     config: Machine<'a>,
+    /// Absent if it is not asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    area: Option<AreaJson>,
     runs: Vec<RunJson<'a>>,
 }
 
@@ -56,6 +60,9 @@ struct RunJson<'a> {
     /// Absent if no launch has ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     total: Option<Numbers>,
+    /// Of all launches with timing. Absent if it is not asked for, or if none has ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    energy: Option<EnergyJson>,
 }
 
 #[derive(Serialize)]
@@ -134,7 +141,8 @@ pub fn document(session: &Session<'_>) -> String {
         schema: SCHEMA,
         wave_sim: env!("CARGO_PKG_VERSION"),
         config: machine(config),
-        runs: session.runs.iter().map(|run| run_json(run, config)).collect(),
+        area: session.prices.as_ref().map(|prices| AreaJson::of(config, prices)),
+        runs: session.runs.iter().map(|run| run_json(run, session)).collect(),
     })
 }
 
@@ -193,7 +201,8 @@ pub(crate) fn pretty(value: &impl Serialize) -> String {
     serde_json::to_string_pretty(value).unwrap_or_default() + "\n"
 }
 
-fn run_json<'a>(run: &'a Run, config: &Config) -> RunJson<'a> {
+fn run_json<'a>(run: &'a Run, session: &Session<'_>) -> RunJson<'a> {
+    let config = session.config;
     let verification = match &run.outcome {
         Outcome::Ended(Verification::Passed { compared }) => {
             Some(VerificationJson { compared: *compared, wrong: 0, first_wrong: &[] })
@@ -223,6 +232,8 @@ fn run_json<'a>(run: &'a Run, config: &Config) -> RunJson<'a> {
         launches: run.untimed.iter().map(|step| untimed_json(step, config)).chain(timed).collect(),
         by_buffer: run.by_buffer.as_ref().map(buffers::of_run),
         total: total(run, config),
+        energy: (session.prices.as_ref().zip(run.total()))
+            .map(|(prices, report)| EnergyJson::of(&report, config, prices)),
     }
 }
 

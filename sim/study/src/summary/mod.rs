@@ -1,6 +1,7 @@
 //! Reports of a run as text and JSON: figures, statistics, reports, traces of issue.
 
 mod buffers;
+pub mod energy;
 pub mod json;
 mod links;
 pub mod statistics;
@@ -16,6 +17,7 @@ use wave_machine::config::Config;
 use wave_machine::functional;
 use wave_machine::gpu::KernelReport;
 use wave_observe::attribution::Attributed;
+use wave_observe::energy::Prices;
 use wave_observe::figures::{self, Step};
 use wave_observe::races::RaceReport;
 
@@ -132,6 +134,8 @@ pub struct Session<'a> {
     pub config: &'a Config,
     /// True if no launch has timing.
     pub untimed: bool,
+    /// Prices, if energy and area are asked for.
+    pub prices: Option<Prices>,
     /// In the order of their execution.
     pub runs: Vec<Run>,
 }

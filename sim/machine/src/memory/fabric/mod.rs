@@ -311,11 +311,13 @@ impl<P> Fabric<P> {
         packet.slowest = packet.slowest.max(cycles);
         packet.virtual_channel += usize::from(link.dateline);
         link.counters.packets += 1;
-        link.counters.bytes += u64::from(packet.bytes);
+        let bytes = u64::from(packet.bytes);
+        link.counters.bytes += bytes;
         link.counters.busy_cycles += cycles;
         link.counters.stall_cycles += now - since;
         let counters = ends.counters();
         counters.hops += 1;
+        counters.link_bytes += bytes;
         counters.link_busy_cycles += cycles;
         counters.link_stall_cycles += now - since;
         let free_at = self.inputs[behind].free_at;
