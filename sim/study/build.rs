@@ -5,15 +5,15 @@ use std::fs;
 use std::hash::{DefaultHasher, Hasher};
 use std::path::{Path, PathBuf};
 
-/// Crates whose sources count, relative to this one.
-const CRATES: [&str; 4] = ["../isa", "../machine", "../observe", "."];
+/// Folders whose sources count, with those of prices, relative to this crate.
+const FOLDERS: [&str; 5] = ["../isa/src", "../machine/src", "../observe/src", "src", "../../configs/parts"];
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
         if path.is_dir() {
             sources(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
+        } else if path.extension().is_some_and(|extension| extension == "rs" || extension == "ron") {
             found.push(path);
         }
     }
@@ -21,10 +21,9 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 
 fn main() {
     let mut files = Vec::new();
-    for of in CRATES {
-        let folder = Path::new(of).join("src");
+    for folder in FOLDERS.map(Path::new) {
         println!("cargo::rerun-if-changed={}", folder.display());
-        sources(&folder, &mut files);
+        sources(folder, &mut files);
     }
     files.sort();
     let mut hasher = DefaultHasher::new();

@@ -12,6 +12,7 @@ use std::path::Path;
 use std::process::Command;
 use wave_isa::diagnostic::Diagnostic;
 use wave_machine::config::Config;
+use wave_observe::energy::Prices;
 use wave_study::compare::{Comparison, tables, text};
 use wave_study::launch;
 use wave_study::results::Measured;
@@ -50,7 +51,8 @@ pub(crate) fn run(args: &CompareArgs, terminal: &Terminal) -> Ended {
                 progress.aside(|| complain(&run, terminal));
                 progress.end_run();
                 exit = exit.max(exit_of(&run));
-                let session = Session { config, untimed: false, runs: Vec::new() };
+                let session =
+                    Session { config, untimed: false, prices: Some(Prices::built_in()), runs: Vec::new() };
                 column.push(Measured::of(&session, &run));
             }
             match is_of_kernels {

@@ -10,6 +10,7 @@ use super::terminal::Terminal;
 use super::{Ended, Exit, interrupt, plain, work};
 use wave_isa::diagnostic::Diagnostic;
 use wave_machine::config::{Config, leaves};
+use wave_observe::energy::Prices;
 use wave_study::results::Measured;
 use wave_study::sensitivity::{Change, Sensitivity, changes, report};
 use wave_study::summary::{Outcome, Run, Session};
@@ -49,7 +50,10 @@ pub(crate) fn run(args: &SensitivityArgs, terminal: &Terminal) -> Ended {
         if interrupt::is_asked() || change.is_none() && !matches!(run.outcome, Outcome::Ended(_)) {
             return Err(Stop(Box::new(run.outcome)));
         }
-        Ok(Measured::of(&Session { config, untimed: false, runs: Vec::new() }, &run))
+        Ok(Measured::of(
+            &Session { config, untimed: false, prices: Some(Prices::built_in()), runs: Vec::new() },
+            &run,
+        ))
     };
     let found = Sensitivity::measure(&config, &args.within, &mut one);
     progress.finish();

@@ -5,6 +5,7 @@ use crate::summary::{Run, Session, json};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use wave_isa::diagnostic::Diagnostic;
+use wave_observe::energy::{Area, Energy};
 
 /// A run of a kernel on a machine.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,11 +18,18 @@ pub struct Measured {
     pub outcome: String,
     /// Why it did not end.
     pub message: Option<String>,
-    /// Figures of all launches together, by name.
+    /// Figures of all launches together, by name; also [`ENERGY`], [`POWER`] and [`AREA`] where there are prices.
     pub figures: IndexMap<String, f64>,
     /// Statistics of all launches together, by name.
     pub statistics: IndexMap<String, u64>,
 }
+
+/// The figure of the energy of a run, in joules.
+pub const ENERGY: &str = "energy.joules";
+/// The figure of the mean power of a run, in watts.
+pub const POWER: &str = "energy.watts";
+/// The figure of the area of the machine, in square millimetres.
+pub const AREA: &str = "area.mm2";
 
 /// The machine of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,6 +55,8 @@ struct Document {
     schema: u32,
     config: Machine,
     runs: Vec<RunOfDocument>,
+    #[serde(skip_serializing)]
+    area: Option<AreaOfDocument>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -56,6 +66,19 @@ struct RunOfDocument {
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
     total: Option<Numbers>,
+    #[serde(skip_serializing)]
+    energy: Option<EnergyOfDocument>,
+}
+
+#[derive(Deserialize)]
+struct EnergyOfDocument {
+    joules: f64,
+    watts: f64,
+}
+
+#[derive(Deserialize)]
+struct AreaOfDocument {
+    mm2: f64,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -71,6 +94,16 @@ impl Measured {
     pub fn of(session: &Session<'_>, run: &Run) -> Measured {
         let (figures, statistics) = json::totals(run, session.config);
         let config = session.config;
+        let mut figures: IndexMap<String, f64> =
+            figures.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        if let Some(prices) = &session.prices {
+            figures.insert(AREA.to_owned(), Area::of(config, prices).total_mm2());
+            if let Some(report) = run.total() {
+                let energy = Energy::of(config, &report, prices);
+                figures.insert(ENERGY.to_owned(), energy.total_joules());
+                figures.insert(POWER.to_owned(), energy.watts());
+            }
+        }
         Measured {
             kernel: run.name.clone(),
             machine: Machine {
@@ -83,7 +116,7 @@ impl Measured {
             },
             outcome: run.outcome.word().to_owned(),
             message: json::message(run),
-            figures: figures.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+            figures,
             statistics: statistics.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
         }
     }
@@ -106,8 +139,12 @@ impl Measured {
             return Err(Diagnostic::error(message).hint("run the kernels again with this version"));
         }
         let run = |run: RunOfDocument| {
-            let Numbers { figures, statistics } =
+            let Numbers { mut figures, statistics } =
                 run.total.unwrap_or(Numbers { figures: IndexMap::new(), statistics: IndexMap::new() });
+            let area = document.area.as_ref().map(|area| (AREA, area.mm2));
+            let energy = run.energy.map(|energy| [(ENERGY, energy.joules), (POWER, energy.watts)]);
+            let more = area.into_iter().chain(energy.into_iter().flatten());
+            figures.extend(more.map(|(name, value)| (name.to_owned(), value)));
             Measured {
                 kernel: run.name,
                 machine: document.config.clone(),
@@ -128,8 +165,10 @@ impl Measured {
             outcome: self.outcome.clone(),
             message: self.message.clone(),
             total: Some(total),
+            energy: None,
         };
-        let document = Document { schema: json::SCHEMA, config: self.machine.clone(), runs: vec![run] };
+        let document =
+            Document { schema: json::SCHEMA, config: self.machine.clone(), runs: vec![run], area: None };
         // Numbers, strings and maps with string keys always serialise.
         serde_json::to_string(&document).unwrap_or_default() + "\n"
     }
@@ -147,8 +186,9 @@ mod tests {
 
     const DOCUMENT: &str = r#"{"schema": 1, "wave_sim": "0.1.0",
         "config": {"name": "gpu", "hash": "1", "cores": 2, "wave_width": 32, "core_clock_mhz": 1500, "set": []},
+        "area": {"mm2": 80.5, "blocks": {}},
         "runs": [
-            {"name": "a", "outcome": "ended", "launches": [],
+            {"name": "a", "outcome": "ended", "launches": [], "energy": {"joules": 0.25, "watts": 7.5, "blocks": {}},
              "total": {"figures": {"figure.ipc": 1.5}, "statistics": {"kernel.cycles": 10, "core.cycles": 20}}},
             {"name": "b", "outcome": "stopped", "message": "stands still", "launches": [],
              "total": {"figures": {}, "statistics": {"kernel.cycles": 7}}}]}"#;
@@ -159,6 +199,8 @@ mod tests {
         assert_eq!(runs.len(), 2);
         assert_eq!((runs[0].kernel.as_str(), runs[0].cycles(), runs[0].machine.cores), ("a", Some(10), 2));
         assert_eq!(runs[0].figures["figure.ipc"], 1.5);
+        assert_eq!([ENERGY, POWER, AREA].map(|name| runs[0].figures[name]), [0.25, 7.5, 80.5]);
+        assert_eq!(Measured::read(&runs[0].document(), "b.json"), Ok(vec![runs[0].clone()]));
         assert_eq!((runs[1].cycles(), runs[1].message.as_deref()), (None, Some("stands still")));
     }
 

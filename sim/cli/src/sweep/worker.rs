@@ -12,6 +12,7 @@ use std::time::Instant;
 use wave_isa::diagnostic::Diagnostic;
 use wave_machine::config::Config;
 use wave_machine::gpu::{Machine, RunOptions};
+use wave_observe::energy::Prices;
 use wave_observe::figures::Step;
 use wave_study::launch::Verification;
 use wave_study::results::Measured;
@@ -152,6 +153,6 @@ fn simulate(
 }
 
 fn measured(config: &Config, run: Run) -> Measured {
-    let session = Session { config, untimed: false, runs: Vec::new() };
+    let session = Session { config, untimed: false, prices: Some(Prices::built_in()), runs: Vec::new() };
     Measured::of(&session, &run)
 }

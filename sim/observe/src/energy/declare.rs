@@ -50,7 +50,8 @@ macro_rules! prices {
             }
 
             /// Every price to change it, with how it scales.
-            pub(super) fn list_mut(&mut self) -> Vec<(&mut Price, Scaling)> {
+            #[allow(dead_code)]
+    pub(super) fn list_mut(&mut self) -> Vec<(&mut Price, Scaling)> {
                 vec![$((&mut self.$field, Scaling::$scaling)),*]
             }
         }

@@ -3,7 +3,7 @@
 pub mod tables;
 pub mod text;
 
-use crate::results::Measured;
+use crate::results::{AREA, ENERGY, Measured, POWER};
 
 /// Runs in columns, the baseline first. Where the machines differ, each row is a kernel; where the kernels differ, there is
 /// one row.
@@ -171,10 +171,10 @@ const fn rate(
 /// Figures that are compared, in the order in which they are shown.
 pub const RATES: &[Rate] = &[
     rate("wave instructions", "", 0, |run| counter(run, "core.wave_instructions")),
-    rate("IPC", "", 3, |run| run.figures.get("figure.ipc").copied()),
-    rate("IPC of a core", "", 3, |run| run.figures.get("figure.ipc_per_core").copied()),
-    rate("lanes that take part", "%", 1, |run| run.figures.get("figure.simd_efficiency").copied()),
-    rate("occupancy", "%", 1, |run| run.figures.get("figure.occupancy").copied()),
+    rate("IPC", "", 3, |run| figure(run, "figure.ipc")),
+    rate("IPC of a core", "", 3, |run| figure(run, "figure.ipc_per_core")),
+    rate("lanes that take part", "%", 1, |run| figure(run, "figure.simd_efficiency")),
+    rate("occupancy", "%", 1, |run| figure(run, "figure.occupancy")),
     rate("L1 accesses", "", 0, |run| looked_up(run, "l1")),
     rate("L1 hits", "%", 1, |run| hits(run, "l1")),
     rate("L2 accesses", "", 0, |run| looked_up(run, "l2")),
@@ -192,7 +192,14 @@ pub const RATES: &[Rate] = &[
             of("dram.row_empties")? + of("dram.row_conflicts")? + of("dram.row_hits")?,
         )
     }),
+    rate("energy", "mJ", 3, |run| figure(run, ENERGY).map(|joules| 1000.0 * joules)),
+    rate("mean power", "W", 1, |run| figure(run, POWER)),
+    rate("area", "mm2", 1, |run| figure(run, AREA)),
 ];
+
+fn figure(run: &Measured, name: &str) -> Option<f64> {
+    run.figures.get(name).copied()
+}
 
 fn counter(run: &Measured, name: &str) -> Option<f64> {
     run.statistics.get(name).map(|&value| value as f64)

@@ -1,6 +1,6 @@
 //! The rows of a sweep, and its table as CSV and Parquet: one row a point, kernel and seed.
 
-use crate::results::Measured;
+use crate::results::{AREA, ENERGY, Measured, POWER};
 use crate::summary::statistics;
 use indexmap::IndexMap;
 use parquet::basic::{LogicalType, Repetition, Type as Physical};
@@ -148,7 +148,12 @@ impl Table {
         );
         columns
             .insert("microseconds".to_owned(), Column::Numbers(rows.iter().map(Row::microseconds).collect()));
-        // `energy_joules` and `area_mm2` join the row here, as columns that are there where a model gives them.
+        for (name, figure) in [("energy_joules", ENERGY), ("power_watts", POWER), ("area_mm2", AREA)] {
+            let values: Vec<Option<f64>> = rows.iter().map(|row| row.figure(figure)).collect();
+            if values.iter().any(Option::is_some) {
+                columns.insert(name.to_owned(), Column::Numbers(values));
+            }
+        }
         for declared in statistics::declared() {
             let name = declared.name;
             let of = |row: &Row| row.measured().and_then(|measured| measured.figures.get(name).copied());

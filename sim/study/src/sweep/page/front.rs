@@ -3,6 +3,7 @@
 use super::super::effects::front;
 use super::super::table::Row;
 use super::{Facts, MOST_SHOWN, tick, value};
+use crate::results::{AREA, ENERGY};
 use maud::{Markup, html};
 use wave_observe::numbers::at;
 
@@ -16,15 +17,18 @@ const BOTTOM: f64 = 44.0;
 /// Most pictures of a kernel.
 const MOST_COSTS: usize = 4;
 
+/// A number of a row, if it has one.
+type Value<'a> = Box<dyn Fn(&Row) -> Option<f64> + 'a>;
+
 /// Something that one wants less of.
 struct Cost<'a> {
     name: String,
     unit: &'static str,
-    of: Box<dyn Fn(&Row) -> Option<f64> + 'a>,
+    of: Value<'a>,
 }
 
-/// What there is against cycles. Area and energy come first once rows have them; a parameter that is a number stands for
-/// what it takes to build.
+/// What there is against cycles: energy and area where rows have them, else the parameters that are numbers, which stand for
+/// what they take to build.
 fn costs<'a>(facts: &Facts<'a>) -> Vec<Cost<'a>> {
     let table = facts.table;
     let numeric = |&axis: &usize| {
@@ -37,6 +41,18 @@ fn costs<'a>(facts: &Facts<'a>) -> Vec<Cost<'a>> {
         unit: table.axes[axis].unit,
         of: Box::new(move |row: &Row| row.values[axis].parse().ok()),
     };
+    let figures = [("energy", "mJ", ENERGY, 1000.0), ("area", "mm2", AREA, 1.0)];
+    let has = |figure: &str| table.rows.iter().any(|row| row.figure(figure).is_some());
+    let of_figure = |(name, unit, figure, times): (&str, &'static str, &'static str, f64)| Cost {
+        name: name.to_owned(),
+        unit,
+        of: Box::new(move |row: &Row| row.figure(figure).map(|value| value * times)),
+    };
+    let known: Vec<Cost<'a>> =
+        figures.into_iter().filter(|(_, _, figure, _)| has(figure)).map(of_figure).collect();
+    if !known.is_empty() {
+        return known;
+    }
     (0..table.axes.len()).filter(numeric).take(MOST_COSTS).map(of_axis).collect()
 }
 
@@ -49,7 +65,8 @@ pub(super) fn section(facts: &Facts<'_>) -> Markup {
     html! {
         p {
             "A point is a run. The line joins those that nothing beats: no other run of the kernel has as few cycles with as \
-             little of the parameter. A parameter such as a size or a count stands for what it costs to build."
+             little of the other. Without energy and area, a parameter such as a size or a count stands for what it costs to \
+             build."
         }
         @for (kernel, rows) in &facts.kernels {
             @if facts.kernels.len() > 1 { h3 { (kernel) } }

@@ -1,6 +1,7 @@
 //! Parallel coordinates: an axis for each parameter and figure, a line for each run.
 
 use super::{Facts, MOST_SHOWN, tick, value};
+use crate::results::{AREA, ENERGY};
 use maud::{Markup, html};
 use wave_observe::numbers::{at, integer};
 
@@ -145,9 +146,15 @@ fn axes(facts: &Facts<'_>, shown: &[usize]) -> Vec<Axis> {
     }
     let cycles = shown.iter().map(|&row| facts.row(row).cycles().map(|cycles| cycles as f64));
     axes.push(Axis::of_numbers("cycles", cycles.collect()));
-    // Energy and area stand here too, once rows have them.
-    for (name, figure) in [("IPC", "figure.ipc"), ("occupancy, %", "figure.occupancy")] {
-        let values: Vec<Option<f64>> = shown.iter().map(|&row| facts.row(row).figure(figure)).collect();
+    let figures = [
+        ("energy, mJ", ENERGY, 1000.0),
+        ("area, mm2", AREA, 1.0),
+        ("IPC", "figure.ipc", 1.0),
+        ("occupancy, %", "figure.occupancy", 1.0),
+    ];
+    for (name, figure, times) in figures {
+        let value = |row: usize| facts.row(row).figure(figure).map(|value| value * times);
+        let values: Vec<Option<f64>> = shown.iter().map(|&row| value(row)).collect();
         if values.iter().any(Option::is_some) {
             axes.push(Axis::of_numbers(name, values));
         }

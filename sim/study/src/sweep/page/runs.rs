@@ -2,6 +2,7 @@
 
 use super::super::table::State;
 use super::{Facts, MOST_SHOWN, value};
+use crate::results::{AREA, ENERGY};
 use maud::{Markup, html};
 use wave_observe::numbers::{integer, short};
 
@@ -12,7 +13,12 @@ pub(super) fn section(facts: &Facts<'_>) -> Markup {
         (0..table.rows.len()).filter(|&row| table.rows[row].measured().is_some()).collect();
     let left_out = shown.len().saturating_sub(MOST_SHOWN);
     let seeds = table.rows.iter().any(|row| row.seed.is_some());
-    let figures = [("IPC", "figure.ipc"), ("occupancy, %", "figure.occupancy")];
+    let figures = [
+        ("energy, J", ENERGY),
+        ("area, mm2", AREA),
+        ("IPC", "figure.ipc"),
+        ("occupancy, %", "figure.occupancy"),
+    ];
     let heading = |name: &str| html! { th scope="col" { button type="button" { (name) } } };
     html! {
         p.count role="status" {}
