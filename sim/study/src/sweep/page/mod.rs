@@ -167,6 +167,7 @@ fn tick(value: f64) -> String {
         v if v >= 1e9 => scaled(value / 1e9, " G"),
         v if v >= 1e6 => scaled(value / 1e6, " M"),
         v if v >= 1e4 => scaled(value / 1e3, " k"),
+        v if v >= 100.0 => format!("{value:.0}"),
         v if v >= 10.0 || value.fract() == 0.0 => scaled(value, ""),
         _ => format!("{value:.2}"),
     }

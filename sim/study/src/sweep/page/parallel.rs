@@ -102,7 +102,7 @@ pub(super) fn section(facts: &Facts<'_>) -> Markup {
                 @for (a, axis) in axes.iter().enumerate() {
                     g.axis data-axis=(a) data-x=(at(x(a))) {
                         // Names of neighbours stand at two heights, so that long ones have room.
-                        text.name x=(at(x(a))) y=(if a % 2 == 0 { 14 } else { 30 }) text-anchor="middle" { (axis.name) }
+                        text.heading x=(at(x(a))) y=(if a % 2 == 0 { 14 } else { 30 }) text-anchor="middle" { (axis.name) }
                         path d={ "M" (at(x(a))) " " (at(y(1.0))) "V" (at(y(0.0))) } {}
                         @for (place, label) in &axis.labels {
                             text.tick x=(at(x(a) + 6.0)) y=(at(y(*place) + 4.0)) { (label) }
