@@ -104,9 +104,7 @@ fn units(config: &Config, prices: &Prices) -> Vec<BlockArea> {
                 ExecClass::Fp64Div => ("f64 units", &price.fp64_div_um2, 1.0),
                 ExecClass::Sfu => ("special functions", &price.sfu_um2, 1.0),
                 ExecClass::Wave => ("wave operations", &price.wave_um2, 1.0),
-                ExecClass::Mma => {
-                    ("matrix units", &price.mma_fma_um2, MMA_FMAS / f64::from(timing.passes))
-                }
+                ExecClass::Mma => ("matrix units", &price.mma_fma_um2, MMA_FMAS / f64::from(timing.passes)),
                 ExecClass::LocalMemory | ExecClass::DeviceMemory | ExecClass::Control | ExecClass::Sync => {
                     continue;
                 }

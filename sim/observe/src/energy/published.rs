@@ -55,9 +55,7 @@ fn figures() -> Vec<Figure> {
         let settings: Vec<String> = settings.iter().map(|&s| s.to_owned()).collect();
         load_with_settings("gpu.ron", &settings).unwrap().0
     };
-    let hbm = with(&[
-        "dram.part=hbm2e.ron",
-    ]);
+    let hbm = with(&["dram.part=hbm2e.ron"]);
     let lpddr = with(&["dram.part=lpddr5.ron"]);
     let t4 = load("t4.ron").unwrap();
     let prices = Prices::built_in();
@@ -66,15 +64,20 @@ fn figures() -> Vec<Figure> {
         let list = prices.at_node(node_nm).list();
         list.into_iter().find(|(n, ..)| n == "energy.array_8kib_pj_per_bit").unwrap().2 * (kib / 8.0).sqrt()
     };
-    let fma = |node_nm| {
-        instruction(&gpu, node_nm, (3, 1), |core| core.fp32_lanes = 32)
-    };
+    let fma = |node_nm| instruction(&gpu, node_nm, (3, 1), |core| core.fp32_lanes = 32);
     let overhead = instruction(&gpu, 45.0, (3, 1), |core| core.fp16_lanes = 32)
         - prices.at_node(45.0).list().into_iter().find(|(n, ..)| n == "energy.fp16_pj").unwrap().2;
     // V100: 80 SMs of 64 multiply-adds at 1530 MHz, 300 W, 815 mm2.
     let v100_fmas = 80.0 * 64.0 * 1530e6;
     let v100_leakage = 815.0 * 0.046 / v100_fmas * 1e12;
-    let figure = |what, unit, published, model, within, source| Figure { what, unit, published, model, within, source };
+    let figure = |what, unit, published, model, within, source| Figure {
+        what,
+        unit,
+        published,
+        model,
+        within,
+        source,
+    };
     let table2 = "Jouppi et al., ISCA 2021, table 2";
     vec![
         figure("int32 add, 7 nm", "pJ", 0.03, at7("energy.int_pj"), 1.5, table2),
@@ -165,7 +168,14 @@ fn figures() -> Vec<Figure> {
             1.5,
             "Micron, Ultra-bandwidth solutions, 2020",
         ),
-        figure("a bit of GDDR6", "pJ", 6.5, memory(&gpu, 256.0), 1.5, "Jouppi et al., table 2: 350 to 480 pJ for 64 bits"),
+        figure(
+            "a bit of GDDR6",
+            "pJ",
+            6.5,
+            memory(&gpu, 256.0),
+            1.5,
+            "Jouppi et al., table 2: 350 to 480 pJ for 64 bits",
+        ),
         figure(
             "a bit of LPDDR4 (the model: LPDDR5)",
             "pJ",
@@ -194,7 +204,9 @@ fn published_figures_are_met_within_their_factors() {
     for Figure { what, unit, published, model, within, source } in figures() {
         let ratio = model / published;
         if !(1.0 / within..=within).contains(&ratio) {
-            wrong.push(format!("{what}: the model has {model:.3} {unit}, published are {published:.3} {unit}: {ratio:.2}"));
+            wrong.push(format!(
+                "{what}: the model has {model:.3} {unit}, published are {published:.3} {unit}: {ratio:.2}"
+            ));
         }
         let digits = |value: f64| crate::numbers::short(value);
         table += &format!(
@@ -204,11 +216,17 @@ fn published_figures_are_met_within_their_factors() {
         );
     }
     assert_eq!(wrong, Vec::<String>::new());
-    let mut prices = String::from("| price | value | node | factor | here | source |\n|---|---|---|---|---|---|\n");
+    let mut prices =
+        String::from("| price | value | node | factor | here | source |\n|---|---|---|---|---|---|\n");
     for (name, price, here) in Prices::built_in().list() {
         let node = price.node_nm.map_or("-".to_owned(), |node| format!("{node} nm"));
         let here = crate::numbers::short(here);
-        prices += &format!("| `{name}` | {} | {node} | {} | {here} | {} |\n", price.value, price.factor(), price.source);
+        prices += &format!(
+            "| `{name}` | {} | {node} | {} | {here} | {} |\n",
+            price.value,
+            price.factor(),
+            price.source
+        );
     }
     let page = "docs/energy.md";
     let text = std::fs::read_to_string(wave_testing::golden::root().join(page)).unwrap();

@@ -2,7 +2,9 @@
 
 use super::facts::Facts;
 use super::findings::{empty, findings};
-use super::{Gathered, diagram, instructions, launches, memory, over_time, pipeline, roofline, settings};
+use super::{
+    Gathered, diagram, energy, instructions, launches, memory, over_time, pipeline, roofline, settings,
+};
 use crate::launch::Verification;
 use crate::summary::{Outcome, Run, statistics, untimed};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -22,7 +24,7 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 
 /// The report of a run as HTML.
 pub fn page(config: &Config, program: &Program, run: &Run, gathered: &Gathered) -> String {
     let facts = Facts::new(config, program, run, gathered);
-    let sections: [(&str, &str, Markup); 12] = [
+    let sections: [(&str, &str, Markup); 13] = [
         ("limits", "What limits it", limits(&facts)),
         ("launches", "Launches", launches::section(&facts)),
         ("time", "Over time", html! { (over_time::issue_slots(&facts)) (over_time::uses(&facts)) }),
@@ -31,6 +33,7 @@ pub fn page(config: &Config, program: &Program, run: &Run, gathered: &Gathered) 
         ("roofline", "Roofline", roofline::section(&facts)),
         ("memory", "Caches and memory", memory::section(&facts)),
         ("occupancy", "Occupancy", over_time::occupancy(&facts)),
+        ("energy", "Energy", energy::section(&facts)),
         ("pipeline", "Pipeline", pipeline::section(&facts)),
         ("machine", "The machine", diagram::section(&facts)),
         ("configuration", "Configuration", settings::section(&facts)),
