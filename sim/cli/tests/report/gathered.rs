@@ -4,7 +4,8 @@ use wave_isa::Inst;
 use wave_isa::program::{Launch, Program};
 use wave_machine::config::Config;
 use wave_machine::gpu::{Machine, RunOptions};
-use wave_machine::stats::SlotUse;
+use wave_machine::stats::{CoreCounters, SlotUse};
+use wave_observe::energy::{Activity, Energy, Lines, Model, Prices};
 use wave_study::launch::Job;
 use wave_study::report::scope::Scope;
 use wave_study::report::{Collector, Gathered};
@@ -103,5 +104,45 @@ fn what_is_gathered_is_the_same_with_every_cycle_visited() {
         assert!((129..=257).contains(&a.len()), "{name}: {} windows", a.len());
         assert_eq!(a, b, "{name}");
         assert_eq!(skipping.windows.total(), visiting.windows.total(), "{name}");
+    }
+}
+
+/// Energy by instruction: every lane, register and sector is charged to an instruction, and nothing is charged twice.
+#[test]
+fn instructions_are_charged_with_all_that_cores_do() {
+    let config = wave_machine::config::load("tiny.ron").unwrap();
+    let prices = Prices::built_in();
+    let model = Model::new(&config, &prices);
+    for name in ["spmv", "hgemm", "compact", "reduction"] {
+        let Job { program, steps, memory, .. } = of_the_suite(name);
+        let gathered = gather(&config, &program, &steps, &memory, false);
+        let mut memory = memory;
+        memory.resize(config.device_memory_bytes as usize, 0);
+        let mut gpu = Machine::new(config.clone(), program.clone(), memory);
+        let mut total = Activity::default();
+        let mut of_launches = 0.0;
+        for launch in &steps {
+            let report = gpu.run(launch, &RunOptions::UNBOUNDED, None, &mut |_| {}).unwrap();
+            of_launches += Energy::of(&config, &report, &prices).total_joules();
+            total.cycles += report.cycles;
+            total.core += &report.core;
+            total.l1 += &report.l1;
+            total.memory += &report.memory;
+        }
+        let lines = Lines::of(&model, (&config, &program), &total, gathered.profiles());
+        for ((declared, of_lines), in_all) in
+            CoreCounters::DECLARED.iter().zip(lines.counted.core.values()).zip(total.core.values())
+        {
+            let by_line = ["lane", "register_", "words", "wave_instructions", "squashed"];
+            if by_line.iter().any(|part| declared.name.contains(part)) {
+                assert_eq!(of_lines, in_all, "{name}: {}", declared.name);
+            }
+        }
+        assert_eq!(lines.counted.l1.requested_sectors, total.l1.requested_sectors, "{name}");
+        let whole = model.energy(&total).total_joules();
+        let charged: f64 = lines.lines.iter().map(|line| line.joules()).sum();
+        assert!(lines.rest_joules > 0.0 && charged > 0.0, "{name}: {charged} of {whole}");
+        assert!((charged + lines.rest_joules - whole).abs() < 1e-9 * whole, "{name}");
+        assert!((of_launches - whole).abs() < 1e-9 * whole, "{name}: launches sum to the run");
     }
 }

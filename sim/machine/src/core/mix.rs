@@ -10,9 +10,11 @@ use wave_isa::{ExecClass, Op};
 /// Number of indices of a [`Mix`]: a power of two.
 pub(super) const MIXES: usize = 512;
 
-/// Bits of the rows read and of the rows written in an index.
+/// Bits of the rows read, and of the number for the rows written, in an index.
 const READ_BITS: usize = 3;
 const WRITE_BITS: usize = 2;
+/// Rows that an instruction may write, by their number in an index.
+const WRITES: [u8; 1 << WRITE_BITS] = [0, 1, 2, 4];
 
 /// The rows read of an instruction that moves a tile of a matrix between local memory and fragments. No other
 /// instruction reads as many.
@@ -46,9 +48,11 @@ impl Mix {
 
     /// Its number, below [`MIXES`].
     pub(super) fn index(self) -> u16 {
-        debug_assert!(usize::from(self.reads) < 1 << READ_BITS && usize::from(self.writes) < 1 << WRITE_BITS);
+        let writes = WRITES.iter().position(|&rows| rows == self.writes);
+        let writes = writes.expect("an instruction writes 0, 1, 2 or 4 rows");
+        debug_assert!(usize::from(self.reads) < 1 << READ_BITS);
         let class = (self.class as usize) << (READ_BITS + WRITE_BITS);
-        (class | usize::from(self.reads) << WRITE_BITS | usize::from(self.writes)) as u16
+        (class | usize::from(self.reads) << WRITE_BITS | writes) as u16
     }
 
     /// The one with this number; `None` if there is none.
@@ -56,7 +60,7 @@ impl Mix {
         Some(Mix {
             class: *ExecClass::ALL.get(index >> (READ_BITS + WRITE_BITS))?,
             reads: (index >> WRITE_BITS & ((1 << READ_BITS) - 1)) as u8,
-            writes: (index & ((1 << WRITE_BITS) - 1)) as u8,
+            writes: WRITES[index & ((1 << WRITE_BITS) - 1)],
         })
     }
 

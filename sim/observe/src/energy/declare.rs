@@ -50,7 +50,6 @@ macro_rules! prices {
             }
 
             /// Every price to change it, with how it scales.
-            #[allow(dead_code)]
     pub(super) fn list_mut(&mut self) -> Vec<(&mut Price, Scaling)> {
                 vec![$((&mut self.$field, Scaling::$scaling)),*]
             }
@@ -58,19 +57,33 @@ macro_rules! prices {
     };
 }
 
-prices! {
-    /// Exponents of the rules by which prices scale: a price of node n is multiplied by (target / n)^exponent.
-    Exponents {
-        /// Energy of gates.
-        logic_energy: Fixed,
-        /// Energy of memory arrays.
-        sram_energy: Fixed,
-        /// Energy of wires.
-        wire_energy: Fixed,
-        /// Area of gates.
-        logic_area: Fixed,
-        /// Area of memory arrays.
-        sram_area: Fixed,
+/// Exponents of the rules by which prices scale: a price of node n is multiplied by (target / n)^exponent.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Exponents {
+    /// Energy of gates.
+    pub logic_energy: Price,
+    /// Energy of memory arrays.
+    pub sram_energy: Price,
+    /// Energy of wires.
+    pub wire_energy: Price,
+    /// Area of gates.
+    pub logic_area: Price,
+    /// Area of memory arrays.
+    pub sram_area: Price,
+}
+
+impl Exponents {
+    /// Every exponent with its name.
+    pub(super) fn list(&self) -> Vec<(&'static str, &Price, Scaling)> {
+        let list = [
+            ("logic_energy", &self.logic_energy),
+            ("sram_energy", &self.sram_energy),
+            ("wire_energy", &self.wire_energy),
+            ("logic_area", &self.logic_area),
+            ("sram_area", &self.sram_area),
+        ];
+        list.map(|(name, price)| (name, price, Scaling::Fixed)).to_vec()
     }
 }
 

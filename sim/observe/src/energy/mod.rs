@@ -7,11 +7,13 @@
 mod area;
 mod declare;
 mod error;
+mod lines;
 mod model;
 mod prices;
 
 pub use area::{Area, BlockArea};
 pub use declare::{Price, Scaling};
+pub use lines::{LineEnergy, Lines};
 pub use model::{Activity, Block, Energy, Item, Model};
 pub use prices::{Device, Prices};
 

@@ -76,8 +76,8 @@ fn no_block_and_no_class_is_forgotten() {
 #[test]
 fn each_counter_times_its_price() {
     // By hand, from the prices of the file: gpu.ron has register banks of 16 KiB and an L1 of 64 KiB.
-    let energy = Energy::of_activity_for_test(&activity());
-    let logic = |pj: f64, node: f64| pj * (12.0 / node as f64).powf(0.51);
+    let energy = Model::new(&example(), &Prices::built_in()).energy(&activity());
+    let logic = |pj: f64, node: f64| pj * (12.0 / node).powf(0.51);
     let close = |block: Block, pj: f64| {
         let joules = energy.block(block);
         assert!((joules / (pj * 1e-12) - 1.0).abs() < 1e-9, "{block:?}: {joules} {pj}");
@@ -172,10 +172,4 @@ fn errors_name_their_place() {
     }
     assert!(Prices::load("no-such-file.ron").is_err());
     assert!(Prices::load("500nm").is_err());
-}
-
-impl Energy {
-    fn of_activity_for_test(activity: &Activity) -> Energy {
-        Model::new(&Config::example(), &Prices::built_in()).energy(activity)
-    }
 }

@@ -8,6 +8,7 @@
 pub mod capture;
 mod chart;
 mod diagram;
+mod energy;
 pub(crate) mod facts;
 pub(crate) mod findings;
 mod instructions;

@@ -3,7 +3,7 @@
 use super::facts::Facts;
 use super::findings::{empty, findings};
 use super::{
-    Gathered, diagram, instructions, launches, memory, over_time, pipeline, roofline, settings, traffic,
+    Gathered, diagram, energy, instructions, launches, memory, over_time, pipeline, roofline, settings, traffic,
 };
 use crate::launch::Verification;
 use crate::summary::{Outcome, Run, statistics, untimed};
@@ -34,6 +34,7 @@ pub fn page(config: &Config, program: &Program, run: &Run, gathered: &Gathered) 
         ("memory", "Caches and memory", memory::section(&facts)),
         ("traffic", "Traffic and misses", traffic::section(&facts)),
         ("occupancy", "Occupancy", over_time::occupancy(&facts)),
+        ("energy", "Energy", energy::section(&facts)),
         ("pipeline", "Pipeline", pipeline::section(&facts)),
         ("machine", "The machine", diagram::section(&facts)),
         ("configuration", "Configuration", settings::section(&facts)),
