@@ -8,11 +8,11 @@ use crate::stats::CoreCounters;
 use wave_isa::{ExecClass, Op};
 
 /// Number of indices of a [`Mix`]: a power of two.
-pub(super) const MIXES: usize = 512;
+pub(super) const MIXES: usize = 1024;
 
 /// Bits of the rows read and of the rows written in an index.
 const READ_BITS: usize = 3;
-const WRITE_BITS: usize = 2;
+const WRITE_BITS: usize = 3;
 
 /// The rows read of an instruction that moves a tile of a matrix between local memory and fragments. No other
 /// instruction reads as many.
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn every_number_leads_back() {
         for &class in ExecClass::ALL {
-            for (reads, writes) in (0..8).flat_map(|reads| (0..4).map(move |writes| (reads, writes))) {
+            for (reads, writes) in (0..8).flat_map(|reads| (0..8).map(move |writes| (reads, writes))) {
                 let mix = Mix { class, reads, writes };
                 assert!(usize::from(mix.index()) < MIXES);
                 assert_eq!(Mix::at(usize::from(mix.index())), Some(mix));
