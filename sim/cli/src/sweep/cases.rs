@@ -305,11 +305,11 @@ impl Kernels {
         config: &Config,
     ) -> Result<String, String> {
         let loading = Kernels::loading(case, config);
-        if !self.digests.contains_key(&loading) {
-            let digest = sweep.load(args, case, config).map(|loaded| loaded.digest).map_err(reasons);
-            self.digests.insert(loading, digest);
-        }
-        let digest = self.digests[&loading].clone()?;
+        let digest = self
+            .digests
+            .entry(loading)
+            .or_insert_with(|| sweep.load(args, case, config).map(|loaded| loaded.digest).map_err(reasons))
+            .clone()?;
         Ok(key(config, digest, sweep.bounds))
     }
 

@@ -8,13 +8,11 @@ use crate::stats::CoreCounters;
 use wave_isa::{ExecClass, Op};
 
 /// Number of indices of a [`Mix`]: a power of two.
-pub(super) const MIXES: usize = 512;
+pub(super) const MIXES: usize = 1024;
 
-/// Bits of the rows read, and of the number for the rows written, in an index.
+/// Bits of the rows read and of the rows written in an index.
 const READ_BITS: usize = 3;
-const WRITE_BITS: usize = 2;
-/// Rows that an instruction may write, by their number in an index.
-const WRITES: [u8; 1 << WRITE_BITS] = [0, 1, 2, 4];
+const WRITE_BITS: usize = 3;
 
 /// The rows read of an instruction that moves a tile of a matrix between local memory and fragments. No other
 /// instruction reads as many.
@@ -48,11 +46,9 @@ impl Mix {
 
     /// Its number, below [`MIXES`].
     pub(super) fn index(self) -> u16 {
-        let writes = WRITES.iter().position(|&rows| rows == self.writes);
-        let writes = writes.expect("an instruction writes 0, 1, 2 or 4 rows");
-        debug_assert!(usize::from(self.reads) < 1 << READ_BITS);
+        debug_assert!(usize::from(self.reads) < 1 << READ_BITS && usize::from(self.writes) < 1 << WRITE_BITS);
         let class = (self.class as usize) << (READ_BITS + WRITE_BITS);
-        (class | usize::from(self.reads) << WRITE_BITS | writes) as u16
+        (class | usize::from(self.reads) << WRITE_BITS | usize::from(self.writes)) as u16
     }
 
     /// The one with this number; `None` if there is none.
@@ -60,7 +56,7 @@ impl Mix {
         Some(Mix {
             class: *ExecClass::ALL.get(index >> (READ_BITS + WRITE_BITS))?,
             reads: (index >> WRITE_BITS & ((1 << READ_BITS) - 1)) as u8,
-            writes: WRITES[index & ((1 << WRITE_BITS) - 1)],
+            writes: (index & ((1 << WRITE_BITS) - 1)) as u8,
         })
     }
 
@@ -119,7 +115,7 @@ mod tests {
     #[test]
     fn every_number_leads_back() {
         for &class in ExecClass::ALL {
-            for (reads, writes) in (0..8).flat_map(|reads| (0..4).map(move |writes| (reads, writes))) {
+            for (reads, writes) in (0..8).flat_map(|reads| (0..8).map(move |writes| (reads, writes))) {
                 let mix = Mix { class, reads, writes };
                 assert!(usize::from(mix.index()) < MIXES);
                 assert_eq!(Mix::at(usize::from(mix.index())), Some(mix));

@@ -3,7 +3,8 @@
 use super::facts::Facts;
 use super::findings::{empty, findings};
 use super::{
-    Gathered, diagram, energy, instructions, launches, memory, over_time, pipeline, roofline, settings, traffic,
+    Gathered, diagram, energy, instructions, launches, memory, over_time, pipeline, roofline, settings,
+    traffic,
 };
 use crate::launch::Verification;
 use crate::summary::{Outcome, Run, statistics, untimed};
@@ -24,7 +25,7 @@ pub(crate) const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; 
 /// The report of a run as HTML.
 pub fn page(config: &Config, program: &Program, run: &Run, gathered: &Gathered) -> String {
     let facts = Facts::new(config, program, run, gathered);
-    let sections: [(&str, &str, Markup); 13] = [
+    let sections: [(&str, &str, Markup); 14] = [
         ("limits", "What limits it", limits(&facts)),
         ("launches", "Launches", launches::section(&facts)),
         ("time", "Over time", html! { (over_time::issue_slots(&facts)) (over_time::uses(&facts)) }),

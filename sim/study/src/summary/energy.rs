@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn values_have_the_prefix_that_suits_them() {
-        let texts = [1.5, 0.9999, 2.5e-3, 3.2e-7, 4e-10, 5e-12, 5e-15, 0.0].map(|value| joules(value));
+        let texts = [1.5, 0.9999, 2.5e-3, 3.2e-7, 4e-10, 5e-12, 5e-15, 0.0].map(joules);
         assert_eq!(texts[..6], ["1.50 J", "1.00 J", "2.50 mJ", "320 nJ", "400 pJ", "5.00 pJ"]);
     }
 }

@@ -187,7 +187,7 @@ mod tests {
         assert_ne!(few, all(Sampling::Random { samples: 20, seed: 4 }, &axes));
         // No more than there are.
         assert_eq!(all(Sampling::Random { samples: 500, seed: 3 }, &axes).len(), 100);
-        let even = |point: &[u64]| Ok::<_, ()>(point[0] % 2 == 0);
+        let even = |point: &[u64]| Ok::<_, ()>(point[0].is_multiple_of(2));
         let constrained = Sampling::Random { samples: 20, seed: 3 }.points(&axes, even).unwrap();
         assert!(constrained.len() == 20 && constrained.iter().all(|point| point[0] % 2 == 0));
     }
