@@ -107,7 +107,7 @@ fn rows_add_up_to_the_statistics_of_the_suite() {
     for class in [Class::Compulsory, Class::Coherence] {
         assert!(all.l1_split.of(class) > 0, "{}", class.name());
     }
-    assert!(all.l2_split.compulsory > 0 && all.atomics > 0 && all.dram_written_bytes > 0 && all.stores > 0);
+    assert!(all.l2_split.compulsory > 0 && all.atomics > 0 && all.dram_read_bytes > 0 && all.stores > 0);
     assert_eq!(all.l2_split.coherence, 0, "nothing takes a line from the L2");
 }
 

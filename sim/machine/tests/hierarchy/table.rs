@@ -300,7 +300,7 @@ fn interconnect() -> Vec<Sweep> {
             "crossbar",
             "ring",
             chain(&every(8, 64), 2),
-            &[("kernel.cycles", Up), ("interconnect.hops", Up)],
+            &[("kernel.cycles", Up), ("interconnect.hops", Up), ("interconnect.link_bytes", Up)],
         ),
         sweep(
             "interconnect.arbitration",
@@ -319,7 +319,7 @@ fn interconnect() -> Vec<Sweep> {
             "4",
             "8",
             chain(&every(8, 64), 2),
-            &[("kernel.cycles", Any), ("interconnect.hops", Any)],
+            &[("kernel.cycles", Any), ("interconnect.hops", Any), ("interconnect.link_bytes", Any)],
         ),
         sweep(
             "interconnect.edges",
@@ -327,7 +327,7 @@ fn interconnect() -> Vec<Sweep> {
             LINK,
             THROUGH,
             work(),
-            &[("kernel.cycles", Up), ("interconnect.hops", Up)],
+            &[("kernel.cycles", Up), ("interconnect.hops", Up), ("interconnect.link_bytes", Up)],
         ),
         sweep("interconnect.edges[].latency_cycles", EDGES, LINK, LONG, work(), SLOWER),
         sweep("interconnect.edges[].bytes_per_cycle", EDGES, LINK, NARROW, work(), SLOWER),

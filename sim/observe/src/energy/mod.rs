@@ -18,6 +18,6 @@ pub use model::{Activity, Block, Energy, Item, Model};
 pub use prices::{Device, Prices};
 
 #[cfg(test)]
-mod published;
+mod published_tests;
 #[cfg(test)]
 mod tests;

@@ -163,7 +163,7 @@ fn errors_name_their_place() {
         (("node_nm: 12,", "node_nm: 0,"), "`node_nm` is 0 nm; the rules are for 2 to 180 nm"),
         (("uncertainty: 2.5", "uncertainty: 0.5"), "is a factor of 1 to 1000"),
         (("source: \"[H] 32-bit add\"", "source: \"\""), "says nothing of its source"),
-        (("value: 39", "value: 3x9"), "energy.decode_pj"),
+        (("value: 39", "value: 3x9"), "a comma is missing"),
         (("energy: (", "energy ("), "mine.ron"),
     ];
     for ((from, to), expected) in cases {
