@@ -8,9 +8,11 @@ outlive its worker. What this program says is progress only: wave-sim looks at t
 """
 
 import json
+import logging
+import os
+import signal
 import sys
 import threading
-import _thread
 
 
 def say(**what):
@@ -44,14 +46,16 @@ def run(command, folder, line):
 
 
 def connect(plan):
-    import os
-
     from distributed import Client, LocalCluster
 
     scheduler = plan["scheduler"]
     if scheduler is None:
         cluster = LocalCluster(
-            n_workers=plan["jobs"], threads_per_worker=1, processes=True, dashboard_address=None
+            n_workers=plan["jobs"],
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=None,
+            silence_logs=logging.CRITICAL,
         )
         return Client(cluster), cluster
     if os.path.exists(scheduler):
@@ -64,15 +68,17 @@ def main():
 
     def watch():
         sys.stdin.read()
-        _thread.interrupt_main()
+        # A signal wakes the main thread wherever it waits.
+        os.kill(os.getpid(), signal.SIGINT)
 
+    # A worker that dies is dealt with here; what Dask says of it is not for the user. Its workers take this over.
+    os.environ.setdefault("DASK_LOGGING__DISTRIBUTED", "critical")
+    logging.getLogger("tornado").setLevel(logging.CRITICAL)
     try:
-        import logging
-
         from distributed import as_completed
 
-        # A worker that dies is dealt with here; what Dask says of it is not for the user.
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)
+        for name in ("distributed", "distributed.client", "distributed.scheduler", "distributed.nanny"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
     except ImportError as error:
         say(error=f"--backend dask: Python cannot import `distributed`: {error}",
             hint="pip install distributed, in the environment whose python3 is first on the path")
@@ -100,6 +106,7 @@ def main():
                 why = future.exception() if future.status == "error" else future.status
                 say(lost=number, why=f"{type(why).__name__}: {why}")
     except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
         client.cancel(list(futures), force=True)
     except Exception as error:
         say(error=f"--backend dask: {type(error).__name__}: {error}", hint="the same command goes on from there")
@@ -110,4 +117,8 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        # It was not connected yet, so there is nothing to cancel.
+        pass

@@ -6,7 +6,7 @@ use super::sample::Sampling;
 use crate::launch::{Problem, Size, located};
 use std::path::Path;
 use wave_isa::diagnostic::Diagnostic;
-use wave_isa::ron_text::{Source, join};
+use wave_isa::ron_text::Source;
 
 /// A sweep that is not checked yet. Flags go over what a plan file says.
 #[derive(Debug, Default)]
@@ -79,6 +79,9 @@ impl Draft {
             text,
             origin: Origin::Plan(path, items),
         };
+        // Keys and values of a map both count as its items.
+        let axes = file.axes.0.into_iter().enumerate();
+        let axes = axes.map(|(i, (key, values))| stated(format!("axes[{}]", 2 * i + 1), &key, values));
         let seed_count = file.seeds.as_ref().and_then(|seeds| seeds.number);
         let constraints = file.constraints.into_iter().enumerate().map(|(i, text)| Stated {
             key: String::new(),
@@ -91,7 +94,7 @@ impl Draft {
             sampling: file.sampling,
             kernels: file.kernels.into_iter().map(beside).collect(),
             size: file.size,
-            axes: file.axes.0.into_iter().map(|(key, v)| stated(join("axes", &key), &key, v)).collect(),
+            axes: axes.collect(),
             constraints: constraints.collect(),
             seeds: file.seeds.map(|seeds| stated("seeds".to_owned(), "seeds", seeds)),
             seed_count,
@@ -161,7 +164,11 @@ impl Draft {
                 Diagnostic { hint, ..Diagnostic::error(message).at(place) }
             }
             Origin::Plan(path, _) => {
-                let whole = Stated { origin: Origin::Plan(path.clone(), Vec::new()), ..stated.clone() };
+                // The key of a map's value is the item in front of it.
+                let key =
+                    path.strip_prefix("axes[").and_then(|rest| rest.strip_suffix(']')?.parse::<usize>().ok());
+                let path = key.map_or(path.clone(), |value| format!("axes[{}]", value - 1));
+                let whole = Stated { origin: Origin::Plan(path, Vec::new()), ..stated.clone() };
                 self.wrong_text(&whole, message, hint)
             }
         }

