@@ -134,7 +134,8 @@ fn defaults_of_spirv_that_fall_are_errors() {
 /// Without lines the instructions of the module are what users read.
 #[test]
 fn modules_without_lines_are_listed() {
-    let wgsl = of_eight("", "let x = given[i];\nif x > 4u { found[i] = x * 3u; }");
+    let product = "fn product(a: u32, b: u32, c: u32) -> u32 { return a * b * c; }";
+    let wgsl = of_eight(product, "let x = given[i];\nif x > 4u { found[i] = product(x, 3u, i); }");
     let program = of_spirv(&written(&parsed(&wgsl), None).expect("it is right"));
     let lines = lines(&program);
     let has = |opcode: &str| lines.iter().any(|line| line.contains(opcode));
