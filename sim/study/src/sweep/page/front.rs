@@ -41,7 +41,7 @@ fn costs<'a>(facts: &Facts<'a>) -> Vec<Cost<'a>> {
         unit: table.axes[axis].unit,
         of: Box::new(move |row: &Row| row.values[axis].parse().ok()),
     };
-    let figures = [("energy", "mJ", ENERGY, 1000.0), ("area", "mm2", AREA, 1.0)];
+    let figures = [("energy", "µJ", ENERGY, 1e6), ("area", "mm2", AREA, 1.0)];
     let has = |figure: &str| table.rows.iter().any(|row| row.figure(figure).is_some());
     let of_figure = |(name, unit, figure, times): (&str, &'static str, &'static str, f64)| Cost {
         name: name.to_owned(),

@@ -147,7 +147,7 @@ fn axes(facts: &Facts<'_>, shown: &[usize]) -> Vec<Axis> {
     let cycles = shown.iter().map(|&row| facts.row(row).cycles().map(|cycles| cycles as f64));
     axes.push(Axis::of_numbers("cycles", cycles.collect()));
     let figures = [
-        ("energy, mJ", ENERGY, 1000.0),
+        ("energy, µJ", ENERGY, 1e6),
         ("area, mm2", AREA, 1.0),
         ("IPC", "figure.ipc", 1.0),
         ("occupancy, %", "figure.occupancy", 1.0),
