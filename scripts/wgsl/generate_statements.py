@@ -279,6 +279,9 @@ class Shaders(Generator):
             if width(kind) == 1 and rng.random() < 0.3:
                 return [Statement([f"{place}{rng.choice(('++', '--'))};"])]
             sign = rng.choice(("+", "-", "*", "/", "%", "&", "|", "^"))
+            if sign in "/%":
+                # Only a divisor that is no constant may be zero.
+                return [Statement([f"{place} {sign}= ({place} ^ ", self.value(kind, scope, 2), ");"])]
             return [Statement([f"{place} {sign}= ", self.value(kind, scope, 2), ";"])]
         if element(kind) in SCALARS and width(kind) > 1 and rng.random() < 0.25:
             component = self.make("", "[$ % " + f"{width(kind)}u]", self.value("u32", scope, 1))

@@ -6,17 +6,15 @@ use super::inputs::{self, Input};
 use super::machine::machine;
 use super::progress::Progress;
 use super::session::{complain, launch_flags};
-use super::terminal::{Terminal, reason};
-use super::{Ended, Exit, interrupt, plain, work};
-use std::path::Path;
-use std::process::Command;
+use super::terminal::Terminal;
+use super::{Ended, Exit, interrupt, plain, stored, work};
 use wave_isa::diagnostic::Diagnostic;
 use wave_machine::config::Config;
 use wave_observe::energy::Prices;
-use wave_study::compare::{Comparison, tables, text};
+use wave_study::compare::{By, Comparison, Pair, tables, text};
 use wave_study::launch;
 use wave_study::results::Measured;
-use wave_study::summary::{Outcome, Run, Session};
+use wave_study::summary::{Data, Outcome, Run, Session};
 
 /// Runs what is to be run, reads what is stored, and compares.
 ///
@@ -24,12 +22,12 @@ use wave_study::summary::{Outcome, Run, Session};
 /// Whatever is wrong with the input, or if there is nothing to compare.
 pub(crate) fn run(args: &CompareArgs, terminal: &Terminal) -> Ended {
     interrupt::stop();
-    let baseline = args.baseline.as_deref().map(baseline).transpose().map_err(|error| vec![error])?;
-    let (stored, words): (Vec<&String>, Vec<&String>) =
+    let baseline = args.baseline.as_deref().map(stored::baseline).transpose().map_err(|error| vec![error])?;
+    let (files, words): (Vec<&String>, Vec<&String>) =
         args.inputs.iter().partition(|word| word.ends_with(".json"));
     let mut columns: Vec<(String, Vec<Measured>)> = baseline.into_iter().collect();
-    for file in stored {
-        columns.push(result(file).map_err(|error| vec![error])?);
+    for file in files {
+        columns.push(stored::result(file).map_err(|error| vec![error])?);
     }
     let is_only_stored = words.is_empty() && !args.inputs.is_empty() && args.config.is_empty();
     let mut exit = Exit::Success;
@@ -72,6 +70,7 @@ pub(crate) fn run(args: &CompareArgs, terminal: &Terminal) -> Ended {
             "name two kernels, a second --config, settings in --with, a stored result, or --baseline FILE";
         return Err(vec![Diagnostic::error("there is one run, and nothing to compare it with").hint(hint)]);
     }
+    terminal.diagnostics(&other_data(&comparison));
     terminal.out(&match args.format {
         CompareFormat::Text => text::text(&comparison, args.full),
         CompareFormat::Json => tables::json(&comparison),
@@ -82,6 +81,19 @@ pub(crate) fn run(args: &CompareArgs, terminal: &Terminal) -> Ended {
         Some(percent) => judge(&comparison, percent, terminal).map(|judged| exit.max(judged)),
         None => Ok(exit),
     }
+}
+
+/// Warnings about runs whose data are not those of the baseline.
+fn other_data(comparison: &Comparison) -> Vec<Diagnostic> {
+    let warning = |(pair, data): (Pair<'_>, [Data; 2])| {
+        Diagnostic::warning(format!(
+            "`{}` has other data in `{}` than in `{}`: {} and {}",
+            pair.run.kernel, pair.column, comparison.columns[0], data[1], data[0]
+        ))
+    };
+    // Kernels that are compared may well differ in their data.
+    let by_machine = comparison.by == By::Machine;
+    comparison.of_other_data().filter(|_| by_machine).map(warning).collect()
 }
 
 /// Says which runs cost more than the baseline by more than so many percent.
@@ -175,29 +187,4 @@ fn one(
         progress.aside(|| terminal.diagnostics(&work.warnings));
     }
     Ok(plain::run(work, config, &run_options(&args.machine), None, progress))
-}
-
-/// A stored result, with its name for the column.
-fn result(file: &str) -> Result<(String, Vec<Measured>), Diagnostic> {
-    let bytes = inputs::read(Path::new(file), u64::MAX, "compare")?;
-    let name = Path::new(file).file_stem().map_or_else(|| file.into(), |stem| stem.to_string_lossy());
-    Ok((name.into_owned(), Measured::read(&String::from_utf8_lossy(&bytes), file)?))
-}
-
-/// The result that `--baseline` names: a file, or one in a commit.
-fn baseline(word: &str) -> Result<(String, Vec<Measured>), Diagnostic> {
-    if Path::new(word).exists() || !word.contains(':') {
-        return result(word);
-    }
-    let fail = |why: &str| {
-        Diagnostic::error(format!("--baseline: git cannot show `{word}`: {why}")).hint(
-            "COMMIT:FILE, with the file as the repository has it; COMMIT:./FILE is relative to this folder",
-        )
-    };
-    let shown = Command::new("git").args(["show", word]).output().map_err(|error| fail(&reason(&error)))?;
-    if !shown.status.success() {
-        let why = String::from_utf8_lossy(&shown.stderr);
-        return Err(fail(why.trim().trim_start_matches("fatal: ")));
-    }
-    Ok((word.to_owned(), Measured::read(&String::from_utf8_lossy(&shown.stdout), word)?))
 }

@@ -4,6 +4,7 @@ use super::args::{MachineArgs, RunArgs, TraceArgs};
 use super::checkpoints::Checkpoints;
 use super::functional::{self, Ahead, Before};
 use super::progress::Progress;
+use super::stored::Stored;
 use super::traces::{self, Finished, TraceFiles};
 use super::watch::Watch;
 use super::work::Work;
@@ -59,7 +60,7 @@ pub(crate) struct Executed {
 /// If a trace file cannot be written.
 pub(crate) fn execute(
     mut work: Work,
-    args: &RunArgs,
+    (args, stored): (&RunArgs, &Stored),
     config: &Config,
     progress: &mut Progress,
 ) -> Result<Executed, Vec<Diagnostic>> {
@@ -68,14 +69,14 @@ pub(crate) fn execute(
             Ahead::Continues(before, all) => (before, all),
             Ahead::Over(executed) => return Ok(*executed),
         };
-    in_detail(work, (before, all), args, config, progress)
+    in_detail(work, (before, all), (args, stored), config, progress)
 }
 
 /// Runs launches cycle by cycle: the last of `all` of the run, behind what ran without timing.
 fn in_detail(
     work: Work,
     (before, all): (Before, usize),
-    args: &RunArgs,
+    (args, stored): (&RunArgs, &Stored),
     config: &Config,
     progress: &mut Progress,
 ) -> Result<Executed, Vec<Diagnostic>> {
@@ -111,6 +112,7 @@ fn in_detail(
         // If it cannot be written, there is no one to tell.
         _ = issues.finish();
     }
+    run.data = work.data;
     run.races = races.map(RaceCheck::finish);
     run.by_buffer = by_buffer.map(Attribution::finish);
     let mut report = None;
@@ -139,7 +141,7 @@ fn in_detail(
     if let Some((file, gathered)) = report
         && !matches!(run.outcome, Outcome::Refused(_))
     {
-        traces::write_report(file, &page(config, &work.program, &run, &gathered))?;
+        traces::write_report(file, &page(config, &work.program, &run, &gathered, &stored.of_kernel(&run.name)))?;
     }
     Ok(Executed { run, memory, missed })
 }

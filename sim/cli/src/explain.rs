@@ -5,6 +5,7 @@ use super::execute::run_options;
 use super::inputs::{self, Input};
 use super::machine::machine;
 use super::progress::Progress;
+use super::sensitivity::{self, Stop};
 use super::session::launch_flags;
 use super::terminal::Terminal;
 use super::{Ended, Exit, interrupt, plain, work};
@@ -28,14 +29,15 @@ pub(crate) fn run(args: &ExplainArgs, terminal: &Terminal) -> Ended {
     let mut exit = Exit::Success;
     let mut explanations: Vec<Explanation> = Vec::new();
     // A kernel takes as many runs as there are trials, and one that is watched.
-    let runs = 1 + if args.no_check { 0 } else { args.trials };
+    let trials = if args.no_check { 0 } else { args.trials };
+    let runs = 1 + trials + if args.sensitivity { sensitivity::runs(&config, &[]) } else { 0 };
     let mut progress = Progress::of("runs", inputs.len() * runs);
     let single = inputs.len() == 1;
     for (n, input) in inputs.iter().enumerate() {
         let name = input.name();
         let mut kernel =
             Runs { input, args, terminal, config: &config, progress: &mut progress, launches: 0 };
-        match kernel.explain(&name, runs - 1) {
+        match kernel.explain(&name, trials) {
             Ok(explanation) => explanations.extend(explanation),
             Err(Stop(outcome)) => match *outcome {
                 Outcome::Refused(wrong) if single => return Err(wrong),
@@ -82,9 +84,6 @@ fn inputs(args: &ExplainArgs) -> Result<Vec<Input>, Vec<Diagnostic>> {
     if wrong.is_empty() { Ok(inputs) } else { Err(wrong) }
 }
 
-/// What became of a run that did not end.
-struct Stop(Box<Outcome>);
-
 /// The runs of one kernel.
 struct Runs<'a> {
     input: &'a Input,
@@ -111,7 +110,13 @@ impl Runs<'_> {
         self.progress.aside(|| self.terminal.diagnostics(&work.warnings));
         self.launches = work.steps.len();
         self.progress.start_run(name);
-        explain(name, self.config, &work.program, trials, self).map(Some)
+        let mut explanation = explain(name, self.config, &work.program, trials, self)?;
+        if self.args.sensitivity {
+            let flags = (&self.args.launch, &self.args.machine);
+            let found = sensitivity::measure(self.input, flags, self.config, &[], self.progress)?;
+            explanation.sensitivity = Some(found);
+        }
+        Ok(Some(explanation))
     }
 
     /// Runs every launch on a machine.

@@ -185,7 +185,7 @@ pub(crate) fn run_ahead(
 }
 
 fn executed(work: &mut Work, outcome: Outcome, untimed: Vec<UntimedStep>) -> Executed {
-    let run = Run { untimed, ..Run::new(&work.name, outcome) };
+    let run = Run { untimed, data: work.data, ..Run::new(&work.name, outcome) };
     Executed { run, memory: std::mem::take(&mut work.memory), missed: None }
 }
 

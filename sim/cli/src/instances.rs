@@ -131,6 +131,7 @@ pub(crate) fn work(
         steps: vec![launch],
         warnings,
         expected: None,
+        data: None,
         instances: Some(instances),
     })
 }

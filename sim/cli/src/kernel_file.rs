@@ -51,6 +51,7 @@ pub(crate) fn kernel_file(
         steps: vec![launch],
         warnings,
         expected: None,
+        data: None,
         instances: None,
     })
 }

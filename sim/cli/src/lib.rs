@@ -24,12 +24,14 @@ mod kernel_file;
 mod litmus;
 mod machine;
 mod measure;
+mod optimize;
 mod place;
 mod plain;
 mod programs;
 mod progress;
 mod sensitivity;
 mod session;
+mod stored;
 mod sweep;
 mod terminal;
 mod trace;
@@ -142,6 +144,7 @@ fn other(command: &Command, terminal: &Terminal) -> Ended {
         Command::Explain(args) => explain::run(args, terminal),
         Command::Measure(args) => measure::run(args, terminal),
         Command::Sweep(args) => sweep::run(args, terminal),
+        Command::Optimize(args) => optimize::run(args, terminal),
         Command::Trace { command } => trace::run(command, terminal),
         Command::Wasm { command } => webassembly::run(command, terminal),
         Command::Sensitivity(args) => sensitivity::run(args, terminal),

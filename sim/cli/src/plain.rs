@@ -18,7 +18,8 @@ pub(crate) fn run(
     mut watch: Option<&mut ByLaunch<'_>>,
     progress: &mut Progress,
 ) -> Run {
-    let mut run = Run::new(&work.name, Outcome::Ended(Verification::Nothing));
+    let nothing = Outcome::Ended(Verification::Nothing);
+    let mut run = Run { data: work.data, ..Run::new(&work.name, nothing) };
     let mut gpu = Machine::new(config.clone(), work.program.clone(), work.memory);
     for (number, launch) in work.steps.iter().enumerate() {
         progress.start_launch();

@@ -1,8 +1,8 @@
 //! `wave-sim sensitivity`: every parameter of the machine halved and doubled, ranked by what that does to a kernel.
 
-use super::args::{Format, SensitivityArgs};
+use super::args::{Format, LaunchArgs, MachineArgs, SensitivityArgs};
 use super::execute::run_options;
-use super::inputs;
+use super::inputs::{self, Input};
 use super::machine::machine;
 use super::progress::Progress;
 use super::session::launch_flags;
@@ -33,34 +33,13 @@ pub(crate) fn run(args: &SensitivityArgs, terminal: &Terminal) -> Ended {
             return Err(vec![Diagnostic::error(message).hint(hint)]);
         }
     }
-    let all = changes(&config, &args.within).into_iter().flatten().flatten();
-    let runs = 1 + all.filter(|change| change.machine.is_ok()).count();
-    let mut progress = Progress::of("runs", runs);
-    let mut one = |config: &Config, change: Option<&Change>| -> Result<Measured, Stop> {
-        let name = input.name();
-        progress.start_run(&change.map_or_else(|| name.clone(), Change::setting));
-        let run = match work::work(&input, &args.launch, args.machine.data(), config) {
-            Err(wrong) => Run::new(&name, Outcome::Refused(wrong)),
-            Ok(work) => match work.lack(config) {
-                Some(lack) => Run::new(&name, Outcome::Refused(vec![Diagnostic::error(lack)])),
-                None => plain::run(work, config, &run_options(&args.machine), None, &mut progress),
-            },
-        };
-        progress.end_run();
-        if interrupt::is_asked() || change.is_none() && !matches!(run.outcome, Outcome::Ended(_)) {
-            return Err(Stop(Box::new(run.outcome)));
-        }
-        Ok(Measured::of(
-            &Session { config, untimed: false, prices: Some(Prices::built_in()), runs: Vec::new() },
-            &run,
-        ))
-    };
-    let found = Sensitivity::measure(&config, &args.within, &mut one);
+    let mut progress = Progress::of("runs", runs(&config, &args.within));
+    let found = measure(&input, (&args.launch, &args.machine), &config, &args.within, &mut progress);
     progress.finish();
     match found {
         Ok(found) => terminal.out(&match args.format {
             Format::Text => report::text(&found),
-            Format::Json => report::json(&found),
+            Format::Json => found.document(),
         }),
         Err(Stop(outcome)) => match *outcome {
             Outcome::Refused(wrong) => Err(wrong),
@@ -76,5 +55,41 @@ pub(crate) fn run(args: &SensitivityArgs, terminal: &Terminal) -> Ended {
     }
 }
 
+/// The number of runs that this takes.
+pub(crate) fn runs(config: &Config, within: &[String]) -> usize {
+    let all = changes(config, within).into_iter().flatten().flatten();
+    1 + all.filter(|change| change.machine.is_ok()).count()
+}
+
+/// Runs a kernel on a machine, and on each machine of which one parameter is halved or doubled.
+///
+/// # Errors
+/// The run on the machine as it is did not end, or the user wants no more.
+pub(crate) fn measure(
+    input: &Input,
+    (launch, options): (&LaunchArgs, &MachineArgs),
+    config: &Config,
+    within: &[String],
+    progress: &mut Progress,
+) -> Result<Sensitivity, Stop> {
+    let name = input.name();
+    Sensitivity::measure(config, within, |config: &Config, change: Option<&Change>| {
+        progress.start_run(&change.map_or_else(|| name.clone(), Change::setting));
+        let run = match work::work(input, launch, options.data(), config) {
+            Err(wrong) => Run::new(&name, Outcome::Refused(wrong)),
+            Ok(work) => match work.lack(config) {
+                Some(lack) => Run::new(&name, Outcome::Refused(vec![Diagnostic::error(lack)])),
+                None => plain::run(work, config, &run_options(options), None, progress),
+            },
+        };
+        progress.end_run();
+        if interrupt::is_asked() || change.is_none() && !matches!(run.outcome, Outcome::Ended(_)) {
+            return Err(Stop(Box::new(run.outcome)));
+        }
+        let prices = Some(Prices::built_in());
+        Ok(Measured::of(&Session { config, untimed: false, prices, runs: Vec::new() }, &run))
+    })
+}
+
 /// Why no more runs are wanted.
-struct Stop(Box<Outcome>);
+pub(crate) struct Stop(pub(crate) Box<Outcome>);

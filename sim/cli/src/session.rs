@@ -6,6 +6,7 @@ use super::execute::{Executed, execute, exit_of};
 use super::inputs::{self, Input};
 use super::machine::{device_memory, machine};
 use super::progress::Progress;
+use super::stored::Stored;
 use super::terminal::Terminal;
 use super::work::{self, region};
 use super::{Ended, Exit, files, functional, interrupt};
@@ -28,19 +29,20 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Ended {
     let inputs = inputs(args)?;
     let config = machine(args.config.as_deref(), &args.set, &args.machine, terminal)?;
     check_outputs(args, device_memory(&args.machine, &config))?;
+    let stored = Stored::read(&args.traces, &inputs).map_err(|error| vec![error])?;
     if args.output.dump_regs {
         let message = "--dump-regs prints nothing, as in the reference emulator";
         let hint = "--wvfi FILE.txt has the value of every register that is written, with its cycle";
         terminal.diagnostics(&[Diagnostic::warning(message).hint(hint)]);
     }
     match inputs.as_slice() {
-        [input] => one(input, args, &config, terminal),
-        inputs => several(inputs, args, &config, terminal),
+        [input] => one(input, args, &stored, &config, terminal),
+        inputs => several(inputs, args, &stored, &config, terminal),
     }
 }
 
 /// Runs one input: a full report, dumps and saves.
-fn one(input: &Input, args: &RunArgs, config: &Config, terminal: &Terminal) -> Ended {
+fn one(input: &Input, args: &RunArgs, stored: &Stored, config: &Config, terminal: &Terminal) -> Ended {
     let prices = prices(args)?;
     let mut work = work::work(input, &args.launch, args.machine.data(), config)?;
     if let Some(lack) = work.lack(config) {
@@ -52,7 +54,7 @@ fn one(input: &Input, args: &RunArgs, config: &Config, terminal: &Terminal) -> E
     let bound = std::mem::take(&mut work.bound);
     bindings::check(&args.output, &bound)?;
     let start = Instant::now();
-    let executed = execute(work, args, config, &mut progress);
+    let executed = execute(work, (args, stored), config, &mut progress);
     let time = start.elapsed();
     progress.finish();
     let Executed { run, mut memory, missed } = executed?;
@@ -111,7 +113,13 @@ fn one(input: &Input, args: &RunArgs, config: &Config, terminal: &Terminal) -> E
 }
 
 /// Runs several inputs, or the suite: a table whose rows appear as they are known.
-fn several(inputs: &[Input], args: &RunArgs, config: &Config, terminal: &Terminal) -> Ended {
+fn several(
+    inputs: &[Input],
+    args: &RunArgs,
+    stored: &Stored,
+    config: &Config,
+    terminal: &Terminal,
+) -> Ended {
     let names: Vec<String> = inputs.iter().map(Input::name).collect();
     let untimed = args.untimed.functional;
     let table = Table::new(names.iter().map(String::as_str), untimed);
@@ -141,7 +149,7 @@ fn several(inputs: &[Input], args: &RunArgs, config: &Config, terminal: &Termina
             Ok(work) => {
                 progress.aside(|| terminal.diagnostics(&work.warnings));
                 let start = Instant::now();
-                let executed = execute(work, args, config, &mut progress)?;
+                let executed = execute(work, (args, stored), config, &mut progress)?;
                 time += start.elapsed();
                 wrote |= executed.missed.is_none();
                 missed |= executed.missed.is_some();

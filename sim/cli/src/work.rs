@@ -13,6 +13,7 @@ use wave_isa::program::{Launch, Program};
 use wave_machine::config::Config;
 use wave_observe::attribution::{Region, Regions};
 use wave_study::launch::{self, Job, Size};
+use wave_study::summary;
 
 /// Everything that a run needs except the machine.
 #[derive(Debug)]
@@ -33,6 +34,8 @@ pub(crate) struct Work {
     pub warnings: Vec<Diagnostic>,
     /// For a launch file: its requirements and expectations.
     pub expected: Option<Job>,
+    /// For a launch file: which of its data.
+    pub data: Option<summary::Data>,
     /// For instances of a module: those that the launch works on.
     pub instances: Option<Instances>,
 }
@@ -187,6 +190,7 @@ fn launch_file(name: &str, data: Data, size: u64) -> Result<Work, Vec<Diagnostic
         steps: std::mem::take(&mut job.steps),
         warnings: std::mem::take(&mut job.warnings),
         expected: Some(job),
+        data: Some(summary::Data { size: data.size, seed: data.seed }),
         instances: None,
     })
 }

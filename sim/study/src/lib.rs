@@ -2,11 +2,13 @@
 //! tests, measurements, explanations.
 
 pub mod checkpoint;
+mod columns;
 pub mod compare;
 pub mod explain;
 pub mod launch;
 pub mod litmus;
 pub mod measure;
+pub mod optimize;
 pub mod report;
 pub mod results;
 pub mod sensitivity;

@@ -1,10 +1,11 @@
 //! What a run has measured, in the form in which runs are compared, tabulated and stored: of a run just made, or out of a
 //! document that one wrote.
 
-use crate::summary::{Run, Session, json};
+use crate::summary::{Data, Run, Session, json};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use wave_isa::diagnostic::Diagnostic;
+use wave_machine::config::{Config, config_hash};
 use wave_observe::energy::{Area, Energy};
 
 /// A run of a kernel on a machine.
@@ -18,6 +19,8 @@ pub struct Measured {
     pub outcome: String,
     /// Why it did not end.
     pub message: Option<String>,
+    /// The data of a launch file, if that is known.
+    pub data: Option<Data>,
     /// Figures of all launches together, by name; also [`ENERGY`], [`POWER`] and [`AREA`] where there are prices.
     pub figures: IndexMap<String, f64>,
     /// Statistics of all launches together, by name.
@@ -49,6 +52,20 @@ pub struct Machine {
     pub set: Vec<String>,
 }
 
+impl Machine {
+    /// The machine of a configuration.
+    pub fn of(config: &Config) -> Machine {
+        Machine {
+            name: config.name.clone(),
+            hash: config_hash(config),
+            cores: config.cores,
+            wave_width: config.core.wave_width,
+            core_clock_mhz: config.core_clock_mhz,
+            set: config.set.clone(),
+        }
+    }
+}
+
 /// A document of runs, as far as it is read.
 #[derive(Serialize, Deserialize)]
 struct Document {
@@ -65,6 +82,8 @@ struct RunOfDocument {
     outcome: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    data: Option<Data>,
     total: Option<Numbers>,
     #[serde(skip_serializing)]
     energy: Option<EnergyOfDocument>,
@@ -106,16 +125,10 @@ impl Measured {
         }
         Measured {
             kernel: run.name.clone(),
-            machine: Machine {
-                name: config.name.clone(),
-                hash: wave_machine::config::config_hash(config),
-                cores: config.cores,
-                wave_width: config.core.wave_width,
-                core_clock_mhz: config.core_clock_mhz,
-                set: config.set.clone(),
-            },
+            machine: Machine::of(config),
             outcome: run.outcome.word().to_owned(),
             message: json::message(run),
+            data: run.data,
             figures,
             statistics: statistics.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
         }
@@ -150,6 +163,7 @@ impl Measured {
                 machine: document.config.clone(),
                 outcome: run.outcome,
                 message: run.message,
+                data: run.data,
                 figures,
                 statistics,
             }
@@ -164,6 +178,7 @@ impl Measured {
             name: self.kernel.clone(),
             outcome: self.outcome.clone(),
             message: self.message.clone(),
+            data: self.data,
             total: Some(total),
             energy: None,
         };

@@ -438,6 +438,14 @@ pub(crate) struct TraceArgs {
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
 
+    /// In the report, this run beside an earlier one: a result that --format json wrote, or COMMIT:FILE in git
+    #[arg(long, value_name = "FILE", requires = "report")]
+    pub baseline: Option<String>,
+
+    /// In the report, what each parameter is worth: what `wave-sim sensitivity KERNEL --format json` wrote
+    #[arg(long, value_name = "FILE", requires = "report")]
+    pub sensitivity: Option<PathBuf>,
+
     /// Leave out of trace files what retires before this cycle
     #[arg(long, value_name = "N", value_parser = values::integer)]
     pub from_cycle: Option<u64>,

@@ -5,9 +5,9 @@ use crate::values;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
-/// `wave-sim sweep`.
+/// Kernels and machines of `wave-sim sweep` and `wave-sim optimize`.
 #[derive(Debug, Args)]
-pub(crate) struct SweepArgs {
+pub(crate) struct PlanArgs {
     /// What runs at each point: assembly, WBIN, launch files, or names from the suite
     #[arg(value_name = "KERNEL.wave|KERNEL.wbin|LAUNCH.ron")]
     pub inputs: Vec<String>,
@@ -19,17 +19,8 @@ pub(crate) struct SweepArgs {
     #[arg(long, value_name = "KEY=VALUES")]
     pub set: Vec<String>,
     /// A plan (RON): axes, sampling, constraints, kernels, seeds; flags go over what it says
-    #[arg(long, value_name = "FILE")]
-    pub plan: Option<PathBuf>,
-    /// Only so many points, at random
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), conflicts_with = "latin_hypercube")]
-    pub random: Option<u64>,
-    /// Only so many points, which cover every axis evenly
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub latin_hypercube: Option<u64>,
-    /// Where the choice of points comes from [default: 1]
-    #[arg(long, value_name = "S", value_parser = values::integer)]
-    pub sample_seed: Option<u64>,
+    #[arg(long = "plan", value_name = "FILE")]
+    pub file: Option<PathBuf>,
     /// Only points at which a formula over parameters is not 0, such as 'cores * core.l1.bytes <= 1048576'; may be repeated
     #[arg(long = "where", value_name = "FORMULA")]
     pub constraints: Vec<String>,
@@ -45,12 +36,42 @@ pub(crate) struct SweepArgs {
     /// Stop a launch after so many wave instructions; 0 is no bound [default: 0]
     #[arg(long, value_name = "N", value_parser = values::integer)]
     pub max_instructions: Option<u64>,
-    /// Processes that run at the same time; 0 is one for each processor of the host [default: 0]
+    /// Points that run at the same time; 0 is one for each processor of the host [default: 0]
     #[arg(long, value_name = "N", value_parser = values::integer32)]
     pub jobs: Option<u32>,
     /// Folder of results; what is in it does not run again
     #[arg(long, value_name = "DIR", default_value = "sweep-results")]
     pub store: PathBuf,
+    /// How a kernel file is launched.
+    #[command(flatten)]
+    pub launch: LaunchArgs,
+}
+
+impl PlanArgs {
+    /// Points that run at the same time.
+    pub(crate) fn jobs(&self) -> usize {
+        match self.jobs {
+            None | Some(0) => std::thread::available_parallelism().map_or(1, usize::from),
+            Some(jobs) => jobs as usize,
+        }
+    }
+}
+
+/// `wave-sim sweep`.
+#[derive(Debug, Args)]
+pub(crate) struct SweepArgs {
+    /// What is swept.
+    #[command(flatten)]
+    pub plan: PlanArgs,
+    /// Only so many points, at random
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), conflicts_with = "latin_hypercube")]
+    pub random: Option<u64>,
+    /// Only so many points, which cover every axis evenly
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub latin_hypercube: Option<u64>,
+    /// Where the choice of points comes from [default: 1]
+    #[arg(long, value_name = "S", value_parser = values::integer)]
+    pub sample_seed: Option<u64>,
     /// Where the tables go: NAME.csv, NAME.parquet and NAME.html
     #[arg(long, value_name = "NAME", default_value = "sweep")]
     pub out: PathBuf,
@@ -66,9 +87,6 @@ pub(crate) struct SweepArgs {
     /// Run points that standard input names; what --backend starts.
     #[arg(long, hide = true)]
     pub worker: bool,
-    /// How a kernel file is launched.
-    #[command(flatten)]
-    pub launch: LaunchArgs,
 }
 
 /// What runs the points of a sweep.

@@ -1,12 +1,12 @@
 //! The runs of a sweep: a machine, a kernel with its data, and the name of the result, each by its number.
 
-use super::args::SweepArgs;
+use super::args::{PlanArgs, SweepArgs};
 use crate::args::{DEFAULT_CONFIG, DataSize};
 use crate::inputs::{self, Input};
 use crate::session::launch_flags;
 use crate::work::{self, Data};
 use std::collections::HashMap;
-use std::rc::Rc;
+use std::sync::Arc;
 use wave_isa::diagnostic::Diagnostic;
 use wave_isa::program::{Launch, Program};
 use wave_machine::config::{self, Config};
@@ -53,8 +53,7 @@ impl Sweep {
     ///
     /// # Errors
     /// Everything that is wrong with them.
-    pub(crate) fn read(args: &SweepArgs) -> Result<Sweep, Vec<Diagnostic>> {
-        let draft = draft(args)?;
+    pub(crate) fn read(args: &PlanArgs, draft: Draft) -> Result<Sweep, Vec<Diagnostic>> {
         let name = draft.config.clone().unwrap_or_else(|| DEFAULT_CONFIG.to_owned());
         let set: Vec<String> = draft.set.iter().chain(&draft.set_by_flags).cloned().collect();
         let (base, warnings) = config::load_with_settings(&name, &set)?;
@@ -138,7 +137,7 @@ impl Sweep {
     ///
     /// # Errors
     /// Why it cannot run on the machine.
-    fn load(&self, args: &SweepArgs, case: Case, config: &Config) -> Result<Loaded, Vec<Diagnostic>> {
+    fn load(&self, args: &PlanArgs, case: Case, config: &Config) -> Result<Loaded, Vec<Diagnostic>> {
         let data = Data { size: self.size, seed: case.seed, device_memory: None };
         let mut work = work::work(&self.inputs[case.kernel], &args.launch, data, config)?;
         let bytes = work.memory.len();
@@ -171,42 +170,58 @@ fn reasons(errors: Vec<Diagnostic>) -> String {
     errors.into_iter().map(|error| error.message).collect::<Vec<_>>().join("; ")
 }
 
-/// The plan and the flags together.
-fn draft(args: &SweepArgs) -> Result<Draft, Vec<Diagnostic>> {
-    let mut draft = args.plan.as_deref().map_or_else(|| Ok(Draft::default()), Draft::read)?;
-    args.set.iter().for_each(|word| draft.set(word));
-    args.constraints.iter().for_each(|formula| draft.constrain(formula));
-    if let Some(seeds) = &args.seeds {
-        draft.seeds(seeds);
+impl PlanArgs {
+    /// The plan and the flags together.
+    ///
+    /// # Errors
+    /// The plan file cannot be read, or is none.
+    pub(crate) fn draft(&self) -> Result<Draft, Vec<Diagnostic>> {
+        let mut draft = self.file.as_deref().map_or_else(|| Ok(Draft::default()), Draft::read)?;
+        self.set.iter().for_each(|word| draft.set(word));
+        self.constraints.iter().for_each(|formula| draft.constrain(formula));
+        if let Some(seeds) = &self.seeds {
+            draft.seeds(seeds);
+        }
+        if !self.inputs.is_empty() {
+            draft.kernels.clone_from(&self.inputs);
+        }
+        draft.config = self.config.clone().or(draft.config);
+        draft.size = match self.size {
+            Some(DataSize::Full) => Some(Size::Full),
+            Some(DataSize::Small) => Some(Size::Small),
+            None => draft.size,
+        };
+        Ok(draft)
     }
-    if !args.inputs.is_empty() {
-        draft.kernels.clone_from(&args.inputs);
+}
+
+impl SweepArgs {
+    /// The same with the choice of points.
+    ///
+    /// # Errors
+    /// As [`PlanArgs::draft`]; a seed where all points are to run.
+    pub(super) fn draft(&self) -> Result<Draft, Vec<Diagnostic>> {
+        let mut draft = self.plan.draft()?;
+        let seed = self.sample_seed;
+        draft.sampling = match (self.random, self.latin_hypercube, draft.sampling) {
+            (Some(samples), ..) => Some(Sampling::Random { samples, seed: seed.unwrap_or(1) }),
+            (_, Some(samples), _) => Some(Sampling::LatinHypercube { samples, seed: seed.unwrap_or(1) }),
+            (_, _, Some(Sampling::Random { samples, seed: old })) => {
+                Some(Sampling::Random { samples, seed: seed.unwrap_or(old) })
+            }
+            (_, _, Some(Sampling::LatinHypercube { samples, seed: old })) => {
+                Some(Sampling::LatinHypercube { samples, seed: seed.unwrap_or(old) })
+            }
+            (_, _, grid) if seed.is_none() => grid,
+            _ => {
+                let message = "--sample-seed is for a sample of the points, and all of them are to run";
+                return Err(vec![
+                    Diagnostic::error(message).hint("--latin-hypercube N or --random N takes a sample"),
+                ]);
+            }
+        };
+        Ok(draft)
     }
-    draft.config = args.config.clone().or(draft.config);
-    let seed = args.sample_seed;
-    draft.sampling = match (args.random, args.latin_hypercube, draft.sampling) {
-        (Some(samples), ..) => Some(Sampling::Random { samples, seed: seed.unwrap_or(1) }),
-        (_, Some(samples), _) => Some(Sampling::LatinHypercube { samples, seed: seed.unwrap_or(1) }),
-        (_, _, Some(Sampling::Random { samples, seed: old })) => {
-            Some(Sampling::Random { samples, seed: seed.unwrap_or(old) })
-        }
-        (_, _, Some(Sampling::LatinHypercube { samples, seed: old })) => {
-            Some(Sampling::LatinHypercube { samples, seed: seed.unwrap_or(old) })
-        }
-        (_, _, grid) if seed.is_none() => grid,
-        _ => {
-            let message = "--sample-seed is for a sample of the points, and all of them are to run";
-            return Err(vec![
-                Diagnostic::error(message).hint("--latin-hypercube N or --random N takes a sample"),
-            ]);
-        }
-    };
-    draft.size = match args.size {
-        Some(DataSize::Full) => Some(Size::Full),
-        Some(DataSize::Small) => Some(Size::Small),
-        None => draft.size,
-    };
-    Ok(draft)
 }
 
 /// A kernel with its data, ready to run.
@@ -251,7 +266,7 @@ struct Loading {
 /// Kernels that are loaded.
 #[derive(Default)]
 pub(crate) struct Kernels {
-    loaded: HashMap<Loading, Result<Rc<Loaded>, String>>,
+    loaded: HashMap<Loading, Result<Arc<Loaded>, String>>,
     digests: HashMap<Loading, Result<Digest, String>>,
     bytes: usize,
 }
@@ -274,15 +289,15 @@ impl Kernels {
     pub(crate) fn load(
         &mut self,
         sweep: &Sweep,
-        args: &SweepArgs,
+        args: &PlanArgs,
         case: Case,
         config: &Config,
-    ) -> Result<Rc<Loaded>, String> {
+    ) -> Result<Arc<Loaded>, String> {
         let loading = Kernels::loading(case, config);
         if let Some(known) = self.loaded.get(&loading) {
             return known.clone();
         }
-        let loaded = sweep.load(args, case, config).map(Rc::new).map_err(reasons);
+        let loaded = sweep.load(args, case, config).map(Arc::new).map_err(reasons);
         let bytes = loaded.as_ref().map_or(0, |loaded| loaded.image.len());
         if self.bytes + bytes > MOST_KEPT_BYTES {
             self.loaded.clear();
@@ -300,7 +315,7 @@ impl Kernels {
     pub(crate) fn key(
         &mut self,
         sweep: &Sweep,
-        args: &SweepArgs,
+        args: &PlanArgs,
         case: Case,
         config: &Config,
     ) -> Result<String, String> {
@@ -321,7 +336,7 @@ impl Kernels {
     pub(crate) fn check(
         &mut self,
         sweep: &Sweep,
-        args: &SweepArgs,
+        args: &PlanArgs,
     ) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
         let (mut warnings, mut wrong) = (Vec::new(), Vec::new());
         for kernel in 0..sweep.inputs.len() {

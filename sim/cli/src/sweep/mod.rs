@@ -5,13 +5,14 @@
 //! is made from the store, in the order of the plan, so it has the same bytes however the runs went.
 
 mod args;
-mod cases;
+pub(crate) mod cases;
 mod dask;
 mod output;
 mod pool;
+pub(crate) mod simulate;
 mod worker;
 
-pub(crate) use args::SweepArgs;
+pub(crate) use args::{PlanArgs, SweepArgs};
 
 use super::files;
 use super::progress;
@@ -45,7 +46,7 @@ pub(crate) fn run(args: &SweepArgs, terminal: &Terminal) -> Ended {
         let message = format!("--scheduler {scheduler} is for --backend dask");
         return Err(vec![Diagnostic::error(message)]);
     }
-    let mut sweep = Sweep::read(args)?;
+    let mut sweep = Sweep::read(&args.plan, args.draft()?)?;
     terminal.diagnostics(&sweep.warnings);
     output::check(&args.out)?;
     if !agreed(sweep.plan.runs(), args)? {
@@ -57,8 +58,8 @@ pub(crate) fn run(args: &SweepArgs, terminal: &Terminal) -> Ended {
         return Err(vec![Diagnostic::error(message)]);
     }
     let mut kernels = Kernels::default();
-    terminal.diagnostics(&kernels.check(&sweep, args)?);
-    let store = Store::open(&args.store).map_err(|error| vec![error])?;
+    terminal.diagnostics(&kernels.check(&sweep, &args.plan)?);
+    let store = Store::open(&args.plan.store).map_err(|error| vec![error])?;
     interrupt::stop();
     let mut rows = rows(&mut sweep, args, &mut kernels);
     let there = fill(&mut rows, &store, terminal);
@@ -99,7 +100,7 @@ pub(crate) fn run(args: &SweepArgs, terminal: &Terminal) -> Ended {
         pooled.done,
         counted(table.rows.len() as u64, "run"),
         there,
-        args.store.display()
+        args.plan.store.display()
     ));
     Ok(output::exit(&table))
 }
@@ -146,7 +147,7 @@ fn rows(sweep: &mut Sweep, args: &SweepArgs, kernels: &mut Kernels) -> Vec<Row> 
                 Ok(config) => {
                     row.config = Some(config_hash(config));
                     row.core_clock_mhz = Some(config.core_clock_mhz);
-                    match kernels.key(sweep, args, case, config) {
+                    match kernels.key(sweep, &args.plan, case, config) {
                         Err(why) => row.state = State::Refused(why),
                         Ok(key) => row.result = Some(key),
                     }
@@ -188,10 +189,7 @@ fn tasks(rows: &[Row]) -> Vec<Task> {
 }
 
 fn execute(args: &SweepArgs, tasks: Vec<Task>, terminal: &Terminal) -> Pooled {
-    let jobs = match args.jobs {
-        None | Some(0) => std::thread::available_parallelism().map_or(1, usize::from),
-        Some(jobs) => jobs as usize,
-    };
+    let jobs = args.plan.jobs();
     let Some(words) = worker_words() else {
         let error = Diagnostic::error("the program does not find itself, to start processes");
         return Pooled { error: Some(error), ..Pooled::default() };
@@ -238,7 +236,7 @@ fn kept(missing: usize, args: &SweepArgs) -> Vec<Diagnostic> {
     let message = format!(
         "{} did not run; what is done is in `{}`, and the same command goes on from there",
         counted(missing as u64, "run"),
-        args.store.display()
+        args.plan.store.display()
     );
     vec![Diagnostic::warning(message)]
 }

@@ -1,43 +1,28 @@
 //! A process that runs points of a sweep. Standard input names them, a line each: the number of the run and the name of its
 //! result. Standard output has a line of JSON for each that is done. The process ends when its input does.
 
-use super::args::SweepArgs;
-use super::cases::{Case, Kernels, Loaded, Sweep};
-use crate::execute::{outcome, verify};
+use super::args::{PlanArgs, SweepArgs};
+use super::cases::{Kernels, Sweep};
+use super::simulate;
 use crate::{Ended, Exit, interrupt};
 use serde_json::{Value, json};
 use std::io::{self, BufRead, Write};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Instant;
 use wave_isa::diagnostic::Diagnostic;
-use wave_machine::config::Config;
-use wave_machine::gpu::{Machine, RunOptions};
-use wave_observe::energy::Prices;
-use wave_observe::figures::Step;
-use wave_study::launch::Verification;
-use wave_study::results::Measured;
-use wave_study::summary::{Outcome, Run, Session};
+use wave_machine::gpu::RunOptions;
 use wave_study::sweep::{Found, Store};
-
-/// Cycles of a launch before the first look at whether it can still end, as for other runs.
-const LOOKS_AFTER: u64 = 1 << 18;
 
 /// Runs what standard input names.
 ///
 /// # Errors
 /// Only those of the plan. Others go to standard output.
 pub(crate) fn run(args: &SweepArgs) -> Ended {
-    let stop = interrupt::stop();
-    let mut sweep = Sweep::read(args)?;
+    interrupt::stop();
+    let mut sweep = Sweep::read(&args.plan, args.draft()?)?;
     sweep.make_points()?;
-    let store = Store::open(&args.store).map_err(|error| vec![error])?;
-    let options = RunOptions {
-        max_cycles: sweep.bounds.max_cycles,
-        max_instructions: sweep.bounds.max_instructions,
-        looks_after: Some(LOOKS_AFTER),
-        stop: Some(stop),
-        ..RunOptions::UNBOUNDED
-    };
+    let store = Store::open(&args.plan.store).map_err(|error| vec![error])?;
+    let options = simulate::options(sweep.bounds);
     let mut kernels = Kernels::default();
     for line in lines() {
         let Some((number, key)) = line.split_once(' ').and_then(|(n, key)| Some((n.parse().ok()?, key)))
@@ -45,7 +30,7 @@ pub(crate) fn run(args: &SweepArgs) -> Ended {
             say(&failed(&Diagnostic::error(format!("`{line}` names no run of the sweep"))));
             continue;
         };
-        let reply = match one(&mut sweep, args, &mut kernels, (number, key), &store, &options) {
+        let reply = match one(&mut sweep, &args.plan, &mut kernels, (number, key), &store, &options) {
             Ok(seconds) => json!({"run": number, "seconds": seconds}),
             Err(_) if interrupt::is_asked() => return Ok(Exit::Fault),
             Err(error) => failed(&error),
@@ -82,7 +67,7 @@ fn failed(error: &Diagnostic) -> Value {
 /// Runs the run with this number unless the store has its result. Returns the time that the machine took.
 fn one(
     sweep: &mut Sweep,
-    args: &SweepArgs,
+    args: &PlanArgs,
     kernels: &mut Kernels,
     (number, name): (usize, &str),
     store: &Store,
@@ -108,51 +93,8 @@ fn one(
         return Ok(0.0);
     }
     let start = Instant::now();
-    let measured = simulate(&kernel, &config, options, case)?;
+    let measured = simulate::run(&kernel, &config, options)?;
     let seconds = start.elapsed().as_secs_f64();
     store.put(name, &measured)?;
     Ok(seconds)
-}
-
-/// Runs every launch of a kernel.
-///
-/// # Errors
-/// It was interrupted.
-fn simulate(
-    kernel: &Loaded,
-    config: &Config,
-    options: &RunOptions,
-    case: Case,
-) -> Result<Measured, Diagnostic> {
-    let mut run = Run::new(&kernel.name, Outcome::Ended(Verification::Nothing));
-    let missing = kernel.expected.as_ref().map_or_else(Vec::new, |job| job.missing(&config.capabilities));
-    if !missing.is_empty() {
-        run.outcome = Outcome::Skipped(format!("the machine has no {}", missing.join(" and no ")));
-        return Ok(measured(config, run));
-    }
-    let mut gpu = Machine::new(config.clone(), kernel.program.clone(), kernel.memory());
-    for (number, launch) in kernel.launches.iter().enumerate() {
-        match gpu.run(launch, options, None, &mut |_| {}) {
-            Ok(report) => run.steps.push(Step {
-                kernel: kernel.program.kernels[launch.kernel].name.clone(),
-                launch: launch.clone(),
-                report,
-            }),
-            Err(_) if interrupt::is_asked() => {
-                return Err(Diagnostic::error(format!("point {} was interrupted", case.point + 1)));
-            }
-            Err(error) => {
-                let outcome = outcome(&error, launch, &kernel.program, options);
-                run.outcome = outcome.of_launch(number, kernel.launches.len());
-                return Ok(measured(config, run));
-            }
-        }
-    }
-    run.outcome = verify(kernel.expected.as_ref(), &gpu.into_memory());
-    Ok(measured(config, run))
-}
-
-fn measured(config: &Config, run: Run) -> Measured {
-    let session = Session { config, untimed: false, prices: Some(Prices::built_in()), runs: Vec::new() };
-    Measured::of(&session, &run)
 }

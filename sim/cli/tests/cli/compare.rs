@@ -105,6 +105,19 @@ fn a_baseline_lies_in_a_commit() {
 }
 
 #[test]
+fn other_data_are_said() {
+    let scratch = Scratch::new();
+    stored(&scratch, "small.json", "");
+    stored(&scratch, "seed.json", "--seed 7");
+    let said = |words: &str| scratch.run(words).err;
+    let full = said("compare --baseline small.json saxpy");
+    assert!(full.contains("`saxpy` has other data in `gpu` than in `small`: --size full and --size small"), "{full}");
+    let seed = said("compare small.json seed.json");
+    assert!(seed.contains("--size small --seed 7 and --size small"), "{seed}");
+    assert!(!said("compare --baseline small.json saxpy --size small").contains("other data"));
+}
+
+#[test]
 fn wrong_comparisons_are_errors() {
     let scratch =
         Scratch::with(&[("text.json", "{}"), ("old.json", r#"{"schema": 0, "config": {}, "runs": []}"#)]);

@@ -9,7 +9,7 @@ use super::golden;
 use super::scratch::{Scratch, without_host};
 
 /// Pages with examples, and the smallest number of commands on each.
-const PAGES: [(&str, usize); 12] = [
+const PAGES: [(&str, usize); 14] = [
     ("docs/attribution.md", 1),
     ("docs/command-line.md", 10),
     ("docs/traces.md", 5),
@@ -17,6 +17,8 @@ const PAGES: [(&str, usize); 12] = [
     ("docs/explain.md", 1),
     ("docs/debug.md", 3),
     ("docs/sweep.md", 2),
+    ("docs/optimize.md", 1),
+    ("docs/study.md", 4),
     ("docs/nanowasm.md", 2),
     ("docs/pica200.md", 3),
     ("docs/rwasm.md", 3),

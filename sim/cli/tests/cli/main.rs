@@ -19,6 +19,7 @@ mod functional;
 mod instances;
 mod litmus;
 mod modules;
+mod optimize;
 mod reference;
 mod run;
 mod scratch;

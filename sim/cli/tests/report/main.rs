@@ -2,6 +2,7 @@
 
 mod advice;
 mod against_trace;
+mod beside;
 mod browser;
 mod chromium;
 mod figures;

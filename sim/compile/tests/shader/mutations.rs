@@ -236,13 +236,14 @@ fn change_words(words: &mut Vec<u32>, random: &mut Pcg64) {
     }
 }
 
-fn campaign(inputs: u64) {
+fn campaign(seeds: Range<u64>) {
+    let inputs = seeds.end - seeds.start;
     let texts = texts();
     let modules = modules(&texts);
     let mut taken = [0, 0];
     let mut longest = (Duration::ZERO, 0);
     let mut total = [Duration::ZERO; 2];
-    for seed in 0..inputs {
+    for seed in seeds {
         let mut random = Pcg64::seed_from_u64(seed);
         let options = options(&mut random);
         let which = (seed % 2) as usize;
@@ -263,18 +264,26 @@ fn campaign(inputs: u64) {
         assert!(start.elapsed() < LONGEST, "seed {seed} takes {:?}", start.elapsed());
     }
     println!("{taken:?} of {inputs} taken in {total:?}, one in {longest:?}");
-    for taken in taken {
+    // In a few inputs, chance has more to say than this.
+    for taken in taken.into_iter().filter(|_| inputs >= FEW) {
         assert!(taken > inputs / 40 && taken < inputs / 2 - inputs / 40, "{taken} of {}", inputs / 2);
     }
 }
 
 #[test]
 fn wrong_inputs_are_errors() {
-    campaign(FEW);
+    campaign(0..FEW);
 }
 
 #[test]
 #[ignore = "takes an hour"]
 fn many_wrong_inputs_are_errors() {
-    campaign(MANY);
+    campaign(match std::env::var("WAVE_SIM_SEEDS") {
+        Err(_) => 0..MANY,
+        Ok(text) => {
+            let ends = text.split_once("..").expect("WAVE_SIM_SEEDS=FROM..TO");
+            let number = |end: &str| end.parse().expect("a number");
+            number(ends.0)..number(ends.1)
+        }
+    });
 }

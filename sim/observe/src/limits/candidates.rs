@@ -97,7 +97,7 @@ fn twice(key: &str, now: u32) -> String {
     format!("{key}={}", u64::from(now) * 2)
 }
 
-/// Caches that evict data that is used again.
+/// Caches that evict what is used again, and the room for instructions that are fetched ahead.
 fn capacities(
     observed: &Observed<'_>,
     account: &Account,
@@ -127,13 +127,24 @@ fn capacities(
         });
     }
     let fetch = &config.core.fetch;
+    let waits = account.of(SlotUse::Fetch);
+    found.push(Suspect {
+        cause: Cause::Fetch,
+        settings: vec![twice("core.fetch.buffer_entries", fetch.buffer_entries)],
+        stake: waits,
+        reason: format!(
+            "waves waited {} for instructions, and {} words at most are fetched ahead",
+            percent(waits / account.cycles),
+            fetch.buffer_entries
+        ),
+    });
     let (lines, _) = observed.code_lines(fetch.icache_line_bytes);
     let code = lines as u64 * u64::from(fetch.icache_line_bytes);
     if code > u64::from(fetch.icache_bytes) {
         found.push(Suspect {
             cause: Cause::Fetch,
             settings: vec![twice("core.fetch.icache_bytes", fetch.icache_bytes)],
-            stake: account.of(SlotUse::Fetch),
+            stake: waits,
             reason: format!(
                 "{} bytes of code ran, and the instruction cache holds {}",
                 integer(code),

@@ -4,6 +4,10 @@ pub mod tables;
 pub mod text;
 
 use crate::results::{AREA, ENERGY, Measured, POWER};
+use crate::summary::Data;
+
+/// Parts of the account that are less than this fraction of the cycles everywhere are left out.
+const LITTLE: f64 = 0.001;
 
 /// Runs in columns, the baseline first. Where the machines differ, each row is a kernel; where the kernels differ, there is
 /// one row.
@@ -99,6 +103,14 @@ impl Comparison {
         })
     }
 
+    /// The pairs whose data differ, as far as that is known, so that their costs are those of different work.
+    pub fn of_other_data(&self) -> impl Iterator<Item = (Pair<'_>, [Data; 2])> {
+        self.pairs().filter_map(|pair| {
+            let data = [pair.baseline.data?, pair.run.data?];
+            (data[0] != data[1]).then_some((pair, data))
+        })
+    }
+
     /// The cost of a column over that of the baseline, the geometric mean of the rows that have both, and their number.
     pub fn geometric_mean(&self, column: usize) -> Option<(f64, usize)> {
         let ratios: Vec<f64> = self
@@ -138,6 +150,31 @@ pub fn account(run: &Measured) -> Vec<(&str, f64)> {
     let Some(cycles) = run.cycles().filter(|_| all > 0) else { return Vec::new() };
     let share = |value: u64| cycles as f64 * value as f64 / all as f64;
     uses.into_iter().map(|(name, value)| (&name["issue.".len()..], share(value))).collect()
+}
+
+/// The parts of the account of a row, those that differ most from the baseline first.
+pub(crate) fn differences(row: &Row) -> Vec<(&str, Vec<Option<f64>>)> {
+    let accounts: Vec<_> = row.runs.iter().map(|run| run.as_ref().map(account)).collect();
+    let names: Vec<&str> = accounts
+        .iter()
+        .flatten()
+        .max_by_key(|account| account.len())
+        .map_or(Vec::new(), |account| account.iter().map(|&(name, _)| name).collect());
+    let part = |account: &Option<Vec<(&str, f64)>>, name: &str| {
+        account.as_ref()?.iter().find(|part| part.0 == name).map(|part| part.1)
+    };
+    let mut rows: Vec<(&str, Vec<Option<f64>>)> = names
+        .into_iter()
+        .map(|name| (name, accounts.iter().map(|account| part(account, name)).collect::<Vec<_>>()))
+        .collect();
+    let cycles = row.runs.iter().flatten().filter_map(Measured::cycles).max().unwrap_or(0) as f64;
+    rows.retain(|(_, parts)| parts.iter().flatten().any(|&part| part >= LITTLE * cycles));
+    let most = |parts: &[Option<f64>]| {
+        let first = parts[0].unwrap_or(0.0);
+        parts.iter().flatten().map(|part| (part - first).abs()).fold(0.0, f64::max)
+    };
+    rows.sort_by(|a, b| most(&b.1).total_cmp(&most(&a.1)));
+    rows
 }
 
 /// A figure of a comparison: of a run, from what it has measured.

@@ -1,6 +1,7 @@
 //! Comparisons of made-up runs, whose sums are known.
 
 use super::*;
+use crate::launch::Size;
 use crate::results::Machine;
 
 fn run(kernel: &str, clock: u32, cycles: u64, slots: [u64; 3]) -> Measured {
@@ -27,6 +28,7 @@ fn run(kernel: &str, clock: u32, cycles: u64, slots: [u64; 3]) -> Measured {
         machine,
         outcome: "verified".into(),
         message: None,
+        data: None,
         figures: [("figure.ipc".to_owned(), 0.5)].into_iter().collect(),
         statistics: statistics.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
     }
@@ -45,6 +47,20 @@ fn the_account_sums_to_the_cycles() {
     let run = run("a", 1000, 130, [100, 150, 10]);
     let account = account(&run);
     assert_eq!(account, [("issued", 50.0), ("memory", 75.0), ("fetch", 5.0)]);
+}
+
+#[test]
+fn other_data_are_found() {
+    let mut comparison = two();
+    assert_eq!(comparison.of_other_data().count(), 0, "nothing is known of them");
+    let data = |size| Some(Data { size, seed: None });
+    let runs = &mut comparison.rows[0].runs;
+    runs[0].as_mut().unwrap().data = data(Size::Full);
+    runs[1].as_mut().unwrap().data = data(Size::Full);
+    assert_eq!(comparison.of_other_data().count(), 0);
+    comparison.rows[0].runs[1].as_mut().unwrap().data = data(Size::Small);
+    let found: Vec<_> = comparison.of_other_data().map(|(pair, data)| (pair.name, data[1].size)).collect();
+    assert_eq!(found, [("a", Size::Small)]);
 }
 
 #[test]

@@ -1,12 +1,9 @@
 //! Comparisons as text: one row in full, several as a table.
 
-use super::{By, Comparison, RATES, Row, account, microseconds};
+use super::{By, Comparison, RATES, Row, differences, microseconds};
 use crate::results::Measured;
 use std::fmt::Write;
 use wave_observe::numbers::counted;
-
-/// Parts of the account that are less than this fraction of the cycles everywhere are left out.
-const LITTLE: f64 = 0.001;
 
 /// The text of a comparison: the table where there are several kernels, and each of them in full if there is one, or `all`.
 pub fn text(comparison: &Comparison, all: bool) -> String {
@@ -127,31 +124,6 @@ fn what(comparison: &Comparison) -> &'static str {
         (_, true) => "time in us",
         (By::Machine | By::Kernel, false) => "cycles",
     }
-}
-
-/// The parts of the account of a row, those that differ most from the baseline first.
-pub(super) fn differences(row: &Row) -> Vec<(&str, Vec<Option<f64>>)> {
-    let accounts: Vec<_> = row.runs.iter().map(|run| run.as_ref().map(account)).collect();
-    let names: Vec<&str> = accounts
-        .iter()
-        .flatten()
-        .max_by_key(|account| account.len())
-        .map_or(Vec::new(), |account| account.iter().map(|&(name, _)| name).collect());
-    let part = |account: &Option<Vec<(&str, f64)>>, name: &str| {
-        account.as_ref()?.iter().find(|part| part.0 == name).map(|part| part.1)
-    };
-    let mut rows: Vec<(&str, Vec<Option<f64>>)> = names
-        .into_iter()
-        .map(|name| (name, accounts.iter().map(|account| part(account, name)).collect::<Vec<_>>()))
-        .collect();
-    let cycles = row.runs.iter().flatten().filter_map(Measured::cycles).max().unwrap_or(0) as f64;
-    rows.retain(|(_, parts)| parts.iter().flatten().any(|&part| part >= LITTLE * cycles));
-    let most = |parts: &[Option<f64>]| {
-        let first = parts[0].unwrap_or(0.0);
-        parts.iter().flatten().map(|part| (part - first).abs()).fold(0.0, f64::max)
-    };
-    rows.sort_by(|a, b| most(&b.1).total_cmp(&most(&a.1)));
-    rows
 }
 
 /// How a value differs from another, in percent of it.

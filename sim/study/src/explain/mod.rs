@@ -7,9 +7,11 @@ pub mod report;
 
 pub(crate) use quality::Quality;
 
+use crate::sensitivity::Sensitivity;
 use wave_isa::program::Program;
 use wave_machine::config::Config;
 use wave_machine::gpu::KernelReport;
+use wave_observe::energy::{Area, Prices};
 use wave_observe::figures::Step;
 use wave_observe::figures::sum;
 use wave_observe::limits::account::Observed;
@@ -54,6 +56,8 @@ pub struct Trial {
     pub saved: i64,
     /// Cycles saved in each launch.
     pub by_launch: Vec<i64>,
+    /// By how much the area of the machine grows, in square millimetres.
+    pub area_mm2: f64,
 }
 
 impl Trial {
@@ -84,9 +88,21 @@ pub struct Explanation {
     pub instructions: Vec<Instruction>,
     /// Counters of all launches together. None if there were no launches.
     pub report: Option<KernelReport>,
+    /// What each parameter is worth, if that was asked for.
+    pub sensitivity: Option<Sensitivity>,
 }
 
 impl Explanation {
+    /// The place of the first suggestion among the parameters that save cycles when they are halved or doubled, by what each
+    /// saves; 1 if none of them saves more. `None` if nothing helped, or if that was not measured.
+    pub fn place(&self) -> Option<usize> {
+        let cycles = self.limits.cycles;
+        let first = self.trials.first().filter(|trial| helps(trial.saved, cycles))?;
+        let saved = first.saved as f64 / cycles as f64;
+        let all = self.sensitivity.as_ref()?.savings();
+        Some(1 + all.iter().filter(|saving| saving.saved > saved).count())
+    }
+
     /// Conspicuous properties, whatever their cost.
     pub fn signs(&self, config: &Config) -> Vec<Sign<'_>> {
         self.report.as_ref().map_or(Vec::new(), |report| signs(config, report, &self.instructions))
@@ -144,6 +160,7 @@ pub fn explain<B: Bench>(
             launches: Vec::new(),
             instructions: Vec::new(),
             report: None,
+            sensitivity: None,
         });
     };
     report.occupancy = longest.report.occupancy;
@@ -151,16 +168,20 @@ pub fn explain<B: Bench>(
     let possible = std::mem::take(&mut limits.candidates)
         .into_iter()
         .filter_map(|candidate| Some((config.with(&candidate.settings).ok()?, candidate)));
+    let prices = Prices::built_in();
+    let area = |config: &Config| Area::of(config, &prices).total_mm2();
     let mut tried = Vec::new();
     for (changed, candidate) in possible.take(trials) {
         let Some(then) = bench.trial(&changed, &candidate.settings)? else { continue };
         let saved = |(now, then): (&Step, &Step)| now.report.cycles as i64 - then.report.cycles as i64;
         let by_launch: Vec<i64> = steps.iter().zip(&then).map(saved).collect();
-        tried.push(Trial { candidate, saved: by_launch.iter().sum(), by_launch });
+        let area_mm2 = area(&changed) - area(config);
+        tried.push(Trial { candidate, saved: by_launch.iter().sum(), by_launch, area_mm2 });
     }
     // The sort is stable: among equals, the larger prediction stays first.
     tried.sort_by_key(|trial| std::cmp::Reverse(trial.saved));
     let instructions = listing(program, watch.all.profiler.profiles());
     let launches = watch.launches;
-    Ok(Explanation { name, limits, trials: tried, launches, instructions, report: Some(report) })
+    let report = Some(report);
+    Ok(Explanation { name, limits, trials: tried, launches, instructions, report, sensitivity: None })
 }

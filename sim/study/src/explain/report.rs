@@ -1,6 +1,9 @@
 //! Explanations as text, as JSON, and as the table of docs/explain.md.
 
 use super::{Explanation, Quality, Trial, helps};
+use crate::columns::aligned;
+use crate::sensitivity::report::millimetres;
+use crate::sensitivity::{ParameterJson, Saving, Sensitivity};
 use crate::summary::json;
 use serde::Serialize;
 use std::fmt::Write;
@@ -19,6 +22,8 @@ const WIDTH: usize = 100;
 const LITTLE: f64 = 0.1;
 /// Number of changes described in detail.
 const TOLD: usize = 5;
+/// A suggestion is among the best if fewer parameters save more.
+const BEST: usize = 3;
 
 /// Text of one kernel, in detail.
 pub fn text(explanation: &Explanation, config: &Config) -> String {
@@ -41,6 +46,7 @@ pub fn text(explanation: &Explanation, config: &Config) -> String {
         }
     }
     helpers(&mut text, explanation);
+    worth(&mut text, explanation);
     if !limits.limiters.is_empty() {
         _ = writeln!(text, "\nWhere the cycles go:");
     }
@@ -89,14 +95,10 @@ fn helpers(text: &mut String, explanation: &Explanation) {
             .map_or(String::new(), |(predicted, formula)| format!(" ({predicted:.0} predicted, {formula})"));
         _ = writeln!(text, "\n{}. {}", n + 1, flags(&trial.candidate.settings));
         let saved = limits.percent(trial.saved as f64);
-        paragraph(
-            text,
-            &format!(
-                "The run took {}, {saved:.1} %{expected}: {}.",
-                less(trial.saved),
-                trial.candidate.reason
-            ),
-        );
+        let (cycles, reason) = (less(trial.saved), &trial.candidate.reason);
+        let area = millimetres(trial.area_mm2);
+        let area = if area.is_empty() { area } else { format!(" Area: {area} mm2.") };
+        paragraph(text, &format!("The run took {cycles}, {saved:.1} %{expected}: {reason}.{area}"));
     }
     let briefly = |trial: &&Trial| {
         format!("{} {:.1} %", flags(&trial.candidate.settings), limits.percent(trial.saved as f64))
@@ -124,6 +126,32 @@ fn helpers(text: &mut String, explanation: &Explanation) {
     );
     let quiet = rest.iter().filter(|trial| !trial.refuted(cycles));
     list("No help, less than 0.5 %:", quiet.map(|trial| flags(&trial.candidate.settings)).collect());
+}
+
+/// What the parameters save when they are halved and doubled, and where the first suggestion stands among them.
+fn worth(text: &mut String, explanation: &Explanation) {
+    let Some(sensitivity) = &explanation.sensitivity else { return };
+    let savings = sensitivity.savings();
+    let all = counted(sensitivity.parameters.len() as u64, "parameter");
+    _ = writeln!(text, "\nOf {all}, each halved and doubled, these save most:");
+    if savings.is_empty() {
+        paragraph(text, "None saves 0.1 % of the run.");
+    }
+    let row = |saving: &Saving<'_>| {
+        let saved = format!("{:.1} %", 100.0 * saving.saved);
+        let area = millimetres(saving.area_mm2);
+        let area = if area.is_empty() { area } else { format!("{area} mm2") };
+        vec![format!("   {}", saving.setting()), saved, area]
+    };
+    let rows: Vec<Vec<String>> = savings.iter().take(TOLD).map(row).collect();
+    aligned(&rows, |column| column > 0).iter().for_each(|line| _ = writeln!(text, "{line}"));
+    if let Some(place) = explanation.place() {
+        let words = match place {
+            1 => "None of them saves more than the first suggestion above.".to_owned(),
+            n => format!("{} save more than the first suggestion above.", n - 1),
+        };
+        paragraph(text, &words);
+    }
 }
 
 /// Meaning of a limiter, where it occurs, and advice for the kernel.
@@ -189,7 +217,7 @@ fn launches(text: &mut String, explanation: &Explanation, config: &Config) {
             (least, most) if least == most => most.to_string(),
             (least, most) => format!("{least} to {most}"),
         };
-        [
+        vec![
             group.spans(),
             each,
             format!("{:.1} %", limits.percent(group.cycles as f64)),
@@ -198,8 +226,9 @@ fn launches(text: &mut String, explanation: &Explanation, config: &Config) {
         ]
     };
     let heading = ["launch", "cycles each", "of the run", "limited by", "what saved most of it"];
-    let rows: Vec<[String; 5]> = groups.iter().map(row).collect();
-    for line in aligned(&heading.map(str::to_owned), &rows, &[1, 2]) {
+    let heading = heading.map(str::to_owned).to_vec();
+    let rows: Vec<Vec<String>> = [heading].into_iter().chain(groups.iter().map(row)).collect();
+    for line in aligned(&rows, |column| matches!(column, 1 | 2)) {
         _ = writeln!(text, "   {line}");
     }
     for group in &groups {
@@ -213,22 +242,8 @@ fn launches(text: &mut String, explanation: &Explanation, config: &Config) {
     }
 }
 
-/// Formats rows under a heading with aligned columns. `right` columns are right-aligned.
-fn aligned<const N: usize>(heading: &[String; N], rows: &[[String; N]], right: &[usize]) -> Vec<String> {
-    let lines = || std::iter::once(heading).chain(rows);
-    let width: Vec<usize> =
-        (0..N).map(|n| lines().map(|line| line[n].chars().count()).max().unwrap_or(0)).collect();
-    let cell = |(n, cell): (usize, &String)| match right.contains(&n) {
-        true => format!("{cell:>width$}", width = width[n]),
-        false => format!("{cell:width$}", width = width[n]),
-    };
-    lines()
-        .map(|line| line.iter().enumerate().map(cell).collect::<Vec<_>>().join("  ").trim_end().to_owned())
-        .collect()
-}
-
 /// Row of a kernel: most expensive cause, first suggested change with its result, and best change.
-const HEADING: [&str; 9] = [
+const HEADING: [&str; 10] = [
     "kernel",
     "limited by",
     "cost",
@@ -238,11 +253,14 @@ const HEADING: [&str; 9] = [
     "rank",
     "first suggestion",
     "saved",
+    // Only where that was measured.
+    "place",
 ];
 /// Numeric columns.
-const NUMBERS: [usize; 5] = [2, 4, 5, 6, 8];
+const NUMBERS: [usize; 6] = [2, 4, 5, 6, 8, 9];
 
-fn rows(explanations: &[Explanation], config: &Config, code: &str) -> Vec<[String; 9]> {
+/// The heading and a row for each kernel. The last column is there if places were measured.
+fn rows(explanations: &[Explanation], config: &Config, code: &str) -> Vec<Vec<String>> {
     let none = || "-".to_owned();
     let row = |e: &Explanation| {
         let share = |x: f64| format!("{:.1} %", e.limits.percent(x));
@@ -252,7 +270,7 @@ fn rows(explanations: &[Explanation], config: &Config, code: &str) -> Vec<[Strin
         let expected = predicted.reduce(|a, b| if b.1 > a.1 { b } else { a });
         let rank = |trial: &Trial| 1 + e.trials.iter().filter(|other| other.saved > trial.saved).count();
         let best = e.trials.first();
-        [
+        vec![
             e.name.clone(),
             top.map_or_else(none, |limiter| limiter.cause.name(config)),
             top.map_or_else(none, |limiter| share(limiter.cycles)),
@@ -262,30 +280,57 @@ fn rows(explanations: &[Explanation], config: &Config, code: &str) -> Vec<[Strin
             expected.map_or_else(none, |(trial, _)| format!("{} of {}", rank(trial), e.trials.len())),
             best.map_or_else(none, |trial| change(&trial.candidate.settings)),
             best.map_or_else(none, |trial| share(trial.saved as f64)),
+            e.place().map_or_else(none, |place| place.to_string()),
         ]
     };
-    explanations.iter().map(row).collect()
+    let heading = HEADING.map(str::to_owned).to_vec();
+    let mut rows: Vec<Vec<String>> = [heading].into_iter().chain(explanations.iter().map(row)).collect();
+    if explanations.iter().all(|e| e.sensitivity.is_none()) {
+        rows.iter_mut().for_each(|row| _ = row.pop());
+    }
+    rows
+}
+
+/// How good the suggestions are: against their trials, and against all parameters if these were tried.
+fn quality(explanations: &[Explanation]) -> String {
+    let mut text = Quality::of(explanations).to_string();
+    let measured = explanations.iter().filter(|e| e.sensitivity.is_some()).count();
+    if measured > 0 {
+        let places = explanations.iter().filter_map(Explanation::place);
+        let best = places.filter(|&place| place <= BEST).count();
+        _ = writeln!(
+            text,
+            "With every parameter halved and doubled, fewer than {BEST} save more than the first suggestion: in {best} of \
+             {measured} kernels"
+        );
+    }
+    text
 }
 
 /// Table of several kernels, one row each, and the accuracy of the predictions.
 pub fn table(explanations: &[Explanation], config: &Config) -> String {
     let mut text = crate::summary::text::machine(config);
-    for line in aligned(&HEADING.map(str::to_owned), &rows(explanations, config, ""), &NUMBERS) {
+    for line in aligned(&rows(explanations, config, ""), |column| NUMBERS.contains(&column)) {
         _ = writeln!(text, "{line}");
     }
-    text + "\n" + &Quality::of(explanations).to_string()
+    text + "\n" + &quality(explanations)
 }
 
 /// The table of docs/explain.md.
 pub fn markdown(explanations: &[Explanation], config: &Config) -> String {
+    let rows = rows(explanations, config, "`");
     let marks: String =
-        (0..HEADING.len()).map(|n| if NUMBERS.contains(&n) { "--:|" } else { "---|" }).collect();
-    let mut text = format!("| {} |\n|{marks}\n", HEADING.join(" | "));
-    for row in rows(explanations, config, "`") {
+        (0..rows[0].len()).map(|n| if NUMBERS.contains(&n) { "--:|" } else { "---|" }).collect();
+    let mut text = String::new();
+    for (number, row) in rows.iter().enumerate() {
         _ = writeln!(text, "| {} |", row.join(" | "));
+        if number == 0 {
+            _ = writeln!(text, "|{marks}");
+        }
     }
-    let quality = Quality::of(explanations).to_string();
-    format!("{text}\n{}\n", wrap(&quality, 120).join("\n"))
+    let quality = quality(explanations);
+    let lines = quality.lines().flat_map(|line| wrap(line, 120)).collect::<Vec<_>>();
+    format!("{text}\n{}\n", lines.join("\n"))
 }
 
 #[derive(Serialize)]
@@ -301,6 +346,12 @@ struct ExplanationJson<'a> {
     device_memory: Vec<CostJson>,
     /// Empty if there is only one.
     launches: Vec<LaunchJson<'a>>,
+    /// Every parameter halved and doubled, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parameters: Option<Vec<ParameterJson>>,
+    /// Place of the first trial among them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    place: Option<usize>,
 }
 
 #[derive(Serialize)]
@@ -326,6 +377,8 @@ struct TrialJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     predicted_cycles: Option<f64>,
     saved_cycles: i64,
+    /// By how much the area of the machine grows.
+    area_mm2: f64,
     refuted: bool,
 }
 
@@ -424,6 +477,7 @@ fn explanation_json<'a>(e: &'a Explanation, config: &Config) -> ExplanationJson<
         formula: trial.candidate.predicted.map(|(_, formula)| formula),
         predicted_cycles: trial.candidate.predicted.map(|(predicted, _)| tenths(predicted)),
         saved_cycles: trial.saved,
+        area_mm2: thousandths(trial.area_mm2),
         refuted: trial.refuted(e.limits.cycles),
     };
     let launch = |n: usize| LaunchJson {
@@ -447,6 +501,8 @@ fn explanation_json<'a>(e: &'a Explanation, config: &Config) -> ExplanationJson<
             .map(|cost| CostJson { name: cost.cause.name(config), cycles: tenths(cost.cycles) })
             .collect(),
         launches: (0..e.launches.len()).map(launch).collect(),
+        parameters: e.sensitivity.as_ref().map(Sensitivity::parameters_json),
+        place: e.place(),
     }
 }
 

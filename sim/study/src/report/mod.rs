@@ -5,6 +5,7 @@
 //! is the part of the run that the report covers. [`page`] writes the file: [`facts`] computes its figures,
 //! [`findings`] describes the limits with evidence, and each other module draws one section.
 
+pub mod baseline;
 pub mod capture;
 mod chart;
 mod diagram;
@@ -17,6 +18,7 @@ mod launches;
 mod memory;
 mod over_time;
 pub mod page;
+mod parameters;
 mod pipeline;
 mod roofline;
 pub mod scope;

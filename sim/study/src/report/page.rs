@@ -1,17 +1,21 @@
 //! The HTML page: head, sections, embedded style and script.
 
+use super::baseline::{self, Baseline};
 use super::facts::Facts;
 use super::findings::{empty, findings};
 use super::{
-    Gathered, diagram, energy, instructions, launches, memory, over_time, pipeline, roofline, settings,
-    traffic,
+    Gathered, diagram, energy, instructions, launches, memory, over_time, parameters, pipeline, roofline,
+    settings, traffic,
 };
 use crate::launch::Verification;
-use crate::summary::{Outcome, Run, statistics, untimed};
+use crate::results::Measured;
+use crate::sensitivity::Sensitivity;
+use crate::summary::{Outcome, Run, Session, statistics, untimed};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use wave_isa::program::Program;
 use wave_machine::config::{Config, config_hash};
 use wave_machine::stats::SlotUse;
+use wave_observe::energy::Prices;
 use wave_observe::figures;
 use wave_observe::limits::signs::signs;
 use wave_observe::numbers::{integer, percent, short};
@@ -22,10 +26,33 @@ const SCRIPT: &str = include_str!("assets/report.js");
 /// Content security policy: the page loads nothing from outside.
 pub(crate) const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
 
+/// What a report shows beside the run.
+#[derive(Debug, Clone, Default)]
+pub struct Beside {
+    /// An earlier run of the kernel.
+    pub baseline: Option<Baseline>,
+    /// What each parameter of the machine is worth to it.
+    pub sensitivity: Option<Sensitivity>,
+}
+
 /// The report of a run as HTML.
-pub fn page(config: &Config, program: &Program, run: &Run, gathered: &Gathered) -> String {
+pub fn page(
+    config: &Config,
+    program: &Program,
+    run: &Run,
+    gathered: &Gathered,
+    beside: &Beside,
+) -> String {
     let facts = Facts::new(config, program, run, gathered);
-    let sections: [(&str, &str, Markup); 14] = [
+    let baseline = beside.baseline.as_ref().map(|baseline| {
+        let prices = Some(Prices::built_in());
+        let session = Session { config, untimed: false, prices, runs: Vec::new() };
+        ("baseline", "Beside the baseline", baseline::section(&facts, baseline, Measured::of(&session, run)))
+    });
+    let parameters = beside.sensitivity.as_ref().map(|sensitivity| {
+        ("parameters", "What parameters are worth", parameters::section(&facts, sensitivity))
+    });
+    let mut sections: Vec<(&str, &str, Markup)> = vec![
         ("limits", "What limits it", limits(&facts)),
         ("launches", "Launches", launches::section(&facts)),
         ("time", "Over time", html! { (over_time::issue_slots(&facts)) (over_time::uses(&facts)) }),
@@ -41,6 +68,7 @@ pub fn page(config: &Config, program: &Program, run: &Run, gathered: &Gathered) 
         ("configuration", "Configuration", settings::section(&facts)),
         ("statistics", "Statistics", statistics_section(&facts)),
     ];
+    sections.splice(1..1, baseline.into_iter().chain(parameters));
     let title = format!("{} on {}", run.name, config.name);
     html! {
         (DOCTYPE)

@@ -1,8 +1,12 @@
-//! What each parameter of a machine is worth to a kernel: it is halved and doubled, and the kernel runs again.
+//! What each parameter of a machine is worth to a kernel, and what it costs: it is halved and doubled, and the kernel runs
+//! again.
 
+mod document;
 pub mod report;
 
-use crate::results::Measured;
+pub(crate) use document::ParameterJson;
+
+use crate::results::{AREA, Machine, Measured};
 use wave_isa::diagnostic::Diagnostic;
 use wave_machine::config::{Config, leaves};
 
@@ -53,16 +57,18 @@ fn reason(wrong: &[Diagnostic]) -> String {
 }
 
 /// What came of a change.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Effect {
     /// The value that was tried.
     pub then: u64,
     /// Cycles of the run, of the machine as it is where the clock is another; or why there is none.
     pub cycles: Result<u64, String>,
+    /// By how much the area of the machine grows, in square millimetres; 0 where there are no prices.
+    pub area_mm2: f64,
 }
 
 /// The effects of one parameter.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Parameter {
     /// Complete path.
     pub key: String,
@@ -84,20 +90,57 @@ impl Parameter {
         (0..2).filter_map(|effect| self.change(effect, cycles)).map(f64::abs).fold(0.0, f64::max)
     }
 
-    /// The value that saves most, and the fraction of the cycles that it saves.
-    pub fn saves(&self, cycles: u64) -> Option<(u64, f64)> {
-        let saving =
-            |effect: usize| Some((self.effects[effect].as_ref()?.then, -self.change(effect, cycles)?));
-        let savings = (0..2).filter_map(saving).filter(|&(_, saved)| saved >= NOTHING);
-        savings.max_by(|a, b| a.1.total_cmp(&b.1))
+    /// The value that saves most.
+    pub fn saves(&self, cycles: u64) -> Option<Saving<'_>> {
+        let saving = |number: usize| {
+            let effect = self.effects[number].as_ref()?;
+            let (then, area_mm2) = (effect.then, effect.area_mm2);
+            Some(Saving { key: &self.key, then, saved: -self.change(number, cycles)?, area_mm2 })
+        };
+        let savings = (0..2).filter_map(saving).filter(|saving| saving.saved >= NOTHING);
+        savings.max_by(|a, b| a.saved.total_cmp(&b.saved))
     }
 }
 
+/// A change that saves cycles.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Saving<'a> {
+    /// Complete path of the parameter.
+    pub key: &'a str,
+    /// The value that saves.
+    pub then: u64,
+    /// The fraction of the cycles that it saves.
+    pub saved: f64,
+    /// By how much the area of the machine grows, in square millimetres.
+    pub area_mm2: f64,
+}
+
+impl Saving<'_> {
+    /// As a setting of the command line.
+    pub fn setting(&self) -> String {
+        format!("{}={}", self.key, self.then)
+    }
+
+    /// The fraction of the cycles that a square millimetre saves; infinite where the area does not grow.
+    pub fn per_mm2(&self) -> f64 {
+        if self.area_mm2 > LEAST_MM2 { self.saved / self.area_mm2 } else { f64::INFINITY }
+    }
+}
+
+/// Areas that differ by less are equal.
+const LEAST_MM2: f64 = 1e-6;
+
 /// The parameters of a machine, and what they are worth to a kernel.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Sensitivity {
-    /// The run on the machine as it is.
-    pub baseline: Measured,
+    /// Name of the kernel.
+    pub kernel: String,
+    /// The machine as it is.
+    pub machine: Machine,
+    /// Cycles on it.
+    pub cycles: u64,
+    /// Its area in square millimetres, where there are prices.
+    pub area_mm2: Option<f64>,
     /// Largest effect first.
     pub parameters: Vec<Parameter>,
 }
@@ -112,6 +155,7 @@ impl Sensitivity {
         within: &[String],
         mut run: impl FnMut(&Config, Option<&Change>) -> Result<Measured, E>,
     ) -> Result<Sensitivity, E> {
+        let area = |run: &Measured| run.figures.get(AREA).copied();
         let baseline = run(config, None)?;
         let mut parameters = Vec::new();
         for pair in changes(config, within) {
@@ -119,41 +163,43 @@ impl Sensitivity {
             let mut parameter = Parameter { key: one.key.clone(), now: one.now, effects: [None, None] };
             for (effect, change) in parameter.effects.iter_mut().zip(&pair) {
                 let Some(change) = change else { continue };
+                let mut area_mm2 = 0.0;
                 let cycles = match &change.machine {
                     Err(why) => Err(why.clone()),
                     Ok(machine) => {
                         let measured = run(machine, Some(change))?;
+                        area_mm2 = area(&measured).zip(area(&baseline)).map_or(0.0, |(then, now)| then - now);
                         let why = || measured.message.clone().unwrap_or_else(|| measured.outcome.clone());
                         // With another clock, the time of the run in cycles of the machine as it is.
                         let clocks = [&baseline, &measured].map(|run| u64::from(run.machine.core_clock_mhz));
                         measured.cycles().map(|cycles| cycles * clocks[0] / clocks[1]).ok_or_else(why)
                     }
                 };
-                *effect = Some(Effect { then: change.then, cycles });
+                *effect = Some(Effect { then: change.then, cycles, area_mm2 });
             }
             parameters.push(parameter);
         }
         let cycles = baseline.cycles().unwrap_or(0);
         // The sort is stable: among equals the order of the declaration stays.
         parameters.sort_by(|a, b| b.weight(cycles).total_cmp(&a.weight(cycles)));
-        Ok(Sensitivity { baseline, parameters })
+        let area_mm2 = area(&baseline);
+        let Measured { kernel, machine, .. } = baseline;
+        Ok(Sensitivity { kernel, machine, cycles, area_mm2, parameters })
     }
 
-    /// Cycles on the machine as it is.
-    pub fn cycles(&self) -> u64 {
-        self.baseline.cycles().unwrap_or(0)
+    /// The changes that save cycles, one for each parameter, the largest saving first.
+    pub fn savings(&self) -> Vec<Saving<'_>> {
+        let mut all: Vec<Saving<'_>> =
+            self.parameters.iter().filter_map(|parameter| parameter.saves(self.cycles)).collect();
+        all.sort_by(|a, b| b.saved.total_cmp(&a.saved));
+        all
     }
 
-    /// The parameters whose change saves cycles, the largest saving first.
-    pub fn savings(&self) -> Vec<(&Parameter, u64, f64)> {
-        let of = |parameter| Some((parameter, Parameter::saves(parameter, self.cycles())?));
-        let mut all: Vec<(&Parameter, u64, f64)> = self
-            .parameters
-            .iter()
-            .filter_map(of)
-            .map(|(parameter, (then, saved))| (parameter, then, saved))
-            .collect();
-        all.sort_by(|a, b| b.2.total_cmp(&a.2));
+    /// The same, the largest saving for the area first. Those that need no area are before all others.
+    pub fn savings_for_area(&self) -> Vec<Saving<'_>> {
+        let mut all = self.savings();
+        // The sort is stable: among those without area, the largest saving stays first.
+        all.sort_by(|a, b| b.per_mm2().total_cmp(&a.per_mm2()));
         all
     }
 }

@@ -1,31 +1,31 @@
-//! What parameters are worth, as text and as JSON.
+//! What parameters are worth, as text.
 
-use super::{Effect, NOTHING, Parameter, Sensitivity};
-use crate::results::Machine;
-use crate::summary::json::{SCHEMA, pretty};
-use serde::Serialize;
+use super::{Effect, NOTHING, Parameter, Saving, Sensitivity};
+use crate::columns::aligned;
 use std::fmt::Write;
 use wave_machine::config::wrap;
 use wave_observe::numbers::counted;
 
 /// Width of the text in columns.
 const WIDTH: usize = 100;
+/// Most changes in the list by area.
+const LISTED: usize = 10;
 
 /// The text: parameters with an effect, those without, and changes that no machine has.
 pub fn text(sensitivity: &Sensitivity) -> String {
-    let cycles = sensitivity.cycles();
-    let baseline = &sensitivity.baseline;
+    let cycles = sensitivity.cycles;
     let mut text = format!(
         "{} takes {} on {} (config {}); {} of the machine, each halved and doubled\n\n",
-        baseline.kernel,
+        sensitivity.kernel,
         counted(cycles, "cycle"),
-        baseline.machine.name,
-        baseline.machine.hash,
+        sensitivity.machine.name,
+        sensitivity.machine.hash,
         counted(sensitivity.parameters.len() as u64, "parameter")
     );
     let (some, none): (Vec<&Parameter>, Vec<&Parameter>) =
         sensitivity.parameters.iter().partition(|parameter| parameter.weight(cycles) >= NOTHING);
     table(&mut text, &some, cycles);
+    for_area(&mut text, sensitivity);
     let is_tried =
         |parameter: &&&Parameter| parameter.effects.iter().flatten().any(|effect| effect.cycles.is_ok());
     let names: Vec<&str> = none.iter().filter(is_tried).map(|parameter| parameter.key.as_str()).collect();
@@ -52,24 +52,62 @@ fn table(text: &mut String, parameters: &[&Parameter], cycles: u64) {
         text.push_str("No parameter changes the cycles by 0.1 %.\n");
         return;
     }
-    let heads = ["parameter", "value", "halved", "", "doubled", ""].map(str::to_owned);
+    let heads = ["parameter", "value", "halved", "", "mm2", "doubled", "", "mm2"].map(str::to_owned);
     let mut rows = vec![heads.to_vec()];
     for parameter in parameters {
         let mut row = vec![parameter.key.clone(), parameter.now.to_string()];
         for (number, effect) in parameter.effects.iter().enumerate() {
             let then = effect.as_ref().map_or(String::new(), |effect| effect.then.to_string());
             let change = parameter.change(number, cycles);
-            row.extend([then, change.map_or("-".to_owned(), |change| format!("{:+.1} %", 100.0 * change))]);
+            let area = effect.as_ref().filter(|_| change.is_some());
+            row.extend([
+                then,
+                change.map_or("-".to_owned(), |change| format!("{:+.1} %", 100.0 * change)),
+                area.map_or(String::new(), |effect| millimetres(effect.area_mm2)),
+            ]);
         }
         rows.push(row);
     }
-    let widths: Vec<usize> = (0..heads.len())
-        .map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0))
-        .collect();
-    for row in rows {
-        let cells = row.iter().zip(&widths).skip(1).map(|(cell, &width)| format!("  {cell:>width$}"));
-        let line = format!("{:width$}{}", row[0], cells.collect::<String>(), width = widths[0]);
-        _ = writeln!(text, "{}", line.trim_end());
+    lines(text, &rows);
+}
+
+/// The changes that save, those first that save most for their area.
+fn for_area(text: &mut String, sensitivity: &Sensitivity) {
+    let Some(area) = sensitivity.area_mm2 else { return };
+    let savings = sensitivity.savings_for_area();
+    if savings.is_empty() {
+        return;
+    }
+    _ = writeln!(text, "\nWhat saves most for its area; the machine has about {area:.1} mm2:");
+    let heads = ["  setting", "saves", "mm2", "for each mm2"].map(str::to_owned);
+    let mut rows = vec![heads.to_vec()];
+    rows.extend(savings.iter().take(LISTED).map(|saving| {
+        let saved = format!("{:.1} %", 100.0 * saving.saved);
+        vec![format!("  {}", saving.setting()), saved, millimetres(saving.area_mm2), for_each_mm2(saving)]
+    }));
+    lines(text, &rows);
+    text.push_str("  Latencies and clocks have no price in area.\n");
+}
+
+/// A difference of areas; empty where there is none.
+pub(crate) fn millimetres(mm2: f64) -> String {
+    match mm2.abs() {
+        x if x < 0.000_5 => String::new(),
+        x if x < 0.1 => format!("{mm2:+.3}"),
+        _ => format!("{mm2:+.2}"),
+    }
+}
+
+/// What a square millimetre saves, in words.
+pub(crate) fn for_each_mm2(saving: &Saving<'_>) -> String {
+    let each = saving.per_mm2();
+    if each.is_finite() { format!("{:.2} %", 100.0 * each) } else { "needs no area".to_owned() }
+}
+
+/// Rows in columns: the first begins at the left, the others end at the right.
+fn lines(text: &mut String, rows: &[Vec<String>]) {
+    for line in aligned(rows, |column| column > 0) {
+        _ = writeln!(text, "{line}");
     }
 }
 
@@ -85,57 +123,4 @@ fn refused(sensitivity: &Sensitivity) -> Vec<(String, &str)> {
         }
     }
     all
-}
-
-#[derive(Serialize)]
-struct Document<'a> {
-    schema: u32,
-    wave_sim: &'static str,
-    config: &'a Machine,
-    kernel: &'a str,
-    cycles: u64,
-    parameters: Vec<ParameterJson<'a>>,
-}
-
-#[derive(Serialize)]
-struct ParameterJson<'a> {
-    key: &'a str,
-    value: u64,
-    halved: Option<EffectJson<'a>>,
-    doubled: Option<EffectJson<'a>>,
-}
-
-#[derive(Serialize)]
-struct EffectJson<'a> {
-    value: u64,
-    cycles: Option<u64>,
-    /// Cycles over those of the machine as it is, less 1.
-    change: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    message: Option<&'a str>,
-}
-
-/// The document of `wave-sim sensitivity`.
-pub fn json(sensitivity: &Sensitivity) -> String {
-    let cycles = sensitivity.cycles();
-    let effect = |parameter: &'_ Parameter, number: usize| -> Option<(u64, Option<u64>, Option<f64>)> {
-        let effect = parameter.effects[number].as_ref()?;
-        Some((effect.then, effect.cycles.as_ref().ok().copied(), parameter.change(number, cycles)))
-    };
-    let parameters = sensitivity.parameters.iter().map(|parameter| {
-        let [halved, doubled] = [0, 1].map(|number| {
-            let (value, cycles, change) = effect(parameter, number)?;
-            let message = parameter.effects[number].as_ref()?.cycles.as_ref().err();
-            Some(EffectJson { value, cycles, change, message: message.map(String::as_str) })
-        });
-        ParameterJson { key: &parameter.key, value: parameter.now, halved, doubled }
-    });
-    pretty(&Document {
-        schema: SCHEMA,
-        wave_sim: env!("CARGO_PKG_VERSION"),
-        config: &sensitivity.baseline.machine,
-        kernel: &sensitivity.baseline.kernel,
-        cycles,
-        parameters: parameters.collect(),
-    })
 }

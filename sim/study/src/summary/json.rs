@@ -3,7 +3,7 @@
 use super::buffers::{self, BufferJson};
 use super::energy::{AreaJson, EnergyJson};
 use super::links::{LinkUse, links};
-use super::{Outcome, Run, Session, UntimedPart, UntimedStep, statistics, untimed};
+use super::{Data, Outcome, Run, Session, UntimedPart, UntimedStep, statistics, untimed};
 use crate::launch::{Mismatch, Verification};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
@@ -48,6 +48,9 @@ struct RunJson<'a> {
     outcome: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
+    /// Absent if it is no launch file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data: Option<Data>,
     #[serde(skip_serializing_if = "Option::is_none")]
     verification: Option<VerificationJson<'a>>,
     /// Absent if races were not checked.
@@ -228,6 +231,7 @@ fn run_json<'a>(run: &'a Run, session: &Session<'_>) -> RunJson<'a> {
         outcome: run.outcome.word(),
         races: run.races.as_ref(),
         message: message(run),
+        data: run.data,
         verification,
         launches: run.untimed.iter().map(|step| untimed_json(step, config)).chain(timed).collect(),
         by_buffer: run.by_buffer.as_ref().map(buffers::of_run),

@@ -10,7 +10,8 @@ pub mod table;
 pub mod text;
 pub mod untimed;
 
-use crate::launch::Verification;
+use crate::launch::{Size, Verification};
+use serde::{Deserialize, Serialize};
 use wave_isa::diagnostic::Diagnostic;
 use wave_isa::program::Launch;
 use wave_machine::config::Config;
@@ -83,6 +84,31 @@ pub struct Run {
     pub races: Option<RaceReport>,
     /// What each buffer had of the accesses, if that was asked for.
     pub by_buffer: Option<Attributed>,
+    /// The data of a launch file.
+    pub data: Option<Data>,
+}
+
+/// Which data of a launch file a run works on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Data {
+    /// Their size.
+    pub size: Size,
+    /// The seed of random data, if it is not the file's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+}
+
+impl std::fmt::Display for Data {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let size = match self.size {
+            Size::Full => "full",
+            Size::Small => "small",
+        };
+        match self.seed {
+            Some(seed) => write!(f, "--size {size} --seed {seed}"),
+            None => write!(f, "--size {size}"),
+        }
+    }
 }
 
 impl Run {
@@ -96,6 +122,7 @@ impl Run {
             outcome,
             races: None,
             by_buffer: None,
+            data: None,
         }
     }
 

@@ -103,6 +103,14 @@ impl Axis {
         self.len() == 0
     }
 
+    /// True if the values are numbers, so that those beside one another are alike.
+    pub fn is_ordered(&self) -> bool {
+        match &self.values {
+            Values::List(values) => values.iter().all(|value| value.parse::<u64>().is_ok()),
+            Values::Steps { .. } => true,
+        }
+    }
+
     /// A value, as a setting has it.
     ///
     /// # Panics

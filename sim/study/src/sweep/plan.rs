@@ -2,7 +2,7 @@
 
 use super::axis::{Axis, Wrong};
 use super::draft::{Draft, Stated, without_machine};
-use super::sample::Sampling;
+use super::sample::{Sampling, combinations};
 use crate::launch::{Expression, Scope, Value};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -102,16 +102,30 @@ impl Plan {
                 Diagnostic::error(message).hint("take a sample of them: --latin-hypercube N, or --random N")
             );
         }
-        let paths = RefCell::default();
-        let mut scope = At { plan: self, values: Vec::new(), paths };
-        let accept = |indices: &[u64]| {
+        let mut scope = At { plan: self, values: Vec::new(), paths: RefCell::default() };
+        let points = self.sampling.points(&self.axes, |indices| {
             scope.values = self.values(indices);
-            self.constraints
-                .iter()
-                .try_fold(true, |all, constraint| Ok::<bool, Diagnostic>(all && constraint.holds(&scope)?))
-        };
-        let points = self.sampling.points(&self.axes, accept)?;
+            self.holds(&scope)
+        })?;
         Ok(points.iter().map(|point| Point { values: self.values(point) }).collect())
+    }
+
+    /// The point with these values of the axes, by their numbers. `None` if a constraint excludes it.
+    ///
+    /// # Errors
+    /// A constraint has no value there.
+    pub fn point(&self, indices: &[u64]) -> Result<Option<Point>, Diagnostic> {
+        let scope = At { plan: self, values: self.values(indices), paths: RefCell::default() };
+        Ok(self.holds(&scope)?.then_some(Point { values: scope.values }))
+    }
+
+    /// Number of combinations of values; `u64::MAX` if there are more.
+    pub fn combinations(&self) -> u64 {
+        combinations(&self.axes)
+    }
+
+    fn holds(&self, scope: &At<'_>) -> Result<bool, Diagnostic> {
+        self.constraints.iter().try_fold(true, |all, constraint| Ok(all && constraint.holds(scope)?))
     }
 
     fn values(&self, indices: &[u64]) -> Vec<String> {

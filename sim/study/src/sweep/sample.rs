@@ -98,7 +98,7 @@ impl Sampling {
 }
 
 /// Number of combinations; `u64::MAX` if there are more.
-fn combinations(axes: &[Axis]) -> u64 {
+pub(super) fn combinations(axes: &[Axis]) -> u64 {
     axes.iter().fold(1, |all: u64, axis| all.saturating_mul(axis.len()))
 }
 

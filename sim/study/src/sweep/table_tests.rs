@@ -18,6 +18,7 @@ pub(crate) fn row(point: u64, values: &[&str], kernel: &str, cycles: u64) -> Row
         machine,
         outcome: "ended".to_owned(),
         message: None,
+        data: None,
         figures: IndexMap::from([("figure.ipc".to_owned(), 0.1 + 0.2)]),
         statistics: IndexMap::from([("kernel.cycles".to_owned(), cycles)]),
     };

@@ -44,6 +44,7 @@ fn session_of(file: &str, workgroups: u32) -> Session {
         steps: vec![launch],
         warnings: Vec::new(),
         expected: None,
+        data: None,
         instances: None,
     };
     Session::new(work, None, &Config::example(), &RunOptions::UNBOUNDED, 1 << 30).expect("it can run")
