@@ -141,7 +141,10 @@ fn in_detail(
     if let Some((file, gathered)) = report
         && !matches!(run.outcome, Outcome::Refused(_))
     {
-        traces::write_report(file, &page(config, &work.program, &run, &gathered, &stored.of_kernel(&run.name)))?;
+        traces::write_report(
+            file,
+            &page(config, &work.program, &run, &gathered, &stored.of_kernel(&run.name)),
+        )?;
     }
     Ok(Executed { run, memory, missed })
 }

@@ -113,13 +113,7 @@ fn one(input: &Input, args: &RunArgs, stored: &Stored, config: &Config, terminal
 }
 
 /// Runs several inputs, or the suite: a table whose rows appear as they are known.
-fn several(
-    inputs: &[Input],
-    args: &RunArgs,
-    stored: &Stored,
-    config: &Config,
-    terminal: &Terminal,
-) -> Ended {
+fn several(inputs: &[Input], args: &RunArgs, stored: &Stored, config: &Config, terminal: &Terminal) -> Ended {
     let names: Vec<String> = inputs.iter().map(Input::name).collect();
     let untimed = args.untimed.functional;
     let table = Table::new(names.iter().map(String::as_str), untimed);

@@ -45,6 +45,9 @@ struct Job {
     config: Arc<Config>,
 }
 
+/// The values and runs of a point; or, if it is not to run, its score.
+type Prepared = Result<(Vec<String>, Vec<Job>), Option<Score>>;
+
 impl<'a> Bench<'a> {
     pub(super) fn new(sweep: Sweep, args: &'a PlanArgs, goal: &'a Goal, store: Store) -> Bench<'a> {
         Bench {
@@ -113,8 +116,7 @@ impl<'a> Bench<'a> {
         Ok(points.iter().map(|indices| self.known[indices].clone()).collect())
     }
 
-    /// The values and runs of a point; or, if it is not to run, its score.
-    fn prepare(&mut self, indices: &[u64]) -> Result<Result<(Vec<String>, Vec<Job>), Option<Score>>, Diagnostic> {
+    fn prepare(&mut self, indices: &[u64]) -> Result<Prepared, Diagnostic> {
         let Some(point) = self.sweep.plan.point(indices)? else { return Ok(Err(None)) };
         let values = point.values.clone();
         self.sweep.points = vec![point];

@@ -53,7 +53,8 @@ impl Method {
 pub(crate) fn run(args: &OptimizeArgs, terminal: &Terminal) -> Ended {
     interrupt::stop();
     let one = |error: Diagnostic| vec![error];
-    let objective = Quantity::named(&args.minimize).map_err(|why| one(Diagnostic::error(format!("--minimize {why}"))))?;
+    let objective =
+        Quantity::named(&args.minimize).map_err(|why| one(Diagnostic::error(format!("--minimize {why}"))))?;
     let limits = args.at_most.iter().map(|text| Limit::parse(text)).collect::<Result<_, _>>().map_err(one)?;
     let goal = Goal { objective, limits };
     let mut draft = args.plan.draft()?;
@@ -93,7 +94,8 @@ pub(crate) fn run(args: &OptimizeArgs, terminal: &Terminal) -> Ended {
     bar.finish_and_clear();
     if interrupt::is_asked() {
         let store = args.plan.store.display();
-        let message = format!("interrupted; what is done is in `{store}`, and the same command goes on from there");
+        let message =
+            format!("interrupted; what is done is in `{store}`, and the same command goes on from there");
         terminal.diagnostics(&[Diagnostic::warning(message)]);
         return Ok(Exit::Fault);
     }

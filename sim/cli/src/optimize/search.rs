@@ -102,8 +102,10 @@ impl Optuna {
     }
 
     fn request(&mut self, request: &Value) -> Result<Value, Diagnostic> {
-        let ended = || Diagnostic::error("--method tpe: the program in Python has ended; what it said is above");
-        let written = self.input.as_mut().map(|input| writeln!(input, "{request}").and_then(|()| input.flush()));
+        let ended =
+            || Diagnostic::error("--method tpe: the program in Python has ended; what it said is above");
+        let written =
+            self.input.as_mut().map(|input| writeln!(input, "{request}").and_then(|()| input.flush()));
         let mut line = String::new();
         let read = self.output.read_line(&mut line);
         let answer = read.ok().and_then(|_| serde_json::from_str::<Value>(&line).ok());

@@ -111,7 +111,10 @@ fn other_data_are_said() {
     stored(&scratch, "seed.json", "--seed 7");
     let said = |words: &str| scratch.run(words).err;
     let full = said("compare --baseline small.json saxpy");
-    assert!(full.contains("`saxpy` has other data in `gpu` than in `small`: --size full and --size small"), "{full}");
+    assert!(
+        full.contains("`saxpy` has other data in `gpu` than in `small`: --size full and --size small"),
+        "{full}"
+    );
     let seed = said("compare small.json seed.json");
     assert!(seed.contains("--size small --seed 7 and --size small"), "{seed}");
     assert!(!said("compare --baseline small.json saxpy --size small").contains("other data"));

@@ -323,7 +323,8 @@ fn the_place_of_the_first_suggestion_is_among_all_parameters() {
     let scratch = Scratch::new();
     for kernel in ["saxpy", "histogram"] {
         let json = |words: &str| -> Value {
-            serde_json::from_str(&scratch.out(&format!("{words} {kernel} --size small --format json"))).unwrap()
+            serde_json::from_str(&scratch.out(&format!("{words} {kernel} --size small --format json")))
+                .unwrap()
         };
         let explained = json("explain --sensitivity");
         let explanation = &explained["explanations"][0];
@@ -339,7 +340,10 @@ fn the_place_of_the_first_suggestion_is_among_all_parameters() {
         assert!(place > 1, "a clock twice as fast saves more");
         assert_eq!(explanation["place"], place);
         let text = scratch.out(&format!("explain {kernel} --size small --sensitivity"));
-        assert!(text.contains(&format!("{} save more than the first suggestion above.", place - 1)), "{text}");
+        assert!(
+            text.contains(&format!("{} save more than the first suggestion above.", place - 1)),
+            "{text}"
+        );
         assert!(text.contains("core_clock_mhz="), "{text}");
     }
     let table = scratch.out("explain saxpy histogram --size small --sensitivity");

@@ -9,8 +9,7 @@ use super::scratch::Scratch;
 use serde_json::Value;
 use std::process::{Command, Stdio};
 
-const AXES: &str =
-    "--config tiny --size small --set cores=1..4 --set core.l1.mshrs=1,2,4 --set core.issue.policy=lrr,gto saxpy scan";
+const AXES: &str = "--config tiny --size small --set cores=1..4 --set core.l1.mshrs=1,2,4 --set core.issue.policy=lrr,gto saxpy scan";
 
 fn document(scratch: &Scratch, flags: &str) -> Value {
     serde_json::from_str(&scratch.out(&format!("optimize {AXES} --format json {flags}"))).unwrap()
@@ -55,7 +54,10 @@ fn all_points_at_random_give_the_best_of_a_sweep() {
     let search = &limited["searches"][0];
     let ran = search["points"].as_array().unwrap().len() as u64;
     assert!(ran > 0 && ran < 24 && ran + search["passed_over"].as_u64().unwrap() == 24, "{ran}");
-    assert!(close(search["best"]["value"].as_f64().unwrap(), least(&scratch, "cycles", |area| area <= limit)));
+    assert!(close(
+        search["best"]["value"].as_f64().unwrap(),
+        least(&scratch, "cycles", |area| area <= limit)
+    ));
     assert!(search["best"]["runs"][0]["mm2"].as_f64().unwrap() <= limit);
 }
 

@@ -16,8 +16,8 @@ use wave_capture::Capture;
 pub(super) struct Account {
     /// Event counters, without those that are calculated from `lanes`.
     pub counters: CoreCounters,
-    /// Lanes that took part, by the mix of their instruction.
-    pub lanes: [u64; MIXES],
+    /// Lanes that took part, by the mix of their instruction. It lies elsewhere, since a core is moved about when it is made.
+    pub lanes: Box<[u64; MIXES]>,
     /// Issue slots by use, over all schedulers.
     pub slots: [u64; SlotUse::COUNT],
     /// Instructions that have left an instruction buffer, squashed ones included.
@@ -32,7 +32,14 @@ impl Account {
     /// Nothing counted yet, of a run that begins in cycle `start`.
     pub(super) fn new(start: Cycle) -> Account {
         let (counters, slots) = (CoreCounters::default(), [0; SlotUse::COUNT]);
-        Account { counters, lanes: [0; MIXES], slots, instructions: 0, start, residents_until: start }
+        Account {
+            counters,
+            lanes: Box::new([0; MIXES]),
+            slots,
+            instructions: 0,
+            start,
+            residents_until: start,
+        }
     }
 }
 

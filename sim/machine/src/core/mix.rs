@@ -101,9 +101,16 @@ impl Mix {
 
 /// Adds to `counters` what lanes did; `lanes` are the lanes by the index of their instruction's [`Mix`].
 pub(super) fn add_lanes(lanes: &[u64; MIXES], counters: &mut CoreCounters) {
-    for (index, &lanes) in lanes.iter().enumerate().filter(|&(_, &lanes)| lanes > 0) {
-        if let Some(mix) = Mix::at(index) {
-            mix.count(lanes, counters);
+    const OF_A_CLASS: usize = 1 << (READ_BITS + WRITE_BITS);
+    for (class, of_class) in lanes.chunks_exact(OF_A_CLASS).enumerate() {
+        // Most classes do not occur in a kernel.
+        if of_class.iter().fold(0, |all, lanes| all | lanes) == 0 {
+            continue;
+        }
+        for (rows, &lanes) in of_class.iter().enumerate().filter(|&(_, &lanes)| lanes > 0) {
+            if let Some(mix) = Mix::at(class * OF_A_CLASS + rows) {
+                mix.count(lanes, counters);
+            }
         }
     }
 }

@@ -98,7 +98,8 @@ impl Limit {
     /// What is wrong with it.
     pub fn parse(text: &str) -> Result<Limit, Diagnostic> {
         let wrong = |message: String| {
-            Diagnostic::error(format!("--at-most {text}: {message}")).hint("such as --at-most area=400, in mm2")
+            Diagnostic::error(format!("--at-most {text}: {message}"))
+                .hint("such as --at-most area=400, in mm2")
         };
         let (name, most) = text.split_once('=').ok_or_else(|| wrong("there is no `=`".to_owned()))?;
         let quantity = Quantity::named(name.trim()).map_err(wrong)?;

@@ -99,7 +99,11 @@ fn points(text: &mut String, found: &Optimized<'_>) {
             sum(tried, |run| run.cycles().map(|n| n as f64)).map_or("-".to_owned(), |n| integer(n as u64)),
             sum(tried, |run| run.figures.get(ENERGY).map(|joules| 1e6 * joules))
                 .map_or("-".to_owned(), significant),
-            tried.runs.first().and_then(|run| run.figures.get(AREA)).map_or("-".to_owned(), |&x| significant(x)),
+            tried
+                .runs
+                .first()
+                .and_then(|run| run.figures.get(AREA))
+                .map_or("-".to_owned(), |&x| significant(x)),
             words,
         ]);
     };

@@ -29,7 +29,8 @@ pub(super) fn section(facts: &Facts<'_>, baseline: &Baseline, run: Measured) -> 
     // Runs are matched by their names, and these have the same.
     let row = &comparison.rows[0];
     let parts = differences(row);
-    let largest = parts.iter().filter_map(|(_, parts)| Some((parts[1]? - parts[0]?).abs())).fold(0.0, f64::max);
+    let largest =
+        parts.iter().filter_map(|(_, parts)| Some((parts[1]? - parts[0]?).abs())).fold(0.0, f64::max);
     html! {
         p {
             "The baseline is " code { (baseline.name) } ", on "

@@ -36,13 +36,7 @@ pub struct Beside {
 }
 
 /// The report of a run as HTML.
-pub fn page(
-    config: &Config,
-    program: &Program,
-    run: &Run,
-    gathered: &Gathered,
-    beside: &Beside,
-) -> String {
+pub fn page(config: &Config, program: &Program, run: &Run, gathered: &Gathered, beside: &Beside) -> String {
     let facts = Facts::new(config, program, run, gathered);
     let baseline = beside.baseline.as_ref().map(|baseline| {
         let prices = Some(Prices::built_in());

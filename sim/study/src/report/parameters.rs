@@ -35,47 +35,53 @@ pub(super) fn section(facts: &Facts<'_>, sensitivity: &Sensitivity) -> Markup {
 }
 
 fn effects(parameters: &[&Parameter], cycles: u64, largest: f64) -> Markup {
-    scroll("Effects of parameters", html! { table.beside {
-        caption {
-            "Cycles when a parameter is halved and when it is doubled, the largest effect first"
-            @if parameters.len() > LISTED { "; " (parameters.len() - LISTED) " smaller ones are not shown" }
-        }
-        thead { tr {
-            th scope="col" { "parameter" } th scope="col" { "value" } th scope="col" { "halved" } th scope="col" { "cycles" }
-            th scope="col" { "doubled" } th scope="col" { "cycles" }
-        } }
-        tbody { @for parameter in parameters.iter().take(LISTED) { tr {
-            th scope="row" { code { (parameter.key) } }
-            td.number { (parameter.now) }
-            @for number in 0..2 {
-                @let change = parameter.change(number, cycles);
-                td.number { @if let Some(effect) = &parameter.effects[number] { (effect.then) } }
-                td.number { @if let Some(change) = change {
-                    (format!("{:+.1} %", 100.0 * change))
-                    (bar(change.abs() / largest, if change > 0.0 { "limit" } else { "good" }))
-                } @else { "–" } }
+    scroll(
+        "Effects of parameters",
+        html! { table.beside {
+            caption {
+                "Cycles when a parameter is halved and when it is doubled, the largest effect first"
+                @if parameters.len() > LISTED { "; " (parameters.len() - LISTED) " smaller ones are not shown" }
             }
-        } } }
-    } })
+            thead { tr {
+                th scope="col" { "parameter" } th scope="col" { "value" } th scope="col" { "halved" } th scope="col" { "cycles" }
+                th scope="col" { "doubled" } th scope="col" { "cycles" }
+            } }
+            tbody { @for parameter in parameters.iter().take(LISTED) { tr {
+                th scope="row" { code { (parameter.key) } }
+                td.number { (parameter.now) }
+                @for number in 0..2 {
+                    @let change = parameter.change(number, cycles);
+                    td.number { @if let Some(effect) = &parameter.effects[number] { (effect.then) } }
+                    td.number { @if let Some(change) = change {
+                        (format!("{:+.1} %", 100.0 * change))
+                        (bar(change.abs() / largest, if change > 0.0 { "limit" } else { "good" }))
+                    } @else { "–" } }
+                }
+            } } }
+        } },
+    )
 }
 
 fn for_area(sensitivity: &Sensitivity) -> Markup {
     let savings = sensitivity.savings_for_area();
     let Some(area) = sensitivity.area_mm2.filter(|_| !savings.is_empty()) else { return html! {} };
     let largest = savings.iter().map(|saving| saving.saved).fold(0.0, f64::max);
-    scroll("Savings for area", html! { table.beside {
-        caption {
-            "What saves most for its area; the machine has about " (short(area)) " mm². Shorter latencies and faster clocks have \
-             no price in area"
-        }
-        thead { tr {
-            th scope="col" { "setting" } th scope="col" { "saves" } th scope="col" { "mm²" } th scope="col" { "for each mm²" }
-        } }
-        tbody { @for saving in savings.iter().take(LISTED) { tr {
-            th scope="row" { code { (saving.setting()) } }
-            td.number { (format!("{:.1} %", 100.0 * saving.saved)) (bar(saving.saved / largest, "good")) }
-            td.number { (millimetres(saving.area_mm2)) }
-            td.number { (for_each_mm2(saving)) }
-        } } }
-    } })
+    scroll(
+        "Savings for area",
+        html! { table.beside {
+            caption {
+                "What saves most for its area; the machine has about " (short(area)) " mm². Shorter latencies and faster clocks have \
+                 no price in area"
+            }
+            thead { tr {
+                th scope="col" { "setting" } th scope="col" { "saves" } th scope="col" { "mm²" } th scope="col" { "for each mm²" }
+            } }
+            tbody { @for saving in savings.iter().take(LISTED) { tr {
+                th scope="row" { code { (saving.setting()) } }
+                td.number { (format!("{:.1} %", 100.0 * saving.saved)) (bar(saving.saved / largest, "good")) }
+                td.number { (millimetres(saving.area_mm2)) }
+                td.number { (for_each_mm2(saving)) }
+            } } }
+        } },
+    )
 }

@@ -97,10 +97,8 @@ impl Sensitivity {
             Diagnostic::error(format!("`{file}` is no result of wave-sim sensitivity: {error}")).hint(hint)
         })?;
         if document.schema != SCHEMA {
-            let message = format!(
-                "`{file}` has form {} of results, and this wave-sim reads {SCHEMA}",
-                document.schema
-            );
+            let message =
+                format!("`{file}` has form {} of results, and this wave-sim reads {SCHEMA}", document.schema);
             return Err(Diagnostic::error(message).hint("run it again with this version"));
         }
         Ok(Sensitivity {

@@ -46,8 +46,7 @@ fn the_largest_effect_is_first() {
     assert_eq!(found.parameters[2].weight(found.cycles), 0.0, "nothing else has one");
     assert!(names.len() > 60 && runs > 60, "{} parameters, {runs} runs", names.len());
     // More MSHRs and a shorter latency save.
-    let savings: Vec<(&str, u64)> =
-        found.savings().iter().map(|saving| (saving.key, saving.then)).collect();
+    let savings: Vec<(&str, u64)> = found.savings().iter().map(|saving| (saving.key, saving.then)).collect();
     let for_area: Vec<&str> = found.savings_for_area().iter().map(|saving| saving.key).collect();
     assert_eq!(for_area, ["core.l1.hit_latency_cycles", "core.l1.mshrs"], "what needs no area is first");
     let mshrs = found.savings()[0];
