@@ -138,6 +138,20 @@ impl Browser {
         self.call("Input.dispatchKeyEvent", event);
     }
 
+    /// Moves the mouse to places in the window, with its button down from the first to the last.
+    pub(crate) fn drag(&mut self, places: &[(f64, f64)]) {
+        let mut mouse = |kind: &str, (x, y): (f64, f64), buttons: u32| {
+            let event =
+                json!({"type": kind, "x": x, "y": y, "button": "left", "buttons": buttons, "clickCount": 1});
+            self.call("Input.dispatchMouseEvent", event);
+        };
+        let (first, last) = (places[0], places[places.len() - 1]);
+        mouse("mouseMoved", first, 0);
+        mouse("mousePressed", first, 1);
+        places.iter().for_each(|&place| mouse("mouseMoved", place, 1));
+        mouse("mouseReleased", last, 0);
+    }
+
     /// Problems in the page: errors and warnings of its scripts, and all requests for other files.
     pub(crate) fn complaints(&self) -> Vec<String> {
         let complaint = |event: &Value| {

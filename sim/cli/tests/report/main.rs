@@ -14,4 +14,5 @@ mod run;
 mod scratch;
 mod signs;
 mod sound;
+mod sweep_page;
 mod window;

@@ -11,6 +11,8 @@ const BOTTOM: f64 = 22.0;
 /// Distance of two axes, and of the outer ones from the edge.
 const BETWEEN: f64 = 150.0;
 const EDGE: f64 = 80.0;
+/// What can be dragged reaches so far beyond the ends of an axis.
+const BEYOND: f64 = 10.0;
 
 /// An axis: its name, where each run is on it (0 is the bottom, 1 the top), and labels.
 struct Axis {
@@ -108,7 +110,9 @@ pub(super) fn section(facts: &Facts<'_>) -> Markup {
                             text.tick x=(at(x(a) + 6.0)) y=(at(y(*place) + 4.0)) { (label) }
                         }
                         rect.brush x=(at(x(a) - 9.0)) y=(at(y(1.0))) width="18" height="0" {}
-                        rect.grip x=(at(x(a) - 14.0)) y=(at(y(1.0))) width="28" height=(at(y(0.0) - y(1.0))) {}
+                        // One can begin beyond the ends of the axis, so that the values there are within.
+                        rect.grip x=(at(x(a) - 14.0)) y=(at(y(1.0) - BEYOND)) width="28"
+                            height=(at(y(0.0) - y(1.0) + 2.0 * BEYOND)) {}
                     }
                 }
             }
