@@ -217,9 +217,7 @@ fn execute(args: &SweepArgs, tasks: Vec<Task>, terminal: &Terminal) -> Pooled {
 
 /// The command line of a process that runs points of this sweep: this one's own, with one flag more.
 fn worker_words() -> Option<Vec<OsString>> {
-    let program = std::env::current_exe().ok()?;
-    let words = [program.into_os_string()].into_iter().chain(std::env::args_os().skip(1));
-    Some(words.chain(["--worker".into()]).collect())
+    Some(super::own_words()?.into_iter().chain(["--worker".into()]).collect())
 }
 
 /// Marks the rows whose processes died.
