@@ -78,24 +78,27 @@ pub fn main() -> ExitCode {
 }
 
 /// The words that start this process once more, if it is a program of another kind in which this one runs.
-static STARTED_BY: OnceLock<Vec<OsString>> = OnceLock::new();
+static STARTED_BY: OnceLock<OwnWords> = OnceLock::new();
+
+/// The words that start a program, and those of its command line.
+type OwnWords = (Vec<OsString>, Vec<OsString>);
 
 /// [`main`] for a program that has this one inside, such as an interpreter. `program` are the words that start it with an
 /// empty command line, and `words` are the command line. Returns the exit code.
 pub fn main_of(program: impl IntoIterator<Item = OsString>, words: impl IntoIterator<Item = OsString>) -> u8 {
     let words: Vec<OsString> = words.into_iter().collect();
-    _ = STARTED_BY.set(program.into_iter().chain(words.iter().cloned()).collect());
+    _ = STARTED_BY.set((program.into_iter().collect(), words.clone()));
     interrupt::listen();
     run([OsString::from("wave-sim")].into_iter().chain(words))
 }
 
-/// The words that start a process with this one's command line.
-fn own_words() -> Option<Vec<OsString>> {
+/// The words that start this program, and those of its command line.
+fn own_words() -> Option<OwnWords> {
     if let Some(words) = STARTED_BY.get() {
         return Some(words.clone());
     }
     let program = std::env::current_exe().ok()?;
-    Some([program.into_os_string()].into_iter().chain(std::env::args_os().skip(1)).collect())
+    Some((vec![program.into_os_string()], std::env::args_os().skip(1).collect()))
 }
 
 /// Runs a command line whose first word is the program's name. Returns the exit code.

@@ -19,7 +19,7 @@ pub(crate) struct Config {
 
 /// The key of a setting.
 fn key_of(setting: &str) -> &str {
-    setting.split_once('=').map_or(setting, |(key, _)| key)
+    setting.split_once('=').map_or(setting, |(key, _)| key).trim()
 }
 
 #[pymethods]
@@ -48,10 +48,8 @@ impl Config {
 
     /// This configuration with settings such as `core.l1.mshrs=64`, and new warnings.
     fn with_settings(&self, py: Python<'_>, words: Vec<String>) -> PyResult<(Config, Vec<Told>)> {
-        let is_part = |word: &String| {
-            let found = self.config.settable(key_of(word));
-            found.is_ok_and(|found| found.path == "dram.part")
-        };
+        // No parameter that `settable` finds: it stands for others.
+        let is_part = |word: &String| matches!(key_of(word), "dram.part" | "part");
         let mut settings = self.settings.clone();
         settings.extend(words.iter().cloned());
         // A memory part has values of its own, below those of the file.

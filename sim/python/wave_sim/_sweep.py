@@ -143,5 +143,6 @@ def sweep(
 def _table(file: Path) -> pandas.DataFrame:
     import pandas
 
-    heading = file.open(encoding="utf-8").readline().rstrip("\n").split(",")
+    with file.open(encoding="utf-8") as lines:
+        heading = lines.readline().rstrip("\n").split(",")
     return pandas.read_csv(file, dtype={name: str for name in _TEXT if name in heading})
