@@ -312,7 +312,11 @@ pub(crate) fn complain(run: &Run, terminal: &Terminal) {
 }
 
 /// Dumps to standard output, saves to files.
-pub(crate) fn write_results(args: &RunArgs, memory: &[u8], terminal: &Terminal) -> Result<(), Vec<Diagnostic>> {
+pub(crate) fn write_results(
+    args: &RunArgs,
+    memory: &[u8],
+    terminal: &Terminal,
+) -> Result<(), Vec<Diagnostic>> {
     for dump in &args.output.dumps.0 {
         terminal.out(&dump.text(memory))?;
     }

@@ -56,7 +56,11 @@ impl Machine {
 
     /// Simulates up to a cycle or to the end. Gives why it does not go on, if it does not: the outcome in one word, the
     /// message, and the place of a fault.
-    fn advance(&self, py: Python<'_>, until: u64) -> PyResult<Option<(&'static str, Option<Told>, Option<At>)>> {
+    fn advance(
+        &self,
+        py: Python<'_>,
+        until: u64,
+    ) -> PyResult<Option<(&'static str, Option<Told>, Option<At>)>> {
         loop {
             let turn = self.with(py, |simulation| {
                 let to = until.min(simulation.now().saturating_add(TURN));

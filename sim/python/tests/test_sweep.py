@@ -3,7 +3,7 @@
 import unittest
 
 import pandas
-from common import DOUBLE, InFolder, wave_sim
+from common import DOUBLE, ENDLESS, InFolder, wave_sim
 
 import wave_sim as ws
 
@@ -60,6 +60,18 @@ class Sweeps(InFolder):
         with self.assertRaises(ws.Error) as caught:
             self.sweep("spmv", "tiny", {"core.l1.bites": [1]})
         self.assertIn("there is no parameter `core.l1.bites`", str(caught.exception))
+
+
+class Commands(InFolder):
+    def test_other_commands(self):
+        words = ["compare", "spmv", "--config", "tiny", "--size", "small", "--with", "cores=1", "--format", "json"]
+        self.assertEqual(ws.command(*words), wave_sim(*words)[1])
+        with self.assertRaises(ws.Error) as caught:
+            ws.command("compare", "spmw")
+        self.assertIn("`spmw` is no file", str(caught.exception))
+        with self.assertRaises(ws.Stopped) as caught:
+            ws.command(self.write("endless.wave", ENDLESS), "--config", "tiny", "--max-cycles", "100")
+        self.assertIn("has not ended after 100 cycles", str(caught.exception))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from ._errors import Diagnostic, Error, Fault, InputWarning, Place, Stopped
 from ._kernel import Kernel, suite
 from ._machine import Machine
 from ._run import Result, run
-from ._sweep import sweep
+from ._sweep import command, sweep
 from ._wave_sim import __version__
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "Result",
     "Stopped",
     "__version__",
+    "command",
     "run",
     "suite",
     "sweep",

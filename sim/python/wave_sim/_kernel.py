@@ -66,7 +66,7 @@ def suite(language: str = "wave") -> list[str]:
 
 
 def _dimensions(sizes: Dimensions) -> str:
-    if isinstance(sizes, (Integral, str)):
+    if isinstance(sizes, (int, str)) or not isinstance(sizes, Iterable):
         return str(sizes)
     return ",".join(map(str, sizes))
 

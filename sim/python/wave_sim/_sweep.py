@@ -1,4 +1,4 @@
-"""Sweeps: many machines at once."""
+"""Commands in processes of their own: sweeps, which are many machines at once, and all others."""
 
 from __future__ import annotations
 
@@ -21,8 +21,22 @@ if TYPE_CHECKING:
 _TEXT = ("kernel", "outcome", "message", "config", "result")
 
 
-def command(words: Sequence[str]) -> tuple[int, str, str]:
-    """Runs `wave-sim` with these words in a process of its own. Gives exit code, standard output, standard error."""
+def command(*words: str | os.PathLike[str]) -> str:
+    """Runs a command of `wave-sim` in a process of its own: `command("compare", "spmv", "--with", "cores=8")`. Gives what it
+    prints on standard output. Many commands print JSON with `--format json`.
+
+    Raises `Error` if the input is wrong, and `Stopped` if a kernel faults or does not end.
+    """
+    code, out, err = _process([os.fspath(word) for word in words])
+    if code == 2:
+        raise Error(err.strip().removeprefix("error: "))
+    if code not in (0, 1):
+        raise Stopped(Diagnostic(err.strip() or f"exit code {code}"))
+    return out
+
+
+def _process(words: Sequence[str]) -> tuple[int, str, str]:
+    """Runs `wave-sim` with these words. Gives exit code, standard output, standard error."""
     package = Path(__file__).resolve().parent.parent
     folders = [str(package), os.environ.get("PYTHONPATH", "")]
     programs = [str(Path(sys.executable).parent), os.environ.get("PATH", "")]
@@ -129,7 +143,7 @@ def sweep(
             flags=flags,
         )
         # Behind `--`, no name is taken for a flag.
-        code, _, err = command([*words, "--", *(kernel_of(kernel)._word(folder) for kernel in listed)])
+        code, _, err = _process([*words, "--", *(kernel_of(kernel)._word(folder) for kernel in listed)])
         message = err.replace(f"{folder}{os.sep}", "").strip()
         if code == 2:
             raise Error(message.removeprefix("error: "))
