@@ -15,6 +15,9 @@ use wave_study::summary::statistics;
 /// Cycles between two looks for signals.
 const TURN: u64 = 4096;
 
+/// Why a machine does not go on: the outcome in one word, the message, and the place of a fault.
+type Unended = (&'static str, Option<Told>, Option<At>);
+
 /// A machine that runs a kernel, at some cycle.
 #[pyclass(frozen, module = "wave_sim._wave_sim")]
 pub(crate) struct Machine {
@@ -54,13 +57,8 @@ impl Machine {
         Ok(Machine { simulation: Mutex::new(simulation), warnings })
     }
 
-    /// Simulates up to a cycle or to the end. Gives why it does not go on, if it does not: the outcome in one word, the
-    /// message, and the place of a fault.
-    fn advance(
-        &self,
-        py: Python<'_>,
-        until: u64,
-    ) -> PyResult<Option<(&'static str, Option<Told>, Option<At>)>> {
+    /// Simulates up to a cycle or to the end. Gives why it does not go on, if it does not.
+    fn advance(&self, py: Python<'_>, until: u64) -> PyResult<Option<Unended>> {
         loop {
             let turn = self.with(py, |simulation| {
                 let to = until.min(simulation.now().saturating_add(TURN));

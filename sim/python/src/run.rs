@@ -81,6 +81,9 @@ pub(crate) struct Finished {
     /// Device memory: a vector that the array has taken over.
     #[pyo3(get)]
     memory: Py<PyArray1<u8>>,
+    /// Where that vector is in the memory of the process.
+    #[pyo3(get)]
+    address: usize,
     /// Named parts of it: first byte, byte behind the last, type of the elements.
     #[pyo3(get)]
     buffers: Vec<Part>,
@@ -126,6 +129,7 @@ impl Finished {
             outcome: outcome.word(),
             problem: problem(&outcome),
             fault: fault.as_deref().map(at),
+            address: memory.as_ptr().addr(),
             memory: PyArray1::from_vec(py, memory).unbind(),
             buffers: parts(&buffers),
             warnings,

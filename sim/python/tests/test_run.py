@@ -99,8 +99,9 @@ class Results(InFolder):
 
     def test_memory_is_not_copied(self):
         memory = self.result.memory
-        # The array has no bytes of its own: they are those of the vector that the simulator had.
+        # The array has no bytes of its own: they are those of the vector that the simulator had, where they were.
         self.assertFalse(memory.flags.owndata)
+        self.assertEqual(memory.ctypes.data, self.result._finished.address)
         self.assertEqual(type(memory.base).__name__, "PySliceContainer")
         self.assertEqual(memory.nbytes, ws.Config.load("tiny").get("device_memory_bytes"))
         y = self.result.buffer("y")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Iterable, Mapping, Sequence, Tuple, Union
 
 from . import _wave_sim
+from ._errors import Error
 
 Word = Union[str, "os.PathLike[str]"]
 Dimensions = Union[int, Sequence[int]]
@@ -28,6 +29,9 @@ class Kernel:
         """A kernel that is in no file. `language` is `wave` (assembly), `wgsl`, `c`, `cpp`, `wat`, `pica`, `ir`, or for
         bytes `wbin`, `wasm`, `spv` and so on: the extension that its file would have. `name` stands for the file in
         reports and messages."""
+        file = f"{name}.{language}"
+        if Path(file).name != file or file.startswith("."):
+            raise Error(f"`{file}` is no file name")
         kernel = object.__new__(cls)
         kernel._source = (name, language, text.encode() if isinstance(text, str) else bytes(text))
         return kernel

@@ -120,7 +120,7 @@ impl Simulation {
     ///
     /// # Errors
     /// A fault, a standstill or a bound. After a bound it can go on.
-    pub fn advance(&mut self, until: Cycle) -> Result<(), Ended> {
+    pub fn advance(&mut self, until: Cycle) -> Result<(), Box<Ended>> {
         while !self.is_done() && self.machine.now() < until {
             match self.machine.advance(until, None) {
                 Ok(Stop::Ended(report)) => {
@@ -136,14 +136,14 @@ impl Simulation {
         Ok(())
     }
 
-    fn ended(&self, error: &RunError) -> Ended {
+    fn ended(&self, error: &RunError) -> Box<Ended> {
         let number = self.steps.len();
         let outcome = outcome(error, &self.launches[number], &self.program, &self.options);
         let fault = match error {
             RunError::Fault(fault) => Some(fault.clone()),
             _ => None,
         };
-        Ended { outcome: outcome.of_launch(number, self.launches.len()), fault }
+        Box::new(Ended { outcome: outcome.of_launch(number, self.launches.len()), fault })
     }
 
     /// Device memory as the host sees it. While a launch runs, what the L1s have not written back is not there.
