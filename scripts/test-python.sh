@@ -4,7 +4,7 @@
 # ipykernel; PYTHON names the interpreter. scripts/test.sh calls it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-python="$("$(dirname "$0")/python-for-tests.sh")"
+python="$(scripts/python-for-tests.sh)"
 
 cargo build --quiet -p wave-python -p wave-sim
 target="${CARGO_TARGET_DIR:-target}/debug"
