@@ -25,6 +25,11 @@ if [ "${WAVE_SIM_SKIP_BROWSER:-}" != 1 ]; then
     command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null ||
         need+=(chromium fonts-dejavu-core)
 fi
+# Python runs the tests of its package, and a notebook. WAVE_SIM_SKIP_PYTHON=1 skips them.
+if [ "${WAVE_SIM_SKIP_PYTHON:-}" != 1 ]; then
+    scripts/python-for-tests.sh >/dev/null 2>&1 ||
+        need+=(python3 python3-numpy python3-pandas python3-matplotlib python3-nbclient python3-ipykernel)
+fi
 if [ ${#need[@]} -gt 0 ]; then
     as_root=()
     [ "$(id -u)" = 0 ] || as_root=(sudo -n)
@@ -43,6 +48,7 @@ step() { printf '\n== %s\n' "$*"; "$@"; }
 if cargo fmt --version >/dev/null 2>&1; then step cargo fmt --check; fi
 if cargo clippy --version >/dev/null 2>&1; then step cargo clippy --workspace --all-targets --quiet -- -D warnings; fi
 step cargo test --workspace --quiet
+if [ "${WAVE_SIM_SKIP_PYTHON:-}" != 1 ]; then step scripts/test-python.sh; fi
 # The README's main command prints the README's table, and the measured figures of the book match the current machine.
 # Both use the executable that the tests have just built: results do not depend on the build profile. A release build or
 # `cargo run` would compile the simulator once more.

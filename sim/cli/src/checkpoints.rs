@@ -232,7 +232,10 @@ fn same_trace(path: &Path, had: bool, asked: bool) -> Result<(), Vec<Diagnostic>
 }
 
 /// Reads a checkpoint of this run.
-fn read(path: &Path, identity: Identity) -> Result<Checkpoint, Vec<Diagnostic>> {
+///
+/// # Errors
+/// The file cannot be read, or is no checkpoint of it.
+pub(crate) fn read(path: &Path, identity: Identity) -> Result<Checkpoint, Vec<Diagnostic>> {
     let file = inputs::read(path, u64::MAX, RESUME).map_err(|wrong| vec![wrong])?;
     Checkpoint::decode(&file, identity).map_err(|refused| {
         let hint = match refused {

@@ -10,7 +10,7 @@ use super::watch::Watch;
 use super::work::Work;
 use super::{Exit, interrupt};
 use wave_isa::diagnostic::Diagnostic;
-use wave_isa::program::{Launch, Program};
+use wave_isa::program::{Fault, Launch, Program};
 use wave_machine::clock::Cycle;
 use wave_machine::config::Config;
 use wave_machine::functional::Execution;
@@ -52,6 +52,8 @@ pub(crate) struct Executed {
     pub memory: Vec<u8>,
     /// Why the requested files do not exist: the window contains nothing of the run.
     pub missed: Option<Diagnostic>,
+    /// The fault that ended it.
+    pub fault: Option<Box<Fault>>,
 }
 
 /// Runs every launch.
@@ -105,7 +107,7 @@ fn in_detail(
     (watch.by_buffer, watch.reported_by_buffer) = (by_buffer, reported_by_buffer);
     let input =
         Input { name: &work.name, program: &work.program, launches: &work.steps, before: &before, all };
-    let Walked { mut run, how, cycle } =
+    let Walked { mut run, how, cycle, fault } =
         walk(&mut gpu, &input, ended, &options, (&mut watch, files.as_ref()), &mut checkpoints, progress);
     let Watch { issues, races, by_buffer, reported_by_buffer, report: collector, recorder } = watch;
     if let Some(issues) = issues {
@@ -146,7 +148,7 @@ fn in_detail(
             &page(config, &work.program, &run, &gathered, &stored.of_kernel(&run.name)),
         )?;
     }
-    Ok(Executed { run, memory, missed })
+    Ok(Executed { run, memory, missed, fault })
 }
 
 /// The outcome of a run that ended with this device memory.
@@ -171,6 +173,7 @@ struct Walked {
     /// How it ended, for its trace, and in which cycle of the machine.
     how: How,
     cycle: Cycle,
+    fault: Option<Box<Fault>>,
 }
 
 /// Runs launches until one of them does not end. The first of them have `ended`, with these reports, and the next one
@@ -186,7 +189,7 @@ fn walk(
 ) -> Walked {
     let nothing = Outcome::Ended(Verification::Nothing);
     let &Input { name, program, launches, before: untimed, all } = input;
-    let mut walked = Walked { run: Run::new(name, nothing), how: How::Complete, cycle: 0 };
+    let mut walked = Walked { run: Run::new(name, nothing), how: How::Complete, cycle: 0, fault: None };
     (walked.run.untimed, walked.run.part) = (untimed.launches.clone(), untimed.part());
     let mut before = ended.into_iter();
     // The cycle in which the next launch begins.
@@ -216,6 +219,9 @@ fn walk(
                 let outcome = outcome(&error, launch, program, options).of_launch(number, all);
                 walked.run.outcome = checkpoints.with_hint(outcome);
                 (walked.how, walked.cycle) = ending(&error, start);
+                if let RunError::Fault(fault) = error {
+                    walked.fault = Some(fault);
+                }
                 break;
             }
         }
@@ -296,14 +302,14 @@ fn scope(
     let mut gpu = Machine::new(config.clone(), work.program.clone(), work.memory.clone());
     let input = Input { name: &work.name, program: &work.program, launches: &work.steps, before, all };
     let mut none = Checkpoints::default();
-    let Walked { run, how, cycle } =
+    let Walked { run, how, cycle, fault } =
         walk(&mut gpu, &input, Vec::new(), options, (&mut watch, None), &mut none, progress);
     let recorded = watch.recorder.and_then(|recorder| recorder.finish(how, cycle, "").ok());
     match recorded.and_then(|recorded| recorded.triggered) {
         Some(fired) => Sought::Found(Some(traces.scope().around(&trigger, fired))),
         None if how == How::Interrupted => {
             let missed = Some(traces::not_fired(trigger, cycle));
-            Sought::Interrupted(Box::new(Executed { run, memory: gpu.into_memory(), missed }))
+            Sought::Interrupted(Box::new(Executed { run, memory: gpu.into_memory(), missed, fault }))
         }
         None => Sought::Missed(traces::not_fired(trigger, cycle)),
     }

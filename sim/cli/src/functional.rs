@@ -171,8 +171,12 @@ pub(crate) fn run_ahead(
                 launches.push(UntimedStep { kernel, launch, report: execution.report() });
             }
             Err(error) => {
+                let fault = match &error {
+                    RunError::Fault(fault) => Some(fault.clone()),
+                    _ => None,
+                };
                 let outcome = outcome(error, &launch, &work.program, args).of_launch(number, all);
-                return Ahead::Over(Box::new(executed(work, outcome, launches)));
+                return Ahead::Over(Box::new(Executed { fault, ..executed(work, outcome, launches) }));
             }
         }
     }
@@ -186,7 +190,7 @@ pub(crate) fn run_ahead(
 
 fn executed(work: &mut Work, outcome: Outcome, untimed: Vec<UntimedStep>) -> Executed {
     let run = Run { untimed, data: work.data, ..Run::new(&work.name, outcome) };
-    Executed { run, memory: std::mem::take(&mut work.memory), missed: None }
+    Executed { run, memory: std::mem::take(&mut work.memory), missed: None, fault: None }
 }
 
 /// Runs a launch to a place in it, or to its end.

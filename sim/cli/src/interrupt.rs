@@ -4,6 +4,7 @@
 //! is doing. A second signal, or a first one at any other time, ends the program at once. Temporary files are
 //! removed in either case.
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use wave_isa::diagnostic::Diagnostic;
 use wave_observe::numbers::counted;
@@ -13,21 +14,39 @@ static ASKED: AtomicBool = AtomicBool::new(false);
 /// The command polls [`ASKED`].
 static LOOKS: AtomicBool = AtomicBool::new(false);
 
+thread_local! {
+    /// What the runs of this thread poll in place of [`ASKED`].
+    static OWN: Cell<Option<&'static AtomicBool>> = const { Cell::new(None) };
+}
+
 /// Becomes true at the first signal. From this call on, the caller must poll it.
 pub(crate) fn stop() -> &'static AtomicBool {
     LOOKS.store(true, Ordering::Relaxed);
-    &ASKED
+    asked()
+}
+
+/// What the runs of this thread poll.
+fn asked() -> &'static AtomicBool {
+    OWN.get().unwrap_or(&ASKED)
+}
+
+/// Calls `run` on this thread. What it runs ends when `stop` becomes true, and not at a signal.
+pub(crate) fn stopped_by<R>(stop: &'static AtomicBool, run: impl FnOnce() -> R) -> R {
+    let before = OWN.replace(Some(stop));
+    let ended = run();
+    OWN.set(before);
+    ended
 }
 
 /// The caller does not poll any more until it calls [`stop`] again: a signal ends the program at once.
 pub(crate) fn rest() {
     LOOKS.store(false, Ordering::Relaxed);
-    ASKED.store(false, Ordering::Relaxed);
+    asked().store(false, Ordering::Relaxed);
 }
 
 /// True if a signal has asked the program to end.
 pub(crate) fn is_asked() -> bool {
-    ASKED.load(Ordering::Relaxed)
+    asked().load(Ordering::Relaxed)
 }
 
 /// Asks the program to end as a first signal does.

@@ -21,6 +21,7 @@ mod instances;
 mod intermediate;
 mod interrupt;
 mod kernel_file;
+pub mod library;
 mod litmus;
 mod machine;
 mod measure;
@@ -48,6 +49,7 @@ use args::{Cli, Command, Format};
 use clap::{CommandFactory, Parser};
 use std::ffi::OsString;
 use std::process::ExitCode;
+use std::sync::OnceLock;
 use terminal::Terminal;
 
 use wave_compile::kernels::Settings;
@@ -75,6 +77,30 @@ type Ended = Result<Exit, Vec<Diagnostic>>;
 pub fn main() -> ExitCode {
     interrupt::listen();
     ExitCode::from(run(std::env::args_os()))
+}
+
+/// The words that start this process once more, if it is a program of another kind in which this one runs.
+static STARTED_BY: OnceLock<OwnWords> = OnceLock::new();
+
+/// The words that start a program, and those of its command line.
+type OwnWords = (Vec<OsString>, Vec<OsString>);
+
+/// [`main`] for a program that has this one inside, such as an interpreter. `program` are the words that start it with an
+/// empty command line, and `words` are the command line. Returns the exit code.
+pub fn main_of(program: impl IntoIterator<Item = OsString>, words: impl IntoIterator<Item = OsString>) -> u8 {
+    let words: Vec<OsString> = words.into_iter().collect();
+    _ = STARTED_BY.set((program.into_iter().collect(), words.clone()));
+    interrupt::listen();
+    run([OsString::from("wave-sim")].into_iter().chain(words))
+}
+
+/// The words that start this program, and those of its command line.
+fn own_words() -> Option<OwnWords> {
+    if let Some(words) = STARTED_BY.get() {
+        return Some(words.clone());
+    }
+    let program = std::env::current_exe().ok()?;
+    Some((vec![program.into_os_string()], std::env::args_os().skip(1).collect()))
 }
 
 /// Runs a command line whose first word is the program's name. Returns the exit code.

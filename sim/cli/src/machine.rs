@@ -17,7 +17,20 @@ pub(crate) fn machine(
     args: &MachineArgs,
     terminal: &Terminal,
 ) -> Result<Config, Vec<Diagnostic>> {
-    let mut config = inputs::config(name.unwrap_or(DEFAULT_CONFIG), set, terminal)?;
+    let config = inputs::config(name.unwrap_or(DEFAULT_CONFIG), set, terminal)?;
+    let (config, warnings) = overridden(config, args)?;
+    terminal.diagnostics(&warnings);
+    Ok(config)
+}
+
+/// A configuration with the flags applied and checked, and warnings.
+///
+/// # Errors
+/// A flag's value is wrong in it.
+pub(crate) fn overridden(
+    mut config: Config,
+    args: &MachineArgs,
+) -> Result<(Config, Vec<Diagnostic>), Vec<Diagnostic>> {
     let mut flags = Vec::new();
     let known = config.check();
     if let Some(width) = args.wave_width {
@@ -37,8 +50,7 @@ pub(crate) fn machine(
     if found.iter().any(|d| d.severity == Severity::Error) {
         return Err(found);
     }
-    terminal.diagnostics(&found);
-    Ok(config)
+    Ok((config, found))
 }
 
 /// The least memory of a machine that has these bytes: it has whole lines, and some of them.

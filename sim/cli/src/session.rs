@@ -57,7 +57,7 @@ fn one(input: &Input, args: &RunArgs, stored: &Stored, config: &Config, terminal
     let executed = execute(work, (args, stored), config, &mut progress);
     let time = start.elapsed();
     progress.finish();
-    let Executed { run, mut memory, missed } = executed?;
+    let Executed { run, mut memory, missed, .. } = executed?;
     match &run.outcome {
         Outcome::Refused(wrong) => return Err(wrong.clone()),
         Outcome::Fault(why) | Outcome::Stopped(why) => {
@@ -199,7 +199,7 @@ fn several(inputs: &[Input], args: &RunArgs, stored: &Stored, config: &Config, t
 }
 
 /// The prices that are asked for.
-fn prices(args: &RunArgs) -> Result<Option<Prices>, Vec<Diagnostic>> {
+pub(crate) fn prices(args: &RunArgs) -> Result<Option<Prices>, Vec<Diagnostic>> {
     args.output.energy.as_deref().map(Prices::load).transpose()
 }
 
@@ -232,7 +232,7 @@ fn inputs(args: &RunArgs) -> Result<Vec<Input>, Vec<Diagnostic>> {
 }
 
 /// Flags without an effect, or with an ambiguous one.
-fn misplaced_flags(args: &RunArgs, inputs: &[Input]) -> Vec<Diagnostic> {
+pub(crate) fn misplaced_flags(args: &RunArgs, inputs: &[Input]) -> Vec<Diagnostic> {
     let mut wrong = Vec::new();
     let kernels = inputs.iter().find(|i| matches!(i, Input::Kernel(_)));
     wrong.extend(launch_flags(&args.launch, inputs, args.inputs.is_empty()));
@@ -276,7 +276,7 @@ pub(crate) fn launch_flags(args: &LaunchArgs, inputs: &[Input], suite: bool) -> 
 }
 
 /// Rejects impossible dumps and saves before the run, not after it.
-fn check_outputs(args: &RunArgs, device_memory: u64) -> Result<(), Vec<Diagnostic>> {
+pub(crate) fn check_outputs(args: &RunArgs, device_memory: u64) -> Result<(), Vec<Diagnostic>> {
     let dumps = args.output.dumps.0.iter().filter_map(|dump| {
         let range = dump.range();
         region(&dump.flag(), range.start, range.end - range.start, device_memory).err()
@@ -314,7 +314,11 @@ pub(crate) fn complain(run: &Run, terminal: &Terminal) {
 }
 
 /// Dumps to standard output, saves to files.
-fn write_results(args: &RunArgs, memory: &[u8], terminal: &Terminal) -> Result<(), Vec<Diagnostic>> {
+pub(crate) fn write_results(
+    args: &RunArgs,
+    memory: &[u8],
+    terminal: &Terminal,
+) -> Result<(), Vec<Diagnostic>> {
     for dump in &args.output.dumps.0 {
         terminal.out(&dump.text(memory))?;
     }

@@ -215,9 +215,12 @@ fn execute(args: &SweepArgs, tasks: Vec<Task>, terminal: &Terminal) -> Pooled {
 
 /// The command line of a process that runs points of this sweep: this one's own, with one flag more.
 fn worker_words() -> Option<Vec<OsString>> {
-    let program = std::env::current_exe().ok()?;
-    let words = [program.into_os_string()].into_iter().chain(std::env::args_os().skip(1));
-    Some(words.chain(["--worker".into()]).collect())
+    let (mut words, command_line) = super::own_words()?;
+    let (sweep, rest) = command_line.split_first()?;
+    // In front of the others: behind `--` it would be a kernel.
+    words.extend([sweep.clone(), "--worker".into()]);
+    words.extend_from_slice(rest);
+    Some(words)
 }
 
 /// Marks the rows whose processes died.

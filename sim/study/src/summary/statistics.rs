@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 use wave_machine::config::wrap;
+use wave_machine::core::probe::Sample;
 use wave_machine::gpu::KernelReport;
-use wave_machine::memory::{DramCounters, InterconnectCounters, L1Counters, L2Counters};
+use wave_machine::memory::{DramCounters, InterconnectCounters, L1Counters, L2Counters, MemoryCounters};
 use wave_machine::stats::{CoreCounters, Declared, SlotUse};
 use wave_observe::figures::FIGURES;
 
@@ -40,14 +41,26 @@ pub fn counters() -> Vec<Declared> {
 
 /// Every counter with its value.
 pub fn values(report: &KernelReport) -> Vec<(Declared, u64)> {
-    let mut values = vec![report.cycles, report.release_cycles];
-    values.extend(report.core.values());
-    values.extend(report.slots);
-    values.extend(report.l1.values());
-    values.extend(report.memory.interconnect.values());
-    values.extend(report.memory.l2.values());
-    values.extend(report.memory.dram.values());
+    let KernelReport { core, slots, l1, memory, .. } = report;
+    let values = [report.cycles, report.release_cycles].into_iter().chain(of_blocks(core, slots, l1, memory));
     counters().into_iter().zip(values).collect()
+}
+
+/// Every counter of a block with its value in a launch that runs.
+pub fn so_far(sample: &Sample) -> Vec<(Declared, u64)> {
+    let Sample { core, slots, l1, memory, .. } = sample;
+    counters().into_iter().skip(2).zip(of_blocks(core, slots, l1, memory)).collect()
+}
+
+/// The values of the blocks, in the order of [`counters`].
+fn of_blocks(core: &CoreCounters, slots: &[u64], l1: &L1Counters, memory: &MemoryCounters) -> Vec<u64> {
+    let mut values: Vec<u64> = core.values();
+    values.extend(slots);
+    values.extend(l1.values());
+    values.extend(memory.interconnect.values());
+    values.extend(memory.l2.values());
+    values.extend(memory.dram.values());
+    values
 }
 
 /// All declared statistics: figures, then counters.

@@ -1,0 +1,200 @@
+//! Runs that are stepped.
+
+use super::{Buffer, Finished, Task, finished};
+use crate::execute::{outcome, run_options, verify};
+use crate::{checkpoints, files};
+use std::path::Path;
+use std::sync::Arc;
+use wave_isa::diagnostic::Diagnostic;
+use wave_isa::program::{Fault, Launch, Program};
+use wave_machine::clock::Cycle;
+use wave_machine::config::Config;
+use wave_machine::core::probe::Sample;
+use wave_machine::gpu::{Machine, RunError, RunOptions, Stop};
+use wave_observe::energy::Prices;
+use wave_observe::figures::Step;
+use wave_study::checkpoint::{Checkpoint, Identity};
+use wave_study::launch::{Job, Verification};
+use wave_study::summary::{Outcome, Run, Session};
+
+/// The run of a task, at some cycle.
+#[derive(Debug)]
+pub struct Simulation {
+    machine: Machine,
+    config: Config,
+    program: Arc<Program>,
+    name: String,
+    launches: Vec<Launch>,
+    expected: Option<Job>,
+    prices: Option<Prices>,
+    buffers: Vec<Buffer>,
+    options: RunOptions,
+    identity: Identity,
+    /// Launches that have ended.
+    steps: Vec<Step>,
+}
+
+/// Why a simulation does not go on.
+#[derive(Debug)]
+pub struct Ended {
+    /// The outcome.
+    pub outcome: Outcome,
+    /// The fault, if it is one.
+    pub fault: Option<Box<Fault>>,
+}
+
+impl Simulation {
+    pub(super) fn new(task: Task) -> Result<Simulation, Vec<Diagnostic>> {
+        let Task { args, config, prices, work, buffers, .. } = task;
+        let whole = [
+            args.untimed.functional.then_some("--functional"),
+            args.untimed.detail_from.as_ref().map(|_| "--detail-from"),
+            args.output.check_races.then_some("--check-races"),
+            args.output.by_buffer.then_some("--by-buffer"),
+            args.output.trace.then_some("--trace"),
+            args.traces.flag(),
+        ];
+        if let Some(flag) = whole.into_iter().flatten().next() {
+            let message = format!("{flag} is for a run as a whole, and this one is stepped");
+            return Err(vec![Diagnostic::error(message)]);
+        }
+        let options = RunOptions { stop: None, ..run_options(&args.machine) };
+        let identity = Identity::of(&config, &work.program, &work.steps, &work.memory);
+        let program = Arc::new(work.program);
+        let mut simulation = Simulation {
+            machine: Machine::new(config.clone(), Arc::clone(&program), work.memory),
+            config,
+            program,
+            name: work.name,
+            launches: work.steps,
+            expected: work.expected,
+            prices,
+            buffers,
+            options,
+            identity,
+            steps: Vec::new(),
+        };
+        match simulation.begin() {
+            Ok(()) => Ok(simulation),
+            Err(error) => match simulation.ended(&error).outcome {
+                Outcome::Refused(wrong) => Err(wrong),
+                _ => Err(vec![Diagnostic::error("the first launch does not begin")]),
+            },
+        }
+    }
+
+    /// Begins the next launch, if there is one.
+    fn begin(&mut self) -> Result<(), RunError> {
+        match self.launches.get(self.steps.len()) {
+            Some(launch) => self.machine.begin(launch, &self.options),
+            None => Ok(()),
+        }
+    }
+
+    /// The machine.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The first cycle that has not been simulated.
+    pub fn now(&self) -> Cycle {
+        self.machine.now()
+    }
+
+    /// True if all launches have ended.
+    pub fn is_done(&self) -> bool {
+        self.steps.len() == self.launches.len()
+    }
+
+    /// Number of launches that have ended, and of all.
+    pub fn launches(&self) -> (usize, usize) {
+        (self.steps.len(), self.launches.len())
+    }
+
+    /// Parts of device memory that have names.
+    pub fn buffers(&self) -> &[Buffer] {
+        &self.buffers
+    }
+
+    /// Simulates up to a cycle, or to the end.
+    ///
+    /// # Errors
+    /// A fault, a standstill or a bound. After a bound it can go on.
+    pub fn advance(&mut self, until: Cycle) -> Result<(), Box<Ended>> {
+        while !self.is_done() && self.machine.now() < until {
+            match self.machine.advance(until, None) {
+                Ok(Stop::Ended(report)) => {
+                    let launch = self.launches[self.steps.len()].clone();
+                    let kernel = self.program.kernels[launch.kernel].name.clone();
+                    self.steps.push(Step { kernel, launch, report: *report });
+                    self.begin().map_err(|error| self.ended(&error))?;
+                }
+                Ok(Stop::Cycle | Stop::Observer) => break,
+                Err(error) => return Err(self.ended(&error)),
+            }
+        }
+        Ok(())
+    }
+
+    fn ended(&self, error: &RunError) -> Box<Ended> {
+        let number = self.steps.len();
+        let outcome = outcome(error, &self.launches[number], &self.program, &self.options);
+        let fault = match error {
+            RunError::Fault(fault) => Some(fault.clone()),
+            _ => None,
+        };
+        Box::new(Ended { outcome: outcome.of_launch(number, self.launches.len()), fault })
+    }
+
+    /// Device memory as the host sees it. While a launch runs, what the L1s have not written back is not there.
+    pub fn memory(&mut self) -> &[u8] {
+        self.machine.memory()
+    }
+
+    /// What the launch that runs has counted so far; `None` once all have ended.
+    pub fn totals(&mut self) -> Option<Sample> {
+        self.machine.totals()
+    }
+
+    /// The run so far, as a result: with the launches that have ended. Device memory is copied.
+    pub fn result(&mut self) -> Finished {
+        let memory = self.machine.memory().to_vec();
+        let mut run = Run::new(&self.name, Outcome::Ended(Verification::Nothing));
+        run.steps.clone_from(&self.steps);
+        if self.is_done() {
+            run.outcome = verify(self.expected.as_ref(), &memory);
+        }
+        let prices = self.prices.clone();
+        let session = Session { config: &self.config, untimed: false, prices, runs: vec![run] };
+        finished(session, None, memory, self.buffers.clone())
+    }
+
+    /// Writes a checkpoint, as `--checkpoint` does.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn save(&self, path: &Path) -> Result<(), Vec<Diagnostic>> {
+        let ended = self.steps.iter().map(|step| step.report.clone()).collect();
+        let checkpoint = Checkpoint { ended, snapshot: self.machine.snapshot(), observers: Vec::new() };
+        files::write_durably(path, &checkpoint.encode(self.identity), "checkpoint")
+    }
+
+    /// Goes to the state of a checkpoint of the same run, as `--resume` does.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is no checkpoint of this run; the simulation stays as it is then. A state that does not
+    /// fit the machine, which leaves a machine without a launch.
+    pub fn restore(&mut self, path: &Path) -> Result<(), Vec<Diagnostic>> {
+        let checkpoint = checkpoints::read(path, self.identity)?;
+        self.machine.restore_with(&checkpoint.snapshot, &self.options).map_err(|misfit| {
+            vec![Diagnostic::error(format!("`{}` does not fit this machine: {misfit}", path.display()))]
+        })?;
+        let step = |(launch, report): (&Launch, _)| Step {
+            kernel: self.program.kernels[launch.kernel].name.clone(),
+            launch: launch.clone(),
+            report,
+        };
+        self.steps = self.launches.iter().zip(checkpoint.ended).map(step).collect();
+        Ok(())
+    }
+}

@@ -1,0 +1,33 @@
+"""Cycle-level simulator of GPUs that run the WAVE instruction set.
+
+    >>> import wave_sim
+    >>> gpu = wave_sim.Config.load("gpu.ron").set({"core.l1.bytes": "32KiB"})
+    >>> result = wave_sim.run("spmv", gpu, size="small")
+    >>> result.cycles, result.verified, result.statistics["l1.hits"]
+"""
+
+from ._config import Config
+from ._errors import Diagnostic, Error, Fault, InputWarning, Place, Stopped
+from ._kernel import Kernel, suite
+from ._machine import Machine
+from ._run import Result, run
+from ._sweep import command, sweep
+from ._wave_sim import __version__
+
+__all__ = [
+    "Config",
+    "Diagnostic",
+    "Error",
+    "Fault",
+    "InputWarning",
+    "Kernel",
+    "Machine",
+    "Place",
+    "Result",
+    "Stopped",
+    "__version__",
+    "command",
+    "run",
+    "suite",
+    "sweep",
+]
