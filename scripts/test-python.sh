@@ -1,18 +1,21 @@
 #!/usr/bin/env bash
 # Tests the Python package: builds the module and the executable that it is compared with, puts the package together in a
 # temporary folder, and runs sim/python/tests. Needs Python 3.10 or newer with NumPy, pandas, matplotlib, nbclient and
-# ipykernel; PYTHON names the interpreter. scripts/test.sh calls it.
+# ipykernel; PYTHON names the interpreter. With a folder it builds nothing and takes what is there, as `cargo test` has it do.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python="$(scripts/python-for-tests.sh)"
 
-cargo build --quiet -p wave-python -p wave-sim
-target="${CARGO_TARGET_DIR:-target}/debug"
+target="${1:-}"
+if [ -z "$target" ]; then
+    cargo build --quiet -p wave-python -p wave-sim
+    target="${CARGO_TARGET_DIR:-target}/debug"
+fi
 package="$(mktemp -d)"
 trap 'rm -rf "$package"' EXIT
 cp -R sim/python/wave_sim "$package/"
-module=
-for made in lib_wave_sim.so lib_wave_sim.dylib; do [ ! -f "$target/$made" ] || module="$target/$made"; done
+# Cargo leaves a module that a test needs in `deps` only. The newest is the one that has been built last.
+module="$(ls -t "$target"/{,deps/}lib_wave_sim.{so,dylib} 2>/dev/null | head -1 || true)"
 cp "$module" "$package/wave_sim/_wave_sim.abi3.so"
 
 WAVE_SIM="$(realpath "$target/wave-sim")"

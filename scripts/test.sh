@@ -48,7 +48,6 @@ step() { printf '\n== %s\n' "$*"; "$@"; }
 if cargo fmt --version >/dev/null 2>&1; then step cargo fmt --check; fi
 if cargo clippy --version >/dev/null 2>&1; then step cargo clippy --workspace --all-targets --quiet -- -D warnings; fi
 step cargo test --workspace --quiet
-if [ "${WAVE_SIM_SKIP_PYTHON:-}" != 1 ]; then step scripts/test-python.sh; fi
 # The README's main command prints the README's table, and the measured figures of the book match the current machine.
 # Both use the executable that the tests have just built: results do not depend on the build profile. A release build or
 # `cargo run` would compile the simulator once more.

@@ -15,7 +15,7 @@ use wave_observe::energy::Prices;
 use wave_observe::figures::Step;
 use wave_study::checkpoint::{Checkpoint, Identity};
 use wave_study::launch::{Job, Verification};
-use wave_study::summary::{Outcome, Run, Session};
+use wave_study::summary::{Data, Outcome, Run, Session};
 
 /// The run of a task, at some cycle.
 #[derive(Debug)]
@@ -26,6 +26,7 @@ pub struct Simulation {
     name: String,
     launches: Vec<Launch>,
     expected: Option<Job>,
+    data: Option<Data>,
     prices: Option<Prices>,
     buffers: Vec<Buffer>,
     options: RunOptions,
@@ -68,6 +69,7 @@ impl Simulation {
             name: work.name,
             launches: work.steps,
             expected: work.expected,
+            data: work.data,
             prices,
             buffers,
             options,
@@ -159,7 +161,8 @@ impl Simulation {
     /// The run so far, as a result: with the launches that have ended. Device memory is copied.
     pub fn result(&mut self) -> Finished {
         let memory = self.machine.memory().to_vec();
-        let mut run = Run::new(&self.name, Outcome::Ended(Verification::Nothing));
+        let nothing = Outcome::Ended(Verification::Nothing);
+        let mut run = Run { data: self.data, ..Run::new(&self.name, nothing) };
         run.steps.clone_from(&self.steps);
         if self.is_done() {
             run.outcome = verify(self.expected.as_ref(), &memory);

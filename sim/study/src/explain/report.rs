@@ -1,6 +1,6 @@
 //! Explanations as text, as JSON, and as the table of docs/explain.md.
 
-use super::{Explanation, Quality, Trial, helps};
+use super::{Clocks, Explanation, Quality, Trial, helps};
 use crate::columns::aligned;
 use crate::sensitivity::report::millimetres;
 use crate::sensitivity::{ParameterJson, Saving, Sensitivity};
@@ -145,10 +145,13 @@ fn worth(text: &mut String, explanation: &Explanation) {
     };
     let rows: Vec<Vec<String>> = savings.iter().take(TOLD).map(row).collect();
     aligned(&rows, |column| column > 0).iter().for_each(|line| _ = writeln!(text, "{line}"));
-    if let Some(place) = explanation.place() {
-        let words = match place {
-            1 => "None of them saves more than the first suggestion above.".to_owned(),
-            n => format!("{} save more than the first suggestion above.", n - 1),
+    if let Some((all, others)) = explanation.place(Clocks::Counted).zip(explanation.place(Clocks::LeftOut)) {
+        let words = match (all - 1, all - others) {
+            (0, _) => "None of them saves more than the first suggestion above.".to_owned(),
+            (more, 0) => format!("{more} save more than the first suggestion above."),
+            (more, clocks) => {
+                format!("{more} save more than the first suggestion above, {clocks} of these a clock.")
+            }
         };
         paragraph(text, &words);
     }
@@ -243,7 +246,7 @@ fn launches(text: &mut String, explanation: &Explanation, config: &Config) {
 }
 
 /// Row of a kernel: most expensive cause, first suggested change with its result, and best change.
-const HEADING: [&str; 10] = [
+const HEADING: [&str; 11] = [
     "kernel",
     "limited by",
     "cost",
@@ -255,11 +258,14 @@ const HEADING: [&str; 10] = [
     "saved",
     // Only where that was measured.
     "place",
+    "without clocks",
 ];
 /// Numeric columns.
-const NUMBERS: [usize; 6] = [2, 4, 5, 6, 8, 9];
+const NUMBERS: [usize; 7] = [2, 4, 5, 6, 8, 9, 10];
+/// Columns of places.
+const PLACES: usize = 2;
 
-/// The heading and a row for each kernel. The last column is there if places were measured.
+/// The heading and a row for each kernel. The last columns are there if places were measured.
 fn rows(explanations: &[Explanation], config: &Config, code: &str) -> Vec<Vec<String>> {
     let none = || "-".to_owned();
     let row = |e: &Explanation| {
@@ -280,13 +286,14 @@ fn rows(explanations: &[Explanation], config: &Config, code: &str) -> Vec<Vec<St
             expected.map_or_else(none, |(trial, _)| format!("{} of {}", rank(trial), e.trials.len())),
             best.map_or_else(none, |trial| change(&trial.candidate.settings)),
             best.map_or_else(none, |trial| share(trial.saved as f64)),
-            e.place().map_or_else(none, |place| place.to_string()),
+            e.place(Clocks::Counted).map_or_else(none, |place| place.to_string()),
+            e.place(Clocks::LeftOut).map_or_else(none, |place| place.to_string()),
         ]
     };
     let heading = HEADING.map(str::to_owned).to_vec();
     let mut rows: Vec<Vec<String>> = [heading].into_iter().chain(explanations.iter().map(row)).collect();
     if explanations.iter().all(|e| e.sensitivity.is_none()) {
-        rows.iter_mut().for_each(|row| _ = row.pop());
+        rows.iter_mut().for_each(|row| row.truncate(HEADING.len() - PLACES));
     }
     rows
 }
@@ -296,12 +303,15 @@ fn quality(explanations: &[Explanation]) -> String {
     let mut text = Quality::of(explanations).to_string();
     let measured = explanations.iter().filter(|e| e.sensitivity.is_some()).count();
     if measured > 0 {
-        let places = explanations.iter().filter_map(Explanation::place);
-        let best = places.filter(|&place| place <= BEST).count();
+        let best = |clocks: Clocks| {
+            explanations.iter().filter_map(|e| e.place(clocks)).filter(|&place| place <= BEST).count()
+        };
         _ = writeln!(
             text,
-            "With every parameter halved and doubled, fewer than {BEST} save more than the first suggestion: in {best} of \
-             {measured} kernels"
+            "With every parameter halved and doubled, fewer than {BEST} save more than the first suggestion: in {} of \
+             {measured} kernels; clocks left out, in {}",
+            best(Clocks::Counted),
+            best(Clocks::LeftOut)
         );
     }
     text
@@ -352,6 +362,8 @@ struct ExplanationJson<'a> {
     /// Place of the first trial among them.
     #[serde(skip_serializing_if = "Option::is_none")]
     place: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    place_without_clocks: Option<usize>,
 }
 
 #[derive(Serialize)]
@@ -502,7 +514,8 @@ fn explanation_json<'a>(e: &'a Explanation, config: &Config) -> ExplanationJson<
             .collect(),
         launches: (0..e.launches.len()).map(launch).collect(),
         parameters: e.sensitivity.as_ref().map(Sensitivity::parameters_json),
-        place: e.place(),
+        place: e.place(Clocks::Counted),
+        place_without_clocks: e.place(Clocks::LeftOut),
     }
 }
 
