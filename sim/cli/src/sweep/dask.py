@@ -5,6 +5,9 @@ and the scheduler. Standard output has a line of JSON for each run that is done.
 
 Each worker keeps a process and gives it one line at a time. The process ends when the pipe to it closes, so it does not
 outlive its worker. What this program says is progress only: wave-sim looks at the results themselves.
+
+A task of Dask has several runs, since Dask takes some milliseconds for each task. If a worker dies, its task goes to another one,
+whose process finds the runs that were done in the store.
 """
 
 import json
@@ -15,12 +18,17 @@ import sys
 import threading
 
 
+# Runs of a task at most, and tasks of a worker at least, as far as there are so many runs.
+MOST_RUNS = 16
+LEAST_TASKS = 8
+
+
 def say(**what):
     print(json.dumps(what), flush=True)
 
 
-def run(command, folder, line):
-    """Runs a point, on a worker."""
+def run(command, folder, lines):
+    """Runs points, on a worker. Gives what its process says of each."""
     import subprocess
     import threading
 
@@ -33,16 +41,19 @@ def run(command, folder, line):
         pipe = subprocess.PIPE
         process = subprocess.Popen(command, cwd=folder, stdin=pipe, stdout=pipe, text=True)
         processes[place] = process
-    try:
-        process.stdin.write(line + "\n")
-        process.stdin.flush()
-        answer = process.stdout.readline()
-    except OSError:
-        answer = ""
-    if not answer:
-        del processes[place]
-        raise RuntimeError(f"its process ended with {process.wait()}")
-    return answer
+    answers = []
+    for line in lines:
+        try:
+            process.stdin.write(line + "\n")
+            process.stdin.flush()
+            answer = process.stdout.readline()
+        except OSError:
+            answer = ""
+        if not answer:
+            del processes[place]
+            raise RuntimeError(f"its process ended with {process.wait()}")
+        answers.append(answer)
+    return answers
 
 
 def connect(plan):
@@ -92,19 +103,26 @@ def main():
         return
     futures = {}
     try:
-        for number, key in plan["tasks"]:
+        runs = plan["tasks"]
+        workers = max(1, len(client.nthreads()))
+        each = max(1, min(MOST_RUNS, len(runs) // (workers * LEAST_TASKS)))
+        for start in range(0, len(runs), each):
+            task = runs[start : start + each]
+            lines = [f"{number} {key}" for number, key in task]
             # What a worker has lost is given to another one.
             future = client.submit(
-                run, plan["command"], plan["folder"], f"{number} {key}", key=f"wave-sim-{key}", retries=3, pure=False
+                run, plan["command"], plan["folder"], lines, key=f"wave-sim-{task[0][1]}", retries=3, pure=False
             )
-            futures[future] = number
+            futures[future] = [number for number, _ in task]
         for future in as_completed(list(futures)):
-            number = futures.pop(future)
+            numbers = futures.pop(future)
             if future.status == "finished":
-                say(**json.loads(future.result()))
+                for answer in future.result():
+                    say(**json.loads(answer))
             else:
                 why = future.exception() if future.status == "error" else future.status
-                say(lost=number, why=f"{type(why).__name__}: {why}")
+                for number in numbers:
+                    say(lost=number, why=f"{type(why).__name__}: {why}")
     except KeyboardInterrupt:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         client.cancel(list(futures), force=True)
