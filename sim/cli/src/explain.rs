@@ -14,7 +14,7 @@ use wave_machine::config::Config;
 use wave_observe::figures::Step;
 use wave_observe::limits::by_launch::ByLaunch;
 use wave_observe::limits::words::flags;
-use wave_study::explain::{Bench, Explanation, explain, report};
+use wave_study::explain::{Bench, Explanation, explain, json, report};
 use wave_study::launch;
 use wave_study::summary::Outcome;
 
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &ExplainArgs, terminal: &Terminal) -> Ended {
         (TableFormat::Text, [one]) if single => report::text(one, &config),
         (TableFormat::Text, []) if single => String::new(),
         (TableFormat::Text, all) => report::table(all, &config),
-        (TableFormat::Json, all) => report::document(all, &config),
+        (TableFormat::Json, all) => json::document(all, &config),
         (TableFormat::Markdown, all) => report::markdown(all, &config),
     };
     terminal.out(&text)?;

@@ -209,6 +209,15 @@ fn way_to_memory(
     if dram.requests > 0 {
         let all = dram.row_hits + dram.row_empties + dram.row_conflicts;
         let conflicts = ratio(dram.row_conflicts, all);
+        found.push(Suspect {
+            cause: Cause::Dram,
+            settings: vec![twice("dram.clock_mhz", config.dram.clock_mhz)],
+            stake: cost(Cause::Dram).max(floor),
+            reason: format!(
+                "memory served {} requests, and its latencies are in its clocks",
+                integer(dram.requests)
+            ),
+        });
         let channels = config.dram.channels * 2;
         if channels <= config.l2.slices {
             found.push(Suspect {

@@ -2,12 +2,13 @@
 //! [candidates](wave_observe::limits::candidates) is applied, the kernel runs again, and the measured savings rank
 //! the candidates.
 
+pub mod json;
 mod quality;
 pub mod report;
 
 pub(crate) use quality::Quality;
 
-use crate::sensitivity::{Saving, Sensitivity};
+use crate::sensitivity::Sensitivity;
 use wave_isa::program::Program;
 use wave_machine::config::Config;
 use wave_machine::gpu::KernelReport;
@@ -73,15 +74,6 @@ pub fn helps(saved: i64, cycles: u64) -> bool {
     saved > 0 && saved as f64 >= NOTHING * cycles as f64
 }
 
-/// Whether the clocks are among the parameters that a suggestion is held against.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Clocks {
-    /// They are.
-    Counted,
-    /// They are not.
-    LeftOut,
-}
-
 /// The explanation of a kernel.
 #[derive(Debug, Clone)]
 pub struct Explanation {
@@ -103,15 +95,13 @@ pub struct Explanation {
 
 impl Explanation {
     /// The place of the first suggestion among the parameters that save cycles when they are halved or doubled, by what each
-    /// saves; 1 if none of them saves more. `None` if nothing helped, or if that was not measured. A faster clock helps every
-    /// kernel, and is never suggested; so clocks can be left out.
-    pub fn place(&self, clocks: Clocks) -> Option<usize> {
+    /// saves; 1 if none of them saves more. `None` if nothing helped, or if that was not measured.
+    pub fn place(&self) -> Option<usize> {
         let cycles = self.limits.cycles;
         let first = self.trials.first().filter(|trial| helps(trial.saved, cycles))?;
         let saved = first.saved as f64 / cycles as f64;
         let all = self.sensitivity.as_ref()?.savings();
-        let counts = |saving: &&Saving<'_>| clocks == Clocks::Counted || !saving.is_of_a_clock();
-        Some(1 + all.iter().filter(counts).filter(|saving| saving.saved > saved).count())
+        Some(1 + all.iter().filter(|saving| saving.saved > saved).count())
     }
 
     /// Conspicuous properties, whatever their cost.
@@ -179,8 +169,7 @@ pub fn explain<B: Bench>(
     let possible = std::mem::take(&mut limits.candidates)
         .into_iter()
         .filter_map(|candidate| Some((config.with(&candidate.settings).ok()?, candidate)));
-    let prices = Prices::built_in();
-    let area = |config: &Config| Area::of(config, &prices).total_mm2();
+    let area = |config: &Config| Area::of(config, Prices::built_in()).total_mm2();
     let mut tried = Vec::new();
     for (changed, candidate) in possible.take(trials) {
         let Some(then) = bench.trial(&changed, &candidate.settings)? else { continue };

@@ -1,19 +1,16 @@
-//! Explanations as text, as JSON, and as the table of docs/explain.md.
+//! Explanations as text, and as the table of docs/explain.md.
 
-use super::{Clocks, Explanation, Quality, Trial, helps};
+use super::{Explanation, Quality, Trial, helps};
 use crate::columns::aligned;
+use crate::sensitivity::Saving;
 use crate::sensitivity::report::millimetres;
-use crate::sensitivity::{ParameterJson, Saving, Sensitivity};
-use crate::summary::json;
-use serde::Serialize;
 use std::fmt::Write;
 use wave_machine::config::{Config, wrap};
 use wave_observe::figures::of_which_release;
 use wave_observe::limits::by_launch::Group;
 use wave_observe::limits::listing::Instruction;
-use wave_observe::limits::signs::Sign;
 use wave_observe::limits::words::{flags, less};
-use wave_observe::limits::{Limiter, Limits, Place};
+use wave_observe::limits::{Limiter, Limits};
 use wave_observe::numbers::counted;
 
 /// Width of the text in columns.
@@ -145,13 +142,11 @@ fn worth(text: &mut String, explanation: &Explanation) {
     };
     let rows: Vec<Vec<String>> = savings.iter().take(TOLD).map(row).collect();
     aligned(&rows, |column| column > 0).iter().for_each(|line| _ = writeln!(text, "{line}"));
-    if let Some((all, others)) = explanation.place(Clocks::Counted).zip(explanation.place(Clocks::LeftOut)) {
-        let words = match (all - 1, all - others) {
-            (0, _) => "None of them saves more than the first suggestion above.".to_owned(),
-            (more, 0) => format!("{more} save more than the first suggestion above."),
-            (more, clocks) => {
-                format!("{more} save more than the first suggestion above, {clocks} of these a clock.")
-            }
+    if let Some(place) = explanation.place() {
+        let words = match place - 1 {
+            0 => "None of them saves more than the first suggestion above.".to_owned(),
+            1 => "One saves more than the first suggestion above.".to_owned(),
+            more => format!("{more} save more than the first suggestion above."),
         };
         paragraph(text, &words);
     }
@@ -246,7 +241,7 @@ fn launches(text: &mut String, explanation: &Explanation, config: &Config) {
 }
 
 /// Row of a kernel: most expensive cause, first suggested change with its result, and best change.
-const HEADING: [&str; 11] = [
+const HEADING: [&str; 10] = [
     "kernel",
     "limited by",
     "cost",
@@ -258,14 +253,11 @@ const HEADING: [&str; 11] = [
     "saved",
     // Only where that was measured.
     "place",
-    "without clocks",
 ];
 /// Numeric columns.
-const NUMBERS: [usize; 7] = [2, 4, 5, 6, 8, 9, 10];
-/// Columns of places.
-const PLACES: usize = 2;
+const NUMBERS: [usize; 6] = [2, 4, 5, 6, 8, 9];
 
-/// The heading and a row for each kernel. The last columns are there if places were measured.
+/// The heading and a row for each kernel. The last column is there if places were measured.
 fn rows(explanations: &[Explanation], config: &Config, code: &str) -> Vec<Vec<String>> {
     let none = || "-".to_owned();
     let row = |e: &Explanation| {
@@ -286,14 +278,13 @@ fn rows(explanations: &[Explanation], config: &Config, code: &str) -> Vec<Vec<St
             expected.map_or_else(none, |(trial, _)| format!("{} of {}", rank(trial), e.trials.len())),
             best.map_or_else(none, |trial| change(&trial.candidate.settings)),
             best.map_or_else(none, |trial| share(trial.saved as f64)),
-            e.place(Clocks::Counted).map_or_else(none, |place| place.to_string()),
-            e.place(Clocks::LeftOut).map_or_else(none, |place| place.to_string()),
+            e.place().map_or_else(none, |place| place.to_string()),
         ]
     };
     let heading = HEADING.map(str::to_owned).to_vec();
     let mut rows: Vec<Vec<String>> = [heading].into_iter().chain(explanations.iter().map(row)).collect();
     if explanations.iter().all(|e| e.sensitivity.is_none()) {
-        rows.iter_mut().for_each(|row| row.truncate(HEADING.len() - PLACES));
+        rows.iter_mut().for_each(|row| row.truncate(HEADING.len() - 1));
     }
     rows
 }
@@ -303,15 +294,11 @@ fn quality(explanations: &[Explanation]) -> String {
     let mut text = Quality::of(explanations).to_string();
     let measured = explanations.iter().filter(|e| e.sensitivity.is_some()).count();
     if measured > 0 {
-        let best = |clocks: Clocks| {
-            explanations.iter().filter_map(|e| e.place(clocks)).filter(|&place| place <= BEST).count()
-        };
+        let best = explanations.iter().filter_map(Explanation::place).filter(|&place| place <= BEST).count();
         _ = writeln!(
             text,
-            "With every parameter halved and doubled, fewer than {BEST} save more than the first suggestion: in {} of \
-             {measured} kernels; clocks left out, in {}",
-            best(Clocks::Counted),
-            best(Clocks::LeftOut)
+            "With every parameter halved and doubled, fewer than {BEST} save more than the first suggestion: in {best} of \
+             {measured} kernels"
         );
     }
     text
@@ -341,194 +328,4 @@ pub fn markdown(explanations: &[Explanation], config: &Config) -> String {
     let quality = quality(explanations);
     let lines = quality.lines().flat_map(|line| wrap(line, 120)).collect::<Vec<_>>();
     format!("{text}\n{}\n", lines.join("\n"))
-}
-
-#[derive(Serialize)]
-struct ExplanationJson<'a> {
-    name: &'a str,
-    cycles: u64,
-    idle: f64,
-    stands_out: Vec<SignJson>,
-    /// Largest saving first.
-    trials: Vec<TrialJson<'a>>,
-    limiters: Vec<LimiterJson<'a>>,
-    /// Parts of waiting for device memory.
-    device_memory: Vec<CostJson>,
-    /// Empty if there is only one.
-    launches: Vec<LaunchJson<'a>>,
-    /// Every parameter halved and doubled, if that was asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    parameters: Option<Vec<ParameterJson>>,
-    /// Place of the first trial among them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    place: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    place_without_clocks: Option<usize>,
-}
-
-#[derive(Serialize)]
-struct SignJson {
-    text: String,
-    at: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct CostJson {
-    name: String,
-    cycles: f64,
-}
-
-#[derive(Serialize)]
-struct TrialJson<'a> {
-    set: &'a [String],
-    against: String,
-    reason: &'a str,
-    /// Absent if only a counter suggests the change.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    formula: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    predicted_cycles: Option<f64>,
-    saved_cycles: i64,
-    /// By how much the area of the machine grows.
-    area_mm2: f64,
-    refuted: bool,
-}
-
-#[derive(Serialize)]
-struct LimiterJson<'a> {
-    name: String,
-    cycles: f64,
-    meaning: &'a str,
-    at: Vec<PlaceJson<'a>>,
-    kernel: &'a str,
-    /// Absent if no formula applies.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    change: Option<ChangeJson<'a>>,
-}
-
-#[derive(Serialize)]
-struct PlaceJson<'a> {
-    instruction: &'a str,
-    pc: u32,
-    /// Absent if there is no source.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    line: Option<u32>,
-    share: f64,
-}
-
-#[derive(Serialize)]
-struct ChangeJson<'a> {
-    set: &'a [String],
-    formula: &'a str,
-    predicted_cycles: f64,
-    /// Absent if it was not tried.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    measured_cycles: Option<i64>,
-}
-
-#[derive(Serialize)]
-struct LaunchJson<'a> {
-    cycles: u64,
-    limiters: Vec<LimiterJson<'a>>,
-    /// The change with the largest saving, and the saving. Absent if nothing helped.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    best: Option<BestJson<'a>>,
-}
-
-#[derive(Serialize)]
-struct BestJson<'a> {
-    set: &'a [String],
-    saved_cycles: i64,
-}
-
-fn limiter_json<'a>(
-    limiter: &'a Limiter,
-    measured: Option<i64>,
-    instructions: &'a [Instruction],
-    config: &Config,
-) -> LimiterJson<'a> {
-    let place = |(place, i): (&Place, &'a Instruction)| PlaceJson {
-        instruction: &i.text,
-        pc: i.pc,
-        line: i.source.as_ref().map(|(line, _)| *line),
-        share: thousandths(place.share),
-    };
-    LimiterJson {
-        name: limiter.cause.name(config),
-        cycles: tenths(limiter.cycles),
-        meaning: limiter.cause.meaning(),
-        at: limiter.instructions(instructions).map(place).collect(),
-        kernel: &limiter.advice,
-        change: limiter.change.as_ref().map(|change| ChangeJson {
-            set: &change.settings,
-            formula: change.formula,
-            predicted_cycles: tenths(change.predicted),
-            measured_cycles: measured,
-        }),
-    }
-}
-
-fn sign_json(sign: Sign<'_>) -> SignJson {
-    SignJson { text: sign.text, at: sign.instructions.into_iter().map(|(_, words)| words).collect() }
-}
-
-fn explanation_json<'a>(e: &'a Explanation, config: &Config) -> ExplanationJson<'a> {
-    let measured = |limiter: &Limiter, launch: Option<usize>| {
-        let trial = e.trial(&limiter.change.as_ref()?.settings)?;
-        Some(launch.map_or(trial.saved, |n| trial.by_launch[n]))
-    };
-    let limiters = |limits: &'a Limits, launch: Option<usize>| {
-        let json =
-            |limiter: &'a Limiter| limiter_json(limiter, measured(limiter, launch), &e.instructions, config);
-        limits.limiters.iter().map(json).collect()
-    };
-    let trial = |trial: &'a Trial| TrialJson {
-        set: &trial.candidate.settings,
-        against: trial.candidate.cause.name(config),
-        reason: &trial.candidate.reason,
-        formula: trial.candidate.predicted.map(|(_, formula)| formula),
-        predicted_cycles: trial.candidate.predicted.map(|(predicted, _)| tenths(predicted)),
-        saved_cycles: trial.saved,
-        area_mm2: thousandths(trial.area_mm2),
-        refuted: trial.refuted(e.limits.cycles),
-    };
-    let launch = |n: usize| LaunchJson {
-        cycles: e.launches[n].limits.cycles,
-        limiters: limiters(&e.launches[n].limits, Some(n)),
-        best: e
-            .best_of_launch(n)
-            .map(|trial| BestJson { set: &trial.candidate.settings, saved_cycles: trial.by_launch[n] }),
-    };
-    ExplanationJson {
-        name: &e.name,
-        cycles: e.limits.cycles,
-        idle: thousandths(e.limits.idle),
-        stands_out: e.signs(config).into_iter().map(sign_json).collect(),
-        trials: e.trials.iter().map(trial).collect(),
-        limiters: limiters(&e.limits, None),
-        device_memory: e
-            .limits
-            .device
-            .iter()
-            .map(|cost| CostJson { name: cost.cause.name(config), cycles: tenths(cost.cycles) })
-            .collect(),
-        launches: (0..e.launches.len()).map(launch).collect(),
-        parameters: e.sensitivity.as_ref().map(Sensitivity::parameters_json),
-        place: e.place(Clocks::Counted),
-        place_without_clocks: e.place(Clocks::LeftOut),
-    }
-}
-
-/// The JSON document of `wave-sim explain --format json`.
-pub fn document(explanations: &[Explanation], config: &Config) -> String {
-    let all: Vec<ExplanationJson<'_>> = explanations.iter().map(|e| explanation_json(e, config)).collect();
-    json::explanations(&all, &Quality::of(explanations), config)
-}
-
-fn tenths(x: f64) -> f64 {
-    (x * 10.0).round() / 10.0
-}
-
-fn thousandths(x: f64) -> f64 {
-    (x * 1000.0).round() / 1000.0
 }

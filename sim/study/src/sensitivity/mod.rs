@@ -121,11 +121,6 @@ impl Saving<'_> {
         format!("{}={}", self.key, self.then)
     }
 
-    /// True if it makes a clock faster or slower.
-    pub fn is_of_a_clock(&self) -> bool {
-        self.key.ends_with("clock_mhz")
-    }
-
     /// The fraction of the cycles that a square millimetre saves; infinite where the area does not grow.
     pub fn per_mm2(&self) -> f64 {
         if self.area_mm2 > LEAST_MM2 { self.saved / self.area_mm2 } else { f64::INFINITY }
