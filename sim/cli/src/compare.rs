@@ -10,11 +10,10 @@ use super::terminal::Terminal;
 use super::{Ended, Exit, interrupt, plain, stored, work};
 use wave_isa::diagnostic::Diagnostic;
 use wave_machine::config::Config;
-use wave_observe::energy::Prices;
 use wave_study::compare::{By, Comparison, Pair, tables, text};
 use wave_study::launch;
 use wave_study::results::Measured;
-use wave_study::summary::{Data, Outcome, Run, Session};
+use wave_study::summary::{Data, Outcome, Run};
 
 /// Runs what is to be run, reads what is stored, and compares.
 ///
@@ -49,9 +48,7 @@ pub(crate) fn run(args: &CompareArgs, terminal: &Terminal) -> Ended {
                 progress.aside(|| complain(&run, terminal));
                 progress.end_run();
                 exit = exit.max(exit_of(&run));
-                let session =
-                    Session { config, untimed: false, prices: Some(Prices::built_in()), runs: Vec::new() };
-                column.push(Measured::of(&session, &run));
+                column.push(Measured::of(config, &run));
             }
             match is_of_kernels {
                 true => kernels.extend(inputs.iter().map(Input::word).zip(column)),

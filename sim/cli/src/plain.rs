@@ -3,8 +3,9 @@
 use super::execute::{outcome, verify};
 use super::progress::Progress;
 use super::work::Work;
+use wave_isa::program::{Launch, Program};
 use wave_machine::config::Config;
-use wave_machine::gpu::{Machine, RunOptions};
+use wave_machine::gpu::{KernelReport, Machine, RunError, RunOptions};
 use wave_observe::figures::Step;
 use wave_observe::limits::by_launch::ByLaunch;
 use wave_study::launch::Verification;
@@ -21,10 +22,10 @@ pub(crate) fn run(
     let nothing = Outcome::Ended(Verification::Nothing);
     let mut run = Run { data: work.data, ..Run::new(&work.name, nothing) };
     let mut gpu = Machine::new(config.clone(), work.program.clone(), work.memory);
-    for (number, launch) in work.steps.iter().enumerate() {
+    let ended = launches(&mut run, &work.program, &work.steps, options, |launch| {
         progress.start_launch();
         let mut show = |now| progress.show(now);
-        let ended = match &mut watch {
+        match &mut watch {
             Some(watch) => {
                 watch.start(launch, gpu.now());
                 let ended = gpu.run(launch, options, Some(&mut **watch), &mut show);
@@ -32,19 +33,33 @@ pub(crate) fn run(
                 ended
             }
             None => gpu.run(launch, options, None, &mut show),
-        };
-        match ended {
+        }
+    });
+    if ended {
+        run.outcome = verify(work.expected.as_ref(), &gpu.into_memory());
+    }
+    run
+}
+
+/// Runs launches with `one` until one does not end, and adds them to the run. False if one did not.
+pub(crate) fn launches(
+    run: &mut Run,
+    program: &Program,
+    launches: &[Launch],
+    options: &RunOptions,
+    mut one: impl FnMut(&Launch) -> Result<KernelReport, RunError>,
+) -> bool {
+    for (number, launch) in launches.iter().enumerate() {
+        match one(launch) {
             Ok(report) => {
-                let kernel = work.program.kernels[launch.kernel].name.clone();
+                let kernel = program.kernels[launch.kernel].name.clone();
                 run.steps.push(Step { kernel, launch: launch.clone(), report });
             }
             Err(error) => {
-                run.outcome =
-                    outcome(&error, launch, &work.program, options).of_launch(number, work.steps.len());
-                return run;
+                run.outcome = outcome(&error, launch, program, options).of_launch(number, launches.len());
+                return false;
             }
         }
     }
-    run.outcome = verify(work.expected.as_ref(), &gpu.into_memory());
-    run
+    true
 }

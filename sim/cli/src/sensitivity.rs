@@ -10,10 +10,9 @@ use super::terminal::Terminal;
 use super::{Ended, Exit, interrupt, plain, work};
 use wave_isa::diagnostic::Diagnostic;
 use wave_machine::config::{Config, leaves};
-use wave_observe::energy::Prices;
 use wave_study::results::Measured;
 use wave_study::sensitivity::{Change, Sensitivity, changes, report};
-use wave_study::summary::{Outcome, Run, Session};
+use wave_study::summary::{Outcome, Run};
 
 /// Runs the kernel on all these machines.
 ///
@@ -86,8 +85,7 @@ pub(crate) fn measure(
         if interrupt::is_asked() || change.is_none() && !matches!(run.outcome, Outcome::Ended(_)) {
             return Err(Stop(Box::new(run.outcome)));
         }
-        let prices = Some(Prices::built_in());
-        Ok(Measured::of(&Session { config, untimed: false, prices, runs: Vec::new() }, &run))
+        Ok(Measured::of(config, &run))
     })
 }
 

@@ -1,12 +1,12 @@
 //! What a run has measured, in the form in which runs are compared, tabulated and stored: of a run just made, or out of a
 //! document that one wrote.
 
-use crate::summary::{Data, Run, Session, json};
+use crate::summary::{Data, Run, json};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use wave_isa::diagnostic::Diagnostic;
 use wave_machine::config::{Config, config_hash};
-use wave_observe::energy::{Area, Energy};
+use wave_observe::energy::{Area, Energy, Prices};
 
 /// A run of a kernel on a machine.
 #[derive(Debug, Clone, PartialEq)]
@@ -109,19 +109,17 @@ struct Numbers {
 }
 
 impl Measured {
-    /// What a run of a session has measured.
-    pub fn of(session: &Session<'_>, run: &Run) -> Measured {
-        let (figures, statistics) = json::totals(run, session.config);
-        let config = session.config;
+    /// What a run has measured, with energy and area at the built-in prices.
+    pub fn of(config: &Config, run: &Run) -> Measured {
+        let prices = Prices::built_in();
+        let (figures, statistics) = json::totals(run, config);
         let mut figures: IndexMap<String, f64> =
             figures.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-        if let Some(prices) = &session.prices {
-            figures.insert(AREA.to_owned(), Area::of(config, prices).total_mm2());
-            if let Some(report) = run.total() {
-                let energy = Energy::of(config, &report, prices);
-                figures.insert(ENERGY.to_owned(), energy.total_joules());
-                figures.insert(POWER.to_owned(), energy.watts());
-            }
+        figures.insert(AREA.to_owned(), Area::of(config, prices).total_mm2());
+        if let Some(report) = run.total() {
+            let energy = Energy::of(config, &report, prices);
+            figures.insert(ENERGY.to_owned(), energy.total_joules());
+            figures.insert(POWER.to_owned(), energy.watts());
         }
         Measured {
             kernel: run.name.clone(),

@@ -32,7 +32,6 @@ pub(super) struct Bench<'a> {
     pub goal: &'a Goal,
     pub store: Store,
     kernels: Kernels,
-    prices: Prices,
     options: RunOptions,
     /// What is known of points, by the numbers of their values.
     known: HashMap<Vec<u64>, Outcome>,
@@ -57,7 +56,6 @@ impl<'a> Bench<'a> {
             goal,
             store,
             kernels: Kernels::default(),
-            prices: Prices::built_in(),
             known: HashMap::new(),
         }
     }
@@ -121,7 +119,7 @@ impl<'a> Bench<'a> {
         let values = point.values.clone();
         self.sweep.points = vec![point];
         let Ok(config) = self.sweep.machine(0) else { return Ok(Err(None)) };
-        let excess = self.goal.excess_of_area(Area::of(&config, &self.prices).total_mm2());
+        let excess = self.goal.excess_of_area(Area::of(&config, Prices::built_in()).total_mm2());
         if excess > 0.0 {
             return Ok(Err(Some(Score { value: None, excess })));
         }

@@ -3,14 +3,16 @@
 //! A search names points, a few at a time, and is told what each is worth. How many are named at a time does not depend on the
 //! host, so the same command finds the same points. Results are kept in the store of [sweeps](super::sweep).
 
+mod args;
 mod bench;
 mod search;
 
-use super::args::{Format, OptimizeArgs};
+use super::args::Format;
 use super::progress;
 use super::sweep::cases::Sweep;
 use super::terminal::Terminal;
 use super::{Ended, Exit, interrupt};
+pub(crate) use args::OptimizeArgs;
 use bench::{Bench, Outcome};
 use clap::ValueEnum;
 use indicatif::ProgressBar;

@@ -112,7 +112,7 @@ fn what_is_gathered_is_the_same_with_every_cycle_visited() {
 fn instructions_are_charged_with_all_that_cores_do() {
     let config = wave_machine::config::load("tiny.ron").unwrap();
     let prices = Prices::built_in();
-    let model = Model::new(&config, &prices);
+    let model = Model::new(&config, prices);
     for name in ["spmv", "hgemm", "compact", "reduction"] {
         let Job { program, steps, memory, .. } = of_the_suite(name);
         let gathered = gather(&config, &program, &steps, &memory, false);

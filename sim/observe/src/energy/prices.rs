@@ -3,6 +3,7 @@
 use super::declare::{AreaPrices, DevicePrices, EnergyPrices, Exponents, File, Price, Scaling};
 use super::error::{NODES, read};
 use std::path::Path;
+use std::sync::LazyLock;
 use wave_isa::diagnostic::Diagnostic;
 use wave_isa::ron_text::Source;
 use wave_machine::config::Dram;
@@ -52,12 +53,15 @@ impl Price {
 }
 
 impl Prices {
-    /// The built-in prices, `configs/parts/prices.ron`.
+    /// The built-in prices, `configs/parts/prices.ron`. The first call reads them.
     ///
     /// # Panics
     /// Never: a test reads them.
-    pub fn built_in() -> Prices {
-        Prices::from_text(BUILT_IN.0, BUILT_IN.1).expect("the built-in prices are valid")
+    pub fn built_in() -> &'static Prices {
+        static PRICES: LazyLock<Prices> = LazyLock::new(|| {
+            Prices::from_text(BUILT_IN.0, BUILT_IN.1).expect("the built-in prices are valid")
+        });
+        &PRICES
     }
 
     /// The prices in the file at a path; or for `7nm`, say, the built-in ones at that node.
@@ -71,7 +75,7 @@ impl Prices {
             return read(&source).map(Prices::of);
         }
         if name_or_path == BUILT_IN.0 {
-            return Ok(Prices::built_in());
+            return Ok(Prices::built_in().clone());
         }
         let node = name_or_path.strip_suffix("nm").and_then(|number| number.parse::<f64>().ok());
         match node {

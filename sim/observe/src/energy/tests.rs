@@ -28,7 +28,7 @@ fn activity() -> Activity {
 
 #[test]
 fn blocks_sum_to_the_total_and_every_item_is_in_it() {
-    let model = Model::new(&example(), &Prices::built_in());
+    let model = Model::new(&example(), Prices::built_in());
     let energy = model.energy(&activity());
     let blocks: f64 = energy.blocks().map(|(_, joules)| joules).sum();
     let items: f64 = model.items().iter().map(|i| i.count(&activity()) as f64 * i.pj * 1e-12).sum();
@@ -41,13 +41,13 @@ fn blocks_sum_to_the_total_and_every_item_is_in_it() {
 #[test]
 fn no_block_and_no_class_is_forgotten() {
     for name in ["gpu.ron", "large.ron"] {
-        let model = Model::new(&load(name).unwrap(), &Prices::built_in());
+        let model = Model::new(&load(name).unwrap(), Prices::built_in());
         for block in Block::ALL {
             assert!(model.items().iter().any(|item| item.block == block && item.pj > 0.0), "{block:?}");
         }
     }
     // Each class has a price of its own, but for those that are done at issue.
-    let model = Model::new(&example(), &Prices::built_in());
+    let model = Model::new(&example(), Prices::built_in());
     let nothing = model.energy(&Activity::default()).total_joules();
     type Field = fn(&mut CoreCounters) -> &mut u64;
     let classes: [Field; 14] = [
@@ -76,7 +76,7 @@ fn no_block_and_no_class_is_forgotten() {
 #[test]
 fn each_counter_times_its_price() {
     // By hand, from the prices of the file: gpu.ron has register banks of 16 KiB and an L1 of 64 KiB.
-    let energy = Model::new(&example(), &Prices::built_in()).energy(&activity());
+    let energy = Model::new(&example(), Prices::built_in()).energy(&activity());
     let logic = |pj: f64, node: f64| pj * (12.0 / node).powf(0.51);
     let close = |block: Block, pj: f64| {
         let joules = energy.block(block);
@@ -94,7 +94,7 @@ fn each_counter_times_its_price() {
 
 #[test]
 fn energies_of_parts_sum_to_the_whole() {
-    let model = Model::new(&example(), &Prices::built_in());
+    let model = Model::new(&example(), Prices::built_in());
     let half = model.energy(&activity());
     let mut both = activity();
     both.cycles *= 2;
@@ -110,7 +110,7 @@ fn every_preset_has_an_area() {
     let prices = Prices::built_in();
     for preset in PRESETS {
         let config = load(preset.file).unwrap();
-        let area = Area::of(&config, &prices);
+        let area = Area::of(&config, prices);
         assert!(area.blocks().iter().all(|b| b.mm2 >= 0.0 && b.uncertainty >= 1.0), "{}", preset.file);
         assert!((1.0..20_000.0).contains(&area.total_mm2()), "{}: {}", preset.file, area.total_mm2());
     }
@@ -120,9 +120,9 @@ fn every_preset_has_an_area() {
 fn a_larger_cache_costs_more() {
     let prices = Prices::built_in();
     let larger = example().with(&["core.l1.bytes=262144".to_owned()]).unwrap();
-    assert!(Area::of(&larger, &prices).total_mm2() > Area::of(&example(), &prices).total_mm2());
+    assert!(Area::of(&larger, prices).total_mm2() > Area::of(&example(), prices).total_mm2());
     let pj = |config: &Config| {
-        let model = Model::new(config, &prices);
+        let model = Model::new(config, prices);
         model.items().iter().find(|i| i.block == Block::L1 && i.name == "words").unwrap().pj
     };
     assert!(pj(&larger) > pj(&example()));
@@ -130,11 +130,11 @@ fn a_larger_cache_costs_more() {
 
 #[test]
 fn a_smaller_node_costs_less() {
-    let (now, then) = (Prices::built_in(), Prices::built_in().at_node(28.0));
+    let (now, then) = (Prices::built_in(), &Prices::built_in().at_node(28.0));
     let energy = |prices: &Prices| Model::new(&example(), prices).energy(&activity()).total_joules();
-    assert!(energy(&now) < energy(&then));
-    assert!(Area::of(&example(), &now).total_mm2() < Area::of(&example(), &then).total_mm2());
-    assert_eq!(Prices::load("28nm").unwrap(), then);
+    assert!(energy(now) < energy(then));
+    assert!(Area::of(&example(), now).total_mm2() < Area::of(&example(), then).total_mm2());
+    assert_eq!(&Prices::load("28nm").unwrap(), then);
 }
 
 #[test]

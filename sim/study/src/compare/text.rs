@@ -1,6 +1,7 @@
 //! Comparisons as text: one row in full, several as a table.
 
 use super::{By, Comparison, RATES, Row, differences, microseconds};
+use crate::columns::aligned;
 use crate::results::Measured;
 use std::fmt::Write;
 use wave_observe::numbers::counted;
@@ -172,26 +173,17 @@ impl Grid {
     }
 
     fn text(&self) -> String {
-        let long = |text: &String| text.chars().count();
-        let names = self.rows.iter().filter(|row| row.1.is_some()).map(|row| long(&row.0));
-        let first = names.chain([long(&self.header[0])]).max().unwrap_or(0);
-        let widths: Vec<usize> = (1..self.header.len())
-            .map(|column| {
-                let cells =
-                    self.rows.iter().filter_map(|row| row.1.as_ref()).map(|cells| long(&cells[column - 1]));
-                cells.chain([long(&self.header[column])]).max().unwrap_or(0)
-            })
-            .collect();
-        let line = |name: &str, cells: &[String]| {
-            let cells = cells.iter().zip(&widths).map(|(cell, &width)| format!("  {cell:>width$}"));
-            format!("{name:first$}{}", cells.collect::<String>()).trim_end().to_owned() + "\n"
-        };
-        let mut text = line(&self.header[0], &self.header[1..]);
+        let cells = self.rows.iter().filter_map(|(name, cells)| {
+            let name = std::iter::once(name.clone());
+            Some(name.chain(cells.as_ref()?.iter().cloned()).collect())
+        });
+        let cells: Vec<Vec<String>> = std::iter::once(self.header.clone()).chain(cells).collect();
+        let mut lines = aligned(&cells, |column| column > 0).into_iter();
+        let mut text = lines.next().unwrap_or_default() + "\n";
         for (name, cells) in &self.rows {
-            text += &match cells {
-                Some(cells) => line(name, cells),
-                None => format!("{name}\n"),
-            };
+            // A heading takes no part in the widths.
+            text += &if cells.is_some() { lines.next().unwrap_or_default() } else { name.clone() };
+            text.push('\n');
         }
         text
     }

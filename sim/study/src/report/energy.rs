@@ -28,7 +28,7 @@ const GROUPS: [(&str, &str, &[Block]); 6] = [
 /// The section.
 pub(super) fn section(facts: &Facts<'_>) -> Markup {
     let prices = Prices::built_in();
-    let model = Model::new(facts.config, &prices);
+    let model = Model::new(facts.config, prices);
     let total = Activity::from(&facts.report);
     let energy = model.energy(&total);
     let (least, most) = energy.bounds_joules();

@@ -10,12 +10,11 @@ use super::{
 use crate::launch::Verification;
 use crate::results::Measured;
 use crate::sensitivity::Sensitivity;
-use crate::summary::{Outcome, Run, Session, statistics, untimed};
+use crate::summary::{Outcome, Run, statistics, untimed};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use wave_isa::program::Program;
 use wave_machine::config::{Config, config_hash};
 use wave_machine::stats::SlotUse;
-use wave_observe::energy::Prices;
 use wave_observe::figures;
 use wave_observe::limits::signs::signs;
 use wave_observe::numbers::{integer, percent, short};
@@ -39,9 +38,7 @@ pub struct Beside {
 pub fn page(config: &Config, program: &Program, run: &Run, gathered: &Gathered, beside: &Beside) -> String {
     let facts = Facts::new(config, program, run, gathered);
     let baseline = beside.baseline.as_ref().map(|baseline| {
-        let prices = Some(Prices::built_in());
-        let session = Session { config, untimed: false, prices, runs: Vec::new() };
-        ("baseline", "Beside the baseline", baseline::section(&facts, baseline, Measured::of(&session, run)))
+        ("baseline", "Beside the baseline", baseline::section(&facts, baseline, Measured::of(config, run)))
     });
     let parameters = beside.sensitivity.as_ref().map(|sensitivity| {
         ("parameters", "What parameters are worth", parameters::section(&facts, sensitivity))
